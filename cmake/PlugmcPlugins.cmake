@@ -1,0 +1,50 @@
+# Building plugins, inside this tree and outside of it (find_package(plugmc)).
+#
+#   plugmc_add_potential(NAME SOURCE file.c [ALIAS other-name...])
+#       Compiles the file for double and for float and carries its text for the GPU.
+#   plugmc_add_plugin(NAME SOURCE file.c [KERNEL file.cu] [LIBRARIES ...])
+#       A mover or an observable. The .cu text is available as PLUGMC_KERNEL_FILE.
+#
+# PLUGMC_INCLUDE_DIR and PLUGMC_UNIT_DIR are set by the tree or the installed package.
+
+# Sums may not be contracted or reordered (a chain is the same on every machine), but need not set
+# errno or trap, without which GCC does not vectorise loops over sqrtf and comparisons.
+set(PLUGMC_COMPILE_OPTIONS -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno
+                           -fno-trapping-math)
+
+function(plugmc_plugin_target name)
+  set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX ".so" C_STANDARD 17 C_EXTENSIONS ON
+                                           POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${name} PRIVATE ${PLUGMC_INCLUDE_DIR})
+  target_compile_options(${name} PRIVATE ${PLUGMC_COMPILE_OPTIONS} -Wall -Wextra)
+  target_link_libraries(${name} PRIVATE m)
+endfunction()
+
+function(plugmc_add_potential name)
+  cmake_parse_arguments(arg "" "SOURCE" "ALIAS" ${ARGN})
+  get_filename_component(source ${arg_SOURCE} ABSOLUTE)
+  add_library(${name} MODULE ${PLUGMC_UNIT_DIR}/plugmc_double.c ${PLUGMC_UNIT_DIR}/plugmc_float.c)
+  plugmc_plugin_target(${name})
+  target_compile_definitions(${name} PRIVATE PLUGMC_SOURCE="${source}")
+  # The units #include the author's file and .incbin it; the second is not seen by the scanner.
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${source})
+  set_source_files_properties(${PLUGMC_UNIT_DIR}/plugmc_double.c ${PLUGMC_UNIT_DIR}/plugmc_float.c
+                              TARGET_DIRECTORY ${name} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  foreach(alias IN LISTS arg_ALIAS)
+    add_custom_command(TARGET ${name} POST_BUILD
+                       COMMAND ${CMAKE_COMMAND} -E create_symlink ${name}.so
+                               $<TARGET_FILE_DIR:${name}>/${alias}.so)
+  endforeach()
+endfunction()
+
+function(plugmc_add_plugin name)
+  cmake_parse_arguments(arg "" "SOURCE;KERNEL" "LIBRARIES" ${ARGN})
+  add_library(${name} MODULE ${arg_SOURCE})
+  plugmc_plugin_target(${name})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+  if(arg_KERNEL)
+    get_filename_component(kernel ${arg_KERNEL} ABSOLUTE)
+    target_compile_definitions(${name} PRIVATE PLUGMC_KERNEL_FILE="${kernel}")
+    set_source_files_properties(${arg_SOURCE} PROPERTIES OBJECT_DEPENDS ${kernel})
+  endif()
+endfunction()

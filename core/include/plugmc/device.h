@@ -1,0 +1,186 @@
+/* plugmc/device.h: the vocabulary that plugin texts share on the CPU and on the GPU.
+ *
+ * This text is plain C17 and at the same time CUDA C++.  On the CPU it is included by
+ * plugmc/plugin.h; on the GPU the core puts it in front of every fused kernel, where no
+ * other header exists.  Everything here is exact IEEE arithmetic (no contraction, no
+ * approximate intrinsics), so that a chain of hard particles is the same, bit for bit, on
+ * both.  Lengths are in the units of the INI file, energies in units of kT.
+ */
+#ifndef PLUGMC_DEVICE_H
+#define PLUGMC_DEVICE_H
+
+#ifdef __CUDACC_RTC__
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#define PLUGMC_FN static __device__ __forceinline__
+#define PLUGMC_HOST 0
+#else
+#include <math.h>
+#include <stdint.h>
+#define PLUGMC_FN static inline __attribute__((always_inline, unused))
+#define PLUGMC_HOST 1
+#endif
+
+/* The real type of this compilation: a potential is compiled once for double and once for
+ * float on the CPU, and for float on the GPU unless a mover asks for double. */
+#ifndef PLUGMC_REAL
+#define PLUGMC_REAL double
+#endif
+typedef PLUGMC_REAL real;
+
+/* What a potential may know of a particle besides where it is. */
+typedef struct plugmc_site {
+    real charge;     /* valence, in elementary charges */
+    real diameter;   /* hard-core diameter, length */
+    int32_t species; /* index of its [species NAME] section, from 0 */
+} plugmc_site;
+
+/* Separation of two particles, a - b, minimum image already taken. z is 0 in two
+ * dimensions. */
+typedef struct plugmc_separation {
+    real x, y, z; /* length */
+    real r2;      /* x*x + y*y + z*z */
+} plugmc_separation;
+
+/* A position, for one-body fields. */
+typedef struct plugmc_position {
+    real x, y, z; /* length */
+} plugmc_position;
+
+/* Optional facets of a pair potential, see plugmc/pair.h. */
+enum {
+    PLUGMC_PAIR_ENERGY = 1,     /* pair_energy */
+    PLUGMC_PAIR_CONTACT = 2,    /* pair_contact: a hard core */
+    PLUGMC_PAIR_CHANGE = 4,     /* pair_change */
+    PLUGMC_PAIR_FACTOR = 8,     /* pair_factor */
+    PLUGMC_PAIR_DERIVATIVE = 16 /* pair_derivative */
+};
+
+/* ---- Random numbers: Philox4x32-10 -------------------------------------------------------
+ * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as
+ * 1, 2, 3", SC11 (2011).  Counter-based: the key is the seed, the counter says what the
+ * numbers are for, and there is no state to keep. */
+
+/* What a counter is used for; keeps the streams of different uses apart. */
+enum {
+    PLUGMC_PURPOSE_INITIAL = 1,   /* initial states */
+    PLUGMC_PURPOSE_SWEEP = 2,     /* decisions taken once a sweep: set order, cell shift */
+    PLUGMC_PURPOSE_ORDER = 3,     /* order of particles */
+    PLUGMC_PURPOSE_TRIAL = 4,     /* trial moves */
+    PLUGMC_PURPOSE_ACCEPT = 5,    /* acceptance */
+    PLUGMC_PURPOSE_OBSERVABLE = 6 /* random directions, quadratures */
+};
+
+typedef struct plugmc_random {
+    uint32_t word[4];
+} plugmc_random;
+
+PLUGMC_FN uint32_t plugmc_mulhi(uint32_t a, uint32_t b)
+{
+#ifdef __CUDACC_RTC__
+    return __umulhi(a, b);
+#else
+    return (uint32_t)(((uint64_t)a * b) >> 32);
+#endif
+}
+
+/* One Philox4x32-10 block for a raw counter and key. */
+PLUGMC_FN plugmc_random plugmc_philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3,
+                                      uint32_t k0, uint32_t k1)
+{
+    plugmc_random out;
+#ifdef __CUDACC_RTC__
+#pragma unroll
+#endif
+    for (int round = 0; round < 10; round++) {
+        uint32_t h0 = plugmc_mulhi(0xD2511F53u, c0), l0 = 0xD2511F53u * c0;
+        uint32_t h1 = plugmc_mulhi(0xCD9E8D57u, c2), l1 = 0xCD9E8D57u * c2;
+        c0 = h1 ^ c1 ^ k0;
+        c1 = l1;
+        c2 = h0 ^ c3 ^ k1;
+        c3 = l0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    out.word[0] = c0;
+    out.word[1] = c1;
+    out.word[2] = c2;
+    out.word[3] = c3;
+    return out;
+}
+
+/* The numbers of one use.
+ *   seed     of the run
+ *   sweep    below 2^48
+ *   walker   index of the configuration
+ *   index    particle, cell or 0
+ *   purpose  one of PLUGMC_PURPOSE_*
+ *   draw     below 256: the how-manieth block of this use */
+PLUGMC_FN plugmc_random plugmc_draw(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t index,
+                                    uint32_t purpose, uint32_t draw)
+{
+    return plugmc_philox(index, (uint32_t)sweep,
+                         ((uint32_t)(sweep >> 32) << 16) | (purpose << 8) | draw, walker,
+                         (uint32_t)seed, (uint32_t)(seed >> 32));
+}
+
+/* An integer in [0, n) from 32 random bits, by multiplication; the bias is below n / 2^32. */
+PLUGMC_FN uint32_t plugmc_below(uint32_t word, uint32_t n) { return plugmc_mulhi(word, n); }
+
+/* A float in [0, 1) from 32 random bits: a multiple of 2^-24. */
+PLUGMC_FN float plugmc_uniform_float(uint32_t word) { return (float)(word >> 8) * 0x1p-24f; }
+
+/* A double in [0, 1) from 64 random bits: a multiple of 2^-53. */
+PLUGMC_FN double plugmc_uniform_double(uint32_t high, uint32_t low)
+{
+    return (double)((((uint64_t)high << 32) | low) >> 11) * 0x1p-53;
+}
+
+/* ---- Elementary functions from IEEE operations only --------------------------------------- */
+
+/* sin and cos of 2 pi t for t in [0, 1), absolute error below 2e-7: the polynomials of the
+ * first octant and the symmetries of the circle. */
+PLUGMC_FN void plugmc_sincos_turn(float t, float *sine, float *cosine)
+{
+    /* t = quadrant / 4 + f, f in [-1/8, 1/8] */
+    float four = 4.0f * t + 0.5f;
+    int32_t quadrant = (int32_t)four;
+    float f = (4.0f * t - (float)quadrant) * 1.57079632679f;
+    float g = f * f;
+    float s = fmaf(fmaf(fmaf(-1.9515295891e-4f, g, 8.3321608736e-3f), g, -1.6666654611e-1f) * g, f,
+                   f);
+    float c = fmaf(fmaf(fmaf(fmaf(2.443315711809948e-5f, g, -1.388731625493765e-3f), g,
+                             4.166664568298827e-2f),
+                        g, -0.5f),
+                   g, 1.0f);
+    float a = quadrant & 1 ? c : s, b = quadrant & 1 ? s : c;
+    *sine = quadrant & 2 ? -a : a;
+    *cosine = (quadrant + 1) & 2 ? -b : b;
+}
+
+/* exp(x) in float, relative error below 3e-7; 0 below -87, and x above 88 is taken as 88.
+ * Vectorises on the CPU, where expf does not. */
+PLUGMC_FN float plugmc_exp(float x)
+{
+    float y = x > 88.0f ? 88.0f : (x < -87.0f ? -87.0f : x);
+    float n = fmaf(y, 1.44269504089f, 12582912.0f) - 12582912.0f;
+    float f = fmaf(n, 2.12194440e-4f, fmaf(n, -0.693359375f, y));
+    float p = fmaf(1.9875691500e-4f, f, 1.3981999507e-3f);
+    p = fmaf(p, f, 8.3334519073e-3f);
+    p = fmaf(p, f, 4.1665795894e-2f);
+    p = fmaf(p, f, 1.6666665459e-1f);
+    p = fmaf(p, f, 5.0000001201e-1f);
+    p = fmaf(p * f, f, f) + 1.0f;
+    union {
+        uint32_t bits;
+        float value;
+    } scale;
+    scale.bits = (uint32_t)((int32_t)n + 127) << 23;
+    return x < -87.0f ? 0.0f : p * scale.value;
+}
+
+#endif

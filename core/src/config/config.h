@@ -1,0 +1,84 @@
+/* What the INI file says, checked: the core's own sections as structs, the plugins' sections
+ * left to their tables. */
+#ifndef PLUGMC_CONFIG_H
+#define PLUGMC_CONFIG_H
+
+#include "config/ini.h"
+#include "config/parameters.h"
+
+enum { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
+
+typedef struct run_section { /* [run] */
+    int64_t sweeps, equilibrate;  /* numbers of sweeps */
+    int64_t seed;
+    int64_t walkers;
+    int64_t threads;              /* 0: all that OpenMP offers */
+    int64_t gpu;                  /* index of the GPU */
+    int32_t device;               /* choice auto|cpu|gpu: DEVICE_* */
+    int32_t fast_math;
+    const char *output;           /* HDF5 file; default: the INI's name with .h5 */
+    const char *csv;              /* table of the scalars; "" for none */
+    double checkpoint;            /* seconds between checkpoints; 0: only at the end */
+    double time_limit;            /* seconds; 0: none */
+} run_section;
+
+typedef struct box_section { /* [box] */
+    int64_t dimension;
+    int32_t shape;            /* choice square|triangular|rectangle|sphere. square: equal edges;
+                                 triangular: edges 1 : sqrt(3)/2 (and 1 in 3D) */
+    double packing_fraction;  /* 0: not given. One of packing_fraction, density, lx(,ly,lz) or
+                                 radius must be given */
+    double density;           /* particles per volume */
+    double lx, ly, lz, radius;
+} box_section;
+
+typedef struct species_section { /* [species NAME] */
+    int64_t count;
+    double diameter, charge;
+} species_section;
+
+typedef struct initial_section { /* [initial] */
+    int32_t state;             /* choice lattice|random|file */
+    int32_t lattice;           /* choice auto|square|triangular|sc|fcc */
+    const char *file;          /* H5MD or extended XYZ */
+    double random_fraction;    /* packing fraction of the random insertion before compression */
+    int64_t attempts;          /* insertion attempts a particle */
+} initial_section;
+
+extern const plugmc_parameter run_table[], box_table[], species_table[], initial_table[];
+extern const int run_count, box_count, species_count, initial_count;
+
+/* One [potential L], [mover L] or [observable L]. Core keys beside the plugin's own: `plugin`
+ * (default: the label), `role` (potentials: sampled|measured), `period` and `start`
+ * (observables: sweeps). */
+typedef struct plugin_section {
+    ini_section *section;
+    int kind;            /* PLUGMC_POTENTIAL, ... */
+    const char *plugin;  /* name or path */
+    int sampled;
+    int64_t period;
+} plugin_section;
+
+typedef struct config {
+    ini_file ini;
+    run_section run;
+    box_section box;
+    initial_section initial;
+    int species_count;
+    species_section *species;
+    const char **species_names;
+    int plugin_count;
+    plugin_section *plugins; /* in the order of the file */
+} config;
+
+/* The core keys of plugin sections, for parameters_unused and the manual; NULL at the end. */
+extern const char *const potential_keys[], *const mover_keys[], *const observable_keys[];
+
+/* Interprets an INI that has been read (config->ini). Reports every error: unknown or doubled
+ * sections, exactly one [run], [box] and [mover], at least one [species NAME], at least one
+ * [potential]. Does not load plugins. */
+int config_read(config *, report *);
+/* The effective configuration of the core's sections as INI text with origins. */
+void config_echo(FILE *, const config *);
+void config_free(config *);
+#endif

@@ -1,0 +1,48 @@
+/* The INI file: sections, keys and values with their lines, nothing interpreted yet.
+ *
+ * Read through inih's ini_parse_stream with a reader of ours (Debian's inih cuts long lines and
+ * names, joins indented keys to the one above and counts no lines: we refuse those files, with
+ * the line, before inih sees them). */
+#ifndef PLUGMC_INI_H
+#define PLUGMC_INI_H
+
+#include <stdbool.h>
+
+#include "report.h"
+
+typedef struct ini_entry {
+    char *key, *value;
+    char *origin; /* "sim.ini:12" or "--set" */
+    int line;     /* 0 if it comes from the command line */
+    bool used;    /* set by whoever knows the key */
+} ini_entry;
+
+/* [kind label], e.g. [potential hard_disk]; label is "" in [run]. */
+typedef struct ini_section {
+    char *name;         /* as written, without brackets */
+    char *kind, *label; /* first word; rest */
+    int line;
+    ini_entry *entries;
+    int count;
+} ini_section;
+
+typedef struct ini_file {
+    char *path;
+    ini_section *sections;
+    int count;
+} ini_file;
+
+/* Reads `path`; every error of the file is reported. 0, or the exit code of the first error.
+ * What could be read is in `out` even then. */
+int ini_read(const char *path, ini_file *out, report *);
+/* The same for a text in memory (used on resume, where the configuration comes from the output
+ * file); `name` is shown in messages. */
+int ini_read_text(const char *name, const char *text, ini_file *out, report *);
+/* Applies one --set: "section.key=value", section as written in the file, e.g.
+ * "mover checkerboard.trials=4"; the section's label may be left out where the kind is unique.
+ * Makes the section or key if it is not there. */
+int ini_set(ini_file *, const char *assignment, report *);
+ini_section *ini_find(const ini_file *, const char *kind); /* first of that kind, or NULL */
+ini_entry *ini_get(const ini_section *, const char *key);
+void ini_free(ini_file *);
+#endif

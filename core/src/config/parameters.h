@@ -1,0 +1,34 @@
+/* Tables of parameters against INI sections: the one place where text becomes numbers. */
+#ifndef PLUGMC_PARAMETERS_H
+#define PLUGMC_PARAMETERS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "config/ini.h"
+#include "plugmc/plugin.h"
+
+/* Fills `instance` from `section` (NULL: all defaults) by `table`. real_size is 4 or 8. Marks
+ * the entries it used. Reports every bad value: not a number, out of range (with the range and
+ * unit), not one of the choices, missing though it has no default. Numbers: C notation, whole
+ * string; integers also as 1e6; reals also as simple fractions "1/3". Flags: yes/no/true/false/
+ * on/off/1/0. Texts are copied into memory that lives as long as the program. */
+int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, void *instance,
+                    const char *path, ini_section *section, report *);
+
+/* Reports every entry of `section` that nobody used: "sim.ini:12: [potential] unknown key
+ * 'diametr'; did you mean 'diameter'?". `extra` are further known keys, NULL at the end. */
+int parameters_unused(const plugmc_parameter *table, int count, const char *const *extra,
+                      const char *path, const ini_section *section, report *);
+
+/* Writes "key = value  ; origin" lines of the effective values. */
+void parameters_echo(FILE *, const plugmc_parameter *table, int count, size_t real_size,
+                     const void *instance, const ini_section *section);
+
+/* Writes a table for people: key, default, range, unit, doc; as text for `plugmc info` or as
+ * Markdown rows for the reference manual. */
+void parameters_describe(FILE *, const plugmc_parameter *table, int count, int markdown);
+
+/* A paste-ready INI block: one commented line of doc and one "key = default" line each. */
+void parameters_ini_block(FILE *, const char *section, const plugmc_parameter *table, int count);
+#endif

@@ -1,0 +1,31 @@
+/* What a mover's device text may use when it asks for fusion (plugmc_kernel_text.fuse = 1). The
+ * core writes these definitions in front of the mover's text; this file documents them and is
+ * compiled into no program.
+ *
+ * Macros: PLUGMC_DIMENSION (2 or 3), PLUGMC_PERIODIC (1 or 0), PLUGMC_SPECIES (number),
+ * PLUGMC_ENERGY_TERMS (number of pair terms with an energy), PLUGMC_CONTACTS (1 if any pair term
+ * has a hard core), PLUGMC_FIELDS (number of field terms), PLUGMC_REAL (float or double).
+ *
+ * Constants: plugmc_edge[3], plugmc_inverse_edge[3] (box edges), plugmc_radius (sphere).
+ */
+
+/* Properties of a species; a constant if there is one species. */
+PLUGMC_FN plugmc_site plugmc_site_of_species(int species);
+
+/* Square of the distance below which species a and b overlap: largest of all terms. */
+PLUGMC_FN real plugmc_contact_square(int a, int b);
+
+/* Sums of pair energies, one for each pair term, so that a factor of the probe is applied once
+ * and the order of additions is that of the CPU. */
+typedef struct plugmc_sums {
+    real term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];
+} plugmc_sums;
+PLUGMC_FN void plugmc_sums_clear(plugmc_sums *);
+PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *, plugmc_separation, plugmc_site a, plugmc_site b);
+PLUGMC_FN void plugmc_sums_add_change(plugmc_sums *, plugmc_separation from, plugmc_separation to,
+                                      plugmc_site a, plugmc_site b);
+/* Sum over terms, each times its probe factor. */
+PLUGMC_FN real plugmc_sums_total(const plugmc_sums *, plugmc_site a);
+
+/* One-body energy of all field terms, and whether the particle may not be there. */
+PLUGMC_FN real plugmc_fields(plugmc_position, plugmc_site, int *outside);

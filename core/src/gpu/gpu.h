@@ -1,0 +1,55 @@
+/* The CUDA back end: driver and NVRTC through dlopen, fusion of device texts, kernel cache.
+ * Nothing here needs CUDA to be built, or to be there. */
+#ifndef PLUGMC_GPU_H
+#define PLUGMC_GPU_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "plugmc/plugin.h"
+#include "report.h"
+
+/* ---- Fusion and compilation: works without a GPU ---- */
+
+typedef struct nvrtc nvrtc; /* the library, opened; NULL handle if there is none */
+
+/* Opens libnvrtc ($PLUGMC_NVRTC, the loader's path, the usual CUDA folders, newest first).
+ * NULL with a reason in `why` (static text or formatted into it). */
+nvrtc *nvrtc_open(char why[512]);
+void nvrtc_version(const nvrtc *, int *major, int *minor);
+
+/* The text that goes to the compiler: definitions that are fixed for the run (PLUGMC_DIMENSION,
+ * PLUGMC_DOMAIN_SPHERE 0|1, PLUGMC_SPECIES, box lengths, species tables, PLUGMC_REAL), every
+ * sampled potential with a text in a namespace of its own with its parameters as constants, the
+ * sums over all of them (core/src/gpu/fused.h says which functions a mover may call), and the
+ * mover's text. malloc'ed. */
+char *fuse(const plugmc_system *, const plugmc_kernel_text *);
+
+/* A cubin for sm_<architecture>, from the cache or compiled. `fast_math` is a key of the INI.
+ * On a compile error the log is reported, the fused source kept beside it and its path named. */
+int compile(nvrtc *, const char *fused, const char *name, int architecture, bool fast_math,
+            void **cubin, size_t *bytes, report *);
+
+/* Folder of the kernel cache, made if need be (mode 0700); NULL with a reason. */
+const char *cache_folder(char why[512]);
+
+/* ---- The device ---- */
+
+typedef struct gpu gpu;
+
+/* Opens libcuda and GPU number `index`. NULL with a reason that says what a user can do: no
+ * driver, no GPU, driver too old for this NVRTC, ... */
+gpu *gpu_open(int index, bool fast_math, char why[512]);
+void gpu_close(gpu *);
+/* Services for plugins, bound to a context (report) and a system. */
+const plugmc_gpu *gpu_services(gpu *);
+void gpu_bind(gpu *, const plugmc_system *, report *);
+/* One-line facts for `doctor` and provenance: name, driver, memory, architecture. */
+void gpu_describe(FILE *, const gpu *);
+/* "3 GPUs" etc. without opening one; the driver's version as 13000; 0 if no driver. */
+int gpu_count(int *driver_version, char why[512]);
+
+/* Device side of plugmc_view.cells; memory is kept and reused by the gpu. */
+int gpu_cells_build(gpu *, const plugmc_system *, plugmc_device_pointer positions, double range,
+                    plugmc_cells *out);
+#endif

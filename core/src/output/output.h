@@ -1,0 +1,94 @@
+/* The HDF5 file of a run: H5MD trajectory, observables, configuration, checkpoint.
+ *
+ * A file is only ever replaced whole: the new one is written beside it (a copy of the old one
+ * with what was added since), flushed to disk and renamed over it, so that a run killed at any
+ * moment leaves the last one intact. Between checkpoints samples and frames are kept in memory.
+ */
+#ifndef PLUGMC_OUTPUT_H
+#define PLUGMC_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "plugmc/plugin.h"
+#include "report.h"
+#include "run/statistics.h"
+
+/* Samples of one quantity of one observable. */
+typedef struct quantity_record {
+    char *observable, *name, *unit, *doc, *axis; /* observable: label of its section */
+    int64_t length;                              /* 1: scalar */
+    int64_t period;   /* sweeps; sample k (from 0) was taken after production sweep (k + 1) period */
+    double *abscissa; /* [length], arrays only */
+    double *series;   /* scalars: [samples][walkers] since the start of production */
+    int64_t samples, capacity;
+    int64_t written;  /* samples already in the file */
+    block_average blocks; /* arrays, averaged over walkers */
+} quantity_record;
+
+typedef struct derived_record {
+    char *observable, *name, *unit, *doc;
+    double value, error;
+    bool valid;
+} derived_record;
+
+typedef struct frame {
+    uint64_t sweep;
+    double *positions; /* [walkers][particles][3] */
+} frame;
+
+/* Everything that goes into the file. Filled by the loop. */
+typedef struct output_data {
+    const plugmc_system *system;
+    const char *effective_ini; /* text, with origins as comments */
+    const char *user_ini;      /* text that resume reads again: the INI with --set applied */
+    const char *provenance;    /* version, compiler, plugins with hashes, machine, GPU, driver:
+                                  "key: value" lines */
+    quantity_record *quantities;
+    int quantity_count;
+    uint64_t equilibrate;    /* production starts after this many sweeps */
+    derived_record *derived;
+    int derived_count;
+    frame *frames; /* since the last write */
+    int frame_count;
+    int64_t frames_written;
+    const char *trajectory_note;
+    /* checkpoint */
+    uint64_t sweep;            /* sweeps done, equilibration included */
+    plugmc_counts counts;      /* production so far */
+    const double *positions;   /* [walkers][particles][3] */
+    const struct blob *blobs;  /* the mover's own state */
+    int blob_count;
+    double step;               /* trial move size, tuned */
+    double seconds;            /* of wall time so far */
+    bool finished;
+} output_data;
+
+typedef struct blob {
+    char *name;
+    void *data;
+    size_t bytes;
+} blob;
+
+/* Can a file be made at `path`? Tried before a run begins, without touching what is there. Also
+ * refuses an existing file unless `replace` (a run that begins anew) or it is resumed. */
+int output_probe(const char *path, bool replace, report *);
+/* Writes everything and replaces `path`. `fresh`: nothing of an old file is kept. On failure the
+ * old file is as it was, and the sentence says what to do. */
+int output_write(const char *path, bool fresh, output_data *, report *);
+
+/* Reads back what a resumed run needs: user_ini first (positions etc. NULL if only_ini). The
+ * series of scalars, block averages of arrays, counts, step, positions, blobs. Truncated, foreign
+ * or damaged files are refused with what is wrong (EXIT_CHECKPOINT). Payload is protected by a
+ * checksum. */
+int output_read_ini(const char *path, char **user_ini, report *);
+int output_read(const char *path, output_data *, report *);
+
+/* Last frame of particles/trajectory (or of the only group below particles), for initial states.
+ * positions [count][3], species ids may be NULL. */
+int h5md_read_positions(const char *path, int64_t *count, double **positions, int32_t **species,
+                        double edges[3], report *);
+
+/* CSV of the scalars: sweep, then one column a quantity (mean over walkers). Atomic too. */
+int output_csv(const char *path, const output_data *, report *);
+#endif

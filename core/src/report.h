@@ -1,0 +1,35 @@
+/* Errors and warnings: made where the knowledge is, shown here, counted, and turned into the
+ * exit code of the program. */
+#ifndef PLUGMC_REPORT_H
+#define PLUGMC_REPORT_H
+
+/* Exit codes, documented in docs/usage.md and the man page. */
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_USAGE = 2,       /* command line */
+    EXIT_INPUT = 3,       /* INI file, initial state, or a combination that cannot run */
+    EXIT_PLUGIN = 4,      /* a plugin that is missing, damaged or of another ABI */
+    EXIT_OUTPUT = 5,      /* output cannot be written */
+    EXIT_CHECKPOINT = 6,  /* a checkpoint that is truncated, foreign or does not fit */
+    EXIT_DEVICE = 7,      /* GPU, driver, kernel compiler */
+    EXIT_MEMORY = 8,
+    EXIT_INTERNAL = 9,    /* a bug in plugmc or a plugin */
+    EXIT_INTERRUPTED = 10, /* SIGINT or SIGTERM: checkpoint written, run not finished */
+    EXIT_TIME_LIMIT = 11   /* time limit reached: checkpoint written, run not finished */
+};
+
+typedef struct report {
+    int errors, warnings;
+    int code; /* that of the first error; EXIT_DONE without one */
+} report;
+
+/* Prints "FILE:LINE: sentence" to stderr (without FILE if NULL, without LINE if 0) and counts
+ * it. Returns code. */
+int report_error(report *, enum exit_code code, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void report_warning(report *, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The candidate nearest to `word` (edit distance at most a third of its length), or NULL. */
+const char *nearest_name(const char *word, const char *const *candidates, int count);
+#endif

@@ -1,0 +1,43 @@
+/* Averages, error bars and correlation times. No observable does its own. */
+#ifndef PLUGMC_STATISTICS_H
+#define PLUGMC_STATISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Mean of a correlated series and its standard error by blocking: H. Flyvbjerg, H. G. Petersen,
+ * J. Chem. Phys. 91, 461 (1989). */
+typedef struct estimate {
+    double mean, error;
+    double variance;         /* of one sample */
+    double correlation_time; /* integrated autocorrelation time, in samples: (error^2 n / variance
+                                ... ) / 2, at least 0.5 */
+    int64_t samples;
+    bool converged; /* false: no plateau, the run is too short for its error bar */
+} estimate;
+
+/* Of one series of n samples. Walkers of equal length: pass them one after another, they are
+ * blocked apart and their means averaged. n_walkers series of n samples each. */
+estimate estimate_series(const double *series, int64_t n, int n_walkers);
+
+/* Averages of an array without keeping its samples: at most 2 B blocks of equal numbers of
+ * samples, merged in pairs when they are full (B = 64). State is plain numbers, for checkpoints. */
+typedef struct block_average {
+    int64_t length;     /* of the array */
+    int64_t per_block;  /* samples a full block */
+    int64_t blocks;     /* full blocks */
+    int64_t in_last;    /* samples in the block being filled */
+    double *sums;       /* [128 + 1][length]; row `blocks` is being filled */
+} block_average;
+
+int block_average_init(block_average *, int64_t length);
+void block_average_add(block_average *, const double *sample);
+void block_average_free(block_average *);
+/* mean [length] and standard error [length] (from full blocks; NaN with fewer than 2). */
+void block_average_result(const block_average *, double *mean, double *error);
+/* Jackknife over full blocks of a function of the means: value from all samples, error from
+ * leaving each block out. `derive` returns non-zero where the data do not suffice. */
+int block_average_jackknife(const block_average *, int (*derive)(void *, const double *, double *),
+                            void *argument, int64_t outputs, double *value, double *error);
+#endif

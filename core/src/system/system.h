@@ -1,0 +1,37 @@
+/* The system that is sampled, and its initial state. */
+#ifndef PLUGMC_SYSTEM_H
+#define PLUGMC_SYSTEM_H
+
+#include "config/config.h"
+#include "plugmc/plugin.h"
+
+/* Box, species and particle numbers from the configuration; terms are added later by the loader.
+ * Refuses: no way or several ways to give the box size, density above close packing (said with
+ * the largest packing fraction: pi/(2 sqrt 3) in 2D, pi/(3 sqrt 2) in 3D), no particles. */
+int system_build(const config *, plugmc_system *, report *);
+void system_free(plugmc_system *);
+
+/* Initial positions [walkers][particles][3] (double, wrapped into the box, z = 0 in 2D) of every
+ * walker, by config->initial. system->terms must be complete and their parameters filled.
+ *   lattice  the species are mixed at random over the sites (seeded)
+ *   random   random insertion without overlaps at random_fraction in an enlarged box, then
+ *            compression with Metropolis moves to the target, as J. A. Anderson et al., J.
+ *            Comput. Phys. 254, 27 (2013) do; walkers differ
+ *   file     last frame of an H5MD file, or the first frame of an extended XYZ file; species by
+ *            name (XYZ) or id (H5MD); box must agree within 1e-6
+ * Ends in an error naming the first overlapping pair if there is one. */
+int initial_state(const config *, const plugmc_system *, double *positions, report *);
+
+/* First pair of particles that overlap, or that may not be where they are, in one walker, by all
+ * sampled terms; cell lists where the contact distance is finite, so O(N). Returns 1 and fills
+ * what is found, 0 if none. j = -1: particle i is outside the domain or forbidden by a field. */
+typedef struct overlap {
+    int64_t i, j;
+    double distance, contact;
+} overlap;
+int find_overlap(const plugmc_system *, const double *positions, overlap *out);
+
+/* Host side of plugmc_view.cells: counting sort; allocates into `cells`, freed by cells_free. */
+int host_cells_build(const plugmc_system *, const double *positions, double range, plugmc_cells *out);
+void host_cells_free(plugmc_cells *);
+#endif
