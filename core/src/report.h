@@ -32,4 +32,8 @@ void report_warning(report *, const char *file, int line, const char *format, ..
 
 /* The candidate nearest to `word` (edit distance at most a third of its length), or NULL. */
 const char *nearest_name(const char *word, const char *const *candidates, int count);
+
+/* For small pieces of memory: returns what it is given, and ends the program with EXIT_MEMORY if
+ * that is NULL. */
+void *checked(void *memory);
 #endif

@@ -51,14 +51,15 @@ typedef struct plugmc_position {
     real x, y, z; /* length */
 } plugmc_position;
 
-/* Optional facets of a pair potential, see plugmc/pair.h. */
-enum {
-    PLUGMC_PAIR_ENERGY = 1,     /* pair_energy */
-    PLUGMC_PAIR_CONTACT = 2,    /* pair_contact: a hard core */
-    PLUGMC_PAIR_CHANGE = 4,     /* pair_change */
-    PLUGMC_PAIR_FACTOR = 8,     /* pair_factor */
-    PLUGMC_PAIR_DERIVATIVE = 16 /* pair_derivative */
-};
+/* Optional facets of a pair potential, see plugmc/pair.h. Macros, since #if asks for them. */
+#define PLUGMC_PAIR_ENERGY 1      /* pair_energy */
+#define PLUGMC_PAIR_CONTACT 2     /* pair_contact: a hard core */
+#define PLUGMC_PAIR_CHANGE 4      /* pair_change */
+#define PLUGMC_PAIR_FACTOR 8      /* pair_factor */
+#define PLUGMC_PAIR_DERIVATIVE 16 /* pair_derivative */
+
+/* A coordinate no particle has: marks empty places, far from everything. */
+#define PLUGMC_NOWHERE 1e9f
 
 /* ---- Random numbers: Philox4x32-10 -------------------------------------------------------
  * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as
@@ -95,6 +96,8 @@ PLUGMC_FN plugmc_random plugmc_philox(uint32_t c0, uint32_t c1, uint32_t c2, uin
     plugmc_random out;
 #ifdef __CUDACC_RTC__
 #pragma unroll
+#else
+#pragma GCC unroll 10
 #endif
     for (int round = 0; round < 10; round++) {
         uint32_t h0 = plugmc_mulhi(0xD2511F53u, c0), l0 = 0xD2511F53u * c0;

@@ -254,7 +254,6 @@ typedef struct plugmc_lanes {
 } plugmc_lanes;
 
 enum { PLUGMC_LANE_BLOCK = 16 };
-#define PLUGMC_NOWHERE 1e9f
 
 /* Pair facet, written by plugmc/pair.h from the author's functions. */
 typedef struct plugmc_pair {

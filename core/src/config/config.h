@@ -49,15 +49,27 @@ extern const plugmc_parameter run_table[], box_table[], species_table[], initial
 extern const int run_count, box_count, species_count, initial_count;
 
 /* One [potential L], [mover L] or [observable L]. Core keys beside the plugin's own: `plugin`
- * (default: the label), `role` (potentials: sampled|measured), `period` and `start`
- * (observables: sweeps). */
+ * (default: the label), `role` (potentials: sampled|measured), `period` (observables: sweeps). */
 typedef struct plugin_section {
     ini_section *section;
     int kind;            /* PLUGMC_POTENTIAL, ... */
     const char *plugin;  /* name or path */
-    int sampled;
+    int32_t sampled;
     int64_t period;
 } plugin_section;
+
+/* The kinds of section there are, with the tables of the keys that the core reads in them, for
+ * `plugmc info` and the manual. */
+typedef struct section_kind {
+    const char *name, *summary;
+    int plugin; /* PLUGMC_POTENTIAL, ...; 0: a section of the core */
+    int labelled; /* 1: [name LABEL] */
+    int least, most; /* how often it may be there */
+    const plugmc_parameter *table;
+    const int *count;
+} section_kind;
+extern const section_kind section_kinds[];
+extern const int section_kind_count;
 
 typedef struct config {
     ini_file ini;
@@ -80,5 +92,7 @@ extern const char *const potential_keys[], *const mover_keys[], *const observabl
 int config_read(config *, report *);
 /* The effective configuration of the core's sections as INI text with origins. */
 void config_echo(FILE *, const config *);
+/* The header and the core's keys of one plugin section; parameters_echo writes the others. */
+void plugin_section_echo(FILE *, const plugin_section *);
 void config_free(config *);
 #endif

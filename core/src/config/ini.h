@@ -7,6 +7,7 @@
 #define PLUGMC_INI_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "report.h"
 
@@ -17,7 +18,7 @@ typedef struct ini_entry {
     bool used;    /* set by whoever knows the key */
 } ini_entry;
 
-/* [kind label], e.g. [potential hard_disk]; label is "" in [run]. */
+/* [kind label], e.g. [potential NAME]; label is "" in [run]. */
 typedef struct ini_section {
     char *name;         /* as written, without brackets */
     char *kind, *label; /* first word; rest */
@@ -39,9 +40,11 @@ int ini_read(const char *path, ini_file *out, report *);
  * file); `name` is shown in messages. */
 int ini_read_text(const char *name, const char *text, ini_file *out, report *);
 /* Applies one --set: "section.key=value", section as written in the file, e.g.
- * "mover checkerboard.trials=4"; the section's label may be left out where the kind is unique.
+ * "mover NAME.trials=4"; the section's label may be left out where the kind is unique.
  * Makes the section or key if it is not there. */
 int ini_set(ini_file *, const char *assignment, report *);
+/* Writes it so that ini_read_text reads the same sections, keys and values back. */
+void ini_write(FILE *, const ini_file *);
 ini_section *ini_find(const ini_file *, const char *kind); /* first of that kind, or NULL */
 ini_entry *ini_get(const ini_section *, const char *key);
 void ini_free(ini_file *);

@@ -2,6 +2,7 @@
 #ifndef PLUGMC_PARAMETERS_H
 #define PLUGMC_PARAMETERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -12,7 +13,8 @@
  * the entries it used. Reports every bad value: not a number, out of range (with the range and
  * unit), not one of the choices, missing though it has no default. Numbers: C notation, whole
  * string; integers also as 1e6; reals also as simple fractions "1/3". Flags: yes/no/true/false/
- * on/off/1/0. Texts are copied into memory that lives as long as the program. */
+ * on/off/1/0. Texts are copied into memory that lives as long as the program. Returns 0, or the
+ * exit code of the first error, as does the next. */
 int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, void *instance,
                     const char *path, ini_section *section, report *);
 
@@ -20,6 +22,11 @@ int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, 
  * 'diametr'; did you mean 'diameter'?". `extra` are further known keys, NULL at the end. */
 int parameters_unused(const plugmc_parameter *table, int count, const char *const *extra,
                       const char *path, const ini_section *section, report *);
+
+/* Is a table that comes from a plugin sound: names, types, fields inside the struct, ranges and
+ * readable defaults? If not, `why` says what is wrong with it. */
+bool parameters_sane(const plugmc_parameter *table, int count, size_t real_size,
+                     size_t instance_size, char *why, size_t size);
 
 /* Writes "key = value  ; origin" lines of the effective values. */
 void parameters_echo(FILE *, const plugmc_parameter *table, int count, size_t real_size,

@@ -62,6 +62,9 @@ typedef struct output_data {
     double step;               /* trial move size, tuned */
     double seconds;            /* of wall time so far */
     bool finished;
+    /* set by output_read */
+    int32_t walkers;
+    int64_t particles;
 } output_data;
 
 typedef struct blob {
@@ -74,18 +77,27 @@ typedef struct blob {
  * refuses an existing file unless `replace` (a run that begins anew) or it is resumed. */
 int output_probe(const char *path, bool replace, report *);
 /* Writes everything and replaces `path`. `fresh`: nothing of an old file is kept. On failure the
- * old file is as it was, and the sentence says what to do. */
+ * old file is as it was, and the sentence says what to do; `data` too is as it was, so that the
+ * call can be repeated. On success the quantities' `written` and `frames_written` are brought up
+ * to date, the positions of the frames are freed and frame_count is 0 (`frames` stays). */
 int output_write(const char *path, bool fresh, output_data *, report *);
 
-/* Reads back what a resumed run needs: user_ini first (positions etc. NULL if only_ini). The
- * series of scalars, block averages of arrays, counts, step, positions, blobs. Truncated, foreign
- * or damaged files are refused with what is wrong (EXIT_CHECKPOINT). Payload is protected by a
- * checksum. */
+/* Reads back what a resumed run needs: user_ini first. The series of scalars, block averages of
+ * arrays, counts, step, positions, blobs. Truncated, foreign or damaged files are refused with
+ * what is wrong (EXIT_CHECKPOINT). Payload is protected by a checksum.
+ *
+ * `data` may be all zero. If it has a system, walkers and particles must agree with it. If it has
+ * quantities (observable, name, length, walkers of a system), they must be those of the file in
+ * any order, and their samples are filled in; otherwise they are made from the file. Texts and
+ * derived values are read where they are NULL. Positions and blobs are always new. */
 int output_read_ini(const char *path, char **user_ini, report *);
 int output_read(const char *path, output_data *, report *);
+/* Frees what output_read has put into data that was all zero. */
+void output_free(output_data *);
 
 /* Last frame of particles/trajectory (or of the only group below particles), for initial states.
- * positions [count][3], species ids may be NULL. */
+ * positions [count][3], species ids may be NULL and are 0 if the file has none. Two-dimensional
+ * files: z = 0, edges[2] = 1. edges are 0 where the file has no box. */
 int h5md_read_positions(const char *path, int64_t *count, double **positions, int32_t **species,
                         double edges[3], report *);
 

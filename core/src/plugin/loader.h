@@ -2,6 +2,9 @@
 #ifndef PLUGMC_LOADER_H
 #define PLUGMC_LOADER_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #include "plugmc/plugin.h"
 #include "report.h"
 
@@ -14,18 +17,24 @@ typedef struct loaded {
 } loaded;
 
 /* Opens a plugin: a path if the name has a '/', else NAME.so in $PLUGMC_PLUGIN_PATH (folders
- * separated by ':'), else in the installed folder for its kind. kind 0: any. On failure one
- * sentence at file:line of the INI. */
+ * separated by ':'), else in `plugins` next to the program (a build tree), else in the installed
+ * folder (PLUGMC_PLUGIN_FOLDER; one for all kinds). kind 0: any. On failure one sentence at
+ * file:line of the INI, and *out is zeroed. Returns 0 or EXIT_PLUGIN. */
 int plugin_load(const char *name, int kind, const char *file, int line, loaded *out, report *);
+/* The same for a file, without a report: false, with the sentence in `why`. */
+bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size);
 void plugin_unload(loaded *);
 
-/* Names of all plugins of a kind in the search path, sorted, for `list` and suggestions. */
+/* Names of all plugins of a kind in the search path, sorted, for `list` and suggestions. kind 0:
+ * all files that end in .so, without opening them; else those that open as that kind. */
 typedef struct plugin_names {
     char **names, **paths;
     int count;
 } plugin_names;
 plugin_names plugin_list(int kind);
 void plugin_names_free(plugin_names *);
-/* "potential", "mover", "observable". */
+/* The folders of the search path in order, with ", " between them. */
+void plugin_path_print(FILE *);
+/* "potential", "mover", "observable"; "plugin" for 0. */
 const char *plugin_kind_name(int kind);
 #endif

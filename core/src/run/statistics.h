@@ -21,6 +21,9 @@ typedef struct estimate {
  * blocked apart and their means averaged. n_walkers series of n samples each. */
 estimate estimate_series(const double *series, int64_t n, int n_walkers);
 
+/* The same for a series [n][n_walkers], as records are kept. */
+estimate estimate_interleaved(const double *series, int64_t n, int n_walkers);
+
 /* Averages of an array without keeping its samples: at most 2 B blocks of equal numbers of
  * samples, merged in pairs when they are full (B = 64). State is plain numbers, for checkpoints. */
 typedef struct block_average {
@@ -31,13 +34,15 @@ typedef struct block_average {
     double *sums;       /* [128 + 1][length]; row `blocks` is being filled */
 } block_average;
 
-int block_average_init(block_average *, int64_t length);
+int block_average_init(block_average *, int64_t length); /* non-zero: no memory */
 void block_average_add(block_average *, const double *sample);
 void block_average_free(block_average *);
 /* mean [length] and standard error [length] (from full blocks; NaN with fewer than 2). */
 void block_average_result(const block_average *, double *mean, double *error);
 /* Jackknife over full blocks of a function of the means: value from all samples, error from
- * leaving each block out. `derive` returns non-zero where the data do not suffice. */
+ * leaving each block out. `derive` returns non-zero where the data do not suffice. Returns 0, or
+ * non-zero if there is no value; the error is NaN with fewer than 2 blocks, or where derive fails
+ * without one of them. */
 int block_average_jackknife(const block_average *, int (*derive)(void *, const double *, double *),
                             void *argument, int64_t outputs, double *value, double *error);
 #endif

@@ -1,0 +1,15 @@
+/* The commands of the program. Each takes what follows its name and returns an exit code. */
+#ifndef PLUGMC_CLI_H
+#define PLUGMC_CLI_H
+
+int command_run(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_bench(int argc, char **argv);
+int command_list(int argc, char **argv);
+int command_info(int argc, char **argv);
+int command_manual(int argc, char **argv);
+int command_doctor(int argc, char **argv);
+
+/* Tells the exit codes; part of every --help that runs something. */
+extern const char exit_code_help[];
+#endif

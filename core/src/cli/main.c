@@ -1,0 +1,52 @@
+/* plugmc: the program. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "report.h"
+
+static const struct command {
+    const char *name, *summary;
+    int (*function)(int argc, char **argv);
+} commands[] = {
+    {"run", "sample what an INI file describes, or resume a run", command_run},
+    {"check", "parse, load, match, estimate memory, compile kernels; run nothing", command_check},
+    {"list", "plugins found", command_list},
+    {"info", "one plugin's parameters, facets, paper and an INI block to paste", command_info},
+    {"bench", "standard benchmarks on this machine", command_bench},
+    {"doctor", "GPU, driver, compiler, cache, plugin path", command_doctor},
+    {"manual", "the INI reference, as Markdown", command_manual},
+};
+
+static void usage(FILE *out)
+{
+    fprintf(out, "usage: plugmc COMMAND [ARGUMENT...]\n\n");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\nplugmc COMMAND --help tells more; plugmc --version prints the version.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        usage(stdout);
+        return EXIT_DONE;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("plugmc %s\n", PLUGMC_VERSION);
+        return EXIT_DONE;
+    }
+    const char *names[sizeof commands / sizeof *commands];
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        names[i] = commands[i].name;
+        if (!strcmp(argv[1], commands[i].name)) return commands[i].function(argc - 2, argv + 2);
+    }
+    const char *near = nearest_name(argv[1], names, (int)(sizeof commands / sizeof *commands));
+    fprintf(stderr, "plugmc: unknown command '%s'%s%s%s\n", argv[1], near ? "; did you mean '" : "",
+            near ? near : "", near ? "'?" : "");
+    return EXIT_USAGE;
+}

@@ -1,0 +1,210 @@
+/* plugmc run and plugmc check. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "run/simulation.h"
+
+const char exit_code_help[] =
+    "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 checkpoint, 7 GPU or\n"
+    "kernel compiler, 8 memory, 9 bug, 10 stopped by a signal, 11 time limit (10 and 11: the\n"
+    "checkpoint is written, go on with --resume)\n";
+
+static const char run_help[] =
+    "usage: plugmc run FILE.ini [--set SECTION.KEY=VALUE]...\n"
+    "       plugmc run --resume FILE.h5 [--set run.KEY=VALUE]...\n\n"
+    "Samples what the INI file describes and writes [run] output. A file already there is kept\n"
+    "under another name. With --resume a run goes on as if it had not been stopped; --set may\n"
+    "then only change [run] sweeps, time_limit, checkpoint, threads, device, gpu and csv.\n\n";
+
+static const char check_help[] =
+    "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n\n"
+    "Does everything that comes before a run: parses, loads plugins, matches facets, checks\n"
+    "ranges, estimates memory, compiles the kernels (for the GPU here, or for sm_NN, which needs\n"
+    "no GPU; NN = all: 75, 80, 90, 100 and 120).\n\n";
+
+enum { MOST_SETS = 64, MOST_ARCHITECTURES = 16 };
+
+typedef struct arguments {
+    const char *file;
+    bool resume, help;
+    const char *sets[MOST_SETS];
+    int set_count;
+    int architectures[MOST_ARCHITECTURES];
+    int architecture_count;
+} arguments;
+
+static const int all_architectures[] = {75, 80, 90, 100, 120};
+
+static int usage_error(const char *format, const char *word)
+{
+    fputs("plugmc: ", stderr);
+    fprintf(stderr, format, word);
+    fputs("; see --help\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int add_architecture(arguments *a, const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (!strcmp(text, "all")) {
+        for (int i = 0; i < 5; i++) a->architectures[a->architecture_count++] = all_architectures[i];
+        return 0;
+    }
+    if (*end || number < 50 || number > 200) return usage_error("'%s' is no architecture such as 90", text);
+    a->architectures[a->architecture_count++] = (int)number;
+    return 0;
+}
+
+static int parse(int argc, char **argv, bool check, arguments *a)
+{
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        bool more = i + 1 < argc;
+        if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+            a->help = true;
+            return 0;
+        }
+        if (!strcmp(word, "--set")) {
+            if (!more) return usage_error("%s needs SECTION.KEY=VALUE", word);
+            if (a->set_count == MOST_SETS) return usage_error("too many %s", word);
+            a->sets[a->set_count++] = argv[++i];
+        } else if (check && !strcmp(word, "--architecture")) {
+            if (!more || a->architecture_count + 5 > MOST_ARCHITECTURES) return usage_error("%s needs a number", word);
+            if (add_architecture(a, argv[++i])) return EXIT_USAGE;
+        } else if (!check && !strcmp(word, "--resume")) {
+            a->resume = true;
+        } else if (word[0] == '-') {
+            return usage_error("unknown option '%s'", word);
+        } else if (a->file) {
+            return usage_error("more than one file: '%s'", word);
+        } else {
+            a->file = word;
+        }
+    }
+    return a->file ? 0 : usage_error("%s", "which file?");
+}
+
+static int read_configuration(simulation *sim, const arguments *a)
+{
+    static const char *const free_to_change[] = {"run.sweeps", "run.time_limit", "run.checkpoint",
+                                                 "run.threads", "run.device", "run.gpu", "run.csv"};
+    int code;
+    if (a->resume) {
+        char *text;
+        code = output_read_ini(a->file, &text, sim->report);
+        if (!code) {
+            code = ini_read_text(a->file, text, &sim->config.ini, sim->report);
+            free(text);
+        }
+    } else {
+        code = ini_read(a->file, &sim->config.ini, sim->report);
+    }
+    for (int i = 0; i < a->set_count && !code; i++) {
+        bool allowed = !a->resume;
+        for (int k = 0; k < 7; k++) {
+            size_t n = strlen(free_to_change[k]);
+            allowed = allowed || (!strncmp(a->sets[i], free_to_change[k], n) && a->sets[i][n] == '=');
+        }
+        if (!allowed) return usage_error("--set %s would change a run that is resumed", a->sets[i]);
+        code = ini_set(&sim->config.ini, a->sets[i], sim->report);
+    }
+    return code ? code : config_read(&sim->config, sim->report);
+}
+
+int command_run(int argc, char **argv)
+{
+    arguments a = {0};
+    int code = parse(argc, argv, false, &a);
+    if (code) return code;
+    if (a.help) {
+        printf("%s%s", run_help, exit_code_help);
+        return EXIT_DONE;
+    }
+    report report = {0};
+    simulation sim = {.report = &report};
+    code = read_configuration(&sim, &a);
+    if (!code) code = simulation_open(&sim);
+    if (!code) code = output_probe(a.resume ? a.file : sim.config.run.output, true, &report);
+    if (!code) code = simulation_prepare(&sim);
+    if (!code) {
+        if (sim.gpu) {
+            fputs("on ", stderr);
+            gpu_describe(stderr, sim.gpu);
+        } else {
+            fprintf(stderr, "on the CPU, %d threads (%s)\n", sim.system.threads, sim.why_no_gpu);
+        }
+        code = a.resume ? simulation_resume(&sim, a.file) : simulation_begin(&sim);
+    }
+    if (!code) code = simulation_run(&sim);
+    simulation_close(&sim);
+    return code;
+}
+
+/* ---- check ------------------------------------------------------------------------------------- */
+
+/* Compiles every device text of the run for one architecture. */
+static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
+{
+    for (int i = 0; i < sim->instance_count; i++) {
+        instance *instance = &sim->instances[i];
+        const plugmc_plugin *plugin = instance->plugin;
+        int (*text)(void *, const plugmc_host *, int, plugmc_kernel_text *) =
+            plugin->kind == PLUGMC_MOVER        ? plugin->mover->kernel_text
+            : plugin->kind == PLUGMC_OBSERVABLE ? plugin->observable->kernel_text
+                                                : NULL;
+        plugmc_kernel_text kernel;
+        for (int k = 0; text && text(instance->data, &instance->host, k, &kernel); k++) {
+            void *cubin = NULL;
+            size_t bytes = 0;
+            char *fused = fuse(&sim->system, &kernel);
+            int code = fused ? compile(nvrtc, fused, kernel.name, architecture,
+                                       sim->config.run.fast_math != 0, &cubin, &bytes, sim->report)
+                             : report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text");
+            free(fused);
+            free(cubin);
+            if (code) return code;
+            printf("%-24s sm_%d: %zu bytes\n", kernel.name, architecture, bytes);
+        }
+        if (sim->report->errors) return sim->report->code;
+    }
+    return 0;
+}
+
+int command_check(int argc, char **argv)
+{
+    arguments a = {0};
+    int code = parse(argc, argv, true, &a);
+    if (code) return code;
+    if (a.help) {
+        printf("%s%s", check_help, exit_code_help);
+        return EXIT_DONE;
+    }
+    report report = {0};
+    simulation sim = {.report = &report};
+    code = read_configuration(&sim, &a);
+    if (!code) code = simulation_open(&sim);
+    if (!code) code = output_probe(sim.config.run.output, true, &report);
+    if (!code && a.architecture_count) {
+        char why[512];
+        nvrtc *nvrtc = nvrtc_open(why);
+        if (!nvrtc) code = report_error(&report, EXIT_DEVICE, NULL, 0, "cannot compile kernels: %s", why);
+        for (int i = 0; i < a.architecture_count && !code; i++)
+            code = compile_all(&sim, nvrtc, a.architectures[i]);
+    }
+    if (!code) code = simulation_prepare(&sim);
+    if (!code) {
+        double positions = 24.0 * (double)sim.system.walkers * (double)sim.system.particles;
+        printf("%d walkers of %lld particles; ", sim.system.walkers, (long long)sim.system.particles);
+        printf("positions take %.3g MiB\n", positions / 1048576);
+        if (sim.gpu)
+            gpu_describe(stdout, sim.gpu);
+        else
+            printf("runs on the CPU (%s)\n", sim.why_no_gpu);
+        printf("%s: ready to run\n", a.file);
+    }
+    simulation_close(&sim);
+    return code;
+}

@@ -1,0 +1,343 @@
+/* The core's sections: their keys with units, ranges and defaults, and what must hold between
+ * them. Sizes of box and particles are checked against each other where the system is built.
+ */
+#include "config/config.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Keys ---------------------------------------------------------------------------------------- */
+
+/* Sweeps are counted below 2^48, see plugmc_draw: 1e14 before and 1e14 after equilibration. */
+const plugmc_parameter run_table[] = {
+    PLUGMC_INTEGER_KEY(run_section, sweeps, NULL, 1, 1e14, "sweeps",
+                       "length of the run after equilibration; a sweep is one trial move a particle "
+                       "on average"),
+    PLUGMC_INTEGER_KEY(run_section, equilibrate, "0", 0, 1e14, "sweeps",
+                       "sweeps before anything is measured; the size of trial moves is tuned there"),
+    PLUGMC_INTEGER_KEY(run_section, seed, "1", 0, 0x1p63, "",
+                       "key of the random numbers: the same seed gives the same chain"),
+    PLUGMC_INTEGER_KEY(run_section, walkers, "1", 1, 1e6, "",
+                       "independent configurations that are sampled side by side"),
+    PLUGMC_INTEGER_KEY(run_section, threads, "0", 0, 4096, "",
+                       "threads on the CPU; 0: as many as OpenMP offers"),
+    PLUGMC_CHOICE_KEY(run_section, device, "auto", "auto|cpu|gpu",
+                      "where to run; auto: on the GPU if there is one and the mover can"),
+    PLUGMC_INTEGER_KEY(run_section, gpu, "0", 0, 1023, "", "index of the GPU to run on"),
+    PLUGMC_FLAG_KEY(run_section, fast_math, "no",
+                    "approximate functions in GPU kernels: faster, but the chain differs from the "
+                    "CPU's"),
+    PLUGMC_TEXT_KEY(run_section, output, "",
+                    "HDF5 file to write; if empty, the INI file's path with .h5 for .ini"),
+    PLUGMC_TEXT_KEY(run_section, csv, "", "file for a table of the scalars as text; if empty, none"),
+    PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
+                    "wall time between checkpoints; 0: only at the end"),
+    PLUGMC_REAL_KEY(run_section, time_limit, "0", 0, 1e9, "s",
+                    "wall time after which a checkpoint is written and the run stops; 0: none"),
+};
+
+const plugmc_parameter box_table[] = {
+    PLUGMC_INTEGER_KEY(box_section, dimension, NULL, 2, 3, "", "of space"),
+    PLUGMC_CHOICE_KEY(box_section, shape, "square", "square|triangular|rectangle|sphere",
+                      "square: periodic, equal edges; triangular: periodic, edges 1 : sqrt(3)/2 "
+                      "(: 1), which a triangular lattice fits; rectangle: periodic, edges lx, ly, "
+                      "lz; sphere: particle centres within the radius"),
+    PLUGMC_REAL_KEY(box_section, packing_fraction, "0", 0, 1, "",
+                    "share of the volume (area in 2D) inside particles, which gives the size of "
+                    "the box; 0: not given"),
+    PLUGMC_REAL_KEY(box_section, density, "0", 0, 1e30, "length^-D",
+                    "particles per volume (area in 2D), which gives the size of the box; 0: not given"),
+    PLUGMC_REAL_KEY(box_section, lx, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
+    PLUGMC_REAL_KEY(box_section, ly, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
+    PLUGMC_REAL_KEY(box_section, lz, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
+    PLUGMC_REAL_KEY(box_section, radius, "0", 0, 1e30, "length", "of the sphere; 0: not given"),
+};
+
+const plugmc_parameter species_table[] = {
+    PLUGMC_INTEGER_KEY(species_section, count, NULL, 1, 2e9, "", "particles of the species a walker"),
+    PLUGMC_REAL_KEY(species_section, diameter, "1", 0, 1e30, "length",
+                    "of a particle, for hard cores and packing fractions"),
+    PLUGMC_REAL_KEY(species_section, charge, "0", -1e6, 1e6, "e", "of a particle"),
+};
+
+const plugmc_parameter initial_table[] = {
+    PLUGMC_CHOICE_KEY(initial_section, state, "lattice", "lattice|random|file",
+                      "lattice: species mixed at random over its sites; random: inserted at random "
+                      "and compressed; file: read from one"),
+    PLUGMC_CHOICE_KEY(initial_section, lattice, "auto", "auto|square|triangular|sc|fcc",
+                      "for state = lattice; auto: the densest that fits the box"),
+    PLUGMC_TEXT_KEY(initial_section, file, "",
+                    "for state = file: H5MD (last frame) or extended XYZ (first frame)"),
+    PLUGMC_REAL_KEY(initial_section, random_fraction, "0.2", 1e-6, 1, "",
+                    "for state = random: packing fraction of the insertion, before compression"),
+    PLUGMC_INTEGER_KEY(initial_section, attempts, "1000000", 1, 1e12, "",
+                       "for state = random: trials to insert a particle"),
+};
+
+#define PLUGIN_KEY                                                                                 \
+    PLUGMC_TEXT_KEY(plugin_section, plugin, "",                                                    \
+                    "name of the plugin, or path of its .so (with a '/'); if empty, the section's " \
+                    "label")
+
+enum { ROLE_SAMPLED, ROLE_MEASURED };
+
+/* `role` is read into `sampled`, which is then turned from a choice into a truth. */
+static const plugmc_parameter potential_table[] = {
+    PLUGIN_KEY,
+    {"role", PLUGMC_TYPE_CHOICE, 0, offsetof(plugin_section, sampled), "sampled", 0, 0, "",
+     "sampled|measured",
+     "sampled: part of the density that is sampled; measured: only observables see it"},
+};
+static const plugmc_parameter mover_table[] = {PLUGIN_KEY};
+static const plugmc_parameter observable_table[] = {
+    PLUGIN_KEY,
+    PLUGMC_INTEGER_KEY(plugin_section, period, "100", 1, 1e14, "sweeps",
+                       "distance between measurements"),
+};
+
+const int run_count = PLUGMC_COUNT(run_table), box_count = PLUGMC_COUNT(box_table),
+          species_count = PLUGMC_COUNT(species_table), initial_count = PLUGMC_COUNT(initial_table);
+static const int potential_count = PLUGMC_COUNT(potential_table),
+                 mover_count = PLUGMC_COUNT(mover_table),
+                 observable_count = PLUGMC_COUNT(observable_table);
+
+const char *const potential_keys[] = {"plugin", "role", NULL};
+const char *const mover_keys[] = {"plugin", NULL};
+const char *const observable_keys[] = {"plugin", "period", NULL};
+
+enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */ };
+
+const section_kind section_kinds[] = {
+    {"run", "how long, where, and what is written", 0, 0, 1, 1, run_table, &run_count},
+    {"box", "where particles may be; its size comes from packing_fraction, density, edges or radius",
+     0, 0, 1, 1, box_table, &box_count},
+    {"species", "one kind of particle; sections in the order of their numbers", 0, 1, 1,
+     MOST_SPECIES, species_table, &species_count},
+    {"initial", "where particles are at the start", 0, 0, 0, 1, initial_table, &initial_count},
+    {"potential", "a term of -ln p; several add up", PLUGMC_POTENTIAL, 1, 1, ANY, potential_table,
+     &potential_count},
+    {"mover", "how trial moves are made", PLUGMC_MOVER, 1, 1, 1, mover_table, &mover_count},
+    {"observable", "what is measured", PLUGMC_OBSERVABLE, 1, 0, ANY, observable_table,
+     &observable_count},
+};
+const int section_kind_count = PLUGMC_COUNT(section_kinds);
+
+/* ---- Reading --------------------------------------------------------------------------------------- */
+
+static void check_sections(config *, report *);
+static void read_run(config *, report *);
+static void read_initial(config *, report *);
+static void read_species(config *, report *);
+static void read_plugins(config *, report *);
+
+/* One section of the core into its struct. */
+static void read_section(config *c, ini_section *s, const plugmc_parameter *table, int count,
+                         void *instance, report *r)
+{
+    parameters_fill(table, count, sizeof(real), instance, c->ini.path, s, r);
+    if (s) parameters_unused(table, count, NULL, c->ini.path, s, r);
+}
+
+int config_read(config *c, report *r)
+{
+    int before = r->errors;
+    check_sections(c, r);
+    read_run(c, r);
+    ini_section *box = ini_find(&c->ini, "box");
+    if (box) read_section(c, box, box_table, box_count, &c->box, r);
+    read_species(c, r);
+    read_initial(c, r);
+    read_plugins(c, r);
+    return r->errors > before ? r->code : 0;
+}
+
+static const section_kind *find_kind(const char *name)
+{
+    for (int i = 0; i < section_kind_count; i++)
+        if (strcmp(section_kinds[i].name, name) == 0) return &section_kinds[i];
+    return NULL;
+}
+
+static int count_kind(const config *c, const char *kind)
+{
+    int count = 0;
+    for (int i = 0; i < c->ini.count; i++) count += strcmp(c->ini.sections[i].kind, kind) == 0;
+    return count;
+}
+
+/* Labels name datasets, columns and files, so they are words. */
+static bool is_word(const char *label)
+{
+    for (const unsigned char *s = (const unsigned char *)label; *s; s++)
+        if (*s < 0x80 && !isalnum(*s) && !strchr("_-+.", *s)) return false;
+    return strcmp(label, ".") != 0 && strcmp(label, "..") != 0;
+}
+
+static void unknown_section(const config *c, const ini_section *s, report *r)
+{
+    const char *names[PLUGMC_COUNT(section_kinds)];
+    for (int i = 0; i < section_kind_count; i++) names[i] = section_kinds[i].name;
+    const char *nearest = nearest_name(s->kind, names, section_kind_count);
+    report_error(r, EXIT_INPUT, c->ini.path, s->line, "unknown section [%s]%s%s%s%s", s->name,
+                 nearest ? "; did you mean [" : "", nearest ? nearest : "",
+                 nearest && find_kind(nearest)->labelled ? " ..." : "", nearest ? "]?" : "");
+}
+
+static void check_section(const config *c, const ini_section *s, report *r)
+{
+    const section_kind *kind = find_kind(s->kind);
+    const ini_section *first = ini_find(&c->ini, s->kind);
+    if (!kind)
+        unknown_section(c, s, r);
+    else if (!kind->labelled && *s->label)
+        report_error(r, EXIT_INPUT, c->ini.path, s->line, "[%s] takes no name: write [%s]", s->name,
+                     s->kind);
+    else if (kind->labelled && !*s->label)
+        report_error(r, EXIT_INPUT, c->ini.path, s->line, "[%s] needs a name: write [%s NAME]",
+                     s->name, s->kind);
+    else if (!is_word(s->label))
+        report_error(r, EXIT_INPUT, c->ini.path, s->line,
+                     "[%s] '%s' is no name: letters, digits, '_', '-', '+' and '.' make one%s",
+                     s->name, s->label, kind->plugin ? "; a path goes into the key 'plugin'" : "");
+    else if (kind->most == 1 && s != first)
+        report_error(r, EXIT_INPUT, c->ini.path, s->line,
+                     "[%s] is one [%s] too many: a run has one, and [%s] is in line %d", s->name,
+                     s->kind, first->name, first->line);
+}
+
+static void check_sections(config *c, report *r)
+{
+    for (int i = 0; i < c->ini.count; i++) check_section(c, &c->ini.sections[i], r);
+    for (int i = 0; i < section_kind_count; i++) {
+        const section_kind *kind = &section_kinds[i];
+        int count = count_kind(c, kind->name);
+        if (count < kind->least)
+            report_error(r, EXIT_INPUT, c->ini.path, 0, "there is no section [%s%s]", kind->name,
+                         kind->labelled ? " NAME" : "");
+        else if (kind->labelled && kind->most > 1 && count > kind->most)
+            report_error(r, EXIT_INPUT, c->ini.path, 0, "there are %d sections [%s NAME]: %d are "
+                         "the most", count, kind->name, kind->most);
+    }
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* dir/sim.ini writes dir/sim.h5, and so does a run resumed from dir/sim.h5. */
+static char *default_output(const char *path)
+{
+    char *output = NULL;
+    size_t length = strlen(path);
+    if (ends_in(path, ".h5")) return checked(strdup(path));
+    if (ends_in(path, ".ini")) length -= strlen(".ini");
+    if (asprintf(&output, "%.*s.h5", (int)length, path) < 0) checked(NULL);
+    return output;
+}
+
+static void read_run(config *c, report *r)
+{
+    ini_section *s = ini_find(&c->ini, "run");
+    if (!s) return;
+    read_section(c, s, run_table, run_count, &c->run, r);
+    if (!c->run.output || !*c->run.output) c->run.output = default_output(c->ini.path);
+
+    const char *const keys[] = {"output", "csv"}, *const files[] = {c->run.output, c->run.csv};
+    for (int i = 0; i < 2; i++)
+        if (files[i] && ends_in(files[i], ".ini"))
+            report_error(r, EXIT_INPUT, c->ini.path, s->line,
+                         "[run] %s = %s: would be taken for an INI file", keys[i], files[i]);
+    if (c->run.csv && strcmp(c->run.csv, c->run.output) == 0)
+        report_error(r, EXIT_INPUT, c->ini.path, s->line,
+                     "[run] output and csv are both '%s'", c->run.csv);
+}
+
+static void read_species(config *c, report *r)
+{
+    c->species_count = 0;
+    c->species = checked(calloc((size_t)c->ini.count + 1, sizeof *c->species));
+    c->species_names = checked(calloc((size_t)c->ini.count + 1, sizeof *c->species_names));
+    for (int i = 0; i < c->ini.count; i++) {
+        ini_section *s = &c->ini.sections[i];
+        if (strcmp(s->kind, "species") != 0) continue;
+        c->species_names[c->species_count] = s->label;
+        read_section(c, s, species_table, species_count, &c->species[c->species_count++], r);
+    }
+}
+
+static void read_initial(config *c, report *r)
+{
+    enum { STATE_FILE = 2 };
+    ini_section *s = ini_find(&c->ini, "initial");
+    read_section(c, s, initial_table, initial_count, &c->initial, r);
+    if (!c->initial.file) return;
+    bool from_file = c->initial.state == STATE_FILE, named = *c->initial.file != 0;
+    if (from_file && !named)
+        report_error(r, EXIT_INPUT, c->ini.path, s->line,
+                     "[initial] state = file: key 'file' must name it");
+    if (!from_file && named && ini_get(s, "file"))
+        report_error(r, EXIT_INPUT, c->ini.path, ini_get(s, "file")->line,
+                     "[initial] file = %s: is read only with state = file", c->initial.file);
+}
+
+static void read_plugins(config *c, report *r)
+{
+    c->plugin_count = 0;
+    c->plugins = checked(calloc((size_t)c->ini.count + 1, sizeof *c->plugins));
+    for (int i = 0; i < c->ini.count; i++) {
+        ini_section *s = &c->ini.sections[i];
+        const section_kind *kind = find_kind(s->kind);
+        if (!kind || !kind->plugin) continue;
+        plugin_section *p = &c->plugins[c->plugin_count++];
+        parameters_fill(kind->table, *kind->count, sizeof(real), p, c->ini.path, s, r);
+        p->section = s;
+        p->kind = kind->plugin;
+        p->sampled = p->kind == PLUGMC_POTENTIAL && p->sampled == ROLE_SAMPLED;
+        if (!p->plugin || !*p->plugin) p->plugin = s->label;
+    }
+}
+
+/* ---- Echo ------------------------------------------------------------------------------------------- */
+
+static void echo_section(FILE *f, const char *name, const plugmc_parameter *table, int count,
+                         const void *instance, const ini_section *s)
+{
+    fprintf(f, "[%s]\n", name);
+    parameters_echo(f, table, count, sizeof(real), instance, s);
+    fputs("\n", f);
+}
+
+void config_echo(FILE *f, const config *c)
+{
+    int species = 0;
+    echo_section(f, "run", run_table, run_count, &c->run, ini_find(&c->ini, "run"));
+    echo_section(f, "box", box_table, box_count, &c->box, ini_find(&c->ini, "box"));
+    for (int i = 0; i < c->ini.count; i++) {
+        const ini_section *s = &c->ini.sections[i];
+        if (strcmp(s->kind, "species") == 0)
+            echo_section(f, s->name, species_table, species_count, &c->species[species++], s);
+    }
+    echo_section(f, "initial", initial_table, initial_count, &c->initial,
+                 ini_find(&c->ini, "initial"));
+}
+
+void plugin_section_echo(FILE *f, const plugin_section *p)
+{
+    const section_kind *kind = find_kind(p->section->kind);
+    plugin_section written = *p;
+    written.sampled = p->sampled ? ROLE_SAMPLED : ROLE_MEASURED;
+    fprintf(f, "[%s]\n", p->section->name);
+    parameters_echo(f, kind->table, *kind->count, sizeof(real), &written, p->section);
+}
+
+void config_free(config *c)
+{
+    free(c->species);
+    free(c->species_names);
+    free(c->plugins);
+    ini_free(&c->ini);
+    *c = (config){0};
+}

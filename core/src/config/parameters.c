@@ -1,0 +1,487 @@
+/* Parameters: text to numbers by a table, and the table as text.
+ *
+ * A table says all there is to know of a plugin's (or the core's) keys; nothing else in the
+ * program reads numbers from an INI file or describes keys to people.
+ */
+#include "config/parameters.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <float.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* One value between text and field. */
+typedef struct value {
+    double real;
+    int64_t integer;
+    int32_t word; /* flag, or index of a choice */
+    const char *text;
+} value;
+
+enum { WHY = 512, WORD = 64 };
+
+static bool parse_value(const plugmc_parameter *, const char *text, size_t real_size, value *,
+                        char why[WHY]);
+static void store(const plugmc_parameter *, size_t real_size, void *instance, const value *);
+
+/* ---- Sections into structs -------------------------------------------------------------------- */
+
+/* Reports at the line of the entry, or as --set, or for a default at the section. */
+__attribute__((format(printf, 5, 6))) static void complain(report *r, const char *path,
+                                                           const ini_section *section,
+                                                           const ini_entry *entry,
+                                                           const char *format, ...)
+{
+    char sentence[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    const char *file = entry && entry->line == 0 ? entry->origin : path;
+    int line = entry ? entry->line : section ? section->line : 0;
+    if (section)
+        report_error(r, EXIT_INPUT, file, line, "[%s] %s", section->name, sentence);
+    else
+        report_error(r, EXIT_INPUT, file, line, "%s", sentence);
+}
+
+int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, void *instance,
+                    const char *path, ini_section *section, report *r)
+{
+    int before = r->errors;
+    for (int i = 0; i < count; i++) {
+        const plugmc_parameter *p = &table[i];
+        ini_entry *entry = section && !p->derived ? ini_get(section, p->name) : NULL;
+        const char *text = entry ? entry->value : p->fallback;
+        char why[WHY];
+        value v;
+        if (p->derived) continue;
+        if (entry) entry->used = true;
+        if (!text)
+            complain(r, path, section, NULL, "key '%s' is missing: %s", p->name, p->doc);
+        else if (!parse_value(p, text, real_size, &v, why))
+            complain(r, path, section, entry, "%s = %s: %s", p->name, text, why);
+        else
+            store(p, real_size, instance, &v);
+    }
+    return r->errors > before ? r->code : 0;
+}
+
+int parameters_unused(const plugmc_parameter *table, int count, const char *const *extra,
+                      const char *path, const ini_section *section, report *r)
+{
+    int before = r->errors, known = 0, extras = 0;
+    while (extra && extra[extras]) extras++;
+    const char **names = checked(malloc(((size_t)count + (size_t)extras + 1) * sizeof *names));
+    for (int i = 0; i < count; i++)
+        if (!table[i].derived) names[known++] = table[i].name;
+    for (int i = 0; i < extras; i++) names[known++] = extra[i];
+
+    for (int k = 0; k < section->count; k++) {
+        const ini_entry *entry = &section->entries[k];
+        bool is_extra = false;
+        for (int i = 0; i < extras; i++) is_extra |= strcmp(extra[i], entry->key) == 0;
+        if (entry->used || is_extra) continue;
+        const char *nearest = nearest_name(entry->key, names, known);
+        complain(r, path, section, entry, "unknown key '%s'%s%s%s", entry->key,
+                 nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    }
+    free(names);
+    return r->errors > before ? r->code : 0;
+}
+
+/* ---- Text to values ---------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static bool fault(char why[WHY], const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, WHY, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* Is there a bound at all? Integers cannot go beyond 64 bits anyway. */
+static bool has_minimum(const plugmc_parameter *p)
+{
+    return p->type == PLUGMC_TYPE_INTEGER ? p->minimum > -0x1p63 : !isinf(p->minimum);
+}
+
+static bool has_maximum(const plugmc_parameter *p)
+{
+    return p->type == PLUGMC_TYPE_INTEGER ? p->maximum < 0x1p63 : !isinf(p->maximum);
+}
+
+static bool check_range(const plugmc_parameter *p, double v, char why[WHY])
+{
+    char minimum[WORD] = "", maximum[WORD] = "", unit[WORD] = "";
+    if (v >= p->minimum && v <= p->maximum) return true;
+    if (has_minimum(p)) snprintf(minimum, sizeof minimum, "at least %.15g", p->minimum);
+    if (has_maximum(p)) snprintf(maximum, sizeof maximum, "at most %.15g", p->maximum);
+    if (*p->unit) snprintf(unit, sizeof unit, " (%s)", p->unit);
+    return fault(why, "must be %s%s%s%s", minimum, *minimum && *maximum ? " and " : "", maximum,
+                 unit);
+}
+
+/* A number in C notation that ends where *end points; "" and blanks in front are none. The
+ * decimal point is a point whatever the locale of the user. */
+static bool number(const char *text, double *out, char **end)
+{
+    if (*text == 0 || isspace((unsigned char)*text)) return false;
+    locale_t c = checked(newlocale(LC_ALL_MASK, "C", NULL));
+    errno = 0;
+    *out = strtod_l(text, end, c);
+    freelocale(c);
+    return *end > text;
+}
+
+static bool is_beyond(double v) { return errno == ERANGE && (fabs(v) == HUGE_VAL || v == 0); }
+
+static bool parse_real(const plugmc_parameter *p, const char *text, size_t real_size, value *out,
+                       char why[WHY])
+{
+    double v, divisor;
+    char *end;
+    if (*text == 0) return fault(why, "a number is missing");
+    if (!number(text, &v, &end)) return fault(why, "is not a number");
+    if (is_beyond(v)) return fault(why, "is beyond the range of double precision");
+    if (*end == '/') {
+        if (!number(end + 1, &divisor, &end) || *end) return fault(why, "is not a number");
+        if (divisor == 0 || !isfinite(v) || !isfinite(divisor))
+            return fault(why, "is not a fraction of finite numbers");
+        v /= divisor;
+    }
+    if (*end) return fault(why, "is not a number");
+    if (isnan(v)) return fault(why, "is not a number");
+    if (isinf(v) && has_maximum(p)) return fault(why, "must be finite");
+    if (!check_range(p, v, why)) return false;
+    if (real_size == 4 && isfinite(v) && (fabs(v) > FLT_MAX || ((float)v == 0 && v != 0)))
+        return fault(why, "is beyond the range of single precision");
+    out->real = v;
+    return true;
+}
+
+static bool parse_integer(const plugmc_parameter *p, const char *text, size_t real_size, value *out,
+                          char why[WHY])
+{
+    char *end;
+    double v;
+    (void)real_size;
+    if (*text == 0) return fault(why, "a whole number is missing");
+    if (isspace((unsigned char)*text)) return fault(why, "is not a whole number");
+    errno = 0;
+    long long whole = strtoll(text, &end, 10);
+    if (end == text || *end) { /* 1e6 */
+        if (!number(text, &v, &end) || *end || !(v == rint(v)))
+            return fault(why, "is not a whole number");
+        if (fabs(v) < 0x1p63)
+            whole = (long long)v;
+        else
+            errno = ERANGE;
+    }
+    if (errno == ERANGE) {
+        char range[WHY];
+        bool in_range = check_range(p, *text == '-' ? -HUGE_VAL : HUGE_VAL, range);
+        return fault(why, "%s", in_range ? "is too large" : range);
+    }
+    out->integer = whole;
+    return check_range(p, (double)whole, why);
+}
+
+static bool parse_flag(const plugmc_parameter *p, const char *text, size_t real_size, value *out,
+                       char why[WHY])
+{
+    static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
+    (void)p, (void)real_size;
+    for (int i = 0; i < 8; i++) {
+        if (strcasecmp(text, words[i]) != 0) continue;
+        out->word = i % 2;
+        return true;
+    }
+    return fault(why, "must be yes or no");
+}
+
+/* The words of a choice, and their number. Freed by the caller, words[0] first. */
+static int split_choices(const char *choices, char ***words)
+{
+    int count = 0;
+    char *rest = checked(strdup(choices)), *word;
+    *words = checked(malloc((strlen(choices) + 1) * sizeof **words));
+    (*words)[0] = rest; /* what free takes even without a word */
+    while ((word = strsep(&rest, "|"))) (*words)[count++] = word;
+    return count;
+}
+
+static void free_choices(char **words)
+{
+    free(words[0]);
+    free(words);
+}
+
+static bool parse_choice(const plugmc_parameter *p, const char *text, size_t real_size, value *out,
+                         char why[WHY])
+{
+    char **words;
+    int count = split_choices(p->choices, &words);
+    (void)real_size;
+    out->word = -1;
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0) out->word = i;
+    if (out->word < 0) {
+        const char *nearest = nearest_name(text, (const char *const *)words, count);
+        int n = snprintf(why, WHY, "must be one of");
+        for (int i = 0; i < count && n < WHY; i++)
+            n += snprintf(why + n, (size_t)(WHY - n), "%s %s", i ? "," : "", words[i]);
+        if (nearest && n < WHY)
+            snprintf(why + n, (size_t)(WHY - n), "; did you mean '%s'?", nearest);
+    }
+    free_choices(words);
+    return out->word >= 0;
+}
+
+static bool parse_text(const plugmc_parameter *p, const char *text, size_t real_size, value *out,
+                       char why[WHY])
+{
+    (void)p, (void)real_size, (void)why;
+    out->text = text;
+    return true;
+}
+
+/* By enum plugmc_type: how a value is read, the bytes of its field (0: those of a real), and what
+ * people are told to write. */
+static const struct type {
+    bool (*parse)(const plugmc_parameter *, const char *, size_t, value *, char why[WHY]);
+    size_t bytes;
+    const char *words;
+} types[] = {
+    [PLUGMC_TYPE_REAL] = {parse_real, 0, "any number"},
+    [PLUGMC_TYPE_INTEGER] = {parse_integer, sizeof(int64_t), "any whole number"},
+    [PLUGMC_TYPE_FLAG] = {parse_flag, sizeof(int32_t), "yes or no"},
+    [PLUGMC_TYPE_CHOICE] = {parse_choice, sizeof(int32_t), ""},
+    [PLUGMC_TYPE_TEXT] = {parse_text, sizeof(const char *), "text"},
+};
+
+static bool parse_value(const plugmc_parameter *p, const char *text, size_t real_size, value *v,
+                        char why[WHY])
+{
+    *v = (value){0};
+    return types[p->type].parse(p, text, real_size, v, why);
+}
+
+static void store(const plugmc_parameter *p, size_t real_size, void *instance, const value *v)
+{
+    char *field = (char *)instance + p->offset;
+    switch (p->type) {
+    case PLUGMC_TYPE_REAL:
+        if (real_size == 4)
+            *(float *)field = (float)v->real;
+        else
+            *(double *)field = v->real;
+        break;
+    case PLUGMC_TYPE_INTEGER: *(int64_t *)field = v->integer; break;
+    case PLUGMC_TYPE_FLAG:
+    case PLUGMC_TYPE_CHOICE: *(int32_t *)field = v->word; break;
+    case PLUGMC_TYPE_TEXT: *(const char **)field = checked(strdup(v->text)); break;
+    }
+}
+
+/* ---- A table that can be trusted ----------------------------------------------------------------- */
+
+static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size_t instance_size,
+                               char why[WHY])
+{
+    value v;
+    if (p->type < 0 || p->type >= (int)(sizeof types / sizeof types[0])) return "has an unknown type";
+    size_t bytes = types[p->type].bytes ? types[p->type].bytes : real_size;
+    if (instance_size < bytes || p->offset > instance_size - bytes) return "lies outside its struct";
+    if (p->offset % bytes != 0) return "is not aligned in its struct";
+    if (!p->doc || !p->unit) return "has no doc or no unit";
+    if (p->derived) return NULL;
+    if (p->type == PLUGMC_TYPE_CHOICE && (!p->choices || !*p->choices)) return "has no choices";
+    if (p->type <= PLUGMC_TYPE_INTEGER && !(p->minimum <= p->maximum)) return "has an empty range";
+    if (p->fallback && !parse_value(p, p->fallback, real_size, &v, why)) return "has a bad default";
+    return NULL;
+}
+
+bool parameters_sane(const plugmc_parameter *table, int count, size_t real_size,
+                     size_t instance_size, char *why, size_t size)
+{
+    char unused[WHY];
+    if (count < 0 || (count > 0 && !table)) {
+        snprintf(why, size, "its table of parameters has %d entries", count);
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        const char *name = table[i].name, *wrong = NULL;
+        if (!name || !*name) {
+            snprintf(why, size, "parameter number %d has no name", i + 1);
+            return false;
+        }
+        for (int k = 0; k < i && !wrong; k++)
+            if (strcmp(name, table[k].name) == 0) wrong = "is there twice";
+        if (!wrong) wrong = entry_fault(&table[i], real_size, instance_size, unused);
+        if (!wrong) continue;
+        snprintf(why, size, "its parameter '%s' %s", name, wrong);
+        return false;
+    }
+    return true;
+}
+
+/* ---- Structs and tables as text -------------------------------------------------------------------- */
+
+/* The shortest of the decimal numbers that read back as the same bits. */
+static void print_real(FILE *f, double v, size_t real_size)
+{
+    char text[WORD];
+    locale_t c = checked(newlocale(LC_ALL_MASK, "C", NULL)), old = uselocale(c);
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (real_size == 4 ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v) break;
+    }
+    uselocale(old);
+    freelocale(c);
+    fputs(text, f);
+}
+
+static void print_value(FILE *f, const plugmc_parameter *p, size_t real_size, const void *instance)
+{
+    const char *field = (const char *)instance + p->offset;
+    char **words;
+    switch (p->type) {
+    case PLUGMC_TYPE_REAL:
+        print_real(f, real_size == 4 ? *(const float *)field : *(const double *)field, real_size);
+        break;
+    case PLUGMC_TYPE_INTEGER: fprintf(f, "%lld", (long long)*(const int64_t *)field); break;
+    case PLUGMC_TYPE_FLAG: fputs(*(const int32_t *)field ? "yes" : "no", f); break;
+    case PLUGMC_TYPE_CHOICE:
+        if (*(const int32_t *)field < split_choices(p->choices, &words))
+            fputs(words[*(const int32_t *)field], f);
+        free_choices(words);
+        break;
+    case PLUGMC_TYPE_TEXT: fputs(*(const char *const *)field ? *(const char *const *)field : "", f);
+    }
+}
+
+/* Derived values are comments: a key of that name could not be read. */
+void parameters_echo(FILE *f, const plugmc_parameter *table, int count, size_t real_size,
+                     const void *instance, const ini_section *section)
+{
+    for (int i = 0; i < count; i++) {
+        const plugmc_parameter *p = &table[i];
+        const ini_entry *entry = section && !p->derived ? ini_get(section, p->name) : NULL;
+        fprintf(f, "%s%s = ", p->derived ? "; " : "", p->name);
+        print_value(f, p, real_size, instance);
+        fprintf(f, "  ; %s\n", p->derived ? "computed" : entry ? entry->origin : "default");
+    }
+}
+
+/* What may be written: "0 ... 10", "at least 1", "square, triangular". */
+static void range_words(const plugmc_parameter *p, char out[WHY])
+{
+    char **words;
+    bool number = p->type == PLUGMC_TYPE_REAL || p->type == PLUGMC_TYPE_INTEGER;
+    bool minimum = number && has_minimum(p), maximum = number && has_maximum(p);
+    if (minimum && maximum)
+        snprintf(out, WHY, "%.15g ... %.15g", p->minimum, p->maximum);
+    else if (minimum || maximum)
+        snprintf(out, WHY, "at %s %.15g", minimum ? "least" : "most",
+                 minimum ? p->minimum : p->maximum);
+    else
+        snprintf(out, WHY, "%s", types[p->type].words);
+    if (p->type != PLUGMC_TYPE_CHOICE) return;
+    int count = split_choices(p->choices, &words), n = 0;
+    for (int i = 0; i < count && n < WHY; i++)
+        n += snprintf(out + n, (size_t)(WHY - n), "%s%s", i ? ", " : "", words[i]);
+    free_choices(words);
+}
+
+static void print_cell(FILE *f, const char *text)
+{
+    fputs(" ", f);
+    for (; *text; text++) fprintf(f, *text == '|' ? "\\|" : "%c", *text);
+    fputs(" |", f);
+}
+
+enum { COLUMNS = 5 };
+
+/* The columns of one key; range is the caller's buffer. */
+static void columns_of(const plugmc_parameter *p, char range[WHY], const char *columns[COLUMNS])
+{
+    range_words(p, range);
+    columns[0] = p->name;
+    columns[1] = p->fallback ? p->fallback : "required";
+    columns[2] = range;
+    columns[3] = p->unit;
+    columns[4] = p->doc;
+}
+
+void parameters_describe(FILE *f, const plugmc_parameter *table, int count, int markdown)
+{
+    static const char *const heads[COLUMNS] = {"key", "default", "range", "unit", "meaning"};
+    const char *columns[COLUMNS];
+    char range[WHY];
+    int width[COLUMNS];
+
+    for (int c = 0; c < COLUMNS; c++) width[c] = (int)strlen(heads[c]);
+    for (int i = 0; i < count; i++) {
+        columns_of(&table[i], range, columns);
+        for (int c = 0; c < COLUMNS && !table[i].derived; c++)
+            if ((int)strlen(columns[c]) > width[c]) width[c] = (int)strlen(columns[c]);
+    }
+    for (int i = -1; i < count; i++) {
+        if (i >= 0 && table[i].derived) continue;
+        if (i >= 0)
+            columns_of(&table[i], range, columns);
+        else
+            memcpy(columns, heads, sizeof columns);
+        if (markdown) fputs("|", f);
+        for (int c = 0; c < COLUMNS; c++) {
+            if (markdown)
+                print_cell(f, columns[c]);
+            else if (c < COLUMNS - 1)
+                fprintf(f, "  %-*s", width[c], columns[c]);
+            else
+                fprintf(f, "  %s", columns[c]);
+        }
+        fputs(markdown && i < 0 ? "\n|---|---|---|---|---|\n" : "\n", f);
+    }
+}
+
+/* A comment of lines that inih does not cut. */
+static void print_comment(FILE *f, const char *text)
+{
+    int column = 0;
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (column > 0 && column + 1 + length > 96) column = 0, fputs("\n", f);
+        fprintf(f, "%s%.*s", column == 0 ? "; " : " ", length, text);
+        column += (column == 0 ? 2 : 1) + length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputs("\n", f);
+}
+
+void parameters_ini_block(FILE *f, const char *section, const plugmc_parameter *table, int count)
+{
+    fprintf(f, "[%s]\n", section);
+    for (int i = 0; i < count; i++) {
+        const plugmc_parameter *p = &table[i];
+        char range[WHY], *comment = NULL;
+        if (p->derived) continue;
+        range_words(p, range);
+        if (asprintf(&comment, "%s (%s%s%s)", p->doc, range, *p->unit ? ", " : "", p->unit) < 0)
+            checked(NULL);
+        print_comment(f, comment);
+        free(comment);
+        if (p->fallback)
+            fprintf(f, "%s = %s\n", p->name, p->fallback);
+        else
+            fprintf(f, "%s =  ; must be given\n", p->name);
+    }
+}

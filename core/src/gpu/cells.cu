@@ -1,0 +1,156 @@
+/* Particles sorted by cell, for plugmc_view.cells in device memory.
+ *
+ * A stable radix sort of (cell, particle), eight bits of the cell's number a pass: within a cell
+ * particles stay in the order of their index whatever the order in which blocks run, and a cell
+ * may hold any number of them. Each walker has `tiles` blocks of its own; block = walker * tiles +
+ * tile. Arrays: cell, order [walkers][particles]; counts [walkers][CELLS_DIGITS][tiles]. */
+
+static __device__ double wrap(double x, double edge)
+{
+    if (x >= 0 && x < edge) return x;
+    x -= edge * floor(x / edge);
+    return x < edge ? x : 0;
+}
+
+/* The rules of system/geometry.h, with the same operations. */
+static __device__ double place(const cells_grid *g, double x, int d)
+{
+    return g->periodic && d < g->dimension ? wrap(x, g->edge[d]) : x;
+}
+
+static __device__ uint32_t cell_along(const cells_grid *g, double x, int d)
+{
+    double at = (place(g, x, d) - g->origin) / g->width[d];
+    if (at < 0 || g->count[d] == 1) return 0;
+    return at < g->count[d] ? (uint32_t)at : (uint32_t)(g->count[d] - 1);
+}
+
+extern "C" __global__ void cells_bin(cells_grid g, const double *positions, uint32_t *cell)
+{
+    uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
+    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
+        uint32_t i = tile * CELLS_TILE + k;
+        if (i >= g.particles) return;
+        uint64_t at = (uint64_t)walker * g.particles + i;
+        const double *x = positions + 3 * at;
+        cell[at] = cell_along(&g, x[0], 0) +
+                   g.count[0] * (cell_along(&g, x[1], 1) + g.count[1] * cell_along(&g, x[2], 2));
+    }
+}
+
+/* How often each digit is found in each tile. */
+extern "C" __global__ void cells_count(cells_grid g, const uint32_t *cell, uint32_t shift,
+                                       uint32_t *counts)
+{
+    __shared__ uint32_t found[CELLS_DIGITS];
+    uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
+    found[threadIdx.x] = 0;
+    __syncthreads();
+    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
+        uint32_t i = tile * CELLS_TILE + k;
+        if (i < g.particles)
+            atomicAdd(&found[cell[(uint64_t)walker * g.particles + i] >> shift & 255], 1u);
+    }
+    __syncthreads();
+    counts[((uint64_t)walker * CELLS_DIGITS + threadIdx.x) * g.tiles + tile] = found[threadIdx.x];
+}
+
+/* Sum of x over the lanes below and this one. */
+static __device__ uint32_t lanes_below(uint32_t x)
+{
+    for (int step = 1; step < 32; step *= 2) {
+        uint32_t other = __shfl_up_sync(0xffffffffu, x, step);
+        if ((threadIdx.x & 31) >= step) x += other;
+    }
+    return x;
+}
+
+/* Counts become places: sums over all before. One block a walker. */
+extern "C" __global__ void cells_places(cells_grid g, uint32_t *counts)
+{
+    __shared__ uint32_t warps[CELLS_THREADS / 32];
+    uint32_t n = CELLS_DIGITS * g.tiles, before = 0;
+    uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    counts += (uint64_t)blockIdx.x * n;
+    for (uint32_t begin = 0; begin < n; begin += CELLS_THREADS) { /* n is a multiple of it */
+        uint32_t own = counts[begin + threadIdx.x], sum = lanes_below(own), total = 0;
+        if (lane == 31) warps[warp] = sum;
+        __syncthreads();
+        uint32_t place = before + sum - own;
+        for (uint32_t w = 0; w < CELLS_THREADS / 32; w++) {
+            if (w < warp) place += warps[w];
+            total += warps[w];
+        }
+        counts[begin + threadIdx.x] = place;
+        before += total;
+        __syncthreads();
+    }
+}
+
+/* Moves every particle to its place, in order. from_order NULL: particles 0, 1, 2, ... */
+extern "C" __global__ void cells_move(cells_grid g, uint32_t shift, const uint32_t *places,
+                                      const uint32_t *from_cell, const uint32_t *from_order,
+                                      uint32_t *to_cell, uint32_t *to_order)
+{
+    enum { WARPS = CELLS_THREADS / 32 };
+    __shared__ uint32_t next[CELLS_DIGITS];          /* place of the next particle of a digit */
+    __shared__ uint32_t found[WARPS][CELLS_DIGITS]; /* in this round */
+    uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
+    uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    uint64_t first = (uint64_t)walker * g.particles;
+    next[threadIdx.x] = places[((uint64_t)walker * CELLS_DIGITS + threadIdx.x) * g.tiles + tile];
+
+    for (uint32_t k = 0; k < CELLS_TILE; k += CELLS_THREADS) {
+        uint32_t i = tile * CELLS_TILE + k + threadIdx.x;
+        bool here = i < g.particles;
+        uint32_t cell = here ? from_cell[first + i] : 0;
+        uint32_t digit = here ? cell >> shift & 255 : CELLS_DIGITS;
+        uint32_t same = __match_any_sync(0xffffffffu, digit);
+        uint32_t rank = __popc(same & ((1u << lane) - 1));
+        for (int w = 0; w < WARPS; w++) found[w][threadIdx.x] = 0;
+        __syncthreads();
+        if (here && rank == 0) found[warp][digit] = __popc(same);
+        __syncthreads();
+        if (here) {
+            uint32_t place = next[digit] + rank;
+            for (uint32_t w = 0; w < warp; w++) place += found[w][digit];
+            to_cell[first + place] = cell;
+            to_order[first + place] = from_order ? from_order[first + i] : i;
+        }
+        __syncthreads();
+        for (int w = 0; w < WARPS; w++) next[threadIdx.x] += found[w][threadIdx.x];
+    }
+}
+
+/* start[c]: number of particles in cells below c, by bisection of the sorted cells. Threads are
+ * numbered over [walkers][cells + 1]. */
+extern "C" __global__ void cells_start(cells_grid g, uint64_t n, const uint32_t *cell, uint32_t *start)
+{
+    uint64_t at = (uint64_t)blockIdx.x * CELLS_THREADS + threadIdx.x;
+    if (at >= n) return;
+    uint32_t walker = (uint32_t)(at / (g.cells + 1)), c = (uint32_t)(at % (g.cells + 1));
+    cell += (uint64_t)walker * g.particles;
+    uint32_t low = 0, high = g.particles;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (cell[middle] < c)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    start[at] = low;
+}
+
+/* Positions in the order of the cells, wrapped. */
+extern "C" __global__ void cells_gather(cells_grid g, const double *positions, const uint32_t *order,
+                                        double *sorted)
+{
+    uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
+    uint64_t first = (uint64_t)walker * g.particles;
+    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
+        uint32_t i = tile * CELLS_TILE + k;
+        if (i >= g.particles) return;
+        const double *from = positions + 3 * (first + order[first + i]);
+        for (int d = 0; d < 3; d++) sorted[3 * (first + i) + d] = place(&g, from[d], d);
+    }
+}

@@ -1,0 +1,91 @@
+/* The open GPU, as device.c and cells.c share it. */
+#ifndef PLUGMC_GPU_DEVICE_H
+#define PLUGMC_GPU_DEVICE_H
+
+#include "gpu/cuda_api.h"
+#include "gpu/nvrtc.h"
+#include "run/context.h"
+
+typedef struct allocation {
+    driver_pointer at;
+    size_t bytes;
+} allocation;
+
+/* One compiled text; several kernels may come from it. */
+typedef struct gpu_module {
+    uint8_t digest[32]; /* of the fused text */
+    driver_module handle;
+    struct gpu_module *next;
+} gpu_module;
+
+struct plugmc_kernel {
+    char *name, *text_name;
+    gpu_module *module;
+    driver_function handle;
+    uint32_t dynamic_shared; /* bytes it may be launched with so far */
+    struct plugmc_kernel *next;
+};
+
+struct plugmc_graph {
+    driver_graph_exec handle;
+    const plugmc_kernel *last; /* kernel that was recorded last; NULL if none */
+    struct plugmc_graph *next;
+};
+
+/* Cells for one range, kept for the next configuration. [walkers][cells + 1],
+ * [walkers][particles], [walkers][particles][3]. */
+typedef struct gpu_cells {
+    double range;
+    plugmc_device_pointer start, order, positions;
+    size_t starts, entries; /* numbers of entries there is room for */
+    struct gpu_cells *next;
+} gpu_cells;
+
+/* What sorting needs beside its result. */
+typedef struct gpu_cells_scratch {
+    plugmc_device_pointer keys[2], order, counts;
+    size_t entries, count_entries;
+} gpu_cells_scratch;
+
+typedef struct gpu_cells_kernels {
+    plugmc_kernel *bin, *count, *places, *move, *start, *gather;
+} gpu_cells_kernels;
+
+struct gpu {
+    driver_api api;
+    nvrtc *compiler;
+    bool fast_math;
+    char name[256];
+    driver_device device;
+    driver_context context;
+    driver_stream stream;
+    int driver_version; /* 13000 for CUDA 13.0 */
+    size_t memory;      /* bytes */
+    plugmc_gpu services;
+
+    const plugmc_system *system;
+    report *report;
+    plugmc_context *caller; /* whom a message is about; NULL: the core itself */
+
+    allocation *allocations;
+    int allocation_count, allocation_capacity;
+    gpu_module *modules;
+    plugmc_kernel *kernels;
+    plugmc_graph *graphs;
+    const plugmc_kernel *last; /* launched last: the suspect when something fails */
+    bool recording;
+    bool broken; /* the GPU has failed, and that has been said */
+
+    gpu_cells *cells;
+    gpu_cells_scratch scratch;
+    gpu_cells_kernels sorting; /* NULL until cells are asked for */
+};
+
+/* The services, for use inside the core: PLUGMC_* codes, reported. */
+int gpu_fail(gpu *, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int gpu_allocate(gpu *, size_t bytes, plugmc_device_pointer *out);
+int gpu_release(gpu *, plugmc_device_pointer);
+int gpu_kernel(gpu *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
+int gpu_launch(gpu *, plugmc_kernel *, const uint32_t grid[3], const uint32_t block[3],
+               uint32_t dynamic_shared, void **arguments);
+#endif

@@ -1,0 +1,352 @@
+/* Fusion: one translation unit from a mover's device text and the texts of all sampled potentials.
+ *
+ *     definitions fixed for the run      PLUGMC_DIMENSION, box edges, the mover's own, ...
+ *     plugmc/device.h, plugmc/potential.h
+ *     namespace plugmc_p0 { text of the first potential; its parameters as constants }
+ *     namespace plugmc_p1 { ... }
+ *     species, contact distances, sums over the potentials (gpu/fused.h)
+ *     the mover's text
+ *
+ * #line directives keep the author's file and line in every message of the compiler. Numbers are
+ * written as hexadecimal floats, so that they are exact, and by value, so that they fold. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/gpu.h"
+
+/* A potential as the kernel at hand sees it: in float, or in double if the mover asks for it. */
+typedef struct fused_term {
+    const plugmc_term *term;
+    const plugmc_plugin *plugin; /* of that precision; the text is with term->plugin */
+    const void *instance;
+    const plugmc_pair *pair;   /* NULL without the facet */
+    const plugmc_field *field; /* NULL without the facet */
+    int index;                 /* K of namespace plugmc_pK: its place in system->terms */
+} fused_term;
+
+typedef struct fusion {
+    FILE *out;
+    const plugmc_system *system;
+    const plugmc_kernel_text *kernel;
+    bool in_double;
+    fused_term *terms;
+    int count;
+} fusion;
+
+/* ---- Numbers ---- */
+
+/* A finite number, exact in the precision of the kernel. */
+static void put_number(const fusion *f, double value)
+{
+    if (f->in_double)
+        fprintf(f->out, "(%a)", value);
+    else
+        fprintf(f->out, "(%af)", (double)(float)value);
+}
+
+/* Any value of a parameter: cutoffs may be infinite. */
+static void put_real(const fusion *f, double value)
+{
+    if (isfinite(value))
+        put_number(f, value);
+    else if (f->in_double)
+        fprintf(f->out, "__longlong_as_double(0x%s)",
+                isnan(value) ? "7ff8000000000000" : value > 0 ? "7ff0000000000000"
+                                                              : "fff0000000000000");
+    else
+        fprintf(f->out, "__int_as_float(0x%s)",
+                isnan(value) ? "7fc00000" : value > 0 ? "7f800000" : "ff800000");
+}
+
+/* PLUGMC_FN real NAME(int k): values[k]. A constant if all are equal, a choice without memory
+ * access if they are few (lanes of a warp ask for different k), else a table. */
+static void put_table(const fusion *f, const char *name, const double *values, int n)
+{
+    enum { FEW = 4 };
+    int distinct = 0;
+    for (int k = 1; k < n; k++) distinct += values[k] != values[0];
+    if (distinct && n > FEW) {
+        fprintf(f->out, "static __device__ const real %s_table[%d] = {", name, n);
+        for (int k = 0; k < n; k++) {
+            put_number(f, values[k]);
+            fputs(k + 1 < n ? ", " : "};\n", f->out);
+        }
+        fprintf(f->out, "PLUGMC_FN real %s(int k) { return %s_table[k]; }\n", name, name);
+        return;
+    }
+    fprintf(f->out, "PLUGMC_FN real %s(int k)\n{\n    return ", name);
+    for (int k = 0; distinct && k < n - 1; k++) {
+        fprintf(f->out, "k == %d ? ", k);
+        put_number(f, values[k]);
+        fputs(" : ", f->out);
+    }
+    put_number(f, values[distinct ? n - 1 : 0]);
+    fputs(";\n}\n", f->out);
+}
+
+/* ---- Parts of the text ---- */
+
+/* The compiler counts lines of `file` from here. */
+static void put_line(FILE *out, const char *file)
+{
+    fputs("#line 1 \"", out);
+    for (; *file; file++) {
+        if (*file == '"' || *file == '\\') fputc('\\', out);
+        fputc(*file, out);
+    }
+    fputs("\"\n", out);
+}
+
+static void put_defines(const fusion *f)
+{
+    fprintf(f->out, "#define PLUGMC_REAL %s\n", f->in_double ? "double" : "float");
+    for (const char *const *d = f->kernel->defines; d && *d; d++) {
+        const char *equals = strchr(*d, '=');
+        int length = equals ? (int)(equals - *d) : (int)strlen(*d);
+        fprintf(f->out, "#define %.*s %s\n", length, *d, equals ? equals + 1 : "1");
+    }
+}
+
+static void put_system_defines(const fusion *f)
+{
+    const plugmc_system *s = f->system;
+    int energies = 0, contacts = 0, fields = 0;
+    for (int i = 0; i < f->count; i++) {
+        const fused_term *t = &f->terms[i];
+        energies += t->pair && t->pair->functions & PLUGMC_PAIR_ENERGY;
+        contacts |= t->pair && t->pair->functions & PLUGMC_PAIR_CONTACT;
+        fields += t->field != NULL;
+    }
+    const struct {
+        const char *name;
+        int value;
+    } defines[] = {
+        {"PLUGMC_DIMENSION", s->box.dimension},
+        {"PLUGMC_PERIODIC", s->box.domain == PLUGMC_DOMAIN_PERIODIC},
+        {"PLUGMC_DOMAIN_SPHERE", s->box.domain == PLUGMC_DOMAIN_SPHERE},
+        {"PLUGMC_SPECIES", s->species_count},
+        {"PLUGMC_ENERGY_TERMS", energies},
+        {"PLUGMC_CONTACTS", contacts},
+        {"PLUGMC_FIELDS", fields},
+    };
+    for (size_t i = 0; i < sizeof defines / sizeof defines[0]; i++)
+        fprintf(f->out, "#define %s %d\n", defines[i].name, defines[i].value);
+}
+
+static void put_parameter(const fusion *f, const plugmc_parameter *p, const fused_term *t)
+{
+    const char *at = (const char *)t->instance + p->offset;
+    int64_t integer;
+    int32_t small;
+    switch (p->type) {
+    case PLUGMC_TYPE_REAL:
+        fprintf(f->out, "    p.%s = ", p->name);
+        put_real(f, f->in_double ? *(const double *)at : *(const float *)at);
+        fputs(";\n", f->out);
+        break;
+    case PLUGMC_TYPE_INTEGER: /* unsigned, since -2^63 has no literal */
+        memcpy(&integer, at, sizeof integer);
+        fprintf(f->out, "    p.%s = (int64_t)%lluULL;\n", p->name, (unsigned long long)integer);
+        break;
+    case PLUGMC_TYPE_FLAG:
+    case PLUGMC_TYPE_CHOICE:
+        memcpy(&small, at, sizeof small);
+        fprintf(f->out, "    p.%s = %d;\n", p->name, (int)small);
+        break;
+    default: /* a text means nothing on the device */
+        break;
+    }
+}
+
+static void put_term(const fusion *f, const fused_term *t)
+{
+    fprintf(f->out, "namespace plugmc_p%d { /* [potential %s] */\n", t->index, t->term->label);
+    const plugmc_plugin *author = t->term->plugin;
+    put_line(f->out, author->text_name ? author->text_name : t->term->label);
+    fwrite(author->text, 1, (size_t)(author->text_end - author->text), f->out);
+    fputs("\n", f->out);
+    put_line(f->out, "fused by plugmc");
+    fputs("#undef PLUGMC_PAIR\n"
+          "PLUGMC_FN parameters plugmc_parameters()\n{\n    parameters p = {};\n", f->out);
+    for (int i = 0; i < t->plugin->parameter_count; i++)
+        put_parameter(f, &t->plugin->parameters[i], t);
+    fputs("    return p;\n}\n}\n", f->out);
+}
+
+static void put_box(const fusion *f)
+{
+    const char *names[2] = {"plugmc_edge", "plugmc_inverse_edge"};
+    for (int inverse = 0; inverse < 2; inverse++) {
+        fprintf(f->out, "static constexpr real %s[3] = {", names[inverse]);
+        for (int d = 0; d < 3; d++) {
+            /* the division of plugmc/pair.h, in its precision */
+            double edge = f->system->box.length[d];
+            double over = f->in_double ? 1 / edge : (double)(1 / (float)edge);
+            put_number(f, inverse ? over : edge);
+            fputs(d < 2 ? ", " : "};\n", f->out);
+        }
+    }
+    fputs("static constexpr real plugmc_radius = ", f->out);
+    put_number(f, f->system->box.radius);
+    fputs(";\n", f->out);
+}
+
+/* The square is taken term by term as on the CPU: the largest square, not that of the largest. */
+static double contact_square(const fusion *f, int a, int b)
+{
+    const plugmc_species *sa = &f->system->species[a], *sb = &f->system->species[b];
+    plugmc_particle pa = {.charge = sa->charge, .diameter = sa->diameter, .species = a};
+    plugmc_particle pb = {.charge = sb->charge, .diameter = sb->diameter, .species = b};
+    double largest = 0;
+    for (int i = 0; i < f->count; i++) {
+        const fused_term *t = &f->terms[i];
+        if (!t->pair || !(t->pair->functions & PLUGMC_PAIR_CONTACT)) continue;
+        double contact = t->pair->contact(t->instance, &pa, &pb);
+        double square = f->in_double ? contact * contact : (double)((float)contact * (float)contact);
+        if (square > largest) largest = square;
+    }
+    return largest;
+}
+
+static void put_species(const fusion *f)
+{
+    int n = f->system->species_count;
+    double *values = calloc((size_t)n * n + 1, sizeof *values);
+    if (!values) {
+        fputs("#error \"plugmc: out of memory\"\n", f->out);
+        return;
+    }
+    for (int k = 0; k < n; k++) values[k] = f->system->species[k].charge;
+    put_table(f, "plugmc_species_charge", values, n);
+    for (int k = 0; k < n; k++) values[k] = f->system->species[k].diameter;
+    put_table(f, "plugmc_species_diameter", values, n);
+    for (int k = 0; k < n * n; k++) values[k] = contact_square(f, k / n, k % n);
+    put_table(f, "plugmc_species_contact", values, n * n);
+    free(values);
+    fprintf(f->out,
+            "PLUGMC_FN plugmc_site plugmc_site_of_species(int species)\n{\n"
+            "    plugmc_site a;\n"
+            "    a.charge = plugmc_species_charge(species);\n"
+            "    a.diameter = plugmc_species_diameter(species);\n"
+            "    a.species = PLUGMC_SPECIES == 1 ? 0 : species;\n"
+            "    return a;\n}\n"
+            "PLUGMC_FN real plugmc_contact_square(int a, int b)\n{\n"
+            "    return plugmc_species_contact(a * %d + b);\n}\n", n);
+}
+
+/* One line for each term with an energy; @ stands for its index in plugmc_sums, # for its
+ * namespace. */
+static void put_for_energies(const fusion *f, const char *line)
+{
+    for (int i = 0, energy = 0; i < f->count; i++) {
+        const fused_term *t = &f->terms[i];
+        if (!t->pair || !(t->pair->functions & PLUGMC_PAIR_ENERGY)) continue;
+        for (const char *c = line; *c; c++) {
+            if (*c == '@')
+                fprintf(f->out, "%d", energy);
+            else if (*c == '#')
+                fprintf(f->out, "plugmc_p%d", t->index);
+            else
+                fputc(*c, f->out);
+        }
+        energy++;
+    }
+}
+
+static void put_sums(const fusion *f)
+{
+    fputs("typedef struct plugmc_sums {\n"
+          "    real term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];\n} plugmc_sums;\n"
+          "PLUGMC_FN void plugmc_sums_clear(plugmc_sums *s)\n{\n    s->term[0] = 0;\n", f->out);
+    put_for_energies(f, "    s->term[@] = 0;\n");
+    fputs("}\nPLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *s, plugmc_separation r, "
+          "plugmc_site a, plugmc_site b)\n{\n", f->out);
+    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
+                        "    s->term[@] += #::plugmc_pair_term(&p@, r, a, b);\n");
+    fputs("}\nPLUGMC_FN void plugmc_sums_add_change(plugmc_sums *s, plugmc_separation from, "
+          "plugmc_separation to, plugmc_site a, plugmc_site b)\n{\n", f->out);
+    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
+                        "    s->term[@] += #::plugmc_pair_difference(&p@, from, to, a, b);\n");
+    fputs("}\nPLUGMC_FN real plugmc_sums_total(const plugmc_sums *s, plugmc_site a)\n{\n"
+          "    real total = 0;\n", f->out);
+    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
+                        "    total += s->term[@] * #::plugmc_probe_factor(&p@, a);\n");
+    fputs("    return total;\n}\n", f->out);
+}
+
+static void put_fields(const fusion *f)
+{
+    fputs("PLUGMC_FN real plugmc_fields(plugmc_position r, plugmc_site a, int *outside)\n{\n"
+          "    real total = 0;\n", f->out);
+    for (int i = 0; i < f->count; i++) {
+        int k = f->terms[i].index;
+        if (!f->terms[i].field) continue;
+        fprintf(f->out, "    const plugmc_p%d::parameters p%d = plugmc_p%d::plugmc_parameters();\n"
+                "    total += plugmc_p%d::plugmc_field_term(&p%d, r, a, outside);\n", k, k, k, k, k);
+    }
+    fputs("    return total;\n}\n", f->out);
+}
+
+/* ---- All of it ---- */
+
+/* The sampled potentials with a pair or a field. One whose text is missing must not be left out
+ * silently: the compiler then says so. */
+static int choose_terms(fusion *f)
+{
+    f->terms = calloc((size_t)f->system->term_count + 1, sizeof *f->terms);
+    if (!f->terms) return -1;
+    for (int i = 0; i < f->system->term_count; i++) {
+        const plugmc_term *term = &f->system->terms[i];
+        const plugmc_plugin *plugin = f->in_double ? term->plugin : term->plugin_single;
+        const plugmc_potential *potential = term->plugin->potential;
+        if (!term->sampled || !potential || !(potential->pair || potential->field)) continue;
+        if (!term->plugin->text || !plugin || !plugin->potential) {
+            fprintf(f->out, "#error \"[potential %s] carries no device text: build it as "
+                    "docs/plugin-guide.md says\"\n", term->label);
+            continue;
+        }
+        f->terms[f->count++] = (fused_term){
+            .term = term,
+            .plugin = plugin,
+            .instance = f->in_double ? term->instance : term->instance_single,
+            .pair = plugin->potential->pair,
+            .field = plugin->potential->field,
+            .index = i,
+        };
+    }
+    return 0;
+}
+
+static void put_fusion(fusion *f)
+{
+    put_system_defines(f);
+    fputs("#include \"plugmc/device.h\"\n#include \"plugmc/potential.h\"\n", f->out);
+    for (int i = 0; i < f->count; i++) put_term(f, &f->terms[i]);
+    put_box(f);
+    put_species(f);
+    put_sums(f);
+    put_fields(f);
+}
+
+char *fuse(const plugmc_system *system, const plugmc_kernel_text *kernel)
+{
+    char *text = NULL;
+    size_t length = 0;
+    fusion f = {.system = system, .kernel = kernel, .in_double = kernel->double_precision != 0};
+    f.out = open_memstream(&text, &length);
+    if (!f.out) return NULL;
+    put_defines(&f);
+    bool failed = kernel->fuse && choose_terms(&f) != 0;
+    if (kernel->fuse && !failed) put_fusion(&f);
+    if (!kernel->fuse) fputs("#include \"plugmc/device.h\"\n", f.out);
+    put_line(f.out, kernel->name);
+    fputs(kernel->text, f.out);
+    failed |= ferror(f.out) != 0;
+    if (fclose(f.out) || failed) {
+        free(text);
+        text = NULL;
+    }
+    free(f.terms);
+    return text;
+}

@@ -1,0 +1,318 @@
+/* The trajectory in H5MD 1.1: P. de Buyl, P. H. Colberg, F. Hoefling, Comput. Phys. Commun. 185,
+ * 1546 (2014), https://www.nongnu.org/h5md/h5md.html.
+ *
+ * Walker 0 is particles/trajectory, the name that MDAnalysis looks for, walker w > 0 is
+ * particles/trajectory_w. Always three-dimensional, as readers expect. What all walkers share
+ * (box, species, steps) is in the file once and linked. There are no units. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/parts.h"
+
+/* ---- Writing ------------------------------------------------------------------------------------- */
+
+void h5md_write_header(store *s)
+{
+    hid_t h5md = store_group(s, s->file, "h5md");
+    store_attributes(s, h5md, "version", H5T_NATIVE_INT, 2, (int[]){1, 1});
+    hid_t author = store_group(s, h5md, "author");
+    store_label(s, author, "name", "not given");
+    store_leave(author);
+    hid_t creator = store_group(s, h5md, "creator");
+    store_label(s, creator, "name", "plugmc");
+    store_label(s, creator, "version", PLUGMC_VERSION);
+    store_leave(creator);
+    store_leave(h5md);
+}
+
+static void walker_name(int walker, char name[32])
+{
+    if (walker)
+        snprintf(name, 32, "trajectory_%d", walker);
+    else
+        strcpy(name, "trajectory");
+}
+
+/* One value a particle, the same in all frames. */
+static void write_properties(store *s, hid_t group, const plugmc_system *system)
+{
+    hsize_t n = (hsize_t)system->particles;
+    int32_t *species = malloc(n * sizeof *species), *id = malloc(n * sizeof *id);
+    double *charge = malloc(n * sizeof *charge), *diameter = malloc(n * sizeof *diameter);
+    if (!species || !id || !charge || !diameter) {
+        store_fail(s, "there is not enough memory");
+    } else {
+        for (int32_t kind = 0; kind < system->species_count; kind++)
+            for (int64_t i = system->first[kind]; i < system->first[kind + 1]; i++) {
+                species[i] = kind;
+                id[i] = (int32_t)i;
+                charge[i] = system->species[kind].charge;
+                diameter[i] = system->species[kind].diameter;
+            }
+        store_array(s, group, "species", H5T_NATIVE_INT32, 1, &n, species);
+        store_array(s, group, "id", H5T_NATIVE_INT32, 1, &n, id);
+        store_array(s, group, "charge", H5T_NATIVE_DOUBLE, 1, &n, charge);
+        store_array(s, group, "diameter", H5T_NATIVE_DOUBLE, 1, &n, diameter);
+        hid_t array = s->failed ? -1 : H5Dopen2(group, "charge", H5P_DEFAULT);
+        store_label(s, array, "type", "formal");
+        store_leave_array(array);
+    }
+    free(species), free(id), free(charge), free(diameter);
+}
+
+/* "periodic" or "none" for each direction, as an array of texts of fixed length. */
+static void write_boundary(store *s, hid_t box, const plugmc_box *system)
+{
+    char boundary[3][9] = {"none", "none", "none"};
+    for (int d = 0; d < system->dimension; d++)
+        if (system->domain == PLUGMC_DOMAIN_PERIODIC) strcpy(boundary[d], "periodic");
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, sizeof boundary[0]);
+    store_attributes(s, box, "boundary", type, 3, boundary);
+    H5Tclose(type);
+    store_attribute(s, box, "dimension", H5T_NATIVE_INT, &(int){3});
+}
+
+/* Steps and times of position, and links to them in box/edges. */
+static void write_steps(store *s, hid_t position, hid_t edges, const output_data *data,
+                        int64_t before)
+{
+    hsize_t shape[1] = {(hsize_t)(before + data->frame_count)};
+    hid_t step = store_grow(s, position, "step", H5T_NATIVE_INT64, 1, shape, (hsize_t)before);
+    hid_t time = store_grow(s, position, "time", H5T_NATIVE_DOUBLE, 1, shape, (hsize_t)before);
+    for (int f = 0; f < data->frame_count; f++) {
+        int64_t sweep = (int64_t)data->frames[f].sweep;
+        hsize_t row = (hsize_t)(before + f);
+        store_rows(s, step, H5T_NATIVE_INT64, row, 1, &sweep);
+        store_rows(s, time, H5T_NATIVE_DOUBLE, row, 1, &(double){(double)sweep});
+    }
+    store_leave_array(step);
+    store_leave_array(time);
+    if (before > 0) return;
+    store_link(s, position, "step", edges, "step");
+    store_link(s, position, "time", edges, "time");
+}
+
+static void write_edges(store *s, hid_t edges, const output_data *data, int64_t before)
+{
+    hsize_t shape[2] = {(hsize_t)(before + data->frame_count), 3};
+    hid_t value = store_grow(s, edges, "value", H5T_NATIVE_DOUBLE, 2, shape, (hsize_t)before);
+    for (int f = 0; f < data->frame_count; f++)
+        store_rows(s, value, H5T_NATIVE_DOUBLE, (hsize_t)(before + f), 1, data->system->box.length);
+    store_leave_array(value);
+}
+
+static void write_positions(store *s, hid_t position, const output_data *data, int walker,
+                            int64_t before)
+{
+    int64_t particles = data->system->particles;
+    hsize_t shape[3] = {(hsize_t)(before + data->frame_count), (hsize_t)particles, 3};
+    hid_t value = store_grow(s, position, "value", H5T_NATIVE_DOUBLE, 3, shape, (hsize_t)before);
+    for (int f = 0; f < data->frame_count; f++)
+        store_rows(s, value, H5T_NATIVE_DOUBLE, (hsize_t)(before + f), 1,
+                   data->frames[f].positions + walker * particles * 3);
+    store_leave_array(value);
+}
+
+static void write_first_walker(store *s, hid_t group, const output_data *data, int64_t before)
+{
+    hid_t position = store_group(s, group, "position"), box = store_group(s, group, "box");
+    hid_t edges = store_group(s, box, "edges");
+    if (before == 0) {
+        write_properties(s, group, data->system);
+        write_boundary(s, box, &data->system->box);
+        if (data->trajectory_note) store_label(s, group, "note", data->trajectory_note);
+        if (data->system->box.dimension == 2)
+            store_label(s, group, "two_dimensional",
+                        "z is 0, and the edge of the box along z has no meaning");
+    }
+    write_positions(s, position, data, 0, before);
+    write_steps(s, position, edges, data, before);
+    write_edges(s, edges, data, before);
+    store_leave(edges);
+    store_leave(box);
+    store_leave(position);
+}
+
+static void write_other_walker(store *s, hid_t group, hid_t first, const output_data *data,
+                               int walker, int64_t before)
+{
+    static const char *const shared[] = {"box", "species", "id", "charge", "diameter"};
+    hid_t position = store_group(s, group, "position");
+    write_positions(s, position, data, walker, before);
+    if (before == 0) {
+        for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+            store_link(s, first, shared[i], group, shared[i]);
+        store_link(s, first, "position/step", position, "step");
+        store_link(s, first, "position/time", position, "time");
+    }
+    store_leave(position);
+}
+
+void h5md_write_frames(store *s, const output_data *data, int64_t before)
+{
+    if (data->frame_count == 0) return;
+    hid_t particles = store_group(s, s->file, "particles");
+    hid_t first = store_group(s, particles, "trajectory");
+    write_first_walker(s, first, data, before);
+    for (int walker = 1; walker < data->system->walkers; walker++) {
+        char name[32];
+        walker_name(walker, name);
+        hid_t group = store_group(s, particles, name);
+        write_other_walker(s, group, first, data, walker, before);
+        store_leave(group);
+    }
+    store_leave(first);
+    store_leave(particles);
+}
+
+/* ---- Reading the last frame ---------------------------------------------------------------------- */
+
+/* Last row of an array that changes in time (name/value [T][...]), or a fixed array (name [...]),
+ * as `type`; rank and shape without T. */
+static void *last_row(store *s, hid_t group, const char *name, hid_t type, int *rank,
+                      hsize_t shape[2])
+{
+    char value[64];
+    hsize_t full[3] = {0}, start[3] = {0}, *own = full;
+    snprintf(value, sizeof value, "%s/value", name);
+    hid_t object = s->failed ? -1 : H5Oopen(group, name, H5P_DEFAULT);
+    bool in_time = object >= 0 && H5Iget_type(object) == H5I_GROUP;
+    if (object >= 0) H5Oclose(object);
+    hid_t array = object < 0 ? -1 : H5Dopen2(group, in_time ? value : name, H5P_DEFAULT);
+    if (array < 0) {
+        store_fail(s, "it has no readable '%s'", name);
+        return NULL;
+    }
+    hid_t space = H5Dget_space(array);
+    int all = H5Sget_simple_extent_ndims(space);
+    *rank = all - in_time;
+    if (*rank < 1 || *rank > 2 || H5Sget_simple_extent_dims(space, full, NULL) != all)
+        store_fail(s, "its '%s' is not an array that H5MD knows", name);
+    else if (in_time && full[0] == 0)
+        store_fail(s, "it has no frame");
+    if (!s->failed && in_time) {
+        start[0] = full[0] - 1;
+        full[0] = 1;
+        own = full + 1;
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, full, NULL);
+    }
+    void *data = NULL;
+    if (!s->failed) {
+        hsize_t n = own[0] * (*rank == 2 ? own[1] : 1);
+        shape[0] = own[0];
+        shape[1] = *rank == 2 ? own[1] : 1;
+        hid_t memory = H5Screate_simple(1, &n, NULL);
+        data = calloc(n ? n : 1, H5Tget_size(type));
+        if (!data)
+            store_fail(s, "there is not enough memory to read it");
+        else if (n && H5Dread(array, type, memory, space, H5P_DEFAULT, data) < 0)
+            store_fail(s, "its '%s' is damaged or not made of numbers", name);
+        H5Sclose(memory);
+    }
+    H5Sclose(space);
+    H5Dclose(array);
+    return data;
+}
+
+/* particles/trajectory, or the only group there. */
+static hid_t enter_particles(store *s)
+{
+    if (!store_has(s, s->file, "particles")) {
+        store_fail(s, "it has no group 'particles', so it is not an H5MD file");
+        return -1;
+    }
+    if (store_has(s, s->file, "particles/trajectory"))
+        return store_enter(s, s->file, "particles/trajectory");
+    hid_t particles = store_enter(s, s->file, "particles");
+    H5G_info_t info = {0};
+    char name[256] = "";
+    if (!s->failed && (H5Gget_info(particles, &info) < 0 || info.nlinks != 1))
+        store_fail(s, "it has %d groups below 'particles' and none is called 'trajectory'",
+                   (int)info.nlinks);
+    if (!s->failed && H5Lget_name_by_idx(particles, ".", H5_INDEX_NAME, H5_ITER_INC, 0, name,
+                                         sizeof name, H5P_DEFAULT) < 0)
+        store_fail(s, "its group 'particles' cannot be read");
+    hid_t group = store_enter(s, particles, name);
+    store_leave(particles);
+    return group;
+}
+
+static void read_edges(store *s, hid_t group, double edges[3])
+{
+    int rank;
+    hsize_t shape[2];
+    for (int d = 0; d < 3; d++) edges[d] = 0;
+    if (!store_has(s, group, "box/edges")) return;
+    double *found = last_row(s, group, "box/edges", H5T_NATIVE_DOUBLE, &rank, shape);
+    if (!s->failed && (shape[0] < 2 || shape[0] > 3 || (rank == 2 && shape[1] != shape[0])))
+        store_fail(s, "its box has %d dimensions", (int)shape[0]);
+    for (hsize_t i = 0; !s->failed && i < shape[0] * shape[1]; i++) {
+        hsize_t d = i / shape[1];
+        if (rank == 1 || i % shape[1] == d)
+            edges[d] = found[i];
+        else if (found[i] != 0)
+            store_fail(s, "its box is not rectangular");
+    }
+    if (!s->failed && shape[0] == 2) edges[2] = 1;
+    free(found);
+}
+
+static double *read_positions(store *s, hid_t group, int64_t *count)
+{
+    int rank;
+    hsize_t shape[2];
+    double *found = last_row(s, group, "position", H5T_NATIVE_DOUBLE, &rank, shape);
+    if (!s->failed && (rank != 2 || shape[1] < 2 || shape[1] > 3 || shape[0] == 0))
+        store_fail(s, "its positions are not those of particles in 2 or 3 dimensions");
+    double *positions = s->failed ? NULL : calloc(shape[0], 3 * sizeof *positions);
+    if (!s->failed && !positions) store_fail(s, "there is not enough memory to read it");
+    for (hsize_t i = 0; positions && i < shape[0]; i++)
+        for (hsize_t d = 0; d < shape[1]; d++) positions[3 * i + d] = found[shape[1] * i + d];
+    if (positions) *count = (int64_t)shape[0];
+    free(found);
+    return positions;
+}
+
+static int32_t *read_species(store *s, hid_t group, int64_t count)
+{
+    if (s->failed) return NULL;
+    if (!store_has(s, group, "species")) {
+        int32_t *zero = calloc((size_t)count, sizeof *zero);
+        if (!zero) store_fail(s, "there is not enough memory to read it");
+        return zero;
+    }
+    int rank;
+    hsize_t shape[2];
+    int32_t *species = last_row(s, group, "species", H5T_NATIVE_INT32, &rank, shape);
+    if (!s->failed && (rank != 1 || shape[0] != (hsize_t)count))
+        store_fail(s, "its species are not one number a particle");
+    return species;
+}
+
+int h5md_read_positions(const char *path, int64_t *count, double **positions, int32_t **species,
+                        double edges[3], report *r)
+{
+    *positions = NULL;
+    if (species) *species = NULL;
+    store s;
+    int fd = store_open_path(&s, path);
+    hid_t group = s.failed ? -1 : enter_particles(&s);
+    if (group >= 0) {
+        *positions = read_positions(&s, group, count);
+        read_edges(&s, group, edges);
+        if (species) *species = read_species(&s, group, *count);
+        store_leave(group);
+    }
+    int failed = store_close(&s);
+    if (fd >= 0) close(fd);
+    if (!failed) return EXIT_DONE;
+    free(*positions);
+    *positions = NULL;
+    if (species) {
+        free(*species);
+        *species = NULL;
+    }
+    return report_error(r, EXIT_INPUT, NULL, 0, "cannot read positions from %s: %s", path, s.reason);
+}

@@ -1,0 +1,18 @@
+/* The parts of the output file, each written by a file of its own. */
+#ifndef PLUGMC_OUTPUT_PARTS_H
+#define PLUGMC_OUTPUT_PARTS_H
+
+#include "output/output.h"
+#include "output/store.h"
+
+/* /h5md and /particles: format.md of H5MD 1.1. `before`: frames that the file has already. */
+void h5md_write_header(store *);
+void h5md_write_frames(store *, const output_data *, int64_t before);
+
+/* /plugmc: observables, checkpoint, what may differ between equal runs. `fresh`: no samples are in
+ * the file yet; `frames`: in the file once this is written. */
+void checkpoint_write(store *, const output_data *, bool fresh, int64_t frames);
+
+/* "label/name" with what a path may not hold as %XX; to be freed, NULL without memory. */
+char *record_path(const char *observable, const char *name);
+#endif

@@ -1,0 +1,596 @@
+/* HDF5 with failures that stick and a driver that survives them. See store.h. */
+#include "output/store.h"
+
+#include <H5version.h>
+#if H5_VERSION_GE(1, 13, 0)
+#include <H5FDdevelop.h>
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- The driver -------------------------------------------------------------------------------- */
+
+typedef struct driver_file {
+    H5FD_t base; /* of HDF5, first */
+    store *owner;
+    haddr_t allocated, size; /* size: as HDF5 is to see it, whatever could be written */
+} driver_file;
+
+static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access, haddr_t largest)
+{
+    (void)name, (void)flags, (void)largest;
+    store *const *owner = H5Pget_driver_info(access);
+    driver_file *file = calloc(1, sizeof *file);
+    struct stat info;
+    if (!owner || !file || fstat((*owner)->fd, &info)) {
+        if (owner && !(*owner)->error) (*owner)->error = errno;
+        free(file);
+        return NULL;
+    }
+    file->owner = *owner;
+    file->size = (haddr_t)info.st_size;
+    return &file->base;
+}
+
+static herr_t driver_close(H5FD_t *base)
+{
+    free(base);
+    return 0;
+}
+
+static herr_t driver_query(const H5FD_t *base, unsigned long *flags)
+{
+    (void)base;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+             H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    return 0;
+}
+
+static haddr_t driver_allocated(const H5FD_t *base, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const driver_file *)base)->allocated;
+}
+
+static herr_t driver_allocate(H5FD_t *base, H5FD_mem_t type, haddr_t end)
+{
+    (void)type;
+    ((driver_file *)base)->allocated = end;
+    return 0;
+}
+
+static haddr_t driver_size(const H5FD_t *base, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const driver_file *)base)->size;
+}
+
+/* Past the end of the file there are zeros, as HDF5 expects. */
+static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t access, haddr_t from, size_t bytes,
+                          void *data)
+{
+    (void)type, (void)access;
+    store *owner = ((driver_file *)base)->owner;
+    for (char *to = data; bytes;) {
+        ssize_t n = pread(owner->fd, to, bytes, (off_t)from);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) {
+            if (!owner->error) owner->error = errno;
+            return -1;
+        }
+        if (n == 0) {
+            memset(to, 0, bytes);
+            break;
+        }
+        to += n, from += (haddr_t)n, bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t access, haddr_t to, size_t bytes,
+                           const void *data)
+{
+    (void)type, (void)access;
+    driver_file *file = (driver_file *)base;
+    store *owner = file->owner;
+    if (to + bytes > file->size) file->size = to + bytes;
+    for (const char *from = data; bytes && !owner->error;) {
+        ssize_t n = pwrite(owner->fd, from, bytes, (off_t)to);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            owner->error = n < 0 ? errno : ENOSPC;
+            break;
+        }
+        from += n, to += (haddr_t)n, bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+static herr_t driver_truncate(H5FD_t *base, hid_t access, hbool_t closing)
+{
+    (void)access, (void)closing;
+    driver_file *file = (driver_file *)base;
+    if (file->size == file->allocated) return 0;
+    if (!file->owner->error && ftruncate(file->owner->fd, (off_t)file->allocated))
+        file->owner->error = errno;
+    file->size = file->allocated;
+    return 0;
+}
+
+static const H5FD_class_t driver_class = {
+#if H5_VERSION_GE(1, 13, 0)
+    .version = H5FD_CLASS_VERSION,
+    .value = (H5FD_class_value_t)511,
+#endif
+    .name = "plugmc",
+    .maxaddr = ((haddr_t)1 << 62) - 1,
+    .fc_degree = H5F_CLOSE_STRONG,
+    .fapl_size = sizeof(store *),
+    .open = driver_open,
+    .close = driver_close,
+    .query = driver_query,
+    .get_eoa = driver_allocated,
+    .set_eoa = driver_allocate,
+    .get_eof = driver_size,
+    .read = driver_read,
+    .write = driver_write,
+    .truncate = driver_truncate,
+    .fl_map = H5FD_FLMAP_DICHOTOMY,
+};
+
+/* ---- Opening, closing, failing ------------------------------------------------------------------ */
+
+static herr_t innermost(unsigned depth, const H5E_error2_t *error, void *reason)
+{
+    if (depth == 0 && error->desc && error->desc[0])
+        snprintf(reason, sizeof ((store *)0)->reason, "HDF5: %s", error->desc);
+    return 0;
+}
+
+/* After a call of HDF5 that failed; true so that callers can `return`. */
+static bool fail_hdf5(store *s)
+{
+    if (s->failed) return true;
+    snprintf(s->reason, sizeof s->reason, "HDF5 failed without saying why");
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, s->reason);
+    s->failed = true;
+    return true;
+}
+
+void store_fail(store *s, const char *format, ...)
+{
+    if (s->failed) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(s->reason, sizeof s->reason, format, arguments);
+    va_end(arguments);
+    s->failed = true;
+}
+
+/* Of a call of HDF5: true if all is well. */
+static bool good(store *s, hid_t result)
+{
+    return !s->failed && (result >= 0 || !fail_hdf5(s));
+}
+
+/* Object headers, indices and the superblock carry checksums from format 1.10 on. */
+static hid_t access_list(store *s)
+{
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+    good(s, list);
+    good(s, H5Pset_driver(list, s->driver, &s));
+    good(s, H5Pset_fclose_degree(list, H5F_CLOSE_STRONG));
+    good(s, H5Pset_libver_bounds(list, H5F_LIBVER_V110, H5F_LIBVER_V110));
+    return list;
+}
+
+/* Nothing may depend on the time of day, not even a header that nobody reads. */
+static hid_t creation_list(hid_t list_class)
+{
+    hid_t list = H5Pcreate(list_class);
+    H5Pset_obj_track_times(list, false);
+    H5Pset_attr_phase_change(list, 32, 24); /* keeps attributes within the header */
+    return list;
+}
+
+void store_open(store *s, int fd, enum store_mode mode)
+{
+    H5dont_atexit(); /* refused, harmlessly, once HDF5 is in use */
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    *s = (store){.file = H5I_INVALID_HID, .fd = fd};
+    s->driver = H5FDregister(&driver_class);
+    if (!good(s, s->driver)) return;
+    hid_t access = access_list(s);
+    if (!s->failed && mode == STORE_FRESH) {
+        hid_t creation = creation_list(H5P_FILE_CREATE);
+        s->file = H5Fcreate("plugmc", H5F_ACC_TRUNC, creation, access);
+        good(s, s->file);
+        H5Pclose(creation);
+    } else if (!s->failed) {
+        s->file = H5Fopen("plugmc", mode == STORE_CHANGE ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
+        good(s, s->file);
+    }
+    H5Pclose(access);
+}
+
+/* Why HDF5 cannot open what could be read. */
+static void explain(store *s)
+{
+    static const char signature[8] = "\211HDF\r\n\032\n";
+    char begin[8], hdf5[sizeof s->reason];
+    ssize_t n = pread(s->fd, begin, sizeof begin, 0);
+    memcpy(hdf5, s->reason, sizeof hdf5);
+    if (n == 0)
+        snprintf(s->reason, sizeof s->reason, "it is empty");
+    else if (n < (ssize_t)sizeof begin || memcmp(begin, signature, sizeof begin) != 0)
+        snprintf(s->reason, sizeof s->reason, "it is not an HDF5 file");
+    else
+        snprintf(s->reason, sizeof s->reason, "it is truncated or damaged (%.200s)", hdf5);
+}
+
+int store_open_path(store *s, const char *path)
+{
+    *s = (store){.file = H5I_INVALID_HID, .driver = H5I_INVALID_HID, .fd = -1};
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &info)) {
+        store_fail(s, "%s", strerror(errno));
+    } else if (!S_ISREG(info.st_mode)) {
+        store_fail(s, S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file");
+    } else {
+        store_open(s, fd, STORE_READ);
+        if (s->failed && !s->error) explain(s);
+    }
+    return fd;
+}
+
+int store_close(store *s)
+{
+    if (s->file >= 0 && H5Fclose(s->file) < 0) fail_hdf5(s);
+    if (s->driver >= 0) H5FDunregister(s->driver);
+    s->file = s->driver = H5I_INVALID_HID;
+    if (s->error) { /* the cause of whatever else went wrong */
+        snprintf(s->reason, sizeof s->reason, "%s", strerror(s->error));
+        s->failed = true;
+    }
+    return s->failed;
+}
+
+/* ---- Groups and links --------------------------------------------------------------------------- */
+
+bool store_has(store *s, hid_t parent, const char *path)
+{
+    char part[1024];
+    if (s->failed || strlen(path) >= sizeof part) return false;
+    for (const char *end = path; *end; end++) {
+        end = strchrnul(end + 1, '/');
+        memcpy(part, path, (size_t)(end - path));
+        part[end - path] = '\0';
+        htri_t found = H5Lexists(parent, part, H5P_DEFAULT);
+        if (found < 0) fail_hdf5(s);
+        if (found <= 0) return false;
+        if (!*end) break;
+    }
+    return true;
+}
+
+hid_t store_enter(store *s, hid_t parent, const char *path)
+{
+    if (s->failed) return -1;
+    hid_t group = H5Gopen2(parent, path, H5P_DEFAULT);
+    return good(s, group) ? group : -1;
+}
+
+hid_t store_group(store *s, hid_t parent, const char *name)
+{
+    if (store_has(s, parent, name) || s->failed) return store_enter(s, parent, name);
+    hid_t creation = creation_list(H5P_GROUP_CREATE);
+    hid_t group = H5Gcreate2(parent, name, H5P_DEFAULT, creation, H5P_DEFAULT);
+    good(s, group);
+    H5Pclose(creation);
+    return group;
+}
+
+void store_leave(hid_t group)
+{
+    if (group >= 0) H5Gclose(group);
+}
+
+void store_link(store *s, hid_t old, const char *name, hid_t new, const char *new_name)
+{
+    if (s->failed) return;
+    good(s, H5Lcreate_hard(old, name, new, new_name, H5P_DEFAULT, H5P_DEFAULT));
+}
+
+/* ---- Attributes and texts ----------------------------------------------------------------------- */
+
+/* Opened, or made with this type and space. */
+static hid_t attribute(store *s, hid_t object, const char *name, hid_t type, hid_t space)
+{
+    htri_t found = H5Aexists(object, name);
+    if (!good(s, found)) return -1;
+    hid_t out = found ? H5Aopen(object, name, H5P_DEFAULT)
+                      : H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    return good(s, out) ? out : -1;
+}
+
+static void write_attribute(store *s, hid_t object, const char *name, hid_t type, hid_t space,
+                            const void *data)
+{
+    if (s->failed) return;
+    hid_t out = attribute(s, object, name, type, space);
+    if (out < 0) return;
+    good(s, H5Awrite(out, type, data));
+    H5Aclose(out);
+}
+
+void store_attribute(store *s, hid_t object, const char *name, hid_t type, const void *value)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    write_attribute(s, object, name, type, space, value);
+    H5Sclose(space);
+}
+
+void store_attributes(store *s, hid_t object, const char *name, hid_t type, int count,
+                      const void *values)
+{
+    hid_t space = H5Screate_simple(1, (hsize_t[]){(hsize_t)count}, NULL);
+    write_attribute(s, object, name, type, space, values);
+    H5Sclose(space);
+}
+
+/* Of fixed length, final zero included: H5MD asks for it, and texts of variable length lie in a
+ * heap without a checksum. */
+static hid_t text_type(const char *text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, strlen(text) + 1);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
+void store_label(store *s, hid_t object, const char *name, const char *text)
+{
+    if (s->failed || H5Aexists(object, name) > 0) return;
+    if (!text) text = "";
+    hid_t type = text_type(text);
+    store_attribute(s, object, name, type, text);
+    H5Tclose(type);
+}
+
+static void remove_link(store *s, hid_t parent, const char *name)
+{
+    if (store_has(s, parent, name)) good(s, H5Ldelete(parent, name, H5P_DEFAULT));
+}
+
+void store_document(store *s, hid_t parent, const char *name, const char *text)
+{
+    if (s->failed) return;
+    if (!text) text = "";
+    char *old = store_has(s, parent, name) ? store_get_document(s, parent, name) : NULL;
+    if (!old || strcmp(old, text) != 0) {
+        hid_t type = text_type(text);
+        remove_link(s, parent, name);
+        store_array(s, parent, name, type, 0, NULL, text);
+        H5Tclose(type);
+    }
+    free(old);
+}
+
+/* ---- Arrays -------------------------------------------------------------------------------------- */
+
+static bool same_shape(hid_t array, int rank, const hsize_t *shape)
+{
+    hsize_t found[H5S_MAX_RANK];
+    hid_t space = H5Dget_space(array);
+    bool same = H5Sget_simple_extent_ndims(space) == rank &&
+                H5Sget_simple_extent_dims(space, found, NULL) == rank;
+    for (int i = 0; same && i < rank; i++) same = found[i] == shape[i];
+    H5Sclose(space);
+    return same;
+}
+
+static hsize_t elements(int rank, const hsize_t *shape)
+{
+    hsize_t n = 1;
+    for (int i = 0; i < rank; i++) n *= shape[i];
+    return n;
+}
+
+static hid_t open_array(store *s, hid_t parent, const char *name)
+{
+    if (s->failed) return -1;
+    hid_t array = H5Dopen2(parent, name, H5P_DEFAULT);
+    return good(s, array) ? array : -1;
+}
+
+static hid_t make_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
+                        const hsize_t *shape)
+{
+    if (s->failed) return -1;
+    hid_t space = rank ? H5Screate_simple(rank, shape, NULL) : H5Screate(H5S_SCALAR);
+    hid_t creation = creation_list(H5P_DATASET_CREATE);
+    hid_t array = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    good(s, array);
+    H5Pclose(creation);
+    H5Sclose(space);
+    return array;
+}
+
+void store_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
+                 const hsize_t *shape, const void *data)
+{
+    hid_t array = store_has(s, parent, name) ? open_array(s, parent, name) : -1;
+    if (array >= 0 && !same_shape(array, rank, shape)) {
+        H5Dclose(array);
+        array = -1;
+        remove_link(s, parent, name);
+    }
+    if (array < 0) array = make_array(s, parent, name, type, rank, shape);
+    if (array < 0) return;
+    if (elements(rank, shape)) good(s, H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+    H5Dclose(array);
+}
+
+/* Rows of about 16 KiB, or a part of a long row: at most 16 MiB, as HDF5 wants less than 4 GiB. */
+static void choose_chunk(hid_t type, int rank, const hsize_t *shape, hsize_t *chunk)
+{
+    const hsize_t few = 16 << 10, many = 16 << 20;
+    hsize_t bytes = H5Tget_size(type);
+    for (int i = rank - 1; i > 0; i--) {
+        hsize_t fit = many / bytes ? many / bytes : 1;
+        chunk[i] = shape[i] == 0 ? 1 : shape[i] < fit ? shape[i] : fit;
+        bytes *= chunk[i];
+    }
+    chunk[0] = bytes < few ? few / bytes : 1;
+}
+
+static hid_t make_growing(store *s, hid_t parent, const char *name, hid_t type, int rank,
+                          const hsize_t *shape)
+{
+    hsize_t largest[4], chunk[4];
+    memcpy(largest, shape, (size_t)rank * sizeof *shape);
+    largest[0] = H5S_UNLIMITED;
+    choose_chunk(type, rank, shape, chunk);
+    hid_t space = H5Screate_simple(rank, shape, largest);
+    hid_t creation = creation_list(H5P_DATASET_CREATE);
+    good(s, H5Pset_chunk(creation, rank, chunk));
+    good(s, H5Pset_fletcher32(creation));
+    hid_t array = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    good(s, array);
+    H5Pclose(creation);
+    H5Sclose(space);
+    return array;
+}
+
+hid_t store_grow(store *s, hid_t parent, const char *name, hid_t type, int rank,
+                 const hsize_t *shape, hsize_t before)
+{
+    bool found = store_has(s, parent, name);
+    if (s->failed) return -1;
+    if (!found && before == 0) return make_growing(s, parent, name, type, rank, shape);
+    hid_t array = found ? open_array(s, parent, name) : -1;
+    hsize_t old[4] = {0};
+    memcpy(old, shape, (size_t)rank * sizeof *shape);
+    old[0] = before;
+    if (array < 0 || !same_shape(array, rank, old)) {
+        store_fail(s, "its '%s' is not what this run wrote: another program has changed it", name);
+        store_leave_array(array);
+        return -1;
+    }
+    good(s, H5Dset_extent(array, shape));
+    return array;
+}
+
+void store_rows(store *s, hid_t array, hid_t type, hsize_t first, hsize_t count, const void *data)
+{
+    hsize_t start[H5S_MAX_RANK] = {first}, shape[H5S_MAX_RANK];
+    if (s->failed) return;
+    hid_t space = H5Dget_space(array);
+    int rank = H5Sget_simple_extent_dims(space, shape, NULL);
+    shape[0] = count;
+    if (good(s, rank) && elements(rank, shape)) {
+        hid_t rows = H5Screate_simple(rank, shape, NULL);
+        good(s, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, shape, NULL));
+        good(s, H5Dwrite(array, type, rows, space, H5P_DEFAULT, data));
+        H5Sclose(rows);
+    }
+    H5Sclose(space);
+}
+
+void store_leave_array(hid_t array)
+{
+    if (array >= 0) H5Dclose(array);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------- */
+
+void store_get_attribute(store *s, hid_t object, const char *name, hid_t type, void *value)
+{
+    if (s->failed) return;
+    hid_t in = H5Aopen(object, name, H5P_DEFAULT);
+    if (!good(s, in)) return;
+    hid_t space = H5Aget_space(in);
+    if (H5Sget_simple_extent_npoints(space) == 1)
+        good(s, H5Aread(in, type, value));
+    else
+        store_fail(s, "its attribute '%s' is not one number", name);
+    H5Sclose(space);
+    H5Aclose(in);
+}
+
+/* Room for a text of this type, or NULL with a failure. */
+static char *text_room(store *s, hid_t type, const char *name)
+{
+    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) {
+        store_fail(s, "its '%s' is not a text of fixed length", name);
+        return NULL;
+    }
+    char *text = calloc(H5Tget_size(type) + 1, 1);
+    if (!text) store_fail(s, "there is not enough memory to read it");
+    return text;
+}
+
+char *store_get_label(store *s, hid_t object, const char *name)
+{
+    if (s->failed) return NULL;
+    hid_t in = H5Aopen(object, name, H5P_DEFAULT);
+    if (!good(s, in)) return NULL;
+    hid_t type = H5Aget_type(in), space = H5Aget_space(in);
+    if (H5Sget_simple_extent_npoints(space) != 1) store_fail(s, "its '%s' is not one text", name);
+    char *text = s->failed ? NULL : text_room(s, type, name);
+    if (text) good(s, H5Aread(in, type, text));
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(in);
+    return text;
+}
+
+char *store_get_document(store *s, hid_t parent, const char *name)
+{
+    hid_t in = open_array(s, parent, name);
+    if (in < 0) return NULL;
+    hid_t type = H5Dget_type(in), space = H5Dget_space(in);
+    if (H5Sget_simple_extent_npoints(space) != 1) store_fail(s, "its '%s' is not one text", name);
+    char *text = s->failed ? NULL : text_room(s, type, name);
+    if (text) good(s, H5Dread(in, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text));
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(in);
+    return text;
+}
+
+static void *array_room(store *s, hid_t type, int rank, const hsize_t *shape)
+{
+    size_t bytes = H5Tget_size(type);
+    bool fits = true;
+    for (int i = 0; i < rank; i++) fits = fits && !__builtin_mul_overflow(bytes, shape[i], &bytes);
+    void *room = fits ? malloc(bytes ? bytes : 1) : NULL;
+    if (!room) store_fail(s, "there is not enough memory to read it");
+    return room;
+}
+
+void *store_get_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
+                      hsize_t *shape)
+{
+    hid_t in = open_array(s, parent, name);
+    if (in < 0) return NULL;
+    hid_t space = H5Dget_space(in);
+    void *data = NULL;
+    if (H5Sget_simple_extent_ndims(space) != rank)
+        store_fail(s, "its '%s' does not have %d dimensions", name, rank);
+    else if (good(s, H5Sget_simple_extent_dims(space, shape, NULL)))
+        data = array_room(s, type, rank, shape);
+    if (data && elements(rank, shape))
+        good(s, H5Dread(in, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+    H5Sclose(space);
+    H5Dclose(in);
+    return data;
+}

@@ -1,0 +1,69 @@
+/* An HDF5 file as the output code wants it: groups, attributes, arrays, rows that are appended.
+ *
+ * Failures stick: after the first one every call does nothing (and returns -1, NULL or false), so
+ * that callers check once, at the end. The first reason is kept as text.
+ *
+ * HDF5 reads and writes through a driver of ours on a file descriptor of the caller's. HDF5 is
+ * left with open objects and half a file if a write fails in H5Fclose, as it does on a full disk.
+ * So the driver keeps errno, drops that write and all further ones, and tells HDF5 that all is
+ * well; store_close then says that it was not. */
+#ifndef PLUGMC_STORE_H
+#define PLUGMC_STORE_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct store {
+    hid_t file, driver;
+    int fd;
+    int error; /* errno of the first read or write that failed, or 0 */
+    bool failed;
+    char reason[256];
+} store;
+
+enum store_mode { STORE_FRESH, STORE_CHANGE, STORE_READ };
+
+void store_open(store *, int fd, enum store_mode);
+/* The same for reading `path`, with reasons in words for what is no HDF5 file. Returns the
+ * descriptor, to be closed after store_close, or -1. */
+int store_open_path(store *, const char *path);
+/* Non-zero if anything failed since store_open. The descriptor stays open. */
+int store_close(store *);
+/* Lets all that follows fail, for a reason that the caller has found. */
+void store_fail(store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A group, made if it is missing (or: opened, "a/b/c"). Closed by store_leave. */
+hid_t store_group(store *, hid_t parent, const char *name);
+hid_t store_enter(store *, hid_t parent, const char *path);
+void store_leave(hid_t group);
+/* Is there such a link? Each part of "a/b/c" is looked for. */
+bool store_has(store *, hid_t parent, const char *path);
+/* The object old/name also as new/new_name. */
+void store_link(store *, hid_t old, const char *name, hid_t new, const char *new_name);
+
+/* `type` is a native type of HDF5, in the file as in memory. */
+void store_attribute(store *, hid_t object, const char *name, hid_t type, const void *value);
+void store_attributes(store *, hid_t object, const char *name, hid_t type, int count,
+                      const void *values);
+/* Texts: an attribute that never changes, or a dataset that may. NULL is "". */
+void store_label(store *, hid_t object, const char *name, const char *text);
+void store_document(store *, hid_t parent, const char *name, const char *text);
+/* Of fixed shape; written over. */
+void store_array(store *, hid_t parent, const char *name, hid_t type, int rank,
+                 const hsize_t *shape, const void *data);
+/* Opens (or makes) an array, which must have `before` rows, and lets it grow to shape[0] rows,
+ * which store_rows then writes. Closed by store_leave_array. */
+hid_t store_grow(store *, hid_t parent, const char *name, hid_t type, int rank,
+                 const hsize_t *shape, hsize_t before);
+void store_rows(store *, hid_t array, hid_t type, hsize_t first, hsize_t count, const void *data);
+void store_leave_array(hid_t array);
+
+/* Reading. What is returned is to be freed. */
+void store_get_attribute(store *, hid_t object, const char *name, hid_t type, void *value);
+char *store_get_label(store *, hid_t object, const char *name);
+char *store_get_document(store *, hid_t parent, const char *name);
+/* Fails unless the array has this rank; its shape is returned. */
+void *store_get_array(store *, hid_t parent, const char *name, hid_t type, int rank,
+                      hsize_t *shape);
+#endif

@@ -1,0 +1,101 @@
+/* Errors and warnings on stderr, and the nearest name for those that are misspelt. */
+#include "report.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One write a message: lines of several processes do not mix. */
+static void print_message(const char *file, int line, const char *what, const char *format,
+                          va_list arguments)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *f = checked(open_memstream(&text, &length));
+    if (file && line > 0)
+        fprintf(f, "%s:%d: ", file, line);
+    else if (file)
+        fprintf(f, "%s: ", file);
+    fputs(what, f);
+    vfprintf(f, format, arguments);
+    fputc('\n', f);
+    fclose(f);
+    fwrite(text, 1, length, stderr);
+    free(text);
+}
+
+int report_error(report *r, enum exit_code code, const char *file, int line, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_message(file, line, "", format, arguments);
+    va_end(arguments);
+    if (r->errors++ == 0) r->code = code;
+    return code;
+}
+
+void report_warning(report *r, const char *file, int line, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_message(file, line, "warning: ", format, arguments);
+    va_end(arguments);
+    r->warnings++;
+}
+
+void *checked(void *memory)
+{
+    if (!memory) {
+        fputs("out of memory\n", stderr);
+        exit(EXIT_MEMORY);
+    }
+    return memory;
+}
+
+static int smallest(int a, int b, int c)
+{
+    int m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that turn a into b, whatever the
+ * case of letters: the optimal string alignment distance, row by row. */
+static int edit_distance(const char *a, const char *b)
+{
+    size_t n = strlen(b) + 1;
+    int *rows = checked(malloc(3 * n * sizeof *rows));
+    int *before = rows, *above = rows + n, *row = rows + 2 * n;
+
+    for (size_t j = 0; j < n; j++) row[j] = (int)j;
+    for (size_t i = 1; i <= strlen(a); i++) {
+        int *free_row = before;
+        before = above;
+        above = row;
+        row = free_row;
+        row[0] = (int)i;
+        for (size_t j = 1; j < n; j++) {
+            int same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            row[j] = smallest(above[j] + 1, row[j - 1] + 1, above[j - 1] + !same);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = smallest(row[j], before[j - 2] + 1, row[j]);
+        }
+    }
+    int distance = row[n - 1];
+    free(rows);
+    return distance;
+}
+
+const char *nearest_name(const char *word, const char *const *candidates, int count)
+{
+    int best = (int)(strlen(word) / 3) + 1;
+    const char *nearest = NULL;
+    for (int i = 0; i < count; i++) {
+        int distance = edit_distance(word, candidates[i]);
+        if (distance >= best) continue;
+        best = distance;
+        nearest = candidates[i];
+    }
+    return nearest;
+}

@@ -1,0 +1,88 @@
+/* Host services for plugins: messages and memory. */
+#include "run/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum exit_code exit_code_of(int code)
+{
+    switch (code) {
+    case PLUGMC_ERROR_INPUT: return EXIT_INPUT;
+    case PLUGMC_ERROR_MEMORY: return EXIT_MEMORY;
+    case PLUGMC_ERROR_DEVICE: return EXIT_DEVICE;
+    default: return EXIT_INTERNAL;
+    }
+}
+
+static int host_fail(plugmc_context *context, int code, const char *format, ...)
+{
+    char sentence[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    report_error(context->report, exit_code_of(code), context->file, context->line, "[%s] %s",
+                 context->section, sentence);
+    context->failed = 1;
+    return code;
+}
+
+static void host_warn(plugmc_context *context, const char *format, ...)
+{
+    char sentence[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    report_warning(context->report, context->file, context->line, "[%s] %s", context->section,
+                   sentence);
+}
+
+static void *host_allocate(plugmc_context *context, size_t bytes)
+{
+    size_t rounded = (bytes + 63) / 64 * 64;
+    void *memory = aligned_alloc(64, rounded ? rounded : 64);
+    void **list = realloc(context->allocations,
+                          sizeof(void *) * (size_t)(context->allocation_count + 1));
+    if (!memory || !list) {
+        free(memory);
+        if (list) context->allocations = list;
+        return NULL;
+    }
+    memset(memory, 0, rounded);
+    context->allocations = list;
+    list[context->allocation_count++] = memory;
+    return memory;
+}
+
+plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
+{
+    return (plugmc_host){.size = sizeof(plugmc_host),
+                         .abi_major = PLUGMC_ABI_MAJOR,
+                         .abi_minor = PLUGMC_ABI_MINOR,
+                         .context = context,
+                         .fail = host_fail,
+                         .warn = host_warn,
+                         .allocate = host_allocate,
+                         .gpu = context->gpu ? gpu_services(context->gpu) : NULL,
+                         .system = system};
+}
+
+void context_release(plugmc_context *context)
+{
+    for (int i = 0; i < context->allocation_count; i++) free(context->allocations[i]);
+    free(context->allocations);
+    context->allocations = NULL;
+    context->allocation_count = 0;
+}
+
+int context_exit_code(plugmc_context *context, int code, const char *doing)
+{
+    if (code == PLUGMC_OK) return EXIT_DONE;
+    if (!context->failed)
+        return report_error(context->report, exit_code_of(code), context->file, context->line,
+                            "[%s] the plugin failed (code %d) while %s", context->section, code, doing);
+    return exit_code_of(code);
+}

@@ -1,0 +1,26 @@
+/* The plugmc_context that plugins hand back to the core: whom a message is about, and what is
+ * released when the run ends. One for each plugin instance. */
+#ifndef PLUGMC_RUN_CONTEXT_H
+#define PLUGMC_RUN_CONTEXT_H
+
+#include "gpu/gpu.h"
+#include "plugmc/plugin.h"
+#include "report.h"
+
+struct plugmc_context {
+    report *report;
+    gpu *gpu;         /* NULL on the CPU */
+    const char *file; /* of the INI, and line of the plugin's section */
+    int line;
+    const char *section; /* "potential hard_disk" */
+    void **allocations;
+    int allocation_count;
+    int failed; /* the callback has said why it fails */
+};
+
+/* A host for an instance; gpu and system may be filled in later. */
+plugmc_host context_host(plugmc_context *, const plugmc_system *);
+void context_release(plugmc_context *);
+/* The exit code for a callback's code; reports a sentence if the plugin failed without one. */
+int context_exit_code(plugmc_context *, int code, const char *doing);
+#endif

@@ -1,0 +1,154 @@
+/* Derived numbers by jackknife, and the table of results. */
+#include "run/results.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All quantities of an observable as one array in blocks. Arrays have theirs; scalars are
+ * averaged over walkers and blocked alike. */
+static int joint_blocks(const simulation *sim, const measurement *m, block_average *joint)
+{
+    const int walkers = sim->system.walkers;
+    const quantity_record *first = &sim->output.quantities[m->first_quantity];
+    const block_average *array = NULL;
+    for (int k = 0; k < m->quantity_count; k++)
+        if (first[k].length > 1) array = &first[k].blocks;
+    if (block_average_init(joint, m->width)) return 1;
+    double *row = calloc((size_t)m->width + 1, sizeof(double));
+    if (!row) return 1;
+    if (!array) { /* scalars only: their series say everything */
+        for (int64_t s = 0; s < first->samples; s++) {
+            for (int k = 0; k < m->quantity_count; k++) {
+                row[k] = 0;
+                for (int w = 0; w < walkers; w++) row[k] += first[k].series[s * walkers + w] / walkers;
+            }
+            block_average_add(joint, row);
+        }
+        free(row);
+        return 0;
+    }
+    joint->per_block = array->per_block;
+    joint->blocks = array->blocks;
+    joint->in_last = array->in_last;
+    int64_t at = 0;
+    for (int k = 0; k < m->quantity_count; k++) {
+        const quantity_record *q = &first[k];
+        for (int64_t b = 0; b <= array->blocks; b++) {
+            double *to = joint->sums + b * m->width + at;
+            if (q->length > 1) {
+                memcpy(to, q->blocks.sums + b * q->length, sizeof(double) * (size_t)q->length);
+                continue;
+            }
+            int64_t begin = b * array->per_block;
+            int64_t end = begin + (b < array->blocks ? array->per_block : array->in_last);
+            *to = 0;
+            for (int64_t s = begin; s < end; s++)
+                for (int w = 0; w < walkers; w++) *to += q->series[s * walkers + w] / walkers;
+        }
+        at += q->length;
+    }
+    free(row);
+    return 0;
+}
+
+static derived_record *derived_of(simulation *sim, const char *observable)
+{
+    for (int i = 0; i < sim->output.derived_count; i++)
+        if (!strcmp(sim->output.derived[i].observable, observable)) return &sim->output.derived[i];
+    return NULL;
+}
+
+void derive_results(simulation *sim)
+{
+    for (int i = 0; i < sim->measurement_count; i++) {
+        const measurement *m = &sim->measurements[i];
+        const plugmc_observable *o = m->instance->plugin->observable;
+        const char *label = m->instance->section->section->label;
+        derived_record *d = derived_of(sim, label);
+        block_average joint = {0};
+        int count = 0;
+        if (!o->derive || !d || !m->quantity_count) continue;
+        while (d + count < sim->output.derived + sim->output.derived_count &&
+               !strcmp(d[count].observable, label))
+            count++;
+        double *value = calloc(2 * (size_t)count, sizeof(double)), *error = value + count;
+        bool valid = value && !joint_blocks(sim, m, &joint) &&
+                     !block_average_jackknife(&joint, o->derive, m->instance->data, count, value, error);
+        for (int k = 0; k < count; k++) {
+            d[k].value = valid ? value[k] : NAN;
+            d[k].error = valid ? error[k] : NAN;
+            d[k].valid = valid;
+        }
+        block_average_free(&joint);
+        free(value);
+    }
+}
+
+/* "9.1741(5)": a mean with its error in units of the last digits. */
+static const char *with_error(double mean, double error, char text[64])
+{
+    if (!(error > 0) || !isfinite(error) || !isfinite(mean)) {
+        snprintf(text, 64, "%.10g", mean);
+        return text;
+    }
+    int decimals = 1 - (int)floor(log10(error));
+    if (decimals < 0) decimals = 0;
+    if (decimals > 15) decimals = 15;
+    snprintf(text, 64, "%.*f(%.0f)", decimals, mean, error * pow(10, decimals));
+    return text;
+}
+
+void print_results(const simulation *sim)
+{
+    const output_data *out = &sim->output;
+    char text[64];
+    int64_t short_runs = 0;
+    printf("%-32s %-22s %-12s %-12s %s\n", "quantity", "mean(error)", "tau/sweeps", "samples", "unit");
+    for (int i = 0; i < out->quantity_count; i++) {
+        const quantity_record *q = &out->quantities[i];
+        char name[128], mark = ' ';
+        if (q->length != 1) continue;
+        snprintf(name, sizeof name, "%s.%s", q->observable, q->name);
+        if (!q->samples) {
+            printf("%-32s %-22s %-12s %-12d %s\n", name, "none", "", 0, q->unit ? q->unit : "");
+            continue;
+        }
+        /* the estimator wants one walker after another */
+        const int walkers = sim->system.walkers;
+        double *series = malloc(sizeof(double) * (size_t)(q->samples * walkers));
+        if (!series) return;
+        for (int w = 0; w < walkers; w++)
+            for (int64_t s = 0; s < q->samples; s++) series[w * q->samples + s] = q->series[s * walkers + w];
+        estimate e = estimate_series(series, q->samples, walkers);
+        free(series);
+        if (!e.converged) {
+            mark = '*';
+            short_runs++;
+        }
+        printf("%-32s %-22s %-12.4g %-12lld %s%c\n", name, with_error(e.mean, e.error, text),
+               e.correlation_time * (double)q->period, (long long)e.samples, q->unit ? q->unit : "", mark);
+    }
+    for (int i = 0; i < out->derived_count; i++) {
+        const derived_record *d = &out->derived[i];
+        char name[128];
+        snprintf(name, sizeof name, "%s.%s", d->observable, d->name);
+        if (d->valid)
+            printf("%-32s %-22s %-12s %-12s %s\n", name, with_error(d->value, d->error, text), "", "", d->unit ? d->unit : "");
+        else
+            printf("%-32s %-22s\n", name, "too few data");
+    }
+    for (int i = 0; i < out->quantity_count; i++) {
+        const quantity_record *q = &out->quantities[i];
+        if (q->length > 1)
+            printf("%s.%s: %lld values against %s, in %s\n", q->observable, q->name, (long long)q->length,
+                   q->axis ? q->axis : "index", sim->output_path);
+    }
+    if (out->counts.trials)
+        printf("acceptance %.4f of %.4g trial moves, step %.6g; %.4g s\n",
+               (double)out->counts.accepted / (double)out->counts.trials, (double)out->counts.trials,
+               out->step, out->seconds);
+    if (short_runs)
+        printf("* the run is too short for this error bar: it is a lower bound\n");
+    printf("%s\n", sim->output_path);
+}

@@ -1,0 +1,451 @@
+/* From a configuration to a system with a mover that is ready to sweep. The loop is in loop.c. */
+#include "run/simulation.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "system/system.h"
+
+static int load_instances(simulation *);
+static int configure_instances(simulation *);
+static int match(simulation *);
+
+int simulation_open(simulation *sim)
+{
+    int code = system_build(&sim->config, &sim->system, sim->report);
+    sim->system.threads = sim->config.run.threads ? (int32_t)sim->config.run.threads
+                                                  : omp_get_max_threads();
+    int loading = load_instances(sim);
+    if (!code) code = loading;
+    if (!code) code = configure_instances(sim);
+    return code ? code : match(sim);
+}
+
+/* ---- Loading ----------------------------------------------------------------------------------- */
+
+static const char *const *core_keys(int kind)
+{
+    return kind == PLUGMC_POTENTIAL ? potential_keys
+           : kind == PLUGMC_MOVER   ? mover_keys
+                                    : observable_keys;
+}
+
+static int fill(const plugmc_plugin *plugin, const config *config, ini_section *section, void **data,
+                report *report)
+{
+    *data = calloc(1, plugin->instance_size ? plugin->instance_size : 1);
+    if (!*data) return report_error(report, EXIT_MEMORY, NULL, 0, "no memory for a plugin");
+    return parameters_fill(plugin->parameters, plugin->parameter_count, plugin->real_size, *data,
+                           config->ini.path, section, report);
+}
+
+static int load_instance(simulation *sim, instance *instance, const plugin_section *section)
+{
+    const char *path = sim->config.ini.path;
+    instance->section = section;
+    int code = plugin_load(section->plugin, section->kind, path, section->section->line,
+                           &instance->loaded, sim->report);
+    if (code) return code;
+    instance->plugin = instance->loaded.plugin;
+    instance->context = (plugmc_context){.report = sim->report,
+                                         .file = path,
+                                         .line = section->section->line,
+                                         .section = section->section->name};
+    code = fill(instance->plugin, &sim->config, section->section, &instance->data, sim->report);
+    int unused = parameters_unused(instance->plugin->parameters, instance->plugin->parameter_count,
+                                   core_keys(section->kind), path, section->section, sim->report);
+    if (!code) code = unused;
+    /* The float descriptor has the same table, so its errors have been reported already. */
+    if (!code && instance->plugin->single)
+        code = fill(instance->plugin->single, &sim->config, section->section,
+                    &instance->data_single, sim->report);
+    return code;
+}
+
+static int load_instances(simulation *sim)
+{
+    const config *config = &sim->config;
+    int first_error = 0;
+    sim->instance_count = config->plugin_count;
+    sim->instances = calloc((size_t)config->plugin_count + 1, sizeof *sim->instances);
+    for (int i = 0; i < config->plugin_count; i++) {
+        instance *instance = &sim->instances[i];
+        int code = load_instance(sim, instance, &config->plugins[i]);
+        if (!first_error) first_error = code;
+        if (config->plugins[i].kind == PLUGMC_MOVER) sim->mover = instance;
+    }
+    return first_error;
+}
+
+/* ---- Configuration ------------------------------------------------------------------------------ */
+
+static plugmc_particle sample_of(const plugmc_system *system, int s)
+{
+    return (plugmc_particle){.charge = system->species[s].charge,
+                             .diameter = system->species[s].diameter,
+                             .species = s};
+}
+
+/* Range of a pair term: of its energy and of its hard cores. */
+static double term_range(const plugmc_system *system, const plugmc_term *term)
+{
+    const plugmc_pair *pair = term->plugin->potential->pair;
+    double range = pair->range(term->instance);
+    for (int a = 0; a < system->species_count; a++)
+        for (int b = 0; b < system->species_count; b++) {
+            plugmc_particle pa = sample_of(system, a), pb = sample_of(system, b);
+            range = fmax(range, pair->contact(term->instance, &pa, &pb));
+        }
+    return range;
+}
+
+static int configure(const simulation *sim, instance *instance)
+{
+    instance->host = context_host(&instance->context, &sim->system);
+    const plugmc_plugin *both[2] = {instance->plugin, instance->plugin->single};
+    void *data[2] = {instance->data, instance->data_single};
+    for (int i = 0; i < 2; i++) {
+        if (!both[i] || !both[i]->configure) continue;
+        int code = both[i]->configure(data[i], &instance->host);
+        if (code) return context_exit_code(&instance->context, code, "checking its parameters");
+    }
+    return 0;
+}
+
+static int configure_instances(simulation *sim)
+{
+    int terms = 0, first_error = 0;
+    sim->terms = calloc((size_t)sim->instance_count + 1, sizeof *sim->terms);
+    for (int i = 0; i < sim->instance_count; i++) {
+        instance *instance = &sim->instances[i];
+        if (instance->section->kind != PLUGMC_POTENTIAL) continue;
+        sim->terms[terms++] = (plugmc_term){.label = instance->section->section->label,
+                                            .plugin = instance->plugin,
+                                            .instance = instance->data,
+                                            .plugin_single = instance->plugin->single,
+                                            .instance_single = instance->data_single,
+                                            .sampled = instance->section->sampled};
+    }
+    sim->system.terms = sim->terms;
+    sim->system.term_count = terms;
+    /* Potentials first: movers and observables may look at them. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < sim->instance_count; i++) {
+            instance *instance = &sim->instances[i];
+            if ((instance->section->kind == PLUGMC_POTENTIAL) != (pass == 0)) continue;
+            int code = configure(sim, instance);
+            if (!first_error) first_error = code;
+        }
+        if (first_error) return first_error;
+        sim->system.range = 0;
+        for (int t = 0; t < terms; t++)
+            if (sim->terms[t].sampled && sim->terms[t].plugin->potential->pair)
+                sim->system.range =
+                    fmax(sim->system.range, term_range(&sim->system, &sim->terms[t]));
+    }
+    return 0;
+}
+
+/* ---- Matching facets ------------------------------------------------------------------------------ */
+
+/* What of a potential a mover would have to evaluate, as bits PLUGMC_USES_*; the pair and field
+ * facets together are one way, total another. */
+static bool can_sample(uint32_t needs, const plugmc_potential *p)
+{
+    bool parts = p->pair || p->field;
+    if (parts && (!p->pair || needs & PLUGMC_USES_PAIR) && (!p->field || needs & PLUGMC_USES_FIELD))
+        return true;
+    if (p->total && needs & PLUGMC_USES_TOTAL) return true;
+    return p->orbitals && needs & PLUGMC_USES_ORBITALS;
+}
+
+static const char *facet_words(const plugmc_potential *p, char words[96])
+{
+    words[0] = 0;
+    const char *names[] = {p->pair ? "pair" : NULL, p->field ? "field" : NULL,
+                           p->total ? "total" : NULL, p->orbitals ? "orbitals" : NULL};
+    for (int i = 0; i < 4; i++)
+        if (names[i]) snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "", names[i]);
+    return words;
+}
+
+static const char *uses_words(uint32_t needs, char words[96])
+{
+    static const char *const names[] = {"pair", "field", "total", "orbitals"};
+    words[0] = 0;
+    for (int i = 0; i < 4; i++)
+        if (needs & 1u << i)
+            snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "", names[i]);
+    return words;
+}
+
+static int match(simulation *sim)
+{
+    const instance *mover = sim->mover;
+    const char *file = sim->config.ini.path, *name = mover->section->section->label;
+    uint32_t needs = mover->plugin->mover->needs;
+    int line = mover->section->section->line, first_error = 0;
+    for (int t = 0; t < sim->system.term_count; t++) {
+        const plugmc_term *term = &sim->terms[t];
+        const plugmc_potential *p = term->plugin->potential;
+        int code = 0;
+        char has[96], can[96];
+        if (!term->sampled) continue;
+        if (!can_sample(needs, p))
+            code = report_error(sim->report, EXIT_INPUT, file, line,
+                                "mover '%s' works with the facets %s; potential '%s' has %s", name,
+                                uses_words(needs, can), term->label, facet_words(p, has));
+        else if (p->pair && needs & PLUGMC_NEEDS_FINITE_RANGE && isinf(term_range(&sim->system, term)))
+            code = report_error(sim->report, EXIT_INPUT, file, line,
+                                "mover '%s' needs potentials of finite range; '%s' has none", name,
+                                term->label);
+        if (!first_error) first_error = code;
+    }
+    if (needs & PLUGMC_NEEDS_PERIODIC && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC) {
+        int code = report_error(sim->report, EXIT_INPUT, file, line,
+                                "mover '%s' needs a periodic box, and [box] is a sphere", name);
+        if (!first_error) first_error = code;
+    }
+    return first_error;
+}
+
+/* ---- Device and memory ------------------------------------------------------------------------------ */
+
+static int choose_device(simulation *sim)
+{
+    const run_section *run = &sim->config.run;
+    const char *file = sim->config.ini.path, *name = sim->mover->section->section->label;
+    uint32_t needs = sim->mover->plugin->mover->needs;
+    int line = sim->mover->section->section->line;
+    if (run->device == DEVICE_GPU && !(needs & PLUGMC_RUNS_ON_GPU))
+        return report_error(sim->report, EXIT_INPUT, file, line,
+                            "mover '%s' runs on the CPU only, but [run] device = gpu", name);
+    if (run->device == DEVICE_CPU && !(needs & PLUGMC_RUNS_ON_CPU))
+        return report_error(sim->report, EXIT_INPUT, file, line,
+                            "mover '%s' runs on a GPU only, but [run] device = cpu", name);
+    if (run->device == DEVICE_CPU)
+        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "[run] device = cpu");
+    else if (!(needs & PLUGMC_RUNS_ON_GPU))
+        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "mover '%s' runs on the CPU only", name);
+    else
+        sim->gpu = gpu_open((int)run->gpu, run->fast_math != 0, sim->why_no_gpu);
+    if (!sim->gpu && (run->device == DEVICE_GPU || !(needs & PLUGMC_RUNS_ON_CPU)))
+        return report_error(sim->report, EXIT_DEVICE, file, 0, "no GPU to run on: %s", sim->why_no_gpu);
+    if (sim->gpu) gpu_bind(sim->gpu, &sim->system, sim->report);
+    return 0;
+}
+
+static char *copy_text(const char *text) { return text ? strdup(text) : NULL; }
+
+static int add_quantities(simulation *sim, measurement *m)
+{
+    output_data *out = &sim->output;
+    instance *instance = m->instance;
+    const plugmc_observable *observable = instance->plugin->observable;
+    const char *label = instance->section->section->label;
+    plugmc_quantity q;
+    m->first_quantity = out->quantity_count;
+    for (int k = 0; observable->quantity && observable->quantity(instance->data, k, &q); k++) {
+        out->quantities = realloc(out->quantities, sizeof *out->quantities * (size_t)(out->quantity_count + 1));
+        quantity_record *record = &out->quantities[out->quantity_count++];
+        *record = (quantity_record){.observable = copy_text(label),
+                                    .name = copy_text(q.name),
+                                    .unit = copy_text(q.unit),
+                                    .doc = copy_text(q.doc),
+                                    .axis = copy_text(q.axis),
+                                    .length = q.length,
+                                    .period = m->period};
+        if (q.abscissa) {
+            record->abscissa = malloc(sizeof(double) * (size_t)q.length);
+            memcpy(record->abscissa, q.abscissa, sizeof(double) * (size_t)q.length);
+        }
+        if (q.length > 1 && block_average_init(&record->blocks, q.length))
+            return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the averages of '%s'", label);
+        m->width += q.length;
+        m->quantity_count++;
+    }
+    for (int k = 0; observable->derived && observable->derived(instance->data, k, &q); k++) {
+        out->derived = realloc(out->derived, sizeof *out->derived * (size_t)(out->derived_count + 1));
+        out->derived[out->derived_count++] = (derived_record){.observable = copy_text(label),
+                                                              .name = copy_text(q.name),
+                                                              .unit = copy_text(q.unit),
+                                                              .doc = copy_text(q.doc)};
+    }
+    m->values = calloc((size_t)(sim->system.walkers * m->width) + 1, sizeof(double));
+    return m->values ? 0 : report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the samples of '%s'", label);
+}
+
+static int prepare_instances(simulation *sim)
+{
+    sim->measurements = calloc((size_t)sim->instance_count, sizeof *sim->measurements);
+    for (int i = 0; i < sim->instance_count; i++) {
+        instance *instance = &sim->instances[i];
+        const plugmc_plugin *plugin = instance->plugin;
+        int code = 0;
+        instance->context.gpu = sim->gpu;
+        instance->host = context_host(&instance->context, &sim->system);
+        if (plugin->kind == PLUGMC_MOVER) code = plugin->mover->prepare(instance->data, &instance->host);
+        if (plugin->kind == PLUGMC_OBSERVABLE && plugin->observable->prepare)
+            code = plugin->observable->prepare(instance->data, &instance->host);
+        if (code) return context_exit_code(&instance->context, code, "preparing");
+        if (plugin->kind != PLUGMC_OBSERVABLE) continue;
+        measurement *m = &sim->measurements[sim->measurement_count++];
+        *m = (measurement){.instance = instance, .period = instance->section->period};
+        code = add_quantities(sim, m);
+        if (code) return code;
+    }
+    return 0;
+}
+
+/* What made this run, as "key: value" lines. */
+static char *provenance(const simulation *sim)
+{
+    char *text;
+    size_t size;
+    struct utsname machine;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    fprintf(out, "plugmc: %s\ncompiler: %s\n", PLUGMC_VERSION, __VERSION__);
+    for (int i = 0; i < sim->instance_count; i++)
+        fprintf(out, "plugin: %s %s %s\n", plugin_kind_name(sim->instances[i].plugin->kind),
+                sim->instances[i].loaded.name, sim->instances[i].loaded.hash);
+    if (uname(&machine) == 0) fprintf(out, "machine: %s %s %s\n", machine.sysname, machine.release, machine.machine);
+    fprintf(out, "threads: %d\n", sim->system.threads);
+    if (sim->gpu) {
+        fputs("gpu: ", out);
+        gpu_describe(out, sim->gpu);
+    } else {
+        fprintf(out, "gpu: none (%s)\n", sim->why_no_gpu);
+    }
+    fclose(out);
+    return text;
+}
+
+static char *effective_ini(const simulation *sim)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    config_echo(out, &sim->config);
+    for (int i = 0; i < sim->instance_count; i++) {
+        const instance *instance = &sim->instances[i];
+        fprintf(out, "\n[%s]\nplugin = %s\n", instance->section->section->name, instance->section->plugin);
+        if (instance->section->kind == PLUGMC_POTENTIAL)
+            fprintf(out, "role = %s\n", instance->section->sampled ? "sampled" : "measured");
+        if (instance->section->kind == PLUGMC_OBSERVABLE)
+            fprintf(out, "period = %lld\n", (long long)instance->section->period);
+        parameters_echo(out, instance->plugin->parameters, instance->plugin->parameter_count,
+                        instance->plugin->real_size, instance->data, instance->section->section);
+    }
+    fclose(out);
+    return text;
+}
+
+char *ini_as_text(const ini_file *ini)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    for (int s = 0; s < ini->count; s++) {
+        fprintf(out, "[%s]\n", ini->sections[s].name);
+        for (int e = 0; e < ini->sections[s].count; e++)
+            fprintf(out, "%s = %s\n", ini->sections[s].entries[e].key, ini->sections[s].entries[e].value);
+    }
+    fclose(out);
+    return text;
+}
+
+int simulation_prepare(simulation *sim)
+{
+    size_t numbers = (size_t)sim->system.walkers * (size_t)sim->system.particles * 3;
+    int code = choose_device(sim);
+    if (!code) code = prepare_instances(sim);
+    if (code) return code;
+    sim->positions = calloc(numbers, sizeof(double));
+    if (!sim->positions)
+        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for %zu positions", numbers / 3);
+    if (sim->gpu) {
+        const plugmc_host *host = &sim->mover->host;
+        code = host->gpu->allocate(host->context, numbers * sizeof(double), &sim->device_positions);
+        if (code) return context_exit_code(&sim->mover->context, code, "taking memory for positions");
+    }
+    sim->output.system = &sim->system;
+    sim->output.effective_ini = effective_ini(sim);
+    sim->output.user_ini = ini_as_text(&sim->config.ini);
+    sim->output.provenance = provenance(sim);
+    sim->output.equilibrate = (uint64_t)sim->config.run.equilibrate;
+    sim->output.trajectory_note = sim->system.box.dimension == 2 ? "two-dimensional run: z = 0" : "";
+    sim->output_path = sim->config.run.output;
+    sim->csv_path = sim->config.run.csv;
+    return 0;
+}
+
+int simulation_begin(simulation *sim)
+{
+    instance *mover = sim->mover;
+    int code = initial_state(&sim->config, &sim->system, sim->positions, sim->report);
+    if (code) return code;
+    code = mover->plugin->mover->load(mover->data, &mover->host, sim->positions);
+    return context_exit_code(&mover->context, code, "taking over the initial state");
+}
+
+int simulation_sweep(simulation *sim, uint64_t first, uint64_t n)
+{
+    instance *mover = sim->mover;
+    int code = mover->plugin->mover->sweep(mover->data, &mover->host, first, n);
+    if (!code && mover->host.gpu) code = mover->host.gpu->synchronize(mover->host.context);
+    return context_exit_code(&mover->context, code, "sweeping");
+}
+
+/* ---- Release -------------------------------------------------------------------------------------------- */
+
+static void free_output(output_data *out)
+{
+    for (int i = 0; i < out->quantity_count; i++) {
+        quantity_record *q = &out->quantities[i];
+        free(q->observable), free(q->name), free(q->unit), free(q->doc), free(q->axis);
+        free(q->abscissa), free(q->series);
+        if (q->length > 1) block_average_free(&q->blocks);
+    }
+    for (int i = 0; i < out->derived_count; i++) {
+        derived_record *d = &out->derived[i];
+        free(d->observable), free(d->name), free(d->unit), free(d->doc);
+    }
+    for (int i = 0; i < out->frame_count; i++) free(out->frames[i].positions);
+    free(out->quantities);
+    free(out->derived);
+    free(out->frames);
+    free((char *)out->effective_ini);
+    free((char *)out->user_ini);
+    free((char *)out->provenance);
+}
+
+void simulation_close(simulation *sim)
+{
+    for (int i = 0; i < sim->instance_count; i++) {
+        instance *instance = &sim->instances[i];
+        const plugmc_plugin *both[2] = {instance->plugin, instance->plugin ? instance->plugin->single : NULL};
+        void *data[2] = {instance->data, instance->data_single};
+        for (int k = 0; k < 2; k++) {
+            if (both[k] && both[k]->release && data[k]) both[k]->release(data[k]);
+            free(data[k]);
+        }
+        context_release(&instance->context);
+    }
+    if (sim->gpu) gpu_close(sim->gpu);
+    for (int i = 0; i < sim->measurement_count; i++) free(sim->measurements[i].values);
+    free_output(&sim->output);
+    for (int i = 0; i < sim->instance_count; i++)
+        if (sim->instances[i].plugin) plugin_unload(&sim->instances[i].loaded);
+    free(sim->measurements);
+    free(sim->instances);
+    free(sim->terms);
+    free(sim->positions);
+    system_free(&sim->system);
+    config_free(&sim->config);
+}

@@ -1,0 +1,68 @@
+/* A run: plugins loaded and matched, a system, a mover, observables, and the loop over them. */
+#ifndef PLUGMC_SIMULATION_H
+#define PLUGMC_SIMULATION_H
+
+#include "config/config.h"
+#include "output/output.h"
+#include "plugin/loader.h"
+#include "run/context.h"
+
+/* One plugin of the run with its parameters. */
+typedef struct instance {
+    const plugin_section *section;
+    loaded loaded;
+    const plugmc_plugin *plugin;
+    void *data;        /* the author's struct, parameters filled */
+    void *data_single; /* of plugin->single; NULL without */
+    plugmc_context context;
+    plugmc_host host;
+} instance;
+
+/* An observable of the run with what it has measured so far. */
+typedef struct measurement {
+    instance *instance;
+    int64_t period;
+    int first_quantity, quantity_count; /* in output_data.quantities */
+    int64_t width;                      /* sum of the lengths of its quantities */
+    double *values;                     /* [walkers][width]: one sample */
+} measurement;
+
+typedef struct simulation {
+    report *report;
+    config config;
+    plugmc_system system;
+    plugmc_term *terms;
+    instance *instances;
+    int instance_count;
+    instance *mover;
+    measurement *measurements;
+    int measurement_count;
+    gpu *gpu; /* NULL on the CPU */
+    char why_no_gpu[512];
+    plugmc_device_pointer device_positions; /* [walkers][particles][3] */
+    double *positions;                      /* [walkers][particles][3], of the last store */
+    output_data output;
+    const char *output_path, *csv_path;
+    uint64_t tuned_at;         /* last sweep at which the step was tuned */
+    plugmc_counts counts_base; /* counts before those the mover holds */
+    double seconds_base;       /* wall time of the stretches before a resume */
+} simulation;
+
+/* Loads the plugins of config (already read), fills their parameters, matches facets. Reports
+ * everything it finds wrong; 0 or an exit code. */
+int simulation_open(simulation *);
+/* Chooses the device, takes memory and compiles kernels. */
+int simulation_prepare(simulation *);
+/* Positions from [initial], or from the file of a run that is resumed. */
+int simulation_begin(simulation *);
+int simulation_resume(simulation *, const char *path);
+/* Sweeps first ... first + n - 1, nothing else; waits until they are done. */
+int simulation_sweep(simulation *, uint64_t first, uint64_t n);
+/* The loop until the end, the time limit or a signal. Prints progress to stderr and the table of
+ * results to stdout. */
+int simulation_run(simulation *);
+void simulation_close(simulation *);
+
+/* The --set's and the file as one INI text that reads back the same. malloc'ed. */
+char *ini_as_text(const ini_file *);
+#endif

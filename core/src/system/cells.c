@@ -1,0 +1,140 @@
+/* Cells: the grid, and particles sorted by it. The rules are in geometry.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/geometry.h"
+#include "system/system.h"
+
+double wrapped(double x, double length)
+{
+    if (x >= 0 && x < length) return x;
+    x -= length * floor(x / length);
+    return x < length ? x : 0; /* a tiny negative x rounds up to the edge */
+}
+
+void wrap_position(const plugmc_box *box, double position[3])
+{
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
+    for (int d = 0; d < box->dimension; d++)
+        position[d] = wrapped(position[d], box->length[d]);
+}
+
+cell_grid cell_grid_make(const plugmc_system *system, double range)
+{
+    const plugmc_box *box = &system->box;
+    const double most = 4.0 * (double)system->particles + 8;
+    cell_grid grid = {.count = {1, 1, 1}, .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
+                      .origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
+    for (int d = 0; d < box->dimension; d++) {
+        double fit = floor(box->length[d] / range);
+        grid.count[d] = fit >= 1 ? (int32_t)fmin(fit, fmin(most, INT32_MAX)) : 1;
+        /* the quotient may have been rounded up */
+        while (grid.count[d] > 1 && box->length[d] / grid.count[d] < range) grid.count[d]--;
+    }
+    while ((double)grid.count[0] * grid.count[1] * grid.count[2] > most) {
+        int largest = 0;
+        for (int d = 1; d < 3; d++)
+            if (grid.count[d] > grid.count[largest]) largest = d;
+        grid.count[largest] = (grid.count[largest] + 1) / 2;
+    }
+    grid.cells = (int64_t)grid.count[0] * grid.count[1] * grid.count[2];
+    for (int d = 0; d < 3; d++) grid.width[d] = box->length[d] / grid.count[d];
+    return grid;
+}
+
+int64_t cell_of(const cell_grid *grid, const double position[3])
+{
+    int64_t c[3];
+    for (int d = 0; d < 3; d++) {
+        double at = (position[d] - grid->origin) / grid->width[d];
+        c[d] = at < grid->count[d] ? (int64_t)at : grid->count[d] - 1;
+        if (at < 0 || grid->count[d] == 1) c[d] = 0;
+    }
+    return c[0] + grid->count[0] * (c[1] + grid->count[1] * c[2]);
+}
+
+/* Cells c - 1, c, c + 1 of one direction, each once. */
+static int line_around(const cell_grid *grid, int d, int64_t c, int64_t out[3])
+{
+    const int64_t count = grid->count[d];
+    int n = 0;
+    for (int64_t at = c - 1; at <= c + 1; at++) {
+        int64_t other = at;
+        if (grid->periodic && count >= 3)
+            other = (at + count) % count;
+        else if (at < 0 || at >= count)
+            continue;
+        out[n++] = other;
+    }
+    return n;
+}
+
+int cells_around(const cell_grid *grid, int64_t cell, int64_t out[27])
+{
+    int64_t x[3], y[3], z[3];
+    int nx = line_around(grid, 0, cell % grid->count[0], x),
+        ny = line_around(grid, 1, cell / grid->count[0] % grid->count[1], y),
+        nz = line_around(grid, 2, cell / grid->count[0] / grid->count[1], z);
+    int n = 0;
+    for (int k = 0; k < nz; k++)
+        for (int j = 0; j < ny; j++)
+            for (int i = 0; i < nx; i++)
+                out[n++] = x[i] + grid->count[0] * (y[j] + grid->count[1] * z[k]);
+    return n;
+}
+
+/* Counting sort of one walker. start is [cells + 1]; it first holds the numbers of particles of
+ * the cells before, and while particles are placed, the next free entry of each cell. */
+static void sort_walker(const plugmc_system *system, const cell_grid *grid, const double *positions,
+                        uint32_t *start, uint32_t *order, double *sorted)
+{
+    memset(start, 0, (size_t)(grid->cells + 1) * sizeof *start);
+    for (int64_t i = 0; i < system->particles; i++) {
+        double at[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
+        wrap_position(&system->box, at);
+        start[cell_of(grid, at) + 1]++;
+    }
+    for (int64_t c = 0; c < grid->cells; c++) start[c + 1] += start[c];
+    for (int64_t i = 0; i < system->particles; i++) {
+        double at[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
+        wrap_position(&system->box, at);
+        int64_t entry = start[cell_of(grid, at)]++;
+        order[entry] = (uint32_t)i;
+        memcpy(&sorted[3 * entry], at, sizeof at);
+    }
+    memmove(start + 1, start, (size_t)grid->cells * sizeof *start);
+    start[0] = 0;
+}
+
+int host_cells_build(const plugmc_system *system, const double *positions, double range,
+                     plugmc_cells *out)
+{
+    const cell_grid grid = cell_grid_make(system, range);
+    const int64_t n = system->particles;
+    const size_t entries = (size_t)system->walkers * (size_t)n;
+    uint32_t *start = malloc((size_t)system->walkers * (size_t)(grid.cells + 1) * sizeof *start);
+    uint32_t *order = malloc((entries + 1) * sizeof *order);
+    double *sorted = malloc((3 * entries + 1) * sizeof *sorted);
+    *out = (plugmc_cells){.size = sizeof *out, .cells = grid.cells, .start = start, .order = order,
+                          .positions = sorted};
+    memcpy(out->count, grid.count, sizeof grid.count);
+    memcpy(out->width, grid.width, sizeof grid.width);
+    if (!start || !order || !sorted) {
+        host_cells_free(out);
+        return PLUGMC_ERROR_MEMORY;
+    }
+#pragma omp parallel for schedule(static)
+    for (int32_t w = 0; w < system->walkers; w++)
+        sort_walker(system, &grid, positions + 3 * n * w, start + (grid.cells + 1) * w,
+                    order + n * w, sorted + 3 * n * w);
+    return PLUGMC_OK;
+}
+
+void host_cells_free(plugmc_cells *cells)
+{
+    free((void *)cells->start);
+    free((void *)cells->order);
+    free((void *)cells->positions);
+    *cells = (plugmc_cells){.size = sizeof *cells};
+}

@@ -1,0 +1,298 @@
+/* Random states of hard particles: random insertion at low density, then compression with
+ * Metropolis moves to the density wanted, as in J. A. Anderson et al., J. Comput. Phys. 254, 27
+ * (2013).
+ *
+ * Instead of shrinking the box we let the particles grow in the final box, which is the same in
+ * other units; walls and fields then are where they will be, and one grid of cells serves all
+ * along. `scale` is the contact distances of the moment over those wanted.
+ *
+ * Growing until the first pair touches gains only the smallest of all gaps, which goes as 1 / N.
+ * So each stage grows by a few thousandths, which makes some pairs closer than they should be,
+ * and takes them apart again by trial moves of one rule: the new position is accepted if no
+ * neighbour is too close there, or none as close as the closest one was before. The closest pair
+ * of the walker never comes closer by this, so that at the end of a stage, whether or not all
+ * pairs are apart, the largest scale without overlap is no smaller than before, and is taken.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/initial.h"
+
+enum {
+    FEW = 100,      /* grow once fewer than 1 / FEW of the particles are too close */
+    REPAIRS = 8,    /* passes over those after each sweep */
+    PATIENCE = 1000 /* sweeps without growth: compression has come to rest */
+};
+#define GROWTH 0.002 /* relative, a sweep at most */
+#define MARGIN 1e-6  /* so that positions rounded to float do not overlap */
+#define WANTED_ACCEPTANCE 0.4
+
+/* Who is too close tries steps of all sizes: to come apart a small one will do. */
+static const double steps[4] = {1, 0.25, 0.0625, 0.015625};
+
+/* Sweep numbers in the counter of random numbers: insertion counts attempts from 0. */
+#define COMPRESSION_SWEEPS (1ull << 40)
+
+typedef struct packing {
+    const plugmc_system *system;
+    const double *inverse; /* [species][species] 1 / contact^2; infinite without contact */
+    uint32_t walker;
+    cell_grid grid;
+    double *x;        /* [particles][3], length, in the box */
+    int32_t *species; /* [particles] */
+    int32_t *head;    /* [cells]: first particle of a cell, or -1 */
+    int32_t *next;    /* [particles]: next one in its cell, or -1 */
+    uint8_t *close;   /* [particles]: has, or may have, a neighbour that is too close */
+    int32_t *list;    /* [particles]: those of them that are */
+    double wanted;    /* square of the scale of this stage */
+    double step;      /* largest displacement in each direction, length */
+    uint64_t sweep;   /* counter of random numbers */
+} packing;
+
+static int packing_make(packing *, const plugmc_system *, const contacts *, uint32_t walker,
+                        double *positions);
+static void packing_free(packing *);
+static int64_t insert_all(packing *, int64_t attempts);
+static double compress(packing *, double scale);
+static double contact_fraction(const plugmc_system *, const contacts *);
+
+random_outcome random_state(const plugmc_system *system, const contacts *contacts,
+                            double random_fraction, int64_t attempts, uint32_t walker,
+                            double *positions)
+{
+    random_outcome out = {EXIT_MEMORY, 0, 1};
+    packing k = {0};
+    double fraction = contact_fraction(system, contacts);
+    double scale = fraction > random_fraction
+                       ? pow(random_fraction / fraction, 1.0 / system->box.dimension)
+                       : 1 + MARGIN;
+    if (packing_make(&k, system, contacts, walker, positions) == EXIT_DONE) {
+        k.wanted = scale * scale;
+        out.inserted = insert_all(&k, attempts);
+        if (out.inserted == system->particles) out.scale = compress(&k, scale);
+        out.code = out.inserted == system->particles && out.scale >= 1 ? EXIT_DONE : EXIT_INPUT;
+    }
+    packing_free(&k);
+    return out;
+}
+
+/* Packing fraction of particles with their contact distance as diameter. */
+static double contact_fraction(const plugmc_system *system, const contacts *contacts)
+{
+    double volume = 0;
+    for (int32_t s = 0; s < contacts->species; s++)
+        volume += (double)system->species[s].count *
+                  ball_volume(system->box.dimension, contacts->between[s * contacts->species + s]);
+    return volume / system->box.volume;
+}
+
+static int packing_make(packing *k, const plugmc_system *system, const contacts *contacts,
+                        uint32_t walker, double *positions)
+{
+    const size_t n = (size_t)system->particles, kinds = (size_t)contacts->species;
+    double *inverse = malloc(kinds * kinds * sizeof *inverse);
+    *k = (packing){.system = system, .inverse = inverse, .walker = walker, .x = positions,
+                   .grid = cell_grid_make(system, contacts->largest),
+                   .sweep = COMPRESSION_SWEEPS};
+    k->species = malloc(n * sizeof *k->species);
+    k->head = malloc((size_t)k->grid.cells * sizeof *k->head);
+    k->next = malloc(n * sizeof *k->next);
+    k->close = calloc(n, 1);
+    k->list = malloc(n * sizeof *k->list);
+    if (!inverse || !k->species || !k->head || !k->next || !k->close || !k->list) return EXIT_MEMORY;
+    for (size_t ab = 0; ab < kinds * kinds; ab++)
+        inverse[ab] = 1 / (contacts->between[ab] * contacts->between[ab]);
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) k->species[i] = s;
+    for (int64_t c = 0; c < k->grid.cells; c++) k->head[c] = -1;
+    memset(positions, 0, 3 * n * sizeof *positions);
+    k->step = 0.5 * contacts->largest;
+    return EXIT_DONE;
+}
+
+static void packing_free(packing *k)
+{
+    free((void *)k->inverse);
+    free(k->species);
+    free(k->head);
+    free(k->next);
+    free(k->close);
+    free(k->list);
+}
+
+/* ---- Neighbours ---- */
+
+static double nearest_image(double x, double length)
+{
+    return x > 0.5 * length ? x - length : x < -0.5 * length ? x + length : x;
+}
+
+/* Smallest (distance / contact)^2 of a particle of the species of i at `at`, i itself left out;
+ * may stop at the first one below `enough`. */
+static double nearest_square(const packing *k, int64_t i, const double at[3], double enough)
+{
+    const plugmc_box *box = &k->system->box;
+    const double *inverse = k->inverse + k->species[i] * k->system->species_count;
+    const int periodic = k->grid.periodic, flat = box->dimension == 2;
+    double nearest = INFINITY;
+    int64_t around[27];
+    int n = cells_around(&k->grid, cell_of(&k->grid, at), around);
+    for (int c = 0; c < n; c++)
+        for (int32_t j = k->head[around[c]]; j >= 0; j = k->next[j]) {
+            if (j == i) continue;
+            double x = at[0] - k->x[3 * j], y = at[1] - k->x[3 * j + 1], z = 0;
+            if (!flat) z = at[2] - k->x[3 * j + 2];
+            if (periodic) {
+                x = nearest_image(x, box->length[0]);
+                y = nearest_image(y, box->length[1]);
+                if (!flat) z = nearest_image(z, box->length[2]);
+            }
+            double square = (x * x + y * y + z * z) * inverse[k->species[j]];
+            if (square < nearest) nearest = square;
+            if (nearest < enough) return nearest;
+        }
+    return nearest;
+}
+
+static void cell_add(packing *k, int64_t i)
+{
+    int32_t *head = &k->head[cell_of(&k->grid, &k->x[3 * i])];
+    k->next[i] = *head;
+    *head = (int32_t)i;
+}
+
+static void cell_remove(packing *k, int64_t i)
+{
+    int32_t *link = &k->head[cell_of(&k->grid, &k->x[3 * i])];
+    while (*link != i) link = &k->next[*link];
+    *link = k->next[i];
+}
+
+/* A number in (-1, 1), symmetric about 0. */
+static double symmetric(uint32_t word) { return ((double)word + 0.5) * 0x1p-31 - 1; }
+
+/* ---- Insertion ---- */
+
+static int insert_one(packing *k, int64_t i, int64_t attempts)
+{
+    const plugmc_box *box = &k->system->box;
+    for (int64_t attempt = 0; attempt < attempts; attempt++) {
+        plugmc_random random = plugmc_draw(k->system->seed, (uint64_t)attempt, k->walker,
+                                           (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
+        double *at = &k->x[3 * i];
+        for (int d = 0; d < box->dimension; d++)
+            at[d] = 0.5 * box->length[d] * (symmetric(random.word[d]) + k->grid.periodic);
+        wrap_position(box, at);
+        if (forbidden(k->system, k->species[i], at)) continue;
+        if (nearest_square(k, i, at, k->wanted) < k->wanted) continue;
+        cell_add(k, i);
+        return 1;
+    }
+    return 0;
+}
+
+/* Large species first. Returns how many found a place. */
+static int64_t insert_all(packing *k, int64_t attempts)
+{
+    const plugmc_system *system = k->system;
+    const int32_t kinds = system->species_count;
+    int64_t inserted = 0;
+    for (int32_t rank = 0; rank < kinds; rank++)
+        for (int32_t s = 0; s < kinds; s++) {
+            int32_t larger = 0;
+            for (int32_t t = 0; t < kinds; t++) {
+                double own = k->inverse[s * kinds + s], other = k->inverse[t * kinds + t];
+                larger += other < own || (other == own && t < s);
+            }
+            if (larger != rank) continue;
+            for (int64_t i = system->first[s]; i < system->first[s + 1]; i++, inserted++)
+                if (!insert_one(k, i, attempts)) return inserted;
+        }
+    return inserted;
+}
+
+/* ---- Compression ---- */
+
+/* One trial move by the rule above. */
+static int trial(packing *k, int64_t i, double step)
+{
+    const plugmc_box *box = &k->system->box;
+    plugmc_random random = plugmc_draw(k->system->seed, k->sweep, k->walker, (uint32_t)i,
+                                       PLUGMC_PURPOSE_INITIAL, 0);
+    double at[3] = {0}, *old = &k->x[3 * i], enough = k->wanted;
+    if (k->close[i]) step *= steps[random.word[3] & 3];
+    for (int d = 0; d < box->dimension; d++) at[d] = old[d] + step * symmetric(random.word[d]);
+    wrap_position(box, at);
+    if (k->close[i]) enough = fmin(enough, nearest_square(k, i, old, 0));
+    double nearest = nearest_square(k, i, at, enough);
+    if (nearest < enough || forbidden(k->system, k->species[i], at)) return 0;
+    cell_remove(k, i);
+    memcpy(old, at, sizeof at);
+    cell_add(k, i);
+    k->close[i] = nearest < k->wanted;
+    return 1;
+}
+
+/* One trial a particle; the step follows the acceptance. */
+static void sweep_all(packing *k)
+{
+    const double largest = 0.5 * fmin(k->system->box.length[0], k->system->box.length[1]);
+    int64_t accepted = 0;
+    for (int64_t i = 0; i < k->system->particles; i++) accepted += trial(k, i, k->step);
+    k->sweep++;
+    k->step *= (double)accepted > WANTED_ACCEPTANCE * (double)k->system->particles ? 1.05 : 0.95;
+    k->step = fmin(k->step, largest);
+}
+
+/* Marks and lists the particles that are too close to one another, returns how many. *nearest is
+ * the smallest (distance / contact)^2 of all pairs. */
+static int64_t find_close(packing *k, double *nearest)
+{
+    int64_t count = 0;
+    *nearest = INFINITY;
+    for (int64_t i = 0; i < k->system->particles; i++) {
+        double own = nearest_square(k, i, &k->x[3 * i], 0);
+        k->close[i] = own < k->wanted;
+        if (k->close[i]) k->list[count++] = (int32_t)i;
+        *nearest = fmin(*nearest, own);
+    }
+    return count;
+}
+
+/* Further trial moves of the `count` particles in the list, while they are too close. Returns how
+ * many may still be. */
+static int64_t repair(packing *k, int64_t count)
+{
+    for (int pass = 0; pass < REPAIRS && count; pass++, k->sweep++) {
+        int64_t left = 0;
+        for (int64_t e = 0; e < count; e++) {
+            const int32_t i = k->list[e];
+            if (k->close[i]) trial(k, i, k->step);
+            if (k->close[i]) k->list[left++] = i;
+        }
+        count = left;
+    }
+    return count;
+}
+
+/* Returns the scale reached: that of the target, or less if compression comes to rest. */
+static double compress(packing *k, double scale)
+{
+    const double target = 1 + MARGIN;
+    const int64_t few = k->system->particles / FEW;
+    double nearest = 0;
+    int64_t close = 0;
+    for (int waited = 0; waited < PATIENCE; waited++) {
+        if (close <= few && scale < target) {
+            scale = fmin(scale * (1 + GROWTH), target);
+            k->wanted = scale * scale;
+            waited = 0;
+        }
+        close = find_close(k, &nearest);
+        if (!close && scale >= target) return scale;
+        sweep_all(k);
+        close = repair(k, close);
+    }
+    return sqrt(nearest);
+}

@@ -1,0 +1,55 @@
+/* Geometry that the parts of core/src/system share: cells, contact distances, forbidden places. */
+#ifndef PLUGMC_GEOMETRY_H
+#define PLUGMC_GEOMETRY_H
+
+#include "plugmc/plugin.h"
+
+/* ---- Cells ---------------------------------------------------------------------------------
+ * The box is cut into count[0] x count[1] x count[2] equal cells, each at least `range` wide:
+ *     count[d] = max(1, floor(length[d] / range)), count[2] = 1 in two dimensions,
+ * and as long as there are more than 4 N + 8 cells the largest count is halved (rounded up, the
+ * first of equal ones). A sphere is cut as the cube [-radius, radius]^d.
+ *     cell of x:      c[d] = min(count[d] - 1, (int)((x[d] - origin) / width[d]))
+ *     its number:     c[0] + count[0] * (c[1] + count[1] * c[2])
+ * Everything within `range` of a particle is in the cells c[d] - 1, c[d], c[d] + 1 of each
+ * direction (periodic: modulo count[d]). With two cells in a direction these are 0 and 1, with
+ * one only 0: each cell is visited once, however small the box. */
+typedef struct cell_grid {
+    int32_t count[3];
+    double width[3], origin; /* length */
+    int64_t cells;
+    int periodic;
+} cell_grid;
+
+cell_grid cell_grid_make(const plugmc_system *, double range);
+/* `position` lies in the box. */
+int64_t cell_of(const cell_grid *, const double position[3]);
+/* Numbers of the cells around `cell`, itself included, each once. Returns how many. */
+int cells_around(const cell_grid *, int64_t cell, int64_t out[27]);
+
+/* x moved by whole edges into [0, length). What is there already is left as it is. */
+double wrapped(double x, double length);
+void wrap_position(const plugmc_box *, double position[3]);
+
+/* ---- Contacts ------------------------------------------------------------------------------ */
+
+/* Largest distance, over the sampled terms, below which two particles overlap. */
+typedef struct contacts {
+    int32_t species;
+    double *between; /* [species][species], length; 0 without a hard core */
+    double largest;
+} contacts;
+
+int contacts_make(const plugmc_system *, contacts *); /* EXIT_DONE or EXIT_MEMORY */
+void contacts_free(contacts *);
+
+/* Is `position` outside of the domain, or forbidden by a field that is sampled? */
+int forbidden(const plugmc_system *, int32_t species, const double position[3]);
+/* Species of particle i. */
+int32_t species_of(const plugmc_system *, int64_t i);
+/* Volume (area in two dimensions) of a sphere (disk). */
+double ball_volume(int dimension, double diameter);
+/* Largest packing fraction of equal particles: pi/(2 sqrt 3) or pi/(3 sqrt 2). */
+double close_packing(int dimension);
+
+#endif

@@ -1,0 +1,263 @@
+/* Initial states: a lattice, a random state or a file; checked for overlaps whatever they are. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/output.h"
+#include "system/geometry.h"
+#include "system/initial.h"
+#include "system/system.h"
+
+typedef struct source {
+    const config *config;
+    const plugmc_system *system;
+    const contacts *contacts;
+    double *positions; /* [walkers][particles][3] */
+    report *report;
+} source;
+
+static int from_lattice(const source *);
+static int from_random(const source *);
+static int from_file(const source *);
+static int check_overlaps(const source *);
+
+/* In the order of the choices of [initial] state. */
+static int (*const states[])(const source *) = {from_lattice, from_random, from_file};
+
+int initial_state(const config *config, const plugmc_system *system, double *positions,
+                  report *report)
+{
+    contacts contacts;
+    source source = {config, system, &contacts, positions, report};
+    if (contacts_make(system, &contacts))
+        return report_error(report, EXIT_MEMORY, NULL, 0, "not enough memory for the initial state");
+    int code = states[config->initial.state](&source);
+    if (!code) code = check_overlaps(&source);
+    contacts_free(&contacts);
+    return code;
+}
+
+static double *walker_positions(const source *s, int32_t walker)
+{
+    return s->positions + 3 * s->system->particles * walker;
+}
+
+static int refuse(const source *s, const char *key, const char *sentence)
+{
+    return report_error(s->report, EXIT_INPUT, s->config->ini.path, line_of(s->config, "initial", key),
+                        "[initial] %s", sentence);
+}
+
+/* ---- Lattice ---- */
+
+/* Packing fraction with the diameters of the species. */
+static double packing_fraction(const plugmc_system *system)
+{
+    double volume = 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        volume += (double)system->species[s].count *
+                  ball_volume(system->box.dimension, system->species[s].diameter);
+    return volume / system->box.volume;
+}
+
+/* Sites in random order (R. A. Fisher, F. Yates; R. Durstenfeld, 1964), so that the species,
+ * which are numbered one after another, are mixed. */
+static void shuffle(const plugmc_system *system, int32_t walker, double *positions)
+{
+    for (int64_t i = system->particles - 1; i > 0; i--) {
+        plugmc_random random = plugmc_draw(system->seed, 0, (uint32_t)walker, (uint32_t)i,
+                                           PLUGMC_PURPOSE_INITIAL, 0);
+        int64_t j = plugmc_below(random.word[0], (uint32_t)i + 1);
+        double keep[3];
+        memcpy(keep, &positions[3 * i], sizeof keep);
+        memcpy(&positions[3 * i], &positions[3 * j], sizeof keep);
+        memcpy(&positions[3 * j], keep, sizeof keep);
+    }
+}
+
+static int from_lattice(const source *s)
+{
+    const plugmc_system *system = s->system;
+    const int kind = s->config->initial.lattice, dimension = system->box.dimension;
+    const int flat = kind == LATTICE_SQUARE || kind == LATTICE_TRIANGULAR;
+    double nearest;
+    if (kind != LATTICE_AUTO && flat != (dimension == 2))
+        return refuse(s, "lattice", dimension == 2
+                                        ? "lattice: in two dimensions auto, square or triangular"
+                                        : "lattice: in three dimensions auto, sc or fcc");
+    if (lattice_sites(&system->box, kind, system->particles, s->positions, &nearest))
+        return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for a lattice");
+    if (system->particles > 1 && nearest < s->contacts->largest) {
+        char sentence[512];
+        snprintf(sentence, sizeof sentence,
+                 "state = lattice: neighbours would be %.6g apart and overlap, their contact "
+                 "distance is %.6g; %lld particles fit on a lattice in this box up to packing "
+                 "fraction %.4f (now %.4f): use state = random",
+                 nearest, s->contacts->largest, (long long)system->particles,
+                 packing_fraction(system) * pow(nearest / s->contacts->largest, dimension),
+                 packing_fraction(system));
+        return refuse(s, "state", sentence);
+    }
+    for (int32_t w = 1; w < system->walkers; w++)
+        memcpy(walker_positions(s, w), s->positions, 3 * (size_t)system->particles * sizeof(double));
+    if (system->species_count > 1)
+        for (int32_t w = 0; w < system->walkers; w++) shuffle(system, w, walker_positions(s, w));
+    return EXIT_DONE;
+}
+
+/* ---- Random ---- */
+
+static int from_random(const source *s)
+{
+    const plugmc_system *system = s->system;
+    const initial_section *in = &s->config->initial;
+    random_outcome *outcomes = calloc((size_t)system->walkers, sizeof *outcomes);
+    if (!outcomes)
+        return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
+#pragma omp parallel for schedule(dynamic) num_threads(system->threads)
+    for (int32_t w = 0; w < system->walkers; w++)
+        outcomes[w] = random_state(system, s->contacts, in->random_fraction, in->attempts,
+                                   (uint32_t)w, walker_positions(s, w));
+    random_outcome worst = outcomes[0];
+    for (int32_t w = 1; w < system->walkers && worst.code == EXIT_DONE; w++) worst = outcomes[w];
+    free(outcomes);
+
+    const double fraction = packing_fraction(system);
+    char sentence[512];
+    if (worst.code == EXIT_DONE) return EXIT_DONE;
+    if (worst.code == EXIT_MEMORY)
+        return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
+    if (worst.inserted < system->particles)
+        snprintf(sentence, sizeof sentence,
+                 "state = random: only %lld of %lld particles found a place within %lld attempts "
+                 "each at packing fraction %.4f: make random_fraction smaller or attempts larger",
+                 (long long)worst.inserted, (long long)system->particles, (long long)in->attempts,
+                 fmin(fraction, in->random_fraction));
+    else
+        snprintf(sentence, sizeof sentence,
+                 "state = random: compression came to rest at packing fraction %.4f, below the "
+                 "%.4f asked for: use state = lattice or a file",
+                 fraction * pow(worst.scale, system->box.dimension), fraction);
+    return refuse(s, worst.inserted < system->particles ? "attempts" : "state", sentence);
+}
+
+/* ---- File ---- */
+
+/* Particles of an H5MD file, which may be in any order, into blocks of species. */
+static int by_species(const source *s, const double *from, const int32_t *species)
+{
+    const plugmc_system *system = s->system;
+    const char *path = s->config->initial.file;
+    int64_t *next = malloc((size_t)(system->species_count + 1) * sizeof *next);
+    int code = EXIT_DONE;
+    if (!next) return report_error(s->report, EXIT_MEMORY, path, 0, "not enough memory to read it");
+    memcpy(next, system->first, (size_t)(system->species_count + 1) * sizeof *next);
+    for (int64_t i = 0; i < system->particles && !code; i++) {
+        int32_t k = species ? species[i] : 0;
+        if (k < 0 || k >= system->species_count)
+            code = report_error(s->report, EXIT_INPUT, path, 0,
+                                "particle %lld is of species %d, the run has species 0 to %d",
+                                (long long)i, k, system->species_count - 1);
+        else if (next[k] == system->first[k + 1])
+            code = report_error(s->report, EXIT_INPUT, path, 0,
+                                "the file has more than the %lld particles that species %s has in "
+                                "the run", (long long)system->species[k].count,
+                                system->species[k].name);
+        else if (!isfinite(from[3 * i]) || !isfinite(from[3 * i + 1]) || !isfinite(from[3 * i + 2]))
+            code = report_error(s->report, EXIT_INPUT, path, 0,
+                                "the position of particle %lld is not finite", (long long)i);
+        else if (system->box.dimension == 2 && from[3 * i + 2] != 0)
+            code = report_error(s->report, EXIT_INPUT, path, 0,
+                                "z of particle %lld is %g, but the run is in two dimensions",
+                                (long long)i, from[3 * i + 2]);
+        else
+            memcpy(&s->positions[3 * next[k]++], &from[3 * i], 3 * sizeof *from);
+    }
+    free(next);
+    for (int64_t i = 0; i < system->particles && !code; i++)
+        wrap_position(&system->box, &s->positions[3 * i]);
+    return code;
+}
+
+static int from_h5md(const source *s)
+{
+    const plugmc_system *system = s->system;
+    const char *path = s->config->initial.file;
+    int64_t count = 0;
+    double *positions = NULL, edges[3] = {0};
+    int32_t *species = NULL;
+    int code = h5md_read_positions(path, &count, &positions, &species, edges, s->report);
+    if (!code && count != system->particles)
+        code = report_error(s->report, EXIT_INPUT, path, 0,
+                            "the file has %lld particles, the run has %lld", (long long)count,
+                            (long long)system->particles);
+    if (!code && !species && system->species_count > 1)
+        code = report_error(s->report, EXIT_INPUT, path, 0,
+                            "the file does not say of which species its particles are");
+    for (int d = 0; d < system->box.dimension && !code; d++)
+        if (system->box.domain == PLUGMC_DOMAIN_PERIODIC &&
+            !(fabs(edges[d] - system->box.length[d]) <= 1e-6 * system->box.length[d]))
+            code = report_error(s->report, EXIT_INPUT, path, 0,
+                                "the file's box is %.10g long in %c, the run's %.10g", edges[d],
+                                "xyz"[d], system->box.length[d]);
+    if (!code) code = by_species(s, positions, species);
+    free(positions);
+    free(species);
+    return code;
+}
+
+static int from_file(const source *s)
+{
+    const char *path = s->config->initial.file, *dot = path ? strrchr(path, '.') : NULL;
+    int code;
+    if (!path || !*path) return refuse(s, "file", "state = file needs file = NAME.xyz or NAME.h5");
+    if (dot && (!strcmp(dot, ".xyz") || !strcmp(dot, ".extxyz")))
+        code = xyz_read(path, s->system, s->positions, s->report);
+    else if (dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".h5md") || !strcmp(dot, ".hdf5")))
+        code = from_h5md(s);
+    else
+        return refuse(s, "file", "file: the name must end in .xyz, .extxyz, .h5, .h5md or .hdf5");
+    for (int32_t w = 1; w < s->system->walkers && !code; w++)
+        memcpy(walker_positions(s, w), s->positions,
+               3 * (size_t)s->system->particles * sizeof(double));
+    return code;
+}
+
+/* ---- Check ---- */
+
+static int check_overlaps(const source *s)
+{
+    const plugmc_system *system = s->system;
+    const char *path = s->config->ini.path;
+    const int line = line_of(s->config, "initial", "state");
+    overlap *found = calloc((size_t)system->walkers, sizeof *found);
+    int *result = calloc((size_t)system->walkers, sizeof *result);
+    int code = found && result ? EXIT_DONE : EXIT_MEMORY;
+#pragma omp parallel for schedule(dynamic) num_threads(system->threads) if (!code)
+    for (int32_t w = 0; w < (code ? 0 : system->walkers); w++)
+        result[w] = find_overlap(system, walker_positions(s, w), &found[w]);
+    for (int32_t w = 0; w < system->walkers && !code; w++) {
+        const overlap *o = &found[w];
+        if (result[w] < 0) code = EXIT_MEMORY;
+        if (result[w] == 1 && o->j >= 0)
+            code = report_error(s->report, EXIT_INPUT, path, line,
+                                "[initial] particles %lld (%s) and %lld (%s) of walker %d overlap: "
+                                "they are %.10g apart, their contact distance is %.10g",
+                                (long long)o->i, system->species[species_of(system, o->i)].name,
+                                (long long)o->j, system->species[species_of(system, o->j)].name, w,
+                                o->distance, o->contact);
+        else if (result[w] == 1) {
+            const double *at = walker_positions(s, w) + 3 * o->i;
+            code = report_error(s->report, EXIT_INPUT, path, line,
+                                "[initial] particle %lld (%s) of walker %d is at (%g, %g, %g), "
+                                "outside of the domain or where a potential forbids it",
+                                (long long)o->i, system->species[species_of(system, o->i)].name, w,
+                                at[0], at[1], at[2]);
+        }
+    }
+    free(found);
+    free(result);
+    if (code == EXIT_MEMORY)
+        report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory to look for overlaps");
+    return code;
+}

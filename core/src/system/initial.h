@@ -1,0 +1,32 @@
+/* Where initial states come from: one function a source, for initial.c. */
+#ifndef PLUGMC_INITIAL_H
+#define PLUGMC_INITIAL_H
+
+#include "config/config.h"
+#include "system/geometry.h"
+
+enum { LATTICE_AUTO, LATTICE_SQUARE, LATTICE_TRIANGULAR, LATTICE_SC, LATTICE_FCC };
+
+/* `n` sites [n][3] of a lattice in the box, as far apart as such a lattice allows; where it has
+ * more sites, the vacancies are spread evenly. *nearest is the smallest distance between two
+ * sites. The kind fits the dimension. EXIT_DONE or EXIT_MEMORY. */
+int lattice_sites(const plugmc_box *, int kind, int64_t n, double *sites, double *nearest);
+
+/* A random state of one walker without overlaps. */
+typedef struct random_outcome {
+    int code;            /* EXIT_DONE, EXIT_INPUT or EXIT_MEMORY */
+    int64_t inserted;    /* particles that found a place; fewer than N: insertion failed */
+    double scale;        /* contact distances reached, over those wanted; below 1: compression
+                            came to rest */
+} random_outcome;
+random_outcome random_state(const plugmc_system *, const contacts *, double random_fraction,
+                            int64_t attempts, uint32_t walker, double *positions);
+
+/* First frame of an extended XYZ file: positions [particles][3] by species, wrapped into the
+ * box. Refuses, with the line, whatever does not fit the system. */
+int xyz_read(const char *path, const plugmc_system *, double *positions, report *);
+
+/* Line of a key in the INI file: of the key, else of its section, else 0. */
+int line_of(const config *, const char *section, const char *key);
+
+#endif

@@ -1,0 +1,145 @@
+/* Contact distances of the sampled terms, and the search for overlapping particles. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report.h"
+#include "system/geometry.h"
+#include "system/system.h"
+
+double ball_volume(int dimension, double diameter)
+{
+    return dimension == 2 ? M_PI / 4 * diameter * diameter
+                          : M_PI / 6 * diameter * diameter * diameter;
+}
+
+double close_packing(int dimension)
+{
+    return dimension == 2 ? M_PI / (2 * sqrt(3)) : M_PI / (3 * sqrt(2));
+}
+
+int32_t species_of(const plugmc_system *system, int64_t i)
+{
+    int32_t s = 0;
+    while (i >= system->first[s + 1]) s++;
+    return s;
+}
+
+/* The facets of a term that is part of -ln p; NULL for one that is only measured. */
+static const plugmc_potential *sampled(const plugmc_term *term)
+{
+    return term->sampled ? term->plugin->potential : NULL;
+}
+
+static plugmc_particle particle_of(const plugmc_system *system, int32_t species)
+{
+    return (plugmc_particle){.charge = system->species[species].charge,
+                             .diameter = system->species[species].diameter, .species = species};
+}
+
+int contacts_make(const plugmc_system *system, contacts *out)
+{
+    const int32_t n = system->species_count;
+    *out = (contacts){.species = n, .between = calloc((size_t)n * (size_t)n, sizeof(double))};
+    if (!out->between) return EXIT_MEMORY;
+    for (int t = 0; t < system->term_count; t++) {
+        const plugmc_potential *potential = sampled(&system->terms[t]);
+        const plugmc_pair *pair = potential ? potential->pair : NULL;
+        if (!pair) continue;
+        for (int32_t a = 0; a < n; a++)
+            for (int32_t b = 0; b < n; b++) {
+                plugmc_particle pa = particle_of(system, a), pb = particle_of(system, b);
+                double contact = pair->contact(system->terms[t].instance, &pa, &pb);
+                out->between[a * n + b] = fmax(out->between[a * n + b], contact);
+                out->largest = fmax(out->largest, contact);
+            }
+    }
+    return EXIT_DONE;
+}
+
+void contacts_free(contacts *contacts)
+{
+    free(contacts->between);
+    contacts->between = NULL;
+}
+
+int forbidden(const plugmc_system *system, int32_t species, const double r[3])
+{
+    const plugmc_box *box = &system->box;
+    if (box->domain == PLUGMC_DOMAIN_SPHERE &&
+        r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > box->radius * box->radius)
+        return 1;
+    const plugmc_particle a = particle_of(system, species);
+    const plugmc_particles one = {1, &r[0], &r[1], &r[2], &a.charge, &a.diameter, &a.species};
+    for (int t = 0; t < system->term_count; t++) {
+        const plugmc_potential *potential = sampled(&system->terms[t]);
+        const plugmc_field *field = potential ? potential->field : NULL;
+        double energy = 0;
+        if (field && field->energy(system->terms[t].instance, &one, &energy)) return 1;
+    }
+    return 0;
+}
+
+/* Square of the distance of the nearest images, with the operations of plugmc/pair.h. */
+static double distance_square(const plugmc_box *box, const double a[3], const double b[3])
+{
+    double square = 0;
+    for (int d = 0; d < 3; d++) {
+        double x = a[d] - b[d];
+        if (box->domain == PLUGMC_DOMAIN_PERIODIC)
+            x -= box->length[d] * rint(x * (1 / box->length[d]));
+        square += x * x;
+    }
+    return square;
+}
+
+/* The first j > i that overlaps with i, or -1. */
+static int64_t first_partner(const plugmc_system *system, const contacts *contacts,
+                             const plugmc_cells *cells, const cell_grid *grid, int64_t i,
+                             const double at[3], overlap *out)
+{
+    const double *between = contacts->between + species_of(system, i) * contacts->species;
+    int64_t around[27], found = -1;
+    int n = cells_around(grid, cell_of(grid, at), around);
+    for (int k = 0; k < n; k++) {
+        for (uint32_t e = cells->start[around[k]]; e < cells->start[around[k] + 1]; e++) {
+            int64_t j = cells->order[e];
+            if (j <= i || (found >= 0 && j >= found)) continue;
+            double r2 = distance_square(&system->box, at, &cells->positions[3 * e]);
+            double contact = between[species_of(system, j)];
+            if (r2 < contact * contact) {
+                found = j;
+                *out = (overlap){i, j, sqrt(r2), contact};
+            }
+        }
+    }
+    return found;
+}
+
+int find_overlap(const plugmc_system *system, const double *positions, overlap *out)
+{
+    plugmc_system one = *system;
+    contacts contacts = {0};
+    plugmc_cells cells = {0};
+    one.walkers = 1;
+    if (contacts_make(system, &contacts)) return -1;
+    const cell_grid grid = cell_grid_make(system, contacts.largest);
+    if (host_cells_build(&one, positions, contacts.largest, &cells)) {
+        contacts_free(&contacts);
+        return -1;
+    }
+    int found = 0;
+    for (int64_t i = 0; i < system->particles && !found; i++) {
+        double at[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
+        double distance = sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
+        wrap_position(&system->box, at);
+        if (!isfinite(distance) || forbidden(system, species_of(system, i), at)) {
+            *out = (overlap){i, -1, distance, 0};
+            found = 1;
+        } else if (contacts.largest > 0) {
+            found = first_partner(system, &contacts, &cells, &grid, i, at, out) >= 0;
+        }
+    }
+    host_cells_free(&cells);
+    contacts_free(&contacts);
+    return found;
+}

@@ -1,0 +1,219 @@
+/* The system from the configuration: how large the box is, and who is in it. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/geometry.h"
+#include "system/initial.h"
+#include "system/system.h"
+
+/* Order of the choices of [box] shape. */
+enum { SHAPE_SQUARE, SHAPE_TRIANGULAR, SHAPE_RECTANGLE, SHAPE_SPHERE };
+
+/* Keys of [box] that say how large it is. */
+enum { BY_PACKING = 1, BY_DENSITY = 2, BY_LX = 4, BY_LY = 8, BY_LZ = 16, BY_RADIUS = 32 };
+
+/* Sets of keys that say it, for two and three dimensions. */
+static const struct shape {
+    const char *name, *needs[2];
+    int ways[2][3];
+} shapes[] = {
+    [SHAPE_SQUARE] = {"square",
+                      {"exactly one of packing_fraction, density, lx",
+                       "exactly one of packing_fraction, density, lx"},
+                      {{BY_PACKING, BY_DENSITY, BY_LX}, {BY_PACKING, BY_DENSITY, BY_LX}}},
+    [SHAPE_TRIANGULAR] = {"triangular",
+                          {"exactly one of packing_fraction, density",
+                           "exactly one of packing_fraction, density"},
+                          {{BY_PACKING, BY_DENSITY}, {BY_PACKING, BY_DENSITY}}},
+    [SHAPE_RECTANGLE] = {"rectangle",
+                         {"lx and ly, and nothing else", "lx, ly and lz, and nothing else"},
+                         {{BY_LX | BY_LY}, {BY_LX | BY_LY | BY_LZ}}},
+    [SHAPE_SPHERE] = {"sphere",
+                      {"exactly one of packing_fraction, density, radius",
+                       "exactly one of packing_fraction, density, radius"},
+                      {{BY_PACKING, BY_DENSITY, BY_RADIUS}, {BY_PACKING, BY_DENSITY, BY_RADIUS}}},
+};
+
+static int box_build(const config *, plugmc_system *, report *);
+static int species_build(const config *, plugmc_system *, report *);
+
+int system_build(const config *config, plugmc_system *system, report *report)
+{
+    *system = (plugmc_system){
+        .size = sizeof *system,
+        .walkers = (int32_t)config->run.walkers,
+        .seed = (uint64_t)config->run.seed,
+        .threads = config->run.threads > 0 ? (int32_t)config->run.threads : omp_get_max_threads(),
+    };
+    if (config->run.walkers < 1 || config->run.walkers > INT32_MAX)
+        return report_error(report, EXIT_INPUT, config->ini.path, line_of(config, "run", "walkers"),
+                            "[run] walkers = %lld: between 1 and %d walkers are possible",
+                            (long long)config->run.walkers, INT32_MAX);
+    int code = species_build(config, system, report);
+    if (!code) code = box_build(config, system, report);
+    if (code) system_free(system);
+    return code;
+}
+
+void system_free(plugmc_system *system)
+{
+    free((void *)system->species);
+    free((void *)system->first);
+    *system = (plugmc_system){.size = sizeof *system};
+}
+
+int line_of(const config *config, const char *section, const char *key)
+{
+    const ini_section *found = ini_find(&config->ini, section);
+    const ini_entry *entry = found ? ini_get(found, key) : NULL;
+    return entry && entry->line ? entry->line : found ? found->line : 0;
+}
+
+/* Particles are numbered with 32 bits, in cells and in the counters of random numbers. */
+static int species_build(const config *config, plugmc_system *system, report *report)
+{
+    const int n = config->species_count;
+    const int line = line_of(config, "species", "count");
+    plugmc_species *species = calloc((size_t)n + 1, sizeof *species);
+    int64_t *first = calloc((size_t)n + 1, sizeof *first);
+    system->species = species;
+    system->first = first;
+    system->species_count = n;
+    if (!species || !first)
+        return report_error(report, EXIT_MEMORY, NULL, 0, "not enough memory for %d species", n);
+    for (int s = 0; s < n; s++) {
+        const species_section *from = &config->species[s];
+        species[s] = (plugmc_species){.name = config->species_names[s], .count = from->count,
+                                      .diameter = from->diameter, .charge = from->charge};
+        if (from->count < 0 || from->count > INT32_MAX - first[s])
+            return report_error(report, EXIT_INPUT, config->ini.path, line,
+                                "[species %s] count = %lld: a run takes between 1 and %d particles",
+                                species[s].name, (long long)from->count, INT32_MAX);
+        first[s + 1] = first[s] + from->count;
+    }
+    system->particles = first[n];
+    if (system->particles == 0)
+        return report_error(report, EXIT_INPUT, config->ini.path, line,
+                            "there are no particles: give a [species NAME] with count = 1 or more");
+    return EXIT_DONE;
+}
+
+/* Volume of the box by its density or packing fraction; 0 where it follows from its lengths. */
+static double wanted_volume(const box_section *box, double particles, double particle_volume)
+{
+    if (box->packing_fraction > 0) return particle_volume / box->packing_fraction;
+    if (box->density > 0) return particles / box->density;
+    return 0;
+}
+
+static void edges_square(const box_section *in, double volume, plugmc_box *box)
+{
+    double edge = volume > 0 ? pow(volume, 1.0 / box->dimension) : in->lx;
+    for (int d = 0; d < box->dimension; d++) box->length[d] = edge;
+}
+
+static void edges_triangular(const box_section *in, double volume, plugmc_box *box)
+{
+    (void)in;
+    double edge = pow(volume / sqrt(0.75), 1.0 / box->dimension);
+    for (int d = 0; d < box->dimension; d++) box->length[d] = edge;
+    box->length[1] = edge * sqrt(0.75);
+}
+
+static void edges_rectangle(const box_section *in, double volume, plugmc_box *box)
+{
+    (void)volume;
+    const double lengths[3] = {in->lx, in->ly, in->lz};
+    for (int d = 0; d < box->dimension; d++) box->length[d] = lengths[d];
+}
+
+static void edges_sphere(const box_section *in, double volume, plugmc_box *box)
+{
+    box->domain = PLUGMC_DOMAIN_SPHERE;
+    box->radius = volume > 0 ? 0.5 * pow(volume / ball_volume(box->dimension, 1), 1.0 / box->dimension)
+                             : in->radius;
+    for (int d = 0; d < box->dimension; d++) box->length[d] = 2 * box->radius;
+}
+
+static void (*const edges[])(const box_section *, double volume, plugmc_box *) = {
+    [SHAPE_SQUARE] = edges_square,
+    [SHAPE_TRIANGULAR] = edges_triangular,
+    [SHAPE_RECTANGLE] = edges_rectangle,
+    [SHAPE_SPHERE] = edges_sphere,
+};
+
+static int density_check(const config *, const plugmc_system *, double particle_volume, report *);
+
+static int box_build(const config *config, plugmc_system *system, report *report)
+{
+    const box_section *in = &config->box;
+    const char *path = config->ini.path;
+    plugmc_box *box = &system->box;
+    const struct shape *shape = &shapes[in->shape];
+    if (in->dimension != 2 && in->dimension != 3)
+        return report_error(report, EXIT_INPUT, path, line_of(config, "box", "dimension"),
+                            "[box] dimension = %lld: plugmc knows 2 and 3 dimensions",
+                            (long long)in->dimension);
+    const int given = (in->packing_fraction != 0) * BY_PACKING + (in->density != 0) * BY_DENSITY +
+                      (in->lx != 0) * BY_LX + (in->ly != 0) * BY_LY + (in->lz != 0) * BY_LZ +
+                      (in->radius != 0) * BY_RADIUS;
+    const int *ways = shape->ways[in->dimension - 2];
+    if (!given || (given != ways[0] && given != ways[1] && given != ways[2])) {
+        static const char *const keys[] = {"packing_fraction", "density", "lx", "ly", "lz", "radius"};
+        char list[128] = "";
+        for (int k = 0; k < 6; k++)
+            if (given >> k & 1) strcat(strcat(list, *list ? ", " : ""), keys[k]);
+        return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
+                            "[box] shape %s in %lld dimensions needs %s; given: %s", shape->name,
+                            (long long)in->dimension, shape->needs[in->dimension - 2],
+                            *list ? list : "none of them");
+    }
+
+    double particle_volume = 0;
+    for (int s = 0; s < system->species_count; s++)
+        particle_volume += (double)system->species[s].count *
+                           ball_volume((int)in->dimension, system->species[s].diameter);
+    if (given == BY_PACKING && particle_volume == 0)
+        return report_error(report, EXIT_INPUT, path, line_of(config, "box", "packing_fraction"),
+                            "[box] packing_fraction needs particles with a diameter; give density");
+
+    *box = (plugmc_box){.dimension = (int32_t)in->dimension, .length = {1, 1, 1}};
+    edges[in->shape](in, wanted_volume(in, (double)system->particles, particle_volume), box);
+    box->volume = box->domain == PLUGMC_DOMAIN_SPHERE
+                      ? ball_volume(box->dimension, 2 * box->radius)
+                      : box->length[0] * box->length[1] * box->length[2];
+    if (!(box->volume > 0 && isfinite(box->volume)))
+        return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
+                            "[box] these numbers give a box of volume %g", box->volume);
+    return density_check(config, system, particle_volume, report);
+}
+
+/* Equal particles cannot be denser than close packing, mixtures not denser than full. In a sphere
+ * that holds the centres, the particles themselves have half a diameter more. */
+static int density_check(const config *config, const plugmc_system *system, double particle_volume,
+                         report *report)
+{
+    const plugmc_box *box = &system->box;
+    double largest = 0, smallest = INFINITY;
+    for (int s = 0; s < system->species_count; s++) {
+        if (!system->species[s].count) continue;
+        largest = fmax(largest, system->species[s].diameter);
+        smallest = fmin(smallest, system->species[s].diameter);
+    }
+    double room = box->domain == PLUGMC_DOMAIN_SPHERE
+                      ? ball_volume(box->dimension, 2 * box->radius + largest)
+                      : box->volume;
+    double limit = largest == smallest ? close_packing(box->dimension) : 1;
+    double fraction = particle_volume / room;
+    if (fraction <= limit * (1 + 1e-9)) return EXIT_DONE;
+    return report_error(report, EXIT_INPUT, config->ini.path, line_of(config, "box", "packing_fraction"),
+                        "[box] packing fraction %.6g is above the largest possible, %s%.6g; particles "
+                        "without a hard core have diameter = 0",
+                        fraction,
+                        limit == 1              ? ""
+                        : box->dimension == 2   ? "pi/(2 sqrt 3) = "
+                                                : "pi/(3 sqrt 2) = ",
+                        limit);
+}

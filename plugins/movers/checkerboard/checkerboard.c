@@ -1,0 +1,1322 @@
+/* checkerboard: massively parallel Monte Carlo for pair potentials of finite range.
+ *
+ * J. A. Anderson, E. Jankowski, T. L. Grubb, M. Engel, S. C. Glotzer, J. Comput. Phys. 254, 27
+ * (2013), Algorithm 1. The box is divided into cells at least as wide as the range. A sweep goes
+ * through the 4 (8 in three dimensions) checkerboard sets in random order; all cells of a set are
+ * updated at the same time, each making `trials` trial moves of its particles in random order;
+ * a move that leaves the cell is rejected. Then the cells are shifted by a random distance along
+ * a random axis. Every sweep has exactly one inverse, so detailed balance holds sweep by sweep.
+ *
+ * The cells are the store: a particle is three floats relative to the centre of its cell, in a
+ * slot of that cell. Coordinates are integer multiples of 2^-23 of the cell edge, which makes all
+ * sums of coordinates exact (see checkerboard.cu); CPU and GPU then take the same decisions. The
+ * CPU treats 16 cells of a row at once, a lane each.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugmc/plugin.h"
+
+#include "checkerboard.cu"
+
+PLUGMC_EMBED(checkerboard_kernels, PLUGMC_KERNEL_FILE);
+
+enum {
+    LANES = PLUGMC_LANE_BLOCK,
+    PAD = 8,           /* words left of a half row: the last is the periodic image of its end */
+    MOST = 64,         /* slots a cell, at most */
+    CHUNK = 256,       /* sweeps between looks at the overflow flag */
+    BATCH = 32,        /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
+    THREADS = 128      /* a block */
+};
+
+typedef struct store {
+    float *coordinate; /* [walker][axis][slot][z][y][x % 2][row]; empty slots: PLUGMC_NOWHERE in x */
+    uint32_t *id;      /* [walker][slot][z][y][x % 2][row] */
+    uint8_t *count;    /* [walker][z][y][x % 2][row] */
+} store;
+
+typedef struct device_store {
+    plugmc_device_pointer coordinate, id, count;
+} device_store;
+
+typedef struct checkerboard {
+    /* parameters */
+    int64_t trials;
+    real step, target_acceptance;
+    int32_t shuffle_particles, shuffle_sets, shift_cells, identities;
+
+    /* geometry */
+    const plugmc_system *system;
+    int dimension, walkers, species, capacity, ids, energies;
+    int bounded; /* no cell can ever have more than `capacity` particles */
+    int m[3];        /* cells, even */
+    double width[3]; /* cell edges, length */
+    int half, row;   /* cells in half a row, its stride in words */
+    int64_t plane, axis, walker; /* words of a slot, of an axis, of a walker */
+    float scale, ratio[3];
+    float *contact;          /* [species][species]: squares in units of width[0] */
+    float *charge, *diameter; /* [species] */
+
+    /* state */
+    store now, next;
+    int64_t *origin; /* [walkers][3]: of the cells, in quanta */
+    plugmc_counts counts;
+
+    /* GPU */
+    device_store on_now, on_next, snapshot;
+    plugmc_device_pointer d_origin, d_plans, d_base, d_step, d_counts, d_overflow, d_offset;
+    plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
+    plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_store;
+    plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
+    int swapped;            /* which store is `now`: index into graph */
+    char defines_text[16][48];
+    const char *defines[19];
+} checkerboard;
+
+/* ---- Geometry -------------------------------------------------------------------------------- */
+
+static int64_t word_of(const checkerboard *me, int x, int y, int z)
+{
+    return (((int64_t)z * me->m[1] + y) * 2 + (x & 1)) * me->row + PAD + (x >> 1);
+}
+
+static int species_of(const checkerboard *me, uint32_t id)
+{
+    int s = 0;
+    while (s + 1 < me->species && id >= me->system->first[s + 1]) s++;
+    return s;
+}
+
+static plugmc_particle particle_of(const plugmc_system *system, int s)
+{
+    return (plugmc_particle){.charge = system->species[s].charge,
+                             .diameter = system->species[s].diameter,
+                             .species = s};
+}
+
+/* Contact distance of two species: the largest of all sampled terms. */
+static double contact_distance(const plugmc_system *system, int a, int b)
+{
+    double contact = 0;
+    plugmc_particle pa = particle_of(system, a), pb = particle_of(system, b);
+    for (int t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = &system->terms[t];
+        const plugmc_pair *pair = term->plugin->potential->pair;
+        if (term->sampled && pair) contact = fmax(contact, pair->contact(term->instance, &pa, &pb));
+    }
+    return contact;
+}
+
+/* Smallest contact distance of any two particles; 0 if some do not have a hard core. */
+static double smallest_contact(const plugmc_system *system)
+{
+    double least = INFINITY;
+    for (int a = 0; a < system->species_count; a++)
+        for (int b = 0; b < system->species_count; b++)
+            least = fmin(least, contact_distance(system, a, b));
+    return isfinite(least) ? least : 0;
+}
+
+/* Cells in each direction: even, edges at least the range. In two dimensions hard disks take
+ * cells just below sqrt(2) diameters where they can, the widest that hold at most four (figure 3
+ * of the paper); else cells are as small as the range allows. */
+static int divide(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    double core = smallest_contact(system), range = system->range;
+    for (int a = 0; a < 3; a++) {
+        if (a >= me->dimension) {
+            me->m[a] = 1;
+            me->width[a] = 1;
+            continue;
+        }
+        double edge = system->box.length[a];
+        double most = 2 * floor(edge / (2 * range)); /* narrowest cells allowed */
+        double wide = 2 * floor(edge / (2 * 1.41421 * core)) + 2;
+        double m = me->dimension == 2 && core > 0 && wide <= most ? wide : most;
+        if (range <= 0) /* nothing interacts: a particle a cell */
+            m = 2 * fmax(1, floor(edge / 2 * pow((double)system->particles / system->box.volume,
+                                                 1.0 / me->dimension)));
+        if (m < 2) {
+            double smallest = (double)system->particles * pow(2 * range / edge, me->dimension);
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "the box edge %g is below twice the range %g of the potential, so "
+                              "there is no checkerboard of cells; at this density the smallest "
+                              "system has N = %.0f particles (mover 'serial' takes any)",
+                              edge, range, ceil(smallest));
+        }
+        if (m > 1 << 15) m = 1 << 15;
+        me->m[a] = (int)m;
+        me->width[a] = edge / m;
+    }
+    return PLUGMC_OK;
+}
+
+/* Slots a cell. Where geometry bounds the number of hard particles, that is enough for ever; else
+ * a guess, and cells grow when one overflows. */
+static int guess_capacity(checkerboard *me)
+{
+    const plugmc_system *system = me->system;
+    double core = smallest_contact(system), cell = 1, widest = 0;
+    for (int a = 0; a < me->dimension; a++) {
+        cell *= me->width[a];
+        widest = fmax(widest, me->width[a]);
+    }
+    /* a fifth disk needs a diagonal of 2, a ninth sphere one of 2, in units of the diameter */
+    me->bounded = 1;
+    if (core > 0 && me->dimension == 2 && widest < 1.41421 * core) return 4;
+    if (core > 0 && me->dimension == 3 && widest < 1.15470 * core) return 8;
+    me->bounded = 0;
+    double mean = (double)system->particles * cell / system->box.volume;
+    double guess = ceil(mean + 4 * sqrt(mean) + 3);
+    return guess > MOST ? MOST : (int)guess;
+}
+
+static void set_strides(checkerboard *me)
+{
+    me->half = me->m[0] / 2;
+    me->row = (PAD + (me->half + LANES - 1) / LANES * LANES + LANES + 31) / 32 * 32;
+    me->plane = (int64_t)me->m[1] * me->m[2] * 2 * me->row;
+    me->axis = me->capacity * me->plane;
+    me->walker = me->dimension * me->axis;
+}
+
+static int geometry(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    me->system = system;
+    me->dimension = system->box.dimension;
+    me->walkers = system->walkers;
+    me->species = system->species_count;
+    me->ids = me->identities || me->species > 1;
+    int code = divide(me, host);
+    if (code) return code;
+    for (int a = 0; a < me->dimension; a++)
+        if (me->step >= 0.5 * me->width[a])
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "step = %g must be below half a cell, which is %g here", (double)me->step,
+                              0.5 * me->width[a]);
+    if (!me->capacity) me->capacity = guess_capacity(me);
+    set_strides(me);
+    if ((double)me->plane * me->walkers * me->capacity > 2e9)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%d walkers of %lld particles need more than 2^31 cell slots", me->walkers,
+                          (long long)system->particles);
+
+    me->scale = (float)me->width[0];
+    for (int a = 0; a < 3; a++)
+        me->ratio[a] = a < me->dimension ? (float)(me->width[a] / me->width[0]) : 1;
+    int s = me->species;
+    me->contact = (float *)host->allocate(host->context, sizeof(float) * s * s);
+    me->charge = (float *)host->allocate(host->context, sizeof(float) * s);
+    me->diameter = (float *)host->allocate(host->context, sizeof(float) * s);
+    if (!me->contact || !me->charge || !me->diameter)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", s);
+    for (int a = 0; a < s; a++) {
+        me->charge[a] = (float)system->species[a].charge;
+        me->diameter[a] = (float)system->species[a].diameter;
+        for (int b = 0; b < s; b++) {
+            /* A margin of 2^-22 covers the rounding of r^2 in float: what passes for apart is
+             * apart in exact arithmetic. */
+            double c = contact_distance(system, a, b) / me->width[0];
+            me->contact[a * s + b] = c > 0 ? nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY) : 0;
+        }
+    }
+    me->energies = 0;
+    for (int t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = &system->terms[t];
+        const plugmc_pair *pair = term->plugin->potential->pair;
+        if (term->sampled && pair && pair->functions & PLUGMC_PAIR_ENERGY) me->energies++;
+    }
+    return PLUGMC_OK;
+}
+
+/* ---- A sub-sweep on the CPU: one row of active cells, LANES cells at a time ------------------ */
+
+/* Which cells of the row's neighbourhood, as in the kernel: c = dx + 3 dy + 9 dz. */
+typedef struct row_view {
+    const float *coordinate[3]; /* of the walker, by axis */
+    const uint32_t *id;
+    const uint8_t *count;
+    int64_t word[27]; /* of lane 0 of the whole row, for each neighbouring cell */
+    int cells;
+} row_view;
+
+typedef struct row_task {
+    uint64_t sweep;
+    int walker, x0, y, z; /* x0: parity of the set along x */
+} row_task;
+
+static row_view look_around(const checkerboard *me, const store *s, row_task task)
+{
+    row_view v;
+    v.cells = me->dimension == 3 ? 27 : 9;
+    for (int a = 0; a < 3; a++)
+        v.coordinate[a] = s->coordinate + task.walker * me->walker +
+                          (a < me->dimension ? a : 0) * me->axis;
+    v.id = s->id + task.walker * me->axis;
+    v.count = s->count + task.walker * me->plane;
+    for (int c = 0; c < v.cells; c++) {
+        int dx = c % 3 - 1, dy = c / 3 % 3 - 1, dz = me->dimension == 3 ? c / 9 - 1 : 0;
+        int y = (task.y + dy + me->m[1]) % me->m[1], z = (task.z + dz + me->m[2]) % me->m[2];
+        /* half-row index of cell x0 + dx: the image beyond either end lies in the padding */
+        int x = task.x0 + dx;
+        int64_t base = (((int64_t)z * me->m[1] + y) * 2 + (x & 1)) * me->row + PAD;
+        v.word[c] = base + (x < 0 ? -1 : x >> 1);
+    }
+    return v;
+}
+
+PLUGMC_FN void draw_lanes(const checkerboard *me, row_task task, uint32_t cell0, uint32_t purpose,
+                          uint32_t draw, uint32_t words[4][LANES])
+{
+    for (int l = 0; l < LANES; l++) {
+        plugmc_random r = plugmc_draw(me->system->seed, task.sweep, (uint32_t)task.walker,
+                                      cell0 + 2 * (uint32_t)l, purpose, draw);
+        for (int k = 0; k < 4; k++) words[k][l] = r.word[k];
+    }
+}
+
+/* Trial moves of the cells of one row. dim, many (species) and energies are constants once this
+ * is inlined into the variants below. */
+PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_task task,
+                                   const int dim, const int many, const int energies)
+{
+    const int cap = me->capacity, species = me->species;
+    const row_view view = look_around(me, s, task);
+    const int centre = view.cells / 2;
+    const float ratio_y = me->ratio[1], ratio_z = me->ratio[2];
+    const float step[3] = {(float)(me->step / me->width[0]), (float)(me->step / me->width[1]),
+                           (float)(me->step / me->width[2])};
+    const float contact = me->contact[0];
+    plugmc_counts counts = {0, 0};
+
+    for (int q0 = 0; q0 < me->half; q0 += LANES) {
+        const uint32_t cell0 =
+            (uint32_t)((task.z * me->m[1] + task.y) * me->m[0] + task.x0 + 2 * q0);
+        float own[3][MOST][LANES];
+        uint8_t own_species[MOST][LANES], near_species[27][MOST][LANES];
+        uint8_t order[LANES][MOST];
+        int n[LANES], most[27];
+
+        int any = 0;
+        for (int l = 0; l < LANES; l++) {
+            n[l] = q0 + l < me->half ? view.count[view.word[centre] + q0 + l] : 0;
+            any |= n[l];
+        }
+        if (!any) continue;
+        for (int c = 0; c < view.cells; c++) {
+            most[c] = 0;
+            for (int l = 0; l < LANES; l++) {
+                int there = view.count[view.word[c] + q0 + l];
+                most[c] = there > most[c] ? there : most[c];
+            }
+        }
+        for (int a = 0; a < dim; a++)
+            for (int k = 0; k < cap; k++)
+                memcpy(own[a][k], view.coordinate[a] + k * me->plane + view.word[centre] + q0,
+                       sizeof own[a][k]);
+        if (many) {
+            for (int c = 0; c < view.cells; c++)
+                for (int k = 0; k < most[c]; k++)
+                    for (int l = 0; l < LANES; l++)
+                        near_species[c][k][l] = (uint8_t)species_of(
+                            me, view.id[k * me->plane + view.word[c] + q0 + l]);
+            memcpy(own_species, near_species[centre], sizeof own_species);
+        }
+
+        for (int l = 0; l < LANES; l++)
+            for (int k = 0; k < cap; k++) order[l][k] = (uint8_t)k;
+        if (me->shuffle_particles) {
+            uint32_t words[4][LANES];
+            for (int k = cap - 1; k > 0; k--) { /* Fisher-Yates in every lane */
+                if (k == cap - 1 || (k & 3) == 3)
+                    draw_lanes(me, task, cell0, PLUGMC_PURPOSE_ORDER, (uint32_t)k >> 2, words);
+                for (int l = 0; l < LANES; l++) {
+                    if (k >= n[l]) continue;
+                    uint32_t j = plugmc_below(words[k & 3][l], (uint32_t)k + 1);
+                    uint8_t t = order[l][k];
+                    order[l][k] = order[l][j];
+                    order[l][j] = t;
+                }
+            }
+        }
+
+        int turn[LANES] = {0};
+        uint32_t words[4][LANES], accept_words[4][LANES];
+        for (int t = 0; t < me->trials; t++) {
+            int slot[LANES];
+            uint8_t kind[LANES];
+            float old_x[LANES], old_y[LANES], old_z[LANES], new_x[LANES], new_y[LANES], new_z[LANES];
+            uint32_t reject[LANES];
+
+            for (int l = 0; l < LANES; l++) {
+                slot[l] = order[l][turn[l]];
+                turn[l] = turn[l] + 1 >= n[l] ? 0 : turn[l] + 1;
+                old_x[l] = own[0][slot[l]][l];
+                old_y[l] = own[1][slot[l]][l];
+                old_z[l] = dim == 3 ? own[2][slot[l]][l] : 0;
+                kind[l] = many ? own_species[slot[l]][l] : 0;
+            }
+            if (dim == 2) {
+                if (t % 4 == 0)
+                    draw_lanes(me, task, cell0, PLUGMC_PURPOSE_TRIAL, (uint32_t)t / 4, words);
+                for (int l = 0; l < LANES; l++) {
+                    float dx, dy;
+                    cb_displacement_2(words[t % 4][l], step[0], step[1], &dx, &dy);
+                    new_x[l] = old_x[l] + dx;
+                    new_y[l] = old_y[l] + dy;
+                    new_z[l] = 0;
+                }
+            } else {
+                draw_lanes(me, task, cell0, PLUGMC_PURPOSE_TRIAL, (uint32_t)t, words);
+                for (int l = 0; l < LANES; l++) {
+                    float dx, dy, dz;
+                    plugmc_random r = {{words[0][l], words[1][l], words[2][l], words[3][l]}};
+                    cb_displacement_3(r, step[0], step[1], step[2], &dx, &dy, &dz);
+                    new_x[l] = old_x[l] + dx;
+                    new_y[l] = old_y[l] + dy;
+                    new_z[l] = old_z[l] + dz;
+                }
+            }
+            for (int l = 0; l < LANES; l++)
+                reject[l] = !((new_x[l] >= -0.5f) & (new_x[l] < 0.5f) & (new_y[l] >= -0.5f) &
+                              (new_y[l] < 0.5f) & (new_z[l] >= -0.5f) & (new_z[l] < 0.5f));
+
+            for (int c = 0; c < view.cells; c++) {
+                const float sx = (float)(c % 3 - 1), sy = (float)(c / 3 % 3 - 1),
+                            sz = dim == 3 ? (float)(c / 9 - 1) : 0;
+                for (int k = 0; k < most[c]; k++) {
+                    const int64_t at = k * me->plane + view.word[c] + q0;
+                    const float *jx = c == centre ? own[0][k] : view.coordinate[0] + at;
+                    const float *jy = c == centre ? own[1][k] : view.coordinate[1] + at;
+                    const float *jz = dim == 3 ? (c == centre ? own[2][k] : view.coordinate[2] + at)
+                                               : new_z;
+                    const int self = c == centre ? k : -1;
+                    for (int l = 0; l < LANES; l++) {
+                        float ux = (new_x[l] - sx) - jx[l];
+                        float uy = ((new_y[l] - sy) - jy[l]) * ratio_y;
+                        float r2 = fmaf(uy, uy, ux * ux);
+                        if (dim == 3) {
+                            float uz = ((new_z[l] - sz) - jz[l]) * ratio_z;
+                            r2 = fmaf(uz, uz, r2);
+                        }
+                        float limit =
+                            many ? me->contact[kind[l] * species + near_species[c][k][l]] : contact;
+                        reject[l] |= (uint32_t)((r2 < limit) & (slot[l] != self));
+                    }
+                }
+            }
+
+            if (energies) {
+                float change[LANES] = {0}, masked[MOST][LANES];
+                const float *xs[27 * MOST], *ys[27 * MOST], *zs[27 * MOST];
+                const uint8_t *kinds[27 * MOST];
+                float offsets[27 * MOST][3];
+                int slots = 0;
+                for (int c = 0; c < view.cells; c++)
+                    for (int k = 0; k < most[c]; k++) {
+                        const int64_t at = k * me->plane + view.word[c] + q0;
+                        if (c == centre)
+                            for (int l = 0; l < LANES; l++)
+                                masked[k][l] = slot[l] == k ? PLUGMC_NOWHERE : own[0][k][l];
+                        xs[slots] = c == centre ? masked[k] : view.coordinate[0] + at;
+                        ys[slots] = c == centre ? own[1][k] : view.coordinate[1] + at;
+                        zs[slots] = dim == 3 ? (c == centre ? own[2][k] : view.coordinate[2] + at)
+                                             : new_z;
+                        kinds[slots] = near_species[c][k];
+                        offsets[slots][0] = (float)(c % 3 - 1);
+                        offsets[slots][1] = (float)(c / 3 % 3 - 1);
+                        offsets[slots][2] = dim == 3 ? (float)(c / 9 - 1) : 0;
+                        slots++;
+                    }
+                plugmc_lanes lanes = {
+                    .size = sizeof lanes, .lanes = LANES, .slots = slots, .scale = me->scale,
+                    .ratio = {1, ratio_y, ratio_z}, .x = xs, .y = ys, .z = zs,
+                    .offset = (const float(*)[3])offsets, .species = many ? kinds : NULL,
+                    .charge = me->charge, .diameter = me->diameter, .old_x = old_x, .old_y = old_y,
+                    .old_z = dim == 3 ? old_z : new_z, .new_x = new_x, .new_y = new_y, .new_z = new_z,
+                    .probe_species = many ? kind : NULL, .change = change};
+                for (int i = 0; i < me->system->term_count; i++) {
+                    const plugmc_term *term = &me->system->terms[i];
+                    if (!term->sampled) continue;
+                    const plugmc_pair *pair = term->plugin_single->potential->pair;
+                    if (pair->functions & PLUGMC_PAIR_ENERGY) pair->lanes(term->instance_single, &lanes);
+                }
+                if (t % 4 == 0)
+                    draw_lanes(me, task, cell0, PLUGMC_PURPOSE_ACCEPT, (uint32_t)t / 4, accept_words);
+                for (int l = 0; l < LANES; l++)
+                    reject[l] |= !(plugmc_uniform_float(accept_words[t % 4][l]) <
+                                   plugmc_exp(-change[l]));
+            }
+
+            for (int l = 0; l < LANES; l++) {
+                if (n[l] == 0 || reject[l]) continue;
+                own[0][slot[l]][l] = new_x[l];
+                own[1][slot[l]][l] = new_y[l];
+                if (dim == 3) own[2][slot[l]][l] = new_z[l];
+                counts.accepted++;
+            }
+        }
+        for (int l = 0; l < LANES; l++) counts.trials += n[l] ? (uint64_t)me->trials : 0;
+        int width = me->half - q0 < LANES ? me->half - q0 : LANES;
+        for (int a = 0; a < dim; a++)
+            for (int k = 0; k < most[centre]; k++)
+                memcpy((float *)view.coordinate[a] + k * me->plane + view.word[centre] + q0,
+                       own[a][k], sizeof(float) * width);
+    }
+    return counts;
+}
+
+static PLUGMC_TARGETS plugmc_counts update_row_disks(const checkerboard *me, const store *s, row_task t)
+{
+    return update_row(me, s, t, 2, 0, 0);
+}
+
+static PLUGMC_TARGETS plugmc_counts update_row_spheres(const checkerboard *me, const store *s, row_task t)
+{
+    return update_row(me, s, t, 3, 0, 0);
+}
+
+static PLUGMC_TARGETS plugmc_counts update_row_any(const checkerboard *me, const store *s, row_task t)
+{
+    return me->dimension == 2 ? update_row(me, s, t, 2, me->species > 1, me->energies > 0)
+                              : update_row(me, s, t, 3, me->species > 1, me->energies > 0);
+}
+
+/* The periodic images at both ends of one half row, all slots. */
+static void refresh_images(const checkerboard *me, const store *s, int walker, int64_t base)
+{
+    int64_t first = base + PAD, last = base + PAD + me->half - 1;
+    for (int a = 0; a < me->dimension; a++)
+        for (int k = 0; k < me->capacity; k++) {
+            float *v = s->coordinate + walker * me->walker + a * me->axis + k * me->plane;
+            v[first - 1] = v[last];
+            v[last + 1] = v[first];
+        }
+    for (int k = 0; k < me->capacity; k++) {
+        uint32_t *v = s->id + walker * me->axis + k * me->plane;
+        v[first - 1] = v[last];
+        v[last + 1] = v[first];
+    }
+    uint8_t *v = s->count + walker * me->plane;
+    v[first - 1] = v[last];
+    v[last + 1] = v[first];
+}
+
+static void subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, int part)
+{
+    const int rows_y = me->m[1] / 2, rows_z = me->dimension == 3 ? me->m[2] / 2 : 1;
+    const int rows = rows_y * rows_z, tasks = rows * me->walkers;
+    uint64_t trials = 0, accepted = 0;
+#pragma omp parallel for schedule(static) reduction(+ : trials, accepted) num_threads(me->system->threads)
+    for (int i = 0; i < tasks; i++) {
+        int w = i / rows, r = i % rows, set = plans[w].set[part];
+        row_task task = {number, w, set & 1, 2 * (r % rows_y) + (set >> 1 & 1),
+                         me->dimension == 3 ? 2 * (r / rows_y) + (set >> 2) : 0};
+        plugmc_counts c = me->species > 1 || me->energies ? update_row_any(me, &me->now, task)
+                          : me->dimension == 2            ? update_row_disks(me, &me->now, task)
+                                                          : update_row_spheres(me, &me->now, task);
+        trials += c.trials;
+        accepted += c.accepted;
+        refresh_images(me, &me->now, w,
+                       (((int64_t)task.z * me->m[1] + task.y) * 2 + task.x0) * me->row);
+    }
+    me->counts.trials += trials;
+    me->counts.accepted += accepted;
+}
+
+/* ---- The cell shift on the CPU --------------------------------------------------------------- */
+
+/* Gathers the new cell at word `here` from itself and the cell at `there`. Returns the number of
+ * particles, which may exceed the capacity. */
+static int gather_cell(const checkerboard *me, int walker, const cb_plan *p, int64_t here,
+                       int64_t there)
+{
+    const float *from = me->now.coordinate + walker * me->walker;
+    float *to = me->next.coordinate + walker * me->walker;
+    const uint32_t *from_id = me->now.id + walker * me->axis;
+    uint32_t *to_id = me->next.id + walker * me->axis;
+    const uint8_t *count = me->now.count + walker * me->plane;
+    const float s = (float)(p->sign * p->quanta) * CB_QUANTUM;
+    int filled = 0;
+    for (int source = 0; source < 2; source++) {
+        int64_t word = source ? there : here;
+        for (int k = 0; k < count[word]; k++) {
+            float c = from[p->axis * me->axis + k * me->plane + word] - s;
+            int leaves = c < -0.5f || c >= 0.5f;
+            if (leaves != source) continue;
+            if (source) c += p->sign > 0 ? 1.0f : -1.0f;
+            if (filled < me->capacity) {
+                int64_t at = filled * me->plane + here;
+                for (int a = 0; a < me->dimension; a++)
+                    to[a * me->axis + at] = a == p->axis ? c : from[a * me->axis + k * me->plane + word];
+                to_id[at] = from_id[k * me->plane + word];
+            }
+            filled++;
+        }
+    }
+    for (int k = filled; k < me->capacity; k++) to[k * me->plane + here] = PLUGMC_NOWHERE;
+    me->next.count[walker * me->plane + here] =
+        (uint8_t)(filled < me->capacity ? filled : me->capacity);
+    return filled;
+}
+
+/* Returns 1 if a cell overflowed. */
+static int shift(checkerboard *me, const cb_plan *plans)
+{
+    const int rows = me->m[1] * me->m[2], tasks = rows * me->walkers;
+    int overflow = 0;
+#pragma omp parallel for schedule(static) reduction(| : overflow) num_threads(me->system->threads)
+    for (int i = 0; i < tasks; i++) {
+        int w = i / rows, y = i % rows % me->m[1], z = i % rows / me->m[1];
+        const cb_plan *p = &plans[w];
+        int ny = y, nz = z;
+        if (p->axis == 1) ny = (y + p->sign + me->m[1]) % me->m[1];
+        if (p->axis == 2) nz = (z + p->sign + me->m[2]) % me->m[2];
+        for (int x = 0; x < me->m[0]; x++) {
+            int nx = p->axis == 0 ? (x + p->sign + me->m[0]) % me->m[0] : x;
+            int filled = gather_cell(me, w, p, word_of(me, x, y, z), word_of(me, nx, ny, nz));
+            overflow |= filled > me->capacity;
+        }
+        for (int parity = 0; parity < 2; parity++)
+            refresh_images(me, &me->next, w, ((int64_t)(z * me->m[1] + y) * 2 + parity) * me->row);
+    }
+    store t = me->now;
+    me->now = me->next;
+    me->next = t;
+    return overflow;
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------- */
+
+static size_t coordinate_bytes(const checkerboard *me) { return sizeof(float) * me->walkers * me->walker; }
+static size_t id_bytes(const checkerboard *me) { return sizeof(uint32_t) * me->walkers * me->axis; }
+static size_t count_bytes(const checkerboard *me) { return (size_t)me->walkers * me->plane; }
+
+static int allocate_store(checkerboard *me, store *s)
+{
+    *s = (store){(float *)calloc(coordinate_bytes(me), 1), (uint32_t *)calloc(id_bytes(me), 1),
+                 (uint8_t *)calloc(count_bytes(me), 1)};
+    return s->coordinate && s->id && s->count;
+}
+
+static void free_store(store *s)
+{
+    free(s->coordinate);
+    free(s->id);
+    free(s->count);
+    *s = (store){0};
+}
+
+static void copy_store(const checkerboard *me, store *to, const store *from)
+{
+    memcpy(to->coordinate, from->coordinate, coordinate_bytes(me));
+    memcpy(to->id, from->id, id_bytes(me));
+    memcpy(to->count, from->count, count_bytes(me));
+}
+
+/* What slots past the count hold and the periodic images: a function of the rest. */
+static void normalise(const checkerboard *me, store *s)
+{
+    for (int w = 0; w < me->walkers; w++)
+        for (int64_t row = 0; row < (int64_t)me->m[1] * me->m[2] * 2; row++) {
+            for (int q = 0; q < me->half; q++) {
+                int64_t word = row * me->row + PAD + q;
+                for (int k = s->count[w * me->plane + word]; k < me->capacity; k++) {
+                    for (int a = 0; a < me->dimension; a++)
+                        s->coordinate[w * me->walker + a * me->axis + k * me->plane + word] =
+                            a ? 0 : PLUGMC_NOWHERE;
+                    s->id[w * me->axis + k * me->plane + word] = 0;
+                }
+            }
+            refresh_images(me, s, w, row * me->row);
+        }
+}
+
+/* More slots for every cell of `now`, whose state is kept. */
+static int grow(checkerboard *me, const plugmc_host *host)
+{
+    checkerboard wider = *me;
+    wider.capacity += wider.capacity / 2 > 2 ? wider.capacity / 2 : 2;
+    if (wider.capacity > MOST)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "more than %d particles in one cell of %g x %g: the system has collapsed "
+                          "or the range of the potential is too long for mover 'checkerboard'",
+                          MOST, me->width[0], me->width[1]);
+    set_strides(&wider);
+    if (!allocate_store(&wider, &wider.now) || !allocate_store(&wider, &wider.next))
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d slots a cell",
+                          wider.capacity);
+    memcpy(wider.now.count, me->now.count, count_bytes(me));
+    for (int w = 0; w < me->walkers; w++) {
+        for (int a = 0; a < me->dimension; a++)
+            memcpy(wider.now.coordinate + w * wider.walker + a * wider.axis,
+                   me->now.coordinate + w * me->walker + a * me->axis, sizeof(float) * me->axis);
+        memcpy(wider.now.id + w * wider.axis, me->now.id + w * me->axis, sizeof(uint32_t) * me->axis);
+    }
+    free_store(&me->now);
+    free_store(&me->next);
+    *me = wider;
+    normalise(me, &me->now);
+    return PLUGMC_OK;
+}
+
+/* ---- Positions in and out ---------------------------------------------------------------------- */
+
+/* How many particles overlap with particle k of a cell, if it were at `at`, as the sweep sees it;
+ * away is the separation from one of them. */
+static int cell_overlaps(const checkerboard *me, int walker, int x, int y, int z, int k,
+                         const float at[3], float away[3])
+{
+    const store *s = &me->now;
+    int64_t own = word_of(me, x, y, z);
+    int kind = species_of(me, s->id[walker * me->axis + k * me->plane + own]);
+    int cells = me->dimension == 3 ? 27 : 9, overlaps = 0;
+    for (int c = 0; c < cells; c++) {
+        int d[3] = {c % 3 - 1, c / 3 % 3 - 1, me->dimension == 3 ? c / 9 - 1 : 0};
+        int64_t word = word_of(me, (x + d[0] + me->m[0]) % me->m[0], (y + d[1] + me->m[1]) % me->m[1],
+                               (z + d[2] + me->m[2]) % me->m[2]);
+        for (int j = 0; j < s->count[walker * me->plane + word]; j++) {
+            if (c == cells / 2 && j == k) continue;
+            float u[3] = {0}, r2 = 0;
+            for (int a = 0; a < me->dimension; a++) {
+                u[a] = ((at[a] - (float)d[a]) -
+                        s->coordinate[walker * me->walker + a * me->axis + j * me->plane + word]) *
+                       me->ratio[a];
+                r2 = a ? fmaf(u[a], u[a], r2) : u[a] * u[a];
+            }
+            int other = species_of(me, s->id[walker * me->axis + j * me->plane + word]);
+            if (r2 < me->contact[kind * me->species + other]) {
+                overlaps++;
+                for (int a = 0; a < me->dimension; a++) away[a] = u[a];
+            }
+        }
+    }
+    return overlaps;
+}
+
+/* Rounding to quanta may bring touching particles to overlap by 1e-7: they are pushed apart by
+ * single quanta. */
+static int part_touching(checkerboard *me, const plugmc_host *host)
+{
+    for (int w = 0; w < me->walkers; w++) {
+        int64_t touching = 1;
+        for (int pass = 0; touching && pass < 1000; pass++) {
+            touching = 0;
+            for (int z = 0; z < me->m[2]; z++)
+                for (int y = 0; y < me->m[1]; y++)
+                    for (int x = 0; x < me->m[0]; x++) {
+                        int64_t word = word_of(me, x, y, z);
+                        for (int k = 0; k < me->now.count[w * me->plane + word]; k++) {
+                            float at[3] = {0}, away[3] = {0}, *v[3];
+                            for (int a = 0; a < me->dimension; a++) {
+                                v[a] = me->now.coordinate + w * me->walker + a * me->axis +
+                                       k * me->plane + word;
+                                at[a] = *v[a];
+                            }
+                            if (!cell_overlaps(me, w, x, y, z, k, at, away)) continue;
+                            touching++;
+                            for (int a = 0; a < me->dimension; a++) {
+                                float moved = at[a] + (away[a] > 0) * CB_QUANTUM - (away[a] < 0) * CB_QUANTUM;
+                                if (moved >= -0.5f && moved < 0.5f) *v[a] = moved;
+                            }
+                        }
+                    }
+        }
+        if (touching)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "the starting positions of walker %d are so dense that rounding to "
+                              "%.1e of a cell makes %lld particles overlap",
+                              w, (double)CB_QUANTUM, (long long)touching);
+    }
+    return PLUGMC_OK;
+}
+
+/* Puts positions into cells; returns the largest number in one, which may exceed the capacity. */
+static int fill_cells(checkerboard *me, const double *positions)
+{
+    const int64_t particles = me->system->particles;
+    int largest = 0;
+    memset(me->now.count, 0, count_bytes(me));
+    for (int w = 0; w < me->walkers; w++) {
+        for (int64_t i = 0; i < particles; i++) {
+            int cell[3] = {0};
+            float local[3] = {0};
+            for (int a = 0; a < me->dimension; a++) {
+                int64_t edge = (int64_t)CB_QUANTA * me->m[a];
+                int64_t at = llrint(positions[3 * (w * particles + i) + a] / me->width[a] * CB_QUANTA);
+                at = ((at - me->origin[3 * w + a]) % edge + edge) % edge;
+                cell[a] = (int)(at / CB_QUANTA);
+                local[a] = (float)(at % CB_QUANTA - CB_QUANTA / 2) * CB_QUANTUM;
+            }
+            int64_t word = word_of(me, cell[0], cell[1], cell[2]);
+            int k = me->now.count[w * me->plane + word]++;
+            largest = k + 1 > largest ? k + 1 : largest;
+            if (k >= me->capacity) continue;
+            for (int a = 0; a < me->dimension; a++)
+                me->now.coordinate[w * me->walker + a * me->axis + k * me->plane + word] = local[a];
+            me->now.id[w * me->axis + k * me->plane + word] = (uint32_t)i;
+        }
+    }
+    return largest;
+}
+
+static int load(void *instance, const plugmc_host *host, const double *positions)
+{
+    checkerboard *me = (checkerboard *)instance;
+    memset(me->origin, 0, sizeof(int64_t) * 3 * me->walkers);
+    int largest;
+    while ((largest = fill_cells(me, positions)) > me->capacity) {
+        int code = largest > 255 ? host->fail(host->context, PLUGMC_ERROR_INPUT,
+                                              "%d particles start in one cell", largest)
+                                 : grow(me, host);
+        if (code) return code;
+    }
+    int code = part_touching(me, host);
+    if (code) return code;
+    normalise(me, &me->now);
+    return PLUGMC_OK;
+}
+
+/* Number of the first particle of every cell, in row-major order of cells, for runs that do not
+ * keep identities. */
+static void number_cells(const checkerboard *me, const uint8_t *count, uint32_t *offset)
+{
+    int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2];
+    for (int w = 0; w < me->walkers; w++) {
+        uint32_t sum = 0;
+        for (int64_t c = 0; c < cells; c++) {
+            int x = (int)(c % me->m[0]), y = (int)(c / me->m[0] % me->m[1]);
+            offset[w * cells + c] = sum;
+            sum += count[w * me->plane + word_of(me, x, y, (int)(c / me->m[0] / me->m[1]))];
+        }
+    }
+}
+
+static void store_on_host(const checkerboard *me, const uint32_t *offset, double *positions)
+{
+    const int64_t particles = me->system->particles;
+    const int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2];
+#pragma omp parallel for schedule(static) num_threads(me->system->threads)
+    for (int64_t i = 0; i < cells * me->walkers; i++) {
+        int w = (int)(i / cells);
+        int64_t c = i % cells;
+        int at[3] = {(int)(c % me->m[0]), (int)(c / me->m[0] % me->m[1]), (int)(c / me->m[0] / me->m[1])};
+        int64_t word = word_of(me, at[0], at[1], at[2]);
+        for (int k = 0; k < me->now.count[w * me->plane + word]; k++) {
+            int64_t number = me->ids ? me->now.id[w * me->axis + k * me->plane + word]
+                                     : offset[w * cells + c] + k;
+            double *out = positions + 3 * (w * particles + number);
+            out[2] = 0;
+            for (int a = 0; a < me->dimension; a++) {
+                int64_t edge = (int64_t)CB_QUANTA * me->m[a];
+                int64_t q = (int64_t)CB_QUANTA * at[a] + CB_QUANTA / 2 +
+                            (int64_t)(me->now.coordinate[w * me->walker + a * me->axis +
+                                                         k * me->plane + word] * (float)CB_QUANTA);
+                q = ((q + me->origin[3 * w + a]) % edge + edge) % edge;
+                out[a] = (double)q * (me->width[a] / CB_QUANTA);
+            }
+        }
+    }
+}
+
+/* ---- Sweeps on the CPU ------------------------------------------------------------------------- */
+
+/* One try at n sweeps; 1 if a cell overflowed on the way. */
+static int sweep_on_host(checkerboard *me, uint64_t first, uint64_t n)
+{
+    cb_plan *plans = (cb_plan *)malloc(sizeof(cb_plan) * me->walkers);
+    int overflow = 0;
+    for (uint64_t s = first; s < first + n && !overflow; s++) {
+        for (int w = 0; w < me->walkers; w++)
+            plans[w] = cb_make_plan(me->system->seed, s, (uint32_t)w, me->dimension,
+                                    me->shuffle_sets, me->shift_cells);
+        for (int part = 0; part < 1 << me->dimension; part++) subsweep(me, s, plans, part);
+        if (!me->shift_cells) continue;
+        overflow = shift(me, plans);
+        for (int w = 0; w < me->walkers; w++)
+            me->origin[3 * w + plans[w].axis] += plans[w].sign * plans[w].quanta;
+    }
+    free(plans);
+    return overflow;
+}
+
+/* Sweeps with a copy to go back to: if a cell overflows, cells grow and the same sweeps are done
+ * again, so the chain does not know. */
+static int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    if (me->bounded)
+        return sweep_on_host(me, first, n)
+                   ? host->fail(host->context, PLUGMC_ERROR_STATE,
+                                "a cell holds more than %d hard particles: they overlap", me->capacity)
+                   : PLUGMC_OK;
+    store copy;
+    if (!allocate_store(me, &copy))
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
+    int64_t *origin = (int64_t *)malloc(sizeof(int64_t) * 3 * me->walkers);
+    plugmc_counts counts = me->counts;
+    memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
+    copy_store(me, &copy, &me->now);
+    int code = PLUGMC_OK;
+    while (sweep_on_host(me, first, n)) {
+        copy_store(me, &me->now, &copy);
+        memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->walkers);
+        me->counts = counts;
+        code = grow(me, host);
+        if (code) break;
+        free_store(&copy);
+        if (!allocate_store(me, &copy)) {
+            code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
+            break;
+        }
+        copy_store(me, &copy, &me->now);
+    }
+    free(origin);
+    free_store(&copy);
+    return code;
+}
+
+/* ---- The GPU ------------------------------------------------------------------------------------ */
+
+static void define(checkerboard *me, int *n, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void define(checkerboard *me, int *n, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(me->defines_text[*n], sizeof me->defines_text[*n], format, arguments);
+    va_end(arguments);
+    me->defines[*n] = me->defines_text[*n];
+    (*n)++;
+}
+
+/* "NAME={a,b,...}" in memory of the core's. */
+static const char *table_define(const plugmc_host *host, const char *name, int n,
+                                const char *(*item)(const checkerboard *, int, char[48]),
+                                const checkerboard *me)
+{
+    size_t room = strlen(name) + 8 + (size_t)n * 48;
+    char *text = (char *)host->allocate(host->context, room), one[48];
+    if (!text) return NULL;
+    size_t used = (size_t)snprintf(text, room, "%s={", name);
+    for (int i = 0; i < n; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%s", i ? "," : "", item(me, i, one));
+    snprintf(text + used, room - used, "}");
+    return text;
+}
+
+static const char *contact_item(const checkerboard *me, int i, char text[48])
+{
+    snprintf(text, 48, "%af", (double)me->contact[i]);
+    return text;
+}
+
+static const char *first_item(const checkerboard *me, int i, char text[48])
+{
+    snprintf(text, 48, "%lluu", (unsigned long long)me->system->first[i]);
+    return text;
+}
+
+/* Everything that is fixed for the run becomes a constant of the kernels. */
+static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
+{
+    int n = 0;
+    define(me, &n, "CB_MX=%d", me->m[0]);
+    define(me, &n, "CB_MY=%d", me->m[1]);
+    define(me, &n, "CB_MZ=%d", me->m[2]);
+    define(me, &n, "CB_ROW=%d", me->row);
+    define(me, &n, "CB_PAD=%d", PAD);
+    define(me, &n, "CB_CAP=%d", me->capacity);
+    define(me, &n, "CB_TRIALS=%lld", (long long)me->trials);
+    define(me, &n, "CB_WALKERS=%d", me->walkers);
+    define(me, &n, "CB_SHUFFLE=%d", me->shuffle_particles);
+    define(me, &n, "CB_SHUFFLE_SETS=%d", me->shuffle_sets);
+    define(me, &n, "CB_SHIFT=%d", me->shift_cells);
+    define(me, &n, "CB_IDS=%d", me->ids);
+    define(me, &n, "CB_SCALE=%af", (double)me->scale);
+    define(me, &n, "CB_RATIO_Y=%af", (double)me->ratio[1]);
+    define(me, &n, "CB_RATIO_Z=%af", (double)me->ratio[2]);
+    define(me, &n, "CB_BLOCK=%d", THREADS);
+    me->defines[n++] = table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
+    me->defines[n++] = table_define(host, "CB_FIRST", me->species, first_item, me);
+    me->defines[n] = NULL;
+    if (!me->defines[n - 1] || !me->defines[n - 2])
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's tables");
+    *out = (plugmc_kernel_text){.name = "checkerboard.cu", .text = checkerboard_kernels,
+                                .defines = me->defines, .fuse = 1};
+    return PLUGMC_OK;
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    checkerboard *me = (checkerboard *)instance;
+    if (index > 0) return 0;
+    if (!me->system && geometry(me, host)) return 0;
+    return describe_kernels(me, host, out) == PLUGMC_OK;
+}
+
+/* Does a step of a sequence of calls unless one before has failed. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        int try_code = (call);                                                                     \
+        if (try_code) return try_code;                                                             \
+    } while (0)
+
+static int allocate_on_device(checkerboard *me, const plugmc_host *host, device_store *s)
+{
+    TRY(host->gpu->allocate(host->context, coordinate_bytes(me), &s->coordinate));
+    TRY(host->gpu->allocate(host->context, me->ids ? id_bytes(me) : 4, &s->id));
+    TRY(host->gpu->allocate(host->context, count_bytes(me), &s->count));
+    return PLUGMC_OK;
+}
+
+static int release_on_device(const plugmc_host *host, device_store *s)
+{
+    TRY(host->gpu->release(host->context, s->coordinate));
+    TRY(host->gpu->release(host->context, s->id));
+    TRY(host->gpu->release(host->context, s->count));
+    return PLUGMC_OK;
+}
+
+static int copy_on_device(const checkerboard *me, const plugmc_host *host, const device_store *to,
+                          const device_store *from)
+{
+    TRY(host->gpu->copy(host->context, to->coordinate, from->coordinate, coordinate_bytes(me)));
+    if (me->ids) TRY(host->gpu->copy(host->context, to->id, from->id, id_bytes(me)));
+    TRY(host->gpu->copy(host->context, to->count, from->count, count_bytes(me)));
+    return PLUGMC_OK;
+}
+
+static int upload_state(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    TRY(gpu->upload(host->context, me->on_now.coordinate, me->now.coordinate, coordinate_bytes(me)));
+    if (me->ids) TRY(gpu->upload(host->context, me->on_now.id, me->now.id, id_bytes(me)));
+    TRY(gpu->upload(host->context, me->on_now.count, me->now.count, count_bytes(me)));
+    TRY(gpu->upload(host->context, me->d_origin, me->origin, sizeof(int64_t) * 3 * me->walkers));
+    return PLUGMC_OK;
+}
+
+static int download_state(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    TRY(gpu->download(host->context, me->now.coordinate, me->on_now.coordinate, coordinate_bytes(me)));
+    if (me->ids) TRY(gpu->download(host->context, me->now.id, me->on_now.id, id_bytes(me)));
+    TRY(gpu->download(host->context, me->now.count, me->on_now.count, count_bytes(me)));
+    TRY(gpu->download(host->context, me->origin, me->d_origin, sizeof(int64_t) * 3 * me->walkers));
+    normalise(me, &me->now);
+    return PLUGMC_OK;
+}
+
+/* Kernels and stores for the present number of slots. */
+static int build_on_device(checkerboard *me, const plugmc_host *host)
+{
+    plugmc_kernel_text text;
+    TRY(describe_kernels(me, host, &text));
+    TRY(host->gpu->kernel(host->context, &text, "cb_plan_batch", &me->k_plan));
+    TRY(host->gpu->kernel(host->context, &text, "cb_advance", &me->k_advance));
+    TRY(host->gpu->kernel(host->context, &text, "cb_subsweep", &me->k_subsweep));
+    TRY(host->gpu->kernel(host->context, &text, "cb_shift", &me->k_shift));
+    TRY(host->gpu->kernel(host->context, &text, "cb_store", &me->k_store));
+    TRY(allocate_on_device(me, host, &me->on_now));
+    TRY(allocate_on_device(me, host, &me->on_next));
+    me->graph[0] = me->graph[1] = NULL;
+    return PLUGMC_OK;
+}
+
+static uint32_t blocks_for(int64_t threads) { return (uint32_t)((threads + THREADS - 1) / THREADS); }
+
+/* Launches of `n` sweeps; n is even or 1, and after an odd number the stores change places. */
+static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    uint64_t seed = me->system->seed, advance = (uint64_t)n;
+    int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
+    const uint32_t block[3] = {THREADS, 1, 1}, one[3] = {1, 1, 1};
+    const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
+    const uint32_t active[3] = {blocks_for(cells >> me->dimension), 1, 1};
+    const uint32_t all[3] = {blocks_for(cells), 1, 1};
+
+    void *plan[] = {&seed, &me->d_base, &me->d_plans, &me->d_origin};
+    TRY(gpu->launch(host->context, me->k_plan, walkers, batch, 0, plan));
+    for (int i = 0; i < n; i++) {
+        for (int part = 0; part < 1 << me->dimension; part++) {
+            void *arguments[] = {&seed,       &me->d_base,           &me->d_plans,
+                                 &n,          &i,                    &part,
+                                 &me->d_step, &me->on_now.coordinate, &me->on_now.id,
+                                 &me->on_now.count, &me->d_counts};
+            TRY(gpu->launch(host->context, me->k_subsweep, active, block, 0, arguments));
+        }
+        if (!me->shift_cells) continue;
+        void *arguments[] = {&me->d_plans,         &n,
+                             &i,                   &me->on_now.coordinate,
+                             &me->on_now.id,       &me->on_now.count,
+                             &me->on_next.coordinate, &me->on_next.id,
+                             &me->on_next.count,   &me->d_overflow};
+        TRY(gpu->launch(host->context, me->k_shift, all, block, 0, arguments));
+        device_store t = me->on_now;
+        me->on_now = me->on_next;
+        me->on_next = t;
+        me->swapped = !me->swapped;
+    }
+    void *advance_by[] = {&me->d_base, &advance};
+    return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
+}
+
+static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n,
+                           int32_t *overflow)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const float step[3] = {(float)(me->step / me->width[0]), (float)(me->step / me->width[1]),
+                           (float)(me->step / me->width[2])};
+    *overflow = 0;
+    TRY(gpu->upload(host->context, me->d_base, &first, sizeof first));
+    TRY(gpu->upload(host->context, me->d_step, step, sizeof step));
+    for (; n >= BATCH; n -= BATCH) {
+        plugmc_graph **graph = &me->graph[me->swapped];
+        if (!*graph) {
+            TRY(gpu->graph_begin(host->context));
+            TRY(launch_sweeps(me, host, BATCH));
+            TRY(gpu->graph_end(host->context, graph));
+        }
+        TRY(gpu->graph_launch(host->context, *graph));
+    }
+    for (; n > 0; n--) TRY(launch_sweeps(me, host, 1));
+    return gpu->download(host->context, overflow, me->d_overflow, sizeof *overflow);
+}
+
+/* Copies the state to the snapshot, or back from it. */
+static int snapshot(checkerboard *me, const plugmc_host *host, int back)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    size_t origin = sizeof(int64_t) * 3 * me->walkers, both = sizeof(uint64_t) * 2;
+    TRY(back ? copy_on_device(me, host, &me->on_now, &me->snapshot)
+             : copy_on_device(me, host, &me->snapshot, &me->on_now));
+    TRY(gpu->copy(host->context, back ? me->d_origin : me->d_saved_origin,
+                  back ? me->d_saved_origin : me->d_origin, origin));
+    return gpu->copy(host->context, back ? me->d_counts : me->d_saved_counts,
+                     back ? me->d_saved_counts : me->d_counts, both);
+}
+
+/* Stores and kernels for another number of slots. */
+static int rebuild_on_device(checkerboard *me, const plugmc_host *host)
+{
+    TRY(release_on_device(host, &me->on_now));
+    TRY(release_on_device(host, &me->on_next));
+    TRY(release_on_device(host, &me->snapshot));
+    TRY(build_on_device(me, host));
+    return allocate_on_device(me, host, &me->snapshot);
+}
+
+/* More slots a cell; the state is kept. */
+static int grow_on_gpu(checkerboard *me, const plugmc_host *host)
+{
+    TRY(download_state(me, host));
+    TRY(grow(me, host));
+    TRY(rebuild_on_device(me, host));
+    TRY(upload_state(me, host));
+    return host->gpu->fill(host->context, me->d_overflow, 0, sizeof(int32_t));
+}
+
+/* As sweep_or_grow, on the device. */
+static int sweep_on_gpu(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    int32_t overflow = 1;
+    if (!me->bounded) TRY(snapshot(me, host, 0));
+    while (overflow) {
+        TRY(sweep_on_device(me, host, first, n, &overflow));
+        if (!overflow) break;
+        if (me->bounded)
+            return host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "a cell holds more than %d hard particles: they overlap", me->capacity);
+        TRY(snapshot(me, host, 1));
+        TRY(grow_on_gpu(me, host));
+        TRY(snapshot(me, host, 0));
+    }
+    return PLUGMC_OK;
+}
+
+static int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointer positions)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
+    if (!me->ids) {
+        uint32_t *offset = (uint32_t *)malloc(sizeof(uint32_t) * cells);
+        TRY(gpu->download(host->context, me->now.count, me->on_now.count, count_bytes(me)));
+        number_cells(me, me->now.count, offset);
+        TRY(gpu->upload(host->context, me->d_offset, offset, sizeof(uint32_t) * cells));
+        free(offset);
+    }
+    double quantum[3];
+    for (int a = 0; a < 3; a++) quantum[a] = me->width[a] / CB_QUANTA;
+    long long particles = me->system->particles;
+    const uint32_t grid[3] = {blocks_for(cells), 1, 1}, block[3] = {THREADS, 1, 1};
+    void *arguments[] = {&me->on_now.coordinate, &me->on_now.id, &me->on_now.count, &me->d_origin,
+                         &me->d_offset, &positions, &particles, &quantum[0], &quantum[1], &quantum[2]};
+    return gpu->launch(host->context, me->k_store, grid, block, 0, arguments);
+}
+
+/* ---- Callbacks ----------------------------------------------------------------------------------- */
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    checkerboard *me = (checkerboard *)instance;
+    if (!me->system) TRY(geometry(me, host));
+    me->origin = (int64_t *)host->allocate(host->context, sizeof(int64_t) * 3 * me->walkers);
+    if (!me->origin || !allocate_store(me, &me->now) || !allocate_store(me, &me->next))
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the cells (%.0f MiB)",
+                          2 * (double)(coordinate_bytes(me) + id_bytes(me)) / 1048576);
+    if (!host->gpu) return PLUGMC_OK;
+    const plugmc_gpu *gpu = host->gpu;
+    int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
+    TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_origin));
+    TRY(gpu->allocate(host->context, sizeof(cb_plan) * BATCH * me->walkers, &me->d_plans));
+    TRY(gpu->allocate(host->context, sizeof(uint64_t), &me->d_base));
+    TRY(gpu->allocate(host->context, sizeof(float) * 3, &me->d_step));
+    TRY(gpu->allocate(host->context, sizeof(uint64_t) * 2, &me->d_counts));
+    TRY(gpu->allocate(host->context, sizeof(int32_t), &me->d_overflow));
+    TRY(gpu->allocate(host->context, me->ids ? 4 : sizeof(uint32_t) * cells, &me->d_offset));
+    TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_saved_origin));
+    TRY(gpu->allocate(host->context, sizeof(uint64_t) * 2, &me->d_saved_counts));
+    TRY(build_on_device(me, host));
+    return me->bounded ? PLUGMC_OK : allocate_on_device(me, host, &me->snapshot);
+}
+
+static int load_anywhere(void *instance, const plugmc_host *host, const double *positions)
+{
+    checkerboard *me = (checkerboard *)instance;
+    int slots = me->capacity;
+    TRY(load(me, host, positions));
+    if (!host->gpu) return PLUGMC_OK;
+    if (me->capacity != slots) TRY(rebuild_on_device(me, host));
+    return upload_state(me, host);
+}
+
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    checkerboard *me = (checkerboard *)instance;
+    while (n > 0) {
+        uint64_t some = n < CHUNK || me->bounded ? n : CHUNK;
+        TRY(host->gpu ? sweep_on_gpu(me, host, first, some) : sweep_or_grow(me, host, first, some));
+        first += some;
+        n -= some;
+    }
+    return PLUGMC_OK;
+}
+
+static int store_positions(void *instance, const plugmc_host *host, double *positions)
+{
+    checkerboard *me = (checkerboard *)instance;
+    if (host->gpu) return store_on_gpu(me, host, (plugmc_device_pointer)(uintptr_t)positions);
+    uint32_t *offset = NULL;
+    if (!me->ids) {
+        offset = (uint32_t *)malloc(sizeof(uint32_t) * me->walkers * me->m[0] * me->m[1] * me->m[2]);
+        if (!offset) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cell offsets");
+        number_cells(me, me->now.count, offset);
+    }
+    store_on_host(me, offset, positions);
+    free(offset);
+    return PLUGMC_OK;
+}
+
+static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
+{
+    checkerboard *me = (checkerboard *)instance;
+    if (host->gpu) {
+        uint64_t both[2];
+        TRY(host->gpu->download(host->context, both, me->d_counts, sizeof both));
+        me->counts = (plugmc_counts){both[0], both[1]};
+        if (clear) TRY(host->gpu->fill(host->context, me->d_counts, 0, sizeof both));
+    }
+    *out = me->counts;
+    if (clear) me->counts = (plugmc_counts){0, 0};
+    return PLUGMC_OK;
+}
+
+static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
+{
+    checkerboard *me = (checkerboard *)instance;
+    int32_t shape[5] = {me->m[0], me->m[1], me->m[2], me->capacity, me->ids};
+    if (host->gpu && !a->reading) TRY(download_state(me, host));
+    if (!a->reading) normalise(me, &me->now);
+    TRY(a->bytes(a, "shape", shape, sizeof shape));
+    if (shape[0] != me->m[0] || shape[1] != me->m[1] || shape[2] != me->m[2] || shape[4] != me->ids)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "the stored cells are %d x %d x %d, those of this run %d x %d x %d", shape[0],
+                          shape[1], shape[2], me->m[0], me->m[1], me->m[2]);
+    int slots = me->capacity;
+    while (me->capacity < shape[3]) TRY(grow(me, host));
+    if (me->capacity != shape[3])
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "the stored cells have %d slots, those of this run %d", shape[3], me->capacity);
+    TRY(a->bytes(a, "coordinate", me->now.coordinate, coordinate_bytes(me)));
+    TRY(a->bytes(a, "id", me->now.id, id_bytes(me)));
+    TRY(a->bytes(a, "count", me->now.count, count_bytes(me)));
+    TRY(a->bytes(a, "origin", me->origin, sizeof(int64_t) * 3 * me->walkers));
+    if (!host->gpu || !a->reading) return PLUGMC_OK;
+    if (me->capacity != slots) TRY(rebuild_on_device(me, host));
+    return upload_state(me, host);
+}
+
+static double get_step(const void *instance) { return (double)((const checkerboard *)instance)->step; }
+
+static int set_step(void *instance, const plugmc_host *host, double step)
+{
+    checkerboard *me = (checkerboard *)instance;
+    (void)host;
+    double largest = 0.45 * me->width[0];
+    for (int a = 1; a < me->dimension; a++) largest = fmin(largest, 0.45 * me->width[a]);
+    me->step = (real)fmin(step, largest);
+    return PLUGMC_OK;
+}
+
+static double target(const void *instance)
+{
+    return (double)((const checkerboard *)instance)->target_acceptance;
+}
+
+static void release(void *instance)
+{
+    checkerboard *me = (checkerboard *)instance;
+    free_store(&me->now);
+    free_store(&me->next);
+}
+
+/* ---- Table ---------------------------------------------------------------------------------------- */
+
+static const plugmc_parameter table[] = {
+    PLUGMC_INTEGER_KEY(checkerboard, trials, "4", 1, 1024, "",
+                       "trial moves a cell and sub-sweep, n_M of the paper"),
+    PLUGMC_REAL_KEY(checkerboard, step, "0.16", 1e-9, 1e9, "length",
+                    "radius of the disk or ball in which a trial displacement is uniform"),
+    PLUGMC_REAL_KEY(checkerboard, target_acceptance, "0", 0, 0.95, "",
+                    "acceptance to which the step is tuned during equilibration; 0: step is kept"),
+    PLUGMC_FLAG_KEY(checkerboard, shuffle_particles, "yes",
+                    "visit the particles of a cell in random order; without it sampling is wrong"),
+    PLUGMC_FLAG_KEY(checkerboard, shuffle_sets, "yes",
+                    "visit the checkerboard sets in random order; detailed balance needs it"),
+    PLUGMC_FLAG_KEY(checkerboard, shift_cells, "yes",
+                    "shift the cells at random after each sweep; without it sampling is wrong"),
+    PLUGMC_FLAG_KEY(checkerboard, identities, "yes",
+                    "keep particle numbers; without them particles of one species are numbered by "
+                    "cell, and sweeps move less memory"),
+};
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
+             PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+    .kernel_text = kernel_text, .prepare = prepare, .load = load_anywhere, .sweep = sweep,
+    .store = store_positions, .counts = counts, .archive = archive, .step = get_step,
+    .set_step = set_step, .target_acceptance = target,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "checkerboard",
+              .summary = "massively parallel sweeps over a checkerboard of cells",
+              .reference = "Anderson, Jankowski, Grubb, Engel, Glotzer, J. Comput. Phys. 254, 27 (2013)",
+              .instance_size = sizeof(checkerboard), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .release = release, .mover = &mover)

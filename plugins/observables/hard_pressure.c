@@ -1,0 +1,470 @@
+/* hard_pressure: the pressure of hard disks and spheres, by two estimators that must agree.
+ *
+ * Scaling the periodic box along axis a moves every pair apart along a, and a state is lost where
+ * a pair is in contact. With V the volume and r the separation of a pair (x along a), contact
+ * distance s,
+ *
+ *     beta P_a V = N + < sum over pairs of delta(r - s+) x^2 / r >.                          (1)
+ *
+ * Rifts (`pressure`, `pressure_x`, ...). Move particle i along a and hold everything else: it is
+ * uniform over the rift, its free path up plus that down, of length l, so the density of finding
+ * it at either end is 1/l. There |dr/dx| = |x|/s, so each end gives |x|/l to (1), and each pair is
+ * met from both of its particles:
+ *
+ *     beta P_a V = N + 1/2 < sum_i (|x_up| + |x_down|) / l >.                                (2)
+ *
+ * Exact for any N, any box and any mixture; a particle with nothing in its way along the whole
+ * box adds nothing. See B. Li, Y. Nishikawa, P. Hoellmer, L. Carillo, A. C. Maggs, W. Krauth,
+ * J. Chem. Phys. 157, 234111 (2022) on rifts and on estimators without a fit. Values are
+ * beta P s^d with s the largest contact distance, d the dimension; `pressure` is the mean over axes.
+ *
+ * What to know of its error bar: a rift of length l has a probability proportional to l where l is
+ * small, so the mean of 1/l is finite, but its variance grows as the logarithm of the number of
+ * samples. This is the border case of the central limit theorem: sums are still normal, and so is
+ * (mean - exact) / (error bar from the samples), so error bars and z-scores mean what they always
+ * do. But the variance of one sample is no fixed number: now and then a very short rift makes a
+ * sample stand out, and the error bar falls a little slower than one over the root of their number.
+ *
+ * Extrapolation (`g_contact`, `pressure_fit`): section 4 of J. A. Anderson, E. Jankowski, T. L.
+ * Grubb, M. Engel, S. C. Glotzer, J. Comput. Phys. 254, 27 (2013). A histogram of pair distances in
+ * (s, s (1 + fit_range)] gives g at points R_i (eqs. 5 and 6, and the same in three dimensions); a
+ * polynomial through it is extrapolated to s and put into eq. 4. Its error is several times that
+ * of the rifts; it is there to be compared with.
+ */
+#include <string.h>
+
+#include <plugmc/plugin.h>
+
+#include PLUGMC_KERNEL_FILE
+
+PLUGMC_EMBED(hard_pressure_kernel, PLUGMC_KERNEL_FILE);
+
+enum { FIT_AUTO, FIT_YES, FIT_NO };
+enum { MOST_BINS = 10000 };
+
+typedef struct hard_pressure {
+    /* parameters */
+    int32_t fit;
+    real delta_r, fit_range;
+    int64_t degree;
+
+    int32_t dimension, walkers, threads, bins; /* bins: 0 without a fit */
+    int64_t particles;
+    double density, volume;
+    double *contact;   /* [species][species], length */
+    double largest;    /* of them: the unit of length */
+    double range;      /* of the neighbours looked at */
+    uint16_t *species; /* [particles] */
+    double *radius;    /* [bins]: R_i, length */
+    double *g_factor;  /* [bins]: g(R_i) of one pair of particles in bin i */
+    double *weight;    /* [bins]: g at contact is the sum of weight[i] g(R_i) */
+
+    /* Counters: shares [walkers][3], then histogram [walkers][bins], then overlaps. */
+    size_t counter_bytes;
+    char *counters;
+
+    plugmc_kernel *rifts, *pairs;
+    plugmc_device_pointer device_species, device_contact, device_counters;
+} hard_pressure;
+
+/* ---- What is measured ---------------------------------------------------------------------- */
+
+static uint64_t *shares_of(char *counters) { return (uint64_t *)counters; }
+
+static uint32_t *histogram_of(const hard_pressure *h, char *counters)
+{
+    return (uint32_t *)(counters + (size_t)h->walkers * 3 * sizeof(uint64_t));
+}
+
+static uint32_t *overlaps_of(const hard_pressure *h, char *counters)
+{
+    return histogram_of(h, counters) + (size_t)h->walkers * (size_t)h->bins;
+}
+
+static pressure_task task_of(const hard_pressure *h, const plugmc_box *box, const plugmc_view *view,
+                             const plugmc_cells *cells, int32_t species_count)
+{
+    pressure_task t = {
+        .largest = h->largest,
+        .reach = h->range,
+        .bins_per_length = h->bins > 0 ? h->bins / (h->range - h->largest) : 0,
+        .overlap = 1 - 1e-4, /* more than rounding, even that of positions in float */
+        .start = cells->start,
+        .order = cells->order,
+        .positions = cells->positions,
+        .species = h->species,
+        .contact = h->contact,
+        .particles = (uint32_t)h->particles,
+        .cells = (uint32_t)cells->cells,
+        .species_count = species_count,
+        .bins = h->bins,
+    };
+    for (int a = 0; a < 3; a++) {
+        t.length[a] = box->length[a];
+        t.width[a] = cells->width[a];
+        t.count[a] = cells->count[a];
+    }
+    if (view->on_device) {
+        t.species = (const uint16_t *)(uintptr_t)h->device_species;
+        t.contact = (const double *)(uintptr_t)h->device_contact;
+    }
+    return t;
+}
+
+static void count_on_host(const hard_pressure *h, const pressure_task *t)
+{
+    uint64_t *shares = shares_of(h->counters);
+    uint32_t *histogram = histogram_of(h, h->counters), overlaps = 0;
+    for (int32_t walker = 0; walker < h->walkers; walker++) {
+        pressure_walker w = pressure_walker_of(t, (uint32_t)walker);
+        int64_t x = 0, y = 0, z = 0;
+#pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : x, y, z, overlaps)
+        for (uint32_t k = 0; k < t->particles; k++) {
+            x += rift_share(t, w, k, 0, &overlaps);
+            y += rift_share(t, w, k, 1, &overlaps);
+            if (h->dimension == 3) z += rift_share(t, w, k, 2, &overlaps);
+            if (h->bins > 0) count_pairs(t, w, k, histogram + (int64_t)walker * h->bins);
+        }
+        shares[3 * walker] = (uint64_t)x;
+        shares[3 * walker + 1] = (uint64_t)y;
+        shares[3 * walker + 2] = (uint64_t)z;
+    }
+    *overlaps_of(h, h->counters) = overlaps;
+}
+
+static int count_on_device(const hard_pressure *h, const plugmc_host *host, pressure_task *t)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    plugmc_device_pointer shares = h->device_counters;
+    plugmc_device_pointer histogram =
+        shares + (size_t)((char *)histogram_of(h, h->counters) - h->counters);
+    plugmc_device_pointer overlaps =
+        shares + (size_t)((char *)overlaps_of(h, h->counters) - h->counters);
+    uint32_t blocks = (t->particles + PRESSURE_BLOCK - 1) / PRESSURE_BLOCK;
+    uint32_t walkers = (uint32_t)h->walkers;
+    int code = gpu->fill(host->context, shares, 0, h->counter_bytes);
+    if (!code)
+        code = gpu->launch(host->context, h->rifts,
+                           (uint32_t[3]){blocks, walkers, (uint32_t)h->dimension},
+                           (uint32_t[3]){PRESSURE_BLOCK, 1, 1}, 0,
+                           (void *[]){t, &shares, &overlaps});
+    if (!code && h->bins > 0)
+        code = gpu->launch(host->context, h->pairs, (uint32_t[3]){blocks, walkers, 1},
+                           (uint32_t[3]){PRESSURE_BLOCK, 1, 1},
+                           (uint32_t)h->bins * (uint32_t)sizeof(uint32_t),
+                           (void *[]){t, &histogram});
+    return code ? code : gpu->download(host->context, h->counters, shares, h->counter_bytes);
+}
+
+static void write_values(const hard_pressure *h, double *values)
+{
+    const double unit = pow(h->largest, h->dimension) / h->volume;
+    const double per_share = 0.5 / (double)(1 << PRESSURE_SHARE_BITS);
+    for (int32_t w = 0; w < h->walkers; w++) {
+        const uint64_t *shares = shares_of(h->counters) + 3 * w;
+        const uint32_t *histogram = histogram_of(h, h->counters) + (int64_t)w * h->bins;
+        double *out = values + w * (1 + h->dimension + h->bins);
+        out[0] = 0;
+        for (int a = 0; a < h->dimension; a++) {
+            out[1 + a] = unit * ((double)h->particles + per_share * (double)shares[a]);
+            out[0] += out[1 + a] / h->dimension;
+        }
+        for (int32_t b = 0; b < h->bins; b++)
+            out[1 + h->dimension + b] = h->g_factor[b] * histogram[b];
+    }
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    hard_pressure *h = instance;
+    plugmc_cells cells = {.size = sizeof cells};
+    int code = view->cells(view, h->range, &cells);
+    if (code) return code;
+    pressure_task task = task_of(h, &host->system->box, view, &cells, host->system->species_count);
+    memset(h->counters, 0, h->counter_bytes);
+    if (view->on_device)
+        code = count_on_device(h, host, &task);
+    else
+        count_on_host(h, &task);
+    if (code) return code;
+    if (*overlaps_of(h, h->counters) > 0)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "particles overlap in the configuration after sweep %llu, by more than "
+                          "rounding can explain",
+                          (unsigned long long)view->sweep);
+    write_values(h, values);
+    return PLUGMC_OK;
+}
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    const hard_pressure *h = instance;
+    static const plugmc_quantity scalars[] = {
+        {"pressure", 1, "kT/contact^d", "pressure from rifts, mean over the axes", NULL, NULL},
+        {"pressure_x", 1, "kT/contact^d", "pressure from rifts along x", NULL, NULL},
+        {"pressure_y", 1, "kT/contact^d", "pressure from rifts along y", NULL, NULL},
+        {"pressure_z", 1, "kT/contact^d", "pressure from rifts along z", NULL, NULL},
+    };
+    if (index <= h->dimension) {
+        *out = scalars[index];
+        return 1;
+    }
+    if (index > h->dimension + 1 || h->bins == 0) return 0;
+    *out = (plugmc_quantity){"g_contact", h->bins, "", "pair distribution near contact",
+                             h->radius, "r"};
+    return 1;
+}
+
+static int derived(void *instance, int index, plugmc_quantity *out)
+{
+    const hard_pressure *h = instance;
+    if (index > 0 || h->bins == 0) return 0;
+    *out = (plugmc_quantity){"pressure_fit", 1, "kT/contact^d",
+                             "pressure from g(r) extrapolated to contact", NULL, NULL};
+    return 1;
+}
+
+/* Eq. 4. */
+static int derive(void *instance, const double *means, double *out)
+{
+    const hard_pressure *h = instance;
+    const double *g = means + 1 + h->dimension;
+    const double virial = h->dimension == 2 ? M_PI / 2 : 2 * M_PI / 3;
+    const double density = h->density * pow(h->largest, h->dimension);
+    double contact = 0, all = 0;
+    for (int32_t b = 0; b < h->bins; b++) {
+        contact += h->weight[b] * g[b];
+        all += g[b];
+    }
+    *out = density * (1 + virial * density * contact);
+    return all > 0 ? 0 : 1; /* nothing to extrapolate from */
+}
+
+/* ---- Preparation --------------------------------------------------------------------------- */
+
+/* Weights by which data at x [n] give the value at `at` of their least-squares polynomial. In the
+ * basis of polynomials orthogonal over these points the normal equations are diagonal, so nothing
+ * is lost to rounding: G. E. Forsythe, J. Soc. Ind. Appl. Math. 5, 74 (1957). work: [3 n]. */
+static void extrapolation_weights(const double *x, int64_t n, int64_t degree, double at,
+                                  double *work, double *weight)
+{
+    double *t = work, *p = work + n, *before = work + 2 * n;
+    const double centre = (x[0] + x[n - 1]) / 2, half = (x[n - 1] - x[0]) / 2;
+    const double t_at = (at - centre) / half;
+    double p_at = 1, before_at = 0, norm_before = 1;
+    for (int64_t i = 0; i < n; i++) {
+        t[i] = (x[i] - centre) / half;
+        p[i] = 1;
+        before[i] = weight[i] = 0;
+    }
+    for (int64_t k = 0; k <= degree; k++) {
+        double norm = 0, shift = 0;
+        for (int64_t i = 0; i < n; i++) {
+            norm += p[i] * p[i];
+            shift += t[i] * p[i] * p[i];
+        }
+        shift /= norm;
+        double ratio = k > 0 ? norm / norm_before : 0;
+        for (int64_t i = 0; i < n; i++) {
+            weight[i] += p_at / norm * p[i];
+            double next = (t[i] - shift) * p[i] - ratio * before[i];
+            before[i] = p[i];
+            p[i] = next;
+        }
+        double next_at = (t_at - shift) * p_at - ratio * before_at;
+        before_at = p_at;
+        p_at = next_at;
+        norm_before = norm;
+    }
+}
+
+/* R_i, where g is read off if it is linear within a bin (eq. 6 and its analogue), what one pair in
+ * the bin is worth (eq. 5, with the area of the ring as it is), and the weights of the fit. */
+static int prepare_fit(hard_pressure *h, const plugmc_host *host)
+{
+    const int32_t n = h->bins, d = h->dimension;
+    double *work = host->allocate(host->context, (size_t)n * 3 * sizeof *work);
+    h->radius = host->allocate(host->context, (size_t)n * sizeof *h->radius);
+    h->g_factor = host->allocate(host->context, (size_t)n * sizeof *h->g_factor);
+    h->weight = host->allocate(host->context, (size_t)n * sizeof *h->weight);
+    if (!work || !h->radius || !h->g_factor || !h->weight)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d bins", n);
+    const double width = (h->range - h->largest) / n;
+    for (int32_t b = 0; b < n; b++) {
+        double low = h->largest + width * b, high = low + width;
+        double sum = d == 2 ? (low + high) / 2 : (low * low + low * high + high * high) / 3;
+        double shell = width * sum * (d == 2 ? 2 * M_PI : 4 * M_PI);
+        h->radius[b] = d == 2 ? (low * low + low * high + high * high) / (3 * sum)
+                              : (low + high) * (low * low + high * high) / (4 * sum);
+        h->g_factor[b] = 2 / ((double)h->particles * h->density * shell);
+    }
+    extrapolation_weights(h->radius, n, h->degree, h->largest, work, h->weight);
+    return PLUGMC_OK;
+}
+
+/* Why g(r) cannot be extrapolated here, or NULL. */
+static const char *no_fit(const hard_pressure *h, const plugmc_system *system)
+{
+    for (int32_t s = 0; s < system->species_count * system->species_count; s++)
+        if (h->contact[s] != h->largest) return "the species have several contact distances";
+    for (int a = 0; a < h->dimension; a++)
+        if (system->box.length[a] < 2 * h->largest * (1 + h->fit_range))
+            return "the box is so small that a pair can meet on two sides";
+    return NULL;
+}
+
+static int choose_fit(hard_pressure *h, const plugmc_host *host)
+{
+    h->range = h->largest;
+    const char *reason = h->fit == FIT_NO ? NULL : no_fit(h, host->system);
+    if (reason && h->fit == FIT_YES)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "fit = yes cannot be done: %s", reason);
+    if (reason)
+        host->warn(host->context, "no extrapolation of g(r), only rifts: %s", reason);
+    if (reason || h->fit == FIT_NO) return PLUGMC_OK;
+    h->bins = (int32_t)lround(h->fit_range / h->delta_r);
+    if (h->bins < 2 * (h->degree + 1) || h->bins > MOST_BINS)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "fit_range = %g and delta_r = %g make %d bins; a fit of degree %lld needs "
+                          "from %lld to %d",
+                          h->fit_range, h->delta_r, h->bins, (long long)h->degree,
+                          2 * ((long long)h->degree + 1), MOST_BINS);
+    h->range = h->largest * (1 + h->fit_range);
+    return prepare_fit(h, host);
+}
+
+/* Only hard cores may be sampled: with another force the rifts are not filled evenly. */
+static int check_terms(const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    int cores = 0;
+    for (int32_t i = 0; i < system->term_count; i++) {
+        const plugmc_term *term = &system->terms[i];
+        const plugmc_potential *p = term->plugin->potential;
+        if (!term->sampled) continue;
+        if (!p->pair || p->field || p->total || p->orbitals ||
+            (p->pair->functions & PLUGMC_PAIR_ENERGY))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "this is the pressure of hard particles without other forces, but "
+                              "potential '%s' is sampled too",
+                              term->label);
+        cores += (p->pair->functions & PLUGMC_PAIR_CONTACT) != 0;
+    }
+    if (cores == 0)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "no sampled potential has a hard core");
+    return PLUGMC_OK;
+}
+
+/* Largest over the terms, and largest of all. */
+static int find_contacts(hard_pressure *h, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    const int32_t n = system->species_count;
+    h->contact = host->allocate(host->context, (size_t)(n * n) * sizeof *h->contact);
+    h->species = host->allocate(host->context, (size_t)h->particles * sizeof *h->species);
+    if (!h->contact || !h->species)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld particles",
+                          (long long)h->particles);
+    for (int32_t ij = 0; ij < n * n; ij++) {
+        const plugmc_species *a = &system->species[ij / n], *b = &system->species[ij % n];
+        plugmc_particle p = {.charge = a->charge, .diameter = a->diameter, .species = ij / n};
+        plugmc_particle q = {.charge = b->charge, .diameter = b->diameter, .species = ij % n};
+        for (int32_t t = 0; t < system->term_count; t++) {
+            const plugmc_term *term = &system->terms[t];
+            if (!term->sampled) continue;
+            double contact = term->plugin->potential->pair->contact(term->instance, &p, &q);
+            if (contact > h->contact[ij]) h->contact[ij] = contact;
+        }
+        if (h->contact[ij] > h->largest) h->largest = h->contact[ij];
+    }
+    for (int32_t s = 0; s < n; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
+            h->species[i] = (uint16_t)s;
+    if (!(h->largest > 0))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "all contact distances are 0");
+    return PLUGMC_OK;
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    (void)instance, (void)host;
+    *out = (plugmc_kernel_text){.name = "hard_pressure.cu", .text = hard_pressure_kernel,
+                                .double_precision = 1};
+    return index == 0;
+}
+
+static int prepare_device(hard_pressure *h, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const size_t species = (size_t)h->particles * sizeof *h->species;
+    const size_t contacts = (size_t)(host->system->species_count * host->system->species_count) *
+                            sizeof *h->contact;
+    plugmc_kernel_text text;
+    kernel_text(h, host, 0, &text);
+    int code = gpu->kernel(host->context, &text, "rifts", &h->rifts);
+    if (!code) code = gpu->kernel(host->context, &text, "pairs", &h->pairs);
+    if (!code) code = gpu->allocate(host->context, species, &h->device_species);
+    if (!code) code = gpu->allocate(host->context, contacts, &h->device_contact);
+    if (!code) code = gpu->allocate(host->context, h->counter_bytes, &h->device_counters);
+    if (!code) code = gpu->upload(host->context, h->device_species, h->species, species);
+    if (!code) code = gpu->upload(host->context, h->device_contact, h->contact, contacts);
+    return code;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    hard_pressure *h = instance;
+    const plugmc_system *system = host->system;
+    if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "the pressure is found by scaling a periodic box; this one is a sphere");
+    h->dimension = system->box.dimension;
+    h->walkers = system->walkers;
+    h->threads = system->threads;
+    h->particles = system->particles;
+    h->volume = system->box.volume;
+    h->density = (double)h->particles / h->volume;
+    int code = check_terms(host);
+    if (!code) code = find_contacts(h, host);
+    if (!code) code = choose_fit(h, host);
+    if (code) return code;
+
+    h->counter_bytes = (size_t)h->walkers * (3 * sizeof(uint64_t) + (size_t)h->bins * sizeof(uint32_t)) +
+                       sizeof(uint32_t);
+    h->counters = host->allocate(host->context, h->counter_bytes);
+    if (!h->counters)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers", h->walkers);
+    return host->gpu ? prepare_device(h, host) : PLUGMC_OK;
+}
+
+/* ---- The tables ---------------------------------------------------------------------------- */
+
+static const plugmc_parameter table[] = {
+    PLUGMC_CHOICE_KEY(hard_pressure, fit, "auto", "auto|yes|no",
+                      "extrapolate g(r) to contact beside the rifts; auto: where there is one "
+                      "contact distance"),
+    PLUGMC_REAL_KEY(hard_pressure, delta_r, "1e-4", 1e-7, 1, "contact distances",
+                    "width of a bin of the histogram"),
+    PLUGMC_REAL_KEY(hard_pressure, fit_range, "0.02", 1e-5, 1, "contact distances",
+                    "the fit uses distances up to 1 + fit_range"),
+    PLUGMC_INTEGER_KEY(hard_pressure, degree, "5", 0, 12, "", "of the polynomial"),
+};
+
+static const plugmc_observable observable = {
+    .size = sizeof observable,
+    .on_device = 1,
+    .prepare = prepare,
+    .quantity = quantity,
+    .measure = measure,
+    .derived = derived,
+    .derive = derive,
+    .kernel_text = kernel_text,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hard_pressure",
+              .summary = "pressure of hard disks or spheres, from rifts and from g(r) at contact",
+              .reference = "Li et al., J. Chem. Phys. 157, 234111 (2022); Anderson et al., "
+                           "J. Comput. Phys. 254, 27 (2013)",
+              .instance_size = sizeof(hard_pressure), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable)

@@ -1,0 +1,226 @@
+/* hard_pressure.cu: what one particle gives to the pressure. The same text is compiled by the C
+ * compiler, as part of hard_pressure.c, and for the GPU: IEEE operations only, integer sums, so
+ * the result is the same number on both.
+ *
+ * "Entry" k is a particle by its place in the order of cells. Cell (x, y, z) has the number
+ * (z count[1] + y) count[0] + x.
+ */
+enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256 };
+
+/* Configurations sorted by cells, and contact distances. Host or device pointers. */
+typedef struct pressure_task {
+    double length[3];        /* edges of the box */
+    double width[3];         /* of a cell */
+    double largest;          /* contact distance */
+    double reach;            /* end of the histogram, length */
+    double bins_per_length;
+    double overlap;          /* fraction of the contact distance that no pair may be closer than */
+    const uint32_t *start;   /* [walkers][cells + 1] */
+    const uint32_t *order;   /* [walkers][particles] */
+    const double *positions; /* [walkers][particles][3] */
+    const uint16_t *species; /* [particles] */
+    const double *contact;   /* [species][species], length */
+    uint32_t particles, cells;
+    int32_t count[3];        /* cells in each direction */
+    int32_t species_count, bins;
+} pressure_task;
+
+/* One walker's part of a task. */
+typedef struct pressure_walker {
+    const uint32_t *start, *order;
+    const double *positions;
+} pressure_walker;
+
+/* How far a particle can go, and its separation from what it then touches, along the axis. */
+typedef struct free_path {
+    double gap, reach;
+} free_path;
+
+PLUGMC_FN pressure_walker pressure_walker_of(const pressure_task *t, uint32_t walker)
+{
+    pressure_walker w;
+    w.start = t->start + (uint64_t)walker * (t->cells + 1);
+    w.order = t->order + (uint64_t)walker * t->particles;
+    w.positions = t->positions + (uint64_t)walker * t->particles * 3;
+    return w;
+}
+
+PLUGMC_FN int32_t cell_along(double x, double width, int32_t count)
+{
+    int32_t c = count > 1 ? (int32_t)(x / width) : 0;
+    return c < count ? c : count - 1;
+}
+
+/* Difference between the numbers of two cells that are neighbours along `axis`. */
+PLUGMC_FN int32_t cell_stride(const pressure_task *t, int32_t axis)
+{
+    return axis == 0 ? 1 : (axis == 1 ? t->count[0] : t->count[0] * t->count[1]);
+}
+
+/* Cells to look at in one direction: all of them if there are one or two, none of them twice. */
+PLUGMC_FN int32_t neighbour_cells(int32_t count) { return count < 3 ? count : 3; }
+
+PLUGMC_FN int32_t neighbour_cell(int32_t cell, int32_t number, int32_t count)
+{
+    int32_t c = count < 3 ? number : cell + number - 1;
+    return c < 0 ? c + count : (c >= count ? c - count : c);
+}
+
+PLUGMC_FN double nearest_image(double difference, double length)
+{
+    return difference > 0.5 * length ? difference - length
+                                     : (difference < -0.5 * length ? difference + length : difference);
+}
+
+PLUGMC_FN double contact_of(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m)
+{
+    if (t->species_count == 1) return t->largest;
+    return t->contact[t->species[w.order[k]] * t->species_count + t->species[w.order[m]]];
+}
+
+/* The free path of entry k along `axis`, upwards (sign 1) or downwards (-1), others fixed.
+ *
+ * Columns of cells are searched one after another until no particle beyond can be touched sooner,
+ * or all were: then the particle is back where it was (its images move with it), the path is the
+ * edge of the box and it touches nothing, reach 0. Of the images of another particle across the
+ * axis the nearest stands farthest out, so it alone counts; along the axis the first one ahead. */
+PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
+                                 int32_t sign, uint32_t *overlaps)
+{
+    const int32_t u = axis == 2 ? 0 : axis + 1, v = axis == 0 ? 2 : axis - 1;
+    const int32_t stride = cell_stride(t, axis), stride_u = cell_stride(t, u),
+                  stride_v = cell_stride(t, v);
+    const double length = t->length[axis], width = t->width[axis];
+    const double *here = w.positions + 3 * (uint64_t)k;
+    const double x = here[axis], y = here[u], z = here[v];
+    const int32_t cell = cell_along(x, width, t->count[axis]);
+    const int32_t cell_u = cell_along(y, t->width[u], t->count[u]);
+    const int32_t cell_v = cell_along(z, t->width[v], t->count[v]);
+    const int32_t across_u = neighbour_cells(t->count[u]), across_v = neighbour_cells(t->count[v]);
+    free_path path;
+    path.gap = length;
+    path.reach = 0;
+
+    int32_t column = cell;
+    for (int32_t step = 0; step < t->count[axis]; step++) {
+        for (int32_t i = 0; i < across_u * across_v; i++) {
+            int32_t c = column * stride +
+                        neighbour_cell(cell_u, i % across_u, t->count[u]) * stride_u +
+                        neighbour_cell(cell_v, i / across_u, t->count[v]) * stride_v;
+            for (uint32_t m = w.start[c]; m < w.start[c + 1]; m++) {
+                if (m == k) continue;
+                const double *there = w.positions + 3 * (uint64_t)m;
+                double dy = nearest_image(there[u] - y, t->length[u]);
+                double dz = nearest_image(there[v] - z, t->length[v]);
+                double contact = contact_of(t, w, k, m);
+                double squared = contact * contact - (dy * dy + dz * dz);
+                if (!(squared > 0)) continue;
+                double ahead = (there[axis] - x) * sign;
+                double dx = nearest_image(ahead, length);
+                double least = t->overlap * contact;
+                *overlaps += dx * dx + dy * dy + dz * dz < least * least;
+                if (ahead < 0) ahead += length;
+                double reach = sqrt(squared);
+                double gap = ahead > reach ? ahead - reach : 0;
+                if (gap < path.gap) {
+                    path.gap = gap;
+                    path.reach = reach;
+                }
+            }
+        }
+        /* What was not seen yet is at least this far; the last term is for rounding. */
+        double seen = (sign > 0 ? (cell + step + 1) * width - x : x - (cell - step) * width) -
+                      1e-12 * length;
+        if (path.gap <= seen - t->largest) break;
+        column += sign;
+        if (column < 0) column = t->count[axis] - 1;
+        if (column == t->count[axis]) column = 0;
+    }
+    return path;
+}
+
+/* (reach on both sides) / rift of entry k along `axis`, in fixed point. Rifts shorter than the
+ * rounding of positions are taken as that long. */
+PLUGMC_FN int64_t rift_share(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
+                             uint32_t *overlaps)
+{
+    free_path up = free_path_of(t, w, k, axis, 1, overlaps);
+    if (up.reach == 0) return 0;
+    free_path down = free_path_of(t, w, k, axis, -1, overlaps);
+    double rift = up.gap + down.gap, shortest = 1e-9 * t->largest;
+    double share = (up.reach + down.reach) / (rift > shortest ? rift : shortest);
+    return (int64_t)(share * (double)(1 << PRESSURE_SHARE_BITS) + 0.5);
+}
+
+PLUGMC_FN void count_one(uint32_t *counter)
+{
+#ifdef __CUDACC_RTC__
+    atomicAdd(counter, 1u);
+#else
+    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Distances of entry k from the entries after it. A distance that rounding has put below contact
+ * belongs into the first bin: left out, g at contact would come out low. */
+PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k,
+                           uint32_t *histogram)
+{
+    const double *here = w.positions + 3 * (uint64_t)k;
+    const double x = here[0], y = here[1], z = here[2];
+    const int32_t cell_x = cell_along(x, t->width[0], t->count[0]);
+    const int32_t cell_y = cell_along(y, t->width[1], t->count[1]);
+    const int32_t cell_z = cell_along(z, t->width[2], t->count[2]);
+    const int32_t nx = neighbour_cells(t->count[0]), ny = neighbour_cells(t->count[1]),
+                  nz = neighbour_cells(t->count[2]);
+    for (int32_t i = 0; i < nx * ny * nz; i++) {
+        int32_t c = (neighbour_cell(cell_z, i / (nx * ny), t->count[2]) * t->count[1] +
+                     neighbour_cell(cell_y, i / nx % ny, t->count[1])) * t->count[0] +
+                    neighbour_cell(cell_x, i % nx, t->count[0]);
+        uint32_t m = w.start[c];
+        for (m = m > k ? m : k + 1; m < w.start[c + 1]; m++) {
+            const double *there = w.positions + 3 * (uint64_t)m;
+            double dx = nearest_image(there[0] - x, t->length[0]);
+            double dy = nearest_image(there[1] - y, t->length[1]);
+            double dz = nearest_image(there[2] - z, t->length[2]);
+            double squared = dx * dx + dy * dy + dz * dz;
+            if (squared >= t->reach * t->reach) continue;
+            double beyond = sqrt(squared) - t->largest;
+            int32_t bin = beyond > 0 ? (int32_t)(beyond * t->bins_per_length) : 0;
+            if (bin < t->bins) count_one(histogram + bin);
+        }
+    }
+}
+
+#ifdef __CUDACC_RTC__
+/* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers, z axes.
+ * shares [walkers][3], added to in fixed point; overlaps: one counter. */
+extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
+                                 unsigned long long *shares, uint32_t *overlaps)
+{
+    const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
+    const int32_t axis = blockIdx.z;
+    int64_t share = 0;
+    uint32_t hits = 0;
+    if (k < task.particles)
+        share = rift_share(&task, pressure_walker_of(&task, blockIdx.y), k, axis, &hits);
+    for (int lane = 16; lane > 0; lane /= 2) share += __shfl_down_sync(0xffffffffu, share, lane);
+    if (threadIdx.x % 32 == 0) atomicAdd(shares + 3 * blockIdx.y + axis, (unsigned long long)share);
+    if (hits > 0) atomicAdd(overlaps, hits);
+}
+
+/* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers. Dynamic shared memory:
+ * [bins]. histogram [walkers][bins], added to. */
+extern "C" __global__ void pairs(const __grid_constant__ pressure_task task, uint32_t *histogram)
+{
+    extern __shared__ uint32_t local[];
+    const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
+    for (int32_t b = threadIdx.x; b < task.bins; b += PRESSURE_BLOCK) local[b] = 0;
+    __syncthreads();
+    if (k < task.particles)
+        count_pairs(&task, pressure_walker_of(&task, blockIdx.y), k, local);
+    __syncthreads();
+    for (int32_t b = threadIdx.x; b < task.bins; b += PRESSURE_BLOCK)
+        if (local[b] > 0) atomicAdd(histogram + (uint64_t)blockIdx.y * task.bins + b, local[b]);
+}
+#endif

@@ -1,0 +1,197 @@
+/* hexatic_order: how much the bonds between neighbours point in the same six directions.
+ *
+ *     psi_6(j) = 1/n_j sum over the n_j neighbours k of j of exp(6 i theta_jk)
+ *     psi_6    = 1/N sum_j psi_6(j)
+ *
+ * theta_jk is the angle of the bond from j to k with the x axis; neighbours are all particles
+ * closer than `cutoff` (first minimum of g(r) of dense hard disks: 1.4 to 1.5 diameters); a
+ * particle without neighbours gives 0. The order parameter of two-dimensional melting: D. R. Nelson,
+ * B. I. Halperin, Phys. Rev. B 19, 2457 (1979). Its susceptibility N (<|psi_6|^2> - <|psi_6|>^2)
+ * is derived from the averages.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include <plugmc/plugin.h>
+
+#include PLUGMC_KERNEL_FILE
+
+PLUGMC_EMBED(hexatic_order_kernel, PLUGMC_KERNEL_FILE);
+
+typedef struct hexatic_order {
+    real cutoff; /* parameter, largest diameters */
+
+    double range; /* length */
+    int32_t walkers, threads;
+    int64_t particles;
+    int64_t *sums; /* [walkers][2], fixed point */
+    plugmc_kernel *kernel;
+    plugmc_device_pointer device_sums;
+} hexatic_order;
+
+static order_task task_of(const hexatic_order *h, const plugmc_box *box, const plugmc_cells *cells)
+{
+    return (order_task){
+        .length = {box->length[0], box->length[1]},
+        .width = {cells->width[0], cells->width[1]},
+        .cutoff_square = h->range * h->range,
+        .start = cells->start,
+        .positions = cells->positions,
+        .particles = (uint32_t)h->particles,
+        .cells = (uint32_t)cells->cells,
+        .count = {cells->count[0], cells->count[1]},
+    };
+}
+
+static void sum_on_host(const hexatic_order *h, const order_task *t)
+{
+    for (int32_t w = 0; w < h->walkers; w++) {
+        int64_t re = 0, im = 0;
+#pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : re, im)
+        for (uint32_t k = 0; k < t->particles; k++) {
+            int64_t x, y;
+            order_around(t, (uint32_t)w, k, &x, &y);
+            re += x;
+            im += y;
+        }
+        h->sums[2 * w] = re;
+        h->sums[2 * w + 1] = im;
+    }
+}
+
+static int sum_on_device(const hexatic_order *h, const plugmc_host *host, order_task *t)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const size_t bytes = (size_t)h->walkers * 2 * sizeof *h->sums;
+    plugmc_device_pointer sums = h->device_sums;
+    uint32_t blocks = (t->particles + ORDER_BLOCK - 1) / ORDER_BLOCK;
+    int code = gpu->fill(host->context, sums, 0, bytes);
+    if (!code)
+        code = gpu->launch(host->context, h->kernel,
+                           (uint32_t[3]){blocks, (uint32_t)h->walkers, 1},
+                           (uint32_t[3]){ORDER_BLOCK, 1, 1}, 0, (void *[]){t, &sums});
+    return code ? code : gpu->download(host->context, h->sums, sums, bytes);
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    hexatic_order *h = instance;
+    plugmc_cells cells = {.size = sizeof cells};
+    int code = view->cells(view, h->range, &cells);
+    if (code) return code;
+    order_task task = task_of(h, &host->system->box, &cells);
+    if (view->on_device)
+        code = sum_on_device(h, host, &task);
+    else
+        sum_on_host(h, &task);
+    if (code) return code;
+    const double unit = 1 / ((double)((int64_t)1 << ORDER_BITS) * (double)h->particles);
+    for (int32_t w = 0; w < h->walkers; w++) {
+        double re = unit * (double)h->sums[2 * w], im = unit * (double)h->sums[2 * w + 1];
+        values[4 * w] = re;
+        values[4 * w + 1] = im;
+        values[4 * w + 2] = sqrt(re * re + im * im);
+        values[4 * w + 3] = re * re + im * im;
+    }
+    return PLUGMC_OK;
+}
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    static const plugmc_quantity all[] = {
+        {"psi6_real", 1, "", "real part of the global psi_6", NULL, NULL},
+        {"psi6_imaginary", 1, "", "imaginary part of the global psi_6", NULL, NULL},
+        {"psi6_modulus", 1, "", "modulus of the global psi_6", NULL, NULL},
+        {"psi6_squared", 1, "", "squared modulus of the global psi_6", NULL, NULL},
+    };
+    (void)instance;
+    if (index >= PLUGMC_COUNT(all)) return 0;
+    *out = all[index];
+    return 1;
+}
+
+static int derived(void *instance, int index, plugmc_quantity *out)
+{
+    (void)instance;
+    if (index > 0) return 0;
+    *out = (plugmc_quantity){"susceptibility", 1, "",
+                             "N times the variance of the modulus of psi_6", NULL, NULL};
+    return 1;
+}
+
+static int derive(void *instance, const double *means, double *out)
+{
+    const hexatic_order *h = instance;
+    *out = (double)h->particles * (means[3] - means[2] * means[2]);
+    return 0;
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    (void)instance, (void)host;
+    *out = (plugmc_kernel_text){.name = "hexatic_order.cu", .text = hexatic_order_kernel,
+                                .double_precision = 1};
+    return index == 0;
+}
+
+static int check_system(const hexatic_order *h, const plugmc_host *host)
+{
+    const plugmc_box *box = &host->system->box;
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->dimension != 2)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "hexatic order is defined here for two dimensions and a periodic box");
+    double edge = fmin(box->length[0], box->length[1]);
+    if (!(h->range > 0))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "cutoff is in units of the largest diameter, which is 0");
+    if (edge < 2 * h->range)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "cutoff = %g diameters is more than half the edge %g of the box: a "
+                          "neighbour would be met on two sides",
+                          h->cutoff, edge);
+    return PLUGMC_OK;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    hexatic_order *h = instance;
+    const plugmc_system *system = host->system;
+    h->walkers = system->walkers;
+    h->threads = system->threads;
+    h->particles = system->particles;
+    for (int32_t s = 0; s < system->species_count; s++)
+        h->range = fmax(h->range, h->cutoff * system->species[s].diameter);
+    int code = check_system(h, host);
+    if (code) return code;
+    const size_t bytes = (size_t)h->walkers * 2 * sizeof *h->sums;
+    h->sums = host->allocate(host->context, bytes);
+    if (!h->sums)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers", h->walkers);
+    if (!host->gpu) return PLUGMC_OK;
+    plugmc_kernel_text text;
+    kernel_text(h, host, 0, &text);
+    code = host->gpu->kernel(host->context, &text, "order_sums", &h->kernel);
+    return code ? code : host->gpu->allocate(host->context, bytes, &h->device_sums);
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(hexatic_order, cutoff, "1.45", 0.5, 100, "largest diameters",
+                    "particles closer than this are neighbours"),
+};
+
+static const plugmc_observable observable = {
+    .size = sizeof observable,
+    .on_device = 1,
+    .prepare = prepare,
+    .quantity = quantity,
+    .measure = measure,
+    .derived = derived,
+    .derive = derive,
+    .kernel_text = kernel_text,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hexatic_order",
+              .summary = "bond-orientational order psi_6 in two dimensions",
+              .reference = "Nelson, Halperin, Phys. Rev. B 19, 2457 (1979)",
+              .instance_size = sizeof(hexatic_order), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable)

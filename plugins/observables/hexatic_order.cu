@@ -1,0 +1,91 @@
+/* hexatic_order.cu: the sixfold order around one particle, the same text on the CPU and on the
+ * GPU. IEEE operations only and sums in fixed point: the same numbers on both.
+ *
+ * "Entry" k is a particle by its place in the order of cells. Cell (x, y) has the number
+ * y count[0] + x.
+ */
+enum { ORDER_BITS = 36, ORDER_BLOCK = 256 };
+
+/* Configurations sorted by cells. Host or device pointers. */
+typedef struct order_task {
+    double length[2];        /* edges of the box */
+    double width[2];         /* of a cell */
+    double cutoff_square;    /* length^2 */
+    const uint32_t *start;   /* [walkers][cells + 1] */
+    const double *positions; /* [walkers][particles][3] */
+    uint32_t particles, cells;
+    int32_t count[2];        /* cells in each direction */
+} order_task;
+
+PLUGMC_FN int32_t cell_along(double x, double width, int32_t count)
+{
+    int32_t c = count > 1 ? (int32_t)(x / width) : 0;
+    return c < count ? c : count - 1;
+}
+
+/* Cells to look at in one direction: all of them if there are one or two, none of them twice. */
+PLUGMC_FN int32_t neighbour_cells(int32_t count) { return count < 3 ? count : 3; }
+
+PLUGMC_FN int32_t neighbour_cell(int32_t cell, int32_t number, int32_t count)
+{
+    int32_t c = count < 3 ? number : cell + number - 1;
+    return c < 0 ? c + count : (c >= count ? c - count : c);
+}
+
+PLUGMC_FN double nearest_image(double difference, double length)
+{
+    return difference > 0.5 * length ? difference - length
+                                     : (difference < -0.5 * length ? difference + length : difference);
+}
+
+/* psi_6 of entry k, in fixed point. exp(6 i theta) is the third power of
+ * exp(2 i theta) = (x + i y)^2 / r^2. */
+PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, int64_t *real_part,
+                            int64_t *imaginary_part)
+{
+    const uint32_t *start = t->start + (uint64_t)walker * (t->cells + 1);
+    const double *positions = t->positions + (uint64_t)walker * t->particles * 3;
+    const double x = positions[3 * (uint64_t)k], y = positions[3 * (uint64_t)k + 1];
+    const int32_t cell_x = cell_along(x, t->width[0], t->count[0]);
+    const int32_t cell_y = cell_along(y, t->width[1], t->count[1]);
+    const int32_t nx = neighbour_cells(t->count[0]), ny = neighbour_cells(t->count[1]);
+    double re = 0, im = 0;
+    int32_t neighbours = 0;
+    for (int32_t i = 0; i < nx * ny; i++) {
+        int32_t c = neighbour_cell(cell_y, i / nx, t->count[1]) * t->count[0] +
+                    neighbour_cell(cell_x, i % nx, t->count[0]);
+        for (uint32_t m = start[c]; m < start[c + 1]; m++) {
+            double dx = nearest_image(positions[3 * (uint64_t)m] - x, t->length[0]);
+            double dy = nearest_image(positions[3 * (uint64_t)m + 1] - y, t->length[1]);
+            double square = dx * dx + dy * dy;
+            if (m == k || square >= t->cutoff_square || square == 0) continue;
+            double cosine = (dx * dx - dy * dy) / square, sine = 2 * dx * dy / square;
+            re += cosine * (cosine * cosine - 3 * sine * sine);
+            im += sine * (3 * cosine * cosine - sine * sine);
+            neighbours++;
+        }
+    }
+    const double unit = (double)((int64_t)1 << ORDER_BITS);
+    *real_part = neighbours > 0 ? (int64_t)rint(unit * re / neighbours) : 0;
+    *imaginary_part = neighbours > 0 ? (int64_t)rint(unit * im / neighbours) : 0;
+}
+
+#ifdef __CUDACC_RTC__
+/* One thread an entry; blocks of ORDER_BLOCK: x entries, y walkers. sums [walkers][2], added to
+ * in fixed point. */
+extern "C" __global__ void order_sums(const __grid_constant__ order_task task,
+                                      unsigned long long *sums)
+{
+    const uint32_t k = blockIdx.x * ORDER_BLOCK + threadIdx.x;
+    int64_t re = 0, im = 0;
+    if (k < task.particles) order_around(&task, blockIdx.y, k, &re, &im);
+    for (int lane = 16; lane > 0; lane /= 2) {
+        re += __shfl_down_sync(0xffffffffu, re, lane);
+        im += __shfl_down_sync(0xffffffffu, im, lane);
+    }
+    if (threadIdx.x % 32 == 0) {
+        atomicAdd(sums + 2 * blockIdx.y, (unsigned long long)re);
+        atomicAdd(sums + 2 * blockIdx.y + 1, (unsigned long long)im);
+    }
+}
+#endif

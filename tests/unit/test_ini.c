@@ -1,0 +1,391 @@
+/* The INI reader: what it accepts, and that what inih would cut, join or pass over is refused
+ * with its line. */
+#include "testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "config/ini.h"
+
+/* Reads a text that must be in order. */
+static ini_file read_good(const char *text)
+{
+    ini_file file;
+    report r = {0};
+    assert_int_equal(ini_read_text("sim.ini", text, &file, &r), 0);
+    assert_int_equal(r.errors, 0);
+    return file;
+}
+
+/* Reads a text with `errors` errors; one of them must read as expected. */
+static void assert_refused(const char *text, int errors, const char *expected)
+{
+    capture c;
+    ini_file file;
+    report r = {0};
+    capture_begin(&c);
+    int code = ini_read_text("sim.ini", text, &file, &r);
+    const char *said = capture_end(&c);
+    assert_says(said, expected);
+    assert_int_equal(code, EXIT_INPUT);
+    assert_int_equal(r.code, EXIT_INPUT);
+    if (r.errors != errors) fail_msg("%d errors, expected %d:\n%s", r.errors, errors, said);
+    ini_free(&file);
+}
+
+static void keeps_sections_keys_and_lines(void **state)
+{
+    (void)state;
+    ini_file f = read_good("; head\n\n[run]\nsweeps = 10 ; inline\n  # indented comment\n"
+                           "[mover  some thing]\ntrials: 4\n[observable empty]\n");
+    assert_int_equal(f.count, 3);
+    assert_string_equal(f.sections[0].kind, "run");
+    assert_string_equal(f.sections[0].label, "");
+    assert_int_equal(f.sections[0].line, 3);
+    assert_string_equal(f.sections[1].name, "mover  some thing");
+    assert_string_equal(f.sections[1].kind, "mover");
+    assert_string_equal(f.sections[1].label, "some thing");
+    assert_string_equal(ini_get(&f.sections[1], "trials")->value, "4");
+    assert_string_equal(f.sections[2].label, "empty");
+    assert_int_equal(f.sections[2].count, 0);
+
+    const ini_entry *sweeps = ini_get(ini_find(&f, "run"), "sweeps");
+    assert_string_equal(sweeps->value, "10");
+    assert_string_equal(sweeps->origin, "sim.ini:4");
+    assert_int_equal(sweeps->line, 4);
+    assert_false(sweeps->used);
+    assert_null(ini_find(&f, "box"));
+    assert_null(ini_get(ini_find(&f, "run"), "seed"));
+    ini_free(&f);
+}
+
+static void accepts_byte_order_mark_and_crlf(void **state)
+{
+    (void)state;
+    ini_file f = read_good("\xef\xbb\xbf[run]\r\noutput = \xc3\xa4.h5\r\n\r\ncsv =\r\n");
+    assert_string_equal(ini_get(&f.sections[0], "output")->value, "\xc3\xa4.h5");
+    assert_string_equal(ini_get(&f.sections[0], "csv")->value, "");
+    assert_int_equal(ini_get(&f.sections[0], "csv")->line, 4);
+    ini_free(&f);
+}
+
+static void accepts_an_empty_file(void **state)
+{
+    (void)state;
+    ini_file f = read_good("");
+    assert_int_equal(f.count, 0);
+    ini_free(&f);
+}
+
+static void accepts_lines_and_names_of_the_greatest_length(void **state)
+{
+    (void)state;
+    char text[600], value[200];
+    memset(value, 'v', sizeof value);
+    value[195] = 0; /* "key=" and 195 bytes */
+    snprintf(text, sizeof text, "[%.49s]\nkey=%s\nnext=1\n", value, value);
+    ini_file f = read_good(text);
+    assert_int_equal(strlen(f.sections[0].name), 49);
+    assert_string_equal(ini_get(&f.sections[0], "key")->value, value);
+    assert_string_equal(ini_get(&f.sections[0], "next")->value, "1");
+    ini_free(&f);
+}
+
+static void refuses_what_inih_would_cut(void **state)
+{
+    (void)state;
+    char text[600], value[200];
+    memset(value, 'v', sizeof value);
+    value[196] = 0;
+    snprintf(text, sizeof text, "[run]\nkey=%s\n", value);
+    assert_refused(text, 1, "sim.ini:2: this line has 200 bytes: 199 are the most");
+    snprintf(text, sizeof text, "[run]\n; %s %s\n", value, value);
+    assert_refused(text, 1, "sim.ini:2: this line has 395 bytes");
+    snprintf(text, sizeof text, "[run]\nx = 1\n\n[%.50s]\nx = 2", value);
+    assert_refused(text, 1, "bytes long: names of sections may have 49");
+    snprintf(text, sizeof text, "[run]\nx = 1\n[box ; %s]\nx = 2", value);
+    assert_refused(text, 1, "sim.ini:3: this line has");
+}
+
+static void refuses_indented_keys_and_sections(void **state)
+{
+    (void)state;
+    assert_refused("[run]\nsweeps = 1\n  seed = 2\n", 1, "sim.ini:3: this line is indented");
+    assert_refused("[run]\nsweeps = 1\n\t[box]\nsweeps = 2\n", 1, "sim.ini:3: this line is indented");
+}
+
+static void refuses_what_is_no_text(void **state)
+{
+    (void)state;
+    assert_refused("[run]\nsweeps = 1\x01\n", 1, "sim.ini:2: character 0x01 is a control character");
+    assert_refused("[run]\n# \x1b[31m\n", 1, "sim.ini:2: character 0x1b is a control character");
+    assert_refused("[run]\na = \xe4\n", 1, "sim.ini:2: character 0xe4 is not UTF-8 text");
+    assert_refused("[run]\na = \xc0\xaf\n", 1, "is not UTF-8 text");         /* overlong */
+    assert_refused("[run]\na = \xed\xa0\x80\n", 1, "is not UTF-8 text");     /* surrogate */
+    assert_refused("[run]\na = \xc2\x85\n", 1, "0x85 is a control character");
+    assert_refused("[run]\na = \xe2\x82", 1, "is not UTF-8 text");           /* cut at the end */
+}
+
+static void refuses_lines_that_are_nothing(void **state)
+{
+    (void)state;
+    assert_refused("[run]\nsweeps 10\n", 1,
+                   "sim.ini:2: 'sweeps 10' is neither 'key = value' nor '[section]' nor a comment");
+    assert_refused("[run]\nsweeps ; = 10\n", 1, "sim.ini:2: 'sweeps ; = 10' is neither");
+    assert_refused("[run]\n= 10\n", 1, "sim.ini:2: there is no key in front of '='");
+    assert_refused("sweeps = 10\n[run]\n", 1, "sim.ini:1: this key is not in a section");
+    assert_refused("[run]\ncsv =;none\n", 1, "sim.ini:2: [run] value of 'csv' begins with ';'");
+}
+
+static void refuses_broken_sections(void **state)
+{
+    (void)state;
+    assert_refused("[run\nsweeps = 10\n", 1, "sim.ini:1: section '[run' has no ']'");
+    assert_refused("[run]\nx = 1\n[]\nx = 10\n", 1, "sim.ini:3: section without a name");
+    assert_refused("[run] sweeps = 10\n", 1, "sim.ini:1: [run] is followed by 'sweeps = 10'");
+    assert_refused("[run ; x]\n", 1, "has no ']'");
+}
+
+static void names_both_lines_of_doubled_sections_and_keys(void **state)
+{
+    (void)state;
+    assert_refused("[mover x]\nd = 1\n\nd = 2\n", 1,
+                   "sim.ini:4: [mover x] key 'd' given twice, first in line 2");
+    assert_refused("[mover x]\nd = 1\n[mover   x]\nd = 2\n", 1,
+                   "sim.ini:3: [mover   x] given twice, first in line 1");
+}
+
+static void reports_every_error_of_a_file(void **state)
+{
+    (void)state;
+    const char *text = "lost = 1\n[run\nsweeps\n seed = 1\n[box]\nx = 1\nx = 2\n[box]\nx = 3\ny\n";
+    const char *lines[] = {"sim.ini:1:", "sim.ini:2:", "sim.ini:3:", "sim.ini:4:",
+                           "sim.ini:7:", "sim.ini:8:", "sim.ini:10:"};
+    for (int i = 0; i < 7; i++) assert_refused(text, 7, lines[i]);
+}
+
+/* A folder for the files of a test. */
+static void make_folder(char folder[64])
+{
+    strcpy(folder, "/tmp/plugmc-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+}
+
+static void assert_file_refused(const char *path, const char *expected)
+{
+    capture c;
+    ini_file file;
+    report r = {0};
+    capture_begin(&c);
+    int code = ini_read(path, &file, &r);
+    assert_says(capture_end(&c), expected);
+    assert_int_equal(code, EXIT_INPUT);
+    assert_int_equal(r.errors, 1);
+    ini_free(&file);
+}
+
+static void write_bytes(const char *path, const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+static void refuses_files_that_are_no_ini(void **state)
+{
+    (void)state;
+    char folder[64], path[128];
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/x.ini", folder);
+    assert_file_refused(path, "x.ini: cannot open this file: No such file or directory");
+    assert_file_refused(folder, ": this is a folder, not an INI file");
+    write_bytes(path, "[run]\nx\0y = 1\n", 14);
+    assert_file_refused(path, "x.ini: this is not a text file: it has NUL bytes");
+    write_bytes(path, "\x89HDF\r\n\x1a\n\0\0", 10);
+    assert_file_refused(path, "x.ini: this is an HDF5 file");
+    char *large = malloc(2 << 20);
+    memset(large, '\n', 2 << 20);
+    write_bytes(path, large, 2 << 20);
+    free(large);
+    assert_file_refused(path, "x.ini: this is no INI file: it is larger than 1 MiB");
+    if (geteuid() != 0) { /* root may read everything */
+        assert_int_equal(chmod(path, 0), 0);
+        assert_file_refused(path, "cannot open this file: Permission denied");
+    }
+    unlink(path);
+    rmdir(folder);
+}
+
+static void reads_a_file_without_final_newline(void **state)
+{
+    (void)state;
+    char folder[64], path[128], origin[160];
+    ini_file f;
+    report r = {0};
+    make_folder(folder);
+    snprintf(path, sizeof path, "%s/x.ini", folder);
+    write_bytes(path, "[run]\nseed = 3", 14);
+    assert_int_equal(ini_read(path, &f, &r), 0);
+    snprintf(origin, sizeof origin, "%s:2", path);
+    assert_string_equal(ini_get(&f.sections[0], "seed")->value, "3");
+    assert_string_equal(ini_get(&f.sections[0], "seed")->origin, origin);
+    assert_string_equal(f.path, path);
+    ini_free(&f);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void set_replaces_makes_keys_and_sections(void **state)
+{
+    (void)state;
+    report r = {0};
+    ini_file f = read_good("[run]\nsweeps = 1\n[mover x]\nd = 1\n[potential a]\n[potential b]\n");
+    assert_int_equal(ini_set(&f, "run.sweeps=7", &r), 0);
+    assert_int_equal(ini_set(&f, " run.seed = 8 ", &r), 0);
+    assert_int_equal(ini_set(&f, "mover.d=2", &r), 0);
+    assert_int_equal(ini_set(&f, "mover x.e=a=b.c", &r), 0);
+    assert_int_equal(ini_set(&f, "potential b.k=3", &r), 0);
+    assert_int_equal(ini_set(&f, "initial.state=random", &r), 0);
+    assert_int_equal(ini_set(&f, "observable v1.2.period=4", &r), 0);
+
+    const ini_entry *sweeps = ini_get(ini_find(&f, "run"), "sweeps");
+    assert_string_equal(sweeps->value, "7");
+    assert_string_equal(sweeps->origin, "--set");
+    assert_int_equal(sweeps->line, 0);
+    assert_string_equal(ini_get(ini_find(&f, "run"), "seed")->value, "8");
+    assert_string_equal(ini_get(ini_find(&f, "mover"), "d")->value, "2");
+    assert_string_equal(ini_get(ini_find(&f, "mover"), "e")->value, "a=b.c");
+    assert_null(ini_get(&f.sections[2], "k"));
+    assert_string_equal(ini_get(&f.sections[3], "k")->value, "3");
+    assert_string_equal(ini_get(ini_find(&f, "initial"), "state")->value, "random");
+    assert_string_equal(ini_find(&f, "observable")->label, "v1.2");
+    assert_int_equal(f.count, 6);
+    assert_int_equal(r.errors, 0);
+    ini_free(&f);
+}
+
+static void set_refuses_what_it_cannot_do(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"run", "'run' must read SECTION.KEY=VALUE"},
+        {"run=1", "must read SECTION.KEY=VALUE"},
+        {".sweeps=1", "must read SECTION.KEY=VALUE"},
+        {"run.=1", "the key is missing"},
+        {"run.a:b=1", "the key is missing, or is none"},
+        {"run.csv=a ;b", "';' would begin a comment"},
+        {"run.csv=;b", "';' would begin a comment"},
+        {"run.csv=a\nb", "characters that are not text"},
+        {"potential.k=1", "there are 2 [potential ...] sections: name one"},
+        {"mover a]b.k=1", "cannot be the name of a section"},
+        {"mover a\nb.k=1", "cannot be the name of a section"},
+    };
+    ini_file f = read_good("[run]\n[potential a]\n[potential b]\n");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        capture c;
+        report r = {0};
+        capture_begin(&c);
+        int code = ini_set(&f, cases[i][0], &r);
+        assert_says(capture_end(&c), cases[i][1]);
+        assert_int_equal(code, EXIT_USAGE);
+        assert_int_equal(r.code, EXIT_USAGE);
+    }
+    assert_int_equal(f.count, 3);
+    for (int i = 0; i < 3; i++) assert_int_equal(f.sections[i].count, 0);
+    ini_free(&f);
+}
+
+static void assert_same(const ini_file *a, const ini_file *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (int i = 0; i < a->count; i++) {
+        assert_string_equal(a->sections[i].name, b->sections[i].name);
+        assert_int_equal(a->sections[i].count, b->sections[i].count);
+        for (int k = 0; k < a->sections[i].count; k++) {
+            assert_string_equal(a->sections[i].entries[k].key, b->sections[i].entries[k].key);
+            assert_string_equal(a->sections[i].entries[k].value, b->sections[i].entries[k].value);
+        }
+    }
+}
+
+static void assert_round_trip(const ini_file *f)
+{
+    char *text;
+    size_t length;
+    ini_file again;
+    report r = {0};
+    FILE *out = open_memstream(&text, &length);
+    ini_write(out, f);
+    fclose(out);
+    if (ini_read_text("again", text, &again, &r) != 0) fail_msg("written, not read:\n%s", text);
+    assert_same(f, &again);
+    ini_free(&again);
+    free(text);
+}
+
+/* 20,000 texts from pieces that matter to the syntax, fixed seed: none may crash the reader, and
+ * what is accepted must survive being written and read again. */
+static void written_files_read_back_the_same(void **state)
+{
+    static const char *const pieces[] = {"[",  "]",  "=",  ":", ";",  "#", " ", "\t", "\n", "\n",
+                                         "\n", "\r", "a",  "b", "run", ".", "1", "\xc3\xa4",
+                                         "[run]\n", "k = v\n", "[p q]\n", "\xff", "\x02", "="};
+    uint32_t random = 12345;
+    int accepted = 0;
+    (void)state;
+    for (int trial = 0; trial < 20000; trial++) {
+        char text[256] = "[s]\n";
+        random = random * 1664525u + 1013904223u;
+        for (unsigned n = (random >> 16) % 24; n > 0; n--) {
+            random = random * 1664525u + 1013904223u;
+            strcat(text, pieces[(random >> 16) % (sizeof pieces / sizeof pieces[0])]);
+        }
+        ini_file f;
+        report r = {0};
+        capture c;
+        capture_begin(&c);
+        int code = ini_read_text("x", text, &f, &r);
+        capture_end(&c);
+        if (code == 0) {
+            accepted++;
+            assert_round_trip(&f);
+        }
+        ini_free(&f);
+    }
+    assert_true(accepted > 1000);
+}
+
+static void nearest_name_allows_a_third_of_the_length(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"diameter", "charge", "count", "lx", "ly"};
+    assert_string_equal(nearest_name("diametr", names, 5), "diameter");
+    assert_string_equal(nearest_name("Diameter", names, 5), "diameter");
+    assert_string_equal(nearest_name("cahrge", names, 5), "charge");
+    assert_string_equal(nearest_name("cuont", names, 5), "count");
+    assert_null(nearest_name("dmtr", names, 5));
+    assert_null(nearest_name("lw", names, 5)); /* half of it is wrong */
+    assert_null(nearest_name("diameter", names, 0));
+}
+
+TEST_MAIN(cmocka_unit_test(keeps_sections_keys_and_lines),
+          cmocka_unit_test(accepts_byte_order_mark_and_crlf),
+          cmocka_unit_test(accepts_an_empty_file),
+          cmocka_unit_test(accepts_lines_and_names_of_the_greatest_length),
+          cmocka_unit_test(refuses_what_inih_would_cut),
+          cmocka_unit_test(refuses_indented_keys_and_sections),
+          cmocka_unit_test(refuses_what_is_no_text),
+          cmocka_unit_test(refuses_lines_that_are_nothing),
+          cmocka_unit_test(refuses_broken_sections),
+          cmocka_unit_test(names_both_lines_of_doubled_sections_and_keys),
+          cmocka_unit_test(reports_every_error_of_a_file),
+          cmocka_unit_test(refuses_files_that_are_no_ini),
+          cmocka_unit_test(reads_a_file_without_final_newline),
+          cmocka_unit_test(set_replaces_makes_keys_and_sections),
+          cmocka_unit_test(set_refuses_what_it_cannot_do),
+          cmocka_unit_test(written_files_read_back_the_same),
+          cmocka_unit_test(nearest_name_allows_a_third_of_the_length))

@@ -1,0 +1,381 @@
+/* Error bars and correlation times against processes whose answers are known. */
+#include "testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/statistics.h"
+
+/* ---- Random series with a fixed seed ---------------------------------------------------------- */
+
+static double uniform(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(uint64_t *state)
+{
+    double radius = sqrt(-2 * log(uniform(state)));
+    return radius * cos(2 * M_PI * uniform(state));
+}
+
+/* Stationary x[i] = phi x[i - 1] + noise of variance 1 and integrated autocorrelation time tau. */
+static void ar1(uint64_t *state, double tau, double *x, int64_t n)
+{
+    double phi = (2 * tau - 1) / (2 * tau + 1), noise = sqrt(1 - phi * phi);
+    x[0] = normal(state);
+    for (int64_t i = 1; i < n; i++) x[i] = phi * x[i - 1] + noise * normal(state);
+}
+
+/* Exact variance of the mean of n such samples. */
+static double ar1_mean_variance(double tau, int64_t n)
+{
+    double phi = (2 * tau - 1) / (2 * tau + 1), power = 1, sum = 1;
+    for (int64_t k = 1; k < n; k++) {
+        power *= phi;
+        sum += 2 * (1 - (double)k / (double)n) * power;
+    }
+    return sum / (double)n;
+}
+
+/* ---- Blocking ---------------------------------------------------------------------------------- */
+
+enum { REALISATIONS = 300 };
+
+/* The squared error is right on average, and deviations of the mean from the true one have the
+ * spread that the errors say. Relative noise of the first, over realisations, is measured; the
+ * second has (2 / realisations)^(1/2). Limits are 4 standard errors beside the stated bias:
+ * a false alarm in 16,000 for each check, for another seed than this. */
+static void check_errors(double tau, int64_t n, int walkers, uint64_t seed, double bias)
+{
+    double *x = malloc((size_t)(n * walkers) * sizeof *x);
+    double sum = 0, squares = 0, z_squares = 0, tau_sum = 0;
+    int converged = 0;
+    for (int r = 0; r < REALISATIONS; r++) {
+        for (int w = 0; w < walkers; w++) ar1(&seed, tau, x + w * n, n);
+        estimate e = estimate_series(x, n, walkers);
+        double relative = e.error * e.error / (ar1_mean_variance(tau, n) / walkers);
+        sum += relative;
+        squares += relative * relative;
+        z_squares += e.mean * e.mean / (e.error * e.error);
+        tau_sum += e.correlation_time;
+        converged += e.converged;
+    }
+    free(x);
+    double mean = sum / REALISATIONS, z_mean = z_squares / REALISATIONS;
+    double noise = sqrt((squares / REALISATIONS - mean * mean) / REALISATIONS);
+    double z_noise = sqrt(2.0 / REALISATIONS);
+    printf("tau %g, n %d, %d walkers: error^2/exact %.3f +- %.3f, <z^2> %.3f +- %.3f, "
+           "tau measured %.2f, converged %d of %d\n",
+           tau, (int)n, walkers, mean, noise, z_mean, z_noise, tau_sum / REALISATIONS, converged,
+           REALISATIONS);
+    assert_true(converged == REALISATIONS);
+    assert_close(mean, 1, 0, bias + 4 * noise);
+    assert_close(z_mean, 1, 0, bias + 4 * z_noise);
+    double effective = 0.5 * (double)n * ar1_mean_variance(tau, n); /* tau for n >> tau */
+    assert_close(tau_sum / REALISATIONS, effective, bias + 4 * noise, 0.03);
+}
+
+static void white_noise_has_the_naive_error(void **state)
+{
+    (void)state;
+    check_errors(0.5, 1 << 13, 1, 11, 0.01);
+    check_errors(0.5, 1000, 1, 12, 0.03);
+}
+
+static void correlated_series_have_the_right_error(void **state)
+{
+    (void)state;
+    check_errors(2, 1 << 14, 1, 21, 0.03);
+    check_errors(10, 1 << 15, 1, 22, 0.04);
+    check_errors(10, 20000, 1, 23, 0.04); /* not a power of 2 */
+    check_errors(30, 1 << 15, 1, 24, 0.06);
+}
+
+static void walkers_are_combined(void **state)
+{
+    (void)state;
+    check_errors(5, 3000, 8, 31, 0.05);
+    /* Each walker is far too short for itself, but 200 of them know their spread. */
+    check_errors(20, 100, 200, 32, 0.01);
+}
+
+static void a_short_run_is_not_converged(void **state)
+{
+    (void)state;
+    uint64_t seed = 41;
+    double x[2000];
+    for (int r = 0; r < 100; r++) {
+        ar1(&seed, 100, x, 2000);
+        assert_false(estimate_series(x, 2000, 1).converged);
+        ar1(&seed, 10, x, 100);
+        estimate e = estimate_series(x, 100, 1);
+        assert_false(e.converged);
+        assert_true(e.error > 0 && e.correlation_time >= 0.5);
+    }
+}
+
+static void walkers_that_disagree_have_a_large_error(void **state)
+{
+    (void)state;
+    uint64_t seed = 51;
+    double x[4][1000];
+    for (int w = 0; w < 4; w++)
+        for (int i = 0; i < 1000; i++) x[w][i] = w % 2 + 0.01 * normal(&seed);
+    estimate e = estimate_series(x[0], 1000, 4);
+    assert_close(e.mean, 0.5, 0, 0.01);
+    assert_close(e.error, sqrt(1.0 / 3 / 4), 0.01, 0); /* standard error of 0, 1, 0, 1 */
+    assert_false(e.converged);
+}
+
+static void interleaved_walkers_give_the_same(void **state)
+{
+    (void)state;
+    uint64_t seed = 61;
+    double apart[3][700], interleaved[700][3];
+    for (int w = 0; w < 3; w++)
+        for (int i = 0; i < 700; i++) interleaved[i][w] = apart[w][i] = normal(&seed);
+    estimate a = estimate_series(apart[0], 700, 3), b = estimate_interleaved(interleaved[0], 700, 3);
+    assert_true(a.mean == b.mean && a.error == b.error && a.variance == b.variance);
+    assert_true(a.correlation_time == b.correlation_time && a.converged == b.converged);
+    assert_int_equal(a.samples, 2100);
+}
+
+static void a_constant_has_no_error(void **state)
+{
+    (void)state;
+    double x[1000];
+    for (int i = 0; i < 1000; i++) x[i] = 0.1;
+    estimate e = estimate_series(x, 1000, 1);
+    assert_true(e.mean == 0.1 && e.error == 0 && e.variance == 0 && e.correlation_time == 0.5);
+    assert_true(e.converged);
+    e = estimate_series(x, 100, 10);
+    assert_true(e.mean == 0.1 && e.error == 0);
+    e = estimate_series(x, 3, 1);
+    assert_true(e.error == 0 && !e.converged);
+}
+
+static void few_samples_are_handled(void **state)
+{
+    (void)state;
+    const double x[3] = {1, 2, 6};
+    estimate e = estimate_series(x, 0, 1);
+    assert_true(isnan(e.mean) && isnan(e.error) && !e.converged && e.samples == 0);
+    e = estimate_series(x, 1, 1);
+    assert_true(e.mean == 1 && isnan(e.error) && isnan(e.variance) && !e.converged);
+    e = estimate_series(x, 2, 1);
+    assert_close(e.mean, 1.5, 1e-15, 0);
+    assert_close(e.variance, 0.5, 1e-15, 0);
+    assert_close(e.error, 0.5, 1e-15, 0);
+    assert_true(e.correlation_time == 0.5 && !e.converged && e.samples == 2);
+    e = estimate_series(x, 3, 1);
+    assert_close(e.mean, 3, 1e-15, 0);
+    assert_close(e.variance, 7, 1e-15, 0);
+    assert_close(e.error, sqrt(7.0 / 3), 1e-15, 0);
+    assert_false(e.converged);
+    e = estimate_series(x, 1, 3); /* one sample of three walkers */
+    assert_close(e.error, sqrt(7.0 / 3), 1e-15, 0);
+}
+
+static void a_large_offset_costs_no_digits(void **state)
+{
+    (void)state;
+    uint64_t seed = 71;
+    double x[4096], y[4096];
+    for (int i = 0; i < 4096; i++) {
+        y[i] = 1e12 + (double)(int)(1000 * normal(&seed));
+        x[i] = y[i] - 1e12;
+    }
+    estimate small = estimate_series(x, 4096, 1), large = estimate_series(y, 4096, 1);
+    assert_close(large.error, small.error, 1e-6, 0);
+    assert_close(large.mean - 1e12, small.mean, 0, 2e-4);
+}
+
+static void a_nan_is_not_hidden(void **state)
+{
+    (void)state;
+    double x[100] = {0};
+    x[50] = NAN;
+    estimate e = estimate_series(x, 100, 1);
+    assert_true(isnan(e.mean) && isnan(e.error) && !e.converged);
+}
+
+/* ---- Averages of arrays -------------------------------------------------------------------------- */
+
+static void array_averages_equal_those_of_kept_samples(void **state)
+{
+    (void)state;
+    for (int64_t n = 1; n <= 2000; n = n * 2 + 1) {
+        uint64_t seed = 81;
+        block_average average;
+        assert_int_equal(block_average_init(&average, 2), 0);
+        double sum[2] = {0}, *kept = calloc((size_t)n, 2 * sizeof *kept);
+        for (int64_t i = 0; i < n; i++) {
+            kept[2 * i] = 3 + normal(&seed);
+            kept[2 * i + 1] = 7;
+            block_average_add(&average, kept + 2 * i);
+            for (int c = 0; c < 2; c++) sum[c] += kept[2 * i + c];
+        }
+        assert_true(average.blocks < 128);
+        assert_int_equal(average.blocks * average.per_block + average.in_last, n);
+        double mean[2], error[2];
+        block_average_result(&average, mean, error);
+        for (int c = 0; c < 2; c++) assert_close(mean[c], sum[c] / (double)n, 1e-13, 0);
+
+        int64_t m = average.blocks;
+        double total = 0, squares = 0;
+        for (int64_t b = 0; b < m; b++) {
+            double block = 0;
+            for (int64_t i = 0; i < average.per_block; i++)
+                block += kept[2 * (b * average.per_block + i)] / (double)average.per_block;
+            total += block;
+            squares += block * block;
+        }
+        if (m < 2)
+            assert_true(isnan(error[0]) && isnan(error[1]));
+        else {
+            double variance = (squares - total * total / (double)m) / (double)(m - 1);
+            assert_close(error[0], sqrt(variance / (double)m), 1e-9, 0);
+            assert_close(error[1], 0, 0, 1e-14);
+        }
+        free(kept);
+        block_average_free(&average);
+    }
+}
+
+static void array_errors_cover_the_truth(void **state)
+{
+    (void)state;
+    uint64_t seed = 91;
+    enum { LENGTH = 400, SAMPLES = 5000 };
+    block_average average;
+    assert_int_equal(block_average_init(&average, LENGTH), 0);
+    double phi = 0.6, x[LENGTH], mean[LENGTH], error[LENGTH], z_squares = 0;
+    for (int i = 0; i < LENGTH; i++) x[i] = normal(&seed);
+    for (int s = 0; s < SAMPLES; s++) {
+        for (int i = 0; i < LENGTH; i++) x[i] = phi * x[i] + sqrt(1 - phi * phi) * normal(&seed);
+        block_average_add(&average, x);
+    }
+    block_average_result(&average, mean, error);
+    for (int i = 0; i < LENGTH; i++) z_squares += mean[i] * mean[i] / (error[i] * error[i]);
+    block_average_free(&average);
+    /* 78 blocks of 64: Student's t adds 2/76, blocks still correlated 2 %. Limit 4: one false
+     * alarm in 16,000. */
+    assert_z("<z^2> of array averages", z_squares / LENGTH, sqrt(2.0 / LENGTH), 1.04, 4);
+}
+
+static void a_continued_average_equals_one_never_stopped(void **state)
+{
+    (void)state;
+    uint64_t seed = 101;
+    block_average whole, stopped, resumed;
+    assert_int_equal(block_average_init(&whole, 3), 0);
+    assert_int_equal(block_average_init(&stopped, 3), 0);
+    assert_int_equal(block_average_init(&resumed, 3), 0);
+    for (int i = 0; i < 1000; i++) {
+        double x[3] = {normal(&seed), normal(&seed), normal(&seed)};
+        block_average_add(&whole, x);
+        block_average_add(i < 317 ? &stopped : &resumed, x);
+        if (i != 316) continue;
+        double *sums = resumed.sums;
+        resumed = stopped;
+        resumed.sums = memcpy(sums, stopped.sums, 129 * 3 * sizeof(double));
+    }
+    assert_true(whole.per_block == resumed.per_block && whole.blocks == resumed.blocks &&
+                whole.in_last == resumed.in_last);
+    assert_memory_equal(whole.sums, resumed.sums, 129 * 3 * sizeof(double));
+    block_average_free(&whole);
+    block_average_free(&stopped);
+    block_average_free(&resumed);
+}
+
+/* ---- Jackknife ------------------------------------------------------------------------------------ */
+
+static int first_mean(void *unused, const double *mean, double *out)
+{
+    (void)unused;
+    out[0] = mean[0];
+    return 0;
+}
+
+static int ratio(void *calls, const double *mean, double *out)
+{
+    ++*(int *)calls;
+    out[0] = mean[0] / mean[1];
+    out[1] = 2 * mean[0];
+    return 0;
+}
+
+static int never(void *unused, const double *mean, double *out)
+{
+    (void)unused, (void)mean, (void)out;
+    return 5;
+}
+
+static int only_once(void *calls, const double *mean, double *out)
+{
+    out[0] = mean[0];
+    return ++*(int *)calls > 1;
+}
+
+static void jackknife_of_a_mean_is_its_standard_error(void **state)
+{
+    (void)state;
+    uint64_t seed = 111;
+    block_average average;
+    assert_int_equal(block_average_init(&average, 2), 0);
+    for (int i = 0; i < 777; i++) {
+        double common = normal(&seed);
+        block_average_add(&average, (double[]){10 + common, 5 + 0.5 * common + 0.1 * normal(&seed)});
+    }
+    double mean[2], error[2], value, jackknife, two[2], two_errors[2];
+    int calls = 0;
+    block_average_result(&average, mean, error);
+    assert_int_equal(block_average_jackknife(&average, first_mean, NULL, 1, &value, &jackknife), 0);
+    assert_close(value, mean[0], 1e-15, 0);
+    assert_close(jackknife, error[0], 1e-10, 0);
+
+    assert_int_equal(block_average_jackknife(&average, ratio, &calls, 2, two, two_errors), 0);
+    assert_int_equal(calls, 1 + average.blocks);
+    assert_close(two[0], mean[0] / mean[1], 1e-15, 0);
+    /* The common part cancels: x/y varies by 2 * 0.1/5 a sample, not by 0.1 and 0.1. */
+    assert_close(two_errors[0], 0.04 / sqrt(777), 0.3, 0);
+    assert_close(two_errors[1], 2 * error[0], 1e-10, 0);
+
+    assert_int_equal(block_average_jackknife(&average, never, NULL, 1, &value, &jackknife), 5);
+    assert_true(isnan(value) && isnan(jackknife));
+    calls = 0;
+    assert_int_equal(block_average_jackknife(&average, only_once, &calls, 1, &value, &jackknife), 0);
+    assert_true(value == mean[0] && isnan(jackknife));
+    block_average_free(&average);
+}
+
+static void jackknife_needs_samples_and_two_blocks(void **state)
+{
+    (void)state;
+    block_average average;
+    double value, error, sample = 4;
+    assert_int_equal(block_average_init(&average, 1), 0);
+    assert_int_not_equal(block_average_jackknife(&average, first_mean, NULL, 1, &value, &error), 0);
+    assert_true(isnan(value) && isnan(error));
+    block_average_add(&average, &sample);
+    assert_int_equal(block_average_jackknife(&average, first_mean, NULL, 1, &value, &error), 0);
+    assert_true(value == 4 && isnan(error));
+    block_average_free(&average);
+}
+
+TEST_MAIN(cmocka_unit_test(white_noise_has_the_naive_error),
+          cmocka_unit_test(correlated_series_have_the_right_error),
+          cmocka_unit_test(walkers_are_combined), cmocka_unit_test(a_short_run_is_not_converged),
+          cmocka_unit_test(walkers_that_disagree_have_a_large_error),
+          cmocka_unit_test(interleaved_walkers_give_the_same),
+          cmocka_unit_test(a_constant_has_no_error), cmocka_unit_test(few_samples_are_handled),
+          cmocka_unit_test(a_large_offset_costs_no_digits), cmocka_unit_test(a_nan_is_not_hidden),
+          cmocka_unit_test(array_averages_equal_those_of_kept_samples),
+          cmocka_unit_test(array_errors_cover_the_truth),
+          cmocka_unit_test(a_continued_average_equals_one_never_stopped),
+          cmocka_unit_test(jackknife_of_a_mean_is_its_standard_error),
+          cmocka_unit_test(jackknife_needs_samples_and_two_blocks))
