@@ -26,7 +26,8 @@ static void print_message(const char *file, int line, const char *what, const ch
     free(text);
 }
 
-int report_error(report *r, enum exit_code code, const char *file, int line, const char *format, ...)
+int report_error(report *r, enum exit_code code, const char *file, int line, const char *format,
+                 ...)
 {
     va_list arguments;
     va_start(arguments, format);

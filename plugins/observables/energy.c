@@ -93,6 +93,7 @@ static double energy_in_cells(const energy *e, const plugmc_system *system, cons
     const int nx = cells_along(cell % cells->count[0], cells->count[0], x);
     const int ny = cells_along(cell / cells->count[0] % cells->count[1], cells->count[1], y);
     const int nz = cells_along(cell / cells->count[0] / cells->count[1], cells->count[2], z);
+    const plugmc_pair *pair = term->plugin->potential->pair;
     double sum = 0;
     for (int i = 0; i < nx * ny * nz; i++) {
         int64_t c = (z[i / (nx * ny)] * cells->count[1] + y[i / nx % ny]) * cells->count[0] +
@@ -100,7 +101,7 @@ static double energy_in_cells(const energy *e, const plugmc_system *system, cons
         int64_t first = start[c] > k ? start[c] : k + 1;
         if (first >= start[c + 1]) continue;
         plugmc_particles others = particles_from(&e->sorted, first, start[c + 1] - first);
-        term->plugin->potential->pair->energy(term->instance, &system->box, 1, &probe, &others, &sum);
+        pair->energy(term->instance, &system->box, 1, &probe, &others, &sum);
     }
     return sum;
 }
@@ -113,7 +114,8 @@ static double sum_in_order(const double *share, int64_t n)
 }
 
 static double pair_energy_by_cells(const energy *e, const plugmc_system *system,
-                                   const plugmc_term *term, const plugmc_cells *cells, int64_t walker)
+                                   const plugmc_term *term, const plugmc_cells *cells,
+                                   int64_t walker)
 {
     const uint32_t *start = cells->start + walker * (cells->cells + 1);
     take_particles(e, system, cells->order + walker * system->particles,
@@ -128,6 +130,7 @@ static double pair_energy_by_cells(const energy *e, const plugmc_system *system,
 static double pair_energy_of_all(const energy *e, const plugmc_system *system,
                                  const plugmc_term *term, const double *positions)
 {
+    const plugmc_pair *pair = term->plugin->potential->pair;
     const int periodic = system->box.domain == PLUGMC_DOMAIN_PERIODIC;
     take_particles(e, system, NULL, positions);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
@@ -135,8 +138,7 @@ static double pair_energy_of_all(const energy *e, const plugmc_system *system,
         plugmc_particle probe = particle_at(&e->sorted, k);
         plugmc_particles others = particles_from(&e->sorted, k + 1, system->particles - k - 1);
         e->share[k] = 0;
-        term->plugin->potential->pair->energy(term->instance, &system->box, periodic, &probe, &others,
-                                              &e->share[k]);
+        pair->energy(term->instance, &system->box, periodic, &probe, &others, &e->share[k]);
     }
     return sum_in_order(e->share, system->particles);
 }

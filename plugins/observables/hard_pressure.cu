@@ -68,8 +68,8 @@ PLUGMC_FN int32_t neighbour_cell(int32_t cell, int32_t number, int32_t count)
 
 PLUGMC_FN double nearest_image(double difference, double length)
 {
-    return difference > 0.5 * length ? difference - length
-                                     : (difference < -0.5 * length ? difference + length : difference);
+    if (difference > 0.5 * length) return difference - length;
+    return difference < -0.5 * length ? difference + length : difference;
 }
 
 PLUGMC_FN double contact_of(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m)
@@ -84,8 +84,8 @@ PLUGMC_FN double contact_of(const pressure_task *t, pressure_walker w, uint32_t 
  * or all were: then the particle is back where it was (its images move with it), the path is the
  * edge of the box and it touches nothing, reach 0. Of the images of another particle across the
  * axis the nearest stands farthest out, so it alone counts; along the axis the first one ahead. */
-PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
-                                 int32_t sign, uint32_t *overlaps)
+PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint32_t k,
+                                 int32_t axis, int32_t sign, uint32_t *overlaps)
 {
     const int32_t u = axis == 2 ? 0 : axis + 1, v = axis == 0 ? 2 : axis - 1;
     const int32_t stride = cell_stride(t, axis), stride_u = cell_stride(t, u),

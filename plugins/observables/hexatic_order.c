@@ -5,9 +5,9 @@
  *
  * theta_jk is the angle of the bond from j to k with the x axis; neighbours are all particles
  * closer than `cutoff` (first minimum of g(r) of dense hard disks: 1.4 to 1.5 diameters); a
- * particle without neighbours gives 0. The order parameter of two-dimensional melting: D. R. Nelson,
- * B. I. Halperin, Phys. Rev. B 19, 2457 (1979). Its susceptibility N (<|psi_6|^2> - <|psi_6|>^2)
- * is derived from the averages.
+ * particle without neighbours gives 0. The order parameter of two-dimensional melting:
+ * D. R. Nelson, B. I. Halperin, Phys. Rev. B 19, 2457 (1979). Its susceptibility
+ * N (<|psi_6|^2> - <|psi_6|>^2) is derived from the averages.
  */
 #include <stddef.h>
 #include <string.h>
@@ -166,7 +166,8 @@ static int prepare(void *instance, const plugmc_host *host)
     const size_t bytes = (size_t)h->walkers * 2 * sizeof *h->sums;
     h->sums = host->allocate(host->context, bytes);
     if (!h->sums)
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers", h->walkers);
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
+                          h->walkers);
     if (!host->gpu) return PLUGMC_OK;
     plugmc_kernel_text text;
     kernel_text(h, host, 0, &text);

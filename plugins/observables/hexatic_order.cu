@@ -34,8 +34,8 @@ PLUGMC_FN int32_t neighbour_cell(int32_t cell, int32_t number, int32_t count)
 
 PLUGMC_FN double nearest_image(double difference, double length)
 {
-    return difference > 0.5 * length ? difference - length
-                                     : (difference < -0.5 * length ? difference + length : difference);
+    if (difference > 0.5 * length) return difference - length;
+    return difference < -0.5 * length ? difference + length : difference;
 }
 
 /* psi_6 of entry k, in fixed point. exp(6 i theta) is the third power of

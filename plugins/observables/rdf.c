@@ -74,7 +74,7 @@ static rdf_task task_of(const rdf *g, const plugmc_system *system, const plugmc_
     return t;
 }
 
-/* Blocks are handed out as threads become free: their counts are integers, the order is not seen. */
+/* Blocks are handed out as threads become free: counts are integers, the order is not seen. */
 static void count_block(const rdf *g, const rdf_task *t, uint32_t walker, uint32_t block,
                         uint32_t *local)
 {
@@ -167,9 +167,11 @@ static int prepare_row(rdf *g, const plugmc_host *host, int32_t a, int32_t b, do
     if (!name) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a name");
     snprintf(name, bytes, "%s-%s", name_a, name_b);
     g->names[g->rows] = name;
-    for (int64_t i = 0; i < g->bins; i++)
+    for (int64_t i = 0; i < g->bins; i++) {
+        double low = width * (double)i;
         g->factor[g->rows * g->bins + i] =
-            box->volume / (pairs * shell(box->dimension, width * (double)i, width * (double)(i + 1)));
+            box->volume / (pairs * shell(box->dimension, low, low + width));
+    }
     g->row[a * host->system->species_count + b] = g->rows;
     g->row[b * host->system->species_count + a] = g->rows;
     g->rows++;
@@ -234,8 +236,8 @@ static int prepare_device(rdf *g, const plugmc_host *host)
     const int64_t shared = g->row_total * g->bins * (int64_t)sizeof(uint32_t);
     if (shared > gpu->shared_per_block)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%d histograms of %lld bins need %lld bytes of shared memory, and a block "
-                          "of this GPU has %d: take fewer bins",
+                          "%d histograms of %lld bins need %lld bytes of shared memory, and a "
+                          "block of this GPU has %d: take fewer bins",
                           g->row_total, (long long)g->bins, (long long)shared,
                           gpu->shared_per_block);
     plugmc_kernel_text text;

@@ -40,9 +40,8 @@ PLUGMC_FN int32_t neighbour_cell(int32_t cell, int32_t number, int32_t count)
 
 PLUGMC_FN float nearest_image(double difference, double length)
 {
-    return (float)(difference > 0.5 * length
-                       ? difference - length
-                       : (difference < -0.5 * length ? difference + length : difference));
+    if (difference > 0.5 * length) return (float)(difference - length);
+    return (float)(difference < -0.5 * length ? difference + length : difference);
 }
 
 PLUGMC_FN void count_one(uint32_t *counter)
@@ -101,7 +100,8 @@ extern "C" __global__ void distances(const __grid_constant__ rdf_task task,
     __syncthreads();
     if (k < task.particles) count_distances(&task, blockIdx.y, k, local);
     __syncthreads();
+    counts += (uint64_t)blockIdx.y * size;
     for (int32_t b = threadIdx.x; b < size; b += RDF_BLOCK)
-        if (local[b] > 0) atomicAdd(counts + (uint64_t)blockIdx.y * size + b, (unsigned long long)local[b]);
+        if (local[b] > 0) atomicAdd(counts + b, (unsigned long long)local[b]);
 }
 #endif

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture.h"
+#include "messages.h"
 #include "config/ini.h"
 
 /* Reads a text that must be in order. */
@@ -23,12 +23,12 @@ static ini_file read_good(const char *text)
 /* Reads a text with `errors` errors; one of them must read as expected. */
 static void assert_refused(const char *text, int errors, const char *expected)
 {
-    capture c;
+    messages c;
     ini_file file;
     report r = {0};
-    capture_begin(&c);
+    messages_begin(&c);
     int code = ini_read_text("sim.ini", text, &file, &r);
-    const char *said = capture_end(&c);
+    const char *said = messages_end(&c);
     assert_says(said, expected);
     assert_int_equal(code, EXIT_INPUT);
     assert_int_equal(r.code, EXIT_INPUT);
@@ -114,13 +114,15 @@ static void refuses_indented_keys_and_sections(void **state)
 {
     (void)state;
     assert_refused("[run]\nsweeps = 1\n  seed = 2\n", 1, "sim.ini:3: this line is indented");
-    assert_refused("[run]\nsweeps = 1\n\t[box]\nsweeps = 2\n", 1, "sim.ini:3: this line is indented");
+    assert_refused("[run]\nsweeps = 1\n\t[box]\nsweeps = 2\n", 1,
+                   "sim.ini:3: this line is indented");
 }
 
 static void refuses_what_is_no_text(void **state)
 {
     (void)state;
-    assert_refused("[run]\nsweeps = 1\x01\n", 1, "sim.ini:2: character 0x01 is a control character");
+    assert_refused("[run]\nsweeps = 1\x01\n", 1,
+                   "sim.ini:2: character 0x01 is a control character");
     assert_refused("[run]\n# \x1b[31m\n", 1, "sim.ini:2: character 0x1b is a control character");
     assert_refused("[run]\na = \xe4\n", 1, "sim.ini:2: character 0xe4 is not UTF-8 text");
     assert_refused("[run]\na = \xc0\xaf\n", 1, "is not UTF-8 text");         /* overlong */
@@ -176,12 +178,12 @@ static void make_folder(char folder[64])
 
 static void assert_file_refused(const char *path, const char *expected)
 {
-    capture c;
+    messages c;
     ini_file file;
     report r = {0};
-    capture_begin(&c);
+    messages_begin(&c);
     int code = ini_read(path, &file, &r);
-    assert_says(capture_end(&c), expected);
+    assert_says(messages_end(&c), expected);
     assert_int_equal(code, EXIT_INPUT);
     assert_int_equal(r.errors, 1);
     ini_free(&file);
@@ -286,11 +288,11 @@ static void set_refuses_what_it_cannot_do(void **state)
     };
     ini_file f = read_good("[run]\n[potential a]\n[potential b]\n");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        capture c;
+        messages c;
         report r = {0};
-        capture_begin(&c);
+        messages_begin(&c);
         int code = ini_set(&f, cases[i][0], &r);
-        assert_says(capture_end(&c), cases[i][1]);
+        assert_says(messages_end(&c), cases[i][1]);
         assert_int_equal(code, EXIT_USAGE);
         assert_int_equal(r.code, EXIT_USAGE);
     }
@@ -346,10 +348,10 @@ static void written_files_read_back_the_same(void **state)
         }
         ini_file f;
         report r = {0};
-        capture c;
-        capture_begin(&c);
+        messages c;
+        messages_begin(&c);
         int code = ini_read_text("x", text, &f, &r);
-        capture_end(&c);
+        messages_end(&c);
         if (code == 0) {
             accepted++;
             assert_round_trip(&f);
@@ -357,6 +359,25 @@ static void written_files_read_back_the_same(void **state)
         ini_free(&f);
     }
     assert_true(accepted > 1000);
+}
+
+static void reports_count_and_keep_the_first_code(void **state)
+{
+    (void)state;
+    report r = {0};
+    messages m;
+    messages_begin(&m);
+    report_warning(&r, "a.ini", 3, "odd %s", "thing");
+    int before = r.code;
+    int code = report_error(&r, EXIT_DEVICE, NULL, 0, "no %s", "GPU");
+    report_error(&r, EXIT_INPUT, "a.ini", 0, "wrong");
+    const char *said = messages_end(&m);
+    assert_string_equal(said, "a.ini:3: warning: odd thing\nno GPU\na.ini: wrong\n");
+    assert_int_equal(before, EXIT_DONE);
+    assert_int_equal(code, EXIT_DEVICE);
+    assert_int_equal(r.code, EXIT_DEVICE);
+    assert_int_equal(r.errors, 2);
+    assert_int_equal(r.warnings, 1);
 }
 
 static void nearest_name_allows_a_third_of_the_length(void **state)
@@ -388,4 +409,5 @@ TEST_MAIN(cmocka_unit_test(keeps_sections_keys_and_lines),
           cmocka_unit_test(set_replaces_makes_keys_and_sections),
           cmocka_unit_test(set_refuses_what_it_cannot_do),
           cmocka_unit_test(written_files_read_back_the_same),
+          cmocka_unit_test(reports_count_and_keep_the_first_code),
           cmocka_unit_test(nearest_name_allows_a_third_of_the_length))

@@ -6,7 +6,7 @@
 
 #include "run/statistics.h"
 
-/* ---- Random series with a fixed seed ---------------------------------------------------------- */
+/* ---- Random series with a fixed seed -------------------------------------------------------- */
 
 static double uniform(uint64_t *state)
 {
@@ -41,7 +41,7 @@ static double ar1_mean_variance(double tau, int64_t n)
     return sum / (double)n;
 }
 
-/* ---- Blocking ---------------------------------------------------------------------------------- */
+/* ---- Blocking ------------------------------------------------------------------------------- */
 
 enum { REALISATIONS = 300 };
 
@@ -138,7 +138,8 @@ static void interleaved_walkers_give_the_same(void **state)
     double apart[3][700], interleaved[700][3];
     for (int w = 0; w < 3; w++)
         for (int i = 0; i < 700; i++) interleaved[i][w] = apart[w][i] = normal(&seed);
-    estimate a = estimate_series(apart[0], 700, 3), b = estimate_interleaved(interleaved[0], 700, 3);
+    estimate a = estimate_series(apart[0], 700, 3);
+    estimate b = estimate_interleaved(interleaved[0], 700, 3);
     assert_true(a.mean == b.mean && a.error == b.error && a.variance == b.variance);
     assert_true(a.correlation_time == b.correlation_time && a.converged == b.converged);
     assert_int_equal(a.samples, 2100);
@@ -203,7 +204,7 @@ static void a_nan_is_not_hidden(void **state)
     assert_true(isnan(e.mean) && isnan(e.error) && !e.converged);
 }
 
-/* ---- Averages of arrays -------------------------------------------------------------------------- */
+/* ---- Averages of arrays --------------------------------------------------------------------- */
 
 static void array_averages_equal_those_of_kept_samples(void **state)
 {
@@ -292,7 +293,7 @@ static void a_continued_average_equals_one_never_stopped(void **state)
     block_average_free(&resumed);
 }
 
-/* ---- Jackknife ------------------------------------------------------------------------------------ */
+/* ---- Jackknife ------------------------------------------------------------------------------ */
 
 static int first_mean(void *unused, const double *mean, double *out)
 {
@@ -329,7 +330,8 @@ static void jackknife_of_a_mean_is_its_standard_error(void **state)
     assert_int_equal(block_average_init(&average, 2), 0);
     for (int i = 0; i < 777; i++) {
         double common = normal(&seed);
-        block_average_add(&average, (double[]){10 + common, 5 + 0.5 * common + 0.1 * normal(&seed)});
+        double sample[2] = {10 + common, 5 + 0.5 * common + 0.1 * normal(&seed)};
+        block_average_add(&average, sample);
     }
     double mean[2], error[2], value, jackknife, two[2], two_errors[2];
     int calls = 0;
@@ -348,7 +350,8 @@ static void jackknife_of_a_mean_is_its_standard_error(void **state)
     assert_int_equal(block_average_jackknife(&average, never, NULL, 1, &value, &jackknife), 5);
     assert_true(isnan(value) && isnan(jackknife));
     calls = 0;
-    assert_int_equal(block_average_jackknife(&average, only_once, &calls, 1, &value, &jackknife), 0);
+    int code = block_average_jackknife(&average, only_once, &calls, 1, &value, &jackknife);
+    assert_int_equal(code, 0);
     assert_true(value == mean[0] && isnan(jackknife));
     block_average_free(&average);
 }

@@ -61,6 +61,18 @@ typedef struct plugmc_position {
 /* A coordinate no particle has: marks empty places, far from everything. */
 #define PLUGMC_NOWHERE 1e9f
 
+#ifdef __CUDACC_RTC__
+/* Waits until the kernels launched before have ended and their results can be read; and lets the
+ * next one begin to launch. For texts with overlap (plugmc_kernel_text). */
+PLUGMC_FN void plugmc_wait(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+#endif
+
 /* ---- Random numbers: Philox4x32-10 -------------------------------------------------------
  * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as
  * 1, 2, 3", SC11 (2011).  Counter-based: the key is the seed, the counter says what the
@@ -145,14 +157,34 @@ PLUGMC_FN double plugmc_uniform_double(uint32_t high, uint32_t low)
 
 /* ---- Elementary functions from IEEE operations only --------------------------------------- */
 
+PLUGMC_FN uint32_t plugmc_bits(float x)
+{
+    union {
+        float value;
+        uint32_t bits;
+    } u;
+    u.value = x;
+    return u.bits;
+}
+
+PLUGMC_FN float plugmc_float_of_bits(uint32_t bits)
+{
+    union {
+        uint32_t bits;
+        float value;
+    } u;
+    u.bits = bits;
+    return u.value;
+}
+
 /* sin and cos of 2 pi t for t in [0, 1), absolute error below 2e-7: the polynomials of the
- * first octant and the symmetries of the circle. */
+ * first octant and the symmetries of the circle. Turning t by 1/2 changes both signs exactly. */
 PLUGMC_FN void plugmc_sincos_turn(float t, float *sine, float *cosine)
 {
-    /* t = quadrant / 4 + f, f in [-1/8, 1/8] */
-    float four = 4.0f * t + 0.5f;
-    int32_t quadrant = (int32_t)four;
-    float f = (4.0f * t - (float)quadrant) * 1.57079632679f;
+    /* 4 t = quadrant + f, |f| <= 1/2; adding 3 * 2^22 leaves the quadrant in the last bits */
+    float shifted = 4.0f * t + 12582912.0f;
+    uint32_t quadrant = plugmc_bits(shifted);
+    float f = (4.0f * t - (shifted - 12582912.0f)) * 1.57079632679f;
     float g = f * f;
     float s = fmaf(fmaf(fmaf(-1.9515295891e-4f, g, 8.3321608736e-3f), g, -1.6666654611e-1f) * g, f,
                    f);
@@ -160,9 +192,9 @@ PLUGMC_FN void plugmc_sincos_turn(float t, float *sine, float *cosine)
                              4.166664568298827e-2f),
                         g, -0.5f),
                    g, 1.0f);
-    float a = quadrant & 1 ? c : s, b = quadrant & 1 ? s : c;
-    *sine = quadrant & 2 ? -a : a;
-    *cosine = (quadrant + 1) & 2 ? -b : b;
+    float a = quadrant & 1u ? c : s, b = quadrant & 1u ? s : c;
+    *sine = plugmc_float_of_bits(plugmc_bits(a) ^ (quadrant & 2u) << 30);
+    *cosine = plugmc_float_of_bits(plugmc_bits(b) ^ ((quadrant + 1u) & 2u) << 30);
 }
 
 /* exp(x) in float, relative error below 3e-7; 0 below -87, and x above 88 is taken as 88.
@@ -178,12 +210,8 @@ PLUGMC_FN float plugmc_exp(float x)
     p = fmaf(p, f, 1.6666665459e-1f);
     p = fmaf(p, f, 5.0000001201e-1f);
     p = fmaf(p * f, f, f) + 1.0f;
-    union {
-        uint32_t bits;
-        float value;
-    } scale;
-    scale.bits = (uint32_t)((int32_t)n + 127) << 23;
-    return x < -87.0f ? 0.0f : p * scale.value;
+    float scale = plugmc_float_of_bits((uint32_t)((int32_t)n + 127) << 23);
+    return x < -87.0f ? 0.0f : p * scale;
 }
 
 #endif

@@ -142,6 +142,8 @@ typedef struct plugmc_kernel_text {
     const char *const *defines; /* "NAME=VALUE", NULL at the end */
     int32_t fuse;               /* 1: put the sampled potentials in front, see docs */
     int32_t double_precision;   /* 1: real is double on the device */
+    int32_t overlap;            /* 1: every kernel of the text calls plugmc_wait before it touches
+                                   memory, so it may be launched before the one before it ends */
 } plugmc_kernel_text;
 
 /* The GPU, or NULL in plugmc_host when the run is on the CPU. All calls are asynchronous on the

@@ -69,8 +69,8 @@ static int time_case(const char *path, char **sets, int set_count, const char *v
     char assignment[256];
     double begin = now();
     int code = ini_read(path, &sim.config.ini, report);
-    if (!code) code = take_bench_section(&sim.config.ini, &unused, report);
     for (int i = 0; i < set_count && !code; i++) code = ini_set(&sim.config.ini, sets[i], report);
+    if (!code) code = take_bench_section(&sim.config.ini, &unused, report);
     if (!code && *vary) {
         snprintf(assignment, sizeof assignment, "%s=%s", vary, value);
         code = ini_set(&sim.config.ini, assignment, report);
@@ -190,6 +190,7 @@ int command_bench(int argc, char **argv)
     ini_file ini = {0};
     bench_section bench = {0};
     int code = ini_read(path, &ini, &report);
+    for (int i = 0; i < set_count && !code; i++) code = ini_set(&ini, sets[i], &report);
     if (!code) code = take_bench_section(&ini, &bench, &report);
     ini_free(&ini);
     if (code) return code;

@@ -13,6 +13,7 @@
 #include "gpu/cache.h"
 #include "gpu/gpu.h"
 #include "gpu/nvrtc.h"
+#include "report.h"
 
 static void line(const char *topic, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void line(const char *topic, const char *format, ...)
@@ -114,7 +115,8 @@ static void show_processor(void)
     line("OpenMP", "%d threads, %d processors", omp_get_max_threads(), omp_get_num_procs());
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    line("CPU", "x86-64, AVX2 %s, FMA %s, AVX-512 %s", __builtin_cpu_supports("avx2") ? "yes" : "no",
+    line("CPU", "x86-64, AVX2 %s, FMA %s, AVX-512 %s",
+         __builtin_cpu_supports("avx2") ? "yes" : "no",
          __builtin_cpu_supports("fma") ? "yes" : "no",
          __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")
@@ -136,7 +138,18 @@ static void show_hdf5(void)
 
 int command_doctor(int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    static const char usage[] =
+        "usage: plugmc doctor\n"
+        "Shows the GPUs, the kernel compiler and its cache, processor, MPI, "
+        "HDF5 and plugin path that plugmc finds on this machine.\n";
+    if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
+        fputs(usage, stdout);
+        return EXIT_DONE;
+    }
+    if (argc > 0) {
+        fprintf(stderr, "plugmc doctor takes no argument '%s'\n%s", argv[0], usage);
+        return EXIT_USAGE;
+    }
     show_gpus();
     show_compiler();
     show_cache();
@@ -144,5 +157,5 @@ int command_doctor(int argc, char **argv)
     show_mpi();
     show_hdf5();
     show_plugins();
-    return 0;
+    return EXIT_DONE;
 }

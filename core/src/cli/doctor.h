@@ -2,6 +2,6 @@
 #ifndef PLUGMC_DOCTOR_H
 #define PLUGMC_DOCTOR_H
 
-/* Always 0: a machine without a GPU is no error. */
+/* EXIT_DONE, also on a machine without a GPU; EXIT_USAGE for arguments. */
 int command_doctor(int argc, char **argv);
 #endif

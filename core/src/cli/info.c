@@ -1,19 +1,20 @@
-/* What plugins and keys there are, for people. All of it is read from the tables that the INI
- * reader works with, so it cannot disagree with the program.
+/* `plugmc list`, `plugmc info` and `plugmc manual`: what plugins and keys there are, for people.
+ * All of it is read from the tables that the INI reader works with, so it cannot disagree with
+ * the program.
  */
-#include "cli/info.h"
-
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "config/config.h"
 #include "plugin/loader.h"
 #include "report.h"
 
-/* ---- Plugins in words --------------------------------------------------------------------------- */
+/* ---- Plugins in words ------------------------------------------------------------------------ */
 
 typedef struct trait {
     uint32_t bit;
@@ -105,11 +106,11 @@ static bool has_keys(const plugmc_plugin *d)
     return false;
 }
 
-/* ---- Command lines --------------------------------------------------------------------------------- */
+/* ---- Command lines --------------------------------------------------------------------------- */
 
 static bool wants_help(int argc, char **argv, const char *usage)
 {
-    for (int i = 1; i < argc; i++) {
+    for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0) continue;
         fputs(usage, stdout);
         return true;
@@ -126,7 +127,7 @@ static int finish(report *r)
     return r->code;
 }
 
-/* ---- list --------------------------------------------------------------------------------------------- */
+/* ---- list ------------------------------------------------------------------------------------ */
 
 /* Every plugin in the search path that opens; the sentences of those that do not. */
 typedef struct collection {
@@ -214,8 +215,8 @@ int command_list(int argc, char **argv)
         "cannot be used are named at the end, and the exit code is then 4.\n";
     report r = {0};
     if (wants_help(argc, argv, usage)) return finish(&r);
-    int wanted = argc == 2 ? kind_of_word(argv[1]) : 0;
-    if (argc > 2 || (argc == 2 && wanted == 0)) {
+    int wanted = argc == 1 ? kind_of_word(argv[0]) : 0;
+    if (argc > 1 || (argc == 1 && wanted == 0)) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
@@ -231,7 +232,7 @@ int command_list(int argc, char **argv)
     return finish(&r);
 }
 
-/* ---- info --------------------------------------------------------------------------------------------- */
+/* ---- info ------------------------------------------------------------------------------------ */
 
 static const section_kind *find_section(const char *name)
 {
@@ -247,7 +248,8 @@ static void print_section_info(const section_kind *s)
     printf("[%s]: %s\n\n", header, s->summary);
     parameters_describe(stdout, s->table, *s->count, 0);
     if (s->plugin)
-        printf("\nThe other keys are the plugin's own: plugmc list %ss, plugmc info NAME\n", s->name);
+        printf("\nThe other keys are the plugin's own: plugmc list %ss, plugmc info NAME\n",
+               s->name);
     fputs("\n", stdout);
     parameters_ini_block(stdout, header, s->table, *s->count);
     free(header);
@@ -291,27 +293,34 @@ int command_info(int argc, char **argv)
         "into an INI file.\n";
     report r = {0};
     if (wants_help(argc, argv, usage)) return finish(&r);
-    if (argc != 2) {
+    if (argc != 1) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
-    const section_kind *section = find_section(argv[1]);
+    const section_kind *section = find_section(argv[0]);
     loaded plugin;
     if (section) {
         print_section_info(section);
-    } else if (plugin_load(argv[1], 0, NULL, 0, &plugin, &r) == 0) {
+    } else if (plugin_load(argv[0], 0, NULL, 0, &plugin, &r) == 0) {
         print_plugin_info(&plugin);
         plugin_unload(&plugin);
     }
     return finish(&r);
 }
 
-/* ---- manual ------------------------------------------------------------------------------------------- */
+/* ---- manual ---------------------------------------------------------------------------------- */
+
+/* With a capital letter, but g(r) stays what it is. */
+static void print_sentence(const char *text)
+{
+    bool word = islower((unsigned char)text[0]) && isalpha((unsigned char)text[1]);
+    printf("%c%s.\n\n", word ? toupper((unsigned char)text[0]) : text[0], text + 1);
+}
 
 static void manual_section(const section_kind *s)
 {
     printf("### [%s%s]\n\n", s->name, s->labelled ? " NAME" : "");
-    printf("%s.\n\n", s->summary);
+    print_sentence(s->summary);
     parameters_describe(stdout, s->table, *s->count, 1);
     fputs("\n", stdout);
 }
@@ -320,8 +329,10 @@ static void manual_plugin(const collection *c, int i)
 {
     const plugmc_plugin *d = c->plugins[i].plugin;
     char *section = NULL;
-    if (asprintf(&section, "%s %s", plugin_kind_name(d->kind), c->found.names[i]) < 0) checked(NULL);
-    printf("### %s\n\n%s.\n\n", c->found.names[i], or_empty(d->summary));
+    if (asprintf(&section, "%s %s", plugin_kind_name(d->kind), c->found.names[i]) < 0)
+        checked(NULL);
+    printf("### %s\n\n", c->found.names[i]);
+    if (*or_empty(d->summary)) print_sentence(d->summary);
     if (*or_empty(d->reference)) printf("Paper: %s.\n\n", d->reference);
     for (int k = 0; k < c->found.count; k++)
         if (k != i && c->plugins[k].plugin == d && is_alias(c, k))
@@ -356,20 +367,21 @@ int command_manual(int argc, char **argv)
         "and of all plugins in the search path.\n";
     static const char head[] =
         "# Reference of the INI file\n\n"
-        "Made by `plugmc manual` from the tables that the program reads INI files with; do not edit.\n\n"
-        "A section begins with `[kind]` or `[kind NAME]`, a key is `key = value`. Lines that begin\n"
-        "with `;` or `#` are comments, and so is what follows a blank and `;`. Lines have at most 199\n"
-        "bytes, names of sections 49, and neither is indented. Unknown or doubled sections and keys\n"
-        "are errors.\n\n"
-        "Numbers are written as in C (`0.5`, `1e-3`); real ones also as fractions (`1/3`), whole ones\n"
-        "also as `1e6`. Flags are `yes` or `no`. Lengths are in a unit of your choice, the same\n"
-        "everywhere; energies are in units of kT.\n\n"
+        "Made by `plugmc manual` from the tables that the program reads INI files with; do not\n"
+        "edit.\n\n"
+        "A section begins with `[kind]` or `[kind NAME]`, a key is `key = value`. Lines that\n"
+        "begin with `;` or `#` are comments, and so is what follows a blank and `;`. Lines have\n"
+        "at most 199 bytes, names of sections 49, and none is indented. Unknown or doubled\n"
+        "sections and keys are errors.\n\n"
+        "Numbers are written as in C (`0.5`, `1e-3`); real ones also as fractions (`1/3`), whole\n"
+        "ones also as `1e6`. Flags are `yes` or `no`. Lengths are in a unit of your choice, the\n"
+        "same everywhere; energies are in units of kT.\n\n"
         "Any key can be set on the command line: `--set run.sweeps=1000`, `--set \"mover\n"
         "NAME.key=value\"`; NAME may be left out where there is one section of that kind.\n\n"
         "## Sections of the core\n\n";
     report r = {0};
     if (wants_help(argc, argv, usage)) return finish(&r);
-    if (argc != 1) {
+    if (argc != 0) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }

@@ -1,4 +1,5 @@
 /* plugmc: the program. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ static void usage(FILE *out)
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of write, with a sentence */
     if (argc < 2) {
         usage(stderr);
         return EXIT_USAGE;

@@ -111,7 +111,9 @@ static int read_configuration(simulation *sim, const arguments *a)
         if (!allowed) return usage_error("--set %s would change a run that is resumed", a->sets[i]);
         code = ini_set(&sim->config.ini, a->sets[i], sim->report);
     }
-    return code ? code : config_read(&sim->config, sim->report);
+    /* what could be read is interpreted even so: all errors of a file are told at once */
+    int reading = config_read(&sim->config, sim->report);
+    return code ? code : reading;
 }
 
 int command_run(int argc, char **argv)

@@ -7,15 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Keys ---------------------------------------------------------------------------------------- */
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 /* Sweeps are counted below 2^48, see plugmc_draw: 1e14 before and 1e14 after equilibration. */
 const plugmc_parameter run_table[] = {
     PLUGMC_INTEGER_KEY(run_section, sweeps, NULL, 1, 1e14, "sweeps",
-                       "length of the run after equilibration; a sweep is one trial move a particle "
-                       "on average"),
+                       "length of the run after equilibration; a sweep is one trial move a "
+                       "particle on average"),
     PLUGMC_INTEGER_KEY(run_section, equilibrate, "0", 0, 1e14, "sweeps",
-                       "sweeps before anything is measured; the size of trial moves is tuned there"),
+                       "sweeps before anything is measured; the size of trial moves is tuned "
+                       "there"),
     PLUGMC_INTEGER_KEY(run_section, seed, "1", 0, 0x1p63, "",
                        "key of the random numbers: the same seed gives the same chain"),
     PLUGMC_INTEGER_KEY(run_section, walkers, "1", 1, 1e6, "",
@@ -30,7 +31,8 @@ const plugmc_parameter run_table[] = {
                     "CPU's"),
     PLUGMC_TEXT_KEY(run_section, output, "",
                     "HDF5 file to write; if empty, the INI file's path with .h5 for .ini"),
-    PLUGMC_TEXT_KEY(run_section, csv, "", "file for a table of the scalars as text; if empty, none"),
+    PLUGMC_TEXT_KEY(run_section, csv, "",
+                    "file for a table of the scalars as text; if empty, none"),
     PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
                     "wall time between checkpoints; 0: only at the end"),
     PLUGMC_REAL_KEY(run_section, time_limit, "0", 0, 1e9, "s",
@@ -47,7 +49,8 @@ const plugmc_parameter box_table[] = {
                     "share of the volume (area in 2D) inside particles, which gives the size of "
                     "the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, density, "0", 0, 1e30, "length^-D",
-                    "particles per volume (area in 2D), which gives the size of the box; 0: not given"),
+                    "particles per volume (area in 2D), which gives the size of the box; 0: not "
+                    "given"),
     PLUGMC_REAL_KEY(box_section, lx, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, ly, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, lz, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
@@ -55,7 +58,8 @@ const plugmc_parameter box_table[] = {
 };
 
 const plugmc_parameter species_table[] = {
-    PLUGMC_INTEGER_KEY(species_section, count, NULL, 1, 2e9, "", "particles of the species a walker"),
+    PLUGMC_INTEGER_KEY(species_section, count, NULL, 1, 2e9, "",
+                       "particles of the species a walker"),
     PLUGMC_REAL_KEY(species_section, diameter, "1", 0, 1e30, "length",
                     "of a particle, for hard cores and packing fractions"),
     PLUGMC_REAL_KEY(species_section, charge, "0", -1e6, 1e6, "e", "of a particle"),
@@ -77,8 +81,8 @@ const plugmc_parameter initial_table[] = {
 
 #define PLUGIN_KEY                                                                                 \
     PLUGMC_TEXT_KEY(plugin_section, plugin, "",                                                    \
-                    "name of the plugin, or path of its .so (with a '/'); if empty, the section's " \
-                    "label")
+                    "name of the plugin, or path of its .so (with a '/'); if empty, the "          \
+                    "section's label")
 
 enum { ROLE_SAMPLED, ROLE_MEASURED };
 
@@ -110,8 +114,9 @@ enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */ }
 
 const section_kind section_kinds[] = {
     {"run", "how long, where, and what is written", 0, 0, 1, 1, run_table, &run_count},
-    {"box", "where particles may be; its size comes from packing_fraction, density, edges or radius",
-     0, 0, 1, 1, box_table, &box_count},
+    {"box",
+     "where particles may be; its size comes from packing_fraction, density, edges or radius", 0, 0,
+     1, 1, box_table, &box_count},
     {"species", "one kind of particle; sections in the order of their numbers", 0, 1, 1,
      MOST_SPECIES, species_table, &species_count},
     {"initial", "where particles are at the start", 0, 0, 0, 1, initial_table, &initial_count},
@@ -123,7 +128,7 @@ const section_kind section_kinds[] = {
 };
 const int section_kind_count = PLUGMC_COUNT(section_kinds);
 
-/* ---- Reading --------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static void check_sections(config *, report *);
 static void read_run(config *, report *);
@@ -228,14 +233,16 @@ static bool ends_in(const char *text, const char *end)
 }
 
 /* dir/sim.ini writes dir/sim.h5, and so does a run resumed from dir/sim.h5. */
-static char *default_output(const char *path)
+static const char *default_output(const char *path)
 {
     char *output = NULL;
     size_t length = strlen(path);
-    if (ends_in(path, ".h5")) return checked(strdup(path));
+    if (ends_in(path, ".h5")) return keep_text(path);
     if (ends_in(path, ".ini")) length -= strlen(".ini");
     if (asprintf(&output, "%.*s.h5", (int)length, path) < 0) checked(NULL);
-    return output;
+    const char *kept = keep_text(output);
+    free(output);
+    return kept;
 }
 
 static void read_run(config *c, report *r)
@@ -300,7 +307,7 @@ static void read_plugins(config *c, report *r)
     }
 }
 
-/* ---- Echo ------------------------------------------------------------------------------------------- */
+/* ---- Echo ------------------------------------------------------------------------------------ */
 
 static void echo_section(FILE *f, const char *name, const plugmc_parameter *table, int count,
                          const void *instance, const ini_section *s)

@@ -88,13 +88,17 @@ int ini_read(const char *path, ini_file *out, report *r)
     return code;
 }
 
-/* ---- Characters ------------------------------------------------------------------------------- */
+/* ---- Characters ------------------------------------------------------------------------------ */
 
 /* Bytes of the UTF-8 character at s, of which *code is the number; 0 if there is none. */
 static int utf8_character(const unsigned char *s, size_t left, uint32_t *code)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    int bytes = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    int bytes = s[0] < 0x80       ? 1
+                : s[0] >> 5 == 6  ? 2
+                : s[0] >> 4 == 14 ? 3
+                : s[0] >> 3 == 30 ? 4
+                                  : 0;
     if (bytes == 0 || (size_t)bytes > left) return 0;
     *code = bytes == 1 ? s[0] : s[0] & (0xffu >> (bytes + 1));
     for (int i = 1; i < bytes; i++) {
@@ -121,7 +125,7 @@ static const char *character_fault(const char *text, size_t length, uint32_t *co
     return NULL;
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void refuse(reader *r, const char *format, ...)
 {
@@ -181,9 +185,10 @@ static void free_section(ini_section *s)
 
 static int find_same(const ini_file *file, const char *kind, const char *label)
 {
-    for (int i = 0; i < file->count; i++)
-        if (strcmp(file->sections[i].kind, kind) == 0 && strcmp(file->sections[i].label, label) == 0)
-            return i;
+    for (int i = 0; i < file->count; i++) {
+        const ini_section *s = &file->sections[i];
+        if (strcmp(s->kind, kind) == 0 && strcmp(s->label, label) == 0) return i;
+    }
     return -1;
 }
 
@@ -225,6 +230,13 @@ static bool open_section(reader *r, const char *line)
     return r->report->errors == before;
 }
 
+/* Keys that follow belong to a section of which nothing is kept. */
+static void pass_over_section(reader *r)
+{
+    r->in_section = true;
+    r->section = -1;
+}
+
 /* May inih see this line? Says why not. */
 static bool check_line(reader *r, const char *line)
 {
@@ -232,7 +244,7 @@ static bool check_line(reader *r, const char *line)
     if (*first == 0 || *first == ';' || *first == '#') return false; /* nothing in it */
     if (first > line) {
         refuse(r, "this line is indented: keys and sections begin in the first column");
-        if (*first == '[') r->in_section = true, r->section = -1;
+        if (*first == '[') pass_over_section(r);
         return false;
     }
     if (*first == '[') return open_section(r, first);
@@ -264,10 +276,8 @@ static char *next_line(char *line, int size, void *stream)
     uint32_t code = 0;
     const char *fault = character_fault(begin, length, &code);
     line[0] = 0;
-    if (begin < end && *begin == '[') { /* until it is opened: its keys are not those of the section above */
-        r->in_section = true;
-        r->section = -1;
-    }
+    /* Until it is opened, so that its keys are not taken for those of the section above. */
+    if (begin < end && *begin == '[') pass_over_section(r);
     if (fault) {
         refuse(r, "character 0x%02x %s", code, fault);
     } else if (length > LONGEST_LINE || length >= (size_t)size) {
@@ -280,7 +290,7 @@ static char *next_line(char *line, int size, void *stream)
     return line;
 }
 
-/* ---- Keys --------------------------------------------------------------------------------------- */
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 static void append_entry(ini_section *s, const char *key, const char *value, char *origin, int line)
 {
@@ -345,7 +355,7 @@ void ini_write(FILE *f, const ini_file *file)
     }
 }
 
-/* ---- --set ---------------------------------------------------------------------------------------- */
+/* ---- --set ----------------------------------------------------------------------------------- */
 
 /* The section an assignment means, made if there is none; -1 after an error. */
 static int target_section(ini_file *file, const char *begin, const char *end, report *r)
@@ -366,7 +376,8 @@ static int target_section(ini_file *file, const char *begin, const char *end, re
     } else if (found < 0 && (strlen(wanted.name) > LONGEST_SECTION_NAME ||
                              strpbrk(wanted.name, "[];") ||
                              character_fault(wanted.name, strlen(wanted.name), &code))) {
-        report_error(r, EXIT_USAGE, "--set", 0, "'%s' cannot be the name of a section", wanted.name);
+        report_error(r, EXIT_USAGE, "--set", 0, "'%s' cannot be the name of a section",
+                     wanted.name);
     } else if (found < 0) {
         return append_section(file, wanted);
     }

@@ -29,7 +29,7 @@ static bool parse_value(const plugmc_parameter *, const char *text, size_t real_
                         char why[WHY]);
 static void store(const plugmc_parameter *, size_t real_size, void *instance, const value *);
 
-/* ---- Sections into structs -------------------------------------------------------------------- */
+/* ---- Sections into structs ------------------------------------------------------------------- */
 
 /* Reports at the line of the entry, or as --set, or for a default at the section. */
 __attribute__((format(printf, 5, 6))) static void complain(report *r, const char *path,
@@ -95,7 +95,7 @@ int parameters_unused(const plugmc_parameter *table, int count, const char *cons
     return r->errors > before ? r->code : 0;
 }
 
-/* ---- Text to values ---------------------------------------------------------------------------- */
+/* ---- Text to values -------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static bool fault(char why[WHY], const char *format, ...)
 {
@@ -117,15 +117,33 @@ static bool has_maximum(const plugmc_parameter *p)
     return p->type == PLUGMC_TYPE_INTEGER ? p->maximum < 0x1p63 : !isinf(p->maximum);
 }
 
+/* A bound for people: 0.5, 1000, 1e14, 1e-6. */
+static void bound_words(double v, char out[WORD])
+{
+    bool plain = v == 0 || (fabs(v) >= 1e-3 && fabs(v) < 1e6);
+    if (plain || !isfinite(v)) {
+        snprintf(out, WORD, "%.15g", v);
+        return;
+    }
+    int digits = 0;
+    do
+        snprintf(out, WORD, "%.*e", digits, v);
+    while (strtod(out, NULL) != v && ++digits < 17);
+    char *exponent = strchr(out, 'e') + 1;
+    snprintf(exponent, (size_t)(out + WORD - exponent), "%d", atoi(exponent));
+}
+
 static bool check_range(const plugmc_parameter *p, double v, char why[WHY])
 {
-    char minimum[WORD] = "", maximum[WORD] = "", unit[WORD] = "";
+    char minimum[WORD], maximum[WORD];
+    bool has_both = has_minimum(p) && has_maximum(p);
     if (v >= p->minimum && v <= p->maximum) return true;
-    if (has_minimum(p)) snprintf(minimum, sizeof minimum, "at least %.15g", p->minimum);
-    if (has_maximum(p)) snprintf(maximum, sizeof maximum, "at most %.15g", p->maximum);
-    if (*p->unit) snprintf(unit, sizeof unit, " (%s)", p->unit);
-    return fault(why, "must be %s%s%s%s", minimum, *minimum && *maximum ? " and " : "", maximum,
-                 unit);
+    bound_words(p->minimum, minimum);
+    bound_words(p->maximum, maximum);
+    return fault(why, "must be %s%s%s%s%s%s%s%s", has_minimum(p) ? "at least " : "",
+                 has_minimum(p) ? minimum : "", has_both ? " and " : "",
+                 has_maximum(p) ? "at most " : "", has_maximum(p) ? maximum : "",
+                 *p->unit ? " (" : "", p->unit, *p->unit ? ")" : "");
 }
 
 /* A number in C notation that ends where *end points; "" and blanks in front are none. The
@@ -185,9 +203,9 @@ static bool parse_integer(const plugmc_parameter *p, const char *text, size_t re
             errno = ERANGE;
     }
     if (errno == ERANGE) {
-        char range[WHY];
-        bool in_range = check_range(p, *text == '-' ? -HUGE_VAL : HUGE_VAL, range);
-        return fault(why, "%s", in_range ? "is too large" : range);
+        bool negative = *text == '-', bounded = negative ? has_minimum(p) : has_maximum(p);
+        if (bounded) return check_range(p, negative ? -HUGE_VAL : HUGE_VAL, why);
+        return fault(why, "is beyond the range of 64 bits");
     }
     out->integer = whole;
     return check_range(p, (double)whole, why);
@@ -273,6 +291,23 @@ static bool parse_value(const plugmc_parameter *p, const char *text, size_t real
     return types[p->type].parse(p, text, real_size, v, why);
 }
 
+/* Kept in a list, so that a checker of leaks finds them, and each text once. */
+const char *keep_text(const char *words)
+{
+    typedef struct text {
+        struct text *next;
+        char words[];
+    } text;
+    static text *kept;
+    for (const text *t = kept; t; t = t->next)
+        if (strcmp(t->words, words) == 0) return t->words;
+    text *t = checked(malloc(sizeof *t + strlen(words) + 1));
+    strcpy(t->words, words);
+    t->next = kept;
+    kept = t;
+    return t->words;
+}
+
 static void store(const plugmc_parameter *p, size_t real_size, void *instance, const value *v)
 {
     char *field = (char *)instance + p->offset;
@@ -286,19 +321,20 @@ static void store(const plugmc_parameter *p, size_t real_size, void *instance, c
     case PLUGMC_TYPE_INTEGER: *(int64_t *)field = v->integer; break;
     case PLUGMC_TYPE_FLAG:
     case PLUGMC_TYPE_CHOICE: *(int32_t *)field = v->word; break;
-    case PLUGMC_TYPE_TEXT: *(const char **)field = checked(strdup(v->text)); break;
+    case PLUGMC_TYPE_TEXT: *(const char **)field = keep_text(v->text); break;
     }
 }
 
-/* ---- A table that can be trusted ----------------------------------------------------------------- */
+/* ---- A table that can be trusted ------------------------------------------------------------- */
 
 static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size_t instance_size,
                                char why[WHY])
 {
     value v;
-    if (p->type < 0 || p->type >= (int)(sizeof types / sizeof types[0])) return "has an unknown type";
+    if (p->type < 0 || p->type >= PLUGMC_COUNT(types)) return "has an unknown type";
     size_t bytes = types[p->type].bytes ? types[p->type].bytes : real_size;
-    if (instance_size < bytes || p->offset > instance_size - bytes) return "lies outside its struct";
+    if (instance_size < bytes || p->offset > instance_size - bytes)
+        return "lies outside its struct";
     if (p->offset % bytes != 0) return "is not aligned in its struct";
     if (!p->doc || !p->unit) return "has no doc or no unit";
     if (p->derived) return NULL;
@@ -332,7 +368,7 @@ bool parameters_sane(const plugmc_parameter *table, int count, size_t real_size,
     return true;
 }
 
-/* ---- Structs and tables as text -------------------------------------------------------------------- */
+/* ---- Structs and tables as text -------------------------------------------------------------- */
 
 /* The shortest of the decimal numbers that read back as the same bits. */
 static void print_real(FILE *f, double v, size_t real_size)
@@ -384,13 +420,15 @@ void parameters_echo(FILE *f, const plugmc_parameter *table, int count, size_t r
 static void range_words(const plugmc_parameter *p, char out[WHY])
 {
     char **words;
+    char minimum[WORD], maximum[WORD];
     bool number = p->type == PLUGMC_TYPE_REAL || p->type == PLUGMC_TYPE_INTEGER;
-    bool minimum = number && has_minimum(p), maximum = number && has_maximum(p);
-    if (minimum && maximum)
-        snprintf(out, WHY, "%.15g ... %.15g", p->minimum, p->maximum);
-    else if (minimum || maximum)
-        snprintf(out, WHY, "at %s %.15g", minimum ? "least" : "most",
-                 minimum ? p->minimum : p->maximum);
+    bool from = number && has_minimum(p), to = number && has_maximum(p);
+    bound_words(p->minimum, minimum);
+    bound_words(p->maximum, maximum);
+    if (from && to)
+        snprintf(out, WHY, "%s ... %s", minimum, maximum);
+    else if (from || to)
+        snprintf(out, WHY, "at %s %s", from ? "least" : "most", from ? minimum : maximum);
     else
         snprintf(out, WHY, "%s", types[p->type].words);
     if (p->type != PLUGMC_TYPE_CHOICE) return;
@@ -480,7 +518,7 @@ void parameters_ini_block(FILE *f, const char *section, const plugmc_parameter *
         print_comment(f, comment);
         free(comment);
         if (p->fallback)
-            fprintf(f, "%s = %s\n", p->name, p->fallback);
+            fprintf(f, "%s =%s%s\n", p->name, *p->fallback ? " " : "", p->fallback);
         else
             fprintf(f, "%s =  ; must be given\n", p->name);
     }

@@ -18,6 +18,9 @@
 int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, void *instance,
                     const char *path, ini_section *section, report *);
 
+/* A copy that lives as long as the program. Main thread only. */
+const char *keep_text(const char *);
+
 /* Reports every entry of `section` that nobody used: "sim.ini:12: [potential] unknown key
  * 'diametr'; did you mean 'diameter'?". `extra` are further known keys, NULL at the end. */
 int parameters_unused(const plugmc_parameter *table, int count, const char *const *extra,

@@ -168,7 +168,8 @@ typedef struct cached_file {
 
 static int older_first(const void *a, const void *b)
 {
-    const struct timespec *s = &((const cached_file *)a)->used, *t = &((const cached_file *)b)->used;
+    const struct timespec *s = &((const cached_file *)a)->used,
+                          *t = &((const cached_file *)b)->used;
     if (s->tv_sec != t->tv_sec) return s->tv_sec < t->tv_sec ? -1 : 1;
     return (s->tv_nsec > t->tv_nsec) - (s->tv_nsec < t->tv_nsec);
 }

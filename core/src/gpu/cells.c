@@ -25,7 +25,8 @@ static gpu_cells *find_cells(gpu *g, double range)
 }
 
 /* Replaces *buffer if it has less room than asked for. */
-static int make_room(gpu *g, plugmc_device_pointer *buffer, size_t room, size_t entries, size_t each)
+static int make_room(gpu *g, plugmc_device_pointer *buffer, size_t room, size_t entries,
+                     size_t each)
 {
     if (*buffer && room >= entries) return PLUGMC_OK;
     int code = gpu_release(g, *buffer);
@@ -50,7 +51,8 @@ static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, siz
     };
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0] && !code; i++)
-        code = make_room(g, buffers[i].buffer, buffers[i].room, buffers[i].entries, buffers[i].each);
+        code =
+            make_room(g, buffers[i].buffer, buffers[i].room, buffers[i].entries, buffers[i].each);
     if (code) return code;
     if (c->starts < starts) c->starts = starts;
     if (c->entries < entries) c->entries = entries;
@@ -84,7 +86,8 @@ static int launch(gpu *g, plugmc_kernel *kernel, uint64_t blocks, void **argumen
 {
     const uint32_t grid[3] = {(uint32_t)blocks, 1, 1}, block[3] = {CELLS_THREADS, 1, 1};
     if (blocks > INT32_MAX)
-        return gpu_fail(g, PLUGMC_ERROR_MEMORY, "too many particles and walkers for cells on a GPU");
+        return gpu_fail(g, PLUGMC_ERROR_MEMORY,
+                        "too many particles and walkers for cells on a GPU");
     return gpu_launch(g, kernel, grid, block, 0, arguments);
 }
 
@@ -103,7 +106,8 @@ static int sort(gpu *g, cells_grid *grid, uint64_t walkers, gpu_cells *c,
         plugmc_device_pointer *to = &orders[(passes - 1 - pass) % 2];
         plugmc_device_pointer *from = pass ? &orders[(passes - pass) % 2] : &none;
         plugmc_device_pointer *keys = &s->keys[pass % 2], *to_keys = &s->keys[(pass + 1) % 2];
-        code = launch(g, k->count, walkers * grid->tiles, (void *[]){grid, keys, &shift, &s->counts});
+        code =
+            launch(g, k->count, walkers * grid->tiles, (void *[]){grid, keys, &shift, &s->counts});
         if (!code) code = launch(g, k->places, walkers, (void *[]){grid, &s->counts});
         if (!code)
             code = launch(g, k->move, walkers * grid->tiles,
@@ -127,8 +131,8 @@ static cells_grid device_grid(const plugmc_system *system, const cell_grid *grid
     return out;
 }
 
-int gpu_cells_build(gpu *g, const plugmc_system *system, plugmc_device_pointer positions, double range,
-                    plugmc_cells *out)
+int gpu_cells_build(gpu *g, const plugmc_system *system, plugmc_device_pointer positions,
+                    double range, plugmc_cells *out)
 {
     const cell_grid shape = cell_grid_make(system, range);
     cells_grid grid = device_grid(system, &shape);
@@ -148,7 +152,8 @@ int gpu_cells_build(gpu *g, const plugmc_system *system, plugmc_device_pointer p
         code = launch(g, k->start, (starts + CELLS_THREADS - 1) / CELLS_THREADS,
                       (void *[]){&grid, &starts, &keys, &c->start});
     if (!code)
-        code = launch(g, k->gather, blocks, (void *[]){&grid, &positions, &c->order, &c->positions});
+        code =
+            launch(g, k->gather, blocks, (void *[]){&grid, &positions, &c->order, &c->positions});
     if (code) return code;
 
     *out = (plugmc_cells){.size = sizeof *out,

@@ -124,7 +124,8 @@ extern "C" __global__ void cells_move(cells_grid g, uint32_t shift, const uint32
 
 /* start[c]: number of particles in cells below c, by bisection of the sorted cells. Threads are
  * numbered over [walkers][cells + 1]. */
-extern "C" __global__ void cells_start(cells_grid g, uint64_t n, const uint32_t *cell, uint32_t *start)
+extern "C" __global__ void cells_start(cells_grid g, uint64_t n, const uint32_t *cell,
+                                       uint32_t *start)
 {
     uint64_t at = (uint64_t)blockIdx.x * CELLS_THREADS + threadIdx.x;
     if (at >= n) return;
@@ -142,8 +143,8 @@ extern "C" __global__ void cells_start(cells_grid g, uint64_t n, const uint32_t 
 }
 
 /* Positions in the order of the cells, wrapped. */
-extern "C" __global__ void cells_gather(cells_grid g, const double *positions, const uint32_t *order,
-                                        double *sorted)
+extern "C" __global__ void cells_gather(cells_grid g, const double *positions,
+                                        const uint32_t *order, double *sorted)
 {
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;

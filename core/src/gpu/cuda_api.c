@@ -28,6 +28,8 @@ static const char *resolve(void *library, const symbol *symbols, size_t count, v
 
 const char *driver_resolve(void *library, driver_api *api)
 {
+    void *extended = dlsym(library, "cuLaunchKernelEx");
+    memcpy(&api->launch_extended, &extended, sizeof extended);
     return resolve(library, driver_symbols, sizeof driver_symbols / sizeof driver_symbols[0], api);
 }
 

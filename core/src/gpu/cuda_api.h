@@ -107,8 +107,28 @@ enum { COMPILER_ERROR_COMPILATION = 6 };
     X(ptx, "nvrtcGetPTX", (compiler_program, char *ptx))
 
 #define CUDA_API_FIELD(field, symbol, arguments) int(*field) arguments;
+/* CUlaunchAttribute and CUlaunchConfig of cuLaunchKernelEx. */
+typedef struct driver_launch_attribute {
+    int id; /* DRIVER_LAUNCH_PROGRAMMATIC */
+    int padding;
+    union {
+        char bytes[64];
+        int flag;
+    } value;
+} driver_launch_attribute;
+typedef struct driver_launch_config {
+    unsigned gx, gy, gz, bx, by, bz, dynamic_shared;
+    driver_stream stream;
+    driver_launch_attribute *attributes;
+    unsigned attribute_count;
+} driver_launch_config;
+enum { DRIVER_LAUNCH_PROGRAMMATIC = 6 }; /* programmatic stream serialization */
+
 typedef struct driver_api {
     DRIVER_FUNCTIONS(CUDA_API_FIELD)
+    /* cuLaunchKernelEx, since CUDA 11.8; NULL in older drivers */
+    int (*launch_extended)(const driver_launch_config *, driver_function, void **arguments,
+                           void **extra);
 } driver_api;
 typedef struct compiler_api {
     COMPILER_FUNCTIONS(CUDA_API_FIELD)

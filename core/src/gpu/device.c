@@ -32,7 +32,8 @@ int gpu_fail(gpu *g, int code, const char *format, ...)
     va_end(arguments);
     if (g->caller) {
         const plugmc_context *c = g->caller;
-        report_error(g->report, exit_code_of(code), c->file, c->line, "[%s] %s", c->section, sentence);
+        report_error(g->report, exit_code_of(code), c->file, c->line, "[%s] %s", c->section,
+                     sentence);
         g->caller->failed = 1;
     } else {
         report_error(g->report, exit_code_of(code), NULL, 0, "%s", sentence);
@@ -107,10 +108,11 @@ static int fail_memory(gpu *g, size_t bytes)
     size_t unused = 0, total = 0, ours = 0;
     g->api.memory_info(&unused, &total);
     for (int i = 0; i < g->allocation_count; i++) ours += g->allocations[i].bytes;
-    return gpu_fail(g, PLUGMC_ERROR_MEMORY,
-                    "out of GPU memory: %.1f MiB were asked for, %.1f of %.1f MiB are free, and this "
-                    "run already holds %.1f MiB",
-                    (double)bytes / MiB, (double)unused / MiB, (double)total / MiB, (double)ours / MiB);
+    return gpu_fail(
+        g, PLUGMC_ERROR_MEMORY,
+        "out of GPU memory: %.1f MiB were asked for, %.1f of %.1f MiB are free, and this "
+        "run already holds %.1f MiB",
+        (double)bytes / MiB, (double)unused / MiB, (double)total / MiB, (double)ours / MiB);
 }
 
 int gpu_allocate(gpu *g, size_t bytes, plugmc_device_pointer *out)
@@ -155,10 +157,11 @@ static gpu_module *find_module(gpu *g, const uint8_t digest[32])
 static int fail_load(gpu *g, driver_result result, const char *name)
 {
     char words[256];
-    return gpu_fail(g, PLUGMC_ERROR_DEVICE,
-                    "the driver (CUDA %d.%d) cannot load kernel text '%s' compiled by NVRTC %d.%d: %s",
-                    g->driver_version / 1000, g->driver_version % 1000 / 10, name, g->compiler->major,
-                    g->compiler->minor, error_words(&g->api, result, words));
+    return gpu_fail(
+        g, PLUGMC_ERROR_DEVICE,
+        "the driver (CUDA %d.%d) cannot load kernel text '%s' compiled by NVRTC %d.%d: %s",
+        g->driver_version / 1000, g->driver_version % 1000 / 10, name, g->compiler->major,
+        g->compiler->minor, error_words(&g->api, result, words));
 }
 
 static int load_module(gpu *g, const char *fused, const char *name, const uint8_t digest[32],
@@ -190,16 +193,18 @@ static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char 
     driver_function handle;
     driver_result result = g->api.module_function(&handle, m->handle, name);
     if (result == DRIVER_ERROR_NOT_FOUND)
-        return gpu_fail(g, PLUGMC_ERROR_DEVICE,
-                        "kernel text '%s' has no kernel '%s'; is it declared extern \"C\" __global__?",
-                        text_name, name);
+        return gpu_fail(
+            g, PLUGMC_ERROR_DEVICE,
+            "kernel text '%s' has no kernel '%s'; is it declared extern \"C\" __global__?",
+            text_name, name);
     if (result) return checked_call(g, result, "looking up a kernel");
     plugmc_kernel *k = calloc(1, sizeof *k);
     if (k) {
         k->name = strdup(name);
         k->text_name = strdup(text_name);
     }
-    if (!k || !k->name || !k->text_name) return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
+    if (!k || !k->name || !k->text_name)
+        return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
     k->module = m;
     k->handle = handle;
     k->next = g->kernels;
@@ -225,7 +230,24 @@ int gpu_kernel(gpu *g, const plugmc_kernel_text *text, const char *name, plugmc_
             *out = k;
             return PLUGMC_OK;
         }
-    return load_kernel(g, m, text->name, name, out);
+    code = load_kernel(g, m, text->name, name, out);
+    if (!code)
+        (*out)->overlaps = text->overlap && g->services.architecture >= 90 && g->api.launch_extended;
+    return code;
+}
+
+/* With overlap the launch may begin while the kernel before it ends; its text waits for that with
+ * plugmc_wait. Hides most of the time between small kernels. */
+static driver_result launch(gpu *g, const plugmc_kernel *k, const uint32_t grid[3],
+                            const uint32_t block[3], uint32_t dynamic_shared, void **arguments)
+{
+    if (!k->overlaps)
+        return g->api.launch(k->handle, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                             dynamic_shared, g->stream, arguments, NULL);
+    driver_launch_attribute attribute = {.id = DRIVER_LAUNCH_PROGRAMMATIC, .value.flag = 1};
+    driver_launch_config config = {grid[0],  grid[1],        grid[2],   block[0],   block[1],
+                                   block[2], dynamic_shared, g->stream, &attribute, 1};
+    return g->api.launch_extended(&config, k->handle, arguments, NULL);
 }
 
 /* Beyond 48 KiB a kernel must be told. */
@@ -234,14 +256,16 @@ static int allow_shared(gpu *g, plugmc_kernel *k, uint32_t bytes)
     char words[256];
     int fixed = 0;
     if (bytes <= k->dynamic_shared || bytes <= 48 * 1024) return PLUGMC_OK;
-    driver_result result = g->api.function_set(k->handle, DRIVER_FUNCTION_DYNAMIC_SHARED, (int)bytes);
+    driver_result result =
+        g->api.function_set(k->handle, DRIVER_FUNCTION_DYNAMIC_SHARED, (int)bytes);
     if (result) {
         g->api.function_get(&fixed, DRIVER_FUNCTION_SHARED, k->handle);
-        return gpu_fail(g, PLUGMC_ERROR_DEVICE,
-                        "kernel '%s' of '%s' cannot have %u bytes of dynamic shared memory beside %d "
-                        "of its own (this GPU has %d a block): %s",
-                        k->name, k->text_name, bytes, fixed, g->services.shared_per_block,
-                        error_words(&g->api, result, words));
+        return gpu_fail(
+            g, PLUGMC_ERROR_DEVICE,
+            "kernel '%s' of '%s' cannot have %u bytes of dynamic shared memory beside %d "
+            "of its own (this GPU has %d a block): %s",
+            k->name, k->text_name, bytes, fixed, g->services.shared_per_block,
+            error_words(&g->api, result, words));
     }
     k->dynamic_shared = bytes;
     return PLUGMC_OK;
@@ -254,16 +278,16 @@ int gpu_launch(gpu *g, plugmc_kernel *k, const uint32_t grid[3], const uint32_t 
     int code = begin(g);
     if (!code) code = allow_shared(g, k, dynamic_shared);
     if (code) return code;
-    driver_result result = g->api.launch(k->handle, grid[0], grid[1], grid[2], block[0], block[1],
-                                         block[2], dynamic_shared, g->stream, arguments, NULL);
+    driver_result result = launch(g, k, grid, block, dynamic_shared, arguments);
     if (is_crash(result)) return checked_call(g, result, "a kernel");
     if (result) {
         g->broken = true; /* what it should have done is missing from all that follows */
-        return gpu_fail(g, PLUGMC_ERROR_DEVICE,
-                        "kernel '%s' of '%s' cannot be launched (grid %u x %u x %u, block %u x %u x %u, "
-                        "%u bytes of dynamic shared memory): %s",
-                        k->name, k->text_name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                        dynamic_shared, error_words(&g->api, result, words));
+        return gpu_fail(
+            g, PLUGMC_ERROR_DEVICE,
+            "kernel '%s' of '%s' cannot be launched (grid %u x %u x %u, block %u x %u x %u, "
+            "%u bytes of dynamic shared memory): %s",
+            k->name, k->text_name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+            dynamic_shared, error_words(&g->api, result, words));
     }
     g->last = k;
     return PLUGMC_OK;
@@ -291,12 +315,14 @@ static int service_synchronize(plugmc_context *c)
 {
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "the plugin waits for the GPU");
-    return code ? code : checked_call(g, g->api.stream_synchronize(g->stream), "waiting for the GPU");
+    return code ? code
+                : checked_call(g, g->api.stream_synchronize(g->stream), "waiting for the GPU");
 }
 
 /* Waits: the caller may use its memory again, and whether the driver has read all of it when the
  * asynchronous copy returns depends on the machine. */
-static int service_upload(plugmc_context *c, plugmc_device_pointer to, const void *from, size_t bytes)
+static int service_upload(plugmc_context *c, plugmc_device_pointer to, const void *from,
+                          size_t bytes)
 {
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "data is uploaded");
@@ -323,7 +349,8 @@ static int service_copy(plugmc_context *c, plugmc_device_pointer to, plugmc_devi
     return checked_call(g, g->api.copy(to, from, bytes, g->stream), "a copy on the GPU");
 }
 
-static int service_fill(plugmc_context *c, plugmc_device_pointer at, unsigned char value, size_t bytes)
+static int service_fill(plugmc_context *c, plugmc_device_pointer at, unsigned char value,
+                        size_t bytes)
 {
     gpu *g = enter(c);
     int code = begin(g);
@@ -401,13 +428,15 @@ static bool open_driver(driver_api *api, int *version, int *count, char why[512]
     *version = *count = 0;
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        snprintf(why, 512, "there is no NVIDIA driver on this machine (libcuda.so.1 cannot be opened)");
+        snprintf(why, 512,
+                 "there is no NVIDIA driver on this machine (libcuda.so.1 cannot be opened)");
         return false;
     }
     const char *missing = driver_resolve(library, api);
     if (!missing) api->version(version);
     if (missing) {
-        snprintf(why, 512, "the NVIDIA driver is older than CUDA 11.4 (it has no %s); update it", missing);
+        snprintf(why, 512, "the NVIDIA driver is older than CUDA 11.4 (it has no %s); update it",
+                 missing);
         return false;
     }
     driver_result result = api->init(0);
@@ -438,9 +467,11 @@ static bool open_compiler(gpu *g, char why[512])
     int major = g->driver_version / 1000;
     g->compiler = nvrtc_open_up_to(major, why);
     if (g->compiler && g->compiler->major > major) {
-        snprintf(why, 512, "the driver is too old: it knows CUDA %d.%d, but NVRTC ('%.200s') is %d.%d; "
-                 "update the driver or install an older NVRTC", major, g->driver_version % 1000 / 10,
-                 g->compiler->path, g->compiler->major, g->compiler->minor);
+        snprintf(why, 512,
+                 "the driver is too old: it knows CUDA %d.%d, but NVRTC ('%.200s') is %d.%d; "
+                 "update the driver or install an older NVRTC",
+                 major, g->driver_version % 1000 / 10, g->compiler->path, g->compiler->major,
+                 g->compiler->minor);
         return false;
     }
     if (g->compiler) return true;
@@ -501,7 +532,8 @@ gpu *gpu_open(int index, bool fast_math, char why[512])
     }
     driver_result result = DRIVER_SUCCESS;
     if (index < 0 || index >= count)
-        snprintf(why, 512, "there is no GPU %d: the driver shows %d, numbered from 0", index, count);
+        snprintf(why, 512, "there is no GPU %d: the driver shows %d, numbered from 0", index,
+                 count);
     else if (open_compiler(g, why) && (result = open_device(g, index)) == DRIVER_SUCCESS)
         return g;
     if (result)
@@ -557,6 +589,6 @@ void gpu_describe(FILE *out, const gpu *g)
 {
     fprintf(out, "%s, sm_%d, %d multiprocessors, %.1f GiB, driver for CUDA %d.%d, NVRTC %d.%d\n",
             g->name, g->services.architecture, g->services.multiprocessors,
-            (double)g->memory / (1024 * MiB), g->driver_version / 1000, g->driver_version % 1000 / 10,
-            g->compiler->major, g->compiler->minor);
+            (double)g->memory / (1024 * MiB), g->driver_version / 1000,
+            g->driver_version % 1000 / 10, g->compiler->major, g->compiler->minor);
 }

@@ -23,6 +23,7 @@ struct plugmc_kernel {
     gpu_module *module;
     driver_function handle;
     uint32_t dynamic_shared; /* bytes it may be launched with so far */
+    bool overlaps;           /* plugmc_kernel_text.overlap, where GPU and driver can */
     struct plugmc_kernel *next;
 };
 

@@ -203,7 +203,8 @@ static double contact_square(const fusion *f, int a, int b)
         const fused_term *t = &f->terms[i];
         if (!t->pair || !(t->pair->functions & PLUGMC_PAIR_CONTACT)) continue;
         double contact = t->pair->contact(t->instance, &pa, &pb);
-        double square = f->in_double ? contact * contact : (double)((float)contact * (float)contact);
+        double square =
+            f->in_double ? contact * contact : (double)((float)contact * (float)contact);
         if (square > largest) largest = square;
     }
     return largest;
@@ -258,9 +259,8 @@ static void put_sums(const fusion *f)
 {
     fputs("typedef struct plugmc_sums {\n"
           "    real term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];\n} plugmc_sums;\n"
-          "PLUGMC_FN void plugmc_sums_clear(plugmc_sums *s)\n{\n    s->term[0] = 0;\n", f->out);
-    put_for_energies(f, "    s->term[@] = 0;\n");
-    fputs("}\nPLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *s, plugmc_separation r, "
+          "PLUGMC_FN void plugmc_sums_clear(plugmc_sums *s)\n{\n    *s = plugmc_sums();\n}\n"
+          "PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *s, plugmc_separation r, "
           "plugmc_site a, plugmc_site b)\n{\n", f->out);
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
                         "    s->term[@] += #::plugmc_pair_term(&p@, r, a, b);\n");
@@ -282,8 +282,10 @@ static void put_fields(const fusion *f)
     for (int i = 0; i < f->count; i++) {
         int k = f->terms[i].index;
         if (!f->terms[i].field) continue;
-        fprintf(f->out, "    const plugmc_p%d::parameters p%d = plugmc_p%d::plugmc_parameters();\n"
-                "    total += plugmc_p%d::plugmc_field_term(&p%d, r, a, outside);\n", k, k, k, k, k);
+        fprintf(f->out,
+                "    const plugmc_p%d::parameters p%d = plugmc_p%d::plugmc_parameters();\n"
+                "    total += plugmc_p%d::plugmc_field_term(&p%d, r, a, outside);\n",
+                k, k, k, k, k);
     }
     fputs("    return total;\n}\n", f->out);
 }

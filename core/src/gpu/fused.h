@@ -2,7 +2,8 @@
  * core writes these definitions in front of the mover's text; this file documents them and is
  * compiled into no program.
  *
- * Macros: PLUGMC_DIMENSION (2 or 3), PLUGMC_PERIODIC (1 or 0), PLUGMC_SPECIES (number),
+ * Macros: PLUGMC_DIMENSION (2 or 3), PLUGMC_PERIODIC (1 or 0),
+ * PLUGMC_DOMAIN_SPHERE (0 or 1), PLUGMC_SPECIES (number),
  * PLUGMC_ENERGY_TERMS (number of pair terms with an energy), PLUGMC_CONTACTS (1 if any pair term
  * has a hard core), PLUGMC_FIELDS (number of field terms), PLUGMC_REAL (float or double).
  *
@@ -21,11 +22,13 @@ typedef struct plugmc_sums {
     real term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];
 } plugmc_sums;
 PLUGMC_FN void plugmc_sums_clear(plugmc_sums *);
-PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *, plugmc_separation, plugmc_site a, plugmc_site b);
+PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *, plugmc_separation, plugmc_site a,
+                                      plugmc_site b);
 PLUGMC_FN void plugmc_sums_add_change(plugmc_sums *, plugmc_separation from, plugmc_separation to,
                                       plugmc_site a, plugmc_site b);
 /* Sum over terms, each times its probe factor. */
 PLUGMC_FN real plugmc_sums_total(const plugmc_sums *, plugmc_site a);
 
-/* One-body energy of all field terms, and whether the particle may not be there. */
+/* One-body energy of all field terms. *outside becomes 1 where the particle may not be, and is left
+ * alone elsewhere; the sphere's own surface is not looked at. */
 PLUGMC_FN real plugmc_fields(plugmc_position, plugmc_site, int *outside);

@@ -30,7 +30,8 @@ char *fuse(const plugmc_system *, const plugmc_kernel_text *);
 int compile(nvrtc *, const char *fused, const char *name, int architecture, bool fast_math,
             void **cubin, size_t *bytes, report *);
 
-/* Folder of the kernel cache, made if need be (mode 0700); NULL with a reason. */
+/* Folder of the kernel cache, made if need be (mode 0700), valid until the next call; NULL with a
+ * reason. */
 const char *cache_folder(char why[512]);
 
 /* ---- The device ---- */

@@ -37,7 +37,8 @@ static const struct {
 
 static bool list_architectures(nvrtc *n)
 {
-    if (n->api.architecture_count(&n->architecture_count) || n->architecture_count < 1) return false;
+    if (n->api.architecture_count(&n->architecture_count) || n->architecture_count < 1)
+        return false;
     n->architectures = calloc((size_t)n->architecture_count, sizeof *n->architectures);
     return n->architectures && n->api.architectures(n->architectures) == 0;
 }
@@ -73,8 +74,8 @@ static nvrtc *open_library(const char *path, char why[512])
 /* `name` in the folders of CUDA installations, the newest first. */
 static nvrtc *open_in_folders(const char *name, char why[512])
 {
-    static const char *const folders[] = {"/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/*/lib",
-                                          "/opt/cuda*/lib64"};
+    static const char *const folders[] = {"/usr/local/cuda*/lib64",
+                                          "/usr/local/cuda*/targets/*/lib", "/opt/cuda*/lib64"};
     nvrtc *found = NULL;
     for (size_t i = 0; i < sizeof folders / sizeof folders[0] && !found; i++) {
         char pattern[128];
@@ -202,7 +203,8 @@ static bool find_error(const char *log, first_error *e)
         if (open == line || !sentence) continue;
         sentence += strspn(sentence, ": ");
         snprintf(e->file, sizeof e->file, "%.*s", (int)(open - line), line);
-        snprintf(e->sentence, sizeof e->sentence, "%.*s", (int)(line + length - sentence), sentence);
+        snprintf(e->sentence, sizeof e->sentence, "%.*s", (int)(line + length - sentence),
+                 sentence);
         e->line = atoi(open + 1);
         e->at = line;
         return true;
@@ -230,7 +232,8 @@ static bool keep_source(const char *folder, const cache_key *key, const char *fu
     snprintf(path, CACHE_PATH, "%s/%s.failed.cu", folder, name);
     FILE *file = fopen(path, "we");
     if (!file) return false;
-    int failed = fprintf(file, "%s\n#if 0 /* what the compiler said */\n%s\n#endif\n", fused, log) < 0;
+    int failed =
+        fprintf(file, "%s\n#if 0 /* what the compiler said */\n%s\n#endif\n", fused, log) < 0;
     return !fclose(file) && !failed;
 }
 
@@ -238,13 +241,13 @@ static int report_log(report *r, const char *name, const options *o, const char 
                       const cache_key *key, const char *fused, const char *log)
 {
     enum { SHOWN = 12 }; /* lines: the first error and a little of what follows from it */
-    char path[CACHE_PATH] = "", kept[CACHE_PATH + 64] = "";
+    char path[CACHE_PATH], kept[CACHE_PATH + 64] = "";
     first_error e = {.at = log};
     bool found = find_error(log, &e);
     if (folder && keep_source(folder, key, fused, log, path))
         snprintf(kept, sizeof kept, "\nThe fused source with the whole log: %s", path);
     return report_error(r, EXIT_DEVICE, found ? e.file : NULL, found ? e.line : 0,
-                        "%s (kernel text '%s' does not compile with %s)\n%.*s%s",
+                        "%s (compiling kernel text '%s' for %s)\n%.*s%s",
                         found ? e.sentence : "NVRTC reports an error", name,
                         o->architecture + strlen("-arch="), head_of(e.at, SHOWN), e.at, kept);
 }
@@ -276,7 +279,8 @@ static int compile_text(nvrtc *n, const char *fused, const char *name, const opt
                         report *r)
 {
     compiler_program program = NULL;
-    compiler_result result = n->api.create(&program, fused, name, HEADERS, header_texts, header_names);
+    compiler_result result =
+        n->api.create(&program, fused, name, HEADERS, header_texts, header_names);
     if (!result) result = n->api.compile(program, OPTIONS, o->list);
     if (!result) result = take_image(n, program, o->ptx, image, bytes);
     int code = 0;

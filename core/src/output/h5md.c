@@ -10,7 +10,7 @@
 
 #include "output/parts.h"
 
-/* ---- Writing ------------------------------------------------------------------------------------- */
+/* ---- Writing -------------------------------------------------------------------------------- */
 
 void h5md_write_header(store *s)
 {
@@ -55,7 +55,7 @@ static void write_properties(store *s, hid_t group, const plugmc_system *system)
         store_array(s, group, "charge", H5T_NATIVE_DOUBLE, 1, &n, charge);
         store_array(s, group, "diameter", H5T_NATIVE_DOUBLE, 1, &n, diameter);
         hid_t array = s->failed ? -1 : H5Dopen2(group, "charge", H5P_DEFAULT);
-        store_label(s, array, "type", "formal");
+        store_label(s, array, "type", "effective");
         store_leave_array(array);
     }
     free(species), free(id), free(charge), free(diameter);
@@ -167,7 +167,7 @@ void h5md_write_frames(store *s, const output_data *data, int64_t before)
     store_leave(particles);
 }
 
-/* ---- Reading the last frame ---------------------------------------------------------------------- */
+/* ---- Reading the last frame ----------------------------------------------------------------- */
 
 /* Last row of an array that changes in time (name/value [T][...]), or a fixed array (name [...]),
  * as `type`; rank and shape without T. */
@@ -314,5 +314,6 @@ int h5md_read_positions(const char *path, int64_t *count, double **positions, in
         free(*species);
         *species = NULL;
     }
-    return report_error(r, EXIT_INPUT, NULL, 0, "cannot read positions from %s: %s", path, s.reason);
+    return report_error(r, EXIT_INPUT, NULL, 0, "cannot read positions from %s: %s", path,
+                        s.reason);
 }

@@ -18,7 +18,7 @@
 typedef struct quantity_record {
     char *observable, *name, *unit, *doc, *axis; /* observable: label of its section */
     int64_t length;                              /* 1: scalar */
-    int64_t period;   /* sweeps; sample k (from 0) was taken after production sweep (k + 1) period */
+    int64_t period;   /* sweeps; sample k (from 0) is from after production sweep (k + 1) period */
     double *abscissa; /* [length], arrays only */
     double *series;   /* scalars: [samples][walkers] since the start of production */
     int64_t samples, capacity;

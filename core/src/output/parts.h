@@ -5,7 +5,7 @@
 #include "output/output.h"
 #include "output/store.h"
 
-/* /h5md and /particles: format.md of H5MD 1.1. `before`: frames that the file has already. */
+/* /h5md and /particles: the layout of H5MD 1.1. `before`: frames that the file has already. */
 void h5md_write_header(store *);
 void h5md_write_frames(store *, const output_data *, int64_t before);
 

@@ -1,7 +1,6 @@
 /* HDF5 with failures that stick and a driver that survives them. See store.h. */
 #include "output/store.h"
 
-#include <H5version.h>
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
 #endif
@@ -15,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- The driver -------------------------------------------------------------------------------- */
+enum { MAX_RANK = 3 };
+
+/* ---- The driver ----------------------------------------------------------------------------- */
 
 typedef struct driver_file {
     H5FD_t base; /* of HDF5, first */
@@ -145,23 +146,20 @@ static const H5FD_class_t driver_class = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* ---- Opening, closing, failing ------------------------------------------------------------------ */
+/* ---- Opening, closing, failing -------------------------------------------------------------- */
 
-static herr_t innermost(unsigned depth, const H5E_error2_t *error, void *reason)
+static herr_t innermost(unsigned depth, const H5E_error2_t *error, void *description)
 {
-    if (depth == 0 && error->desc && error->desc[0])
-        snprintf(reason, sizeof ((store *)0)->reason, "HDF5: %s", error->desc);
+    if (depth == 0 && error->desc && error->desc[0]) *(const char **)description = error->desc;
     return 0;
 }
 
-/* After a call of HDF5 that failed; true so that callers can `return`. */
-static bool fail_hdf5(store *s)
+/* After a call of HDF5 that failed. */
+static void fail_hdf5(store *s)
 {
-    if (s->failed) return true;
-    snprintf(s->reason, sizeof s->reason, "HDF5 failed without saying why");
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, s->reason);
-    s->failed = true;
-    return true;
+    const char *description = "no reason given";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &description);
+    store_fail(s, s->reading ? "it is truncated or damaged (HDF5: %s)" : "HDF5: %s", description);
 }
 
 void store_fail(store *s, const char *format, ...)
@@ -177,7 +175,8 @@ void store_fail(store *s, const char *format, ...)
 /* Of a call of HDF5: true if all is well. */
 static bool good(store *s, hid_t result)
 {
-    return !s->failed && (result >= 0 || !fail_hdf5(s));
+    if (result < 0) fail_hdf5(s);
+    return !s->failed;
 }
 
 /* Object headers, indices and the superblock carry checksums from format 1.10 on. */
@@ -204,7 +203,7 @@ void store_open(store *s, int fd, enum store_mode mode)
 {
     H5dont_atexit(); /* refused, harmlessly, once HDF5 is in use */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    *s = (store){.file = H5I_INVALID_HID, .fd = fd};
+    *s = (store){.file = H5I_INVALID_HID, .fd = fd, .reading = mode == STORE_READ};
     s->driver = H5FDregister(&driver_class);
     if (!good(s, s->driver)) return;
     hid_t access = access_list(s);
@@ -220,19 +219,16 @@ void store_open(store *s, int fd, enum store_mode mode)
     H5Pclose(access);
 }
 
-/* Why HDF5 cannot open what could be read. */
+/* What HDF5 cannot open need not be damaged. */
 static void explain(store *s)
 {
     static const char signature[8] = "\211HDF\r\n\032\n";
-    char begin[8], hdf5[sizeof s->reason];
+    char begin[8];
     ssize_t n = pread(s->fd, begin, sizeof begin, 0);
-    memcpy(hdf5, s->reason, sizeof hdf5);
     if (n == 0)
         snprintf(s->reason, sizeof s->reason, "it is empty");
     else if (n < (ssize_t)sizeof begin || memcmp(begin, signature, sizeof begin) != 0)
         snprintf(s->reason, sizeof s->reason, "it is not an HDF5 file");
-    else
-        snprintf(s->reason, sizeof s->reason, "it is truncated or damaged (%.200s)", hdf5);
 }
 
 int store_open_path(store *s, const char *path)
@@ -263,7 +259,7 @@ int store_close(store *s)
     return s->failed;
 }
 
-/* ---- Groups and links --------------------------------------------------------------------------- */
+/* ---- Groups and links ----------------------------------------------------------------------- */
 
 bool store_has(store *s, hid_t parent, const char *path)
 {
@@ -303,13 +299,18 @@ void store_leave(hid_t group)
     if (group >= 0) H5Gclose(group);
 }
 
+void store_remove(store *s, hid_t parent, const char *name)
+{
+    if (store_has(s, parent, name)) good(s, H5Ldelete(parent, name, H5P_DEFAULT));
+}
+
 void store_link(store *s, hid_t old, const char *name, hid_t new, const char *new_name)
 {
     if (s->failed) return;
     good(s, H5Lcreate_hard(old, name, new, new_name, H5P_DEFAULT, H5P_DEFAULT));
 }
 
-/* ---- Attributes and texts ----------------------------------------------------------------------- */
+/* ---- Attributes and texts ------------------------------------------------------------------- */
 
 /* Opened, or made with this type and space. */
 static hid_t attribute(store *s, hid_t object, const char *name, hid_t type, hid_t space)
@@ -365,11 +366,6 @@ void store_label(store *s, hid_t object, const char *name, const char *text)
     H5Tclose(type);
 }
 
-static void remove_link(store *s, hid_t parent, const char *name)
-{
-    if (store_has(s, parent, name)) good(s, H5Ldelete(parent, name, H5P_DEFAULT));
-}
-
 void store_document(store *s, hid_t parent, const char *name, const char *text)
 {
     if (s->failed) return;
@@ -377,18 +373,18 @@ void store_document(store *s, hid_t parent, const char *name, const char *text)
     char *old = store_has(s, parent, name) ? store_get_document(s, parent, name) : NULL;
     if (!old || strcmp(old, text) != 0) {
         hid_t type = text_type(text);
-        remove_link(s, parent, name);
+        store_remove(s, parent, name);
         store_array(s, parent, name, type, 0, NULL, text);
         H5Tclose(type);
     }
     free(old);
 }
 
-/* ---- Arrays -------------------------------------------------------------------------------------- */
+/* ---- Arrays --------------------------------------------------------------------------------- */
 
 static bool same_shape(hid_t array, int rank, const hsize_t *shape)
 {
-    hsize_t found[H5S_MAX_RANK];
+    hsize_t found[H5S_MAX_RANK]; /* of whatever is in the file */
     hid_t space = H5Dget_space(array);
     bool same = H5Sget_simple_extent_ndims(space) == rank &&
                 H5Sget_simple_extent_dims(space, found, NULL) == rank;
@@ -411,12 +407,38 @@ static hid_t open_array(store *s, hid_t parent, const char *name)
     return good(s, array) ? array : -1;
 }
 
+/* Rows of about 16 KiB, or an equal part of a long row: about 16 MiB, as HDF5 wants less than
+ * 4 GiB. */
+static void choose_chunk(hid_t type, int rank, const hsize_t *shape, hsize_t *chunk)
+{
+    const hsize_t few = 16 << 10, many = 16 << 20;
+    hsize_t bytes = H5Tget_size(type);
+    for (int i = rank - 1; i > 0; i--) {
+        hsize_t parts = shape[i] * bytes / many + 1;
+        chunk[i] = (shape[i] + parts - 1) / parts;
+        bytes *= chunk[i];
+    }
+    chunk[0] = bytes < few ? few / bytes : 1;
+}
+
+/* In chunks with a checksum each, so that damage shows wherever it is. */
 static hid_t make_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
-                        const hsize_t *shape)
+                        const hsize_t *shape, bool grows)
 {
     if (s->failed) return -1;
-    hid_t space = rank ? H5Screate_simple(rank, shape, NULL) : H5Screate(H5S_SCALAR);
-    hid_t creation = creation_list(H5P_DATASET_CREATE);
+    hsize_t largest[MAX_RANK], chunk[MAX_RANK];
+    hid_t space = H5Screate(H5S_SCALAR), creation = creation_list(H5P_DATASET_CREATE);
+    if (rank > 0) {
+        memcpy(largest, shape, (size_t)rank * sizeof *shape);
+        if (grows) largest[0] = H5S_UNLIMITED;
+        good(s, H5Sset_extent_simple(space, rank, shape, largest));
+    }
+    if (rank > 0 && elements(rank, shape) > 0) {
+        choose_chunk(type, rank, shape, chunk);
+        if (!grows && chunk[0] > shape[0]) chunk[0] = shape[0];
+        good(s, H5Pset_chunk(creation, rank, chunk));
+        good(s, H5Pset_fletcher32(creation));
+    }
     hid_t array = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     good(s, array);
     H5Pclose(creation);
@@ -431,43 +453,12 @@ void store_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
     if (array >= 0 && !same_shape(array, rank, shape)) {
         H5Dclose(array);
         array = -1;
-        remove_link(s, parent, name);
+        store_remove(s, parent, name);
     }
-    if (array < 0) array = make_array(s, parent, name, type, rank, shape);
+    if (array < 0) array = make_array(s, parent, name, type, rank, shape, false);
     if (array < 0) return;
     if (elements(rank, shape)) good(s, H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
     H5Dclose(array);
-}
-
-/* Rows of about 16 KiB, or a part of a long row: at most 16 MiB, as HDF5 wants less than 4 GiB. */
-static void choose_chunk(hid_t type, int rank, const hsize_t *shape, hsize_t *chunk)
-{
-    const hsize_t few = 16 << 10, many = 16 << 20;
-    hsize_t bytes = H5Tget_size(type);
-    for (int i = rank - 1; i > 0; i--) {
-        hsize_t fit = many / bytes ? many / bytes : 1;
-        chunk[i] = shape[i] == 0 ? 1 : shape[i] < fit ? shape[i] : fit;
-        bytes *= chunk[i];
-    }
-    chunk[0] = bytes < few ? few / bytes : 1;
-}
-
-static hid_t make_growing(store *s, hid_t parent, const char *name, hid_t type, int rank,
-                          const hsize_t *shape)
-{
-    hsize_t largest[4], chunk[4];
-    memcpy(largest, shape, (size_t)rank * sizeof *shape);
-    largest[0] = H5S_UNLIMITED;
-    choose_chunk(type, rank, shape, chunk);
-    hid_t space = H5Screate_simple(rank, shape, largest);
-    hid_t creation = creation_list(H5P_DATASET_CREATE);
-    good(s, H5Pset_chunk(creation, rank, chunk));
-    good(s, H5Pset_fletcher32(creation));
-    hid_t array = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-    good(s, array);
-    H5Pclose(creation);
-    H5Sclose(space);
-    return array;
 }
 
 hid_t store_grow(store *s, hid_t parent, const char *name, hid_t type, int rank,
@@ -475,13 +466,13 @@ hid_t store_grow(store *s, hid_t parent, const char *name, hid_t type, int rank,
 {
     bool found = store_has(s, parent, name);
     if (s->failed) return -1;
-    if (!found && before == 0) return make_growing(s, parent, name, type, rank, shape);
+    if (!found && before == 0) return make_array(s, parent, name, type, rank, shape, true);
     hid_t array = found ? open_array(s, parent, name) : -1;
-    hsize_t old[4] = {0};
+    hsize_t old[MAX_RANK];
     memcpy(old, shape, (size_t)rank * sizeof *shape);
     old[0] = before;
     if (array < 0 || !same_shape(array, rank, old)) {
-        store_fail(s, "its '%s' is not what this run wrote: another program has changed it", name);
+        store_fail(s, "its '%s' does not have the rows that this run wrote", name);
         store_leave_array(array);
         return -1;
     }
@@ -491,7 +482,7 @@ hid_t store_grow(store *s, hid_t parent, const char *name, hid_t type, int rank,
 
 void store_rows(store *s, hid_t array, hid_t type, hsize_t first, hsize_t count, const void *data)
 {
-    hsize_t start[H5S_MAX_RANK] = {first}, shape[H5S_MAX_RANK];
+    hsize_t start[MAX_RANK] = {first}, shape[MAX_RANK];
     if (s->failed) return;
     hid_t space = H5Dget_space(array);
     int rank = H5Sget_simple_extent_dims(space, shape, NULL);
@@ -510,7 +501,7 @@ void store_leave_array(hid_t array)
     if (array >= 0) H5Dclose(array);
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 void store_get_attribute(store *s, hid_t object, const char *name, hid_t type, void *value)
 {

@@ -18,7 +18,7 @@ typedef struct store {
     hid_t file, driver;
     int fd;
     int error; /* errno of the first read or write that failed, or 0 */
-    bool failed;
+    bool reading, failed;
     char reason[256];
 } store;
 
@@ -39,6 +39,8 @@ hid_t store_enter(store *, hid_t parent, const char *path);
 void store_leave(hid_t group);
 /* Is there such a link? Each part of "a/b/c" is looked for. */
 bool store_has(store *, hid_t parent, const char *path);
+/* Removes a link if there is one. */
+void store_remove(store *, hid_t parent, const char *name);
 /* The object old/name also as new/new_name. */
 void store_link(store *, hid_t old, const char *name, hid_t new, const char *new_name);
 
@@ -49,11 +51,11 @@ void store_attributes(store *, hid_t object, const char *name, hid_t type, int c
 /* Texts: an attribute that never changes, or a dataset that may. NULL is "". */
 void store_label(store *, hid_t object, const char *name, const char *text);
 void store_document(store *, hid_t parent, const char *name, const char *text);
-/* Of fixed shape; written over. */
+/* Of fixed shape, at most 3 dimensions; written over. */
 void store_array(store *, hid_t parent, const char *name, hid_t type, int rank,
                  const hsize_t *shape, const void *data);
 /* Opens (or makes) an array, which must have `before` rows, and lets it grow to shape[0] rows,
- * which store_rows then writes. Closed by store_leave_array. */
+ * which store_rows then writes. No shape[i] is 0. Closed by store_leave_array. */
 hid_t store_grow(store *, hid_t parent, const char *name, hid_t type, int rank,
                  const hsize_t *shape, hsize_t before);
 void store_rows(store *, hid_t array, hid_t type, hsize_t first, hsize_t count, const void *data);

@@ -38,7 +38,7 @@ static bool check_file(const char *path, sentence why);
 static bool check_descriptor(const plugmc_plugin *, int kind, sentence why);
 static bool hash_file(const char *path, char hash[17]);
 
-/* ---- Opening ----------------------------------------------------------------------------------- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 int plugin_load(const char *name, int kind, const char *file, int line, loaded *out, report *r)
 {
@@ -111,7 +111,7 @@ const char *plugin_kind_name(int kind)
     return kind >= 0 && kind < PLUGMC_COUNT(names) ? names[kind] : "unknown kind of plugin";
 }
 
-/* ---- Files -------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 /* Code of others must not run with the user's rights, so nobody else may be able to change it;
  * nor to put another file in its place, which is why its folder counts as well. */
@@ -119,9 +119,11 @@ static bool check_owner(const char *path, const struct stat *status, sentence wh
 {
     if (status->st_uid != 0 && status->st_uid != geteuid()) {
         const struct passwd *owner = getpwuid(status->st_uid);
-        return why_not(why, "%s belongs to user %s (%u): a plugin and its folder must belong to you "
-                       "(%u) or to root", path, owner ? owner->pw_name : "unknown",
-                       (unsigned)status->st_uid, (unsigned)geteuid());
+        return why_not(why,
+                       "%s belongs to user %s (%u): a plugin and its folder must belong to you "
+                       "(%u) or to root",
+                       path, owner ? owner->pw_name : "unknown", (unsigned)status->st_uid,
+                       (unsigned)geteuid());
     }
     if (status->st_mode & (S_IWGRP | S_IWOTH))
         return why_not(why, "%s can be changed by others (mode %04o): run chmod go-w '%s'", path,
@@ -174,7 +176,7 @@ static bool hash_file(const char *path, char hash[17])
     return good;
 }
 
-/* ---- Descriptors ----------------------------------------------------------------------------------- */
+/* ---- Descriptors ----------------------------------------------------------------------------- */
 
 /* Functions that a facet cannot do without, by where their pointers are. */
 typedef struct required {
@@ -327,12 +329,12 @@ static bool check_descriptor(const plugmc_plugin *d, int kind, sentence why)
 {
     if (!check_head(d, sizeof(double), why) || !check_body(d, why)) return false;
     if (kind != 0 && d->kind != kind)
-        return why_not(why, "is a %s ('%s'), but a %s is expected here", plugin_kind_name(d->kind),
-                       d->name, plugin_kind_name(kind));
+        return why_not(why, "is of kind %s ('%s'): expected here is kind %s",
+                       plugin_kind_name(d->kind), d->name, plugin_kind_name(kind));
     return check_single(d, why);
 }
 
-/* ---- Searching --------------------------------------------------------------------------------------- */
+/* ---- Searching ------------------------------------------------------------------------------- */
 
 typedef struct folders {
     char **paths;
@@ -472,7 +474,8 @@ plugin_names plugin_list(int kind)
     for (int i = 0; i < f.count; i++) {
         DIR *folder = opendir(f.paths[i]);
         struct dirent *entry;
-        while (folder && (entry = readdir(folder))) add_plugin(&list, f.paths[i], entry->d_name, kind);
+        while (folder && (entry = readdir(folder)))
+            add_plugin(&list, f.paths[i], entry->d_name, kind);
         if (folder) closedir(folder);
     }
     free_folders(&f);

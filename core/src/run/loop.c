@@ -300,8 +300,6 @@ static int checkpoint(simulation *sim, uint64_t sweep, double seconds, bool *fre
     if (!code) code = output_write(sim->output_path, *fresh, out, sim->report);
     if (!code && sim->csv_path && *sim->csv_path) code = output_csv(sim->csv_path, out, sim->report);
     if (!code) *fresh = false;
-    for (int i = 0; i < out->frame_count && !code; i++) free(out->frames[i].positions);
-    if (!code) out->frame_count = 0;
     free_blobs(archive.blobs, archive.count);
     out->blobs = NULL;
     out->blob_count = 0;

@@ -114,14 +114,7 @@ void print_results(const simulation *sim)
             printf("%-32s %-22s %-12s %-12d %s\n", name, "none", "", 0, q->unit ? q->unit : "");
             continue;
         }
-        /* the estimator wants one walker after another */
-        const int walkers = sim->system.walkers;
-        double *series = malloc(sizeof(double) * (size_t)(q->samples * walkers));
-        if (!series) return;
-        for (int w = 0; w < walkers; w++)
-            for (int64_t s = 0; s < q->samples; s++) series[w * q->samples + s] = q->series[s * walkers + w];
-        estimate e = estimate_series(series, q->samples, walkers);
-        free(series);
+        estimate e = estimate_interleaved(q->series, q->samples, sim->system.walkers);
         if (!e.converged) {
             mark = '*';
             short_runs++;

@@ -333,11 +333,7 @@ static char *effective_ini(const simulation *sim)
     config_echo(out, &sim->config);
     for (int i = 0; i < sim->instance_count; i++) {
         const instance *instance = &sim->instances[i];
-        fprintf(out, "\n[%s]\nplugin = %s\n", instance->section->section->name, instance->section->plugin);
-        if (instance->section->kind == PLUGMC_POTENTIAL)
-            fprintf(out, "role = %s\n", instance->section->sampled ? "sampled" : "measured");
-        if (instance->section->kind == PLUGMC_OBSERVABLE)
-            fprintf(out, "period = %lld\n", (long long)instance->section->period);
+        plugin_section_echo(out, instance->section);
         parameters_echo(out, instance->plugin->parameters, instance->plugin->parameter_count,
                         instance->plugin->real_size, instance->data, instance->section->section);
     }
@@ -351,11 +347,7 @@ char *ini_as_text(const ini_file *ini)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
-    for (int s = 0; s < ini->count; s++) {
-        fprintf(out, "[%s]\n", ini->sections[s].name);
-        for (int e = 0; e < ini->sections[s].count; e++)
-            fprintf(out, "%s = %s\n", ini->sections[s].entries[e].key, ini->sections[s].entries[e].value);
-    }
+    ini_write(out, ini);
     fclose(out);
     return text;
 }

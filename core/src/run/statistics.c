@@ -130,7 +130,7 @@ static estimate estimate_strided(const double *series, int64_t n, int walkers,
     return out;
 }
 
-/* ---- Averages of arrays ---------------------------------------------------------------------- */
+/* ---- Averages of arrays --------------------------------------------------------------------- */
 
 int block_average_init(block_average *average, int64_t length)
 {
@@ -188,11 +188,11 @@ void block_average_result(const block_average *average, double *mean, double *er
 {
     int64_t n = average->blocks, samples = samples_of(average);
     double per_block = (double)average->per_block;
-    sum_rows(average, n, mean); /* first the mean of full blocks, that the errors refer to */
+    sum_rows(average, n, mean); /* first over full blocks, that the errors refer to */
     for (int64_t i = 0; i < average->length; i++) error[i] = n < 2 ? NAN : 0;
     for (int64_t block = 0; n >= 2 && block < n; block++)
         for (int64_t i = 0; i < average->length; i++) {
-            double deviation = row(average, block)[i] / per_block - mean[i] / (per_block * (double)n);
+            double deviation = (row(average, block)[i] - mean[i] / (double)n) / per_block;
             error[i] += deviation * deviation;
         }
     for (int64_t i = 0; i < average->length; i++) {

@@ -6,12 +6,11 @@
  * other units; walls and fields then are where they will be, and one grid of cells serves all
  * along. `scale` is the contact distances of the moment over those wanted.
  *
- * Growing until the first pair touches gains only the smallest of all gaps, which goes as 1 / N.
- * So each stage grows by a few thousandths, which makes some pairs closer than they should be,
- * and takes them apart again by trial moves of one rule: the new position is accepted if no
- * neighbour is too close there, or none as close as the closest one was before. The closest pair
- * of the walker never comes closer by this, so that at the end of a stage, whether or not all
- * pairs are apart, the largest scale without overlap is no smaller than before, and is taken.
+ * Growing until the first pair touches gains only the smallest of all gaps, which goes as 1 / N:
+ * hopeless for large N. So they grow by some thousandths a sweep as long as no more than one in a
+ * hundred is too close to another, and trial moves of one rule take these apart again: the new
+ * position is accepted if no neighbour is too close there, or none as close as the closest one
+ * was before. For all others this is Metropolis' rule for hard particles.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,10 +21,11 @@
 enum {
     FEW = 100,      /* grow once fewer than 1 / FEW of the particles are too close */
     REPAIRS = 8,    /* passes over those after each sweep */
-    PATIENCE = 1000 /* sweeps without growth: compression has come to rest */
+    PATIENCE = 500  /* sweeps without growth: compression has come to rest */
 };
-#define GROWTH 0.002 /* relative, a sweep at most */
-#define MARGIN 1e-6  /* so that positions rounded to float do not overlap */
+#define LARGEST_GROWTH 0.004 /* relative, a sweep at most */
+#define SMALLEST_GROWTH 2e-4
+#define MARGIN 1e-6 /* so that positions rounded to float do not overlap */
 #define WANTED_ACCEPTANCE 0.4
 
 /* Who is too close tries steps of all sizes: to come apart a small one will do. */
@@ -45,7 +45,7 @@ typedef struct packing {
     int32_t *next;    /* [particles]: next one in its cell, or -1 */
     uint8_t *close;   /* [particles]: has, or may have, a neighbour that is too close */
     int32_t *list;    /* [particles]: those of them that are */
-    double wanted;    /* square of the scale of this stage */
+    double wanted;    /* square of the scale of the moment */
     double step;      /* largest displacement in each direction, length */
     uint64_t sweep;   /* counter of random numbers */
 } packing;
@@ -54,6 +54,7 @@ static int packing_make(packing *, const plugmc_system *, const contacts *, uint
                         double *positions);
 static void packing_free(packing *);
 static int64_t insert_all(packing *, int64_t attempts);
+static int sort_by_cell(packing *);
 static double compress(packing *, double scale);
 static double contact_fraction(const plugmc_system *, const contacts *);
 
@@ -61,17 +62,21 @@ random_outcome random_state(const plugmc_system *system, const contacts *contact
                             double random_fraction, int64_t attempts, uint32_t walker,
                             double *positions)
 {
-    random_outcome out = {EXIT_MEMORY, 0, 1};
-    packing k = {0};
+    random_outcome out = {EXIT_DONE, 0, 1};
+    packing k;
     double fraction = contact_fraction(system, contacts);
     double scale = fraction > random_fraction
                        ? pow(random_fraction / fraction, 1.0 / system->box.dimension)
                        : 1 + MARGIN;
-    if (packing_make(&k, system, contacts, walker, positions) == EXIT_DONE) {
+    out.code = packing_make(&k, system, contacts, walker, positions);
+    if (!out.code) {
         k.wanted = scale * scale;
         out.inserted = insert_all(&k, attempts);
-        if (out.inserted == system->particles) out.scale = compress(&k, scale);
-        out.code = out.inserted == system->particles && out.scale >= 1 ? EXIT_DONE : EXIT_INPUT;
+        out.code = out.inserted < system->particles ? EXIT_INPUT : sort_by_cell(&k);
+    }
+    if (!out.code) {
+        out.scale = compress(&k, scale);
+        out.code = out.scale < 1 ? EXIT_INPUT : EXIT_DONE;
     }
     packing_free(&k);
     return out;
@@ -100,7 +105,8 @@ static int packing_make(packing *k, const plugmc_system *system, const contacts 
     k->next = malloc(n * sizeof *k->next);
     k->close = calloc(n, 1);
     k->list = malloc(n * sizeof *k->list);
-    if (!inverse || !k->species || !k->head || !k->next || !k->close || !k->list) return EXIT_MEMORY;
+    if (!inverse || !k->species || !k->head || !k->next || !k->close || !k->list)
+        return EXIT_MEMORY;
     for (size_t ab = 0; ab < kinds * kinds; ab++)
         inverse[ab] = 1 / (contacts->between[ab] * contacts->between[ab]);
     for (int32_t s = 0; s < system->species_count; s++)
@@ -212,6 +218,30 @@ static int64_t insert_all(packing *k, int64_t attempts)
     return inserted;
 }
 
+/* Numbers the particles anew, within their species in the order of their cells: neighbours in
+ * space are neighbours in memory. */
+static int sort_by_cell(packing *k)
+{
+    const plugmc_system *system = k->system;
+    const size_t bytes = 3 * (size_t)system->particles * sizeof *k->x;
+    double *sorted = malloc(bytes);
+    int64_t *next = malloc((size_t)(system->species_count + 1) * sizeof *next);
+    if (sorted && next) {
+        memcpy(next, system->first, (size_t)(system->species_count + 1) * sizeof *next);
+        for (int64_t c = 0; c < k->grid.cells; c++) {
+            for (int32_t j = k->head[c]; j >= 0; j = k->next[j])
+                memcpy(&sorted[3 * next[k->species[j]]++], &k->x[3 * j], 3 * sizeof *k->x);
+            k->head[c] = -1;
+        }
+        memcpy(k->x, sorted, bytes);
+        for (int64_t i = 0; i < system->particles; i++) cell_add(k, i);
+    }
+    int code = sorted && next ? EXIT_DONE : EXIT_MEMORY;
+    free(sorted);
+    free(next);
+    return code;
+}
+
 /* ---- Compression ---- */
 
 /* One trial move by the rule above. */
@@ -281,11 +311,13 @@ static double compress(packing *k, double scale)
 {
     const double target = 1 + MARGIN;
     const int64_t few = k->system->particles / FEW;
-    double nearest = 0;
+    double nearest = 0, growth = LARGEST_GROWTH;
     int64_t close = 0;
     for (int waited = 0; waited < PATIENCE; waited++) {
         if (close <= few && scale < target) {
-            scale = fmin(scale * (1 + GROWTH), target);
+            growth *= waited > 1 ? 0.9 : 1.05; /* slower where they need time to make room */
+            growth = fmin(fmax(growth, SMALLEST_GROWTH), LARGEST_GROWTH);
+            scale = fmin(scale * (1 + growth), target);
             k->wanted = scale * scale;
             waited = 0;
         }

@@ -30,7 +30,8 @@ int initial_state(const config *config, const plugmc_system *system, double *pos
     contacts contacts;
     source source = {config, system, &contacts, positions, report};
     if (contacts_make(system, &contacts))
-        return report_error(report, EXIT_MEMORY, NULL, 0, "not enough memory for the initial state");
+        return report_error(report, EXIT_MEMORY, NULL, 0,
+                            "not enough memory for the initial state");
     int code = states[config->initial.state](&source);
     if (!code) code = check_overlaps(&source);
     contacts_free(&contacts);
@@ -44,8 +45,8 @@ static double *walker_positions(const source *s, int32_t walker)
 
 static int refuse(const source *s, const char *key, const char *sentence)
 {
-    return report_error(s->report, EXIT_INPUT, s->config->ini.path, line_of(s->config, "initial", key),
-                        "[initial] %s", sentence);
+    return report_error(s->report, EXIT_INPUT, s->config->ini.path,
+                        line_of(s->config, "initial", key), "[initial] %s", sentence);
 }
 
 /* ---- Lattice ---- */
@@ -99,7 +100,8 @@ static int from_lattice(const source *s)
         return refuse(s, "state", sentence);
     }
     for (int32_t w = 1; w < system->walkers; w++)
-        memcpy(walker_positions(s, w), s->positions, 3 * (size_t)system->particles * sizeof(double));
+        memcpy(walker_positions(s, w), s->positions,
+               3 * (size_t)system->particles * sizeof(double));
     if (system->species_count > 1)
         for (int32_t w = 0; w < system->walkers; w++) shuffle(system, w, walker_positions(s, w));
     return EXIT_DONE;

@@ -191,7 +191,8 @@ static int lattice_sphere(const plugmc_box *box, int kind, int64_t n, double *ou
                                         {0.25, 0.25, 0}, {0.5, 0, 0}, {0.5, 1.0 / 6, 0}};
     *nearest = -1;
     for (int k = LATTICE_SQUARE; k <= LATTICE_FCC; k++) {
-        if (crystals[k].dimension != box->dimension || (kind != LATTICE_AUTO && kind != k)) continue;
+        if (crystals[k].dimension != box->dimension) continue;
+        if (kind != LATTICE_AUTO && kind != k) continue;
         for (size_t c = 0; c < sizeof centres / sizeof *centres; c++) {
             site *sites = sites_around(&crystals[k], centres[c], n);
             if (!sites) return EXIT_MEMORY;

@@ -132,8 +132,9 @@ static void edges_rectangle(const box_section *in, double volume, plugmc_box *bo
 static void edges_sphere(const box_section *in, double volume, plugmc_box *box)
 {
     box->domain = PLUGMC_DOMAIN_SPHERE;
-    box->radius = volume > 0 ? 0.5 * pow(volume / ball_volume(box->dimension, 1), 1.0 / box->dimension)
-                             : in->radius;
+    box->radius = in->radius;
+    if (volume > 0)
+        box->radius = 0.5 * pow(volume / ball_volume(box->dimension, 1), 1.0 / box->dimension);
     for (int d = 0; d < box->dimension; d++) box->length[d] = 2 * box->radius;
 }
 
@@ -161,7 +162,8 @@ static int box_build(const config *config, plugmc_system *system, report *report
                       (in->radius != 0) * BY_RADIUS;
     const int *ways = shape->ways[in->dimension - 2];
     if (!given || (given != ways[0] && given != ways[1] && given != ways[2])) {
-        static const char *const keys[] = {"packing_fraction", "density", "lx", "ly", "lz", "radius"};
+        static const char *const keys[] = {"packing_fraction", "density", "lx",
+                                           "ly",               "lz",      "radius"};
         char list[128] = "";
         for (int k = 0; k < 6; k++)
             if (given >> k & 1) strcat(strcat(list, *list ? ", " : ""), keys[k]);
@@ -208,9 +210,10 @@ static int density_check(const config *config, const plugmc_system *system, doub
     double limit = largest == smallest ? close_packing(box->dimension) : 1;
     double fraction = particle_volume / room;
     if (fraction <= limit * (1 + 1e-9)) return EXIT_DONE;
-    return report_error(report, EXIT_INPUT, config->ini.path, line_of(config, "box", "packing_fraction"),
-                        "[box] packing fraction %.6g is above the largest possible, %s%.6g; particles "
-                        "without a hard core have diameter = 0",
+    return report_error(report, EXIT_INPUT, config->ini.path,
+                        line_of(config, "box", "packing_fraction"),
+                        "[box] packing fraction %.6g is above the largest possible, %s%.6g; "
+                        "particles without a hard core have diameter = 0",
                         fraction,
                         limit == 1              ? ""
                         : box->dimension == 2   ? "pi/(2 sqrt 3) = "

@@ -24,14 +24,18 @@ int initial_state(const config *, const plugmc_system *, double *positions, repo
 
 /* First pair of particles that overlap, or that may not be where they are, in one walker, by all
  * sampled terms; cell lists where the contact distance is finite, so O(N). Returns 1 and fills
- * what is found, 0 if none. j = -1: particle i is outside the domain or forbidden by a field. */
+ * what is found, 0 if none, -1 if memory is short. The smallest i, and of its partners the smallest
+ * j > i. j = -1: particle i is outside the domain, not finite or forbidden by a field. */
 typedef struct overlap {
     int64_t i, j;
     double distance, contact;
 } overlap;
 int find_overlap(const plugmc_system *, const double *positions, overlap *out);
 
-/* Host side of plugmc_view.cells: counting sort; allocates into `cells`, freed by cells_free. */
-int host_cells_build(const plugmc_system *, const double *positions, double range, plugmc_cells *out);
+/* Host side of plugmc_view.cells: counting sort; allocates into `cells`, freed by cells_free. How
+ * many cells there are, how they are numbered and which are around one is said in geometry.h.
+ * PLUGMC_OK or PLUGMC_ERROR_MEMORY. */
+int host_cells_build(const plugmc_system *, const double *positions, double range,
+                     plugmc_cells *out);
 void host_cells_free(plugmc_cells *);
 #endif

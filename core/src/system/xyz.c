@@ -41,7 +41,7 @@ int xyz_read(const char *path, const plugmc_system *system, double *positions, r
     if (!x.file) return refuse(&x, "cannot be opened: %s", strerror(errno));
     x.filled = calloc((size_t)system->species_count, sizeof *x.filled);
     int code = x.filled ? read_frame(&x, positions)
-                        : report_error(report, EXIT_MEMORY, path, 0, "not enough memory to read it");
+                        : report_error(report, EXIT_MEMORY, path, 0, "not enough memory");
     free(x.filled);
     free(x.text);
     fclose(x.file);

@@ -28,8 +28,7 @@ enum {
     PAD = 8,           /* words left of a half row: the last is the periodic image of its end */
     MOST = 64,         /* slots a cell, at most */
     CHUNK = 256,       /* sweeps between looks at the overflow flag */
-    BATCH = 32,        /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
-    THREADS = 128      /* a block */
+    BATCH = 32         /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
 };
 
 typedef struct store {
@@ -51,7 +50,8 @@ typedef struct checkerboard {
     /* geometry */
     const plugmc_system *system;
     int dimension, walkers, species, capacity, ids, energies;
-    int bounded; /* no cell can ever have more than `capacity` particles */
+    int near;    /* room for particles within the range of a cell, on the GPU */
+    int bounded; /* geometry rules out more than `capacity` and `near` */
     int m[3];        /* cells, even */
     double width[3]; /* cell edges, length */
     int half, row;   /* cells in half a row, its stride in words */
@@ -72,8 +72,8 @@ typedef struct checkerboard {
     plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_store;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
     int swapped;            /* which store is `now`: index into graph */
-    char defines_text[16][48];
-    const char *defines[19];
+    char defines_text[18][48];
+    const char *defines[21];
 } checkerboard;
 
 /* ---- Geometry -------------------------------------------------------------------------------- */
@@ -141,6 +141,7 @@ static int divide(checkerboard *me, const plugmc_host *host)
             m = 2 * fmax(1, floor(edge / 2 * pow((double)system->particles / system->box.volume,
                                                  1.0 / me->dimension)));
         if (m < 2) {
+            for (int b = 0; b < me->dimension; b++) edge = fmin(edge, system->box.length[b]);
             double smallest = (double)system->particles * pow(2 * range / edge, me->dimension);
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "the box edge %g is below twice the range %g of the potential, so "
@@ -155,9 +156,9 @@ static int divide(checkerboard *me, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* Slots a cell. Where geometry bounds the number of hard particles, that is enough for ever; else
- * a guess, and cells grow when one overflows. */
-static int guess_capacity(checkerboard *me)
+/* Slots a cell, and room for particles near one. Where geometry bounds the number of hard particles,
+ * that is enough for ever; else a guess, which grows when it is exceeded. */
+static void guess_capacity(checkerboard *me)
 {
     const plugmc_system *system = me->system;
     double core = smallest_contact(system), cell = 1, widest = 0;
@@ -165,14 +166,30 @@ static int guess_capacity(checkerboard *me)
         cell *= me->width[a];
         widest = fmax(widest, me->width[a]);
     }
-    /* a fifth disk needs a diagonal of 2, a ninth sphere one of 2, in units of the diameter */
-    me->bounded = 1;
-    if (core > 0 && me->dimension == 2 && widest < 1.41421 * core) return 4;
-    if (core > 0 && me->dimension == 3 && widest < 1.15470 * core) return 8;
-    me->bounded = 0;
     double mean = (double)system->particles * cell / system->box.volume;
     double guess = ceil(mean + 4 * sqrt(mean) + 3);
-    return guess > MOST ? MOST : (int)guess;
+    me->capacity = guess > MOST ? MOST : (int)guess;
+    me->bounded = 0;
+    /* a fifth disk needs a diagonal of 2, a ninth sphere one of 2, in units of the diameter */
+    if (core > 0 && me->dimension == 2 && widest < 1.41421 * core) me->capacity = 4;
+    if (core > 0 && me->dimension == 3 && widest < 1.15470 * core) me->capacity = 8;
+
+    /* Within the range r of a cell: area w^2 + 4 w r + pi r^2, boundary 4 w + 2 pi r, in which N
+     * points a distance 1 apart obey N <= 2 A / sqrt(3) + P / 2 + 1 (Oler, Acta Math. 105, 19
+     * (1961)). One more entry marks the end. */
+    double w = widest, r = system->range;
+    double region = me->dimension == 2 ? w * w + 4 * w * r + M_PI * r * r
+                                       : w * w * w + 6 * w * w * r + 3 * M_PI * w * r * r +
+                                             4 * M_PI / 3 * r * r * r;
+    mean = (double)system->particles * region / system->box.volume;
+    int all = me->capacity * (me->dimension == 2 ? 9 : 27);
+    me->near = (int)ceil(mean + 4 * sqrt(mean) + 4);
+    if (core > 0 && me->dimension == 2 && widest < 1.41421 * core) {
+        double bound = floor(2 / sqrt(3) * region / (core * core) + (4 * w + 2 * M_PI * r) / (2 * core) + 1);
+        me->near = (int)bound + 1;
+        me->bounded = 1;
+    }
+    if (me->near > all + 1) me->near = all + 1;
 }
 
 static void set_strides(checkerboard *me)
@@ -199,7 +216,11 @@ static int geometry(checkerboard *me, const plugmc_host *host)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "step = %g must be below half a cell, which is %g here", (double)me->step,
                               0.5 * me->width[a]);
-    if (!me->capacity) me->capacity = guess_capacity(me);
+    if (me->dimension == 3 && me->trials > 256) /* plugmc_draw has as many: one a trial move */
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "trials = %lld must be at most 256 in three dimensions",
+                          (long long)me->trials);
+    if (!me->capacity) guess_capacity(me);
     set_strides(me);
     if ((double)me->plane * me->walkers * me->capacity > 2e9)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -417,7 +438,8 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
                 const uint8_t *kinds[27 * MOST];
                 float offsets[27 * MOST][3];
                 int slots = 0;
-                for (int c = 0; c < view.cells; c++)
+                for (int nth = 0; nth < view.cells; nth++) { /* own cell first, as on the GPU */
+                    int c = nth == 0 ? centre : nth <= centre ? nth - 1 : nth;
                     for (int k = 0; k < most[c]; k++) {
                         const int64_t at = k * me->plane + view.word[c] + q0;
                         if (c == centre)
@@ -433,6 +455,7 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
                         offsets[slots][2] = dim == 3 ? (float)(c / 9 - 1) : 0;
                         slots++;
                     }
+                }
                 plugmc_lanes lanes = {
                     .size = sizeof lanes, .lanes = LANES, .slots = slots, .scale = me->scale,
                     .ratio = {1, ratio_y, ratio_z}, .x = xs, .y = ys, .z = zs,
@@ -921,6 +944,18 @@ static const char *first_item(const checkerboard *me, int i, char text[48])
     return text;
 }
 
+static int tiles(const checkerboard *me);
+
+/* Threads a block: fewer where the particles near a cell take much shared memory, and where
+ * large blocks would leave multiprocessors idle. */
+static int block_size(const checkerboard *me)
+{
+    int bytes = me->near * (4 * me->dimension + (me->species > 1));
+    int64_t active = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers >> me->dimension;
+    if (active < 1 << 16) return 32;
+    return bytes * 128 <= 48 << 10 ? 128 : bytes * 64 <= 48 << 10 ? 64 : 32;
+}
+
 /* Everything that is fixed for the run becomes a constant of the kernels. */
 static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
 {
@@ -928,8 +963,7 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     define(me, &n, "CB_MX=%d", me->m[0]);
     define(me, &n, "CB_MY=%d", me->m[1]);
     define(me, &n, "CB_MZ=%d", me->m[2]);
-    define(me, &n, "CB_ROW=%d", me->row);
-    define(me, &n, "CB_PAD=%d", PAD);
+    define(me, &n, "CB_TILES=%d", tiles(me));
     define(me, &n, "CB_CAP=%d", me->capacity);
     define(me, &n, "CB_TRIALS=%lld", (long long)me->trials);
     define(me, &n, "CB_WALKERS=%d", me->walkers);
@@ -940,14 +974,17 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     define(me, &n, "CB_SCALE=%af", (double)me->scale);
     define(me, &n, "CB_RATIO_Y=%af", (double)me->ratio[1]);
     define(me, &n, "CB_RATIO_Z=%af", (double)me->ratio[2]);
-    define(me, &n, "CB_BLOCK=%d", THREADS);
+    define(me, &n, "CB_BLOCK=%d", block_size(me));
+    define(me, &n, "CB_NEAR=%d", me->near);
+    /* the margin covers the rounding of distances to the cell */
+    define(me, &n, "CB_REACH=%af", me->system->range * me->system->range / (me->width[0] * me->width[0]) * 1.00001);
     me->defines[n++] = table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
     me->defines[n++] = table_define(host, "CB_FIRST", me->species, first_item, me);
     me->defines[n] = NULL;
     if (!me->defines[n - 1] || !me->defines[n - 2])
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's tables");
     *out = (plugmc_kernel_text){.name = "checkerboard.cu", .text = checkerboard_kernels,
-                                .defines = me->defines, .fuse = 1};
+                                .defines = me->defines, .fuse = 1, .overlap = 1};
     return PLUGMC_OK;
 }
 
@@ -966,11 +1003,29 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
         if (try_code) return try_code;                                                             \
     } while (0)
 
+/* The layout on the device, see checkerboard.cu: tiles of 32 cells, slots within a tile. */
+static int tiles(const checkerboard *me) { return (me->half + 31) / 32; }
+static int64_t device_cells(const checkerboard *me)
+{
+    return (int64_t)me->m[1] * me->m[2] * 2 * tiles(me) * 32;
+}
+static int vector_floats(const checkerboard *me) { return me->dimension == 3 ? 4 : 2; }
+static size_t device_coordinate_bytes(const checkerboard *me)
+{
+    return sizeof(float) * vector_floats(me) * me->walkers * device_cells(me) * me->capacity;
+}
+static int device_ids(const checkerboard *me) { return me->ids && me->dimension == 2; }
+static size_t device_id_bytes(const checkerboard *me)
+{
+    return device_ids(me) ? sizeof(uint32_t) * me->walkers * device_cells(me) * me->capacity : 4;
+}
+static size_t device_count_bytes(const checkerboard *me) { return (size_t)me->walkers * device_cells(me); }
+
 static int allocate_on_device(checkerboard *me, const plugmc_host *host, device_store *s)
 {
-    TRY(host->gpu->allocate(host->context, coordinate_bytes(me), &s->coordinate));
-    TRY(host->gpu->allocate(host->context, me->ids ? id_bytes(me) : 4, &s->id));
-    TRY(host->gpu->allocate(host->context, count_bytes(me), &s->count));
+    TRY(host->gpu->allocate(host->context, device_coordinate_bytes(me), &s->coordinate));
+    TRY(host->gpu->allocate(host->context, device_id_bytes(me), &s->id));
+    TRY(host->gpu->allocate(host->context, device_count_bytes(me), &s->count));
     return PLUGMC_OK;
 }
 
@@ -985,31 +1040,102 @@ static int release_on_device(const plugmc_host *host, device_store *s)
 static int copy_on_device(const checkerboard *me, const plugmc_host *host, const device_store *to,
                           const device_store *from)
 {
-    TRY(host->gpu->copy(host->context, to->coordinate, from->coordinate, coordinate_bytes(me)));
-    if (me->ids) TRY(host->gpu->copy(host->context, to->id, from->id, id_bytes(me)));
-    TRY(host->gpu->copy(host->context, to->count, from->count, count_bytes(me)));
+    TRY(host->gpu->copy(host->context, to->coordinate, from->coordinate, device_coordinate_bytes(me)));
+    TRY(host->gpu->copy(host->context, to->id, from->id, device_id_bytes(me)));
+    TRY(host->gpu->copy(host->context, to->count, from->count, device_count_bytes(me)));
     return PLUGMC_OK;
+}
+
+/* The store as laid out on the device, on the host. */
+typedef struct staging {
+    float *coordinate;
+    uint32_t *id;
+    uint8_t *count;
+} staging;
+
+static int allocate_staging(const checkerboard *me, const plugmc_host *host, staging *s)
+{
+    *s = (staging){(float *)calloc(device_coordinate_bytes(me), 1), (uint32_t *)calloc(device_id_bytes(me), 1),
+                   (uint8_t *)calloc(device_count_bytes(me), 1)};
+    if (s->coordinate && s->id && s->count) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory to exchange cells with the GPU");
+}
+
+static void free_staging(staging *s)
+{
+    free(s->coordinate);
+    free(s->id);
+    free(s->count);
+}
+
+/* Copies `now` to the staging layout, or back from it. */
+static void rearrange(checkerboard *me, staging *s, int back)
+{
+    const int width = vector_floats(me), rows = me->m[1] * me->m[2] * 2;
+    for (int w = 0; w < me->walkers; w++)
+        for (int row = 0; row < rows; row++)
+            for (int q = 0; q < me->half; q++) {
+                const int64_t word = (int64_t)row * me->row + PAD + q;
+                const int64_t cell = (int64_t)row * tiles(me) * 32 + q;
+                uint8_t *count = &s->count[w * device_cells(me) + cell];
+                uint8_t *host_count = &me->now.count[w * me->plane + word];
+                if (back)
+                    *host_count = *count;
+                else
+                    *count = *host_count;
+                for (int k = 0; k < (back ? *host_count : me->capacity); k++) { /* empty ones too */
+                    const int64_t slot = (cell >> 5) * me->capacity * 32 + (cell & 31) + 32 * k +
+                                         w * device_cells(me) * me->capacity;
+                    uint32_t *id = &me->now.id[w * me->axis + k * me->plane + word];
+                    uint32_t *there = device_ids(me) ? &s->id[slot] : NULL;
+                    if (me->dimension == 3) there = (uint32_t *)&s->coordinate[slot * 4 + 3];
+                    for (int a = 0; a < me->dimension; a++) {
+                        float *v = &me->now.coordinate[w * me->walker + a * me->axis + k * me->plane + word];
+                        float *u = &s->coordinate[slot * width + a];
+                        if (back)
+                            *v = *u;
+                        else
+                            *u = *v;
+                    }
+                    if (!there) continue;
+                    if (back)
+                        memcpy(id, there, sizeof *id);
+                    else
+                        memcpy(there, id, sizeof *id);
+                }
+            }
 }
 
 static int upload_state(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_gpu *gpu = host->gpu;
-    TRY(gpu->upload(host->context, me->on_now.coordinate, me->now.coordinate, coordinate_bytes(me)));
-    if (me->ids) TRY(gpu->upload(host->context, me->on_now.id, me->now.id, id_bytes(me)));
-    TRY(gpu->upload(host->context, me->on_now.count, me->now.count, count_bytes(me)));
-    TRY(gpu->upload(host->context, me->d_origin, me->origin, sizeof(int64_t) * 3 * me->walkers));
-    return PLUGMC_OK;
+    staging s;
+    TRY(allocate_staging(me, host, &s));
+    rearrange(me, &s, 0);
+    int code = gpu->upload(host->context, me->on_now.coordinate, s.coordinate, device_coordinate_bytes(me));
+    if (!code) code = gpu->upload(host->context, me->on_now.id, s.id, device_id_bytes(me));
+    if (!code) code = gpu->upload(host->context, me->on_now.count, s.count, device_count_bytes(me));
+    if (!code) code = gpu->upload(host->context, me->d_origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
+    if (!code) code = gpu->synchronize(host->context);
+    free_staging(&s);
+    return code;
 }
 
 static int download_state(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_gpu *gpu = host->gpu;
-    TRY(gpu->download(host->context, me->now.coordinate, me->on_now.coordinate, coordinate_bytes(me)));
-    if (me->ids) TRY(gpu->download(host->context, me->now.id, me->on_now.id, id_bytes(me)));
-    TRY(gpu->download(host->context, me->now.count, me->on_now.count, count_bytes(me)));
-    TRY(gpu->download(host->context, me->origin, me->d_origin, sizeof(int64_t) * 3 * me->walkers));
-    normalise(me, &me->now);
-    return PLUGMC_OK;
+    staging s;
+    TRY(allocate_staging(me, host, &s));
+    int code = gpu->download(host->context, s.coordinate, me->on_now.coordinate, device_coordinate_bytes(me));
+    if (!code) code = gpu->download(host->context, s.id, me->on_now.id, device_id_bytes(me));
+    if (!code) code = gpu->download(host->context, s.count, me->on_now.count, device_count_bytes(me));
+    if (!code) code = gpu->download(host->context, me->origin, me->d_origin, sizeof(int64_t) * 3 * me->walkers);
+    if (!code) {
+        rearrange(me, &s, 1);
+        normalise(me, &me->now);
+    }
+    free_staging(&s);
+    return code;
 }
 
 /* Kernels and stores for the present number of slots. */
@@ -1028,7 +1154,7 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-static uint32_t blocks_for(int64_t threads) { return (uint32_t)((threads + THREADS - 1) / THREADS); }
+static uint32_t blocks_for(int64_t threads, int block) { return (uint32_t)((threads + block - 1) / block); }
 
 /* Launches of `n` sweeps; n is even or 1, and after an odd number the stores change places. */
 static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
@@ -1036,10 +1162,12 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
     const plugmc_gpu *gpu = host->gpu;
     uint64_t seed = me->system->seed, advance = (uint64_t)n;
     int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
-    const uint32_t block[3] = {THREADS, 1, 1}, one[3] = {1, 1, 1};
+    const int threads = block_size(me);
+    const uint32_t block[3] = {(uint32_t)threads, 1, 1}, one[3] = {1, 1, 1};
     const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
-    const uint32_t active[3] = {blocks_for(cells >> me->dimension), 1, 1};
-    const uint32_t all[3] = {blocks_for(cells), 1, 1};
+    const uint32_t active[3] = {blocks_for(cells >> me->dimension, threads), 1, 1};
+    const uint32_t all[3] = {(uint32_t)tiles(me), (uint32_t)((me->m[1] * me->m[2] + 3) / 4), (uint32_t)me->walkers};
+    const uint32_t shifters[3] = {256, 1, 1};
 
     void *plan[] = {&seed, &me->d_base, &me->d_plans, &me->d_origin};
     TRY(gpu->launch(host->context, me->k_plan, walkers, batch, 0, plan));
@@ -1048,7 +1176,7 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
             void *arguments[] = {&seed,       &me->d_base,           &me->d_plans,
                                  &n,          &i,                    &part,
                                  &me->d_step, &me->on_now.coordinate, &me->on_now.id,
-                                 &me->on_now.count, &me->d_counts};
+                                 &me->on_now.count, &me->d_counts, &me->d_overflow};
             TRY(gpu->launch(host->context, me->k_subsweep, active, block, 0, arguments));
         }
         if (!me->shift_cells) continue;
@@ -1057,7 +1185,7 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
                              &me->on_now.id,       &me->on_now.count,
                              &me->on_next.coordinate, &me->on_next.id,
                              &me->on_next.count,   &me->d_overflow};
-        TRY(gpu->launch(host->context, me->k_shift, all, block, 0, arguments));
+        TRY(gpu->launch(host->context, me->k_shift, all, shifters, 0, arguments));
         device_store t = me->on_now;
         me->on_now = me->on_next;
         me->on_next = t;
@@ -1112,11 +1240,18 @@ static int rebuild_on_device(checkerboard *me, const plugmc_host *host)
     return allocate_on_device(me, host, &me->snapshot);
 }
 
-/* More slots a cell; the state is kept. */
-static int grow_on_gpu(checkerboard *me, const plugmc_host *host)
+/* More room for what overflowed: 1 slots a cell, 2 particles near a cell; the state is kept. */
+static int grow_on_gpu(checkerboard *me, const plugmc_host *host, int what)
 {
     TRY(download_state(me, host));
-    TRY(grow(me, host));
+    if (what == 1)
+        TRY(grow(me, host));
+    else
+        me->near += me->near / 2;
+    if (me->near * 4 * me->dimension * 32 > 48 << 10)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "%d particles within the range of one cell are more than the GPU's shared "
+                          "memory holds; mover 'checkerboard' can do this on the CPU", me->near);
     TRY(rebuild_on_device(me, host));
     TRY(upload_state(me, host));
     return host->gpu->fill(host->context, me->d_overflow, 0, sizeof(int32_t));
@@ -1132,9 +1267,9 @@ static int sweep_on_gpu(checkerboard *me, const plugmc_host *host, uint64_t firs
         if (!overflow) break;
         if (me->bounded)
             return host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "a cell holds more than %d hard particles: they overlap", me->capacity);
+                              "a cell holds more hard particles than fit: they overlap");
         TRY(snapshot(me, host, 1));
-        TRY(grow_on_gpu(me, host));
+        TRY(grow_on_gpu(me, host, overflow));
         TRY(snapshot(me, host, 0));
     }
     return PLUGMC_OK;
@@ -1146,7 +1281,7 @@ static int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device
     int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
     if (!me->ids) {
         uint32_t *offset = (uint32_t *)malloc(sizeof(uint32_t) * cells);
-        TRY(gpu->download(host->context, me->now.count, me->on_now.count, count_bytes(me)));
+        TRY(download_state(me, host));
         number_cells(me, me->now.count, offset);
         TRY(gpu->upload(host->context, me->d_offset, offset, sizeof(uint32_t) * cells));
         free(offset);
@@ -1154,7 +1289,7 @@ static int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device
     double quantum[3];
     for (int a = 0; a < 3; a++) quantum[a] = me->width[a] / CB_QUANTA;
     long long particles = me->system->particles;
-    const uint32_t grid[3] = {blocks_for(cells), 1, 1}, block[3] = {THREADS, 1, 1};
+    const uint32_t grid[3] = {blocks_for(cells, 128), 1, 1}, block[3] = {128, 1, 1};
     void *arguments[] = {&me->on_now.coordinate, &me->on_now.id, &me->on_now.count, &me->d_origin,
                          &me->d_offset, &positions, &particles, &quantum[0], &quantum[1], &quantum[2]};
     return gpu->launch(host->context, me->k_store, grid, block, 0, arguments);
@@ -1268,9 +1403,10 @@ static int set_step(void *instance, const plugmc_host *host, double step)
 {
     checkerboard *me = (checkerboard *)instance;
     (void)host;
-    double largest = 0.45 * me->width[0];
-    for (int a = 1; a < me->dimension; a++) largest = fmin(largest, 0.45 * me->width[a]);
-    me->step = (real)fmin(step, largest);
+    double narrowest = me->width[0];
+    for (int a = 1; a < me->dimension; a++) narrowest = fmin(narrowest, me->width[a]);
+    /* any step that prepare takes is kept as it is: a checkpoint sets it again */
+    me->step = (real)(step < 0.5 * narrowest ? step : 0.49 * narrowest);
     return PLUGMC_OK;
 }
 

@@ -46,13 +46,17 @@ PLUGMC_FN cb_plan cb_make_plan(uint64_t seed, uint64_t sweep, uint32_t walker, i
 /* To the nearest quantum, for |x| < 1/2: adding 3/2 leaves no bits below it. */
 PLUGMC_FN float cb_round(float x) { return (x + 1.5f) - 1.5f; }
 
-/* Trial number t of a cell uses one random word in two dimensions: 16 bits of angle, 16 of the
- * square of the radius. step: largest displacement in units of each cell edge. */
+/* Trial number t of a cell uses one random word in two dimensions: 12 bits of angle, and the
+ * larger of two numbers of 10 bits as the radius, which falls into the annulus k with a
+ * probability in proportion to its area. step: largest displacement in units of each cell edge. */
 PLUGMC_FN void cb_displacement_2(uint32_t word, float step_x, float step_y, float *x, float *y)
 {
     float sine, cosine;
-    float r = sqrtf(((float)(word & 0xffffu) + 0.5f) * 0x1p-16f);
-    plugmc_sincos_turn((float)(word >> 16) * 0x1p-16f, &sine, &cosine);
+    uint32_t a = word & 0x3ffu, b = (word >> 10) & 0x3ffu, k = a > b ? a : b;
+    /* numbers in [1, 2) with these bits: cheaper than converting integers */
+    float r = plugmc_float_of_bits(0x3f800000u | k << 13) - (1.0f - 0x1p-11f);
+    float t = plugmc_float_of_bits(0x3f800000u | (word >> 20) << 11) - 1.0f;
+    plugmc_sincos_turn(t, &sine, &cosine);
     *x = cb_round(r * cosine * step_x);
     *y = cb_round(r * sine * step_y);
 }
@@ -77,32 +81,50 @@ PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, fl
 
 #ifdef __CUDACC_RTC__
 /* ---- Kernels ---------------------------------------------------------------------------------
- * Fixed for the run, as macros: CB_MX CB_MY CB_MZ cells in each direction, CB_ROW the stride of
- * half a row, CB_PAD its left padding, CB_CAP slots a cell, CB_TRIALS, CB_WALKERS, CB_SHUFFLE,
+ * Fixed for the run, as macros: CB_MX CB_MY CB_MZ cells in each direction, CB_TILES tiles
+ * in half a row, CB_CAP slots a cell, CB_TRIALS, CB_WALKERS, CB_SHUFFLE,
  * CB_SHUFFLE_SETS, CB_SHIFT, CB_IDS, CB_SCALE CB_RATIO_Y CB_RATIO_Z, CB_CONTACTS (table of
  * squares in units of the edge in x, one for each pair of species), CB_FIRST (table of first
- * particles of species), CB_BLOCK.
+ * particles of species), CB_BLOCK threads a block, CB_REACH the square of the range in units of
+ * the edge in x, CB_NEAR the room for particles within that range of a cell.
  *
- * Layout: value of slot k, cell (x, y, z), walker w of axis a at
- *     ((((w * DIM + a) * CB_CAP + k) * CB_MZ + z) * CB_MY + y) * 2 + x % 2) * CB_ROW + CB_PAD + x / 2
- * so that the threads of a warp, which take every other cell of a row, read neighbouring words.
+ * Layout: cells of equal parity of x follow each other along a row, in tiles of 32 as many as a
+ * warp has threads; a tile holds slot 0 of its 32 cells, then slot 1, and so on. cb_cell is the
+ * place of a cell among counts, cb_slot that of its slot 0 among coordinates; slot k is 32 k on.
+ * A coordinate is a float2, or in three dimensions a float4 with the bits of the particle's
+ * number in w. HX is rounded up to CB_TILES tiles.
  */
 #define DIM PLUGMC_DIMENSION
 #define HX (CB_MX / 2)
 #define ROWS (CB_MY * CB_MZ)
-#define PLANE (ROWS * 2 * CB_ROW)          /* words of one slot of one axis */
-#define AXIS (CB_CAP * PLANE)              /* words of one axis */
-#define WALKER (DIM * AXIS)                /* words of a walker's coordinates */
+#define CELLS (ROWS * 2 * CB_TILES * 32)   /* counts of a walker */
+#define SLOTS (CELLS * CB_CAP)             /* coordinates of a walker */
 #define ACTIVE (HX * (CB_MY / 2) * (DIM == 3 ? CB_MZ / 2 : 1)) /* cells of a set */
 #define NEIGHBOURS (DIM == 3 ? 27 : 9)
-#define IN_REGISTERS (NEIGHBOURS * CB_CAP <= 40)
+#if DIM == 3
+typedef float4 cb_vector;
+#else
+typedef float2 cb_vector;
+#endif
 
 __device__ static const float cb_contact[] = CB_CONTACTS;
 __device__ static const uint32_t cb_first[] = CB_FIRST;
 
-PLUGMC_FN int cb_word(int x, int y, int z)
+PLUGMC_FN int cb_cell(int x, int y, int z)
 {
-    return ((z * CB_MY + y) * 2 + (x & 1)) * CB_ROW + CB_PAD + (x >> 1);
+    return ((z * CB_MY + y) * 2 + (x & 1)) * (CB_TILES * 32) + (x >> 1);
+}
+
+PLUGMC_FN int cb_slot(int cell) { return (cell >> 5) * (CB_CAP * 32) + (cell & 31); }
+
+/* The number of the particle in a slot; ids is not read in three dimensions. */
+PLUGMC_FN uint32_t cb_id(cb_vector v, const uint32_t *ids, int slot)
+{
+#if DIM == 3
+    return plugmc_bits(v.w);
+#else
+    return ids[slot];
+#endif
 }
 
 PLUGMC_FN int cb_species(uint32_t id)
@@ -119,256 +141,72 @@ extern "C" __global__ void cb_plan_batch(uint64_t seed, const uint64_t *base, cb
                                          long long *origin)
 {
     uint32_t k = threadIdx.x, walker = blockIdx.x;
+    plugmc_wait();
     cb_plan p = cb_make_plan(seed, *base + k, walker, DIM, CB_SHUFFLE_SETS, CB_SHIFT);
     plans[walker * blockDim.x + k] = p;
     atomicAdd((unsigned long long *)&origin[3 * walker + p.axis],
               (unsigned long long)((long long)p.sign * p.quanta));
 }
 
-extern "C" __global__ void cb_advance(uint64_t *base, uint64_t n) { *base += n; }
-
-/* Sub-sweep number `part` of sweep number `index` of the batch: one thread a cell of the set.
- * coordinate, id, count as laid out above; id is not read with one species. */
-extern "C" __global__ void __launch_bounds__(CB_BLOCK)
-    cb_subsweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
-                int part, const float *step, float *coordinate, const uint32_t *id,
-                const uint8_t *count, unsigned long long *counts)
+extern "C" __global__ void cb_advance(uint64_t *base, uint64_t n)
 {
-    int thread = blockIdx.x * CB_BLOCK + threadIdx.x;
+    plugmc_wait();
+    *base += n;
+}
+
+/* The particles near a cell, one column a thread: its own first, then those of other cells within
+ * the range of any point of the cell, in the order of cells and slots. Coordinates are relative to
+ * the centre of the cell, which is exact (see above). */
+typedef struct cb_near {
+    float x[CB_NEAR][CB_BLOCK], y[CB_NEAR][CB_BLOCK];
+#if DIM == 3
+    float z[CB_NEAR][CB_BLOCK];
+#endif
+#if PLUGMC_SPECIES > 1
+    uint8_t species[CB_NEAR][CB_BLOCK];
+#endif
+} cb_near;
+
+/* Excess of a coordinate over the half edge of the cell, in units of the edge in x. */
+PLUGMC_FN float cb_outside(float x, int side, float ratio)
+{
+    return side == 0 ? 0.0f : (side < 0 ? -0.5f - x : x - 0.5f) * ratio;
+}
+
+/* The cell of a thread in a set, or none. */
+typedef struct cb_task {
+    int walker, x, y, z;
+} cb_task;
+
+PLUGMC_FN bool cb_find_task(int thread, const cb_plan *plans, int batch, int index, int part,
+                            cb_task *task)
+{
     int walker = thread / ACTIVE, local = thread - walker * ACTIVE;
-    uint32_t trials = 0, accepted = 0;
-    if (walker < CB_WALKERS) {
-        int set = plans[walker * batch + index].set[part];
-        int qy = local / HX, q = local - qy * HX;
-        int qz = DIM == 3 ? qy / (CB_MY / 2) : 0;
-        if (DIM == 3) qy -= qz * (CB_MY / 2);
-        int px = set & 1;
-        int x = 2 * q + px, y = 2 * qy + ((set >> 1) & 1), z = DIM == 3 ? 2 * qz + (set >> 2) : 0;
-        const uint8_t *n_of = count + walker * PLANE;
-        float *cx = coordinate + (size_t)walker * WALKER, *cy = cx + AXIS;
-        float *cz = DIM == 3 ? cx + 2 * AXIS : cx;
-        const uint32_t *ids = id + (size_t)walker * AXIS;
-        int own = cb_word(x, y, z);
-        int n = n_of[own];
-        if (n > 0) {
-            uint64_t sweep = *base + index;
-            uint32_t cell = (uint32_t)((z * CB_MY + y) * CB_MX + x);
+    if (walker >= CB_WALKERS) return false;
+    int set = plans[walker * batch + index].set[part];
+    int qy = local / HX, q = local - qy * HX;
+    int qz = DIM == 3 ? qy / (CB_MY / 2) : 0;
+    if (DIM == 3) qy -= qz * (CB_MY / 2);
+    task->walker = walker;
+    task->x = 2 * q + (set & 1);
+    task->y = 2 * qy + ((set >> 1) & 1);
+    task->z = DIM == 3 ? 2 * qz + (set >> 2) : 0;
+    return true;
+}
 
-            /* Words of the neighbouring cells. */
-            int left = x == 0 ? CB_MX - 1 : x - 1, right = x == CB_MX - 1 ? 0 : x + 1;
-            int below = y == 0 ? CB_MY - 1 : y - 1, above = y == CB_MY - 1 ? 0 : y + 1;
-            int front = z == 0 ? CB_MZ - 1 : z - 1, back = z == CB_MZ - 1 ? 0 : z + 1;
+/* The cell of neighbour c, for c = dx + 3 dy + 9 dz with all three from 0 to 2. */
+PLUGMC_FN int cb_neighbour(cb_task t, int c)
+{
+    const int dx = c % 3, dy = c / 3 % 3, dz = DIM == 3 ? c / 9 : 1;
+    int x = dx == 0 ? (t.x == 0 ? CB_MX - 1 : t.x - 1) : dx == 1 ? t.x : t.x == CB_MX - 1 ? 0 : t.x + 1;
+    int y = dy == 0 ? (t.y == 0 ? CB_MY - 1 : t.y - 1) : dy == 1 ? t.y : t.y == CB_MY - 1 ? 0 : t.y + 1;
+    int z = dz == 0 ? (t.z == 0 ? CB_MZ - 1 : t.z - 1) : dz == 1 ? t.z : t.z == CB_MZ - 1 ? 0 : t.z + 1;
+    return cb_cell(x, y, z);
+}
 
-            float ox[CB_CAP], oy[CB_CAP], oz[DIM == 3 ? CB_CAP : 1];
-            int kind[PLUGMC_SPECIES > 1 ? CB_CAP : 1];
-            uint32_t order = 0; /* slots in the order of the trials, 4 bits each, or see below */
-#if CB_CAP > 8
-            uint8_t permutation[CB_CAP];
-#endif
-#pragma unroll
-            for (int k = 0; k < CB_CAP; k++) {
-                bool there = k < n;
-                ox[k] = there ? cx[own + k * PLANE] : PLUGMC_NOWHERE;
-                oy[k] = there ? cy[own + k * PLANE] : 0.0f;
-                if (DIM == 3) oz[k] = there ? cz[own + k * PLANE] : 0.0f;
-                if (PLUGMC_SPECIES > 1) kind[k] = there ? cb_species(ids[own + k * PLANE]) : 0;
-            }
-#if CB_CAP <= 8
-            order = 0x76543210u;
-            if (CB_SHUFFLE) {
-                plugmc_random r;
-#pragma unroll
-                for (int k = CB_CAP - 1; k > 0; k--) {
-                    if (k == CB_CAP - 1 || (k & 3) == 3)
-                        r = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, k >> 2);
-                    if (k < n) {
-                        /* exchange entries k and j */
-                        uint32_t j = plugmc_below(r.word[k & 3], k + 1);
-                        uint32_t d = ((order >> (4 * k)) ^ (order >> (4 * j))) & 15u;
-                        order ^= (d << (4 * k)) | (d << (4 * j));
-                    }
-                }
-            }
-#else
-            for (int k = 0; k < CB_CAP; k++) permutation[k] = (uint8_t)k;
-            if (CB_SHUFFLE)
-                for (int k = n - 1; k > 0; k--) {
-                    plugmc_random r =
-                        plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, k >> 2);
-                    uint32_t j = plugmc_below(r.word[k & 3], k + 1);
-                    uint8_t t = permutation[k];
-                    permutation[k] = permutation[j];
-                    permutation[j] = t;
-                }
-#endif
-
-            int word[NEIGHBOURS];
-            int there[NEIGHBOURS];
-#pragma unroll
-            for (int c = 0; c < NEIGHBOURS; c++) {
-                int dx = c % 3, dy = c / 3 % 3, dz = DIM == 3 ? c / 9 : 1;
-                word[c] = cb_word(dx == 0 ? left : dx == 1 ? x : right,
-                                  dy == 0 ? below : dy == 1 ? y : above,
-                                  dz == 0 ? front : dz == 1 ? z : back);
-                there[c] = n_of[word[c]];
-            }
-#if IN_REGISTERS
-            float rx[NEIGHBOURS * CB_CAP], ry[NEIGHBOURS * CB_CAP];
-            float rz[DIM == 3 ? NEIGHBOURS * CB_CAP : 1];
-#pragma unroll
-            for (int c = 0; c < NEIGHBOURS; c++)
-#pragma unroll
-                for (int k = 0; k < CB_CAP; k++) {
-                    if (c == NEIGHBOURS / 2) continue;
-                    bool have = k < there[c];
-                    rx[c * CB_CAP + k] = have ? cx[word[c] + k * PLANE] : PLUGMC_NOWHERE;
-                    ry[c * CB_CAP + k] = have ? cy[word[c] + k * PLANE] : 0.0f;
-                    if (DIM == 3) rz[c * CB_CAP + k] = have ? cz[word[c] + k * PLANE] : 0.0f;
-                }
-#endif
-
-            plugmc_random random, uniform;
-            uint32_t moved = 0;
-            int turn = 0;
-#if CB_TRIALS <= 8
-#pragma unroll
-#endif
-            for (int t = 0; t < CB_TRIALS; t++) {
-#if CB_CAP <= 8
-                int i = (int)((order >> (4 * turn)) & 15u);
-#else
-                int i = permutation[turn];
-#endif
-                turn = turn + 1 == n ? 0 : turn + 1;
-                float px0 = ox[0], py0 = oy[0], pz0 = DIM == 3 ? oz[0] : 0.0f;
-                int a = PLUGMC_SPECIES > 1 ? kind[0] : 0;
-#pragma unroll
-                for (int k = 1; k < CB_CAP; k++) {
-                    if (k == i) {
-                        px0 = ox[k];
-                        py0 = oy[k];
-                        if (DIM == 3) pz0 = oz[k];
-                        if (PLUGMC_SPECIES > 1) a = kind[k];
-                    }
-                }
-                float dx, dy, dz = 0.0f;
-                if (DIM == 2) {
-                    if ((t & 3) == 0)
-                        random =
-                            plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, t >> 2);
-                    cb_displacement_2(random.word[t & 3], step[0], step[1], &dx, &dy);
-                } else {
-                    random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, t);
-                    cb_displacement_3(random, step[0], step[1], step[2], &dx, &dy, &dz);
-                }
-                float nx = px0 + dx, ny = py0 + dy, nz = pz0 + dz;
-                bool accept = nx >= -0.5f && nx < 0.5f && ny >= -0.5f && ny < 0.5f &&
-                              (DIM == 2 || (nz >= -0.5f && nz < 0.5f));
-#if PLUGMC_ENERGY_TERMS > 0
-                plugmc_sums sums;
-                plugmc_sums_clear(&sums);
-                plugmc_site site = plugmc_site_of_species(a);
-#endif
-                float nearest = PLUGMC_NOWHERE; /* smallest r^2, with one species */
-                bool overlap = false;
-#if IN_REGISTERS
-#pragma unroll
-#endif
-                for (int c = 0; c < NEIGHBOURS; c++) {
-                    int sx = c % 3 - 1, sy = c / 3 % 3 - 1, sz = DIM == 3 ? c / 9 - 1 : 0;
-                    float bx = nx - (float)sx, by = ny - (float)sy, bz = nz - (float)sz;
-                    float fx = px0 - (float)sx, fy = py0 - (float)sy, fz = pz0 - (float)sz;
-                    bool centre = c == NEIGHBOURS / 2;
-#if !IN_REGISTERS
-                    if (!centre && !accept) break;
-#endif
-#if IN_REGISTERS
-#pragma unroll
-                    for (int k = 0; k < CB_CAP; k++) {
-#else
-#pragma unroll 1
-                    for (int k = 0; k < (centre ? n : there[c]); k++) {
-#endif
-                        float jx, jy, jz = 0.0f;
-                        int b = 0;
-                        if (centre) {
-#if IN_REGISTERS
-                            jx = k == i ? PLUGMC_NOWHERE : ox[k];
-                            jy = oy[k];
-                            if (DIM == 3) jz = oz[k];
-                            if (PLUGMC_SPECIES > 1) b = kind[k];
-#else
-                            if (k == i) continue;
-                            jx = ox[k], jy = oy[k];
-                            if (DIM == 3) jz = oz[k];
-                            if (PLUGMC_SPECIES > 1) b = kind[k];
-#endif
-                        } else {
-#if IN_REGISTERS
-                            jx = rx[c * CB_CAP + k], jy = ry[c * CB_CAP + k];
-                            if (DIM == 3) jz = rz[c * CB_CAP + k];
-#else
-                            jx = cx[word[c] + k * PLANE], jy = cy[word[c] + k * PLANE];
-                            if (DIM == 3) jz = cz[word[c] + k * PLANE];
-#endif
-                            if (PLUGMC_SPECIES > 1)
-                                b = k < there[c] ? cb_species(ids[word[c] + k * PLANE]) : 0;
-                        }
-                        float ux = bx - jx, uy = (by - jy) * CB_RATIO_Y, uz = (bz - jz) * CB_RATIO_Z;
-                        float r2 = fmaf(uy, uy, ux * ux);
-                        if (DIM == 3) r2 = fmaf(uz, uz, r2);
-                        if (PLUGMC_SPECIES == 1)
-                            nearest = fminf(nearest, r2);
-                        else
-                            overlap = overlap || r2 < cb_contact[a * PLUGMC_SPECIES + b];
-#if PLUGMC_ENERGY_TERMS > 0
-                        if (jx < PLUGMC_NOWHERE) {
-                            plugmc_separation to, from;
-                            to.x = ux * CB_SCALE;
-                            to.y = uy * CB_SCALE;
-                            to.z = uz * CB_SCALE;
-                            to.r2 = fmaf(to.y, to.y, to.x * to.x);
-                            if (DIM == 3) to.r2 = fmaf(to.z, to.z, to.r2);
-                            from.x = (fx - jx) * CB_SCALE;
-                            from.y = (fy - jy) * CB_RATIO_Y * CB_SCALE;
-                            from.z = (fz - jz) * CB_RATIO_Z * CB_SCALE;
-                            from.r2 = fmaf(from.y, from.y, from.x * from.x);
-                            if (DIM == 3) from.r2 = fmaf(from.z, from.z, from.r2);
-                            plugmc_sums_add_change(&sums, from, to, site, plugmc_site_of_species(b));
-                        }
-#endif
-                    }
-                }
-                if (PLUGMC_SPECIES == 1) overlap = nearest < cb_contact[0];
-                accept = accept && !overlap;
-#if PLUGMC_ENERGY_TERMS > 0
-                if ((t & 3) == 0)
-                    uniform = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ACCEPT, t >> 2);
-                uint32_t u = (t & 3) == 0 ? uniform.word[0] : (t & 3) == 1 ? uniform.word[1]
-                           : (t & 3) == 2 ? uniform.word[2] : uniform.word[3];
-                accept = accept && plugmc_uniform_float(u) < plugmc_exp(-plugmc_sums_total(&sums, site));
-#endif
-#pragma unroll
-                for (int k = 0; k < CB_CAP; k++) {
-                    bool here = accept && k == i;
-                    ox[k] = here ? nx : ox[k];
-                    oy[k] = here ? ny : oy[k];
-                    if (DIM == 3) oz[k] = here ? nz : oz[k];
-                    moved |= (uint32_t)here << k;
-                }
-                accepted += accept;
-            }
-            trials = CB_TRIALS;
-#pragma unroll
-            for (int k = 0; k < CB_CAP; k++) {
-                if (moved >> k & 1) {
-                    cx[own + k * PLANE] = ox[k];
-                    cy[own + k * PLANE] = oy[k];
-                    if (DIM == 3) cz[own + k * PLANE] = oz[k];
-                }
-            }
-        }
-    }
+/* Adds a thread's trials and acceptances to the run's. */
+PLUGMC_FN void cb_count(uint32_t trials, uint32_t accepted, unsigned long long *counts)
+{
     for (int lane = 16; lane > 0; lane >>= 1) {
         trials += __shfl_xor_sync(0xffffffffu, trials, lane);
         accepted += __shfl_xor_sync(0xffffffffu, accepted, lane);
@@ -379,95 +217,557 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     }
 }
 
-/* Moves the cells, which is moving the particles the other way: each thread gathers one new
- * cell from the old cell of the same index and the neighbour on the side the particles come
- * from. *overflow is set if a cell has more particles than slots. */
-extern "C" __global__ void __launch_bounds__(CB_BLOCK)
-    cb_shift(const cb_plan *plans, int batch, int index, const float *from, const uint32_t *from_id,
-             const uint8_t *from_count, float *to, uint32_t *to_id, uint8_t *to_count, int *overflow)
+#if CB_CAP <= 8
+/* Slots in the order of the trials, 4 bits each: a random permutation of the first n. */
+PLUGMC_FN uint32_t cb_order(uint64_t seed, uint64_t sweep, int walker, uint32_t cell, int n)
 {
-    int thread = blockIdx.x * CB_BLOCK + threadIdx.x;
-    const int cells = CB_MX * ROWS;
-    int walker = thread / cells, local = thread - walker * cells;
-    if (walker >= CB_WALKERS) return;
-    /* neighbouring threads take neighbouring words: q fastest, then parity */
-    int row = local / CB_MX, in_row = local - row * CB_MX;
-    int parity = in_row >= HX, q = in_row - parity * HX;
-    int x = 2 * q + parity, y = row % CB_MY, z = row / CB_MY;
-    const cb_plan *p = &plans[walker * batch + index];
-    int axis = p->axis, sign = p->sign;
-    float s = (float)(sign * p->quanta) * CB_QUANTUM;
-    int here = cb_word(x, y, z);
-    int nx = x, ny = y, nz = z;
-    if (axis == 0) nx = sign > 0 ? (x == CB_MX - 1 ? 0 : x + 1) : (x == 0 ? CB_MX - 1 : x - 1);
-    if (axis == 1) ny = sign > 0 ? (y == CB_MY - 1 ? 0 : y + 1) : (y == 0 ? CB_MY - 1 : y - 1);
-    if (axis == 2) nz = sign > 0 ? (z == CB_MZ - 1 ? 0 : z + 1) : (z == 0 ? CB_MZ - 1 : z - 1);
-    int there = cb_word(nx, ny, nz);
-    size_t w = (size_t)walker * WALKER, wi = (size_t)walker * AXIS;
-    int n = from_count[walker * PLANE + here], m = from_count[walker * PLANE + there], filled = 0;
+    uint32_t order = 0x76543210u;
+    plugmc_random r;
+    if (!CB_SHUFFLE) return order;
 #pragma unroll
-    for (int source = 0; source < 2; source++) {
-        int word = source ? there : here;
-        int there_n = source ? m : n;
+    for (int k = CB_CAP - 1; k > 0; k--) { /* Fisher-Yates */
+        if (k == CB_CAP - 1 || (k & 3) == 3)
+            r = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, k >> 2);
+        if (k < n) {
+            uint32_t j = plugmc_below(r.word[k & 3], k + 1);
+            uint32_t d = ((order >> (4 * k)) ^ (order >> (4 * j))) & 15u;
+            order ^= (d << (4 * k)) | (d << (4 * j));
+        }
+    }
+    return order;
+}
+#endif
+
+#if DIM == 2 && PLUGMC_SPECIES == 1 && PLUGMC_ENERGY_TERMS == 0 && CB_CAP == 4
+/* ---- Hard disks of one kind ---------------------------------------------------------------------
+ * Here the first three slots of a cell hold PLUGMC_NOWHERE in x where they are empty.
+ * The neighbours' first three slots stay in registers; a fourth particle in a cell is rare and
+ * read again. |r - j|^2 - |r|^2 = |j|^2 - 2 r.j takes fewer operations a neighbour than the
+ * differences do; its rounding error is below CB_DOUBT, and only trial moves that come as near to a
+ * contact as that are decided by the differences: decisions are those of the general kernel. */
+#define CB_DOUBT 3e-6f
+
+PLUGMC_FN float cb_distance(float ux, float uy)
+{
+    uy *= CB_RATIO_Y;
+    return fmaf(uy, uy, ux * ux);
+}
+
+extern "C" __global__ void __launch_bounds__(CB_BLOCK)
+    cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
+                int batch, int index, int part, const float *__restrict__ step,
+                cb_vector *coordinate, const uint32_t *__restrict__ id,
+                const uint8_t *__restrict__ count, unsigned long long *counts, int *overflow)
+{
+    uint32_t trials = 0, accepted = 0;
+    cb_task task;
+    int n = 0, own = 0;
+    plugmc_wait();
+    if (cb_find_task(blockIdx.x * CB_BLOCK + threadIdx.x, plans, batch, index, part, &task)) {
+        own = cb_cell(task.x, task.y, 0);
+        n = count[(size_t)task.walker * CELLS + own];
+    }
+    if (n > 0) {
+        const uint8_t *n_of = count + (size_t)task.walker * CELLS;
+        cb_vector *at = coordinate + (size_t)task.walker * SLOTS;
+        const uint64_t sweep = *base + index;
+        const uint32_t cell = (uint32_t)(task.y * CB_MX + task.x);
+        const float scale = CB_RATIO_Y;
+        const float contact = cb_contact[0];
+
+        int there[9], first[9];
 #pragma unroll
-        for (int k = 0; k < CB_CAP; k++) {
-            if (k < there_n) {
-                float v[3];
-                for (int a = 0; a < DIM; a++) v[a] = from[w + a * AXIS + k * PLANE + word];
-                float c = axis == 0 ? v[0] : axis == 1 ? v[1] : v[DIM - 1];
-                c -= s;
-                bool left = c < -0.5f || c >= 0.5f;
-                if (left == (source == 1)) {
-                    if (source) c += sign > 0 ? 1.0f : -1.0f;
-                    if (axis == 0) v[0] = c;
-                    if (axis == 1) v[1] = c;
-                    if (DIM == 3 && axis == 2) v[2] = c;
-                    if (filled < CB_CAP) {
-                        for (int a = 0; a < DIM; a++) to[w + a * AXIS + filled * PLANE + here] = v[a];
-                        if (CB_IDS) to_id[wi + filled * PLANE + here] = from_id[wi + k * PLANE + word];
+        for (int c = 0; c < 9; c++) {
+            int place = c == 4 ? own : cb_neighbour(task, c);
+            there[c] = c == 4 ? n : n_of[place];
+            first[c] = cb_slot(place);
+        }
+        /* positions of neighbours relative to the centre of this cell, y in units of the edge in x */
+        float jx[27], jy[27], jj[27], ox[4], oy[4];
+        uint32_t fourth = 0; /* neighbours with a fourth particle */
+#pragma unroll
+        for (int c = 0; c < 9; c++) {
+            if (c == 4) continue;
+#pragma unroll
+            for (int k = 0; k < 3; k++) {
+                /* without waiting for the count: empty slots hold PLUGMC_NOWHERE */
+                cb_vector v = at[first[c] + 32 * k];
+                jx[3 * c + k] = v.x + (float)(c % 3 - 1);
+                jy[3 * c + k] = v.y + (float)(c / 3 - 1);
+            }
+            fourth |= (uint32_t)(there[c] > 3) << c;
+        }
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            cb_vector v = make_float2(PLUGMC_NOWHERE, 0.0f);
+            if (k < 3 || n == 4) v = at[first[4] + 32 * k];
+            ox[k] = v.x;
+            oy[k] = v.y;
+        }
+        const uint32_t order = cb_order(seed, sweep, task.walker, cell, n);
+#pragma unroll
+        for (int e = 0; e < 27; e++)
+            if (e / 3 != 4) jj[e] = cb_distance(jx[e], jy[e]);
+
+        plugmc_random random;
+        uint32_t moved = 0;
+        int turn = 0;
+#if CB_TRIALS <= 8
+#pragma unroll
+#endif
+        for (int t = 0; t < CB_TRIALS; t++) {
+            const int i = (int)((order >> turn) & 15u);
+            turn = turn + 4 == 4 * n ? 0 : turn + 4;
+            float old_x = ox[0], old_y = oy[0], dx, dy;
+#pragma unroll
+            for (int k = 1; k < 4; k++) {
+                old_x = k == i ? ox[k] : old_x;
+                old_y = k == i ? oy[k] : old_y;
+            }
+            if ((t & 3) == 0)
+                random = plugmc_draw(seed, sweep, task.walker, cell, PLUGMC_PURPOSE_TRIAL, t >> 2);
+            const uint32_t word = (t & 3) == 0   ? random.word[0]
+                                  : (t & 3) == 1 ? random.word[1]
+                                  : (t & 3) == 2 ? random.word[2]
+                                                 : random.word[3];
+            cb_displacement_2(word, step[0], step[1], &dx, &dy);
+            const float new_x = old_x + dx, new_y = old_y + dy;
+            bool accept = new_x >= -0.5f && new_x < 0.5f && new_y >= -0.5f && new_y < 0.5f;
+
+            float mine = PLUGMC_NOWHERE, least[3] = {PLUGMC_NOWHERE, PLUGMC_NOWHERE, PLUGMC_NOWHERE};
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                float r2 = cb_distance(new_x - ox[k], new_y - oy[k]);
+                mine = k == i ? mine : fminf(mine, r2);
+            }
+            const float twice_x = -2.0f * new_x, twice_y = -2.0f * scale * scale * new_y;
+#pragma unroll
+            for (int e = 0; e < 27; e++)
+                if (e / 3 != 4) /* three chains of minima, since one is as slow as it is long */
+                    least[e % 3] = fminf(least[e % 3], fmaf(jx[e], twice_x, fmaf(jy[e], twice_y, jj[e])));
+            const float others =
+                fminf(least[0], fminf(least[1], least[2])) + (cb_distance(new_x, new_y) - contact);
+            accept = accept && mine >= contact && others > -CB_DOUBT;
+            if (accept && others < CB_DOUBT) {
+#pragma unroll
+                for (int e = 0; e < 27; e++)
+                    if (e / 3 != 4) accept = accept && !(cb_distance(new_x - jx[e], new_y - jy[e]) < contact);
+            }
+            if (fourth) {
+                for (uint32_t rest = accept ? fourth : 0; rest; rest &= rest - 1) {
+                    const int c = __ffs((int)rest) - 1;
+                    cb_vector v = at[cb_slot(cb_neighbour(task, c)) + 96];
+                    float ux = (new_x - (float)(c % 3 - 1)) - v.x, uy = (new_y - (float)(c / 3 - 1)) - v.y;
+                    accept = accept && cb_distance(ux, uy) >= contact;
+                }
+            }
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                ox[k] = accept && k == i ? new_x : ox[k];
+                oy[k] = accept && k == i ? new_y : oy[k];
+            }
+            moved |= (uint32_t)accept << i;
+            accepted += accept;
+        }
+        trials = CB_TRIALS;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            if (moved >> k & 1) at[first[4] + 32 * k] = make_float2(ox[k], oy[k]);
+    }
+    cb_count(trials, accepted, counts);
+}
+#else
+/* Sub-sweep number `part` of sweep number `index` of the batch: one thread a cell of the set. id is
+ * not read with one species. *overflow is set to 2 if there are more than CB_NEAR particles near a
+ * cell; its state is then of no use. */
+extern "C" __global__ void __launch_bounds__(CB_BLOCK)
+    cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
+                int batch, int index, int part, const float *__restrict__ step,
+                cb_vector *coordinate, const uint32_t *__restrict__ id,
+                const uint8_t *__restrict__ count, unsigned long long *counts, int *overflow)
+{
+    __shared__ cb_near near;
+    const int me = threadIdx.x;
+    uint32_t trials = 0, accepted = 0;
+    cb_task task;
+    int n = 0, own = 0;
+    plugmc_wait();
+    if (cb_find_task(blockIdx.x * CB_BLOCK + threadIdx.x, plans, batch, index, part, &task)) {
+        own = cb_cell(task.x, task.y, task.z);
+        n = count[(size_t)task.walker * CELLS + own];
+    }
+    if (n > 0) {
+        const int walker = task.walker;
+        const uint8_t *n_of = count + (size_t)walker * CELLS;
+        cb_vector *at = coordinate + (size_t)walker * SLOTS;
+        const uint32_t *ids = id + (size_t)walker * SLOTS;
+        const uint64_t sweep = *base + index;
+        const uint32_t cell = (uint32_t)((task.z * CB_MY + task.y) * CB_MX + task.x);
+        const int first = cb_slot(own);
+        int m = n; /* entries of this thread's column */
+
+        for (int k = 0; k < n; k++) {
+            cb_vector v = at[first + 32 * k];
+            near.x[k][me] = v.x;
+            near.y[k][me] = v.y;
+#if DIM == 3
+            near.z[k][me] = v.z;
+#endif
+#if PLUGMC_SPECIES > 1
+            near.species[k][me] = (uint8_t)cb_species(cb_id(v, ids, first + 32 * k));
+#endif
+        }
+#pragma unroll 3
+        for (int c = 0; c < NEIGHBOURS; c++) {
+            const int sx = c % 3 - 1, sy = c / 3 % 3 - 1, sz = DIM == 3 ? c / 9 - 1 : 0;
+            if (c == NEIGHBOURS / 2) continue;
+            const int place = cb_neighbour(task, c), there = n_of[place], slot = cb_slot(place);
+            for (int k0 = 0; k0 < there; k0 += 4) {
+                /* four at once, so that their latencies overlap */
+                cb_vector v[4];
+#pragma unroll
+                for (int k = 0; k < 4; k++)
+                    v[k] = at[slot + 32 * (k0 + k < there ? k0 + k : k0)];
+#pragma unroll
+                for (int k = 0; k < 4; k++) {
+                    float jx = v[k].x + (float)sx, jy = v[k].y + (float)sy;
+                    float ex = cb_outside(jx, sx, 1.0f), ey = cb_outside(jy, sy, CB_RATIO_Y);
+                    float distance = fmaf(ey, ey, ex * ex);
+#if DIM == 3
+                    float jz = v[k].z + (float)sz;
+                    float ez = cb_outside(jz, sz, CB_RATIO_Z);
+                    distance = fmaf(ez, ez, distance);
+#endif
+                    if (k0 + k >= there || !(distance < CB_REACH)) continue;
+                    if (m < CB_NEAR - 1) {
+                        near.x[m][me] = jx;
+                        near.y[m][me] = jy;
+#if DIM == 3
+                        near.z[m][me] = jz;
+#endif
+#if PLUGMC_SPECIES > 1
+                        near.species[m][me] = (uint8_t)cb_species(cb_id(v[k], ids, slot + 32 * (k0 + k)));
+#endif
                     }
-                    filled++;
+                    m++;
                 }
             }
         }
+        if (m > CB_NEAR - 1) {
+            *overflow = 2;
+            m = CB_NEAR - 1;
+        }
+        near.x[m][me] = PLUGMC_NOWHERE; /* the loop below takes entries in pairs */
+        near.y[m][me] = 0.0f;
+#if DIM == 3
+        near.z[m][me] = 0.0f;
+#endif
+#if PLUGMC_SPECIES > 1
+        near.species[m][me] = 0;
+#endif
+
+#if CB_CAP <= 8
+        const uint32_t order = cb_order(seed, sweep, walker, cell, n);
+#else
+        uint8_t permutation[CB_CAP];
+        for (int k = 0; k < CB_CAP; k++) permutation[k] = (uint8_t)k;
+        if (CB_SHUFFLE)
+            for (int k = n - 1; k > 0; k--) {
+                plugmc_random r = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, k >> 2);
+                uint32_t j = plugmc_below(r.word[k & 3], k + 1);
+                uint8_t t = permutation[k];
+                permutation[k] = permutation[j];
+                permutation[j] = t;
+            }
+#endif
+
+        const float step_x = step[0], step_y = step[1], step_z = DIM == 3 ? step[2] : 0.0f;
+        plugmc_random random, uniform;
+        uint64_t moved = 0;
+        int turn = 0;
+#if CB_TRIALS <= 8
+#pragma unroll
+#endif
+        for (int t = 0; t < CB_TRIALS; t++) {
+#if CB_CAP <= 8
+            const int i = (int)((order >> (4 * turn)) & 15u);
+#else
+            const int i = permutation[turn];
+#endif
+            turn = turn + 1 == n ? 0 : turn + 1;
+            const float old_x = near.x[i][me], old_y = near.y[i][me];
+            float dx, dy;
+#if DIM == 2
+            if ((t & 3) == 0)
+                random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, t >> 2);
+            cb_displacement_2(random.word[t & 3], step_x, step_y, &dx, &dy);
+#else
+            const float old_z = near.z[i][me];
+            float dz;
+            random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, t);
+            cb_displacement_3(random, step_x, step_y, step_z, &dx, &dy, &dz);
+            const float new_z = old_z + dz;
+#endif
+            const float new_x = old_x + dx, new_y = old_y + dy;
+            bool accept = new_x >= -0.5f && new_x < 0.5f && new_y >= -0.5f && new_y < 0.5f;
+#if DIM == 3
+            accept = accept && new_z >= -0.5f && new_z < 0.5f;
+#endif
+            near.x[i][me] = PLUGMC_NOWHERE; /* so that it does not meet itself */
+
+            float nearest = PLUGMC_NOWHERE; /* smallest r^2, with one species */
+            bool overlap = false;
+#if PLUGMC_SPECIES > 1
+            const int a = near.species[i][me];
+#else
+            const int a = 0;
+#endif
+#if PLUGMC_ENERGY_TERMS > 0
+            plugmc_sums sums;
+            plugmc_sums_clear(&sums);
+            const plugmc_site site = plugmc_site_of_species(a);
+#endif
+            for (int k = 0; k < m; k += 2) {
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const float jx = near.x[k + h][me], jy = near.y[k + h][me];
+                    const float ux = new_x - jx, uy = (new_y - jy) * CB_RATIO_Y;
+                    float r2 = fmaf(uy, uy, ux * ux);
+#if DIM == 3
+                    const float jz = near.z[k + h][me];
+                    const float uz = (new_z - jz) * CB_RATIO_Z;
+                    r2 = fmaf(uz, uz, r2);
+#endif
+#if PLUGMC_SPECIES > 1
+                    const int b = near.species[k + h][me];
+                    overlap = overlap || r2 < cb_contact[a * PLUGMC_SPECIES + b];
+#else
+                    const int b = 0;
+                    nearest = fminf(nearest, r2);
+#endif
+#if PLUGMC_ENERGY_TERMS > 0
+                    if (jx < PLUGMC_NOWHERE) {
+                        plugmc_separation to, from;
+                        to.x = ux * CB_SCALE;
+                        to.y = uy * CB_SCALE;
+                        from.x = (old_x - jx) * CB_SCALE;
+                        from.y = (old_y - jy) * CB_RATIO_Y * CB_SCALE;
+                        to.r2 = fmaf(to.y, to.y, to.x * to.x);
+                        from.r2 = fmaf(from.y, from.y, from.x * from.x);
+                        to.z = from.z = 0.0f;
+#if DIM == 3
+                        to.z = uz * CB_SCALE;
+                        from.z = (old_z - jz) * CB_RATIO_Z * CB_SCALE;
+                        to.r2 = fmaf(to.z, to.z, to.r2);
+                        from.r2 = fmaf(from.z, from.z, from.r2);
+#endif
+                        plugmc_sums_add_change(&sums, from, to, site, plugmc_site_of_species(b));
+                    }
+#endif
+                }
+            }
+            if (PLUGMC_SPECIES == 1) overlap = nearest < cb_contact[0];
+            accept = accept && !overlap;
+#if PLUGMC_ENERGY_TERMS > 0
+            if ((t & 3) == 0)
+                uniform = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ACCEPT, t >> 2);
+            const uint32_t u = (t & 3) == 0   ? uniform.word[0]
+                               : (t & 3) == 1 ? uniform.word[1]
+                               : (t & 3) == 2 ? uniform.word[2]
+                                              : uniform.word[3];
+            accept = accept && plugmc_uniform_float(u) < plugmc_exp(-plugmc_sums_total(&sums, site));
+#endif
+            near.x[i][me] = accept ? new_x : old_x;
+            if (accept) {
+                near.y[i][me] = new_y;
+#if DIM == 3
+                near.z[i][me] = new_z;
+#endif
+                moved |= (uint64_t)1 << i;
+                accepted++;
+            }
+        }
+        trials = CB_TRIALS;
+        for (int k = 0; k < n; k++) {
+            if (!(moved >> k & 1)) continue;
+            at[first + 32 * k].x = near.x[k][me];
+            at[first + 32 * k].y = near.y[k][me];
+#if DIM == 3
+            at[first + 32 * k].z = near.z[k][me];
+#endif
+        }
     }
+    cb_count(trials, accepted, counts);
+}
+#endif
+
+/* Moves the cells, which is moving the particles the other way: each thread gathers one new
+ * cell from the old cell of the same index and the neighbour on the side the particles come
+ * from. *overflow is set if a cell has more particles than slots. */
+extern "C" __global__ void __launch_bounds__(256)
+    cb_shift(const cb_plan *__restrict__ plans, int batch, int index,
+             const cb_vector *__restrict__ from, const uint32_t *__restrict__ from_id,
+             const uint8_t *__restrict__ from_count, cb_vector *__restrict__ to,
+             uint32_t *__restrict__ to_id, uint8_t *__restrict__ to_count, int *overflow)
+{
+    /* A block takes both parities of a tile in four rows, so that the cells which two threads read
+     * are mostly read from memory once. */
+    const int warp = threadIdx.x >> 5, walker = blockIdx.z;
+    const int q = blockIdx.x * 32 + (threadIdx.x & 31), row = blockIdx.y * 4 + (warp >> 1);
+    plugmc_wait();
+    if (q >= HX || row >= ROWS) return;
+    int x = 2 * q + (warp & 1), y = row % CB_MY, z = row / CB_MY;
+    const cb_plan *p = &plans[walker * batch + index];
+    const int axis = p->axis, sign = p->sign;
+    const float s = (float)(sign * p->quanta) * CB_QUANTUM, edge = sign > 0 ? 1.0f : -1.0f;
+    const int here = cb_cell(x, y, z);
+    if (axis == 0) x = sign > 0 ? (x == CB_MX - 1 ? 0 : x + 1) : (x == 0 ? CB_MX - 1 : x - 1);
+    if (axis == 1) y = sign > 0 ? (y == CB_MY - 1 ? 0 : y + 1) : (y == 0 ? CB_MY - 1 : y - 1);
+    if (axis == 2) z = sign > 0 ? (z == CB_MZ - 1 ? 0 : z + 1) : (z == 0 ? CB_MZ - 1 : z - 1);
+    const int there = cb_cell(x, y, z);
+    const size_t counts = (size_t)walker * CELLS, slots = (size_t)walker * SLOTS;
+    const int n = from_count[counts + here], m = from_count[counts + there];
+    const int first = cb_slot(here), other = cb_slot(there);
+    int filled = 0;
+#if CB_CAP == 4 && DIM == 2
+    /* All eight slots are read before the first is needed. The new cell is put together in shared
+     * memory and written in whole sectors of four cells, empty slots and all: a sector written in
+     * part would have to be read as well. */
+    __shared__ float2 cell[4][256];
+    __shared__ uint32_t numbers[CB_IDS ? 4 : 1][256];
+    const int me = threadIdx.x;
+    float2 v[8];
+    uint32_t number[8];
+#pragma unroll
+    for (int k = 0; k < 4; k++) cell[k][me] = make_float2(PLUGMC_NOWHERE, 0.0f);
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        const size_t was = slots + (k < 4 ? first : other) + 32 * (k & 3);
+        const bool have = (k & 3) < 3 || (k & 3) < (k < 4 ? n : m);
+        v[k] = have ? from[was] : make_float2(0.0f, 0.0f);
+        number[k] = CB_IDS && have ? from_id[was] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        float c = (axis == 0 ? v[k].x : v[k].y) - s;
+        const bool leaves = c < -0.5f || c >= 0.5f;
+        if ((k & 3) >= (k < 4 ? n : m) || leaves != (k >= 4)) continue;
+        if (k >= 4) c += edge;
+        if (filled < 4) {
+            cell[filled][me] = axis == 0 ? make_float2(c, v[k].y) : make_float2(v[k].x, c);
+            if (CB_IDS) numbers[filled][me] = number[k];
+        }
+        filled++;
+    }
+    const unsigned active = __activemask();
+    const int sector = me & 28;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const unsigned used = __ballot_sync(active, k < filled);
+        const bool some = used >> sector & 15u;
+        if (k < 3 || some) to[slots + first + 32 * k] = cell[k][me];
+        if (CB_IDS && some) to_id[slots + first + 32 * k] = numbers[k][me];
+    }
+#else
+#pragma unroll
+    for (int k0 = 0; k0 < CB_CAP; k0 += 4) {
+        /* read before the first is needed, so that latencies overlap */
+        cb_vector v[4];
+        uint32_t number[4];
+        if (k0 > 0 && k0 >= n) break;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const bool have = k0 + k < (CB_CAP < 2 ? CB_CAP : 2) || k0 + k < n; /* two without waiting for the count */
+            const size_t was = slots + first + 32 * (k0 + k);
+            if (have) v[k] = from[was];
+            if (CB_IDS && DIM == 2 && have) number[k] = from_id[was];
+        }
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            if (k0 + k >= n) continue;
+            float *c = axis == 0 ? &v[k].x : &v[k].y;
+#if DIM == 3
+            c = axis == 2 ? &v[k].z : c;
+#endif
+            *c -= s;
+            if (*c < -0.5f || *c >= 0.5f) continue;
+            to[slots + first + 32 * filled] = v[k];
+            if (CB_IDS && DIM == 2) to_id[slots + first + 32 * filled] = number[k];
+            filled++;
+        }
+    }
+#pragma unroll
+    for (int k0 = 0; k0 < CB_CAP; k0 += 4) { /* and those that come over from the other cell */
+        cb_vector v[4];
+        uint32_t number[4];
+        if (k0 > 0 && k0 >= m) break;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const bool have = k0 + k < (CB_CAP < 2 ? CB_CAP : 2) || k0 + k < m;
+            const size_t was = slots + other + 32 * (k0 + k);
+            if (have) v[k] = from[was];
+            if (CB_IDS && DIM == 2 && have) number[k] = from_id[was];
+        }
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            if (k0 + k >= m) continue;
+            float *c = axis == 0 ? &v[k].x : &v[k].y;
+#if DIM == 3
+            c = axis == 2 ? &v[k].z : c;
+#endif
+            *c -= s;
+            if (!(*c < -0.5f || *c >= 0.5f)) continue;
+            *c += edge;
+            if (filled < CB_CAP) {
+                to[slots + first + 32 * filled] = v[k];
+                if (CB_IDS && DIM == 2) to_id[slots + first + 32 * filled] = number[k];
+            }
+            filled++;
+        }
+    }
+#endif
     if (filled > CB_CAP) {
         *overflow = 1;
         filled = CB_CAP;
     }
-    to_count[walker * PLANE + here] = (uint8_t)filled;
+    to_count[counts + here] = (uint8_t)filled;
 }
 
 /* Positions in the box, [walkers][particles][3]. Without CB_IDS particles are numbered as they
  * come: offset[walker][cell in row-major order] is the number of those before. */
-extern "C" __global__ void cb_store(const float *coordinate, const uint32_t *id, const uint8_t *count,
-                                    const long long *origin, const uint32_t *offset, double *positions,
-                                    long long particles, double quantum_x, double quantum_y,
-                                    double quantum_z)
+extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t *id,
+                                    const uint8_t *count, const long long *origin,
+                                    const uint32_t *offset, double *positions, long long particles,
+                                    double quantum_x, double quantum_y, double quantum_z)
 {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
     const int cells = CB_MX * ROWS;
     int walker = thread / cells, cell = thread - walker * cells;
+    plugmc_wait();
     if (walker >= CB_WALKERS) return;
-    int x = cell % CB_MX, row = cell / CB_MX, y = row % CB_MY, z = row / CB_MY;
-    int word = cb_word(x, y, z);
-    size_t w = (size_t)walker * WALKER, wi = (size_t)walker * AXIS;
-    int n = count[walker * PLANE + word];
+    const int x = cell % CB_MX, row = cell / CB_MX, y = row % CB_MY, z = row / CB_MY;
+    const int place = cb_cell(x, y, z), n = count[(size_t)walker * CELLS + place];
+    const int m[3] = {CB_MX, CB_MY, CB_MZ}, at[3] = {x, y, z};
+    const double quantum[3] = {quantum_x, quantum_y, quantum_z};
     for (int k = 0; k < n; k++) {
-        long long i = CB_IDS ? (long long)id[wi + k * PLANE + word]
-                             : (long long)offset[walker * cells + cell] + k;
+        const size_t slot = (size_t)walker * SLOTS + cb_slot(place) + 32 * k;
+        const cb_vector v = coordinate[slot];
+        const long long i = CB_IDS ? (long long)cb_id(v, id + (size_t)walker * SLOTS, cb_slot(place) + 32 * k)
+                                   : (long long)offset[walker * cells + cell] + k;
         double *out = positions + 3 * ((long long)walker * particles + i);
-        for (int a = 0; a < 3; a++) {
-            if (a >= DIM) {
-                out[a] = 0.0;
-                continue;
-            }
-            long long edge = (long long)CB_QUANTA * (a == 0 ? CB_MX : a == 1 ? CB_MY : CB_MZ);
-            long long at = (long long)CB_QUANTA * (a == 0 ? x : a == 1 ? y : z) + CB_QUANTA / 2 +
-                           (long long)(coordinate[w + a * AXIS + k * PLANE + word] * (float)CB_QUANTA);
-            at = (at + origin[3 * walker + a]) % edge;
-            if (at < 0) at += edge;
-            out[a] = (double)at * (a == 0 ? quantum_x : a == 1 ? quantum_y : quantum_z);
+#if DIM == 3
+        const float local[3] = {v.x, v.y, v.z};
+#else
+        const float local[2] = {v.x, v.y};
+        out[2] = 0.0;
+#endif
+        for (int a = 0; a < DIM; a++) {
+            const long long edge = (long long)CB_QUANTA * m[a];
+            long long q = (long long)CB_QUANTA * at[a] + CB_QUANTA / 2 +
+                          (long long)(local[a] * (float)CB_QUANTA);
+            q = (q + origin[3 * walker + a]) % edge;
+            if (q < 0) q += edge;
+            out[a] = (double)q * quantum[a];
         }
     }
 }

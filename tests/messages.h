@@ -1,18 +1,18 @@
 /* What a piece of code writes to stderr, for tests of messages. */
-#ifndef PLUGMC_CAPTURE_H
-#define PLUGMC_CAPTURE_H
+#ifndef PLUGMC_MESSAGES_H
+#define PLUGMC_MESSAGES_H
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-typedef struct capture {
+typedef struct messages {
     int saved;
     FILE *file;
     char text[16384];
-} capture;
+} messages;
 
-static inline void capture_begin(capture *c)
+static inline void messages_begin(messages *c)
 {
     fflush(stderr);
     c->saved = dup(STDERR_FILENO);
@@ -20,7 +20,7 @@ static inline void capture_begin(capture *c)
     dup2(fileno(c->file), STDERR_FILENO);
 }
 
-static inline const char *capture_end(capture *c)
+static inline const char *messages_end(messages *c)
 {
     fflush(stderr);
     dup2(c->saved, STDERR_FILENO);

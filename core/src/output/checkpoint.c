@@ -1,0 +1,688 @@
+/* /plugmc: what is measured and what a resumed run needs.
+ *
+ *   plugmc                        attribute format
+ *     observables/LABEL/NAME      attributes of kind, and by kind:
+ *       scalar                    series [samples][walkers], sweep [samples]; mean, error, ...
+ *       array                     mean, error, abscissa [length], block_sums [129][length]
+ *       derived                   value, error, valid
+ *     checkpoint                  sweep, counts, step, finished, positions, the mover's blobs, the
+ *                                 order of the observables; checksum
+ *     volatile                    wall time and date: what differs between equal runs
+ *   parameters                    the configuration and where it ran
+ *
+ * The checksum is over everything that output_read gives back, in memory and in a fixed order:
+ * computed from what is to be written and again from what was read. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output/parts.h"
+
+enum { FORMAT = 1, ROWS = 129 };
+
+/* ---- Checksum ------------------------------------------------------------------------------- */
+
+/* Word by word: with the state given, each step is a bijection of the word, so a change within one
+ * word always shows. The length goes in too, so that texts cannot run into each other. */
+static void digest(uint64_t *state, const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    uint64_t hash = *state ^ bytes;
+    while (bytes) {
+        size_t n = bytes < 8 ? bytes : 8;
+        uint64_t word = 0;
+        memcpy(&word, at, n);
+        hash = (hash ^ word) * 0x9fb21c651e98df25u;
+        hash ^= hash >> 29;
+        at += n, bytes -= n;
+    }
+    *state = hash * 0x9fb21c651e98df25u;
+}
+
+static void digest_text(uint64_t *state, const char *text)
+{
+    digest(state, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void digest_integer(uint64_t *state, uint64_t value)
+{
+    digest(state, &value, sizeof value);
+}
+
+static void digest_quantity(uint64_t *state, const quantity_record *q, int walkers)
+{
+    const char *const texts[] = {q->observable, q->name, q->unit, q->doc, q->axis};
+    for (int i = 0; i < 5; i++) digest_text(state, texts[i]);
+    digest_integer(state, (uint64_t)q->length);
+    digest_integer(state, (uint64_t)q->period);
+    if (q->length == 1) {
+        digest(state, q->series, (size_t)(q->samples * walkers) * sizeof(double));
+        return;
+    }
+    digest(state, q->abscissa, q->abscissa ? (size_t)q->length * sizeof(double) : 0);
+    digest(state, (int64_t[]){q->blocks.per_block, q->blocks.blocks, q->blocks.in_last},
+           3 * sizeof(int64_t));
+    digest(state, q->blocks.sums, (size_t)(ROWS * q->length) * sizeof(double));
+}
+
+static uint64_t checksum(const output_data *data, int walkers, int64_t particles, int64_t frames)
+{
+    uint64_t state = 0x706c75676d630001u + FORMAT;
+    digest_text(&state, data->effective_ini);
+    digest_text(&state, data->user_ini);
+    digest_text(&state, data->provenance);
+    for (int i = 0; i < data->quantity_count; i++)
+        digest_quantity(&state, &data->quantities[i], walkers);
+    for (int i = 0; i < data->derived_count; i++) {
+        const derived_record *d = &data->derived[i];
+        const char *const texts[] = {d->observable, d->name, d->unit, d->doc};
+        for (int k = 0; k < 4; k++) digest_text(&state, texts[k]);
+        digest(&state, (double[]){d->value, d->error, d->valid}, 3 * sizeof(double));
+    }
+    const uint64_t numbers[] = {data->equilibrate, (uint64_t)frames, data->sweep,
+                                data->counts.trials, data->counts.accepted, data->finished,
+                                (uint64_t)data->quantity_count, (uint64_t)data->derived_count};
+    digest(&state, numbers, sizeof numbers);
+    digest(&state, &data->step, sizeof data->step);
+    digest(&state, data->positions, (size_t)(walkers * particles * 3) * sizeof(double));
+    for (int i = 0; i < data->blob_count; i++) {
+        digest_text(&state, data->blobs[i].name);
+        digest(&state, data->blobs[i].data, data->blobs[i].bytes);
+    }
+    return state;
+}
+
+/* The wall time is not part of the checkpoint's equality, but damage to it must show as well. */
+static uint64_t time_checksum(uint64_t state, double seconds)
+{
+    digest(&state, &seconds, sizeof seconds);
+    return state;
+}
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+static void append_escaped(char **to, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        bool plain = (unsigned char)*c >= ' ' && *c != '/' && *c != '%' && (*c != '.' || c > text);
+        *to += sprintf(*to, plain ? "%c" : "%%%02X", (unsigned char)*c);
+    }
+}
+
+char *record_path(const char *observable, const char *name)
+{
+    char *path = malloc(3 * (strlen(observable) + strlen(name)) + 2), *end = path;
+    if (!path) return NULL;
+    append_escaped(&end, observable);
+    *end++ = '/';
+    append_escaped(&end, name);
+    *end = '\0';
+    return path;
+}
+
+/* The group of one quantity below `observables`, made if it is missing. */
+static hid_t record_group(store *s, hid_t observables, const char *observable, const char *name)
+{
+    char *path = record_path(observable, name), *slash = path ? strchr(path, '/') : NULL;
+    if (!path) {
+        store_fail(s, "there is not enough memory");
+        return -1;
+    }
+    *slash = '\0';
+    hid_t outer = store_group(s, observables, path), inner = store_group(s, outer, slash + 1);
+    store_leave(outer);
+    free(path);
+    store_label(s, inner, "observable", observable);
+    store_label(s, inner, "name", name);
+    return inner;
+}
+
+static void write_real(store *s, hid_t group, const char *name, double value)
+{
+    store_attribute(s, group, name, H5T_NATIVE_DOUBLE, &value);
+}
+
+static void write_integer(store *s, hid_t group, const char *name, int64_t value)
+{
+    store_attribute(s, group, name, H5T_NATIVE_INT64, &value);
+}
+
+static void write_sweeps(store *s, hid_t group, const quantity_record *q, uint64_t equilibrate,
+                         int64_t first)
+{
+    int64_t count = q->samples - first, *sweep = malloc((size_t)(count + 1) * sizeof *sweep);
+    if (!sweep) {
+        store_fail(s, "there is not enough memory");
+        return;
+    }
+    for (int64_t k = 0; k < count; k++)
+        sweep[k] = (int64_t)equilibrate + (first + k + 1) * q->period;
+    hsize_t shape[1] = {(hsize_t)q->samples};
+    hid_t array = store_grow(s, group, "sweep", H5T_NATIVE_INT64, 1, shape, (hsize_t)first);
+    store_rows(s, array, H5T_NATIVE_INT64, (hsize_t)first, (hsize_t)count, sweep);
+    store_leave_array(array);
+    free(sweep);
+}
+
+static void write_series(store *s, hid_t group, const quantity_record *q, int walkers,
+                         int64_t first)
+{
+    hsize_t shape[2] = {(hsize_t)q->samples, (hsize_t)walkers};
+    hid_t array = store_grow(s, group, "series", H5T_NATIVE_DOUBLE, 2, shape, (hsize_t)first);
+    store_rows(s, array, H5T_NATIVE_DOUBLE, (hsize_t)first, (hsize_t)(q->samples - first),
+               q->series + first * walkers);
+    store_leave_array(array);
+}
+
+static void write_scalar(store *s, hid_t group, const quantity_record *q, int walkers,
+                         uint64_t equilibrate, int64_t first)
+{
+    if (q->samples > 0) { /* arrays without elements are not comparable, says h5diff */
+        write_series(s, group, q, walkers, first);
+        write_sweeps(s, group, q, equilibrate, first);
+    }
+    estimate e = estimate_interleaved(q->series, q->samples, walkers);
+    store_label(s, group, "kind", "scalar");
+    write_real(s, group, "mean", e.mean);
+    write_real(s, group, "error", e.error);
+    write_real(s, group, "variance", e.variance);
+    write_real(s, group, "correlation_time", e.correlation_time);
+    write_real(s, group, "correlation_time_sweeps", e.correlation_time * (double)q->period);
+    write_integer(s, group, "samples", q->samples);
+    write_integer(s, group, "converged", e.converged);
+}
+
+static void write_array(store *s, hid_t group, const quantity_record *q)
+{
+    hsize_t length = (hsize_t)q->length;
+    double *mean = malloc(2 * (length + 1) * sizeof *mean);
+    if (!mean) {
+        store_fail(s, "there is not enough memory");
+        return;
+    }
+    block_average_result(&q->blocks, mean, mean + length);
+    store_label(s, group, "kind", "array");
+    store_array(s, group, "mean", H5T_NATIVE_DOUBLE, 1, &length, mean);
+    store_array(s, group, "error", H5T_NATIVE_DOUBLE, 1, &length, mean + length);
+    if (q->abscissa) store_array(s, group, "abscissa", H5T_NATIVE_DOUBLE, 1, &length, q->abscissa);
+    store_array(s, group, "block_sums", H5T_NATIVE_DOUBLE, 2, (hsize_t[]){ROWS, length},
+                q->blocks.sums);
+    write_integer(s, group, "per_block", q->blocks.per_block);
+    write_integer(s, group, "blocks", q->blocks.blocks);
+    write_integer(s, group, "in_last", q->blocks.in_last);
+    write_integer(s, group, "samples", q->blocks.per_block * q->blocks.blocks + q->blocks.in_last);
+    free(mean);
+}
+
+static void write_quantity(store *s, hid_t observables, const quantity_record *q,
+                           const output_data *data, bool fresh)
+{
+    hid_t group = record_group(s, observables, q->observable, q->name);
+    store_label(s, group, "unit", q->unit);
+    store_label(s, group, "doc", q->doc);
+    store_label(s, group, "axis", q->axis);
+    write_integer(s, group, "length", q->length);
+    write_integer(s, group, "period", q->period);
+    if (q->length == 1)
+        write_scalar(s, group, q, data->system->walkers, data->equilibrate, fresh ? 0 : q->written);
+    else
+        write_array(s, group, q);
+    store_leave(group);
+}
+
+static void write_derived(store *s, hid_t observables, const derived_record *d)
+{
+    hid_t group = record_group(s, observables, d->observable, d->name);
+    store_label(s, group, "kind", "derived");
+    store_label(s, group, "unit", d->unit);
+    store_label(s, group, "doc", d->doc);
+    write_real(s, group, "value", d->value);
+    write_real(s, group, "error", d->error);
+    write_integer(s, group, "valid", d->valid);
+    store_leave(group);
+}
+
+/* Paths below `observables`, one a line, in the order of the run: quantities or derived ones. */
+static void write_order(store *s, hid_t checkpoint, const output_data *data, bool derived)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    int count = derived ? data->derived_count : data->quantity_count;
+    for (int i = 0; out && i < count; i++) {
+        const quantity_record *q = &data->quantities[i];
+        const derived_record *d = &data->derived[i];
+        char *path = derived ? record_path(d->observable, d->name)
+                             : record_path(q->observable, q->name);
+        if (!path) store_fail(s, "there is not enough memory");
+        fprintf(out, "%s\n", path ? path : "");
+        free(path);
+    }
+    if (!out || fclose(out))
+        store_fail(s, "there is not enough memory");
+    else
+        store_document(s, checkpoint, derived ? "derived" : "quantities", text);
+    free(text);
+}
+
+static void write_blobs(store *s, hid_t checkpoint, const output_data *data)
+{
+    hid_t group = store_group(s, checkpoint, "mover");
+    write_integer(s, group, "count", data->blob_count);
+    for (int i = 0; i < data->blob_count; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", i);
+        hid_t one = store_group(s, group, number);
+        hsize_t bytes = data->blobs[i].bytes;
+        store_document(s, one, "name", data->blobs[i].name);
+        if (bytes)
+            store_array(s, one, "data", H5T_NATIVE_UCHAR, 1, &bytes, data->blobs[i].data);
+        else
+            store_remove(s, one, "data");
+        store_leave(one);
+    }
+    store_leave(group);
+}
+
+static void write_parameters(store *s, const output_data *data)
+{
+    hid_t group = store_group(s, s->file, "parameters");
+    store_document(s, group, "effective_ini", data->effective_ini);
+    store_document(s, group, "user_ini", data->user_ini);
+    store_document(s, group, "provenance", data->provenance);
+    store_attribute(s, group, "seed", H5T_NATIVE_UINT64, &data->system->seed);
+    store_label(s, group, "version", PLUGMC_VERSION);
+    store_leave(group);
+}
+
+static void write_state(store *s, hid_t plugmc, const output_data *data, int64_t frames,
+                        uint64_t sum)
+{
+    const plugmc_system *system = data->system;
+    hid_t group = store_group(s, plugmc, "checkpoint");
+    store_attribute(s, group, "equilibrate", H5T_NATIVE_UINT64, &data->equilibrate);
+    store_attribute(s, group, "sweep", H5T_NATIVE_UINT64, &data->sweep);
+    store_attribute(s, group, "trials", H5T_NATIVE_UINT64, &data->counts.trials);
+    store_attribute(s, group, "accepted", H5T_NATIVE_UINT64, &data->counts.accepted);
+    write_real(s, group, "step", data->step);
+    write_integer(s, group, "finished", data->finished);
+    write_integer(s, group, "frames", frames);
+    store_attribute(s, group, "checksum", H5T_NATIVE_UINT64, &sum);
+    hsize_t shape[3] = {(hsize_t)system->walkers, (hsize_t)system->particles, 3};
+    store_array(s, group, "positions", H5T_NATIVE_DOUBLE, 3, shape, data->positions);
+    write_order(s, group, data, false);
+    write_order(s, group, data, true);
+    write_blobs(s, group, data);
+    store_leave(group);
+}
+
+static void write_volatile(store *s, hid_t plugmc, double seconds, uint64_t sum)
+{
+    char date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    hid_t group = store_group(s, plugmc, "volatile");
+    sum = time_checksum(sum, seconds);
+    write_real(s, group, "seconds", seconds);
+    store_attribute(s, group, "checksum", H5T_NATIVE_UINT64, &sum);
+    store_document(s, group, "written", date);
+    store_leave(group);
+}
+
+void checkpoint_write(store *s, const output_data *data, bool fresh, int64_t frames)
+{
+    uint64_t sum = checksum(data, data->system->walkers, data->system->particles, frames);
+    write_parameters(s, data);
+    hid_t plugmc = store_group(s, s->file, "plugmc");
+    write_integer(s, plugmc, "format", FORMAT);
+    hid_t observables = store_group(s, plugmc, "observables");
+    for (int i = 0; i < data->quantity_count; i++)
+        write_quantity(s, observables, &data->quantities[i], data, fresh);
+    for (int i = 0; i < data->derived_count; i++) write_derived(s, observables, &data->derived[i]);
+    store_leave(observables);
+    write_state(s, plugmc, data, frames, sum);
+    write_volatile(s, plugmc, data->seconds, sum);
+    store_leave(plugmc);
+}
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+static int64_t read_integer(store *s, hid_t group, const char *name)
+{
+    int64_t value = 0;
+    store_get_attribute(s, group, name, H5T_NATIVE_INT64, &value);
+    return value;
+}
+
+static uint64_t read_natural(store *s, hid_t group, const char *name)
+{
+    uint64_t value = 0;
+    store_get_attribute(s, group, name, H5T_NATIVE_UINT64, &value);
+    return value;
+}
+
+static double read_real(store *s, hid_t group, const char *name)
+{
+    double value = 0;
+    store_get_attribute(s, group, name, H5T_NATIVE_DOUBLE, &value);
+    return value;
+}
+
+static void read_scalar(store *s, hid_t group, quantity_record *q, int walkers)
+{
+    hsize_t shape[2];
+    if (!store_has(s, group, "series")) return; /* no samples yet */
+    q->series = store_get_array(s, group, "series", H5T_NATIVE_DOUBLE, 2, shape);
+    if (s->failed) return;
+    if (shape[1] != (hsize_t)walkers) store_fail(s, "its series have another number of walkers");
+    q->samples = q->capacity = q->written = (int64_t)shape[0];
+}
+
+static void read_array(store *s, hid_t group, quantity_record *q)
+{
+    hsize_t shape[2];
+    block_average *average = &q->blocks;
+    average->length = q->length;
+    average->per_block = read_integer(s, group, "per_block");
+    average->blocks = read_integer(s, group, "blocks");
+    average->in_last = read_integer(s, group, "in_last");
+    average->sums = store_get_array(s, group, "block_sums", H5T_NATIVE_DOUBLE, 2, shape);
+    if (!s->failed && (shape[0] != ROWS || shape[1] != (hsize_t)q->length || average->blocks < 0 ||
+                       average->blocks >= ROWS - 1))
+        store_fail(s, "its block averages have a wrong shape");
+    if (store_has(s, group, "abscissa")) {
+        q->abscissa = store_get_array(s, group, "abscissa", H5T_NATIVE_DOUBLE, 1, shape);
+        if (!s->failed && shape[0] != (hsize_t)q->length)
+            store_fail(s, "an abscissa in it has a wrong length");
+    }
+}
+
+static void read_quantity(store *s, hid_t group, quantity_record *q, int walkers)
+{
+    q->observable = store_get_label(s, group, "observable");
+    q->name = store_get_label(s, group, "name");
+    q->unit = store_get_label(s, group, "unit");
+    q->doc = store_get_label(s, group, "doc");
+    q->axis = store_get_label(s, group, "axis");
+    q->length = read_integer(s, group, "length");
+    q->period = read_integer(s, group, "period");
+    if (q->length == 1)
+        read_scalar(s, group, q, walkers);
+    else
+        read_array(s, group, q);
+}
+
+static void read_derived(store *s, hid_t group, derived_record *d)
+{
+    d->observable = store_get_label(s, group, "observable");
+    d->name = store_get_label(s, group, "name");
+    d->unit = store_get_label(s, group, "unit");
+    d->doc = store_get_label(s, group, "doc");
+    d->value = read_real(s, group, "value");
+    d->error = read_real(s, group, "error");
+    d->valid = read_integer(s, group, "valid") != 0;
+}
+
+/* What write_order wrote: each line is the path of a record. */
+static void read_records(store *s, hid_t plugmc, output_data *data, bool derived)
+{
+    char *order = store_get_document(s, plugmc, derived ? "checkpoint/derived"
+                                                        : "checkpoint/quantities");
+    int lines = 0;
+    for (const char *c = order; c && *c; c++) lines += *c == '\n';
+    void *records = calloc((size_t)lines + 1, derived ? sizeof *data->derived
+                                                      : sizeof *data->quantities);
+    if (!records) store_fail(s, "there is not enough memory to read it");
+    if (derived)
+        data->derived = records;
+    else
+        data->quantities = records;
+    hid_t observables = store_enter(s, plugmc, "observables");
+    char *rest = order;
+    for (int i = 0; i < lines && !s->failed; i++) {
+        hid_t group = store_enter(s, observables, strsep(&rest, "\n"));
+        if (derived)
+            read_derived(s, group, &data->derived[data->derived_count++]);
+        else
+            read_quantity(s, group, &data->quantities[data->quantity_count++], data->walkers);
+        store_leave(group);
+    }
+    store_leave(observables);
+    free(order);
+}
+
+static void read_blobs(store *s, hid_t checkpoint, output_data *data)
+{
+    hid_t group = store_enter(s, checkpoint, "mover");
+    int64_t count = read_integer(s, group, "count");
+    blob *blobs = s->failed ? NULL : calloc((size_t)count + 1, sizeof *blobs);
+    if (!blobs) store_fail(s, "there is not enough memory to read it");
+    data->blobs = blobs;
+    for (int i = 0; i < count && !s->failed; i++) {
+        char number[16];
+        hsize_t bytes = 0;
+        snprintf(number, sizeof number, "%d", i);
+        hid_t one = store_enter(s, group, number);
+        blobs[i].name = store_get_document(s, one, "name");
+        if (store_has(s, one, "data"))
+            blobs[i].data = store_get_array(s, one, "data", H5T_NATIVE_UCHAR, 1, &bytes);
+        blobs[i].bytes = bytes;
+        data->blob_count = i + 1;
+        store_leave(one);
+    }
+    store_leave(group);
+}
+
+static void read_parameters(store *s, output_data *data)
+{
+    hid_t group = store_enter(s, s->file, "parameters");
+    data->effective_ini = store_get_document(s, group, "effective_ini");
+    data->user_ini = store_get_document(s, group, "user_ini");
+    data->provenance = store_get_document(s, group, "provenance");
+    store_leave(group);
+}
+
+static void read_state(store *s, hid_t group, output_data *data)
+{
+    hsize_t shape[3] = {0};
+    data->equilibrate = read_natural(s, group, "equilibrate");
+    data->sweep = read_natural(s, group, "sweep");
+    data->counts.trials = read_natural(s, group, "trials");
+    data->counts.accepted = read_natural(s, group, "accepted");
+    data->step = read_real(s, group, "step");
+    data->finished = read_integer(s, group, "finished") != 0;
+    data->frames_written = read_integer(s, group, "frames");
+    data->positions = store_get_array(s, group, "positions", H5T_NATIVE_DOUBLE, 3, shape);
+    if (!s->failed && (shape[2] != 3 || shape[0] > INT32_MAX))
+        store_fail(s, "its positions have a wrong shape");
+    data->walkers = (int32_t)shape[0];
+    data->particles = (int64_t)shape[1];
+}
+
+/* Into data that is all zero. */
+static void read_all(store *s, output_data *data)
+{
+    if (!store_has(s, s->file, "plugmc/checkpoint")) {
+        store_fail(s, "it has no checkpoint of plugmc");
+        return;
+    }
+    hid_t plugmc = store_enter(s, s->file, "plugmc");
+    int64_t format = read_integer(s, plugmc, "format");
+    if (!s->failed && format != FORMAT)
+        store_fail(s, "its checkpoint has format %lld, this plugmc reads format %d",
+                   (long long)format, FORMAT);
+    hid_t checkpoint = store_enter(s, plugmc, "checkpoint");
+    hid_t moment = store_enter(s, plugmc, "volatile");
+    read_parameters(s, data);
+    read_state(s, checkpoint, data);
+    read_records(s, plugmc, data, false);
+    read_records(s, plugmc, data, true);
+    read_blobs(s, checkpoint, data);
+    data->seconds = read_real(s, moment, "seconds");
+    uint64_t expected = read_natural(s, checkpoint, "checksum");
+    uint64_t expected_time = read_natural(s, moment, "checksum");
+    if (!s->failed) {
+        uint64_t sum = checksum(data, data->walkers, data->particles, data->frames_written);
+        if (sum != expected || time_checksum(sum, data->seconds) != expected_time)
+            store_fail(s, "it is damaged: its checkpoint does not have the checksum that it had");
+    }
+    store_leave(moment);
+    store_leave(checkpoint);
+    store_leave(plugmc);
+}
+
+static int read_checked(const char *path, output_data *data, report *r)
+{
+    store s;
+    *data = (output_data){0};
+    int fd = store_open_path(&s, path);
+    if (!s.failed) read_all(&s, data);
+    int failed = store_close(&s);
+    if (fd >= 0) close(fd);
+    if (!failed) return EXIT_DONE;
+    output_free(data);
+    return report_error(r, EXIT_CHECKPOINT, NULL, 0, "cannot resume from %s: %s", path, s.reason);
+}
+
+int output_read_ini(const char *path, char **user_ini, report *r)
+{
+    output_data data;
+    *user_ini = NULL;
+    int code = read_checked(path, &data, r);
+    if (code) return code;
+    *user_ini = (char *)data.user_ini;
+    data.user_ini = NULL;
+    output_free(&data);
+    return EXIT_DONE;
+}
+
+/* ---- Handing over what was read ------------------------------------------------------------- */
+
+static quantity_record *find_quantity(output_data *data, const quantity_record *like)
+{
+    for (int i = 0; i < data->quantity_count; i++) {
+        quantity_record *q = &data->quantities[i];
+        if (strcmp(q->observable, like->observable) == 0 && strcmp(q->name, like->name) == 0 &&
+            q->length == like->length && q->period == like->period)
+            return q;
+    }
+    return NULL;
+}
+
+/* Samples go from one record to another, which keeps its texts. */
+static void move_samples(quantity_record *from, quantity_record *to)
+{
+    free(to->series);
+    block_average_free(&to->blocks);
+    to->series = from->series;
+    to->blocks = from->blocks;
+    to->samples = from->samples;
+    to->capacity = from->capacity;
+    to->written = from->written;
+    from->series = NULL;
+    from->blocks = (block_average){0};
+}
+
+static int fit_quantities(const char *path, output_data *found, output_data *data, report *r)
+{
+    if (found->quantity_count != data->quantity_count)
+        return report_error(r, EXIT_CHECKPOINT, NULL, 0,
+                            "cannot resume from %s: it has %d observed quantities, the run has %d",
+                            path, found->quantity_count, data->quantity_count);
+    for (int i = 0; i < data->quantity_count; i++)
+        if (!find_quantity(found, &data->quantities[i]))
+            return report_error(r, EXIT_CHECKPOINT, NULL, 0,
+                                "cannot resume from %s: it has no '%s' of observable '%s' of that "
+                                "length and period",
+                                path, data->quantities[i].name, data->quantities[i].observable);
+    for (int i = 0; i < data->quantity_count; i++)
+        move_samples(find_quantity(found, &data->quantities[i]), &data->quantities[i]);
+    return EXIT_DONE;
+}
+
+static void take_text(const char **to, const char **from)
+{
+    if (*to) return;
+    *to = *from;
+    *from = NULL;
+}
+
+static void hand_over(output_data *found, output_data *data)
+{
+    take_text(&data->effective_ini, &found->effective_ini);
+    take_text(&data->user_ini, &found->user_ini);
+    take_text(&data->provenance, &found->provenance);
+    if (!data->quantities) {
+        data->quantities = found->quantities;
+        data->quantity_count = found->quantity_count;
+        found->quantities = NULL;
+        found->quantity_count = 0;
+    }
+    if (!data->derived) {
+        data->derived = found->derived;
+        data->derived_count = found->derived_count;
+        found->derived = NULL;
+        found->derived_count = 0;
+    }
+    data->equilibrate = found->equilibrate;
+    data->frames_written = found->frames_written;
+    data->sweep = found->sweep;
+    data->counts = found->counts;
+    data->step = found->step;
+    data->seconds = found->seconds;
+    data->finished = found->finished;
+    data->walkers = found->walkers;
+    data->particles = found->particles;
+    data->positions = found->positions;
+    data->blobs = found->blobs;
+    data->blob_count = found->blob_count;
+    found->positions = NULL;
+    found->blobs = NULL;
+    found->blob_count = 0;
+}
+
+int output_read(const char *path, output_data *data, report *r)
+{
+    output_data found;
+    int code = read_checked(path, &found, r);
+    if (code) return code;
+    const plugmc_system *system = data->system;
+    if (system && (system->walkers != found.walkers || system->particles != found.particles))
+        code = report_error(r, EXIT_CHECKPOINT, NULL, 0,
+                            "cannot resume from %s: it has %d walkers of %lld particles, the run "
+                            "has %d of %lld",
+                            path, found.walkers, (long long)found.particles, system->walkers,
+                            (long long)system->particles);
+    if (!code && data->quantities) code = fit_quantities(path, &found, data, r);
+    if (!code) hand_over(&found, data);
+    output_free(&found);
+    return code;
+}
+
+void output_free(output_data *data)
+{
+    for (int i = 0; i < data->quantity_count; i++) {
+        quantity_record *q = &data->quantities[i];
+        free(q->observable), free(q->name), free(q->unit), free(q->doc), free(q->axis);
+        free(q->abscissa), free(q->series);
+        block_average_free(&q->blocks);
+    }
+    for (int i = 0; i < data->derived_count; i++) {
+        derived_record *d = &data->derived[i];
+        free(d->observable), free(d->name), free(d->unit), free(d->doc);
+    }
+    for (int i = 0; i < data->blob_count; i++) {
+        free(data->blobs[i].name);
+        free(data->blobs[i].data);
+    }
+    free(data->quantities);
+    free(data->derived);
+    free((void *)data->blobs);
+    free((void *)data->positions);
+    free((void *)data->effective_ini);
+    free((void *)data->user_ini);
+    free((void *)data->provenance);
+    *data = (output_data){0};
+}

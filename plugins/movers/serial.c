@@ -1,0 +1,616 @@
+/* serial: one trial move after the other, on the CPU; what every faster mover is compared with.
+ *
+ * The algorithm of N. Metropolis, A. W. Rosenbluth, M. N. Rosenbluth, A. H. Teller, E. Teller,
+ * J. Chem. Phys. 21, 1087 (1953): a particle is displaced by a vector uniform in the disk (ball)
+ * of radius `step`, and the move is accepted with probability min(1, exp(-change of energy / kT)).
+ * One sweep is N trial moves a walker. Everything is in double precision, and every energy change
+ * is computed anew: nothing is cached that could go wrong.
+ *
+ * Random numbers, so that another mover can take the same decisions. Trial t = 0 ... N - 1 of
+ * sweep s in walker w uses, with D(purpose, draw) = plugmc_draw(seed, s, w, t, purpose, draw):
+ *   particle      sequential: t; random: plugmc_below(D(ORDER, 0).word[0], N)
+ *   displacement  step * v, where v is the first of draw = 0, 1, ... 255 with v * v <= 1 of
+ *                 v[d] = (word[d] + 0.5) / 2^31 - 1, d < dimension, from D(TRIAL, draw)
+ *   acceptance    change <= 0, or u < exp(-change) with u = plugmc_uniform_double(word[0], word[1])
+ *                 from D(ACCEPT, 0); an overlap, a place outside of the domain or one that a field
+ *                 forbids is rejected whatever u
+ *
+ * Terms of finite range look only at the particles in the cells around. These are taken cell by
+ * cell in the order of the offsets and within a cell in the order of their index, so that the
+ * rounding of a sum depends on the configuration alone: not on how it came about, nor on the
+ * number of threads. A run that is resumed goes on bit for bit.
+ */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include <plugmc/plugin.h>
+
+enum { ORDER_RANDOM, ORDER_SEQUENTIAL };
+
+/* A pair term that is sampled. */
+typedef struct pair_term {
+    const plugmc_pair *pair;
+    const void *instance;
+} pair_term;
+
+/* Particles as plugmc_particles wants them. */
+typedef struct particle_arrays {
+    double *x, *y, *z, *charge, *diameter;
+    int32_t *species;
+} particle_arrays;
+
+typedef struct walker {
+    int32_t index;
+    particle_arrays all;    /* [particles]; wrapped into the box */
+    particle_arrays around; /* [particles]: those near a position, copied */
+    int32_t *head;          /* [cells]: first particle of a cell, or -1 */
+    int32_t *next;          /* [particles]: next one of the cell, of larger index, or -1 */
+    plugmc_counts counts;
+    int code;               /* what went wrong in a sweep, and where: see report_failure */
+    const char *label;
+    uint64_t sweep;
+    int64_t particle;
+} walker;
+
+typedef struct serial {
+    int32_t order;
+    real step, target_acceptance; /* length, 1 */
+    const plugmc_system *system;
+    int short_count, long_count, total_count, field_count;
+    int short_energies; /* terms of finite range that are not only hard */
+    pair_term *short_range, *long_range; /* finite range; every pair */
+    const plugmc_term **totals, **fields;
+    double reach; /* of the terms of finite range, length */
+    int32_t count[3];
+    double width[3]; /* of a cell, length */
+    int64_t cells;
+    walker *walkers; /* [walkers] */
+} serial;
+
+static void trial_move(const serial *, walker *, uint64_t sweep, uint32_t trial);
+static int report_failure(const serial *, const plugmc_host *);
+
+/* Totals are called one at a time, from the main thread, as plugin.h promises. */
+static int serial_sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    serial *s = instance;
+    const int threads = s->total_count ? 1 : s->system->threads > 0 ? s->system->threads
+                                                                    : omp_get_max_threads();
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (int32_t w = 0; w < s->system->walkers; w++)
+        for (uint64_t sweep = first; sweep < first + n; sweep++)
+            for (int64_t t = 0; t < s->system->particles && !s->walkers[w].code; t++)
+                trial_move(s, &s->walkers[w], sweep, (uint32_t)t);
+    return report_failure(s, host);
+}
+
+/* ---- One trial move -------------------------------------------------------------------------- */
+
+static void displace(const serial *, const walker *, uint64_t sweep, uint32_t trial, double to[3]);
+static int inside(const serial *, const double position[3]);
+static int parts_change(const serial *, walker *, int64_t i, const double to[3], double *change);
+static int totals_change(const serial *, walker *, int64_t i, const double to[3], double *change);
+static int totals_settle(const serial *, walker *, int accepted);
+static void move(const serial *, walker *, int64_t i, const double to[3]);
+
+static void trial_move(const serial *s, walker *w, uint64_t sweep, uint32_t trial)
+{
+    const plugmc_system *system = s->system;
+    const uint32_t index = (uint32_t)w->index;
+    int64_t i = trial;
+    plugmc_random random = plugmc_draw(system->seed, sweep, index, trial, PLUGMC_PURPOSE_ORDER, 0);
+    if (s->order == ORDER_RANDOM) i = plugmc_below(random.word[0], (uint32_t)system->particles);
+    double to[3] = {w->all.x[i], w->all.y[i], w->all.z[i]}, change = 0;
+    w->sweep = sweep;
+    w->particle = i;
+    w->counts.trials++;
+    displace(s, w, sweep, trial, to);
+    if (!inside(s, to) || !parts_change(s, w, i, to, &change)) return;
+    if (totals_change(s, w, i, to, &change)) return;
+    if (isnan(change)) {
+        w->code = PLUGMC_ERROR_STATE;
+        w->label = NULL;
+        return;
+    }
+    random = plugmc_draw(system->seed, sweep, index, trial, PLUGMC_PURPOSE_ACCEPT, 0);
+    int accepted = change <= 0 ||
+                   plugmc_uniform_double(random.word[0], random.word[1]) < exp(-change);
+    if (totals_settle(s, w, accepted) || !accepted) return;
+    move(s, w, i, to);
+    w->counts.accepted++;
+}
+
+static double wrapped(double x, double length)
+{
+    if (x >= 0 && x < length) return x;
+    x -= length * floor(x / length);
+    return x < length ? x : 0; /* a tiny negative x rounds up to the edge */
+}
+
+/* A vector uniform in the disk or ball: one uniform in the square or cube, drawn again until it
+ * is in there. The numbers are symmetric about 0, so that a move and its reverse are equally
+ * likely. */
+static void displace(const serial *s, const walker *w, uint64_t sweep, uint32_t trial, double to[3])
+{
+    const plugmc_box *box = &s->system->box;
+    double v[3], square = 2;
+    for (uint32_t draw = 0; draw < 256 && square > 1; draw++) {
+        plugmc_random random = plugmc_draw(s->system->seed, sweep, (uint32_t)w->index, trial,
+                                           PLUGMC_PURPOSE_TRIAL, draw);
+        square = 0;
+        for (int d = 0; d < box->dimension; d++) {
+            v[d] = ((double)random.word[d] + 0.5) * 0x1p-31 - 1;
+            square += v[d] * v[d];
+        }
+    }
+    for (int d = 0; d < box->dimension; d++) {
+        to[d] += s->step * v[d];
+        if (box->domain == PLUGMC_DOMAIN_PERIODIC) to[d] = wrapped(to[d], box->length[d]);
+    }
+}
+
+static int inside(const serial *s, const double r[3])
+{
+    const plugmc_box *box = &s->system->box;
+    return box->domain == PLUGMC_DOMAIN_PERIODIC ||
+           r[0] * r[0] + r[1] * r[1] + r[2] * r[2] <= box->radius * box->radius;
+}
+
+/* ---- Energy change --------------------------------------------------------------------------- */
+
+static plugmc_particles near(const serial *, walker *, int64_t i, const double position[3]);
+
+static plugmc_particle particle_at(const walker *w, int64_t i, const double r[3])
+{
+    return (plugmc_particle){r[0], r[1], r[2], w->all.charge[i], w->all.diameter[i],
+                             w->all.species[i]};
+}
+
+/* Particles begin ... end - 1. */
+static plugmc_particles slice(const particle_arrays *a, int64_t begin, int64_t end)
+{
+    return (plugmc_particles){end - begin,        a->x + begin,        a->y + begin,
+                              a->z + begin,       a->charge + begin,   a->diameter + begin,
+                              a->species + begin};
+}
+
+/* Energy of particle i at a position with everyone near; returns with how many it overlaps. */
+static int64_t near_energy(const serial *s, walker *w, int64_t i, const double at[3],
+                           double *energy)
+{
+    const plugmc_box *box = &s->system->box;
+    const plugmc_particle probe = particle_at(w, i, at);
+    const plugmc_particles others = near(s, w, i, at);
+    int64_t overlaps = 0;
+    for (int t = 0; t < s->short_count; t++) {
+        const pair_term *term = &s->short_range[t];
+        overlaps += term->pair->energy(term->instance, box, box->domain == PLUGMC_DOMAIN_PERIODIC,
+                                       &probe, &others, energy);
+    }
+    return overlaps;
+}
+
+/* Change of the terms without a range: everyone before i, then everyone after. Returns with how
+ * many i overlaps at the new position. */
+static int64_t far_change(const serial *s, const walker *w, int64_t i, const double from[3],
+                          const double to[3], double *change)
+{
+    int64_t overlaps = 0;
+    const plugmc_box *box = &s->system->box;
+    const plugmc_particle probe = particle_at(w, i, from);
+    const plugmc_particles others[2] = {slice(&w->all, 0, i),
+                                        slice(&w->all, i + 1, s->system->particles)};
+    for (int t = 0; t < s->long_count; t++)
+        for (int half = 0; half < 2; half++) {
+            const pair_term *term = &s->long_range[t];
+            overlaps +=
+                term->pair->change(term->instance, box, box->domain == PLUGMC_DOMAIN_PERIODIC,
+                                   &probe, to, &others[half], change);
+        }
+    return overlaps;
+}
+
+/* One-body energy; returns how many fields forbid the position. */
+static int64_t field_energy(const serial *s, const walker *w, int64_t i, const double r[3],
+                        double *energy)
+{
+    const plugmc_particles one = {1, &r[0], &r[1], &r[2], &w->all.charge[i], &w->all.diameter[i],
+                                  &w->all.species[i]};
+    int64_t forbidden = 0;
+    for (int t = 0; t < s->field_count; t++)
+        forbidden += s->fields[t]->plugin->potential->field->energy(s->fields[t]->instance, &one,
+                                                                    energy);
+    return forbidden;
+}
+
+/* Change of all pair and field terms if particle i goes to `to`; returns 0 if it cannot be there.
+ * Hard particles have no energy at the old place that would have to be known. */
+static int parts_change(const serial *s, walker *w, int64_t i, const double to[3], double *change)
+{
+    const double from[3] = {w->all.x[i], w->all.y[i], w->all.z[i]};
+    double field_from = 0, field_to = 0, near_from = 0, near_to = 0, far = 0;
+    if (field_energy(s, w, i, to, &field_to) || near_energy(s, w, i, to, &near_to) ||
+        far_change(s, w, i, from, to, &far))
+        return 0;
+    field_energy(s, w, i, from, &field_from);
+    if (s->short_energies) near_energy(s, w, i, from, &near_from);
+    *change += (field_to - field_from) + (near_to - near_from) + far;
+    return 1;
+}
+
+/* Every total is asked for the change and told what came of it. Return 0, or the error of one. */
+static int totals_change(const serial *s, walker *w, int64_t i, const double to[3], double *change)
+{
+    for (int t = 0; t < s->total_count && !w->code; t++) {
+        double own = 0;
+        const plugmc_total *total = s->totals[t]->plugin->potential->total;
+        w->code = total->change(s->totals[t]->instance, w->index, i, to, &own);
+        w->label = s->totals[t]->label;
+        *change += own;
+    }
+    return w->code;
+}
+
+static int totals_settle(const serial *s, walker *w, int accepted)
+{
+    for (int t = 0; t < s->total_count && !w->code; t++) {
+        const plugmc_total *total = s->totals[t]->plugin->potential->total;
+        w->code = total->settle(s->totals[t]->instance, w->index, accepted);
+        w->label = s->totals[t]->label;
+    }
+    return w->code;
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+/* As wide as the reach of the terms (and a hair more, for rounding), or wider where there would be
+ * more than 4 N + 8 of them; one if there is nothing to look for. A sphere is cut as the cube
+ * [-radius, radius]. */
+static void cells_choose(serial *s)
+{
+    const plugmc_box *box = &s->system->box;
+    const double most = 4.0 * (double)s->system->particles + 8;
+    double width = s->reach > 0 ? s->reach * (1 + 1e-12) : INFINITY, cells;
+    do {
+        cells = 1;
+        for (int d = 0; d < box->dimension; d++) cells *= fmax(1, floor(box->length[d] / width));
+        if (cells > most) width *= 1.1;
+    } while (cells > most);
+    for (int d = 0; d < 3; d++) {
+        s->count[d] = d < box->dimension ? (int32_t)fmax(1, floor(box->length[d] / width)) : 1;
+        s->width[d] = box->length[d] / s->count[d];
+    }
+    s->cells = (int64_t)cells;
+}
+
+static void cell_coordinates(const serial *s, const double r[3], int32_t c[3])
+{
+    const plugmc_box *box = &s->system->box;
+    const double origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0;
+    for (int d = 0; d < 3; d++) {
+        double at = s->count[d] > 1 ? (r[d] - origin) / s->width[d] : 0;
+        c[d] = at < s->count[d] ? (int32_t)at : s->count[d] - 1;
+    }
+}
+
+static int64_t cell_number(const serial *s, const int32_t c[3])
+{
+    return c[0] + s->count[0] * (c[1] + (int64_t)s->count[1] * c[2]);
+}
+
+static int64_t cell_of(const serial *s, const double r[3])
+{
+    int32_t c[3];
+    cell_coordinates(s, r, c);
+    return cell_number(s, c);
+}
+
+/* Kept in order of the index. */
+static void cell_add(const serial *s, walker *w, int64_t i)
+{
+    if (s->reach == 0) return;
+    const double r[3] = {w->all.x[i], w->all.y[i], w->all.z[i]};
+    int32_t *link = &w->head[cell_of(s, r)];
+    while (*link >= 0 && *link < i) link = &w->next[*link];
+    w->next[i] = *link;
+    *link = (int32_t)i;
+}
+
+static void cell_remove(const serial *s, walker *w, int64_t i)
+{
+    if (s->reach == 0) return;
+    const double r[3] = {w->all.x[i], w->all.y[i], w->all.z[i]};
+    int32_t *link = &w->head[cell_of(s, r)];
+    while (*link != i) link = &w->next[*link];
+    *link = w->next[i];
+}
+
+static void move(const serial *s, walker *w, int64_t i, const double to[3])
+{
+    cell_remove(s, w, i);
+    w->all.x[i] = to[0];
+    w->all.y[i] = to[1];
+    w->all.z[i] = to[2];
+    cell_add(s, w, i);
+}
+
+/* Coordinates c - 1, c, c + 1 of the cells around in one direction, each cell once. */
+static int line_around(const serial *s, int d, int32_t c, int32_t out[3])
+{
+    const int32_t count = s->count[d];
+    const int periodic = s->system->box.domain == PLUGMC_DOMAIN_PERIODIC && count >= 3;
+    int n = 0;
+    for (int32_t other = c - 1; other <= c + 1; other++)
+        if (periodic || (other >= 0 && other < count)) out[n++] = (other + count) % count;
+    return n;
+}
+
+/* Everyone but i in the cells around a position. */
+static plugmc_particles near(const serial *s, walker *w, int64_t i, const double position[3])
+{
+    const particle_arrays *all = &w->all, *out = &w->around;
+    int32_t c[3], around[3][3];
+    int n[3];
+    int64_t found = 0;
+    if (s->reach == 0) return slice(out, 0, 0);
+    cell_coordinates(s, position, c);
+    for (int d = 0; d < 3; d++) n[d] = line_around(s, d, c[d], around[d]);
+    for (int cell = 0; cell < n[0] * n[1] * n[2]; cell++) {
+        const int32_t other[3] = {around[0][cell % n[0]], around[1][cell / n[0] % n[1]],
+                                  around[2][cell / n[0] / n[1]]};
+        for (int32_t j = w->head[cell_number(s, other)]; j >= 0; j = w->next[j]) {
+            if (j == i) continue;
+            out->x[found] = all->x[j];
+            out->y[found] = all->y[j];
+            out->z[found] = all->z[j];
+            out->charge[found] = all->charge[j];
+            out->diameter[found] = all->diameter[j];
+            out->species[found++] = all->species[j];
+        }
+    }
+    return slice(out, 0, found);
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+/* Range of a pair term: of its energy and of its hard cores. */
+static double pair_reach(const plugmc_system *system, const plugmc_term *term)
+{
+    const plugmc_pair *pair = term->plugin->potential->pair;
+    double reach = pair->range(term->instance);
+    for (int32_t a = 0; a < system->species_count; a++)
+        for (int32_t b = 0; b < system->species_count; b++) {
+            const plugmc_species *sa = &system->species[a], *sb = &system->species[b];
+            plugmc_particle pa = {0, 0, 0, sa->charge, sa->diameter, a},
+                            pb = {0, 0, 0, sb->charge, sb->diameter, b};
+            reach = fmax(reach, pair->contact(term->instance, &pa, &pb));
+        }
+    return reach;
+}
+
+/* Sorts the sampled terms by what has to be done for them. */
+static int sort_terms(serial *s, const plugmc_host *host)
+{
+    const plugmc_system *system = s->system;
+    const size_t terms = (size_t)system->term_count + 1;
+    s->short_range = host->allocate(host->context, terms * sizeof *s->short_range);
+    s->long_range = host->allocate(host->context, terms * sizeof *s->long_range);
+    s->totals = host->allocate(host->context, terms * sizeof *s->totals);
+    s->fields = host->allocate(host->context, terms * sizeof *s->fields);
+    if (!s->short_range || !s->long_range || !s->totals || !s->fields)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d terms",
+                          system->term_count);
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = &system->terms[t];
+        const plugmc_potential *potential = term->plugin->potential;
+        if (!term->sampled) continue;
+        if (potential->field) s->fields[s->field_count++] = term;
+        if (potential->pair) {
+            const pair_term pair = {potential->pair, term->instance};
+            const double reach = pair_reach(system, term);
+            if (isfinite(reach)) {
+                s->short_range[s->short_count++] = pair;
+                s->short_energies += (potential->pair->functions & PLUGMC_PAIR_ENERGY) != 0;
+                s->reach = fmax(s->reach, reach);
+            } else {
+                s->long_range[s->long_count++] = pair;
+            }
+        }
+        if (potential->pair || potential->field) continue;
+        if (!potential->total)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potential '%s' gives neither pair, field nor total energies",
+                              term->label);
+        if (!potential->total->start || !potential->total->change || !potential->total->settle)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potential '%s' gives only the energy of whole configurations, not "
+                              "the change when one particle moves",
+                              term->label);
+        s->totals[s->total_count++] = term;
+    }
+    return PLUGMC_OK;
+}
+
+/* One block of memory for the numbers of all walkers and one for the integers. Charges, diameters
+ * and species are the same for all. */
+static int serial_prepare(void *instance, const plugmc_host *host)
+{
+    serial *s = instance;
+    const plugmc_system *system = s->system = host->system;
+    const size_t n = (size_t)system->particles, walkers = (size_t)system->walkers;
+    int code = sort_terms(s, host);
+    if (code) return code;
+    cells_choose(s);
+    double *number = host->allocate(host->context, (8 * walkers + 2) * n * sizeof *number);
+    int32_t *integer = host->allocate(
+        host->context, (((size_t)s->cells + 2 * n) * walkers + n) * sizeof *integer);
+    s->walkers = host->allocate(host->context, walkers * sizeof *s->walkers);
+    if (!number || !integer || !s->walkers)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                          "no memory for %zu walkers of %zu particles", walkers, n);
+
+    double *charge = number, *diameter = number + n;
+    int32_t *species = integer;
+    for (int32_t a = 0; a < system->species_count; a++)
+        for (int64_t i = system->first[a]; i < system->first[a + 1]; i++) {
+            charge[i] = system->species[a].charge;
+            diameter[i] = system->species[a].diameter;
+            species[i] = a;
+        }
+    number += 2 * n;
+    integer += n;
+    for (int32_t k = 0; k < system->walkers; k++, number += 8 * n, integer += s->cells + 2 * n)
+        s->walkers[k] = (walker){
+            .index = k,
+            .all = {number, number + n, number + 2 * n, charge, diameter, species},
+            .around = {number + 3 * n, number + 4 * n, number + 5 * n, number + 6 * n,
+                       number + 7 * n, integer},
+            .next = integer + n,
+            .head = integer + 2 * n,
+        };
+    return PLUGMC_OK;
+}
+
+/* ---- Positions in and out -------------------------------------------------------------------- */
+
+static int serial_store(void *instance, const plugmc_host *host, double *positions)
+{
+    const serial *s = instance;
+    const int64_t n = s->system->particles;
+    (void)host;
+    for (int32_t k = 0; k < s->system->walkers; k++)
+        for (int64_t i = 0; i < n; i++) {
+            double *to = &positions[3 * (k * n + i)];
+            to[0] = s->walkers[k].all.x[i];
+            to[1] = s->walkers[k].all.y[i];
+            to[2] = s->walkers[k].all.z[i];
+        }
+    return PLUGMC_OK;
+}
+
+/* Totals that need neighbours find them themselves. */
+static int no_cells(const plugmc_view *view, double range, plugmc_cells *out)
+{
+    (void)view, (void)range, (void)out;
+    return PLUGMC_ERROR_STATE;
+}
+
+static int serial_load(void *instance, const plugmc_host *host, const double *positions)
+{
+    serial *s = instance;
+    const plugmc_box *box = &s->system->box;
+    const int64_t n = s->system->particles;
+    for (int32_t k = 0; k < s->system->walkers; k++) {
+        walker *w = &s->walkers[k];
+        for (int64_t c = 0; c < s->cells; c++) w->head[c] = -1;
+        for (int64_t i = n - 1; i >= 0; i--) {
+            double r[3];
+            memcpy(r, &positions[3 * (k * n + i)], sizeof r);
+            for (int d = 0; d < box->dimension; d++)
+                if (box->domain == PLUGMC_DOMAIN_PERIODIC) r[d] = wrapped(r[d], box->length[d]);
+            w->all.x[i] = r[0];
+            w->all.y[i] = r[1];
+            w->all.z[i] = r[2];
+            cell_add(s, w, i);
+        }
+        w->code = PLUGMC_OK;
+    }
+    const plugmc_view view = {.size = sizeof view, .positions = positions, .cells = no_cells};
+    for (int t = 0; t < s->total_count; t++) {
+        const plugmc_total *total = s->totals[t]->plugin->potential->total;
+        int code = total->start(s->totals[t]->instance, host, &view);
+        if (code) return code;
+    }
+    return PLUGMC_OK;
+}
+
+/* ---- The rest -------------------------------------------------------------------------------- */
+
+static int report_failure(const serial *s, const plugmc_host *host)
+{
+    for (int32_t k = 0; k < s->system->walkers; k++) {
+        const walker *w = &s->walkers[k];
+        if (w->code && w->label)
+            return host->fail(host->context, w->code,
+                              "potential '%s' could not tell its energy change when particle %lld "
+                              "of walker %d moved in sweep %llu",
+                              w->label, (long long)w->particle, k, (unsigned long long)w->sweep);
+        if (w->code)
+            return host->fail(host->context, w->code,
+                              "the energy change when particle %lld of walker %d moved in sweep "
+                              "%llu is not a number",
+                              (long long)w->particle, k, (unsigned long long)w->sweep);
+    }
+    return PLUGMC_OK;
+}
+
+static int serial_counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
+{
+    serial *s = instance;
+    (void)host;
+    *out = (plugmc_counts){0, 0};
+    for (int32_t k = 0; k < s->system->walkers; k++) {
+        out->trials += s->walkers[k].counts.trials;
+        out->accepted += s->walkers[k].counts.accepted;
+        if (clear) s->walkers[k].counts = (plugmc_counts){0, 0};
+    }
+    return PLUGMC_OK;
+}
+
+/* The step may have been tuned. */
+static int serial_archive(void *instance, const plugmc_host *host, plugmc_archive *archive)
+{
+    serial *s = instance;
+    (void)host;
+    return archive->bytes(archive, "step", &s->step, sizeof s->step);
+}
+
+static double serial_step(const void *instance) { return ((const serial *)instance)->step; }
+
+/* Beyond half of the box a larger step changes nothing. */
+static int serial_set_step(void *instance, const plugmc_host *host, double step)
+{
+    serial *s = instance;
+    const plugmc_box *box = &host->system->box;
+    double largest = 0;
+    for (int d = 0; d < box->dimension; d++) largest = fmax(largest, 0.5 * box->length[d]);
+    if (!(step > 0))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a step of %g is not possible", step);
+    s->step = fmin(step, largest);
+    return PLUGMC_OK;
+}
+
+static double serial_target(const void *instance)
+{
+    return ((const serial *)instance)->target_acceptance;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_CHOICE_KEY(serial, order, "random", "random|sequential",
+                      "which particle moves: a random one each time, or one after the other"),
+    PLUGMC_REAL_KEY(serial, step, "0.1", 1e-12, 1e12, "length",
+                    "largest displacement of a trial move, uniform in the disk or ball"),
+    PLUGMC_REAL_KEY(serial, target_acceptance, "0", 0, 1, "",
+                    "acceptance to tune step to during equilibration; 0: step stays as it is"),
+};
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_RUNS_ON_CPU,
+    .prepare = serial_prepare,
+    .load = serial_load,
+    .sweep = serial_sweep,
+    .store = serial_store,
+    .counts = serial_counts,
+    .archive = serial_archive,
+    .step = serial_step,
+    .set_step = serial_set_step,
+    .target_acceptance = serial_target,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "serial",
+              .summary = "one Metropolis trial move after the other, on the CPU: the reference",
+              .reference = "Metropolis et al., J. Chem. Phys. 21, 1087 (1953)",
+              .instance_size = sizeof(serial), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover);

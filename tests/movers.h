@@ -1,0 +1,319 @@
+/* A mover alone: a system and a host made by hand around plugins that are opened from the folder
+ * TEST_PLUGINS. There is no INI file, no loop and no output, so that a test sees exactly what the
+ * callbacks of a mover do. Include after testing.h. */
+#ifndef PLUGMC_TEST_MOVERS_H
+#define PLUGMC_TEST_MOVERS_H
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugmc/plugin.h"
+
+enum { BENCH_TERMS = 4, BENCH_SPECIES = 4, BENCH_BLOCKS = 256 };
+
+typedef struct bench {
+    plugmc_system system;
+    plugmc_species species[BENCH_SPECIES];
+    int64_t first[BENCH_SPECIES + 1];
+    plugmc_term terms[BENCH_TERMS];
+    plugmc_host host;
+    void *blocks[BENCH_BLOCKS]; /* given out by host.allocate, parameters of the terms */
+    int block_count, warnings;
+    char message[1024]; /* the last one of host.fail or host.warn */
+} bench;
+
+/* A mover with its parameters. */
+typedef struct test_mover {
+    const plugmc_plugin *plugin;
+    const plugmc_mover *calls;
+    void *instance;
+} test_mover;
+
+/* ---- The services of the host -------------------------------------------------------------- */
+
+static inline int bench_fail(plugmc_context *context, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static inline int bench_fail(plugmc_context *context, int code, const char *format, ...)
+{
+    bench *b = (bench *)context;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(b->message, sizeof b->message, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+static inline void bench_warn(plugmc_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static inline void bench_warn(plugmc_context *context, const char *format, ...)
+{
+    bench *b = (bench *)context;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(b->message, sizeof b->message, format, arguments);
+    va_end(arguments);
+    b->warnings++;
+}
+
+static inline void *bench_allocate(plugmc_context *context, size_t bytes)
+{
+    bench *b = (bench *)context;
+    if (b->block_count == BENCH_BLOCKS) return NULL;
+    size_t rounded = (bytes + 63) / 64 * 64 + 64;
+    void *block = aligned_alloc(64, rounded);
+    if (!block) return NULL;
+    memset(block, 0, rounded);
+    return b->blocks[b->block_count++] = block;
+}
+
+/* ---- Plugins and their parameters ---------------------------------------------------------- */
+
+/* Stays open until the process ends. */
+static inline const plugmc_plugin *open_plugin(const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.so", TEST_PLUGINS, name);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) fail_msg("%s", dlerror());
+    plugmc_entry *entry = (plugmc_entry *)dlsym(handle, "plugmc_plugin_entry");
+    if (!entry) fail_msg("%s has no entry", path);
+    return entry();
+}
+
+/* Number of a word in "one|other|third", or -1. */
+static inline int32_t number_of_choice(const char *choices, const char *word)
+{
+    size_t length = strlen(word);
+    for (int32_t i = 0; choices; i++) {
+        if (!strncmp(choices, word, length) && (choices[length] == '|' || !choices[length])) return i;
+        choices = strchr(choices, '|');
+        if (choices) choices++;
+    }
+    return -1;
+}
+
+static inline void set_parameter(const plugmc_plugin *plugin, void *instance,
+                                 const plugmc_parameter *p, const char *text)
+{
+    void *field = (char *)instance + p->offset;
+    if (p->type == PLUGMC_TYPE_REAL) {
+        double value = strtod(text, NULL);
+        if (plugin->real_size == sizeof(float))
+            *(float *)field = (float)value;
+        else
+            *(double *)field = value;
+    } else if (p->type == PLUGMC_TYPE_INTEGER) {
+        *(int64_t *)field = strtoll(text, NULL, 10);
+    } else if (p->type == PLUGMC_TYPE_FLAG) {
+        *(int32_t *)field = !strcmp(text, "yes");
+    } else if (p->type == PLUGMC_TYPE_CHOICE) {
+        *(int32_t *)field = number_of_choice(p->choices, text);
+        if (*(int32_t *)field < 0) fail_msg("%s: no choice '%s'", p->name, text);
+    } else {
+        *(const char **)field = text;
+    }
+}
+
+/* The defaults, then the settings of a text like "trials=4 step=0.1", in which there are no texts. */
+static inline void set_parameters(const plugmc_plugin *plugin, void *instance, const char *settings)
+{
+    const plugmc_parameter *p = plugin->parameters, *end = p + plugin->parameter_count;
+    for (; p < end; p++)
+        if (!p->derived && p->fallback)
+            set_parameter(plugin, instance, p, p->fallback);
+    char copy[512], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", settings);
+    for (char *word; (word = strtok_r(rest, " ", &rest));) {
+        char *equals = strchr(word, '=');
+        if (!equals) fail_msg("'%s' is not a setting", word);
+        *equals = 0;
+        for (p = plugin->parameters; p < end && strcmp(p->name, word); p++) continue;
+        if (p == end || p->type == PLUGMC_TYPE_TEXT)
+            fail_msg("plugin '%s' has no parameter '%s' that tests can set", plugin->name, word);
+        set_parameter(plugin, instance, p, equals + 1);
+    }
+}
+
+/* ---- The system ---------------------------------------------------------------------------- */
+
+/* A periodic box. The bench must not move afterwards. */
+static inline void bench_begin(bench *b, int dimension, const double length[3], int walkers,
+                               uint64_t seed)
+{
+    memset(b, 0, sizeof *b);
+    plugmc_box box = {.domain = PLUGMC_DOMAIN_PERIODIC, .dimension = dimension, .volume = 1};
+    for (int a = 0; a < 3; a++) {
+        box.length[a] = a < dimension ? length[a] : 1;
+        box.volume *= box.length[a];
+    }
+    b->system = (plugmc_system){.size = sizeof b->system, .box = box, .walkers = walkers,
+                                .species = b->species, .first = b->first, .terms = b->terms,
+                                .seed = seed, .threads = 1};
+    b->host = (plugmc_host){.size = sizeof b->host, .abi_major = PLUGMC_ABI_MAJOR,
+                            .abi_minor = PLUGMC_ABI_MINOR, .context = (plugmc_context *)b,
+                            .fail = bench_fail, .warn = bench_warn, .allocate = bench_allocate,
+                            .system = &b->system};
+}
+
+static inline void bench_species(bench *b, const char *name, int64_t count, double diameter,
+                                 double charge)
+{
+    int s = b->system.species_count++;
+    b->species[s] = (plugmc_species){name, count, diameter, charge};
+    b->system.particles += count;
+    b->first[s + 1] = b->system.particles;
+}
+
+/* Adds a sampled term; the species must be known. */
+static inline void bench_potential(bench *b, const char *name, const char *settings)
+{
+    const plugmc_plugin *plugin = open_plugin(name);
+    plugmc_term *term = &b->terms[b->system.term_count++];
+    *term = (plugmc_term){name, plugin, bench_allocate(b->host.context, plugin->instance_size),
+                          plugin->single,
+                          bench_allocate(b->host.context, plugin->single->instance_size), 1};
+    set_parameters(plugin, term->instance, settings);
+    set_parameters(plugin->single, term->instance_single, settings);
+    const plugmc_pair *pair = plugin->potential->pair;
+    b->system.range = fmax(b->system.range, pair->range(term->instance));
+    for (int i = 0; i < b->system.species_count; i++)
+        for (int j = 0; j < b->system.species_count; j++) {
+            plugmc_particle pi = {.diameter = b->species[i].diameter, .species = i};
+            plugmc_particle pj = {.diameter = b->species[j].diameter, .species = j};
+            b->system.range = fmax(b->system.range, pair->contact(term->instance, &pi, &pj));
+        }
+}
+
+/* A mover with its parameters, configured and prepared; returns the code of that. */
+static inline int mover_try(bench *b, test_mover *out, const char *name, const char *settings)
+{
+    out->plugin = open_plugin(name);
+    out->calls = out->plugin->mover;
+    out->instance = bench_allocate(b->host.context, out->plugin->instance_size);
+    set_parameters(out->plugin, out->instance, settings);
+    int code = out->plugin->configure ? out->plugin->configure(out->instance, &b->host) : PLUGMC_OK;
+    return code ? code : out->calls->prepare(out->instance, &b->host);
+}
+
+/* The test ends here if a call fails, with its message. */
+#define bench_expect(b, call)                                                                      \
+    do {                                                                                           \
+        if ((call) != PLUGMC_OK) fail_msg("%s: %s", #call, (b)->message);                          \
+    } while (0)
+
+static inline test_mover mover_new(bench *b, const char *name, const char *settings)
+{
+    test_mover mover;
+    bench_expect(b, mover_try(b, &mover, name, settings));
+    return mover;
+}
+
+static inline void mover_load(bench *b, test_mover *mover, const double *positions)
+{
+    bench_expect(b, mover->calls->load(mover->instance, &b->host, positions));
+}
+
+static inline void mover_sweep(bench *b, test_mover *mover, uint64_t first, uint64_t n)
+{
+    bench_expect(b, mover->calls->sweep(mover->instance, &b->host, first, n));
+}
+
+/* positions [walkers][particles][3]; a particle that the mover forgets is NaN. */
+static inline void mover_store(bench *b, test_mover *mover, double *positions)
+{
+    int64_t n = 3 * b->system.particles * b->system.walkers;
+    for (int64_t i = 0; i < n; i++) positions[i] = NAN;
+    bench_expect(b, mover->calls->store(mover->instance, &b->host, positions));
+    for (int64_t i = 0; i < n; i++)
+        if (isnan(positions[i])) fail_msg("particle %lld was lost", (long long)(i / 3));
+}
+
+static inline void mover_end(test_mover *mover)
+{
+    if (mover->plugin->release) mover->plugin->release(mover->instance);
+}
+
+static inline void bench_end(bench *b)
+{
+    for (int i = 0; i < b->block_count; i++) free(b->blocks[i]);
+}
+
+/* [walkers][particles][3], to be freed. */
+static inline double *bench_positions(const bench *b)
+{
+    return (double *)calloc((size_t)(3 * b->system.particles * b->system.walkers), sizeof(double));
+}
+
+/* Smallest squared distance over squared contact distance of any two particles, in double
+ * precision; contacts are means of the diameters. */
+static inline double closest_pair(const bench *b, const double *positions)
+{
+    const plugmc_system *s = &b->system;
+    double closest = INFINITY;
+    for (int w = 0; w < s->walkers; w++)
+        for (int64_t i = 0; i < s->particles; i++)
+            for (int64_t j = 0; j < i; j++) {
+                const double *p = positions + 3 * (w * s->particles + i);
+                const double *q = positions + 3 * (w * s->particles + j);
+                int ki = 0, kj = 0;
+                while (i >= s->first[ki + 1]) ki++;
+                while (j >= s->first[kj + 1]) kj++;
+                double contact = 0.5 * (s->species[ki].diameter + s->species[kj].diameter), r2 = 0;
+                for (int a = 0; a < s->box.dimension; a++) {
+                    double d = p[a] - q[a];
+                    d -= s->box.length[a] * rint(d / s->box.length[a]);
+                    r2 += d * d;
+                }
+                closest = fmin(closest, r2 / (contact * contact));
+            }
+    return closest;
+}
+
+/* ---- An archive in memory ------------------------------------------------------------------ */
+
+typedef struct test_archive {
+    plugmc_archive base;
+    struct {
+        char name[32];
+        void *data;
+        size_t bytes;
+    } blob[16];
+    int blobs;
+} test_archive;
+
+static inline int test_archive_bytes(plugmc_archive *base, const char *name, void *data, size_t bytes)
+{
+    test_archive *a = (test_archive *)base;
+    if (!base->reading) {
+        snprintf(a->blob[a->blobs].name, sizeof a->blob[0].name, "%s", name);
+        a->blob[a->blobs].data = malloc(bytes);
+        memcpy(a->blob[a->blobs].data, data, bytes);
+        a->blob[a->blobs++].bytes = bytes;
+        return PLUGMC_OK;
+    }
+    for (int i = 0; i < a->blobs; i++)
+        if (!strcmp(a->blob[i].name, name) && a->blob[i].bytes == bytes) {
+            memcpy(data, a->blob[i].data, bytes);
+            return PLUGMC_OK;
+        }
+    return PLUGMC_ERROR_STATE;
+}
+
+static inline void mover_save(bench *b, test_mover *mover, test_archive *a)
+{
+    *a = (test_archive){.base = {.size = sizeof a->base, .bytes = test_archive_bytes}};
+    bench_expect(b, mover->calls->archive(mover->instance, &b->host, &a->base));
+}
+
+static inline void mover_restore(bench *b, test_mover *mover, test_archive *a)
+{
+    a->base.reading = 1;
+    bench_expect(b, mover->calls->archive(mover->instance, &b->host, &a->base));
+}
+
+static inline void archive_end(test_archive *a)
+{
+    for (int i = 0; i < a->blobs; i++) free(a->blob[i].data);
+}
+#endif

@@ -1,0 +1,561 @@
+/* Initial states: lattices, random states, files; and the search for overlaps. */
+#include "small_system.h"
+
+#include <omp.h>
+#include <unistd.h>
+
+#include "output/output.h"
+#include "system/initial.h"
+
+/* Starts and checks everything that a state has to fulfil, by looking at all pairs. */
+static void assert_starts(small *s)
+{
+    assert_int_equal(small_start(s), EXIT_DONE);
+    for (int32_t w = 0; w < s->system.walkers; w++) {
+        const double *positions = s->positions + 3 * s->system.particles * w;
+        small_assert_inside(s, positions);
+        assert_true(small_closest(s, positions) >= 1);
+    }
+}
+
+/* Starts, expects failure, returns what was said. */
+static const char *refused(small *s)
+{
+    static messages said;
+    messages_begin(&said);
+    int code = small_start(s);
+    const char *text = messages_end(&said);
+    assert_int_equal(code, EXIT_INPUT);
+    return text;
+}
+
+/* ---- Lattice ---- */
+
+static small hard(int dimension, int64_t n, int shape, double packing_fraction)
+{
+    small s = small_new(dimension, n);
+    s.config.box.shape = shape;
+    s.config.box.packing_fraction = packing_fraction;
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    return s;
+}
+
+static void any_number_of_disks_fits_on_a_lattice_up_to_072(void **state)
+{
+    (void)state;
+    int64_t most = 0;
+    double worst = 1;
+    for (int64_t n = 60; n < 1200; n += n < 300 ? 1 : 13) {
+        for (int shape = SQUARE; shape <= TRIANGULAR; shape++) {
+            small s = hard(2, n, shape, 0.5);
+            double nearest, *sites = malloc(3 * (size_t)n * sizeof(double));
+            assert_int_equal(lattice_sites(&s.system.box, LATTICE_AUTO, n, sites, &nearest), 0);
+            double fits = 0.5 * nearest * nearest;
+            if (fits < worst) worst = fits, most = n;
+            small_assert_inside(&s, sites);
+            assert_true(small_closest(&s, sites) >= nearest * (1 - 1e-12));
+            free(sites);
+            small_free(&s);
+        }
+    }
+    printf("worst number of disks: %lld, up to packing fraction %.4f\n", (long long)most, worst);
+    assert_true(worst > 0.72);
+}
+
+static void lattice_starts_without_overlaps(void **state)
+{
+    (void)state;
+    const struct {
+        int dimension;
+        int64_t n;
+        int shape;
+        double fraction;
+    } cases[] = {{2, 72, SQUARE, 0.72},   {2, 224, SQUARE, 0.72}, {2, 72, TRIANGULAR, 0.72},
+                 {2, 16384, SQUARE, 0.72}, {3, 256, SQUARE, 0.7},  {3, 1331, SQUARE, 0.6},
+                 {3, 100, TRIANGULAR, 0.5}, {3, 50, SPHERE, 0.4},   {2, 50, SPHERE, 0.6},
+                 {3, 1, SPHERE, 0.1},      {2, 1, SQUARE, 0.1},    {3, 1, SQUARE, 0.1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        small s = hard(cases[k].dimension, cases[k].n, cases[k].shape, cases[k].fraction);
+        small_hard_cores(&s);
+        if (cases[k].n < 2000)
+            assert_starts(&s);
+        else
+            assert_int_equal(small_start(&s), EXIT_DONE);
+        small_free(&s);
+    }
+}
+
+static void perfect_lattices_are_found(void **state)
+{
+    (void)state;
+    small s = small_new(3, 4 * 5 * 5 * 5);
+    s.config.box.lx = 5 * sqrt(2) * (1 + 1e-9);
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    small_hard_cores(&s);
+    assert_starts(&s);
+    small_free(&s);
+
+    s = hard(2, 100, TRIANGULAR, M_PI / (2 * sqrt(3)) * (1 - 1e-9));
+    small_hard_cores(&s);
+    assert_starts(&s);
+    small_free(&s);
+
+    s = small_new(2, 100);
+    s.config.box.lx = 10 * (1 + 1e-9);
+    s.config.initial.lattice = LATTICE_SQUARE;
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    small_hard_cores(&s);
+    assert_starts(&s);
+    small_free(&s);
+}
+
+static void lattice_too_dense_says_how_dense_it_could_be(void **state)
+{
+    (void)state;
+    small s = hard(2, 72, SQUARE, 0.88);
+    small_hard_cores(&s);
+    const char *said = refused(&s);
+    assert_says(said, "use state = random");
+    double limit;
+    const char *at = strstr(said, "up to packing fraction ");
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, "up to packing fraction %lf", &limit), 1);
+    small_free(&s);
+    for (int above = 0; above < 2; above++) {
+        s = hard(2, 72, SQUARE, limit + (above ? 2e-4 : -2e-4));
+        small_hard_cores(&s);
+        if (above)
+            refused(&s);
+        else
+            assert_starts(&s);
+        small_free(&s);
+    }
+}
+
+static void lattice_of_another_dimension_is_refused(void **state)
+{
+    (void)state;
+    small s = hard(2, 72, SQUARE, 0.3);
+    s.config.initial.lattice = LATTICE_FCC;
+    assert_says(refused(&s), "in two dimensions auto, square or triangular");
+    small_free(&s);
+}
+
+static void species_are_mixed_over_the_lattice(void **state)
+{
+    (void)state;
+    small s = small_new(2, 200);
+    s.config.box.packing_fraction = 0.3;
+    s.config.run.walkers = 2;
+    s.config.species_count = 2;
+    s.species[1] = (species_section){.count = 200, .diameter = 1};
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    small_hard_cores(&s);
+    assert_starts(&s);
+    /* The first species would fill the lower half; 200 sites drawn without replacement have
+     * 100 +- 5 there. False alarm below 1e-6. */
+    for (int w = 0; w < 2; w++) {
+        int low = 0;
+        for (int i = 0; i < 200; i++) {
+            const double *r = &s.positions[3 * (400 * w + i)];
+            low += r[1] < 0.5 * s.system.box.length[1];
+        }
+        assert_z("first species in the lower half", low, 5.0, 100, 5);
+    }
+    assert_memory_not_equal(s.positions, s.positions + 1200, 1200 * sizeof(double));
+    small_free(&s);
+}
+
+/* ---- Random ---- */
+
+static small random_hard(int dimension, int64_t n, int shape, double fraction)
+{
+    small s = small_new(dimension, n);
+    s.config.box.shape = shape;
+    s.config.box.packing_fraction = fraction;
+    s.config.initial.state = STATE_RANDOM;
+    return s;
+}
+
+static void random_states_reach_their_density(void **state)
+{
+    (void)state;
+    const struct {
+        int dimension;
+        int64_t n;
+        int shape;
+        double fraction;
+    } cases[] = {{2, 1000, SQUARE, 0.70}, {2, 72, TRIANGULAR, 0.72}, {3, 1000, SQUARE, 0.45},
+                 {2, 100, SQUARE, 0.1},   {3, 300, SPHERE, 0.45},    {2, 200, SPHERE, 0.6},
+                 {2, 3, SQUARE, 0.5},     {3, 2, SQUARE, 0.1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        small s = random_hard(cases[k].dimension, cases[k].n, cases[k].shape, cases[k].fraction);
+        s.config.run.walkers = 2;
+        assert_int_equal(small_build(&s), EXIT_DONE);
+        small_hard_cores(&s);
+        assert_starts(&s);
+        small_free(&s);
+    }
+}
+
+static void mixtures_and_scaled_contacts_are_packed(void **state)
+{
+    (void)state;
+    small s = random_hard(2, 200, SQUARE, 0.75);
+    s.config.species_count = 2;
+    s.species[1] = (species_section){.count = 400, .diameter = 0.4};
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    small_hard_cores(&s);
+    assert_starts(&s);
+    small_free(&s);
+
+    s = random_hard(3, 300, SQUARE, 0.05);
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    small_hard_cores(&s);
+    s.scale = 2;
+    assert_int_equal(small_start(&s), EXIT_DONE);
+    assert_true(small_closest(&s, s.positions) >= 2);
+    small_free(&s);
+}
+
+static void walkers_differ_and_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    double *first = NULL;
+    for (int threads = 1; threads <= 3; threads += 2) {
+        small s = random_hard(2, 200, SQUARE, 0.65);
+        s.config.run.walkers = 4;
+        s.config.run.threads = threads;
+        assert_int_equal(small_build(&s), EXIT_DONE);
+        small_hard_cores(&s);
+        assert_starts(&s);
+        for (int w = 1; w < 4; w++)
+            assert_memory_not_equal(s.positions, s.positions + 600 * w, 600 * sizeof(double));
+        if (first) assert_memory_equal(first, s.positions, 2400 * sizeof(double));
+        free(first);
+        first = s.positions;
+        s.positions = NULL;
+        small_free(&s);
+    }
+    free(first);
+}
+
+/* Points without any contact are uniform: mean of x / L is 1/2 +- 1/sqrt(12 n). */
+static void particles_without_cores_are_put_anywhere(void **state)
+{
+    (void)state;
+    small s = small_new(3, 10000);
+    s.species[0].diameter = 0;
+    s.config.box.lx = 10;
+    s.config.initial.state = STATE_RANDOM;
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    assert_int_equal(small_start(&s), EXIT_DONE);
+    small_assert_inside(&s, s.positions);
+    for (int d = 0; d < 3; d++) {
+        double mean = 0, square = 0;
+        for (int i = 0; i < 10000; i++) {
+            double x = s.positions[3 * i + d] / 10;
+            mean += x / 10000, square += x * x / 10000;
+        }
+        assert_z("mean of x / L", mean, sqrt(1.0 / 12 / 10000), 0.5, 4.5);
+        assert_z("mean of (x / L)^2", square, sqrt((0.2 - 1.0 / 9) / 10000), 1.0 / 3, 4.5);
+    }
+    small_free(&s);
+}
+
+static void insertion_that_fails_says_so(void **state)
+{
+    (void)state;
+    small s = random_hard(2, 300, SQUARE, 0.6);
+    s.config.initial.random_fraction = 0.58;
+    s.config.initial.attempts = 50;
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    small_hard_cores(&s);
+    assert_says(refused(&s), "of 300 particles found a place within 50 attempts each");
+    small_free(&s);
+}
+
+static void compression_that_fails_says_how_far_it_came(void **state)
+{
+    (void)state;
+    small s = random_hard(3, 60, SQUARE, 0.73);
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    small_hard_cores(&s);
+    const char *said = refused(&s);
+    double reached;
+    const char *at = strstr(said, "came to rest at packing fraction ");
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, "came to rest at packing fraction %lf", &reached), 1);
+    assert_true(reached > 0.45 && reached < 0.73);
+    small_free(&s);
+}
+
+/* A wall: nobody below x = 2, and no centre within half a diameter of it. */
+static int64_t wall_energy(const void *instance, const plugmc_particles *particles, double *energy)
+{
+    const double *x = particles->x, *diameter = particles->diameter;
+    int64_t outside = 0;
+    (void)energy;
+    for (int64_t i = 0; i < particles->n; i++)
+        outside += x[i] < *(const double *)instance + 0.5 * diameter[i];
+    return outside;
+}
+static const plugmc_field wall_field = {.size = sizeof wall_field, .energy = wall_energy};
+static const plugmc_potential wall_potential = {.size = sizeof wall_potential,
+                                                .field = &wall_field};
+static const plugmc_plugin wall = {.size = sizeof wall, .kind = PLUGMC_POTENTIAL, .name = "wall",
+                                   .potential = &wall_potential};
+
+static void walls_are_respected(void **state)
+{
+    (void)state;
+    small s = random_hard(2, 150, SQUARE, 0.55);
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    small_hard_cores(&s);
+    double at = 2;
+    s.terms[1] = (plugmc_term){.label = "wall", .plugin = &wall, .instance = &at, .sampled = 1};
+    s.system.term_count = 2;
+    assert_starts(&s);
+    for (int i = 0; i < 150; i++) assert_true(s.positions[3 * i] >= 2.5);
+
+    s.config.initial.state = STATE_LATTICE;
+    assert_says(refused(&s), "where a potential forbids it");
+    s.terms[1].sampled = 0;
+    assert_starts(&s);
+    small_free(&s);
+}
+
+/* ---- Overlaps ---- */
+
+static void the_first_overlapping_pair_is_found(void **state)
+{
+    (void)state;
+    small s = hard(3, 500, SQUARE, 0.3);
+    overlap found;
+    small_hard_cores(&s);
+    assert_starts(&s);
+    assert_int_equal(find_overlap(&s.system, s.positions, &found), 0);
+    double *x = s.positions;
+    for (int d = 0; d < 3; d++) {
+        x[3 * 411 + d] = x[3 * 77 + d] + (d == 0 ? 0.25 : 0) + 3 * s.system.box.length[d];
+        x[3 * 300 + d] = x[3 * 301 + d];
+    }
+    assert_int_equal(find_overlap(&s.system, x, &found), 1);
+    assert_int_equal(found.i, 77);
+    assert_int_equal(found.j, 411);
+    assert_close(found.distance, 0.25, 1e-12, 0);
+    assert_close(found.contact, 1, 0, 0);
+    x[3 * 20] = NAN;
+    assert_int_equal(find_overlap(&s.system, x, &found), 1);
+    assert_int_equal(found.i, 20);
+    assert_int_equal(found.j, -1);
+    x[3 * 20] = INFINITY;
+    assert_int_equal(find_overlap(&s.system, x, &found), 1);
+    assert_int_equal(found.i, 20);
+    small_free(&s);
+}
+
+static void who_is_outside_of_the_sphere_is_found(void **state)
+{
+    (void)state;
+    small s = hard(3, 20, SPHERE, 0.2);
+    overlap found;
+    small_hard_cores(&s);
+    assert_starts(&s);
+    double radius = s.system.box.radius, *last = &s.positions[3 * 19];
+    last[0] = 0, last[1] = 0, last[2] = -radius * (1 + 1e-9);
+    assert_int_equal(find_overlap(&s.system, s.positions, &found), 1);
+    assert_int_equal(found.i, 19);
+    assert_int_equal(found.j, -1);
+    small_free(&s);
+}
+
+/* ---- Files ---- */
+
+static char folder[] = "/tmp/plugmc-test-initial-XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static const char *write_file(const char *name, const char *text)
+{
+    const char *path = in_folder(name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL;
+}
+
+static int remove_files(void **state)
+{
+    (void)state;
+    unlink(in_folder("state.xyz"));
+    unlink(in_folder("state.h5"));
+    return rmdir(folder);
+}
+
+/* A: 2 of diameter 1, B: 1 of charge -1, in a box of 10 x 11 x 12. */
+static void from_file(small *s, int dimension)
+{
+    *s = small_new(dimension, 2);
+    s->config.box = (box_section){.dimension = dimension, .shape = RECTANGLE, .lx = 10, .ly = 11,
+                                  .lz = dimension == 3 ? 12 : 0};
+    s->config.run.walkers = 2;
+    s->config.species_count = 2;
+    s->species[1] = (species_section){.count = 1, .diameter = 1, .charge = -1};
+    s->config.initial.state = STATE_FILE;
+    assert_int_equal(small_build(s), EXIT_DONE);
+    small_hard_cores(s);
+}
+
+static void xyz_is_read_by_its_properties(void **state)
+{
+    (void)state;
+    small s;
+    from_file(&s, 3);
+    s.config.initial.file = write_file(
+        "state.xyz", "3\r\n"
+                     "Time=3 Lattice=\"10 0 0 0 11 0 0 0 12\" comment='x = \"1\"' pbc=\"T T T\" "
+                     "Properties=id:I:1:pos:R:3:charge:R:1:velo:R:3:species:S:1\r\n"
+                     "1  1.5 2.5 3.5  -1  0 0 0  B\r\n"
+                     "2\t-1 1e0 25   0  0 0 0  A\r\n"
+                     "3  5 5 5   0  0 0 0  A\r\n"
+                     "3\nthe next frame\n");
+    assert_starts(&s);
+    const double expected[9] = {9, 1, 1, 5, 5, 5, 1.5, 2.5, 3.5};
+    for (int w = 0; w < 2; w++)
+        for (int k = 0; k < 9; k++) assert_close(s.positions[9 * w + k], expected[k], 1e-15, 0);
+    small_free(&s);
+}
+
+#define HEADER "3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=species:S:1:pos:R:3\n"
+
+static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text, *says;
+    } cases[] = {
+        {HEADER "A 1 1 1\nA 3 3 3\nB 5 5 nan\n", "state.xyz:5: 'nan' is not a finite number"},
+        {HEADER "A 1 1 1\nA 3 3 3\nB 5 5 5x\n", "state.xyz:5: '5x' is not a finite number"},
+        {HEADER "A 1 1 1\nA 3 inf 3\nB 5 5 5\n", "state.xyz:4: 'inf' is not a finite number"},
+        {HEADER "A 1 1 1\nA 3 3 3\n", "state.xyz:5: the file ends where particle 3 of 3 should be"},
+        {HEADER "A 1 1 1\nC 3 3 3\nB 5 5 5\n", "state.xyz:4: the run has no species 'C'"},
+        {HEADER "A 1 1 1\nA 3 3 3\nA 5 5 5\n", "state.xyz:5: this is particle 3 of species A, but "
+                                               "the run has only 2"},
+        {HEADER "A 1 1 1\nA 3 3\nB 5 5 5\n", "state.xyz:4: there are 3 columns, Properties has 4"},
+        {HEADER "A 1 1 1\nA 3 3 3 3\nB 5 5 5\n", "state.xyz:4: there are 5 columns"},
+        {HEADER "A 1 1 1\nA 1.5 1 1\nB 5 5 5\n", "particles 0 (A) and 1 (A) of walker 0 overlap: "
+                                                 "they are 0.5 apart, their contact distance is 1"},
+        {"4\n", "state.xyz:1: the file has 4 particles, the run has 3"},
+        {"3 x\n", "state.xyz:1: the first line of an XYZ file is the number of particles"},
+        {"", "state.xyz:1: the file ends where the number of particles should be"},
+        {"3\nProperties=species:S:1:pos:R:3\n", "state.xyz:2: there is no Lattice"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\"\n", "state.xyz:2: there is no Properties"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 13\" Properties=species:S:1:pos:R:3\n",
+         "state.xyz:2: the file's box is 13 long in z, the run's 12"},
+        {"3\nLattice=\"10 1 0 0 11 0 0 0 12\" Properties=species:S:1:pos:R:3\n",
+         "not orthorhombic"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0\" Properties=species:S:1:pos:R:3\n", "not nine numbers"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=pos:R:3\n", "has no species:S:1"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=pos:R\n",
+         "not a list of NAME:TYPE:COLUMNS"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" pbc=\"T F T\" Properties=species:S:1:pos:R:3\n",
+         "not periodic in y"},
+        {"3\nLattice=\"10 0 0 0 11 0 0 0 12\" Properties=species:S:1:pos:R:3:charge:R:1\n"
+         "B 1 1 1 1\n",
+         "state.xyz:3: the charge is 1, that of species B in the run is -1"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        small s;
+        from_file(&s, 3);
+        s.config.initial.file = write_file("state.xyz", cases[k].text);
+        assert_says(refused(&s), cases[k].says);
+        small_free(&s);
+    }
+    small s;
+    from_file(&s, 2);
+    s.config.initial.file = write_file("state.xyz", HEADER "A 1 1 0\nA 3 3 0.5\nB 5 5 0\n");
+    assert_says(refused(&s), "state.xyz:4: z is 0.5, but the run is in two dimensions");
+    s.config.initial.file = write_file("state.xyz", HEADER "A 1 1 0\nA 3 3 0\nB 5 5 0\n");
+    assert_starts(&s);
+    s.config.initial.file = in_folder("nowhere.xyz");
+    assert_says(refused(&s), "nowhere.xyz: cannot be opened: No such file");
+    s.config.initial.file = "state.gro";
+    assert_says(refused(&s), "must end in .xyz");
+    s.config.initial.file = "";
+    assert_says(refused(&s), "state = file needs file");
+    small_free(&s);
+}
+
+/* The output file of one run starts another. */
+static void h5md_of_another_run_is_read(void **state)
+{
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s", in_folder("state.h5"));
+    small s;
+    from_file(&s, 3);
+    double positions[18] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    frame one = {1, malloc(sizeof positions)}; /* freed by output_write */
+    memcpy(one.positions, positions, sizeof positions);
+    output_data data = {.system = &s.system, .effective_ini = "", .user_ini = "", .provenance = "",
+                        .frames = &one, .frame_count = 1, .trajectory_note = "", .sweep = 1,
+                        .positions = positions, .finished = true};
+    assert_int_equal(output_write(path, true, &data, &s.report), 0);
+    s.config.initial.file = path;
+    assert_starts(&s);
+    for (int k = 0; k < 18; k++) assert_true(s.positions[k] == positions[k]);
+    small_free(&s);
+
+    s = small_new(3, 3);
+    s.config.initial.state = STATE_FILE;
+    s.config.initial.file = path;
+    s.config.box.lx = 10;
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    assert_says(refused(&s), "the file's box is 11 long in y, the run's 10");
+    small_free(&s);
+    s = small_new(3, 4);
+    s.config.initial.state = STATE_FILE;
+    s.config.initial.file = path;
+    s.config.box.lx = 10;
+    assert_int_equal(small_build(&s), EXIT_DONE);
+    assert_says(refused(&s), "the file has 3 particles, the run has 4");
+    small_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_number_of_disks_fits_on_a_lattice_up_to_072),
+        cmocka_unit_test(lattice_starts_without_overlaps),
+        cmocka_unit_test(perfect_lattices_are_found),
+        cmocka_unit_test(lattice_too_dense_says_how_dense_it_could_be),
+        cmocka_unit_test(lattice_of_another_dimension_is_refused),
+        cmocka_unit_test(species_are_mixed_over_the_lattice),
+        cmocka_unit_test(random_states_reach_their_density),
+        cmocka_unit_test(mixtures_and_scaled_contacts_are_packed),
+        cmocka_unit_test(walkers_differ_and_do_not_depend_on_threads),
+        cmocka_unit_test(particles_without_cores_are_put_anywhere),
+        cmocka_unit_test(insertion_that_fails_says_so),
+        cmocka_unit_test(compression_that_fails_says_how_far_it_came),
+        cmocka_unit_test(walls_are_respected),
+        cmocka_unit_test(the_first_overlapping_pair_is_found),
+        cmocka_unit_test(who_is_outside_of_the_sphere_is_found),
+        cmocka_unit_test(xyz_is_read_by_its_properties),
+        cmocka_unit_test(xyz_that_does_not_fit_is_refused_at_its_line),
+        cmocka_unit_test(h5md_of_another_run_is_read),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_files) != 0;
+}
