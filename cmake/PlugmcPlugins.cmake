@@ -4,8 +4,11 @@
 #       Compiles the file for double and for float and carries its text for the GPU.
 #   plugmc_add_plugin(NAME SOURCE file.c [KERNEL file.cu] [LIBRARIES ...])
 #       A mover or an observable. The .cu text is available as PLUGMC_KERNEL_FILE.
+#   plugmc_install_plugins(NAME...)
+#       Installs plugins, with their aliases, where plugmc looks for them.
 #
-# PLUGMC_INCLUDE_DIR and PLUGMC_UNIT_DIR are set by the tree or the installed package.
+# PLUGMC_INCLUDE_DIR, PLUGMC_UNIT_DIR and PLUGMC_PLUGIN_DIR are set by the tree or the installed
+# package.
 
 # Sums may not be contracted or reordered (a chain is the same on every machine), but need not set
 # errno or trap, without which GCC does not vectorise loops over sqrtf and comparisons.
@@ -18,6 +21,8 @@ function(plugmc_plugin_target name)
   target_include_directories(${name} PRIVATE ${PLUGMC_INCLUDE_DIR})
   target_compile_options(${name} PRIVATE ${PLUGMC_COMPILE_OPTIONS} -Wall -Wextra)
   target_link_libraries(${name} PRIVATE m)
+  # A file that others may write to is refused when it is loaded.
+  add_custom_command(TARGET ${name} POST_BUILD COMMAND chmod go-w $<TARGET_FILE:${name}> VERBATIM)
 endfunction()
 
 function(plugmc_add_potential name)
@@ -26,14 +31,11 @@ function(plugmc_add_potential name)
   add_library(${name} MODULE ${PLUGMC_UNIT_DIR}/plugmc_double.c ${PLUGMC_UNIT_DIR}/plugmc_float.c)
   plugmc_plugin_target(${name})
   target_compile_definitions(${name} PRIVATE PLUGMC_SOURCE="${source}")
-  # The units #include the author's file and .incbin it; the second is not seen by the scanner.
-  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${source})
-  set_source_files_properties(${PLUGMC_UNIT_DIR}/plugmc_double.c ${PLUGMC_UNIT_DIR}/plugmc_float.c
-                              TARGET_DIRECTORY ${name} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_target_properties(${name} PROPERTIES PLUGMC_ALIASES "${arg_ALIAS}")
   foreach(alias IN LISTS arg_ALIAS)
     add_custom_command(TARGET ${name} POST_BUILD
                        COMMAND ${CMAKE_COMMAND} -E create_symlink ${name}.so
-                               $<TARGET_FILE_DIR:${name}>/${alias}.so)
+                               $<TARGET_FILE_DIR:${name}>/${alias}.so VERBATIM)
   endforeach()
 endfunction()
 
@@ -47,4 +49,18 @@ function(plugmc_add_plugin name)
     target_compile_definitions(${name} PRIVATE PLUGMC_KERNEL_FILE="${kernel}")
     set_source_files_properties(${arg_SOURCE} PROPERTIES OBJECT_DEPENDS ${kernel})
   endif()
+endfunction()
+
+function(plugmc_install_plugins)
+  foreach(name IN LISTS ARGN)
+    install(TARGETS ${name} LIBRARY DESTINATION ${PLUGMC_PLUGIN_DIR}
+            PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
+                        WORLD_EXECUTE)
+    get_target_property(aliases ${name} PLUGMC_ALIASES)
+    if(aliases)
+      foreach(alias IN LISTS aliases)
+        install(FILES $<TARGET_FILE_DIR:${name}>/${alias}.so DESTINATION ${PLUGMC_PLUGIN_DIR})
+      endforeach()
+    endif()
+  endforeach()
 endfunction()

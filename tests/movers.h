@@ -30,7 +30,7 @@ typedef struct test_mover {
     void *instance;
 } test_mover;
 
-/* ---- The services of the host -------------------------------------------------------------- */
+/* ---- The services of the host ---------------------------------------------------------------- */
 
 static inline int bench_fail(plugmc_context *context, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -67,7 +67,7 @@ static inline void *bench_allocate(plugmc_context *context, size_t bytes)
     return b->blocks[b->block_count++] = block;
 }
 
-/* ---- Plugins and their parameters ---------------------------------------------------------- */
+/* ---- Plugins and their parameters ------------------------------------------------------------ */
 
 /* Stays open until the process ends. */
 static inline const plugmc_plugin *open_plugin(const char *name)
@@ -86,7 +86,8 @@ static inline int32_t number_of_choice(const char *choices, const char *word)
 {
     size_t length = strlen(word);
     for (int32_t i = 0; choices; i++) {
-        if (!strncmp(choices, word, length) && (choices[length] == '|' || !choices[length])) return i;
+        int ends = !strncmp(choices, word, length) && (choices[length] == '|' || !choices[length]);
+        if (ends) return i;
         choices = strchr(choices, '|');
         if (choices) choices++;
     }
@@ -115,7 +116,7 @@ static inline void set_parameter(const plugmc_plugin *plugin, void *instance,
     }
 }
 
-/* The defaults, then the settings of a text like "trials=4 step=0.1", in which there are no texts. */
+/* The defaults, then the settings of a text like "trials=4 step=0.1"; no texts among them. */
 static inline void set_parameters(const plugmc_plugin *plugin, void *instance, const char *settings)
 {
     const plugmc_parameter *p = plugin->parameters, *end = p + plugin->parameter_count;
@@ -135,7 +136,7 @@ static inline void set_parameters(const plugmc_plugin *plugin, void *instance, c
     }
 }
 
-/* ---- The system ---------------------------------------------------------------------------- */
+/* ---- The system ------------------------------------------------------------------------------ */
 
 /* A periodic box. The bench must not move afterwards. */
 static inline void bench_begin(bench *b, int dimension, const double length[3], int walkers,
@@ -270,7 +271,7 @@ static inline double closest_pair(const bench *b, const double *positions)
     return closest;
 }
 
-/* ---- An archive in memory ------------------------------------------------------------------ */
+/* ---- An archive in memory -------------------------------------------------------------------- */
 
 typedef struct test_archive {
     plugmc_archive base;
@@ -282,7 +283,8 @@ typedef struct test_archive {
     int blobs;
 } test_archive;
 
-static inline int test_archive_bytes(plugmc_archive *base, const char *name, void *data, size_t bytes)
+static inline int test_archive_bytes(plugmc_archive *base, const char *name, void *data,
+                                     size_t bytes)
 {
     test_archive *a = (test_archive *)base;
     if (!base->reading) {

@@ -170,7 +170,8 @@ static inline int naive_overlaps(naive *v, int64_t i, const int64_t at[3])
         if (fabs(r2 / (contact * contact) - 1) < 1e-6) {
             double c = contact / (v->quantum[0] * CB_QUANTA);
             v->close_calls++;
-            if (naive_float_r2(v, d) < nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY)) return 1;
+            float limit = nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY);
+            if (naive_float_r2(v, d) < limit) return 1;
         } else if (r2 < contact * contact) {
             return 1;
         }
@@ -236,7 +237,8 @@ static inline float naive_float_change(const naive *v, int64_t i, int cell, cons
     return sum * ((float)v->strength * (float)species[naive_species(v, i)].charge);
 }
 
-static inline int naive_metropolis(naive *v, int64_t i, int cell, const int64_t to[3], uint32_t word)
+static inline int naive_metropolis(naive *v, int64_t i, int cell, const int64_t to[3],
+                                   uint32_t word)
 {
     double uniform = plugmc_uniform_float(word);
     double probability = exp(naive_energy(v, i, v->at[i]) - naive_energy(v, i, to));
@@ -356,7 +358,8 @@ static inline void naive_sweep(naive *v, uint64_t sweep)
         for (int c = 0; c < naive_cell_count(v); c++) {
             int x = c % v->cells[0], y = c / v->cells[0] % v->cells[1];
             int z = c / v->cells[0] / v->cells[1];
-            if ((x % 2) + 2 * (y % 2) + 4 * (z % 2) == plan.set[part]) naive_update_cell(v, sweep, c);
+            int set = (x % 2) + 2 * (y % 2) + 4 * (z % 2);
+            if (set == plan.set[part]) naive_update_cell(v, sweep, c);
         }
     if (shift) naive_shift(v, plan.axis, plan.sign, plan.quanta);
 }

@@ -11,7 +11,7 @@ typedef struct scenario {
     int dimension;
     double length[3];
     int cells[3]; /* the mover must find these */
-    int lattice[3]; /* particles of the start along each axis; every other row is displaced by half */
+    int lattice[3]; /* particles of the start along each axis; in 2-D odd rows lie half between */
     double extent;  /* of the lattice, in units of the box edges; 0: all of it */
     int64_t count[2]; /* particles of the species; [1] may be 0 */
     double diameter[2], charge[2];
@@ -51,7 +51,8 @@ static double *lattice_of(const bench *b, const scenario *s)
     for (int w = 0; w < b->system.walkers; w++)
         for (int64_t i = 0; i < b->system.particles; i++, p += 3) {
             int64_t row = i / columns % rows, layer = i / columns / rows;
-            p[0] = ((double)(i % columns) + (s->dimension == 2 ? 0.5 * (double)(row % 2) : 0)) / columns;
+            double between = s->dimension == 2 ? 0.5 * (double)(row % 2) : 0;
+            p[0] = ((double)(i % columns) + between) / columns;
             p[1] = (double)row / rows;
             p[2] = s->dimension == 3 ? (double)layer / s->lattice[2] : 0;
             for (int a = 0; a < s->dimension; a++) {
@@ -87,7 +88,8 @@ static void assert_same_positions(const bench *b, const double *got, const doubl
         if (memcmp(&got[i], &expected[i], sizeof(double)))
             fail_msg("%s %lld: walker %lld, particle %lld, axis %lld: %.17g, not %.17g", when,
                      (long long)sweep, (long long)(i / 3 / b->system.particles),
-                     (long long)(i / 3 % b->system.particles), (long long)(i % 3), got[i], expected[i]);
+                     (long long)(i / 3 % b->system.particles), (long long)(i % 3), got[i],
+                     expected[i]);
 }
 
 /* Runs mover and reference side by side. Sweeps start from a large number, since it is a counter
@@ -141,7 +143,7 @@ static void decide_alike(const scenario *s)
     free(expected);
 }
 
-/* ---- Decision by decision ------------------------------------------------------------------- */
+/* ---- Decision by decision -------------------------------------------------------------------- */
 
 /* L for a packing fraction of 0.69: the square root of N pi / 4 / 0.69. */
 static const scenario disks_72 = {.dimension = 2, .length = {9.0529, 9.0529}, .cells = {8, 8},
@@ -299,6 +301,42 @@ static void a_core_in_a_shell_decides_alike(void **state)
     decide_alike(&s);
 }
 
+/* Particles that the shift puts exactly on an edge of a cell, or one quantum beside it: with a step
+ * too short to move, the cells alone move, and the numbering by cells shows who is where. */
+static void particles_on_the_edge_belong_to_one_cell(void **state)
+{
+    (void)state;
+    const scenario s = {.dimension = 2, .length = {5.6, 5.6}, .cells = {4, 4}, .count = {16},
+                        .diameter = {1}, .hard = 1, .trials = 1, .step = 1e-9,
+                        .options = "identities=no"};
+    const double quantum = s.length[0] / s.cells[0] / CB_QUANTA;
+    bench b;
+    bench_of(&b, &s);
+    test_mover mover = mover_of(&b, &s);
+    double *got = bench_positions(&b), *expected = bench_positions(&b);
+    for (uint64_t sweep = 0; sweep < 64; sweep++) {
+        cb_plan plan = cb_make_plan(b.system.seed, sweep, 0, 2, 1, 1);
+        for (int i = 0; i < 16; i++) {
+            int64_t beside = i / 4 == 1 ? -1 : i / 4 == 2 ? 1 : 0;
+            int64_t along = plan.sign * plan.quanta + (int64_t)CB_QUANTA * (i % 4) + beside;
+            got[3 * i + plan.axis] = (double)naive_modulo(along, 4 * (int64_t)CB_QUANTA) * quantum;
+            got[3 * i + !plan.axis] = (i / 4 + 0.375) * CB_QUANTA * quantum;
+        }
+        mover_load(&b, &mover, got);
+        naive reference = naive_of(&b, &s, 0, got);
+        mover_sweep(&b, &mover, sweep, 1);
+        naive_sweep(&reference, sweep);
+        mover_store(&b, &mover, got);
+        naive_store(&reference, expected, 1);
+        assert_same_positions(&b, got, expected, "after sweep", (int64_t)sweep);
+        naive_end(&reference);
+    }
+    mover_end(&mover);
+    bench_end(&b);
+    free(got);
+    free(expected);
+}
+
 /* ---- Around the chain ------------------------------------------------------------------------ */
 
 /* Positions after n sweeps in one call, to be freed. */
@@ -404,7 +442,8 @@ static void loading_what_was_stored_changes_nothing(void **state)
         bench b;
         bench_of(&b, s);
         test_mover mover = mover_of(&b, s);
-        double *start = lattice_of(&b, s), *once = bench_positions(&b), *twice = bench_positions(&b);
+        double *start = lattice_of(&b, s);
+        double *once = bench_positions(&b), *twice = bench_positions(&b);
         mover_load(&b, &mover, start);
         mover_store(&b, &mover, once);
         for (int64_t k = 0; k < 3 * b.system.particles * b.system.walkers; k++) {
@@ -549,7 +588,8 @@ static void a_collapsed_system_is_refused(void **state)
 {
     (void)state;
     static const int64_t count[] = {70, 300};
-    static const char *const message[] = {"more than 64 particles in one cell", "start in one cell"};
+    static const char *const message[] = {"more than 64 particles in one cell",
+                                          "start in one cell"};
     for (int i = 0; i < 2; i++) {
         scenario s = crowd;
         s.count[0] = count[i];
@@ -565,7 +605,7 @@ static void a_collapsed_system_is_refused(void **state)
     }
 }
 
-/* ---- Starting positions ----------------------------------------------------------------------- */
+/* ---- Starting positions ---------------------------------------------------------------------- */
 
 /* Chains of touching disks in many directions: rounding makes about half of them overlap. They
  * are parted by less than 1e-6 and then move. */
@@ -633,7 +673,7 @@ static void a_jammed_start_is_refused(void **state)
     free(start);
 }
 
-/* ---- Systems it cannot take -------------------------------------------------------------------- */
+/* ---- Systems it cannot take ------------------------------------------------------------------ */
 
 static void assert_refused(const scenario *s, const char *expected)
 {
@@ -689,6 +729,7 @@ TEST_MAIN(cmocka_unit_test(disks_72_decide_alike), cmocka_unit_test(disks_224_de
           cmocka_unit_test(spheres_decide_alike), cmocka_unit_test(mixtures_decide_alike),
           cmocka_unit_test(soft_disks_decide_alike), cmocka_unit_test(soft_spheres_decide_alike),
           cmocka_unit_test(a_core_in_a_shell_decides_alike),
+          cmocka_unit_test(particles_on_the_edge_belong_to_one_cell),
           cmocka_unit_test(crowding_particles_decide_alike),
           cmocka_unit_test(a_dilute_cluster_decides_alike),
           cmocka_unit_test(any_number_of_threads_gives_the_same_chain),

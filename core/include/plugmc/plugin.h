@@ -137,7 +137,7 @@ typedef struct plugmc_kernel plugmc_kernel;   /* opaque: one __global__ function
 
 /* Device text to be joined with all sampled potentials and compiled for the GPU found. */
 typedef struct plugmc_kernel_text {
-    const char *name; /* shown in messages, e.g. "checkerboard.cu" */
+    const char *name; /* shown in messages, e.g. "mover.cu" */
     const char *text;
     const char *const *defines; /* "NAME=VALUE", NULL at the end */
     int32_t fuse;               /* 1: put the sampled potentials in front, see docs */

@@ -13,6 +13,7 @@
 #include "gpu/cache.h"
 #include "gpu/gpu.h"
 #include "gpu/nvrtc.h"
+#include "plugin/loader.h"
 #include "report.h"
 
 static void line(const char *topic, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -103,11 +104,9 @@ static void show_mpi(void)
 
 static void show_plugins(void)
 {
-    const char *own = getenv("PLUGMC_PLUGIN_PATH");
-    if (own && *own)
-        line("plugins", "%s (PLUGMC_PLUGIN_PATH)", own);
-    else
-        line("plugins", "%s (PLUGMC_PLUGIN_PATH is not set)", PLUGMC_PLUGIN_FOLDER);
+    printf("%-14s", "plugins");
+    plugin_path_print(stdout);
+    putchar('\n');
 }
 
 static void show_processor(void)

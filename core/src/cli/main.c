@@ -49,6 +49,6 @@ int main(int argc, char **argv)
     }
     const char *near = nearest_name(argv[1], names, (int)(sizeof commands / sizeof *commands));
     fprintf(stderr, "plugmc: unknown command '%s'%s%s%s\n", argv[1], near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
+            near ? near : "; see plugmc --help", near ? "'?" : "");
     return EXIT_USAGE;
 }

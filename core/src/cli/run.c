@@ -87,6 +87,8 @@ static int parse(int argc, char **argv, bool check, arguments *a)
     return a->file ? 0 : usage_error("%s", "which file?");
 }
 
+/* What could be read of a file is interpreted even after errors, so that all of them are told at
+ * once; of a file that cannot be read at all, that one is enough. */
 static int read_configuration(simulation *sim, const arguments *a)
 {
     static const char *const free_to_change[] = {"run.sweeps", "run.time_limit", "run.checkpoint",
@@ -111,9 +113,10 @@ static int read_configuration(simulation *sim, const arguments *a)
         if (!allowed) return usage_error("--set %s would change a run that is resumed", a->sets[i]);
         code = ini_set(&sim->config.ini, a->sets[i], sim->report);
     }
-    /* what could be read is interpreted even so: all errors of a file are told at once */
+    if (code && !sim->config.ini.count) return code;
     int reading = config_read(&sim->config, sim->report);
-    return code ? code : reading;
+    int opening = simulation_open(sim);
+    return code ? code : reading ? reading : opening;
 }
 
 int command_run(int argc, char **argv)
@@ -128,7 +131,6 @@ int command_run(int argc, char **argv)
     report report = {0};
     simulation sim = {.report = &report};
     code = read_configuration(&sim, &a);
-    if (!code) code = simulation_open(&sim);
     if (!code) code = output_probe(a.resume ? a.file : sim.config.run.output, true, &report);
     if (!code) code = simulation_prepare(&sim);
     if (!code) {
@@ -187,7 +189,6 @@ int command_check(int argc, char **argv)
     report report = {0};
     simulation sim = {.report = &report};
     code = read_configuration(&sim, &a);
-    if (!code) code = simulation_open(&sim);
     if (!code) code = output_probe(sim.config.run.output, true, &report);
     if (!code && a.architecture_count) {
         char why[512];

@@ -10,8 +10,10 @@
  *     volatile                    wall time and date: what differs between equal runs
  *   parameters                    the configuration and where it ran
  *
- * The checksum is over everything that output_read gives back, in memory and in a fixed order:
- * computed from what is to be written and again from what was read. */
+ * Checksums are over everything that output_read gives back, in memory and in a fixed order:
+ * computed from what is to be written and again from what was read. That of the checkpoint is over
+ * what the chain alone decides, so that equal chains have equal files but for /parameters and
+ * /plugmc/volatile; that of volatile continues it over texts and wall time. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -69,9 +71,6 @@ static void digest_quantity(uint64_t *state, const quantity_record *q, int walke
 static uint64_t checksum(const output_data *data, int walkers, int64_t particles, int64_t frames)
 {
     uint64_t state = 0x706c75676d630001u + FORMAT;
-    digest_text(&state, data->effective_ini);
-    digest_text(&state, data->user_ini);
-    digest_text(&state, data->provenance);
     for (int i = 0; i < data->quantity_count; i++)
         digest_quantity(&state, &data->quantities[i], walkers);
     for (int i = 0; i < data->derived_count; i++) {
@@ -93,10 +92,14 @@ static uint64_t checksum(const output_data *data, int walkers, int64_t particles
     return state;
 }
 
-/* The wall time is not part of the checkpoint's equality, but damage to it must show as well. */
-static uint64_t time_checksum(uint64_t state, double seconds)
+/* Of what may differ between runs of the same chain: where and how fast they ran, and the keys
+ * that say so. */
+static uint64_t volatile_checksum(uint64_t state, const output_data *data)
 {
-    digest(&state, &seconds, sizeof seconds);
+    digest_text(&state, data->effective_ini);
+    digest_text(&state, data->user_ini);
+    digest_text(&state, data->provenance);
+    digest(&state, &data->seconds, sizeof data->seconds);
     return state;
 }
 
@@ -317,15 +320,15 @@ static void write_state(store *s, hid_t plugmc, const output_data *data, int64_t
     store_leave(group);
 }
 
-static void write_volatile(store *s, hid_t plugmc, double seconds, uint64_t sum)
+static void write_volatile(store *s, hid_t plugmc, const output_data *data, uint64_t sum)
 {
     char date[32];
     time_t now = time(NULL);
     struct tm utc;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     hid_t group = store_group(s, plugmc, "volatile");
-    sum = time_checksum(sum, seconds);
-    write_real(s, group, "seconds", seconds);
+    sum = volatile_checksum(sum, data);
+    write_real(s, group, "seconds", data->seconds);
     store_attribute(s, group, "checksum", H5T_NATIVE_UINT64, &sum);
     store_document(s, group, "written", date);
     store_leave(group);
@@ -343,7 +346,7 @@ void checkpoint_write(store *s, const output_data *data, bool fresh, int64_t fra
     for (int i = 0; i < data->derived_count; i++) write_derived(s, observables, &data->derived[i]);
     store_leave(observables);
     write_state(s, plugmc, data, frames, sum);
-    write_volatile(s, plugmc, data->seconds, sum);
+    write_volatile(s, plugmc, data, sum);
     store_leave(plugmc);
 }
 
@@ -522,10 +525,10 @@ static void read_all(store *s, output_data *data)
     read_blobs(s, checkpoint, data);
     data->seconds = read_real(s, moment, "seconds");
     uint64_t expected = read_natural(s, checkpoint, "checksum");
-    uint64_t expected_time = read_natural(s, moment, "checksum");
+    uint64_t expected_volatile = read_natural(s, moment, "checksum");
     if (!s->failed) {
         uint64_t sum = checksum(data, data->walkers, data->particles, data->frames_written);
-        if (sum != expected || time_checksum(sum, data->seconds) != expected_time)
+        if (sum != expected || volatile_checksum(sum, data) != expected_volatile)
             store_fail(s, "it is damaged: its checkpoint does not have the checksum that it had");
     }
     store_leave(moment);

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
@@ -36,6 +37,7 @@ static char *find_plugin(const char *name);
 static void report_missing(const char *name, const char *file, int line, report *);
 static bool check_file(const char *path, sentence why);
 static bool check_descriptor(const plugmc_plugin *, int kind, sentence why);
+static bool check_length(const char *path, sentence why);
 static bool hash_file(const char *path, char hash[17]);
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -61,7 +63,7 @@ int plugin_load(const char *name, int kind, const char *file, int line, loaded *
 
 static bool open_checked(const char *path, int kind, loaded *out, sentence why)
 {
-    if (!check_file(path, why)) return false;
+    if (!check_file(path, why) || !check_length(path, why)) return false;
     /* With a '/', so that dlopen does not search for it in places of its own. */
     char *full = realpath(path, NULL);
     if (!full || !hash_file(full, out->hash)) {
@@ -157,6 +159,27 @@ static bool check_file(const char *path, sentence why)
     bool good = check_folder(full, why);
     free(full);
     return good;
+}
+
+/* dlopen maps a file that was cut short and then dies of SIGBUS. Is all there that its program
+ * headers speak of? What is no ELF file is left for dlopen to name. */
+static bool check_length(const char *path, sentence why)
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr part;
+    FILE *f = fopen(path, "rb");
+    if (!f) return why_not(why, "%s cannot be opened: %s", path, strerror(errno));
+    bool elf = fread(&head, sizeof head, 1, f) == 1 && !memcmp(head.e_ident, ELFMAG, SELFMAG) &&
+               head.e_ident[EI_CLASS] == ELFCLASS64;
+    bool whole = fseek(f, 0, SEEK_END) == 0;
+    long length = ftell(f);
+    for (int i = 0; elf && whole && i < head.e_phnum; i++) {
+        whole = fseek(f, (long)head.e_phoff + i * (long)sizeof part, SEEK_SET) == 0 &&
+                fread(&part, sizeof part, 1, f) == 1 && part.p_filesz <= (Elf64_Xword)length &&
+                part.p_offset <= (Elf64_Xword)length - part.p_filesz;
+    }
+    fclose(f);
+    return whole || why_not(why, "%s is damaged: it ends before its last part", path);
 }
 
 /* FNV-1a, 64 bits (draft-eastlake-fnv): tells builds apart in the provenance of a run, guards

@@ -12,7 +12,7 @@ struct plugmc_context {
     gpu *gpu;         /* NULL on the CPU */
     const char *file; /* of the INI, and line of the plugin's section */
     int line;
-    const char *section; /* "potential hard_disk" */
+    const char *section; /* "potential NAME" */
     void **allocations;
     int allocation_count;
     int failed; /* the callback has said why it fails */

@@ -261,19 +261,34 @@ static void free_blobs(blob *blobs, int count)
     free(blobs);
 }
 
-/* A file that is in the way of a new run is kept under another name. */
-static int move_aside(simulation *sim)
+enum { KEPT = 4096 };
+
+/* A file that is in the way of a new run is kept under another name, "" if there is none. */
+static int move_aside(simulation *sim, char kept[KEPT])
 {
-    char kept[4096];
+    kept[0] = 0;
     if (access(sim->output_path, F_OK)) return 0;
     for (int k = 1; k < 10000; k++) {
-        snprintf(kept, sizeof kept, "%s.%d", sim->output_path, k);
+        snprintf(kept, KEPT, "%s.%d", sim->output_path, k);
         if (access(kept, F_OK) == 0) continue;
         if (rename(sim->output_path, kept)) break;
-        report_warning(sim->report, sim->output_path, 0, "was there already and is now %s", kept);
         return 0;
     }
+    kept[0] = 0;
     return report_error(sim->report, EXIT_OUTPUT, sim->output_path, 0, "is there already and cannot be moved aside");
+}
+
+/* The first write of a run. If it fails, what was there is there again. */
+static int write_fresh(simulation *sim)
+{
+    char kept[KEPT];
+    int code = move_aside(sim, kept);
+    if (code) return code;
+    code = output_write(sim->output_path, true, &sim->output, sim->report);
+    if (kept[0] && !code)
+        report_warning(sim->report, sim->output_path, 0, "was there already and is now %s", kept);
+    if (kept[0] && code) rename(kept, sim->output_path);
+    return code;
 }
 
 static int checkpoint(simulation *sim, uint64_t sweep, double seconds, bool *fresh)
@@ -296,14 +311,25 @@ static int checkpoint(simulation *sim, uint64_t sweep, double seconds, bool *fre
     out->step = m->step ? m->step(mover->data) : 0;
     out->finished = sweep == (uint64_t)(sim->config.run.equilibrate + sim->config.run.sweeps);
     if (!code) derive_results(sim);
-    if (!code && *fresh) code = move_aside(sim);
-    if (!code) code = output_write(sim->output_path, *fresh, out, sim->report);
+    if (!code)
+        code = *fresh ? write_fresh(sim) : output_write(sim->output_path, false, out, sim->report);
     if (!code && sim->csv_path && *sim->csv_path) code = output_csv(sim->csv_path, out, sim->report);
     if (!code) *fresh = false;
     free_blobs(archive.blobs, archive.count);
     out->blobs = NULL;
     out->blob_count = 0;
     return code;
+}
+
+/* A run can be made longer when it is resumed, not shorter than it is. */
+static int enough_left(const simulation *sim, const char *path)
+{
+    const run_section *run = &sim->config.run;
+    if (sim->output.sweep <= (uint64_t)(run->equilibrate + run->sweeps)) return 0;
+    return report_error(sim->report, EXIT_INPUT, NULL, 0,
+                        "cannot resume from %s with [run] sweeps = %lld: it has made %lld already",
+                        path, (long long)run->sweeps,
+                        (long long)sim->output.sweep - (long long)run->equilibrate);
 }
 
 int simulation_resume(simulation *sim, const char *path)
@@ -329,7 +355,9 @@ int simulation_resume(simulation *sim, const char *path)
     out->positions = NULL;
     out->blobs = NULL;
     out->blob_count = 0;
-    return context_exit_code(&mover->context, code, "taking up the checkpoint");
+    /* what the checkpoint lacks is no fault of the mover's */
+    if (context_exit_code(&mover->context, code, "taking up the checkpoint")) return sim->report->code;
+    return enough_left(sim, path);
 }
 
 /* ---- Progress -------------------------------------------------------------------------------------------- */

@@ -15,7 +15,8 @@ static int match(simulation *);
 
 int simulation_open(simulation *sim)
 {
-    int code = system_build(&sim->config, &sim->system, sim->report);
+    int code = sim->report->errors ? sim->report->code
+                                   : system_build(&sim->config, &sim->system, sim->report);
     sim->system.threads = sim->config.run.threads ? (int32_t)sim->config.run.threads
                                                   : omp_get_max_threads();
     int loading = load_instances(sim);
@@ -73,6 +74,7 @@ static int load_instances(simulation *sim)
     sim->instances = calloc((size_t)config->plugin_count + 1, sizeof *sim->instances);
     for (int i = 0; i < config->plugin_count; i++) {
         instance *instance = &sim->instances[i];
+        if (!*config->plugins[i].plugin) continue; /* a section without a name: told already */
         int code = load_instance(sim, instance, &config->plugins[i]);
         if (!first_error) first_error = code;
         if (config->plugins[i].kind == PLUGMC_MOVER) sim->mover = instance;
@@ -182,6 +184,31 @@ static const char *uses_words(uint32_t needs, char words[96])
     return words;
 }
 
+static bool lacks_range(const simulation *sim, uint32_t needs, const plugmc_term *term)
+{
+    return term->plugin->potential->pair && needs & PLUGMC_NEEDS_FINITE_RANGE &&
+           isinf(term_range(&sim->system, term));
+}
+
+/* ": use 'a' or 'b'", the movers in the search path that can sample this term; "" if none can. */
+static const char *movers_for(const simulation *sim, const plugmc_term *term, char words[256])
+{
+    plugin_names movers = plugin_list(PLUGMC_MOVER);
+    words[0] = 0;
+    for (int i = 0; i < movers.count; i++) {
+        loaded mover;
+        char why[1024];
+        if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
+        uint32_t needs = mover.plugin->mover->needs;
+        size_t used = strlen(words);
+        if (can_sample(needs, term->plugin->potential) && !lacks_range(sim, needs, term))
+            snprintf(words + used, 256 - used, "%s'%s'", used ? " or " : ": use ", movers.names[i]);
+        plugin_unload(&mover);
+    }
+    plugin_names_free(&movers);
+    return words;
+}
+
 static int match(simulation *sim)
 {
     const instance *mover = sim->mover;
@@ -192,16 +219,17 @@ static int match(simulation *sim)
         const plugmc_term *term = &sim->terms[t];
         const plugmc_potential *p = term->plugin->potential;
         int code = 0;
-        char has[96], can[96];
+        char has[96], can[96], use[256];
         if (!term->sampled) continue;
         if (!can_sample(needs, p))
             code = report_error(sim->report, EXIT_INPUT, file, line,
-                                "mover '%s' works with the facets %s; potential '%s' has %s", name,
-                                uses_words(needs, can), term->label, facet_words(p, has));
-        else if (p->pair && needs & PLUGMC_NEEDS_FINITE_RANGE && isinf(term_range(&sim->system, term)))
+                                "mover '%s' works with the facets %s; potential '%s' has %s%s", name,
+                                uses_words(needs, can), term->label, facet_words(p, has),
+                                movers_for(sim, term, use));
+        else if (lacks_range(sim, needs, term))
             code = report_error(sim->report, EXIT_INPUT, file, line,
-                                "mover '%s' needs potentials of finite range; '%s' has none", name,
-                                term->label);
+                                "mover '%s' needs potentials of finite range; '%s' has none%s", name,
+                                term->label, movers_for(sim, term, use));
         if (!first_error) first_error = code;
     }
     if (needs & PLUGMC_NEEDS_PERIODIC && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC) {

@@ -49,7 +49,8 @@ typedef struct simulation {
 } simulation;
 
 /* Loads the plugins of config (already read), fills their parameters, matches facets. Reports
- * everything it finds wrong; 0 or an exit code. */
+ * everything it finds wrong; 0 or an exit code. If there are errors already, only the plugins'
+ * own keys are checked. */
 int simulation_open(simulation *);
 /* Chooses the device, takes memory and compiles kernels. */
 int simulation_prepare(simulation *);

@@ -124,7 +124,7 @@ int host_cells_build(const plugmc_system *system, const double *positions, doubl
         host_cells_free(out);
         return PLUGMC_ERROR_MEMORY;
     }
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(system->threads)
     for (int32_t w = 0; w < system->walkers; w++)
         sort_walker(system, &grid, positions + 3 * n * w, start + (grid.cells + 1) * w,
                     order + n * w, sorted + 3 * n * w);

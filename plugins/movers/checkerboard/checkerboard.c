@@ -72,8 +72,8 @@ typedef struct checkerboard {
     plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_store;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
     int swapped;            /* which store is `now`: index into graph */
-    char defines_text[18][48];
-    const char *defines[21];
+    char defines_text[19][48];
+    const char *defines[22];
 } checkerboard;
 
 /* ---- Geometry -------------------------------------------------------------------------------- */
@@ -944,15 +944,24 @@ static const char *first_item(const checkerboard *me, int i, char text[48])
     return text;
 }
 
-static int tiles(const checkerboard *me);
+static int pitch(const checkerboard *me);
+
+/* One kind of hard disks, at most four a cell, has a kernel of its own, which is worth while if a
+ * block finds enough cells in a row. */
+static int tiled(const checkerboard *me)
+{
+    return me->dimension == 2 && me->capacity == 4 && me->species == 1 && !me->energies &&
+           me->half >= 24 && me->trials <= 8; /* trials are unrolled */
+}
 
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where
- * large blocks would leave multiprocessors idle. */
+ * large blocks would leave multiprocessors or threads idle. */
 static int block_size(const checkerboard *me)
 {
     int bytes = me->near * (4 * me->dimension + (me->species > 1));
     int64_t active = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers >> me->dimension;
-    if (active < 1 << 16) return 32;
+    if (active < 1 << 16 || me->half <= 32) return 32;
+    if (tiled(me)) return me->half % 128 == 0 || me->half > 512 ? 128 : 64;
     return bytes * 128 <= 48 << 10 ? 128 : bytes * 64 <= 48 << 10 ? 64 : 32;
 }
 
@@ -963,7 +972,7 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     define(me, &n, "CB_MX=%d", me->m[0]);
     define(me, &n, "CB_MY=%d", me->m[1]);
     define(me, &n, "CB_MZ=%d", me->m[2]);
-    define(me, &n, "CB_TILES=%d", tiles(me));
+    define(me, &n, "CB_PITCH=%d", pitch(me));
     define(me, &n, "CB_CAP=%d", me->capacity);
     define(me, &n, "CB_TRIALS=%lld", (long long)me->trials);
     define(me, &n, "CB_WALKERS=%d", me->walkers);
@@ -975,6 +984,7 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     define(me, &n, "CB_RATIO_Y=%af", (double)me->ratio[1]);
     define(me, &n, "CB_RATIO_Z=%af", (double)me->ratio[2]);
     define(me, &n, "CB_BLOCK=%d", block_size(me));
+    define(me, &n, "CB_TILED=%d", tiled(me));
     define(me, &n, "CB_NEAR=%d", me->near);
     /* the margin covers the rounding of distances to the cell */
     define(me, &n, "CB_REACH=%af", me->system->range * me->system->range / (me->width[0] * me->width[0]) * 1.00001);
@@ -1003,11 +1013,11 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
         if (try_code) return try_code;                                                             \
     } while (0)
 
-/* The layout on the device, see checkerboard.cu: tiles of 32 cells, slots within a tile. */
-static int tiles(const checkerboard *me) { return (me->half + 31) / 32; }
+/* The layout on the device, see checkerboard.cu. */
+static int pitch(const checkerboard *me) { return (me->half + 31) / 32 * 32; }
 static int64_t device_cells(const checkerboard *me)
 {
-    return (int64_t)me->m[1] * me->m[2] * 2 * tiles(me) * 32;
+    return (int64_t)me->m[1] * me->m[2] * 2 * pitch(me);
 }
 static int vector_floats(const checkerboard *me) { return me->dimension == 3 ? 4 : 2; }
 static size_t device_coordinate_bytes(const checkerboard *me)
@@ -1076,7 +1086,7 @@ static void rearrange(checkerboard *me, staging *s, int back)
         for (int row = 0; row < rows; row++)
             for (int q = 0; q < me->half; q++) {
                 const int64_t word = (int64_t)row * me->row + PAD + q;
-                const int64_t cell = (int64_t)row * tiles(me) * 32 + q;
+                const int64_t cell = (int64_t)row * pitch(me) + q;
                 uint8_t *count = &s->count[w * device_cells(me) + cell];
                 uint8_t *host_count = &me->now.count[w * me->plane + word];
                 if (back)
@@ -1084,8 +1094,8 @@ static void rearrange(checkerboard *me, staging *s, int back)
                 else
                     *count = *host_count;
                 for (int k = 0; k < (back ? *host_count : me->capacity); k++) { /* empty ones too */
-                    const int64_t slot = (cell >> 5) * me->capacity * 32 + (cell & 31) + 32 * k +
-                                         w * device_cells(me) * me->capacity;
+                    const int64_t slot = ((w * device_cells(me) / pitch(me) + row) * me->capacity + k) *
+                                             pitch(me) + q;
                     uint32_t *id = &me->now.id[w * me->axis + k * me->plane + word];
                     uint32_t *there = device_ids(me) ? &s->id[slot] : NULL;
                     if (me->dimension == 3) there = (uint32_t *)&s->coordinate[slot * 4 + 3];
@@ -1165,8 +1175,10 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
     const int threads = block_size(me);
     const uint32_t block[3] = {(uint32_t)threads, 1, 1}, one[3] = {1, 1, 1};
     const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
-    const uint32_t active[3] = {blocks_for(cells >> me->dimension, threads), 1, 1};
-    const uint32_t all[3] = {(uint32_t)tiles(me), (uint32_t)((me->m[1] * me->m[2] + 3) / 4), (uint32_t)me->walkers};
+    const uint32_t flat[3] = {blocks_for(cells >> me->dimension, threads), 1, 1};
+    const uint32_t rows[3] = {blocks_for(me->half, threads), (uint32_t)me->m[1] / 2, (uint32_t)me->walkers};
+    const uint32_t *active = tiled(me) ? rows : flat;
+    const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((me->m[1] * me->m[2] + 3) / 4), (uint32_t)me->walkers};
     const uint32_t shifters[3] = {256, 1, 1};
 
     void *plan[] = {&seed, &me->d_base, &me->d_plans, &me->d_origin};
@@ -1378,6 +1390,7 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     int32_t shape[5] = {me->m[0], me->m[1], me->m[2], me->capacity, me->ids};
     if (host->gpu && !a->reading) TRY(download_state(me, host));
     if (!a->reading) normalise(me, &me->now);
+    if (!me->ids) memset(me->now.id, 0, id_bytes(me)); /* of no meaning then */
     TRY(a->bytes(a, "shape", shape, sizeof shape));
     if (shape[0] != me->m[0] || shape[1] != me->m[1] || shape[2] != me->m[2] || shape[4] != me->ids)
         return host->fail(host->context, PLUGMC_ERROR_STATE,

@@ -81,23 +81,24 @@ PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, fl
 
 #ifdef __CUDACC_RTC__
 /* ---- Kernels ---------------------------------------------------------------------------------
- * Fixed for the run, as macros: CB_MX CB_MY CB_MZ cells in each direction, CB_TILES tiles
- * in half a row, CB_CAP slots a cell, CB_TRIALS, CB_WALKERS, CB_SHUFFLE,
+ * Fixed for the run, as macros: CB_MX CB_MY CB_MZ cells in each direction, CB_PITCH the
+ * places of half a row, CB_CAP slots a cell, CB_TRIALS, CB_WALKERS, CB_SHUFFLE,
  * CB_SHUFFLE_SETS, CB_SHIFT, CB_IDS, CB_SCALE CB_RATIO_Y CB_RATIO_Z, CB_CONTACTS (table of
  * squares in units of the edge in x, one for each pair of species), CB_FIRST (table of first
- * particles of species), CB_BLOCK threads a block, CB_REACH the square of the range in units of
+ * particles of species), CB_BLOCK threads a block, CB_TILED (1: a block takes
+ * cells of one row), CB_REACH the square of the range in units of
  * the edge in x, CB_NEAR the room for particles within that range of a cell.
  *
- * Layout: cells of equal parity of x follow each other along a row, in tiles of 32 as many as a
- * warp has threads; a tile holds slot 0 of its 32 cells, then slot 1, and so on. cb_cell is the
- * place of a cell among counts, cb_slot that of its slot 0 among coordinates; slot k is 32 k on.
- * A coordinate is a float2, or in three dimensions a float4 with the bits of the particle's
- * number in w. HX is rounded up to CB_TILES tiles.
+ * Layout: cells of equal parity of x follow each other along half a row, which is padded to
+ * CB_PITCH places; slot 0 of a half row is followed by its slot 1, and so on. cb_cell is the place
+ * of a cell among counts, cb_slot that of its slot 0 among coordinates; slot k is k CB_PITCH on. A
+ * coordinate is a float2, or in three dimensions a float4 with the bits of the particle's number
+ * in w.
  */
 #define DIM PLUGMC_DIMENSION
 #define HX (CB_MX / 2)
 #define ROWS (CB_MY * CB_MZ)
-#define CELLS (ROWS * 2 * CB_TILES * 32)   /* counts of a walker */
+#define CELLS (ROWS * 2 * CB_PITCH)   /* counts of a walker */
 #define SLOTS (CELLS * CB_CAP)             /* coordinates of a walker */
 #define ACTIVE (HX * (CB_MY / 2) * (DIM == 3 ? CB_MZ / 2 : 1)) /* cells of a set */
 #define NEIGHBOURS (DIM == 3 ? 27 : 9)
@@ -112,10 +113,10 @@ __device__ static const uint32_t cb_first[] = CB_FIRST;
 
 PLUGMC_FN int cb_cell(int x, int y, int z)
 {
-    return ((z * CB_MY + y) * 2 + (x & 1)) * (CB_TILES * 32) + (x >> 1);
+    return ((z * CB_MY + y) * 2 + (x & 1)) * CB_PITCH + (x >> 1);
 }
 
-PLUGMC_FN int cb_slot(int cell) { return (cell >> 5) * (CB_CAP * 32) + (cell & 31); }
+PLUGMC_FN int cb_slot(int cell) { return cell + cell / CB_PITCH * ((CB_CAP - 1) * CB_PITCH); }
 
 /* The number of the particle in a slot; ids is not read in three dimensions. */
 PLUGMC_FN uint32_t cb_id(cb_vector v, const uint32_t *ids, int slot)
@@ -207,10 +208,15 @@ PLUGMC_FN int cb_neighbour(cb_task t, int c)
 /* Adds a thread's trials and acceptances to the run's. */
 PLUGMC_FN void cb_count(uint32_t trials, uint32_t accepted, unsigned long long *counts)
 {
+#if __CUDA_ARCH__ >= 800
+    trials = __reduce_add_sync(0xffffffffu, trials);
+    accepted = __reduce_add_sync(0xffffffffu, accepted);
+#else
     for (int lane = 16; lane > 0; lane >>= 1) {
         trials += __shfl_xor_sync(0xffffffffu, trials, lane);
         accepted += __shfl_xor_sync(0xffffffffu, accepted, lane);
     }
+#endif
     if ((threadIdx.x & 31) == 0 && trials > 0) {
         atomicAdd(&counts[0], (unsigned long long)trials);
         atomicAdd(&counts[1], (unsigned long long)accepted);
@@ -238,13 +244,23 @@ PLUGMC_FN uint32_t cb_order(uint64_t seed, uint64_t sweep, int walker, uint32_t 
 }
 #endif
 
-#if DIM == 2 && PLUGMC_SPECIES == 1 && PLUGMC_ENERGY_TERMS == 0 && CB_CAP == 4
+#if DIM == 2 && CB_CAP == 4
+#define CB_DISKS 1 /* cb_shift keeps PLUGMC_NOWHERE in empty slots but the fourth */
+#else
+#define CB_DISKS 0
+#endif
+
+#if CB_DISKS && CB_TILED
 /* ---- Hard disks of one kind ---------------------------------------------------------------------
- * Here the first three slots of a cell hold PLUGMC_NOWHERE in x where they are empty.
- * The neighbours' first three slots stay in registers; a fourth particle in a cell is rare and
- * read again. |r - j|^2 - |r|^2 = |j|^2 - 2 r.j takes fewer operations a neighbour than the
- * differences do; its rounding error is below CB_DOUBT, and only trial moves that come as near to a
- * contact as that are decided by the differences: decisions are those of the general kernel. */
+ * A block takes CB_BLOCK active cells of a row and keeps their surroundings in shared memory: first
+ * three slots of the rows below and above, and of the columns in between, which neighbouring
+ * threads share. Empty slots hold PLUGMC_NOWHERE. A fourth particle in a neighbouring cell is rare
+ * and read from memory.
+ *
+ * |r - j|^2 - |r|^2 = |j|^2 - 2 r.j takes fewer operations a neighbour than the differences do; its
+ * rounding error is below CB_DOUBT, and only trial moves that come as near to a contact as that are
+ * decided by the differences: decisions are those of the general kernel below, whose arguments
+ * these are. */
 #define CB_DOUBT 3e-6f
 
 PLUGMC_FN float cb_distance(float ux, float uy)
@@ -259,122 +275,147 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                 cb_vector *coordinate, const uint32_t *__restrict__ id,
                 const uint8_t *__restrict__ count, unsigned long long *counts, int *overflow)
 {
-    uint32_t trials = 0, accepted = 0;
-    cb_task task;
-    int n = 0, own = 0;
+    __shared__ float2 own[4][CB_BLOCK];         /* slots of the active cells */
+    __shared__ float2 middle[2][3][CB_BLOCK];   /* rows below and above, same columns */
+    __shared__ float2 side[3][3][CB_BLOCK + 1]; /* three rows, the columns left of each thread's, and
+                                                   the one right of the last */
+    const int t = threadIdx.x, walker = blockIdx.z;
     plugmc_wait();
-    if (cb_find_task(blockIdx.x * CB_BLOCK + threadIdx.x, plans, batch, index, part, &task)) {
-        own = cb_cell(task.x, task.y, 0);
-        n = count[(size_t)task.walker * CELLS + own];
+    const int set = plans[walker * batch + index].set[part];
+    const uint64_t sweep = *base + index;
+    const float step_x = step[0], step_y = step[1], contact = cb_contact[0];
+    const int px = set & 1, y = 2 * blockIdx.y + ((set >> 1) & 1);
+    const int q = blockIdx.x * CB_BLOCK + t, mine = q < HX ? q : HX - 1;
+    /* places of the columns left and right of it in half rows of the other parity */
+    int left = q - 1 + px, right = q + px;
+    left = left < 0 ? HX - 1 : left < HX ? left : 0;
+    right = right < HX ? right : 0;
+
+    /* Everything is asked for before anything is used. */
+    const uint8_t *n_of = count + (size_t)walker * CELLS;
+    cb_vector *at = coordinate + (size_t)walker * SLOTS;
+    const int rows[3] = {y == 0 ? CB_MY - 1 : y - 1, y, y == CB_MY - 1 ? 0 : y + 1};
+    const int n_here = n_of[(2 * y + px) * CB_PITCH + mine];
+    float2 from_left[3][3], from_middle[3][3];
+    int n_left[3], n_middle[3], n_right[3];
+#pragma unroll
+    for (int r = 0; r < 3; r++) {
+        const int same = 2 * rows[r] + px, other = 2 * rows[r] + 1 - px;
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            from_left[r][k] = at[(other * CB_CAP + k) * CB_PITCH + left];
+            from_middle[r][k] = at[(same * CB_CAP + k) * CB_PITCH + mine];
+        }
+        n_left[r] = n_of[other * CB_PITCH + left];
+        n_middle[r] = n_of[same * CB_PITCH + mine];
+        n_right[r] = n_of[other * CB_PITCH + right];
     }
+
+    /* The random numbers meanwhile. */
+    const uint32_t cell = (uint32_t)(y * CB_MX + 2 * q + px);
+    float dx[CB_TRIALS], dy[CB_TRIALS];
+    plugmc_random random;
+#pragma unroll
+    for (int trial = 0; trial < CB_TRIALS; trial++) {
+        if ((trial & 3) == 0)
+            random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, trial >> 2);
+        cb_displacement_2(random.word[trial & 3], step_x, step_y, &dx[trial], &dy[trial]);
+    }
+    const int n = q < HX ? n_here : 0;
+    const uint32_t order = cb_order(seed, sweep, walker, cell, n);
+
+    uint32_t fourth = 0; /* bit 3 row + column: neighbours with a fourth particle */
+#pragma unroll
+    for (int r = 0; r < 3; r++) {
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            side[r][k][t] = from_left[r][k];
+            if (t == CB_BLOCK - 1)
+                side[r][k][CB_BLOCK] = at[((2 * rows[r] + 1 - px) * CB_CAP + k) * CB_PITCH + right];
+            if (r == 1)
+                own[k][t] = from_middle[r][k];
+            else
+                middle[r / 2][k][t] = from_middle[r][k];
+        }
+        fourth |= (uint32_t)(n_left[r] > 3) << (3 * r) | (uint32_t)(n_right[r] > 3) << (3 * r + 2);
+        if (r != 1) fourth |= (uint32_t)(n_middle[r] > 3) << (3 * r + 1);
+    }
+    cb_vector *home = at + (2 * y + px) * CB_CAP * CB_PITCH + mine;
+    own[3][t] = n > 3 ? home[3 * CB_PITCH] : make_float2(PLUGMC_NOWHERE, 0.0f);
+    __syncthreads();
+
+    uint32_t accepted = 0, moved = 0;
     if (n > 0) {
-        const uint8_t *n_of = count + (size_t)task.walker * CELLS;
-        cb_vector *at = coordinate + (size_t)task.walker * SLOTS;
-        const uint64_t sweep = *base + index;
-        const uint32_t cell = (uint32_t)(task.y * CB_MX + task.x);
-        const float scale = CB_RATIO_Y;
-        const float contact = cb_contact[0];
-
-        int there[9], first[9];
+        /* neighbours relative to the centre of this cell, and their distances from it */
+        float jx[24], jy[24], jj[24];
 #pragma unroll
-        for (int c = 0; c < 9; c++) {
-            int place = c == 4 ? own : cb_neighbour(task, c);
-            there[c] = c == 4 ? n : n_of[place];
-            first[c] = cb_slot(place);
+        for (int e = 0; e < 24; e++) {
+            const int r = e < 18 ? e / 6 : 2 * ((e - 18) / 3), slot = e % 3;
+            const int column = e < 18 ? 2 * (e / 3 % 2) : 1;
+            const float2 j = column == 1 ? middle[r / 2][slot][t] : side[r][slot][t + column / 2];
+            jx[e] = j.x + (float)(column - 1);
+            jy[e] = j.y + (float)(r - 1);
+            jj[e] = cb_distance(jx[e], jy[e]);
         }
-        /* positions of neighbours relative to the centre of this cell, y in units of the edge in x */
-        float jx[27], jy[27], jj[27], ox[4], oy[4];
-        uint32_t fourth = 0; /* neighbours with a fourth particle */
-#pragma unroll
-        for (int c = 0; c < 9; c++) {
-            if (c == 4) continue;
-#pragma unroll
-            for (int k = 0; k < 3; k++) {
-                /* without waiting for the count: empty slots hold PLUGMC_NOWHERE */
-                cb_vector v = at[first[c] + 32 * k];
-                jx[3 * c + k] = v.x + (float)(c % 3 - 1);
-                jy[3 * c + k] = v.y + (float)(c / 3 - 1);
-            }
-            fourth |= (uint32_t)(there[c] > 3) << c;
-        }
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            cb_vector v = make_float2(PLUGMC_NOWHERE, 0.0f);
-            if (k < 3 || n == 4) v = at[first[4] + 32 * k];
-            ox[k] = v.x;
-            oy[k] = v.y;
-        }
-        const uint32_t order = cb_order(seed, sweep, task.walker, cell, n);
-#pragma unroll
-        for (int e = 0; e < 27; e++)
-            if (e / 3 != 4) jj[e] = cb_distance(jx[e], jy[e]);
-
-        plugmc_random random;
-        uint32_t moved = 0;
         int turn = 0;
-#if CB_TRIALS <= 8
 #pragma unroll
-#endif
-        for (int t = 0; t < CB_TRIALS; t++) {
+        for (int trial = 0; trial < CB_TRIALS; trial++) {
             const int i = (int)((order >> turn) & 15u);
             turn = turn + 4 == 4 * n ? 0 : turn + 4;
-            float old_x = ox[0], old_y = oy[0], dx, dy;
-#pragma unroll
-            for (int k = 1; k < 4; k++) {
-                old_x = k == i ? ox[k] : old_x;
-                old_y = k == i ? oy[k] : old_y;
-            }
-            if ((t & 3) == 0)
-                random = plugmc_draw(seed, sweep, task.walker, cell, PLUGMC_PURPOSE_TRIAL, t >> 2);
-            const uint32_t word = (t & 3) == 0   ? random.word[0]
-                                  : (t & 3) == 1 ? random.word[1]
-                                  : (t & 3) == 2 ? random.word[2]
-                                                 : random.word[3];
-            cb_displacement_2(word, step[0], step[1], &dx, &dy);
-            const float new_x = old_x + dx, new_y = old_y + dy;
-            bool accept = new_x >= -0.5f && new_x < 0.5f && new_y >= -0.5f && new_y < 0.5f;
+            const float2 moving = own[i][t];
+            const float new_x = moving.x + dx[trial], new_y = moving.y + dy[trial];
+            own[i][t].x = PLUGMC_NOWHERE; /* so that it does not meet itself */
 
-            float mine = PLUGMC_NOWHERE, least[3] = {PLUGMC_NOWHERE, PLUGMC_NOWHERE, PLUGMC_NOWHERE};
+            float inside = PLUGMC_NOWHERE;
 #pragma unroll
             for (int k = 0; k < 4; k++) {
-                float r2 = cb_distance(new_x - ox[k], new_y - oy[k]);
-                mine = k == i ? mine : fminf(mine, r2);
+                const float2 j = own[k][t];
+                inside = fminf(inside, cb_distance(new_x - j.x, new_y - j.y));
             }
-            const float twice_x = -2.0f * new_x, twice_y = -2.0f * scale * scale * new_y;
+            /* |r - j|^2 - |r|^2; four chains of minima, since one is as slow as it is long */
+            const float twice_x = -2.0f * new_x, twice_y = -2.0f * (CB_RATIO_Y * CB_RATIO_Y) * new_y;
+            float near[4];
 #pragma unroll
-            for (int e = 0; e < 27; e++)
-                if (e / 3 != 4) /* three chains of minima, since one is as slow as it is long */
-                    least[e % 3] = fminf(least[e % 3], fmaf(jx[e], twice_x, fmaf(jy[e], twice_y, jj[e])));
-            const float others =
-                fminf(least[0], fminf(least[1], least[2])) + (cb_distance(new_x, new_y) - contact);
-            accept = accept && mine >= contact && others > -CB_DOUBT;
-            if (accept && others < CB_DOUBT) {
+            for (int e = 0; e < 24; e++) {
+                const float d = fmaf(jx[e], twice_x, fmaf(jy[e], twice_y, jj[e]));
+                near[e % 4] = e < 4 ? d : fminf(near[e % 4], d);
+            }
+            const float gap = fminf(fminf(near[0], near[1]), fminf(near[2], near[3])) +
+                              (cb_distance(new_x, new_y) - contact);
+            bool accept = new_x >= -0.5f && new_x < 0.5f && new_y >= -0.5f && new_y < 0.5f &&
+                          inside >= contact && gap > -CB_DOUBT;
+            if (accept && gap < CB_DOUBT) {
+#pragma unroll 1
+                for (int k = 0; k < 3; k++)
 #pragma unroll
-                for (int e = 0; e < 27; e++)
-                    if (e / 3 != 4) accept = accept && !(cb_distance(new_x - jx[e], new_y - jy[e]) < contact);
+                    for (int r = 0; r < 3; r++) {
+                        const float row = new_y - (float)(r - 1);
+                        const float2 a = side[r][k][t], c = side[r][k][t + 1];
+                        accept = accept && cb_distance((new_x + 1.0f) - a.x, row - a.y) >= contact &&
+                                 cb_distance((new_x - 1.0f) - c.x, row - c.y) >= contact;
+                        if (r == 1) continue;
+                        const float2 b = middle[r / 2][k][t];
+                        accept = accept && cb_distance(new_x - b.x, row - b.y) >= contact;
+                    }
             }
-            if (fourth) {
-                for (uint32_t rest = accept ? fourth : 0; rest; rest &= rest - 1) {
-                    const int c = __ffs((int)rest) - 1;
-                    cb_vector v = at[cb_slot(cb_neighbour(task, c)) + 96];
-                    float ux = (new_x - (float)(c % 3 - 1)) - v.x, uy = (new_y - (float)(c / 3 - 1)) - v.y;
-                    accept = accept && cb_distance(ux, uy) >= contact;
-                }
+            for (uint32_t rest = accept ? fourth : 0; rest; rest &= rest - 1) {
+                const int c = __ffs((int)rest) - 1, r = c / 3, column = c - 3 * r;
+                const int half_row = 2 * (r == 0 ? rows[0] : r == 1 ? rows[1] : rows[2]) +
+                                     (column == 1 ? px : 1 - px);
+                const float2 j = at[(half_row * CB_CAP + 3) * CB_PITCH +
+                                    (column == 0 ? left : column == 1 ? mine : right)];
+                accept = accept && cb_distance((new_x - (float)(column - 1)) - j.x,
+                                               (new_y - (float)(r - 1)) - j.y) >= contact;
             }
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
-                ox[k] = accept && k == i ? new_x : ox[k];
-                oy[k] = accept && k == i ? new_y : oy[k];
-            }
+            own[i][t] = accept ? make_float2(new_x, new_y) : moving;
             moved |= (uint32_t)accept << i;
             accepted += accept;
         }
-        trials = CB_TRIALS;
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            if (moved >> k & 1) at[first[4] + 32 * k] = make_float2(ox[k], oy[k]);
+            if (moved >> k & 1) home[k * CB_PITCH] = own[k][t];
     }
-    cb_count(trials, accepted, counts);
+    cb_count(n > 0 ? CB_TRIALS : 0, accepted, counts);
 }
 #else
 /* Sub-sweep number `part` of sweep number `index` of the batch: one thread a cell of the set. id is
@@ -407,14 +448,14 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
         int m = n; /* entries of this thread's column */
 
         for (int k = 0; k < n; k++) {
-            cb_vector v = at[first + 32 * k];
+            cb_vector v = at[first + CB_PITCH * k];
             near.x[k][me] = v.x;
             near.y[k][me] = v.y;
 #if DIM == 3
             near.z[k][me] = v.z;
 #endif
 #if PLUGMC_SPECIES > 1
-            near.species[k][me] = (uint8_t)cb_species(cb_id(v, ids, first + 32 * k));
+            near.species[k][me] = (uint8_t)cb_species(cb_id(v, ids, first + CB_PITCH * k));
 #endif
         }
 #pragma unroll 3
@@ -427,7 +468,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                 cb_vector v[4];
 #pragma unroll
                 for (int k = 0; k < 4; k++)
-                    v[k] = at[slot + 32 * (k0 + k < there ? k0 + k : k0)];
+                    v[k] = at[slot + CB_PITCH * (k0 + k < there ? k0 + k : k0)];
 #pragma unroll
                 for (int k = 0; k < 4; k++) {
                     float jx = v[k].x + (float)sx, jy = v[k].y + (float)sy;
@@ -446,7 +487,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                         near.z[m][me] = jz;
 #endif
 #if PLUGMC_SPECIES > 1
-                        near.species[m][me] = (uint8_t)cb_species(cb_id(v[k], ids, slot + 32 * (k0 + k)));
+                        near.species[m][me] = (uint8_t)cb_species(cb_id(v[k], ids, slot + CB_PITCH * (k0 + k)));
 #endif
                     }
                     m++;
@@ -590,10 +631,10 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
         trials = CB_TRIALS;
         for (int k = 0; k < n; k++) {
             if (!(moved >> k & 1)) continue;
-            at[first + 32 * k].x = near.x[k][me];
-            at[first + 32 * k].y = near.y[k][me];
+            at[first + CB_PITCH * k].x = near.x[k][me];
+            at[first + CB_PITCH * k].y = near.y[k][me];
 #if DIM == 3
-            at[first + 32 * k].z = near.z[k][me];
+            at[first + CB_PITCH * k].z = near.z[k][me];
 #endif
         }
     }
@@ -629,7 +670,7 @@ extern "C" __global__ void __launch_bounds__(256)
     const int n = from_count[counts + here], m = from_count[counts + there];
     const int first = cb_slot(here), other = cb_slot(there);
     int filled = 0;
-#if CB_CAP == 4 && DIM == 2
+#if CB_DISKS
     /* All eight slots are read before the first is needed. The new cell is put together in shared
      * memory and written in whole sectors of four cells, empty slots and all: a sector written in
      * part would have to be read as well. */
@@ -642,7 +683,7 @@ extern "C" __global__ void __launch_bounds__(256)
     for (int k = 0; k < 4; k++) cell[k][me] = make_float2(PLUGMC_NOWHERE, 0.0f);
 #pragma unroll
     for (int k = 0; k < 8; k++) {
-        const size_t was = slots + (k < 4 ? first : other) + 32 * (k & 3);
+        const size_t was = slots + (k < 4 ? first : other) + CB_PITCH * (k & 3);
         const bool have = (k & 3) < 3 || (k & 3) < (k < 4 ? n : m);
         v[k] = have ? from[was] : make_float2(0.0f, 0.0f);
         number[k] = CB_IDS && have ? from_id[was] : 0;
@@ -665,8 +706,8 @@ extern "C" __global__ void __launch_bounds__(256)
     for (int k = 0; k < 4; k++) {
         const unsigned used = __ballot_sync(active, k < filled);
         const bool some = used >> sector & 15u;
-        if (k < 3 || some) to[slots + first + 32 * k] = cell[k][me];
-        if (CB_IDS && some) to_id[slots + first + 32 * k] = numbers[k][me];
+        if (k < 3 || some) to[slots + first + CB_PITCH * k] = cell[k][me];
+        if (CB_IDS && some) to_id[slots + first + CB_PITCH * k] = numbers[k][me];
     }
 #else
 #pragma unroll
@@ -678,7 +719,7 @@ extern "C" __global__ void __launch_bounds__(256)
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             const bool have = k0 + k < (CB_CAP < 2 ? CB_CAP : 2) || k0 + k < n; /* two without waiting for the count */
-            const size_t was = slots + first + 32 * (k0 + k);
+            const size_t was = slots + first + CB_PITCH * (k0 + k);
             if (have) v[k] = from[was];
             if (CB_IDS && DIM == 2 && have) number[k] = from_id[was];
         }
@@ -691,8 +732,8 @@ extern "C" __global__ void __launch_bounds__(256)
 #endif
             *c -= s;
             if (*c < -0.5f || *c >= 0.5f) continue;
-            to[slots + first + 32 * filled] = v[k];
-            if (CB_IDS && DIM == 2) to_id[slots + first + 32 * filled] = number[k];
+            to[slots + first + CB_PITCH * filled] = v[k];
+            if (CB_IDS && DIM == 2) to_id[slots + first + CB_PITCH * filled] = number[k];
             filled++;
         }
     }
@@ -704,7 +745,7 @@ extern "C" __global__ void __launch_bounds__(256)
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             const bool have = k0 + k < (CB_CAP < 2 ? CB_CAP : 2) || k0 + k < m;
-            const size_t was = slots + other + 32 * (k0 + k);
+            const size_t was = slots + other + CB_PITCH * (k0 + k);
             if (have) v[k] = from[was];
             if (CB_IDS && DIM == 2 && have) number[k] = from_id[was];
         }
@@ -719,8 +760,8 @@ extern "C" __global__ void __launch_bounds__(256)
             if (!(*c < -0.5f || *c >= 0.5f)) continue;
             *c += edge;
             if (filled < CB_CAP) {
-                to[slots + first + 32 * filled] = v[k];
-                if (CB_IDS && DIM == 2) to_id[slots + first + 32 * filled] = number[k];
+                to[slots + first + CB_PITCH * filled] = v[k];
+                if (CB_IDS && DIM == 2) to_id[slots + first + CB_PITCH * filled] = number[k];
             }
             filled++;
         }
@@ -750,9 +791,9 @@ extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t 
     const int m[3] = {CB_MX, CB_MY, CB_MZ}, at[3] = {x, y, z};
     const double quantum[3] = {quantum_x, quantum_y, quantum_z};
     for (int k = 0; k < n; k++) {
-        const size_t slot = (size_t)walker * SLOTS + cb_slot(place) + 32 * k;
+        const size_t slot = (size_t)walker * SLOTS + cb_slot(place) + CB_PITCH * k;
         const cb_vector v = coordinate[slot];
-        const long long i = CB_IDS ? (long long)cb_id(v, id + (size_t)walker * SLOTS, cb_slot(place) + 32 * k)
+        const long long i = CB_IDS ? (long long)cb_id(v, id + (size_t)walker * SLOTS, cb_slot(place) + CB_PITCH * k)
                                    : (long long)offset[walker * cells + cell] + k;
         double *out = positions + 3 * ((long long)walker * particles + i);
 #if DIM == 3

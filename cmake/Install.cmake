@@ -1,0 +1,40 @@
+# What `cmake --install` puts beside the program and the plugins (which their own folders install):
+# everything that a plugin is built from, by CMake or by hand, benchmarks and documentation.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY core/include/plugmc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+install(FILES core/units/plugmc_double.c core/units/plugmc_float.c
+        DESTINATION ${PLUGMC_DATA_DIR}/units)
+install(DIRECTORY bench/ DESTINATION ${PLUGMC_DATA_DIR}/bench
+        FILES_MATCHING PATTERN "*.ini" PATTERN results EXCLUDE)
+install(FILES docs/man/plugmc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN "*.ini" PATTERN "*.md" PATTERN "*.xyz")
+install(FILES sim.ini DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+
+# A folder of plugins that is already there, too, is for its owner alone to write.
+install(DIRECTORY DESTINATION ${PLUGMC_PLUGIN_DIR} DIRECTORY_PERMISSIONS ${PLUGMC_FOLDER_MODE})
+
+# find_package(plugmc)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/plugmc)
+configure_package_config_file(cmake/plugmcConfig.cmake.in plugmcConfig.cmake
+  INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR PLUGMC_DATA_DIR PLUGMC_PLUGIN_DIR)
+write_basic_package_version_file(plugmcConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES cmake/PlugmcPlugins.cmake ${CMAKE_CURRENT_BINARY_DIR}/plugmcConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/plugmcConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# pkg-config; the prefix is found from the place of the file, so an installation can be moved
+file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
+list(JOIN PLUGMC_COMPILE_OPTIONS " " compile_options)
+configure_file(cmake/plugmc.pc.in plugmc.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/plugmc.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# In the build tree the benchmarks are beside the program.
+file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/bench ${CMAKE_BINARY_DIR}/bench SYMBOLIC)

@@ -1,0 +1,28 @@
+#!/bin/bash
+# scripts/test.sh [--slow] [--gpu] [CTEST-OPTION...]: builds plugmc with its tests into build/, from
+# a fresh clone too, and runs them.
+#   --slow  also those labelled slow
+#   --gpu   only those labelled gpu
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+gpu=false slow=false
+while [ $# -gt 0 ]; do
+    case $1 in
+        --gpu) gpu=true ;;
+        --slow) slow=true ;;
+        --help) sed -n '2,5s/^# \?//p' "$0"; exit ;;
+        *) break ;;
+    esac
+    shift
+done
+selection=()
+! $gpu || selection+=(-L '^gpu$')
+$slow || selection+=(-LE '^slow$')
+
+begin
+install_packages "${build_packages[@]}" "${test_packages[@]}"
+build_plugmc all -DBUILD_TESTING=ON
+finish
+cd "$build"
+exec ctest --output-on-failure "${selection[@]}" "$@"

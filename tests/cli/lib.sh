@@ -1,0 +1,114 @@
+#!/bin/bash
+# Runs one test of the command line: bash lib.sh FILE.sh BEHAVIOUR calls test_BEHAVIOUR of FILE.sh in
+# an empty folder. CMake makes a test of every such function and sets
+#
+#   PLUGMC        the program
+#   PLUGINS       folder with its plugins
+#   TEST_PLUGINS  folder with those of this folder that are built right
+#   BAD_PLUGINS   ... and wrong
+#   H5TOOL        h5tool.c, compiled
+#
+# A test fails at the first expectation that is not met, and shows what the program printed.
+
+set -u
+umask 022
+export LC_ALL=C
+unset PLUGMC_PLUGIN_PATH
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/run" "$work/said"
+out=$work/said/out
+err=$work/said/err
+cd "$work/run" || exit 1
+
+# fail SENTENCE: with what the program said last.
+fail()
+{
+    echo "FAILED: $*"
+    echo "called from line ${BASH_LINENO[1]} of $(basename "${BASH_SOURCE[2]}")"
+    echo "--- the last command: ${command:-none}, exit code ${status:-none}"
+    echo "--- its standard output"
+    cat "$out" 2>/dev/null
+    echo "--- its standard error"
+    cat "$err" 2>/dev/null
+    exit 1
+}
+
+# skip REASON: what is needed is not on this machine.
+skip()
+{
+    echo "skipped: $*"
+    exit 77
+}
+
+# The names and contents of all files, to see that nothing was touched.
+contents() { find . \( -type f -o -type l \) -exec sha256sum {} + | sort; }
+
+# plugmc ARGUMENT...: runs it; status, $out and $err are for the expectations.
+plugmc()
+{
+    command="plugmc $*"
+    before=$(contents)
+    "$PLUGMC" "$@" >"$out" 2>"$err" </dev/null
+    status=$?
+}
+
+# must ARGUMENT...: runs it, and it has to succeed.
+must()
+{
+    plugmc "$@"
+    [ "$status" = 0 ] || fail "expected success"
+}
+
+expect_exit() { [ "$status" = "$1" ] || fail "expected exit code $1"; }
+
+# A whole line of standard error, exactly.
+expect_message() { grep -Fxq -- "$1" "$err" || fail "expected the message: $1"; }
+
+# Lines of standard error.
+expect_lines() { [ "$(wc -l <"$err")" = "$1" ] || fail "expected $1 lines of messages"; }
+
+# A part of standard output.
+expect_output() { grep -Fq -- "$1" "$out" || fail "expected the output: $1"; }
+
+# No file is new, gone or changed since before the command.
+expect_untouched() { [ "$(contents)" = "$before" ] || fail "files have changed"; }
+
+# refused CODE MESSAGE ARGUMENT...: this command fails with this one line and touches nothing.
+refused()
+{
+    local code=$1 message=$2
+    shift 2
+    plugmc "$@"
+    expect_exit "$code"
+    expect_message "$message"
+    expect_lines 1
+    expect_untouched
+}
+
+# same_chain A B: all but the configuration and wall times is the same, bit for bit.
+same_chain()
+{
+    local differences
+    differences=$(h5diff --exclude-path /parameters --exclude-path /plugmc/volatile "$1" "$2" 2>&1)
+    [ $? = 0 ] && [ -z "$differences" ] || fail "$1 and $2 differ: $differences"
+}
+
+seconds() { date +%s.%N; }
+arithmetic() { awk "BEGIN { print $* }"; }
+
+# sim.ini: 64 disks, and an output of an earlier run that no failure may harm.
+disks()
+{
+    cp "$here/disks.ini" sim.ini
+    echo "what an earlier run has written" >sim.h5
+}
+
+# change SCRIPT: edits sim.ini with sed.
+change() { sed -i "$@" sim.ini; }
+
+command -v h5diff >/dev/null || skip "h5diff is not installed (Debian: hdf5-tools)"
+. "$here/$1"
+"test_$2"

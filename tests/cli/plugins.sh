@@ -1,0 +1,137 @@
+# Plugins that are missing, damaged, dangerous or do not fit.
+
+test_unknown_plugin()
+{
+    disks
+    change 's/^\[potential hard_disk/[potential hard_dsik/'
+    plugmc run sim.ini
+    expect_exit 4
+    grep -q "^sim.ini:17: there is no plugin 'hard_dsik'; did you mean 'hard_disk'? (searched .*)$" \
+        "$err" || fail "expected the plugin, a suggestion and the folders searched"
+    expect_lines 1
+    expect_untouched
+}
+
+# with_plugin PATH: the potential of sim.ini comes from there.
+with_plugin() { change "s|^\[potential hard_disk\]|&\nplugin = $1|"; }
+
+test_plugin_of_another_abi()
+{
+    disks
+    with_plugin "$BAD_PLUGINS/other_abi.so"
+    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/other_abi.so': $BAD_PLUGINS/other_abi.so is built \
+for plugin ABI 9.9, but this plugmc has 1.0: build it again with the headers of this plugmc" \
+        run sim.ini
+}
+
+test_library_that_is_no_plugin()
+{
+    disks
+    with_plugin "$BAD_PLUGINS/no_plugin.so"
+    refused 4 "sim.ini:17: plugin '$BAD_PLUGINS/no_plugin.so': $BAD_PLUGINS/no_plugin.so is no \
+plugmc plugin: it has no function plugmc_plugin_entry" run sim.ini
+}
+
+test_plugin_that_is_no_library()
+{
+    disks
+    echo "no library" >text.so
+    with_plugin ./text.so
+    plugmc run sim.ini
+    expect_exit 4
+    grep -q "^sim.ini:17: plugin './text.so': cannot be loaded: .*/text.so: " "$err" ||
+        fail "expected the reason of the loader"
+    expect_lines 1
+    expect_untouched
+
+}
+
+# dlopen alone dies of a bus error here.
+test_plugin_that_is_cut_short()
+{
+    disks
+    with_plugin ./short.so
+    for bytes in 30 100 1000 6000 20000; do
+        head -c $bytes "$PLUGINS/hard_disk.so" >short.so
+        plugmc run sim.ini
+        expect_exit 4
+        expect_lines 1
+        expect_untouched
+    done
+    expect_message "sim.ini:17: plugin './short.so': ./short.so is damaged: it ends before its \
+last part"
+}
+
+test_plugin_that_is_not_there()
+{
+    disks
+    with_plugin ./none.so
+    refused 4 "sim.ini:17: plugin './none.so': ./none.so cannot be opened: No such file or \
+directory" run sim.ini
+}
+
+test_plugin_that_others_may_change()
+{
+    disks
+    mkdir -m 755 mine
+    cp "$PLUGINS/hard_disk.so" mine/
+    chmod 757 mine/hard_disk.so
+    with_plugin mine/hard_disk.so
+    refused 4 "sim.ini:17: plugin 'mine/hard_disk.so': mine/hard_disk.so can be changed by others \
+(mode 0757): run chmod go-w 'mine/hard_disk.so'" run sim.ini
+    chmod 755 mine/hard_disk.so
+    chmod 777 mine
+    refused 4 "sim.ini:17: plugin 'mine/hard_disk.so': mine can be changed by others (mode 0777): \
+run chmod go-w 'mine'" run sim.ini
+    chmod 755 mine
+    must run sim.ini
+}
+
+test_plugin_of_another_kind()
+{
+    disks
+    change 's/^\[potential hard_disk\]/[potential serial]/'
+    refused 4 "sim.ini:17: plugin 'serial': $PLUGINS/serial.so is of kind mover ('serial'): \
+expected here is kind potential" run sim.ini
+}
+
+# A mover that needs a finite range and a potential that has none; the message names movers that do.
+test_mover_that_cannot_take_the_potential()
+{
+    disks
+    change "s|^\[potential hard_disk\]|[potential endless]|"
+    change '/^\[observable/,$d'
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "^sim.ini:19: mover 'checkerboard' needs potentials of finite range; 'endless' has \
+none: use .*'serial'" "$err" || fail "expected what does not fit and what would"
+    expect_lines 1
+    expect_untouched
+    change 's/^\[mover checkerboard\]/[mover serial]/'
+    must run sim.ini
+}
+
+test_mover_that_needs_a_periodic_box()
+{
+    disks
+    change 's/^dimension = 2/&\nshape = sphere/; /^\[observable/,$d'
+    refused 3 "sim.ini:20: mover 'checkerboard' needs a periodic box, and [box] is a sphere" \
+        run sim.ini
+}
+
+# Only what the INI names is loaded: a damaged plugin beside it harms nobody, but `list` tells.
+test_damaged_plugins_elsewhere()
+{
+    disks
+    mkdir -m 755 mine
+    cp "$BAD_PLUGINS/other_abi.so" mine/broken.so
+    export PLUGMC_PLUGIN_PATH=$PWD/mine
+    must run sim.ini
+    plugmc list
+    expect_exit 4
+    expect_output "  hard_disk "
+    expect_message "plugin 'broken': $PWD/mine/broken.so is built for plugin ABI 9.9, but this \
+plugmc has 1.0: build it again with the headers of this plugmc"
+    expect_lines 1
+}

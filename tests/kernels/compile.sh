@@ -1,0 +1,21 @@
+#!/bin/bash
+# compile.sh PLUGMC MOVER.CASE.ini: compiles the kernels of a case for every architecture, which
+# needs NVRTC but no GPU. Exits with 77 (skipped) where there is no NVRTC.
+plugmc=$1 case=$2
+mover=$(basename "$case")
+mover=${mover%%.*}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+said=$("$plugmc" check "$case" --architecture all --set "run.output=$scratch/out.h5" 2>&1)
+code=$?
+echo "$said"
+if [ $code = 7 ] && [[ $said == *"cannot compile kernels"* ]]; then
+    echo "SKIPPED: there is no NVRTC"
+    exit 77
+fi
+[ $code = 0 ] || exit $code
+for architecture in 75 80 90 100 120; do
+    grep -q "^$mover.* sm_$architecture: [1-9][0-9]* bytes" <<<"$said" ||
+        { echo "no kernel of mover '$mover' was compiled for sm_$architecture"; exit 1; }
+done

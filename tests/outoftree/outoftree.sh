@@ -1,0 +1,123 @@
+#!/bin/bash
+# outoftree.sh STEP BUILD SOURCE: a potential is written in one C file, built with nothing but an
+# installed plugmc, and named in an INI; no file of plugmc changes.
+#   install    installs the build, and moves it, so that it has to find its own files
+#   cmake      builds through find_package; the mean energies of two movers must agree
+#   pkgconfig  builds with one command; must give the same chain as the plugin of `cmake`
+#   kernels    compiles it into GPU kernels for all architectures (77: skipped without NVRTC)
+set -eu -o pipefail
+step=$1 build=$2 source=$3
+work=$build/tests/outoftree
+prefix=$work/prefix
+own=$source/tests/outoftree
+
+fail() { echo "$*"; exit 1; }
+
+# mean and error of the energy per particle in an output file
+energy() {
+    for attribute in mean error; do
+        h5dump -m %.17g -a "/plugmc/observables/energy/energy/$attribute" "$1" |
+            sed -n 's/^ *(0): //p'
+    done
+}
+
+# sample MOVER OUTPUT
+sample() {
+    "$prefix/bin/plugmc" run "$work/square_well.ini" --set "mover.plugin=$1" \
+        --set "run.output=$work/$2.h5" >"$work/$2.log" 2>&1 || { cat "$work/$2.log"; exit 1; }
+}
+
+show_plugin() {
+    "$prefix/bin/plugmc" list | tee "$work/list.log"
+    grep -q '^  square_well ' "$work/list.log" || fail "plugmc list does not show square_well"
+    "$prefix/bin/plugmc" info square_well | tee "$work/info.log"
+    grep -q "^file: $1, " "$work/info.log" || fail "plugmc info does not show $1"
+    grep -q '^epsilon = 1$' "$work/info.log" || fail "plugmc info does not show the key epsilon"
+}
+
+step_install() {
+    rm -rf "$work"
+    mkdir -p "$work"
+    umask 002 # a common one; the loader refuses what the group may write to
+    cmake --install "$build" --prefix "$work/first"
+    mv "$work/first" "$prefix"
+    find_plugins
+    local open
+    open=$(find "$plugins" ! -type l -perm /022)
+    [ -z "$open" ] || fail "others may write to $open"
+    [ "$(readlink "$plugins/hard_sphere.so")" = hard_disk.so ] || fail "hard_sphere is no link"
+    ! grep -rlF --include=plugmc.pc --include='*.cmake' -e "$source/" -e "$work/first" "$prefix" ||
+        fail "these files name the source or the first place of the installation"
+    for file in share/plugmc/bench/hard_disk.ini share/man/man1/plugmc.1; do
+        [ -f "$prefix/$file" ] || fail "$file is not installed"
+    done
+}
+
+# The folder of plugins, by the one file of the installation that says where it is.
+find_plugins() {
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name plugmc.pc)")
+    export PKG_CONFIG_PATH
+    plugins=$(realpath "$(pkg-config --variable=plugindir plugmc)")
+}
+
+step_cmake() {
+    mkdir -p "$work/author"
+    cp "$own/square_well.c" "$own/CMakeLists.txt" "$work/author"
+    cp "$own/square_well.ini" "$work"
+    cmake -S "$work/author" -B "$work/author/build" -DCMAKE_PREFIX_PATH="$prefix"
+    cmake --build "$work/author/build"
+    cmake --install "$work/author/build"
+    export PLUGMC_PLUGIN_PATH=$plugins
+    show_plugin "$plugins/square_well.so"
+    sample serial serial
+    sample checkerboard checkerboard
+    # false alarms: 6e-5 for a new chain; the seed is fixed
+    { energy "$work/serial.h5"; energy "$work/checkerboard.h5"; } | LC_ALL=C awk '
+        { value[NR] = $1 }
+        END {
+            if (NR != 4 || !(value[2] > 0) || !(value[4] > 0)) { print "no energies"; exit 1 }
+            z = (value[3] - value[1]) / sqrt(value[2]^2 + value[4]^2)
+            printf "z = %+.2f  energy per particle: serial %.6f +- %.6f, checkerboard %.6f +- %.6f\n",
+                z, value[1], value[2], value[3], value[4]
+            exit !(value[1] < -0.1 && z < 4 && z > -4)
+        }' || fail "the two movers do not sample the same energy"
+}
+
+step_pkgconfig() {
+    mkdir -p "$work/author" "$work/mine"
+    chmod go-w "$work/mine"
+    cp "$own/square_well.c" "$work/author"
+    cp "$own/square_well.ini" "$work"
+    (set -x
+     cc -shared $(pkg-config --cflags plugmc) "-DPLUGMC_SOURCE=\"$work/author/square_well.c\"" \
+        "$(pkg-config --variable=units plugmc)/plugmc_double.c" \
+        "$(pkg-config --variable=units plugmc)/plugmc_float.c" -o "$work/mine/square_well.so" -lm)
+    chmod go-w "$work/mine/square_well.so"
+    export PLUGMC_PLUGIN_PATH=$work/mine:$plugins
+    show_plugin "$work/mine/square_well.so"
+    sample checkerboard by_hand
+    echo "by hand: $(energy "$work/by_hand.h5" | tr '\n' ' ')"
+    echo "CMake:   $(energy "$work/checkerboard.h5" | tr '\n' ' ')"
+    [ "$(energy "$work/by_hand.h5")" = "$(energy "$work/checkerboard.h5")" ] ||
+        fail "the plugin built by hand gives another chain than that built by CMake"
+}
+
+step_kernels() {
+    export PLUGMC_PLUGIN_PATH=$plugins
+    local code=0
+    "$prefix/bin/plugmc" check "$work/square_well.ini" --architecture all \
+        --set mover.plugin=checkerboard --set "run.output=$work/kernels.h5" >"$work/check.log" 2>&1 ||
+        code=$?
+    cat "$work/check.log"
+    if [ $code = 7 ] && grep -q 'cannot compile kernels' "$work/check.log"; then
+        echo "SKIPPED: there is no NVRTC"
+        exit 77
+    fi
+    [ $code = 0 ] || exit $code
+    for architecture in 75 80 90 100 120; do
+        grep -q " sm_$architecture: [1-9]" "$work/check.log" || fail "nothing for sm_$architecture"
+    done
+}
+
+[ "$step" = install ] || find_plugins
+"step_$step"
