@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # Shared by run.sh and test.sh (sourced, bash): packages, configuring and building into build/.
 # Nothing is printed but what takes minutes or fails; the rest goes to build/log/.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -107,10 +107,11 @@ static void write_xyz(const frame *f, const char *species)
 static void change_format(const char *path, long long number)
 {
     hid_t file = good(H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), path);
-    hid_t format = good(H5Aopen_by_name(file, "plugmc", "format", H5P_DEFAULT, H5P_DEFAULT),
-                        "format");
+    hid_t group = good(H5Gopen2(file, "plugmc", H5P_DEFAULT), "plugmc");
+    hid_t format = good(H5Aopen(group, "format", H5P_DEFAULT), "format");
     good(H5Awrite(format, H5T_NATIVE_LLONG, &number), "format");
     H5Aclose(format);
+    H5Gclose(group);
     good(H5Fclose(file), path);
 }
 

@@ -97,7 +97,7 @@ same_chain()
 }
 
 seconds() { date +%s.%N; }
-arithmetic() { awk "BEGIN { print $* }"; }
+arithmetic() { awk "BEGIN { print ($*) }"; }
 
 # sim.ini: 64 disks, and an output of an earlier run that no failure may harm.
 disks()

@@ -69,7 +69,7 @@ typedef struct checkerboard {
     device_store on_now, on_next, snapshot;
     plugmc_device_pointer d_origin, d_plans, d_base, d_step, d_counts, d_overflow, d_offset;
     plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
-    plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_store;
+    plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_number, *k_store;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
     int swapped;            /* which store is `now`: index into graph */
     char defines_text[19][48];
@@ -1152,11 +1152,17 @@ static int download_state(checkerboard *me, const plugmc_host *host)
 static int build_on_device(checkerboard *me, const plugmc_host *host)
 {
     plugmc_kernel_text text;
+    if (me->near * (4 * me->dimension + 1) * 32 > 48 << 10)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "about %d particles within the range %g of one cell are more than the GPU's "
+                          "shared memory holds; mover 'checkerboard' can do this on the CPU",
+                          me->near, me->system->range);
     TRY(describe_kernels(me, host, &text));
     TRY(host->gpu->kernel(host->context, &text, "cb_plan_batch", &me->k_plan));
     TRY(host->gpu->kernel(host->context, &text, "cb_advance", &me->k_advance));
     TRY(host->gpu->kernel(host->context, &text, "cb_subsweep", &me->k_subsweep));
     TRY(host->gpu->kernel(host->context, &text, "cb_shift", &me->k_shift));
+    TRY(host->gpu->kernel(host->context, &text, "cb_number", &me->k_number));
     TRY(host->gpu->kernel(host->context, &text, "cb_store", &me->k_store));
     TRY(allocate_on_device(me, host, &me->on_now));
     TRY(allocate_on_device(me, host, &me->on_next));
@@ -1260,10 +1266,6 @@ static int grow_on_gpu(checkerboard *me, const plugmc_host *host, int what)
         TRY(grow(me, host));
     else
         me->near += me->near / 2;
-    if (me->near * 4 * me->dimension * 32 > 48 << 10)
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "%d particles within the range of one cell are more than the GPU's shared "
-                          "memory holds; mover 'checkerboard' can do this on the CPU", me->near);
     TRY(rebuild_on_device(me, host));
     TRY(upload_state(me, host));
     return host->gpu->fill(host->context, me->d_overflow, 0, sizeof(int32_t));
@@ -1292,11 +1294,9 @@ static int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device
     const plugmc_gpu *gpu = host->gpu;
     int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
     if (!me->ids) {
-        uint32_t *offset = (uint32_t *)malloc(sizeof(uint32_t) * cells);
-        TRY(download_state(me, host));
-        number_cells(me, me->now.count, offset);
-        TRY(gpu->upload(host->context, me->d_offset, offset, sizeof(uint32_t) * cells));
-        free(offset);
+        const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, scan[3] = {512, 1, 1};
+        void *arguments[] = {&me->on_now.count, &me->d_offset};
+        TRY(gpu->launch(host->context, me->k_number, walkers, scan, 0, arguments));
     }
     double quantum[3];
     for (int a = 0; a < 3; a++) quantum[a] = me->width[a] / CB_QUANTA;

@@ -774,6 +774,40 @@ extern "C" __global__ void __launch_bounds__(256)
     to_count[counts + here] = (uint8_t)filled;
 }
 
+/* For runs without CB_IDS: the number of particles before each cell in row-major order, one block of
+ * CB_SCAN threads a walker. */
+#define CB_SCAN 512
+extern "C" __global__ void __launch_bounds__(CB_SCAN) cb_number(const uint8_t *count, uint32_t *offset)
+{
+    __shared__ uint32_t sums[CB_SCAN / 32];
+    const int cells = CB_MX * ROWS, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    uint32_t before = 0;
+    plugmc_wait();
+    for (int begin = 0; begin < cells; begin += CB_SCAN) {
+        const int cell = begin + threadIdx.x;
+        uint32_t n = 0;
+        if (cell < cells) {
+            const int x = cell % CB_MX, row = cell / CB_MX;
+            n = count[(size_t)blockIdx.x * CELLS + cb_cell(x, row % CB_MY, row / CB_MY)];
+        }
+        uint32_t sum = n; /* inclusive, within the warp, then over warps */
+        for (int d = 1; d < 32; d <<= 1) {
+            const uint32_t left = __shfl_up_sync(0xffffffffu, sum, d);
+            sum += lane >= d ? left : 0;
+        }
+        if (lane == 31) sums[warp] = sum;
+        __syncthreads();
+        uint32_t total = 0;
+        for (int w = 0; w < CB_SCAN / 32; w++) {
+            sum += w < warp ? sums[w] : 0;
+            total += sums[w];
+        }
+        if (cell < cells) offset[(size_t)blockIdx.x * cells + cell] = before + sum - n;
+        before += total;
+        __syncthreads();
+    }
+}
+
 /* Positions in the box, [walkers][particles][3]. Without CB_IDS particles are numbered as they
  * come: offset[walker][cell in row-major order] is the number of those before. */
 extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t *id,
@@ -794,7 +828,7 @@ extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t 
         const size_t slot = (size_t)walker * SLOTS + cb_slot(place) + CB_PITCH * k;
         const cb_vector v = coordinate[slot];
         const long long i = CB_IDS ? (long long)cb_id(v, id + (size_t)walker * SLOTS, cb_slot(place) + CB_PITCH * k)
-                                   : (long long)offset[walker * cells + cell] + k;
+                                   : (long long)offset[(size_t)walker * cells + cell] + k;
         double *out = positions + 3 * ((long long)walker * particles + i);
 #if DIM == 3
         const float local[3] = {v.x, v.y, v.z};

@@ -1,0 +1,169 @@
+# The commands that sample nothing, and what `run` prints.
+
+commands="run check list info bench doctor manual"
+
+test_version()
+{
+    must --version
+    grep -Eqx 'plugmc [0-9]+\.[0-9]+\.[0-9]+' "$out" || fail "expected a version"
+}
+
+test_help()
+{
+    must --help
+    for name in $commands; do grep -q "^  $name " "$out" || fail "--help lacks $name"; done
+    plugmc
+    expect_exit 2
+    for name in $commands; do
+        must $name --help
+        expect_output "usage: plugmc $name"
+    done
+}
+
+# Exit codes are documented where they are needed.
+test_help_tells_exit_codes()
+{
+    for command in run check bench; do
+        must $command --help
+        expect_output "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 \
+checkpoint, 7 GPU or"
+    done
+}
+
+test_run_prints_results()
+{
+    disks
+    must run sim.ini --set run.sweeps=2000
+    expect_message "on the CPU, 1 threads ([run] device = cpu)"
+    expect_output "quantity                         mean(error)            tau/sweeps"
+    grep -Eq '^hard_pressure\.pressure +[0-9.]+\([0-9]+\) +[0-9.]+ +400 +kT/contact\^d' "$out" ||
+        fail "expected the pressure with its error"
+    grep -Eq '^hard_pressure\.pressure_fit +[0-9.]+\([0-9]+\)' "$out" ||
+        fail "expected a derived value"
+    grep -Eq '^acceptance 0\.[0-9]+ of ' "$out" || fail "expected the acceptance"
+    [ "$(tail -n 1 "$out")" = sim.h5 ] || fail "expected the output file in the last line"
+}
+
+test_check()
+{
+    disks
+    must check sim.ini
+    expect_untouched
+    expect_output "1 walkers of 64 particles"
+    expect_output "runs on the CPU ([run] device = cpu)"
+    expect_output "sim.ini: ready to run"
+}
+
+# The files in the folder of plugins, whatever they are, without ".so".
+plugins()
+{
+    for file in "$PLUGINS"/*.so; do
+        basename "$file" .so
+    done
+}
+
+test_list()
+{
+    must list
+    for name in $(plugins); do
+        grep -Eq "^  $name  +[a-z0-9]" "$out" || fail "list lacks $name or its summary"
+    done
+    expect_output "searched $PLUGINS, "
+    must list movers
+    expect_output "  serial "
+    grep -q "hard_disk" "$out" && fail "a potential among the movers"
+    plugmc list frobs
+    expect_exit 2
+}
+
+test_info_of_every_plugin()
+{
+    for name in $(plugins); do
+        must info "$name"
+        grep -Eq "^[a-z0-9_]+ \((potential|mover|observable)\): " "$out" ||
+            fail "expected what $name is"
+        grep -Eq "^\[(potential|mover|observable) $name\]" "$out" ||
+            fail "expected a block to paste"
+        expect_output "ABI 1.0"
+    done
+}
+
+test_info_of_every_section()
+{
+    for section in run box species initial potential mover observable; do
+        must info $section
+        expect_output "[$section"
+        expect_output "default"
+    done
+}
+
+test_info_of_nothing()
+{
+    plugmc info hard_dsik
+    expect_exit 4
+    grep -q "^there is no plugin 'hard_dsik'; did you mean 'hard_disk'? (searched " "$err" ||
+        fail "expected a suggestion"
+    plugmc info
+    expect_exit 2
+}
+
+# What info prints goes into an INI file as it is.
+test_info_blocks_can_be_pasted()
+{
+    disks
+    change '/^\[potential/,$d'
+    for name in hard_disk checkerboard hard_pressure hexatic_order rdf energy trajectory; do
+        must info $name
+        sed -n '/^\[[a-z]* '$name'\]/,$p' "$out" >>sim.ini
+        echo >>sim.ini
+    done
+    must check sim.ini
+}
+
+test_doctor()
+{
+    must doctor
+    for topic in GPU NVRTC "kernel cache" OpenMP CPU MPI HDF5; do
+        grep -q "^$topic  *[^ ]" "$out" || fail "doctor says nothing of $topic"
+    done
+    grep -q "^plugins  *$PLUGINS, " "$out" || fail "doctor does not say where plugins are"
+    plugmc doctor everything
+    expect_exit 2
+}
+
+test_manual()
+{
+    must manual
+    for section in run box "species NAME" initial "potential NAME" "mover NAME" "observable NAME"; do
+        expect_output "### [$section]"
+    done
+    for name in serial checkerboard hard_disk hard_pressure rdf; do expect_output "### $name"; done
+    expect_output "Also known as \`hard_sphere\`."
+}
+
+test_bench()
+{
+    disks
+    printf '\n[bench]\nvary = species disk.count\nvalues = 64 256\nsweeps = 5\nwarmup = 2\nrepeat = 3\n' \
+        >>sim.ini
+    must bench sim.ini
+    expect_untouched
+    expect_output "# sim.ini, median of 3 timings of 5 sweeps after 2"
+    grep -Eq '^ +N +walkers +device +ms/sweep +trials/s +acceptance ' "$out" || fail "no head"
+    for n in 64 256; do
+        grep -Eq "^ +$n +1 +cpu +[0-9.e-]+ +[0-9.e+]+ +0\.[0-9]+ +[0-9.]+% " "$out" ||
+            fail "no line for $n"
+    done
+    must bench sim.ini --set bench.values=100
+    grep -Eq "^ +100 +1 +cpu " "$out" || fail "--set was not heard"
+}
+
+test_bench_of_nothing()
+{
+    disks
+    refused 3 "sim.ini: has no [bench] section: it is no benchmark" bench sim.ini
+    plugmc bench none
+    expect_exit 2
+    grep -q "^plugmc: no benchmark 'none': there is no .*/none.ini" "$err" || fail "expected where"
+    expect_untouched
+}
