@@ -145,13 +145,13 @@ static bool find_bench(const char *name, char *path, size_t room)
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     program[n > 0 ? n : 0] = 0;
     if (strrchr(program, '/')) *strrchr(program, '/') = 0;
-    const char *folder = getenv("PLUGMC_BENCH_PATH");
-    char beside[4200];
-    snprintf(beside, sizeof beside, "%s/bench", program);
-    const char *folders[] = {folder, beside, PLUGMC_BENCH_FOLDER};
+    char build_tree[4200], installed[4200];
+    snprintf(build_tree, sizeof build_tree, "%s/bench", program);
+    snprintf(installed, sizeof installed, "%s/../share/plugmc/bench", program);
+    const char *folders[] = {getenv("PLUGMC_BENCH_PATH"), build_tree, installed, PLUGMC_BENCH_FOLDER};
     snprintf(path, room, "%s", name);
     if (strchr(name, '/') || strstr(name, ".ini")) return access(path, R_OK) == 0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         if (!folders[i]) continue;
         snprintf(path, room, "%s/%s.ini", folders[i], name);
         if (access(path, R_OK) == 0) return true;

@@ -12,8 +12,8 @@
 /* Sweeps are counted below 2^48, see plugmc_draw: 1e14 before and 1e14 after equilibration. */
 const plugmc_parameter run_table[] = {
     PLUGMC_INTEGER_KEY(run_section, sweeps, NULL, 1, 1e14, "sweeps",
-                       "length of the run after equilibration; a sweep is one trial move a "
-                       "particle on average"),
+                       "length of the run after equilibration; what a sweep is, the mover "
+                       "says"),
     PLUGMC_INTEGER_KEY(run_section, equilibrate, "0", 0, 1e14, "sweeps",
                        "sweeps before anything is measured; the size of trial moves is tuned "
                        "there"),

@@ -375,7 +375,7 @@ static void add_folder(folders *f, char *path)
     f->paths[f->count++] = path;
 }
 
-/* `plugins` beside the program, as in a build tree; NULL if there is none. */
+/* The folder of plugins that belongs to the program; NULL if there is none. */
 static char *folder_of_program(void)
 {
     struct stat status;
@@ -384,9 +384,13 @@ static char *folder_of_program(void)
     if (length <= 0) return NULL;
     program[length] = 0;
     *strrchr(program, '/') = 0;
-    if (asprintf(&folder, "%s/plugins", program) < 0) checked(NULL);
-    if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) return folder;
-    free(folder);
+    /* a build tree; an installation, wherever it was moved */
+    static const char *const beside[] = {"plugins", "../lib/plugmc"};
+    for (int i = 0; i < 2; i++) {
+        if (asprintf(&folder, "%s/%s", program, beside[i]) < 0) checked(NULL);
+        if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) return folder;
+        free(folder);
+    }
     return NULL;
 }
 

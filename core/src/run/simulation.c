@@ -13,12 +13,21 @@ static int load_instances(simulation *);
 static int configure_instances(simulation *);
 static int match(simulation *);
 
+/* Small systems lose more by waiting for threads than these save. Results do not depend on it. */
+static int threads_worth_while(const plugmc_system *system)
+{
+    enum { PARTICLES_A_THREAD = 1024 };
+    int64_t most = system->particles * system->walkers / PARTICLES_A_THREAD;
+    int offered = omp_get_max_threads();
+    return most < 1 ? 1 : most < offered ? (int)most : offered;
+}
+
 int simulation_open(simulation *sim)
 {
     int code = sim->report->errors ? sim->report->code
                                    : system_build(&sim->config, &sim->system, sim->report);
     sim->system.threads = sim->config.run.threads ? (int32_t)sim->config.run.threads
-                                                  : omp_get_max_threads();
+                                                  : threads_worth_while(&sim->system);
     int loading = load_instances(sim);
     if (!code) code = loading;
     if (!code) code = configure_instances(sim);
@@ -296,6 +305,11 @@ static int add_quantities(simulation *sim, measurement *m)
         m->quantity_count++;
     }
     for (int k = 0; observable->derived && observable->derived(instance->data, k, &q); k++) {
+        if (q.length != 1)
+            return report_error(sim->report, EXIT_PLUGIN, sim->config.ini.path,
+                                instance->section->section->line,
+                                "[%s] derived quantity '%s' has length %lld, which must be 1",
+                                instance->section->section->name, q.name, (long long)q.length);
         out->derived = realloc(out->derived, sizeof *out->derived * (size_t)(out->derived_count + 1));
         out->derived[out->derived_count++] = (derived_record){.observable = copy_text(label),
                                                               .name = copy_text(q.name),
@@ -336,7 +350,7 @@ static char *provenance(const simulation *sim)
     struct utsname machine;
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
-    fprintf(out, "plugmc: %s\ncompiler: %s\n", PLUGMC_VERSION, __VERSION__);
+    fprintf(out, "plugmc: %s, commit " PLUGMC_COMMIT "\ncompiler: %s\n", PLUGMC_VERSION, __VERSION__);
     for (int i = 0; i < sim->instance_count; i++)
         fprintf(out, "plugin: %s %s %s\n", plugin_kind_name(sim->instances[i].plugin->kind),
                 sim->instances[i].loaded.name, sim->instances[i].loaded.hash);
