@@ -301,6 +301,31 @@ PLUGMC_FN void draw_lanes(const checkerboard *me, row_task task, uint32_t cell0,
     }
 }
 
+/* Rejects the lanes in which the new position overlaps the neighbour j, unless that is in the slot
+ * `self` of the mover itself. The neighbour is copied first, so that the compiler need not fear that
+ * it overlaps the other arrays: else it makes this loop, where the time goes, a scalar one. */
+PLUGMC_FN void mark_overlaps(const int dim, const float *new_x, const float *new_y, const float *new_z,
+                             const float shift[3], const float *jx, const float *jy, const float *jz,
+                             float ratio_y, float ratio_z, const float *limits, const int *slot,
+                             int self, uint32_t *reject)
+{
+    float x[LANES], y[LANES], z[LANES], limit[LANES];
+    memcpy(x, jx, sizeof x);
+    memcpy(y, jy, sizeof y);
+    if (dim == 3) memcpy(z, jz, sizeof z);
+    memcpy(limit, limits, sizeof limit);
+    for (int l = 0; l < LANES; l++) {
+        float ux = (new_x[l] - shift[0]) - x[l];
+        float uy = ((new_y[l] - shift[1]) - y[l]) * ratio_y;
+        float r2 = fmaf(uy, uy, ux * ux);
+        if (dim == 3) {
+            float uz = ((new_z[l] - shift[2]) - z[l]) * ratio_z;
+            r2 = fmaf(uz, uz, r2);
+        }
+        reject[l] |= (uint32_t)((r2 < limit[l]) & (slot[l] != self));
+    }
+}
+
 /* Trial moves of the cells of one row. dim, many (species) and energies are constants once this
  * is inlined into the variants below. */
 PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_task task,
@@ -312,7 +337,6 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
     const float ratio_y = me->ratio[1], ratio_z = me->ratio[2];
     const float step[3] = {(float)(me->step / me->width[0]), (float)(me->step / me->width[1]),
                            (float)(me->step / me->width[2])};
-    const float contact = me->contact[0];
     plugmc_counts counts = {0, 0};
 
     for (int q0 = 0; q0 < me->half; q0 += LANES) {
@@ -366,6 +390,8 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
             }
         }
 
+        float limit[LANES]; /* squares of contact distances */
+        for (int l = 0; l < LANES; l++) limit[l] = me->contact[0];
         int turn[LANES] = {0};
         uint32_t words[4][LANES], accept_words[4][LANES];
         for (int t = 0; t < me->trials; t++) {
@@ -408,8 +434,8 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
                               (new_y[l] < 0.5f) & (new_z[l] >= -0.5f) & (new_z[l] < 0.5f));
 
             for (int c = 0; c < view.cells; c++) {
-                const float sx = (float)(c % 3 - 1), sy = (float)(c / 3 % 3 - 1),
-                            sz = dim == 3 ? (float)(c / 9 - 1) : 0;
+                const float offset[3] = {(float)(c % 3 - 1), (float)(c / 3 % 3 - 1),
+                                         dim == 3 ? (float)(c / 9 - 1) : 0};
                 for (int k = 0; k < most[c]; k++) {
                     const int64_t at = k * me->plane + view.word[c] + q0;
                     const float *jx = c == centre ? own[0][k] : view.coordinate[0] + at;
@@ -417,18 +443,11 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
                     const float *jz = dim == 3 ? (c == centre ? own[2][k] : view.coordinate[2] + at)
                                                : new_z;
                     const int self = c == centre ? k : -1;
-                    for (int l = 0; l < LANES; l++) {
-                        float ux = (new_x[l] - sx) - jx[l];
-                        float uy = ((new_y[l] - sy) - jy[l]) * ratio_y;
-                        float r2 = fmaf(uy, uy, ux * ux);
-                        if (dim == 3) {
-                            float uz = ((new_z[l] - sz) - jz[l]) * ratio_z;
-                            r2 = fmaf(uz, uz, r2);
-                        }
-                        float limit =
-                            many ? me->contact[kind[l] * species + near_species[c][k][l]] : contact;
-                        reject[l] |= (uint32_t)((r2 < limit) & (slot[l] != self));
-                    }
+                    if (many)
+                        for (int l = 0; l < LANES; l++)
+                            limit[l] = me->contact[kind[l] * species + near_species[c][k][l]];
+                    mark_overlaps(dim, new_x, new_y, new_z, offset, jx, jy, jz, ratio_y, ratio_z, limit,
+                                  slot, self, reject);
                 }
             }
 
