@@ -45,7 +45,6 @@ words() { if [ -e sim.h5 ]; then echo --resume sim.h5; else echo sim.ini; fi; }
 
 threads()
 {
-    export OMP_WAIT_POLICY=passive # there may be fewer processors than threads
     chain "$1" 1
     change 's/^sweeps = .*/sweeps = 1500/; s/^equilibrate = .*/equilibrate = 500/'
     must run sim.ini
@@ -84,12 +83,15 @@ time_limit()
 test_time_limit_checkerboard() { time_limit checkerboard; }
 test_time_limit_serial() { time_limit serial; }
 
-# signalled SIGNAL DELAY: starts or resumes the run and sends it a signal.
+# signalled SIGNAL DELAY: starts or resumes the run and sends it a signal so long after it has said
+# where it runs.
 signalled()
 {
     command="plugmc run $(words), sent $1 after $2 s"
+    : >"$err"
     "$PLUGMC" run $(words) >"$out" 2>"$err" </dev/null &
     local process=$!
+    until grep -q "^on the CPU" "$err" || ! kill -0 $process 2>/dev/null; do sleep 0.02; done
     sleep "$2"
     kill -"$1" $process 2>/dev/null
     wait $process 2>/dev/null

@@ -64,6 +64,13 @@ test_unknown_section()
     refused 3 "sim.ini:14: unknown section [intial]; did you mean [initial]?" run sim.ini
 }
 
+test_section_without_a_name()
+{
+    disks
+    change 's/^\[potential hard_disk\]/[potential]/'
+    refused 3 "sim.ini:17: [potential] needs a name: write [potential NAME]" run sim.ini
+}
+
 test_doubled_key()
 {
     disks

@@ -21,7 +21,7 @@
 enum {
     FEW = 100,      /* grow once fewer than 1 / FEW of the particles are too close */
     REPAIRS = 8,    /* passes over those after each sweep */
-    PATIENCE = 500  /* sweeps without growth: compression has come to rest */
+    PATIENCE = 500  /* sweeps without growth or fewer that are too close: it has come to rest */
 };
 #define LARGEST_GROWTH 0.004 /* relative, a sweep at most */
 #define SMALLEST_GROWTH 2e-4
@@ -312,17 +312,21 @@ static double compress(packing *k, double scale)
     const double target = 1 + MARGIN;
     const int64_t few = k->system->particles / FEW;
     double nearest = 0, growth = LARGEST_GROWTH;
-    int64_t close = 0;
+    int64_t close = 0, fewest = 0; /* too close to another; the least at this scale */
     for (int waited = 0; waited < PATIENCE; waited++) {
         if (close <= few && scale < target) {
             growth *= waited > 1 ? 0.9 : 1.05; /* slower where they need time to make room */
             growth = fmin(fmax(growth, SMALLEST_GROWTH), LARGEST_GROWTH);
             scale = fmin(scale * (1 + growth), target);
             k->wanted = scale * scale;
-            waited = 0;
+            fewest = INT64_MAX;
         }
         close = find_close(k, &nearest);
         if (!close && scale >= target) return scale;
+        if (close < fewest) {
+            fewest = close;
+            waited = 0;
+        }
         sweep_all(k);
         close = repair(k, close);
     }
