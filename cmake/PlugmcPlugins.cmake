@@ -1,9 +1,12 @@
 # Building plugins, inside this tree and outside of it (find_package(plugmc)).
 #
-#   plugmc_add_potential(NAME SOURCE file.c [ALIAS other-name...])
-#       Compiles the file for double and for float and carries its text for the GPU.
-#   plugmc_add_plugin(NAME SOURCE file.c [KERNEL file.cu] [LIBRARIES ...])
-#       A mover or an observable. The .cu text is available as PLUGMC_KERNEL_FILE.
+#   plugmc_add_potential(NAME SOURCE file.c [ALIAS other-name...] [KERNEL file.cu]
+#                        [MORE file.c...] [LIBRARIES ...])
+#       With a pair or a field: compiles the file for double and for float and carries its text for
+#       the GPU. The others (total, orbitals alone) are made by plugmc_add_plugin.
+#   plugmc_add_plugin(NAME SOURCE file.c [KERNEL file.cu] [MORE file.c...] [LIBRARIES ...])
+#       A mover, an observable, or a potential without pair and field. MORE: further C files.
+#       The .cu text is available as PLUGMC_KERNEL_FILE.
 #   plugmc_install_plugins(NAME...)
 #       Installs plugins, with their aliases, where plugmc looks for them.
 #
@@ -25,12 +28,24 @@ function(plugmc_plugin_target name)
   add_custom_command(TARGET ${name} POST_BUILD COMMAND chmod go-w $<TARGET_FILE:${name}> VERBATIM)
 endfunction()
 
+# The text of a .cu file, which the C file embeds.
+function(plugmc_plugin_kernel name source kernel)
+  if(kernel)
+    get_filename_component(kernel ${kernel} ABSOLUTE)
+    target_compile_definitions(${name} PRIVATE PLUGMC_KERNEL_FILE="${kernel}")
+    set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${kernel})
+  endif()
+endfunction()
+
 function(plugmc_add_potential name)
-  cmake_parse_arguments(arg "" "SOURCE" "ALIAS" ${ARGN})
+  cmake_parse_arguments(arg "" "SOURCE;KERNEL" "ALIAS;MORE;LIBRARIES" ${ARGN})
   get_filename_component(source ${arg_SOURCE} ABSOLUTE)
-  add_library(${name} MODULE ${PLUGMC_UNIT_DIR}/plugmc_double.c ${PLUGMC_UNIT_DIR}/plugmc_float.c)
+  set(units ${PLUGMC_UNIT_DIR}/plugmc_double.c ${PLUGMC_UNIT_DIR}/plugmc_float.c)
+  add_library(${name} MODULE ${units} ${arg_MORE})
   plugmc_plugin_target(${name})
   target_compile_definitions(${name} PRIVATE PLUGMC_SOURCE="${source}")
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+  plugmc_plugin_kernel(${name} "${source}" "${arg_KERNEL}")
   set_target_properties(${name} PROPERTIES PLUGMC_ALIASES "${arg_ALIAS}")
   foreach(alias IN LISTS arg_ALIAS)
     add_custom_command(TARGET ${name} POST_BUILD
@@ -40,15 +55,11 @@ function(plugmc_add_potential name)
 endfunction()
 
 function(plugmc_add_plugin name)
-  cmake_parse_arguments(arg "" "SOURCE;KERNEL" "LIBRARIES" ${ARGN})
-  add_library(${name} MODULE ${arg_SOURCE})
+  cmake_parse_arguments(arg "" "SOURCE;KERNEL" "MORE;LIBRARIES" ${ARGN})
+  add_library(${name} MODULE ${arg_SOURCE} ${arg_MORE})
   plugmc_plugin_target(${name})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
-  if(arg_KERNEL)
-    get_filename_component(kernel ${arg_KERNEL} ABSOLUTE)
-    target_compile_definitions(${name} PRIVATE PLUGMC_KERNEL_FILE="${kernel}")
-    set_source_files_properties(${arg_SOURCE} PROPERTIES OBJECT_DEPENDS ${kernel})
-  endif()
+  plugmc_plugin_kernel(${name} "${arg_SOURCE}" "${arg_KERNEL}")
 endfunction()
 
 function(plugmc_install_plugins)

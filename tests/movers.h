@@ -67,6 +67,15 @@ static inline void *bench_allocate(plugmc_context *context, size_t bytes)
     return b->blocks[b->block_count++] = block;
 }
 
+/* Positions without cell lists. */
+static inline int bench_view(plugmc_context *context, const double *positions, int32_t on_device,
+                             plugmc_view *out)
+{
+    (void)context;
+    *out = (plugmc_view){.size = sizeof *out, .positions = positions, .on_device = on_device};
+    return PLUGMC_OK;
+}
+
 /* ---- Plugins and their parameters ------------------------------------------------------------ */
 
 /* Stays open until the process ends. */
@@ -154,7 +163,7 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
     b->host = (plugmc_host){.size = sizeof b->host, .abi_major = PLUGMC_ABI_MAJOR,
                             .abi_minor = PLUGMC_ABI_MINOR, .context = (plugmc_context *)b,
                             .fail = bench_fail, .warn = bench_warn, .allocate = bench_allocate,
-                            .system = &b->system};
+                            .system = &b->system, .view = bench_view};
 }
 
 static inline void bench_species(bench *b, const char *name, int64_t count, double diameter,
@@ -194,7 +203,7 @@ static inline int mover_try(bench *b, test_mover *out, const char *name, const c
     out->instance = bench_allocate(b->host.context, out->plugin->instance_size);
     set_parameters(out->plugin, out->instance, settings);
     int code = out->plugin->configure ? out->plugin->configure(out->instance, &b->host) : PLUGMC_OK;
-    return code ? code : out->calls->prepare(out->instance, &b->host);
+    return code ? code : out->plugin->prepare(out->instance, &b->host);
 }
 
 /* The test ends here if a call fails, with its message. */
@@ -305,13 +314,13 @@ static inline int test_archive_bytes(plugmc_archive *base, const char *name, voi
 static inline void mover_save(bench *b, test_mover *mover, test_archive *a)
 {
     *a = (test_archive){.base = {.size = sizeof a->base, .bytes = test_archive_bytes}};
-    bench_expect(b, mover->calls->archive(mover->instance, &b->host, &a->base));
+    bench_expect(b, mover->plugin->archive(mover->instance, &b->host, &a->base));
 }
 
 static inline void mover_restore(bench *b, test_mover *mover, test_archive *a)
 {
     a->base.reading = 1;
-    bench_expect(b, mover->calls->archive(mover->instance, &b->host, &a->base));
+    bench_expect(b, mover->plugin->archive(mover->instance, &b->host, &a->base));
 }
 
 static inline void archive_end(test_archive *a)

@@ -146,7 +146,7 @@ static inline void *parameter(bench *b, const char *name)
     return NULL;
 }
 
-static inline int prepare(bench *b) { return b->observable->prepare(b->instance, &b->host); }
+static inline int prepare(bench *b) { return b->plugin->prepare(b->instance, &b->host); }
 
 static inline void ready(bench *b)
 {

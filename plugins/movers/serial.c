@@ -121,13 +121,6 @@ static void trial_move(const serial *s, walker *w, uint64_t sweep, uint32_t tria
     w->counts.accepted++;
 }
 
-static double wrapped(double x, double length)
-{
-    if (x >= 0 && x < length) return x;
-    x -= length * floor(x / length);
-    return x < length ? x : 0; /* a tiny negative x rounds up to the edge */
-}
-
 /* A vector uniform in the disk or ball: one uniform in the square or cube, drawn again until it
  * is in there. The numbers are symmetric about 0, so that a move and its reverse are equally
  * likely. */
@@ -144,10 +137,8 @@ static void displace(const serial *s, const walker *w, uint64_t sweep, uint32_t 
             square += v[d] * v[d];
         }
     }
-    for (int d = 0; d < box->dimension; d++) {
-        to[d] += s->step * v[d];
-        if (box->domain == PLUGMC_DOMAIN_PERIODIC) to[d] = wrapped(to[d], box->length[d]);
-    }
+    for (int d = 0; d < box->dimension; d++) to[d] += s->step * v[d];
+    plugmc_wrap(box, to);
 }
 
 static int inside(const serial *s, const double r[3])
@@ -271,7 +262,8 @@ static void cells_choose(serial *s)
 {
     const plugmc_box *box = &s->system->box;
     const double most = 4.0 * (double)s->system->particles + 8;
-    double width = s->reach > 0 ? s->reach * (1 + 1e-12) : INFINITY, cells;
+    /* everyone is near in an oblique box, whose cells would be oblique too */
+    double width = s->reach > 0 && !box->oblique ? s->reach * (1 + 1e-12) : INFINITY, cells;
     do {
         cells = 1;
         for (int d = 0; d < box->dimension; d++) cells *= fmax(1, floor(box->length[d] / width));
@@ -417,12 +409,13 @@ static int sort_terms(serial *s, const plugmc_host *host)
                 s->long_range[s->long_count++] = pair;
             }
         }
-        if (potential->pair || potential->field) continue;
-        if (!potential->total)
+        const plugmc_total *total = potential->total;
+        if ((potential->pair || potential->field) && !(total && total->beside_parts)) continue;
+        if (!total)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "potential '%s' gives neither pair, field nor total energies",
                               term->label);
-        if (!potential->total->start || !potential->total->change || !potential->total->settle)
+        if (!total->start || !total->change || !total->settle)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "potential '%s' gives only the energy of whole configurations, not "
                               "the change when one particle moves",
@@ -489,17 +482,9 @@ static int serial_store(void *instance, const plugmc_host *host, double *positio
     return PLUGMC_OK;
 }
 
-/* Totals that need neighbours find them themselves. */
-static int no_cells(const plugmc_view *view, double range, plugmc_cells *out)
-{
-    (void)view, (void)range, (void)out;
-    return PLUGMC_ERROR_STATE;
-}
-
 static int serial_load(void *instance, const plugmc_host *host, const double *positions)
 {
     serial *s = instance;
-    const plugmc_box *box = &s->system->box;
     const int64_t n = s->system->particles;
     for (int32_t k = 0; k < s->system->walkers; k++) {
         walker *w = &s->walkers[k];
@@ -507,8 +492,7 @@ static int serial_load(void *instance, const plugmc_host *host, const double *po
         for (int64_t i = n - 1; i >= 0; i--) {
             double r[3];
             memcpy(r, &positions[3 * (k * n + i)], sizeof r);
-            for (int d = 0; d < box->dimension; d++)
-                if (box->domain == PLUGMC_DOMAIN_PERIODIC) r[d] = wrapped(r[d], box->length[d]);
+            plugmc_wrap(&s->system->box, r);
             w->all.x[i] = r[0];
             w->all.y[i] = r[1];
             w->all.z[i] = r[2];
@@ -516,13 +500,13 @@ static int serial_load(void *instance, const plugmc_host *host, const double *po
         }
         w->code = PLUGMC_OK;
     }
-    const plugmc_view view = {.size = sizeof view, .positions = positions, .cells = no_cells};
-    for (int t = 0; t < s->total_count; t++) {
+    plugmc_view view;
+    int code = host->view(host->context, positions, 0, &view);
+    for (int t = 0; t < s->total_count && !code; t++) {
         const plugmc_total *total = s->totals[t]->plugin->potential->total;
-        int code = total->start(s->totals[t]->instance, host, &view);
-        if (code) return code;
+        code = total->start(s->totals[t]->instance, &view);
     }
-    return PLUGMC_OK;
+    return code;
 }
 
 /* ---- The rest -------------------------------------------------------------------------------- */
@@ -598,12 +582,10 @@ static const plugmc_parameter table[] = {
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_RUNS_ON_CPU,
-    .prepare = serial_prepare,
     .load = serial_load,
     .sweep = serial_sweep,
     .store = serial_store,
     .counts = serial_counts,
-    .archive = serial_archive,
     .step = serial_step,
     .set_step = serial_set_step,
     .target_acceptance = serial_target,
@@ -613,4 +595,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "serial",
               .summary = "one Metropolis trial move after the other, on the CPU: the reference",
               .reference = "Metropolis et al., J. Chem. Phys. 21, 1087 (1953)",
               .instance_size = sizeof(serial), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover);
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover,
+              .prepare = serial_prepare, .archive = serial_archive);

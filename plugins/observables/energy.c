@@ -1,7 +1,7 @@
 /* energy: the potential energy over kT and particle, of all terms and of each.
  *
  * Terms that are sampled and terms that are only measured are both summed. A term's energy is that
- * of its total facet if it has one, which stands for the whole configuration; else the sum of its
+ * of its total facet where that stands for the whole configuration; else the sum of its
  * pair energies, over cells where its range is finite and over all pairs where it is not, and of
  * its one-body energies. A hard core has no energy, so hard particles give 0; whether they
  * overlap is not asked here. Sums run in a fixed order: the same for any number of threads.
@@ -176,8 +176,10 @@ static int add_term(const energy *e, const plugmc_host *host, const plugmc_view 
 {
     const plugmc_system *system = host->system;
     const plugmc_potential *p = term->plugin->potential;
-    if (p->total) return p->total->energy(term->instance, host, view, sums, NULL, NULL);
-    int code = has_pair_energy(p) ? add_pairs(e, host, view, term, sums) : PLUGMC_OK;
+    const plugmc_total_request request = {.size = sizeof request, .view = view, .energy = sums};
+    int code = p->total ? p->total->energy(term->instance, &request) : PLUGMC_OK;
+    if (code || (p->total && !p->total->beside_parts)) return code;
+    code = has_pair_energy(p) ? add_pairs(e, host, view, term, sums) : PLUGMC_OK;
     for (int64_t w = 0; w < system->walkers && p->field && !code; w++)
         sums[w] += field_energy(e, system, term, view->positions + 3 * w * system->particles);
     return code;
@@ -263,11 +265,11 @@ static int prepare(void *instance, const plugmc_host *host)
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 0, /* potentials are evaluated on the host */
-    .prepare = prepare,
     .quantity = quantity,
     .measure = measure,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "energy",
               .summary = "potential energy per particle, in all and of each potential",
-              .reference = "", .instance_size = sizeof(energy), .observable = &observable)
+              .reference = "", .instance_size = sizeof(energy), .observable = &observable,
+              .prepare = prepare)

@@ -393,7 +393,7 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance, (void)host;
-    *out = (plugmc_kernel_text){.name = "hard_pressure.cu", .text = hard_pressure_kernel,
+    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "hard_pressure.cu", .text = hard_pressure_kernel,
                                 .double_precision = 1};
     return index == 0;
 }
@@ -459,12 +459,10 @@ static const plugmc_parameter table[] = {
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
-    .prepare = prepare,
     .quantity = quantity,
     .measure = measure,
     .derived = derived,
     .derive = derive,
-    .kernel_text = kernel_text,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hard_pressure",
@@ -472,4 +470,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hard_pressure",
               .reference = "Li et al., J. Chem. Phys. 157, 234111 (2022); Anderson et al., "
                            "J. Comput. Phys. 254, 27 (2013)",
               .instance_size = sizeof(hard_pressure), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
+              .prepare = prepare, .kernel_text = kernel_text)

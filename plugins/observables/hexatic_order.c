@@ -129,7 +129,7 @@ static int derive(void *instance, const double *means, double *out)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance, (void)host;
-    *out = (plugmc_kernel_text){.name = "hexatic_order.cu", .text = hexatic_order_kernel,
+    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "hexatic_order.cu", .text = hexatic_order_kernel,
                                 .double_precision = 1};
     return index == 0;
 }
@@ -183,16 +183,15 @@ static const plugmc_parameter table[] = {
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
-    .prepare = prepare,
     .quantity = quantity,
     .measure = measure,
     .derived = derived,
     .derive = derive,
-    .kernel_text = kernel_text,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hexatic_order",
               .summary = "bond-orientational order psi_6 in two dimensions",
               .reference = "Nelson, Halperin, Phys. Rev. B 19, 2457 (1979)",
               .instance_size = sizeof(hexatic_order), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
+              .prepare = prepare, .kernel_text = kernel_text)

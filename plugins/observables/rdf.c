@@ -224,7 +224,7 @@ static int allocate_host(rdf *g, const plugmc_host *host)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance, (void)host;
-    *out = (plugmc_kernel_text){.name = "rdf.cu", .text = rdf_kernel, .double_precision = 1};
+    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "rdf.cu", .text = rdf_kernel, .double_precision = 1};
     return index == 0;
 }
 
@@ -285,14 +285,13 @@ static const plugmc_parameter table[] = {
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
-    .prepare = prepare,
     .quantity = quantity,
     .measure = measure,
-    .kernel_text = kernel_text,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "rdf",
               .summary = "radial distribution functions of all pairs of species",
               .reference = "Allen, Tildesley, Computer Simulation of Liquids, section 8.2",
               .instance_size = sizeof(rdf), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
+              .prepare = prepare, .kernel_text = kernel_text)

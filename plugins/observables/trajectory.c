@@ -30,7 +30,6 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
-    .prepare = prepare,
     .quantity = quantity,
     .measure = measure,
     .writes_trajectory = 1,
@@ -38,4 +37,5 @@ static const plugmc_observable observable = {
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "trajectory",
               .summary = "writes positions into the trajectory of the output file", .reference = "",
-              .instance_size = sizeof(trajectory), .observable = &observable)
+              .instance_size = sizeof(trajectory), .observable = &observable,
+              .prepare = prepare)

@@ -148,12 +148,12 @@ static void number_of_cells_follows_that_of_particles(void **state)
 static void wrapping_ends_in_the_box_and_keeps_what_is_there(void **state)
 {
     (void)state;
-    assert_true(wrapped(-1e-20, 10) == 0);
-    assert_true(wrapped(10, 10) == 0);
-    assert_true(wrapped(nextafter(10, 0), 10) == nextafter(10, 0));
-    assert_true(wrapped(0, 10) == 0);
-    assert_close(wrapped(-1, 10), 9, 1e-15, 0);
-    assert_close(wrapped(1e6 + 3, 10), 3, 1e-9, 0);
+    assert_true(plugmc_wrapped(-1e-20, 10) == 0);
+    assert_true(plugmc_wrapped(10, 10) == 0);
+    assert_true(plugmc_wrapped(nextafter(10, 0), 10) == nextafter(10, 0));
+    assert_true(plugmc_wrapped(0, 10) == 0);
+    assert_close(plugmc_wrapped(-1, 10), 9, 1e-15, 0);
+    assert_close(plugmc_wrapped(1e6 + 3, 10), 3, 1e-9, 0);
 }
 
 TEST_MAIN(cmocka_unit_test(every_particle_is_in_its_cell),

@@ -11,8 +11,8 @@
 static const int architectures[] = {75, 80, 90, 100, 120};
 static nvrtc *compiler;
 
-static const plugmc_kernel_text mover = {"mover.cu", mover_text, mover_defines, 1, 0};
-static const plugmc_kernel_text mover_in_double = {"mover.cu", mover_text, mover_defines, 1, 1};
+static const plugmc_kernel_text mover = {sizeof mover, "mover.cu", mover_text, mover_defines, 1, 0};
+static const plugmc_kernel_text mover_in_double = {sizeof mover, "mover.cu", mover_text, mover_defines, 1, 1};
 
 static void assert_compiles(const plugmc_system *system, const plugmc_kernel_text *kernel)
 {
@@ -102,7 +102,7 @@ static void a_text_that_asks_for_no_fusion_gets_device_h_alone(void **state)
 {
     (void)state;
     const plugmc_kernel_text plain = {
-        "plain.cu",
+        sizeof plain, "plain.cu",
         "#ifdef PLUGMC_SPECIES\n#error fused\n#endif\n"
         "extern \"C\" __global__ void k(float *x, uint32_t *restrict n) {\n"
         "  plugmc_random w = plugmc_draw(1, 2, 3, 4, PLUGMC_PURPOSE_TRIAL, 5);\n"
@@ -174,7 +174,7 @@ static void an_error_in_a_potential_names_the_authors_file_and_line(void **state
     plugin.text_end = broken + sizeof broken - 1;
     plugin.text_name = "/home/author/my \"own\" core.c";
     const plugmc_term terms[] = {
-        LJ_TERM, {"mine", &plugin, &core_of_double, &core_plugin_single, &core_of_single, 1}};
+        LJ_TERM, {"mine", &plugin, &core_of_double, &core_plugin_single, &core_of_single, 1, NULL, {NULL}}};
     plugmc_system s = make_system(2, 1, PLUGMC_DOMAIN_PERIODIC, terms, 2);
     char *said = message_of(&s, &mover);
     assert_true(strncmp(said, "/home/author/my \"own\" core.c:5: ", 32) == 0);
@@ -200,7 +200,7 @@ static void an_error_in_a_mover_names_its_line(void **state)
     (void)state;
     const plugmc_term terms[] = {CORE_TERM};
     const plugmc_kernel_text kernel = {
-        "wrong.cu", "\n\nextern \"C\" __global__ void k() { x = 1; }\n", NULL, 1, 0};
+        sizeof kernel, "wrong.cu", "\n\nextern \"C\" __global__ void k() { x = 1; }\n", NULL, 1, 0};
     plugmc_system s = make_system(2, 1, PLUGMC_DOMAIN_PERIODIC, terms, 1);
     char *said = message_of(&s, &kernel);
     assert_true(strncmp(said, "wrong.cu:3: ", 12) == 0);
@@ -213,7 +213,7 @@ static void a_potential_without_its_text_is_not_left_out(void **state)
     plugmc_plugin plugin = core_plugin;
     plugin.text = plugin.text_end = NULL;
     const plugmc_term terms[] = {
-        {"orphan", &plugin, &core_of_double, &core_plugin_single, &core_of_single, 1}};
+        {"orphan", &plugin, &core_of_double, &core_plugin_single, &core_of_single, 1, NULL, {NULL}}};
     plugmc_system s = make_system(2, 1, PLUGMC_DOMAIN_PERIODIC, terms, 1);
     char *said = message_of(&s, &mover);
     assert_says(said, "[potential orphan] carries no device text");
@@ -224,7 +224,7 @@ static void fast_math_compiles_to_something_else(void **state)
 {
     (void)state;
     const plugmc_kernel_text kernel = {
-        "root.cu", "extern \"C\" __global__ void k(float *x) { x[0] = sqrtf(x[1]) / x[2]; }\n",
+        sizeof kernel, "root.cu", "extern \"C\" __global__ void k(float *x) { x[0] = sqrtf(x[1]) / x[2]; }\n",
         NULL, 0, 0};
     char *fused = fuse(NULL, &kernel);
     void *cubin[2];

@@ -138,19 +138,19 @@ static int64_t test_field(const void *instance, const plugmc_particles *all, dou
     return 0;
 }
 
-static int test_total(void *instance, const plugmc_host *host, const plugmc_view *view,
-                      double *energy, double *forces, double *virial)
+/* The instance of this total is the system. */
+static int test_total(void *instance, const plugmc_total_request *request)
 {
-    (void)instance;
-    assert_null(forces);
-    assert_null(virial);
-    for (int w = 0; w < host->system->walkers; w++)
-        energy[w] = 100 * w + view->positions[3 * w * host->system->particles];
+    const plugmc_system *system = *(const plugmc_system **)instance;
+    assert_null(request->forces);
+    assert_null(request->virial);
+    for (int w = 0; w < system->walkers; w++)
+        request->energy[w] += 100 * w + request->view->positions[3 * w * system->particles];
     return PLUGMC_OK;
 }
 
 static const plugmc_parameter test_table[] = {
-    {"cutoff", PLUGMC_TYPE_REAL, 0, 0, "0", 0, INFINITY, "length", NULL, "range"}};
+    {"cutoff", PLUGMC_TYPE_REAL, 0, 0, "0", 0, INFINITY, "length", NULL, "range", 0}};
 static const plugmc_pair test_pair_facet = {.size = sizeof test_pair_facet,
                                             .functions = PLUGMC_PAIR_ENERGY,
                                             .range = test_range,
@@ -208,6 +208,8 @@ static void energies_are_those_of_a_loop_over_all_pairs(void **state)
             add_term(b, "soft", &pair_plugin, 1);
             add_term(b, "wall", &both_plugin, 0);
             add_term(b, "whole", &total_plugin, 1);
+            const plugmc_system *system = &b->system;
+            memcpy(b->instances[2], &system, sizeof system);
             add_term(b, "core", open_plugin("hard_disk"), 1);
             *(double *)b->instances[0] = cutoffs[c];
             *(double *)b->instances[1] = 1.2;
@@ -397,9 +399,9 @@ static void device_texts_are_offered_once(void **state)
         plugmc_kernel_text text;
         add_species(b, "disk", 2, 1, 0);
         observe(b, names[k]);
-        assert_int_equal(1, b->observable->kernel_text(b->instance, &b->host, 0, &text));
+        assert_int_equal(1, b->plugin->kernel_text(b->instance, &b->host, 0, &text));
         assert_non_null(strstr(text.text, kernels[k]));
-        assert_int_equal(0, b->observable->kernel_text(b->instance, &b->host, 1, &text));
+        assert_int_equal(0, b->plugin->kernel_text(b->instance, &b->host, 1, &text));
         bench_free(b);
     }
 }

@@ -500,9 +500,9 @@ static void its_device_text_is_offered_once(void **state)
     plugmc_kernel_text text;
     add_species(b, "disk", 2, 1, 0);
     observe(b, "hard_pressure");
-    assert_int_equal(1, b->observable->kernel_text(b->instance, &b->host, 0, &text));
+    assert_int_equal(1, b->plugin->kernel_text(b->instance, &b->host, 0, &text));
     assert_non_null(strstr(text.text, "__global__ void rifts"));
-    assert_int_equal(0, b->observable->kernel_text(b->instance, &b->host, 1, &text));
+    assert_int_equal(0, b->plugin->kernel_text(b->instance, &b->host, 1, &text));
     bench_free(b);
 }
 

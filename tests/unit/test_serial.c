@@ -57,11 +57,10 @@ static double whole_energy(const whole *w, int64_t i, const double at[3])
     return sum;
 }
 
-static int whole_start(void *instance, const plugmc_host *host, const plugmc_view *view)
+static int whole_start(void *instance, const plugmc_view *view)
 {
     whole *w = instance;
-    w->system = host->system;
-    memcpy(w->x, view->positions, (size_t)host->system->particles * sizeof w->x[0]);
+    memcpy(w->x, view->positions, (size_t)w->system->particles * sizeof w->x[0]);
     return PLUGMC_OK;
 }
 
@@ -110,7 +109,7 @@ static test_mover serial_new(bench *b, int sequential, const char *settings)
     assert_string_equal(order->name, "order");
     assert_string_equal(order->choices, "random|sequential");
     *(int32_t *)((char *)mover.instance + order->offset) = sequential;
-    bench_expect(b, mover.calls->prepare(mover.instance, &b->host));
+    bench_expect(b, mover.plugin->prepare(mover.instance, &b->host));
     return mover;
 }
 
@@ -515,6 +514,7 @@ static void pairs_near_and_far_and_totals_give_one_chain(void **state)
         bench_begin(&b, 3, (double[]){4, 3.7, 5}, 1, 5);
         bench_species(&b, "soft", 64, 0.4, 0);
         bench_potential(&b, "hard_disk", "");
+        w.system = &b.system;
         if (way == 2)
             add_term(&b, &whole_plugin, &w);
         else
@@ -574,7 +574,7 @@ static void a_total_without_a_change_is_refused(void **state)
     add_term(&b, &plugin, NULL);
     mover.plugin = open_plugin("serial");
     mover.instance = bench_allocate(b.host.context, mover.plugin->instance_size);
-    assert_int_equal(mover.plugin->mover->prepare(mover.instance, &b.host), PLUGMC_ERROR_INPUT);
+    assert_int_equal(mover.plugin->prepare(mover.instance, &b.host), PLUGMC_ERROR_INPUT);
     assert_string_equal(b.message, "potential 'fixed' gives only the energy of whole "
                                    "configurations, not the change when one particle moves");
     bench_end(&b);

@@ -46,6 +46,12 @@ typedef struct plugmc_separation {
     real r2;      /* x*x + y*y + z*z */
 } plugmc_separation;
 
+/* A list of numbers in a potential's parameters. Device text finds them in constant tables. */
+typedef struct plugmc_list {
+    const real *values; /* [count] */
+    int32_t count;
+} plugmc_list;
+
 /* A position, for one-body fields. */
 typedef struct plugmc_position {
     real x, y, z; /* length */
@@ -57,6 +63,9 @@ typedef struct plugmc_position {
 #define PLUGMC_PAIR_CHANGE 4      /* pair_change */
 #define PLUGMC_PAIR_FACTOR 8      /* pair_factor */
 #define PLUGMC_PAIR_DERIVATIVE 16 /* pair_derivative */
+/* And of a one-body field, see plugmc/field.h. */
+#define PLUGMC_FIELD_ENERGY 1     /* field_energy */
+#define PLUGMC_FIELD_DERIVATIVE 2 /* field_derivative */
 
 /* A coordinate no particle has: marks empty places, far from everything. */
 #define PLUGMC_NOWHERE 1e9f

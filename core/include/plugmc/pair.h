@@ -65,6 +65,17 @@ PLUGMC_FN real plugmc_contact(const parameters *p, plugmc_site a, plugmc_site b)
 #endif
 }
 
+PLUGMC_FN void plugmc_pair_slopes(const parameters *p, plugmc_separation s, plugmc_site a,
+                                  plugmc_site b, real *first, real *second)
+{
+#if PLUGMC_PAIR & 16
+    pair_derivative(p, s, a, b, first, second);
+#else
+    (void)p, (void)s, (void)a, (void)b;
+    *first = *second = 0;
+#endif
+}
+
 #if PLUGMC_HOST
 enum { PLUGMC_BLOCK = 16, PLUGMC_FLUSH = 256 };
 
@@ -73,29 +84,81 @@ PLUGMC_FN plugmc_site plugmc_site_of(const plugmc_particle *a)
     return (plugmc_site){(real)a->charge, (real)a->diameter, a->species};
 }
 
-PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const real length[3],
-                                            const real inverse[3], int periodic)
+/* How the minimum image is taken: constants of a batch. */
+typedef struct plugmc_images {
+    real length[3], inverse_length[3]; /* rectangular */
+    real vector[3][3], inverse[3][3];  /* oblique, as in plugmc_box */
+} plugmc_images;
+
+enum { PLUGMC_IMAGES_NONE, PLUGMC_IMAGES_RECTANGULAR, PLUGMC_IMAGES_OBLIQUE };
+
+PLUGMC_FN int plugmc_images_of(const plugmc_box *box, int periodic, plugmc_images *out)
 {
-    if (periodic) {
-        x -= length[0] * (sizeof(real) == 4 ? (real)rintf((float)(x * inverse[0])) : (real)rint(x * inverse[0]));
-        y -= length[1] * (sizeof(real) == 4 ? (real)rintf((float)(y * inverse[1])) : (real)rint(y * inverse[1]));
-        z -= length[2] * (sizeof(real) == 4 ? (real)rintf((float)(z * inverse[2])) : (real)rint(z * inverse[2]));
+    for (int d = 0; d < 3; d++) {
+        out->length[d] = (real)box->length[d];
+        out->inverse_length[d] = 1 / out->length[d];
+        for (int e = 0; e < 3; e++) {
+            out->vector[d][e] = (real)box->vector[d][e];
+            out->inverse[d][e] = (real)box->inverse[d][e];
+        }
+    }
+    return !periodic      ? PLUGMC_IMAGES_NONE
+           : box->oblique ? PLUGMC_IMAGES_OBLIQUE
+                          : PLUGMC_IMAGES_RECTANGULAR;
+}
+
+PLUGMC_FN real plugmc_round(real x)
+{
+    return sizeof(real) == 4 ? (real)rintf((float)x) : (real)rint((double)x);
+}
+
+/* In an oblique box the image with the nearest fractional coordinates need not be the nearest: it
+ * is looked for among that one and those around it, which is exact for reduced lattice vectors. */
+PLUGMC_FN plugmc_separation plugmc_nearest_oblique(real x, real y, real z, const plugmc_images *m)
+{
+    real f[3], best = (real)1e30;
+    plugmc_separation s = {0, 0, 0, 0};
+    for (int d = 0; d < 3; d++) {
+        f[d] = x * m->inverse[0][d] + y * m->inverse[1][d] + z * m->inverse[2][d];
+        f[d] -= plugmc_round(f[d]);
+    }
+    for (int i = 0; i < 27; i++) {
+        real a = f[0] + (real)(i % 3 - 1), b = f[1] + (real)(i / 3 % 3 - 1),
+             c = f[2] + (real)(i / 9 - 1);
+        real sx = a * m->vector[0][0] + b * m->vector[1][0] + c * m->vector[2][0];
+        real sy = a * m->vector[0][1] + b * m->vector[1][1] + c * m->vector[2][1];
+        real sz = a * m->vector[0][2] + b * m->vector[1][2] + c * m->vector[2][2];
+        real r2 = sx * sx + sy * sy + sz * sz;
+        int nearer = r2 < best;
+        best = nearer ? r2 : best;
+        s.x = nearer ? sx : s.x;
+        s.y = nearer ? sy : s.y;
+        s.z = nearer ? sz : s.z;
+    }
+    s.r2 = best;
+    return s;
+}
+
+PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const plugmc_images *m, int mode)
+{
+    if (mode == PLUGMC_IMAGES_OBLIQUE) return plugmc_nearest_oblique(x, y, z, m);
+    if (mode == PLUGMC_IMAGES_RECTANGULAR) {
+        x -= m->length[0] * plugmc_round(x * m->inverse_length[0]);
+        y -= m->length[1] * plugmc_round(y * m->inverse_length[1]);
+        z -= m->length[2] * plugmc_round(z * m->inverse_length[2]);
     }
     return (plugmc_separation){x, y, z, x * x + y * y + z * z};
 }
 
-/* The loop behind energy and change: `moving` and `periodic` are constants once inlined. Sums
- * are kept in PLUGMC_BLOCK partial sums and flushed to double every PLUGMC_FLUSH neighbours, so
+/* The loop behind energy and change: `moving` and `mode` are constants once inlined. Sums are kept in PLUGMC_BLOCK partial sums and flushed to double every PLUGMC_FLUSH neighbours, so
  * that the result does not depend on the instruction set. */
-PLUGMC_FN int64_t plugmc_pair_sum(const parameters *p, const plugmc_box *box, int periodic,
+PLUGMC_FN int64_t plugmc_pair_sum(const parameters *p, const plugmc_images *images, int mode,
                                   int moving, const plugmc_particle *probe, const double moved[3],
                                   const plugmc_particles *others, double *energy)
 {
     const real *x = (const real *)others->x, *y = (const real *)others->y,
                *z = (const real *)others->z, *charge = (const real *)others->charge,
                *diameter = (const real *)others->diameter;
-    const real length[3] = {(real)box->length[0], (real)box->length[1], (real)box->length[2]};
-    const real inverse[3] = {1 / length[0], 1 / length[1], 1 / length[2]};
     const plugmc_site a = plugmc_site_of(probe);
     const real ox = (real)probe->x, oy = (real)probe->y, oz = (real)probe->z;
     const real nx = moving ? (real)moved[0] : ox, ny = moving ? (real)moved[1] : oy,
@@ -112,12 +175,12 @@ PLUGMC_FN int64_t plugmc_pair_sum(const parameters *p, const plugmc_box *box, in
                 int64_t j = i + l;
                 plugmc_site b = {charge[j], diameter[j], others->species[j]};
                 plugmc_separation to =
-                    plugmc_separate(nx - x[j], ny - y[j], nz - z[j], length, inverse, periodic);
+                    plugmc_separate(nx - x[j], ny - y[j], nz - z[j], images, mode);
                 real contact = plugmc_contact(p, a, b);
                 overlaps[l] += to.r2 < contact * contact;
                 if (moving) {
-                    plugmc_separation from = plugmc_separate(ox - x[j], oy - y[j], oz - z[j],
-                                                             length, inverse, periodic);
+                    plugmc_separation from =
+                        plugmc_separate(ox - x[j], oy - y[j], oz - z[j], images, mode);
                     sum[l] += plugmc_pair_difference(p, from, to, a, b);
                 } else {
                     sum[l] += plugmc_pair_term(p, to, a, b);
@@ -136,13 +199,22 @@ PLUGMC_FN int64_t plugmc_pair_sum(const parameters *p, const plugmc_box *box, in
     return hits;
 }
 
+/* CALL with `mode` as a constant, so that each kind of box gets a loop of its own. */
+#define PLUGMC_FOR_IMAGES(box, periodic, CALL)                                                     \
+    plugmc_images images;                                                                          \
+    switch (plugmc_images_of(box, periodic, &images)) {                                            \
+    case PLUGMC_IMAGES_NONE: { enum { mode = PLUGMC_IMAGES_NONE }; return CALL; }                  \
+    case PLUGMC_IMAGES_RECTANGULAR: { enum { mode = PLUGMC_IMAGES_RECTANGULAR }; return CALL; }    \
+    default: { enum { mode = PLUGMC_IMAGES_OBLIQUE }; return CALL; }                               \
+    }
+
 static PLUGMC_TARGETS int64_t plugmc_pair_energy(const void *instance, const plugmc_box *box,
                                                  int periodic, const plugmc_particle *probe,
                                                  const plugmc_particles *others, double *energy)
 {
     const parameters p = *(const parameters *)instance;
-    return periodic ? plugmc_pair_sum(&p, box, 1, 0, probe, NULL, others, energy)
-                    : plugmc_pair_sum(&p, box, 0, 0, probe, NULL, others, energy);
+    PLUGMC_FOR_IMAGES(box, periodic,
+                      plugmc_pair_sum(&p, &images, mode, 0, probe, NULL, others, energy))
 }
 
 static PLUGMC_TARGETS int64_t plugmc_pair_change(const void *instance, const plugmc_box *box,
@@ -151,9 +223,123 @@ static PLUGMC_TARGETS int64_t plugmc_pair_change(const void *instance, const plu
                                                  const plugmc_particles *others, double *change)
 {
     const parameters p = *(const parameters *)instance;
-    return periodic ? plugmc_pair_sum(&p, box, 1, 1, probe, moved, others, change)
-                    : plugmc_pair_sum(&p, box, 0, 1, probe, moved, others, change);
+    PLUGMC_FOR_IMAGES(box, periodic,
+                      plugmc_pair_sum(&p, &images, mode, 1, probe, moved, others, change))
 }
+
+/* The changes of a moved probe's pairs, one by one. */
+PLUGMC_FN int plugmc_pair_each(const parameters *p, const plugmc_images *images, int mode,
+                               const plugmc_particle *probe, const double moved[3],
+                               const plugmc_particles *others, real *out)
+{
+    const real *x = (const real *)others->x, *y = (const real *)others->y,
+               *z = (const real *)others->z, *charge = (const real *)others->charge,
+               *diameter = (const real *)others->diameter;
+    const plugmc_site a = plugmc_site_of(probe);
+    const real factor = plugmc_probe_factor(p, a);
+    const real ox = (real)probe->x, oy = (real)probe->y, oz = (real)probe->z;
+    const real nx = (real)moved[0], ny = (real)moved[1], nz = (real)moved[2];
+    for (int64_t j = 0; j < others->n; j++) {
+        plugmc_site b = {charge[j], diameter[j], others->species[j]};
+        plugmc_separation to = plugmc_separate(nx - x[j], ny - y[j], nz - z[j], images, mode);
+        plugmc_separation from = plugmc_separate(ox - x[j], oy - y[j], oz - z[j], images, mode);
+        real contact = plugmc_contact(p, a, b);
+        real change = plugmc_pair_difference(p, from, to, a, b) * factor;
+        out[j] = to.r2 < contact * contact ? (real)INFINITY : change;
+    }
+    return 0;
+}
+
+static PLUGMC_TARGETS int plugmc_pair_changes_in(const void *instance, const plugmc_box *box,
+                                                 int periodic, const plugmc_particle *probe,
+                                                 const double moved[3],
+                                                 const plugmc_particles *others, real *out)
+{
+    const parameters p = *(const parameters *)instance;
+    PLUGMC_FOR_IMAGES(box, periodic, plugmc_pair_each(&p, &images, mode, probe, moved, others, out))
+}
+
+static void plugmc_pair_changes(const void *instance, const plugmc_box *box, int periodic,
+                                const plugmc_particle *probe, const double moved[3],
+                                const plugmc_particles *others, void *out)
+{
+    plugmc_pair_changes_in(instance, box, periodic, probe, moved, others, (real *)out);
+}
+
+#if PLUGMC_PAIR & PLUGMC_PAIR_DERIVATIVE
+/* Energy, gradient, virial and Laplacian of the probe's pairs, in partial sums as above. The
+ * Laplacian of u(r) in D dimensions is u'' + (D - 1) u' / r. */
+PLUGMC_FN int64_t plugmc_derivatives_sum(const parameters *p, const plugmc_images *images, int mode,
+                                         int second, int dimension, const plugmc_particle *probe,
+                                         const plugmc_particles *others, plugmc_derivatives *out)
+{
+    enum { ENERGY, GRADIENT, VIRIAL = GRADIENT + 3, LAPLACIAN = VIRIAL + 3, SUMS };
+    const real *x = (const real *)others->x, *y = (const real *)others->y,
+               *z = (const real *)others->z, *charge = (const real *)others->charge,
+               *diameter = (const real *)others->diameter;
+    const plugmc_site a = plugmc_site_of(probe);
+    const real ox = (real)probe->x, oy = (real)probe->y, oz = (real)probe->z;
+    double total[SUMS][PLUGMC_BLOCK] = {{0}};
+    int32_t overlaps[PLUGMC_BLOCK] = {0};
+
+    for (int64_t begin = 0; begin < others->n; begin += PLUGMC_FLUSH) {
+        int64_t end = begin + PLUGMC_FLUSH < others->n ? begin + PLUGMC_FLUSH : others->n;
+        real sum[SUMS][PLUGMC_BLOCK] = {{0}};
+        for (int64_t i = begin; i < end; i += PLUGMC_BLOCK) {
+            int block = end - i < PLUGMC_BLOCK ? (int)(end - i) : PLUGMC_BLOCK;
+            for (int l = 0; l < block; l++) {
+                int64_t j = i + l;
+                plugmc_site b = {charge[j], diameter[j], others->species[j]};
+                plugmc_separation s = plugmc_separate(ox - x[j], oy - y[j], oz - z[j], images, mode);
+                real contact = plugmc_contact(p, a, b), u1, u2;
+                overlaps[l] += s.r2 < contact * contact;
+                pair_derivative(p, s, a, b, &u1, &u2);
+                sum[ENERGY][l] += plugmc_pair_term(p, s, a, b);
+                sum[GRADIENT][l] += u1 * s.x;
+                sum[GRADIENT + 1][l] += u1 * s.y;
+                sum[GRADIENT + 2][l] += u1 * s.z;
+                sum[VIRIAL][l] -= u1 * s.x * s.x;
+                sum[VIRIAL + 1][l] -= u1 * s.y * s.y;
+                sum[VIRIAL + 2][l] -= u1 * s.z * s.z;
+                if (second) sum[LAPLACIAN][l] += u2 + (real)(dimension - 1) * u1;
+            }
+        }
+        for (int q = 0; q < SUMS; q++)
+            for (int l = 0; l < PLUGMC_BLOCK; l++) total[q][l] += (double)sum[q][l];
+    }
+    int64_t hits = 0;
+    double all[SUMS] = {0};
+    const double factor = (double)plugmc_probe_factor(p, a);
+    for (int l = 0; l < PLUGMC_BLOCK; l++) {
+        for (int q = 0; q < SUMS; q++) all[q] += total[q][l];
+        hits += overlaps[l];
+    }
+    out->energy += factor * all[ENERGY];
+    for (int d = 0; d < 3; d++) out->gradient[d] += factor * all[GRADIENT + d];
+    for (int d = 0; d < 3; d++) out->virial[d] += factor * all[VIRIAL + d];
+    out->laplacian += factor * all[LAPLACIAN];
+    return hits;
+}
+
+static PLUGMC_TARGETS int64_t plugmc_pair_derivatives(const void *instance, const plugmc_box *box,
+                                                      int periodic, int second,
+                                                      const plugmc_particle *probe,
+                                                      const plugmc_particles *others,
+                                                      plugmc_derivatives *out)
+{
+    const parameters p = *(const parameters *)instance;
+    if (second) {
+        PLUGMC_FOR_IMAGES(box, periodic, plugmc_derivatives_sum(&p, &images, mode, 1, box->dimension,
+                                                                probe, others, out))
+    } else {
+        PLUGMC_FOR_IMAGES(box, periodic, plugmc_derivatives_sum(&p, &images, mode, 0, box->dimension,
+                                                                probe, others, out))
+    }
+}
+#define PLUGMC_PAIR_DERIVATIVES plugmc_pair_derivatives
+#else
+#define PLUGMC_PAIR_DERIVATIVES NULL
+#endif
 
 static double plugmc_pair_range(const void *instance)
 {
@@ -228,5 +414,7 @@ static const plugmc_pair plugmc_pair_facet = {
     .energy = plugmc_pair_energy,
     .change = plugmc_pair_change,
     .lanes = PLUGMC_PAIR_LANES,
+    .changes = plugmc_pair_changes,
+    .derivatives = PLUGMC_PAIR_DERIVATIVES,
 };
 #endif

@@ -10,8 +10,9 @@
  * is written.  Movers and observables include this header.
  *
  * Compatibility: the descriptor begins with magic, size and ABI version, which the core checks
- * before it reads on.  Structs only grow at the end, so a plugin built against an older minor
- * version goes on working.
+ * before it reads on.  Structs that begin with their size only grow at the end, so a plugin built
+ * against an older minor version goes on working (PLUGMC_HAS asks whether the other side knows a
+ * member); the others do not change within a major version.
  *
  * Threads: every callback is called from the main thread, one at a time, except the batch
  * functions of plugmc_pair and plugmc_field, which movers call from many threads at once.
@@ -44,7 +45,8 @@ enum plugmc_type {
     PLUGMC_TYPE_INTEGER, /* int64_t */
     PLUGMC_TYPE_FLAG,    /* int32_t, yes or no */
     PLUGMC_TYPE_CHOICE,  /* int32_t, index into the words of `choices` */
-    PLUGMC_TYPE_TEXT     /* const char *, owned by the core */
+    PLUGMC_TYPE_TEXT,    /* const char *, owned by the core */
+    PLUGMC_TYPE_LIST     /* plugmc_list: reals, written with blanks between them */
 };
 
 /* One parameter. The table of these feeds the INI reader, range errors, `plugmc info`, the echo
@@ -60,26 +62,33 @@ typedef struct plugmc_parameter {
     const char *unit;    /* "length", "kT", ...; "" if none */
     const char *choices; /* PLUGMC_TYPE_CHOICE: words separated by '|' */
     const char *doc;     /* one line */
+    int64_t length;      /* PLUGMC_TYPE_LIST: how many values there must be; 0: any number */
 } plugmc_parameter;
 
 #define PLUGMC_REAL_KEY(type, field, fallback, minimum, maximum, unit, doc)                        \
-    {#field, PLUGMC_TYPE_REAL, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc}
+    {#field, PLUGMC_TYPE_REAL, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc, 0}
 #define PLUGMC_INTEGER_KEY(type, field, fallback, minimum, maximum, unit, doc)                     \
-    {#field, PLUGMC_TYPE_INTEGER, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc}
+    {#field, PLUGMC_TYPE_INTEGER, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc, 0}
 #define PLUGMC_FLAG_KEY(type, field, fallback, doc)                                                \
-    {#field, PLUGMC_TYPE_FLAG, 0, offsetof(type, field), fallback, 0, 1, "", NULL, doc}
+    {#field, PLUGMC_TYPE_FLAG, 0, offsetof(type, field), fallback, 0, 1, "", NULL, doc, 0}
 #define PLUGMC_CHOICE_KEY(type, field, fallback, choices, doc)                                     \
-    {#field, PLUGMC_TYPE_CHOICE, 0, offsetof(type, field), fallback, 0, 0, "", choices, doc}
+    {#field, PLUGMC_TYPE_CHOICE, 0, offsetof(type, field), fallback, 0, 0, "", choices, doc, 0}
 #define PLUGMC_TEXT_KEY(type, field, fallback, doc)                                                \
-    {#field, PLUGMC_TYPE_TEXT, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc}
+    {#field, PLUGMC_TYPE_TEXT, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 0}
+/* `values` reals, or any number if `values` is 0. */
+#define PLUGMC_LIST_KEY(type, field, values, fallback, minimum, maximum, unit, doc)                \
+    {#field, PLUGMC_TYPE_LIST, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc, values}
 /* A number that configure computes from the others and that device text needs. */
 #define PLUGMC_REAL_DERIVED(type, field, doc)                                                      \
-    {#field, PLUGMC_TYPE_REAL, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc}
+    {#field, PLUGMC_TYPE_REAL, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
+/* A table that configure computes; device text finds it where it finds lists. */
+#define PLUGMC_LIST_DERIVED(type, field, doc)                                                      \
+    {#field, PLUGMC_TYPE_LIST, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
 
 /* ---- The system that is sampled ----------------------------------------------------------- */
 
 enum plugmc_domain {
-    PLUGMC_DOMAIN_PERIODIC, /* rectangular, [0, length) in each direction */
+    PLUGMC_DOMAIN_PERIODIC, /* fractional coordinates in [0, 1); rectangular unless `oblique` */
     PLUGMC_DOMAIN_SPHERE    /* particle centres within `radius` of the origin */
 };
 
@@ -89,13 +98,46 @@ typedef struct plugmc_box {
     double length[3];  /* periodic: edges; length[2] is 1 in two dimensions. sphere: 2 radius */
     double radius;     /* sphere; 0 else */
     double volume;     /* area in two dimensions */
+    int32_t oblique;   /* 1: periodic, a parallelepiped; `length` then holds |a|, |b|, |c| */
+    double vector[3][3];  /* periodic: lattice vectors a, b, c as rows, whatever the shape */
+    double inverse[3][3]; /* of that matrix: fractional coordinate d of r is sum_e r_e inverse[e][d] */
 } plugmc_box;
+
+/* x moved by whole periods into [0, period). What is there already is left as it is. */
+static inline double plugmc_wrapped(double x, double period)
+{
+    if (x >= 0 && x < period) return x;
+    x -= period * floor(x / period);
+    return x < period ? x : 0; /* a tiny negative x rounds up to the edge */
+}
+
+/* The image of r in the box: [0, length) in a rectangular one, fractional coordinates in [0, 1) in an
+ * oblique one; in a sphere r stays. */
+static inline void plugmc_wrap(const plugmc_box *box, double r[3])
+{
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
+    if (!box->oblique) {
+        for (int d = 0; d < box->dimension; d++) r[d] = plugmc_wrapped(r[d], box->length[d]);
+        return;
+    }
+    double f[3];
+    int inside = 1;
+    for (int d = 0; d < 3; d++) {
+        f[d] = r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] + r[2] * box->inverse[2][d];
+        inside &= f[d] >= 0 && f[d] < 1;
+        f[d] = plugmc_wrapped(f[d], 1);
+    }
+    for (int d = 0; d < 3 && !inside; d++)
+        r[d] = f[0] * box->vector[0][d] + f[1] * box->vector[1][d] + f[2] * box->vector[2][d];
+}
 
 typedef struct plugmc_species {
     const char *name;
     int64_t count;   /* particles a walker */
     double diameter; /* length */
     double charge;   /* elementary charges */
+    double mass;     /* of the momenta of hybrid Monte Carlo; no unit but each other */
+    double reserved[7]; /* 0; room to grow, since plugins walk arrays of these */
 } plugmc_species;
 
 struct plugmc_potential;
@@ -109,6 +151,8 @@ typedef struct plugmc_term {
     const struct plugmc_plugin *plugin_single; /* float; NULL if the plugin has no pair or field */
     void *instance_single;
     int32_t sampled; /* 1: part of -ln p; 0: only measured */
+    const struct plugmc_host *host; /* the potential's own: messages name its section */
+    const void *reserved[6];        /* NULL; room to grow */
 } plugmc_term;
 
 /* What is fixed for a run. Particles are numbered species by species: those of species s are
@@ -135,12 +179,17 @@ typedef struct plugmc_context plugmc_context; /* opaque: whom a message comes fr
 typedef struct plugmc_graph plugmc_graph;     /* opaque: a recorded sequence of launches */
 typedef struct plugmc_kernel plugmc_kernel;   /* opaque: one __global__ function */
 
-/* Device text to be joined with all sampled potentials and compiled for the GPU found. */
+/* Which potentials stand in front of a device text (plugmc_kernel_text.fuse), as bits. */
+enum { PLUGMC_FUSE_SAMPLED = 1, PLUGMC_FUSE_MEASURED = 2 };
+
+/* Device text to be joined with potentials and compiled for the GPU found. Cleared, and `size` set,
+ * by the core before a plugin fills it in. */
 typedef struct plugmc_kernel_text {
+    uint32_t size;
     const char *name; /* shown in messages, e.g. "mover.cu" */
     const char *text;
     const char *const *defines; /* "NAME=VALUE", NULL at the end */
-    int32_t fuse;               /* 1: put the sampled potentials in front, see docs */
+    int32_t fuse;               /* PLUGMC_FUSE_*; 0: none, and no system is known */
     int32_t double_precision;   /* 1: real is double on the device */
     int32_t overlap;            /* 1: every kernel of the text calls plugmc_wait before it touches
                                    memory, so it may be launched before the one before it ends */
@@ -169,6 +218,12 @@ typedef struct plugmc_gpu {
     int (*graph_end)(plugmc_context *, plugmc_graph **);
     int (*graph_launch)(plugmc_context *, plugmc_graph *);
     int (*synchronize)(plugmc_context *);
+    /* The run's stream as a CUstream, for cuFFT and cuBLAS; the CUDA context is current on the
+     * main thread. */
+    void *(*stream)(plugmc_context *);
+    /* Opens a library of the CUDA Toolkit by its stem ("cufft", "cublas"), the newest found, and
+     * keeps it open; symbols are found with dlsym(*handle, ...). */
+    int (*library)(plugmc_context *, const char *stem, void **handle);
 } plugmc_gpu;
 
 /* Particles sorted by cell, for observables and movers that look for neighbours. Within a cell
@@ -194,6 +249,9 @@ typedef struct plugmc_view {
     /* Sorted by cells at least `range` wide; built once a view and range. */
     int (*cells)(const struct plugmc_view *, double range, plugmc_cells *out);
     void *core;
+    /* Energy over kT of each walker [walkers] as the mover keeps it while it sweeps, all sampled
+     * potentials; NULL if the mover keeps none. Host memory. */
+    int (*running_energy)(const struct plugmc_view *, double *energy);
 } plugmc_view;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */
@@ -217,6 +275,10 @@ typedef struct plugmc_host {
     void *(*allocate)(plugmc_context *, size_t bytes);
     const plugmc_gpu *gpu;       /* NULL on the CPU */
     const plugmc_system *system; /* complete once every plugin is configured */
+    /* A view of positions [walkers][particles][3] as plugmc_view has them, in host or device
+     * memory, for movers that call potentials with a total facet. Its cell lists live until the
+     * next call of `view` or the end of the callback. */
+    int (*view)(plugmc_context *, const double *positions, int32_t on_device, plugmc_view *out);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
@@ -257,6 +319,14 @@ typedef struct plugmc_lanes {
 
 enum { PLUGMC_LANE_BLOCK = 16 };
 
+/* Derivatives of an energy by the position of one particle. */
+typedef struct plugmc_derivatives {
+    double energy;      /* kT */
+    double gradient[3]; /* kT/length; the force is minus this */
+    double laplacian;   /* kT/length^2 */
+    double virial[3];   /* kT: sum over pairs of -s_d du/ds_d, of the probe's pairs */
+} plugmc_derivatives;
+
 /* Pair facet, written by plugmc/pair.h from the author's functions. */
 typedef struct plugmc_pair {
     uint32_t size;
@@ -277,41 +347,94 @@ typedef struct plugmc_pair {
                       const plugmc_particles *others, double *change);
     /* NULL in the double precision facet, and without an energy. */
     void (*lanes)(const void *instance, const plugmc_lanes *);
+    /* As `change`, but the change of each pair apart: out[j] (real of the descriptor's precision)
+     * for others j, times the probe's factor, INFINITY where the new position overlaps. */
+    void (*changes)(const void *instance, const plugmc_box *box, int periodic,
+                    const plugmc_particle *probe, const double moved[3],
+                    const plugmc_particles *others, void *out);
+    /* Energy of a probe with n others and its derivatives are added to *out; the Laplacian only if
+     * `second`. Returns how many overlap. NULL without PLUGMC_PAIR_DERIVATIVE. */
+    int64_t (*derivatives)(const void *instance, const plugmc_box *box, int periodic, int second,
+                           const plugmc_particle *probe, const plugmc_particles *others,
+                           plugmc_derivatives *out);
 } plugmc_pair;
 
 /* Field facet: one-body energies, written by plugmc/field.h. */
 typedef struct plugmc_field {
     uint32_t size;
+    int32_t functions; /* PLUGMC_FIELD_* that the author gives */
     /* Energy of n particles is added to *energy; returns how many are where they may not be. */
     int64_t (*energy)(const void *instance, const plugmc_particles *, double *energy);
+    /* Energy of one particle and its derivatives are added to *out; returns 1 where it may not be.
+     * NULL without PLUGMC_FIELD_DERIVATIVE. */
+    int (*derivatives)(const void *instance, const plugmc_particle *, plugmc_derivatives *out);
 } plugmc_field;
 
-/* Energy of whole configurations. Positions as in plugmc_view, on host or device. */
+/* What is asked of a total facet. All pointers are host memory, or all device memory, as the view's
+ * positions; what is found is ADDED to what is there. On a device the call returns without waiting.
+ * NULL: not wanted. */
+typedef struct plugmc_total_request {
+    uint32_t size;
+    const plugmc_view *view;
+    double *energy; /* [walkers], kT */
+    double *forces; /* [walkers][particles][3], kT/length */
+    double *virial; /* [walkers][3], kT: sum over particles of r_d f_d, by the periodic images */
+} plugmc_total_request;
+
+/* Energy of whole configurations. The potential's own `prepare` takes memory and compiles. */
 typedef struct plugmc_total {
     uint32_t size;
-    int32_t on_device; /* 1: can also take device memory */
-    /* energy [walkers]; forces [walkers][particles][3] in kT/length, virial [walkers]: NULL if
-     * not wanted. */
-    int (*energy)(void *instance, const plugmc_host *, const plugmc_view *, double *energy,
-                  double *forces, double *virial);
+    int32_t on_device;    /* 1: can also take device memory */
+    int32_t beside_parts; /* 1: to be added to the pair and field facets of the same potential (the
+                             reciprocal part of an Ewald sum); 0: it is the whole, instead of them */
+    int (*energy)(void *instance, const plugmc_total_request *);
     /* Optional, host only: the change when one particle moves; then settle with accepted or not.
-     * start is called once before, and after positions changed by other means. */
-    int (*start)(void *instance, const plugmc_host *, const plugmc_view *);
+     * start is called once before, with all walkers' positions on the host, and after positions
+     * changed by other means. change adds to *change. */
+    int (*start)(void *instance, const plugmc_view *);
     int (*change)(void *instance, int32_t walker, int64_t particle, const double position[3],
                   double *change);
     int (*settle)(void *instance, int32_t walker, int accepted);
 } plugmc_total;
 
+/* Orbitals to be evaluated at points, of one species (spin). */
+typedef struct plugmc_orbital_request {
+    uint32_t size;
+    int32_t on_device; /* where all pointers are */
+    int32_t species;
+    int32_t real_size; /* of the results: sizeof(float) or sizeof(double) */
+    int64_t points;
+    const double *positions; /* [points][3] */
+    int64_t pitch;           /* orbitals from one row to the next, at least the count */
+    void *values;            /* [points][pitch], real or complex (re, im) */
+    void *gradients;         /* [points][3][pitch], 1/length; NULL if not wanted */
+    void *laplacians;        /* [points][pitch], 1/length^2; NULL if not wanted */
+} plugmc_orbital_request;
+
+/* The solid or molecule that the orbitals belong to, in the simulation cell. */
+typedef struct plugmc_ions {
+    uint32_t size;
+    int32_t count;
+    const double (*positions)[3];  /* [count], length */
+    const int32_t *atomic_number;  /* [count] */
+    const double *valence;         /* [count], elementary charges */
+    int32_t primitive_cells;       /* in the simulation cell */
+    /* Energies that the file gives, a primitive cell, Hartree; to be set beside what is found. */
+    int32_t energy_count;
+    const char *const *energy_names;
+    const double *energies;
+} plugmc_ions;
+
 /* Values of one-electron orbitals at many points, on host or device. */
 typedef struct plugmc_orbitals {
     uint32_t size;
-    int32_t on_device;
+    int32_t on_device; /* 1: can also take device memory */
     int64_t (*count)(const void *instance, int32_t species);
     int32_t (*complex_valued)(const void *instance);
-    /* out [points][count] (real or complex of the descriptor's precision); gradients
-     * [points][3][count] and laplacians [points][count] are NULL if not wanted. */
-    int (*evaluate)(void *instance, const plugmc_host *, int32_t species, int64_t points,
-                    const double *positions, void *values, void *gradients, void *laplacians);
+    /* On a device it returns without waiting. */
+    int (*evaluate)(void *instance, const plugmc_orbital_request *);
+    /* Optional. Pointers live as long as the instance. */
+    int (*ions)(const void *instance, plugmc_ions *out);
 } plugmc_orbitals;
 
 typedef struct plugmc_potential {
@@ -333,7 +456,10 @@ enum {
     PLUGMC_NEEDS_FINITE_RANGE = 16,
     PLUGMC_NEEDS_PERIODIC = 32,
     PLUGMC_RUNS_ON_CPU = 64,
-    PLUGMC_RUNS_ON_GPU = 128
+    PLUGMC_RUNS_ON_GPU = 128,
+    PLUGMC_NEEDS_RECTANGULAR = 256, /* no oblique box */
+    PLUGMC_NEEDS_FORCES = 512       /* derivatives of every pair and field, forces of every total;
+                                       no hard cores */
 };
 
 /* Numbers of trial moves since the counters were last cleared, all walkers. */
@@ -344,12 +470,6 @@ typedef struct plugmc_counts {
 typedef struct plugmc_mover {
     uint32_t size;
     uint32_t needs; /* PLUGMC_USES_* | PLUGMC_NEEDS_* | PLUGMC_RUNS_ON_* */
-    /* Device texts that prepare will ask for, number `index` from 0; returns 0 past the last.
-     * Works without a GPU, so that they can be compiled on any machine; called after
-     * configure. Strings live as long as the instance. */
-    int (*kernel_text)(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
-    /* Takes memory and compiles. */
-    int (*prepare)(void *instance, const plugmc_host *);
     /* Takes over positions [walkers][particles][3] in host memory, as in plugmc_view. */
     int (*load)(void *instance, const plugmc_host *, const double *positions);
     /* Sweeps number first ... first + n - 1 of every walker. */
@@ -358,13 +478,14 @@ typedef struct plugmc_mover {
     int (*store)(void *instance, const plugmc_host *, double *positions);
     /* Counts since `clear`. */
     int (*counts)(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
-    /* Everything that store and the parameters do not say. */
-    int (*archive)(void *instance, const plugmc_host *, plugmc_archive *);
     /* Optional: the size of the trial move in units of length, and how to set it. The core tunes
      * it during equilibration towards the target acceptance and then leaves it alone. */
     double (*step)(const void *instance);
     int (*set_step)(void *instance, const plugmc_host *, double step);
     double (*target_acceptance)(const void *instance); /* 0: no tuning */
+    /* Optional: energy over kT of each walker [walkers], all sampled potentials, as it is kept while
+     * sweeping. */
+    int (*running_energy)(void *instance, const plugmc_host *, double *energy);
 } plugmc_mover;
 
 /* ---- Observables ---------------------------------------------------------------------------- */
@@ -383,7 +504,6 @@ typedef struct plugmc_quantity {
 typedef struct plugmc_observable {
     uint32_t size;
     int32_t on_device; /* 1: measure can take a view in device memory */
-    int (*prepare)(void *instance, const plugmc_host *);
     /* What one measurement gives, number `index` from 0; returns 0 past the last. Called after
      * prepare. */
     int (*quantity)(void *instance, int index, plugmc_quantity *out);
@@ -397,7 +517,6 @@ typedef struct plugmc_observable {
     int (*derive)(void *instance, const double *means, double *out);
     /* 1: the positions of this view belong into the trajectory. */
     int32_t writes_trajectory;
-    int (*kernel_text)(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
 } plugmc_observable;
 
 /* ---- The descriptor ------------------------------------------------------------------------- */
@@ -415,6 +534,7 @@ typedef struct plugmc_plugin {
     size_t instance_size;  /* of the author's struct; zeroed before use */
     const plugmc_parameter *parameters;
     int32_t parameter_count;
+    uint32_t parameter_size; /* sizeof(plugmc_parameter), the stride of the table */
     /* Optional: called once the parameters are read, before anything else; checks them against
      * each other and computes derived ones. host->gpu is not known yet. */
     int (*configure)(void *instance, const plugmc_host *);
@@ -425,6 +545,17 @@ typedef struct plugmc_plugin {
     /* Potentials: the author's own file, to be fused into kernels. Set by PLUGMC_PLUGIN. */
     const char *text, *text_end, *text_name;
     const struct plugmc_plugin *single; /* the float descriptor of the same potential */
+    /* Optional: device texts that prepare will ask for, number `index` from 0; returns 0 past the
+     * last. Works without a GPU, so that they can be compiled on any machine; called after
+     * configure. Strings live as long as the instance. Potentials: only those of kernels of their
+     * own (total, orbitals), and only for the double precision descriptor. */
+    int (*kernel_text)(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
+    /* Optional: takes memory and compiles; potentials before movers before observables. */
+    int (*prepare)(void *instance, const plugmc_host *);
+    /* Saves to, or restores from, the checkpoint what a resumed run needs besides the parameters
+     * and what a mover stores, so that it goes on as if it had never stopped. Movers must give it;
+     * optional for the others. Called after load (movers) and start (potentials). */
+    int (*archive)(void *instance, const plugmc_host *, plugmc_archive *);
 } plugmc_plugin;
 
 typedef const plugmc_plugin *plugmc_entry(void);
@@ -435,13 +566,19 @@ typedef const plugmc_plugin *plugmc_entry(void);
 #define PLUGMC_EXPORT __attribute__((visibility("default")))
 #define PLUGMC_PLUGIN_HEAD                                                                         \
     .magic = PLUGMC_MAGIC, .size = sizeof(plugmc_plugin), .abi_major = PLUGMC_ABI_MAJOR,           \
-    .abi_minor = PLUGMC_ABI_MINOR, .real_size = sizeof(real)
+    .abi_minor = PLUGMC_ABI_MINOR, .real_size = sizeof(real),                                      \
+    .parameter_size = sizeof(plugmc_parameter)
 
 #ifndef PLUGMC_PLUGIN /* plugmc/potential.h has its own */
 #define PLUGMC_PLUGIN(...)                                                                         \
     static const plugmc_plugin plugmc_descriptor = {PLUGMC_PLUGIN_HEAD, __VA_ARGS__};              \
     PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_descriptor; }
 #endif
+
+/* Whether a struct from the other side is long enough to have a member. */
+#define PLUGMC_HAS(pointer, member)                                                                \
+    ((pointer)->size >= (size_t)((const char *)&(pointer)->member - (const char *)(pointer)) +     \
+                            sizeof (pointer)->member)
 
 /* Number of entries of a table. */
 #define PLUGMC_COUNT(table) ((int32_t)(sizeof(table) / sizeof((table)[0])))

@@ -155,11 +155,8 @@ static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
         const plugmc_plugin *plugin = instance->plugin;
-        int (*text)(void *, const plugmc_host *, int, plugmc_kernel_text *) =
-            plugin->kind == PLUGMC_MOVER        ? plugin->mover->kernel_text
-            : plugin->kind == PLUGMC_OBSERVABLE ? plugin->observable->kernel_text
-                                                : NULL;
-        plugmc_kernel_text kernel;
+        int (*text)(void *, const plugmc_host *, int, plugmc_kernel_text *) = plugin->kernel_text;
+        plugmc_kernel_text kernel = {.size = sizeof kernel};
         for (int k = 0; text && text(instance->data, &instance->host, k, &kernel); k++) {
             void *cubin = NULL;
             size_t bytes = 0;

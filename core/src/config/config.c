@@ -41,10 +41,11 @@ const plugmc_parameter run_table[] = {
 
 const plugmc_parameter box_table[] = {
     PLUGMC_INTEGER_KEY(box_section, dimension, NULL, 2, 3, "", "of space"),
-    PLUGMC_CHOICE_KEY(box_section, shape, "square", "square|triangular|rectangle|sphere",
+    PLUGMC_CHOICE_KEY(box_section, shape, "square", "square|triangular|rectangle|sphere|oblique",
                       "square: periodic, equal edges; triangular: periodic, edges 1 : sqrt(3)/2 "
                       "(: 1), which a triangular lattice fits; rectangle: periodic, edges lx, ly, "
-                      "lz; sphere: particle centres within the radius"),
+                      "lz; sphere: particle centres within the radius; oblique: periodic, lattice "
+                      "vectors a, b, c"),
     PLUGMC_REAL_KEY(box_section, packing_fraction, "0", 0, 1, "",
                     "share of the volume (area in 2D) inside particles, which gives the size of "
                     "the box; 0: not given"),
@@ -55,6 +56,10 @@ const plugmc_parameter box_table[] = {
     PLUGMC_REAL_KEY(box_section, ly, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, lz, "0", 0, 1e30, "length", "edge of the box; 0: not given"),
     PLUGMC_REAL_KEY(box_section, radius, "0", 0, 1e30, "length", "of the sphere; 0: not given"),
+    PLUGMC_LIST_KEY(box_section, a, 0, "", -1e30, 1e30, "length",
+                    "lattice vector of an oblique box: x, y and z with blanks between them"),
+    PLUGMC_LIST_KEY(box_section, b, 0, "", -1e30, 1e30, "length", "the second one"),
+    PLUGMC_LIST_KEY(box_section, c, 0, "", -1e30, 1e30, "length", "the third one"),
 };
 
 const plugmc_parameter species_table[] = {
@@ -63,6 +68,8 @@ const plugmc_parameter species_table[] = {
     PLUGMC_REAL_KEY(species_section, diameter, "1", 0, 1e30, "length",
                     "of a particle, for hard cores and packing fractions"),
     PLUGMC_REAL_KEY(species_section, charge, "0", -1e6, 1e6, "e", "of a particle"),
+    PLUGMC_REAL_KEY(species_section, mass, "1", 1e-30, 1e30, "",
+                    "of a particle, for movers with momenta"),
 };
 
 const plugmc_parameter initial_table[] = {
@@ -91,7 +98,7 @@ static const plugmc_parameter potential_table[] = {
     PLUGIN_KEY,
     {"role", PLUGMC_TYPE_CHOICE, 0, offsetof(plugin_section, sampled), "sampled", 0, 0, "",
      "sampled|measured",
-     "sampled: part of the density that is sampled; measured: only observables see it"},
+     "sampled: part of the density that is sampled; measured: only observables see it", 0},
 };
 static const plugmc_parameter mover_table[] = {PLUGIN_KEY};
 static const plugmc_parameter observable_table[] = {

@@ -24,17 +24,18 @@ typedef struct run_section { /* [run] */
 
 typedef struct box_section { /* [box] */
     int64_t dimension;
-    int32_t shape;            /* choice square|triangular|rectangle|sphere. square: equal edges;
+    int32_t shape;            /* choice square|triangular|rectangle|sphere|oblique. square: equal edges;
                                  triangular: edges 1 : sqrt(3)/2 (and 1 in 3D) */
     double packing_fraction;  /* 0: not given. One of packing_fraction, density, lx(,ly,lz) or
                                  radius must be given */
     double density;           /* particles per volume */
     double lx, ly, lz, radius;
+    plugmc_list a, b, c; /* lattice vectors of an oblique box */
 } box_section;
 
 typedef struct species_section { /* [species NAME] */
     int64_t count;
-    double diameter, charge;
+    double diameter, charge, mass;
 } species_section;
 
 typedef struct initial_section { /* [initial] */

@@ -270,6 +270,29 @@ static bool parse_text(const plugmc_parameter *p, const char *text, size_t real_
     return true;
 }
 
+/* Numbers with blanks between them: calls parse_real for each, and counts them. */
+static bool parse_list(const plugmc_parameter *p, const char *text, size_t real_size, value *out,
+                       char why[WHY])
+{
+    char *copy = checked(strdup(text)), *rest = copy, *word, reason[WHY];
+    int64_t count = 0;
+    bool good = true;
+    value v;
+    while (good && (word = strsep(&rest, " \t"))) {
+        if (!*word) continue;
+        good = parse_real(p, word, real_size, &v, reason);
+        count++;
+        if (!good) fault(why, "number %lld %s", (long long)count, reason);
+    }
+    free(copy);
+    if (good && p->length && count != p->length)
+        good = fault(why, "must be %lld numbers, not %lld", (long long)p->length, (long long)count);
+    if (good && count > INT32_MAX) good = fault(why, "has too many numbers");
+    out->text = text;
+    out->integer = count;
+    return good;
+}
+
 /* By enum plugmc_type: how a value is read, the bytes of its field (0: those of a real), and what
  * people are told to write. */
 static const struct type {
@@ -282,6 +305,7 @@ static const struct type {
     [PLUGMC_TYPE_FLAG] = {parse_flag, sizeof(int32_t), "yes or no"},
     [PLUGMC_TYPE_CHOICE] = {parse_choice, sizeof(int32_t), ""},
     [PLUGMC_TYPE_TEXT] = {parse_text, sizeof(const char *), "text"},
+    [PLUGMC_TYPE_LIST] = {parse_list, sizeof(plugmc_list), "any numbers"},
 };
 
 static bool parse_value(const plugmc_parameter *p, const char *text, size_t real_size, value *v,
@@ -291,7 +315,38 @@ static bool parse_value(const plugmc_parameter *p, const char *text, size_t real
     return types[p->type].parse(p, text, real_size, v, why);
 }
 
-/* Kept in a list, so that a checker of leaks finds them, and each text once. */
+/* Kept in a list, so that a checker of leaks finds them. */
+static void *keep_bytes(size_t bytes)
+{
+    typedef struct kept {
+        struct kept *next;
+        double bytes[];
+    } kept;
+    static kept *all;
+    kept *k = checked(calloc(1, sizeof *k + bytes));
+    k->next = all;
+    all = k;
+    return k->bytes;
+}
+
+static plugmc_list list_of(const plugmc_parameter *p, size_t real_size, const value *v)
+{
+    char *copy = checked(strdup(v->text)), *rest = copy, *word, why[WHY];
+    void *values = keep_bytes((size_t)v->integer * real_size);
+    plugmc_list list = {v->integer ? values : NULL, 0};
+    value number;
+    while ((word = strsep(&rest, " \t"))) {
+        if (!*word || !parse_real(p, word, real_size, &number, why)) continue;
+        if (real_size == 4)
+            ((float *)values)[list.count++] = (float)number.real;
+        else
+            ((double *)values)[list.count++] = number.real;
+    }
+    free(copy);
+    return list;
+}
+
+/* Likewise, and each text once. */
 const char *keep_text(const char *words)
 {
     typedef struct text {
@@ -322,6 +377,7 @@ static void store(const plugmc_parameter *p, size_t real_size, void *instance, c
     case PLUGMC_TYPE_FLAG:
     case PLUGMC_TYPE_CHOICE: *(int32_t *)field = v->word; break;
     case PLUGMC_TYPE_TEXT: *(const char **)field = keep_text(v->text); break;
+    case PLUGMC_TYPE_LIST: *(plugmc_list *)field = list_of(p, real_size, v); break;
     }
 }
 
@@ -335,11 +391,12 @@ static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size
     size_t bytes = types[p->type].bytes ? types[p->type].bytes : real_size;
     if (instance_size < bytes || p->offset > instance_size - bytes)
         return "lies outside its struct";
-    if (p->offset % bytes != 0) return "is not aligned in its struct";
+    if (p->offset % (bytes > sizeof(void *) ? sizeof(void *) : bytes) != 0)
+        return "is not aligned in its struct";
     if (!p->doc || !p->unit) return "has no doc or no unit";
     if (p->derived) return NULL;
     if (p->type == PLUGMC_TYPE_CHOICE && (!p->choices || !*p->choices)) return "has no choices";
-    if (p->type <= PLUGMC_TYPE_INTEGER && !(p->minimum <= p->maximum)) return "has an empty range";
+    if ((p->type <= PLUGMC_TYPE_INTEGER || p->type == PLUGMC_TYPE_LIST) && !(p->minimum <= p->maximum)) return "has an empty range";
     if (p->fallback && !parse_value(p, p->fallback, real_size, &v, why)) return "has a bad default";
     return NULL;
 }
@@ -384,6 +441,15 @@ static void print_real(FILE *f, double v, size_t real_size)
     fputs(text, f);
 }
 
+static void print_list(FILE *f, const plugmc_list *list, size_t real_size)
+{
+    for (int i = 0; i < list->count; i++) {
+        if (i) fputs(" ", f);
+        print_real(f, real_size == 4 ? ((const float *)(const void *)list->values)[i]
+                                     : ((const double *)(const void *)list->values)[i], real_size);
+    }
+}
+
 static void print_value(FILE *f, const plugmc_parameter *p, size_t real_size, const void *instance)
 {
     const char *field = (const char *)instance + p->offset;
@@ -399,7 +465,10 @@ static void print_value(FILE *f, const plugmc_parameter *p, size_t real_size, co
             fputs(words[*(const int32_t *)field], f);
         free_choices(words);
         break;
-    case PLUGMC_TYPE_TEXT: fputs(*(const char *const *)field ? *(const char *const *)field : "", f);
+    case PLUGMC_TYPE_TEXT:
+        fputs(*(const char *const *)field ? *(const char *const *)field : "", f);
+        break;
+    case PLUGMC_TYPE_LIST: print_list(f, (const plugmc_list *)(const void *)field, real_size); break;
     }
 }
 
@@ -421,16 +490,20 @@ static void range_words(const plugmc_parameter *p, char out[WHY])
 {
     char **words;
     char minimum[WORD], maximum[WORD];
-    bool number = p->type == PLUGMC_TYPE_REAL || p->type == PLUGMC_TYPE_INTEGER;
+    bool list = p->type == PLUGMC_TYPE_LIST;
+    bool number = p->type == PLUGMC_TYPE_REAL || p->type == PLUGMC_TYPE_INTEGER || list;
+    char many[WORD] = "";
+    if (list && p->length) snprintf(many, sizeof many, "%lld numbers, ", (long long)p->length);
+    if (list && !p->length) snprintf(many, sizeof many, "numbers, ");
     bool from = number && has_minimum(p), to = number && has_maximum(p);
     bound_words(p->minimum, minimum);
     bound_words(p->maximum, maximum);
     if (from && to)
-        snprintf(out, WHY, "%s ... %s", minimum, maximum);
+        snprintf(out, WHY, "%s%s ... %s", many, minimum, maximum);
     else if (from || to)
-        snprintf(out, WHY, "at %s %s", from ? "least" : "most", from ? minimum : maximum);
+        snprintf(out, WHY, "%sat %s %s", many, from ? "least" : "most", from ? minimum : maximum);
     else
-        snprintf(out, WHY, "%s", types[p->type].words);
+        snprintf(out, WHY, "%s%s", list && p->length ? many : "", list && p->length ? "any" : types[p->type].words);
     if (p->type != PLUGMC_TYPE_CHOICE) return;
     int count = split_choices(p->choices, &words), n = 0;
     for (int i = 0; i < count && n < WHY; i++)

@@ -68,7 +68,7 @@ static int find_kernels(gpu *g)
     if (k->gather) return PLUGMC_OK;
     if (asprintf(&text, "%s%s", plugmc_text_cells_grid, plugmc_text_cells) < 0)
         return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
-    const plugmc_kernel_text source = {.name = "cells.cu", .text = text};
+    const plugmc_kernel_text source = {.size = sizeof source, .name = "cells.cu", .text = text};
     const struct {
         const char *name;
         plugmc_kernel **kernel;
@@ -144,6 +144,8 @@ int gpu_cells_build(gpu *g, const plugmc_system *system, plugmc_device_pointer p
     plugmc_device_pointer keys = 0;
 
     g->caller = NULL;
+    if (system->box.oblique)
+        return gpu_fail(g, PLUGMC_ERROR_INPUT, "there are no cells on the GPU for an oblique box");
     int code = find_kernels(g);
     if (!code) code = make_buffers(g, c, starts, entries, blocks * CELLS_DIGITS);
     if (!code) code = launch(g, k->bin, blocks, (void *[]){&grid, &positions, &g->scratch.keys[0]});

@@ -4,6 +4,7 @@
  * itself (a kernel that crashed) every later call would fail too: those return their code and say
  * nothing. */
 #include "gpu/device.h"
+#include "gpu/toolkit.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -212,11 +213,17 @@ static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char 
     return PLUGMC_OK;
 }
 
+/* Of ABI 1.0. */
+enum { KERNEL_TEXT_SIZE = offsetof(plugmc_kernel_text, overlap) + sizeof(int32_t) };
+
 int gpu_kernel(gpu *g, const plugmc_kernel_text *text, const char *name, plugmc_kernel **out)
 {
     *out = NULL;
     int code = begin_outside_graph(g, "a kernel is asked for");
     if (code) return code;
+    if (text->size < KERNEL_TEXT_SIZE)
+        return gpu_fail(g, PLUGMC_ERROR_STATE, "the kernel text of '%s' says that it has %u bytes: "
+                        "expected at least %u", name, text->size, (unsigned)KERNEL_TEXT_SIZE);
     char *fused = fuse(g->system, text);
     if (!fused) return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
     uint8_t digest[32];
@@ -420,6 +427,16 @@ static int service_graph_launch(plugmc_context *c, plugmc_graph *graph)
     return code;
 }
 
+static void *service_stream(plugmc_context *c) { return enter(c)->stream; }
+
+static int service_library(plugmc_context *c, const char *stem, void **handle)
+{
+    gpu *g = enter(c);
+    char why[512];
+    *handle = toolkit_library(g->compiler->path, stem, why);
+    return *handle ? PLUGMC_OK : gpu_fail(g, PLUGMC_ERROR_DEVICE, "%s", why);
+}
+
 /* ---- Opening and closing ---- */
 
 static bool open_driver(driver_api *api, int *version, int *count, char why[512])
@@ -516,7 +533,9 @@ static driver_result open_device(gpu *g, int index)
                                .graph_begin = service_graph_begin,
                                .graph_end = service_graph_end,
                                .graph_launch = service_graph_launch,
-                               .synchronize = service_synchronize};
+                               .synchronize = service_synchronize,
+                               .stream = service_stream,
+                               .library = service_library};
     return result;
 }
 

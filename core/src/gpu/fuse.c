@@ -124,6 +124,7 @@ static void put_system_defines(const fusion *f)
     } defines[] = {
         {"PLUGMC_DIMENSION", s->box.dimension},
         {"PLUGMC_PERIODIC", s->box.domain == PLUGMC_DOMAIN_PERIODIC},
+        {"PLUGMC_OBLIQUE", s->box.oblique},
         {"PLUGMC_DOMAIN_SPHERE", s->box.domain == PLUGMC_DOMAIN_SPHERE},
         {"PLUGMC_SPECIES", s->species_count},
         {"PLUGMC_ENERGY_TERMS", energies},
@@ -132,6 +133,30 @@ static void put_system_defines(const fusion *f)
     };
     for (size_t i = 0; i < sizeof defines / sizeof defines[0]; i++)
         fprintf(f->out, "#define %s %d\n", defines[i].name, defines[i].value);
+}
+
+/* A list becomes a constant table of the namespace, so that it may be indexed by what a thread
+ * computes; an empty one is a null pointer. */
+static plugmc_list list_at(const void *at)
+{
+    plugmc_list list; /* the same size in both precisions */
+    memcpy(&list, at, sizeof list);
+    return list;
+}
+
+static void put_lists(const fusion *f, const fused_term *t)
+{
+    for (int i = 0; i < t->plugin->parameter_count; i++) {
+        const plugmc_parameter *p = &t->plugin->parameters[i];
+        if (p->type != PLUGMC_TYPE_LIST) continue;
+        plugmc_list list = list_at((const char *)t->instance + p->offset);
+        if (!list.count) continue;
+        fprintf(f->out, "static __device__ const real plugmc_list_%s[%d] = {", p->name, list.count);
+        for (int k = 0; k < list.count; k++) {
+            put_real(f, f->in_double ? list.values[k] : ((const float *)(const void *)list.values)[k]);
+            fputs(k + 1 < list.count ? (k % 8 == 7 ? ",\n" : ", ") : "};\n", f->out);
+        }
+    }
 }
 
 static void put_parameter(const fusion *f, const plugmc_parameter *p, const fused_term *t)
@@ -154,6 +179,11 @@ static void put_parameter(const fusion *f, const plugmc_parameter *p, const fuse
         memcpy(&small, at, sizeof small);
         fprintf(f->out, "    p.%s = %d;\n", p->name, (int)small);
         break;
+    case PLUGMC_TYPE_LIST:
+        if (!list_at(at).count) break; /* cleared already */
+        fprintf(f->out, "    p.%s.values = plugmc_list_%s;\n    p.%s.count = %d;\n", p->name, p->name,
+                p->name, list_at(at).count);
+        break;
     default: /* a text means nothing on the device */
         break;
     }
@@ -167,11 +197,60 @@ static void put_term(const fusion *f, const fused_term *t)
     fwrite(author->text, 1, (size_t)(author->text_end - author->text), f->out);
     fputs("\n", f->out);
     put_line(f->out, "fused by plugmc");
-    fputs("#undef PLUGMC_PAIR\n"
-          "PLUGMC_FN parameters plugmc_parameters()\n{\n    parameters p = {};\n", f->out);
+    fputs("#undef PLUGMC_PAIR\n#undef PLUGMC_FIELD\n", f->out);
+    put_lists(f, t);
+    fputs("PLUGMC_FN parameters plugmc_parameters()\n{\n    parameters p = {};\n", f->out);
     for (int i = 0; i < t->plugin->parameter_count; i++)
         put_parameter(f, &t->plugin->parameters[i], t);
     fputs("    return p;\n}\n}\n", f->out);
+}
+
+static void put_matrix(const fusion *f, const char *name, const double m[3][3])
+{
+    fprintf(f->out, "static constexpr real %s[3][3] = {", name);
+    for (int i = 0; i < 9; i++) {
+        fputs(i % 3 ? ", " : "{", f->out);
+        put_number(f, m[i / 3][i % 3]);
+        if (i % 3 == 2) fputs(i < 8 ? "}, " : "}};\n", f->out);
+    }
+}
+
+static void put_oblique(const fusion *f)
+{
+    put_matrix(f, "plugmc_vector", f->system->box.vector);
+    put_matrix(f, "plugmc_inverse", f->system->box.inverse);
+}
+
+/* The minimum image, as plugmc/pair.h takes it. */
+static void put_separated(const fusion *f)
+{
+    const plugmc_box *box = &f->system->box;
+    const char *round = f->in_double ? "rint" : "rintf";
+    fputs("PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z)\n{\n", f->out);
+    if (box->domain == PLUGMC_DOMAIN_PERIODIC && box->oblique) {
+        fprintf(f->out,
+                "    real f[3], best = (real)1e30;\n    plugmc_separation s = {0, 0, 0, 0};\n"
+                "#pragma unroll\n    for (int d = 0; d < 3; d++) {\n"
+                "        f[d] = x * plugmc_inverse[0][d] + y * plugmc_inverse[1][d] + "
+                "z * plugmc_inverse[2][d];\n        f[d] -= %s(f[d]);\n    }\n"
+                "#pragma unroll\n    for (int i = 0; i < 27; i++) {\n"
+                "        real a = f[0] + (real)(i %% 3 - 1), b = f[1] + (real)(i / 3 %% 3 - 1),\n"
+                "             c = f[2] + (real)(i / 9 - 1), v[3];\n"
+                "#pragma unroll\n        for (int d = 0; d < 3; d++)\n"
+                "            v[d] = a * plugmc_vector[0][d] + b * plugmc_vector[1][d] + "
+                "c * plugmc_vector[2][d];\n"
+                "        real r2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];\n"
+                "        if (r2 < best) {\n            best = r2;\n            s.x = v[0];\n"
+                "            s.y = v[1];\n            s.z = v[2];\n        }\n    }\n"
+                "    s.r2 = best;\n    return s;\n}\n", round);
+        return;
+    }
+    if (box->domain == PLUGMC_DOMAIN_PERIODIC)
+        for (int d = 0; d < box->dimension; d++)
+            fprintf(f->out, "    %c -= plugmc_edge[%d] * %s(%c * plugmc_inverse_edge[%d]);\n",
+                    "xyz"[d], d, round, "xyz"[d], d);
+    fputs("    plugmc_separation s;\n    s.x = x;\n    s.y = y;\n    s.z = z;\n"
+          "    s.r2 = x * x + y * y + z * z;\n    return s;\n}\n", f->out);
 }
 
 static void put_box(const fusion *f)
@@ -190,6 +269,8 @@ static void put_box(const fusion *f)
     fputs("static constexpr real plugmc_radius = ", f->out);
     put_number(f, f->system->box.radius);
     fputs(";\n", f->out);
+    if (f->system->box.oblique) put_oblique(f);
+    put_separated(f);
 }
 
 /* The square is taken term by term as on the CPU: the largest square, not that of the largest. */
@@ -255,6 +336,33 @@ static void put_for_energies(const fusion *f, const char *line)
     }
 }
 
+/* Sums of many pairs: partial sums in real are emptied into these now and then. */
+static void put_double_sums(const fusion *f)
+{
+    fputs("typedef struct plugmc_double_sums {\n"
+          "    double term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];\n} "
+          "plugmc_double_sums;\n"
+          "PLUGMC_FN void plugmc_sums_empty(plugmc_sums *from, plugmc_double_sums *to)\n{\n", f->out);
+    put_for_energies(f, "    to->term[@] += (double)from->term[@];\n    from->term[@] = 0;\n");
+    fputs("}\nPLUGMC_FN double plugmc_double_sums_total(const plugmc_double_sums *s, plugmc_site a)\n"
+          "{\n    double total = 0;\n", f->out);
+    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
+                        "    total += s->term[@] * (double)#::plugmc_probe_factor(&p@, a);\n");
+    fputs("    return total;\n}\n", f->out);
+}
+
+static void put_derivatives(const fusion *f)
+{
+    fputs("PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation r, plugmc_site a, plugmc_site b, "
+          "real *energy, real *first, real *second)\n{\n    *energy = *first = *second = 0;\n", f->out);
+    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
+                        "    const real f@ = #::plugmc_probe_factor(&p@, a);\n"
+                        "    real u@, v@;\n    #::plugmc_pair_slopes(&p@, r, a, b, &u@, &v@);\n"
+                        "    *energy += f@ * #::plugmc_pair_term(&p@, r, a, b);\n"
+                        "    *first += f@ * u@;\n    *second += f@ * v@;\n");
+    fputs("}\n", f->out);
+}
+
 static void put_sums(const fusion *f)
 {
     fputs("typedef struct plugmc_sums {\n"
@@ -273,6 +381,8 @@ static void put_sums(const fusion *f)
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
                         "    total += s->term[@] * #::plugmc_probe_factor(&p@, a);\n");
     fputs("    return total;\n}\n", f->out);
+    put_double_sums(f);
+    put_derivatives(f);
 }
 
 static void put_fields(const fusion *f)
@@ -287,12 +397,26 @@ static void put_fields(const fusion *f)
                 "    total += plugmc_p%d::plugmc_field_term(&p%d, r, a, outside);\n",
                 k, k, k, k, k);
     }
-    fputs("    return total;\n}\n", f->out);
+    fputs("    return total;\n}\n"
+          "PLUGMC_FN void plugmc_fields_derivatives(plugmc_position r, plugmc_site a, "
+          "real gradient[3], real *laplacian)\n{\n"
+          "    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;\n", f->out);
+    for (int i = 0; i < f->count; i++) {
+        int k = f->terms[i].index;
+        if (!f->terms[i].field) continue;
+        fprintf(f->out,
+                "    const plugmc_p%d::parameters p%d = plugmc_p%d::plugmc_parameters();\n"
+                "    real g%d[3], l%d;\n"
+                "    plugmc_p%d::plugmc_field_slopes(&p%d, r, a, g%d, &l%d);\n"
+                "    gradient[0] += g%d[0];\n    gradient[1] += g%d[1];\n    gradient[2] += g%d[2];\n"
+                "    *laplacian += l%d;\n", k, k, k, k, k, k, k, k, k, k, k, k, k);
+    }
+    fputs("}\n", f->out);
 }
 
 /* ---- All of it ---- */
 
-/* The sampled potentials with a pair or a field. One whose text is missing must not be left out
+/* The potentials asked for with a pair or a field. One whose text is missing must not be left out
  * silently: the compiler then says so. */
 static int choose_terms(fusion *f)
 {
@@ -302,7 +426,9 @@ static int choose_terms(fusion *f)
         const plugmc_term *term = &f->system->terms[i];
         const plugmc_plugin *plugin = f->in_double ? term->plugin : term->plugin_single;
         const plugmc_potential *potential = term->plugin->potential;
-        if (!term->sampled || !potential || !(potential->pair || potential->field)) continue;
+        int asked = term->sampled ? PLUGMC_FUSE_SAMPLED : PLUGMC_FUSE_MEASURED;
+        if (!(f->kernel->fuse & asked) || !potential || !(potential->pair || potential->field))
+            continue;
         if (!term->plugin->text || !plugin || !plugin->potential) {
             fprintf(f->out, "#error \"[potential %s] carries no device text: build it as "
                     "docs/plugin-guide.md says\"\n", term->label);

@@ -212,7 +212,7 @@ typedef struct required {
 /* Descriptors and facets of ABI 1.0; later ones are longer. */
 enum {
     HEAD_SIZE = offsetof(plugmc_plugin, kind),
-    PLUGIN_SIZE = offsetof(plugmc_plugin, single) + sizeof(void *),
+    PLUGIN_SIZE = offsetof(plugmc_plugin, archive) + sizeof(void *),
 };
 
 static bool check_facet(const void *facet, const char *what, size_t size, const required *functions,
@@ -231,8 +231,10 @@ static bool check_facet(const void *facet, const char *what, size_t size, const 
     return true;
 }
 
-#define CHECK_FACET(facet, what, functions)                                                        \
-    check_facet(facet, what, sizeof *(facet), functions, PLUGMC_COUNT(functions), why)
+/* `last` is the last member of ABI 1.0. */
+#define CHECK_FACET(type, facet, what, last, functions)                                            \
+    check_facet(facet, what, offsetof(type, last) + sizeof(facet)->last, functions,                \
+                PLUGMC_COUNT(functions), why)
 
 static bool check_potential(const plugmc_plugin *d, sentence why)
 {
@@ -249,19 +251,21 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
     if (!check_facet(p, "potential", sizeof *p, NULL, 0, why)) return false;
     if (!p->pair && !p->field && !p->total && !p->orbitals)
         return why_not(why, "is a potential without any facet: pair, field, total or orbitals");
-    return (!p->pair || CHECK_FACET(p->pair, "pair", pair)) &&
-           (!p->field || CHECK_FACET(p->field, "field", field)) &&
-           (!p->total || CHECK_FACET(p->total, "total", total)) &&
-           (!p->orbitals || CHECK_FACET(p->orbitals, "orbitals", orbitals));
+    return (!p->pair || CHECK_FACET(plugmc_pair, p->pair, "pair", derivatives, pair)) &&
+           (!p->field || CHECK_FACET(plugmc_field, p->field, "field", derivatives, field)) &&
+           (!p->total || CHECK_FACET(plugmc_total, p->total, "total", settle, total)) &&
+           (!p->orbitals || CHECK_FACET(plugmc_orbitals, p->orbitals, "orbitals", ions, orbitals));
 }
 
 static bool check_mover(const plugmc_plugin *d, sentence why)
 {
     static const required functions[] = {
-        REQUIRED(plugmc_mover, prepare), REQUIRED(plugmc_mover, load),
-        REQUIRED(plugmc_mover, sweep),   REQUIRED(plugmc_mover, store),
-        REQUIRED(plugmc_mover, counts),  REQUIRED(plugmc_mover, archive)};
-    if (!CHECK_FACET(d->mover, "mover", functions)) return false;
+        REQUIRED(plugmc_mover, load), REQUIRED(plugmc_mover, sweep),
+        REQUIRED(plugmc_mover, store), REQUIRED(plugmc_mover, counts)};
+    if (!CHECK_FACET(plugmc_mover, d->mover, "mover", running_energy, functions)) return false;
+    if (!d->prepare || !d->archive)
+        return why_not(why, "is a mover that lacks the function '%s'",
+                       d->prepare ? "archive" : "prepare");
     if (!(d->mover->needs & (PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU)))
         return why_not(why, "is a mover that runs neither on the CPU nor on the GPU");
     return true;
@@ -271,7 +275,7 @@ static bool check_observable(const plugmc_plugin *d, sentence why)
 {
     static const required functions[] = {REQUIRED(plugmc_observable, quantity),
                                          REQUIRED(plugmc_observable, measure)};
-    if (!CHECK_FACET(d->observable, "observable", functions)) return false;
+    if (!CHECK_FACET(plugmc_observable, d->observable, "observable", writes_trajectory, functions)) return false;
     if (!d->observable->derived != !d->observable->derive)
         return why_not(why, "is an observable with only one of 'derived' and 'derive'");
     return true;
@@ -324,6 +328,9 @@ static bool check_body(const plugmc_plugin *d, sentence why)
         return why_not(why, "is of kind %d: expected 1 (potential), 2 (mover) or 3 (observable)",
                        d->kind);
     if (!d->name || !*d->name) return why_not(why, "has no name in its descriptor");
+    if (d->parameter_count && d->parameter_size != sizeof(plugmc_parameter))
+        return why_not(why, "has a table of parameters of %u bytes each: expected %zu",
+                       d->parameter_size, sizeof(plugmc_parameter));
     if (!parameters_sane(d->parameters, d->parameter_count, d->real_size, d->instance_size, detail,
                          sizeof detail))
         return why_not(why, "cannot be used: %s", detail);

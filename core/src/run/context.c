@@ -57,8 +57,18 @@ static void *host_allocate(plugmc_context *context, size_t bytes)
     return memory;
 }
 
+static int host_view(plugmc_context *context, const double *positions, int32_t on_device,
+                     plugmc_view *out)
+{
+    view_clear(&context->stage);
+    context->stage.gpu = context->gpu;
+    *out = view_of(&context->stage, positions, on_device, 0);
+    return PLUGMC_OK;
+}
+
 plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
 {
+    context->stage.system = system;
     return (plugmc_host){.size = sizeof(plugmc_host),
                          .abi_major = PLUGMC_ABI_MAJOR,
                          .abi_minor = PLUGMC_ABI_MINOR,
@@ -67,11 +77,13 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .warn = host_warn,
                          .allocate = host_allocate,
                          .gpu = context->gpu ? gpu_services(context->gpu) : NULL,
-                         .system = system};
+                         .system = system,
+                         .view = host_view};
 }
 
 void context_release(plugmc_context *context)
 {
+    view_clear(&context->stage);
     for (int i = 0; i < context->allocation_count; i++) free(context->allocations[i]);
     free(context->allocations);
     context->allocations = NULL;

@@ -6,6 +6,7 @@
 #include "gpu/gpu.h"
 #include "plugmc/plugin.h"
 #include "report.h"
+#include "run/view.h"
 
 struct plugmc_context {
     report *report;
@@ -16,6 +17,7 @@ struct plugmc_context {
     void **allocations;
     int allocation_count;
     int failed; /* the callback has said why it fails */
+    view_stage stage; /* what plugmc_host.view has made last */
 };
 
 /* A host for an instance; gpu and system may be filled in later. */

@@ -17,7 +17,6 @@
 
 enum {
     TUNINGS = 40,             /* of the step during equilibration */
-    HOST_CELLS = 4,           /* cell lists kept for one configuration */
     FRAME_BYTES = 256 << 20   /* of trajectory kept in memory before they are written */
 };
 
@@ -32,37 +31,6 @@ static double now(void)
 }
 
 /* ---- Measuring ----------------------------------------------------------------------------------- */
-
-/* One configuration as observables see it, with the cell lists made for it. */
-typedef struct stage {
-    simulation *sim;
-    plugmc_cells cells[HOST_CELLS];
-    double ranges[HOST_CELLS];
-    int count;
-} stage;
-
-static int cells_on_host(const plugmc_view *view, double range, plugmc_cells *out)
-{
-    stage *stage = view->core;
-    for (int i = 0; i < stage->count; i++)
-        if (stage->ranges[i] == range) {
-            *out = stage->cells[i];
-            return PLUGMC_OK;
-        }
-    int slot = stage->count < HOST_CELLS ? stage->count++ : HOST_CELLS - 1;
-    host_cells_free(&stage->cells[slot]);
-    stage->ranges[slot] = range;
-    int code = host_cells_build(&stage->sim->system, view->positions, range, &stage->cells[slot]);
-    *out = stage->cells[slot];
-    return code;
-}
-
-static int cells_on_device(const plugmc_view *view, double range, plugmc_cells *out)
-{
-    stage *stage = view->core;
-    return gpu_cells_build(stage->sim->gpu, &stage->sim->system,
-                           (plugmc_device_pointer)(uintptr_t)view->positions, range, out);
-}
 
 /* The mover's positions, on the host. */
 static int fetch_positions(simulation *sim)
@@ -132,7 +100,11 @@ static int keep_frame(simulation *sim, uint64_t sweep)
 /* All observables due after production sweep `produced`. */
 static int measure(simulation *sim, uint64_t produced)
 {
-    stage stage = {.sim = sim};
+    view_stage stage = {.system = &sim->system,
+                        .gpu = sim->gpu,
+                        .mover = sim->mover->plugin,
+                        .mover_instance = sim->mover->data,
+                        .mover_host = &sim->mover->host};
     uint64_t sweep = produced + (uint64_t)sim->config.run.equilibrate;
     bool on_host = false, on_device = false;
     for (int i = 0; i < sim->measurement_count; i++) {
@@ -161,18 +133,14 @@ static int measure(simulation *sim, uint64_t produced)
         bool device = sim->gpu && o->on_device;
         if (o->writes_trajectory) code = keep_frame(sim, sweep);
         if (!o->measure || code) continue;
-        plugmc_view view = {.size = sizeof view,
-                            .sweep = sweep,
-                            .positions = device ? (const double *)(uintptr_t)sim->device_positions
-                                                : sim->positions,
-                            .on_device = device,
-                            .cells = device ? cells_on_device : cells_on_host,
-                            .core = &stage};
+        const double *positions =
+            device ? (const double *)(uintptr_t)sim->device_positions : sim->positions;
+        plugmc_view view = view_of(&stage, positions, device, sweep);
         code = o->measure(m->instance->data, &m->instance->host, &view, m->values);
         code = context_exit_code(&m->instance->context, code, "measuring");
         if (!code) code = record(sim, m);
     }
-    for (int i = 0; i < stage.count; i++) host_cells_free(&stage.cells[i]);
+    view_clear(&stage);
     return code;
 }
 
@@ -221,35 +189,67 @@ static int tune(simulation *sim)
 typedef struct blob_archive {
     plugmc_archive base;
     simulation *sim;
+    instance *owner;
     blob *blobs;
     int count;
 } blob_archive;
 
+/* The mover's names stand as they are, those of others behind their section: "potential ewald/k".
+ * malloc'ed. */
+static char *blob_name(const blob_archive *archive, const char *name)
+{
+    char *full;
+    if (archive->owner == archive->sim->mover) return strdup(name);
+    return asprintf(&full, "%s/%s", archive->owner->section->section->name, name) < 0 ? NULL : full;
+}
+
 static int archive_bytes(plugmc_archive *base, const char *name, void *data, size_t bytes)
 {
     blob_archive *archive = (blob_archive *)base;
+    char *full = blob_name(archive, name);
+    if (!full) return PLUGMC_ERROR_MEMORY;
     if (base->reading) {
-        for (int i = 0; i < archive->count; i++) {
-            if (strcmp(archive->blobs[i].name, name)) continue;
-            if (archive->blobs[i].bytes != bytes) break;
-            memcpy(data, archive->blobs[i].data, bytes);
+        const blob *found = NULL;
+        for (int i = 0; i < archive->count && !found; i++)
+            if (strcmp(archive->blobs[i].name, full) == 0) found = &archive->blobs[i];
+        free(full);
+        if (found && found->bytes == bytes) {
+            memcpy(data, found->data, bytes);
             return PLUGMC_OK;
         }
         report_error(archive->sim->report, EXIT_CHECKPOINT, NULL, 0,
-                     "the checkpoint does not hold %zu bytes of '%s' for mover '%s'", bytes, name,
-                     archive->sim->mover->section->section->label);
-        archive->sim->mover->context.failed = 1;
+                     "the checkpoint does not hold %zu bytes of '%s' for %s '%s'", bytes, name,
+                     plugin_kind_name(archive->owner->plugin->kind),
+                     archive->owner->section->section->label);
+        archive->owner->context.failed = 1;
         return PLUGMC_ERROR_STATE;
     }
     blob *blobs = realloc(archive->blobs, sizeof *blobs * (size_t)(archive->count + 1));
-    if (!blobs) return PLUGMC_ERROR_MEMORY;
-    archive->blobs = blobs;
-    blob *blob = &blobs[archive->count];
-    *blob = (struct blob){strdup(name), malloc(bytes ? bytes : 1), bytes};
-    if (!blob->name || !blob->data) return PLUGMC_ERROR_MEMORY;
-    memcpy(blob->data, data, bytes);
-    archive->count++;
+    if (blobs) archive->blobs = blobs;
+    void *copy = blobs ? malloc(bytes ? bytes : 1) : NULL;
+    if (!copy) {
+        free(full);
+        return PLUGMC_ERROR_MEMORY;
+    }
+    memcpy(copy, data, bytes);
+    blobs[archive->count++] = (blob){full, copy, bytes};
     return PLUGMC_OK;
+}
+
+/* All plugins' states to, or from, the blobs. */
+static int archive_instances(simulation *sim, blob_archive *archive)
+{
+    int code = 0;
+    for (int i = 0; i < sim->instance_count && !code; i++) {
+        instance *instance = &sim->instances[i];
+        if (!instance->plugin->archive) continue;
+        archive->owner = instance;
+        code = context_exit_code(
+            &instance->context,
+            instance->plugin->archive(instance->data, &instance->host, &archive->base),
+            archive->base.reading ? "taking up the checkpoint" : "saving its state");
+    }
+    return code;
 }
 
 static void free_blobs(blob *blobs, int count)
@@ -300,9 +300,7 @@ static int checkpoint(simulation *sim, uint64_t sweep, double seconds, bool *fre
                             .sim = sim};
     int code = fetch_positions(sim);
     if (!code) code = read_counts(sim, &out->counts, 0);
-    if (!code && m->archive)
-        code = context_exit_code(&mover->context,
-                                 m->archive(mover->data, &mover->host, &archive.base), "saving its state");
+    if (!code) code = archive_instances(sim, &archive);
     out->sweep = sweep;
     out->seconds = sim->seconds_base + seconds;
     out->positions = sim->positions;
@@ -344,10 +342,13 @@ int simulation_resume(simulation *sim, const char *path)
     code = m->load(mover->data, &mover->host, sim->positions);
     blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 1, .bytes = archive_bytes},
                             .sim = sim, .blobs = (blob *)out->blobs, .count = out->blob_count};
-    if (!code && m->archive) code = m->archive(mover->data, &mover->host, &archive.base);
-    if (!code && m->set_step) code = m->set_step(mover->data, &mover->host, out->step);
+    code = context_exit_code(&mover->context, code, "taking up positions");
+    if (!code) code = archive_instances(sim, &archive);
     plugmc_counts unused;
-    if (!code) code = m->counts(mover->data, &mover->host, &unused, 1);
+    int last = 0;
+    if (!code && m->set_step) last = m->set_step(mover->data, &mover->host, out->step);
+    if (!code && !last) last = m->counts(mover->data, &mover->host, &unused, 1);
+    if (!code) code = context_exit_code(&mover->context, last, "taking up the checkpoint");
     sim->counts_base = out->counts;
     sim->seconds_base = out->seconds;
     free_blobs((blob *)out->blobs, out->blob_count);
@@ -355,8 +356,7 @@ int simulation_resume(simulation *sim, const char *path)
     out->positions = NULL;
     out->blobs = NULL;
     out->blob_count = 0;
-    /* what the checkpoint lacks is no fault of the mover's */
-    if (context_exit_code(&mover->context, code, "taking up the checkpoint")) return sim->report->code;
+    if (code) return code;
     return enough_left(sim, path);
 }
 

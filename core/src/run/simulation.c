@@ -138,7 +138,8 @@ static int configure_instances(simulation *sim)
                                             .instance = instance->data,
                                             .plugin_single = instance->plugin->single,
                                             .instance_single = instance->data_single,
-                                            .sampled = instance->section->sampled};
+                                            .sampled = instance->section->sampled,
+                                            .host = &instance->host};
     }
     sim->system.terms = sim->terms;
     sim->system.term_count = terms;
@@ -163,10 +164,13 @@ static int configure_instances(simulation *sim)
 /* ---- Matching facets ------------------------------------------------------------------------------ */
 
 /* What of a potential a mover would have to evaluate, as bits PLUGMC_USES_*; the pair and field
- * facets together are one way, total another. */
+ * facets together are one way, total another, unless it comes on top of them. */
 static bool can_sample(uint32_t needs, const plugmc_potential *p)
 {
     bool parts = p->pair || p->field;
+    if (p->total && p->total->beside_parts)
+        return needs & PLUGMC_USES_TOTAL && (!p->pair || needs & PLUGMC_USES_PAIR) &&
+               (!p->field || needs & PLUGMC_USES_FIELD);
     if (parts && (!p->pair || needs & PLUGMC_USES_PAIR) && (!p->field || needs & PLUGMC_USES_FIELD))
         return true;
     if (p->total && needs & PLUGMC_USES_TOTAL) return true;
@@ -199,6 +203,20 @@ static bool lacks_range(const simulation *sim, uint32_t needs, const plugmc_term
            isinf(term_range(&sim->system, term));
 }
 
+/* What keeps a mover that follows forces from moving in this potential; NULL if nothing does. */
+static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
+{
+    bool whole = p->total && !p->total->beside_parts;
+    if (!(needs & PLUGMC_NEEDS_FORCES) || whole) return NULL;
+    if (p->pair && p->pair->functions & PLUGMC_PAIR_CONTACT)
+        return "has a hard core, which has no force";
+    if (p->pair && !(p->pair->functions & PLUGMC_PAIR_DERIVATIVE))
+        return "gives no derivative of its pair energy";
+    if (p->field && !(p->field->functions & PLUGMC_FIELD_DERIVATIVE))
+        return "gives no derivative of its field";
+    return NULL;
+}
+
 /* ": use 'a' or 'b'", the movers in the search path that can sample this term; "" if none can. */
 static const char *movers_for(const simulation *sim, const plugmc_term *term, char words[256])
 {
@@ -210,7 +228,8 @@ static const char *movers_for(const simulation *sim, const plugmc_term *term, ch
         if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
         uint32_t needs = mover.plugin->mover->needs;
         size_t used = strlen(words);
-        if (can_sample(needs, term->plugin->potential) && !lacks_range(sim, needs, term))
+        if (can_sample(needs, term->plugin->potential) && !lacks_range(sim, needs, term) &&
+            !lacks_forces(needs, term->plugin->potential))
             snprintf(words + used, 256 - used, "%s'%s'", used ? " or " : ": use ", movers.names[i]);
         plugin_unload(&mover);
     }
@@ -239,6 +258,16 @@ static int match(simulation *sim)
             code = report_error(sim->report, EXIT_INPUT, file, line,
                                 "mover '%s' needs potentials of finite range; '%s' has none%s", name,
                                 term->label, movers_for(sim, term, use));
+        else if (lacks_forces(needs, p))
+            code = report_error(sim->report, EXIT_INPUT, file, line,
+                                "mover '%s' follows forces; potential '%s' %s%s", name, term->label,
+                                lacks_forces(needs, p), movers_for(sim, term, use));
+        if (!first_error) first_error = code;
+    }
+    if (needs & PLUGMC_NEEDS_RECTANGULAR && sim->system.box.oblique) {
+        int code = report_error(sim->report, EXIT_INPUT, file, line,
+                                "mover '%s' needs a rectangular box, and the lattice vectors of [box] "
+                                "are not at right angles", name);
         if (!first_error) first_error = code;
     }
     if (needs & PLUGMC_NEEDS_PERIODIC && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC) {
@@ -320,26 +349,33 @@ static int add_quantities(simulation *sim, measurement *m)
     return m->values ? 0 : report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the samples of '%s'", label);
 }
 
-static int prepare_instances(simulation *sim)
+static int prepare_kind(simulation *sim, int kind)
 {
-    sim->measurements = calloc((size_t)sim->instance_count, sizeof *sim->measurements);
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
         const plugmc_plugin *plugin = instance->plugin;
         int code = 0;
+        if (plugin->kind != kind) continue;
         instance->context.gpu = sim->gpu;
         instance->host = context_host(&instance->context, &sim->system);
-        if (plugin->kind == PLUGMC_MOVER) code = plugin->mover->prepare(instance->data, &instance->host);
-        if (plugin->kind == PLUGMC_OBSERVABLE && plugin->observable->prepare)
-            code = plugin->observable->prepare(instance->data, &instance->host);
+        if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
         if (code) return context_exit_code(&instance->context, code, "preparing");
-        if (plugin->kind != PLUGMC_OBSERVABLE) continue;
+        if (kind != PLUGMC_OBSERVABLE) continue;
         measurement *m = &sim->measurements[sim->measurement_count++];
         *m = (measurement){.instance = instance, .period = instance->section->period};
         code = add_quantities(sim, m);
         if (code) return code;
     }
     return 0;
+}
+
+/* Movers may call potentials, observables may look at both. */
+static int prepare_instances(simulation *sim)
+{
+    sim->measurements = calloc((size_t)sim->instance_count, sizeof *sim->measurements);
+    int code = prepare_kind(sim, PLUGMC_POTENTIAL);
+    if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
+    return code ? code : prepare_kind(sim, PLUGMC_OBSERVABLE);
 }
 
 /* What made this run, as "key: value" lines. */

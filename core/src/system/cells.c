@@ -6,20 +6,6 @@
 #include "system/geometry.h"
 #include "system/system.h"
 
-double wrapped(double x, double length)
-{
-    if (x >= 0 && x < length) return x;
-    x -= length * floor(x / length);
-    return x < length ? x : 0; /* a tiny negative x rounds up to the edge */
-}
-
-void wrap_position(const plugmc_box *box, double position[3])
-{
-    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
-    for (int d = 0; d < box->dimension; d++)
-        position[d] = wrapped(position[d], box->length[d]);
-}
-
 cell_grid cell_grid_make(const plugmc_system *system, double range)
 {
     const plugmc_box *box = &system->box;
@@ -27,7 +13,8 @@ cell_grid cell_grid_make(const plugmc_system *system, double range)
     cell_grid grid = {.count = {1, 1, 1}, .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
                       .origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
     for (int d = 0; d < box->dimension; d++) {
-        double fit = floor(box->length[d] / range);
+        /* one cell in an oblique box: its cells would be oblique too */
+        double fit = box->oblique ? 1 : floor(box->length[d] / range);
         grid.count[d] = fit >= 1 ? (int32_t)fmin(fit, fmin(most, INT32_MAX)) : 1;
         /* the quotient may have been rounded up */
         while (grid.count[d] > 1 && box->length[d] / grid.count[d] < range) grid.count[d]--;
@@ -92,13 +79,13 @@ static void sort_walker(const plugmc_system *system, const cell_grid *grid, cons
     memset(start, 0, (size_t)(grid->cells + 1) * sizeof *start);
     for (int64_t i = 0; i < system->particles; i++) {
         double at[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
-        wrap_position(&system->box, at);
+        plugmc_wrap(&system->box, at);
         start[cell_of(grid, at) + 1]++;
     }
     for (int64_t c = 0; c < grid->cells; c++) start[c + 1] += start[c];
     for (int64_t i = 0; i < system->particles; i++) {
         double at[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
-        wrap_position(&system->box, at);
+        plugmc_wrap(&system->box, at);
         int64_t entry = start[cell_of(grid, at)]++;
         order[entry] = (uint32_t)i;
         memcpy(&sorted[3 * entry], at, sizeof at);

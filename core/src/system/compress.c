@@ -180,6 +180,15 @@ static double symmetric(uint32_t word) { return ((double)word + 0.5) * 0x1p-31 -
 
 /* ---- Insertion ---- */
 
+/* From the upright box with the same edges to the oblique one. */
+static void shear(const plugmc_box *box, double at[3])
+{
+    double f[3];
+    for (int d = 0; d < 3; d++) f[d] = at[d] / box->length[d];
+    for (int d = 0; d < 3; d++)
+        at[d] = f[0] * box->vector[0][d] + f[1] * box->vector[1][d] + f[2] * box->vector[2][d];
+}
+
 static int insert_one(packing *k, int64_t i, int64_t attempts)
 {
     const plugmc_box *box = &k->system->box;
@@ -189,7 +198,8 @@ static int insert_one(packing *k, int64_t i, int64_t attempts)
         double *at = &k->x[3 * i];
         for (int d = 0; d < box->dimension; d++)
             at[d] = 0.5 * box->length[d] * (symmetric(random.word[d]) + k->grid.periodic);
-        wrap_position(box, at);
+        if (box->oblique) shear(box, at);
+        plugmc_wrap(box, at);
         if (forbidden(k->system, k->species[i], at)) continue;
         if (nearest_square(k, i, at, k->wanted) < k->wanted) continue;
         cell_add(k, i);
@@ -253,7 +263,7 @@ static int trial(packing *k, int64_t i, double step)
     double at[3] = {0}, *old = &k->x[3 * i], enough = k->wanted;
     if (k->close[i]) step *= steps[random.word[3] & 3];
     for (int d = 0; d < box->dimension; d++) at[d] = old[d] + step * symmetric(random.word[d]);
-    wrap_position(box, at);
+    plugmc_wrap(box, at);
     if (k->close[i]) enough = fmin(enough, nearest_square(k, i, old, 0));
     double nearest = nearest_square(k, i, at, enough);
     if (nearest < enough || forbidden(k->system, k->species[i], at)) return 0;

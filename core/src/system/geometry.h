@@ -27,10 +27,6 @@ int64_t cell_of(const cell_grid *, const double position[3]);
 /* Numbers of the cells around `cell`, itself included, each once. Returns how many. */
 int cells_around(const cell_grid *, int64_t cell, int64_t out[27]);
 
-/* x moved by whole edges into [0, length). What is there already is left as it is. */
-double wrapped(double x, double length);
-void wrap_position(const plugmc_box *, double position[3]);
-
 /* ---- Contacts ------------------------------------------------------------------------------ */
 
 /* Largest distance, over the sampled terms, below which two particles overlap. */

@@ -20,6 +20,7 @@ static int from_lattice(const source *);
 static int from_random(const source *);
 static int from_file(const source *);
 static int check_overlaps(const source *);
+static int refuse(const source *, const char *key, const char *sentence);
 
 /* In the order of the choices of [initial] state. */
 static int (*const states[])(const source *) = {from_lattice, from_random, from_file};
@@ -32,7 +33,10 @@ int initial_state(const config *config, const plugmc_system *system, double *pos
     if (contacts_make(system, &contacts))
         return report_error(report, EXIT_MEMORY, NULL, 0,
                             "not enough memory for the initial state");
-    int code = states[config->initial.state](&source);
+    int code = EXIT_DONE;
+    if (system->box.oblique && contacts.largest > 0)
+        code = refuse(&source, "state", "hard cores in an oblique box are not possible");
+    if (!code) code = states[config->initial.state](&source);
     if (!code) code = check_overlaps(&source);
     contacts_free(&contacts);
     return code;
@@ -177,7 +181,7 @@ static int by_species(const source *s, const double *from, const int32_t *specie
     }
     free(next);
     for (int64_t i = 0; i < system->particles && !code; i++)
-        wrap_position(&system->box, &s->positions[3 * i]);
+        plugmc_wrap(&system->box, &s->positions[3 * i]);
     return code;
 }
 

@@ -17,10 +17,16 @@
 static int lattice_sphere(const plugmc_box *, int kind, int64_t n, double *sites, double *nearest);
 static double rows_sites(const plugmc_box *, int kind, int64_t n, double *sites);
 static double cubic_sites(const plugmc_box *, int kind, int64_t n, double *sites);
+static void oblique_sites(const plugmc_box *, int kind, int64_t n, double *sites);
 
 int lattice_sites(const plugmc_box *box, int kind, int64_t n, double *sites, double *nearest)
 {
     if (box->domain == PLUGMC_DOMAIN_SPHERE) return lattice_sphere(box, kind, n, sites, nearest);
+    if (box->oblique) {
+        oblique_sites(box, kind, n, sites);
+        *nearest = 0; /* nobody asks: there are no hard cores in an oblique box */
+        return EXIT_DONE;
+    }
     *nearest = box->dimension == 2 ? rows_sites(box, kind, n, sites)
                                    : cubic_sites(box, kind, n, sites);
     return EXIT_DONE;
@@ -72,7 +78,7 @@ static double rows_sites(const plugmc_box *box, int kind, int64_t n, double *sit
         at[best.along] = ((double)column + 0.25 + turn) * best.spacing;
         at[1 - best.along] = ((double)row + 0.5) * best.step;
         at[2] = 0;
-        wrap_position(box, at);
+        plugmc_wrap(box, at);
     }
     return best.nearest;
 }
@@ -133,7 +139,7 @@ static double cubic_sites(const plugmc_box *box, int kind, int64_t n, double *si
                               cell / best.count[0] / best.count[1]};
         for (int d = 0; d < 3; d++)
             sites[3 * p + d] = ((double)c[d] + 0.25 + in[d]) * best.edge[d];
-        wrap_position(box, &sites[3 * p]);
+        plugmc_wrap(box, &sites[3 * p]);
     }
     return best.nearest;
 }
@@ -207,4 +213,21 @@ static int lattice_sphere(const plugmc_box *box, int kind, int64_t n, double *ou
         }
     }
     return EXIT_DONE;
+}
+
+/* ---- Oblique boxes ---- */
+
+/* A cubic lattice of the rectangular box with the same edges, sheared. */
+static void oblique_sites(const plugmc_box *box, int kind, int64_t n, double *sites)
+{
+    plugmc_box upright = *box;
+    upright.oblique = 0;
+    cubic_sites(&upright, kind, n, sites);
+    for (int64_t i = 0; i < n; i++) {
+        double f[3], *r = &sites[3 * i];
+        for (int d = 0; d < 3; d++) f[d] = r[d] / box->length[d];
+        for (int d = 0; d < 3; d++)
+            r[d] = f[0] * box->vector[0][d] + f[1] * box->vector[1][d] + f[2] * box->vector[2][d];
+        plugmc_wrap(box, r);
+    }
 }

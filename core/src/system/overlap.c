@@ -131,7 +131,7 @@ int find_overlap(const plugmc_system *system, const double *positions, overlap *
     for (int64_t i = 0; i < system->particles && !found; i++) {
         double at[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
         double distance = sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
-        wrap_position(&system->box, at);
+        plugmc_wrap(&system->box, at);
         if (!isfinite(distance) || forbidden(system, species_of(system, i), at)) {
             *out = (overlap){i, -1, distance, 0};
             found = 1;

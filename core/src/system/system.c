@@ -9,10 +9,11 @@
 #include "system/system.h"
 
 /* Order of the choices of [box] shape. */
-enum { SHAPE_SQUARE, SHAPE_TRIANGULAR, SHAPE_RECTANGLE, SHAPE_SPHERE };
+enum { SHAPE_SQUARE, SHAPE_TRIANGULAR, SHAPE_RECTANGLE, SHAPE_SPHERE, SHAPE_OBLIQUE };
 
 /* Keys of [box] that say how large it is. */
-enum { BY_PACKING = 1, BY_DENSITY = 2, BY_LX = 4, BY_LY = 8, BY_LZ = 16, BY_RADIUS = 32 };
+enum { BY_PACKING = 1, BY_DENSITY = 2, BY_LX = 4, BY_LY = 8, BY_LZ = 16, BY_RADIUS = 32,
+       BY_A = 64, BY_B = 128, BY_C = 256 };
 
 /* Sets of keys that say it, for two and three dimensions. */
 static const struct shape {
@@ -34,6 +35,9 @@ static const struct shape {
                       {"exactly one of packing_fraction, density, radius",
                        "exactly one of packing_fraction, density, radius"},
                       {{BY_PACKING, BY_DENSITY, BY_RADIUS}, {BY_PACKING, BY_DENSITY, BY_RADIUS}}},
+    [SHAPE_OBLIQUE] = {"oblique",
+                       {"three dimensions", "a, b and c, and nothing else"},
+                       {{-1}, {BY_A | BY_B | BY_C}}},
 };
 
 static int box_build(const config *, plugmc_system *, report *);
@@ -86,7 +90,8 @@ static int species_build(const config *config, plugmc_system *system, report *re
     for (int s = 0; s < n; s++) {
         const species_section *from = &config->species[s];
         species[s] = (plugmc_species){.name = config->species_names[s], .count = from->count,
-                                      .diameter = from->diameter, .charge = from->charge};
+                                      .diameter = from->diameter, .charge = from->charge,
+                                      .mass = from->mass};
         if (from->count < 0 || from->count > INT32_MAX - first[s])
             return report_error(report, EXIT_INPUT, config->ini.path, line,
                                 "[species %s] count = %lld: a run takes between 1 and %d particles",
@@ -138,11 +143,43 @@ static void edges_sphere(const box_section *in, double volume, plugmc_box *box)
     for (int d = 0; d < box->dimension; d++) box->length[d] = 2 * box->radius;
 }
 
+/* Rows are the lattice vectors; a matrix that cannot be inverted leaves a volume of 0. */
+static void edges_oblique(const box_section *in, double volume, plugmc_box *box)
+{
+    const plugmc_list *rows[3] = {&in->a, &in->b, &in->c};
+    (void)volume;
+    for (int i = 0; i < 3; i++)
+        for (int d = 0; d < 3; d++) box->vector[i][d] = rows[i]->count == 3 ? rows[i]->values[d] : 0;
+    for (int i = 0; i < 3; i++)
+        box->length[i] = sqrt(box->vector[i][0] * box->vector[i][0] +
+                              box->vector[i][1] * box->vector[i][1] +
+                              box->vector[i][2] * box->vector[i][2]);
+    box->oblique = 1;
+}
+
+/* Lattice vectors of a rectangular box, and the inverse and determinant of any. */
+static void finish_vectors(plugmc_box *box)
+{
+    double (*v)[3] = box->vector;
+    for (int d = 0; d < 3 && !box->oblique; d++) v[d][d] = box->length[d];
+    double determinant = 0;
+    for (int i = 0; i < 3; i++)
+        determinant += v[0][i] * (v[1][(i + 1) % 3] * v[2][(i + 2) % 3] -
+                                  v[1][(i + 2) % 3] * v[2][(i + 1) % 3]);
+    for (int i = 0; i < 3; i++)
+        for (int d = 0; d < 3; d++)
+            box->inverse[i][d] = (v[(d + 1) % 3][(i + 1) % 3] * v[(d + 2) % 3][(i + 2) % 3] -
+                                  v[(d + 1) % 3][(i + 2) % 3] * v[(d + 2) % 3][(i + 1) % 3]) /
+                                 determinant;
+    if (box->oblique) box->volume = fabs(determinant);
+}
+
 static void (*const edges[])(const box_section *, double volume, plugmc_box *) = {
     [SHAPE_SQUARE] = edges_square,
     [SHAPE_TRIANGULAR] = edges_triangular,
     [SHAPE_RECTANGLE] = edges_rectangle,
     [SHAPE_SPHERE] = edges_sphere,
+    [SHAPE_OBLIQUE] = edges_oblique,
 };
 
 static int density_check(const config *, const plugmc_system *, double particle_volume, report *);
@@ -159,13 +196,15 @@ static int box_build(const config *config, plugmc_system *system, report *report
                             (long long)in->dimension);
     const int given = (in->packing_fraction != 0) * BY_PACKING + (in->density != 0) * BY_DENSITY +
                       (in->lx != 0) * BY_LX + (in->ly != 0) * BY_LY + (in->lz != 0) * BY_LZ +
-                      (in->radius != 0) * BY_RADIUS;
+                      (in->radius != 0) * BY_RADIUS + (in->a.count != 0) * BY_A +
+                      (in->b.count != 0) * BY_B + (in->c.count != 0) * BY_C;
     const int *ways = shape->ways[in->dimension - 2];
     if (!given || (given != ways[0] && given != ways[1] && given != ways[2])) {
         static const char *const keys[] = {"packing_fraction", "density", "lx",
-                                           "ly",               "lz",      "radius"};
+                                           "ly",               "lz",      "radius",
+                                           "a",                "b",       "c"};
         char list[128] = "";
-        for (int k = 0; k < 6; k++)
+        for (int k = 0; k < 9; k++)
             if (given >> k & 1) strcat(strcat(list, *list ? ", " : ""), keys[k]);
         return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
                             "[box] shape %s in %lld dimensions needs %s; given: %s", shape->name,
@@ -183,9 +222,13 @@ static int box_build(const config *config, plugmc_system *system, report *report
 
     *box = (plugmc_box){.dimension = (int32_t)in->dimension, .length = {1, 1, 1}};
     edges[in->shape](in, wanted_volume(in, (double)system->particles, particle_volume), box);
+    if (box->oblique && (in->a.count != 3 || in->b.count != 3 || in->c.count != 3))
+        return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
+                            "[box] a, b and c need three numbers each: x, y and z");
     box->volume = box->domain == PLUGMC_DOMAIN_SPHERE
                       ? ball_volume(box->dimension, 2 * box->radius)
                       : box->length[0] * box->length[1] * box->length[2];
+    if (box->domain == PLUGMC_DOMAIN_PERIODIC) finish_vectors(box);
     if (!(box->volume > 0 && isfinite(box->volume)))
         return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
                             "[box] these numbers give a box of volume %g", box->volume);

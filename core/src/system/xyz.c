@@ -116,6 +116,10 @@ static int read_lattice(xyz *x, const char *text)
     if (sscanf(text, "%lf %lf %lf %lf %lf %lf %lf %lf %lf %c", &a[0], &a[1], &a[2], &a[3], &a[4],
                &a[5], &a[6], &a[7], &a[8], &rest) != 9)
         return refuse(x, "Lattice=\"%s\" is not nine numbers", text);
+    for (int k = 0; k < 9 && box->oblique; k++)
+        if (!(fabs(a[k] - box->vector[k / 3][k % 3]) <= 1e-6 * box->length[k / 3]))
+            return refuse(x, "Lattice=\"%s\" is not that of the run's box", text);
+    if (box->oblique) return EXIT_DONE;
     for (int k = 0; k < 9; k++)
         if (k % 4 && a[k] != 0) return refuse(x, "Lattice=\"%s\" is not orthorhombic", text);
     for (int d = 0; d < box->dimension; d++)
@@ -204,7 +208,7 @@ static int place(xyz *x, int32_t species, const double at[3], double *positions)
         return refuse(x, "z is %g, but the run is in two dimensions", at[2]);
     double *to = &positions[3 * (x->system->first[species] + x->filled[species]++)];
     memcpy(to, at, 3 * sizeof *to);
-    wrap_position(box, to);
+    plugmc_wrap(box, to);
     return EXIT_DONE;
 }
 

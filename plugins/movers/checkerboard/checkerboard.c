@@ -1012,7 +1012,7 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     me->defines[n] = NULL;
     if (!me->defines[n - 1] || !me->defines[n - 2])
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's tables");
-    *out = (plugmc_kernel_text){.name = "checkerboard.cu", .text = checkerboard_kernels,
+    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "checkerboard.cu", .text = checkerboard_kernels,
                                 .defines = me->defines, .fuse = 1, .overlap = 1};
     return PLUGMC_OK;
 }
@@ -1477,14 +1477,14 @@ static const plugmc_parameter table[] = {
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
-             PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .kernel_text = kernel_text, .prepare = prepare, .load = load_anywhere, .sweep = sweep,
-    .store = store_positions, .counts = counts, .archive = archive, .step = get_step,
-    .set_step = set_step, .target_acceptance = target,
+             PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+    .load = load_anywhere, .sweep = sweep, .store = store_positions, .counts = counts,
+    .step = get_step, .set_step = set_step, .target_acceptance = target,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "checkerboard",
               .summary = "massively parallel sweeps over a checkerboard of cells",
               .reference = "Anderson, Jankowski, Grubb, Engel, Glotzer, J. Comput. Phys. 254, 27 (2013)",
               .instance_size = sizeof(checkerboard), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .release = release, .mover = &mover)
+              .parameter_count = PLUGMC_COUNT(table), .release = release, .mover = &mover,
+              .prepare = prepare, .kernel_text = kernel_text, .archive = archive)

@@ -1,0 +1,9 @@
+/* Libraries of the CUDA Toolkit that plugins ask for by name: cufft, cublas, cusolver. */
+#ifndef PLUGMC_GPU_TOOLKIT_H
+#define PLUGMC_GPU_TOOLKIT_H
+
+/* Opens lib<stem>.so.N, kept open until the program ends: beside NVRTC's own file `nvrtc_path`, whose
+ * version suits the driver, else the newest in the loader's path or below /usr/local/cuda*. NULL with
+ * a sentence in `why`. */
+void *toolkit_library(const char *nvrtc_path, const char *stem, char why[512]);
+#endif

@@ -1,0 +1,26 @@
+/* Configurations as plugins see them (plugmc_view), with the cell lists made for them. */
+#ifndef PLUGMC_RUN_VIEW_H
+#define PLUGMC_RUN_VIEW_H
+
+#include "gpu/gpu.h"
+#include "plugmc/plugin.h"
+
+enum { HOST_CELLS = 4 }; /* cell lists kept for one configuration */
+
+/* One configuration and its cell lists; zeroed but for the first members before use. */
+typedef struct view_stage {
+    const plugmc_system *system;
+    gpu *gpu;                    /* NULL on the CPU */
+    const plugmc_plugin *mover;  /* of the running energy; NULL: there is none */
+    void *mover_instance;
+    const plugmc_host *mover_host;
+    plugmc_cells cells[HOST_CELLS];
+    double ranges[HOST_CELLS];
+    int count;
+} view_stage;
+
+/* The view stays valid until the stage is cleared. */
+plugmc_view view_of(view_stage *, const double *positions, int on_device, uint64_t sweep);
+/* Forgets the cell lists: the next view is of another configuration. */
+void view_clear(view_stage *);
+#endif
