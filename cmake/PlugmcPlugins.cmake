@@ -5,8 +5,9 @@
 #       With a pair or a field: compiles the file for double and for float and carries its text for
 #       the GPU. The others (total, orbitals alone) are made by plugmc_add_plugin.
 #   plugmc_add_plugin(NAME SOURCE file.c [KERNEL file.cu] [MORE file.c...] [LIBRARIES ...])
+#                     [TEXTS MACRO=file...])
 #       A mover, an observable, or a potential without pair and field. MORE: further C files.
-#       The .cu text is available as PLUGMC_KERNEL_FILE.
+#       The .cu text is available as PLUGMC_KERNEL_FILE, further texts by their macros.
 #   plugmc_install_plugins(NAME...)
 #       Installs plugins, with their aliases, where plugmc looks for them.
 #
@@ -33,7 +34,7 @@ function(plugmc_plugin_kernel name source kernel)
   if(kernel)
     get_filename_component(kernel ${kernel} ABSOLUTE)
     target_compile_definitions(${name} PRIVATE PLUGMC_KERNEL_FILE="${kernel}")
-    set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${kernel})
+    set_property(SOURCE ${source} APPEND PROPERTY OBJECT_DEPENDS ${kernel})
   endif()
 endfunction()
 
@@ -55,11 +56,19 @@ function(plugmc_add_potential name)
 endfunction()
 
 function(plugmc_add_plugin name)
-  cmake_parse_arguments(arg "" "SOURCE;KERNEL" "MORE;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "SOURCE;KERNEL" "MORE;LIBRARIES;TEXTS" ${ARGN})
   add_library(${name} MODULE ${arg_SOURCE} ${arg_MORE})
   plugmc_plugin_target(${name})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
   plugmc_plugin_kernel(${name} "${arg_SOURCE}" "${arg_KERNEL}")
+  foreach(text IN LISTS arg_TEXTS)
+    string(REPLACE "=" ";" text "${text}")
+    list(GET text 0 macro)
+    list(GET text 1 file)
+    get_filename_component(file ${file} ABSOLUTE)
+    target_compile_definitions(${name} PRIVATE ${macro}="${file}")
+    set_property(SOURCE ${arg_SOURCE} APPEND PROPERTY OBJECT_DEPENDS ${file})
+  endforeach()
 endfunction()
 
 function(plugmc_install_plugins)

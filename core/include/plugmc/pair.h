@@ -20,6 +20,10 @@
  *                                 plugmc_site a, plugmc_site b, real *first, real *second)
  *                                 du/dr / r and d2u/dr2, without the factor
  *
+ * A potential that looks up tables by species defines PLUGMC_PAIR_BY_SPECIES inside
+ * `#if PLUGMC_HOST` before it includes this header: particles of one species then get loops without
+ * look-ups.
+ *
  * Only ENERGY or CONTACT is needed. On the CPU this header compiles the loops over neighbours
  * right here, so that the author's functions are inlined and vectorised; on the GPU it gives the
  * core names to call.
@@ -139,7 +143,8 @@ PLUGMC_FN plugmc_separation plugmc_nearest_oblique(real x, real y, real z, const
     return s;
 }
 
-PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const plugmc_images *m, int mode)
+PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const plugmc_images *m,
+                                            int mode)
 {
     if (mode == PLUGMC_IMAGES_OBLIQUE) return plugmc_nearest_oblique(x, y, z, m);
     if (mode == PLUGMC_IMAGES_RECTANGULAR) {
@@ -150,43 +155,103 @@ PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const plugmc
     return (plugmc_separation){x, y, z, x * x + y * y + z * z};
 }
 
-/* The loop behind energy and change: `moving` and `mode` are constants once inlined. Sums are kept in PLUGMC_BLOCK partial sums and flushed to double every PLUGMC_FLUSH neighbours, so
- * that the result does not depend on the instruction set. */
-PLUGMC_FN int64_t plugmc_pair_sum(const parameters *p, const plugmc_images *images, int mode,
-                                  int moving, const plugmc_particle *probe, const double moved[3],
-                                  const plugmc_particles *others, double *energy)
+/* What the pairs of a batch have in common. */
+typedef struct plugmc_batch {
+    const parameters *p;
+    const plugmc_images *images;
+    plugmc_site probe;
+    real from[3], to[3]; /* length; `from` is for changes alone */
+    const plugmc_particles *others;
+} plugmc_batch;
+
+PLUGMC_FN plugmc_batch plugmc_batch_of(const parameters *p, const plugmc_images *images,
+                                       const plugmc_particle *probe, const double moved[3],
+                                       const plugmc_particles *others)
 {
-    const real *x = (const real *)others->x, *y = (const real *)others->y,
-               *z = (const real *)others->z, *charge = (const real *)others->charge,
-               *diameter = (const real *)others->diameter;
-    const plugmc_site a = plugmc_site_of(probe);
-    const real ox = (real)probe->x, oy = (real)probe->y, oz = (real)probe->z;
-    const real nx = moving ? (real)moved[0] : ox, ny = moving ? (real)moved[1] : oy,
-               nz = moving ? (real)moved[2] : oz;
+    const real from[3] = {(real)probe->x, (real)probe->y, (real)probe->z};
+    plugmc_batch k = {p, images, plugmc_site_of(probe), {0}, {0}, others};
+    for (int d = 0; d < 3; d++) {
+        k.from[d] = from[d];
+        k.to[d] = moved ? (real)moved[d] : from[d];
+    }
+    return k;
+}
+
+/* Other particle j. In a batch of one species its number is a constant of the loop. */
+PLUGMC_FN plugmc_site plugmc_other(const plugmc_batch *k, int one_species, int64_t j)
+{
+    const plugmc_particles *o = k->others;
+    plugmc_site b = {((const real *)o->charge)[j], ((const real *)o->diameter)[j],
+                     o->species[one_species ? 0 : j]};
+    return b;
+}
+
+/* Separation of the probe at `at` from other particle j. */
+PLUGMC_FN plugmc_separation plugmc_apart(const plugmc_batch *k, int mode, const real at[3],
+                                         int64_t j)
+{
+    const plugmc_particles *o = k->others;
+    return plugmc_separate(at[0] - ((const real *)o->x)[j], at[1] - ((const real *)o->y)[j],
+                           at[2] - ((const real *)o->z)[j], k->images, mode);
+}
+
+PLUGMC_FN int plugmc_overlap(const plugmc_batch *k, plugmc_separation s, plugmc_site b)
+{
+    real contact = plugmc_contact(k->p, k->probe, b);
+    return s.r2 < contact * contact;
+}
+
+/* Whether all others are of one species. Asked only for potentials that look species up in tables,
+ * which say so by PLUGMC_PAIR_BY_SPECIES: GCC makes no vectors of look-ups. */
+PLUGMC_FN int plugmc_one_species(const plugmc_particles *others)
+{
+#ifdef PLUGMC_PAIR_BY_SPECIES
+    int32_t different = 0;
+    for (int64_t j = 1; j < others->n; j++) different |= others->species[j] ^ others->species[0];
+    return !different;
+#else
+    (void)others;
+    return 0;
+#endif
+}
+
+/* Others begin ... begin + n - 1, each into a sum of its own: n is at most PLUGMC_BLOCK, and a
+ * constant for full blocks. */
+PLUGMC_FN void plugmc_pair_block(const plugmc_batch *k, int mode, int moving, int one_species,
+                                 int64_t begin, int n, real sum[PLUGMC_BLOCK],
+                                 int32_t overlaps[PLUGMC_BLOCK])
+{
+    for (int l = 0; l < n; l++) {
+        plugmc_site b = plugmc_other(k, one_species, begin + l);
+        plugmc_separation to = plugmc_apart(k, mode, k->to, begin + l);
+        if (PLUGMC_PAIR & PLUGMC_PAIR_CONTACT) overlaps[l] += plugmc_overlap(k, to, b);
+        if (!(PLUGMC_PAIR & PLUGMC_PAIR_ENERGY)) continue;
+        if (moving) {
+            plugmc_separation from = plugmc_apart(k, mode, k->from, begin + l);
+            sum[l] += plugmc_pair_difference(k->p, from, to, k->probe, b);
+        } else {
+            sum[l] += plugmc_pair_term(k->p, to, k->probe, b);
+        }
+    }
+}
+
+/* The loop behind energy and change: `moving`, `mode` and `one_species` are constants once inlined.
+ * Sums are kept in PLUGMC_BLOCK partial sums and flushed to double every PLUGMC_FLUSH neighbours,
+ * so that the result does not depend on the instruction set. */
+PLUGMC_FN int64_t plugmc_pair_sum(const plugmc_batch *k, int mode, int moving, int one_species,
+                                  double *energy)
+{
+    const int64_t n = k->others->n;
     double total[PLUGMC_BLOCK] = {0};
     int32_t overlaps[PLUGMC_BLOCK] = {0};
 
-    for (int64_t begin = 0; begin < others->n; begin += PLUGMC_FLUSH) {
-        int64_t end = begin + PLUGMC_FLUSH < others->n ? begin + PLUGMC_FLUSH : others->n;
+    for (int64_t i = 0; i < n;) {
+        const int64_t end = i + PLUGMC_FLUSH < n ? i + PLUGMC_FLUSH : n;
         real sum[PLUGMC_BLOCK] = {0};
-        for (int64_t i = begin; i < end; i += PLUGMC_BLOCK) {
-            int block = end - i < PLUGMC_BLOCK ? (int)(end - i) : PLUGMC_BLOCK;
-            for (int l = 0; l < block; l++) {
-                int64_t j = i + l;
-                plugmc_site b = {charge[j], diameter[j], others->species[j]};
-                plugmc_separation to =
-                    plugmc_separate(nx - x[j], ny - y[j], nz - z[j], images, mode);
-                real contact = plugmc_contact(p, a, b);
-                overlaps[l] += to.r2 < contact * contact;
-                if (moving) {
-                    plugmc_separation from =
-                        plugmc_separate(ox - x[j], oy - y[j], oz - z[j], images, mode);
-                    sum[l] += plugmc_pair_difference(p, from, to, a, b);
-                } else {
-                    sum[l] += plugmc_pair_term(p, to, a, b);
-                }
-            }
-        }
+        for (; i + PLUGMC_BLOCK <= end; i += PLUGMC_BLOCK)
+            plugmc_pair_block(k, mode, moving, one_species, i, PLUGMC_BLOCK, sum, overlaps);
+        if (i < end) plugmc_pair_block(k, mode, moving, 0, i, (int)(end - i), sum, overlaps);
+        i = end;
         for (int l = 0; l < PLUGMC_BLOCK; l++) total[l] += (double)sum[l];
     }
     double all = 0;
@@ -195,26 +260,38 @@ PLUGMC_FN int64_t plugmc_pair_sum(const parameters *p, const plugmc_images *imag
         all += total[l];
         hits += overlaps[l];
     }
-    *energy += all * (double)plugmc_probe_factor(p, a);
+    *energy += all * (double)plugmc_probe_factor(k->p, k->probe);
     return hits;
 }
 
-/* CALL with `mode` as a constant, so that each kind of box gets a loop of its own. */
-#define PLUGMC_FOR_IMAGES(box, periodic, CALL)                                                     \
+/* CALL with `mode` and `one_species` as constants, so that each kind of box gets a loop of its own,
+ * and others of one species too where that pays. */
+#define PLUGMC_FOR_SPECIES(kind, CALL)                                                             \
+    {                                                                                              \
+        enum { mode = kind };                                                                      \
+        if (plugmc_one_species(others)) {                                                          \
+            enum { one_species = 1 };                                                              \
+            return CALL;                                                                           \
+        }                                                                                          \
+        enum { one_species = 0 };                                                                  \
+        return CALL;                                                                               \
+    }
+#define PLUGMC_FOR_BOXES(moved, CALL)                                                              \
+    const parameters p = *(const parameters *)instance;                                            \
     plugmc_images images;                                                                          \
-    switch (plugmc_images_of(box, periodic, &images)) {                                            \
-    case PLUGMC_IMAGES_NONE: { enum { mode = PLUGMC_IMAGES_NONE }; return CALL; }                  \
-    case PLUGMC_IMAGES_RECTANGULAR: { enum { mode = PLUGMC_IMAGES_RECTANGULAR }; return CALL; }    \
-    default: { enum { mode = PLUGMC_IMAGES_OBLIQUE }; return CALL; }                               \
+    const int kind_of_box = plugmc_images_of(box, periodic, &images);                              \
+    const plugmc_batch batch = plugmc_batch_of(&p, &images, probe, moved, others);                 \
+    switch (kind_of_box) {                                                                         \
+    case PLUGMC_IMAGES_NONE: PLUGMC_FOR_SPECIES(PLUGMC_IMAGES_NONE, CALL)                          \
+    case PLUGMC_IMAGES_RECTANGULAR: PLUGMC_FOR_SPECIES(PLUGMC_IMAGES_RECTANGULAR, CALL)            \
+    default: PLUGMC_FOR_SPECIES(PLUGMC_IMAGES_OBLIQUE, CALL)                                       \
     }
 
 static PLUGMC_TARGETS int64_t plugmc_pair_energy(const void *instance, const plugmc_box *box,
                                                  int periodic, const plugmc_particle *probe,
                                                  const plugmc_particles *others, double *energy)
 {
-    const parameters p = *(const parameters *)instance;
-    PLUGMC_FOR_IMAGES(box, periodic,
-                      plugmc_pair_sum(&p, &images, mode, 0, probe, NULL, others, energy))
+    PLUGMC_FOR_BOXES(NULL, plugmc_pair_sum(&batch, mode, 0, one_species, energy))
 }
 
 static PLUGMC_TARGETS int64_t plugmc_pair_change(const void *instance, const plugmc_box *box,
@@ -222,30 +299,19 @@ static PLUGMC_TARGETS int64_t plugmc_pair_change(const void *instance, const plu
                                                  const double moved[3],
                                                  const plugmc_particles *others, double *change)
 {
-    const parameters p = *(const parameters *)instance;
-    PLUGMC_FOR_IMAGES(box, periodic,
-                      plugmc_pair_sum(&p, &images, mode, 1, probe, moved, others, change))
+    PLUGMC_FOR_BOXES(moved, plugmc_pair_sum(&batch, mode, 1, one_species, change))
 }
 
 /* The changes of a moved probe's pairs, one by one. */
-PLUGMC_FN int plugmc_pair_each(const parameters *p, const plugmc_images *images, int mode,
-                               const plugmc_particle *probe, const double moved[3],
-                               const plugmc_particles *others, real *out)
+PLUGMC_FN int plugmc_pair_each(const plugmc_batch *k, int mode, int one_species, real *out)
 {
-    const real *x = (const real *)others->x, *y = (const real *)others->y,
-               *z = (const real *)others->z, *charge = (const real *)others->charge,
-               *diameter = (const real *)others->diameter;
-    const plugmc_site a = plugmc_site_of(probe);
-    const real factor = plugmc_probe_factor(p, a);
-    const real ox = (real)probe->x, oy = (real)probe->y, oz = (real)probe->z;
-    const real nx = (real)moved[0], ny = (real)moved[1], nz = (real)moved[2];
-    for (int64_t j = 0; j < others->n; j++) {
-        plugmc_site b = {charge[j], diameter[j], others->species[j]};
-        plugmc_separation to = plugmc_separate(nx - x[j], ny - y[j], nz - z[j], images, mode);
-        plugmc_separation from = plugmc_separate(ox - x[j], oy - y[j], oz - z[j], images, mode);
-        real contact = plugmc_contact(p, a, b);
-        real change = plugmc_pair_difference(p, from, to, a, b) * factor;
-        out[j] = to.r2 < contact * contact ? (real)INFINITY : change;
+    const real factor = plugmc_probe_factor(k->p, k->probe);
+    for (int64_t j = 0; j < k->others->n; j++) {
+        plugmc_site b = plugmc_other(k, one_species, j);
+        plugmc_separation to = plugmc_apart(k, mode, k->to, j);
+        plugmc_separation from = plugmc_apart(k, mode, k->from, j);
+        real change = plugmc_pair_difference(k->p, from, to, k->probe, b) * factor;
+        out[j] = plugmc_overlap(k, to, b) ? (real)INFINITY : change;
     }
     return 0;
 }
@@ -255,8 +321,7 @@ static PLUGMC_TARGETS int plugmc_pair_changes_in(const void *instance, const plu
                                                  const double moved[3],
                                                  const plugmc_particles *others, real *out)
 {
-    const parameters p = *(const parameters *)instance;
-    PLUGMC_FOR_IMAGES(box, periodic, plugmc_pair_each(&p, &images, mode, probe, moved, others, out))
+    PLUGMC_FOR_BOXES(moved, plugmc_pair_each(&batch, mode, one_species, out))
 }
 
 static void plugmc_pair_changes(const void *instance, const plugmc_box *box, int periodic,
@@ -269,72 +334,93 @@ static void plugmc_pair_changes(const void *instance, const plugmc_box *box, int
 #if PLUGMC_PAIR & PLUGMC_PAIR_DERIVATIVE
 /* Energy, gradient, virial and Laplacian of the probe's pairs, in partial sums as above. The
  * Laplacian of u(r) in D dimensions is u'' + (D - 1) u' / r. */
-PLUGMC_FN int64_t plugmc_derivatives_sum(const parameters *p, const plugmc_images *images, int mode,
-                                         int second, int dimension, const plugmc_particle *probe,
-                                         const plugmc_particles *others, plugmc_derivatives *out)
+enum {
+    PLUGMC_SUM_ENERGY,
+    PLUGMC_SUM_GRADIENT,
+    PLUGMC_SUM_VIRIAL = PLUGMC_SUM_GRADIENT + 3,
+    PLUGMC_SUM_LAPLACIAN = PLUGMC_SUM_VIRIAL + 3,
+    PLUGMC_SUMS
+};
+
+PLUGMC_FN void plugmc_derivatives_block(const plugmc_batch *k, int mode, int second, int dimension,
+                                        int one_species, int64_t begin, int n,
+                                        real sum[PLUGMC_SUMS][PLUGMC_BLOCK],
+                                        int32_t overlaps[PLUGMC_BLOCK])
 {
-    enum { ENERGY, GRADIENT, VIRIAL = GRADIENT + 3, LAPLACIAN = VIRIAL + 3, SUMS };
-    const real *x = (const real *)others->x, *y = (const real *)others->y,
-               *z = (const real *)others->z, *charge = (const real *)others->charge,
-               *diameter = (const real *)others->diameter;
-    const plugmc_site a = plugmc_site_of(probe);
-    const real ox = (real)probe->x, oy = (real)probe->y, oz = (real)probe->z;
-    double total[SUMS][PLUGMC_BLOCK] = {{0}};
+    for (int l = 0; l < n; l++) {
+        plugmc_site b = plugmc_other(k, one_species, begin + l);
+        plugmc_separation s = plugmc_apart(k, mode, k->from, begin + l);
+        real u1, u2;
+        if (PLUGMC_PAIR & PLUGMC_PAIR_CONTACT) overlaps[l] += plugmc_overlap(k, s, b);
+        pair_derivative(k->p, s, k->probe, b, &u1, &u2);
+        sum[PLUGMC_SUM_ENERGY][l] += plugmc_pair_term(k->p, s, k->probe, b);
+        sum[PLUGMC_SUM_GRADIENT][l] += u1 * s.x;
+        sum[PLUGMC_SUM_GRADIENT + 1][l] += u1 * s.y;
+        sum[PLUGMC_SUM_GRADIENT + 2][l] += u1 * s.z;
+        sum[PLUGMC_SUM_VIRIAL][l] -= u1 * s.x * s.x;
+        sum[PLUGMC_SUM_VIRIAL + 1][l] -= u1 * s.y * s.y;
+        sum[PLUGMC_SUM_VIRIAL + 2][l] -= u1 * s.z * s.z;
+        if (second) sum[PLUGMC_SUM_LAPLACIAN][l] += u2 + (real)(dimension - 1) * u1;
+    }
+}
+
+PLUGMC_FN int64_t plugmc_derivatives_sum(const plugmc_batch *k, int mode, int second, int dimension,
+                                         int one_species, plugmc_derivatives *out)
+{
+    const int64_t n = k->others->n;
+    double total[PLUGMC_SUMS][PLUGMC_BLOCK] = {{0}}, all[PLUGMC_SUMS] = {0};
     int32_t overlaps[PLUGMC_BLOCK] = {0};
 
-    for (int64_t begin = 0; begin < others->n; begin += PLUGMC_FLUSH) {
-        int64_t end = begin + PLUGMC_FLUSH < others->n ? begin + PLUGMC_FLUSH : others->n;
-        real sum[SUMS][PLUGMC_BLOCK] = {{0}};
-        for (int64_t i = begin; i < end; i += PLUGMC_BLOCK) {
-            int block = end - i < PLUGMC_BLOCK ? (int)(end - i) : PLUGMC_BLOCK;
-            for (int l = 0; l < block; l++) {
-                int64_t j = i + l;
-                plugmc_site b = {charge[j], diameter[j], others->species[j]};
-                plugmc_separation s = plugmc_separate(ox - x[j], oy - y[j], oz - z[j], images, mode);
-                real contact = plugmc_contact(p, a, b), u1, u2;
-                overlaps[l] += s.r2 < contact * contact;
-                pair_derivative(p, s, a, b, &u1, &u2);
-                sum[ENERGY][l] += plugmc_pair_term(p, s, a, b);
-                sum[GRADIENT][l] += u1 * s.x;
-                sum[GRADIENT + 1][l] += u1 * s.y;
-                sum[GRADIENT + 2][l] += u1 * s.z;
-                sum[VIRIAL][l] -= u1 * s.x * s.x;
-                sum[VIRIAL + 1][l] -= u1 * s.y * s.y;
-                sum[VIRIAL + 2][l] -= u1 * s.z * s.z;
-                if (second) sum[LAPLACIAN][l] += u2 + (real)(dimension - 1) * u1;
-            }
-        }
-        for (int q = 0; q < SUMS; q++)
+    for (int64_t i = 0; i < n;) {
+        const int64_t end = i + PLUGMC_FLUSH < n ? i + PLUGMC_FLUSH : n;
+        real sum[PLUGMC_SUMS][PLUGMC_BLOCK] = {{0}};
+        for (; i + PLUGMC_BLOCK <= end; i += PLUGMC_BLOCK)
+            plugmc_derivatives_block(k, mode, second, dimension, one_species, i, PLUGMC_BLOCK, sum,
+                                     overlaps);
+        if (i < end)
+            plugmc_derivatives_block(k, mode, second, dimension, 0, i, (int)(end - i), sum,
+                                     overlaps);
+        i = end;
+        for (int q = 0; q < PLUGMC_SUMS; q++)
             for (int l = 0; l < PLUGMC_BLOCK; l++) total[q][l] += (double)sum[q][l];
     }
     int64_t hits = 0;
-    double all[SUMS] = {0};
-    const double factor = (double)plugmc_probe_factor(p, a);
+    const double factor = (double)plugmc_probe_factor(k->p, k->probe);
     for (int l = 0; l < PLUGMC_BLOCK; l++) {
-        for (int q = 0; q < SUMS; q++) all[q] += total[q][l];
+        for (int q = 0; q < PLUGMC_SUMS; q++) all[q] += total[q][l];
         hits += overlaps[l];
     }
-    out->energy += factor * all[ENERGY];
-    for (int d = 0; d < 3; d++) out->gradient[d] += factor * all[GRADIENT + d];
-    for (int d = 0; d < 3; d++) out->virial[d] += factor * all[VIRIAL + d];
-    out->laplacian += factor * all[LAPLACIAN];
+    out->energy += factor * all[PLUGMC_SUM_ENERGY];
+    for (int d = 0; d < 3; d++) out->gradient[d] += factor * all[PLUGMC_SUM_GRADIENT + d];
+    for (int d = 0; d < 3; d++) out->virial[d] += factor * all[PLUGMC_SUM_VIRIAL + d];
+    out->laplacian += factor * all[PLUGMC_SUM_LAPLACIAN];
     return hits;
 }
 
-static PLUGMC_TARGETS int64_t plugmc_pair_derivatives(const void *instance, const plugmc_box *box,
-                                                      int periodic, int second,
-                                                      const plugmc_particle *probe,
-                                                      const plugmc_particles *others,
-                                                      plugmc_derivatives *out)
+static PLUGMC_TARGETS int64_t plugmc_pair_first(const void *instance, const plugmc_box *box,
+                                                int periodic, const plugmc_particle *probe,
+                                                const plugmc_particles *others,
+                                                plugmc_derivatives *out)
 {
-    const parameters p = *(const parameters *)instance;
-    if (second) {
-        PLUGMC_FOR_IMAGES(box, periodic, plugmc_derivatives_sum(&p, &images, mode, 1, box->dimension,
-                                                                probe, others, out))
-    } else {
-        PLUGMC_FOR_IMAGES(box, periodic, plugmc_derivatives_sum(&p, &images, mode, 0, box->dimension,
-                                                                probe, others, out))
-    }
+    PLUGMC_FOR_BOXES(NULL,
+                     plugmc_derivatives_sum(&batch, mode, 0, box->dimension, one_species, out))
+}
+
+static PLUGMC_TARGETS int64_t plugmc_pair_second(const void *instance, const plugmc_box *box,
+                                                 int periodic, const plugmc_particle *probe,
+                                                 const plugmc_particles *others,
+                                                 plugmc_derivatives *out)
+{
+    PLUGMC_FOR_BOXES(NULL,
+                     plugmc_derivatives_sum(&batch, mode, 1, box->dimension, one_species, out))
+}
+
+static int64_t plugmc_pair_derivatives(const void *instance, const plugmc_box *box, int periodic,
+                                       int second, const plugmc_particle *probe,
+                                       const plugmc_particles *others, plugmc_derivatives *out)
+{
+    return (second ? plugmc_pair_second : plugmc_pair_first)(instance, box, periodic, probe, others,
+                                                             out);
 }
 #define PLUGMC_PAIR_DERIVATIVES plugmc_pair_derivatives
 #else

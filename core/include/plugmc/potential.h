@@ -63,6 +63,20 @@ extern const plugmc_plugin plugmc_single __attribute__((visibility("hidden")));
 #define PLUGMC_NO_RANGE ((real)INFINITY)
 #endif
 PLUGMC_FN real plugmc_sqrt(real x) { return sizeof(real) == 4 ? (real)sqrtf((float)x) : (real)sqrt((double)x); }
+/* 1 / sqrt(x) for x > 0. On the GPU in float the processor's own, with a relative error below 2^-22. */
+PLUGMC_FN real plugmc_rsqrt(real x)
+{
+#ifdef __CUDACC_RTC__
+    if (sizeof(real) == 4) {
+        float y;
+        asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"((float)x));
+        return (real)y;
+    }
+    return (real)rsqrt((double)x);
+#else
+    return 1 / plugmc_sqrt(x);
+#endif
+}
 PLUGMC_FN real plugmc_fma(real a, real b, real c)
 {
     return sizeof(real) == 4 ? (real)fmaf((float)a, (float)b, (float)c)

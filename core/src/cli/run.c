@@ -162,7 +162,7 @@ static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
             size_t bytes = 0;
             char *fused = fuse(&sim->system, &kernel);
             int code = fused ? compile(nvrtc, fused, kernel.name, architecture,
-                                       sim->config.run.fast_math != 0, &cubin, &bytes, sim->report)
+                                       arithmetic_of(&kernel, sim->config.run.fast_math != 0), &cubin, &bytes, sim->report)
                              : report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text");
             free(fused);
             free(cubin);

@@ -165,13 +165,14 @@ static int fail_load(gpu *g, driver_result result, const char *name)
         g->compiler->minor, error_words(&g->api, result, words));
 }
 
-static int load_module(gpu *g, const char *fused, const char *name, const uint8_t digest[32],
-                       gpu_module **out)
+static int load_module(gpu *g, const char *fused, const plugmc_kernel_text *text,
+                       const uint8_t digest[32], gpu_module **out)
 {
     void *image = NULL;
     size_t bytes;
-    if (compile(g->compiler, fused, name, g->services.architecture, g->fast_math, &image, &bytes,
-                g->report)) {
+    const char *name = text->name;
+    if (compile(g->compiler, fused, name, g->services.architecture,
+                arithmetic_of(text, g->fast_math), &image, &bytes, g->report)) {
         if (g->caller) g->caller->failed = 1;
         return PLUGMC_ERROR_DEVICE;
     }
@@ -229,7 +230,7 @@ int gpu_kernel(gpu *g, const plugmc_kernel_text *text, const char *name, plugmc_
     uint8_t digest[32];
     sha256_of(fused, strlen(fused), digest);
     gpu_module *m = find_module(g, digest);
-    if (!m) code = load_module(g, fused, text->name, digest, &m);
+    if (!m) code = load_module(g, fused, text, digest, &m);
     free(fused);
     if (code) return code;
     for (plugmc_kernel *k = g->kernels; k; k = k->next)

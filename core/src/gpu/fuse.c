@@ -101,6 +101,8 @@ static void put_line(FILE *out, const char *file)
 static void put_defines(const fusion *f)
 {
     fprintf(f->out, "#define PLUGMC_REAL %s\n", f->in_double ? "double" : "float");
+    if (PLUGMC_HAS(f->kernel, contract) && f->kernel->contract)
+        fputs("#define PLUGMC_CONTRACTED 1\n", f->out); /* another text: another entry of the cache */
     for (const char *const *d = f->kernel->defines; d && *d; d++) {
         const char *equals = strchr(*d, '=');
         int length = equals ? (int)(equals - *d) : (int)strlen(*d);

@@ -25,9 +25,12 @@ void nvrtc_version(const nvrtc *, int *major, int *minor);
  * mover's text. malloc'ed. */
 char *fuse(const plugmc_system *, const plugmc_kernel_text *);
 
-/* A cubin for sm_<architecture>, from the cache or compiled. `fast_math` is a key of the INI.
- * On a compile error the log is reported, the fused source kept beside it and its path named. */
-int compile(nvrtc *, const char *fused, const char *name, int architecture, bool fast_math,
+enum arithmetic { ARITHMETIC_EXACT, ARITHMETIC_FAST, ARITHMETIC_CONTRACTED };
+/* What a text asks for, unless the user wants all of them fast ([run] fast_math). */
+enum arithmetic arithmetic_of(const plugmc_kernel_text *, bool fast_math);
+
+/* A cubin for sm_<architecture>, from the cache or compiled; exact arithmetic is that of the CPU. On a compile error the log is reported, the fused source kept beside it and its path named. */
+int compile(nvrtc *, const char *fused, const char *name, int architecture, enum arithmetic,
             void **cubin, size_t *bytes, report *);
 
 /* Folder of the kernel cache, made if need be (mode 0700), valid until the next call; NULL with a

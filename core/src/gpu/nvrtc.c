@@ -131,6 +131,12 @@ typedef struct options {
     bool ptx; /* the GPU is newer than the compiler: its driver has to finish the work */
 } options;
 
+enum arithmetic arithmetic_of(const plugmc_kernel_text *text, bool fast_math)
+{
+    if (fast_math) return ARITHMETIC_FAST;
+    return PLUGMC_HAS(text, contract) && text->contract ? ARITHMETIC_CONTRACTED : ARITHMETIC_EXACT;
+}
+
 /* The architecture itself, or the nearest older one, as PTX. 0 if there is none. */
 static int nearest_architecture(const nvrtc *n, int architecture)
 {
@@ -141,8 +147,11 @@ static int nearest_architecture(const nvrtc *n, int architecture)
     return best;
 }
 
-static bool choose_options(const nvrtc *n, int architecture, bool fast_math, options *o)
+static bool choose_options(const nvrtc *n, int architecture, enum arithmetic arithmetic, options *o)
 {
+    static const char *const how[] = {[ARITHMETIC_EXACT] = "--fmad=false",
+                                      [ARITHMETIC_FAST] = "--use_fast_math",
+                                      [ARITHMETIC_CONTRACTED] = "--fmad=true"};
     int nearest = nearest_architecture(n, architecture);
     if (!nearest) return false;
     o->ptx = nearest != architecture;
@@ -150,8 +159,7 @@ static bool choose_options(const nvrtc *n, int architecture, bool fast_math, opt
              nearest);
     const char *list[OPTIONS] = {o->architecture, "--std=c++17", "-default-device",
                                  "-Drestrict=__restrict__",
-                                 /* IEEE arithmetic as on the CPU, unless the user gives it up */
-                                 fast_math ? "--use_fast_math" : "--fmad=false"};
+                                 how[arithmetic]};
     memcpy(o->list, list, sizeof list);
     return true;
 }
@@ -319,12 +327,12 @@ static void warn_uncached(nvrtc *n, report *r, const char *why)
     n->warned = true;
 }
 
-int compile(nvrtc *n, const char *fused, const char *name, int architecture, bool fast_math,
+int compile(nvrtc *n, const char *fused, const char *name, int architecture, enum arithmetic arithmetic,
             void **cubin, size_t *bytes, report *r)
 {
     options o;
     char why[512], *image = NULL;
-    if (!choose_options(n, architecture, fast_math, &o))
+    if (!choose_options(n, architecture, arithmetic, &o))
         return report_error(r, EXIT_DEVICE, NULL, 0,
                             "NVRTC %d.%d ('%s') compiles for sm_%d and newer, but sm_%d is needed; "
                             "set PLUGMC_NVRTC to an older one",

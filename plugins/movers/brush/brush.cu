@@ -1,0 +1,536 @@
+/* brush.cu: the sequential Metropolis sweep of N particles that all interact, in one kernel.
+ *
+ * propose.cu has drawn the trial moves. Particles are decided in the order of their numbers, so the energy change of
+ * particle i is a sum over j < i where they are by now and over j > i where they were:
+ *
+ *     change_i = sum_{j<i} c(i, x'_j) + sum_{j>i} c(i, x_j),   c(i, y) = u(x~_i - y) - u(x_i - y)
+ *
+ * Nearly all of these terms are known long before i is decided. Particles are cut into panels of
+ * BRUSH_PANEL. For panel g the terms of all j but those in panels g - 1 and g (below i) are summed
+ * by the workers, one task for a range of j; the terms of j in panels g - 1 and g, which are decided
+ * last, by the decider. There is one decider a walker, a block that goes through the panels in rows
+ * of 32: a warp decides a row, one particle a lane, with the changes that one of them makes to the
+ * others worked out beforehand for both outcomes, so that a decision costs an addition, a comparison
+ * and a broadcast. The other warps of the block meanwhile add the terms of the row before to the
+ * particles up to the end of the next panel.
+ *
+ * Who waits for whom. Blocks take their walker and role, and workers their tasks, from counters, so
+ * the first blocks that run are deciders and their workers, and a task waits only for decisions
+ * that depend on tasks with smaller numbers, which somebody is working on: no deadlock, in whatever
+ * order the hardware starts blocks, as long as two run at the same time.
+ *
+ * Sums. Terms are summed in real over BRUSH_CHUNK consecutive j (aligned; one species), then in
+ * fixed point (2^-32 kT), where the order does not matter: the chain is the same whatever the number
+ * of blocks, the length of tasks and the GPU. Within a row sums are in double, in order.
+ *
+ * BRUSH_PANEL threads make a team, one particle each; a block has BRUSH_TEAMS.
+ */
+#define BRUSH_ROW 32
+#define BRUSH_BLOCK (BRUSH_PANEL * BRUSH_TEAMS)
+#define BRUSH_TILE BRUSH_BLOCK /* places in shared memory at a time */
+#define BRUSH_UNIT 4294967296.0 /* fixed-point units of a kT */
+#define BRUSH_HUGE 1073741824.0 /* kT: beyond fixed point */
+#define BRUSH_RING (4 * BRUSH_PANEL)
+#define BRUSH_NEAR 4       /* places a thread in brush_spread_near */
+#define BRUSH_NEAR_WARPS 8 /* threads for all of them: BRUSH_ROW * BRUSH_ROW / BRUSH_NEAR */
+#define BRUSH_FAR_WARPS (BRUSH_WARPS * 3 / 8)
+
+/* ---- Pairs --------------------------------------------------------------------------------- */
+
+/* A particle with its trial move. */
+typedef struct brush_probe {
+    brush_place old, moved;
+    plugmc_site site;
+} brush_probe;
+
+/* Sums over a chunk. */
+typedef struct brush_chunk {
+    plugmc_sums sums;
+    int overlaps;
+} brush_chunk;
+
+PLUGMC_FN void brush_add_pair(brush_chunk *c, const brush_probe *i, const brush_place *j,
+                              plugmc_site b)
+{
+    plugmc_separation to =
+        plugmc_separated(i->moved.x - j->x, i->moved.y - j->y, i->moved.z - j->z);
+#if PLUGMC_ENERGY_TERMS
+    plugmc_separation from = plugmc_separated(i->old.x - j->x, i->old.y - j->y, i->old.z - j->z);
+    plugmc_sums_add_change(&c->sums, from, to, i->site, b);
+#endif
+#if PLUGMC_CONTACTS
+    c->overlaps |= to.r2 < plugmc_contact_square(i->site.species, b.species);
+#endif
+}
+
+/* A chunk's energy in fixed point. Far too large is as good as an overlap: it cannot be accepted. */
+PLUGMC_FN long long brush_fixed(const brush_state *s, brush_chunk *c, plugmc_site a)
+{
+    const real change = plugmc_sums_total(&c->sums, a);
+    if (change < (real)BRUSH_HUGE && change > -(real)BRUSH_HUGE)
+#ifdef BRUSH_DOUBLE
+        return __double2ll_rn(change * BRUSH_UNIT);
+#else
+        return __float2ll_rn(change * (float)BRUSH_UNIT);
+#endif
+    if (!c->overlaps && !(change >= (real)BRUSH_HUGE)) *s->failed = 1;
+    c->overlaps = 1;
+    return 0;
+}
+
+/* The terms of `count` places of a chunk that begins with particle j0: those below `end`, and, if
+ * `above` is not negative, only j > above. */
+PLUGMC_FN long long brush_chunk_sum(const brush_state *s, const brush_probe *i,
+                                    const brush_place *places, int count, int j0, int end, int above,
+                                    int *overlaps)
+{
+    brush_chunk c;
+    plugmc_sums_clear(&c.sums);
+    c.overlaps = 0;
+    const int species = (int)places[0].species;
+    const bool whole = above < 0 && j0 + count <= end && (int)places[count - 1].species == species;
+    if (whole) {
+        const plugmc_site b = plugmc_site_of_species(species);
+#pragma unroll 8
+        for (int q = 0; q < BRUSH_CHUNK; q++) brush_add_pair(&c, i, &places[q], b);
+    } else {
+        for (int q = 0; q < count && j0 + q < end; q++)
+            if (j0 + q > above)
+                brush_add_pair(&c, i, &places[q], plugmc_site_of_species((int)places[q].species));
+    }
+    long long fixed = brush_fixed(s, &c, i->site);
+    *overlaps |= c.overlaps;
+    return fixed;
+}
+
+/* ---- Memory that other blocks write --------------------------------------------------------- */
+
+/* Past the first-level cache, which does not see what other blocks have written. */
+PLUGMC_FN brush_place brush_read_place(const brush_place *from)
+{
+    brush_place p;
+#ifdef BRUSH_DOUBLE
+    asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2];" : "=d"(p.x), "=d"(p.y) : "l"(from) : "memory");
+    asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2 + 16];"
+                 : "=d"(p.z), "=d"(p.species) : "l"(from) : "memory");
+#else
+    asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(p.x), "=f"(p.y), "=f"(p.z), "=f"(p.species) : "l"(from) : "memory");
+#endif
+    return p;
+}
+
+PLUGMC_FN unsigned brush_read(const unsigned *from)
+{
+    return *(const volatile unsigned *)from;
+}
+
+/* Waits until *counter is at least `least`; the whole block calls it. */
+PLUGMC_FN void brush_wait(const unsigned *counter, unsigned least)
+{
+    if (threadIdx.x == 0) {
+        while (brush_read(counter) < least) {
+#if __CUDA_ARCH__ >= 700
+            __nanosleep(100);
+#endif
+        }
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+/* ---- Workers ------------------------------------------------------------------------------- */
+
+/* Terms of j in [begin, end) for the particles of panel g; begin is a multiple of BRUSH_PANEL. */
+PLUGMC_FN void brush_range(const brush_state *s, int w, int g, int begin, int end,
+                           brush_place *tile)
+{
+    const int lane = threadIdx.x % BRUSH_PANEL, team = threadIdx.x / BRUSH_PANEL;
+    const int i = g * BRUSH_PANEL + lane;
+    const size_t base = (size_t)w * s->padded;
+    brush_probe probe;
+    probe.old = brush_read_place(&s->place[base + i]);
+    probe.moved = s->moved[base + i];
+    probe.site = plugmc_site_of_species((int)probe.old.species);
+    /* j > i only where the range reaches into the panel itself */
+    const int above = begin >= g * BRUSH_PANEL && begin < (g + 1) * BRUSH_PANEL ? i : -1;
+    long long sum = 0;
+    int overlaps = 0;
+
+    brush_place next = brush_read_place(&s->place[base + begin + threadIdx.x]);
+    for (int j0 = begin; j0 < end; j0 += BRUSH_TILE) {
+        tile[threadIdx.x] = next;
+        __syncthreads();
+        if (j0 + BRUSH_TILE < end)
+            next = brush_read_place(&s->place[base + j0 + BRUSH_TILE + threadIdx.x]);
+        const int first = team * (BRUSH_TILE / BRUSH_TEAMS);
+#pragma unroll 1
+        for (int q = first; q < first + BRUSH_TILE / BRUSH_TEAMS; q += BRUSH_CHUNK)
+            if (j0 + q < end && j0 + q < s->particles)
+                sum += brush_chunk_sum(s, &probe, &tile[q], BRUSH_CHUNK, j0 + q,
+                                       end < s->particles ? end : s->particles,
+                                       j0 + q <= above ? above : -1, &overlaps);
+        __syncthreads();
+    }
+    if (i < s->particles) {
+        atomicAdd((unsigned long long *)&s->sum[base + i], (unsigned long long)sum);
+        if (overlaps) s->hit[base + i] = 1;
+    }
+}
+
+/* Task number `t` of a walker: panel t / (intervals + 2); of its tasks first those of later
+ * particles, then those of earlier ones, and last those of panel g - 2, decided last. */
+PLUGMC_FN void brush_task(const brush_state *s, int w, unsigned t, brush_place *tile)
+{
+    const int tasks = s->intervals + 2;
+    const int g = t / tasks, k = t % tasks;
+    const int here = g * BRUSH_PANEL / s->interval, upper = s->intervals - here;
+    const int last = (g - 2) * BRUSH_PANEL; /* first particle of panel g - 2 */
+    const int lower = last > 0 ? (last + s->interval - 1) / s->interval : 0;
+    int begin = 0, end = 0, panels = 0;
+    if (k < upper) {
+        begin = k == 0 ? g * BRUSH_PANEL : (here + k) * s->interval;
+        end = (here + k + 1) * s->interval;
+    } else if (k < upper + lower) {
+        begin = (k - upper) * s->interval;
+        end = begin + s->interval < last ? begin + s->interval : last;
+        panels = end / BRUSH_PANEL;
+    } else if (k == upper + lower && g >= 2) {
+        begin = last;
+        end = last + BRUSH_PANEL;
+        panels = g - 1;
+    }
+    if (panels) brush_wait(&s->decided[w], panels);
+    if (begin < end && begin < s->particles) brush_range(s, w, g, begin, end, tile);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(&s->done[(size_t)w * s->panels + g], 1u);
+}
+
+PLUGMC_FN void brush_work(const brush_state *s, int w, brush_place *tile, unsigned *shared)
+{
+    const unsigned tasks = (unsigned)s->panels * (unsigned)(s->intervals + 2);
+    for (;;) {
+        if (threadIdx.x == 0) *shared = atomicAdd(&s->ticket[w], 1u);
+        __syncthreads();
+        const unsigned t = *shared;
+        __syncthreads();
+        if (t >= tasks) return;
+        brush_task(s, w, t, tile);
+    }
+}
+
+/* ---- The decider ---------------------------------------------------------------------------- */
+
+/* Both outcomes of j for i in one row. */
+typedef struct __align__(2 * sizeof(real)) brush_outcome {
+    real rejected, accepted;
+} brush_outcome;
+
+/* A ring of the panels that the decider has to do with. sum: terms of rows that the decider has
+ * added; bulk: what the workers have. */
+typedef struct brush_desk {
+    brush_place old[BRUSH_RING], moved[BRUSH_RING];
+    brush_trial trial[BRUSH_RING];
+    long long sum[BRUSH_RING], bulk[BRUSH_RING];
+    int hit[BRUSH_RING];
+    brush_outcome outcome[3][BRUSH_ROW][BRUSH_ROW + 1]; /* [row % 3][j][i] */
+    unsigned mask[2]; /* [row % 2]: who of the row was accepted */
+} brush_desk;
+
+/* Where particle i lies in the ring. */
+PLUGMC_FN int brush_slot(int i) { return i & (BRUSH_RING - 1); }
+
+#define BRUSH_ROWS (BRUSH_PANEL / BRUSH_ROW) /* of a panel */
+#define BRUSH_WARPS (BRUSH_BLOCK / 32)
+
+/* The term of one pair, infinite where the new place overlaps. */
+PLUGMC_FN real brush_pair_change(const brush_probe *i, const brush_place *j, plugmc_site b)
+{
+    brush_chunk c;
+    plugmc_sums_clear(&c.sums);
+    c.overlaps = 0;
+    brush_add_pair(&c, i, j, b);
+    const real change = plugmc_sums_total(&c.sums, i->site);
+    return c.overlaps ? (real)__int_as_float(0x7f800000) : change;
+}
+
+PLUGMC_FN brush_probe brush_probe_at(const brush_desk *d, int slot)
+{
+    brush_probe p;
+    p.old = d->old[slot];
+    p.moved = d->moved[slot];
+    p.site = plugmc_site_of_species((int)p.old.species);
+    return p;
+}
+
+/* Places, trial moves and thresholds of panel g into the ring. */
+PLUGMC_FN void brush_fetch(const brush_state *s, brush_desk *d, int w, int g, int thread, int threads)
+{
+    if (g >= s->panels) return;
+    for (int q = thread; q < BRUSH_PANEL; q += threads) {
+        const size_t at = (size_t)w * s->padded + (size_t)g * BRUSH_PANEL + q;
+        const int slot = brush_slot(g * BRUSH_PANEL + q);
+        d->old[slot] = s->place[at];
+        d->moved[slot] = s->moved[at];
+        d->trial[slot] = s->trial[at];
+        d->sum[slot] = 0;
+        d->hit[slot] = 0;
+    }
+}
+
+/* The workers' sums of panel g, as soon as they are complete; one warp calls it. */
+PLUGMC_FN void brush_collect(const brush_state *s, brush_desk *d, int w, int g, int lane)
+{
+    if (g >= s->panels) return;
+    const unsigned *done = &s->done[(size_t)w * s->panels + g];
+    while (brush_read(done) < (unsigned)s->intervals + 2) {
+    }
+    __threadfence();
+    for (int q = lane; q < BRUSH_PANEL; q += 32) {
+        const size_t at = (size_t)w * s->padded + (size_t)g * BRUSH_PANEL + q;
+        const int slot = brush_slot(g * BRUSH_PANEL + q);
+        const int hit = *(volatile int *)&s->hit[at];
+        d->bulk[slot] = *(volatile long long *)&s->sum[at];
+        if (hit) atomicOr(&d->hit[slot], 1);
+    }
+}
+
+/* What each decision of row r would change for the particles after it in the row, shared among
+ * `warps` warps. Lines m and 32 - m of the triangle i > j have 31 pairs together, one a lane. */
+PLUGMC_FN void brush_outcomes(const brush_state *s, brush_desk *d, int r, int warp, int warps)
+{
+    const int lane = threadIdx.x % 32, side = BRUSH_ROW - 1;
+    if (lane >= side) return;
+#pragma unroll 1
+    for (int m = warp; m < BRUSH_ROW / 2; m += warps) {
+        const bool first = lane < side - m;
+        const int j = first ? m : side - m, i = first ? m + 1 + lane : lane + 1;
+        if (r * BRUSH_ROW + i >= s->particles) continue;
+        const int slot = brush_slot(r * BRUSH_ROW + j);
+        const brush_probe probe = brush_probe_at(d, brush_slot(r * BRUSH_ROW + i));
+        const plugmc_site b = plugmc_site_of_species((int)d->old[slot].species);
+        brush_outcome o;
+        o.rejected = brush_pair_change(&probe, &d->old[slot], b);
+        o.accepted = brush_pair_change(&probe, &d->moved[slot], b);
+        d->outcome[r % 3][j][i] = o;
+    }
+}
+
+/* Change of energy by what is known before the row is decided, kT; infinite if there is no way. */
+PLUGMC_FN double brush_change_before(const brush_state *s, const brush_desk *d, int i)
+{
+    const int slot = brush_slot(i);
+    if (i >= s->particles || d->hit[slot]) return __longlong_as_double(0x7ff0000000000000LL);
+    return (double)(d->sum[slot] + d->bulk[slot]) * (1 / BRUSH_UNIT) + d->trial[slot].change;
+}
+
+/* One warp decides row r, a lane a particle. Decisions are taken in pairs: while the first is
+ * broadcast, the second is ready for either outcome. margin: change - threshold, in real: what is
+ * large has gone into it before. */
+PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int r)
+{
+    const int lane = threadIdx.x % 32, i = r * BRUSH_ROW + lane, slot = brush_slot(i);
+    const brush_outcome(*outcome)[BRUSH_ROW + 1] = d->outcome[r % 3];
+    const double threshold = i < s->particles ? d->trial[slot].threshold : 0;
+    real margin = (real)(brush_change_before(s, d, i) - threshold);
+    unsigned mask = 0;
+#pragma unroll
+    for (int j = 0; j < BRUSH_ROW; j += 2) {
+        const brush_outcome o = outcome[j][lane], p = outcome[j + 1][lane];
+        const real with = margin + o.accepted, without = margin + o.rejected;
+        const bool one = __any_sync(0xffffffffu, lane == j && margin < 0);
+        const bool two_with = __any_sync(0xffffffffu, lane == j + 1 && with < 0);
+        const bool two_without = __any_sync(0xffffffffu, lane == j + 1 && without < 0);
+        const real if_one = with + (two_with ? p.accepted : p.rejected);
+        const real if_not = without + (two_without ? p.accepted : p.rejected);
+        const bool two = one ? two_with : two_without;
+        margin = one ? if_one : if_not;
+        mask |= (one ? 1u : 0u) << j | (two ? 1u : 0u) << (j + 1);
+    }
+    if (i < s->particles && margin != margin) *s->failed = 1;
+    if (mask >> lane & 1) d->old[slot] = d->moved[slot];
+    if (lane == 0) d->mask[r % 2] = mask;
+}
+
+/* The energy that the moves of row r have brought, in fixed point; one warp calls it, lane by lane. */
+PLUGMC_FN long long brush_energy_of(const brush_state *s, const brush_desk *d, int r, int lane)
+{
+    const unsigned mask = d->mask[r % 2];
+    double change = brush_change_before(s, d, r * BRUSH_ROW + lane);
+    if (!(mask >> lane & 1)) return 0;
+    double part[4] = {0, 0, 0, 0}; /* chains of additions; what is not after j in the row is 0 */
+    for (int j = 0; j < BRUSH_ROW; j += 4)
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const brush_outcome o = d->outcome[r % 3][j + k][lane];
+            part[k] += (double)(mask >> (j + k) & 1 ? o.accepted : o.rejected);
+        }
+    return __double2ll_rn((change + ((part[0] + part[1]) + (part[2] + part[3]))) * BRUSH_UNIT);
+}
+
+/* Row r's new places, for the workers; behind the last row of a panel also that it is decided. One
+ * warp calls it, after the block has seen the decisions. */
+PLUGMC_FN void brush_publish(const brush_state *s, const brush_desk *d, int w, int r, int lane)
+{
+    const int i = r * BRUSH_ROW + lane;
+    if (d->mask[r % 2] >> lane & 1) s->place[(size_t)w * s->padded + i] = d->old[brush_slot(i)];
+    if ((r + 1) % BRUSH_ROWS) return;
+    __threadfence();
+    __syncwarp();
+    if (lane == 0) *(volatile unsigned *)&s->decided[w] = (unsigned)(r + 1) / BRUSH_ROWS;
+}
+
+/* Terms of `count` places of a row. */
+PLUGMC_FN long long brush_some(const brush_state *s, const brush_probe *i, const brush_place *places,
+                               int count, int *overlaps)
+{
+    const int species = (int)places[0].species;
+    brush_chunk c;
+    plugmc_sums_clear(&c.sums);
+    c.overlaps = 0;
+    if (places[count - 1].species == places[0].species) { /* numbered species by species */
+        const plugmc_site b = plugmc_site_of_species(species);
+#pragma unroll
+        for (int q = 0; q < count; q++) brush_add_pair(&c, i, &places[q], b);
+    } else {
+#pragma unroll 1
+        for (int q = 0; q < count; q++)
+            brush_add_pair(&c, i, &places[q], plugmc_site_of_species((int)places[q].species));
+    }
+    long long fixed = brush_fixed(s, &c, i->site);
+    *overlaps |= c.overlaps;
+    return fixed;
+}
+
+/* Terms of row r for the row after it, which is decided next: BRUSH_NEAR places a thread. */
+PLUGMC_FN void brush_spread_near(const brush_state *s, brush_desk *d, int r)
+{
+    const int parts = BRUSH_ROW / BRUSH_NEAR, q = threadIdx.x;
+    const int i = (r + 1) * BRUSH_ROW + q / parts, slot = brush_slot(i);
+    const int j0 = r * BRUSH_ROW + q % parts * BRUSH_NEAR;
+    long long sum = 0;
+    int overlaps = 0;
+    if (i < s->particles) {
+        const brush_probe probe = brush_probe_at(d, slot);
+        sum = brush_some(s, &probe, &d->old[brush_slot(j0)], BRUSH_NEAR, &overlaps);
+    }
+#pragma unroll
+    for (int step = 1; step < parts; step *= 2) {
+        sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        overlaps |= __shfl_xor_sync(0xffffffffu, overlaps, step);
+    }
+    if (q % parts == 0) {
+        d->sum[slot] += sum;
+        if (overlaps) d->hit[slot] = 1;
+    }
+}
+
+/* Terms of row r for the rows behind the next one, to the end of the next panel: one thread a
+ * particle and chunk. */
+PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int r, int thread, int threads)
+{
+    const int chunks = BRUSH_ROW / BRUSH_CHUNK, begin = (r + 2) * BRUSH_ROW;
+    const int end = (r / BRUSH_ROWS + 2) * BRUSH_PANEL;
+    for (int q = thread; q < (end - begin) * chunks; q += threads) {
+        const int i = begin + q / chunks, slot = brush_slot(i);
+        const int j0 = r * BRUSH_ROW + q % chunks * BRUSH_CHUNK;
+        long long sum = 0;
+        int overlaps = 0;
+        if (i < s->particles) {
+            const brush_probe probe = brush_probe_at(d, slot);
+            sum = brush_some(s, &probe, &d->old[brush_slot(j0)], BRUSH_CHUNK, &overlaps);
+        }
+        /* the chunks of one particle lie in neighbouring lanes */
+#pragma unroll
+        for (int step = 1; step < chunks; step *= 2) {
+            sum += __shfl_xor_sync(0xffffffffu, sum, step);
+            overlaps |= __shfl_xor_sync(0xffffffffu, overlaps, step);
+        }
+        if (q % chunks) continue;
+        d->sum[slot] += sum;
+        if (overlaps) atomicOr(&d->hit[slot], 1);
+    }
+}
+
+/* All but the last two warps wait for each other. */
+PLUGMC_FN void brush_meet(void)
+{
+    asm volatile("bar.sync 1, %0;" ::"n"(BRUSH_BLOCK - 64) : "memory");
+}
+
+/* What the block does from the decisions of row r - 1 to those of row r. First of all the terms of
+ * row r - 1 are added to row r, for which the others leave the processor to the first warps. Then
+ * warp 0 decides row r; others work out the outcomes of row r + 1, and add the terms of row r - 1 to
+ * the rows behind. The last two warps tell what was decided and fetch what comes. */
+PLUGMC_FN void brush_row(const brush_state *s, brush_desk *d, int w, int r, long long *energy,
+                         unsigned *accepted)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, rows = s->panels * BRUSH_ROWS;
+    const int near = BRUSH_NEAR_WARPS, far = near + BRUSH_FAR_WARPS, g = r / BRUSH_ROWS;
+    if (warp < BRUSH_WARPS - 2) {
+        if (warp < near && r > 0) brush_spread_near(s, d, r - 1);
+        brush_meet();
+        if (warp == 0)
+            brush_decide(s, d, r);
+        else if (warp >= near && warp < far) {
+            if (r > 0) brush_spread_far(s, d, r - 1, threadIdx.x - 32 * near, 32 * (far - near));
+        } else if (r + 1 < rows)
+            brush_outcomes(s, d, r + 1, warp < near ? warp - 1 : warp - far + near - 1,
+                           BRUSH_WARPS - 3 - BRUSH_FAR_WARPS);
+    } else if (warp == BRUSH_WARPS - 2) {
+        if (r > 0) *energy += brush_energy_of(s, d, r - 1, lane);
+        if (r > 0) *accepted += __popc(d->mask[(r - 1) % 2]);
+    } else {
+        if (r > 0) brush_publish(s, d, w, r - 1, lane);
+        if (r % BRUSH_ROWS == 0) brush_fetch(s, d, w, g + 2, lane, 32);
+        if (r % BRUSH_ROWS == BRUSH_ROWS - 1) brush_collect(s, d, w, g + 1, lane);
+    }
+}
+
+PLUGMC_FN void brush_decider(const brush_state *s, int w, brush_desk *d)
+{
+    const int rows = s->panels * BRUSH_ROWS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    unsigned accepted = 0;
+    long long energy = 0;
+    brush_fetch(s, d, w, 0, threadIdx.x, BRUSH_BLOCK);
+    brush_fetch(s, d, w, 1, threadIdx.x, BRUSH_BLOCK);
+    /* what is not after j in its row stays 0 */
+    for (int q = threadIdx.x; q < 3 * BRUSH_ROW * (BRUSH_ROW + 1); q += BRUSH_BLOCK) {
+        const brush_outcome none = {0, 0};
+        (&d->outcome[0][0][0])[q] = none;
+    }
+    __syncthreads();
+    brush_outcomes(s, d, 0, warp, BRUSH_WARPS);
+    if (warp == 0) brush_collect(s, d, w, 0, lane);
+    __syncthreads();
+    for (int r = 0; r < rows; r++) {
+        brush_row(s, d, w, r, &energy, &accepted);
+        __syncthreads();
+    }
+    if (warp != BRUSH_WARPS - 2) return;
+    brush_publish(s, d, w, rows - 1, lane);
+    energy += brush_energy_of(s, d, rows - 1, lane);
+    accepted += __popc(d->mask[(rows - 1) % 2]);
+    for (int step = 16; step; step /= 2) energy += __shfl_xor_sync(0xffffffffu, energy, step);
+    if (lane > 0) return;
+    atomicAdd(s->accepted, (unsigned long long)accepted);
+    s->energy[w] += energy;
+    if (w == 0) *s->sweep += 1;
+}
+
+extern "C" __global__ void __launch_bounds__(BRUSH_BLOCK, 1) brush_sweep(brush_state s)
+{
+    extern __shared__ __align__(32) unsigned char memory[];
+    __shared__ unsigned shared;
+    if (threadIdx.x == 0) shared = atomicAdd(s.role, 1u);
+    __syncthreads();
+    const unsigned role = shared;
+    __syncthreads();
+    const int w = (int)(role / (unsigned)s.blocks);
+    brush_place *tile = (brush_place *)memory;
+    if (role % (unsigned)s.blocks == 0)
+        brush_decider(&s, w, (brush_desk *)memory);
+    else
+        brush_work(&s, w, tile, &shared);
+}

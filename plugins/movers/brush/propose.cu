@@ -1,0 +1,53 @@
+/* propose.cu: the trial moves of a sweep, and positions out. Apart from brush.cu because this is
+ * compiled to the arithmetic of the CPU, bit for bit. */
+
+/* Draws all trial moves and clears what the sweep adds up. */
+extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
+                                         unsigned long long seed)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, w = blockIdx.y;
+    const unsigned long long sweep = *s.sweep;
+    if (i == 0) {
+        s.decided[w] = s.ticket[w] = 0;
+        if (w == 0) *s.role = 0;
+    }
+    if (i < s.panels) s.done[(size_t)w * s.panels + i] = 0;
+    if (i >= s.particles) return;
+    const size_t at = (size_t)w * s.padded + i;
+    s.sum[at] = 0;
+    s.hit[at] = 0;
+    const brush_place old = s.place[at];
+    double to[3] = {(double)old.x, (double)old.y, (double)old.z};
+    int outside = !brush_displace(&domain, seed, sweep, (uint32_t)w, (uint32_t)i, *s.step, to);
+    brush_place moved;
+    moved.x = (real)to[0];
+    moved.y = (real)to[1];
+    moved.z = (real)to[2];
+    moved.species = old.species;
+    brush_trial trial;
+    trial.change = 0;
+#if PLUGMC_FIELDS
+    const plugmc_site a = plugmc_site_of_species((int)old.species);
+    plugmc_position from, there;
+    from.x = old.x, from.y = old.y, from.z = old.z;
+    there.x = moved.x, there.y = moved.y, there.z = moved.z;
+    int unused = 0;
+    trial.change = (double)plugmc_fields(there, a, &outside) - (double)plugmc_fields(from, a, &unused);
+#endif
+    if (outside) trial.change = __longlong_as_double(0x7ff0000000000000LL);
+    trial.threshold = brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
+    s.moved[at] = moved;
+    s.trial[at] = trial;
+}
+
+/* Canonical positions [walkers][particles][3] from places. */
+extern "C" __global__ void brush_store(brush_state s, double *positions)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, w = blockIdx.y;
+    if (i >= s.particles) return;
+    const brush_place p = s.place[(size_t)w * s.padded + i];
+    double *to = positions + 3 * ((size_t)w * s.particles + i);
+    to[0] = (double)p.x;
+    to[1] = (double)p.y;
+    to[2] = (double)p.z;
+}
