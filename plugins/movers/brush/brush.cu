@@ -31,7 +31,7 @@
 #define BRUSH_UNIT 4294967296.0 /* fixed-point units of a kT */
 #define BRUSH_HUGE 1073741824.0 /* kT: beyond fixed point */
 #define BRUSH_RING (4 * BRUSH_PANEL)
-#define BRUSH_NEAR 4       /* places a thread in brush_spread_near */
+#define BRUSH_NEAR 4       /* places a thread has of the row before its own */
 #define BRUSH_NEAR_WARPS 8 /* threads for all of them: BRUSH_ROW * BRUSH_ROW / BRUSH_NEAR */
 #define BRUSH_FAR_WARPS (BRUSH_WARPS * 3 / 8)
 
@@ -63,18 +63,18 @@ PLUGMC_FN void brush_add_pair(brush_chunk *c, const brush_probe *i, const brush_
 #endif
 }
 
-/* A chunk's energy in fixed point. Far too large is as good as an overlap: it cannot be accepted. */
-PLUGMC_FN long long brush_fixed(const brush_state *s, brush_chunk *c, plugmc_site a)
+/* An energy in fixed point. Infinite, or far too large, is as good as an overlap: it cannot be
+ * accepted. */
+PLUGMC_FN long long brush_fixed(const brush_state *s, real change, int *overlaps)
 {
-    const real change = plugmc_sums_total(&c->sums, a);
     if (change < (real)BRUSH_HUGE && change > -(real)BRUSH_HUGE)
 #ifdef BRUSH_DOUBLE
         return __double2ll_rn(change * BRUSH_UNIT);
 #else
         return __float2ll_rn(change * (float)BRUSH_UNIT);
 #endif
-    if (!c->overlaps && !(change >= (real)BRUSH_HUGE)) *s->failed = 1;
-    c->overlaps = 1;
+    if (!*overlaps && !(change >= (real)BRUSH_HUGE)) *s->failed = 1;
+    *overlaps = 1;
     return 0;
 }
 
@@ -98,7 +98,7 @@ PLUGMC_FN long long brush_chunk_sum(const brush_state *s, const brush_probe *i,
             if (j0 + q > above)
                 brush_add_pair(&c, i, &places[q], plugmc_site_of_species((int)places[q].species));
     }
-    long long fixed = brush_fixed(s, &c, i->site);
+    long long fixed = brush_fixed(s, plugmc_sums_total(&c.sums, i->site), &c.overlaps);
     *overlaps |= c.overlaps;
     return fixed;
 }
@@ -131,7 +131,7 @@ PLUGMC_FN void brush_wait(const unsigned *counter, unsigned least)
     if (threadIdx.x == 0) {
         while (brush_read(counter) < least) {
 #if __CUDA_ARCH__ >= 700
-            __nanosleep(100);
+            __nanosleep(20);
 #endif
         }
         __threadfence();
@@ -163,9 +163,9 @@ PLUGMC_FN void brush_range(const brush_state *s, int w, int g, int begin, int en
         __syncthreads();
         if (j0 + BRUSH_TILE < end)
             next = brush_read_place(&s->place[base + j0 + BRUSH_TILE + threadIdx.x]);
-        const int first = team * (BRUSH_TILE / BRUSH_TEAMS);
+        /* teams take chunks in turn, so that a short range is shared too */
 #pragma unroll 1
-        for (int q = first; q < first + BRUSH_TILE / BRUSH_TEAMS; q += BRUSH_CHUNK)
+        for (int q = team * BRUSH_CHUNK; q < BRUSH_TILE; q += BRUSH_CHUNK * BRUSH_TEAMS)
             if (j0 + q < end && j0 + q < s->particles)
                 sum += brush_chunk_sum(s, &probe, &tile[q], BRUSH_CHUNK, j0 + q,
                                        end < s->particles ? end : s->particles,
@@ -200,8 +200,14 @@ PLUGMC_FN void brush_task(const brush_state *s, int w, unsigned t, brush_place *
         end = last + BRUSH_PANEL;
         panels = g - 1;
     }
+    /* what is decided last comes last: workers are many panels ahead of the decider */
+    const int early = panels && end - 2 * BRUSH_PANEL > begin ? end - 2 * BRUSH_PANEL : begin;
+    if (early > begin) {
+        brush_wait(&s->decided[w], early / BRUSH_PANEL);
+        brush_range(s, w, g, begin, early, tile);
+    }
     if (panels) brush_wait(&s->decided[w], panels);
-    if (begin < end && begin < s->particles) brush_range(s, w, g, begin, end, tile);
+    if (early < end && early < s->particles) brush_range(s, w, g, early, end, tile);
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(&s->done[(size_t)w * s->panels + g], 1u);
@@ -398,32 +404,48 @@ PLUGMC_FN long long brush_some(const brush_state *s, const brush_probe *i, const
         for (int q = 0; q < count; q++)
             brush_add_pair(&c, i, &places[q], plugmc_site_of_species((int)places[q].species));
     }
-    long long fixed = brush_fixed(s, &c, i->site);
+    long long fixed = brush_fixed(s, plugmc_sums_total(&c.sums, i->site), &c.overlaps);
     *overlaps |= c.overlaps;
     return fixed;
 }
 
-/* Terms of row r for the row after it, which is decided next: BRUSH_NEAR places a thread. */
-PLUGMC_FN void brush_spread_near(const brush_state *s, brush_desk *d, int r)
+/* Row r and the row after it, which is decided next: a thread has one particle i of that row and
+ * BRUSH_NEAR places j of row r, and works out both outcomes before it knows which it will be. */
+typedef struct brush_cross {
+    real rejected[BRUSH_NEAR], accepted[BRUSH_NEAR];
+} brush_cross;
+
+PLUGMC_FN void brush_near_outcomes(const brush_state *s, const brush_desk *d, int r, int thread,
+                                   brush_cross *out)
 {
-    const int parts = BRUSH_ROW / BRUSH_NEAR, q = threadIdx.x;
-    const int i = (r + 1) * BRUSH_ROW + q / parts, slot = brush_slot(i);
-    const int j0 = r * BRUSH_ROW + q % parts * BRUSH_NEAR;
-    long long sum = 0;
-    int overlaps = 0;
-    if (i < s->particles) {
-        const brush_probe probe = brush_probe_at(d, slot);
-        sum = brush_some(s, &probe, &d->old[brush_slot(j0)], BRUSH_NEAR, &overlaps);
-    }
+    const int parts = BRUSH_ROW / BRUSH_NEAR, i = (r + 1) * BRUSH_ROW + thread / parts;
+    const brush_probe probe = brush_probe_at(d, brush_slot(i));
 #pragma unroll
-    for (int step = 1; step < parts; step *= 2) {
-        sum += __shfl_xor_sync(0xffffffffu, sum, step);
-        overlaps |= __shfl_xor_sync(0xffffffffu, overlaps, step);
+    for (int k = 0; k < BRUSH_NEAR; k++) {
+        const int slot = brush_slot(r * BRUSH_ROW + thread % parts * BRUSH_NEAR + k);
+        const plugmc_site b = plugmc_site_of_species((int)d->old[slot].species);
+        out->rejected[k] = brush_pair_change(&probe, &d->old[slot], b);
+        out->accepted[k] = brush_pair_change(&probe, &d->moved[slot], b);
     }
-    if (q % parts == 0) {
-        d->sum[slot] += sum;
-        if (overlaps) d->hit[slot] = 1;
-    }
+}
+
+PLUGMC_FN void brush_spread_near(const brush_state *s, brush_desk *d, int r, int thread,
+                                 const brush_cross *cross)
+{
+    const int parts = BRUSH_ROW / BRUSH_NEAR, i = (r + 1) * BRUSH_ROW + thread / parts;
+    const unsigned mask = d->mask[r % 2] >> (thread % parts * BRUSH_NEAR);
+    real change = 0;
+#pragma unroll
+    for (int k = 0; k < BRUSH_NEAR; k++) change += mask >> k & 1 ? cross->accepted[k] : cross->rejected[k];
+    int hit = 0;
+    long long sum = brush_fixed(s, change, &hit);
+#pragma unroll
+    for (int step = 1; step < parts; step *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    const unsigned hits = __ballot_sync(0xffffffffu, hit);
+    if (thread % parts || i >= s->particles) return;
+    const int slot = brush_slot(i);
+    d->sum[slot] += sum;
+    if (hits >> (threadIdx.x % 32) & ((1u << parts) - 1)) d->hit[slot] = 1;
 }
 
 /* Terms of row r for the rows behind the next one, to the end of the next panel: one thread a
@@ -453,31 +475,36 @@ PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int r, int 
     }
 }
 
-/* All but the last two warps wait for each other. */
+/* The decider's warps: one decides, the next BRUSH_NEAR_WARPS have the row after it, BRUSH_FAR_WARPS
+ * those behind, the last two the rest of the world; all others work out the triangle of a row. */
+#define BRUSH_FIRST_FAR (1 + BRUSH_NEAR_WARPS)
+#define BRUSH_FIRST_TRIANGLE (BRUSH_FIRST_FAR + BRUSH_FAR_WARPS)
+
+/* Those who decide and those who have the next row wait for each other. */
 PLUGMC_FN void brush_meet(void)
 {
-    asm volatile("bar.sync 1, %0;" ::"n"(BRUSH_BLOCK - 64) : "memory");
+    asm volatile("bar.sync 1, %0;" ::"n"(32 * BRUSH_FIRST_FAR) : "memory");
 }
 
-/* What the block does from the decisions of row r - 1 to those of row r. First of all the terms of
- * row r - 1 are added to row r, for which the others leave the processor to the first warps. Then
- * warp 0 decides row r; others work out the outcomes of row r + 1, and add the terms of row r - 1 to
- * the rows behind. The last two warps tell what was decided and fetch what comes. */
-PLUGMC_FN void brush_row(const brush_state *s, brush_desk *d, int w, int r, long long *energy,
-                         unsigned *accepted)
+/* What the block does from the decisions of row r - 1 to those of row r. */
+PLUGMC_FN void brush_row(const brush_state *s, brush_desk *d, int w, int r, brush_cross *cross,
+                         long long *energy, unsigned *accepted)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, rows = s->panels * BRUSH_ROWS;
-    const int near = BRUSH_NEAR_WARPS, far = near + BRUSH_FAR_WARPS, g = r / BRUSH_ROWS;
-    if (warp < BRUSH_WARPS - 2) {
-        if (warp < near && r > 0) brush_spread_near(s, d, r - 1);
+    const int g = r / BRUSH_ROWS;
+    if (warp == 0) {
         brush_meet();
-        if (warp == 0)
-            brush_decide(s, d, r);
-        else if (warp >= near && warp < far) {
-            if (r > 0) brush_spread_far(s, d, r - 1, threadIdx.x - 32 * near, 32 * (far - near));
-        } else if (r + 1 < rows)
-            brush_outcomes(s, d, r + 1, warp < near ? warp - 1 : warp - far + near - 1,
-                           BRUSH_WARPS - 3 - BRUSH_FAR_WARPS);
+        brush_decide(s, d, r);
+    } else if (warp < BRUSH_FIRST_FAR) {
+        if (r > 0) brush_spread_near(s, d, r - 1, threadIdx.x - 32, cross);
+        brush_meet();
+        if (r + 1 < rows) brush_near_outcomes(s, d, r, threadIdx.x - 32, cross);
+    } else if (warp < BRUSH_FIRST_TRIANGLE) {
+        if (r > 0)
+            brush_spread_far(s, d, r - 1, threadIdx.x - 32 * BRUSH_FIRST_FAR, 32 * BRUSH_FAR_WARPS);
+    } else if (warp < BRUSH_WARPS - 2) {
+        if (r + 1 < rows)
+            brush_outcomes(s, d, r + 1, warp - BRUSH_FIRST_TRIANGLE, BRUSH_WARPS - 2 - BRUSH_FIRST_TRIANGLE);
     } else if (warp == BRUSH_WARPS - 2) {
         if (r > 0) *energy += brush_energy_of(s, d, r - 1, lane);
         if (r > 0) *accepted += __popc(d->mask[(r - 1) % 2]);
@@ -493,6 +520,7 @@ PLUGMC_FN void brush_decider(const brush_state *s, int w, brush_desk *d)
     const int rows = s->panels * BRUSH_ROWS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     unsigned accepted = 0;
     long long energy = 0;
+    brush_cross cross;
     brush_fetch(s, d, w, 0, threadIdx.x, BRUSH_BLOCK);
     brush_fetch(s, d, w, 1, threadIdx.x, BRUSH_BLOCK);
     /* what is not after j in its row stays 0 */
@@ -505,7 +533,7 @@ PLUGMC_FN void brush_decider(const brush_state *s, int w, brush_desk *d)
     if (warp == 0) brush_collect(s, d, w, 0, lane);
     __syncthreads();
     for (int r = 0; r < rows; r++) {
-        brush_row(s, d, w, r, &energy, &accepted);
+        brush_row(s, d, w, r, &cross, &energy, &accepted);
         __syncthreads();
     }
     if (warp != BRUSH_WARPS - 2) return;
