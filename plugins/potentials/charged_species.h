@@ -1,0 +1,82 @@
+/* What the potentials between charges ask of the species: included inside their PLUGMC_HOST part.
+ * Checks are made once, with the double precision instance. */
+#ifndef PLUGMC_CHARGED_SPECIES_H
+#define PLUGMC_CHARGED_SPECIES_H
+
+/* An error if nobody has a charge; a warning for each species without one. */
+static inline int charges_are_there(const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    int charged = 0;
+    for (int32_t k = 0; k < system->species_count; k++) charged += system->species[k].charge != 0;
+    if (!charged)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "no species has a charge, so there is nothing to interact: set 'charge' "
+                          "in [species ...], or leave this potential out");
+    for (int32_t k = 0; k < system->species_count; k++)
+        if (system->species[k].charge == 0)
+            host->warn(host->context,
+                       "species '%s' has charge 0: it feels nothing of this potential",
+                       system->species[k].name);
+    return PLUGMC_OK;
+}
+
+static inline void charges_warn_net(const plugmc_host *host)
+{
+    double net = 0, gross = 0;
+    for (int32_t k = 0; k < host->system->species_count; k++) {
+        const plugmc_species *s = &host->system->species[k];
+        net += s->charge * (double)s->count;
+        gross += fabs(s->charge) * (double)s->count;
+    }
+    if (fabs(net) > 1e-9 * gross)
+        host->warn(host->context, "the charges of all particles add up to %g, not to 0", net);
+}
+
+/* The term that an instance belongs to. */
+static inline const plugmc_term *term_of(const plugmc_system *system, const void *instance)
+{
+    for (int32_t t = 0; t < system->term_count; t++)
+        if (system->terms[t].instance == instance) return &system->terms[t];
+    return NULL;
+}
+
+/* Whether a term other than `own` may keep species a and b apart: a core does; of another energy
+ * we do not know, and trust its author. */
+static inline int kept_apart(const plugmc_system *system, const plugmc_term *own, int32_t a,
+                             int32_t b)
+{
+    const plugmc_species *sa = &system->species[a], *sb = &system->species[b];
+    const plugmc_particle pa = {0, 0, 0, sa->charge, sa->diameter, a},
+                          pb = {0, 0, 0, sb->charge, sb->diameter, b};
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = &system->terms[t];
+        const plugmc_pair *pair = term->plugin->potential->pair;
+        if (term == own || !term->sampled || !pair) continue;
+        if (pair->functions & PLUGMC_PAIR_ENERGY || pair->contact(term->instance, &pa, &pb) > 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* exp(l_B / r) cannot be normalised, so opposite point charges are no system to be sampled. Other
+ * terms must be configured: this is for `prepare`. */
+static inline int charges_cannot_collapse(const void *instance, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    const plugmc_term *own = term_of(system, instance);
+    if (!own || !own->sampled) return PLUGMC_OK;
+    for (int32_t a = 0; a < system->species_count; a++)
+        for (int32_t b = 0; b < a; b++) {
+            const plugmc_species *sa = &system->species[a], *sb = &system->species[b];
+            if (sa->charge * sb->charge < 0 && !kept_apart(system, own, a, b))
+                return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                                  "species '%s' and '%s' attract each other and nothing keeps them "
+                                  "apart, so they would fall into one another: add a potential "
+                                  "with a core, such as hard_sphere with diameters above 0",
+                                  sb->name, sa->name);
+        }
+    return PLUGMC_OK;
+}
+
+#endif

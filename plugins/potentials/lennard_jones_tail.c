@@ -1,0 +1,161 @@
+/* lennard_jones_tail: what Lennard-Jones particles of a homogeneous fluid feel beyond the cutoff.
+ *
+ * The long-range correction: beyond the cutoff r_c the density around a particle is taken for that
+ * of the bulk. In D dimensions, with S = 2 pi or 4 pi and v as in lennard_jones,
+ *
+ *     U = S / (2 V) sum_ab N_a N_b integral from r_c of r^(D-1) v(r) dr
+ *     W = -S / (2 V) sum_ab N_a N_b integral from r_c of r^D v'(r) dr
+ *
+ * M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids, Oxford (1987), section 2.8. Both
+ * are constants of the run. So they move nobody, and are best had as a potential that is only
+ * measured, which adds to energy and virial with every mover:
+ *
+ *     [potential lennard_jones_tail]
+ *     role = measured
+ *
+ * This is a potential of its own since the constant belongs into the total facet (a virial has no
+ * other place), and a potential with that facet is refused by movers that move particles by pairs.
+ * The fluid is that of the section [potential lennard_jones], or of the one that `of` names; its
+ * epsilon, sigma and cutoff are taken from there.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <plugmc/plugin.h>
+
+#include "species_pairs.h"
+
+typedef struct tail {
+    const char *of;
+    const plugmc_system *system;
+    double energy, virial; /* kT, a walker: U, and W / D */
+} tail;
+
+static int tail_energy(void *instance, const plugmc_total_request *request)
+{
+    const tail *t = instance;
+    const plugmc_box *box = &t->system->box;
+    for (int32_t w = 0; w < t->system->walkers; w++) {
+        if (request->energy) request->energy[w] += t->energy;
+        for (int d = 0; request->virial && d < box->dimension; d++)
+            request->virial[3 * w + d] += t->virial;
+    }
+    return PLUGMC_OK;
+}
+
+/* Sampled, it changes nothing either. */
+static int tail_start(void *instance, const plugmc_view *view)
+{
+    (void)instance, (void)view;
+    return PLUGMC_OK;
+}
+
+static int tail_change(void *instance, int32_t walker, int64_t particle, const double position[3],
+                       double *change)
+{
+    (void)instance, (void)walker, (void)particle, (void)position, (void)change;
+    return PLUGMC_OK;
+}
+
+static int tail_settle(void *instance, int32_t walker, int accepted)
+{
+    (void)instance, (void)walker, (void)accepted;
+    return PLUGMC_OK;
+}
+
+/* ---- The potential it belongs to ------------------------------------------------------------- */
+
+/* What is taken from it. */
+typedef struct fluid {
+    const plugmc_list *epsilon, *sigma;
+    double cutoff;
+    int32_t truncation;
+} fluid;
+
+static const void *value_of(const plugmc_term *term, const char *name, int32_t type)
+{
+    const plugmc_parameter *p = term->plugin->parameters;
+    for (int32_t i = 0; i < term->plugin->parameter_count; i++, p++)
+        if (!strcmp(p->name, name) && p->type == type)
+            return (const char *)term->instance + p->offset;
+    return NULL;
+}
+
+static int find_fluid(const tail *t, const plugmc_host *host, fluid *out)
+{
+    const plugmc_term *term = NULL;
+    for (int32_t i = 0; i < t->system->term_count && !term; i++)
+        if (!strcmp(t->system->terms[i].label, t->of)) term = &t->system->terms[i];
+    if (!term)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "there is no [potential %s] whose tail this could be", t->of);
+    const double *cutoff = value_of(term, "cutoff", PLUGMC_TYPE_REAL);
+    const int32_t *truncation = value_of(term, "truncation", PLUGMC_TYPE_CHOICE);
+    *out = (fluid){value_of(term, "epsilon", PLUGMC_TYPE_LIST),
+                   value_of(term, "sigma", PLUGMC_TYPE_LIST), 0, 0};
+    if (!out->epsilon || !out->sigma || !cutoff || !truncation)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "[potential %s] is no Lennard-Jones potential", t->of);
+    out->cutoff = *cutoff;
+    out->truncation = *truncation;
+    return PLUGMC_OK;
+}
+
+/* A shifted potential has shifted energies within the cutoff as well, so that adding what is
+ * beyond gives no potential that anybody has named. */
+static int check(const tail *t, const plugmc_host *host, const fluid *f)
+{
+    if (t->system->box.domain != PLUGMC_DOMAIN_PERIODIC)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "a long-range correction is for a homogeneous fluid, in a periodic box");
+    if (f->truncation != 0)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "[potential %s] is shifted: a long-range correction is for truncation = "
+                          "cut", t->of);
+    return PLUGMC_OK;
+}
+
+/* With v = 4 epsilon (sigma^12 / r^12 - sigma^6 / r^6), the integral of r^(D-1) v from r_c is
+ * 4 epsilon (high - low), and that of -r^D v' 4 epsilon (12 high - 6 low). */
+static int tail_prepare(void *instance, const plugmc_host *host)
+{
+    tail *t = instance;
+    fluid f = {0};
+    t->system = host->system;
+    int code = find_fluid(t, host, &f);
+    if (!code) code = check(t, host, &f);
+    if (code) return code;
+    const int32_t n = t->system->species_count;
+    const int dimension = t->system->box.dimension;
+    const double surface = dimension == 2 ? 2 * M_PI : 4 * M_PI;
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b < n; b++) {
+            double epsilon = species_pair_value(f.epsilon, n, SPECIES_MIXED_GEOMETRIC, a, b);
+            double sigma = species_pair_value(f.sigma, n, SPECIES_MIXED_ARITHMETIC, a, b);
+            double sixth = pow(sigma / f.cutoff, 6), volume = pow(f.cutoff, dimension);
+            double high = sixth * sixth * volume / (12 - dimension);
+            double low = sixth * volume / (6 - dimension);
+            double na = (double)t->system->species[a].count;
+            double nb = (double)t->system->species[b].count;
+            double scale = surface / (2 * t->system->box.volume) * na * nb * 4 * epsilon;
+            t->energy += scale * (high - low);
+            t->virial += scale * (12 * high - 6 * low) / dimension;
+        }
+    return PLUGMC_OK;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_TEXT_KEY(tail, of, "lennard_jones", "the section [potential ...] whose tail it is"),
+};
+
+static const plugmc_total total = {.size = sizeof total, .energy = tail_energy,
+                                   .start = tail_start, .change = tail_change,
+                                   .settle = tail_settle};
+static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "lennard_jones_tail",
+              .summary = "long-range correction of a cut Lennard-Jones fluid: a constant",
+              .reference = "Allen, Tildesley, Computer Simulation of Liquids (1987)",
+              .instance_size = sizeof(tail), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .prepare = tail_prepare,
+              .potential = &potential)

@@ -1,0 +1,301 @@
+# What the potentials refuse, and of what they warn.
+
+# electrolyte: 40 hard ions in a sphere with serial moves; a test changes a line.
+electrolyte()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 5
+	seed = 1
+	device = cpu
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 8
+	[species cation]
+	count = 20
+	diameter = 1
+	charge = 1
+	[species anion]
+	count = 20
+	diameter = 1
+	charge = -1
+	[initial]
+	state = random
+	[potential coulomb]
+	bjerrum_length = 2
+	[potential hard_sphere]
+	[potential spherical_wall]
+	[mover serial]
+	step = 1
+	[observable energy]
+	END
+    echo "what an earlier run has written" >sim.h5
+}
+
+# periodic: the same ions in a cube.
+periodic() { change 's/^shape = sphere/shape = square/; s/^radius = 8/lx = 12/; /^.potential spherical_wall/d'; }
+
+# fluid KEYS...: 200 Lennard-Jones particles, two species, in a cube of edge 7.37.
+fluid()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 5
+	seed = 1
+	device = cpu
+	[box]
+	dimension = 3
+	density = 0.5
+	[species one]
+	count = 100
+	[species two]
+	count = 100
+	[mover serial]
+	step = 0.1
+	[observable energy]
+	[potential lennard_jones]
+	END
+    printf '%s\n' "$@" >>sim.ini
+    echo "what an earlier run has written" >sim.h5
+}
+
+# salt KEYS...: the fluid with the repulsion and dispersion of ions instead.
+salt()
+{
+    fluid "$@"
+    change 's/potential lennard_jones/potential born_mayer/'
+}
+
+test_electrolyte_in_a_sphere_runs()
+{
+    electrolyte
+    must run sim.ini
+    expect_lines 3 # that it began, that it ended, and the file that was there already
+    grep -q "energy.energy_coulomb" "$out" || fail "no energy"
+}
+
+test_periodic_box_with_bare_charges()
+{
+    electrolyte
+    periodic
+    refused 3 "sim.ini:19: [potential coulomb] in a periodic box the bare sum over all images has \
+no definite value: use an Ewald sum, a sphere ([box] shape = sphere), or minimum_image = yes to \
+count every pair once, by its nearest image" run sim.ini
+    must run sim.ini --set "potential coulomb.minimum_image=yes"
+}
+
+test_net_charge_is_a_warning()
+{
+    electrolyte
+    change '0,/^charge = 1/s//charge = 2/'
+    must run sim.ini
+    grep -q "the charges of all particles add up to 20, not to 0" "$err" || fail "no warning"
+    [ "$(grep -c "add up" "$err")" = 1 ] || fail "said more than once"
+}
+
+test_valence_zero_is_a_warning()
+{
+    electrolyte
+    printf '[species neutral]\ncount = 5\ndiameter = 1\n' >>sim.ini
+    must run sim.ini
+    grep -q "species 'neutral' has charge 0: it feels nothing of this potential" "$err" ||
+        fail "no warning"
+}
+
+test_no_charge_at_all()
+{
+    electrolyte
+    change 's/^charge = .*/charge = 0/'
+    refused 3 "sim.ini:19: [potential coulomb] no species has a charge, so there is nothing to \
+interact: set 'charge' in [species ...], or leave this potential out" run sim.ini
+}
+
+test_opposite_charges_without_cores()
+{
+    electrolyte
+    change '/hard_sphere/d'
+    falls="species 'cation' and 'anion' attract each other and nothing keeps them apart, so they \
+would fall into one another: add a potential with a core, such as hard_sphere with diameters above 0"
+    plugmc run sim.ini
+    expect_exit 3
+    expect_message "sim.ini:19: [potential coulomb] $falls"
+    expect_untouched
+    electrolyte
+    change 's/^diameter = .*/diameter = 0/'
+    plugmc run sim.ini
+    expect_exit 3
+    expect_message "sim.ini:19: [potential coulomb] $falls"
+    expect_untouched
+    change 's/^.potential coulomb./[potential yukawa]\nkappa = 1/'
+    plugmc run sim.ini
+    expect_exit 3
+    expect_message "sim.ini:19: [potential yukawa] $falls"
+    expect_untouched
+}
+
+# Two ions on one point, from a file: the cores say so before any energy is asked for.
+test_charges_on_one_point()
+{
+    electrolyte
+    change 's/^count = .*/count = 1/; s/^state = .*/state = file\nfile = start.xyz/'
+    printf '2\nProperties=species:S:1:pos:R:3\ncation 1 2 3\nanion 1 2 3\n' >start.xyz
+    plugmc run sim.ini
+    expect_exit 3
+    expect_message "sim.ini:18: [initial] particles 0 (cation) and 1 (anion) of walker 0 overlap: \
+they are 0 apart, their contact distance is 1"
+    expect_untouched
+}
+
+test_one_ion()
+{
+    electrolyte
+    change '/^.species anion/,/^charge = -1/d; s/^count = .*/count = 1/'
+    must run sim.ini
+    grep -q "add up to 1, not to 0" "$err" || fail "no warning"
+}
+
+test_missing_bjerrum_length()
+{
+    electrolyte
+    change '/^bjerrum/d'
+    refused 3 "sim.ini:19: [potential coulomb] key 'bjerrum_length' is missing: distance at which \
+two elementary charges have the energy kT" run sim.ini
+}
+
+test_checkerboard_needs_a_range()
+{
+    electrolyte
+    periodic
+    change 's/^bjerrum.*/&\nminimum_image = yes/; s/mover serial/mover checkerboard/'
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "mover 'checkerboard' needs potentials of finite range; 'coulomb' has none: use " "$err" ||
+        fail "no reason"
+    expect_untouched
+}
+
+# ---- The wall ----
+
+test_wall_in_a_periodic_box()
+{
+    electrolyte
+    change 's/^shape = sphere/shape = square/; s/^radius = 8/lx = 12/; s/^bjerrum.*/&\nminimum_image = yes/'
+    refused 3 "sim.ini:23: [potential spherical_wall] the wall is a sphere around the origin, and \
+a periodic box has no centre: it needs [box] shape = sphere" run sim.ini
+}
+
+test_sphere_too_small_for_an_ion()
+{
+    electrolyte
+    change 's/^.potential spherical_wall./&\nradius = 0.4/'
+    refused 3 "sim.ini:22: [potential spherical_wall] a sphere of radius 0.4 is too small for \
+species 'cation' of diameter 1" run sim.ini
+}
+
+test_sphere_too_small_for_the_ions()
+{
+    electrolyte
+    change 's/^.potential spherical_wall./&\nradius = 1.6/'
+    refused 3 "sim.ini:22: [potential spherical_wall] a sphere of radius 1.6 is too small for 40 \
+particles: they would fill 1.22 of it, and the most is 1" run sim.ini
+}
+
+test_wall_outside_of_the_box()
+{
+    electrolyte
+    change 's/^.potential spherical_wall./&\nradius = 9/'
+    must run sim.ini
+    grep -q "the wall keeps nobody in: \[box\] has no centre farther out than 8 anyway" "$err" ||
+        fail "no warning"
+}
+
+# ---- Screened charges ----
+
+test_shift_without_a_cutoff()
+{
+    electrolyte
+    change 's/^.potential coulomb./[potential yukawa]\nkappa = 1\nshift = yes/'
+    refused 3 "sim.ini:19: [potential yukawa] shift = yes needs a cutoff" run sim.ini
+}
+
+test_screened_charges_beyond_half_the_box()
+{
+    electrolyte
+    periodic
+    change 's/^.potential coulomb./[potential yukawa]\nkappa = 1\ncutoff = 6.5/'
+    refused 3 "sim.ini:19: [potential yukawa] cutoff = 6.5 is over half the box, 6: pairs would be \
+missed" run sim.ini
+    must run sim.ini --set "potential yukawa.cutoff=0"
+    grep -q "there is no cutoff: every pair counts once, by its nearest image, and what is left out \
+beyond half the box, 6, is screened by exp(-kappa r) = 2.5e-03" "$err" || fail "no warning"
+}
+
+# ---- Lennard-Jones ----
+
+test_lennard_jones_runs()
+{
+    fluid "epsilon = 1 0.8" "cutoff = 2.5" "truncation = shift"
+    must run sim.ini
+    fluid "epsilon = 1 0.8 1.2" "sigma = 1 0.9" "cutoff = 2.5"
+    printf '[potential lennard_jones_tail]\nrole = measured\n' >>sim.ini
+    must run sim.ini
+    grep -q "energy.energy_lennard_jones_tail" "$out" || fail "no tail"
+}
+
+test_wrong_number_of_values()
+{
+    fluid "epsilon = 1 2 3 4" "cutoff = 2.5"
+    refused 3 "sim.ini:15: [potential lennard_jones] epsilon has 4 numbers: for 2 species there \
+must be 1, 2 (one a species) or 3 (one a pair of species)" run sim.ini
+    salt "a = 10 20" "b = 4" "sigma = 1" "cutoff = 2.5"
+    refused 3 "sim.ini:15: [potential born_mayer] a has 2 numbers: for 2 species there must be 1, \
+3 (one a pair of species)" run sim.ini
+}
+
+test_cutoff_beyond_half_the_box()
+{
+    fluid "epsilon = 1" "cutoff = 4"
+    refused 3 "sim.ini:15: [potential lennard_jones] cutoff = 4 is over half the box, 3.68403: \
+pairs would be missed" run sim.ini
+}
+
+test_lennard_jones_without_a_cutoff()
+{
+    fluid "epsilon = 1" "cutoff = 0"
+    refused 3 "sim.ini:15: [potential lennard_jones] cutoff = 0, which is none, needs a box \
+without images; here half the box, 3.68403, is the most" run sim.ini
+    fluid "epsilon = 1" "cutoff = 0" "truncation = shift"
+    refused 3 "sim.ini:15: [potential lennard_jones] without a cutoff there is nothing to shift: \
+set truncation = cut" run sim.ini
+}
+
+test_tail_without_its_fluid()
+{
+    fluid "epsilon = 1" "cutoff = 2.5"
+    printf '[potential lennard_jones_tail]\nrole = measured\nof = argon\n' >>sim.ini
+    refused 3 "sim.ini:18: [potential lennard_jones_tail] there is no [potential argon] whose tail \
+this could be" run sim.ini
+    printf '[potential argon]\nplugin = hard_sphere\n' >>sim.ini
+    refused 3 "sim.ini:18: [potential lennard_jones_tail] [potential argon] is no Lennard-Jones \
+potential" run sim.ini
+}
+
+test_tail_of_a_shifted_fluid()
+{
+    fluid "epsilon = 1" "cutoff = 2.5" "truncation = force_shift"
+    printf '[potential lennard_jones_tail]\nrole = measured\n' >>sim.ini
+    refused 3 "sim.ini:19: [potential lennard_jones_tail] [potential lennard_jones] is shifted: a \
+long-range correction is for truncation = cut" run sim.ini
+}
+
+# ---- Ions with soft cores ----
+
+test_dispersion_without_repulsion()
+{
+    salt "a = 10 0 10" "b = 4" "sigma = 1" "c = 1" "cutoff = 2.5"
+    refused 3 "sim.ini:15: [potential born_mayer] nothing keeps species 'one' and 'two' apart: a \
+exp(b (sigma - r)) - c/r^6 - d/r^8 has no barrier within the cutoff" run sim.ini
+    salt "a = 10 20 10" "b = 4" "sigma = 1" "c = 1" "cutoff = 2.5"
+    must run sim.ini
+}

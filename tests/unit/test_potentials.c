@@ -1,0 +1,1027 @@
+/* The potentials between pairs and the wall: every one against its formula written down here once
+ * more, derivatives against differences, the fluid of NIST; and the loops of plugmc/pair.h against
+ * plain ones. */
+#include "testing.h"
+
+#include "config/parameters.h"
+#include "movers.h"
+
+/* ---- A potential of our own, with energy, core, factor and derivative ------------------------ */
+
+typedef struct parameters {
+    double strength, cutoff;
+} parameters;
+
+PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
+{
+    (void)a;
+    return s.r2 < p->cutoff * p->cutoff ? b.charge / (1 + s.r2) : 0;
+}
+PLUGMC_FN real pair_range(const parameters *p) { return p->cutoff; }
+PLUGMC_FN real pair_contact(const parameters *p, plugmc_site a, plugmc_site b)
+{
+    (void)p;
+    return 0.5 * (a.diameter + b.diameter);
+}
+PLUGMC_FN real pair_factor(const parameters *p, plugmc_site a) { return p->strength * a.charge; }
+PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_site a,
+                               plugmc_site b, real *first, real *second)
+{
+    (void)a;
+    double over = 1 / (1 + s.r2), near = s.r2 < p->cutoff * p->cutoff;
+    *first = -2 * near * b.charge * over * over;
+    *second = near * b.charge * (8 * s.r2 * over - 2) * over * over;
+}
+#define PLUGMC_PAIR                                                                                \
+    (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_CONTACT | PLUGMC_PAIR_FACTOR | PLUGMC_PAIR_DERIVATIVE)
+#include <plugmc/pair.h>
+
+/* ---- Potentials in both precisions ----------------------------------------------------------- */
+
+enum { DOUBLE, SINGLE };
+
+typedef struct pair_potential {
+    const plugmc_plugin *plugin[2]; /* [DOUBLE], [SINGLE] */
+    void *instance[2];
+    const plugmc_pair *pair[2];
+} pair_potential;
+
+/* Reads "key = value" lines as an INI file has them, and configures; returns the code of that. */
+static int potential_try(bench *b, const char *name, const char *keys, pair_potential *out)
+{
+    char text[2048];
+    report report = {0};
+    ini_file ini;
+    snprintf(text, sizeof text, "[potential %s]\n%s", name, keys);
+    if (ini_read_text("test.ini", text, &ini, &report)) fail_msg("cannot read: %s", text);
+    *out = (pair_potential){{open_plugin(name), open_plugin(name)->single}, {NULL}, {NULL}};
+    plugmc_term *term = &b->terms[b->system.term_count++];
+    *term = (plugmc_term){.label = name, .plugin = out->plugin[DOUBLE],
+                          .plugin_single = out->plugin[SINGLE], .sampled = 1, .host = &b->host};
+    for (int k = 0; k < 2 && out->plugin[k]; k++) {
+        const plugmc_plugin *plugin = out->plugin[k];
+        out->pair[k] = plugin->potential->pair;
+        out->instance[k] = bench_allocate(b->host.context, plugin->instance_size);
+        if (parameters_fill(plugin->parameters, plugin->parameter_count, plugin->real_size,
+                            out->instance[k], "test.ini", &ini.sections[0], &report) ||
+            parameters_unused(plugin->parameters, plugin->parameter_count, NULL, "test.ini",
+                              &ini.sections[0], &report))
+            fail_msg("parameters of %s", name);
+    }
+    term->instance = out->instance[DOUBLE];
+    term->instance_single = out->instance[SINGLE];
+    ini_free(&ini);
+    int code = PLUGMC_OK;
+    for (int k = 0; k < 2 && !code && out->plugin[k]; k++)
+        if (out->plugin[k]->configure) code = out->plugin[k]->configure(out->instance[k], &b->host);
+    if (!code && out->plugin[DOUBLE]->prepare)
+        code = out->plugin[DOUBLE]->prepare(out->instance[DOUBLE], &b->host);
+    return code;
+}
+
+static pair_potential potential_new(bench *b, const char *name, const char *keys)
+{
+    pair_potential out;
+    bench_expect(b, potential_try(b, name, keys, &out));
+    return out;
+}
+
+/* ---- The formulas, once more ----------------------------------------------------------------- */
+
+/* Three species, and what they are: charge, diameter. */
+static const double charge_of[3] = {2, -1, 0.5}, diameter_of[3] = {0.8, 1.1, 0.6};
+
+static double coulomb_energy(double r, int a, int b)
+{
+    return 1.7 * charge_of[a] * charge_of[b] / r;
+}
+
+static double yukawa_open(double r, int a, int b)
+{
+    return 1.7 * charge_of[a] * charge_of[b] * exp(-0.8 * r) / r;
+}
+
+static double yukawa_shifted(double r, int a, int b)
+{
+    double shift = exp(-0.8 * 2.9) / 2.9;
+    return r < 2.9 ? 1.7 * charge_of[a] * charge_of[b] * (exp(-0.8 * r) / r - shift) : 0;
+}
+
+static double twelve_six(double r, double epsilon, double sigma)
+{
+    return 4 * epsilon * (pow(sigma / r, 12) - pow(sigma / r, 6));
+}
+
+static double lj_cut(double r, int a, int b)
+{
+    (void)a, (void)b;
+    return r < 2.9 ? twelve_six(r, 0.7, 0.95) : 0;
+}
+
+/* One value a species: the rules of Lorentz and Berthelot. */
+static double lj_mixed(double r, int a, int b)
+{
+    const double epsilon[3] = {1, 0.25, 0.64}, sigma[3] = {1, 0.8, 1.1};
+    double e = sqrt(epsilon[a] * epsilon[b]), s = (sigma[a] + sigma[b]) / 2;
+    return r < 2.9 ? twelve_six(r, e, s) - twelve_six(2.9, e, s) : 0;
+}
+
+/* One a pair: 11, 12, 13, 22, 23, 33. */
+static const double pair_epsilon[3][3] = {{1, 2, 3}, {2, 4, 5}, {3, 5, 6}};
+static const double pair_sigma[3][3] = {{1, 0.9, 1.1}, {0.9, 0.8, 0.7}, {1.1, 0.7, 1.2}};
+
+static double lj_force_shifted(double r, int a, int b)
+{
+    double e = pair_epsilon[a][b], s = pair_sigma[a][b], rc = 2.9;
+    double slope = 4 * e * (6 * pow(s / rc, 6) - 12 * pow(s / rc, 12)) / rc;
+    return r < rc ? twelve_six(r, e, s) - twelve_six(rc, e, s) - (r - rc) * slope : 0;
+}
+
+static double exp_six_eight(double r, int a, int b)
+{
+    double e = pair_epsilon[a][b], s = pair_sigma[a][b];
+    return 10 * e * exp(4 * (s - r)) - e / pow(r, 6) - 0.3 * s / pow(r, 8);
+}
+
+static double bm_cut(double r, int a, int b) { return r < 2.9 ? exp_six_eight(r, a, b) : 0; }
+
+static double bm_force_shifted(double r, int a, int b)
+{
+    double e = pair_epsilon[a][b], s = pair_sigma[a][b], rc = 2.9;
+    double slope = -40 * e * exp(4 * (s - rc)) + 6 * e / pow(rc, 7) + 2.4 * s / pow(rc, 9);
+    return r < rc ? exp_six_eight(r, a, b) - exp_six_eight(rc, a, b) - (r - rc) * slope : 0;
+}
+
+#define LJ_PAIRS "epsilon = 1 2 3 4 5 6\nsigma = 1 0.9 1.1 0.8 0.7 1.2\n"
+#define BM_PAIRS                                                                                   \
+    "a = 10 20 30 40 50 60\nb = 4\nsigma = 1 0.9 1.1 0.8 0.7 1.2\nc = 1 2 3 4 5 6\n"               \
+    "d = 0.3 0.27 0.33 0.24 0.21 0.36\n"
+
+static const struct formula {
+    const char *name, *keys;
+    double (*energy)(double r, int a, int b);
+    double range;
+    double least; /* distance from which the formula is right: outside of the top of a barrier */
+} formulas[] = {
+    {"coulomb", "bjerrum_length = 1.7\nminimum_image = yes\n", coulomb_energy, INFINITY, 0},
+    {"yukawa", "bjerrum_length = 1.7\nkappa = 0.8\n", yukawa_open, INFINITY, 0},
+    {"yukawa", "bjerrum_length = 1.7\nkappa = 0.8\ncutoff = 2.9\nshift = yes\n", yukawa_shifted,
+     2.9, 0},
+    {"lennard_jones", "epsilon = 0.7\nsigma = 0.95\ncutoff = 2.9\n", lj_cut, 2.9, 0},
+    {"lennard_jones",
+     "epsilon = 1 0.25 0.64\nsigma = 1 0.8 1.1\ncutoff = 2.9\ntruncation = shift\n", lj_mixed, 2.9,
+     0},
+    {"lennard_jones", LJ_PAIRS "cutoff = 2.9\ntruncation = force_shift\n", lj_force_shifted, 2.9,
+     0},
+    {"born_mayer", BM_PAIRS "cutoff = 2.9\n", bm_cut, 2.9, 0.62},
+    {"born_mayer", BM_PAIRS "cutoff = 2.9\ntruncation = force_shift\n", bm_force_shifted, 2.9,
+     0.62},
+};
+
+/* ---- Particles ------------------------------------------------------------------------------- */
+
+enum { MANY = 800 };
+
+typedef struct particles {
+    double d[5][MANY]; /* x, y, z, charge, diameter */
+    float f[5][MANY];
+    int32_t species[MANY];
+} particles;
+
+static uint64_t random_state;
+static double uniform(void) /* xorshift64* */
+{
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return (double)(random_state * 2685821657736338717u >> 11) * 0x1p-53;
+}
+
+static void in_single(particles *p)
+{
+    for (int k = 0; k < 5; k++)
+        for (int i = 0; i < MANY; i++) {
+            p->f[k][i] = (float)p->d[k][i];
+            p->d[k][i] = (double)p->f[k][i]; /* the same particles in both */
+        }
+}
+
+/* Anywhere in the cube [0, edge)^3, of species 0, 1, 2 in turn, or all of one species. */
+static particles random_particles(double edge, int one_species)
+{
+    particles p;
+    for (int i = 0; i < MANY; i++) {
+        for (int d = 0; d < 3; d++) p.d[d][i] = edge * uniform();
+        p.species[i] = one_species ? 1 : i * 7 % 3;
+        p.d[3][i] = charge_of[p.species[i]];
+        p.d[4][i] = diameter_of[p.species[i]];
+    }
+    in_single(&p);
+    return p;
+}
+
+static plugmc_particles first_of(const particles *p, int precision, int64_t n)
+{
+    if (precision == SINGLE)
+        return (plugmc_particles){n, p->f[0], p->f[1], p->f[2], p->f[3], p->f[4], p->species};
+    return (plugmc_particles){n, p->d[0], p->d[1], p->d[2], p->d[3], p->d[4], p->species};
+}
+
+static plugmc_particle probe_at(double x, double y, double z, int species)
+{
+    return (plugmc_particle){(float)x, (float)y, (float)z, charge_of[species], diameter_of[species],
+                             species};
+}
+
+static void three_species(bench *b, const double edges[3])
+{
+    bench_begin(b, 3, edges, 1, 1);
+    for (int k = 0; k < 3; k++) {
+        b->system.box.vector[k][k] = b->system.box.length[k];
+        b->system.box.inverse[k][k] = 1 / b->system.box.length[k];
+        bench_species(b, (const char *[]){"A", "B", "C"}[k], 10, diameter_of[k], charge_of[k]);
+    }
+}
+
+/* Every formula is tried beside a hard core, which keeps opposite charges apart. */
+static pair_potential formula_new(bench *b, const struct formula *f)
+{
+    three_species(b, (const double[]){20, 20, 20});
+    potential_new(b, "hard_disk", "");
+    return potential_new(b, f->name, f->keys);
+}
+
+static const plugmc_box no_box = {.domain = PLUGMC_DOMAIN_SPHERE, .dimension = 3, .radius = 1e3};
+
+/* The energy of two particles at a distance along a direction that has no zeros. */
+static double at_distance(const pair_potential *p, int precision, double r, int a, int b,
+                          plugmc_derivatives *out)
+{
+    const double u[3] = {0.48, -0.6, 0.64};
+    double energy = 0, zero = 0, charge = charge_of[b], diameter = diameter_of[b];
+    float zerof = 0, chargef = (float)charge, diameterf = (float)diameter;
+    int32_t species = b;
+    plugmc_particle probe = {r * u[0], r * u[1], r * u[2], charge_of[a], diameter_of[a], a};
+    plugmc_particles other = {1, &zero, &zero, &zero, &charge, &diameter, &species};
+    if (precision == SINGLE)
+        other = (plugmc_particles){1, &zerof, &zerof, &zerof, &chargef, &diameterf, &species};
+    if (out) {
+        *out = (plugmc_derivatives){0};
+        p->pair[precision]->derivatives(p->instance[precision], &no_box, 0, 1, &probe, &other, out);
+        return out->energy;
+    }
+    p->pair[precision]->energy(p->instance[precision], &no_box, 0, &probe, &other, &energy);
+    return energy;
+}
+
+/* Largest energy at distances from 1 to 3: what roundings of floats are compared with. */
+static double typical(const struct formula *f, int a, int b)
+{
+    double largest = 0;
+    for (double r = 1; r < 3; r += 0.01) largest = fmax(largest, fabs(f->energy(r, a, b)));
+    return largest;
+}
+
+/* ---- One pair -------------------------------------------------------------------------------- */
+
+static void energies_are_those_of_the_formulas(void **state)
+{
+    (void)state;
+    random_state = 1;
+    for (int i = 0; i < PLUGMC_COUNT(formulas); i++) {
+        const struct formula *f = &formulas[i];
+        bench b;
+        pair_potential p = formula_new(&b, f);
+        assert_true(p.pair[DOUBLE]->range(p.instance[DOUBLE]) == f->range);
+        assert_true(p.pair[SINGLE]->range(p.instance[SINGLE]) == (double)(float)f->range);
+        for (int trial = 0; trial < 3000; trial++) {
+            double r = f->least + 0.3 + 4 * uniform();
+            int ka = trial % 3, kb = trial / 3 % 3;
+            double expected = f->energy(r, ka, kb), scale = typical(f, ka, kb);
+            if (fabs(r - f->range) < 1e-5) continue; /* which side a float is on */
+            assert_close(at_distance(&p, DOUBLE, r, ka, kb, NULL), expected, 1e-12, 1e-14 * scale);
+            /* a float knows r to some 1e-7, which a steep energy magnifies */
+            double steep = (f->energy(1.00001 * r, ka, kb) - f->energy(0.99999 * r, ka, kb)) / 2e-5;
+            if (fabs(r - f->range) < 1e-4) continue;
+            assert_close(at_distance(&p, SINGLE, r, ka, kb, NULL), expected, 1e-6,
+                         3e-7 * (scale + fabs(steep)));
+            assert_true(at_distance(&p, DOUBLE, r, ka, kb, NULL) ==
+                        at_distance(&p, DOUBLE, r, kb, ka, NULL));
+            assert_close(at_distance(&p, SINGLE, r, ka, kb, NULL),
+                         at_distance(&p, SINGLE, r, kb, ka, NULL), 3e-7, 0);
+        }
+        bench_end(&b);
+    }
+}
+
+/* Sixth-order differences of the energy: gradient and Laplacian of one pair, and its virial. */
+static void derivatives_are_slopes_of_the_energy(void **state)
+{
+    (void)state;
+    random_state = 2;
+    for (int i = 0; i < PLUGMC_COUNT(formulas); i++) {
+        const struct formula *f = &formulas[i];
+        bench b;
+        pair_potential p = formula_new(&b, f);
+        for (int trial = 0; trial < 1000; trial++) {
+            const double u[3] = {0.48, -0.6, 0.64};
+            double r = f->least + 0.3 + 4 * uniform(), h = 1e-3 * r, e[7];
+            int ka = trial % 3, kb = trial / 3 % 3;
+            if (fabs(r - f->range) < 4 * h) continue;
+            for (int k = 0; k < 7; k++)
+                e[k] = at_distance(&p, DOUBLE, r + (k - 3) * h, ka, kb, NULL);
+            double first = (45 * (e[4] - e[2]) - 9 * (e[5] - e[1]) + (e[6] - e[0])) / (60 * h);
+            double second = (270 * (e[4] + e[2]) - 27 * (e[5] + e[1]) + 2 * (e[6] + e[0]) -
+                             490 * e[3]) / (180 * h * h);
+            double slope = fabs(first) + fabs(e[3]) / r; /* scales of what may cancel */
+            double bend = fabs(second) + slope / r;
+            plugmc_derivatives d;
+            assert_true(at_distance(&p, DOUBLE, r, ka, kb, &d) == e[3]);
+            for (int k = 0; k < 3; k++) {
+                assert_close(d.gradient[k], first * u[k], 0, 1e-8 * slope);
+                assert_close(d.virial[k], -r * first * u[k] * u[k], 0, 1e-8 * slope * r);
+            }
+            assert_close(d.laplacian, second + 2 * first / r, 0, 1e-8 * bend);
+            plugmc_derivatives s;
+            at_distance(&p, SINGLE, r, ka, kb, &s);
+            assert_close(s.energy, d.energy, 1e-6, 3e-7 * (typical(f, ka, kb) + slope * r));
+            double scale = 3e-7 * typical(f, ka, kb) / r;
+            for (int k = 0; k < 3; k++)
+                assert_close(s.gradient[k], d.gradient[k], 0, 1e-6 * (slope + bend * r) + scale);
+            assert_close(s.laplacian, d.laplacian, 0, 1e-5 * bend + scale / r);
+        }
+        bench_end(&b);
+    }
+}
+
+static void energies_are_exactly_zero_beyond_the_range(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PLUGMC_COUNT(formulas); i++) {
+        const struct formula *f = &formulas[i];
+        if (isinf(f->range)) continue;
+        bench b;
+        pair_potential p = formula_new(&b, f);
+        for (int precision = 0; precision < 2; precision++)
+            for (double r = f->range * (1 + 1e-6); r < 1e9; r *= 1.3)
+                for (int k = 0; k < 9; k++) {
+                    plugmc_derivatives d;
+                    assert_true(at_distance(&p, precision, r, k % 3, k / 3, &d) == 0);
+                    assert_true(d.gradient[0] == 0 && d.laplacian == 0 && d.virial[2] == 0);
+                }
+        bench_end(&b);
+    }
+}
+
+/* Two particles on one point: infinite, with the sign of the interaction, and a number. */
+static void coinciding_points_have_an_infinite_energy(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PLUGMC_COUNT(formulas); i++) {
+        bench b;
+        pair_potential p = formula_new(&b, &formulas[i]);
+        for (int precision = 0; precision < 2; precision++)
+            for (int k = 0; k < 9; k++) {
+                double energy = at_distance(&p, precision, 0, k % 3, k / 3, NULL);
+                double sign = at_distance(&p, precision, 0.01, k % 3, k / 3, NULL);
+                assert_true(isinf(energy) && energy * sign > 0);
+            }
+        bench_end(&b);
+    }
+}
+
+/* ---- Barriers of born_mayer ------------------------------------------------------------------ */
+
+static void born_mayer_rises_inside_its_barrier(void **state)
+{
+    (void)state;
+    bench b;
+    three_species(&b, (const double[]){20, 20, 20});
+    pair_potential p = potential_new(&b, "born_mayer", BM_PAIRS "cutoff = 2.9\n");
+    for (int k = 0; k < 9; k++) {
+        int ka = k % 3, kb = k / 3;
+        double before = 0, widest = 0;
+        for (double r = 2; r > 1e-3; r *= 0.999) {
+            double energy = at_distance(&p, DOUBLE, r, ka, kb, NULL);
+            double step = fabs(energy - before);
+            if (r < 1.2) assert_true(energy > before); /* no way down */
+            if (r < 1.9) widest = fmax(widest, step / fmax(1, fabs(energy)));
+            before = energy;
+        }
+        assert_true(widest < 0.02); /* and no jump */
+    }
+    bench_end(&b);
+}
+
+/* kJ/mol and Angstrom, as the head of born_mayer.c has them. The crystal of rock salt: the lattice
+ * sum of what is not electrostatic, and Madelung's constant for what is. */
+static double rock_salt(const pair_potential *p, double nearest)
+{
+    const double coulomb = 1389.35458; /* e^2 N_A / (4 pi eps_0) in kJ/mol Angstrom */
+    enum { REACH = 12 };
+    double sum[2] = {0, 0};
+    for (int ion = 0; ion < 2; ion++)
+        for (int x = -REACH; x <= REACH; x++)
+            for (int y = -REACH; y <= REACH; y++)
+                for (int z = -REACH; z <= REACH; z++) {
+                    double r = nearest * sqrt(x * x + y * y + z * z);
+                    int other = (ion + x + y + z) & 1;
+                    if (r > 0) sum[ion] += at_distance(p, DOUBLE, r, ion, other, NULL);
+                }
+    return (sum[0] + sum[1]) / 2 - 1.747564594633 * coulomb / nearest;
+}
+
+/* Measured: 2.789 Angstrom at 0 K (extrapolated), and a lattice energy of -786 kJ/mol from the
+ * Born-Haber cycle. The model's own, without zero-point motion, is a few per cent off. */
+static void sodium_chloride_has_its_crystal(void **state)
+{
+    (void)state;
+    bench b;
+    bench_begin(&b, 3, (double[]){200, 200, 200}, 1, 1);
+    for (int k = 0; k < 3; k++) b.system.box.vector[k][k] = 200;
+    bench_species(&b, "Na", 10, 0, 1);
+    bench_species(&b, "Cl", 10, 0, -1);
+    pair_potential p = potential_new(&b, "born_mayer",
+                                     "a = 25.4435 20.3548 15.2661\nb = 3.1546\n"
+                                     "sigma = 2.340 2.755 3.170\nc = 101.1719 674.4793 6985.6786\n"
+                                     "d = 48.1771 837.0770 14031.5785\ncutoff = 100\n");
+    double best = INFINITY, place = 0;
+    for (double r = 2.5; r < 3.1; r += 0.005) {
+        double energy = rock_salt(&p, r);
+        if (energy < best) place = r;
+        best = fmin(best, energy);
+    }
+    printf("rock salt: nearest neighbours at %.3f Angstrom, %.1f kJ/mol\n", place, best);
+    assert_close(place, 2.789, 0.02, 0);
+    assert_close(best, -786, 0.03, 0);
+    bench_end(&b);
+}
+
+/* ---- The loops of plugmc/pair.h -------------------------------------------------------------- */
+
+enum { OPEN, CUBOID, FLAT, OBLIQUE, BOXES };
+
+/* Edges as rows, length; lattice vectors that are reduced. */
+static plugmc_box box_of(int kind)
+{
+    static const double edges[BOXES][3][3] = {
+        [OPEN] = {{9, 0, 0}, {0, 9, 0}, {0, 0, 9}},
+        [CUBOID] = {{6.1, 0, 0}, {0, 7.3, 0}, {0, 0, 9.2}},
+        [FLAT] = {{6.1, 0, 0}, {0, 7.3, 0}, {0, 0, 1}},
+        [OBLIQUE] = {{8, 0, 0}, {-3.9, 7.5, 0}, {2.4, -3, 7}},
+    };
+    plugmc_box box = {.domain = kind == OPEN ? PLUGMC_DOMAIN_SPHERE : PLUGMC_DOMAIN_PERIODIC,
+                      .dimension = kind == FLAT ? 2 : 3, .oblique = kind == OBLIQUE, .radius = 9};
+    const double(*v)[3] = edges[kind];
+    memcpy(box.vector, v, sizeof box.vector);
+    double determinant = 0;
+    for (int k = 0; k < 3; k++) {
+        int l = (k + 1) % 3, m = (k + 2) % 3;
+        box.length[k] = sqrt(v[k][0] * v[k][0] + v[k][1] * v[k][1] + v[k][2] * v[k][2]);
+        determinant += v[0][k] * (v[1][l] * v[2][m] - v[1][m] * v[2][l]);
+    }
+    for (int d = 0; d < 3; d++) /* cofactors: fractional d of r is sum_e r_e inverse[e][d] */
+        for (int e = 0; e < 3; e++) {
+            int d1 = (d + 1) % 3, d2 = (d + 2) % 3, e1 = (e + 1) % 3, e2 = (e + 2) % 3;
+            box.inverse[e][d] = (v[d1][e1] * v[d2][e2] - v[d1][e2] * v[d2][e1]) / determinant;
+        }
+    box.volume = fabs(determinant);
+    return box;
+}
+
+/* The shortest of the images of a - b, looked for four boxes far. */
+static double nearest_image(const plugmc_box *box, const double a[3], const double b[3],
+                            double out[3])
+{
+    double best = INFINITY;
+    const int far = box->domain == PLUGMC_DOMAIN_PERIODIC ? 4 : 0;
+    for (int i = -far; i <= far; i++)
+        for (int j = -far; j <= far; j++)
+            for (int k = -far; k <= far; k++) {
+                double s[3], r2 = 0;
+                if (box->dimension == 2 && k) continue;
+                for (int d = 0; d < 3; d++) {
+                    s[d] = a[d] - b[d] + i * box->vector[0][d] + j * box->vector[1][d] +
+                           k * box->vector[2][d];
+                    r2 += s[d] * s[d];
+                }
+                if (r2 < best) {
+                    best = r2;
+                    memcpy(out, s, 3 * sizeof *s);
+                }
+            }
+    return sqrt(best);
+}
+
+/* Anywhere in the box, or in the ball of radius 9. */
+static void place(const plugmc_box *box, double r[3])
+{
+    double f[3] = {uniform(), uniform(), box->dimension == 2 ? 0 : uniform()};
+    for (int d = 0; d < 3; d++)
+        r[d] = box->domain == PLUGMC_DOMAIN_SPHERE
+                   ? 10 * f[d] - 5
+                   : f[0] * box->vector[0][d] + f[1] * box->vector[1][d] + f[2] * box->vector[2][d];
+}
+
+/* What a plain loop over the pairs of one particle gives. */
+typedef struct plain {
+    double energy, magnitude; /* of the energies, and of their absolute values */
+    double gradient[3], virial[3], laplacian, slopes, bends; /* likewise */
+    int64_t overlaps;
+} plain;
+
+/* Energy, u'/r and u'' of a pair, a potential's by its own functions for two particles alone. */
+typedef void one_pair(const void *, double r, int a, int b, double *energy, double *first,
+                      double *second);
+
+static void pair_of_potential(const void *potential, double r, int a, int b, double *energy,
+                              double *first, double *second)
+{
+    plugmc_derivatives d;
+    *energy = at_distance(potential, DOUBLE, r, a, b, &d);
+    *first = d.gradient[0] / (0.48 * r);
+    *second = d.laplacian - 2 * *first;
+}
+
+/* One pair: the probe of a species at a place and other particle j. */
+static plain plain_pair(const plugmc_box *box, const void *potential, one_pair *pair, double core,
+                        const particles *p, int64_t j, const double at[3], int species)
+{
+    const double b[3] = {p->d[0][j], p->d[1][j], p->d[2][j]};
+    double s[3], r = nearest_image(box, at, b, s), energy, first, second;
+    pair(potential, r, species, p->species[j], &energy, &first, &second);
+    plain one = {.energy = energy, .magnitude = fabs(energy)};
+    for (int d = 0; d < 3; d++) {
+        one.gradient[d] = first * s[d];
+        one.virial[d] = -first * s[d] * s[d];
+    }
+    one.laplacian = second + (box->dimension - 1) * first;
+    one.slopes = fabs(first * r);
+    one.bends = fabs(second) + 2 * fabs(first);
+    one.overlaps = r < core * (diameter_of[species] + diameter_of[p->species[j]]) / 2;
+    return one;
+}
+
+static void plain_add(plain *sum, const plain *one)
+{
+    sum->energy += one->energy;
+    sum->magnitude += one->magnitude;
+    for (int d = 0; d < 3; d++) {
+        sum->gradient[d] += one->gradient[d];
+        sum->virial[d] += one->virial[d];
+    }
+    sum->laplacian += one->laplacian;
+    sum->slopes += one->slopes;
+    sum->bends += one->bends;
+    sum->overlaps += one->overlaps;
+}
+
+static plain plainly(const plugmc_box *box, const void *potential, one_pair *pair, double core,
+                     const particles *p, int64_t n, const double at[3], int species)
+{
+    plain sum = {0};
+    for (int64_t j = 0; j < n; j++) {
+        plain one = plain_pair(box, potential, pair, core, p, j, at, species);
+        plain_add(&sum, &one);
+    }
+    return sum;
+}
+
+/* Numbers of others around the sizes of the blocks that the loops are cut into. */
+static const int64_t sizes[] = {0, 1, 2, 15, 16, 17, 33, 255, 256, 257, 600};
+
+/* Others that are not so near that one energy outweighs all. */
+static particles others_for(const plugmc_box *box, const double at[2][3], double least, int one)
+{
+    particles p = random_particles(1, one);
+    for (int j = 0; j < MANY; j++) {
+        double r[3], s[3];
+        do
+            place(box, r);
+        while (nearest_image(box, at[0], r, s) < least || nearest_image(box, at[1], r, s) < least);
+        for (int d = 0; d < 3; d++) p.d[d][j] = r[d];
+    }
+    in_single(&p);
+    return p;
+}
+
+typedef struct tolerance {
+    double energy, slope, bend; /* relative to the sums of magnitudes */
+    double place;               /* error of a separation, length; and of an energy, kT */
+} tolerance;
+
+/* All batch functions of one precision. */
+static void compare_loops(const plugmc_pair *pair, const void *instance, int precision,
+                          const plugmc_box *box, const void *potential, one_pair *one, double core,
+                          const particles *p, int64_t n, const double at[2][3], int species,
+                          tolerance t)
+{
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    const plugmc_particle probe = probe_at(at[0][0], at[0][1], at[0][2], species);
+    const plugmc_particles others = first_of(p, precision, n);
+    static plain old[MANY], new[MANY];
+    plain before = {0}, after = {0};
+    for (int64_t j = 0; j < n; j++) {
+        old[j] = plain_pair(box, potential, one, core, p, j, at[0], species);
+        new[j] = plain_pair(box, potential, one, core, p, j, at[1], species);
+        plain_add(&before, &old[j]);
+        plain_add(&after, &new[j]);
+    }
+    const double slack = t.place * (1 + before.slopes + after.slopes);
+    double energy = 0.25, change = 0.5; /* all add to what is there */
+
+    assert_int_equal(pair->energy(instance, box, periodic, &probe, &others, &energy),
+                     before.overlaps);
+    assert_close(energy - 0.25, before.energy, 0, t.energy * before.magnitude + slack);
+    assert_int_equal(pair->change(instance, box, periodic, &probe, at[1], &others, &change),
+                     after.overlaps);
+    assert_close(change - 0.5, after.energy - before.energy, 0,
+                 t.energy * (before.magnitude + after.magnitude) + slack);
+
+    double each[MANY + 1], sum = 0;
+    float single[MANY + 1];
+    each[n] = single[n] = 12345;
+    pair->changes(instance, box, periodic, &probe, at[1], &others,
+                  precision == SINGLE ? (void *)single : (void *)each);
+    assert_true(precision == SINGLE ? single[n] == 12345 : each[n] == 12345);
+    int64_t infinite = 0;
+    for (int64_t j = 0; j < n; j++) {
+        if (precision == SINGLE) each[j] = (double)single[j];
+        infinite += each[j] == INFINITY;
+        assert_int_equal(new[j].overlaps, each[j] == INFINITY);
+        if (!new[j].overlaps)
+            assert_close(each[j], new[j].energy - old[j].energy, 0,
+                         t.energy * (old[j].magnitude + new[j].magnitude) +
+                             t.place * (1 + old[j].slopes + new[j].slopes));
+        sum += each[j];
+    }
+    assert_int_equal(infinite, after.overlaps);
+    if (!infinite)
+        assert_close(sum, change - 0.5, 0,
+                     2 * (t.energy * (before.magnitude + after.magnitude) + slack));
+
+    for (int second = 0; pair->derivatives && second < 2; second++) {
+        plugmc_derivatives d = {.energy = 1, .gradient = {1, 2, 3}, .laplacian = 4,
+                                .virial = {5, 6, 7}};
+        assert_int_equal(pair->derivatives(instance, box, periodic, second, &probe, &others, &d),
+                         before.overlaps);
+        assert_close(d.energy - 1, before.energy, 0, t.energy * before.magnitude + slack);
+        for (int k = 0; k < 3; k++) {
+            const double slope = t.slope * before.slopes + t.place * (1 + before.bends);
+            assert_close(d.gradient[k] - 1 - k, before.gradient[k], 0, slope);
+            assert_close(d.virial[k] - 5 - k, before.virial[k], 0, 9 * slope); /* r is below 9 */
+        }
+        if (second)
+            assert_close(d.laplacian - 4, before.laplacian, 0, t.bend * before.bends + t.place);
+        else
+            assert_true(d.laplacian == 4);
+    }
+}
+
+/* Moves that cross the box, and in a periodic one may end in a neighbouring image of it. */
+static void both_ends(const plugmc_box *box, double at[2][3])
+{
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    for (int k = 0; k < 2; k++) {
+        place(box, at[k]);
+        for (int v = 0; periodic && v < box->dimension; v++) {
+            int image = (int)(3 * uniform()) - 1;
+            for (int d = 0; d < 3; d++) at[k][d] += image * box->vector[v][d];
+        }
+        for (int d = 0; d < 3; d++) at[k][d] = (float)at[k][d];
+    }
+}
+
+static void loops_agree_with_plain_ones(void **state)
+{
+    (void)state;
+    random_state = 3;
+    for (int i = 0; i < PLUGMC_COUNT(formulas); i++) {
+        bench b;
+        pair_potential p = formula_new(&b, &formulas[i]);
+        for (int kind = 0; kind < BOXES; kind++)
+            for (int k = 0; k < PLUGMC_COUNT(sizes); k++) {
+                const plugmc_box box = box_of(kind);
+                double at[2][3];
+                both_ends(&box, at);
+                particles others = others_for(&box, at, 0.7, k % 4 == 3);
+                compare_loops(p.pair[DOUBLE], p.instance[DOUBLE], DOUBLE, &box, &p,
+                              pair_of_potential, 0, &others, sizes[k], at, k % 3,
+                              (tolerance){1e-12, 1e-11, 1e-11, 1e-14});
+                /* separations are good to some 1e-6 in boxes this large */
+                compare_loops(p.pair[SINGLE], p.instance[SINGLE], SINGLE, &box, &p,
+                              pair_of_potential, 0, &others, sizes[k], at, k % 3,
+                              (tolerance){1e-6, 1e-5, 2e-4, 4e-6});
+            }
+        bench_end(&b);
+    }
+}
+
+/* Our own potential: overlaps counted beside energies. */
+static void pair_of_ours(const void *potential, double r, int a, int b, double *energy,
+                         double *first, double *second)
+{
+    const parameters *p = potential;
+    double factor = p->strength * charge_of[a] * charge_of[b], over = 1 / (1 + r * r);
+    double near = r < p->cutoff ? factor : 0;
+    *energy = near * over;
+    *first = -2 * near * over * over;
+    *second = near * (8 * r * r * over - 2) * over * over;
+}
+
+static void loops_count_overlaps_beside_energies(void **state)
+{
+    (void)state;
+    random_state = 4;
+    const parameters p = {1.3, 3.0};
+    int64_t seen = 0;
+    for (int kind = 0; kind < BOXES; kind++)
+        for (int repeat = 0; repeat < 5; repeat++)
+            for (int k = 0; k < PLUGMC_COUNT(sizes); k++) {
+                const plugmc_box box = box_of(kind);
+                double at[2][3];
+                both_ends(&box, at);
+                particles others = others_for(&box, at, 0, 0);
+                seen +=
+                    plainly(&box, &p, pair_of_ours, 1, &others, sizes[k], at[1], k % 3).overlaps;
+                compare_loops(&plugmc_pair_facet, &p, DOUBLE, &box, &p, pair_of_ours, 1, &others,
+                              sizes[k], at, k % 3, (tolerance){1e-12, 1e-11, 1e-11, 1e-14});
+            }
+    printf("%lld overlaps\n", (long long)seen);
+    assert_true(seen > 100);
+}
+
+/* Only cores: nothing is added to the energy. */
+static void loops_count_overlaps_of_hard_cores(void **state)
+{
+    (void)state;
+    random_state = 5;
+    bench b;
+    three_species(&b, (const double[]){20, 20, 20});
+    pair_potential p = potential_new(&b, "hard_disk", "");
+    int64_t seen = 0;
+    for (int kind = 0; kind < BOXES; kind++)
+        for (int k = 0; k < 3 * PLUGMC_COUNT(sizes); k++) {
+            const plugmc_box box = box_of(kind);
+            const int64_t n = sizes[k / 3];
+            double at[2][3], energy = 0.25, change = 0.5;
+            both_ends(&box, at);
+            particles others = others_for(&box, at, 0, 0);
+            const parameters none = {0, 0};
+            plain before = plainly(&box, &none, pair_of_ours, 1, &others, n, at[0], k % 3);
+            plain after = plainly(&box, &none, pair_of_ours, 1, &others, n, at[1], k % 3);
+            for (int precision = 0; precision < 2; precision++) {
+                plugmc_particle probe = probe_at(at[0][0], at[0][1], at[0][2], k % 3);
+                plugmc_particles list = first_of(&others, precision, n);
+                const void *instance = p.instance[precision];
+                assert_int_equal(p.pair[precision]->energy(instance, &box, kind != OPEN, &probe,
+                                                           &list, &energy), before.overlaps);
+                assert_int_equal(p.pair[precision]->change(instance, &box, kind != OPEN, &probe,
+                                                           at[1], &list, &change), after.overlaps);
+                assert_true(energy == 0.25 && change == 0.5);
+            }
+            seen += before.overlaps;
+        }
+    assert_true(seen > 100);
+    bench_end(&b);
+}
+
+/* ---- Lennard-Jones fluid of NIST ------------------------------------------------------------- */
+
+/* Positions [particles][3] of a file; box edges. */
+static int read_configuration(const char *name, double (*r)[3], double edges[3])
+{
+    char path[4096];
+    int n;
+    snprintf(path, sizeof path, "%s/nist/%s", TEST_DATA, name);
+    FILE *file = fopen(path, "r");
+    if (!file) fail_msg("cannot open %s", path);
+    assert_int_equal(fscanf(file, "%d cell: %lf %lf %lf", &n, &edges[0], &edges[1], &edges[2]), 4);
+    for (int i = 0; i < n; i++)
+        assert_int_equal(fscanf(file, "%*s %lf %lf %lf", &r[i][0], &r[i][1], &r[i][2]), 3);
+    fclose(file);
+    return n;
+}
+
+/* What NIST gives, and half a unit of its last digit. */
+static const struct nist {
+    const char *file;
+    double cutoff;
+    const char *truncation;
+    double energy, energy_error, virial, virial_error, tail, tail_error;
+} nist[] = {
+    {"lj-1.xyz", 3, "cut", -4351.5, 0.05, -568.67, 0.005, -198.49, 0.005},
+    {"lj-1.xyz", 4, "cut", -4467.5, 0.05, -1263.9, 0.05, -83.769, 0.0005},
+    {"lj-1.xyz", 3, "force_shift", -3870.9, 0.05, 317.54, 0.005, 0, 0},
+    {"lj-4.xyz", 3, "cut", -16.790321304625856, 5e-14, -46.249, 0.0005, -0.54517, 5e-6},
+    {"lj-4.xyz", 4, "cut", -17.060, 0.0005, -47.869, 0.0005, -0.23008, 5e-6},
+    {"lj-4.xyz", 3, "force_shift", -15.001, 0.0005, -43.096, 0.0005, 0, 0},
+};
+
+static void compare_with_nist(const struct nist *c)
+{
+    static double r[MANY][3];
+    double edges[3], energy = 0, virial = 0, error = 0;
+    char keys[128];
+    bench b;
+    int n = read_configuration(c->file, r, edges);
+    bench_begin(&b, 3, edges, 1, 1);
+    for (int k = 0; k < 3; k++) b.system.box.vector[k][k] = edges[k];
+    bench_species(&b, "atom", n, 1, 0);
+    snprintf(keys, sizeof keys, "epsilon = 1\ncutoff = %g\ntruncation = %s\n", c->cutoff,
+             c->truncation);
+    pair_potential p = potential_new(&b, "lennard_jones", keys);
+    particles others = {0};
+    for (int i = 0; i < n; i++)
+        for (int d = 0; d < 3; d++) others.d[d][i] = r[i][d];
+    for (int k = 0; k < 5; k++)
+        for (int i = 0; i < n; i++) others.f[k][i] = (float)others.d[k][i];
+    for (int i = 0; i < n; i++) {
+        plugmc_particle probe = {r[i][0], r[i][1], r[i][2], 0, 1, 0};
+        plugmc_particles before = first_of(&others, DOUBLE, i);
+        plugmc_particles single = first_of(&others, SINGLE, i);
+        plugmc_derivatives d = {0};
+        p.pair[DOUBLE]->energy(p.instance[DOUBLE], &b.system.box, 1, &probe, &before, &energy);
+        p.pair[DOUBLE]->derivatives(p.instance[DOUBLE], &b.system.box, 1, 0, &probe, &before, &d);
+        p.pair[SINGLE]->energy(p.instance[SINGLE], &b.system.box, 1, &probe, &single, &error);
+        virial += d.virial[0] + d.virial[1] + d.virial[2];
+    }
+    error -= energy;
+    printf("%s, r_c = %g, %s: energy %.14g (float off by %.1e), virial %.8g\n", c->file, c->cutoff,
+           c->truncation, energy, error, virial);
+    assert_close(energy, c->energy, 0, c->energy_error);
+    assert_close(virial, c->virial, 0, c->virial_error);
+    assert_close(energy + error, energy, 2e-6, 0);
+    if (c->tail != 0) {
+        pair_potential tail = potential_new(&b, "lennard_jones_tail", "");
+        const plugmc_total *total = tail.plugin[DOUBLE]->potential->total;
+        double extra = 1, pressure[3] = {1, 2, 3};
+        plugmc_total_request ask = {.size = sizeof ask, .energy = &extra, .virial = pressure};
+        bench_expect(&b, total->energy(tail.instance[DOUBLE], &ask));
+        assert_close(extra - 1, c->tail, 0, c->tail_error);
+        /* the pressure of the tail, (16 pi / 3) rho^2 (2/3 r_c^-9 - r_c^-3), is W / 3 V */
+        double rho = n / b.system.box.volume, rc = c->cutoff;
+        double expected = 16 * M_PI / 3 * rho * rho * (2.0 / 3 * pow(rc, -9) - pow(rc, -3));
+        for (int d = 0; d < 3; d++)
+            assert_close((pressure[d] - 1 - d) / b.system.box.volume, expected, 1e-12, 0);
+    }
+    bench_end(&b);
+}
+
+static void nist_fluid_has_its_energies_and_virials(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PLUGMC_COUNT(nist); i++) compare_with_nist(&nist[i]);
+}
+
+/* The tail of a mixture is the integral of its pairs beyond the cutoff, in two and three
+ * dimensions: summed here by Simpson's rule in 1/r. */
+static void tails_are_integrals_beyond_the_cutoff(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        bench b;
+        bench_begin(&b, dimension, (const double[]){20, 21, 22}, 1, 1);
+        for (int k = 0; k < 3; k++) b.system.box.vector[k][k] = b.system.box.length[k];
+        const char *const names[] = {"A", "B", "C"};
+        for (int k = 0; k < 3; k++) bench_species(&b, names[k], 10 + 5 * k, 1, 0);
+        potential_new(&b, "lennard_jones", LJ_PAIRS "cutoff = 2.9\n");
+        pair_potential tail = potential_new(&b, "lennard_jones_tail", "");
+        double energy = 0, virial[3] = {0}, expected = 0, expected_virial = 0;
+        plugmc_total_request ask = {.size = sizeof ask, .energy = &energy, .virial = virial};
+        const plugmc_total *total = tail.plugin[DOUBLE]->potential->total;
+        bench_expect(&b, total->energy(tail.instance[DOUBLE], &ask));
+        enum { STEPS = 2000 };
+        for (int i = 0; i <= STEPS; i++) {
+            double t = (double)i / STEPS / 2.9, r = 1 / t;
+            double weight = (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2) / (3.0 * STEPS * 2.9);
+            double shell = (dimension == 2 ? 2 * M_PI : 4 * M_PI) * pow(r, dimension - 1) * r * r;
+            for (int k = 0; i > 0 && k < 9; k++) {
+                int ka = k % 3, kb = k / 3;
+                double e = pair_epsilon[ka][kb], s = pair_sigma[ka][kb];
+                double pairs = (10 + 5 * ka) * (10 + 5 * kb) / (2 * b.system.box.volume);
+                double slope = 4 * e * (6 * pow(s / r, 6) - 12 * pow(s / r, 12)) / r;
+                expected += weight * shell * pairs * twelve_six(r, e, s);
+                expected_virial -= weight * shell * pairs * r * slope;
+            }
+        }
+        assert_close(energy, expected, 1e-9, 0);
+        for (int d = 0; d < 3; d++)
+            assert_close(virial[d], d < dimension ? expected_virial / dimension : 0, 1e-9, 0);
+        bench_end(&b);
+    }
+}
+
+/* ---- The wall -------------------------------------------------------------------------------- */
+
+static void sphere_begin(bench *b, double radius)
+{
+    bench_begin(b, 3, (const double[]){2 * radius, 2 * radius, 2 * radius}, 1, 1);
+    b->system.box.domain = PLUGMC_DOMAIN_SPHERE;
+    b->system.box.radius = radius;
+}
+
+static void wall_keeps_particles_or_centres_in(void **state)
+{
+    (void)state;
+    const struct {
+        const char *keys;
+        double most; /* distance from the origin, for a diameter of 0.5 */
+    } walls[] = {{"radius = 4\n", 3.75}, {"", 4.75}, {"radius = 4\nkeeps = centres\n", 4}};
+    for (int i = 0; i < PLUGMC_COUNT(walls); i++)
+        for (int precision = 0; precision < 2; precision++) {
+            bench b;
+            sphere_begin(&b, 5);
+            bench_species(&b, "ion", 10, 0.5, 1);
+            pair_potential p = potential_new(&b, "spherical_wall", walls[i].keys);
+            const plugmc_field *field = p.plugin[precision]->potential->field;
+            for (int beyond = 0; beyond < 2; beyond++) {
+                double x = walls[i].most * (beyond ? 1 + 1e-6 : 1), zero = 0, energy = 0.5;
+                float xf = (float)x, zerof = 0;
+                double charge = 1, diameter = 0.5;
+                float chargef = 1, diameterf = 0.5f;
+                int32_t species = 0;
+                plugmc_particles one = {1, &zero, &x, &zero, &charge, &diameter, &species};
+                if (precision == SINGLE)
+                    one = (plugmc_particles){1,        &zerof,     &xf,     &zerof,
+                                             &chargef, &diameterf, &species};
+                assert_int_equal(field->energy(p.instance[precision], &one, &energy), beyond);
+                plugmc_particle at = {0, x, 0, 1, 0.5, 0};
+                plugmc_derivatives d = {.laplacian = 3};
+                assert_int_equal(field->derivatives(p.instance[precision], &at, &d), beyond);
+                assert_true(energy == 0.5 && d.energy == 0 && d.gradient[1] == 0);
+                assert_true(d.laplacian == 3);
+            }
+            assert_int_equal(b.warnings, 0);
+            bench_end(&b);
+        }
+}
+
+/* ---- What they say of the system ------------------------------------------------------------- */
+
+/* The potential in an open box with one hard core, and the last thing that it said. */
+static void check_charges(double first, double second, double diameter, const char *name,
+                          const char *keys, int code, int warnings, const char *message)
+{
+    bench b;
+    pair_potential p;
+    sphere_begin(&b, 10);
+    bench_species(&b, "one", 20, diameter, first);
+    bench_species(&b, "two", 20, diameter, second);
+    potential_new(&b, "hard_disk", "");
+    assert_int_equal(potential_try(&b, name, keys, &p), code);
+    assert_int_equal(b.warnings, warnings);
+    assert_string_equal(b.message, message);
+    bench_end(&b);
+}
+
+static void charges_are_looked_at_once(void **state)
+{
+    (void)state;
+    const char *coulomb = "bjerrum_length = 1\n", *yukawa = "bjerrum_length = 1\nkappa = 1\n";
+    const char *falls = "species 'one' and 'two' attract each other and nothing keeps them apart, "
+                        "so they would fall into one another: add a potential with a core, such "
+                        "as hard_sphere with diameters above 0";
+    const char *none = "no species has a charge, so there is nothing to interact: set 'charge' in "
+                       "[species ...], or leave this potential out";
+    check_charges(1, -1, 1, "coulomb", coulomb, PLUGMC_OK, 0, "");
+    check_charges(1, -2, 1, "coulomb", coulomb, PLUGMC_OK, 1,
+                  "the charges of all particles add up to -20, not to 0");
+    check_charges(1, 0, 1, "yukawa", yukawa, PLUGMC_OK, 1,
+                  "species 'two' has charge 0: it feels nothing of this potential");
+    check_charges(0, 0, 1, "coulomb", coulomb, PLUGMC_ERROR_INPUT, 0, none);
+    check_charges(0, 0, 1, "yukawa", yukawa, PLUGMC_ERROR_INPUT, 0, none);
+    check_charges(1, -1, 0, "coulomb", coulomb, PLUGMC_ERROR_INPUT, 0, falls);
+    check_charges(1, -1, 0, "yukawa", yukawa, PLUGMC_ERROR_INPUT, 0, falls);
+    check_charges(1, 1, 0, "yukawa", yukawa, PLUGMC_OK, 0, "");
+}
+
+/* A measured term moves nobody, so that nothing has to keep its charges apart. */
+static void measured_charges_need_no_core(void **state)
+{
+    (void)state;
+    bench b;
+    pair_potential p;
+    sphere_begin(&b, 10);
+    bench_species(&b, "one", 20, 0, 1);
+    bench_species(&b, "two", 20, 0, -1);
+    assert_int_equal(potential_try(&b, "coulomb", "bjerrum_length = 1\n", &p), PLUGMC_ERROR_INPUT);
+    b.terms[0].sampled = 0;
+    bench_expect(&b, p.plugin[DOUBLE]->prepare(p.instance[DOUBLE], &b.host));
+    bench_end(&b);
+}
+
+TEST_MAIN(cmocka_unit_test(energies_are_those_of_the_formulas),
+          cmocka_unit_test(derivatives_are_slopes_of_the_energy),
+          cmocka_unit_test(energies_are_exactly_zero_beyond_the_range),
+          cmocka_unit_test(coinciding_points_have_an_infinite_energy),
+          cmocka_unit_test(born_mayer_rises_inside_its_barrier),
+          cmocka_unit_test(sodium_chloride_has_its_crystal),
+          cmocka_unit_test(loops_agree_with_plain_ones),
+          cmocka_unit_test(loops_count_overlaps_beside_energies),
+          cmocka_unit_test(loops_count_overlaps_of_hard_cores),
+          cmocka_unit_test(nist_fluid_has_its_energies_and_virials),
+          cmocka_unit_test(tails_are_integrals_beyond_the_cutoff),
+          cmocka_unit_test(wall_keeps_particles_or_centres_in),
+          cmocka_unit_test(charges_are_looked_at_once),
+          cmocka_unit_test(measured_charges_need_no_core))
