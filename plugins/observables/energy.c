@@ -1,15 +1,26 @@
 /* energy: the potential energy over kT and particle, of all terms and of each.
  *
+ * source = running takes the energy that the mover keeps while it sweeps: that of all sampled terms
+ * together, at no cost. source = fresh adds it up anew, in double precision:
+ *
  * Terms that are sampled and terms that are only measured are both summed. A term's energy is that
  * of its total facet where that stands for the whole configuration; else the sum of its
  * pair energies, over cells where its range is finite and over all pairs where it is not, and of
  * its one-body energies. A hard core has no energy, so hard particles give 0; whether they
  * overlap is not asked here. Sums run in a fixed order: the same for any number of threads.
+ *
+ * In a run on a GPU the sums over all pairs are made there (energy.cu), if a pair energy has no
+ * range or the box no cells; the rest, which is of order N, on the host.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <plugmc/plugin.h>
+
+PLUGMC_EMBED(energy_kernel, PLUGMC_KERNEL_FILE);
+
+enum { FRESH, RUNNING }; /* source */
+enum { TILE = 256 };     /* ENERGY_TILE of the kernel */
 
 /* Particles sorted by cell, or as they are numbered, one walker at a time. */
 typedef struct sorted_particles {
@@ -17,14 +28,26 @@ typedef struct sorted_particles {
     int32_t *species;                      /* [particles] */
 } sorted_particles;
 
+/* What the sums over all pairs on a GPU need. */
+typedef struct pair_sums {
+    plugmc_kernel *kernel; /* NULL: they are not made there */
+    plugmc_device_pointer species, sums;
+    int32_t terms;        /* pair terms with an energy, as the kernel counts them */
+    uint32_t tiles, parts;
+    double *host; /* [walkers][terms][parts][tiles] */
+} pair_sums;
+
 typedef struct energy {
-    char none; /* no parameters */
+    int32_t source; /* parameter */
 
     int32_t terms; /* of the system that have an energy */
     int32_t *term; /* [terms] their number in the system */
     char **names;  /* [terms] "energy_LABEL" */
     sorted_particles sorted;
     double *share; /* [particles] energy of a particle with those after it */
+    pair_sums pairs;
+    plugmc_device_pointer totals; /* [walkers] energies of total facets */
+    double *positions;            /* [walkers][particles][3]: from a GPU, for the host */
 } energy;
 
 static int has_pair_energy(const plugmc_potential *p)
@@ -33,6 +56,15 @@ static int has_pair_energy(const plugmc_potential *p)
 }
 
 static int has_energy(const plugmc_potential *p) { return p->pair || p->field || p->total; }
+
+/* Whether a total facet stands for the pair and field energies too. */
+static int is_whole(const plugmc_potential *p) { return p->total && !p->total->beside_parts; }
+
+static int in_cells(const plugmc_system *system, const plugmc_term *term)
+{
+    return isfinite(term->plugin->potential->pair->range(term->instance)) &&
+           system->box.domain == PLUGMC_DOMAIN_PERIODIC;
+}
 
 /* ---- One walker ---------------------------------------------------------------------------- */
 
@@ -160,7 +192,7 @@ static int add_pairs(const energy *e, const plugmc_host *host, const plugmc_view
 {
     const plugmc_system *system = host->system;
     const double range = term->plugin->potential->pair->range(term->instance);
-    const int by_cells = isfinite(range) && system->box.domain == PLUGMC_DOMAIN_PERIODIC;
+    const int by_cells = in_cells(system, term);
     plugmc_cells cells = {.size = sizeof cells};
     int code = by_cells ? view->cells(view, range, &cells) : PLUGMC_OK;
     for (int64_t w = 0; w < system->walkers && !code; w++)
@@ -170,35 +202,126 @@ static int add_pairs(const energy *e, const plugmc_host *host, const plugmc_view
     return code;
 }
 
-/* Adds the energy of one term in every walker to sums [walkers]. */
-static int add_term(const energy *e, const plugmc_host *host, const plugmc_view *view,
-                    const plugmc_term *term, double *sums)
+/* Number of a term among those that the kernel sums. */
+static int32_t kernel_index(const plugmc_system *system, int32_t term)
 {
-    const plugmc_system *system = host->system;
-    const plugmc_potential *p = term->plugin->potential;
-    const plugmc_total_request request = {.size = sizeof request, .view = view, .energy = sums};
-    int code = p->total ? p->total->energy(term->instance, &request) : PLUGMC_OK;
-    if (code || (p->total && !p->total->beside_parts)) return code;
-    code = has_pair_energy(p) ? add_pairs(e, host, view, term, sums) : PLUGMC_OK;
-    for (int64_t w = 0; w < system->walkers && p->field && !code; w++)
-        sums[w] += field_energy(e, system, term, view->positions + 3 * w * system->particles);
+    int32_t index = 0;
+    for (int32_t t = 0; t < term; t++)
+        index += has_pair_energy(system->terms[t].plugin->potential);
+    return index;
+}
+
+static void add_kernel_sums(const pair_sums *p, const plugmc_system *system, int32_t term,
+                            double *sums)
+{
+    const int64_t blocks = (int64_t)p->parts * p->tiles, index = kernel_index(system, term);
+    for (int64_t w = 0; w < system->walkers; w++)
+        sums[w] += sum_in_order(p->host + (w * p->terms + index) * blocks, blocks);
+}
+
+/* Where an energy is summed: the view of the run, and one on the host if that is another. */
+typedef struct views {
+    const plugmc_view *given, *on_host;
+} views;
+
+static int add_total(const energy *e, const plugmc_host *host, const views *views,
+                     const plugmc_term *term, double *sums)
+{
+    const plugmc_total *total = term->plugin->potential->total;
+    plugmc_total_request request = {.size = sizeof request, .view = views->on_host,
+                                    .energy = sums};
+    if (!views->given->on_device || !total->on_device)
+        return total->energy(term->instance, &request);
+    const size_t bytes = (size_t)host->system->walkers * sizeof *sums;
+    double *found = malloc(bytes);
+    if (!found) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
+    request.view = views->given;
+    request.energy = (double *)(uintptr_t)e->totals;
+    int code = host->gpu->fill(host->context, e->totals, 0, bytes);
+    if (!code) code = total->energy(term->instance, &request);
+    if (!code) code = host->gpu->download(host->context, found, e->totals, bytes);
+    for (int32_t w = 0; w < host->system->walkers && !code; w++) sums[w] += found[w];
+    free(found);
     return code;
 }
 
-/* values [walkers][1 + terms]: the sum, then the terms. */
+/* Adds the energy of term number t in every walker to sums [walkers]. */
+static int add_term(const energy *e, const plugmc_host *host, const views *views, int32_t t,
+                    double *sums)
+{
+    const plugmc_system *system = host->system;
+    const plugmc_term *term = &system->terms[t];
+    const plugmc_potential *p = term->plugin->potential;
+    int code = p->total ? add_total(e, host, views, term, sums) : PLUGMC_OK;
+    if (code || is_whole(p)) return code;
+    if (has_pair_energy(p) && views->given->on_device && e->pairs.kernel)
+        add_kernel_sums(&e->pairs, system, t, sums);
+    else if (has_pair_energy(p))
+        code = add_pairs(e, host, views->on_host, term, sums);
+    for (int64_t w = 0; w < system->walkers && p->field && !code; w++)
+        sums[w] += field_energy(e, system, term,
+                                views->on_host->positions + 3 * w * system->particles);
+    return code;
+}
+
+/* All pair terms on the GPU, to pairs.host. */
+static int sum_pairs_on_device(const energy *e, const plugmc_host *host, const plugmc_view *view)
+{
+    const pair_sums *p = &e->pairs;
+    const uint32_t walkers = (uint32_t)host->system->walkers;
+    plugmc_device_pointer positions = (plugmc_device_pointer)(uintptr_t)view->positions,
+                          species = p->species, sums = p->sums;
+    uint32_t particles = (uint32_t)host->system->particles;
+    int code = host->gpu->launch(host->context, p->kernel,
+                                 (uint32_t[3]){p->tiles, p->parts, walkers},
+                                 (uint32_t[3]){TILE, 1, 1}, 0,
+                                 (void *[]){&positions, &species, &particles, &sums});
+    const size_t bytes = (size_t)walkers * (size_t)p->terms * p->parts * p->tiles * sizeof(double);
+    return code ? code : host->gpu->download(host->context, p->host, sums, bytes);
+}
+
+/* A view of the same positions on the host. */
+static int bring_to_host(const energy *e, const plugmc_host *host, const plugmc_view *view,
+                         plugmc_view *out)
+{
+    const size_t numbers = 3 * (size_t)host->system->walkers * (size_t)host->system->particles;
+    int code = host->gpu->download(host->context, e->positions,
+                                   (plugmc_device_pointer)(uintptr_t)view->positions,
+                                   numbers * sizeof *e->positions);
+    return code ? code : host->view(host->context, e->positions, 0, out);
+}
+
+static int measure_running(const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    if (!PLUGMC_HAS(view, running_energy) || !view->running_energy)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "source = running, but the mover of this run keeps no energy while it "
+                          "sweeps: use source = fresh");
+    int code = view->running_energy(view, values);
+    for (int32_t w = 0; w < host->system->walkers; w++)
+        values[w] /= (double)host->system->particles;
+    return code;
+}
+
+/* values [walkers][1 + terms]: the sum, then the terms. With source = running the sum alone. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     const energy *e = instance;
     const plugmc_system *system = host->system;
     const int64_t row = 1 + e->terms;
+    plugmc_view copy;
+    views views = {view, view->on_device ? &copy : view};
+    if (e->source == RUNNING) return measure_running(host, view, values);
     double *sums = malloc((size_t)system->walkers * sizeof *sums);
     int code = sums ? PLUGMC_OK
                     : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d energies",
                                  system->walkers);
+    if (!code && view->on_device) code = bring_to_host(e, host, view, &copy);
+    if (!code && view->on_device && e->pairs.kernel) code = sum_pairs_on_device(e, host, view);
     memset(values, 0, (size_t)(system->walkers * row) * sizeof *values);
     for (int32_t t = 0; t < e->terms && !code; t++) {
         memset(sums, 0, (size_t)system->walkers * sizeof *sums);
-        code = add_term(e, host, view, &system->terms[e->term[t]], sums);
+        code = add_term(e, host, &views, e->term[t], sums);
         for (int64_t w = 0; w < system->walkers; w++) {
             values[w * row + 1 + t] = sums[w] / (double)system->particles;
             values[w * row] += sums[w] / (double)system->particles;
@@ -212,10 +335,12 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const energy *e = instance;
     if (index > e->terms) return 0;
-    *out = index == 0
-               ? (plugmc_quantity){"energy", 1, "kT", "energy per particle, all terms", NULL, NULL}
-               : (plugmc_quantity){e->names[index - 1], 1, "kT", "energy per particle, one term",
-                                   NULL, NULL};
+    *out = index > 0 ? (plugmc_quantity){e->names[index - 1], 1, "kT",
+                                         "energy per particle, one term", NULL, NULL}
+           : e->source == RUNNING
+               ? (plugmc_quantity){"energy", 1, "kT", "energy per particle, as the mover keeps it",
+                                   NULL, NULL}
+               : (plugmc_quantity){"energy", 1, "kT", "energy per particle, all terms", NULL, NULL};
     return 1;
 }
 
@@ -245,9 +370,72 @@ static int find_terms(energy *e, const plugmc_host *host)
                                      "no potential of this run has an energy to measure");
 }
 
+/* Whether any pair energy is a sum over all pairs. */
+static int sums_all_pairs(const plugmc_system *system)
+{
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_potential *p = system->terms[t].plugin->potential;
+        if (has_pair_energy(p) && !is_whole(p) && !in_cells(system, &system->terms[t])) return 1;
+    }
+    return 0;
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    const energy *e = instance;
+    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "energy.cu", .text = energy_kernel,
+                                .fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED,
+                                .double_precision = 1, .contract = 1};
+    return index == 0 && e->source == FRESH && sums_all_pairs(host->system);
+}
+
+/* Blocks for any GPU: their number decides the order of sums, so it does not depend on which it is.
+ */
+static int prepare_pairs(energy *e, const plugmc_host *host)
+{
+    enum { BLOCKS = 8192 };
+    const plugmc_gpu *gpu = host->gpu;
+    const plugmc_system *system = host->system;
+    const size_t n = (size_t)system->particles;
+    pair_sums *p = &e->pairs;
+    plugmc_kernel_text text;
+    if (!kernel_text(e, host, 0, &text)) return PLUGMC_OK;
+    p->terms = kernel_index(system, system->term_count);
+    p->tiles = (uint32_t)((n + TILE - 1) / TILE);
+    p->parts = BLOCKS / p->tiles + 1;
+    if (p->parts > p->tiles / 2 + 1) p->parts = p->tiles / 2 + 1;
+    const size_t bytes = (size_t)system->walkers * (size_t)p->terms * p->parts * p->tiles *
+                         sizeof *p->host;
+    p->host = host->allocate(host->context, bytes);
+    uint16_t *species = malloc(n * sizeof *species);
+    int code = p->host && species ? PLUGMC_OK
+                                  : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                                               "no memory for the sums of %zu particles", n);
+    for (int32_t s = 0; s < system->species_count && !code; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) species[i] = (uint16_t)s;
+    if (!code) code = gpu->kernel(host->context, &text, "pair_energies", &p->kernel);
+    if (!code) code = gpu->allocate(host->context, bytes, &p->sums);
+    if (!code) code = gpu->allocate(host->context, n * sizeof *species, &p->species);
+    if (!code) code = gpu->upload(host->context, p->species, species, n * sizeof *species);
+    free(species);
+    return code;
+}
+
+static int prepare_device(energy *e, const plugmc_host *host)
+{
+    const size_t walkers = (size_t)host->system->walkers;
+    e->positions = host->allocate(host->context, walkers * 3 * (size_t)host->system->particles *
+                                                     sizeof *e->positions);
+    if (!e->positions)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
+    int code = host->gpu->allocate(host->context, walkers * sizeof(double), &e->totals);
+    return code ? code : prepare_pairs(e, host);
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
     energy *e = instance;
+    if (e->source == RUNNING) return PLUGMC_OK;
     const size_t n = (size_t)host->system->particles;
     sorted_particles *s = &e->sorted;
     s->x = host->allocate(host->context, n * sizeof *s->x);
@@ -259,17 +447,24 @@ static int prepare(void *instance, const plugmc_host *host)
     e->share = host->allocate(host->context, n * sizeof *e->share);
     if (!s->x || !s->y || !s->z || !s->charge || !s->diameter || !s->species || !e->share)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
-    return find_terms(e, host);
+    int code = find_terms(e, host);
+    return !code && host->gpu ? prepare_device(e, host) : code;
 }
+
+static const plugmc_parameter table[] = {
+    PLUGMC_CHOICE_KEY(energy, source, "fresh", "fresh|running",
+                      "added up anew, all terms and each; or what the mover keeps while it sweeps"),
+};
 
 static const plugmc_observable observable = {
     .size = sizeof observable,
-    .on_device = 0, /* potentials are evaluated on the host */
+    .on_device = 1,
     .quantity = quantity,
     .measure = measure,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "energy",
               .summary = "potential energy per particle, in all and of each potential",
-              .reference = "", .instance_size = sizeof(energy), .observable = &observable,
-              .prepare = prepare)
+              .reference = "", .instance_size = sizeof(energy), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
+              .prepare = prepare, .kernel_text = kernel_text)

@@ -88,21 +88,16 @@ static void pairs_of_species_are_counted_apart(void **state)
     }
 }
 
-static void rdf_refuses_spheres_and_distances_beyond_half_the_box(void **state)
+static void rdf_refuses_distances_beyond_half_the_box(void **state)
 {
     (void)state;
-    for (int sphere = 0; sphere < 2; sphere++) {
-        bench *b = bench_new(2, 6, 5, 1, 1);
-        add_species(b, "disk", 3, 1, 0);
-        observe(b, "rdf");
-        if (sphere)
-            b->system.box.domain = PLUGMC_DOMAIN_SPHERE;
-        else
-            *(double *)parameter(b, "r_max") = 2.6;
-        assert_int_equal(PLUGMC_ERROR_INPUT, prepare(b));
-        assert_non_null(strstr(b->context.message, sphere ? "sphere" : "half the smallest edge"));
-        bench_free(b);
-    }
+    bench *b = bench_new(2, 6, 5, 1, 1);
+    add_species(b, "disk", 3, 1, 0);
+    observe(b, "rdf");
+    *(double *)parameter(b, "r_max") = 2.6;
+    assert_int_equal(PLUGMC_ERROR_INPUT, prepare(b));
+    assert_non_null(strstr(b->context.message, "half the smallest edge"));
+    bench_free(b);
 }
 
 /* ---- energy ---------------------------------------------------------------------------------- */
@@ -242,7 +237,35 @@ static void a_run_without_any_energy_is_refused(void **state)
     add_term(b, "nothing", &empty_plugin, 1);
     observe(b, "energy");
     assert_int_equal(PLUGMC_ERROR_INPUT, prepare(b));
-    assert_int_equal(0, b->observable->on_device);
+    bench_free(b);
+}
+
+static int running(const plugmc_view *view, double *energy)
+{
+    (void)view;
+    energy[0] = 30;
+    energy[1] = -60;
+    return PLUGMC_OK;
+}
+
+static void the_running_energy_is_taken_from_the_mover(void **state)
+{
+    (void)state;
+    bench *b = bench_new(2, 6, 6, 1, 2);
+    double values[2];
+    add_species(b, "disk", 6, 1, 0);
+    add_term(b, "core", open_plugin("hard_disk"), 1);
+    observe(b, "energy");
+    *(int32_t *)parameter(b, "source") = 1;
+    ready(b);
+    assert_int_equal(1, place(b, NULL, NULL)); /* the sum alone: the mover knows no terms */
+    assert_int_equal(PLUGMC_ERROR_INPUT, try_measure(b, values));
+    assert_non_null(strstr(b->context.message, "the mover of this run keeps no energy"));
+    b->view.running_energy = running;
+    measure(b, values);
+    assert_true(values[0] == 5 && values[1] == -10);
+    b->view.size = offsetof(plugmc_view, running_energy); /* a core that does not know it */
+    assert_int_equal(PLUGMC_ERROR_INPUT, try_measure(b, values));
     bench_free(b);
 }
 
@@ -393,7 +416,7 @@ static void device_texts_are_offered_once(void **state)
 {
     (void)state;
     const char *names[] = {"rdf", "hexatic_order"};
-    const char *kernels[] = {"__global__ void distances", "__global__ void order_sums"};
+    const char *kernels[] = {"__global__ void all_pairs", "__global__ void order_sums"};
     for (int k = 0; k < 2; k++) {
         bench *b = bench_new(2, 9, 9, 1, 1);
         plugmc_kernel_text text;
@@ -408,9 +431,10 @@ static void device_texts_are_offered_once(void **state)
 
 TEST_MAIN(cmocka_unit_test(an_ideal_gas_has_g_of_one),
           cmocka_unit_test(pairs_of_species_are_counted_apart),
-          cmocka_unit_test(rdf_refuses_spheres_and_distances_beyond_half_the_box),
+          cmocka_unit_test(rdf_refuses_distances_beyond_half_the_box),
           cmocka_unit_test(energies_are_those_of_a_loop_over_all_pairs),
           cmocka_unit_test(a_run_without_any_energy_is_refused),
+          cmocka_unit_test(the_running_energy_is_taken_from_the_mover),
           cmocka_unit_test(a_triangular_lattice_has_modulus_one_and_the_phase_of_its_bonds),
           cmocka_unit_test(hexatic_order_is_that_of_a_loop_over_all_pairs),
           cmocka_unit_test(hexatic_order_refuses_what_it_is_not_defined_for),

@@ -46,7 +46,8 @@ static double number(uint64_t sweep, int i)
 typedef struct run {
     plugmc_system system;
     quantity_record quantities[3];
-    derived_record derived[1];
+    derived_record derived[2];
+    double values[BINS], errors[BINS];
     frame frames[64];
     blob blobs[2];
     double positions[WALKERS][PARTICLES][3];
@@ -68,13 +69,16 @@ static void start(run *r, int dimension, int domain)
                                          bins, NULL, 0, 0, 0, {0}};
     assert_int_equal(block_average_init(&r->quantities[2].blocks, BINS), 0);
     r->derived[0] = (derived_record){"gr", "contact", "1", "value at contact", 1.25, 0.5, true};
+    r->derived[1] = (derived_record){"gr", "g of means", "", "derived array", 0, 0, true, BINS, "r",
+                                     bins, r->values, r->errors};
+    for (int i = 0; i < BINS; i++) r->values[i] = 1 + i, r->errors[i] = 0.1 * i;
     r->blobs[0] = (blob){"cells, shift", r->key, sizeof r->key};
     r->blobs[1] = (blob){"nothing", &r->empty, 0};
     r->data = (output_data){
         .system = &r->system, .effective_ini = "[run]\nsweeps = 100 ; sim.ini:2\n",
         .user_ini = "[run]\nsweeps = 100\n", .provenance = "version: 0.1.0\n",
         .quantities = r->quantities, .quantity_count = 3, .equilibrate = 10,
-        .derived = r->derived, .derived_count = 1, .frames = r->frames,
+        .derived = r->derived, .derived_count = 2, .frames = r->frames,
         .trajectory_note = "every 4th sweep", .positions = r->positions[0][0],
         .blobs = r->blobs, .blob_count = 2, .step = 0.3};
 }
@@ -238,7 +242,12 @@ static bool same_data(const output_data *a, const output_data *b)
         const derived_record *p = &a->derived[i], *q = &b->derived[i];
         same = same_text(p->observable, q->observable) && same_text(p->name, q->name) &&
                same_text(p->unit, q->unit) && same_text(p->doc, q->doc) && p->value == q->value &&
-               p->error == q->error && p->valid == q->valid;
+               p->error == q->error && p->valid == q->valid && p->length == q->length;
+        if (same && p->length > 1)
+            same = same_text(p->axis, q->axis) &&
+                   memcmp(p->abscissa, q->abscissa, BINS * sizeof(double)) == 0 &&
+                   memcmp(p->values, q->values, BINS * sizeof(double)) == 0 &&
+                   memcmp(p->errors, q->errors, BINS * sizeof(double)) == 0;
     }
     for (int i = 0; same && i < a->blob_count; i++)
         same = same_text(a->blobs[i].name, b->blobs[i].name) &&
@@ -274,6 +283,7 @@ static void what_is_written_is_read_back(void **state)
         sweep_to(&a, sweep);
         a.data.finished = sweep > 120;
         a.derived[0].value = (double)sweep;
+        a.values[2] = (double)sweep;
         a.data.step = 1.0 / (double)sweep;
         a.blobs[0].bytes = sweep == 69 ? 0 : sweep == 100 ? 8 : sizeof a.key;
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
@@ -287,6 +297,47 @@ static void what_is_written_is_read_back(void **state)
     free(ini);
     assert_int_equal(r.errors, 0);
     assert_int_equal(count_temporary_files(folder), 0);
+    finish(&a);
+}
+
+/* A dataset below the scalar "energy"; its length. */
+static int read_energy(const char *path, const char *name, double out[64])
+{
+    char full[128];
+    snprintf(full, sizeof full, "plugmc/observables/energy/total/%s", name);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), set = H5Dopen2(file, full, H5P_DEFAULT);
+    hid_t space = H5Dget_space(set);
+    hsize_t count = 0;
+    assert_int_equal(H5Sget_simple_extent_dims(space, &count, NULL), 1);
+    assert_true(count <= 64);
+    assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) >= 0);
+    H5Sclose(space);
+    H5Dclose(set);
+    H5Fclose(file);
+    return (int)count;
+}
+
+static void autocorrelations_are_written_and_grow(void **state)
+{
+    (void)state;
+    const char *path = in_folder("correlation.h5");
+    report r = {0};
+    run a;
+    start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
+    for (uint64_t sweep = 40; sweep <= 80; sweep += 40) { /* 30 and 70 samples, independent: up to lag 3, then 5 */
+        double value[64], lag[64];
+        autocorrelation expected;
+        sweep_to(&a, sweep);
+        assert_int_equal(output_write(path, sweep == 40, &a.data, &r), EXIT_DONE);
+        assert_int_equal(autocorrelation_make(&expected, a.quantities[0].series,
+                                              a.quantities[0].samples, WALKERS), 0);
+        assert_int_equal(expected.count, sweep == 40 ? 4 : 6);
+        assert_int_equal(read_energy(path, "autocorrelation", value), expected.count);
+        assert_int_equal(read_energy(path, "autocorrelation_lag", lag), expected.count);
+        for (int i = 0; i < expected.count; i++)
+            assert_true(value[i] == expected.value[i] && lag[i] == (double)expected.lag[i]);
+        autocorrelation_free(&expected);
+    }
     finish(&a);
 }
 
@@ -896,6 +947,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(autocorrelations_are_written_and_grow),
         cmocka_unit_test(a_resumed_run_has_the_file_of_one_never_stopped),
         cmocka_unit_test(a_checkpoint_of_another_run_is_refused),
         cmocka_unit_test(a_missing_file_is_not_appended_to),

@@ -204,6 +204,115 @@ static void a_nan_is_not_hidden(void **state)
     assert_true(isnan(e.mean) && isnan(e.error) && !e.converged);
 }
 
+/* ---- Autocorrelation ------------------------------------------------------------------------ */
+
+/* C_k by its definition. */
+static double plain_correlation(const double *x, int64_t n, int walkers, int64_t k)
+{
+    double mean = 0, sum[2] = {0, 0};
+    for (int64_t i = 0; i < n * walkers; i++) mean += x[i] / (double)(n * walkers);
+    for (int zero = 0; zero < 2; zero++) {
+        const int64_t lag = zero ? 0 : k;
+        for (int64_t i = 0; i < n - lag; i++)
+            for (int w = 0; w < walkers; w++)
+                sum[zero] += (x[i * walkers + w] - mean) * (x[(i + lag) * walkers + w] - mean) /
+                             (double)(n - lag);
+    }
+    return sum[0] / sum[1];
+}
+
+static void autocorrelations_are_those_of_the_definition(void **state)
+{
+    (void)state;
+    const int64_t lengths[] = {1, 7, 50, 3000};
+    for (int l = 0; l < 4; l++) {
+        for (int walkers = 1; walkers <= 3; walkers++) {
+            const int64_t n = lengths[l];
+            uint64_t seed = 121;
+            double *x = malloc((size_t)(n * walkers) * sizeof *x), one[3000];
+            for (int w = 0; w < walkers; w++) {
+                ar1(&seed, 12, one, n);
+                for (int64_t i = 0; i < n; i++) x[i * walkers + w] = 100 + one[i];
+            }
+            autocorrelation a;
+            assert_int_equal(autocorrelation_make(&a, x, n, walkers), 0);
+            assert_int_equal(a.count > 0, n * walkers > 1);
+            double time = 0.5;
+            for (int64_t i = 0; i < a.count; i++) {
+                assert_true(a.lag[i] <= n / 10 && (i == 0 ? a.lag[i] == 0 : a.lag[i] > a.lag[i - 1]));
+                assert_close(a.value[i], plain_correlation(x, n, walkers, a.lag[i]), 1e-10, 1e-12);
+                time += i && a.lag[i] <= 64 ? a.value[i] : 0;
+            }
+            if (a.count && a.lag[a.count - 1] <= 64) assert_close(a.time, time, 1e-12, 0);
+            autocorrelation_free(&a);
+            free(x);
+        }
+    }
+}
+
+/* The mean over realisations against phi^k, corrected for the mean being that of the series:
+ * <C_k> = phi^k - (1 - phi^k) 2 tau / n to first order. Errors are from the realisations; |z| <= 4. */
+static void check_autocorrelation(double tau, int64_t n, int times, uint64_t seed)
+{
+    enum { CHECKED = 6 };
+    const double phi = (2 * tau - 1) / (2 * tau + 1);
+    double sum[CHECKED + 1] = {0}, squares[CHECKED + 1] = {0}, *x = malloc((size_t)n * sizeof *x);
+    const double reach[CHECKED] = {1, 0.3 * tau, 0.7 * tau, tau, 2 * tau, 4 * tau};
+    int64_t lag[CHECKED] = {0};
+    for (int r = 0; r < times; r++) {
+        autocorrelation a;
+        ar1(&seed, tau, x, n);
+        assert_int_equal(autocorrelation_make(&a, x, n, 1), 0);
+        assert_true(a.value[0] == 1 && a.lag[0] == 0);
+        assert_true((double)a.lag[a.count - 1] > 4 * tau); /* far enough */
+        assert_true((double)a.lag[a.count - 1] < 25 * tau + 2 && a.count < 400); /* and no farther */
+        for (int k = 0, i = 0; k <= CHECKED; k++) {
+            while (k < CHECKED && (double)a.lag[i] < reach[k]) i++;
+            if (k < CHECKED && r == 0) lag[k] = a.lag[i];
+            const double value = k < CHECKED ? a.value[i] : a.time;
+            if (k < CHECKED) assert_int_equal(lag[k], a.lag[i]);
+            sum[k] += value / times;
+            squares[k] += value * value / times;
+        }
+        autocorrelation_free(&a);
+    }
+    free(x);
+    for (int k = 0; k <= CHECKED; k++) {
+        const double error = sqrt((squares[k] - sum[k] * sum[k]) / (times - 1));
+        const double exact = pow(phi, (double)lag[k < CHECKED ? k : 0]);
+        const double bias = k < CHECKED ? -(1 - exact) * 2 * tau / (double)n
+                                        : -2 * tau / (double)n * 10 * tau;
+        char name[64];
+        snprintf(name, sizeof name, k < CHECKED ? "AR(1), tau %g, C at lag %g" : "AR(1), tau %g, time",
+                 tau, k < CHECKED ? (double)lag[k] : 0.0);
+        assert_z(name, sum[k], error, (k < CHECKED ? exact : tau) + bias, 4);
+    }
+}
+
+static void autocorrelations_decay_as_they_should(void **state)
+{
+    (void)state;
+    check_autocorrelation(2.3, 20000, 200, 131);
+    check_autocorrelation(40, 50000, 100, 132); /* lags that are not one after another */
+}
+
+static void a_series_that_does_not_vary_has_no_autocorrelation(void **state)
+{
+    (void)state;
+    double x[100] = {0};
+    autocorrelation a;
+    assert_int_equal(autocorrelation_make(&a, x, 100, 1), 0);
+    assert_true(a.count == 0 && isnan(a.time));
+    autocorrelation_free(&a);
+    x[3] = NAN;
+    assert_int_equal(autocorrelation_make(&a, x, 100, 1), 0);
+    assert_true(a.count == 0 && isnan(a.time));
+    autocorrelation_free(&a);
+    assert_int_equal(autocorrelation_make(&a, x, 0, 1), 0);
+    assert_true(a.count == 0);
+    autocorrelation_free(&a);
+}
+
 /* ---- Averages of arrays --------------------------------------------------------------------- */
 
 static void array_averages_equal_those_of_kept_samples(void **state)
@@ -377,6 +486,9 @@ TEST_MAIN(cmocka_unit_test(white_noise_has_the_naive_error),
           cmocka_unit_test(interleaved_walkers_give_the_same),
           cmocka_unit_test(a_constant_has_no_error), cmocka_unit_test(few_samples_are_handled),
           cmocka_unit_test(a_large_offset_costs_no_digits), cmocka_unit_test(a_nan_is_not_hidden),
+          cmocka_unit_test(autocorrelations_are_those_of_the_definition),
+          cmocka_unit_test(autocorrelations_decay_as_they_should),
+          cmocka_unit_test(a_series_that_does_not_vary_has_no_autocorrelation),
           cmocka_unit_test(array_averages_equal_those_of_kept_samples),
           cmocka_unit_test(array_errors_cover_the_truth),
           cmocka_unit_test(a_continued_average_equals_one_never_stopped),

@@ -2,9 +2,11 @@
  *
  *   plugmc                        attribute format
  *     observables/LABEL/NAME      attributes of kind, and by kind:
- *       scalar                    series [samples][walkers], sweep [samples]; mean, error, ...
+ *       scalar                    series [samples][walkers], sweep [samples]; mean, error, ...;
+ *                                 autocorrelation, autocorrelation_lag [lags]
  *       array                     mean, error, abscissa [length], block_sums [129][length]
  *       derived                   value, error, valid
+ *       derived_array             value, error, abscissa [length]; valid
  *     checkpoint                  sweep, counts, step, finished, positions, the mover's blobs, the
  *                                 order of the observables; checksum
  *     volatile                    wall time and date: what differs between equal runs
@@ -68,17 +70,29 @@ static void digest_quantity(uint64_t *state, const quantity_record *q, int walke
     digest(state, q->blocks.sums, (size_t)(ROWS * q->length) * sizeof(double));
 }
 
+static void digest_derived(uint64_t *state, const derived_record *d)
+{
+    const char *const texts[] = {d->observable, d->name, d->unit, d->doc};
+    for (int k = 0; k < 4; k++) digest_text(state, texts[k]);
+    if (d->length < 2) {
+        digest(state, (double[]){d->value, d->error, d->valid}, 3 * sizeof(double));
+        return;
+    }
+    const size_t bytes = (size_t)d->length * sizeof(double);
+    digest_integer(state, (uint64_t)d->length);
+    digest_text(state, d->axis);
+    digest(state, d->abscissa, d->abscissa ? bytes : 0);
+    digest(state, d->values, bytes);
+    digest(state, d->errors, bytes);
+    digest_integer(state, d->valid);
+}
+
 static uint64_t checksum(const output_data *data, int walkers, int64_t particles, int64_t frames)
 {
     uint64_t state = 0x706c75676d630001u + FORMAT;
     for (int i = 0; i < data->quantity_count; i++)
         digest_quantity(&state, &data->quantities[i], walkers);
-    for (int i = 0; i < data->derived_count; i++) {
-        const derived_record *d = &data->derived[i];
-        const char *const texts[] = {d->observable, d->name, d->unit, d->doc};
-        for (int k = 0; k < 4; k++) digest_text(&state, texts[k]);
-        digest(&state, (double[]){d->value, d->error, d->valid}, 3 * sizeof(double));
-    }
+    for (int i = 0; i < data->derived_count; i++) digest_derived(&state, &data->derived[i]);
     const uint64_t numbers[] = {data->equilibrate, (uint64_t)frames, data->sweep,
                                 data->counts.trials, data->counts.accepted, data->finished,
                                 (uint64_t)data->quantity_count, (uint64_t)data->derived_count};
@@ -178,6 +192,23 @@ static void write_series(store *s, hid_t group, const quantity_record *q, int wa
     store_leave_array(array);
 }
 
+static void write_autocorrelation(store *s, hid_t group, const quantity_record *q, int walkers)
+{
+    autocorrelation a;
+    int failed = autocorrelation_make(&a, q->series, q->samples, walkers);
+    double *sweeps = malloc(((size_t)a.count + 1) * sizeof *sweeps);
+    if (failed || !sweeps) store_fail(s, "there is not enough memory");
+    write_real(s, group, "integrated_time_sweeps", a.time * (double)q->period);
+    if (a.count && sweeps) {
+        const hsize_t count = (hsize_t)a.count;
+        for (int64_t i = 0; i < a.count; i++) sweeps[i] = (double)(a.lag[i] * q->period);
+        store_array(s, group, "autocorrelation", H5T_NATIVE_DOUBLE, 1, &count, a.value);
+        store_array(s, group, "autocorrelation_lag", H5T_NATIVE_DOUBLE, 1, &count, sweeps);
+    }
+    free(sweeps);
+    autocorrelation_free(&a);
+}
+
 static void write_scalar(store *s, hid_t group, const quantity_record *q, int walkers,
                          uint64_t equilibrate, int64_t first)
 {
@@ -194,6 +225,7 @@ static void write_scalar(store *s, hid_t group, const quantity_record *q, int wa
     write_real(s, group, "correlation_time_sweeps", e.correlation_time * (double)q->period);
     write_integer(s, group, "samples", q->samples);
     write_integer(s, group, "converged", e.converged);
+    write_autocorrelation(s, group, q, walkers);
 }
 
 static void write_array(store *s, hid_t group, const quantity_record *q)
@@ -237,12 +269,22 @@ static void write_quantity(store *s, hid_t observables, const quantity_record *q
 static void write_derived(store *s, hid_t observables, const derived_record *d)
 {
     hid_t group = record_group(s, observables, d->observable, d->name);
-    store_label(s, group, "kind", "derived");
+    store_label(s, group, "kind", d->length > 1 ? "derived_array" : "derived");
     store_label(s, group, "unit", d->unit);
     store_label(s, group, "doc", d->doc);
-    write_real(s, group, "value", d->value);
-    write_real(s, group, "error", d->error);
     write_integer(s, group, "valid", d->valid);
+    if (d->length > 1) {
+        const hsize_t length = (hsize_t)d->length;
+        store_label(s, group, "axis", d->axis);
+        write_integer(s, group, "length", d->length);
+        store_array(s, group, "value", H5T_NATIVE_DOUBLE, 1, &length, d->values);
+        store_array(s, group, "error", H5T_NATIVE_DOUBLE, 1, &length, d->errors);
+        if (d->abscissa)
+            store_array(s, group, "abscissa", H5T_NATIVE_DOUBLE, 1, &length, d->abscissa);
+    } else {
+        write_real(s, group, "value", d->value);
+        write_real(s, group, "error", d->error);
+    }
     store_leave(group);
 }
 
@@ -417,15 +459,32 @@ static void read_quantity(store *s, hid_t group, quantity_record *q, int walkers
         read_array(s, group, q);
 }
 
+static double *read_column(store *s, hid_t group, const char *name, int64_t length)
+{
+    hsize_t shape[1];
+    double *column = store_get_array(s, group, name, H5T_NATIVE_DOUBLE, 1, shape);
+    if (!s->failed && shape[0] != (hsize_t)length)
+        store_fail(s, "its '%s' of a derived array has a wrong length", name);
+    return column;
+}
+
 static void read_derived(store *s, hid_t group, derived_record *d)
 {
     d->observable = store_get_label(s, group, "observable");
     d->name = store_get_label(s, group, "name");
     d->unit = store_get_label(s, group, "unit");
     d->doc = store_get_label(s, group, "doc");
-    d->value = read_real(s, group, "value");
-    d->error = read_real(s, group, "error");
     d->valid = read_integer(s, group, "valid") != 0;
+    if (!store_has(s, group, "value")) { /* a scalar: in attributes */
+        d->value = read_real(s, group, "value");
+        d->error = read_real(s, group, "error");
+        return;
+    }
+    d->axis = store_get_label(s, group, "axis");
+    d->length = read_integer(s, group, "length");
+    d->values = read_column(s, group, "value", d->length);
+    d->errors = read_column(s, group, "error", d->length);
+    if (store_has(s, group, "abscissa")) d->abscissa = read_column(s, group, "abscissa", d->length);
 }
 
 /* What write_order wrote: each line is the path of a record. */
@@ -674,7 +733,8 @@ void output_free(output_data *data)
     }
     for (int i = 0; i < data->derived_count; i++) {
         derived_record *d = &data->derived[i];
-        free(d->observable), free(d->name), free(d->unit), free(d->doc);
+        free(d->observable), free(d->name), free(d->unit), free(d->doc), free(d->axis);
+        free(d->abscissa), free(d->values), free(d->errors);
     }
     for (int i = 0; i < data->blob_count; i++) {
         free(data->blobs[i].name);

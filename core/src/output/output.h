@@ -30,6 +30,10 @@ typedef struct derived_record {
     char *observable, *name, *unit, *doc;
     double value, error;
     bool valid;
+    int64_t length; /* 0 or 1: a scalar; else an array, which has no value and error: */
+    char *axis;
+    double *abscissa;        /* [length], NULL if there is none */
+    double *values, *errors; /* [length] */
 } derived_record;
 
 typedef struct frame {

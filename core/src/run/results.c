@@ -1,4 +1,4 @@
-/* Derived numbers by jackknife, and the table of results. */
+/* Derived numbers and arrays by jackknife, and the table of results. */
 #include "run/results.h"
 
 #include <math.h>
@@ -59,6 +59,19 @@ static derived_record *derived_of(simulation *sim, const char *observable)
     return NULL;
 }
 
+/* A scalar that cannot be found although others can is NaN. */
+static void take_derived(derived_record *d, const double *value, const double *error, bool valid)
+{
+    d->valid = valid && (d->length > 1 || !isnan(*value));
+    if (d->length < 2) {
+        d->value = *value;
+        d->error = *error;
+    } else {
+        memcpy(d->values, value, (size_t)d->length * sizeof *value);
+        memcpy(d->errors, error, (size_t)d->length * sizeof *error);
+    }
+}
+
 void derive_results(simulation *sim)
 {
     for (int i = 0; i < sim->measurement_count; i++) {
@@ -68,18 +81,21 @@ void derive_results(simulation *sim)
         derived_record *d = derived_of(sim, label);
         block_average joint = {0};
         int count = 0;
+        int64_t numbers = 0;
         if (!o->derive || !d || !m->quantity_count) continue;
         while (d + count < sim->output.derived + sim->output.derived_count &&
                !strcmp(d[count].observable, label))
-            count++;
-        double *value = calloc(2 * (size_t)count, sizeof(double)), *error = value + count;
-        bool valid = value && !joint_blocks(sim, m, &joint) &&
-                     !block_average_jackknife(&joint, o->derive, m->instance->data, count, value, error);
-        for (int k = 0; k < count; k++) {
-            d[k].value = valid ? value[k] : NAN;
-            d[k].error = valid ? error[k] : NAN;
-            d[k].valid = valid;
-        }
+            numbers += d[count++].length;
+        double *value = calloc(2 * (size_t)numbers + 1, sizeof(double)), *error = value + numbers;
+        for (int k = 0; k < count; k++) d[k].valid = false;
+        if (!value) continue;
+        bool valid = !joint_blocks(sim, m, &joint) &&
+                     !block_average_jackknife(&joint, o->derive, m->instance->data, numbers, value,
+                                              error);
+        for (int64_t n = 0; n < 2 * numbers && !valid; n++) value[n] = NAN;
+        int64_t at = 0;
+        for (int k = 0; k < count; at += d[k++].length)
+            take_derived(&d[k], value + at, error + at, valid);
         block_average_free(&joint);
         free(value);
     }
@@ -97,6 +113,14 @@ static const char *with_error(double mean, double error, char text[64])
     if (decimals > 15) decimals = 15;
     snprintf(text, 64, "%.*f(%.0f)", decimals, mean, error * pow(10, decimals));
     return text;
+}
+
+static void print_array(const simulation *sim, const char *observable, const char *name,
+                        int64_t length, const char *axis)
+{
+    if (length > 1)
+        printf("%s.%s: %lld values against %s, in %s\n", observable, name, (long long)length,
+               axis ? axis : "index", sim->output_path);
 }
 
 void print_results(const simulation *sim)
@@ -126,17 +150,18 @@ void print_results(const simulation *sim)
         const derived_record *d = &out->derived[i];
         char name[128];
         snprintf(name, sizeof name, "%s.%s", d->observable, d->name);
+        if (d->length > 1) continue;
         if (d->valid)
             printf("%-32s %-22s %-12s %-12s %s\n", name, with_error(d->value, d->error, text), "", "", d->unit ? d->unit : "");
         else
             printf("%-32s %-22s\n", name, "too few data");
     }
-    for (int i = 0; i < out->quantity_count; i++) {
-        const quantity_record *q = &out->quantities[i];
-        if (q->length > 1)
-            printf("%s.%s: %lld values against %s, in %s\n", q->observable, q->name, (long long)q->length,
-                   q->axis ? q->axis : "index", sim->output_path);
-    }
+    for (int i = 0; i < out->quantity_count; i++)
+        print_array(sim, out->quantities[i].observable, out->quantities[i].name,
+                    out->quantities[i].length, out->quantities[i].axis);
+    for (int i = 0; i < out->derived_count; i++)
+        print_array(sim, out->derived[i].observable, out->derived[i].name, out->derived[i].length,
+                    out->derived[i].axis);
     if (out->counts.trials)
         printf("acceptance %.4f of %.4g trial moves, step %.6g; %.4g s\n",
                (double)out->counts.accepted / (double)out->counts.trials, (double)out->counts.trials,

@@ -334,16 +334,22 @@ static int add_quantities(simulation *sim, measurement *m)
         m->quantity_count++;
     }
     for (int k = 0; observable->derived && observable->derived(instance->data, k, &q); k++) {
-        if (q.length != 1)
-            return report_error(sim->report, EXIT_PLUGIN, sim->config.ini.path,
-                                instance->section->section->line,
-                                "[%s] derived quantity '%s' has length %lld, which must be 1",
-                                instance->section->section->name, q.name, (long long)q.length);
+        const size_t bytes = sizeof(double) * (size_t)q.length;
         out->derived = realloc(out->derived, sizeof *out->derived * (size_t)(out->derived_count + 1));
-        out->derived[out->derived_count++] = (derived_record){.observable = copy_text(label),
-                                                              .name = copy_text(q.name),
-                                                              .unit = copy_text(q.unit),
-                                                              .doc = copy_text(q.doc)};
+        derived_record *record = &out->derived[out->derived_count++];
+        *record = (derived_record){.observable = copy_text(label),
+                                   .name = copy_text(q.name),
+                                   .unit = copy_text(q.unit),
+                                   .doc = copy_text(q.doc),
+                                   .axis = copy_text(q.axis),
+                                   .length = q.length};
+        if (q.length < 2) continue;
+        record->values = malloc(bytes);
+        record->errors = malloc(bytes);
+        if (q.abscissa) record->abscissa = malloc(bytes);
+        if (!record->values || !record->errors || (q.abscissa && !record->abscissa))
+            return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for '%s'", label);
+        if (q.abscissa) memcpy(record->abscissa, q.abscissa, bytes);
     }
     m->values = calloc((size_t)(sim->system.walkers * m->width) + 1, sizeof(double));
     return m->values ? 0 : report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the samples of '%s'", label);
@@ -484,7 +490,8 @@ static void free_output(output_data *out)
     }
     for (int i = 0; i < out->derived_count; i++) {
         derived_record *d = &out->derived[i];
-        free(d->observable), free(d->name), free(d->unit), free(d->doc);
+        free(d->observable), free(d->name), free(d->unit), free(d->doc), free(d->axis);
+        free(d->abscissa), free(d->values), free(d->errors);
     }
     for (int i = 0; i < out->frame_count; i++) free(out->frames[i].positions);
     free(out->quantities);

@@ -130,6 +130,73 @@ static estimate estimate_strided(const double *series, int64_t n, int walkers,
     return out;
 }
 
+/* ---- Autocorrelation ------------------------------------------------------------------------ */
+
+enum { CONSECUTIVE = 64, MOST_LAGS = CONSECUTIVE * 32, WINDOW = 10 };
+
+/* The series is that of deviations from the mean. */
+static double covariance(const double *series, int64_t n, int walkers, int64_t lag)
+{
+    double total = 0;
+    for (int64_t first = 0; first < n - lag; first += 4096) { /* sums of sums lose fewer digits */
+        int64_t end = first + 4096 < n - lag ? first + 4096 : n - lag;
+        double sum = 0;
+        for (int64_t i = first * walkers; i < end * walkers; i++)
+            sum += series[i] * series[i + lag * walkers];
+        total += sum;
+    }
+    return total / ((double)(n - lag) * walkers);
+}
+
+/* Deviations from the mean, malloc'ed; NULL without memory. */
+static double *deviations(const double *series, int64_t count)
+{
+    double *out = malloc(((size_t)count + 1) * sizeof *out), shift = 0;
+    if (!out) return NULL;
+    for (int64_t i = 0; i < count; i++) shift += series[i] - series[0];
+    for (int64_t i = 0; i < count; i++) out[i] = series[i] - series[0] - shift / (double)count;
+    return out;
+}
+
+int autocorrelation_make(autocorrelation *out, const double *series, int64_t n, int n_walkers)
+{
+    *out = (autocorrelation){.time = NAN};
+    if (n < 1) return 0;
+    double *x = deviations(series, n * n_walkers);
+    out->lag = malloc(MOST_LAGS * sizeof *out->lag);
+    out->value = malloc(MOST_LAGS * sizeof *out->value);
+    if (!x || !out->lag || !out->value) {
+        free(x);
+        autocorrelation_free(out);
+        return 1;
+    }
+    const double variance = covariance(x, n, n_walkers, 0);
+    double time = 0.5, before = 1;
+    int64_t lag = 0, step = 0;
+    while (variance > 0 && isfinite(variance) && out->count < MOST_LAGS) {
+        const double value = covariance(x, n, n_walkers, lag) / variance;
+        /* lags in between on a straight line */
+        time += (double)step * before + (value - before) * 0.5 * (double)(step + 1) * (step > 0);
+        before = value;
+        out->lag[out->count] = lag;
+        out->value[out->count++] = value;
+        step = 1;
+        while (step * 2 * CONSECUTIVE <= lag + step) step *= 2;
+        lag += step;
+        if (lag > n / 10 || (double)lag > WINDOW * fmax(time, 0.5)) break;
+    }
+    if (out->count) out->time = time;
+    free(x);
+    return 0;
+}
+
+void autocorrelation_free(autocorrelation *a)
+{
+    free(a->lag);
+    free(a->value);
+    *a = (autocorrelation){.time = NAN};
+}
+
 /* ---- Averages of arrays --------------------------------------------------------------------- */
 
 int block_average_init(block_average *average, int64_t length)

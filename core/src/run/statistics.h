@@ -24,6 +24,26 @@ estimate estimate_series(const double *series, int64_t n, int n_walkers);
 /* The same for a series [n][n_walkers], as records are kept. */
 estimate estimate_interleaved(const double *series, int64_t n, int n_walkers);
 
+/* The normalised autocorrelation function of a series [n][n_walkers],
+ *
+ *     C_k = <(x_i - m)(x_{i+k} - m)> / <(x_i - m)^2>,
+ *
+ * m the mean of all walkers, averages over i and walkers; and the integrated time 1/2 + sum_{k>0}
+ * C_k. Lags go up to ten integrated times, where C has decayed into its noise, and at most to n /
+ * 10. The first 64 follow one another; after that they are 2 apart up to 128, 4 up to 256 and so
+ * on. */
+typedef struct autocorrelation {
+    int64_t count;
+    int64_t *lag;  /* [count] samples, from 0 */
+    double *value; /* [count] */
+    double time;   /* integrated, samples */
+} autocorrelation;
+
+/* Non-zero: no memory. A series that does not vary, or has a sample that is not finite, has count
+ * 0. */
+int autocorrelation_make(autocorrelation *, const double *series, int64_t n, int n_walkers);
+void autocorrelation_free(autocorrelation *);
+
 /* Averages of an array without keeping its samples: at most 2 B blocks of equal numbers of
  * samples, merged in pairs when they are full (B = 64). State is plain numbers, for checkpoints. */
 typedef struct block_average {

@@ -1,0 +1,89 @@
+/* charge_density: the mean density of charge around an ion of each species, the ion itself left
+ * out:
+ *
+ *     rho_a(r) = sum_b q_b n_b g_ab(r)
+ *
+ * in elementary charges over volume, eq. 12 of Y. Liang, X. Xing, Y. Li, "A GPU-based large-scale
+ * Monte Carlo simulation method for systems with long-range interactions". Its integral is -q_a.
+ * The functions g and the densities n of the bulk are those of pair_histogram.h.
+ */
+#include "pair_histogram.h"
+
+typedef struct charge_density {
+    real r_max, margin; /* parameters, length */
+    int64_t bins;       /* parameter */
+    int32_t method;     /* parameter, PAIR_* */
+
+    pair_histogram pairs;
+} charge_density;
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    charge_density *c = instance;
+    return pair_histogram_measure(&c->pairs, host, view, values);
+}
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    const charge_density *c = instance;
+    return pair_histogram_quantity(&c->pairs, index, out);
+}
+
+static int derived(void *instance, int index, plugmc_quantity *out)
+{
+    const charge_density *c = instance;
+    const pair_histogram *h = &c->pairs;
+    if (index >= h->system->species_count) return 0;
+    *out = (plugmc_quantity){h->system->species[index].name, h->bins, "e/length^3",
+                             "charge density around a particle of this species", h->radius, "r"};
+    return 1;
+}
+
+static int derive(void *instance, const double *means, double *out)
+{
+    const charge_density *c = instance;
+    const pair_histogram *h = &c->pairs;
+    int code = 0;
+    for (int32_t a = 0; a < h->system->species_count && !code; a++)
+        code = pair_histogram_charge(h, means, a, out + a * h->bins);
+    return code;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    charge_density *c = instance;
+    const plugmc_system *system = host->system;
+    int charged = 0;
+    for (int32_t s = 0; s < system->species_count; s++) charged |= system->species[s].charge != 0;
+    if (!charged)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "no species has a charge: give charge in its section");
+    return pair_histogram_prepare(&c->pairs, host, c->r_max, c->bins, c->margin, c->method);
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(charge_density, r_max, "0", 0, 1e300, "length",
+                    "largest distance; 0: half the smallest edge of the box, a third of the radius "
+                    "of a sphere"),
+    PLUGMC_INTEGER_KEY(charge_density, bins, "200", 1, 100000, "", "bins of each function"),
+    PLUGMC_REAL_KEY(charge_density, margin, "0", 0, 1e300, "length",
+                    "sphere: particles this near to its surface are no references; 0: r_max"),
+    PLUGMC_CHOICE_KEY(charge_density, method, "auto", PAIR_METHODS,
+                      "how pairs are found; auto: in cells where r_max is small, else all pairs"),
+};
+
+static const plugmc_observable observable = {
+    .size = sizeof observable,
+    .on_device = 1,
+    .quantity = quantity,
+    .measure = measure,
+    .derived = derived,
+    .derive = derive,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "charge_density",
+              .summary = "density of charge around an ion of each species",
+              .reference = "Liang, Xing, Li, GPU-based Monte Carlo with long-range interactions",
+              .instance_size = sizeof(charge_density), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
+              .prepare = prepare, .kernel_text = pair_histogram_kernel_text)

@@ -1,0 +1,688 @@
+/* local_energy: the local energy H Psi / Psi of a Slater-Jastrow wave function, and its parts.
+ *
+ *     E_L = -1/2 sum_i (laplace_i Psi) / Psi + sum_{i<j} 1/r_ij + sum_{iI} v_I(r_iI) + sum_{I<J} Z Z / r_IJ
+ *
+ * in Hartree atomic units, whose average over |Psi|^2 is the energy and whose variance is zero for an
+ * eigenfunction (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73, 33 (2001)).
+ * Psi is the product of determinants of the orbitals of one potential and of exp(-E/2) with the energy E
+ * of all sampled pair and field terms. In a periodic cell 1/r is the Ewald sum with its Madelung term
+ * (coulomb.h). Ions have charges, or pseudopotentials (pseudopotential.h, nonlocal.c); where they are the
+ * potential with the orbitals says.
+ *
+ * Nothing of the mover is used but the positions: the inverse matrices are made from them in double
+ * precision. If the mover keeps ln |Psi|^2, the difference to what is found here is reported.
+ *
+ * If the file of the orbitals gives the energies of the calculation that they come from, the differences
+ * to them are reported with errors, as long as there is no Jastrow factor: without one the kinetic, local,
+ * nonlocal and ion-ion energies are those of that calculation (with nonlocal = separable if that is what
+ * it used). Electron-electron energies are not comparable: a determinant has exchange.
+ */
+#include "local_energy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cblas.h>
+
+enum { UNITS_HARTREE, UNITS_RYDBERG, UNITS_EV };
+enum { PER_CELL, PER_ELECTRON, PER_PRIMITIVE_CELL };
+
+static int evaluate_group(local_energy *, const plugmc_host *, const plugmc_view *, int32_t first,
+                          int32_t n);
+static void sum_coulomb(const local_energy *, const double *positions, sample *);
+
+/* ---- Measuring --------------------------------------------------------------------------------- */
+
+enum { TOTAL, TOTAL_SQUARED = TOTAL + 1 + COMPONENTS, DRIFT, QUANTITIES };
+
+/* values [QUANTITIES]: the sum, the components, the sum squared, and the difference of ln |Psi|^2 to the
+ * mover's. */
+static void write_values(const local_energy *le, const sample *s, double *values)
+{
+    values[TOTAL] = 0;
+    for (int c = 0; c < COMPONENTS; c++) {
+        values[1 + c] = le->unit * s->energy[c];
+        values[TOTAL] += values[1 + c];
+    }
+    values[TOTAL_SQUARED] = values[TOTAL] * values[TOTAL];
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    local_energy *le = instance;
+    const plugmc_system *system = le->system;
+    double *running = calloc((size_t)system->walkers, sizeof *running);
+    int code = running ? PLUGMC_OK
+                       : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d energies",
+                                    system->walkers);
+    const int kept = PLUGMC_HAS(view, running_energy) && view->running_energy;
+    if (!code && kept) code = view->running_energy(view, running);
+    for (int32_t w = 0; w < system->walkers && !code; w += le->group) {
+        const int32_t left = system->walkers - w, n = left < le->group ? left : le->group;
+        code = evaluate_group(le, host, view, w, n);
+#pragma omp parallel for schedule(dynamic) num_threads(le->threads) if (le->threads > 1)
+        for (int32_t k = 0; k < (code ? 0 : n); k++)
+            sum_coulomb(le, view->positions + 3 * (w + k) * system->particles, &le->samples[k]);
+        for (int32_t k = 0; k < n && !code; k++) {
+            if (le->kinds) code = measure_nonlocal(le, host, view, w + k, &le->samples[k]);
+            double *out = values + (w + k) * QUANTITIES;
+            write_values(le, &le->samples[k], out);
+            out[DRIFT] = kept ? -running[w + k] - le->samples[k].ln_square : 0;
+        }
+    }
+    free(running);
+    return code;
+}
+
+/* ---- The wave function -------------------------------------------------------------------------- */
+
+static void sum_kinetic(const local_energy *, sample *, int spin, int32_t place);
+static double parts_energy(const local_energy *, const sample *);
+
+int evaluate(const local_energy *le, const plugmc_host *host, int spin, int64_t n, const double *points,
+             double *values, double *gradients, double *laplacians)
+{
+    const plugmc_orbital_request request = {
+        .size = sizeof request, .species = spin, .real_size = sizeof(double), .points = n,
+        .positions = points, .pitch = le->pitch, .values = values, .gradients = gradients,
+        .laplacians = laplacians};
+    int code = le->orbitals->plugin->potential->orbitals->evaluate(le->orbitals->instance, &request);
+    return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
+                             le->orbitals->label)
+                : PLUGMC_OK;
+}
+
+static void take_positions(const local_energy *le, const plugmc_view *view, int32_t walker, sample *s)
+{
+    const double *r = view->positions + 3 * walker * le->system->particles;
+    for (int64_t i = 0; i < le->system->particles; i++) {
+        s->x[i] = r[3 * i];
+        s->y[i] = r[3 * i + 1];
+        s->z[i] = r[3 * i + 2];
+    }
+    memset(s->energy, 0, sizeof s->energy);
+    s->ln_square = -parts_energy(le, s);
+    s->singular = 0;
+}
+
+/* Kinetic energies and ln |Psi|^2 of walkers first ... first + n - 1. */
+static int evaluate_group(local_energy *le, const plugmc_host *host, const plugmc_view *view,
+                          int32_t first, int32_t n)
+{
+    const plugmc_system *system = le->system;
+    int code = PLUGMC_OK;
+    for (int32_t k = 0; k < n; k++) take_positions(le, view, first + k, &le->samples[k]);
+    for (int spin = 0; spin < system->species_count && !code; spin++) {
+        const int64_t electrons = system->species[spin].count;
+        for (int32_t k = 0; k < n; k++)
+            memcpy(le->points + 3 * k * electrons,
+                   view->positions + 3 * ((first + k) * system->particles + system->first[spin]),
+                   3 * (size_t)electrons * sizeof *le->points);
+        if (electrons)
+            code = evaluate(le, host, spin, n * electrons, le->points, le->values, le->gradients,
+                            le->laplacians);
+#pragma omp parallel for schedule(dynamic) num_threads(le->threads) if (le->threads > 1)
+        for (int32_t k = 0; k < (code || !electrons ? 0 : n); k++)
+            sum_kinetic(le, &le->samples[k], spin, k);
+    }
+    for (int32_t k = 0; k < n && !code; k++)
+        if (le->samples[k].singular)
+            code = host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "the orbitals of species '%s' are linearly dependent at the electrons of "
+                              "walker %d: the wave function is zero there",
+                              system->species[le->samples[k].singular - 1].name, first + k);
+    return code;
+}
+
+/* Derivatives of the energy of all pairs and fields by the position of electron e. */
+static plugmc_derivatives parts_derivatives(const local_energy *le, const sample *s, int64_t e)
+{
+    const plugmc_box *box = &le->system->box;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    const int64_t n = le->system->particles;
+    const plugmc_particle probe = {s->x[e], s->y[e], s->z[e], le->charge[e], le->diameter[e],
+                                   le->species[e]};
+    const plugmc_particles before = {e, s->x, s->y, s->z, le->charge, le->diameter, le->species};
+    const plugmc_particles after = {n - e - 1,          s->x + e + 1,         s->y + e + 1,
+                                    s->z + e + 1,       le->charge + e + 1,   le->diameter + e + 1,
+                                    le->species + e + 1};
+    plugmc_derivatives out = {0};
+    for (int t = 0; t < le->term_count; t++) {
+        const plugmc_potential *p = le->terms[t]->plugin->potential;
+        const void *instance = le->terms[t]->instance;
+        if (p->pair) p->pair->derivatives(instance, box, periodic, 1, &probe, &before, &out);
+        if (p->pair) p->pair->derivatives(instance, box, periodic, 1, &probe, &after, &out);
+        if (p->field) p->field->derivatives(instance, &probe, &out);
+    }
+    return out;
+}
+
+/* With ln Psi = ln D - E/2: laplace Psi / Psi = laplace D / D - grad D / D . grad E - laplace E / 2 +
+ * |grad E|^2 / 4. */
+static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t place)
+{
+    const int64_t electrons = le->system->species[spin].count, row = le->numbers;
+    slater *det = &s->spin[spin];
+    if (!slater_invert(det, le->values + place * electrons * row, NULL)) {
+        s->singular = 1 + spin;
+        return;
+    }
+    s->ln_square += det->ln_square;
+    for (int64_t e = 0; e < electrons; e++) {
+        const int64_t at = place * electrons + e;
+        const plugmc_derivatives parts = parts_derivatives(le, s, le->system->first[spin] + e);
+        double laplacian = creal(slater_product(det, e, le->laplacians + at * row));
+        for (int d = 0; d < 3; d++) {
+            const double slope = creal(slater_product(det, e, le->gradients + (3 * at + d) * row));
+            laplacian += parts.gradient[d] * (0.25 * parts.gradient[d] - slope);
+        }
+        s->energy[KINETIC] -= 0.5 * (laplacian - 0.5 * parts.laplacian);
+    }
+}
+
+static double field_energy(const local_energy *le, const plugmc_term *term, int64_t e, const double r[3])
+{
+    const plugmc_particles one = {1, &r[0], &r[1], &r[2], le->charge + e, le->diameter + e,
+                                  le->species + e};
+    double energy = 0;
+    term->plugin->potential->field->energy(term->instance, &one, &energy);
+    return energy;
+}
+
+static double parts_energy(const local_energy *le, const sample *s)
+{
+    const plugmc_box *box = &le->system->box;
+    double energy = 0;
+    for (int64_t e = 0; e < le->system->particles; e++) {
+        const double r[3] = {s->x[e], s->y[e], s->z[e]};
+        const plugmc_particle probe = {r[0], r[1], r[2], le->charge[e], le->diameter[e], le->species[e]};
+        const plugmc_particles before = {e, s->x, s->y, s->z, le->charge, le->diameter, le->species};
+        for (int t = 0; t < le->term_count; t++) {
+            const plugmc_potential *p = le->terms[t]->plugin->potential;
+            if (p->pair)
+                p->pair->energy(le->terms[t]->instance, box, box->domain == PLUGMC_DOMAIN_PERIODIC,
+                                &probe, &before, &energy);
+            if (p->field) energy += field_energy(le, le->terms[t], e, r);
+        }
+    }
+    return energy;
+}
+
+double parts_change(const local_energy *le, const sample *s, int64_t e, const double to[3])
+{
+    const plugmc_box *box = &le->system->box;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    const int64_t n = le->system->particles;
+    const double from[3] = {s->x[e], s->y[e], s->z[e]};
+    const plugmc_particle probe = {from[0], from[1], from[2], le->charge[e], le->diameter[e],
+                                   le->species[e]};
+    const plugmc_particles before = {e, s->x, s->y, s->z, le->charge, le->diameter, le->species};
+    const plugmc_particles after = {n - e - 1,        s->x + e + 1,       s->y + e + 1,
+                                    s->z + e + 1,     le->charge + e + 1, le->diameter + e + 1,
+                                    le->species + e + 1};
+    double change = 0;
+    for (int t = 0; t < le->term_count; t++) {
+        const plugmc_term *term = le->terms[t];
+        const plugmc_potential *p = term->plugin->potential;
+        if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &before, &change);
+        if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &after, &change);
+        if (p->field)
+            change += field_energy(le, term, e, to) - field_energy(le, term, e, from);
+    }
+    return change;
+}
+
+/* ---- Coulomb energies ----------------------------------------------------------------------------- */
+
+/* Of one electron with all ions, where their potential is not -Z/r. */
+static double short_ranged(const local_energy *le, const double r[3])
+{
+    double sum = 0;
+    for (int64_t c = 0; c < le->centres; c++) {
+        const int32_t kind = le->kind_of[le->ion_of[c]];
+        const double *at = le->centre[c], d[3] = {r[0] - at[0], r[1] - at[1], r[2] - at[2]};
+        const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        if (kind < 0 || square >= le->reach[kind] * le->reach[kind]) continue;
+        const double distance = sqrt(square);
+        sum += radial_at(&le->kind[kind].local, distance) / distance;
+    }
+    return sum;
+}
+
+static void sum_coulomb(const local_energy *le, const double *positions, sample *s)
+{
+    const int64_t n = le->system->particles, waves = le->sums.waves;
+    double *re = s->wave, *im = s->wave + waves;
+    s->energy[ION_ION] = le->constant;
+    if (le->electron_electron)
+        s->energy[ELECTRON_ELECTRON] = coulomb_self(&le->sums, n, positions, NULL, re, im);
+    if (!le->electron_ion || !le->has_ions) return;
+    double total = 0, local = 0;
+    if (!le->electron_electron) coulomb_factors(&le->sums, n, positions, NULL, re, im);
+    for (int32_t i = 0; i < le->ions.count; i++) total += le->ion_charge[i];
+    for (int64_t e = 0; e < n; e++) {
+        const double *r = positions + 3 * e;
+        local += short_ranged(le, r);
+        for (int32_t i = 0; i < le->ions.count; i++) {
+            const double *q = le->ions.positions[i], d[3] = {r[0] - q[0], r[1] - q[1], r[2] - q[2]};
+            local -= le->ion_charge[i] * coulomb_near(&le->sums, d);
+        }
+    }
+    local -= coulomb_far(&le->sums, re, im, le->ion_wave, le->ion_wave + waves) -
+             le->sums.background * (double)n * total;
+    s->energy[LOCAL] = local;
+}
+
+/* ---- Preparation ---------------------------------------------------------------------------------- */
+
+static int prepare_wave(local_energy *, const plugmc_host *);
+static int prepare_ions(local_energy *, const plugmc_host *);
+static int prepare_centres(local_energy *, const plugmc_host *);
+static int prepare_comparison(local_energy *, const plugmc_host *);
+static int take_memory(local_energy *, const plugmc_host *);
+
+static int no_memory(const plugmc_host *host)
+{
+    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for local energies");
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    local_energy *le = instance;
+    const plugmc_system *system = le->system = host->system;
+    le->threads = system->threads > 0 ? system->threads : 1;
+    openblas_set_num_threads(1); /* its threads would change the order of sums */
+    if (system->box.dimension != 3 || system->species_count > 2)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "local energies are of electrons with two spins, which are species, in three "
+                          "dimensions; this system has %d species and %d dimensions",
+                          system->species_count, system->box.dimension);
+    for (int32_t s = 0; s < system->species_count; s++)
+        if (system->species[s].charge != 0 && system->species[s].charge != -1)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "species '%s' has the charge %g, and electrons have -1",
+                              system->species[s].name, system->species[s].charge);
+    int code = prepare_wave(le, host);
+    if (!code) code = prepare_ions(le, host);
+    if (!code) code = coulomb_prepare(&le->sums, host, system->particles + le->ions.count);
+    if (!code) code = prepare_centres(le, host);
+    if (!code) code = take_memory(le, host);
+    if (!code && le->kinds && le->nonlocal == SEPARABLE && !le->has_jastrow)
+        code = prepare_projections(le, host);
+    return code ? code : prepare_comparison(le, host);
+}
+
+static int prepare_wave(local_energy *le, const plugmc_host *host)
+{
+    const plugmc_system *system = le->system;
+    le->terms = host->allocate(host->context, ((size_t)system->term_count + 1) * sizeof *le->terms);
+    if (!le->terms) return no_memory(host);
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = &system->terms[t];
+        const plugmc_potential *p = term->plugin->potential;
+        if (!term->sampled) continue;
+        if (p->orbitals) le->orbitals = term;
+        if ((p->pair && !p->pair->derivatives) || (p->field && !p->field->derivatives))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "the kinetic energy needs the derivatives of potential '%s', which it does "
+                              "not give", term->label);
+        if (p->pair || p->field) le->terms[le->term_count++] = term;
+    }
+    le->has_jastrow = le->term_count > 0;
+    if (!le->orbitals)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "there is no potential with orbitals, which the wave function is made of");
+    const plugmc_orbitals *orbitals = le->orbitals->plugin->potential->orbitals;
+    le->is_complex = orbitals->complex_valued(le->orbitals->instance) != 0;
+    for (int spin = 0; spin < system->species_count; spin++) {
+        const int64_t count = orbitals->count(le->orbitals->instance, spin);
+        if (count < system->species[spin].count)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potential '%s' has %lld orbitals for species '%s', which has %lld "
+                              "electrons", le->orbitals->label, (long long)count,
+                              system->species[spin].name, (long long)system->species[spin].count);
+        if (count > le->pitch) le->pitch = count;
+    }
+    le->pitch = (le->pitch + 7) / 8 * 8;
+    le->numbers = le->is_complex ? 2 * le->pitch : le->pitch;
+    return PLUGMC_OK;
+}
+
+/* ---- Ions ------------------------------------------------------------------------------------------ */
+
+static int read_pseudopotentials(local_energy *le, const plugmc_host *host)
+{
+    const size_t bytes = strlen(le->pseudopotentials) + 1;
+    char *names = host->allocate(host->context, bytes), *rest = names, *name;
+    le->kind = host->allocate(host->context, (bytes / 2 + 1) * sizeof *le->kind);
+    if (!names || !le->kind) return no_memory(host);
+    memcpy(names, le->pseudopotentials, bytes);
+    while ((name = strtok_r(rest, " \t", &rest))) {
+        pseudopotential *p = &le->kind[le->kinds++];
+        int code = pseudopotential_read(p, host, name, le->tolerance);
+        if (code) return code;
+        for (int k = 0; k < le->kinds - 1; k++)
+            if (le->kind[k].atomic_number == p->atomic_number)
+                return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                                  "pseudopotentials '%s' and '%s' are both of atomic number %d",
+                                  le->kind[k].path, p->path, p->atomic_number);
+        if (le->nonlocal == SEPARABLE && !p->projectors && p->channels)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "pseudopotential '%s' has no projectors: nonlocal = separable cannot be "
+                              "had from it", p->path);
+        if (le->nonlocal == SEMILOCAL && p->no_channels)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "pseudopotential '%s' gives no semilocal potential, since %s; take "
+                              "nonlocal = separable", p->path, p->no_channels);
+    }
+    return PLUGMC_OK;
+}
+
+/* Charge of ion i, by its pseudopotential or as it is. */
+static int take_ion(local_energy *le, const plugmc_host *host, int32_t i)
+{
+    const int32_t z = le->ions.atomic_number[i];
+    const double valence = le->ions.valence ? le->ions.valence[i] : 0;
+    le->kind_of[i] = -1;
+    for (int k = 0; k < le->kinds; k++)
+        if (le->kind[k].atomic_number == z) le->kind_of[i] = k;
+    const pseudopotential *p = le->kind_of[i] < 0 ? NULL : &le->kind[le->kind_of[i]];
+    le->ion_charge[i] = p ? p->valence : z;
+    if (valence == 0 || fabs(valence - le->ion_charge[i]) < 1e-6) return PLUGMC_OK;
+    if (p)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "ion %d (atomic number %d) has %g valence electrons where its orbitals come "
+                          "from, and %g in pseudopotential '%s'", i + 1, z, valence, p->valence, p->path);
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "ion %d (atomic number %d) has %g valence electrons where its orbitals come from: "
+                      "give its file in pseudopotentials", i + 1, z, valence);
+}
+
+static int prepare_ions(local_energy *le, const plugmc_host *host)
+{
+    const plugmc_orbitals *orbitals = le->orbitals->plugin->potential->orbitals;
+    le->ions = (plugmc_ions){.size = sizeof le->ions};
+    int code = read_pseudopotentials(le, host);
+    if (!code && PLUGMC_HAS(orbitals, ions) && orbitals->ions)
+        code = orbitals->ions(le->orbitals->instance, &le->ions);
+    const size_t n = (size_t)le->ions.count;
+    le->has_ions = n > 0;
+    le->kind_of = host->allocate(host->context, (n + 1) * sizeof *le->kind_of);
+    le->ion_charge = host->allocate(host->context, (n + 1) * sizeof *le->ion_charge);
+    if (!code && (!le->kind_of || !le->ion_charge)) code = no_memory(host);
+    double total = 0;
+    for (int32_t i = 0; i < le->ions.count && !code; i++) {
+        code = take_ion(le, host, i);
+        total += le->ion_charge[i];
+    }
+    if (code || !le->has_ions || le->system->box.domain != PLUGMC_DOMAIN_PERIODIC ||
+        fabs(total - (double)le->system->particles) < 1e-6)
+        return code;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "the ions have a charge of %g and there are %lld electrons%s", total,
+                      (long long)le->system->particles,
+                      le->kinds ? "" : "; no pseudopotentials are given");
+}
+
+/* Distance between the lattice planes that d counts. */
+static double plane_distance(const plugmc_box *box, int d)
+{
+    double square = 0;
+    for (int e = 0; e < 3; e++) square += box->inverse[e][d] * box->inverse[e][d];
+    return 1 / sqrt(square);
+}
+
+/* Images of ion i that can be within `reach` of a point of the cell, and a thousandth of the cell more;
+ * counted, and noted if that is asked. */
+static int64_t images_of(local_energy *le, int32_t i, double reach, int note)
+{
+    const plugmc_box *box = &le->system->box;
+    const double *r = le->ions.positions[i];
+    int low[3] = {0}, high[3] = {0};
+    double f[3] = {0};
+    int64_t count = 0;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    for (int d = 0; d < 3 && periodic; d++) {
+        const double share = reach / plane_distance(box, d) + 1e-3;
+        f[d] = r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] + r[2] * box->inverse[2][d];
+        low[d] = (int)ceil(-share - f[d]);
+        high[d] = (int)floor(1 + share - f[d]);
+    }
+    for (int a = low[0]; a <= high[0]; a++)
+        for (int b = low[1]; b <= high[1]; b++)
+            for (int c = low[2]; c <= high[2]; c++, count++) {
+                if (!note) continue;
+                for (int d = 0; d < 3; d++)
+                    le->centre[le->centres][d] =
+                        r[d] + (periodic ? a * box->vector[0][d] + b * box->vector[1][d] +
+                                               c * box->vector[2][d]
+                                         : 0);
+                le->ion_of[le->centres++] = i;
+            }
+    return count;
+}
+
+static void find_reaches(local_energy *le)
+{
+    for (int k = 0; k < le->kinds; k++) {
+        const pseudopotential *p = &le->kind[k];
+        le->reach[k] = radial_reach(&p->local);
+        for (int l = 0; l < p->channels && le->nonlocal == SEMILOCAL; l++)
+            le->nonlocal_reach[k] = fmax(le->nonlocal_reach[k], radial_reach(&p->channel[l]));
+        for (int j = 0; j < p->projectors && le->nonlocal == SEPARABLE; j++)
+            le->nonlocal_reach[k] = fmax(le->nonlocal_reach[k], radial_reach(&p->projector[j].beta));
+        if (le->nonlocal == SEPARABLE)
+            gauss_legendre((int)le->radial_points, le->nonlocal_reach[k],
+                           le->node + k * le->radial_points, le->node_weight + k * le->radial_points);
+    }
+}
+
+static int prepare_centres(local_energy *le, const plugmc_host *host)
+{
+    plugmc_context *context = host->context;
+    const size_t kinds = (size_t)le->kinds + 1, nodes = kinds * (size_t)le->radial_points;
+    const size_t ions = (size_t)le->ions.count, waves = (size_t)le->sums.waves;
+    double far = 0;
+    int64_t count = 0;
+    quadrature_choose(&le->sphere, le->quadrature);
+    le->reach = host->allocate(context, kinds * sizeof *le->reach);
+    le->nonlocal_reach = host->allocate(context, kinds * sizeof *le->nonlocal_reach);
+    le->node = host->allocate(context, nodes * sizeof *le->node);
+    le->node_weight = host->allocate(context, nodes * sizeof *le->node_weight);
+    le->ion_wave = host->allocate(context, (2 * waves + 1) * sizeof *le->ion_wave);
+    if (!le->reach || !le->nonlocal_reach || !le->node || !le->node_weight || !le->ion_wave)
+        return no_memory(host);
+    find_reaches(le);
+    for (int k = 0; k < le->kinds; k++) far = fmax(far, fmax(le->reach[k], le->nonlocal_reach[k]));
+    for (int32_t i = 0; i < le->ions.count && le->kinds; i++) count += images_of(le, i, far, 0);
+    le->centre = host->allocate(context, (size_t)(count + 1) * sizeof *le->centre);
+    le->ion_of = host->allocate(context, (size_t)(count + 1) * sizeof *le->ion_of);
+    if (!le->centre || !le->ion_of) return no_memory(host);
+    for (int32_t i = 0; i < le->ions.count && le->kinds; i++) images_of(le, i, far, 1);
+    if (!ions) return PLUGMC_OK;
+    const double energy = coulomb_self(&le->sums, (int64_t)ions, &le->ions.positions[0][0],
+                                       le->ion_charge, le->ion_wave, le->ion_wave + waves);
+    if (le->ion_ion) le->constant = energy;
+    return PLUGMC_OK;
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------------- */
+
+enum { GROUP_BYTES = 64 << 20 }; /* of orbitals and their derivatives that are evaluated together */
+
+static int take_memory(local_energy *le, const plugmc_host *host)
+{
+    plugmc_context *context = host->context;
+    const plugmc_system *system = le->system;
+    const size_t particles = (size_t)system->particles, row = (size_t)le->numbers,
+                 waves = (size_t)le->sums.waves;
+    size_t most = 0;
+    for (int spin = 0; spin < system->species_count; spin++)
+        if ((size_t)system->species[spin].count > most) most = (size_t)system->species[spin].count;
+    const size_t fits = GROUP_BYTES / (5 * most * row * sizeof(double));
+    le->group = fits < 1 ? 1 : fits < (size_t)system->walkers ? (int32_t)fits : system->walkers;
+    const size_t group = (size_t)le->group, points = group * most;
+    le->points = host->allocate(context, 3 * points * sizeof *le->points);
+    le->values = host->allocate(context, 5 * points * row * sizeof *le->values);
+    le->samples = host->allocate(context, group * sizeof *le->samples);
+    le->charge = host->allocate(context, 2 * particles * sizeof *le->charge);
+    le->species = host->allocate(context, particles * sizeof *le->species);
+    double *each = host->allocate(context, group * (3 * particles + 2 * waves) * sizeof *each);
+    size_t bytes = 0;
+    for (int spin = 0; spin < system->species_count; spin++)
+        if (system->species[spin].count)
+            bytes += slater_bytes(system->species[spin].count, le->is_complex, 1);
+    char *matrices = host->allocate(context, group * bytes);
+    if (!matrices || !le->points || !le->values || !le->samples || !le->charge || !le->species || !each)
+        return no_memory(host);
+    le->gradients = le->values + points * row;
+    le->laplacians = le->values + 4 * points * row;
+    le->diameter = le->charge + particles;
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
+            le->charge[i] = system->species[s].charge;
+            le->diameter[i] = system->species[s].diameter;
+            le->species[i] = s;
+        }
+    for (int32_t k = 0; k < le->group; k++, each += 3 * particles + 2 * waves) {
+        sample *s = &le->samples[k];
+        s->x = each;
+        s->y = each + particles;
+        s->z = each + 2 * particles;
+        s->wave = each + 3 * particles;
+        for (int spin = 0; spin < system->species_count; spin++) {
+            const int64_t n = system->species[spin].count;
+            if (n) slater_prepare(&s->spin[spin], matrices, n, le->pitch, le->is_complex, 1);
+            if (n) matrices += slater_bytes(n, le->is_complex, 1);
+        }
+    }
+    return PLUGMC_OK;
+}
+
+static void release(void *instance)
+{
+    local_energy *le = instance;
+    free(le->visits);
+    free(le->places);
+    free(le->at_places);
+}
+
+/* ---- What is reported -------------------------------------------------------------------------------- */
+
+static const struct component {
+    const char *name, *doc, *in_file, *difference, *difference_doc;
+} components[COMPONENTS] = {
+    [KINETIC] = {"kinetic", "kinetic energy", "kinetic", "kinetic_less_file",
+                 "less that of the calculation the orbitals come from"},
+    [ELECTRON_ELECTRON] = {"electron_electron", "repulsion of the electrons", NULL, NULL, NULL},
+    [LOCAL] = {"local", "ions' charges and local pseudopotentials", "local", "local_less_file",
+               "less that of the calculation the orbitals come from"},
+    [NONLOCAL] = {"nonlocal", "pseudopotentials that depend on the angular momentum", "nonlocal",
+                  "nonlocal_less_file", "less that of the calculation the orbitals come from"},
+    [ION_ION] = {"ion_ion", "repulsion of the ions", "ion-ion", "ion_ion_less_file",
+                 "less that of the calculation the orbitals come from"},
+};
+
+static const char *const unit_words[] = {"hartree", "rydberg", "eV"};
+
+static int prepare_comparison(local_energy *le, const plugmc_host *host)
+{
+    const double units[] = {1, 2, 27.211386245988};
+    const int32_t cells = le->ions.primitive_cells;
+    if (le->per == PER_PRIMITIVE_CELL && cells < 1)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "potential '%s' does not say of how many primitive cells the system is",
+                          le->orbitals->label);
+    le->unit = units[le->units] / (le->per == PER_ELECTRON         ? (double)le->system->particles
+                                   : le->per == PER_PRIMITIVE_CELL ? cells
+                                                                   : 1);
+    for (int c = 0; c < COMPONENTS; c++) {
+        le->compared[c] = NAN;
+        for (int32_t i = 0; i < le->ions.energy_count && components[c].in_file && !le->has_jastrow; i++)
+            if (!strcmp(le->ions.energy_names[i], components[c].in_file) && cells > 0)
+                le->compared[c] = le->ions.energies[i] * cells * le->unit;
+    }
+    if (!le->electron_ion) le->compared[LOCAL] = le->compared[NONLOCAL] = NAN;
+    if (!le->kinds) le->compared[NONLOCAL] = NAN;
+    if (!le->ion_ion) le->compared[ION_ION] = NAN;
+    if (!le->electron_ion) le->kinds = 0;
+    return PLUGMC_OK;
+}
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    const local_energy *le = instance;
+    const char *unit = unit_words[le->units];
+    if (index >= QUANTITIES) return 0;
+    if (index == TOTAL)
+        *out = (plugmc_quantity){"energy", 1, unit, "local energy", NULL, NULL};
+    else if (index == TOTAL_SQUARED)
+        *out = (plugmc_quantity){"energy_squared", 1, "", "its square", NULL, NULL};
+    else if (index == DRIFT)
+        *out = (plugmc_quantity){"drift", 1, "", "ln |Psi|^2 as the mover keeps it, less what it is",
+                                 NULL, NULL};
+    else
+        *out = (plugmc_quantity){components[index - 1].name, 1, unit, components[index - 1].doc, NULL,
+                                 NULL};
+    return 1;
+}
+
+/* The component of derived quantity `index`, from 1. */
+static int compared_component(const local_energy *le, int index)
+{
+    for (int c = 0; c < COMPONENTS; c++)
+        if (!isnan(le->compared[c]) && --index == 0) return c;
+    return -1;
+}
+
+static int derived(void *instance, int index, plugmc_quantity *out)
+{
+    const local_energy *le = instance;
+    const int c = index ? compared_component(le, index) : 0;
+    if (c < 0) return 0;
+    *out = index ? (plugmc_quantity){components[c].difference, 1, unit_words[le->units],
+                                     components[c].difference_doc, NULL, NULL}
+                 : (plugmc_quantity){"variance", 1, "", "of the local energy", NULL, NULL};
+    return 1;
+}
+
+static int derive(void *instance, const double *means, double *out)
+{
+    const local_energy *le = instance;
+    out[0] = means[TOTAL_SQUARED] - means[TOTAL] * means[TOTAL];
+    for (int index = 1, c; (c = compared_component(le, index)) >= 0; index++)
+        out[index] = means[1 + c] - le->compared[c];
+    return 0;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_TEXT_KEY(local_energy, pseudopotentials, "",
+                    "files, with blanks between them; each says which element it is for"),
+    PLUGMC_CHOICE_KEY(local_energy, nonlocal, "semilocal", "semilocal|separable",
+                      "form of what depends on the angular momentum"),
+    PLUGMC_CHOICE_KEY(local_energy, quadrature, "12", "6|12|26", "points on a sphere around an ion"),
+    PLUGMC_INTEGER_KEY(local_energy, radial_points, "10", 2, MOST_RADII, "",
+                       "radii of the quadrature, for separable pseudopotentials"),
+    PLUGMC_REAL_KEY(local_energy, tolerance, "1e-5", 0, 1, "hartree",
+                    "pseudopotentials are cut off where they are smaller"),
+    PLUGMC_FLAG_KEY(local_energy, electron_electron, "yes", "electrons repel each other"),
+    PLUGMC_FLAG_KEY(local_energy, electron_ion, "yes", "ions attract electrons"),
+    PLUGMC_FLAG_KEY(local_energy, ion_ion, "yes", "ions repel each other"),
+    PLUGMC_CHOICE_KEY(local_energy, units, "hartree", "hartree|rydberg|ev", "of what is reported"),
+    PLUGMC_CHOICE_KEY(local_energy, per, "cell", "cell|electron|primitive_cell",
+                      "whose energy is reported"),
+};
+
+static const plugmc_observable observable = {.size = sizeof observable,
+                                             .quantity = quantity,
+                                             .measure = measure,
+                                             .derived = derived,
+                                             .derive = derive};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "local_energy",
+              .summary = "local energy of a Slater-Jastrow wave function and its parts",
+              .reference = "Foulkes, Mitas, Needs, Rajagopal, Rev. Mod. Phys. 73, 33 (2001)",
+              .instance_size = sizeof(local_energy), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
+              .prepare = prepare, .release = release)

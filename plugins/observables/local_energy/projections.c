@@ -1,0 +1,127 @@
+/* Separable pseudopotentials without a Jastrow factor: the wave function is linear in the orbitals of
+ * the electron that is looked at, so that its projections are those of the orbitals,
+ *
+ *     V Psi / Psi = sum_ij sum_m beta_i(r) Y_lm(Omega) D_ij sum_o M[e][o] <beta_j Y_lm | psi_o>,
+ *
+ * numbers that are found once by a fine quadrature. No random points are needed.
+ */
+#include "local_energy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { RADII = 24, POLAR = 10, AZIMUTHS = 2 * POLAR, POINTS = RADII * POLAR * AZIMUTHS };
+
+/* Real spherical harmonic, normalised on the sphere; direction is a unit vector. */
+static double harmonic(int l, int m, const double direction[3])
+{
+    const int order = abs(m);
+    const double x = direction[2], rho = sqrt(fmax(0, 1 - x * x));
+    double p = 1, before = 0, norm = (2 * l + 1) / (4 * M_PI);
+    for (int k = 1; k <= order; k++) p *= (2 * k - 1) * rho;
+    for (int k = order + 1; k <= l; k++) {
+        const double next = ((2 * k - 1) * x * p - (k + order - 1) * before) / (k - order);
+        before = p;
+        p = next;
+    }
+    for (int k = l - order + 1; k <= l + order; k++) norm /= k;
+    const double phi = atan2(direction[1], direction[0]);
+    return sqrt(m ? 2 * norm : norm) * p * (m > 0 ? cos(m * phi) : m < 0 ? sin(order * phi) : 1);
+}
+
+/* Functions beta_j Y_lm of a pseudopotential. */
+static int64_t functions_of(const pseudopotential *p)
+{
+    int64_t count = 0;
+    for (int j = 0; j < p->projectors; j++) count += 2 * p->projector[j].l + 1;
+    return count;
+}
+
+/* ---- Once ------------------------------------------------------------------------------------- */
+
+/* Places around an ion, as directions [POINTS][3] and radii, with weights of an integral over space. */
+static void fine_quadrature(double reach, double (*direction)[3], double *radius, double *weight)
+{
+    double r[RADII], wr[RADII], cosine[POLAR], wc[POLAR];
+    gauss_legendre(RADII, reach, r, wr);
+    gauss_legendre(POLAR, 2, cosine, wc);
+    for (int i = 0; i < POINTS; i++) {
+        const int m = i / (POLAR * AZIMUTHS), t = i / AZIMUTHS % POLAR, a = i % AZIMUTHS;
+        const double x = cosine[t] - 1, rho = sqrt(1 - x * x), phi = 2 * M_PI * a / AZIMUTHS;
+        direction[i][0] = rho * cos(phi);
+        direction[i][1] = rho * sin(phi);
+        direction[i][2] = x;
+        radius[i] = r[m];
+        weight[i] = wr[m] * r[m] * r[m] * wc[t] * 2 * M_PI / AZIMUTHS;
+    }
+}
+
+/* <beta_j Y_lm | psi_o> of one ion [functions][numbers], from values [POINTS][numbers]. */
+static void project(const local_energy *le, const pseudopotential *p, double (*direction)[3],
+                    const double *radius, const double *weight, const double *values, double *out)
+{
+    for (int j = 0; j < p->projectors; j++)
+        for (int m = -p->projector[j].l; m <= p->projector[j].l; m++, out += le->numbers)
+            for (int i = 0; i < POINTS; i++) {
+                const double factor = weight[i] * harmonic(p->projector[j].l, m, direction[i]) *
+                                      radial_at(&p->projector[j].beta, radius[i]) / radius[i];
+                for (int64_t o = 0; o < le->numbers; o++) out[o] += factor * values[i * le->numbers + o];
+            }
+}
+
+int prepare_projections(local_energy *le, const plugmc_host *host)
+{
+    plugmc_context *context = host->context;
+    const int32_t ions = le->ions.count, spins = le->system->species_count;
+    int64_t rows = 0, at = 0;
+    le->projection = host->allocate(context, ((size_t)(ions * spins) + 1) * sizeof *le->projection);
+    for (int32_t i = 0; i < ions; i++)
+        if (le->kind_of[i] >= 0) rows += functions_of(&le->kind[le->kind_of[i]]);
+    double *memory = host->allocate(context, (size_t)(rows * spins * le->numbers + 1) * sizeof *memory);
+    double *work = malloc((size_t)(POINTS * (8 + le->numbers)) * sizeof *work);
+    int code = le->projection && memory && work
+                   ? PLUGMC_OK
+                   : host->fail(context, PLUGMC_ERROR_MEMORY, "no memory for the projections");
+    double(*direction)[3] = (double(*)[3])work, *radius = work + 3 * POINTS,
+          *weight = work + 4 * POINTS, *places = work + 5 * POINTS, *values = work + 8 * POINTS;
+    for (int32_t k = 0; k < spins * ions && !code; k++) {
+        const int32_t spin = k / ions, ion = k % ions;
+        if (le->kind_of[ion] < 0) continue;
+        const pseudopotential *p = &le->kind[le->kind_of[ion]];
+        fine_quadrature(le->nonlocal_reach[le->kind_of[ion]], direction, radius, weight);
+        for (int i = 0; i < POINTS; i++) {
+            for (int d = 0; d < 3; d++)
+                places[3 * i + d] = le->ions.positions[ion][d] + radius[i] * direction[i][d];
+            plugmc_wrap(&le->system->box, places + 3 * i);
+        }
+        code = evaluate(le, host, spin, POINTS, places, values, NULL, NULL);
+        le->projection[k] = memory + at * le->numbers;
+        at += functions_of(p);
+        if (!code) project(le, p, direction, radius, weight, values, le->projection[k]);
+    }
+    free(work);
+    return code;
+}
+
+/* ---- At each electron ---------------------------------------------------------------------------- */
+
+double projected_energy(const local_energy *le, const sample *s, int spin, const visit *v)
+{
+    const pseudopotential *p = &le->kind[le->kind_of[v->ion]];
+    const double r = sqrt(v->from[0] * v->from[0] + v->from[1] * v->from[1] + v->from[2] * v->from[2]);
+    const double direction[3] = {v->from[0] / r, v->from[1] / r, v->from[2] / r};
+    const double *row = le->projection[spin * le->ions.count + v->ion];
+    const int64_t own = v->electron - le->system->first[spin];
+    double energy = 0;
+    for (int j = 0; j < p->projectors; j++) {
+        const int l = p->projector[j].l;
+        double strength = 0; /* sum_i beta_i(r) D_ij */
+        for (int i = 0; i < p->projectors; i++)
+            if (p->projector[i].l == l)
+                strength += radial_at(&p->projector[i].beta, r) / r * p->strength[i][j];
+        for (int m = -l; m <= l; m++, row += le->numbers)
+            energy += strength * harmonic(l, m, direction) *
+                      creal(slater_product(&s->spin[spin], own, row));
+    }
+    return energy;
+}

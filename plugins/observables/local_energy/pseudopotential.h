@@ -1,0 +1,74 @@
+/* Pseudopotentials of ions: a local potential that ends as -Z/r, and what depends on the angular
+ * momentum l of an electron around the ion,
+ *
+ *     semilocal   sum_l dv_l(r) P_l                               (P_l: projection on l)
+ *     separable   sum_l sum_ij |beta_i Y_l> D_ij <beta_j Y_l|     (L. Kleinman, D. M. Bylander,
+ *                                                                  Phys. Rev. Lett. 48, 1425 (1982))
+ *
+ * Files: UPF version 2 (norm-conserving), QMCPACK's XML, CASINO's tabulated ones. Hartree and bohr. */
+#ifndef LOCAL_ENERGY_PSEUDOPOTENTIAL_H
+#define LOCAL_ENERGY_PSEUDOPOTENTIAL_H
+
+#include <plugmc/plugin.h>
+
+enum { MOST_L = 4, MOST_PROJECTORS = 16 };
+
+/* A function of the distance as a cubic spline; constant before the first point, 0 beyond the last. */
+typedef struct radial {
+    int64_t n;
+    double *r, *y, *curvature; /* [n] */
+} radial;
+
+typedef struct projector {
+    int l;
+    radial beta; /* r beta(r) as pseudopotential files have it: the radial function times r */
+} projector;
+
+typedef struct pseudopotential {
+    const char *path;
+    int32_t atomic_number;
+    double valence;
+    radial local; /* r v_loc(r) + Z, length * Hartree */
+    int channels; /* with 0 ... channels - 1, semilocal; 0: none */
+    radial channel[MOST_L + 1]; /* dv_l, Hartree; n = 0 for the local one */
+    int projectors;
+    projector projector[MOST_PROJECTORS];
+    double strength[MOST_PROJECTORS][MOST_PROJECTORS]; /* D_ij, Hartree */
+    const char *no_channels; /* why there are none although there are projectors */
+} pseudopotential;
+
+/* Functions of the distance smaller than `tolerance` (Hartree) are cut off. */
+int pseudopotential_read(pseudopotential *, const plugmc_host *, const char *path, double tolerance);
+
+double radial_at(const radial *, double r);
+/* Beyond which it is 0. */
+double radial_reach(const radial *);
+
+/* ---- For the readers ---------------------------------------------------------------------------- */
+
+/* A file in memory, with a 0 at its end. */
+typedef struct file_text {
+    const plugmc_host *host;
+    const char *path;
+    char *text;
+} file_text;
+
+/* The spline through n points, those at the end that are below the tolerance left out.
+ * Takes copies. */
+int radial_make(radial *, const plugmc_host *, int64_t n, const double *r, const double *y,
+                double tolerance);
+
+int read_upf(pseudopotential *, const file_text *, double tolerance);
+int read_qmcpack(pseudopotential *, const file_text *, double tolerance);
+int read_casino(pseudopotential *, const file_text *, double tolerance);
+
+/* "file '...' ..." */
+int pseudopotential_fault(const file_text *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Reads `count` numbers after `at` into a new array; where they end is left in *at if it is given. NULL,
+ * with a message that names `what`, if there are fewer. */
+double *read_numbers(const file_text *, const char *what, char **at, int64_t count);
+/* Channels from potentials v_l [n] on the grid r, r v_l as the files have them. */
+int semilocal_channels(pseudopotential *, const file_text *, int64_t n, const double *r, int count,
+                       double *const *r_v, int local, double tolerance);
+#endif

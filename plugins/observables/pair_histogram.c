@@ -1,0 +1,497 @@
+/* pair_histogram.c: see pair_histogram.h. */
+#include "pair_histogram.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include PLUGMC_KERNEL_FILE
+
+PLUGMC_EMBED(pair_histogram_kernels, PLUGMC_KERNEL_FILE);
+
+/* ---- Counting on the CPU ------------------------------------------------------------------- */
+
+/* Histograms of one thread and walker, [rows + 1][bins], added up when a block of points is done.
+ */
+static void add_counts(const pair_task *t, uint32_t walker, uint32_t *histograms)
+{
+    const size_t size = (size_t)t->rows * (size_t)t->bins;
+    for (size_t b = 0; b < size; b++)
+        if (histograms[b] > 0)
+            __atomic_fetch_add(&t->counts[walker * size + b], histograms[b], __ATOMIC_RELAXED);
+    memset(histograms, 0, size * sizeof *histograms);
+}
+
+/* Bins of the distances of one point from n <= PAIR_BLOCK others; t->bins where there is none. */
+static PLUGMC_TARGETS void bins_of(const pair_task *t, pair_point a, const uint32_t *x,
+                                   const uint32_t *y, const uint32_t *z, int32_t n, int32_t *bin)
+{
+    const pair_task task = *t;
+    for (int32_t j = 0; j < n; j++) {
+        const float square = square_between(&task, a.x, a.y, a.z, x[j], y[j], z[j]);
+        const int32_t found = bin_of(&task, square);
+        bin[j] = square < task.reach_square && found < task.bins ? found : task.bins;
+    }
+}
+
+/* Pairs of point k with all after it. */
+static void count_all_after(const pair_task *t, uint32_t walker, uint32_t k, uint32_t *histograms)
+{
+    const uint32_t *fixed = t->fixed + (uint64_t)walker * FIXED_PARTS * t->points;
+    const uint32_t *tags = fixed + (uint64_t)FIXED_TAG * t->points;
+    const pair_point a = point_at(t, walker, k);
+    const int32_t *row = rows_of(t, a);
+    int32_t bin[PAIR_BLOCK];
+    for (uint32_t first = k + 1; first < t->points; first += PAIR_BLOCK) {
+        const uint32_t left = t->points - first;
+        const int32_t n = (int32_t)(left < PAIR_BLOCK ? left : PAIR_BLOCK);
+        bins_of(t, a, fixed + first, fixed + (uint64_t)FIXED_Y * t->points + first,
+                fixed + (uint64_t)FIXED_Z * t->points + first, n, bin);
+        for (int32_t j = 0; j < n; j++)
+            if (bin[j] < t->bins)
+                histograms[row[point_species(tags[first + j])] * t->bins + bin[j]] +=
+                    is_reference(a.tag) + is_reference(tags[first + j]);
+    }
+}
+
+static void place_on_host(const pair_task *t, int32_t walker)
+{
+    unsigned long long *references = t->references + (int64_t)walker * t->species_count;
+    for (uint32_t k = 0; k < t->points; k++) {
+        const pair_point p = make_point(t, (uint32_t)walker, k);
+        store_point(t, (uint32_t)walker, k, p);
+        references[point_species(p.tag)] += is_reference(p.tag);
+    }
+}
+
+/* Blocks are handed out as threads become free: counts are integers, the order is not seen. */
+static int count_on_host(const pair_histogram *h, const plugmc_host *host, const pair_task *t)
+{
+    const int32_t walkers = h->system->walkers, threads = h->system->threads;
+    const uint32_t blocks = (t->points + PAIR_BLOCK - 1) / PAIR_BLOCK;
+    int short_of_memory = 0;
+    memset(h->counts, 0, h->count_bytes);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int32_t walker = 0; walker < walkers; walker++) place_on_host(t, walker);
+#pragma omp parallel num_threads(threads) reduction(| : short_of_memory)
+    {
+        uint32_t *local = calloc((size_t)t->rows * (size_t)t->bins, sizeof *local);
+        short_of_memory = local == NULL;
+#pragma omp for schedule(dynamic) collapse(2)
+        for (int32_t walker = 0; walker < walkers; walker++)
+            for (uint32_t block = 0; block < blocks; block++) {
+                const uint32_t first = block * PAIR_BLOCK, left = t->points - first;
+                const uint32_t end = left < PAIR_BLOCK ? t->points : first + PAIR_BLOCK;
+                for (uint32_t k = first; k < end && local; k++)
+                    if (h->in_cells)
+                        count_in_cells(t, (uint32_t)walker, k, local);
+                    else
+                        count_all_after(t, (uint32_t)walker, k, local);
+                if (local) add_counts(t, (uint32_t)walker, local);
+            }
+        free(local);
+    }
+    return short_of_memory ? host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                                        "no memory for the histograms of the threads")
+                           : PLUGMC_OK;
+}
+
+/* ---- Counting on the GPU ------------------------------------------------------------------- */
+
+/* Copies of the histograms of a block, as many as leave room for several blocks; the number of
+ * words of a copy is odd. */
+static void choose_copies(const plugmc_gpu *gpu, pair_task *t)
+{
+    enum { MOST = 8, BYTES = 24 << 10 };
+    t->copy_size = t->rows * t->bins | 1;
+    for (t->copies = MOST; t->copies > 1; t->copies /= 2)
+        if (t->copies * t->copy_size * (int32_t)sizeof(uint32_t) <= BYTES) break;
+    const int32_t tile = PAIR_BLOCK * sizeof(pair_point);
+    if (t->copy_size * (int32_t)sizeof(uint32_t) + tile > gpu->shared_per_block)
+        t->copy_size = t->rows * t->bins; /* prepare has seen that this fits */
+}
+
+static int count_on_device(const pair_histogram *h, const plugmc_host *host, pair_task *t)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const uint32_t walkers = (uint32_t)h->system->walkers, block[3] = {PAIR_BLOCK, 1, 1};
+    const uint32_t tiles = (t->points + PAIR_BLOCK - 1) / PAIR_BLOCK;
+    choose_copies(gpu, t);
+    int code = gpu->fill(host->context, h->device_counts, 0, h->count_bytes);
+    if (!code)
+        code = gpu->launch(host->context, h->place_points, (uint32_t[3]){tiles, walkers, 1}, block,
+                           0, (void *[]){t});
+    const uint32_t shared = (uint32_t)(t->copies * t->copy_size) * (uint32_t)sizeof(uint32_t);
+    if (!code && h->in_cells)
+        code = gpu->launch(host->context, h->in_cells_kernel, (uint32_t[3]){tiles, walkers, 1},
+                           block, shared, (void *[]){t});
+    if (!code && !h->in_cells) {
+        /* enough blocks to fill the GPU, and counts of a block that fit in 32 bits */
+        enum { BLOCKS_A_MULTIPROCESSOR = 64, POINTS_A_BLOCK = 1 << 22 };
+        uint32_t parts = (uint32_t)gpu->multiprocessors * BLOCKS_A_MULTIPROCESSOR /
+                             (tiles * walkers) + 1;
+        parts = parts > tiles / 2 + 1 ? tiles / 2 + 1 : parts;
+        parts = parts < t->points / POINTS_A_BLOCK + 1 ? t->points / POINTS_A_BLOCK + 1 : parts;
+        code = gpu->launch(host->context, h->all_pairs_kernel, (uint32_t[3]){tiles, parts, walkers},
+                           block, shared, (void *[]){t});
+    }
+    return code ? code
+                : gpu->download(host->context, h->counts, h->device_counts, h->count_bytes);
+}
+
+/* ---- One measurement ----------------------------------------------------------------------- */
+
+/* Fractions of the box, of its edges or of the cube around the sphere; there a fraction of 1 is
+ * 2^31, since differences do not wrap. */
+static void set_fractions(const plugmc_box *box, pair_task *t)
+{
+    const int sphere = box->domain == PLUGMC_DOMAIN_SPHERE;
+    const double one = sphere ? 0x1p31 : 0x1p32;
+    for (int d = 0; d < box->dimension; d++) {
+        t->offset[d] = sphere ? 0.5 * one : 0;
+        for (int e = 0; e < box->dimension; e++) {
+            const double inverse = box->oblique ? box->inverse[e][d]
+                                   : e == d     ? 1 / box->length[d]
+                                                : 0;
+            const double vector = box->oblique ? box->vector[d][e] : e == d ? box->length[d] : 0;
+            t->to_fixed[e][d] = inverse * one;
+            t->to_length[d][e] = (float)(vector / one);
+        }
+    }
+}
+
+static pair_task task_of(const pair_histogram *h, const plugmc_view *view,
+                         const plugmc_cells *cells)
+{
+    const plugmc_system *system = h->system;
+    const plugmc_box *box = &system->box;
+    const int sphere = box->domain == PLUGMC_DOMAIN_SPHERE;
+    const double inner = box->radius - h->margin;
+    const size_t sum_words = h->count_bytes / sizeof *h->counts -
+                             (size_t)system->walkers * (size_t)system->species_count;
+    pair_task t = {
+        .positions = h->in_cells ? cells->positions : view->positions,
+        .order = h->in_cells ? cells->order : NULL,
+        .start = cells->start,
+        .species = h->species,
+        .row = h->row,
+        .fixed = h->fixed,
+        .counts = h->counts,
+        .references = h->counts + sum_words,
+        .reference_square = sphere ? inner * inner : INFINITY,
+        .origin = sphere ? -box->radius : 0,
+        .reach_square = (float)(h->range * h->range),
+        .bins_per_length = (float)((double)h->bins / h->range),
+        .points = (uint32_t)system->particles,
+        .cells = (uint32_t)cells->cells,
+        .species_count = system->species_count,
+        .rows = (int32_t)h->rows + 1,
+        .bins = (int32_t)h->bins,
+        .oblique = box->oblique,
+        .periodic = !sphere,
+        .copies = 1,
+    };
+    memcpy(t.width, cells->width, sizeof t.width);
+    memcpy(t.count, cells->count, sizeof t.count);
+    set_fractions(box, &t);
+    if (box->dimension == 2) t.count[2] = 1;
+    if (view->on_device) {
+        t.species = (const uint16_t *)(uintptr_t)h->device_species;
+        t.row = (const int32_t *)(uintptr_t)h->device_row;
+        t.fixed = (uint32_t *)(uintptr_t)h->device_fixed;
+        t.counts = (unsigned long long *)(uintptr_t)h->device_counts;
+        t.references = t.counts + sum_words;
+    }
+    return t;
+}
+
+int pair_histogram_measure(pair_histogram *h, const plugmc_host *host, const plugmc_view *view,
+                           double *values)
+{
+    plugmc_cells cells = {.size = sizeof cells};
+    int code = h->in_cells ? view->cells(view, h->range, &cells) : PLUGMC_OK;
+    if (code) return code;
+    pair_task task = task_of(h, view, &cells);
+    code = view->on_device ? count_on_device(h, host, &task) : count_on_host(h, host, &task);
+    if (code) return code;
+    const int64_t size = h->rows * h->bins, all = size + h->bins, walkers = h->system->walkers;
+    const int64_t kinds = h->system->species_count;
+    for (int64_t w = 0; w < walkers; w++) {
+        double *out = values + w * h->width;
+        for (int64_t b = 0; b < size; b++) out[b] = (double)h->counts[w * all + b];
+        for (int64_t s = 0; s < kinds; s++)
+            out[size + s] = (double)h->counts[walkers * all + w * kinds + s];
+    }
+    return PLUGMC_OK;
+}
+
+int pair_histogram_quantity(const pair_histogram *h, int index, plugmc_quantity *out)
+{
+    if (index < h->rows) {
+        *out = (plugmc_quantity){h->pair_names[index], h->bins, "",
+                                 "pairs in a bin, once for each that is a reference", h->radius,
+                                 "r"};
+        return 1;
+    }
+    if (index >= h->rows + h->system->species_count) return 0;
+    *out = (plugmc_quantity){h->reference_names[index - h->rows], 1, "", "number of references",
+                             NULL, NULL};
+    return 1;
+}
+
+/* ---- What follows from the counts ---------------------------------------------------------- */
+
+static double references_of(const pair_histogram *h, const double *raw, int32_t species)
+{
+    return raw[h->rows * h->bins + species];
+}
+
+double pair_histogram_density(const pair_histogram *h, const double *raw, int32_t species)
+{
+    return references_of(h, raw, species) / h->volume;
+}
+
+int pair_histogram_g(const pair_histogram *h, const double *raw, int64_t row, double *g)
+{
+    const int32_t a = h->first[row], b = h->second[row];
+    const double pairs =
+        references_of(h, raw, a) * references_of(h, raw, b) * (a == b ? 1 : 2);
+    if (!(pairs > 0)) return 1;
+    for (int64_t i = 0; i < h->bins; i++)
+        g[i] = raw[row * h->bins + i] * h->volume / (pairs * h->shell[i]);
+    return 0;
+}
+
+int pair_histogram_g_of_ions(const pair_histogram *h, const double *raw, int64_t row, double *g)
+{
+    const double all = (double)h->system->particles;
+    int code = pair_histogram_g(h, raw, row, g);
+    for (int64_t i = 0; i < h->bins && !code; i++) g[i] *= all / (all - 1);
+    return code;
+}
+
+int pair_histogram_charge(const pair_histogram *h, const double *raw, int32_t species, double *rho)
+{
+    const plugmc_system *system = h->system;
+    double *g = malloc((size_t)h->bins * sizeof *g);
+    int code = g == NULL;
+    memset(rho, 0, (size_t)h->bins * sizeof *rho);
+    for (int32_t b = 0; b < system->species_count && !code; b++) {
+        const int32_t row = h->row[species * system->species_count + b];
+        const double charge = system->species[b].charge * pair_histogram_density(h, raw, b);
+        if (row == h->rows || charge == 0) continue;
+        code = pair_histogram_g_of_ions(h, raw, row, g);
+        for (int64_t i = 0; i < h->bins && !code; i++) rho[i] += charge * g[i];
+    }
+    free(g);
+    return code;
+}
+
+/* ---- Preparation --------------------------------------------------------------------------- */
+
+static double ball(int dimension, double radius)
+{
+    return dimension == 2 ? M_PI * radius * radius : 4 * M_PI / 3 * radius * radius * radius;
+}
+
+/* Smallest distance of opposite faces of a periodic box: 1 / |row of the inverse|. */
+static double narrowest(const plugmc_box *box)
+{
+    double least = INFINITY;
+    for (int d = 0; d < box->dimension; d++) {
+        double square = 0;
+        for (int e = 0; e < 3; e++) square += box->inverse[e][d] * box->inverse[e][d];
+        least = fmin(least, box->oblique ? 1 / sqrt(square) : box->length[d]);
+    }
+    return least;
+}
+
+static int choose_range(pair_histogram *h, const plugmc_host *host, double r_max, double margin)
+{
+    const plugmc_box *box = &h->system->box;
+    if (box->domain == PLUGMC_DOMAIN_PERIODIC) {
+        const double half = narrowest(box) / 2;
+        if (margin > 0)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "margin = %g is kept from the wall of a sphere, and a periodic box has "
+                              "none", margin);
+        if (r_max > half)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "r_max = %g is more than half the smallest %s of the box, %g", r_max,
+                              box->oblique ? "height" : "edge", half);
+        h->range = r_max > 0 ? r_max : half;
+        h->volume = box->volume;
+        return PLUGMC_OK;
+    }
+    h->range = r_max > 0 ? r_max : box->radius / 3;
+    h->margin = margin > 0 ? margin : h->range;
+    if (h->range > h->margin)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "r_max = %g is more than margin = %g: the wall would cut shells around "
+                          "particles that near to it", h->range, h->margin);
+    if (h->margin >= box->radius)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "margin = %g leaves nothing of a sphere of radius %g: take a smaller "
+                          "margin or a larger system", h->margin, box->radius);
+    h->volume = ball(box->dimension, box->radius - h->margin);
+    return PLUGMC_OK;
+}
+
+/* Cells where those around a particle are less than a quarter of all. */
+static void choose_method(pair_histogram *h, int32_t method)
+{
+    const plugmc_box *box = &h->system->box;
+    double cells = 1, around = 1;
+    for (int d = 0; d < box->dimension; d++) {
+        cells *= fmax(1, floor(box->length[d] / h->range));
+        around *= 3;
+    }
+    h->in_cells = method == PAIR_CELLS || (method == PAIR_AUTO && cells >= 4 * around);
+    if (box->oblique) h->in_cells = 0; /* there would be only one */
+}
+
+static char *joined(const plugmc_host *host, const char *before, const char *a, const char *between,
+                    const char *b)
+{
+    const size_t bytes = strlen(before) + strlen(a) + strlen(between) + strlen(b) + 1;
+    char *out = host->allocate(host->context, bytes);
+    if (out) snprintf(out, bytes, "%s%s%s%s", before, a, between, b);
+    return out;
+}
+
+/* Numbers and names the pairs of species; those that cannot be get the number after the last. */
+static int number_rows(pair_histogram *h, const plugmc_host *host)
+{
+    const plugmc_species *species = h->system->species;
+    const int32_t n = h->system->species_count;
+    int complete = 1;
+    for (int pass = 0; pass < 2; pass++) {
+        int32_t rows = 0;
+        for (int32_t a = 0; a < n; a++) {
+            for (int32_t b = a; b < n; b++) {
+                const int possible = a == b ? species[a].count > 1
+                                            : species[a].count > 0 && species[b].count > 0;
+                h->row[a * n + b] = h->row[b * n + a] = possible ? rows : (int32_t)h->rows;
+                if (!possible) continue;
+                h->first[rows] = a;
+                h->second[rows] = b;
+                if (pass == 0) {
+                    h->names[rows] = joined(host, "", species[a].name, "-", species[b].name);
+                    h->pair_names[rows] =
+                        joined(host, "pairs_", species[a].name, "-", species[b].name);
+                    complete &= h->names[rows] && h->pair_names[rows];
+                }
+                rows++;
+            }
+        }
+        h->rows = rows;
+    }
+    for (int32_t s = 0; s < n; s++) {
+        h->reference_names[s] = joined(host, "references_", species[s].name, "", "");
+        complete &= h->reference_names[s] != NULL;
+    }
+    return complete ? PLUGMC_OK
+                    : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for names");
+}
+
+static int allocate_host(pair_histogram *h, const plugmc_host *host)
+{
+    const plugmc_system *system = h->system;
+    const size_t n = (size_t)system->species_count, bins = (size_t)h->bins,
+                 walkers = (size_t)system->walkers, particles = (size_t)system->particles;
+    const size_t most = n * (n + 1) / 2;
+    const struct {
+        void *at;
+        size_t bytes;
+    } wanted[] = {
+        {&h->radius, bins * sizeof *h->radius},
+        {&h->shell, bins * sizeof *h->shell},
+        {&h->names, most * sizeof *h->names},
+        {&h->pair_names, most * sizeof *h->pair_names},
+        {&h->reference_names, n * sizeof *h->reference_names},
+        {&h->first, most * sizeof *h->first},
+        {&h->second, most * sizeof *h->second},
+        {&h->row, n * n * sizeof *h->row},
+        {&h->species, particles * sizeof *h->species},
+        {&h->fixed, host->gpu ? 1 : walkers * FIXED_PARTS * particles * sizeof *h->fixed},
+        {&h->counts, walkers * ((most + 1) * bins + n) * sizeof *h->counts},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        void *memory = host->allocate(host->context, wanted[i].bytes);
+        if (!memory)
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bins of %zu "
+                              "pairs of species and %zu particles", bins, most, particles);
+        memcpy(wanted[i].at, &memory, sizeof memory);
+    }
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
+            h->species[i] = (uint16_t)s;
+    return PLUGMC_OK;
+}
+
+static void make_bins(pair_histogram *h)
+{
+    const double width = h->range / (double)h->bins;
+    const int dimension = h->system->box.dimension;
+    for (int64_t i = 0; i < h->bins; i++) {
+        h->radius[i] = h->range * ((double)i + 0.5) / (double)h->bins;
+        h->shell[i] = ball(dimension, width * (double)(i + 1)) - ball(dimension, width * (double)i);
+    }
+}
+
+int pair_histogram_kernel_text(void *instance, const plugmc_host *host, int index,
+                               plugmc_kernel_text *out)
+{
+    (void)instance, (void)host;
+    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "pair_histogram.cu",
+                                .text = pair_histogram_kernels, .double_precision = 1};
+    return index == 0;
+}
+
+static int prepare_device(pair_histogram *h, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const plugmc_system *system = h->system;
+    const size_t n = (size_t)system->species_count, row = n * n * sizeof *h->row,
+                 particles = (size_t)system->particles, species = particles * sizeof *h->species;
+    const int64_t tile = PAIR_BLOCK * sizeof(pair_point),
+                  shared = tile + (h->rows + 1) * h->bins * (int64_t)sizeof(uint32_t);
+    if (shared > gpu->shared_per_block)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%lld histograms of %lld bins need %lld bytes of shared memory, and a "
+                          "block of this GPU has %d: take fewer bins",
+                          (long long)h->rows + 1, (long long)h->bins, (long long)shared,
+                          gpu->shared_per_block);
+    plugmc_kernel_text text;
+    pair_histogram_kernel_text(NULL, host, 0, &text);
+    int code = gpu->kernel(host->context, &text, "place_points", &h->place_points);
+    if (!code) code = gpu->kernel(host->context, &text, "in_cells", &h->in_cells_kernel);
+    if (!code) code = gpu->kernel(host->context, &text, "all_pairs", &h->all_pairs_kernel);
+    if (!code) code = gpu->allocate(host->context, species, &h->device_species);
+    if (!code) code = gpu->allocate(host->context, row, &h->device_row);
+    if (!code)
+        code = gpu->allocate(host->context, (size_t)system->walkers * FIXED_PARTS * particles *
+                                                sizeof *h->fixed, &h->device_fixed);
+    if (!code) code = gpu->allocate(host->context, h->count_bytes, &h->device_counts);
+    if (!code) code = gpu->upload(host->context, h->device_species, h->species, species);
+    if (!code) code = gpu->upload(host->context, h->device_row, h->row, row);
+    return code;
+}
+
+int pair_histogram_prepare(pair_histogram *h, const plugmc_host *host, double r_max, int64_t bins,
+                           double margin, int32_t method)
+{
+    const plugmc_system *system = host->system;
+    h->system = system;
+    h->bins = bins;
+    int code = choose_range(h, host, r_max, margin);
+    if (!code) code = allocate_host(h, host);
+    if (!code) code = number_rows(h, host);
+    if (code) return code;
+    make_bins(h);
+    choose_method(h, method);
+    h->width = h->rows * h->bins + system->species_count;
+    h->count_bytes = (size_t)system->walkers * sizeof *h->counts *
+                     (size_t)((h->rows + 1) * h->bins + system->species_count);
+    return host->gpu ? prepare_device(h, host) : PLUGMC_OK;
+}

@@ -1,0 +1,343 @@
+/* structure_factor: how strongly the density has waves of each length,
+ *
+ *     S_ab(k) = Re < rho_a(k) rho_b(-k) > / sqrt(N_a N_b),    rho_a(k) = sum over a of exp(i k.r),
+ *
+ * for all pairs of species, over the waves that fit into the box, averaged over directions in shells
+ * of |k|. N. W. Ashcroft, D. C. Langreth, Phys. Rev. 156, 685 (1967); J.-P. Hansen, I. R. McDonald,
+ * Theory of Simple Liquids, section 4.1. S_ab goes to delta_ab for large k.
+ *
+ * Only half of the waves are summed: rho(-k) is the conjugate of rho(k). Sums run in a fixed order.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <plugmc/plugin.h>
+
+PLUGMC_EMBED(structure_factor_kernel, PLUGMC_KERNEL_FILE);
+
+enum { WAVE_THREADS = 256, MOST_WAVES = 1000000 };
+
+typedef struct structure_factor {
+    real k_max;     /* parameter, 1/length */
+    int64_t shells; /* parameter; 0: every |k| is one */
+
+    const plugmc_system *system;
+    int64_t waves;
+    int32_t (*wave)[3]; /* [waves] n, sorted by |k| */
+    int32_t *shell;     /* [waves] */
+    int64_t used;       /* shells with a wave */
+    double *k;          /* [used] mean |k|, 1/length */
+    double *weight;     /* [used] 1 / waves of a shell */
+    int32_t rows;
+    char **names;       /* [rows] "A-B" */
+    double *density;    /* [walkers][waves][species][2] rho */
+    double *fraction;   /* [3][particles] of the walker at hand */
+    plugmc_kernel *kernel;
+    plugmc_device_pointer device_wave, device_first, device_inverse, device_density;
+} structure_factor;
+
+/* ---- Density waves --------------------------------------------------------------------------- */
+
+static void take_fractions(const structure_factor *f, const double *positions)
+{
+    const plugmc_box *box = &f->system->box;
+    const int64_t n = f->system->particles;
+#pragma omp parallel for num_threads(f->system->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int d = 0; d < 3; d++) {
+            const double *r = &positions[3 * i];
+            f->fraction[d * n + i] = r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] +
+                                     r[2] * box->inverse[2][d];
+        }
+}
+
+/* Sum over particles begin ... end - 1. */
+static void sum_wave(const structure_factor *f, const int32_t n[3], int64_t begin, int64_t end,
+                     double out[2])
+{
+    const double *x = f->fraction, *y = x + f->system->particles, *z = y + f->system->particles;
+    double re = 0, im = 0;
+    for (int64_t i = begin; i < end; i++) {
+        double turns = n[0] * x[i] + n[1] * y[i] + n[2] * z[i];
+        turns -= rint(turns);
+        re += cos(2 * M_PI * turns);
+        im += sin(2 * M_PI * turns);
+    }
+    out[0] = re;
+    out[1] = im;
+}
+
+static void density_on_host(const structure_factor *f, const double *positions)
+{
+    const plugmc_system *system = f->system;
+    const int32_t species = system->species_count;
+    for (int64_t w = 0; w < system->walkers; w++) {
+        take_fractions(f, positions + 3 * w * system->particles);
+#pragma omp parallel for num_threads(system->threads) schedule(static)
+        for (int64_t k = 0; k < f->waves; k++)
+            for (int32_t a = 0; a < species; a++)
+                sum_wave(f, f->wave[k], system->first[a], system->first[a + 1],
+                         &f->density[2 * ((w * f->waves + k) * species + a)]);
+    }
+}
+
+static int density_on_device(const structure_factor *f, const plugmc_host *host,
+                             const double *positions)
+{
+    const plugmc_system *system = f->system;
+    const size_t bytes = (size_t)(2 * system->walkers * f->waves * system->species_count) *
+                         sizeof *f->density;
+    plugmc_device_pointer in = (plugmc_device_pointer)(uintptr_t)positions;
+    plugmc_device_pointer inverse = f->device_inverse, wave = f->device_wave,
+                          first = f->device_first, out = f->device_density;
+    int64_t particles = system->particles;
+    int code = host->gpu->launch(
+        host->context, f->kernel,
+        (uint32_t[3]){(uint32_t)f->waves, (uint32_t)system->species_count, (uint32_t)system->walkers},
+        (uint32_t[3]){WAVE_THREADS, 1, 1}, 0,
+        (void *[]){&in, &inverse, &wave, &first, &particles, &out});
+    return code ? code : host->gpu->download(host->context, f->density, out, bytes);
+}
+
+/* values [rows][used] of one walker. */
+static void average_shells(const structure_factor *f, const double *density, double *values)
+{
+    const plugmc_system *system = f->system;
+    const int32_t species = system->species_count;
+    memset(values, 0, (size_t)(f->rows * f->used) * sizeof *values);
+    for (int64_t k = 0; k < f->waves; k++) {
+        const double *rho = &density[2 * k * species];
+        double *value = values + f->shell[k];
+        for (int32_t a = 0; a < species; a++)
+            for (int32_t b = a; b < species; b++) {
+                const double counts =
+                    (double)system->species[a].count * (double)system->species[b].count;
+                if (counts == 0) continue;
+                *value += (rho[2 * a] * rho[2 * b] + rho[2 * a + 1] * rho[2 * b + 1]) *
+                          f->weight[f->shell[k]] / sqrt(counts);
+                value += f->used;
+            }
+    }
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    const structure_factor *f = instance;
+    const plugmc_system *system = f->system;
+    int code = PLUGMC_OK;
+    if (view->on_device)
+        code = density_on_device(f, host, view->positions);
+    else
+        density_on_host(f, view->positions);
+    for (int64_t w = 0; w < system->walkers && !code; w++)
+        average_shells(f, f->density + 2 * w * f->waves * system->species_count,
+                       values + w * f->rows * f->used);
+    return code;
+}
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    const structure_factor *f = instance;
+    if (index >= f->rows) return 0;
+    *out = (plugmc_quantity){f->names[index], f->used, "", "structure factor", f->k, "k"};
+    return 1;
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+typedef struct wave {
+    int32_t n[3];
+    double k; /* |k| */
+} wave;
+
+static double length_of(const plugmc_box *box, const int32_t n[3])
+{
+    double square = 0;
+    for (int e = 0; e < 3; e++) {
+        double k = 2 * M_PI * (n[0] * box->inverse[e][0] + n[1] * box->inverse[e][1] +
+                               n[2] * box->inverse[e][2]);
+        square += k * k;
+    }
+    return sqrt(square);
+}
+
+/* By |k|, then by n: the same order on every machine. */
+static int longer(const void *pa, const void *pb)
+{
+    const wave *a = pa, *b = pb;
+    if (a->k != b->k) return a->k < b->k ? -1 : 1;
+    return memcmp(a->n, b->n, sizeof a->n);
+}
+
+/* k.a_d = 2 pi n_d, so |n_d| <= |k| |a_d| / 2 pi. Returns how many there are; writes them if there is
+ * room for them. */
+static int64_t list_waves(const structure_factor *f, wave *out, int64_t room)
+{
+    const plugmc_box *box = &f->system->box;
+    int64_t found = 0, most[3];
+    for (int d = 0; d < 3; d++)
+        most[d] = d < box->dimension
+                      ? (int64_t)floor(f->k_max * (1 + 1e-9) * box->length[d] / (2 * M_PI))
+                      : 0;
+    for (int64_t x = 0; x <= most[0]; x++)
+        for (int64_t y = x ? -most[1] : 0; y <= most[1]; y++)
+            for (int64_t z = x || y ? -most[2] : 1; z <= most[2]; z++) {
+                const int32_t n[3] = {(int32_t)x, (int32_t)y, (int32_t)z};
+                const double k = length_of(box, n);
+                if (k > f->k_max * (1 + 1e-9)) continue;
+                if (found < room) out[found] = (wave){{n[0], n[1], n[2]}, k};
+                found++;
+            }
+    return found;
+}
+
+/* Shells in the order of the waves; those without a wave are left out. */
+static void take_shells(structure_factor *f, const wave *waves)
+{
+    int64_t bin = -1;
+    double begun = 0;
+    f->used = 0;
+    for (int64_t i = 0; i < f->waves; i++) {
+        const double k = waves[i].k;
+        const int64_t own = f->shells ? (int64_t)fmin((double)f->shells - 1,
+                                                      floor(k / f->k_max * (double)f->shells))
+                                      : bin + (bin < 0 || k > begun * (1 + 1e-9));
+        if (own != bin) {
+            bin = own;
+            begun = k;
+            f->used++;
+        }
+        f->shell[i] = (int32_t)(f->used - 1);
+        memcpy(f->wave[i], waves[i].n, sizeof waves[i].n);
+        f->k[f->used - 1] += k;
+        f->weight[f->used - 1]++;
+    }
+    for (int64_t s = 0; s < f->used; s++) {
+        f->k[s] /= f->weight[s];
+        f->weight[s] = 1 / f->weight[s];
+    }
+}
+
+static int take_waves(structure_factor *f, const plugmc_host *host)
+{
+    const plugmc_system *system = f->system;
+    const double volume = system->box.dimension == 2
+                              ? M_PI * pow(f->k_max, 2) * system->box.volume / pow(2 * M_PI, 2)
+                              : 4 * M_PI / 3 * pow(f->k_max, 3) * system->box.volume / pow(2 * M_PI, 3);
+    if (volume / 2 > MOST_WAVES)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "about %.0f waves are no longer than k_max = %g, and there can be %d",
+                          volume / 2, (double)f->k_max, MOST_WAVES);
+    f->waves = list_waves(f, NULL, 0);
+    if (f->waves == 0)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "no wave with |k| up to k_max = %g fits into the box", (double)f->k_max);
+    const size_t n = (size_t)f->waves;
+    wave *waves = malloc(n * sizeof *waves);
+    f->wave = host->allocate(host->context, n * sizeof *f->wave);
+    f->shell = host->allocate(host->context, n * sizeof *f->shell);
+    f->k = host->allocate(host->context, n * sizeof *f->k);
+    f->weight = host->allocate(host->context, n * sizeof *f->weight);
+    f->density = host->allocate(host->context, 2 * n * (size_t)system->walkers *
+                                                   (size_t)system->species_count * sizeof *f->density);
+    f->fraction = host->allocate(host->context, 3 * (size_t)system->particles * sizeof *f->fraction);
+    int code = PLUGMC_OK;
+    if (!waves || !f->wave || !f->shell || !f->k || !f->weight || !f->density || !f->fraction)
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu waves", n);
+    if (!code) {
+        list_waves(f, waves, f->waves);
+        qsort(waves, n, sizeof *waves, longer);
+        take_shells(f, waves);
+    }
+    free(waves);
+    return code;
+}
+
+static int take_rows(structure_factor *f, const plugmc_host *host)
+{
+    const plugmc_system *system = f->system;
+    const int32_t species = system->species_count;
+    f->names = host->allocate(host->context, (size_t)(species * (species + 1) / 2) * sizeof *f->names);
+    for (int32_t a = 0; a < species && f->names; a++)
+        for (int32_t b = a; b < species; b++) {
+            const plugmc_species *sa = &system->species[a], *sb = &system->species[b];
+            const size_t bytes = strlen(sa->name) + strlen(sb->name) + 2;
+            if (sa->count == 0 || sb->count == 0) continue;
+            char *name = host->allocate(host->context, bytes);
+            if (!name) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a name");
+            snprintf(name, bytes, "%s-%s", sa->name, sb->name);
+            f->names[f->rows++] = name;
+        }
+    return f->names ? PLUGMC_OK
+                    : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for names");
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    (void)instance, (void)host;
+    out->name = "structure_factor.cu";
+    out->text = structure_factor_kernel;
+    out->double_precision = 1;
+    return index == 0;
+}
+
+static int prepare_device(structure_factor *f, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const plugmc_system *system = f->system;
+    const size_t species = (size_t)system->species_count, waves = (size_t)f->waves * sizeof *f->wave;
+    plugmc_kernel_text text = {.size = sizeof text};
+    kernel_text(f, host, 0, &text);
+    if (system->walkers > 65535 || species > 65535)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "on a GPU there can be 65535 walkers and species");
+    int code = gpu->kernel(host->context, &text, "density_waves", &f->kernel);
+    if (!code) code = gpu->allocate(host->context, waves, &f->device_wave);
+    if (!code) code = gpu->allocate(host->context, (species + 1) * sizeof(int64_t), &f->device_first);
+    if (!code) code = gpu->allocate(host->context, 9 * sizeof(double), &f->device_inverse);
+    if (!code)
+        code = gpu->allocate(host->context, 2 * species * (size_t)f->waves * (size_t)system->walkers *
+                                                sizeof(double), &f->device_density);
+    if (!code) code = gpu->upload(host->context, f->device_wave, f->wave, waves);
+    if (!code)
+        code = gpu->upload(host->context, f->device_first, system->first,
+                           (species + 1) * sizeof(int64_t));
+    if (!code)
+        code = gpu->upload(host->context, f->device_inverse, system->box.inverse, 9 * sizeof(double));
+    return code;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    structure_factor *f = instance;
+    f->system = host->system;
+    if (f->system->box.domain != PLUGMC_DOMAIN_PERIODIC)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "waves have to fit into a periodic box, and [box] is a sphere");
+    int code = take_waves(f, host);
+    if (!code) code = take_rows(f, host);
+    if (!code && host->gpu) code = prepare_device(f, host);
+    return code;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(structure_factor, k_max, NULL, 1e-12, 1e12, "1/length", "largest |k|"),
+    PLUGMC_INTEGER_KEY(structure_factor, shells, "0", 0, 1000000, "",
+                       "shells of equal width up to k_max; 0: every |k| is a shell of its own"),
+};
+
+static const plugmc_observable observable = {
+    .size = sizeof observable,
+    .on_device = 1,
+    .quantity = quantity,
+    .measure = measure,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "structure_factor",
+              .summary = "partial structure factors of all pairs of species",
+              .reference = "Hansen, McDonald, Theory of Simple Liquids, section 4.1",
+              .instance_size = sizeof(structure_factor), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
+              .prepare = prepare, .kernel_text = kernel_text)

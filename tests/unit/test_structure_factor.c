@@ -1,0 +1,179 @@
+/* structure_factor: crystals, ideal gases, and its definition. */
+#include "testing.h"
+
+#include "movers.h"
+#include "forces.h"
+
+typedef struct factor {
+    const plugmc_plugin *plugin;
+    const plugmc_observable *calls;
+    void *instance;
+} factor;
+
+static int try_factor(bench *b, const char *settings, factor *out)
+{
+    out->plugin = open_plugin("structure_factor");
+    out->calls = out->plugin->observable;
+    out->instance = bench_allocate(b->host.context, out->plugin->instance_size);
+    set_all(b, out->plugin, out->instance, settings);
+    return out->plugin->prepare(out->instance, &b->host);
+}
+
+static factor new_factor(bench *b, const char *settings)
+{
+    factor f;
+    bench_expect(b, try_factor(b, settings, &f));
+    return f;
+}
+
+static void measure(bench *b, const factor *f, const double *positions, double *values)
+{
+    plugmc_view view = {.size = sizeof view, .positions = positions};
+    bench_expect(b, f->calls->measure(f->instance, &b->host, &view, values));
+}
+
+static plugmc_quantity row_of(const factor *f, int index, const char *name)
+{
+    plugmc_quantity q;
+    assert_int_equal(f->calls->quantity(f->instance, index, &q), 1);
+    assert_string_equal(q.name, name);
+    return q;
+}
+
+static void random_places(const bench *b, uint64_t sample, double *positions)
+{
+    const plugmc_box *box = &b->system.box;
+    for (int64_t i = 0; i < b->system.particles * b->system.walkers; i++) {
+        const plugmc_random r =
+            plugmc_draw(4, sample, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
+        for (int e = 0; e < 3; e++) {
+            positions[3 * i + e] = 0;
+            for (int d = 0; d < box->dimension; d++)
+                positions[3 * i + e] += r.word[d] * 0x1p-32 * box->vector[d][e];
+        }
+    }
+}
+
+/* Simple cubic: N at the waves of the reciprocal lattice, 0 at all others. */
+static void a_crystal_has_peaks(void **state)
+{
+    (void)state;
+    bench b;
+    double r[64 * 3], values[200];
+    bench_begin(&b, 3, (double[3]){1, 1, 1}, 1, 1);
+    bench_cube(&b, 4);
+    bench_species(&b, "A", 64, 0, 0);
+    bench_lattice(&b, 4, 0, r);
+    factor f = new_factor(&b, "k_max=6.5");
+    const plugmc_quantity q = row_of(&f, 0, "A-A");
+    assert_close(q.abscissa[0], M_PI / 2, 1e-12, 0);
+    measure(&b, &f, r, values);
+    int peaks = 0;
+    for (int64_t s = 0; s < q.length; s++) {
+        const double n2 = pow(q.abscissa[s] / (M_PI / 2), 2);
+        if (fabs(n2 - 16) > 1e-6) {
+            assert_close(values[s], 0, 0, 1e-20);
+            continue;
+        }
+        peaks++; /* all six waves of n = (4, 0, 0) */
+        assert_close(values[s], 64, 1e-12, 0);
+    }
+    assert_int_equal(peaks, 1);
+    bench_end(&b);
+}
+
+/* Means of S_aa are 1, of S_ab 0; z beyond 4 in 1 of 16,000 cases, a dozen of them here. */
+static void an_ideal_gas_has_none(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 4000 };
+    bench b;
+    double r[30 * 3];
+    bench_begin(&b, 2, (double[3]){1, 1, 1}, 1, 1);
+    bench_vectors(&b, (double[3][3]){{3, 0, 0}, {0, 4, 0}, {0, 0, 1}});
+    bench_species(&b, "A", 10, 0, 0);
+    bench_species(&b, "B", 20, 0, 0);
+    factor f = new_factor(&b, "k_max=8 shells=4");
+    const int64_t n = row_of(&f, 0, "A-A").length;
+    row_of(&f, 1, "A-B");
+    row_of(&f, 2, "B-B");
+    assert_true(n > 1 && n <= 4);
+    double sum[12] = {0}, squares[12] = {0}, values[12];
+    for (int s = 0; s < SAMPLES; s++) {
+        random_places(&b, (uint64_t)s, r);
+        measure(&b, &f, r, values);
+        for (int64_t i = 0; i < 3 * n; i++) {
+            sum[i] += values[i] / SAMPLES;
+            squares[i] += values[i] * values[i] / SAMPLES;
+        }
+    }
+    for (int64_t i = 0; i < 3 * n; i++)
+        assert_z("S", sum[i], sqrt((squares[i] - sum[i] * sum[i]) / SAMPLES), i / n == 1 ? 0 : 1, 4);
+    bench_end(&b);
+}
+
+/* Every wave with |k| up to k_max and its opposite, by the sum over all pairs of particles. */
+static void its_definition(void **state)
+{
+    (void)state;
+    bench b;
+    bench_begin(&b, 3, (double[3]){1, 1, 1}, 2, 1);
+    bench_vectors(&b, (double[3][3]){{3, 0, 0}, {1, 3, 0}, {-1, 0.5, 4}});
+    bench_species(&b, "A", 5, 0, 0);
+    bench_species(&b, "B", 9, 0, 0);
+    factor f = new_factor(&b, "k_max=6 shells=3");
+    double *r = bench_positions(&b), values[3][2 * 9], expected[3][3] = {{0}}, waves[3] = {0};
+    random_places(&b, 1, r);
+    for (int t = 0; t < 3; t++) {
+        b.system.threads = t + 1;
+        measure(&b, &f, r, values[t]);
+        assert_memory_equal(values[t], values[0], sizeof values[0]);
+    }
+    const plugmc_box *box = &b.system.box;
+    for (int wave = 0; wave < 21 * 21 * 21; wave++) {
+        const int n[3] = {wave % 21 - 10, wave / 21 % 21 - 10, wave / 441 - 10};
+        double k[3], k2 = 0;
+        for (int e = 0; e < 3; e++) {
+            k[e] = 2 * M_PI * (n[0] * box->inverse[e][0] + n[1] * box->inverse[e][1] + n[2] * box->inverse[e][2]);
+            k2 += k[e] * k[e];
+        }
+        if (k2 == 0 || k2 > 36) continue;
+        const int shell = (int)(sqrt(k2) / 2);
+        waves[shell]++;
+        for (int i = 0; i < 14; i++)
+            for (int j = 0; j < 14; j++) {
+                double phase = 0;
+                for (int e = 0; e < 3; e++) phase += k[e] * (r[3 * (14 + i) + e] - r[3 * (14 + j) + e]);
+                if (i < 5 && j < 5) expected[0][shell] += cos(phase) / 5;
+                if (i < 5 && j >= 5) expected[1][shell] += cos(phase) / sqrt(45);
+                if (i >= 5 && j >= 5) expected[2][shell] += cos(phase) / 9;
+            }
+    }
+    assert_int_equal(row_of(&f, 0, "A-A").length, 3);
+    for (int row = 0; row < 3; row++)
+        for (int s = 0; s < 3; s++)
+            assert_close(values[0][9 + 3 * row + s], expected[row][s] / waves[s], 1e-11, 1e-11);
+    free(r);
+    bench_end(&b);
+}
+
+static void refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    bench b;
+    factor f;
+    bench_begin(&b, 3, (double[3]){1, 1, 1}, 1, 1);
+    bench_cube(&b, 3);
+    bench_species(&b, "A", 5, 0, 0);
+    assert_int_not_equal(try_factor(&b, "k_max=1", &f), PLUGMC_OK);
+    assert_non_null(strstr(b.message, "no wave"));
+    assert_int_not_equal(try_factor(&b, "k_max=1000", &f), PLUGMC_OK);
+    assert_non_null(strstr(b.message, "there can be"));
+    b.system.box.domain = PLUGMC_DOMAIN_SPHERE;
+    assert_int_not_equal(try_factor(&b, "k_max=3", &f), PLUGMC_OK);
+    assert_non_null(strstr(b.message, "a sphere"));
+    bench_end(&b);
+}
+
+TEST_MAIN(cmocka_unit_test(a_crystal_has_peaks), cmocka_unit_test(an_ideal_gas_has_none),
+          cmocka_unit_test(its_definition), cmocka_unit_test(refuses_what_cannot_be))
