@@ -1,0 +1,883 @@
+/* bspline_orbitals: one-electron orbitals of a solid from a file, as cubic B-splines on a grid.
+ *
+ *     psi(r) = exp(i k.r) u_k(r),   u_k(r) = sum_n a_n theta(N_1 s_1 - n_1) theta(N_2 s_2 - n_2) theta(N_3 s_3 - n_3)
+ *
+ * with s the coordinates of r along the primitive vectors and theta the cubic B-spline of height 1
+ * (D. Alfe, M. J. Gillan, Phys. Rev. B 70, 161101 (2004)). Only the primitive cell is tabulated; the
+ * simulation cell is tile[0] x tile[1] x tile[2] of them. Lengths are bohr, energies Hartree. The
+ * electrons of species 0 have spin up, those of species 1 spin down, and each spin takes its orbitals
+ * of lowest eigenvalue. All are normalised so that the mean of |psi|^2 is 1.
+ *
+ * Most of the time of a variational calculation for a solid goes into the sums above, and that into
+ * reading coefficients: 64 rows of the table a point. In a row the orbital is the fastest index, so
+ * that memory is read in order (bspline_orbitals.cu, spline.h).
+ *
+ * orbital_file.c and the readers beside it read the files, occupation.c chooses the orbitals.
+ */
+#define _GNU_SOURCE /* MADV_HUGEPAGE, sincos */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <plugmc/plugin.h>
+
+#include "blips.h"
+#include "occupation.h"
+#include "orbital_file.h"
+
+#include PLUGMC_KERNEL_FILE
+
+PLUGMC_EMBED(bspline_kernel, PLUGMC_KERNEL_FILE);
+
+enum { PRECISION_AUTO, PRECISION_FLOAT, PRECISION_DOUBLE };
+enum { LAYOUT_COALESCED, LAYOUT_PLAIN };
+enum { SORT_AUTO, SORT_YES, SORT_NO };
+enum { LEAST_BATCH = 65536 }; /* points that are evaluated at once on the GPU, at least */
+
+/* Orbitals of one spin; both spins share a table where the file does not tell them apart. */
+typedef struct spline_table {
+    int64_t count;        /* orbitals */
+    int64_t row;          /* numbers in a row: components of all orbitals, padded to 32 bytes */
+    int32_t *k_of;        /* [count]: index into phase and wave */
+    int32_t k_count;      /* phases that differ, with those of time reversal */
+    double (*phase)[3];   /* [k_count] turns a primitive vector */
+    double (*wave)[4];    /* [k_count] k, 1/bohr, and its square */
+    void *numbers;        /* [grid 0][1][2][row], or plain: [count][grid 0][1][2][parts] */
+    plugmc_device_pointer device, device_phase, device_wave; /* the latter two by orbital */
+} spline_table;
+
+/* The kernels for one type of results. */
+typedef struct spline_kernels {
+    plugmc_kernel *values, *everything, *values_of_few, *everything_of_few, *plain_values,
+        *plain_everything, *bin, *offsets, *places;
+} spline_kernels;
+
+typedef struct bspline_orbitals {
+    const char *file; /* parameters */
+    plugmc_list tile, valence;
+    real multiplicity;
+    int32_t precision, layout, sort;
+    int64_t resident;
+
+    const plugmc_host *host;
+    orbital_file source;
+    k_set cells;
+    int32_t grid[3], parts; /* parts: 2 if orbitals are complex */
+    size_t size;            /* of a number of the table */
+    double inverse[3][3], metric[6], slope[3][3];
+    int32_t wanted[2];      /* electrons of each spin */
+    spline_table tables[2];
+    int32_t table_of[2];    /* spin -> table */
+    int32_t threads;
+    char *scratch;          /* [threads][scratch_bytes] */
+    size_t scratch_bytes;
+
+    const char *defines[4]; /* of the device text */
+    char resident_define[32];
+    spline_kernels kernels[2]; /* results in float, double */
+    int64_t batch;             /* points */
+    uint32_t bricks[3], brick_count;
+    plugmc_device_pointer counts, brick, rank, order;
+
+    plugmc_ions ions; /* of the simulation cell */
+} bspline_orbitals;
+
+/* ---- Evaluation on the CPU ----------------------------------------------------------------- */
+
+/* Neighbours of a point along the three directions, as offsets in points of the grid, and theta
+ * with its first and second derivatives there. */
+typedef struct spline_place {
+    int64_t x[4], y[4], z[4];
+    double wx[3][4], wy[3][4], wz[3][4];
+} spline_place;
+
+#define TABLE float
+#include "spline.h"
+#define TABLE double
+#include "spline.h"
+
+/* The four weights at distances 1 + t, t, 1 - t, 2 - t, and derivatives by t. */
+static void weigh(double t, double w[3][4])
+{
+    const double v = 1 - t;
+    w[0][0] = 0.25 * v * v * v;
+    w[0][1] = 1 - 0.75 * t * t * (2 - t);
+    w[0][2] = 1 - 0.75 * v * v * (2 - v);
+    w[0][3] = 0.25 * t * t * t;
+    w[1][0] = -0.75 * v * v;
+    w[1][1] = t * (2.25 * t - 3);
+    w[1][2] = -v * (2.25 * v - 3);
+    w[1][3] = 0.75 * t * t;
+    w[2][0] = 1.5 * v;
+    w[2][1] = 4.5 * t - 3;
+    w[2][2] = 4.5 * v - 3;
+    w[2][3] = 1.5 * t;
+}
+
+/* s: coordinates of r along the primitive vectors. */
+static spline_place find_place(const bspline_orbitals *b, const double r[3], double s[3])
+{
+    spline_place p;
+    int64_t *offset[3] = {p.x, p.y, p.z};
+    double(*weights[3])[4] = {p.wx, p.wy, p.wz};
+    const int64_t stride[3] = {(int64_t)b->grid[1] * b->grid[2], b->grid[2], 1};
+    for (int d = 0; d < 3; d++) {
+        s[d] = r[0] * b->inverse[0][d] + r[1] * b->inverse[1][d] + r[2] * b->inverse[2][d];
+        const double at = (s[d] - floor(s[d])) * b->grid[d];
+        int64_t cell = (int64_t)at;
+        weigh(at - (double)cell, weights[d]);
+        if (cell == b->grid[d]) cell = 0; /* rounded up to the edge */
+        for (int i = 0; i < 4; i++) offset[d][i] = (cell + i - 1 + b->grid[d]) % b->grid[d] * stride[d];
+    }
+    return p;
+}
+
+/* One point, in the precision of the table; s is [5][row]. */
+#define EVALUATE(type)                                                                             \
+    static void evaluate_##type(const bspline_orbitals *b, const spline_table *t,                  \
+                                const plugmc_orbital_request *q, int64_t point,                    \
+                                const spline_place *p, const double *phase, type *s)               \
+    {                                                                                              \
+        const int64_t count = b->wanted[q->species], components = count * b->parts;                \
+        const int derivatives = q->gradients || q->laplacians;                                     \
+        const sums_##type sums = {s, {s + t->row, s + 2 * t->row, s + 3 * t->row}, s + 4 * t->row}; \
+        if (b->layout == LAYOUT_PLAIN)                                                             \
+            sum_plain_##type(t->numbers, (int64_t)b->grid[0] * b->grid[1] * b->grid[2], b->parts,  \
+                             p, b->metric, components, derivatives, sums);                         \
+        else if (derivatives)                                                                      \
+            sum_all_##type(t->numbers, t->row, p, b->metric, components, sums);                    \
+        else                                                                                       \
+            sum_values_##type(t->numbers, t->row, p, components, s);                               \
+        if (q->real_size == sizeof(float))                                                         \
+            FINISH(type, float);                                                                   \
+        else                                                                                       \
+            FINISH(type, double);                                                                  \
+    }
+
+#define FINISH(type, result)                                                                       \
+    do {                                                                                           \
+        const int64_t row = q->pitch * b->parts;                                                   \
+        if (q->values)                                                                             \
+            finish_values_##result##_##type(s, count, b->parts, t->k_of, phase,                    \
+                                            (result *)q->values + point * row);                    \
+        if (derivatives)                                                                           \
+            finish_derivatives_##result##_##type(                                                  \
+                &sums, count, b->parts, t->k_of, phase, (const double(*)[4])t->wave, b->slope,     \
+                q->gradients ? (result *)q->gradients + 3 * point * row : NULL, q->pitch,          \
+                q->laplacians ? (result *)q->laplacians + point * row : NULL);                     \
+    } while (0)
+
+EVALUATE(float)
+EVALUATE(double)
+#undef EVALUATE
+#undef FINISH
+
+/* scratch: phases [k_count][2], then sums. */
+static void evaluate_point(const bspline_orbitals *b, const spline_table *t,
+                           const plugmc_orbital_request *q, int64_t point, char *scratch)
+{
+    double s[3], *phase = (double *)scratch;
+    void *sums = scratch + 16 * (size_t)t->k_count;
+    const spline_place p = find_place(b, q->positions + 3 * point, s);
+    for (int32_t k = 0; k < t->k_count && b->parts == 2; k++) {
+        double turns = t->phase[k][0] * s[0] + t->phase[k][1] * s[1] + t->phase[k][2] * s[2];
+        turns = 2 * M_PI * (turns - rint(turns));
+        sincos(turns, &phase[2 * k + 1], &phase[2 * k]);
+    }
+    if (b->size == sizeof(float))
+        evaluate_float(b, t, q, point, &p, phase, sums);
+    else
+        evaluate_double(b, t, q, point, &p, phase, sums);
+}
+
+static void evaluate_on_host(const bspline_orbitals *b, const spline_table *t,
+                             const plugmc_orbital_request *q)
+{
+#pragma omp parallel num_threads(b->threads) if (q->points >= 4 * b->threads)
+    {
+        char *scratch = b->scratch + (size_t)omp_get_thread_num() * b->scratch_bytes;
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < q->points; i++) evaluate_point(b, t, q, i, scratch);
+    }
+}
+
+/* ---- Evaluation on the GPU ----------------------------------------------------------------- */
+
+static void *at_device(plugmc_device_pointer p) { return (void *)(uintptr_t)p; }
+
+/* Points sorted by bricks of the grid: task->order. */
+static int sort_points(const bspline_orbitals *b, const spline_kernels *k, spline_task *task)
+{
+    const plugmc_host *host = b->host;
+    plugmc_device_pointer counts = b->counts, brick = b->brick, rank = b->rank, order = b->order;
+    uint32_t points = task->points, bricks = b->brick_count;
+    const uint32_t grid[3] = {(points + 255) / 256, 1, 1}, block[3] = {256, 1, 1};
+    const uint32_t one[3] = {1, 1, 1}, whole[3] = {1024, 1, 1};
+    int code = host->gpu->fill(host->context, counts, 0, bricks * sizeof(uint32_t));
+    if (!code)
+        code = host->gpu->launch(host->context, k->bin, grid, block, 0,
+                                 (void *[]){task, &counts, &brick, &rank});
+    if (!code)
+        code = host->gpu->launch(host->context, k->offsets, one, whole, 0,
+                                 (void *[]){&counts, &bricks});
+    if (!code)
+        code = host->gpu->launch(host->context, k->places, grid, block, 0,
+                                 (void *[]){&counts, &brick, &rank, &points, &order});
+    task->order = at_device(order);
+    return code;
+}
+
+/* Sorting pays when several points share the rows of their bricks. */
+static int worth_sorting(const bspline_orbitals *b, int64_t points)
+{
+    if (b->sort != SORT_AUTO) return b->sort == SORT_YES;
+    return points >= 1024 && 8 * points >= (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
+}
+
+/* The smallest power of two of threads that a row needs, up to a warp. */
+static int32_t width_for(int64_t packs)
+{
+    int32_t width = 0;
+    while (width < 5 && (1 << width) < packs) width++;
+    return width;
+}
+
+static spline_task task_of(const bspline_orbitals *b, const spline_table *t,
+                           const plugmc_orbital_request *q, int64_t first, int64_t points)
+{
+    const size_t number_size = (size_t)q->real_size * (size_t)b->parts;
+    const int64_t packs = t->row * (int64_t)b->size / 16;
+    const int64_t used = (b->wanted[q->species] * b->parts * (int64_t)b->size + 15) / 16;
+    spline_task task = {
+        .packs = (uint32_t)packs,
+        .orbitals = b->wanted[q->species],
+        .table = at_device(t->device),
+        .phase = at_device(t->device_phase),
+        .wave = at_device(t->device_wave),
+        .positions = q->positions + 3 * first,
+        .points = (uint32_t)points,
+        .width = width_for(used),
+        .pitch = q->pitch,
+        .values = q->values ? (char *)q->values + number_size * (size_t)(first * q->pitch) : NULL,
+        .gradients = q->gradients ? (char *)q->gradients + number_size * (size_t)(3 * first * q->pitch)
+                                  : NULL,
+        .laplacians = q->laplacians ? (char *)q->laplacians + number_size * (size_t)(first * q->pitch)
+                                    : NULL,
+    };
+    task.chunks = (uint32_t)((used + (1 << task.width) - 1) >> task.width);
+    memcpy(task.inverse, b->inverse, sizeof task.inverse);
+    memcpy(task.metric, b->metric, sizeof task.metric);
+    memcpy(task.slope, b->slope, sizeof task.slope);
+    for (int d = 0; d < 3; d++) {
+        task.grid[d] = b->grid[d];
+        task.bricks[d] = (int32_t)b->bricks[d];
+    }
+    return task;
+}
+
+static int launch_points(const bspline_orbitals *b, const spline_kernels *k, spline_task *task,
+                         int derivatives)
+{
+    const plugmc_host *host = b->host;
+    if (b->layout == LAYOUT_PLAIN) {
+        const uint32_t grid[3] = {task->points * (uint32_t)task->orbitals, 1, 1}, block[3] = {64, 1, 1};
+        return host->gpu->launch(host->context, derivatives ? k->plain_everything : k->plain_values,
+                                 grid, block, 0, (void *[]){task});
+    }
+    /* less than half of the threads that the GPU holds: it waits for loads, not for memory */
+    const int few = ((int64_t)task->points * task->chunks << task->width) <
+                    (int64_t)host->gpu->multiprocessors * 512;
+    plugmc_kernel *kernel = derivatives ? few ? k->everything_of_few : k->everything
+                                        : few ? k->values_of_few : k->values;
+    const uint32_t threads = few ? SPLINE_FEW : SPLINE_BLOCK, a_block = threads >> task->width;
+    const uint32_t grid[3] = {(task->points + a_block - 1) / a_block * task->chunks, 1, 1};
+    const uint32_t block[3] = {threads, 1, 1};
+    int code = worth_sorting(b, task->points) ? sort_points(b, k, task) : PLUGMC_OK;
+    return code ? code : host->gpu->launch(host->context, kernel, grid, block, 0, (void *[]){task});
+}
+
+/* In batches that fit into the memory for sorting, which cannot grow while a graph is recorded. */
+static int evaluate_on_device(const bspline_orbitals *b, const spline_table *t,
+                              const plugmc_orbital_request *q)
+{
+    const spline_kernels *k = &b->kernels[q->real_size == sizeof(double)];
+    const int derivatives = q->gradients || q->laplacians;
+    int code = PLUGMC_OK;
+    for (int64_t first = 0; first < q->points && !code; first += b->batch) {
+        int64_t points = q->points - first < b->batch ? q->points - first : b->batch;
+        spline_task task = task_of(b, t, q, first, points);
+        code = launch_points(b, k, &task, derivatives);
+    }
+    return code;
+}
+
+static int evaluate(void *instance, const plugmc_orbital_request *q)
+{
+    const bspline_orbitals *b = instance;
+    const plugmc_host *host = b->host;
+    if (q->species < 0 || q->species > 1 || b->wanted[q->species] == 0)
+        return host->fail(host->context, PLUGMC_ERROR_STATE, "there are no orbitals for species %d",
+                          q->species);
+    if (q->pitch < b->wanted[q->species] ||
+        (q->real_size != sizeof(float) && q->real_size != sizeof(double)))
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "orbitals are asked for with a pitch of %lld and reals of %d bytes",
+                          (long long)q->pitch, q->real_size);
+    const spline_table *t = &b->tables[b->table_of[q->species]];
+    if (q->points <= 0) return PLUGMC_OK;
+    if (q->on_device && !host->gpu)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "orbitals are asked for on the GPU in a run on the CPU");
+    if (q->on_device) return evaluate_on_device(b, t, q);
+    evaluate_on_host(b, t, q);
+    return PLUGMC_OK;
+}
+
+static int64_t count(const void *instance, int32_t species)
+{
+    const bspline_orbitals *b = instance;
+    return species == 0 || species == 1 ? b->wanted[species] : 0;
+}
+
+static int32_t complex_valued(const void *instance)
+{
+    return !((const bspline_orbitals *)instance)->source.real;
+}
+
+static int ions(const void *instance, plugmc_ions *out)
+{
+    *out = ((const bspline_orbitals *)instance)->ions;
+    return PLUGMC_OK;
+}
+
+/* ---- Preparation: the cell ----------------------------------------------------------------- */
+
+static int configure(void *instance, const plugmc_host *host)
+{
+    bspline_orbitals *b = instance;
+    int32_t tile[3] = {0, 0, 0};
+    b->host = host;
+    if (b->tile.count != 0 && b->tile.count != 3)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "tile has %d numbers: it takes three, the primitive cells along each edge",
+                          b->tile.count);
+    for (int d = 0; d < b->tile.count; d++) {
+        tile[d] = (int32_t)b->tile.values[d];
+        if (tile[d] != b->tile.values[d] || tile[d] < 1)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "tile = %g %g %g: these must be numbers of cells, 1 or more",
+                              b->tile.values[0], b->tile.values[1], b->tile.values[2]);
+    }
+    int code = orbital_file_open(&b->source, host, b->file);
+    return code ? code : find_tile(&b->source, tile, &b->cells);
+}
+
+/* The box of the run is the simulation cell. */
+static int check_box(const bspline_orbitals *b, const plugmc_host *host)
+{
+    const plugmc_box *box = &host->system->box;
+    const orbital_file *f = &b->source;
+    double a[3][3], worst = 0, largest = 0;
+    for (int d = 0; d < 3; d++)
+        for (int e = 0; e < 3; e++) {
+            a[d][e] = f->lattice[d][e] * b->cells.tile[d];
+            largest = fmax(largest, fabs(a[d][e]));
+            worst = fmax(worst, fabs(a[d][e] - box->vector[d][e]));
+        }
+    if (box->domain == PLUGMC_DOMAIN_PERIODIC && box->dimension == 3 && worst < 1e-6 * largest)
+        return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "%s: the box of the run is not its simulation cell of %d x %d x %d primitive "
+                      "cells; that is [box] dimension = 3, shape = oblique, a = %.12g %.12g %.12g, "
+                      "b = %.12g %.12g %.12g, c = %.12g %.12g %.12g (bohr)", f->path,
+                      b->cells.tile[0], b->cells.tile[1], b->cells.tile[2], a[0][0], a[0][1],
+                      a[0][2], a[1][0], a[1][1], a[1][2], a[2][0], a[2][1], a[2][2]);
+}
+
+static int check_electrons(bspline_orbitals *b, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    const int32_t *tile = b->cells.tile;
+    const int64_t cells = (int64_t)tile[0] * tile[1] * tile[2];
+    int64_t found = 0;
+    for (int32_t s = 0; s < system->species_count && s < 2; s++) {
+        b->wanted[s] = (int32_t)system->species[s].count;
+        found += b->wanted[s];
+    }
+    if (found == cells * b->source.electrons) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "%s: %lld primitive cells of %d electrons make %lld, but the first two species "
+                      "(spin up and down) have %lld particles", b->file, (long long)cells,
+                      b->source.electrons, (long long)(cells * b->source.electrons),
+                      (long long)found);
+}
+
+/* The metric of the grid, and how derivatives along it make Cartesian ones. */
+static void prepare_geometry(bspline_orbitals *b)
+{
+    static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    memcpy(b->inverse, b->source.inverse, sizeof b->inverse);
+    for (int e = 0; e < 3; e++)
+        for (int d = 0; d < 3; d++) b->slope[e][d] = b->inverse[e][d] * b->grid[d];
+    for (int m = 0; m < 6; m++) {
+        double sum = 0;
+        for (int e = 0; e < 3; e++) sum += b->slope[e][pair[m][0]] * b->slope[e][pair[m][1]];
+        b->metric[m] = m < 3 ? sum : 2 * sum;
+    }
+    b->brick_count = 1;
+    for (int d = 0; d < 3; d++) {
+        b->bricks[d] = (uint32_t)(b->grid[d] + SPLINE_BRICK - 1) / SPLINE_BRICK;
+        b->brick_count *= b->bricks[d];
+    }
+}
+
+/* ---- Preparation: the grid ----------------------------------------------------------------- */
+
+/* Blips of a file are what they are; plane waves get a grid that is fine enough. */
+static int choose_grid(bspline_orbitals *b)
+{
+    const orbital_file *f = &b->source;
+    int32_t extent[3];
+    if (f->waves) {
+        blip_grid(f->extent, b->multiplicity, b->grid);
+    } else {
+        memcpy(b->grid, f->grid, sizeof b->grid);
+        for (int d = 0; d < 3; d++) {
+            const double *a = f->lattice[d];
+            double edge = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+            extent[d] = (int32_t)(sqrt(2 * f->cutoff) * edge / (2 * M_PI));
+        }
+        double multiplicity = blip_multiplicity(extent, b->grid);
+        if (multiplicity < 2)
+            b->host->warn(b->host->context,
+                          "%s: its blip grid of %d x %d x %d is only %.2g times as fine as plane waves "
+                          "up to its cutoff of %g Hartree need; kinetic energies are good from 2",
+                          f->path, b->grid[0], b->grid[1], b->grid[2], multiplicity, f->cutoff);
+    }
+    int64_t points = (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
+    for (int d = 0; d < 3; d++)
+        if (b->grid[d] > MOST_GRID) points = INT64_MAX;
+    if (points <= MOST_GRID_POINTS) return PLUGMC_OK;
+    return damaged(f, "a blip grid of %d x %d x %d is more than this plugin takes", b->grid[0],
+                   b->grid[1], b->grid[2]);
+}
+
+/* The table of a spin without its coefficients: rows, phases. */
+static int prepare_table(bspline_orbitals *b, spline_table *t, const occupied *orbitals)
+{
+    const orbital_file *f = &b->source;
+    const int64_t points = (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
+    const int64_t a_pack = 32 / (int64_t)b->size;
+    t->row = (t->count * b->parts + a_pack - 1) / a_pack * a_pack;
+    if (points * (t->row * (int64_t)b->size / 16) > UINT32_MAX)
+        return damaged(f, "%lld orbitals on a grid of %d x %d x %d are more than this plugin takes",
+                       (long long)t->count, b->grid[0], b->grid[1], b->grid[2]);
+    t->k_of = take(f, (size_t)t->count, sizeof *t->k_of);
+    t->phase = take(f, 2 * (size_t)f->k_points, sizeof *t->phase);
+    t->wave = take(f, 2 * (size_t)f->k_points, sizeof *t->wave);
+    int32_t *used = take(f, 2 * (size_t)f->k_points, sizeof *used);
+    if (!t->k_of || !t->phase || !t->wave || !used) return PLUGMC_ERROR_MEMORY;
+    for (int64_t l = 0; l < t->count; l++) {
+        const int32_t k = f->state[orbitals[l].state].k, sign = orbitals[l].conjugate ? -1 : 1;
+        int32_t *number = &used[2 * k + orbitals[l].conjugate];
+        if (*number == 0) {
+            *number = ++t->k_count;
+            double *wave = t->wave[*number - 1];
+            for (int e = 0; e < 3; e++) {
+                t->phase[*number - 1][e] = sign * f->k[k][e];
+                for (int d = 0; d < 3; d++) wave[e] += 2 * M_PI * sign * f->k[k][d] * f->inverse[e][d];
+                wave[3] += wave[e] * wave[e];
+            }
+        }
+        t->k_of[l] = *number - 1;
+    }
+    const size_t numbers = b->layout == LAYOUT_PLAIN ? (size_t)(t->count * b->parts) : (size_t)t->row;
+    const size_t huge = (size_t)1 << 21, bytes = (size_t)points * numbers * b->size;
+    const size_t rounded = (bytes + huge - 1) / huge * huge;
+    t->numbers = aligned_alloc(huge, rounded);
+    if (!t->numbers)
+        return b->host->fail(b->host->context, PLUGMC_ERROR_MEMORY,
+                             "no memory for a table of orbitals of %.0f MiB", (double)bytes / 1048576);
+    madvise(t->numbers, rounded, MADV_HUGEPAGE); /* rows are far apart: fewer pages to look up */
+    memset(t->numbers, 0, rounded);
+    return PLUGMC_OK;
+}
+
+/* ---- Preparation: coefficients ------------------------------------------------------------- */
+
+enum { GROUP = 8 }; /* orbitals that are stored together */
+
+typedef struct workplace {
+    double complex *waves; /* of an orbital */
+    double complex *blips; /* [GROUP][grid] */
+    double complex *scratch;
+    double *norms; /* [orbitals of the table] */
+} workplace;
+
+static void put(void *numbers, size_t size, int64_t i, double value)
+{
+    if (size == sizeof(float))
+        ((float *)numbers)[i] = (float)value;
+    else
+        ((double *)numbers)[i] = value;
+}
+
+/* Coefficients of orbitals first ... first + n - 1 into their columns, normalised: several at a time,
+ * since columns are far apart in memory. */
+static void store_orbitals(bspline_orbitals *b, spline_table *t, int64_t first, int n,
+                           const occupied *orbitals, const workplace *w)
+{
+    const int64_t points = (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
+    const int plain = b->layout == LAYOUT_PLAIN;
+#pragma omp parallel for num_threads(b->threads)
+    for (int64_t i = 0; i < points; i++)
+        for (int o = 0; o < n; o++) {
+            const int64_t l = first + o;
+            const double scale = 1 / sqrt(w->norms[l]);
+            const double complex a = w->blips[o * points + i];
+            const int64_t at = plain ? (l * points + i) * b->parts : i * t->row + l * b->parts;
+            put(t->numbers, b->size, at, scale * creal(a));
+            if (b->parts == 2)
+                put(t->numbers, b->size, at + 1,
+                    (orbitals[l].conjugate ? -scale : scale) * cimag(a));
+        }
+}
+
+/* Blips of an orbital into place `o` of the group, and its norm. */
+static int load_orbital(bspline_orbitals *b, int64_t l, int o, occupied orbital, workplace *w)
+{
+    orbital_file *f = &b->source;
+    const orbital_state *s = &f->state[orbital.state];
+    double complex *blips = w->blips + (size_t)o * (size_t)b->grid[0] * (size_t)b->grid[1] * (size_t)b->grid[2];
+    int code = f->read(f, s, f->waves ? w->waves : blips);
+    if (code) return code;
+    if (f->waves) blips_from_waves(f->extent, w->waves, b->grid, blips, w->scratch, b->threads);
+    w->norms[l] = blip_norm(b->grid, blips, w->scratch, b->threads);
+    if (w->norms[l] > 1e-12 && w->norms[l] < 1e12) return PLUGMC_OK;
+    return damaged(f, "k point %d, spin %d, band %d: the norm of the orbital is %g", s->k + 1,
+                   s->spin + 1, s->band + 1, w->norms[l]);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Codes differ in how they normalise, but one file has one norm. */
+static int check_norms(const bspline_orbitals *b, const spline_table *t, const occupied *orbitals,
+                       const double *norms)
+{
+    const orbital_file *f = &b->source;
+    double *sorted = malloc((size_t)t->count * sizeof *sorted);
+    if (!sorted) return PLUGMC_ERROR_MEMORY;
+    memcpy(sorted, norms, (size_t)t->count * sizeof *sorted);
+    qsort(sorted, (size_t)t->count, sizeof *sorted, by_size);
+    const double usual = sorted[t->count / 2];
+    free(sorted);
+    for (int64_t l = 0; l < t->count; l++) {
+        const orbital_state *s = &f->state[orbitals[l].state];
+        if (fabs(norms[l] / usual - 1) > 0.02)
+            return damaged(f, "k point %d, spin %d, band %d: the norm of the orbital is %.6g, where "
+                              "most have %.6g", s->k + 1, s->spin + 1, s->band + 1, norms[l], usual);
+    }
+    return PLUGMC_OK;
+}
+
+static int load_table(bspline_orbitals *b, spline_table *t, const occupied *orbitals)
+{
+    const orbital_file *f = &b->source;
+    const size_t points = (size_t)b->grid[0] * (size_t)b->grid[1] * (size_t)b->grid[2];
+    size_t scratch = 2 * points;
+    if (f->waves && blip_scratch(f->extent, b->grid) > scratch) scratch = blip_scratch(f->extent, b->grid);
+    workplace w = {
+        .waves = malloc(orbital_file_coefficients(f) * sizeof *w.waves),
+        .blips = malloc(GROUP * points * sizeof *w.blips),
+        .scratch = malloc(scratch * sizeof *w.scratch),
+        .norms = malloc((size_t)t->count * sizeof *w.norms),
+    };
+    int code = PLUGMC_OK;
+    if (!w.waves || !w.blips || !w.scratch || !w.norms)
+        code = b->host->fail(b->host->context, PLUGMC_ERROR_MEMORY, "no memory to read orbitals");
+    for (int64_t first = 0; first < t->count && !code; first += GROUP) {
+        const int n = t->count - first < GROUP ? (int)(t->count - first) : GROUP;
+        for (int o = 0; o < n && !code; o++)
+            code = load_orbital(b, first + o, o, orbitals[first + o], &w);
+        if (!code) store_orbitals(b, t, first, n, orbitals, &w);
+    }
+    if (!code) code = check_norms(b, t, orbitals, w.norms);
+    free(w.waves);
+    free(w.blips);
+    free(w.scratch);
+    free(w.norms);
+    return code;
+}
+
+/* One table for both spins, as long as the longer list, or one for each. Orbitals are in the order of
+ * their eigenvalues, so that a shorter list is the beginning of a longer one. */
+static int load_tables(bspline_orbitals *b)
+{
+    const orbital_file *f = &b->source;
+    const int shared = f->spins == 1;
+    const int32_t longer = b->wanted[SPIN_DOWN] > b->wanted[SPIN_UP] ? SPIN_DOWN : SPIN_UP;
+    b->table_of[SPIN_DOWN] = shared ? 0 : 1;
+    for (int32_t s = 0; s < 2; s++) {
+        spline_table *t = &b->tables[b->table_of[s]];
+        const int32_t other = 1 - s;
+        if (b->wanted[s] == 0 || (shared && s != longer)) continue;
+        t->count = b->wanted[s];
+        occupied *orbitals = take(f, (size_t)t->count, sizeof *orbitals);
+        if (!orbitals) return PLUGMC_ERROR_MEMORY;
+        int code = PLUGMC_OK;
+        if (shared && b->wanted[other] > 0 && b->wanted[other] < t->count)
+            code = occupy(f, &b->cells, other, b->wanted[other], orbitals);
+        if (!code) code = occupy(f, &b->cells, s, t->count, orbitals);
+        if (!code) code = prepare_table(b, t, orbitals);
+        if (!code) code = load_table(b, t, orbitals);
+        if (code) return code;
+    }
+    return PLUGMC_OK;
+}
+
+/* ---- Preparation: ions --------------------------------------------------------------------- */
+
+/* Number of an element in the order in which the file first names them, from 0. */
+static int32_t element_of(const orbital_file *f, int32_t atom, int32_t *elements)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i <= atom; i++) {
+        int32_t earlier = 0;
+        while (earlier < i && f->atomic_number[earlier] != f->atomic_number[i]) earlier++;
+        if (earlier < i) continue;
+        n++;
+        if (f->atomic_number[i] == f->atomic_number[atom]) {
+            *elements = n > *elements ? n : *elements;
+            return n - 1;
+        }
+    }
+    return 0;
+}
+
+/* Valence charges where the file gives none: of the user, or of the electrons if there is but one
+ * element. */
+static int find_valence(bspline_orbitals *b)
+{
+    orbital_file *f = &b->source;
+    int32_t elements = 0;
+    double sum = 0;
+    for (int32_t i = 0; i < f->atoms; i++) element_of(f, i, &elements);
+    if (b->valence.count != 0 && b->valence.count != elements)
+        return damaged(f, "valence has %d numbers, but the file has %d elements", b->valence.count, elements);
+    for (int32_t i = 0; i < f->atoms; i++) {
+        if (b->valence.count)
+            f->valence[i] = (double)b->valence.values[element_of(f, i, &elements)];
+        else if (!f->valence[i] && elements == 1)
+            f->valence[i] = (double)f->electrons / f->atoms;
+        if (!(f->valence[i] > 0))
+            return damaged(f, "it does not say what valence charges its %d elements have: give them "
+                              "as 'valence', in the order in which the atoms come", elements);
+        sum += f->valence[i];
+    }
+    if (fabs(sum - f->electrons) < 1e-6) return PLUGMC_OK;
+    return damaged(f, "the atoms have %g valence charges, but there are %d electrons a primitive cell",
+                   sum, f->electrons);
+}
+
+static int prepare_ions(bspline_orbitals *b, const plugmc_box *box)
+{
+    const orbital_file *f = &b->source;
+    const int32_t *tile = b->cells.tile;
+    const int64_t cells = (int64_t)tile[0] * tile[1] * tile[2], n = cells * f->atoms;
+    if (n > MOST_STATES) return damaged(f, "%lld ions are more than this plugin takes", (long long)n);
+    double(*positions)[3] = take(f, (size_t)n, sizeof *positions);
+    int32_t *atomic_number = take(f, (size_t)n, sizeof *atomic_number);
+    double *valence = take(f, (size_t)n, sizeof *valence);
+    if (!positions || !atomic_number || !valence) return PLUGMC_ERROR_MEMORY;
+    int64_t at = 0;
+    for (int64_t cell = 0; cell < cells; cell++) {
+        const int64_t index[3] = {cell / ((int64_t)tile[1] * tile[2]), cell / tile[2] % tile[1],
+                                  cell % tile[2]};
+        for (int32_t i = 0; i < f->atoms; i++, at++) {
+            for (int e = 0; e < 3; e++) {
+                positions[at][e] = f->position[i][e];
+                for (int d = 0; d < 3; d++) positions[at][e] += (double)index[d] * f->lattice[d][e];
+            }
+            plugmc_wrap(box, positions[at]);
+            atomic_number[at] = f->atomic_number[i];
+            valence[at] = f->valence[i];
+        }
+    }
+    b->ions = (plugmc_ions){.size = sizeof b->ions,
+                            .count = (int32_t)n,
+                            .positions = (const double(*)[3])positions,
+                            .atomic_number = atomic_number,
+                            .valence = valence,
+                            .primitive_cells = (int32_t)cells,
+                            .energy_count = f->energies,
+                            .energy_names = energy_names,
+                            .energies = f->energy};
+    return PLUGMC_OK;
+}
+
+/* ---- Preparation: the GPU ------------------------------------------------------------------ */
+
+/* Two texts: results in float and in double. */
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    bspline_orbitals *b = instance;
+    (void)host;
+    snprintf(b->resident_define, sizeof b->resident_define, "BLOCKS_RESIDENT=%d", (int)b->resident);
+    b->defines[0] = b->precision == PRECISION_DOUBLE ? "TABLE=double" : "TABLE=float";
+    b->defines[1] = b->source.real ? "COMPLEX=0" : "COMPLEX=1";
+    b->defines[2] = b->resident_define;
+    *out = (plugmc_kernel_text){.size = sizeof *out,
+                                .name = "bspline_orbitals.cu",
+                                .text = bspline_kernel,
+                                .defines = b->defines,
+                                .double_precision = index == 1,
+                                .overlap = 1,
+                                .contract = 1};
+    return index < 2;
+}
+
+/* phase and wave by orbital, as kernels want them. */
+static int upload_table(const bspline_orbitals *b, spline_table *t, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const size_t n = (size_t)t->count;
+    const size_t points = (size_t)b->grid[0] * (size_t)b->grid[1] * (size_t)b->grid[2];
+    const size_t numbers = b->layout == LAYOUT_PLAIN ? n * (size_t)b->parts : (size_t)t->row;
+    const size_t bytes = points * numbers * b->size;
+    if (n == 0) return PLUGMC_OK;
+    double(*phase)[3] = malloc(n * sizeof *phase), (*wave)[4] = malloc(n * sizeof *wave);
+    if (!phase || !wave) {
+        free(phase);
+        free(wave);
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu phases", n);
+    }
+    for (size_t l = 0; l < n; l++) {
+        memcpy(phase[l], t->phase[t->k_of[l]], sizeof phase[l]);
+        memcpy(wave[l], t->wave[t->k_of[l]], sizeof wave[l]);
+    }
+    int code = gpu->allocate(host->context, bytes, &t->device);
+    if (!code) code = gpu->allocate(host->context, n * sizeof *phase, &t->device_phase);
+    if (!code) code = gpu->allocate(host->context, n * sizeof *wave, &t->device_wave);
+    if (!code) code = gpu->upload(host->context, t->device, t->numbers, bytes);
+    if (!code) code = gpu->upload(host->context, t->device_phase, phase, n * sizeof *phase);
+    if (!code) code = gpu->upload(host->context, t->device_wave, wave, n * sizeof *wave);
+    free(phase);
+    free(wave);
+    return code;
+}
+
+static int prepare_device(bspline_orbitals *b, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const int64_t electrons = (int64_t)host->system->walkers * host->system->particles;
+    int code = PLUGMC_OK;
+    for (int i = 0; i < 2 && !code; i++) {
+        spline_kernels *k = &b->kernels[i];
+        const struct {
+            const char *name;
+            plugmc_kernel **out;
+        } wanted[] = {{"values", &k->values}, {"everything", &k->everything},
+                      {"values_of_few", &k->values_of_few}, {"everything_of_few", &k->everything_of_few},
+                      {"plain_values", &k->plain_values}, {"plain_everything", &k->plain_everything},
+                      {"bin", &k->bin}, {"offsets", &k->offsets}, {"places", &k->places}};
+        plugmc_kernel_text text = {.size = sizeof text};
+        kernel_text(b, host, i, &text);
+        for (int n = 0; n < PLUGMC_COUNT(wanted) && !code; n++)
+            code = gpu->kernel(host->context, &text, wanted[n].name, wanted[n].out);
+    }
+    for (int s = 0; s < 2 && !code; s++) code = upload_table(b, &b->tables[s], host);
+    b->batch = electrons > LEAST_BATCH ? electrons : LEAST_BATCH;
+    if (b->batch > 1 << 22) b->batch = 1 << 22; /* a grid of blocks has an end */
+    const size_t bytes = (size_t)b->batch * sizeof(uint32_t);
+    if (!code) code = gpu->allocate(host->context, b->brick_count * sizeof(uint32_t), &b->counts);
+    if (!code) code = gpu->allocate(host->context, bytes, &b->brick);
+    if (!code) code = gpu->allocate(host->context, bytes, &b->rank);
+    if (!code) code = gpu->allocate(host->context, bytes, &b->order);
+    return code;
+}
+
+/* ---- The plugin ---------------------------------------------------------------------------- */
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    bspline_orbitals *b = instance;
+    b->host = b->source.host = host;
+    b->threads = host->system->threads;
+    b->parts = b->source.real ? 1 : 2;
+    if (b->precision == PRECISION_AUTO) b->precision = host->gpu ? PRECISION_FLOAT : PRECISION_DOUBLE;
+    b->size = b->precision == PRECISION_FLOAT ? sizeof(float) : sizeof(double);
+    int code = check_box(b, host);
+    if (!code) code = check_electrons(b, host);
+    if (!code) code = find_valence(b);
+    if (!code) code = choose_grid(b);
+    if (code) return code;
+    prepare_geometry(b);
+    code = load_tables(b);
+    if (code) return code;
+    orbital_file_close(&b->source);
+    for (int s = 0; s < 2; s++) {
+        const spline_table *t = &b->tables[s];
+        size_t bytes = 5 * (size_t)t->row * b->size + 16 * (size_t)t->k_count + 128;
+        if (bytes > b->scratch_bytes) b->scratch_bytes = bytes / 64 * 64;
+    }
+    b->scratch = host->allocate(host->context, (size_t)b->threads * b->scratch_bytes);
+    if (!b->scratch) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for sums");
+    code = prepare_ions(b, &host->system->box);
+    return code || !host->gpu ? code : prepare_device(b, host);
+}
+
+static void release(void *instance)
+{
+    bspline_orbitals *b = instance;
+    orbital_file_close(&b->source);
+    free(b->tables[0].numbers);
+    free(b->tables[1].numbers);
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_TEXT_KEY(bspline_orbitals, file, NULL,
+                    "CASINO's bwfn.data, bwfn.data.b1 or pwfn.data, or QMCPACK's ES-HDF"),
+    PLUGMC_LIST_KEY(bspline_orbitals, tile, 0, "", 1, 1000, "",
+                    "primitive cells along each edge of the box, three numbers; empty: as the k points "
+                    "of the file make it"),
+    PLUGMC_CHOICE_KEY(bspline_orbitals, precision, "auto", "auto|float|double",
+                      "of the coefficients; auto: float on the GPU, double on the CPU"),
+    PLUGMC_REAL_KEY(bspline_orbitals, multiplicity, "2", 1, 8, "",
+                    "for files of plane waves: how much finer the grid of B-splines is than they need"),
+    PLUGMC_LIST_KEY(bspline_orbitals, valence, 0, "", 0, 118, "e",
+                    "charges of the ions, element by element in the order of the file; needed where a "
+                    "file with several elements does not say"),
+    PLUGMC_CHOICE_KEY(bspline_orbitals, layout, "coalesced", "coalesced|plain",
+                      "of the coefficients; coalesced: orbital fastest; plain: each orbital for itself, "
+                      "slow, for comparison"),
+    PLUGMC_CHOICE_KEY(bspline_orbitals, sort, "auto", "auto|yes|no",
+                      "on the GPU, whether points are sorted so that neighbours share what they read; "
+                      "auto: when there are enough of them"),
+    PLUGMC_INTEGER_KEY(bspline_orbitals, resident, "4", 1, 8, "",
+                       "blocks of 256 threads that a multiprocessor of the GPU holds when values are "
+                       "evaluated: more threads, or more registers for each"),
+};
+
+static const plugmc_orbitals orbitals = {
+    .size = sizeof orbitals,
+    .on_device = 1,
+    .count = count,
+    .complex_valued = complex_valued,
+    .evaluate = evaluate,
+    .ions = ions,
+};
+
+static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "bspline_orbitals",
+              .summary = "orbitals of a solid from a file, as cubic B-splines",
+              .reference = "Alfe, Gillan, Phys. Rev. B 70, 161101 (2004)",
+              .instance_size = sizeof(bspline_orbitals), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .configure = configure, .release = release,
+              .prepare = prepare, .kernel_text = kernel_text, .potential = &potential)

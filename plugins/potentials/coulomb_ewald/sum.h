@@ -1,0 +1,28 @@
+/* The part of an Ewald sum that runs over waves, in double precision. */
+#ifndef PLUGMC_EWALD_SUM_H
+#define PLUGMC_EWALD_SUM_H
+
+#include "../../waves.h"
+
+typedef struct ewald_sum ewald_sum;
+
+/* Which waves k = 2 pi sum_d n_d b_d are summed, b the reciprocal lattice: those with
+ * |k| <= cutoff, or if k_max > 0 those with |n_d| <= k_max and n.n <= n_square (0: any). */
+typedef struct ewald_waves {
+    double cutoff; /* 1/length */
+    int64_t k_max, n_square;
+} ewald_waves;
+
+/* Takes memory for all walkers; `alpha` in 1/length. */
+int ewald_sum_prepare(const plugmc_host *, double bjerrum_length, double alpha,
+                      const ewald_waves *, ewald_sum **out);
+/* The callbacks of a total facet and of the descriptor. */
+int ewald_sum_energy(ewald_sum *, const plugmc_total_request *);
+int ewald_sum_start(ewald_sum *, const plugmc_view *);
+int ewald_sum_change(ewald_sum *, int32_t walker, int64_t particle, const double position[3],
+                     double *change);
+int ewald_sum_settle(ewald_sum *, int32_t walker, int accepted);
+int ewald_sum_archive(ewald_sum *, plugmc_archive *);
+int ewald_sum_waves(const ewald_sum *, plugmc_waves *out);
+
+#endif

@@ -1,0 +1,316 @@
+/* coulomb_spme: charges in a periodic box with all their images, by smooth particle-mesh Ewald.
+ *
+ *     U / l_B = sum_{i<j} z_i z_j erfc(alpha r_ij) / r_ij                     pairs, r < cutoff
+ *             + (2 pi / V) sum_{k != 0} exp(-k^2 / 4 alpha^2) / k^2 |S(k)|^2   mesh
+ *             - alpha / sqrt(pi) sum_i z_i^2 - pi / (2 alpha^2 V) (sum_i z_i)^2
+ *             - sum over excluded pairs of z_i z_j / r_ij
+ *
+ * with the valences z and the Bjerrum length l_B. The structure factors S(k) come from one fast
+ * Fourier transform: charges are spread on a grid by cardinal B-splines of order 4 to 8. U. Essmann,
+ * L. Perera, M. L. Berkowitz, T. Darden, H. Lee, L. G. Pedersen, J. Chem. Phys. 103, 8577 (1995).
+ * Conducting (tin-foil) surroundings; a box that is charged has a uniform background.
+ *
+ * The pairs are the pair facet of this file, so movers treat them with their other pairs. All the
+ * rest is the total facet and comes on top: spme_host.c (FFTW), spme_device.c with coulomb_spme.cu
+ * (cuFFT), spme_tune.c (alpha and grid for a tolerance), spme_exclusions.c. The forces are the exact
+ * gradient of the energy on the grid; they do not add up to zero exactly, unless asked to.
+ */
+#include <plugmc/potential.h>
+
+typedef struct parameters {
+    real bjerrum_length, cutoff; /* length */
+    real tolerance;
+    real alpha;                  /* 1/length; 0: from the tolerance */
+    plugmc_list grid;            /* points along x, y, z; empty or 0: from the tolerance */
+    int64_t order;
+    int32_t influence, spreading, precision, balance_forces;
+    plugmc_list molecule;        /* atoms of each species in a molecule */
+    const char *molecules, *exclusions;
+    real splitting;              /* alpha that is used */
+    struct spme *mesh;           /* in the double precision instance */
+} parameters;
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+/* exp(-y) for y >= 0: 2^n exp(f), |f| <= ln(2) / 2, by its power series. */
+PLUGMC_FN real falling_exponential(real y)
+{
+    if (sizeof(real) == 4) return (real)plugmc_exp((float)-y);
+    union {
+        double value;
+        uint64_t bits;
+    } shifted, power;
+    const double leaves_integer = 6755399441055744.0; /* 3 * 2^51: an integer is in the last bits */
+    double x = y < (real)700 ? -(double)y : -700.0;
+    shifted.value = x * 1.4426950408889634 + leaves_integer;
+    double n = shifted.value - leaves_integer;
+    double f = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10;
+    double s = 1.0 / 6227020800.0;
+    s = fma(s, f, 1.0 / 479001600.0);
+    s = fma(s, f, 1.0 / 39916800.0);
+    s = fma(s, f, 1.0 / 3628800.0);
+    s = fma(s, f, 1.0 / 362880.0);
+    s = fma(s, f, 1.0 / 40320.0);
+    s = fma(s, f, 1.0 / 5040.0);
+    s = fma(s, f, 1.0 / 720.0);
+    s = fma(s, f, 1.0 / 120.0);
+    s = fma(s, f, 1.0 / 24.0);
+    s = fma(s, f, 1.0 / 6.0);
+    s = fma(s, f, 0.5);
+    s = fma(s * f, f, f) + 1.0;
+    power.bits = (shifted.bits + 1023) << 52;
+    return (real)(s * power.value);
+}
+
+/* With t = c / (x + c), erfc(x) = exp(-x^2) t P(1 - 2 t): Chebyshev fits of P over 0 <= x <= 8 with
+ * relative errors of 5e-8 (float, c = 2) and 4e-17 (double, c = 3), of our own. */
+PLUGMC_FN real tail_float(real s)
+{
+    real p = (real)-0.0002247727588;
+    p = plugmc_fma(p, s, (real)-0.0003678530249);
+    p = plugmc_fma(p, s, (real)0.001489022419);
+    p = plugmc_fma(p, s, (real)0.003212982326);
+    p = plugmc_fma(p, s, (real)-0.01074256581);
+    p = plugmc_fma(p, s, (real)-0.01821659062);
+    p = plugmc_fma(p, s, (real)0.1397349182);
+    p = plugmc_fma(p, s, (real)-0.3435805336);
+    return plugmc_fma(p, s, (real)0.5107913707);
+}
+
+PLUGMC_FN real tail_double(real s)
+{
+    real p = (real)-1.60540198327246228e-8;
+    p = plugmc_fma(p, s, (real)-9.11876094667116763e-8);
+    p = plugmc_fma(p, s, (real)-1.17920998615544625e-7);
+    p = plugmc_fma(p, s, (real)3.52329185131032506e-7);
+    p = plugmc_fma(p, s, (real)9.20914430173700308e-7);
+    p = plugmc_fma(p, s, (real)-1.5911167208164261e-6);
+    p = plugmc_fma(p, s, (real)-5.8252741493005291e-6);
+    p = plugmc_fma(p, s, (real)0.0000101344011245459166);
+    p = plugmc_fma(p, s, (real)0.0000358544218812857289);
+    p = plugmc_fma(p, s, (real)-0.0000922594834476117397);
+    p = plugmc_fma(p, s, (real)-0.000182769986037134923);
+    p = plugmc_fma(p, s, (real)0.00101135401501752745);
+    p = plugmc_fma(p, s, (real)-0.000404138868823850458);
+    p = plugmc_fma(p, s, (real)-0.00894241154214869961);
+    p = plugmc_fma(p, s, (real)0.0398425870954995471);
+    p = plugmc_fma(p, s, (real)-0.103489087300172615);
+    p = plugmc_fma(p, s, (real)0.196742785701371113);
+    p = plugmc_fma(p, s, (real)-0.294464817723294691);
+    return plugmc_fma(p, s, (real)0.358002302362779892);
+}
+
+/* erfc(alpha r) / r, and exp(-(alpha r)^2); one division for both quotients. */
+PLUGMC_FN real screened(const parameters *p, plugmc_separation s, real *gauss)
+{
+    const real c = sizeof(real) == 4 ? (real)2 : (real)3;
+    real r = plugmc_sqrt(s.r2), x = p->splitting * r;
+    real quotient = (real)1 / ((x + c) * r), t = c * r * quotient;
+    real tail = sizeof(real) == 4 ? tail_float((real)1 - 2 * t) : tail_double((real)1 - 2 * t);
+    *gauss = falling_exponential(x * x);
+    return *gauss * tail * c * quotient;
+}
+
+PLUGMC_FN real pair_range(const parameters *p) { return p->cutoff; }
+
+PLUGMC_FN real pair_factor(const parameters *p, plugmc_site a)
+{
+    return p->bjerrum_length * a.charge;
+}
+
+PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
+{
+    (void)a;
+    real gauss, u = b.charge * screened(p, s, &gauss);
+    return s.r2 < p->cutoff * p->cutoff ? u : (real)0;
+}
+
+PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_site a,
+                               plugmc_site b, real *first, real *second)
+{
+    (void)a;
+    real gauss, u = b.charge * screened(p, s, &gauss);
+    real g = b.charge * (real)1.1283791670955126 * p->splitting * gauss; /* 2 alpha / sqrt(pi) */
+    real slope = (u + g) / s.r2;
+    real inside = s.r2 < p->cutoff * p->cutoff ? (real)1 : (real)0;
+    *first = -inside * slope;                                              /* u' / r */
+    *second = inside * 2 * (slope + g * p->splitting * p->splitting);      /* u'' */
+}
+
+#define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_FACTOR | PLUGMC_PAIR_DERIVATIVE)
+#include <plugmc/pair.h>
+
+/* ---- Mesh ------------------------------------------------------------------------------------ */
+
+#if PLUGMC_HOST
+#include "../charged_species.h"
+#include "spme.h"
+
+static int check_box(const parameters *p, const plugmc_host *host)
+{
+    const plugmc_box *box = &host->system->box;
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->dimension != 3 || box->oblique)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "particle-mesh Ewald needs a rectangular periodic box of three dimensions, "
+                          "and [box] is %s",
+                          box->domain != PLUGMC_DOMAIN_PERIODIC ? "a sphere"
+                          : box->dimension != 3                 ? "two-dimensional"
+                                                                : "oblique: use 'coulomb_ewald'");
+    double shortest = INFINITY;
+    for (int d = 0; d < 3; d++) {
+        if (!(box->length[d] > 0) || !isfinite(box->length[d]))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "the box is %g long in %c: an edge must be above 0 and finite",
+                              box->length[d], "xyz"[d]);
+        shortest = fmin(shortest, box->length[d]);
+    }
+    if ((double)p->cutoff > shortest / 2 * (1 + 1e-6))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "cutoff = %g is more than half the shortest edge of the box, %g: pairs are "
+                          "taken with their nearest image only",
+                          (double)p->cutoff, shortest / 2);
+    return PLUGMC_OK;
+}
+
+/* `grid`: nothing or 0, one number for all edges, or three. */
+static int read_grid(const parameters *p, const plugmc_host *host, int32_t grid[3])
+{
+    if (p->grid.count != 0 && p->grid.count != 1 && p->grid.count != 3)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "grid has %d numbers: give one for all edges, or three", p->grid.count);
+    for (int d = 0; d < 3; d++) {
+        double points = p->grid.count == 0 ? 0 : p->grid.values[p->grid.count == 3 ? d : 0];
+        if (points != floor(points))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "grid = %g: the points along an edge are a whole number", points);
+        if (points != 0 && points < (double)p->order)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "grid = %g is too coarse: a spline of order %lld spans %lld points",
+                              points, (long long)p->order, (long long)p->order);
+        grid[d] = (int32_t)points;
+    }
+    if (!grid[0] != !grid[1] || !grid[0] != !grid[2])
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "grid = %d %d %d: give all three, or none", grid[0], grid[1], grid[2]);
+    return PLUGMC_OK;
+}
+
+/* From numbers rounded to float, so that both precisions find the same. */
+static int tune(parameters *p, const plugmc_host *host, int32_t grid[3])
+{
+    const spme_charges charges = spme_charges_of(host->system);
+    double alpha = (double)p->alpha;
+    if (!spme_tune(&charges, (double)(float)p->cutoff, (double)(float)p->tolerance, (int)p->order,
+                   p->influence, &alpha, grid))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "a tolerance of %g with order %lld and alpha = %g needs a grid of more than "
+                          "4096 points along an edge: raise order or cutoff",
+                          (double)p->tolerance, (long long)p->order, alpha);
+    p->splitting = (real)alpha;
+    return PLUGMC_OK;
+}
+
+static int configure(void *instance, const plugmc_host *host)
+{
+    parameters *p = instance;
+    const int single = sizeof(real) == sizeof(float);
+    int32_t grid[3] = {0, 0, 0};
+    int code = check_box(p, host);
+    if (!code) code = single ? PLUGMC_OK : charges_are_there(host); /* said once is enough */
+    if (!code) code = read_grid(p, host, grid);
+    if (code) return code;
+    code = tune(p, host, grid);
+    if (code || single) return code;
+    const spme_settings settings = {
+        .bjerrum_length = (double)p->bjerrum_length,
+        .cutoff = (double)p->cutoff,
+        .alpha = (double)p->splitting,
+        .tolerance = (double)p->tolerance,
+        .order = (int32_t)p->order,
+        .grid = {grid[0], grid[1], grid[2]},
+        .influence = p->influence,
+        .spreading = p->spreading,
+        .precision = p->precision,
+        .balance_forces = p->balance_forces,
+        .molecule = (const double *)p->molecule.values,
+        .molecule_species = p->molecule.count,
+        .molecules = p->molecules,
+        .exclusions = p->exclusions,
+    };
+    return spme_configure(host, &settings, &p->mesh);
+}
+
+#ifndef PLUGMC_FLOAT_UNIT
+static int prepare(void *instance, const plugmc_host *host)
+{
+    int code = charges_cannot_collapse(instance, host);
+    return code ? code : spme_prepare(((parameters *)instance)->mesh, host);
+}
+
+static int energy(void *instance, const plugmc_total_request *request)
+{
+    return spme_energy(((parameters *)instance)->mesh, request);
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    (void)host;
+    if (index > 0) return 0;
+    spme_kernel_text(((parameters *)instance)->mesh, out);
+    return 1;
+}
+
+static void release(void *instance) { spme_release(((parameters *)instance)->mesh); }
+
+static const plugmc_total mesh = {
+    .size = sizeof mesh, .on_device = 1, .beside_parts = 1, .energy = energy};
+#define MESH .total = &mesh
+#define CALLBACKS .prepare = prepare, .kernel_text = kernel_text, .release = release
+#else
+#define MESH .total = NULL
+#define CALLBACKS .prepare = NULL
+#endif
+
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(parameters, bjerrum_length, NULL, 0, 1e9, "length",
+                    "distance at which two elementary charges have the energy kT"),
+    PLUGMC_REAL_KEY(parameters, cutoff, NULL, 1e-9, 1e9, "length", "where pairs end"),
+    PLUGMC_REAL_KEY(parameters, tolerance, "1e-4", 1e-12, 0.1, "",
+                    "rms error of the forces, over that between two charges at the mean distance "
+                    "(N/V)^(-1/3); sets what is not given of alpha and grid"),
+    PLUGMC_REAL_KEY(parameters, alpha, "0", 0, 1e9, "1/length",
+                    "share of pairs and mesh; 0: from tolerance and cutoff"),
+    PLUGMC_LIST_KEY(parameters, grid, 0, "0", 0, 4096, "",
+                    "grid points along the edges, one number or three; 0: from the tolerance"),
+    PLUGMC_INTEGER_KEY(parameters, order, "6", 4, 8, "", "of the B-splines"),
+    PLUGMC_CHOICE_KEY(parameters, influence, "spme", "spme|optimal",
+                      "the influence function of Essmann et al., or that of the smallest rms error"),
+    PLUGMC_CHOICE_KEY(parameters, spreading, "sorted", "sorted|gather",
+                      "on a GPU: charges sorted by tiles of the grid, or gathered by each grid "
+                      "point (Harvey, De Fabritiis 2009)"),
+    PLUGMC_CHOICE_KEY(parameters, precision, "single", "single|double", "of the mesh on a GPU"),
+    PLUGMC_FLAG_KEY(parameters, balance_forces, "no",
+                    "take the mean force of the mesh, an error, off every particle"),
+    PLUGMC_LIST_KEY(parameters, molecule, 0, "", 0, 1e9, "",
+                    "atoms of each species in a molecule, in the order of the species: these do not "
+                    "interact; molecules follow one another within each species"),
+    PLUGMC_TEXT_KEY(parameters, molecules, "",
+                    "file with the number of its molecule for each particle, negative for none"),
+    PLUGMC_TEXT_KEY(parameters, exclusions, "",
+                    "file with two particles a line (from 0, species by species) that do not "
+                    "interact"),
+    PLUGMC_REAL_DERIVED(parameters, splitting, "alpha that is used"),
+};
+
+static const plugmc_potential potential = {
+    .size = sizeof potential, .pair = &plugmc_pair_facet, MESH};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "coulomb_spme",
+              .summary = "charges with all periodic images, by smooth particle-mesh Ewald",
+              .reference = "Essmann, Perera, Berkowitz, Darden, Lee, Pedersen, J. Chem. Phys. 103, "
+                           "8577 (1995); Harvey, De Fabritiis, J. Chem. Theory Comput. 5, 2371 "
+                           "(2009)",
+              .instance_size = sizeof(parameters), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .configure = configure, CALLBACKS,
+              .potential = &potential);
+#endif

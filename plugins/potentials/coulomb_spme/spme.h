@@ -1,0 +1,104 @@
+/* The mesh of coulomb_spme: everything but its pairs, in double precision on the host and in the
+ * precision asked for on a device.
+ *
+ * Notation: K points along an edge L, h = L / K; splines of order n; cell c = floor(u) of a charge
+ * at u = K x / L, f = u - c. The charge reaches the n points c - n + 1 ... c along an edge, point
+ * c - j with the weight M_n(f + j). With the discrete Fourier transform q(k) of the spread charges
+ *
+ *     E = 1/2 sum_k G(k) |q(k)|^2,   potential on the grid = inverse transform of G(k) q(k),
+ *     G(k) = 4 pi l_B / V * prod_d weight_d(k_d) / sum_d square_d(k_d).
+ *
+ * For Essmann's influence function square_d = k_d^2 and weight_d = exp(-k_d^2 / 4 alpha^2) b_d^2. That
+ * of the smallest error (spme_tables) has the same form. */
+#ifndef PLUGMC_SPME_H
+#define PLUGMC_SPME_H
+
+#include <plugmc/plugin.h>
+
+enum { SPME_MOST_ORDER = 8 };
+enum { SPME_ESSMANN, SPME_OPTIMAL };
+enum { SPME_SORTED, SPME_GATHER };
+enum { SPME_SINGLE, SPME_DOUBLE };
+
+typedef struct spme_settings {
+    double bjerrum_length, cutoff, alpha, tolerance;
+    int32_t order, grid[3];
+    int32_t influence, spreading, precision, balance_forces;
+    const double *molecule; /* [molecule_species] */
+    int32_t molecule_species;
+    const char *molecules, *exclusions; /* paths, or "" */
+} spme_settings;
+
+typedef struct spme spme;
+
+int spme_configure(const plugmc_host *, const spme_settings *, spme **out);
+int spme_prepare(spme *, const plugmc_host *);
+int spme_energy(spme *, const plugmc_total_request *);
+void spme_kernel_text(spme *, plugmc_kernel_text *out);
+void spme_release(spme *);
+
+/* ---- Errors and what follows from them (spme_tune.c) ----------------------------------------- */
+
+/* What errors depend on. */
+typedef struct spme_charges {
+    double count, square, fourth; /* charged particles; sums of z^2 and z^4 */
+    double net;                   /* sum of z */
+    double length[3], volume;
+} spme_charges;
+
+spme_charges spme_charges_of(const plugmc_system *);
+/* Rms errors of the forces, averaged over uncorrelated charges, over the force between two charges of
+ * mean square at the distance (N/V)^(-1/3): from pairs that are cut, and from the grid. */
+double spme_pair_error(const spme_charges *, double cutoff, double alpha);
+double spme_grid_error(const spme_charges *, double alpha, int order, int influence,
+                       const int32_t grid[3]);
+/* Fills in what is 0 of alpha and grid, so that both errors together are the tolerance; points of the
+ * grid are even numbers with factors 2, 3, 5, 7. 0 if more than 4096 points would be needed. */
+int spme_tune(const spme_charges *, double cutoff, double tolerance, int order, int influence,
+              double *alpha, int32_t grid[3]);
+
+/* Factors of G(k) along one edge, [points] each: weight, square (1/length^2), and k^2 / (2 alpha^2)
+ * for the virial. */
+typedef struct spme_table {
+    double *weight, *square, *strain;
+} spme_table;
+void spme_fill_table(const spme_table *, int points, double length, double alpha, int order,
+                     int influence);
+
+/* ---- Exclusions (spme_exclusions.c) ---------------------------------------------------------- */
+
+/* Partners of every particle, in order: partner[first[i]] ... partner[first[i + 1] - 1]. */
+typedef struct spme_exclusions {
+    uint32_t *first;   /* [particles + 1]; NULL: there are none */
+    uint32_t *partner; /* [first[particles]] */
+} spme_exclusions;
+int spme_read_exclusions(const plugmc_host *, const spme_settings *, spme_exclusions *out);
+
+/* ---- The mesh -------------------------------------------------------------------------------- */
+
+struct spme_host_mesh;
+struct spme_device_mesh;
+
+struct spme {
+    const plugmc_host *host;
+    spme_settings set;
+    spme_charges charges;
+    double *charge; /* [particles] valences */
+    spme_table table[3];
+    spme_exclusions exclusions;
+    double factor;         /* 4 pi l_B / V */
+    double constant;       /* energy of charges with themselves, and with the background */
+    double constant_virial; /* of the background, each axis */
+    char defines[8][32];
+    const char *define_list[9];
+    struct spme_host_mesh *on_host; /* NULL until first asked for */
+    struct spme_device_mesh *on_device;
+};
+
+int spme_host_energy(spme *, const plugmc_total_request *);
+void spme_host_release(spme *);
+int spme_device_prepare(spme *);
+int spme_device_energy(spme *, const plugmc_total_request *);
+void spme_device_release(spme *);
+
+#endif

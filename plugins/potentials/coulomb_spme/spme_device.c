@@ -1,0 +1,382 @@
+/* spme_device.c: the mesh on a GPU: memory, kernels (coulomb_spme.cu), transforms (cuFFT) and the
+ * order in which they are launched. Nothing here waits for the device. */
+#include <dlfcn.h>
+#include <math.h>
+#include <string.h>
+
+#include "spme.h"
+
+#include "coulomb_spme.cu"
+
+PLUGMC_EMBED(spme_kernels, PLUGMC_KERNEL_FILE);
+
+/* ---- cuFFT, which is opened when it is needed -------------------------------------------------- */
+
+typedef int fft_plan;
+typedef int fft_result; /* 0: success */
+
+enum { FFT_R2C = 0x2a, FFT_C2R = 0x2c, FFT_D2Z = 0x6a, FFT_Z2D = 0x6c };
+
+typedef struct fft_api {
+    fft_result (*create)(fft_plan *);
+    fft_result (*make)(fft_plan, int rank, long long *n, long long *inembed, long long istride,
+                       long long idist, long long *onembed, long long ostride, long long odist,
+                       int type, long long batch, size_t *work);
+    fft_result (*set_stream)(fft_plan, void *stream);
+    fft_result (*forward)(fft_plan, void *from, void *to);
+    fft_result (*backward)(fft_plan, void *from, void *to);
+    fft_result (*destroy)(fft_plan);
+} fft_api;
+
+static const char *fft_words(fft_result result)
+{
+    static const char *const words[] = {
+        "success",        "invalid plan",    "not enough GPU memory", "invalid type", "invalid value",
+        "internal error", "execution failed", "setup failed",         "invalid size", "unaligned data"};
+    return result >= 0 && result < PLUGMC_COUNT(words) ? words[result] : "unknown error";
+}
+
+static int fft_failed(const spme *m, const char *doing, fft_result result)
+{
+    return m->host->fail(m->host->context, PLUGMC_ERROR_DEVICE,
+                         "cuFFT fails %s of %d x %d x %d points in %d walkers: %s (%d)", doing,
+                         m->set.grid[0], m->set.grid[1], m->set.grid[2], m->host->system->walkers,
+                         fft_words(result), result);
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------- */
+
+enum { COUNT, ALLOCATE, PLACE, SPREAD, GATHER, PLACEMENT, ACCUMULATION, OVERFLOW_LIST, TO_REAL,
+       ONE_BY_ONE, SOLVE, SUM, BALANCE, EXCLUDE, KERNELS };
+
+/* And the way of spreading that has it, or -1 for both. */
+static const struct {
+    const char *name;
+    int spreading;
+} kernels[KERNELS] = {
+    [COUNT] = {"count", SPME_SORTED},
+    [ALLOCATE] = {"allocate", SPME_SORTED},
+    [PLACE] = {"place", SPME_SORTED},
+    [SPREAD] = {"spread", SPME_SORTED},
+    [GATHER] = {"gather_forces", SPME_SORTED},
+    [PLACEMENT] = {"placement", SPME_GATHER},
+    [ACCUMULATION] = {"accumulation", SPME_GATHER},
+    [OVERFLOW_LIST] = {"overflow", SPME_GATHER},
+    [TO_REAL] = {"to_real", SPME_GATHER},
+    [ONE_BY_ONE] = {"forces_one_by_one", SPME_GATHER},
+    [SOLVE] = {"solve", -1},
+    [SUM] = {"sum_forces", -1},
+    [BALANCE] = {"balance_forces", -1},
+    [EXCLUDE] = {"exclude", -1},
+};
+
+typedef struct spme_device_mesh {
+    spme_task task; /* but for what a request asks for */
+    plugmc_kernel *kernel[KERNELS];
+    fft_api fft;
+    fft_plan forward, backward;
+    int plans; /* how many of the two are made */
+    plugmc_device_pointer not_finite;
+} spme_device_mesh;
+
+void spme_kernel_text(spme *m, plugmc_kernel_text *out)
+{
+    *out = (plugmc_kernel_text){.size = sizeof *out,
+                                .name = "coulomb_spme.cu",
+                                .text = spme_kernels,
+                                .defines = m->define_list,
+                                .double_precision = m->set.precision == SPME_DOUBLE,
+                                .overlap = 1,
+                                .contract = 1};
+}
+
+/* A block for each `threads` of n, in every walker. */
+static int launch(const spme *m, int kernel, spme_task *task, uint64_t n, uint32_t threads)
+{
+    const plugmc_gpu *gpu = m->host->gpu;
+    const uint32_t grid[3] = {(uint32_t)((n + threads - 1) / threads), (uint32_t)m->host->system->walkers, 1};
+    const uint32_t block[3] = {threads, 1, 1};
+    return gpu->launch(m->host->context, m->on_device->kernel[kernel], grid, block, 0, (void *[]){task});
+}
+
+static int launch_blocks(const spme *m, int kernel, spme_task *task, uint64_t blocks, uint32_t threads)
+{
+    return launch(m, kernel, task, blocks * threads, threads);
+}
+
+/* ---- The energy -------------------------------------------------------------------------------- */
+
+static int spread_sorted(const spme *, spme_task *);
+static int spread_gathered(const spme *, spme_task *);
+static int forces_of(const spme *, spme_task *);
+
+int spme_device_energy(spme *m, const plugmc_total_request *request)
+{
+    const spme_device_mesh *d = m->on_device;
+    spme_task task = d->task;
+    task.positions = request->view->positions;
+    task.energy = request->energy;
+    task.forces = request->forces;
+    task.virial = request->virial;
+    int code = m->set.spreading == SPME_SORTED ? spread_sorted(m, &task) : spread_gathered(m, &task);
+    if (!code && m->exclusions.first)
+        code = launch(m, EXCLUDE, &task, task.particles, SPME_EXCLUDE_THREADS);
+    if (code) return code;
+    fft_result result = d->fft.forward(d->forward, task.grid, task.waves);
+    if (result) return fft_failed(m, "at the transform", result);
+    code = launch_blocks(m, SOLVE, &task, task.solve_blocks, SPME_SOLVE_THREADS);
+    if (code || !request->forces) return code;
+    result = d->fft.backward(d->backward, task.waves, task.grid);
+    return result ? fft_failed(m, "at the transform back", result) : forces_of(m, &task);
+}
+
+static int spread_sorted(const spme *m, spme_task *task)
+{
+    int code = launch(m, COUNT, task, task->particles, SPME_SORT_THREADS);
+    if (!code) code = launch(m, ALLOCATE, task, task->tiles, SPME_SORT_THREADS);
+    if (!code) code = launch(m, PLACE, task, task->particles, SPME_SORT_THREADS);
+    return code ? code : launch_blocks(m, SPREAD, task, task->tiles, SPME_SPREAD_THREADS);
+}
+
+static int spread_gathered(const spme *m, spme_task *task)
+{
+    const int32_t *grid = m->set.grid;
+    const uint64_t rows = (uint64_t)grid[1] * (uint64_t)grid[2];
+    int code = m->host->gpu->fill(m->host->context, m->on_device->not_finite, 0,
+                                  (size_t)m->host->system->walkers * sizeof(uint32_t));
+    if (!code) code = launch(m, PLACEMENT, task, task->particles, SPME_SORT_THREADS);
+    if (!code) code = launch_blocks(m, ACCUMULATION, task, rows, (uint32_t)grid[0]);
+    if (!code) code = launch(m, OVERFLOW_LIST, task, task->particles / 4 + 1, SPME_SORT_THREADS);
+    return code ? code : launch(m, TO_REAL, task, rows * (uint64_t)grid[0], SPME_SORT_THREADS);
+}
+
+static int forces_of(const spme *m, spme_task *task)
+{
+    int code = m->set.spreading == SPME_SORTED
+                   ? launch_blocks(m, GATHER, task, task->tiles, SPME_FORCE_THREADS)
+                   : launch(m, ONE_BY_ONE, task, task->particles, SPME_SORT_THREADS);
+    if (code || !task->balance) return code;
+    code = launch_blocks(m, SUM, task, SPME_BALANCE_BLOCKS, SPME_SORT_THREADS);
+    return code ? code : launch(m, BALANCE, task, task->particles, SPME_SORT_THREADS);
+}
+
+/* ---- Preparation ------------------------------------------------------------------------------- */
+
+static int open_fft(spme *);
+static int get_kernels(spme *);
+static int fill_task(spme *);
+static int take_memory(spme *);
+static int fill_memory(spme *);
+static int make_plans(spme *);
+
+int spme_device_prepare(spme *m)
+{
+    const plugmc_host *host = m->host;
+    if (m->set.spreading == SPME_GATHER && m->set.grid[0] > 1024)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "spreading = gather has a thread for each of the %d grid points along x, "
+                          "and a block has 1024 threads at most: take spreading = sorted",
+                          m->set.grid[0]);
+    m->on_device = host->allocate(host->context, sizeof *m->on_device);
+    if (!m->on_device) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a mesh");
+    int code = open_fft(m);
+    if (!code) code = get_kernels(m);
+    if (!code) code = fill_task(m);
+    if (!code) code = take_memory(m);
+    if (!code) code = fill_memory(m);
+    return code ? code : make_plans(m);
+}
+
+static int open_fft(spme *m)
+{
+    const int single = m->set.precision == SPME_SINGLE;
+    fft_api *api = &m->on_device->fft;
+    void *library;
+    int code = m->host->gpu->library(m->host->context, "cufft", &library);
+    if (code) return code;
+    const struct {
+        const char *name;
+        void *function;
+    } symbols[] = {{"cufftCreate", &api->create},
+                   {"cufftMakePlanMany64", &api->make},
+                   {"cufftSetStream", &api->set_stream},
+                   {single ? "cufftExecR2C" : "cufftExecD2Z", &api->forward},
+                   {single ? "cufftExecC2R" : "cufftExecZ2D", &api->backward},
+                   {"cufftDestroy", &api->destroy}};
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        void *found = dlsym(library, symbols[i].name);
+        if (!found)
+            return m->host->fail(m->host->context, PLUGMC_ERROR_DEVICE, "the cuFFT found has no '%s'",
+                                 symbols[i].name);
+        memcpy(symbols[i].function, &found, sizeof found);
+    }
+    return PLUGMC_OK;
+}
+
+static int get_kernels(spme *m)
+{
+    plugmc_kernel_text text;
+    spme_kernel_text(m, &text);
+    int code = PLUGMC_OK;
+    for (int k = 0; k < KERNELS && !code; k++)
+        if (kernels[k].spreading < 0 || kernels[k].spreading == m->set.spreading)
+            code = m->host->gpu->kernel(m->host->context, &text, kernels[k].name, &m->on_device->kernel[k]);
+    return code;
+}
+
+static uint64_t tiles_along(int32_t points)
+{
+    return (uint64_t)(points + SPME_TILE - 1) / SPME_TILE;
+}
+
+static int fill_task(spme *m)
+{
+    const plugmc_system *system = m->host->system;
+    const int32_t *grid = m->set.grid;
+    spme_task *t = &m->on_device->task;
+    /* M_n(n / 2), where it is largest */
+    static const double highest[] = {[4] = 2.0 / 3, [5] = 115.0 / 192, [6] = 11.0 / 20,
+                                     [7] = 5887.0 / 11520, [8] = 151.0 / 315};
+    double charge = 0;
+    for (int32_t s = 0; s < system->species_count; s++) charge = fmax(charge, fabs(system->species[s].charge));
+    const uint64_t waves = (uint64_t)(grid[0] / 2 + 1) * (uint64_t)grid[1] * (uint64_t)grid[2];
+    const uint32_t of_block = SPME_SOLVE_THREADS * SPME_SOLVE_ITEMS;
+    *t = (spme_task){
+        .factor = m->factor,
+        .constant = m->constant,
+        .constant_virial = m->constant_virial,
+        .bjerrum_length = m->set.bjerrum_length,
+        .alpha = m->set.alpha,
+        .cutoff = m->set.cutoff,
+        .largest = charge * pow(highest[m->set.order], 3),
+        .unit = exp2(ceil(log2(charge * (double)system->particles)) - 62),
+        .particles = (uint32_t)system->particles,
+        .tiles = (uint32_t)(tiles_along(grid[0]) * tiles_along(grid[1]) * tiles_along(grid[2])),
+        .solve_blocks = (uint32_t)((waves + of_block - 1) / of_block),
+        .exclude_blocks = m->exclusions.first
+                              ? (uint32_t)((system->particles + SPME_EXCLUDE_THREADS - 1) / SPME_EXCLUDE_THREADS)
+                              : 0,
+        .balance = m->set.balance_forces,
+    };
+    for (int d = 0; d < 3; d++) {
+        t->length[d] = m->charges.length[d];
+        t->inverse_length[d] = 1 / m->charges.length[d];
+    }
+    return PLUGMC_OK;
+}
+
+/* Memory of the device: where its pointer goes, how much. 0 bytes: none is needed. */
+static int take_memory(spme *m)
+{
+    const plugmc_host *host = m->host;
+    const int32_t *grid = m->set.grid;
+    spme_task *t = &m->on_device->task;
+    const size_t walkers = (size_t)host->system->walkers, particles = walkers * t->particles;
+    const size_t tiles = walkers * t->tiles, real_size = m->set.precision == SPME_SINGLE ? 4 : 8;
+    const size_t rows = walkers * (size_t)grid[1] * (size_t)grid[2], points = rows * (size_t)grid[0];
+    const size_t waves = rows * (size_t)(grid[0] / 2 + 1);
+    const size_t partial = SPME_PARTIAL * sizeof(double);
+    const int sorted = m->set.spreading == SPME_SORTED;
+    const spme_exclusions *x = &m->exclusions;
+    const struct {
+        void *to;
+        size_t bytes;
+    } wanted[] = {
+        {&t->charge, t->particles * sizeof(double)},
+        {&t->table, 3 * real_size * (size_t)(grid[0] + grid[1] + grid[2])},
+        {&t->count, sorted * tiles * sizeof(uint32_t)},
+        {&t->span, sorted * 2 * tiles * sizeof(uint32_t)},
+        {&t->rank, sorted * particles * sizeof(uint32_t)},
+        {&t->records, sorted * particles * 4 * real_size},
+        {&t->index, sorted * particles * sizeof(uint32_t)},
+        {&t->cursor, walkers * sizeof(uint32_t)},
+        {&t->not_finite, walkers * sizeof(uint32_t)},
+        {&t->ticket, walkers * sizeof(uint32_t)},
+        {&t->grid, points * real_size},
+        {&t->waves, waves * 2 * real_size},
+        {&t->partial, walkers * t->solve_blocks * partial},
+        {&t->excluded, walkers * t->exclude_blocks * partial},
+        {&t->first, x->first ? (t->particles + 1) * sizeof(uint32_t) : 0},
+        {&t->partner, x->first ? x->first[t->particles] * sizeof(uint32_t) : 0},
+        {&t->unbalanced, t->balance ? 3 * particles * sizeof(double) : 0},
+        {&t->mean, t->balance ? 3 * walkers * SPME_BALANCE_BLOCKS * sizeof(double) : 0},
+        {&t->occupant, !sorted * points * sizeof(uint32_t)},
+        {&t->overflow, !sorted * (particles + walkers) * sizeof(uint32_t)},
+        {&t->fixed, !sorted * points * sizeof(spme_u64)},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        plugmc_device_pointer at = 0;
+        int code = wanted[i].bytes ? host->gpu->allocate(host->context, wanted[i].bytes, &at) : PLUGMC_OK;
+        if (code) return code;
+        void *pointer = (void *)(uintptr_t)at;
+        memcpy(wanted[i].to, &pointer, sizeof pointer);
+    }
+    m->on_device->not_finite = (plugmc_device_pointer)(uintptr_t)t->not_finite;
+    return PLUGMC_OK;
+}
+
+/* Tables in the precision of the mesh: [3][x + y + z]. */
+static int upload_tables(spme *m, void *to)
+{
+    const plugmc_host *host = m->host;
+    const size_t n = (size_t)m->set.grid[0] + (size_t)m->set.grid[1] + (size_t)m->set.grid[2];
+    double *in_double = host->allocate(host->context, 3 * n * sizeof *in_double);
+    float *in_single = host->allocate(host->context, 3 * n * sizeof *in_single);
+    if (!in_double || !in_single)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu waves", n);
+    for (size_t d = 0, at = 0; d < 3; at += (size_t)m->set.grid[d++]) {
+        const double *const columns[3] = {m->table[d].weight, m->table[d].square, m->table[d].strain};
+        for (size_t c = 0; c < 3; c++)
+            memcpy(in_double + c * n + at, columns[c], (size_t)m->set.grid[d] * sizeof *in_double);
+    }
+    for (size_t i = 0; i < 3 * n; i++) in_single[i] = (float)in_double[i];
+    const int single = m->set.precision == SPME_SINGLE;
+    return host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)to,
+                             single ? (void *)in_single : (void *)in_double,
+                             3 * n * (single ? sizeof *in_single : sizeof *in_double));
+}
+
+static int fill_memory(spme *m)
+{
+    const plugmc_host *host = m->host;
+    const spme_task *t = &m->on_device->task;
+    const spme_exclusions *x = &m->exclusions;
+    int code = upload_tables(m, (void *)(uintptr_t)t->table);
+    if (!code)
+        code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)t->charge, m->charge,
+                                 t->particles * sizeof *m->charge);
+    if (code || !x->first) return code;
+    code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)t->first, x->first,
+                             (t->particles + 1) * sizeof *x->first);
+    return code ? code
+                : host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)t->partner,
+                                    x->partner, x->first[t->particles] * sizeof *x->partner);
+}
+
+static int make_plan(spme *m, int type, fft_plan *plan)
+{
+    const fft_api *api = &m->on_device->fft;
+    const int32_t *grid = m->set.grid;
+    long long n[3] = {grid[2], grid[1], grid[0]};
+    size_t work;
+    fft_result result = api->create(plan);
+    if (result) return fft_failed(m, "to start a transform", result);
+    m->on_device->plans++;
+    result = api->make(*plan, 3, n, NULL, 1, 0, NULL, 1, 0, type, m->host->system->walkers, &work);
+    if (!result) result = api->set_stream(*plan, m->host->gpu->stream(m->host->context));
+    return result ? fft_failed(m, "to plan a transform", result) : PLUGMC_OK;
+}
+
+static int make_plans(spme *m)
+{
+    const int single = m->set.precision == SPME_SINGLE;
+    int code = make_plan(m, single ? FFT_R2C : FFT_D2Z, &m->on_device->forward);
+    return code ? code : make_plan(m, single ? FFT_C2R : FFT_Z2D, &m->on_device->backward);
+}
+
+void spme_device_release(spme *m)
+{
+    const spme_device_mesh *d = m->on_device;
+    if (d && d->plans > 0) d->fft.destroy(d->forward);
+    if (d && d->plans > 1) d->fft.destroy(d->backward);
+}

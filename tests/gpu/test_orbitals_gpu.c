@@ -1,0 +1,241 @@
+/* Orbitals on the GPU against those on the CPU: B-splines of all precisions, layouts and awkward
+ * sizes, sorted and not; plane waves and Slater functions; launches recorded in a graph. Skipped
+ * without a GPU. */
+#include "testing.h"
+
+#include "orbitals.h"
+
+#include "orbital_files.h"
+
+#include "../unit/scratch.h"
+
+static gpu *device;
+static char folder[] = "/tmp/plugmc-test-orbitals-gpu-XXXXXX";
+static const char silicon[] = TEST_DATA "/qmc/si-2x2x2.bwfn.data.b1";
+static const char diamond[] = TEST_DATA "/qmc/diamondC.pwscf.h5";
+
+static const char *made_path(void)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/made.data", folder);
+    return path;
+}
+
+/* Largest difference over the largest number. */
+static double apart(const double complex *a, const double complex *b, int64_t n)
+{
+    double worst = 0, largest = 1e-300;
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(cabs(a[i]))) return INFINITY;
+        worst = fmax(worst, cabs(a[i] - b[i]));
+        largest = fmax(largest, cabs(b[i]));
+    }
+    return worst / largest;
+}
+
+/* All that a request can ask for, on both sides. */
+static void compare(orbital_bench *b, const char *name, int64_t points, double tolerance)
+{
+    for (int species = 0; species < b->system.species_count; species++)
+        for (int real_size = 4; real_size <= 8; real_size += 4) {
+            double *r = bench_points(&b->system.box, points, 91);
+            evaluated host = bench_evaluate(b, species, r, points, 8, 1, 0);
+            evaluated all = bench_evaluate(b, species, r, points, real_size, 1, 1);
+            evaluated values = bench_evaluate(b, species, r, points, real_size, 0, 1);
+            const int64_t n = points * host.count;
+            const double allowed = tolerance + (real_size == 4 ? 1e-6 : 0);
+            const double found[4] = {apart(values.values, host.values, n), apart(all.values, host.values, n),
+                                     apart(all.gradients, host.gradients, 3 * n),
+                                     apart(all.laplacians, host.laplacians, n)};
+            printf("%s, species %d, results of %d bytes: values %.2g and %.2g, gradients %.2g, Laplacians "
+                   "%.2g (allowed %.2g)\n", name, species, real_size, found[0], found[1], found[2], found[3],
+                   allowed);
+            for (int q = 0; q < 4; q++)
+                if (!(found[q] <= allowed)) fail_msg("%s: quantity %d is %g apart", name, q, found[q]);
+            evaluated_free(&host);
+            evaluated_free(&all);
+            evaluated_free(&values);
+            free(r);
+        }
+}
+
+static void check_made(const int grid[3], int real, int bands, int64_t points, const char *more,
+                       double tolerance)
+{
+    static const double twist[1][3] = {{0.21, -0.4, 0.07}};
+    char settings[1024], name[256];
+    made_file m = made_random(grid, real, 1, 1, real ? NULL : twist, bands, 2 * bands, 17);
+    made_write(&m, made_path(), 0);
+    orbital_bench *b = bench_new((const double(*)[3])m.lattice, bands, bands, 1, device);
+    snprintf(settings, sizeof settings, "file = %s\n%s", made_path(), more);
+    snprintf(name, sizeof name, "%d %s orbitals, grid %d %d %d, %s", bands, real ? "real" : "complex",
+             grid[0], grid[1], grid[2], more);
+    for (char *c = name; *c; c++)
+        if (*c == '\n') *c = ' ';
+    bench_open(b, "bspline_orbitals", settings);
+    compare(b, name, points, tolerance);
+    bench_free(b);
+    made_free(&m);
+}
+
+static void splines_of_all_sizes_agree(void **state)
+{
+    (void)state;
+    static const int odd[3] = {5, 7, 9}, prime[3] = {11, 4, 13}, even[3] = {12, 8, 10};
+    static const struct {
+        const int *grid;
+        int real, bands;
+        int64_t points;
+    } cases[] = {{odd, 1, 1, 1},     {odd, 0, 1, 3},      {prime, 1, 2, 100},  {prime, 0, 3, 100},
+                 {even, 1, 13, 257}, {odd, 0, 13, 255},   {prime, 0, 33, 64},  {even, 1, 513, 20},
+                 {odd, 0, 513, 33},  {odd, 1, 1025, 9},   {odd, 0, 1025, 7},   {even, 0, 64, 3000}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        check_made(cases[i].grid, cases[i].real, cases[i].bands, cases[i].points, "precision = float", 3e-6);
+        check_made(cases[i].grid, cases[i].real, cases[i].bands, cases[i].points, "precision = double", 1e-12);
+    }
+}
+
+static void sorting_and_layout_change_nothing(void **state)
+{
+    (void)state;
+    static const int grid[3] = {9, 14, 11};
+    check_made(grid, 0, 29, 2000, "precision = float\nsort = yes", 3e-6);
+    check_made(grid, 0, 29, 2000, "precision = float\nsort = no", 3e-6);
+    check_made(grid, 1, 29, 1, "precision = float\nsort = yes", 3e-6);
+    check_made(grid, 1, 29, 300, "precision = double\nsort = yes", 1e-12);
+    check_made(grid, 0, 29, 200, "precision = float\nlayout = plain", 3e-6);
+    check_made(grid, 1, 29, 200, "precision = double\nlayout = plain", 1e-12);
+    check_made(grid, 0, 5, 500, "precision = float\nresident = 2", 3e-6);
+    check_made(grid, 0, 5, 500, "precision = float\nresident = 8", 3e-6);
+}
+
+static void more_points_than_a_batch_are_evaluated(void **state)
+{
+    (void)state;
+    static const int grid[3] = {9, 14, 11};
+    check_made(grid, 1, 2, 150001, "precision = float\nsort = yes", 3e-6);
+    check_made(grid, 0, 1, 70000, "precision = double\nsort = no", 1e-12);
+}
+
+static void real_files_agree(void **state)
+{
+    (void)state;
+    const double e = 2 * 5.1315, a[3][3] = {{-e, 0, e}, {0, e, e}, {-e, e, 0}};
+    static const char *const precision[] = {"float", "double"};
+    static const double tolerance[] = {3e-6, 1e-12};
+    char settings[512];
+    for (int p = 0; p < 2; p++) {
+        orbital_bench *b = bench_new(a, 32, 32, 1, device);
+        snprintf(settings, sizeof settings, "file = %s\nprecision = %s", silicon, precision[p]);
+        bench_open(b, "bspline_orbitals", settings);
+        compare(b, "silicon", 3000, tolerance[p]);
+        bench_free(b);
+    }
+    double c[3][3];
+    hid_t file = H5Fopen(diamond, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t set = H5Dopen2(file, "/supercell/primitive_vectors", H5P_DEFAULT);
+    assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, c) >= 0);
+    H5Dclose(set);
+    H5Fclose(file);
+    orbital_bench *b = bench_new((const double(*)[3])c, 4, 4, 1, device);
+    snprintf(settings, sizeof settings, "file = %s", diamond);
+    bench_open(b, "bspline_orbitals", settings);
+    compare(b, "diamond", 500, 3e-6);
+    bench_free(b);
+}
+
+static void analytic_orbitals_agree(void **state)
+{
+    (void)state;
+    const double a[3][3] = {{5, 0.4, 0}, {-0.7, 6, 0.3}, {0.2, 0.5, 7}};
+    orbital_bench *b = bench_new(a, 57, 33, 1, device);
+    bench_open(b, "plane_waves", "");
+    compare(b, "plane waves", 1000, 1e-11);
+    bench_free(b);
+    b = bench_new(NULL, 2, 1, 1, device);
+    bench_open(b, "slater_orbitals", "nuclei = 0 0 0.5 1  1 2 3 2\nzeta = 1.1 1.6875\non = 1 2");
+    compare(b, "Slater functions", 1000, 1e-11);
+    bench_free(b);
+}
+
+/* Movers record their sweeps: nothing may be allocated or waited for. */
+static void evaluation_can_be_recorded_in_a_graph(void **state)
+{
+    (void)state;
+    enum { POINTS = 5000 };
+    const double e = 2 * 5.1315, a[3][3] = {{-e, 0, e}, {0, e, e}, {-e, e, 0}};
+    char settings[512];
+    orbital_bench *b = bench_new(a, 32, 32, 1, device);
+    snprintf(settings, sizeof settings, "file = %s\nsort = yes", silicon);
+    bench_open(b, "bspline_orbitals", settings);
+    const plugmc_gpu *gpu = b->host.gpu;
+    plugmc_context *c = b->host.context;
+    plugmc_device_pointer at, out;
+    plugmc_graph *graph = NULL;
+    const size_t bytes = POINTS * 32 * 8;
+    double *first = bench_points(&b->system.box, POINTS, 1), *second = bench_points(&b->system.box, POINTS, 2);
+    float *values = malloc(bytes);
+    double complex *unpacked = malloc(POINTS * 32 * sizeof *unpacked);
+    assert_int_equal(gpu->allocate(c, 24 * POINTS, &at), 0);
+    assert_int_equal(gpu->allocate(c, bytes, &out), 0);
+    assert_int_equal(gpu->upload(c, at, first, 24 * POINTS), 0);
+    plugmc_orbital_request q = {.size = sizeof q, .on_device = 1, .real_size = 4, .points = POINTS,
+                                .positions = (const double *)(uintptr_t)at, .pitch = 32,
+                                .values = (void *)(uintptr_t)out};
+    assert_int_equal(gpu->graph_begin(c), 0);
+    assert_int_equal(b->orbitals->evaluate(b->instance, &q), 0);
+    assert_int_equal(gpu->graph_end(c, &graph), 0);
+    for (int turn = 0; turn < 3; turn++) {
+        const double *r = turn == 1 ? second : first;
+        assert_int_equal(gpu->upload(c, at, r, 24 * POINTS), 0);
+        assert_int_equal(gpu->graph_launch(c, graph), 0);
+        assert_int_equal(gpu->download(c, values, out, bytes), 0);
+        evaluated host = bench_evaluate(b, 0, r, POINTS, 8, 0, 0);
+        unpack(values, unpacked, POINTS, 32, 32, 2, 4);
+        assert_true(apart(unpacked, host.values, POINTS * 32) < 3e-6);
+        evaluated_free(&host);
+    }
+    assert_int_equal(gpu->release(c, at), 0);
+    assert_int_equal(gpu->release(c, out), 0);
+    free(first);
+    free(second);
+    free(values);
+    free(unpacked);
+    bench_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(splines_of_all_sizes_agree),
+        cmocka_unit_test(sorting_and_layout_change_nothing),
+        cmocka_unit_test(more_points_than_a_batch_are_evaluated),
+        cmocka_unit_test(real_files_agree),
+        cmocka_unit_test(analytic_orbitals_agree),
+        cmocka_unit_test(evaluation_can_be_recorded_in_a_graph),
+    };
+    char why[512];
+    int version;
+    report messages = {0};
+    nvrtc *compiler = nvrtc_open(why);
+    bool found = compiler && gpu_count(&version, why) > 0;
+    if (compiler) nvrtc_close(compiler); /* gpu_open chooses one for the driver */
+    if (!found) {
+        printf("skipped: %s\n", why);
+        return 77;
+    }
+    if (!mkdtemp(folder)) return 1;
+    setenv("PLUGMC_CACHE_DIR", folder, 1);
+    device = gpu_open(0, false, why);
+    if (!device) {
+        printf("failed: %s\n", why);
+        remove_folder(folder);
+        return 1;
+    }
+    gpu_describe(stdout, device);
+    gpu_bind(device, NULL, &messages);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    gpu_close(device);
+    remove_folder(folder);
+    return failed != 0;
+}

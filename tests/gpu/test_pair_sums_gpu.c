@@ -1,0 +1,292 @@
+/* Sums over pairs on a GPU: the histograms of rdf, charge_density and dressed_ion against those of
+ * the CPU, to the count; energies to rounding. And a million ions: both ways of counting give the
+ * same, and how long it all takes. Skipped without a GPU. */
+#include "testing.h"
+
+#include <time.h>
+
+#include "movers.h"
+#include "run/context.h"
+
+static gpu *device;
+static report messages;
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double uniform(uint32_t index, uint32_t draw)
+{
+    plugmc_random r = plugmc_draw(71, 0, 0, index, PLUGMC_PURPOSE_INITIAL, draw);
+    return plugmc_uniform_double(r.word[0], r.word[1]);
+}
+
+/* ---- A system and an observable of it, on the CPU or the GPU --------------------------------- */
+
+typedef enum shape { BRICK, RECTANGLE, SPHERE, OBLIQUE, SHAPES } shape;
+
+typedef struct setup {
+    bench b;
+    plugmc_context context;
+    const plugmc_plugin *plugin;
+    void *instance;
+    plugmc_view view;
+    int64_t width;
+} setup;
+
+static void make_sphere(plugmc_box *box, double radius)
+{
+    *box = (plugmc_box){.domain = PLUGMC_DOMAIN_SPHERE, .dimension = 3, .radius = radius,
+                        .length = {2 * radius, 2 * radius, 2 * radius},
+                        .volume = 4 * M_PI / 3 * radius * radius * radius};
+}
+
+static void make_oblique(plugmc_box *box)
+{
+    static const double v[3][3] = {{21, 0, 0}, {4, 19, 0}, {-3, 5, 22}};
+    memcpy(box->vector, v, sizeof v);
+    box->oblique = 1;
+    box->volume = v[0][0] * v[1][1] * v[2][2];
+    for (int i = 0; i < 3; i++) {
+        box->length[i] = sqrt(v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
+        for (int d = 0; d < 3; d++)
+            box->inverse[i][d] = (v[(d + 1) % 3][(i + 1) % 3] * v[(d + 2) % 3][(i + 2) % 3] -
+                                  v[(d + 1) % 3][(i + 2) % 3] * v[(d + 2) % 3][(i + 1) % 3]) /
+                                 box->volume;
+    }
+}
+
+static void begin(setup *s, shape shape, int64_t cations, int64_t anions, int walkers)
+{
+    bench_begin(&s->b, shape == RECTANGLE ? 2 : 3, (double[3]){20, 22, 24}, walkers, 3);
+    for (int d = 0; d < 3; d++) {
+        s->b.system.box.vector[d][d] = s->b.system.box.length[d];
+        s->b.system.box.inverse[d][d] = 1 / s->b.system.box.length[d];
+    }
+    if (shape == SPHERE) make_sphere(&s->b.system.box, 12);
+    if (shape == OBLIQUE) make_oblique(&s->b.system.box);
+    bench_species(&s->b, "cation", cations, 0, 3);
+    bench_species(&s->b, "anion", anions, 0, -1);
+    s->b.system.threads = 2;
+}
+
+/* [walkers][particles][3], the same every time. */
+static double *place_ions(const bench *b)
+{
+    const plugmc_box *box = &b->system.box;
+    double *positions = bench_positions(b);
+    for (int64_t i = 0; i < b->system.walkers * b->system.particles; i++) {
+        double f[3], *r = positions + 3 * i, square = 0;
+        for (uint32_t draw = 0; draw < 80; draw++) {
+            square = 0;
+            for (int d = 0; d < 3; d++) {
+                f[d] = d < box->dimension ? uniform((uint32_t)i, 3 * draw + (uint32_t)d) : 0;
+                square += pow(2 * f[d] - 1, 2);
+            }
+            if (box->domain == PLUGMC_DOMAIN_PERIODIC || square < 1) break;
+        }
+        for (int d = 0; d < 3; d++)
+            r[d] = box->domain == PLUGMC_DOMAIN_SPHERE ? box->radius * (2 * f[d] - 1)
+                   : box->oblique ? f[0] * box->vector[0][d] + f[1] * box->vector[1][d] +
+                                        f[2] * box->vector[2][d]
+                                  : box->length[d] * f[d];
+        if (box->dimension == 2) r[2] = 0;
+    }
+    return positions;
+}
+
+static void start(setup *s, const char *name, const char *settings, const double *positions,
+                  int on_gpu)
+{
+    bench *b = &s->b;
+    const size_t bytes = 3 * (size_t)b->system.walkers * (size_t)b->system.particles * sizeof(double);
+    s->plugin = open_plugin(name);
+    s->instance = bench_allocate(b->host.context, s->plugin->instance_size);
+    set_parameters(s->plugin, s->instance, settings);
+    s->context = (plugmc_context){.report = &messages, .gpu = on_gpu ? device : NULL,
+                                  .file = "test", .section = name};
+    if (on_gpu) gpu_bind(device, &b->system, &messages);
+    b->host = context_host(&s->context, &b->system);
+    bench_expect(b, s->plugin->prepare(s->instance, &b->host));
+    if (on_gpu) {
+        plugmc_device_pointer at;
+        bench_expect(b, b->host.gpu->allocate(b->host.context, bytes, &at));
+        bench_expect(b, b->host.gpu->upload(b->host.context, at, positions, bytes));
+        positions = (const double *)(uintptr_t)at;
+    }
+    bench_expect(b, b->host.view(b->host.context, positions, on_gpu, &s->view));
+    plugmc_quantity q;
+    s->width = 0;
+    for (int i = 0; s->plugin->observable->quantity(s->instance, i, &q); i++) s->width += q.length;
+}
+
+static double *measure(setup *s)
+{
+    double *values = calloc((size_t)(s->width * s->b.system.walkers), sizeof *values);
+    bench_expect(&s->b, s->plugin->observable->measure(s->instance, &s->b.host, &s->view, values));
+    return values;
+}
+
+static void finish(setup *s)
+{
+    if (s->view.on_device)
+        bench_expect(&s->b, s->b.host.gpu->release(s->b.host.context, (plugmc_device_pointer)(
+                                                                          uintptr_t)s->view.positions));
+    context_release(&s->context);
+    bench_end(&s->b);
+}
+
+/* ---- Histograms ------------------------------------------------------------------------------ */
+
+static void histograms_are_those_of_the_cpu(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"cells", "all_pairs"};
+    static const double reach[] = {1.3, 2.7, 5.5};
+    static const int64_t counts[][2] = {{3, 2}, {100, 157}, {300, 900}, {512, 512}, {5000, 2000}};
+    for (int shape = 0; shape < SHAPES; shape++)
+        for (int k = 0; k < 3; k++)
+            for (int n = 0; n < 5; n++) {
+                double *values[2][2], sum = 0;
+                size_t bytes = 0;
+                for (int on_gpu = 0; on_gpu < 2; on_gpu++)
+                    for (int method = 0; method < 2; method++) {
+                        static setup s;
+                        char settings[128];
+                        snprintf(settings, sizeof settings, "r_max=%g bins=%d method=%s%s", reach[k],
+                                 n == 3 ? 3000 : 150, methods[method],
+                                 shape == SPHERE ? " margin=6" : "");
+                        begin(&s, shape, counts[n][0], counts[n][1], 1 + n % 2);
+                        double *positions = place_ions(&s.b);
+                        start(&s, "charge_density", settings, positions, on_gpu);
+                        values[on_gpu][method] = measure(&s);
+                        bytes = (size_t)(s.width * s.b.system.walkers) * sizeof(double);
+                        finish(&s);
+                        free(positions);
+                    }
+                for (size_t i = 0; i < bytes / sizeof(double); i++) sum += values[0][0][i];
+                assert_true(sum > 0);
+                for (int other = 1; other < 4; other++)
+                    assert_memory_equal(values[0][0], values[other / 2][other % 2], bytes);
+                for (int one = 0; one < 4; one++) free(values[one / 2][one % 2]);
+            }
+}
+
+/* ---- Energies -------------------------------------------------------------------------------- */
+
+/* Three terms on the GPU or the CPU; in a brick one of them has cells. */
+static void add_potentials(bench *b, int periodic)
+{
+    bench_potential(b, "hard_disk", "");
+    bench_potential(b, "coulomb", periodic ? "bjerrum_length=7.117 minimum_image=yes"
+                                           : "bjerrum_length=7.117");
+    bench_potential(b, "yukawa", "bjerrum_length=2 kappa=0.4 cutoff=4");
+    b->terms[2].sampled = 0;
+    for (int t = 0; t < 3; t++)
+        if (b->terms[t].plugin->configure)
+            bench_expect(b, b->terms[t].plugin->configure(b->terms[t].instance, &b->host));
+}
+
+static void energies_are_those_of_the_cpu(void **state)
+{
+    (void)state;
+    static const int64_t counts[][2] = {{3, 2}, {100, 157}, {256, 768}, {1000, 3001}};
+    for (int shape = 0; shape <= SPHERE; shape += SPHERE)
+        for (int n = 0; n < 4; n++) {
+            double *values[3];
+            int64_t width = 0;
+            for (int run = 0; run < 3; run++) { /* CPU, GPU, GPU again */
+                static setup s;
+                begin(&s, shape, counts[n][0], counts[n][1], 2);
+                add_potentials(&s.b, shape == BRICK);
+                double *positions = place_ions(&s.b);
+                start(&s, "energy", "", positions, run > 0);
+                values[run] = measure(&s);
+                width = s.width * s.b.system.walkers;
+                finish(&s);
+                free(positions);
+            }
+            assert_int_equal(width, 2 * 4);
+            for (int64_t i = 0; i < width; i++) assert_close(values[1][i], values[0][i], 1e-11, 1e-11);
+            assert_memory_equal(values[1], values[2], (size_t)width * sizeof(double));
+            for (int run = 0; run < 3; run++) free(values[run]);
+        }
+}
+
+/* ---- A million ions -------------------------------------------------------------------------- */
+
+static double time_of(setup *s, const char *name, const char *settings, const double *positions,
+                      double **values)
+{
+    start(s, name, settings, positions, 1);
+    free(measure(s)); /* the first one loads */
+    const double begin = seconds();
+    *values = measure(s);
+    const double taken = seconds() - begin;
+    printf("%s %s: %.4f s\n", name, settings, taken);
+    return taken;
+}
+
+static void a_million_ions(void **state)
+{
+    (void)state;
+    static setup s;
+    static const char *const settings[] = {"r_max=228.24 margin=285.3 bins=228 method=cells",
+                                           "r_max=228.24 margin=285.3 bins=228 method=all_pairs"};
+    double *values[2], *positions = NULL;
+    size_t bytes = 0;
+    for (int method = 0; method < 2; method++) {
+        begin(&s, SPHERE, 262144, 786432, 1);
+        make_sphere(&s.b.system.box, 3795.31);
+        if (!positions) positions = place_ions(&s.b);
+        time_of(&s, "charge_density", settings[method], positions, &values[method]);
+        bytes = (size_t)s.width * sizeof(double);
+        finish(&s);
+    }
+    assert_memory_equal(values[0], values[1], bytes);
+    for (int method = 0; method < 2; method++) free(values[method]);
+
+    /* every pair in a bin: the shared histograms at their busiest */
+    begin(&s, BRICK, 262144, 786432, 1);
+    double *in_brick = place_ions(&s.b);
+    time_of(&s, "charge_density", "method=all_pairs", in_brick, &values[0]);
+    finish(&s);
+    free(in_brick);
+    free(values[0]);
+
+    begin(&s, SPHERE, 262144, 786432, 1);
+    make_sphere(&s.b.system.box, 3795.31);
+    bench_potential(&s.b, "coulomb", "bjerrum_length=7.117");
+    const double taken = time_of(&s, "energy", "", positions, &values[0]);
+    printf("energy %.12g kT an ion, %.3g pairs/s\n", values[0][0], 0.5 * pow(1048576, 2) / taken);
+    finish(&s);
+    free(values[0]);
+    free(positions);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(histograms_are_those_of_the_cpu),
+        cmocka_unit_test(energies_are_those_of_the_cpu),
+        cmocka_unit_test(a_million_ions),
+    };
+    char why[512];
+    int version;
+    if (gpu_count(&version, why) == 0) {
+        printf("skipped: %s\n", why);
+        return 77;
+    }
+    device = gpu_open(0, false, why);
+    if (!device) {
+        printf("failed: %s\n", why);
+        return 1;
+    }
+    gpu_describe(stdout, device);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    gpu_close(device);
+    return failed != 0;
+}

@@ -1,0 +1,484 @@
+/* Hybrid Monte Carlo: exact results for oscillators, reversal bit for bit, threads, resumption, and
+ * a liquid against single moves. Statistical tests have fixed seeds; one at 4 standard errors raises
+ * a false alarm in 1 of 16,000 cases. */
+#include "testing.h"
+
+#include "movers.h"
+#include "forces.h"
+#include "../../plugins/movers/hmc/hmc.cu"
+
+/* ---- Oscillators: a field made here ---------------------------------------------------------- */
+
+typedef struct well {
+    double stiffness; /* kT/length^2 */
+    double centre;    /* of each coordinate */
+    int lying;        /* 1: forces depend on how often one asks */
+    int asked;
+} well;
+
+static int64_t well_energy(const void *instance, const plugmc_particles *p, double *energy)
+{
+    const well *w = instance;
+    const double *axes[3] = {p->x, p->y, p->z};
+    for (int64_t i = 0; i < p->n; i++)
+        for (int d = 0; d < 3; d++)
+            *energy += w->stiffness / 2 * pow(axes[d][i] - w->centre, 2);
+    return 0;
+}
+
+static int well_derivatives(const void *instance, const plugmc_particle *p, plugmc_derivatives *out)
+{
+    well *w = (well *)instance;
+    const double r[3] = {p->x - w->centre, p->y - w->centre, p->z - w->centre};
+    const double wrong = w->lying && ++w->asked % 1000 == 0 ? 1e-9 : 0;
+    for (int d = 0; d < 3; d++) {
+        out->energy += w->stiffness / 2 * r[d] * r[d];
+        out->gradient[d] += w->stiffness * r[d] + wrong;
+    }
+    return p->x > 19; /* a wall that nobody comes to */
+}
+
+static const plugmc_field well_field = {sizeof well_field,
+                                        PLUGMC_FIELD_ENERGY | PLUGMC_FIELD_DERIVATIVE, well_energy,
+                                        well_derivatives};
+static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL, NULL};
+static const plugmc_plugin well_plugin = {.real_size = sizeof(double), .kind = PLUGMC_POTENTIAL,
+                                          .name = "well", .potential = &well_potential};
+
+enum { WELLS = 100 };
+
+static void begin_wells(bench *b, well *w)
+{
+    static const double masses[2] = {1, 4};
+    bench_begin(b, 3, (double[3]){20, 20, 20}, 1, 5);
+    bench_cube(b, 20);
+    bench_species(b, "light", WELLS / 2, 0, 0);
+    bench_species(b, "heavy", WELLS / 2, 0, 0);
+    bench_masses(b, masses);
+    b->terms[b->system.term_count++] =
+        (plugmc_term){.label = "well", .plugin = &well_plugin, .instance = w, .sampled = 1};
+}
+
+/* State of walker 0. */
+static hmc_state state_of(bench *b, test_mover *mover)
+{
+    hmc_state state;
+    test_archive archive;
+    mover_save(b, mover, &archive);
+    for (int k = 0; k < archive.blobs; k++)
+        if (!strcmp(archive.blob[k].name, "states")) memcpy(&state, archive.blob[k].data, sizeof state);
+    archive_end(&archive);
+    return state;
+}
+
+/* Mean change of H of n leapfrog steps, from its matrix M on (x sqrt(k), p / sqrt(m)): half of
+ * |M|^2 - 2, a degree of freedom. */
+static double exact_change(double frequency, double step, int n)
+{
+    const double a = frequency * step;
+    double m[2][2] = {{1, 0}, {0, 1}};
+    for (int k = 0; k < n; k++)
+        for (int c = 0; c < 2; c++) {
+            double x = m[0][c], p = m[1][c];
+            p -= a / 2 * x;
+            x += a * p;
+            p -= a / 2 * x;
+            m[0][c] = x;
+            m[1][c] = p;
+        }
+    return (m[0][0] * m[0][0] + m[0][1] * m[0][1] + m[1][0] * m[1][0] + m[1][1] * m[1][1] - 2) / 2;
+}
+
+typedef struct tally {
+    double n, sum, squares;
+} tally;
+
+static void add(tally *t, double x)
+{
+    t->n++;
+    t->sum += x;
+    t->squares += x * x;
+}
+static double mean(const tally *t) { return t->sum / t->n; }
+static double error(const tally *t)
+{
+    return sqrt((t->squares / t->n - mean(t) * mean(t)) / (t->n - 1));
+}
+
+/* Of `sweeps` trajectories. */
+typedef struct oscillation {
+    tally change, weight, accepted, square[2];
+} oscillation;
+
+static oscillation oscillate(double step, int steps, int sweeps)
+{
+    bench b;
+    well w = {.stiffness = 4, .centre = 10};
+    char settings[64];
+    oscillation out = {0};
+    static double r[3 * WELLS];
+    begin_wells(&b, &w);
+    snprintf(settings, sizeof settings, "time_step=%.17g steps=%d", step, steps);
+    test_mover mover = mover_new(&b, "hmc", settings);
+    for (int i = 0; i < 3 * WELLS; i++) r[i] = 10 + 0.5 * (i % 3 - 1);
+    mover_load(&b, &mover, r);
+    uint64_t accepted = 0;
+    for (int s = 0; s < sweeps + 20; s++) {
+        mover_sweep(&b, &mover, (uint64_t)s, 1);
+        const hmc_state state = state_of(&b, &mover);
+        const uint64_t before = accepted;
+        accepted = state.accepted;
+        if (s < 20) continue;
+        add(&out.change, state.change);
+        add(&out.weight, exp(-state.change));
+        add(&out.accepted, (double)(accepted - before));
+        mover_store(&b, &mover, r);
+        double square[2] = {0};
+        for (int i = 0; i < 3 * WELLS; i++) square[i >= 3 * WELLS / 2] += pow(r[i] - 10, 2);
+        for (int k = 0; k < 2; k++) add(&out.square[k], square[k] / (3 * WELLS / 2));
+    }
+    bench_end(&b);
+    return out;
+}
+
+/* Frequencies are 2 and 1; a trajectory lasts about a quarter of the mean period, so that each is
+ * nearly independent of the last; errors of x^2 are doubled for the rejected ones. */
+static void oscillators_are_exact(void **state)
+{
+    (void)state;
+    const double step = 0.32;
+    double change[2];
+    for (int half = 0; half < 2; half++) {
+        const double h = half ? step / 2 : step;
+        const int steps = half ? 8 : 4;
+        const double exact = 150 * (exact_change(2, h, steps) + exact_change(1, h, steps));
+        oscillation o = oscillate(h, steps, half ? 8000 : 4000);
+        change[half] = mean(&o.change);
+        assert_z("<change of H>", mean(&o.change), error(&o.change), exact, 4);
+        assert_z("<exp(-change of H)>", mean(&o.weight), error(&o.weight), 1, 4);
+        assert_z("acceptance, erfc(sqrt(<change>)/2)", mean(&o.accepted), error(&o.accepted),
+                 erfc(sqrt(exact) / 2), 4);
+        for (int k = 0; k < 2; k++)
+            assert_z("<x^2>", mean(&o.square[k]), 2 * error(&o.square[k]), 0.25, 4);
+    }
+    printf("half the time step: <change of H> is %.2f times smaller, fourth order 16\n",
+           change[0] / change[1]);
+    assert_true(change[0] / change[1] > 11 && change[0] / change[1] < 21);
+}
+
+static void momenta_are_gaussian(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    tally moment[4] = {{0}};
+    for (uint32_t i = 0; i < N; i++) {
+        int64_t p[3];
+        hmc_momentum(1, 0, 0, i, 3, 9, p);
+        for (int d = 0; d < 3; d++) {
+            const double x = (double)p[d] / HMC_MOMENTUM_UNIT / 3;
+            add(&moment[0], x);
+            add(&moment[1], x * x);
+            add(&moment[2], x * x * x * x);
+        }
+        add(&moment[3], (double)p[0] * (double)p[1] / HMC_MOMENTUM_UNIT / HMC_MOMENTUM_UNIT / 9);
+    }
+    const double expected[4] = {0, 1, 3, 0};
+    for (int k = 0; k < 4; k++)
+        assert_z("moment", mean(&moment[k]), error(&moment[k]), expected[k], 4);
+    for (int k = 1; k < 100000; k++) { /* the functions behind them */
+        double s, c, t = k / 100000.0;
+        hmc_sincos(t, &s, &c);
+        assert_close(s, sin(2 * M_PI * t), 0, 4e-16 + 1e-15);
+        assert_close(c, cos(2 * M_PI * t), 0, 4e-16 + 1e-15);
+        assert_close(hmc_log(t), log(t), 1e-15, 0);
+    }
+}
+
+/* ---- Liquids --------------------------------------------------------------------------------- */
+
+static const char liquid[] = "epsilon=0.9 cutoff=2 truncation=force_shift";
+
+typedef struct shape {
+    const char *name;
+    int dimension, side, walkers;
+    double vector[3][3];
+} shape;
+
+static const shape shapes[] = {
+    {"cube", 3, 4, 2, {{4.4, 0, 0}, {0, 4.4, 0}, {0, 0, 4.4}}},
+    {"brick with many cells", 3, 5, 1, {{6.1, 0, 0}, {0, 6.5, 0}, {0, 0, 8.2}}},
+    {"oblique", 3, 5, 1, {{6.1, 0, 0}, {1.5, 6.3, 0}, {-1.2, 0.8, 6.6}}},
+    {"square", 2, 8, 1, {{9, 0, 0}, {0, 9, 0}, {0, 0, 1}}},
+};
+
+/* Two species, as many of each. */
+static int begin_liquid(bench *b, const shape *s)
+{
+    static const double masses[2] = {1, 2};
+    bench_begin(b, s->dimension, (double[3]){1, 1, 1}, s->walkers, 11);
+    bench_vectors(b, s->vector);
+    const int n = s->dimension == 3 ? s->side * s->side * s->side : s->side * s->side;
+    bench_species(b, "A", n / 2, 1, 0);
+    bench_species(b, "B", n - n / 2, 1, 0);
+    bench_masses(b, masses);
+    return n;
+}
+
+static test_mover start_liquid(bench *b, const shape *s, const char *settings, double **positions)
+{
+    begin_liquid(b, s);
+    bench_expect(b, bench_configured(b, "lennard_jones", liquid));
+    test_mover mover = mover_new(b, "hmc", settings);
+    *positions = bench_positions(b);
+    bench_lattice(b, s->side, 0.02, *positions);
+    mover_load(b, &mover, *positions);
+    return mover;
+}
+
+static size_t position_bytes(const bench *b)
+{
+    return (size_t)(3 * b->system.particles * b->system.walkers) * sizeof(double);
+}
+
+/* The mover checks it itself, positions and momenta, to the last bit; and what it does besides is not
+ * changed by the check. */
+static void trajectories_lead_back(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        bench b, plain;
+        double *r, *same;
+        test_mover mover = start_liquid(&b, &shapes[k], "steps=10 time_step=0.01 check_reversal=yes", &r);
+        mover_sweep(&b, &mover, 0, 10);
+        mover_store(&b, &mover, r);
+        test_mover other = start_liquid(&plain, &shapes[k], "steps=10 time_step=0.01", &same);
+        mover_sweep(&plain, &other, 0, 4);
+        mover_sweep(&plain, &other, 4, 6);
+        mover_store(&plain, &other, same);
+        plugmc_counts counts;
+        bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 0));
+        printf("%s: %d of %d accepted\n", shapes[k].name, (int)counts.accepted, (int)counts.trials);
+        assert_int_equal(counts.trials, 10 * shapes[k].walkers);
+        assert_true(counts.accepted > 0);
+        assert_memory_equal(r, same, position_bytes(&b));
+        free(r), free(same);
+        bench_end(&b), bench_end(&plain);
+    }
+}
+
+static void forces_that_lie_are_noticed(void **state)
+{
+    (void)state;
+    bench b;
+    well w = {.stiffness = 4, .centre = 10, .lying = 1};
+    static double r[3 * WELLS];
+    begin_wells(&b, &w);
+    test_mover mover = mover_new(&b, "hmc", "time_step=0.1 check_reversal=yes");
+    for (int i = 0; i < 3 * WELLS; i++) r[i] = 10;
+    mover_load(&b, &mover, r);
+    assert_int_not_equal(mover.calls->sweep(mover.instance, &b.host, 0, 1), PLUGMC_OK);
+    assert_non_null(strstr(b.message, "does not lead back"));
+    bench_end(&b);
+}
+
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        double *r[3], energy[3][2];
+        for (int t = 0; t < 3; t++) {
+            bench b;
+            begin_liquid(&b, &shapes[k]);
+            b.system.threads = t + 1;
+            bench_expect(&b, bench_configured(&b, "lennard_jones", liquid));
+            test_mover mover = mover_new(&b, "hmc", "steps=7 time_step=0.01");
+            r[t] = bench_positions(&b);
+            bench_lattice(&b, shapes[k].side, 0.02, r[t]);
+            mover_load(&b, &mover, r[t]);
+            mover_sweep(&b, &mover, 0, 8);
+            mover_store(&b, &mover, r[t]);
+            bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, energy[t]));
+            assert_memory_equal(r[t], r[0], position_bytes(&b));
+            assert_memory_equal(energy[t], energy[0], (size_t)shapes[k].walkers * sizeof(double));
+            bench_end(&b);
+        }
+        for (int t = 0; t < 3; t++) free(r[t]);
+    }
+}
+
+static void a_resumed_run_goes_on(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        static const char settings[] = "length=0.08 time_step=0.02";
+        bench b, later;
+        double *straight, *middle, *unused;
+        test_archive archive, ends[2];
+        test_mover mover = start_liquid(&b, &shapes[k], settings, &straight);
+        mover_sweep(&b, &mover, 0, 5);
+        bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0.0123));
+        mover_sweep(&b, &mover, 5, 5);
+        middle = bench_positions(&b);
+        mover_store(&b, &mover, middle);
+        mover_save(&b, &mover, &archive);
+        mover_sweep(&b, &mover, 10, 10);
+        mover_store(&b, &mover, straight);
+        mover_save(&b, &mover, &ends[0]);
+
+        test_mover again = start_liquid(&later, &shapes[k], settings, &unused);
+        mover_load(&later, &again, middle);
+        mover_restore(&later, &again, &archive);
+        assert_close(again.calls->step(again.instance), 0.0123, 0, 0);
+        mover_sweep(&later, &again, 10, 10);
+        mover_store(&later, &again, unused);
+        mover_save(&later, &again, &ends[1]);
+        assert_memory_equal(unused, straight, position_bytes(&b));
+        assert_memory_not_equal(unused, middle, position_bytes(&b));
+        for (int blob = 0; blob < ends[0].blobs; blob++) /* energies and changes of H among them */
+            assert_memory_equal(ends[0].blob[blob].data, ends[1].blob[blob].data,
+                                ends[0].blob[blob].bytes);
+        archive_end(&archive), archive_end(&ends[0]), archive_end(&ends[1]);
+        free(straight), free(middle), free(unused);
+        bench_end(&b), bench_end(&later);
+    }
+}
+
+/* The running energy is that of the positions, and so are the forces: a short trajectory conserves
+ * H as the square of the time step says. */
+static void energies_and_forces_belong_together(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        bench b;
+        double *r, energy[2], change[2];
+        for (int half = 0; half < 2; half++) {
+            test_mover mover = start_liquid(&b, &shapes[k],
+                                            half ? "steps=40 time_step=0.00025" : "steps=20 time_step=0.0005", &r);
+            mover_sweep(&b, &mover, 0, 1);
+            mover_store(&b, &mover, r);
+            bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, energy));
+            if (state_of(&b, &mover).accepted)
+                assert_close(energy[0], bench_energy(&b, r, NULL, NULL), 1e-12, 1e-12);
+            change[half] = state_of(&b, &mover).change;
+            free(r);
+            bench_end(&b);
+        }
+        printf("%s: change of H %.3g, with half the time step %.3g\n", shapes[k].name, change[0], change[1]);
+        assert_true(fabs(change[0]) < 1e-3);
+        assert_close(change[0] / change[1], 4, 0.1, 0);
+    }
+}
+
+/* Mean energy and pressure of a liquid, in blocks. */
+static void sample_liquid(const char *name, const char *settings, int skip, int sweeps, int every,
+                          tally out[2])
+{
+    enum { BLOCKS = 20 };
+    static const double mass = 1;
+    bench b;
+    double *r;
+    bench_begin(&b, 3, (double[3]){4.3, 4.3, 4.3}, 1, 3);
+    bench_cube(&b, 4.3);
+    bench_species(&b, "A", 64, 1, 0);
+    bench_masses(&b, &mass);
+    bench_expect(&b, bench_configured(&b, "lennard_jones", "epsilon=0.8 cutoff=2.1 truncation=shift"));
+    test_mover mover = mover_new(&b, name, settings);
+    r = bench_positions(&b);
+    bench_lattice(&b, 4, 0, r);
+    mover_load(&b, &mover, r);
+    mover_sweep(&b, &mover, 0, (uint64_t)skip);
+    const int samples = sweeps / every / BLOCKS;
+    uint64_t at = (uint64_t)skip;
+    for (int block = 0; block < BLOCKS; block++) {
+        double sum[2] = {0};
+        for (int s = 0; s < samples; s++) {
+            double virial[3] = {0};
+            mover_sweep(&b, &mover, at, (uint64_t)every);
+            at += (uint64_t)every;
+            mover_store(&b, &mover, r);
+            sum[0] += bench_energy(&b, r, NULL, virial) / 64;
+            sum[1] += 64 / b.system.box.volume +
+                      (virial[0] + virial[1] + virial[2]) / (3 * b.system.box.volume);
+        }
+        add(&out[0], sum[0] / samples);
+        add(&out[1], sum[1] / samples);
+    }
+    plugmc_counts counts;
+    bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 0));
+    printf("%s: energy %.4f(%.0f), pressure %.4f(%.0f), acceptance %.2f\n", name, mean(&out[0]),
+           1e4 * error(&out[0]), mean(&out[1]), 1e4 * error(&out[1]),
+           (double)counts.accepted / (double)counts.trials);
+    free(r);
+    bench_end(&b);
+}
+
+static void a_liquid_is_that_of_single_moves(void **state)
+{
+    (void)state;
+    tally one[2] = {{0}}, all[2] = {{0}};
+    sample_liquid("hmc", "time_step=0.015 steps=14", 100, 1400, 2, all);
+    sample_liquid("serial", "step=0.2", 1000, 20000, 20, one);
+    for (int k = 0; k < 2; k++)
+        assert_z(k ? "pressure" : "energy", mean(&all[k]), hypot(error(&all[k]), error(&one[k])),
+                 mean(&one[k]), 4);
+}
+
+/* ---- What cannot be, and tuning -------------------------------------------------------------- */
+
+static void refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    bench b;
+    well w = {.stiffness = 4, .centre = 10};
+    test_mover mover;
+    begin_wells(&b, &w);
+    b.species[1].mass = 0;
+    assert_int_not_equal(mover_try(&b, &mover, "hmc", ""), PLUGMC_OK);
+    assert_non_null(strstr(b.message, "'heavy' has a mass of 0"));
+    assert_int_not_equal(mover_try(&b, &mover, "hmc", "length=10 time_step=1e-6"), PLUGMC_OK);
+    assert_non_null(strstr(b.message, "more than a million"));
+    b.species[1].mass = 1;
+    mover = mover_new(&b, "hmc", "");
+    assert_int_not_equal(mover.calls->set_step(mover.instance, &b.host, 0), PLUGMC_OK);
+    static double r[3 * WELLS];
+    w.stiffness = NAN;
+    assert_int_not_equal(mover.calls->load(mover.instance, &b.host, r), PLUGMC_OK);
+    assert_non_null(strstr(b.message, "not a number"));
+    bench_end(&b);
+}
+
+/* What the core does in equilibration: the time step times acceptance over target. */
+static void the_time_step_is_tuned(void **state)
+{
+    (void)state;
+    bench b;
+    well w = {.stiffness = 4, .centre = 10};
+    static double r[3 * WELLS];
+    begin_wells(&b, &w);
+    test_mover mover = mover_new(&b, "hmc", "time_step=0.01 length=1");
+    for (int i = 0; i < 3 * WELLS; i++) r[i] = 10 + 0.5 * (i % 3 - 1);
+    mover_load(&b, &mover, r);
+    const double target = mover.calls->target_acceptance(mover.instance);
+    assert_close(target, 0.65, 0, 0);
+    plugmc_counts counts;
+    for (int round = 0; round < 20; round++) {
+        mover_sweep(&b, &mover, (uint64_t)(200 * round), 200);
+        bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 1));
+        assert_int_equal(counts.trials, 200);
+        const double factor = (double)counts.accepted / 200 / target;
+        bench_expect(&b, mover.calls->set_step(mover.instance, &b.host,
+                                               mover.calls->step(mover.instance) * fmin(2, fmax(0.5, factor))));
+    }
+    mover_sweep(&b, &mover, 4000, 2000);
+    bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 1));
+    printf("time step %.3g, acceptance %.3f\n", mover.calls->step(mover.instance), counts.accepted / 2000.0);
+    assert_close(counts.accepted / 2000.0, 0.65, 0, 0.08);
+    bench_end(&b);
+}
+
+TEST_MAIN(cmocka_unit_test(momenta_are_gaussian), cmocka_unit_test(oscillators_are_exact),
+          cmocka_unit_test(trajectories_lead_back), cmocka_unit_test(forces_that_lie_are_noticed),
+          cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(a_resumed_run_goes_on),
+          cmocka_unit_test(energies_and_forces_belong_together),
+          cmocka_unit_test(a_liquid_is_that_of_single_moves),
+          cmocka_unit_test(refuses_what_cannot_be), cmocka_unit_test(the_time_step_is_tuned))
