@@ -1,0 +1,465 @@
+/* ewald_serial: one trial move after the other on a GPU, in systems with sums over waves.
+ *
+ * The chain is that of the mover serial with order = sequential, with the same random numbers: the
+ * particles are tried one after the other, each displaced by a vector uniform in the disk or ball of
+ * radius `step`. A trial move costs a sum over all particles and one over all waves of an Ewald
+ * sum (waves.h), too little to fill a GPU. So moves are prepared in batches of ES_BATCH
+ * successive particles, all as if none of the others moved:
+ *
+ *     change of m  =  fields + pairs with everyone but those of the batch before m     (a)
+ *                   + sum_k weight (|S + shift_m|^2 - |S|^2)                            (b)
+ *
+ * with the pairs of those after m at their old places. What a move i < m of the batch does to m is
+ * known in advance, if i is accepted and if not: the pair (i, m) with i at its new or old place, and
+ *
+ *     2 sum_k weight Re(conj(shift_i) shift_m)    if i has moved,                        (c)
+ *
+ * a product of matrices. The decisions are then taken one after the other by one block, which only
+ * adds these numbers: the same decisions as if the sums had been made one move at a time, up to
+ * rounding. Nothing comes back to the host within a sweep. Sequences of moves whose mutual effects
+ * are precomputed: Liang, Xing, Li, J. Comput. Phys. 338, 252 (2017), for pairs.
+ *
+ * Everything is in double precision and in a fixed order.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../waves.h"
+#include "ewald_serial.cu"
+
+PLUGMC_EMBED(ewald_serial_kernels, PLUGMC_KERNEL_FILE);
+
+enum {
+    PROPOSE, WAVES, PAIRS, COUPLE, BETWEEN, DECIDE, APPLY, ADVANCE, STRUCTURE, ENERGIES, KERNELS
+};
+
+typedef struct ewald_serial {
+    real step, target_acceptance; /* parameters: length, 1 */
+
+    const plugmc_system *system;
+    es_task task;
+    double constant;  /* kT: of the sums over waves */
+    double *weight;   /* [waves] */
+    int32_t (*wave)[3]; /* [waves] */
+    double *structure;  /* [walkers][2][waves], for the host */
+    es_state *state;    /* [walkers], for the host */
+    plugmc_kernel *kernel[KERNELS];
+    plugmc_graph *graph; /* of one sweep */
+} ewald_serial;
+
+static plugmc_device_pointer device(const void *pointer)
+{
+    return (plugmc_device_pointer)(uintptr_t)pointer;
+}
+
+/* ---- Sweeps ---------------------------------------------------------------------------------- */
+
+static uint32_t blocks_of(uint32_t n, uint32_t each) { return (n + each - 1) / each; }
+
+static int launch(ewald_serial *s, const plugmc_host *host, int kernel, uint32_t x, uint32_t y,
+                  uint32_t z, uint32_t threads)
+{
+    void *arguments[] = {&s->task, NULL};
+    return host->gpu->launch(host->context, s->kernel[kernel], (uint32_t[3]){x, y, z},
+                             (uint32_t[3]){threads, 1, 1}, 0, arguments);
+}
+
+static int batch(ewald_serial *s, const plugmc_host *host)
+{
+    const es_task *t = &s->task;
+    const struct {
+        int kernel;
+        uint32_t x, y, z, threads;
+    } launches[] = {
+        {PROPOSE, 1, t->walkers, 1, ES_THREADS},
+        {PAIRS, t->particle_blocks, ES_BATCH, t->walkers, ES_THREADS},
+        {WAVES, t->wave_blocks, ES_BATCH, t->walkers, ES_THREADS},
+        {COUPLE, t->chunks, t->walkers, 1, ES_TILE * ES_TILE},
+        {BETWEEN, ES_BATCH * ES_BATCH / ES_THREADS, t->walkers, 1, ES_THREADS},
+        {DECIDE, t->walkers, 1, 1, ES_BATCH},
+        {APPLY, t->wave_blocks, t->walkers, 1, ES_THREADS},
+        {ADVANCE, 1, 1, 1, ES_THREADS},
+    };
+    int code = PLUGMC_OK;
+    for (int k = 0; k < PLUGMC_COUNT(launches) && !code; k++)
+        if (launches[k].x > 0) /* there may be no waves */
+            code = launch(s, host, launches[k].kernel, launches[k].x, launches[k].y, launches[k].z,
+                          launches[k].threads);
+    return code;
+}
+
+static int one_sweep(ewald_serial *s, const plugmc_host *host)
+{
+    int code = PLUGMC_OK;
+    for (uint32_t first = 0; first < s->task.particles && !code; first += ES_BATCH)
+        code = batch(s, host);
+    return code;
+}
+
+static int record(ewald_serial *s, const plugmc_host *host)
+{
+    int code = host->gpu->graph_begin(host->context);
+    if (code) return code;
+    code = one_sweep(s, host);
+    int ended = host->gpu->graph_end(host->context, &s->graph);
+    return code ? code : ended;
+}
+
+static int fetch_states(ewald_serial *s, const plugmc_host *host)
+{
+    return host->gpu->download(host->context, s->state, device(s->task.state),
+                               s->task.walkers * sizeof *s->state);
+}
+
+static int check_astray(ewald_serial *s, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    int code = fetch_states(s, host);
+    for (uint32_t w = 0; w < s->task.walkers && !code; w++)
+        if (s->state[w].astray)
+            code = host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "the energy change when particle %lld of walker %u moved in sweep %llu "
+                              "to %llu is not a number",
+                              (long long)s->state[w].astray - 1, w, (unsigned long long)first,
+                              (unsigned long long)(first + n - 1));
+    return code;
+}
+
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    enum { LONGEST_GRAPH = 256 /* batches; longer sweeps keep the GPU busy without */ };
+    ewald_serial *s = instance;
+    const int recorded = s->task.particles <= LONGEST_GRAPH * ES_BATCH;
+    const es_plan plan = {s->system->seed, first, s->step, 0, 0};
+    int code = host->gpu->upload(host->context, device(s->task.plan), &plan, sizeof plan);
+    if (!code && recorded && !s->graph) code = record(s, host);
+    for (uint64_t k = 0; k < n && !code; k++)
+        code = recorded ? host->gpu->graph_launch(host->context, s->graph) : one_sweep(s, host);
+    return code ? code : check_astray(s, host, first, n);
+}
+
+/* ---- In and out ------------------------------------------------------------------------------ */
+
+static size_t position_bytes(const ewald_serial *s)
+{
+    return (size_t)(3 * s->system->walkers * s->system->particles) * sizeof(double);
+}
+
+static size_t structure_bytes(const ewald_serial *s)
+{
+    return (size_t)s->system->walkers * 2 * s->task.waves * sizeof(double);
+}
+
+static int store(void *instance, const plugmc_host *host, double *positions)
+{
+    ewald_serial *s = instance;
+    return host->gpu->copy(host->context, device(positions), device(s->task.positions),
+                           position_bytes(s));
+}
+
+/* Energies of all walkers, from sums made on the device. */
+static int take_energies(ewald_serial *s, const plugmc_host *host)
+{
+    const es_task *t = &s->task;
+    const size_t n = (size_t)t->walkers * t->particles;
+    double *share = malloc(n * sizeof *share);
+    if (!share) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
+    int code = host->gpu->download(host->context, share, device(t->share), n * sizeof *share);
+    if (!code && t->waves)
+        code = host->gpu->download(host->context, s->structure, device(t->structure), structure_bytes(s));
+    memset(s->state, 0, t->walkers * sizeof *s->state);
+    for (uint32_t w = 0; w < t->walkers && !code; w++) {
+        double energy = s->constant;
+        const double *structure = s->structure + 2 * (size_t)w * t->waves;
+        for (uint32_t i = 0; i < t->particles; i++) energy += share[(size_t)w * t->particles + i];
+        for (uint32_t k = 0; k < t->waves; k++)
+            energy += s->weight[k] * (structure[k] * structure[k] +
+                                      structure[t->waves + k] * structure[t->waves + k]);
+        s->state[w].energy = energy;
+    }
+    free(share);
+    return code ? code
+                : host->gpu->upload(host->context, device(t->state), s->state,
+                                    t->walkers * sizeof *s->state);
+}
+
+static int load(void *instance, const plugmc_host *host, const double *positions)
+{
+    ewald_serial *s = instance;
+    const es_task *t = &s->task;
+    double *wrapped = malloc(position_bytes(s));
+    if (!wrapped) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
+    memcpy(wrapped, positions, position_bytes(s));
+    for (size_t i = 0; i < (size_t)t->walkers * t->particles; i++)
+        plugmc_wrap(&s->system->box, wrapped + 3 * i);
+    int code = host->gpu->upload(host->context, device(t->positions), wrapped, position_bytes(s));
+    free(wrapped);
+    if (!code && t->waves) code = launch(s, host, STRUCTURE, t->waves, t->walkers, 1, ES_THREADS);
+    if (!code)
+        code = launch(s, host, ENERGIES, blocks_of(t->particles, ES_THREADS), t->walkers, 1, ES_THREADS);
+    return code ? code : take_energies(s, host);
+}
+
+static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
+{
+    ewald_serial *s = instance;
+    int code = fetch_states(s, host);
+    *out = (plugmc_counts){0, 0};
+    for (uint32_t w = 0; w < s->task.walkers && !code; w++) {
+        out->trials += s->state[w].trials;
+        out->accepted += s->state[w].accepted;
+        if (clear) s->state[w].trials = s->state[w].accepted = 0;
+    }
+    return code || !clear ? code
+                          : host->gpu->upload(host->context, device(s->task.state), s->state,
+                                              s->task.walkers * sizeof *s->state);
+}
+
+static int running_energy(void *instance, const plugmc_host *host, double *energy)
+{
+    ewald_serial *s = instance;
+    int code = fetch_states(s, host);
+    for (uint32_t w = 0; w < s->task.walkers && !code; w++) energy[w] = s->state[w].energy;
+    return code;
+}
+
+/* Fresh structure factors and energies would be rounded otherwise than those that went through all
+ * moves. */
+static int archive(void *instance, const plugmc_host *host, plugmc_archive *archive)
+{
+    ewald_serial *s = instance;
+    const es_task *t = &s->task;
+    const size_t states = t->walkers * sizeof *s->state;
+    int code = PLUGMC_OK;
+    if (!archive->reading && t->waves)
+        code = host->gpu->download(host->context, s->structure, device(t->structure), structure_bytes(s));
+    if (!archive->reading && !code) code = fetch_states(s, host);
+    if (!code) code = archive->bytes(archive, "structure factors", s->structure, structure_bytes(s));
+    if (!code) code = archive->bytes(archive, "states", s->state, states);
+    if (!code) code = archive->bytes(archive, "step", &s->step, sizeof s->step);
+    if (code || !archive->reading) return code;
+    if (t->waves)
+        code = host->gpu->upload(host->context, device(t->structure), s->structure, structure_bytes(s));
+    return code ? code : host->gpu->upload(host->context, device(t->state), s->state, states);
+}
+
+static double step(const void *instance) { return ((const ewald_serial *)instance)->step; }
+
+/* Beyond half of the box a larger step changes nothing. */
+static int set_step(void *instance, const plugmc_host *host, double step)
+{
+    ewald_serial *s = instance;
+    const plugmc_box *box = &host->system->box;
+    double largest = 0;
+    for (int d = 0; d < box->dimension; d++) largest = fmax(largest, 0.5 * box->length[d]);
+    if (!(step > 0))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a step of %g is not possible", step);
+    s->step = fmin(step, largest);
+    return PLUGMC_OK;
+}
+
+static double target(const void *instance)
+{
+    return ((const ewald_serial *)instance)->target_acceptance;
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+/* Whether this term has a total facet that has to be summed; its waves if so. */
+static int waves_of(const plugmc_host *host, const plugmc_term *term, int *there, plugmc_waves *out)
+{
+    const plugmc_potential *p = term->plugin->potential;
+    *there = term->sampled && p->total && (p->total->beside_parts || !(p->pair || p->field));
+    if (!*there) return PLUGMC_OK;
+    const plugmc_wave_total *total = plugmc_wave_total_of(p->total);
+    if (!total)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "potential '%s' is no sum over waves that this mover could follow on the "
+                          "GPU: use 'serial'", term->label);
+    out->size = sizeof *out;
+    return total->waves(term->instance, out);
+}
+
+/* The waves of all terms in one list. */
+static int take_waves(ewald_serial *s, const plugmc_host *host)
+{
+    const plugmc_system *system = s->system;
+    int64_t count = 0;
+    for (int fill = 0; fill < 2; fill++) {
+        int64_t at = 0;
+        for (int32_t k = 0; k < system->term_count; k++) {
+            plugmc_waves waves;
+            int there;
+            int code = waves_of(host, &system->terms[k], &there, &waves);
+            if (code) return code;
+            if (!there) continue;
+            if (fill) {
+                memcpy(s->wave + at, waves.n, (size_t)waves.count * sizeof *s->wave);
+                memcpy(s->weight + at, waves.weight, (size_t)waves.count * sizeof *s->weight);
+                s->constant += waves.constant;
+            }
+            at += waves.count;
+        }
+        if (fill) break;
+        count = at;
+        s->wave = host->allocate(host->context, (size_t)count * sizeof *s->wave);
+        s->weight = host->allocate(host->context, (size_t)count * sizeof *s->weight);
+        if (!s->wave || !s->weight)
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld waves",
+                              (long long)count);
+    }
+    if (count > 1 << 24 || system->walkers > 65535 || system->particles > 1 << 28)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "there can be 2^24 waves, 65535 walkers and 2^28 particles, not %lld, %d "
+                          "and %lld", (long long)count, system->walkers,
+                          (long long)system->particles);
+    s->task.waves = (uint32_t)count;
+    return PLUGMC_OK;
+}
+
+static void describe_system(ewald_serial *s)
+{
+    const plugmc_system *system = s->system;
+    const plugmc_box *box = &system->box;
+    es_task *t = &s->task;
+    double reach = 0;
+    memcpy(t->length, box->length, sizeof t->length);
+    memcpy(t->vector, box->vector, sizeof t->vector);
+    memcpy(t->inverse, box->inverse, sizeof t->inverse);
+    t->dimension = box->dimension;
+    t->oblique = box->oblique;
+    t->particles = (uint32_t)system->particles;
+    t->walkers = (uint32_t)system->walkers;
+    t->wave_blocks = blocks_of(t->waves, ES_THREADS);
+    t->particle_blocks = blocks_of(t->particles, ES_PARTICLES);
+    t->chunks = blocks_of(t->waves, ES_CHUNK);
+    for (int32_t k = 0; k < system->term_count; k++) {
+        const plugmc_term *term = &system->terms[k];
+        const plugmc_pair *pair = term->plugin->potential->pair;
+        if (term->sampled && pair) reach = fmax(reach, pair->range(term->instance));
+    }
+    t->reach_square = reach * reach * (1 + 1e-9);
+}
+
+static int take_memory(ewald_serial *s, const plugmc_host *host)
+{
+    es_task *t = &s->task;
+    const size_t n = t->particles, walkers = t->walkers, waves = t->waves, moves = walkers * ES_BATCH;
+    const struct {
+        void *array; /* address of the pointer */
+        size_t bytes;
+    } wanted[] = {
+        {&t->plan, sizeof *t->plan},
+        {&t->state, walkers * sizeof *t->state},
+        {&t->species, n * sizeof *t->species},
+        {&t->wave, 3 * waves * sizeof *t->wave},
+        {&t->weight, waves * sizeof *t->weight},
+        {&t->positions, 3 * walkers * n * sizeof *t->positions},
+        {&t->structure, 2 * walkers * waves * sizeof *t->structure},
+        {&t->from, 3 * moves * sizeof *t->from},
+        {&t->to, 3 * moves * sizeof *t->to},
+        {&t->alone, moves * sizeof *t->alone},
+        {&t->shift, 2 * moves * waves * sizeof *t->shift},
+        {&t->wave_part, moves * t->wave_blocks * sizeof *t->wave_part},
+        {&t->pair_part, moves * t->particle_blocks * sizeof *t->pair_part},
+        {&t->couple_part, moves * ES_BATCH * t->chunks * sizeof *t->couple_part},
+        {&t->before, walkers * ES_TRIANGLE * sizeof *t->before},
+        {&t->after, walkers * ES_TRIANGLE * sizeof *t->after},
+        {&t->accepted, moves * sizeof *t->accepted},
+        {&t->share, walkers * n * sizeof *t->share},
+    };
+    int code = PLUGMC_OK;
+    for (int k = 0; k < PLUGMC_COUNT(wanted) && !code; k++) {
+        plugmc_device_pointer at = 0;
+        if (wanted[k].bytes) code = host->gpu->allocate(host->context, wanted[k].bytes, &at);
+        memcpy(wanted[k].array, &(void *){(void *)(uintptr_t)at}, sizeof(void *));
+    }
+    s->structure = host->allocate(host->context, structure_bytes(s));
+    s->state = host->allocate(host->context, walkers * sizeof *s->state);
+    if (!code && (!s->structure || !s->state))
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu waves", waves);
+    return code;
+}
+
+static int upload_constants(ewald_serial *s, const plugmc_host *host)
+{
+    const plugmc_system *system = s->system;
+    const es_task *t = &s->task;
+    const size_t bytes = (size_t)system->particles * sizeof(uint32_t);
+    uint32_t *species = host->allocate(host->context, bytes);
+    if (!species) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
+    for (int32_t a = 0; a < system->species_count; a++)
+        for (int64_t i = system->first[a]; i < system->first[a + 1]; i++) species[i] = (uint32_t)a;
+    int code = host->gpu->upload(host->context, device(t->species), species, bytes);
+    if (!code && t->waves)
+        code = host->gpu->upload(host->context, device(t->wave), s->wave, t->waves * sizeof *s->wave);
+    if (!code && t->waves)
+        code = host->gpu->upload(host->context, device(t->weight), s->weight,
+                                 t->waves * sizeof *s->weight);
+    return code;
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    (void)instance, (void)host;
+    out->name = "ewald_serial.cu";
+    out->text = ewald_serial_kernels;
+    out->fuse = PLUGMC_FUSE_SAMPLED;
+    out->double_precision = 1;
+    return index == 0;
+}
+
+static int load_kernels(ewald_serial *s, const plugmc_host *host)
+{
+    static const char *const names[KERNELS] = {
+        [PROPOSE] = "es_propose", [WAVES] = "es_waves",   [PAIRS] = "es_pairs",
+        [COUPLE] = "es_couple",   [BETWEEN] = "es_between", [DECIDE] = "es_decide",
+        [APPLY] = "es_apply",     [ADVANCE] = "es_advance", [STRUCTURE] = "es_structure",
+        [ENERGIES] = "es_energies"};
+    plugmc_kernel_text text = {.size = sizeof text};
+    int code = PLUGMC_OK;
+    kernel_text(s, host, 0, &text);
+    for (int k = 0; k < KERNELS && !code; k++)
+        code = host->gpu->kernel(host->context, &text, names[k], &s->kernel[k]);
+    return code;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    ewald_serial *s = instance;
+    s->system = host->system;
+    int code = take_waves(s, host);
+    if (code) return code;
+    describe_system(s);
+    code = take_memory(s, host);
+    if (!code) code = upload_constants(s, host);
+    return code ? code : load_kernels(s, host);
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(ewald_serial, step, "0.1", 1e-12, 1e12, "length",
+                    "largest displacement of a trial move, uniform in the disk or ball"),
+    PLUGMC_REAL_KEY(ewald_serial, target_acceptance, "0", 0, 1, "",
+                    "acceptance to tune step to during equilibration; 0: step stays as it is"),
+};
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_PERIODIC |
+             PLUGMC_RUNS_ON_GPU,
+    .load = load,
+    .sweep = sweep,
+    .store = store,
+    .counts = counts,
+    .step = step,
+    .set_step = set_step,
+    .target_acceptance = target,
+    .running_energy = running_energy,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "ewald_serial",
+              .summary = "one trial move after the other on a GPU, with sums over waves",
+              .reference = "Liang, Xing, Li, J. Comput. Phys. 338, 252 (2017), for pairs",
+              .instance_size = sizeof(ewald_serial), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare,
+              .kernel_text = kernel_text, .archive = archive);

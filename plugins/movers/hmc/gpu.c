@@ -1,0 +1,379 @@
+/* Trajectories on the GPU: the launches of a trajectory, recorded as one graph unless a potential
+ * with a total facet has launches of its own. Nothing comes back to the host in a sweep. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hmc.h"
+
+PLUGMC_EMBED(hmc_kernels, PLUGMC_KERNEL_FILE);
+
+enum {
+    START, MOVE, ROWS, SORT, SORT_LONG, FORCES, ENERGIES, TALLY, TOTAL, DECIDE, TAKE_ENERGY, SETTLE,
+    STORE, TURN, COMPARE, KERNELS
+};
+
+struct hmc_gpu {
+    hmc_task task;
+    plugmc_kernel *kernel[KERNELS];
+    plugmc_graph *graph; /* of one trajectory of this many steps */
+    int64_t graph_steps;
+};
+
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+/* Number 0 has all kernels, in the precision of the forces; number 1 those for energies in double, if
+ * that is another one. */
+int hmc_gpu_kernel_text(const hmc *h, int index, plugmc_kernel_text *out)
+{
+    static const char *const in_float[] = {"HMC_LONG=0", NULL};
+    static const char *const in_double[] = {"HMC_LONG=1", NULL};
+    const int precise = h->precision == PRECISION_DOUBLE || index == 1;
+    out->name = "hmc.cu";
+    out->text = hmc_kernels;
+    out->defines = precise ? in_double : in_float;
+    out->fuse = PLUGMC_FUSE_SAMPLED;
+    out->double_precision = precise;
+    out->contract = !precise;
+    return index == 0 || (index == 1 && h->precision == PRECISION_SINGLE);
+}
+
+static int load_kernels(hmc *h, const plugmc_host *host)
+{
+    static const struct {
+        const char *name;
+        int for_energies;
+    } kernels[KERNELS] = {
+        [START] = {"hmc_start", 0},   [MOVE] = {"hmc_move", 0},
+        [ROWS] = {"hmc_rows", 0},     [SORT] = {"hmc_sort", 0},
+        [SORT_LONG] = {"hmc_sort", 1},     [FORCES] = {"hmc_forces", 0},
+        [ENERGIES] = {"hmc_energies", 1},  [TALLY] = {"hmc_tally", 0},
+        [TOTAL] = {"hmc_total", 0},   [DECIDE] = {"hmc_decide", 0},
+        [TAKE_ENERGY] = {"hmc_take_energy", 0}, [SETTLE] = {"hmc_settle", 0},
+        [STORE] = {"hmc_store", 0},   [TURN] = {"hmc_turn", 0},
+        [COMPARE] = {"hmc_compare", 0},
+    };
+    plugmc_kernel_text text[2] = {{.size = sizeof text[0]}, {.size = sizeof text[1]}};
+    hmc_gpu_kernel_text(h, 0, &text[0]);
+    hmc_gpu_kernel_text(h, 1, &text[1]);
+    int code = PLUGMC_OK;
+    for (int k = 0; k < KERNELS && !code; k++)
+        code = host->gpu->kernel(host->context, &text[kernels[k].for_energies], kernels[k].name,
+                                 &h->gpu->kernel[k]);
+    return code;
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static uint32_t blocks_of(uint32_t n, uint32_t each) { return (n + each - 1) / each; }
+
+/* Blocks (x, y) of the kernel; `extra` are arguments after the task, NULL at the end. */
+static int launch(hmc *h, const plugmc_host *host, int kernel, uint32_t x, uint32_t y, void *a,
+                  void *b, void *c)
+{
+    void *arguments[] = {&h->gpu->task, a, b, c};
+    return host->gpu->launch(host->context, h->gpu->kernel[kernel], (uint32_t[3]){x, y, 1},
+                             (uint32_t[3]){HMC_THREADS, 1, 1}, 0, arguments);
+}
+
+/* One thread a particle. */
+static int launch_particles(hmc *h, const plugmc_host *host, int kernel, void *a, void *b, void *c)
+{
+    const hmc_task *t = &h->gpu->task;
+    return launch(h, host, kernel, blocks_of(t->particles, HMC_THREADS), t->walkers, a, b, c);
+}
+
+static int move(hmc *h, const plugmc_host *host, int kick, int drift, int bin)
+{
+    return launch_particles(h, host, MOVE, &kick, &drift, &bin);
+}
+
+/* Adds those of whole configurations to forces, and to `others` if the energy is wanted. */
+static int add_totals(hmc *h, const plugmc_host *host, int with_energy)
+{
+    const hmc_task *t = &h->gpu->task;
+    plugmc_view view;
+    if (!h->total_count) return PLUGMC_OK;
+    int code = host->view(host->context, t->positions, 1, &view);
+    if (!code && with_energy)
+        code = host->gpu->fill(host->context, (plugmc_device_pointer)(uintptr_t)t->others, 0,
+                               t->walkers * sizeof *t->others);
+    const plugmc_total_request request = {.size = sizeof request,
+                                          .view = &view,
+                                          .energy = with_energy ? t->others : NULL,
+                                          .forces = t->force};
+    for (int k = 0; k < h->total_count && !code; k++)
+        code = h->totals[k]->plugin->potential->total->energy(h->totals[k]->instance, &request);
+    return code;
+}
+
+static int energies(hmc *h, const plugmc_host *host)
+{
+    int code = PLUGMC_OK;
+    if (h->precision == PRECISION_SINGLE)
+        code = launch_particles(h, host, SORT_LONG, NULL, NULL, NULL);
+    return code ? code : launch_particles(h, host, ENERGIES, NULL, NULL, NULL);
+}
+
+/* Forces where the particles are, once they are counted by cell. */
+static int forces(hmc *h, const plugmc_host *host, int with_energy)
+{
+    const hmc_task *t = &h->gpu->task;
+    int code = launch(h, host, ROWS, blocks_of(t->rows, HMC_THREADS), t->walkers, NULL, NULL, NULL);
+    if (!code) code = launch_particles(h, host, SORT, NULL, NULL, NULL);
+    if (!code) code = launch_particles(h, host, FORCES, NULL, NULL, NULL);
+    if (!code && with_energy) code = energies(h, host);
+    return code ? code : add_totals(h, host, with_energy);
+}
+
+/* Sums of energies: before or after a trajectory. */
+static int sum_energies(hmc *h, const plugmc_host *host, int after)
+{
+    const hmc_task *t = &h->gpu->task;
+    int code = launch(h, host, TALLY, t->tiles, t->walkers, NULL, NULL, NULL);
+    return code ? code : launch(h, host, TOTAL, t->walkers, 1, &after, NULL, NULL);
+}
+
+static int run_steps(hmc *h, const plugmc_host *host, int64_t steps, int with_energy)
+{
+    int code = PLUGMC_OK;
+    for (int64_t k = 0; k < steps && !code; k++) {
+        code = move(h, host, k == 0 ? 1 : 2, 1, 1);
+        if (!code) code = forces(h, host, with_energy && k == steps - 1);
+    }
+    return code ? code : move(h, host, 1, 0, 0);
+}
+
+static int reverse(hmc *h, const plugmc_host *host, int64_t steps)
+{
+    int at_end = 1;
+    int code = launch_particles(h, host, TURN, &at_end, NULL, NULL);
+    if (!code) code = run_steps(h, host, steps, 0);
+    return code ? code : launch_particles(h, host, COMPARE, NULL, NULL, NULL);
+}
+
+static int trajectory(hmc *h, const plugmc_host *host, int64_t steps)
+{
+    const uint32_t of_walkers = blocks_of(h->gpu->task.walkers, HMC_THREADS);
+    int at_end = 0;
+    int code = launch_particles(h, host, START, NULL, NULL, NULL);
+    if (!code && h->check_reversal) code = launch_particles(h, host, TURN, &at_end, NULL, NULL);
+    if (!code) code = sum_energies(h, host, 0);
+    if (!code) code = run_steps(h, host, steps, 1);
+    if (!code) code = sum_energies(h, host, 1);
+    if (!code && h->check_reversal) code = reverse(h, host, steps);
+    if (!code) code = launch(h, host, DECIDE, of_walkers, 1, NULL, NULL, NULL);
+    return code ? code : launch_particles(h, host, SETTLE, NULL, NULL, NULL);
+}
+
+/* Graphs of earlier numbers of steps stay until the run ends: there are as many as tunings. */
+static int record(hmc *h, const plugmc_host *host, int64_t steps)
+{
+    hmc_gpu *g = h->gpu;
+    int code = host->gpu->graph_begin(host->context);
+    if (code) return code;
+    code = trajectory(h, host, steps);
+    int ended = host->gpu->graph_end(host->context, &g->graph);
+    g->graph_steps = steps;
+    return code ? code : ended;
+}
+
+static int check_astray(hmc *, const plugmc_host *);
+
+int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    enum { LONGEST_GRAPH = 2000 /* steps; beyond, launches hide behind kernels anyway */ };
+    hmc_gpu *g = h->gpu;
+    const int64_t steps = hmc_steps(h);
+    const int recorded = h->total_count == 0 && steps <= LONGEST_GRAPH;
+    const hmc_plan plan = {h->system->seed, first, 0.5 * h->time_step};
+    int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan, &plan,
+                                 sizeof plan);
+    if (!code && recorded && (!g->graph || g->graph_steps != steps)) code = record(h, host, steps);
+    for (uint64_t k = 0; k < n && !code; k++)
+        code = recorded ? host->gpu->graph_launch(host->context, g->graph)
+                        : trajectory(h, host, steps);
+    return code || !h->check_reversal ? code : check_astray(h, host);
+}
+
+static int check_astray(hmc *h, const plugmc_host *host)
+{
+    const int32_t walkers = h->system->walkers;
+    int code = PLUGMC_OK;
+    uint64_t astray = 0;
+    for (int32_t w = 0; w < walkers && !code; w++) {
+        hmc_state state;
+        code = host->gpu->download(host->context, &state,
+                                   (plugmc_device_pointer)(uintptr_t)(h->gpu->task.state + w),
+                                   sizeof state);
+        astray += code ? 0 : state.astray;
+    }
+    if (astray)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "a trajectory does not lead back: %llu coordinates differ, so some "
+                          "potential does not give the same forces twice",
+                          (unsigned long long)astray);
+    return code;
+}
+
+/* ---- In and out ------------------------------------------------------------------------------ */
+
+static plugmc_device_pointer device(const void *pointer)
+{
+    return (plugmc_device_pointer)(uintptr_t)pointer;
+}
+
+int hmc_gpu_load(hmc *h, const plugmc_host *host, const uint64_t *place)
+{
+    const hmc_task *t = &h->gpu->task;
+    int code = host->gpu->upload(host->context, device(t->place), place,
+                                 (size_t)h->count * sizeof *place);
+    if (!code) code = move(h, host, 0, 0, 1);
+    if (!code) code = forces(h, host, 1);
+    if (!code) code = sum_energies(h, host, 1);
+    return code ? code
+                : launch(h, host, TAKE_ENERGY, blocks_of(t->walkers, HMC_THREADS), 1, NULL, NULL, NULL);
+}
+
+int hmc_gpu_store(hmc *h, const plugmc_host *host, double *positions)
+{
+    return launch_particles(h, host, STORE, &positions, NULL, NULL);
+}
+
+int hmc_gpu_places(hmc *h, const plugmc_host *host, uint64_t *place)
+{
+    return host->gpu->download(host->context, place, device(h->gpu->task.place),
+                               (size_t)h->count * sizeof *place);
+}
+
+int hmc_gpu_states(hmc *h, const plugmc_host *host, hmc_state *state, int write)
+{
+    const plugmc_device_pointer at = device(h->gpu->task.state);
+    const size_t bytes = (size_t)h->system->walkers * sizeof *state;
+    return write ? host->gpu->upload(host->context, at, state, bytes)
+                 : host->gpu->download(host->context, state, at, bytes);
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+static int check_terms(const hmc *h, const plugmc_host *host)
+{
+    const plugmc_system *system = h->system;
+    for (int t = 0; t < h->total_count; t++) {
+        const plugmc_potential *p = h->totals[t]->plugin->potential;
+        if (!p->total->on_device)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potential '%s' cannot be evaluated on a GPU: set [run] device = cpu",
+                              h->totals[t]->label);
+        if (!p->total->beside_parts && (p->pair || p->field))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potential '%s' gives its energy in parts and as a whole, of which a "
+                              "GPU takes both: set [run] device = cpu",
+                              h->totals[t]->label);
+    }
+    if (system->species_count > 16 || system->particles >= 1 << 28)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "on a GPU there can be 16 species and 2^28 particles, not %d and %lld",
+                          system->species_count, (long long)system->particles);
+    return PLUGMC_OK;
+}
+
+static double product(const int32_t count[3])
+{
+    return (double)count[0] * count[1] * count[2];
+}
+
+/* Half a reach wide where there is room for as many: particles then look at half the volume. */
+static void choose_cells(hmc *h)
+{
+    hmc_task *t = &h->gpu->task;
+    const double most = 2.0 * (double)h->system->particles + 64;
+    int32_t wide[3], half[3];
+    hmc_cells(h, 1, most, wide);
+    hmc_cells(h, 2, most, half);
+    const int narrow = half[0] >= 5 && half[1] >= 5 && (half[2] >= 5 || h->frame.dimension == 2) &&
+                       product(half) >= 3 * product(wide);
+    for (int d = 0; d < 3; d++) {
+        t->count[d] = narrow ? half[d] : wide[d];
+        t->span[d] = narrow ? 2 : 1;
+    }
+    t->rows = (uint32_t)t->count[1] * (uint32_t)t->count[2];
+}
+
+static int take_memory(hmc *h, const plugmc_host *host)
+{
+    hmc_task *t = &h->gpu->task;
+    const size_t n = t->particles, walkers = t->walkers, all = n * walkers,
+                 rows = walkers * t->rows, x = (size_t)t->count[0];
+    const size_t checked = h->check_reversal ? all : 0;
+    const struct {
+        void *array; /* address of the pointer */
+        size_t bytes;
+    } wanted[] = {
+        {&t->plan, sizeof *t->plan},
+        {&t->state, walkers * sizeof *t->state},
+        {&t->mass, (size_t)h->system->species_count * sizeof *t->mass},
+        {&t->species, n * sizeof *t->species},
+        {&t->place, 3 * all * sizeof *t->place},
+        {&t->place_before, 3 * all * sizeof *t->place},
+        {&t->momentum, 3 * all * sizeof *t->momentum},
+        {&t->force, 3 * all * sizeof *t->force},
+        {&t->force_before, 3 * all * sizeof *t->force},
+        {&t->positions, 3 * all * sizeof *t->positions},
+        {&t->share, all * sizeof *t->share},
+        {&t->partial, 2 * walkers * t->tiles * sizeof *t->partial},
+        {&t->sums, 3 * walkers * sizeof *t->sums},
+        {&t->others, walkers * sizeof *t->others},
+        {&t->cell, all * sizeof *t->cell},
+        {&t->rank, all * sizeof *t->rank},
+        {&t->filling, rows * x * sizeof *t->filling},
+        {&t->start, rows * (x + 1) * sizeof *t->start},
+        {&t->used, walkers * sizeof *t->used},
+        {&t->entry, (h->precision == PRECISION_SINGLE ? all : 0) * sizeof *t->entry},
+        {&t->long_entry, all * sizeof *t->long_entry},
+        {&t->place_checked, 3 * checked * sizeof *t->place},
+        {&t->momentum_checked, 3 * checked * sizeof *t->momentum},
+        {&t->force_checked, 3 * checked * sizeof *t->force},
+    };
+    int code = PLUGMC_OK;
+    for (int k = 0; k < PLUGMC_COUNT(wanted) && !code; k++) {
+        plugmc_device_pointer at = 0;
+        if (wanted[k].bytes) code = host->gpu->allocate(host->context, wanted[k].bytes, &at);
+        memcpy(wanted[k].array, &(void *){(void *)(uintptr_t)at}, sizeof(void *));
+    }
+    return code;
+}
+
+static int upload_species(hmc *h, const plugmc_host *host)
+{
+    const plugmc_system *system = h->system;
+    const hmc_task *t = &h->gpu->task;
+    const size_t bytes = (size_t)system->particles * sizeof(uint32_t);
+    uint32_t *species = host->allocate(host->context, bytes);
+    if (!species) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
+    for (int32_t a = 0; a < system->species_count; a++)
+        for (int64_t i = system->first[a]; i < system->first[a + 1]; i++) species[i] = (uint32_t)a;
+    int code = host->gpu->upload(host->context, device(t->species), species, bytes);
+    return code ? code
+                : host->gpu->upload(host->context, device(t->mass), h->mass,
+                                    (size_t)system->species_count * sizeof *h->mass);
+}
+
+int hmc_gpu_prepare(hmc *h, const plugmc_host *host)
+{
+    int code = check_terms(h, host);
+    if (code) return code;
+    h->gpu = host->allocate(host->context, sizeof *h->gpu);
+    if (!h->gpu) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the launches");
+    hmc_task *t = &h->gpu->task;
+    t->box = h->frame;
+    t->particles = (uint32_t)h->system->particles;
+    t->walkers = (uint32_t)h->system->walkers;
+    t->tiles = blocks_of(t->particles, HMC_TILE);
+    /* a hair more, for the rounding of distances in float */
+    t->reach_square = h->reach * h->reach * (1 + 1e-5);
+    choose_cells(h);
+    code = take_memory(h, host);
+    if (!code) code = upload_species(h, host);
+    return code ? code : load_kernels(h, host);
+}

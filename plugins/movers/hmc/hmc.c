@@ -1,0 +1,288 @@
+/* hmc: hybrid Monte Carlo. All particles move at once, along the forces.
+ *
+ * S. Duane, A. D. Kennedy, B. J. Pendleton, D. Roweth, Phys. Lett. B 195, 216 (1987). Each particle
+ * gets a momentum drawn from exp(-p^2 / 2m); the system follows Hamilton's equations for some time
+ * steps of the leapfrog (velocity Verlet) scheme; where it arrives is accepted with probability
+ * min(1, exp(-change of H)), H = sum p^2 / 2m + U, everything over kT. The scheme is reversible and
+ * keeps volumes in phase space, so the rule is exact whatever the time step; how often it accepts is
+ * erfc(sqrt(<change of H>) / 2), and <change of H> grows as the fourth power of the time step
+ * (S. Gupta, A. Irback, F. Karsch, B. Petersson, Phys. Lett. B 242, 437 (1990)).
+ *
+ * Reversible means: bit for bit. Positions and momenta are integers (hmc.cu), and forces are a
+ * function of the positions alone, down to the last bit: on the CPU neighbours are summed in an
+ * order that follows from the positions, on the GPU as integers. So results depend neither on the
+ * number of threads nor on the GPU, and `check_reversal` can ask for equality. Forces need not be
+ * accurate for this, nor for the rule of acceptance: on the GPU those of pairs are computed in float
+ * unless `precision` is double. Energies are always in double.
+ *
+ * One sweep is one trajectory of every walker. Momenta and time are in units in which kT = 1 and
+ * masses are those of the species: the time step is in units of length sqrt(mass / kT).
+ *
+ * Random numbers: particle i of walker w in sweep s takes its momentum from
+ * plugmc_draw(seed, s, w, i, TRIAL, 0); w accepts if the change of H is at most 0, or if
+ * plugmc_uniform_double(word[0], word[1]) of plugmc_draw(seed, s, w, 0, ACCEPT, 0) < exp(-change).
+ */
+#include "hmc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The number of steps and the cells ------------------------------------------------------- */
+
+int64_t hmc_steps(const hmc *h)
+{
+    if (!(h->length > 0)) return h->steps;
+    return h->length > h->time_step ? (int64_t)rint(h->length / h->time_step) : 1;
+}
+
+/* The distance between opposite faces is 1 / |column of the inverse|. Slightly wider than needed, so
+ * that rounding puts nobody out of reach. */
+void hmc_cells(const hmc *h, int each, double most, int32_t count[3])
+{
+    double width = h->reach / each * (1 + 1e-6), all;
+    do {
+        all = 1;
+        for (int d = 0; d < 3; d++) {
+            double square = 0;
+            for (int e = 0; e < 3; e++) square += h->frame.inverse[e][d] * h->frame.inverse[e][d];
+            double fits = width > 0 ? floor(1 / (sqrt(square) * width)) : 1;
+            count[d] = d < h->frame.dimension ? (int32_t)fmax(1, fmin(fits, 1e6)) : 1;
+            all *= count[d];
+        }
+        width *= 1.1;
+    } while (all > most);
+}
+
+/* ---- Sweeps ---------------------------------------------------------------------------------- */
+
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    hmc *h = instance;
+    return h->gpu ? hmc_gpu_sweep(h, host, first, n) : hmc_cpu_sweep(h, host, first, n);
+}
+
+static int store(void *instance, const plugmc_host *host, double *positions)
+{
+    hmc *h = instance;
+    return h->gpu ? hmc_gpu_store(h, host, positions) : hmc_cpu_store(h, host, positions);
+}
+
+static int load_places(hmc *h, const plugmc_host *host, const uint64_t *place)
+{
+    return h->gpu ? hmc_gpu_load(h, host, place) : hmc_cpu_load(h, host, place);
+}
+
+static int states(hmc *h, const plugmc_host *host, hmc_state *state, int write)
+{
+    return h->gpu ? hmc_gpu_states(h, host, state, write) : hmc_cpu_states(h, host, state, write);
+}
+
+/* Memory for the length of a call. */
+static void *scratch(const plugmc_host *host, size_t bytes, int *code)
+{
+    void *memory = calloc(1, bytes ? bytes : 1);
+    *code = memory ? PLUGMC_OK
+                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bytes", bytes);
+    return memory;
+}
+
+static int check_energies(hmc *h, const plugmc_host *host)
+{
+    int code;
+    hmc_state *state = scratch(host, (size_t)h->system->walkers * sizeof *state, &code);
+    if (!code) code = states(h, host, state, 0);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++)
+        if (isnan(state[w].potential))
+            code = host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "the energy of walker %d is not a number: some particles lie on one "
+                              "another", w);
+    free(state);
+    return code;
+}
+
+static int load(void *instance, const plugmc_host *host, const double *positions)
+{
+    hmc *h = instance;
+    int code;
+    uint64_t *place = scratch(host, (size_t)h->count * sizeof *place, &code);
+    for (int64_t i = 0; i < h->count && !code; i += 3)
+        hmc_place_of(&h->frame, positions + i, place + i);
+    if (!code) code = load_places(h, host, place);
+    free(place);
+    return code ? code : check_energies(h, host);
+}
+
+static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
+{
+    hmc *h = instance;
+    int code;
+    *out = (plugmc_counts){0, 0};
+    hmc_state *state = scratch(host, (size_t)h->system->walkers * sizeof *state, &code);
+    if (!code) code = states(h, host, state, 0);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+        out->trials += state[w].trials;
+        out->accepted += state[w].accepted;
+        if (clear) state[w].trials = state[w].accepted = 0;
+    }
+    if (!code && clear) code = states(h, host, state, 1);
+    free(state);
+    return code;
+}
+
+static int running_energy(void *instance, const plugmc_host *host, double *energy)
+{
+    hmc *h = instance;
+    int code;
+    hmc_state *state = scratch(host, (size_t)h->system->walkers * sizeof *state, &code);
+    if (!code) code = states(h, host, state, 0);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) energy[w] = state[w].potential;
+    free(state);
+    return code;
+}
+
+/* Positions to the last bit, also in an oblique box; forces follow from them. Energies are kept, since
+ * the next acceptance depends on them. */
+static int archive(void *instance, const plugmc_host *host, plugmc_archive *archive)
+{
+    hmc *h = instance;
+    const size_t walkers = (size_t)h->system->walkers;
+    int code, other;
+    uint64_t *place = scratch(host, (size_t)h->count * sizeof *place, &code);
+    hmc_state *state = scratch(host, walkers * sizeof *state, &other);
+    if (!code) code = other;
+    if (!code && !archive->reading)
+        code = h->gpu ? hmc_gpu_places(h, host, place) : hmc_cpu_places(h, host, place);
+    if (!code && !archive->reading) code = states(h, host, state, 0);
+    if (!code) code = archive->bytes(archive, "places", place, (size_t)h->count * sizeof *place);
+    if (!code) code = archive->bytes(archive, "states", state, walkers * sizeof *state);
+    if (!code) code = archive->bytes(archive, "time_step", &h->time_step, sizeof h->time_step);
+    if (!code && archive->reading) code = load_places(h, host, place);
+    if (!code && archive->reading) code = states(h, host, state, 1);
+    free(place);
+    free(state);
+    return code;
+}
+
+/* ---- The time step --------------------------------------------------------------------------- */
+
+static double step(const void *instance) { return ((const hmc *)instance)->time_step; }
+
+static int set_step(void *instance, const plugmc_host *host, double step)
+{
+    hmc *h = instance;
+    if (!(step > 0) || !isfinite(step))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a time step of %g is not possible", step);
+    h->time_step = step;
+    return PLUGMC_OK;
+}
+
+static double target(const void *instance) { return ((const hmc *)instance)->target_acceptance; }
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+static int configure(void *instance, const plugmc_host *host)
+{
+    const hmc *h = instance;
+    if (h->length > 0 && h->length / h->time_step > 1e6)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "length = %g are %g time steps of %g: more than a million", h->length,
+                          h->length / h->time_step, h->time_step);
+    return PLUGMC_OK;
+}
+
+/* Sorts the sampled terms by what has to be done for them. */
+static int sort_terms(hmc *h, const plugmc_host *host)
+{
+    const plugmc_system *system = h->system;
+    const size_t terms = (size_t)system->term_count + 1;
+    const plugmc_term **list = host->allocate(host->context, 3 * terms * sizeof *list);
+    if (!list) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the terms");
+    h->pairs = list;
+    h->fields = list + terms;
+    h->totals = list + 2 * terms;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = &system->terms[t];
+        const plugmc_potential *p = term->plugin->potential;
+        if (!term->sampled) continue;
+        if (p->total) h->totals[h->total_count++] = term;
+        if (p->total && !p->total->beside_parts) continue;
+        if (p->field) h->fields[h->field_count++] = term;
+        if (!p->pair) continue;
+        h->pairs[h->pair_count++] = term;
+        h->reach = fmax(h->reach, p->pair->range(term->instance));
+    }
+    return PLUGMC_OK;
+}
+
+static int take_masses(hmc *h, const plugmc_host *host)
+{
+    const plugmc_system *system = h->system;
+    h->mass = host->allocate(host->context, (size_t)system->species_count * sizeof *h->mass);
+    if (!h->mass) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
+    for (int32_t a = 0; a < system->species_count; a++) {
+        h->mass[a] = system->species[a].mass;
+        if (!(h->mass[a] > 0) || !isfinite(h->mass[a]))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "species '%s' has a mass of %g, and momenta need one above 0",
+                              system->species[a].name, h->mass[a]);
+    }
+    return PLUGMC_OK;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    hmc *h = instance;
+    const plugmc_box *box = &host->system->box;
+    h->system = host->system;
+    h->count = 3 * h->system->walkers * h->system->particles;
+    h->frame.dimension = box->dimension;
+    h->frame.oblique = box->oblique;
+    memcpy(h->frame.vector, box->vector, sizeof h->frame.vector);
+    memcpy(h->frame.inverse, box->inverse, sizeof h->frame.inverse);
+    int code = sort_terms(h, host);
+    if (!code) code = take_masses(h, host);
+    if (code) return code;
+    return host->gpu ? hmc_gpu_prepare(h, host) : hmc_cpu_prepare(h, host);
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    (void)host;
+    return hmc_gpu_kernel_text(instance, index, out);
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(hmc, time_step, "0.005", 1e-12, 1e12, "length sqrt(mass/kT)",
+                    "of the leapfrog; tuned in equilibration unless target_acceptance is 0"),
+    PLUGMC_INTEGER_KEY(hmc, steps, "20", 1, 1000000, "", "time steps of a trajectory"),
+    PLUGMC_REAL_KEY(hmc, length, "0", 0, 1e12, "length sqrt(mass/kT)",
+                    "time that a trajectory takes: steps follow from it; 0: `steps` as given"),
+    PLUGMC_REAL_KEY(hmc, target_acceptance, "0.65", 0, 1, "",
+                    "acceptance to tune time_step to during equilibration; 0: it stays as it is"),
+    PLUGMC_CHOICE_KEY(hmc, precision, "single", "single|double",
+                      "of the forces between pairs on a GPU; energies are in double"),
+    PLUGMC_FLAG_KEY(hmc, check_reversal, "no",
+                    "every trajectory is run back and must end where it began, to the last bit"),
+};
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_FORCES |
+             PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+    .load = load,
+    .sweep = sweep,
+    .store = store,
+    .counts = counts,
+    .step = step,
+    .set_step = set_step,
+    .target_acceptance = target,
+    .running_energy = running_energy,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "hmc",
+              .summary = "hybrid Monte Carlo: trajectories along the forces, accepted as a whole",
+              .reference = "Duane, Kennedy, Pendleton, Roweth, Phys. Lett. B 195, 216 (1987)",
+              .instance_size = sizeof(hmc), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .configure = configure,
+              .prepare = prepare, .kernel_text = kernel_text, .archive = archive);

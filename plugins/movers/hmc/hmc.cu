@@ -1,0 +1,645 @@
+/* hmc.cu: positions and momenta as integers, Gaussian numbers; and all kernels of the GPU. The first
+ * part is compiled into cpu.c as well.
+ *
+ * Positions are fractions of the box in units of 2^-64, of which the last 16 bits stay zero: what
+ * leaves on one side comes in on the other by itself, and a double holds a position exactly.
+ * Momenta are multiples of 2^-40. A half step of one is added to the other as an integer that is an
+ * odd function of its argument, so a trajectory runs back over the very same states.
+ */
+#define HMC_PLACE_UNIT 281474976710656.0      /* 2^48: positions of the box edge, in steps of 2^16 */
+#define HMC_MOMENTUM_UNIT 1099511627776.0     /* 2^40 */
+#define HMC_ENERGY_UNIT 4294967296.0          /* 2^32 */
+
+/* To the nearest integer, an odd function of x; 0 if x is no number. */
+PLUGMC_FN int64_t hmc_nearest(double x)
+{
+    const double most = 4.6e18;
+    double y = x > most ? most : (x < -most ? -most : (x == x ? x : 0.0));
+#ifdef __CUDACC_RTC__
+    return __double2ll_rn(y);
+#else
+    return (int64_t)llrint(y);
+#endif
+}
+
+/* A fraction of the box, any number of boxes away, to the position that it is. */
+PLUGMC_FN uint64_t hmc_place(double fraction)
+{
+    return (uint64_t)hmc_nearest((fraction - floor(fraction)) * HMC_PLACE_UNIT) << 16;
+}
+
+/* In [0, 1). */
+PLUGMC_FN double hmc_fraction(uint64_t place) { return (double)(place >> 16) / HMC_PLACE_UNIT; }
+
+/* What is the same for all particles; arrays [3] are along the edges of the box. */
+typedef struct hmc_frame {
+    double vector[3][3], inverse[3][3]; /* of plugmc_box */
+    int32_t dimension, oblique;
+} hmc_frame;
+
+PLUGMC_FN void hmc_position(const hmc_frame *box, const uint64_t place[3], double r[3])
+{
+    const double f[3] = {hmc_fraction(place[0]), hmc_fraction(place[1]), hmc_fraction(place[2])};
+    for (int d = 0; d < 3; d++) {
+        r[d] = f[d] * box->vector[d][d];
+        if (box->oblique)
+            r[d] = f[0] * box->vector[0][d] + f[1] * box->vector[1][d] + f[2] * box->vector[2][d];
+        if (d >= box->dimension) r[d] = 0;
+    }
+}
+
+PLUGMC_FN void hmc_place_of(const hmc_frame *box, const double r[3], uint64_t place[3])
+{
+    for (int d = 0; d < 3; d++) {
+        double f = r[d] * box->inverse[d][d];
+        if (box->oblique)
+            f = r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] + r[2] * box->inverse[2][d];
+        place[d] = d < box->dimension ? hmc_place(f) : 0;
+    }
+}
+
+/* Half a step of the momentum, `times` times; half_step in time. */
+PLUGMC_FN void hmc_kick(int32_t dimension, int32_t times, double half_step, const double force[3],
+                        int64_t momentum[3])
+{
+    for (int d = 0; d < dimension; d++) {
+        uint64_t change = (uint64_t)hmc_nearest(force[d] * (half_step * HMC_MOMENTUM_UNIT));
+        momentum[d] = (int64_t)((uint64_t)momentum[d] + (uint64_t)times * change);
+    }
+}
+
+/* A step of the position; step in time over mass. */
+PLUGMC_FN void hmc_drift(const hmc_frame *box, double step, const int64_t momentum[3],
+                         uint64_t place[3])
+{
+    double way[3];
+    for (int d = 0; d < 3; d++) way[d] = (double)momentum[d] * (step / HMC_MOMENTUM_UNIT);
+    for (int d = 0; d < box->dimension; d++) {
+        double f = way[d] * box->inverse[d][d];
+        if (box->oblique)
+            f = way[0] * box->inverse[0][d] + way[1] * box->inverse[1][d] +
+                way[2] * box->inverse[2][d];
+        place[d] += (uint64_t)hmc_nearest(f * HMC_PLACE_UNIT) << 16;
+    }
+}
+
+/* Twice the kinetic energy times the mass. */
+PLUGMC_FN double hmc_square(const int64_t momentum[3])
+{
+    double sum = 0;
+    for (int d = 0; d < 3; d++) {
+        double p = (double)momentum[d] / HMC_MOMENTUM_UNIT;
+        sum += p * p;
+    }
+    return sum;
+}
+
+/* ---- Gaussian numbers ------------------------------------------------------------------------
+ * G. E. P. Box, M. E. Muller, Ann. Math. Stat. 29, 610 (1958), from IEEE operations alone. */
+
+/* ln x for 0 < x < 1: x = 2^e m, ln m = 2 artanh((m - 1) / (m + 1)). */
+PLUGMC_FN double hmc_log(double x)
+{
+    union {
+        double value;
+        uint64_t bits;
+    } u;
+    u.value = x;
+    int32_t e = (int32_t)(u.bits >> 52) - 1023;
+    u.bits = (u.bits & 0xfffffffffffffull) | 0x3ff0000000000000ull;
+    double m = u.value;
+    if (m > 1.4142135623730951) {
+        m *= 0.5;
+        e++;
+    }
+    double s = (m - 1) / (m + 1), z = s * s, p = 1.0 / 21;
+    for (int k = 19; k > 0; k -= 2) p = p * z + 1.0 / k;
+    return (double)e * 0.6931471805599453 + 2 * s * p;
+}
+
+/* sin and cos of 2 pi t, 0 < t < 1, by their series in the first octant. */
+PLUGMC_FN void hmc_sincos(double t, double *sine, double *cosine)
+{
+    double quarter = rint(4 * t), x = (4 * t - quarter) * 1.5707963267948966, z = x * x;
+    double s = 0, c = 0;
+    for (int k = 16; k >= 2; k -= 2) {
+        s = (1 + s) * -z / (double)(k * (k + 1));
+        c = (1 + c) * -z / (double)(k * (k - 1));
+    }
+    s = x * (1 + s);
+    c = 1 + c;
+    int32_t turn = (int32_t)quarter & 3;
+    double a = turn & 1 ? c : s, b = turn & 1 ? s : c;
+    *sine = turn & 2 ? -a : a;
+    *cosine = turn == 1 || turn == 2 ? -b : b;
+}
+
+/* Momenta of a particle of this mass, kT = 1. */
+PLUGMC_FN void hmc_momentum(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t particle,
+                            int32_t dimension, double mass, int64_t momentum[3])
+{
+    plugmc_random random = plugmc_draw(seed, sweep, walker, particle, PLUGMC_PURPOSE_TRIAL, 0);
+    double u[4], g[4];
+    for (int k = 0; k < 4; k++) u[k] = ((double)random.word[k] + 0.5) / HMC_ENERGY_UNIT;
+    for (int k = 0; k < 4; k += 2) {
+        double radius = sqrt(-2 * hmc_log(u[k])), sine, cosine;
+        hmc_sincos(u[k + 1], &sine, &cosine);
+        g[k] = radius * cosine;
+        g[k + 1] = radius * sine;
+    }
+    for (int d = 0; d < 3; d++)
+        momentum[d] = d < dimension ? hmc_nearest(g[d] * (sqrt(mass) * HMC_MOMENTUM_UNIT)) : 0;
+}
+
+/* ---- The GPU ---------------------------------------------------------------------------------
+ * Shapes are [walkers][particles] unless said otherwise; grids are (particles, walkers). Forces and
+ * energies of pairs are summed as integers, so that the order in which particles lie in a cell is of
+ * no account: it depends on the hardware, the sums do not. */
+
+enum {
+    HMC_THREADS = 128,
+    HMC_TILE = 1024, /* particles a block sums energies of */
+    HMC_LIST = 32    /* neighbours that a thread lists */
+};
+
+/* A particle among those of its cell: the upper half of its position for forces in float, all of it
+ * for those in double and for energies. */
+typedef struct hmc_entry {
+    uint32_t x, y, z;
+    uint32_t particle; /* and species << 28 where there are few; see hmc_entry_species */
+} hmc_entry;
+
+typedef struct hmc_long_entry {
+    uint64_t x, y, z;
+    uint32_t particle, species;
+} hmc_long_entry;
+
+/* Of one walker. */
+typedef struct hmc_state {
+    double potential, change;     /* kT: energy, last change of H */
+    uint64_t trials, accepted;    /* trajectories */
+    uint64_t astray;              /* coordinates that did not come back, see check_reversal */
+    int32_t rejected, unused;     /* the last one */
+} hmc_state;
+
+/* What changes from call to call. */
+typedef struct hmc_plan {
+    uint64_t seed, sweep;
+    double half_step; /* in time */
+} hmc_plan;
+
+typedef struct hmc_task {
+    hmc_frame box;
+    uint32_t particles, walkers, tiles;
+    int32_t count[3], span[3]; /* cells along each edge; how many to look at on either side */
+    uint32_t rows;             /* count[1] * count[2] */
+    double reach_square;
+    hmc_plan *plan;
+    hmc_state *state;            /* [walkers] */
+    const double *mass;          /* [species] */
+    const uint32_t *species;     /* [particles] */
+    uint64_t *place;             /* [3] each */
+    uint64_t *place_before;      /* [3] each */
+    int64_t *momentum;           /* [3] each */
+    double *force;               /* [3] each; kT/length */
+    double *force_before;        /* [3] each */
+    double *positions;           /* [3] each; length */
+    double *share;               /* kT: of the energy */
+    double *partial;             /* [walkers][tiles][2]: potential and kinetic energy */
+    double *sums;                /* [walkers][3]: kinetic before; potential, kinetic after */
+    double *others;              /* [walkers] kT: energy of the total facets */
+    uint32_t *cell, *rank;       /* cell of a particle, its number there */
+    uint32_t *filling;           /* [walkers][rows][count[0]]: particles in a cell; 0 between steps */
+    uint32_t *start;             /* [walkers][rows][count[0] + 1] first entry; the last is the end */
+    uint32_t *used;              /* [walkers] entries given out */
+    hmc_entry *entry;            /* sorted by cell, row by row */
+    hmc_long_entry *long_entry;
+    uint64_t *place_checked;     /* [3] each; these three only with check_reversal */
+    int64_t *momentum_checked;   /* [3] each */
+    double *force_checked;       /* [3] each */
+} hmc_task;
+
+#ifdef __CUDACC_RTC__
+#define HMC_KERNEL extern "C" __global__ void __launch_bounds__(HMC_THREADS)
+
+/* Leaves the kernel beyond the last particle. */
+#define HMC_PARTICLE                                                                               \
+    const uint32_t walker = blockIdx.y, particle = blockIdx.x * HMC_THREADS + threadIdx.x;         \
+    if (particle >= t.particles) return;                                                           \
+    const uint64_t at = (uint64_t)walker * t.particles + particle;
+
+HMC_KERNEL hmc_start(const hmc_task t)
+{
+    HMC_PARTICLE
+    hmc_momentum(t.plan->seed, t.plan->sweep, walker, particle, t.box.dimension,
+                 t.mass[t.species[particle]], t.momentum + 3 * at);
+    for (int d = 0; d < 3; d++) {
+        t.place_before[3 * at + d] = t.place[3 * at + d];
+        t.force_before[3 * at + d] = t.force[3 * at + d];
+    }
+}
+
+/* kick: half steps of the momentum before the position moves, if `drift`; then particles are
+ * counted by cell, if `bin`. */
+HMC_KERNEL hmc_move(const hmc_task t, int kick, int drift, int bin)
+{
+    HMC_PARTICLE
+    const double half_step = t.plan->half_step, *force = t.force + 3 * at;
+    const double mass = t.mass[t.species[particle]];
+    if (particle == 0 && bin) t.used[walker] = 0;
+    if (kick) hmc_kick(t.box.dimension, kick, half_step, force, t.momentum + 3 * at);
+    if (drift) hmc_drift(&t.box, 2 * half_step / mass, t.momentum + 3 * at, t.place + 3 * at);
+    if (!bin) return;
+    uint32_t c[3];
+    for (int d = 0; d < 3; d++)
+        c[d] = plugmc_mulhi((uint32_t)(t.place[3 * at + d] >> 32), (uint32_t)t.count[d]);
+    const uint32_t cell = (c[2] * t.count[1] + c[1]) * t.count[0] + c[0];
+    t.cell[at] = cell;
+    t.rank[at] = atomicAdd(&t.filling[(uint64_t)walker * t.rows * t.count[0] + cell], 1u);
+    hmc_position(&t.box, t.place + 3 * at, t.positions + 3 * at);
+}
+
+/* A thread gives a row of cells its entries: whichever row comes first gets the first ones. */
+HMC_KERNEL hmc_rows(const hmc_task t)
+{
+    const uint32_t walker = blockIdx.y, row = blockIdx.x * HMC_THREADS + threadIdx.x;
+    if (row >= t.rows) return;
+    uint32_t *filling = t.filling + ((uint64_t)walker * t.rows + row) * t.count[0];
+    uint32_t *start = t.start + ((uint64_t)walker * t.rows + row) * (t.count[0] + 1);
+    uint32_t all = 0;
+    for (int32_t x = 0; x < t.count[0]; x++) all += filling[x];
+    uint32_t next = atomicAdd(&t.used[walker], all);
+    for (int32_t x = 0; x < t.count[0]; x++) {
+        start[x] = next;
+        next += filling[x];
+        filling[x] = 0;
+    }
+    start[t.count[0]] = next;
+}
+
+/* HMC_LONG: 1 if this text computes in double. */
+#if HMC_LONG
+typedef hmc_long_entry hmc_neighbour;
+#define HMC_ENTRIES(t) ((t).long_entry)
+#else
+typedef hmc_entry hmc_neighbour;
+#define HMC_ENTRIES(t) ((t).entry)
+#endif
+
+/* Species beside the particle's number where both find room in 32 bits. */
+PLUGMC_FN void hmc_pack(const hmc_task *t, const uint64_t *place, uint32_t particle,
+                        hmc_neighbour *out)
+{
+#if HMC_LONG
+    out->x = place[0];
+    out->y = place[1];
+    out->z = place[2];
+    out->particle = particle;
+    out->species = t->species[particle];
+#else
+    out->x = (uint32_t)(place[0] >> 32);
+    out->y = (uint32_t)(place[1] >> 32);
+    out->z = (uint32_t)(place[2] >> 32);
+    out->particle = particle | (PLUGMC_SPECIES > 1 ? t->species[particle] << 28 : 0u);
+#endif
+}
+
+PLUGMC_FN uint32_t hmc_particle_of(hmc_neighbour e)
+{
+#if HMC_LONG
+    return e.particle;
+#else
+    return PLUGMC_SPECIES > 1 ? e.particle & 0xfffffffu : e.particle;
+#endif
+}
+
+PLUGMC_FN plugmc_site hmc_site_of(hmc_neighbour e)
+{
+#if HMC_LONG
+    return plugmc_site_of_species((int)e.species);
+#else
+    return plugmc_site_of_species(PLUGMC_SPECIES > 1 ? (int)(e.particle >> 28) : 0);
+#endif
+}
+
+/* To its place among the entries of its cell. */
+HMC_KERNEL hmc_sort(const hmc_task t)
+{
+    HMC_PARTICLE
+    const uint32_t cell = t.cell[at], row = cell / t.count[0], x = cell % t.count[0];
+    const uint32_t to =
+        t.start[((uint64_t)walker * t.rows + row) * (t.count[0] + 1) + x] + t.rank[at];
+    hmc_neighbour own;
+    hmc_pack(&t, t.place + 3 * at, particle, &own);
+    HMC_ENTRIES(t)[(uint64_t)walker * t.particles + to] = own;
+}
+
+/* b seen from a, by the nearest image: differences of positions wrap around as the box does. */
+PLUGMC_FN plugmc_separation hmc_separation(hmc_neighbour a, hmc_neighbour b)
+{
+#if HMC_LONG
+    const real unit = (real)0x1p-64;
+    const real x = (real)(int64_t)(a.x - b.x), y = (real)(int64_t)(a.y - b.y),
+               z = (real)(int64_t)(a.z - b.z);
+#else
+    const real unit = (real)0x1p-32;
+    const real x = (real)(int32_t)(a.x - b.x), y = (real)(int32_t)(a.y - b.y),
+               z = (real)(int32_t)(a.z - b.z);
+#endif
+#if PLUGMC_OBLIQUE
+    return plugmc_separated(unit * (x * plugmc_vector[0][0] + y * plugmc_vector[1][0] + z * plugmc_vector[2][0]),
+                            unit * (x * plugmc_vector[0][1] + y * plugmc_vector[1][1] + z * plugmc_vector[2][1]),
+                            unit * (x * plugmc_vector[0][2] + y * plugmc_vector[1][2] + z * plugmc_vector[2][2]));
+#else
+    plugmc_separation s;
+    s.x = x * (unit * plugmc_edge[0]);
+    s.y = y * (unit * plugmc_edge[1]);
+    s.z = PLUGMC_DIMENSION == 3 ? z * (unit * plugmc_edge[2]) : (real)0;
+    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+    return s;
+#endif
+}
+
+/* Energies stay where 512 of them cannot overflow; beyond, Boltzmann's factor is 0 anyway. */
+PLUGMC_FN int64_t hmc_energy_quanta(real u)
+{
+    const double most = 4194304.0;
+    double y = (double)u;
+    return hmc_nearest((y < most ? (y > -most ? y : -most) : most) * HMC_ENERGY_UNIT);
+}
+
+PLUGMC_FN int64_t hmc_force_quanta(real f)
+{
+#if HMC_LONG
+    return hmc_nearest(f * HMC_ENERGY_UNIT);
+#else
+    return __float2ll_rn(f * (float)HMC_ENERGY_UNIT);
+#endif
+}
+
+/* In units of 1 / HMC_ENERGY_UNIT. */
+typedef struct hmc_sum {
+    int64_t force[3], energy;
+} hmc_sum;
+
+/* A thread looks at many entries and finds few in reach. It lists them and computes them a layer of
+ * cells at a time, so that the threads of a warp compute together. */
+typedef struct hmc_list {
+    uint32_t *entry; /* [HMC_LIST], HMC_THREADS apart: shared memory of the block */
+    uint32_t n;
+} hmc_list;
+
+PLUGMC_FN void hmc_add_pair(plugmc_separation s, plugmc_site a, plugmc_site b, int with_energy,
+                            hmc_sum *sum)
+{
+    if (with_energy) {
+        plugmc_sums energies;
+        plugmc_sums_clear(&energies);
+        plugmc_sums_add_energy(&energies, s, a, b);
+        sum->energy += hmc_energy_quanta(plugmc_sums_total(&energies, a));
+    } else {
+        real energy, first, second;
+        plugmc_pair_derivatives(s, a, b, &energy, &first, &second);
+        sum->force[0] -= hmc_force_quanta(first * s.x);
+        sum->force[1] -= hmc_force_quanta(first * s.y);
+        if (PLUGMC_DIMENSION == 3) sum->force[2] -= hmc_force_quanta(first * s.z);
+    }
+}
+
+PLUGMC_FN void hmc_empty(const hmc_neighbour *entry, hmc_neighbour me, int with_energy,
+                         hmc_list *list, hmc_sum *sum)
+{
+    const plugmc_site a = hmc_site_of(me);
+    for (uint32_t k = 0; k < list->n; k++) {
+        const hmc_neighbour other = entry[list->entry[k * HMC_THREADS]];
+        hmc_add_pair(hmc_separation(me, other), a, hmc_site_of(other), with_energy, sum);
+    }
+    list->n = 0;
+}
+
+/* Lists the neighbours of entry `own` among first ... end - 1. */
+PLUGMC_FN void hmc_find(const hmc_task *t, const hmc_neighbour *entry, uint32_t own,
+                        hmc_neighbour me, uint32_t first, uint32_t end, int with_energy,
+                        hmc_list *list, hmc_sum *sum)
+{
+    const real reach_square = (real)t->reach_square;
+    for (uint32_t k = first; k < end; k++) {
+        if (!(hmc_separation(me, entry[k]).r2 < reach_square) || k == own) continue;
+        if (list->n == HMC_LIST) hmc_empty(entry, me, with_energy, list, sum);
+        list->entry[list->n++ * HMC_THREADS] = k;
+    }
+}
+
+/* Cells to look at along one edge: `n` of them from `first`, modulo the count. */
+PLUGMC_FN void hmc_around(int32_t cell, int32_t span, int32_t count, int32_t *first, int32_t *n)
+{
+    const int32_t whole = count < 2 * span + 1;
+    *n = whole ? count : 2 * span + 1;
+    *first = whole ? 0 : cell - span + (cell < span ? count : 0);
+}
+
+PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t own, int with_energy,
+                                  uint32_t *shared, hmc_sum *sum)
+{
+    const hmc_neighbour *entry = HMC_ENTRIES(*t) + (uint64_t)walker * t->particles;
+    const hmc_neighbour me = entry[own];
+    const uint32_t cell = t->cell[(uint64_t)walker * t->particles + hmc_particle_of(me)];
+    const int32_t cx = (int32_t)(cell % t->count[0]), row = (int32_t)(cell / t->count[0]);
+    int32_t x, y, z, nx, ny, nz;
+    hmc_around(cx, t->span[0], t->count[0], &x, &nx);
+    hmc_around(row % t->count[1], t->span[1], t->count[1], &y, &ny);
+    hmc_around(row / t->count[1], t->span[2], t->count[2], &z, &nz);
+    const int32_t beyond = x + nx - t->count[0]; /* cells that are at the other end of the row */
+    const int32_t end = beyond > 0 ? t->count[0] : x + nx;
+    hmc_list list;
+    list.entry = shared + threadIdx.x;
+    list.n = 0;
+    for (int32_t j = 0; j < nz; j++) {
+        const int32_t pz = z + j < t->count[2] ? z + j : z + j - t->count[2];
+        for (int32_t i = 0; i < ny; i++) {
+            const int32_t py = y + i < t->count[1] ? y + i : y + i - t->count[1];
+            const uint32_t *start =
+                t->start + ((uint64_t)walker * t->rows + pz * t->count[1] + py) * (t->count[0] + 1);
+            hmc_find(t, entry, own, me, start[x], start[end], with_energy, &list, sum);
+            if (beyond > 0)
+                hmc_find(t, entry, own, me, start[0], start[beyond], with_energy, &list, sum);
+        }
+        hmc_empty(entry, me, with_energy, &list, sum);
+    }
+}
+
+PLUGMC_FN plugmc_position hmc_field_position(const double r[3])
+{
+    plugmc_position out;
+    out.x = (real)r[0];
+    out.y = (real)r[1];
+    out.z = (real)r[2];
+    return out;
+}
+
+/* One thread an entry, so that the threads of a warp look at the same cells. */
+HMC_KERNEL hmc_forces(const hmc_task t)
+{
+    __shared__ uint32_t lists[HMC_LIST * HMC_THREADS];
+    const uint32_t walker = blockIdx.y, own = blockIdx.x * HMC_THREADS + threadIdx.x;
+    if (own >= t.particles) return;
+    const hmc_neighbour me = HMC_ENTRIES(t)[(uint64_t)walker * t.particles + own];
+    const uint64_t at = (uint64_t)walker * t.particles + hmc_particle_of(me);
+    hmc_sum sum = {{0, 0, 0}, 0};
+    if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 0, lists, &sum);
+    real gradient[3] = {0, 0, 0}, laplacian;
+    if (PLUGMC_FIELDS > 0)
+        plugmc_fields_derivatives(hmc_field_position(t.positions + 3 * at), hmc_site_of(me),
+                                  gradient, &laplacian);
+    for (int d = 0; d < 3; d++)
+        t.force[3 * at + d] = (double)sum.force[d] / HMC_ENERGY_UNIT - (double)gradient[d];
+}
+
+/* Half of the energies of a particle's pairs, and its energy in the fields; infinite where it may not
+ * be. */
+HMC_KERNEL hmc_energies(const hmc_task t)
+{
+    __shared__ uint32_t lists[HMC_LIST * HMC_THREADS];
+    const uint32_t walker = blockIdx.y, own = blockIdx.x * HMC_THREADS + threadIdx.x;
+    if (own >= t.particles) return;
+    const hmc_neighbour me = HMC_ENTRIES(t)[(uint64_t)walker * t.particles + own];
+    const uint64_t at = (uint64_t)walker * t.particles + hmc_particle_of(me);
+    hmc_sum sum = {{0, 0, 0}, 0};
+    int outside = 0;
+    if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 1, lists, &sum);
+    double energy = 0.5 * (double)sum.energy / HMC_ENERGY_UNIT;
+    if (PLUGMC_FIELDS > 0)
+        energy += (double)plugmc_fields(hmc_field_position(t.positions + 3 * at), hmc_site_of(me),
+                                        &outside);
+    t.share[at] = outside ? (double)PLUGMC_NO_RANGE : energy;
+}
+
+/* ---- Sums and decisions: in a fixed order, whatever the GPU ---- */
+
+/* a[0] and a[1] of all threads into those of thread 0. */
+PLUGMC_FN void hmc_gather(double (*a)[HMC_THREADS])
+{
+    for (int half = HMC_THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half)
+            for (int k = 0; k < 2; k++) a[k][threadIdx.x] += a[k][threadIdx.x + half];
+    }
+    __syncthreads();
+}
+
+/* Blocks (tiles, walkers). */
+HMC_KERNEL hmc_tally(const hmc_task t)
+{
+    __shared__ double sum[2][HMC_THREADS];
+    const uint32_t walker = blockIdx.y;
+    double potential = 0, kinetic = 0;
+    for (uint32_t k = threadIdx.x; k < HMC_TILE; k += HMC_THREADS) {
+        const uint32_t particle = blockIdx.x * HMC_TILE + k;
+        if (particle >= t.particles) break;
+        const uint64_t at = (uint64_t)walker * t.particles + particle;
+        potential += t.share[at];
+        kinetic += 0.5 * hmc_square(t.momentum + 3 * at) / t.mass[t.species[particle]];
+    }
+    sum[0][threadIdx.x] = potential;
+    sum[1][threadIdx.x] = kinetic;
+    hmc_gather(sum);
+    if (threadIdx.x > 0) return;
+    double *out = t.partial + 2 * ((uint64_t)walker * t.tiles + blockIdx.x);
+    out[0] = sum[0][0];
+    out[1] = sum[1][0];
+}
+
+/* One block a walker. After: 0 before a trajectory, 1 after it. */
+HMC_KERNEL hmc_total(const hmc_task t, int after)
+{
+    __shared__ double sum[2][HMC_THREADS];
+    const uint32_t walker = blockIdx.x;
+    double both[2] = {0, 0};
+    for (uint32_t k = threadIdx.x; k < t.tiles; k += HMC_THREADS)
+        for (int q = 0; q < 2; q++) both[q] += t.partial[2 * ((uint64_t)walker * t.tiles + k) + q];
+    for (int q = 0; q < 2; q++) sum[q][threadIdx.x] = both[q];
+    hmc_gather(sum);
+    if (threadIdx.x > 0) return;
+    double *out = t.sums + 3 * walker;
+    if (after) {
+        out[1] = sum[0][0] + t.others[walker];
+        out[2] = sum[1][0];
+    } else {
+        out[0] = sum[1][0];
+    }
+}
+
+/* One thread a walker. */
+HMC_KERNEL hmc_decide(const hmc_task t)
+{
+    const uint32_t walker = blockIdx.x * HMC_THREADS + threadIdx.x;
+    if (walker >= t.walkers) return;
+    hmc_state *s = t.state + walker;
+    const double *sums = t.sums + 3 * walker;
+    const double change = (sums[1] + sums[2]) - (s->potential + sums[0]);
+    const plugmc_random random =
+        plugmc_draw(t.plan->seed, t.plan->sweep, walker, 0, PLUGMC_PURPOSE_ACCEPT, 0);
+    const bool accepted =
+        change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-change);
+    s->change = change;
+    s->rejected = !accepted;
+    s->trials++;
+    s->accepted += accepted;
+    if (accepted) s->potential = sums[1];
+}
+
+/* The energy of a configuration that was not reached by a trajectory. */
+HMC_KERNEL hmc_take_energy(const hmc_task t)
+{
+    const uint32_t walker = blockIdx.x * HMC_THREADS + threadIdx.x;
+    if (walker < t.walkers) t.state[walker].potential = t.sums[3 * walker + 1];
+}
+
+HMC_KERNEL hmc_settle(const hmc_task t)
+{
+    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) t.plan->sweep++;
+    HMC_PARTICLE
+    if (!t.state[walker].rejected) return;
+    for (int d = 0; d < 3; d++) {
+        t.place[3 * at + d] = t.place_before[3 * at + d];
+        t.force[3 * at + d] = t.force_before[3 * at + d];
+    }
+}
+
+HMC_KERNEL hmc_store(const hmc_task t, double *positions)
+{
+    HMC_PARTICLE
+    hmc_position(&t.box, t.place + 3 * at, positions + 3 * at);
+}
+
+/* ---- check_reversal ---- */
+
+/* Keeps the end of a trajectory and turns its momenta, or keeps its beginning. */
+HMC_KERNEL hmc_turn(const hmc_task t, int at_end)
+{
+    HMC_PARTICLE
+    for (int d = 0; d < 3; d++) {
+        if (at_end) {
+            t.place_checked[3 * at + d] = t.place[3 * at + d];
+            t.force_checked[3 * at + d] = t.force[3 * at + d];
+            t.momentum[3 * at + d] = -t.momentum[3 * at + d];
+        } else {
+            t.momentum_checked[3 * at + d] = t.momentum[3 * at + d];
+        }
+    }
+}
+
+/* Is this where the trajectory began? Then on from its end. */
+HMC_KERNEL hmc_compare(const hmc_task t)
+{
+    HMC_PARTICLE
+    uint64_t astray = 0;
+    for (int d = 0; d < 3; d++) {
+        astray += t.place[3 * at + d] != t.place_before[3 * at + d];
+        astray += t.momentum[3 * at + d] != -t.momentum_checked[3 * at + d];
+        t.place[3 * at + d] = t.place_checked[3 * at + d];
+        t.force[3 * at + d] = t.force_checked[3 * at + d];
+    }
+    if (astray) atomicAdd((unsigned long long *)&t.state[walker].astray, (unsigned long long)astray);
+}
+#endif

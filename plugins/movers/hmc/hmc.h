@@ -1,0 +1,55 @@
+/* What the parts of hmc share: hmc.c is the mover, cpu.c and gpu.c carry out its trajectories. */
+#ifndef PLUGMC_HMC_H
+#define PLUGMC_HMC_H
+
+#include <plugmc/plugin.h>
+
+#include "hmc.cu"
+
+enum { PRECISION_SINGLE, PRECISION_DOUBLE };
+
+typedef struct hmc_cpu hmc_cpu;
+typedef struct hmc_gpu hmc_gpu;
+
+typedef struct hmc {
+    /* parameters */
+    real time_step, length, target_acceptance; /* time, time, 1 */
+    int64_t steps;
+    int32_t precision, check_reversal;
+
+    const plugmc_system *system;
+    hmc_frame frame;
+    double reach; /* of the sampled pairs, length; 0 without any */
+    int pair_count, field_count, total_count;
+    const plugmc_term **pairs, **fields, **totals; /* sampled terms with something to give */
+    double *mass;   /* [species] */
+    int64_t count;  /* coordinates: 3 walkers particles */
+    hmc_cpu *cpu; /* one of the two */
+    hmc_gpu *gpu;
+} hmc;
+
+/* Of a trajectory: at least 1. */
+int64_t hmc_steps(const hmc *);
+
+/* Cells along each edge, `each` of them a range wide, in fractions of the box; `most` in all. */
+void hmc_cells(const hmc *, int each, double most, int32_t count[3]);
+
+/* The same calls for both. Host arrays: place [walkers][particles][3] as in hmc.cu, energy and
+ * change [walkers] kT. After `load` forces and energies are those of the new positions; `recall` then
+ * puts in the energies of a checkpoint. */
+int hmc_cpu_prepare(hmc *, const plugmc_host *);
+int hmc_cpu_load(hmc *, const plugmc_host *, const uint64_t *place);
+int hmc_cpu_sweep(hmc *, const plugmc_host *, uint64_t first, uint64_t n);
+int hmc_cpu_store(hmc *, const plugmc_host *, double *positions);
+int hmc_cpu_places(hmc *, const plugmc_host *, uint64_t *place);
+int hmc_cpu_states(hmc *, const plugmc_host *, hmc_state *, int write);
+
+int hmc_gpu_kernel_text(const hmc *, int index, plugmc_kernel_text *);
+int hmc_gpu_prepare(hmc *, const plugmc_host *);
+int hmc_gpu_load(hmc *, const plugmc_host *, const uint64_t *place);
+int hmc_gpu_sweep(hmc *, const plugmc_host *, uint64_t first, uint64_t n);
+int hmc_gpu_store(hmc *, const plugmc_host *, double *positions);
+int hmc_gpu_places(hmc *, const plugmc_host *, uint64_t *place);
+int hmc_gpu_states(hmc *, const plugmc_host *, hmc_state *, int write);
+
+#endif

@@ -1,0 +1,228 @@
+/* Walkers on the CPU: memory, positions, matrices made anew. */
+#include "vmc.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <cblas.h>
+
+/* ---- Matrices anew --------------------------------------------------------------------------- */
+
+static void note_drift(vmc_walker *walker, double drift)
+{
+    if (!(drift <= walker->drift)) walker->drift = drift;
+}
+
+static int invert_spin(vmc *v, const plugmc_host *host, int32_t first, int32_t n, int spin,
+                       int compare)
+{
+    const int64_t electrons = vmc_electrons(v, spin), begin = v->system->first[spin];
+    const int64_t row = vmc_numbers(v, v->pitch);
+    for (int32_t k = 0; k < n; k++) {
+        const vmc_walker *walker = &v->walkers[first + k];
+        for (int64_t e = 0; e < electrons; e++) {
+            double *point = v->points + 3 * (k * electrons + e);
+            point[0] = walker->x[begin + e];
+            point[1] = walker->y[begin + e];
+            point[2] = walker->z[begin + e];
+        }
+    }
+    int code = vmc_evaluate(v, host, spin, n * electrons, v->points, v->values);
+#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+    for (int32_t k = 0; k < (code ? 0 : n); k++) {
+        vmc_walker *walker = &v->walkers[first + k];
+        slater *s = &walker->spin[spin];
+        const double *values = v->values + k * electrons * row;
+        const double before = walker->ln_square[spin];
+        double drift = 0;
+        const int good = v->keeps & VMC_KEEPS_INVERSE
+                             ? slater_invert(s, values, &drift)
+                             : slater_determinant(s, values, &s->ln_square);
+        if (!good) walker->singular = 1 + spin;
+        walker->ln_square[spin] = s->ln_square;
+        if (compare) note_drift(walker, drift);
+        if (compare) note_drift(walker, fabs(s->ln_square - before) / (1 + fabs(before)));
+        if (v->now)
+            memcpy(v->now + ((first + k) * v->system->particles + begin) * row, values,
+                   (size_t)(electrons * row) * sizeof *values);
+    }
+    return code;
+}
+
+static int anew(vmc *v, const plugmc_host *host, int compare)
+{
+    int code = PLUGMC_OK;
+    for (int32_t w = 0; w < v->system->walkers; w++) {
+        v->walkers[w].drift = 0;
+        v->walkers[w].singular = v->walkers[w].not_a_number = 0;
+    }
+    for (int spin = 0; spin < VMC_SPINS; spin++)
+        for (int32_t w = 0; w < v->system->walkers && vmc_electrons(v, spin) && !code; w += v->group) {
+            const int32_t left = v->system->walkers - w;
+            code = invert_spin(v, host, w, left < v->group ? left : v->group, spin, compare);
+        }
+#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+    for (int32_t w = 0; w < (code ? 0 : v->system->walkers); w++) {
+        vmc_walker *walker = &v->walkers[w];
+        double energy;
+        if (!vmc_parts_energy(v, walker->x, walker->y, walker->z, &energy)) energy = INFINITY;
+        if (compare) note_drift(walker, fabs(energy - walker->parts) / (1 + fabs(energy)));
+        walker->parts = energy;
+    }
+    return code;
+}
+
+/* ---- Positions ------------------------------------------------------------------------------- */
+
+static int give(const vmc *v, const plugmc_host *host, double *positions)
+{
+    (void)host;
+    for (int32_t w = 0; w < v->system->walkers; w++)
+        for (int64_t i = 0; i < v->system->particles; i++, positions += 3) {
+            positions[0] = v->walkers[w].x[i];
+            positions[1] = v->walkers[w].y[i];
+            positions[2] = v->walkers[w].z[i];
+        }
+    return PLUGMC_OK;
+}
+
+static int take(vmc *v, const plugmc_host *host, const double *positions)
+{
+    (void)host;
+    for (int32_t w = 0; w < v->system->walkers; w++)
+        for (int64_t i = 0; i < v->system->particles; i++, positions += 3) {
+            double r[3];
+            memcpy(r, positions, sizeof r);
+            plugmc_wrap(&v->system->box, r);
+            vmc_move(&v->walkers[w], i, r);
+        }
+    return PLUGMC_OK;
+}
+
+static size_t bytes_of_positions(const vmc *v)
+{
+    return 3 * (size_t)(v->system->particles * v->system->walkers) * sizeof(double);
+}
+
+static int keep_base(vmc *v, const plugmc_host *host) { return give(v, host, v->base); }
+
+static int give_base(vmc *v, const plugmc_host *host, double *positions)
+{
+    (void)host;
+    memcpy(positions, v->base, bytes_of_positions(v));
+    return PLUGMC_OK;
+}
+
+static int take_base(vmc *v, const plugmc_host *host, const double *positions)
+{
+    (void)host;
+    memcpy(v->base, positions, bytes_of_positions(v));
+    return PLUGMC_OK;
+}
+
+/* They are where they are wanted. */
+static int report(vmc *v, const plugmc_host *host)
+{
+    (void)host;
+    for (int32_t w = 0; w < v->system->walkers; w++)
+        for (int spin = 0; spin < VMC_SPINS; spin++)
+            v->walkers[w].ln_square[spin] = v->walkers[w].spin[spin].ln_square;
+    return PLUGMC_OK;
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+static int sort_terms(vmc *v, const plugmc_host *host)
+{
+    const plugmc_system *system = v->system;
+    v->terms = host->allocate(host->context, ((size_t)system->term_count + 1) * sizeof *v->terms);
+    if (!v->terms) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the terms");
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_potential *potential = system->terms[t].plugin->potential;
+        if (system->terms[t].sampled && (potential->pair || potential->field))
+            v->terms[v->term_count++] = &system->terms[t];
+    }
+    return PLUGMC_OK;
+}
+
+/* Bytes of orbitals that are evaluated together: enough for all threads to work on. */
+enum { GROUP_BYTES = 64 << 20 };
+
+static int take_memory(vmc *v, const plugmc_host *host)
+{
+    const plugmc_system *system = v->system;
+    plugmc_context *context = host->context;
+    const size_t walkers = (size_t)system->walkers, particles = (size_t)system->particles,
+                 row = (size_t)vmc_numbers(v, v->pitch), most = (size_t)v->most;
+    const size_t fits = GROUP_BYTES / (most * row * sizeof(double));
+    size_t bytes = 0;
+    v->group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : system->walkers;
+    const size_t together = (size_t)v->group * most, points = together > walkers ? together : walkers;
+    for (int spin = 0; spin < VMC_SPINS; spin++)
+        if (vmc_electrons(v, spin))
+            bytes += slater_bytes(vmc_electrons(v, spin), v->is_complex, v->block);
+    char *matrices = host->allocate(context, walkers * bytes);
+    double *place = host->allocate(context, 6 * walkers * particles * sizeof *place);
+    v->proposals = host->allocate(context, 3 * walkers * particles * sizeof *v->proposals);
+    v->base = host->allocate(context, bytes_of_positions(v));
+    v->points = host->allocate(context, 3 * points * sizeof *v->points);
+    v->values = host->allocate(context, points * row * sizeof *v->values);
+    v->charge = host->allocate(context, 2 * particles * sizeof *v->charge);
+    v->species = host->allocate(context, particles * sizeof *v->species);
+    int good = matrices && place && v->proposals && v->base && v->points && v->values && v->charge &&
+               v->species;
+    if (v->is_single)
+        good &= (v->single = host->allocate(context, points * row * sizeof *v->single)) != NULL;
+    if (v->keeps & VMC_KEEPS_VALUES) {
+        v->now = host->allocate(context, walkers * particles * row * sizeof *v->now);
+        v->taken = host->allocate(context, walkers * particles);
+        good &= v->now && v->taken;
+    }
+    if (!good)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                          "no memory for %zu walkers of %zu electrons", walkers, particles);
+    v->diameter = v->charge + particles;
+    for (size_t w = 0; w < walkers; w++, place += 6 * particles) {
+        vmc_walker *walker = &v->walkers[w];
+        walker->x = place;
+        walker->y = place + particles;
+        walker->z = place + 2 * particles;
+        walker->new_x = place + 3 * particles;
+        walker->new_y = place + 4 * particles;
+        walker->new_z = place + 5 * particles;
+        for (int spin = 0; spin < VMC_SPINS; spin++) {
+            const int64_t n = vmc_electrons(v, spin);
+            if (n) slater_prepare(&walker->spin[spin], matrices, n, v->pitch, v->is_complex, v->block);
+            if (n) matrices += slater_bytes(n, v->is_complex, v->block);
+        }
+    }
+    return PLUGMC_OK;
+}
+
+static int prepare(vmc *v, const plugmc_host *host)
+{
+    const plugmc_system *system = v->system;
+    v->threads = system->threads > 0 ? system->threads : 1;
+    openblas_set_num_threads(1); /* its threads would change the order of sums */
+    if (!v->block) v->block = 1;
+    int code = sort_terms(v, host);
+    if (!code) code = take_memory(v, host);
+    for (int32_t s = 0; s < system->species_count && !code; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
+            v->charge[i] = system->species[s].charge;
+            v->diameter[i] = system->species[s].diameter;
+            v->species[i] = s;
+        }
+    return code;
+}
+
+const vmc_engine vmc_on_cpu = {
+    .prepare = prepare,
+    .take = take,
+    .give = give,
+    .anew = anew,
+    .keep_base = keep_base,
+    .give_base = give_base,
+    .take_base = take_base,
+    .report = report,
+};

@@ -1,0 +1,69 @@
+/* What the movers of variational Monte Carlo share between the CPU and the GPU: the displacement of an
+ * electron, and what is handed to kernels. */
+#ifndef PLUGMC_VMC_DRAWS_H
+#define PLUGMC_VMC_DRAWS_H
+
+enum { VMC_GAUSSIAN, VMC_BALL, VMC_CUBE };
+
+/* Threads of a block of the kernels; edges of a tile of a matrix. */
+enum { VMC_THREADS = 256, VMC_LOOK = 128, VMC_TILE = 32, VMC_TILE_ROWS = 8 };
+
+/* What a displacement depends on; vmc.h says how. */
+typedef struct vmc_draws {
+    uint64_t seed, sweep;
+    double step;        /* length */
+    int32_t moves;      /* VMC_GAUSSIAN, ... */
+    int32_t walker;     /* first one of the launch */
+    double vector[3][3], inverse[3][3]; /* of the box, as in plugmc_box */
+    int32_t periodic, reserved;
+} vmc_draws;
+
+/* Electrons of a block in all walkers of a launch. */
+typedef struct vmc_block {
+    int32_t particles;    /* of a walker, both spins */
+    int32_t electrons;    /* of the spin */
+    int32_t spin_first;   /* number of its first electron */
+    int32_t first, size;  /* of the block, within the spin */
+    int32_t capacity;     /* rows of the arrays of a block */
+    int32_t rows, row;    /* proposals and values: rows of a walker, and that of the first electron */
+    int32_t down;         /* number of the first electron of species 1 */
+} vmc_block;
+
+PLUGMC_FN void vmc_gaussian(const plugmc_random *u, double v[3])
+{
+    const double turn = 6.283185307179586;
+    double r0 = sqrt(-2 * log((u->word[0] + 0.5) * 0x1p-32)), r1 = sqrt(-2 * log((u->word[2] + 0.5) * 0x1p-32));
+    v[0] = r0 * cos(turn * (double)u->word[1] * 0x1p-32);
+    v[1] = r0 * sin(turn * (double)u->word[1] * 0x1p-32);
+    v[2] = r1 * cos(turn * (double)u->word[3] * 0x1p-32);
+}
+
+/* The displacement of electron e of a walker over the step. */
+PLUGMC_FN void vmc_displacement(const vmc_draws *d, int32_t walker, int64_t e, double v[3])
+{
+    double square = 2;
+    for (uint32_t draw = 0; draw < 256 && square > 1; draw++) {
+        plugmc_random u = plugmc_draw(d->seed, d->sweep, (uint32_t)walker, (uint32_t)e,
+                                      PLUGMC_PURPOSE_TRIAL, draw);
+        if (d->moves == VMC_GAUSSIAN) {
+            vmc_gaussian(&u, v);
+            return;
+        }
+        square = 0;
+        for (int k = 0; k < 3; k++) {
+            v[k] = ((double)u.word[k] + 0.5) * 0x1p-31 - 1;
+            square += v[k] * v[k];
+        }
+        if (d->moves == VMC_CUBE) return;
+    }
+}
+
+/* Numbers of a walker: what is kept while sweeping. */
+typedef struct vmc_state {
+    double *ln_square;                  /* [walkers], of the spin */
+    double *parts;                      /* [walkers] */
+    unsigned long long *accepted;       /* [walkers] */
+    unsigned long long *not_a_number;   /* [walkers]: 0, or the electron + 1 and 2^32 times the sweep */
+} vmc_state;
+
+#endif

@@ -1,0 +1,144 @@
+/* quasi_simultaneous: the proposals of all electrons are drawn first and the orbitals at all of them
+ * evaluated in one call, which is where a GPU gains; then electrons are accepted or rejected.
+ *
+ * Y. Uejima, R. Maezono, J. Comput. Chem. 34, 83 (2013), section IV.A.
+ *
+ * acceptance = sequential (default): one electron after the other, each against the configuration that
+ * those before it have left. Orbitals at r'_e depend on r'_e alone and proposals on no other electron,
+ * so this is particle_by_particle with its evaluations made in advance: the same decisions, exact.
+ *
+ * acceptance = simultaneous, equation (11) of the paper: all electrons against the old configuration,
+ *     p(r_1, ..., r'_e, ..., r_N) / p(r_1, ..., r_e, ..., r_N).
+ * This does not leave |Psi|^2 unchanged: two electrons that may each go to the same place both do. It is
+ * BIASED, by more for larger steps, and is here to reproduce what has been published.
+ */
+#include "vmc.h"
+
+#include <string.h>
+
+/* Proposals and orbitals at them are those of walkers first ... first + n - 1. */
+static int draw_and_evaluate(vmc *v, const plugmc_host *host, int32_t first, int32_t n, int spin,
+                             uint64_t sweep)
+{
+    vmc_propose_all(v, first, n, spin, sweep);
+    return vmc_evaluate_proposals(v, host, first, n, spin);
+}
+
+/* ---- Accepted one after the other ------------------------------------------------------------- */
+
+static void chain(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, const double *values)
+{
+    const int64_t n = vmc_electrons(v, spin), begin = v->system->first[spin];
+    const int64_t row = vmc_numbers(v, v->pitch);
+    const double *to = v->proposals + 3 * (walker->index * v->system->particles + begin);
+    for (int64_t first = 0; first < n; first += v->block) {
+        const int64_t size = n - first < v->block ? n - first : v->block;
+        slater_begin(&walker->spin[spin], first, size);
+        for (int64_t e = first; e < first + size; e++)
+            vmc_try(v, walker, spin, sweep, begin + e, to + 3 * e, values + e * row);
+        slater_end(&walker->spin[spin]);
+    }
+}
+
+static int sequential(vmc *v, const plugmc_host *host, int32_t first, int32_t n, uint64_t sweep)
+{
+    int code = PLUGMC_OK;
+    for (int spin = 0; spin < v->system->species_count && !code; spin++) {
+        const int64_t size = vmc_electrons(v, spin) * vmc_numbers(v, v->pitch);
+        if (!size) continue;
+        code = draw_and_evaluate(v, host, first, n, spin, sweep);
+#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+        for (int32_t k = 0; k < (code ? 0 : n); k++)
+            chain(v, &v->walkers[first + k], spin, sweep, v->values + k * size);
+    }
+    return code;
+}
+
+/* ---- All against the old configuration --------------------------------------------------------- */
+
+/* Positions and matrices stay; what is accepted is only noted, with its orbitals. */
+static void judge(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, const double *values)
+{
+    const int64_t row = vmc_numbers(v, v->pitch), particles = v->system->particles;
+    for (int64_t e = v->system->first[spin]; e < v->system->first[spin + 1]; e++, values += row) {
+        const int64_t at = walker->index * particles + e, own = e - v->system->first[spin];
+        double change = 0;
+        walker->trials++;
+        v->taken[at] = 0;
+        if (!vmc_parts_change(v, walker, e, v->proposals + 3 * at, &change)) continue;
+        const double complex q = slater_product(&walker->spin[spin], own, values);
+        if (!vmc_accepts(v, walker, sweep, e, creal(q) * creal(q) + cimag(q) * cimag(q), change))
+            continue;
+        v->taken[at] = 1;
+        memcpy(v->now + at * row, values, (size_t)row * sizeof *values);
+        walker->accepted++;
+    }
+}
+
+static void move_those_taken(const vmc *v, vmc_walker *walker)
+{
+    const int64_t particles = v->system->particles, base = walker->index * particles;
+    const double *to = v->proposals + 3 * base;
+    for (int64_t e = 0; e < particles; e++)
+        if (v->taken[base + e]) vmc_move(walker, e, to + 3 * e);
+    for (int spin = 0; spin < v->system->species_count; spin++) {
+        const double *now = v->now + (base + v->system->first[spin]) * vmc_numbers(v, v->pitch);
+        if (vmc_electrons(v, spin) && !slater_invert(&walker->spin[spin], now, NULL))
+            walker->singular = 1 + spin;
+    }
+    vmc_parts_energy(v, walker->x, walker->y, walker->z, &walker->parts);
+}
+
+static int simultaneous(vmc *v, const plugmc_host *host, int32_t first, int32_t n, uint64_t sweep)
+{
+    int code = PLUGMC_OK;
+    for (int spin = 0; spin < v->system->species_count && !code; spin++) {
+        const int64_t size = vmc_electrons(v, spin) * vmc_numbers(v, v->pitch);
+        if (!size) continue;
+        code = draw_and_evaluate(v, host, first, n, spin, sweep);
+#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+        for (int32_t k = 0; k < (code ? 0 : n); k++)
+            judge(v, &v->walkers[first + k], spin, sweep, v->values + k * size);
+    }
+#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+    for (int32_t k = 0; k < (code ? 0 : n); k++) move_those_taken(v, &v->walkers[first + k]);
+    return code;
+}
+
+/* ---- The mover --------------------------------------------------------------------------------- */
+
+static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
+{
+    int code = PLUGMC_OK;
+    for (int32_t w = 0; w < v->system->walkers && !code; w += v->group) {
+        const int32_t left = v->system->walkers - w, n = left < v->group ? left : v->group;
+        code = v->acceptance == VMC_SEQUENTIAL ? sequential(v, host, w, n, sweep)
+                                               : simultaneous(v, host, w, n, sweep);
+    }
+    return code;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    vmc *v = instance;
+    if (v->acceptance == VMC_SEQUENTIAL)
+        return vmc_prepare(v, host, VMC_KEEPS_INVERSE, on_cpu, vmc_gpu_quasi_simultaneous);
+    host->warn(host->context, "acceptance = simultaneous does not sample |Psi|^2: energies are biased, the "
+               "more the larger the step");
+    return vmc_prepare(v, host, VMC_KEEPS_INVERSE | VMC_KEEPS_VALUES, on_cpu, vmc_gpu_simultaneous);
+}
+
+static const plugmc_parameter table[] = {
+    VMC_PARAMETERS,
+    VMC_BLOCK,
+    PLUGMC_CHOICE_KEY(vmc, acceptance, "sequential", "sequential|simultaneous",
+                      "one electron after the other, which is exact; or all against the old "
+                      "configuration, which is biased"),
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "quasi_simultaneous",
+              .summary = "variational Monte Carlo, the orbitals at all proposals evaluated at once",
+              .reference = "Uejima, Maezono, J. Comput. Chem. 34, 83 (2013)",
+              .instance_size = sizeof(vmc), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &vmc_callbacks, .prepare = prepare,
+              .kernel_text = vmc_kernel_text, .archive = vmc_archive, .release = vmc_release)

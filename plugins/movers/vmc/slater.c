@@ -1,0 +1,238 @@
+/* Slater determinants; slater.h says what they are. Matrices are products of BLAS and LAPACK, in
+ * double precision and on one thread: other threads have other walkers. */
+#include "slater.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <cblas.h>
+#include <lapacke.h>
+
+static size_t numbers(const slater *s, int64_t count) { return (size_t)(s->is_complex ? 2 * count : count); }
+
+static const double *row_of(const slater *s, const double *matrix, int64_t row)
+{
+    return matrix + numbers(s, row * s->n);
+}
+
+size_t slater_bytes(int64_t n, int is_complex, int64_t block)
+{
+    const slater s = {.is_complex = is_complex};
+    const size_t b = (size_t)(block < n ? block : n);
+    const size_t bytes = (2 * numbers(&s, n * n) + 4 * numbers(&s, (int64_t)b * n)) * sizeof(double) +
+                         (4 * b * b + b) * sizeof *s.raw + b * sizeof *s.chosen +
+                         (size_t)n * sizeof *s.pivot_rows;
+    return (bytes + 63) / 64 * 64;
+}
+
+void slater_prepare(slater *s, void *memory, int64_t n, int64_t pitch, int is_complex, int64_t block)
+{
+    *s = (slater){.n = n, .pitch = pitch, .is_complex = is_complex,
+                  .capacity = block < n ? block : n};
+    const size_t b = (size_t)s->capacity, square = b * b, matrix = numbers(s, n * n),
+                 wide = numbers(s, (int64_t)b * n);
+    s->inverse = memory;
+    s->work = s->inverse + matrix;
+    s->taken = s->work + matrix;
+    s->old_rows = s->taken + wide;
+    s->products = s->old_rows + wide; /* two of them */
+    s->raw = (double complex *)(s->products + 2 * wide);
+    s->pivots = s->raw + square;
+    s->small = s->pivots + square; /* two of them */
+    s->row = s->small + 2 * square;
+    s->chosen = (int64_t *)(s->row + b);
+    s->pivot_rows = (int *)(s->chosen + b);
+}
+
+/* ---- From the beginning ---------------------------------------------------------------------- */
+
+/* work = A transposed, which LAPACK, counting columns first, sees as A. */
+static void load_transposed(const slater *s, const double *values)
+{
+    const int64_t n = s->n;
+    for (int64_t e = 0; e < n; e++)
+        for (int64_t o = 0; o < n; o++) {
+            if (s->is_complex)
+                memcpy(&s->work[2 * (o * n + e)], &values[2 * (e * s->pitch + o)], 2 * sizeof(double));
+            else
+                s->work[o * n + e] = values[e * s->pitch + o];
+        }
+}
+
+/* The factors L and U of A are left in `work`. */
+int slater_determinant(slater *s, const double *values, double *ln_square)
+{
+    const lapack_int n = (lapack_int)s->n;
+    lapack_complex_double *work = (lapack_complex_double *)s->work;
+    load_transposed(s, values);
+    lapack_int failed = s->is_complex
+                            ? LAPACKE_zgetrf_work(LAPACK_COL_MAJOR, n, n, work, n, s->pivot_rows)
+                            : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, s->work, n, s->pivot_rows);
+    double sum = 0;
+    for (int64_t i = 0; i < n && !failed; i++) {
+        const double *u = row_of(s, s->work, i) + numbers(s, i);
+        sum += s->is_complex ? log(u[0] * u[0] + u[1] * u[1]) : 2 * log(fabs(u[0]));
+    }
+    *ln_square = sum;
+    return !failed && isfinite(sum);
+}
+
+/* Largest difference of the new inverse, in `work`, to the old one. */
+static double drift_of(const slater *s)
+{
+    const size_t count = numbers(s, s->n * s->n);
+    double largest = 0, difference = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double d = fabs(s->inverse[i] - s->work[i]);
+        if (!(d <= difference)) difference = d; /* what is not a number stays */
+        largest = fmax(largest, fabs(s->work[i]));
+    }
+    return difference / largest;
+}
+
+int slater_invert(slater *s, const double *values, double *drift)
+{
+    const lapack_int n = (lapack_int)s->n;
+    double ln_square;
+    if (!slater_determinant(s, values, &ln_square)) return 0;
+    lapack_int failed =
+        s->is_complex ? LAPACKE_zgetri(LAPACK_COL_MAJOR, n, (lapack_complex_double *)s->work, n,
+                                       s->pivot_rows)
+                      : LAPACKE_dgetri(LAPACK_COL_MAJOR, n, s->work, n, s->pivot_rows);
+    if (failed) return 0;
+    if (drift) *drift = drift_of(s);
+    memcpy(s->inverse, s->work, numbers(s, s->n * s->n) * sizeof *s->work);
+    s->ln_square = ln_square;
+    s->size = s->accepted = 0;
+    return 1;
+}
+
+/* ---- Moves ----------------------------------------------------------------------------------- */
+
+double complex slater_product(const slater *s, int64_t e, const double *values)
+{
+    const int n = (int)s->n;
+    const double *row = row_of(s, s->inverse, e);
+    double complex sum;
+    if (!s->is_complex) return cblas_ddot(n, values, 1, row, 1);
+    cblas_zdotu_sub(n, values, 1, row, 1, &sum);
+    return sum;
+}
+
+void slater_begin(slater *s, int64_t first, int64_t size)
+{
+    s->first = first;
+    s->size = size;
+    s->accepted = 0;
+}
+
+/* Row e of G is left in `row`, eliminated. Columns before e are needed only where a move was
+ * accepted. */
+double complex slater_ratio(slater *s, int64_t e, const double *values)
+{
+    const int64_t here = e - s->first;
+    double complex *raw = s->raw + s->accepted * s->capacity; /* kept if accepted */
+    for (int64_t j = 0; j < s->size; j++) raw[j] = slater_product(s, s->first + j, values);
+    memcpy(s->row, raw, (size_t)s->size * sizeof *raw);
+    for (int64_t i = 0; i < s->accepted; i++) {
+        const double complex *pivot = s->pivots + i * s->capacity;
+        const int64_t column = s->chosen[i];
+        const double complex factor = s->row[column] / pivot[column];
+        for (int64_t j = column + 1; j < s->size; j++) s->row[j] -= factor * pivot[j];
+    }
+    return s->row[here];
+}
+
+void slater_accept(slater *s, int64_t e, const double *values)
+{
+    const int64_t here = e - s->first, i = s->accepted++;
+    const double complex q = s->row[here];
+    s->chosen[i] = here;
+    memcpy(s->pivots + i * s->capacity, s->row, (size_t)s->size * sizeof *s->row);
+    memcpy(s->taken + numbers(s, i * s->n), values, numbers(s, s->n) * sizeof *values);
+    s->ln_square += log(creal(q) * creal(q) + cimag(q) * cimag(q));
+}
+
+/* ---- The end of a block ---------------------------------------------------------------------- */
+
+/* The inverse of k x k numbers in place, by Gauss and Jordan with the largest pivot of each column. */
+static void invert_small(double complex *a, double complex *inverse, int64_t k)
+{
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < k; j++) inverse[i * k + j] = i == j;
+    for (int64_t c = 0; c < k; c++) {
+        int64_t best = c;
+        for (int64_t i = c + 1; i < k; i++)
+            if (cabs(a[i * k + c]) > cabs(a[best * k + c])) best = i;
+        for (int64_t j = 0; j < k && best != c; j++) {
+            double complex x = a[c * k + j], y = inverse[c * k + j];
+            a[c * k + j] = a[best * k + j];
+            a[best * k + j] = x;
+            inverse[c * k + j] = inverse[best * k + j];
+            inverse[best * k + j] = y;
+        }
+        const double complex over = 1 / a[c * k + c];
+        for (int64_t j = 0; j < k; j++) {
+            a[c * k + j] *= over;
+            inverse[c * k + j] *= over;
+        }
+        for (int64_t i = 0; i < k; i++) {
+            const double complex factor = a[i * k + c];
+            if (i == c || factor == 0) continue;
+            for (int64_t j = 0; j < k; j++) {
+                a[i * k + j] -= factor * a[c * k + j];
+                inverse[i * k + j] -= factor * inverse[c * k + j];
+            }
+        }
+    }
+}
+
+/* G[C][C]^-1, real or complex as the matrices are, [k][k]. */
+static const double *inverse_of_chosen(slater *s)
+{
+    const int64_t k = s->accepted;
+    double complex *g = s->small, *inverse = s->small + s->capacity * s->capacity;
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < k; j++) g[i * k + j] = s->raw[i * s->capacity + s->chosen[j]];
+    invert_small(g, inverse, k);
+    if (s->is_complex) return (const double *)inverse;
+    double *out = (double *)s->small;
+    for (int64_t i = 0; i < k * k; i++) out[i] = creal(inverse[i]);
+    return out;
+}
+
+/* c [rows][n] = a b + keep c, rows first, a and b transposed as said. */
+static void multiply(const slater *s, int a_transposed, int b_transposed, int64_t rows,
+                     int64_t inner, double scale, const double *a, const double *b, double keep,
+                     double *c)
+{
+    const int m = (int)rows, n = (int)s->n, k = (int)inner, lda = a_transposed ? m : k,
+              ldb = b_transposed ? k : n;
+    const enum CBLAS_TRANSPOSE ta = a_transposed ? CblasTrans : CblasNoTrans,
+                               tb = b_transposed ? CblasTrans : CblasNoTrans;
+    const double complex z_scale = scale, z_keep = keep;
+    if (s->is_complex)
+        cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, &z_scale, a, lda, b, ldb, &z_keep, c, n);
+    else
+        cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, scale, a, lda, b, ldb, keep, c, n);
+}
+
+void slater_end(slater *s)
+{
+    const int64_t n = s->n, k = s->accepted;
+    double *products = s->products, *solved = s->products + numbers(s, s->capacity * n);
+    s->size = s->accepted = 0;
+    if (!k) return;
+    s->accepted = k;
+    const double *inverse = inverse_of_chosen(s);
+    s->accepted = 0;
+    multiply(s, 0, 1, k, n, 1, s->taken, s->inverse, 0, products);
+    for (int64_t i = 0; i < k; i++) {
+        const int64_t e = s->first + s->chosen[i];
+        products[numbers(s, i * n + e)] -= 1;
+        memcpy(s->old_rows + numbers(s, i * n), row_of(s, s->inverse, e),
+               numbers(s, n) * sizeof *s->old_rows);
+    }
+    multiply(s, 0, 0, k, k, 1, inverse, products, 0, solved);
+    multiply(s, 1, 0, n, k, -1, solved, s->old_rows, 1, s->inverse);
+}

@@ -1,0 +1,314 @@
+/* Life of a VMC mover, wherever its walkers live: sweeps with refreshed matrices, checkpoints, counts.
+ * vmc.h says what there is. */
+#include "vmc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Sweeps ---------------------------------------------------------------------------------- */
+
+static int refresh(vmc *, const plugmc_host *);
+static int report_failure(vmc *, const plugmc_host *);
+
+/* The inverse matrices are made anew before sweeps whose number is a multiple of `refresh`, however the
+ * run is cut into calls. */
+int vmc_sweeps(vmc *v, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    int code = PLUGMC_OK;
+    for (uint64_t sweep = first; sweep < first + n && !code; sweep++) {
+        const int due = sweep % (uint64_t)v->refresh == 0;
+        if (due && !v->fresh) code = refresh(v, host);
+        if (!code && (due || v->fresh)) {
+            v->base_sweep = sweep;
+            v->since = 0;
+            code = v->engine->keep_base(v, host);
+        }
+        v->fresh = 0;
+        v->steps[v->since++] = v->step;
+        if (!code) code = v->one_sweep(v, host, sweep);
+    }
+    return code ? code : report_failure(v, host);
+}
+
+static int report_failure(vmc *v, const plugmc_host *host)
+{
+    int code = v->engine->report(v, host);
+    for (int32_t w = 0; w < v->system->walkers && !code; w++) {
+        const vmc_walker *walker = &v->walkers[w];
+        if (walker->not_a_number)
+            code = host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "the ratio of probabilities when electron %lld of walker %d moved in "
+                              "sweep %llu is not a number",
+                              (long long)walker->electron, w, (unsigned long long)walker->sweep);
+        else if (walker->singular)
+            code = host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "the orbitals of species '%s' are linearly dependent at the electrons "
+                              "of walker %d: the wave function is zero there",
+                              v->system->species[walker->singular - 1].name, w);
+        else if (!isfinite(walker->parts))
+            code = host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "walker %d is where a potential forbids it", w);
+    }
+    return code;
+}
+
+/* What was kept while sweeping is compared with what it should be. */
+static int refresh(vmc *v, const plugmc_host *host)
+{
+    double worst = 0;
+    int32_t where = 0;
+    int code = v->engine->anew(v, host, 1);
+    if (!code) code = report_failure(v, host);
+    for (int32_t w = 0; w < v->system->walkers; w++)
+        if (!(v->walkers[w].drift <= worst)) {
+            worst = v->walkers[w].drift;
+            where = w;
+        }
+    if (code || worst <= 0.01 * v->largest_drift) return code;
+    if (!(worst <= v->largest_drift))
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "the inverse matrix or ln |Psi|^2 of walker %d has drifted by %.2g within "
+                          "refresh = %lld sweeps: refresh more often", where, worst,
+                          (long long)v->refresh);
+    if (!v->warned)
+        host->warn(host->context, "an inverse matrix or ln |Psi|^2 has drifted by %.2g within "
+                   "refresh = %lld sweeps", worst, (long long)v->refresh);
+    v->warned = 1;
+    return PLUGMC_OK;
+}
+
+vmc_draws vmc_draws_of(const vmc *v, uint64_t sweep)
+{
+    const plugmc_box *box = &v->system->box;
+    vmc_draws d = {.seed = v->system->seed, .sweep = sweep, .step = v->step, .moves = v->moves,
+                   .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC};
+    memcpy(d.vector, box->vector, sizeof d.vector);
+    memcpy(d.inverse, box->inverse, sizeof d.inverse);
+    return d;
+}
+
+/* ---- Positions in and out -------------------------------------------------------------------- */
+
+static int store(void *instance, const plugmc_host *host, double *positions)
+{
+    const vmc *v = instance;
+    return v->engine->give(v, host, positions);
+}
+
+static int load(void *instance, const plugmc_host *host, const double *positions)
+{
+    vmc *v = instance;
+    v->fresh = 1;
+    v->since = 0;
+    int code = v->engine->take(v, host, positions);
+    if (!code) code = v->engine->anew(v, host, 0);
+    return code ? code : report_failure(v, host);
+}
+
+/* ---- Checkpoint ------------------------------------------------------------------------------ */
+
+/* Positions as they are, to host memory. */
+static int fetch(vmc *v, const plugmc_host *host, double *positions)
+{
+    int code = v->engine->keep_base(v, host);
+    return code ? code : v->engine->give_base(v, host, positions);
+}
+
+/* Runs the chain again from the last refresh, and compares where it ends. */
+static int follow(vmc *v, const plugmc_host *host, uint64_t sweeps, const double *base,
+                  const double *steps)
+{
+    const size_t bytes = 3 * (size_t)(v->system->particles * v->system->walkers) * sizeof(double);
+    const double step = v->step;
+    const uint64_t base_sweep = v->base_sweep;
+    double *end = malloc(bytes), *found = malloc(bytes);
+    int code = end && found ? PLUGMC_OK
+                            : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory to resume");
+    if (!code) code = fetch(v, host, end);
+    if (!code) code = load(v, host, base);
+    for (uint64_t k = 0; k < sweeps && !code; k++) {
+        v->step = steps[k];
+        code = vmc_sweeps(v, host, base_sweep + k, 1);
+    }
+    v->step = step;
+    if (!code) code = fetch(v, host, found);
+    if (!code && memcmp(end, found, bytes)) {
+        host->warn(host->context, "this machine does not follow the chain bit for bit from the last "
+                   "refresh; the run goes on from the positions of the checkpoint");
+        code = load(v, host, end);
+    } else if (!code) {
+        code = v->engine->take_base(v, host, base);
+    }
+    free(end);
+    free(found);
+    return code;
+}
+
+/* Where the matrices come from: positions at the last refresh and what was done since. Saving the
+ * matrices would take a thousand times the space. */
+int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive)
+{
+    vmc *v = instance;
+    const size_t positions = 3 * (size_t)(v->system->particles * v->system->walkers);
+    uint64_t since = v->since;
+    double *steps = malloc((size_t)v->refresh * sizeof *steps), *base = calloc(positions, sizeof *base);
+    int code = steps && base ? PLUGMC_OK
+                             : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                                          "no memory for a checkpoint");
+    if (!code) memcpy(steps, v->steps, (size_t)v->refresh * sizeof *steps);
+    if (!code && !archive->reading && since) code = v->engine->give_base(v, host, base);
+    if (!code) code = archive->bytes(archive, "step", &v->step, sizeof v->step);
+    if (!code) code = archive->bytes(archive, "base_sweep", &v->base_sweep, sizeof v->base_sweep);
+    if (!code) code = archive->bytes(archive, "sweeps_since", &since, sizeof since);
+    if (!code) code = archive->bytes(archive, "steps", steps, (size_t)v->refresh * sizeof *steps);
+    if (!code) code = archive->bytes(archive, "base", base, positions * sizeof *base);
+    if (!code && archive->reading && since > (uint64_t)v->refresh)
+        code = host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "the checkpoint is %llu sweeps after its last refresh, which come every %lld",
+                          (unsigned long long)since, (long long)v->refresh);
+    if (!code && archive->reading && since) code = follow(v, host, since, base, steps);
+    free(steps);
+    free(base);
+    return code;
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+static int find_orbitals(vmc *v, const plugmc_host *host)
+{
+    const plugmc_system *system = v->system;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = &system->terms[t];
+        const plugmc_potential *potential = term->plugin->potential;
+        if (!term->sampled) continue;
+        if (potential->total)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potential '%s' is an energy of whole configurations, which cannot be a "
+                              "factor of |Psi|^2 here; with role = measured it is only looked at",
+                              term->label);
+        if (potential->orbitals && v->orbitals)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potentials '%s' and '%s' both give orbitals: there is one determinant "
+                              "a spin", v->orbitals->label, term->label);
+        if (potential->orbitals) v->orbitals = term;
+    }
+    if (v->orbitals) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "there is no potential with orbitals, which the determinants are made of");
+}
+
+static int check_system(vmc *v, const plugmc_host *host)
+{
+    const plugmc_system *system = v->system;
+    const plugmc_orbitals *orbitals = v->orbitals->plugin->potential->orbitals;
+    if (system->box.dimension != 3)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "orbitals are functions in three dimensions, and this box has %d",
+                          system->box.dimension);
+    if (system->species_count > VMC_SPINS)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "electrons have two spins, which are species; there are %d species",
+                          system->species_count);
+    for (int spin = 0; spin < system->species_count; spin++) {
+        const int64_t count = orbitals->count(v->orbitals->instance, spin);
+        if (count < system->species[spin].count)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potential '%s' has %lld orbitals for species '%s', which has %lld "
+                              "electrons", v->orbitals->label, (long long)count,
+                              system->species[spin].name, (long long)system->species[spin].count);
+        if (count > v->pitch) v->pitch = count;
+        if (system->species[spin].count > v->most) v->most = system->species[spin].count;
+    }
+    v->pitch = (v->pitch + 7) / 8 * 8;
+    v->is_complex = orbitals->complex_valued(v->orbitals->instance) != 0;
+    v->is_single = v->precision == VMC_SINGLE || (v->precision == VMC_AUTO && host->gpu);
+    return PLUGMC_OK;
+}
+
+int vmc_prepare(vmc *v, const plugmc_host *host, int keeps,
+                int (*on_cpu)(vmc *, const plugmc_host *, uint64_t),
+                int (*on_gpu)(vmc *, const plugmc_host *, uint64_t))
+{
+    const plugmc_system *system = v->system = host->system;
+    v->keeps = keeps;
+    v->engine = host->gpu ? &vmc_on_gpu : &vmc_on_cpu;
+    v->one_sweep = host->gpu ? on_gpu : on_cpu;
+    int code = find_orbitals(v, host);
+    if (!code) code = check_system(v, host);
+    if (code) return code;
+    v->walkers = host->allocate(host->context, (size_t)system->walkers * sizeof *v->walkers);
+    v->steps = host->allocate(host->context, (size_t)v->refresh * sizeof *v->steps);
+    if (!v->walkers || !v->steps)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
+                          system->walkers);
+    for (int32_t w = 0; w < system->walkers; w++) v->walkers[w].index = w;
+    return v->engine->prepare(v, host);
+}
+
+void vmc_release(void *instance)
+{
+    vmc *v = instance;
+    if (v->engine && v->engine->release) v->engine->release(v);
+}
+
+/* ---- The rest -------------------------------------------------------------------------------- */
+
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    return vmc_sweeps(instance, host, first, n);
+}
+
+static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
+{
+    vmc *v = instance;
+    plugmc_counts all = {0, 0};
+    int code = v->engine->report(v, host);
+    for (int32_t w = 0; w < v->system->walkers; w++) {
+        all.trials += v->walkers[w].trials;
+        all.accepted += v->walkers[w].accepted;
+    }
+    *out = (plugmc_counts){all.trials - v->cleared.trials, all.accepted - v->cleared.accepted};
+    if (clear) v->cleared = all;
+    return code;
+}
+
+/* Beyond half of the box a larger step changes nothing. */
+static int set_step(void *instance, const plugmc_host *host, double step)
+{
+    vmc *v = instance;
+    const plugmc_box *box = &host->system->box;
+    double largest = 0;
+    for (int d = 0; d < box->dimension; d++) largest = fmax(largest, 0.5 * box->length[d]);
+    if (!(step > 0))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a step of %g is not possible", step);
+    v->step = fmin(step, largest);
+    return PLUGMC_OK;
+}
+
+static double step(const void *instance) { return ((const vmc *)instance)->step; }
+
+static double target(const void *instance) { return ((const vmc *)instance)->target_acceptance; }
+
+static int running_energy(void *instance, const plugmc_host *host, double *energy)
+{
+    vmc *v = instance;
+    int code = v->engine->report(v, host);
+    for (int32_t w = 0; w < v->system->walkers; w++)
+        energy[w] = v->walkers[w].parts - v->walkers[w].ln_square[0] - v->walkers[w].ln_square[1];
+    return code;
+}
+
+const plugmc_mover vmc_callbacks = {
+    .size = sizeof vmc_callbacks,
+    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS | PLUGMC_RUNS_ON_CPU |
+             PLUGMC_RUNS_ON_GPU,
+    .load = load,
+    .sweep = sweep,
+    .store = store,
+    .counts = counts,
+    .step = step,
+    .set_step = set_step,
+    .target_acceptance = target,
+    .running_energy = running_energy,
+};

@@ -1,0 +1,462 @@
+/* vmc.cu: moves of variational Monte Carlo on the GPU; draws.h stands in front.
+ *
+ * A sweep of one spin goes in blocks of K electrons, all walkers side by side. The orbitals v_e at all
+ * proposals are there already (quasi_simultaneous). For a block, with M the transposed inverse:
+ *
+ *     products  P = V M^T             K x n, by cuBLAS: G[i][j] = v_i . M[e_j] is a part of it
+ *     look      the change of pair and field energies of each proposal, all others where they are before
+ *               the block, and what it changes if another of the block has moved: K x K
+ *     decide    one electron after the other: a Gauss-Jordan elimination in G, in shared memory
+ *     solved    X = (G[C][C])^-1 (P - E), K x n, by cuBLAS; rows of rejected electrons are 0
+ *     update    M -= X^T M[block], n x n, by cuBLAS
+ *
+ * (slater.h has the formulas.) The chain of decisions, which is all that is serial, touches numbers of
+ * one block of threads only: K^2 operations an accepted electron. Everything else is wide.
+ *
+ * The floor: M of 768 electrons has 4.7 MB, is read for P, and read and written by the update. A rank-1
+ * update for each accepted electron of 1,536 would move 1,536 * 0.5 * 9.4 MB = 7 GB a walker and sweep,
+ * 1.5 ms at the 4.8 TB/s of an H200; blocks of 32 bring this to 24 * 2 * 14 MB = 0.7 GB or 0.14 ms, of 64
+ * to 0.07 ms. The 8 n^3 = 3.6e9 operations in double precision take 0.06 ms at 60 Tflop/s.
+ */
+/* A complex number; orbitals and matrices are arrays of them or of double. */
+struct vmc_complex {
+    double re, im;
+};
+
+PLUGMC_FN double of(double re, double im, double) { return re; }
+PLUGMC_FN vmc_complex of(double re, double im, vmc_complex) { return {re, im}; }
+PLUGMC_FN double real_of(double x) { return x; }
+PLUGMC_FN double real_of(vmc_complex x) { return x.re; }
+PLUGMC_FN double imaginary_of(double) { return 0; }
+PLUGMC_FN double imaginary_of(vmc_complex x) { return x.im; }
+PLUGMC_FN double square_of(double x) { return x * x; }
+PLUGMC_FN double square_of(vmc_complex x) { return x.re * x.re + x.im * x.im; }
+PLUGMC_FN double times(double a, double b) { return a * b; }
+PLUGMC_FN vmc_complex times(vmc_complex a, vmc_complex b)
+{
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+PLUGMC_FN double less(double a, double b) { return a - b; }
+PLUGMC_FN vmc_complex less(vmc_complex a, vmc_complex b) { return {a.re - b.re, a.im - b.im}; }
+PLUGMC_FN double one_over(double x) { return 1 / x; }
+PLUGMC_FN vmc_complex one_over(vmc_complex x)
+{
+    double s = square_of(x);
+    return {x.re / s, -x.im / s};
+}
+/* Element i of orbitals in float or double. */
+template <class V> PLUGMC_FN void load(const V *values, int64_t i, double *out) { *out = (double)values[i]; }
+template <class V> PLUGMC_FN void load(const V *values, int64_t i, vmc_complex *out)
+{
+    out->re = (double)values[2 * i];
+    out->im = (double)values[2 * i + 1];
+}
+
+PLUGMC_FN bool not_a_number(double x) { return !(x == x); }
+PLUGMC_FN double infinity() { return __longlong_as_double(0x7ff0000000000000); }
+
+PLUGMC_FN int32_t species_of(const vmc_block &b, int32_t e)
+{
+    return PLUGMC_SPECIES > 1 && e >= b.down ? 1 : 0;
+}
+
+/* Sum over the threads of a block, in an order that is always the same; in thread 0. */
+template <int threads> PLUGMC_FN double sum_of_block(double mine)
+{
+    __shared__ double parts[threads];
+    parts[threadIdx.x] = mine;
+    for (int half = threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
+    }
+    double sum = parts[0];
+    __syncthreads();
+    return sum;
+}
+
+/* ---- Proposals ---- */
+
+/* As plugmc_wrap in the oblique case; in a rectangular box the same numbers up to rounding. */
+PLUGMC_FN void wrap(const vmc_draws &d, double r[3])
+{
+    double f[3];
+    bool inside = true;
+    for (int k = 0; k < 3; k++) {
+        f[k] = r[0] * d.inverse[0][k] + r[1] * d.inverse[1][k] + r[2] * d.inverse[2][k];
+        inside = inside && f[k] >= 0 && f[k] < 1;
+        f[k] -= floor(f[k]);
+        if (!(f[k] < 1)) f[k] = 0;
+    }
+    for (int k = 0; k < 3 && !inside; k++)
+        r[k] = f[0] * d.vector[0][k] + f[1] * d.vector[1][k] + f[2] * d.vector[2][k];
+}
+
+/* One thread an electron of the block: x electrons, y walkers. to [walkers][rows][3]; and
+ * [walkers][particles][3] in `whole` if that is given. */
+extern "C" __global__ void vmc_propose(const __grid_constant__ vmc_draws d, const vmc_block b,
+                                       const double *positions, double *to, double *whole)
+{
+    const int32_t k = blockIdx.x * VMC_THREADS + threadIdx.x, w = blockIdx.y;
+    if (k >= b.size) return;
+    const int32_t e = b.spin_first + b.first + k;
+    const double *from = positions + 3 * ((int64_t)w * b.particles + e);
+    double v[3], r[3];
+    vmc_displacement(&d, d.walker + w, e, v);
+    for (int i = 0; i < 3; i++) r[i] = from[i] + d.step * v[i];
+    if (d.periodic) wrap(d, r);
+    double *out = to + 3 * ((int64_t)w * b.rows + b.row + k);
+    for (int i = 0; i < 3; i++) out[i] = r[i];
+    for (int i = 0; i < 3 && whole; i++) whole[3 * ((int64_t)w * b.particles + e) + i] = r[i];
+}
+
+/* ---- Pair and field energies ---- */
+
+PLUGMC_FN plugmc_separation between(const double *a, const double *b)
+{
+    return plugmc_separated((real)(a[0] - b[0]), (real)(a[1] - b[1]), (real)(a[2] - b[2]));
+}
+
+/* Infinite where an electron may not be. */
+PLUGMC_FN double field_at(const double *r, plugmc_site a)
+{
+    int outside = PLUGMC_DOMAIN_SPHERE &&
+                  r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > plugmc_radius * plugmc_radius;
+    plugmc_position at;
+    at.x = (real)r[0];
+    at.y = (real)r[1];
+    at.z = (real)r[2];
+    double energy = (double)plugmc_fields(at, a, &outside);
+    return outside ? infinity() : energy;
+}
+
+/* One block of threads a proposal: x electrons of the block, y walkers. change [walkers][capacity];
+ * others [walkers][capacity][capacity]: what the change of k grows by if j < k of the block has moved. */
+extern "C" __global__ void __launch_bounds__(VMC_LOOK)
+    vmc_look(const vmc_block b, const double *positions, const double *to, double *change, double *others)
+{
+    const int32_t k = blockIdx.x, w = blockIdx.y, e = b.spin_first + b.first + k;
+    const double *all = positions + 3 * (int64_t)w * b.particles, *from = all + 3 * e;
+    const double *proposals = to + 3 * ((int64_t)w * b.rows + b.row), *there = proposals + 3 * k;
+    const plugmc_site a = plugmc_site_of_species(species_of(b, e));
+    plugmc_sums sums;
+    plugmc_sums_clear(&sums);
+    double mine = 0;
+    for (int32_t j = threadIdx.x; j < b.particles && PLUGMC_ENERGY_TERMS > 0; j += VMC_LOOK)
+        if (j != e)
+            plugmc_sums_add_change(&sums, between(from, all + 3 * j), between(there, all + 3 * j), a,
+                                   plugmc_site_of_species(species_of(b, j)));
+    if (PLUGMC_ENERGY_TERMS > 0) mine = (double)plugmc_sums_total(&sums, a);
+    if (threadIdx.x == 0) mine += field_at(there, a);
+    if (threadIdx.x == 32 && PLUGMC_FIELDS > 0) mine -= field_at(from, a);
+    const double sum = sum_of_block<VMC_LOOK>(mine);
+    if (threadIdx.x == 0) change[(int64_t)w * b.capacity + k] = sum;
+    if (!others) return;
+    double *row = others + ((int64_t)w * b.capacity + k) * b.capacity;
+    for (int32_t j = threadIdx.x; j < k; j += VMC_LOOK) {
+        const double *old = from + 3 * (j - k), *now = proposals + 3 * j;
+        plugmc_sums with, without;
+        plugmc_sums_clear(&with);
+        plugmc_sums_clear(&without);
+        if (PLUGMC_ENERGY_TERMS > 0) {
+            plugmc_sums_add_change(&with, between(from, now), between(there, now), a, a);
+            plugmc_sums_add_change(&without, between(from, old), between(there, old), a, a);
+        }
+        row[j] = (double)plugmc_sums_total(&with, a) - (double)plugmc_sums_total(&without, a);
+    }
+}
+
+/* Energies of electron x of walker y with those before it and with the fields: rows
+ * [walkers][particles]. */
+extern "C" __global__ void __launch_bounds__(VMC_LOOK)
+    vmc_energy(const vmc_block b, const double *positions, double *rows)
+{
+    const int32_t e = blockIdx.x, w = blockIdx.y;
+    const double *all = positions + 3 * (int64_t)w * b.particles, *r = all + 3 * e;
+    const plugmc_site a = plugmc_site_of_species(species_of(b, e));
+    plugmc_sums sums;
+    plugmc_sums_clear(&sums);
+    for (int32_t j = threadIdx.x; j < e && PLUGMC_ENERGY_TERMS > 0; j += VMC_LOOK)
+        plugmc_sums_add_energy(&sums, between(r, all + 3 * j), a, plugmc_site_of_species(species_of(b, j)));
+    double mine = PLUGMC_ENERGY_TERMS > 0 ? (double)plugmc_sums_total(&sums, a) : 0;
+    if (threadIdx.x == 0) mine += field_at(r, a);
+    const double sum = sum_of_block<VMC_LOOK>(mine);
+    if (threadIdx.x == 0) rows[(int64_t)w * b.particles + e] = sum;
+}
+
+/* One block of threads a walker: out [walkers]. */
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_energy_sum(int32_t particles, const double *rows, double *out)
+{
+    double mine = 0;
+    for (int32_t e = threadIdx.x; e < particles; e += VMC_THREADS)
+        mine += rows[(int64_t)blockIdx.x * particles + e];
+    const double sum = sum_of_block<VMC_THREADS>(mine);
+    if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+/* ---- Decisions ---- */
+
+PLUGMC_FN double acceptance_number(const vmc_draws &d, int32_t walker, int32_t e)
+{
+    const plugmc_random u = plugmc_draw(d.seed, d.sweep, (uint32_t)walker, (uint32_t)e,
+                                        PLUGMC_PURPOSE_ACCEPT, 0);
+    return plugmc_uniform_double(u.word[0], u.word[1]);
+}
+
+PLUGMC_FN void note_failure(const vmc_state &s, const vmc_draws &d, int32_t w, int32_t e)
+{
+    s.not_a_number[w] = (unsigned long long)d.sweep << 32 | (unsigned)(e + 1);
+}
+
+/* One block of threads a walker. products [walkers][capacity][electrons]: P, less 1 at [i][e_i] when it
+ * ends. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. */
+template <class T>
+PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s, double *positions,
+                      const double *to, const double *change, const double *others, T *products, T *small)
+{
+    extern __shared__ double shared[];
+    const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity;
+    T *g = (T *)shared, *row = g + n * n, *column = row + n;
+    double *grows = (double *)(column + n), *now = grows + n * n, *number = now + n, *square = number + n;
+    int32_t *taken = (int32_t *)(square + n);
+    T *p = products + (int64_t)w * capacity * b.electrons;
+    const int32_t e0 = b.spin_first + b.first;
+    for (int32_t c = t; c < n * n; c += VMC_THREADS) {
+        const int32_t i = c / n, j = c % n;
+        g[c] = p[(int64_t)i * b.electrons + b.first + j];
+        grows[c] = j < i ? others[((int64_t)w * capacity + i) * capacity + j] : 0;
+    }
+    for (int32_t k = t; k < n; k += VMC_THREADS) {
+        now[k] = change[(int64_t)w * capacity + k];
+        number[k] = acceptance_number(d, d.walker + w, e0 + k);
+        taken[k] = 0;
+    }
+    __syncthreads();
+    for (int32_t e = 0; e < n; e++) {
+        /* every thread comes to the same decision */
+        const T q = g[e * n + e];
+        const double q2 = square_of(q), ratio = q2 * exp(-now[e]);
+        if (t == 0 && not_a_number(ratio)) note_failure(s, d, w, e0 + e);
+        if (!(number[e] < ratio)) continue;
+        const T over = one_over(q);
+        for (int32_t k = t; k < n; k += VMC_THREADS) {
+            row[k] = times(g[e * n + k], over);
+            column[k] = g[k * n + e];
+            if (k > e) now[k] += grows[k * n + e];
+            if (k == e) square[k] = q2;
+            if (k == e) taken[k] = 1;
+        }
+        __syncthreads();
+        for (int32_t c = t; c < n * n; c += VMC_THREADS) {
+            const int32_t i = c / n, j = c % n;
+            const T zero = of(0, 0, T());
+            if (i == e)
+                g[c] = j == e ? over : row[j];
+            else if (j == e)
+                g[c] = less(zero, times(column[i], over));
+            else
+                g[c] = less(g[c], times(column[i], row[j]));
+        }
+        __syncthreads();
+    }
+    __syncthreads();
+    for (int32_t c = t; c < n * n; c += VMC_THREADS) {
+        const int32_t i = c / n, j = c % n;
+        small[((int64_t)w * capacity + i) * capacity + j] = taken[i] && taken[j] ? g[c] : of(0, 0, T());
+    }
+    for (int32_t k = t; k < n; k += VMC_THREADS) {
+        T *diagonal = p + (int64_t)k * b.electrons + b.first + k;
+        *diagonal = less(*diagonal, of(1, 0, T()));
+        for (int i = 0; i < 3 && taken[k]; i++)
+            positions[3 * ((int64_t)w * b.particles + e0 + k) + i] =
+                to[3 * ((int64_t)w * b.rows + b.row + k) + i];
+    }
+    if (t > 0) return;
+    double ln = 0, parts = 0;
+    int32_t accepted = 0;
+    for (int32_t k = 0; k < n; k++)
+        if (taken[k]) {
+            ln += log(square[k]);
+            parts += now[k];
+            accepted++;
+        }
+    s.ln_square[w] += ln;
+    s.parts[w] += parts;
+    s.accepted[w] += accepted;
+}
+
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_decide_real(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
+                    double *positions, const double *to, const double *change, const double *others,
+                    double *products, double *small)
+{
+    decide(d, b, s, positions, to, change, others, products, small);
+}
+
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_decide_complex(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
+                       double *positions, const double *to, const double *change, const double *others,
+                       vmc_complex *products, vmc_complex *small)
+{
+    decide(d, b, s, positions, to, change, others, products, small);
+}
+
+/* ---- Matrices ---- */
+
+/* Orbitals at the proposals of a block, and the rows of M that belong to it, side by side in double:
+ * x numbers of a row, y electrons of the block, z walkers. values [walkers][rows][pitch], inverse
+ * [walkers][electrons][numbers]; taken, old [walkers][capacity][numbers]. */
+template <class V>
+PLUGMC_FN void gather(const vmc_block &b, int32_t numbers, int64_t pitch, const V *values,
+                      const double *inverse, double *taken, double *old)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, k = blockIdx.y, w = blockIdx.z;
+    if (x >= numbers) return;
+    const int64_t out = ((int64_t)w * b.capacity + k) * numbers + x;
+    taken[out] = (double)values[((int64_t)w * b.rows + b.row + k) * pitch + x];
+    old[out] = inverse[((int64_t)w * b.electrons + b.first + k) * numbers + x];
+}
+
+extern "C" __global__ void vmc_gather_float(const vmc_block b, int32_t numbers, int64_t pitch,
+                                            const float *values, const double *inverse, double *taken,
+                                            double *old)
+{
+    gather(b, numbers, pitch, values, inverse, taken, old);
+}
+
+extern "C" __global__ void vmc_gather_double(const vmc_block b, int32_t numbers, int64_t pitch,
+                                             const double *values, const double *inverse, double *taken,
+                                             double *old)
+{
+    gather(b, numbers, pitch, values, inverse, taken, old);
+}
+
+/* out [walkers][orbitals][electrons]: the matrix of orbitals as LAPACK counts. Tiles of VMC_TILE x
+ * VMC_TILE: x orbitals, y electrons, z walkers; VMC_TILE x VMC_TILE_ROWS threads. */
+template <class V, class T>
+PLUGMC_FN void transpose(int32_t n, int64_t pitch, const V *values, T *out)
+{
+    __shared__ T tile[VMC_TILE][VMC_TILE + 1];
+    const int32_t o0 = blockIdx.x * VMC_TILE, e0 = blockIdx.y * VMC_TILE, x = threadIdx.x;
+    const int64_t w = blockIdx.z;
+    for (int32_t y = threadIdx.y; y < VMC_TILE; y += VMC_TILE_ROWS)
+        if (e0 + y < n && o0 + x < n) load(values, (w * n + e0 + y) * pitch + o0 + x, &tile[y][x]);
+    __syncthreads();
+    for (int32_t y = threadIdx.y; y < VMC_TILE; y += VMC_TILE_ROWS)
+        if (o0 + y < n && e0 + x < n) out[(w * n + o0 + y) * n + e0 + x] = tile[x][y];
+}
+
+#define VMC_TRANSPOSE(name, V, T)                                                                  \
+    extern "C" __global__ void name(int32_t n, int64_t pitch, const V *values, T *out)             \
+    {                                                                                              \
+        transpose(n, pitch, values, out);                                                          \
+    }
+VMC_TRANSPOSE(vmc_transpose_float_real, float, double)
+VMC_TRANSPOSE(vmc_transpose_float_complex, float, vmc_complex)
+VMC_TRANSPOSE(vmc_transpose_double_real, double, double)
+VMC_TRANSPOSE(vmc_transpose_double_complex, double, vmc_complex)
+
+/* ln |det|^2 from the factors L and U of each walker: out [walkers]; minus infinity if it is 0. */
+template <class T> PLUGMC_FN void determinant(int32_t n, const T *factors, const int *info, double *out)
+{
+    const T *u = factors + (int64_t)blockIdx.x * n * n;
+    double mine = 0;
+    for (int32_t i = threadIdx.x; i < n; i += VMC_THREADS) mine += log(square_of(u[(int64_t)i * n + i]));
+    const double sum = sum_of_block<VMC_THREADS>(mine);
+    if (threadIdx.x == 0) out[blockIdx.x] = info[blockIdx.x] || not_a_number(sum) ? -infinity() : sum;
+}
+
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_determinant_real(int32_t n, const double *factors, const int *info, double *out)
+{
+    determinant(n, factors, info, out);
+}
+
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_determinant_complex(int32_t n, const vmc_complex *factors, const int *info, double *out)
+{
+    determinant(n, factors, info, out);
+}
+
+/* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
+ * [walkers][2], as bits of double, which order like the numbers. x blocks of a matrix, y walkers. */
+extern "C" __global__ void vmc_compare(int64_t numbers, const double *kept, const double *fresh,
+                                       unsigned long long *out)
+{
+    double difference = 0, largest = 0;
+    const int64_t base = (int64_t)blockIdx.y * numbers;
+    for (int64_t i = (int64_t)blockIdx.x * VMC_THREADS + threadIdx.x; i < numbers;
+         i += (int64_t)gridDim.x * VMC_THREADS) {
+        const double d = fabs(kept[base + i] - fresh[base + i]);
+        difference = d <= difference ? difference : d == d ? d : infinity();
+        largest = fmax(largest, fabs(fresh[base + i]));
+    }
+    atomicMax(out + 2 * blockIdx.y, (unsigned long long)__double_as_longlong(difference));
+    atomicMax(out + 2 * blockIdx.y + 1, (unsigned long long)__double_as_longlong(largest));
+}
+
+/* ---- All against the old configuration ---- */
+
+/* One block of threads an electron of a spin: x electrons, y walkers. Proposals that are accepted are
+ * copied to `moved` [walkers][particles][3], which holds the positions else. */
+template <class V, class T>
+PLUGMC_FN void judge(const vmc_draws &d, const vmc_block &b, const vmc_state &s, int64_t pitch,
+                     const double *to, const double *change, const V *values, const T *inverse,
+                     double *moved)
+{
+    const int32_t k = blockIdx.x, w = blockIdx.y, n = b.electrons, e = b.spin_first + k;
+    const T *row = inverse + ((int64_t)w * n + k) * n;
+    T v, q = of(0, 0, T());
+    for (int32_t o = threadIdx.x; o < n; o += VMC_LOOK) {
+        load(values, ((int64_t)w * b.rows + k) * pitch + o, &v);
+        q = less(q, times(v, row[o])); /* its sign does not matter */
+    }
+    const double re = sum_of_block<VMC_LOOK>(real_of(q)), im = sum_of_block<VMC_LOOK>(imaginary_of(q));
+    if (threadIdx.x > 0) return;
+    const double ratio = (re * re + im * im) * exp(-change[(int64_t)w * b.capacity + k]);
+    if (not_a_number(ratio)) note_failure(s, d, w, e);
+    if (!(acceptance_number(d, d.walker + w, e) < ratio)) return;
+    atomicAdd(s.accepted + w, 1ull);
+    for (int i = 0; i < 3; i++)
+        moved[3 * ((int64_t)w * b.particles + e) + i] = to[3 * ((int64_t)w * b.rows + k) + i];
+}
+
+#define VMC_JUDGE(name, V, T)                                                                      \
+    extern "C" __global__ void __launch_bounds__(VMC_LOOK)                                         \
+        name(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s, int64_t pitch, \
+             const double *to, const double *change, const V *values, const T *inverse, double *moved) \
+    {                                                                                              \
+        judge(d, b, s, pitch, to, change, values, inverse, moved);                                 \
+    }
+VMC_JUDGE(vmc_judge_float_real, float, double)
+VMC_JUDGE(vmc_judge_float_complex, float, vmc_complex)
+VMC_JUDGE(vmc_judge_double_real, double, double)
+VMC_JUDGE(vmc_judge_double_complex, double, vmc_complex)
+
+/* ---- All at once ---- */
+
+/* One block of threads a walker: the whole configuration or nothing. ln_new of both spins; the second is
+ * NULL if there is one. */
+extern "C" __global__ void vmc_decide_configuration(
+    const __grid_constant__ vmc_draws d, const vmc_state s, int32_t particles, const double *whole,
+    const double *ln_up, const double *ln_down, const double *parts_new, double *ln_square_down,
+    double *positions)
+{
+    const int32_t w = blockIdx.x;
+    double ln_ratio = ln_up[w] - s.ln_square[w];
+    if (ln_down) ln_ratio += ln_down[w] - ln_square_down[w];
+    const double ratio = exp(-(parts_new[w] - s.parts[w] - ln_ratio));
+    const bool taken = acceptance_number(d, d.walker + w, 0) < ratio;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (not_a_number(ratio)) note_failure(s, d, w, 0);
+        if (taken) {
+            s.ln_square[w] = ln_up[w];
+            if (ln_down) ln_square_down[w] = ln_down[w];
+            s.parts[w] = parts_new[w];
+            s.accepted[w]++;
+        }
+    }
+    for (int32_t i = threadIdx.x; i < 3 * particles && taken; i += VMC_THREADS)
+        positions[(int64_t)w * 3 * particles + i] = whole[(int64_t)w * 3 * particles + i];
+}
