@@ -225,7 +225,8 @@ static int derive(void *instance, const double *means, double *out)
     }
     int complete = 1;
     for (int64_t t = 0; t < ROWS + KINDS; t++)
-        for (int64_t k = 0; k < h->bins; k++) tails[t * h->bins + k] = h->radius[k] * u[t * h->bins + k];
+        for (int64_t k = 0; k < h->bins; k++)
+            tails[t * h->bins + k] = h->radius[k] * u[t * h->bins + k];
     for (int64_t row = 0; row < ROWS; row++) /* a bin of the tail without a pair: too few data */
         for (int64_t k = d->first_bin; k < d->end_bin; k++)
             complete &= isfinite(u[row * h->bins + k]) != 0;
@@ -245,12 +246,12 @@ static int derived(void *instance, int index, plugmc_quantity *out)
         {DEBYE_R, "length", "renormalised Debye length"},
         {KAPPA, "1/length", "inverse Debye length of the bulk, eq. 5"},
         {KAPPA_R, "1/length", "renormalised, from both charge densities, eq. 14"},
-        {KAPPA_R_OF, "1/length", "renormalised, from the charge density around one species, eq. 14"},
+        {KAPPA_R_OF, "1/length", "renormalised, from the charge density around one, eq. 14"},
         {CHARGE, "e", "renormalised charge, eq. 17"},
         {CHARGE_DIFFERENCE, "e", "difference of its two ways, eq. 17"},
         {EPSILON, "", "renormalised dielectric constant over that of the solvent, eq. 18"},
         {EXACT_LEFT, "", "(kappa_R / kappa)^2, eq. 8"},
-        {EXACT_RIGHT, "", "the same from the renormalised charges, each around its own species, eq. 8"},
+        {EXACT_RIGHT, "", "the same from the charges, each around its own species, eq. 8"},
         {EXACT_DIFFERENCE, "", "eq. 8, left less right side"},
         {NUMBERS, "kT", "potential of mean force, eq. 11"},
         {NUMBERS + ROWS, "e/length^3", "charge density around a particle of this species, eq. 12"},
@@ -341,7 +342,8 @@ static double bjerrum_of_potential(const plugmc_system *system)
         for (int32_t k = 0; k < plugin->parameter_count && system->terms[t].sampled; k++) {
             const plugmc_parameter *p = &plugin->parameters[k];
             if (p->type != PLUGMC_TYPE_REAL || strcmp(p->name, "bjerrum_length")) continue;
-            const double own = *(const double *)((const char *)system->terms[t].instance + p->offset);
+            const char *instance = system->terms[t].instance;
+            const double own = *(const double *)(const void *)(instance + p->offset);
             if (found > 0 && own != found) return 0;
             found = own;
         }
@@ -365,8 +367,8 @@ static int check_ions(dressed_ion *d, const plugmc_host *host)
     if (!(d->bjerrum_length > 0)) d->bjerrum_length = bjerrum_of_potential(system);
     if (!(d->bjerrum_length > 0))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "no potential of this run has a bjerrum_length, or several have different "
-                          "ones: give it here");
+                          "no potential of this run has a bjerrum_length, or several have "
+                          "different ones: give it here");
     double square = 0;
     for (int32_t a = 0; a < KINDS; a++) {
         d->charge[a] = species[a].charge;
@@ -397,11 +399,12 @@ static int choose_ranges(dressed_ion *d, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "fit_to = %g is more than r_max = %g", to, h->range);
     while (d->first_bin < h->bins && h->radius[d->first_bin] < from) d->first_bin++;
-    for (d->end_bin = d->first_bin; d->end_bin < h->bins && h->radius[d->end_bin] <= to;) d->end_bin++;
+    d->end_bin = d->first_bin;
+    while (d->end_bin < h->bins && h->radius[d->end_bin] <= to) d->end_bin++;
     if (d->end_bin - d->first_bin < FEWEST)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "between fit_from = %g and fit_to = %g there are %lld bins, too few for a "
-                          "fit; the Debye length is %g", from, to,
+                          "between fit_from = %g and fit_to = %g there are %lld bins, too few "
+                          "for a fit; the Debye length is %g", from, to,
                           (long long)(d->end_bin - d->first_bin), debye);
     return PLUGMC_OK;
 }

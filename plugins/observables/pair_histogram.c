@@ -313,8 +313,8 @@ static int choose_range(pair_histogram *h, const plugmc_host *host, double r_max
         const double half = narrowest(box) / 2;
         if (margin > 0)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "margin = %g is kept from the wall of a sphere, and a periodic box has "
-                              "none", margin);
+                              "margin = %g is kept from the wall of a sphere, and a periodic box "
+                              "has none", margin);
         if (r_max > half)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "r_max = %g is more than half the smallest %s of the box, %g", r_max,

@@ -40,8 +40,8 @@ typedef struct pair_histogram {
     char **names;         /* [rows] "cation-anion" */
     char **pair_names, **reference_names; /* [rows], [species]: of raw quantities */
     int32_t *first, *second; /* [rows] species of a row, first <= second */
-    int32_t *row;      /* [species][species]; pairs that cannot be (of one particle with itself) have
-                          number `rows` */
+    int32_t *row;      /* [species][species]; pairs that cannot be (of one particle with itself)
+                          have number `rows` */
     uint16_t *species; /* [particles] */
     uint32_t *fixed;   /* [walkers][FIXED_PARTS][particles], on the CPU */
     unsigned long long *counts; /* [walkers][rows + 1][bins], then references [walkers][species] */

@@ -102,7 +102,8 @@ static void start(setup *s, const char *name, const char *settings, const double
                   int on_gpu)
 {
     bench *b = &s->b;
-    const size_t bytes = 3 * (size_t)b->system.walkers * (size_t)b->system.particles * sizeof(double);
+    const size_t bytes =
+        3 * (size_t)b->system.walkers * (size_t)b->system.particles * sizeof(double);
     s->plugin = open_plugin(name);
     s->instance = bench_allocate(b->host.context, s->plugin->instance_size);
     set_parameters(s->plugin, s->instance, settings);
@@ -133,8 +134,8 @@ static double *measure(setup *s)
 static void finish(setup *s)
 {
     if (s->view.on_device)
-        bench_expect(&s->b, s->b.host.gpu->release(s->b.host.context, (plugmc_device_pointer)(
-                                                                          uintptr_t)s->view.positions));
+        bench_expect(&s->b, s->b.host.gpu->release(s->b.host.context,
+                                                   (uintptr_t)s->view.positions));
     context_release(&s->context);
     bench_end(&s->b);
 }
@@ -156,8 +157,8 @@ static void histograms_are_those_of_the_cpu(void **state)
                     for (int method = 0; method < 2; method++) {
                         static setup s;
                         char settings[128];
-                        snprintf(settings, sizeof settings, "r_max=%g bins=%d method=%s%s", reach[k],
-                                 n == 3 ? 3000 : 150, methods[method],
+                        snprintf(settings, sizeof settings, "r_max=%g bins=%d method=%s%s",
+                                 reach[k], n == 3 ? 3000 : 150, methods[method],
                                  shape == SPHERE ? " margin=6" : "");
                         begin(&s, shape, counts[n][0], counts[n][1], 1 + n % 2);
                         double *positions = place_ions(&s.b);
@@ -210,7 +211,8 @@ static void energies_are_those_of_the_cpu(void **state)
                 free(positions);
             }
             assert_int_equal(width, 2 * 4);
-            for (int64_t i = 0; i < width; i++) assert_close(values[1][i], values[0][i], 1e-11, 1e-11);
+            for (int64_t i = 0; i < width; i++)
+                assert_close(values[1][i], values[0][i], 1e-11, 1e-11);
             assert_memory_equal(values[1], values[2], (size_t)width * sizeof(double));
             for (int run = 0; run < 3; run++) free(values[run]);
         }

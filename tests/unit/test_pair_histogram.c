@@ -10,7 +10,8 @@ enum { AUTO, CELLS, ALL };
 
 static bench *sphere(int dimension, double radius, int walkers)
 {
-    bench *b = bench_new(dimension, 2 * radius, 2 * radius, dimension == 3 ? 2 * radius : 1, walkers);
+    const double edge = 2 * radius;
+    bench *b = bench_new(dimension, edge, edge, dimension == 3 ? edge : 1, walkers);
     b->system.box.domain = PLUGMC_DOMAIN_SPHERE;
     b->system.box.radius = radius;
     b->system.box.volume =
@@ -34,9 +35,10 @@ static bench *oblique(const double vector[3][3], int walkers)
     }
     for (int i = 0; i < 3; i++)
         for (int d = 0; d < 3; d++)
-            box->inverse[i][d] = (vector[(d + 1) % 3][(i + 1) % 3] * vector[(d + 2) % 3][(i + 2) % 3] -
-                                  vector[(d + 1) % 3][(i + 2) % 3] * vector[(d + 2) % 3][(i + 1) % 3]) /
-                                 determinant;
+            box->inverse[i][d] =
+                (vector[(d + 1) % 3][(i + 1) % 3] * vector[(d + 2) % 3][(i + 2) % 3] -
+                 vector[(d + 1) % 3][(i + 2) % 3] * vector[(d + 2) % 3][(i + 1) % 3]) /
+                determinant;
     box->volume = determinant;
     return b;
 }
@@ -126,7 +128,8 @@ static void assert_plain(bench *b, const double *values, double r_max, double ma
         const double *r = b->positions + 3 * n * w;
         for (int64_t i = 0; i < n; i++) {
             const int a = species_at(b, i);
-            plain[place(b, a ? "references_B" : "references_A", NULL)] += reference(b, r + 3 * i, margin);
+            plain[place(b, a ? "references_B" : "references_A", NULL)] +=
+                reference(b, r + 3 * i, margin);
             for (int64_t j = 0; j < n; j++) {
                 const double at = nearest(b, r + 3 * i, r + 3 * j) / r_max * (double)bins;
                 if (i == j || !reference(b, r + 3 * i, margin)) continue;
@@ -141,7 +144,8 @@ static void assert_plain(bench *b, const double *values, double r_max, double ma
     }
 }
 
-static const double cells[][3][3] = {{{7, 0, 0}, {2, 6, 0}, {-1, 1.5, 8}}, {{5, 5, 0}, {5, 0, 5}, {0, 5, 5}}};
+static const double cells[][3][3] = {{{7, 0, 0}, {2, 6, 0}, {-1, 1.5, 8}},
+                                     {{5, 5, 0}, {5, 0, 5}, {0, 5, 5}}};
 
 static void counts_are_those_of_a_loop_over_all_pairs(void **state)
 {
@@ -228,7 +232,8 @@ static void two_ions_count_once_for_each_that_is_far_from_the_wall(void **state)
             b->positions[3] = cases[k].b;
             assert_int_equal(7, place(b, NULL, NULL)); /* one row: no pairs of one ion */
             measure(b, values);
-            for (int bin = 0; bin < 5; bin++) assert_true(values[bin] == (bin == 4 ? cases[k].pairs : 0));
+            for (int bin = 0; bin < 5; bin++)
+                assert_true(values[bin] == (bin == 4 ? cases[k].pairs : 0));
             assert_true(values[5] == cases[k].references[0] && values[6] == cases[k].references[1]);
             bench_free(b);
         }
@@ -257,8 +262,10 @@ static void a_crystal_has_its_coordination_numbers(void **state)
         memcpy(b->positions + 3 * count[0], rows[1], (size_t)count[1] * sizeof rows[0][0]);
         for (int i = 0; i < 3 * (count[0] + count[1]); i++) b->positions[i] += wall ? 0 : 0.3;
         double *values = counts_of(b), derived[2 * 22];
-        const double *aa = values + place(b, "pairs_A-A", NULL), *ab = values + place(b, "pairs_A-B", NULL);
-        const double na = values[place(b, "references_A", NULL)], nb = values[place(b, "references_B", NULL)];
+        const double *aa = values + place(b, "pairs_A-A", NULL);
+        const double *ab = values + place(b, "pairs_A-B", NULL);
+        const double na = values[place(b, "references_A", NULL)];
+        const double nb = values[place(b, "references_B", NULL)];
         assert_true(wall ? na > 50 && na < (double)count[0] : na == (double)count[0]);
         for (int bin = 0; bin < 22; bin++) {
             /* bins are 0.1 wide; edges of bins at 1 and 2 are lattice distances, so both sides
@@ -313,8 +320,8 @@ static void an_ideal_gas_in_a_sphere_has_g_of_one(void **state)
             plugmc_quantity q;
             char name[64];
             assert_int_equal(1, b->observable->derived(b->instance, k / GAS_BINS, &q));
-            snprintf(name, sizeof name, "ideal gas, %d dimensions, g of %s, r = %.2f", dimension, q.name,
-                     q.abscissa[k % GAS_BINS]);
+            snprintf(name, sizeof name, "ideal gas, %d dimensions, g of %s, r = %.2f", dimension,
+                     q.name, q.abscissa[k % GAS_BINS]);
             assert_z(name, g[k], error[k], 1, 4);
         }
         block_average_free(&blocks);

@@ -170,7 +170,7 @@ static void proposals_evaluated_before_give_the_same_decisions(void **state)
         gas(&b, &t, PLANE_WAVES, UP, DOWN, 0, WALKERS);
         quantum_term(&b, "jastrow", jastrow, 1);
         b.system.threads = 1 + m;
-        test_mover mover = vmc_mover(&b, movers[m], "step=0.4 block=8");
+        test_mover mover = vmc_mover(&b, movers[m], "step=0.4 block=8 refresh=16");
         double *start = random_positions(&b, 2);
         mover_load(&b, &mover, start);
         t.calls = 0;

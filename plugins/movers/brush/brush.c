@@ -39,6 +39,8 @@ enum { SINGLE, DOUBLE };
 enum { PANEL = 128, TEAMS = 8, CHUNK = 16, BLOCK = PANEL * TEAMS, TILE = BLOCK, ROW = 32 };
 enum { LONGEST_INTERVAL = 4096, RECORDED = 16 };
 
+enum { CPU_TILE = 8192, HANDFUL = 64, FARTHEST_QUANTA = 8 };
+
 static const double unit = 4294967296.0; /* fixed-point units of a kT */
 
 /* A pair or field term that is sampled. */
@@ -49,12 +51,20 @@ typedef struct term {
     const void *instance;      /* of pair */
 } term;
 
+/* Cells for hard cores, at least as wide as the largest contact. A sphere is cut as a cube. */
+typedef struct grid {
+    int32_t count[3];
+    double width[3], origin;
+    int64_t cells; /* 0: there are no hard cores */
+} grid;
+
 /* Particles of a walker on the CPU: real is float or double. */
 typedef struct arrays {
     void *x, *y, *z;       /* real[particles] */
     void *nx, *ny, *nz;    /* real[particles]: trial moves of the group */
     void *charge, *diameter;
     int32_t *species;
+    int32_t *head, *next;  /* [cells], [particles]: lists of the cells, -1 at the end */
 } arrays;
 
 /* A group of particles on its way to being decided. [group] and [group][group]: of i and j. */
@@ -62,14 +72,14 @@ typedef struct group {
     double *change, *threshold;
     void *rejected, *accepted; /* real: what j's outcome changes for i */
     void *term;                /* real[threads][group]: of one term */
+    char *taken;               /* [group]: the decisions */
 } group;
 
 /* Mirrors brush_state of brush.cu. */
 typedef struct device_state {
     plugmc_device_pointer place, moved, trial, sum, hit, done, decided, ticket, role, failed,
         accepted, energy, sweep, step;
-    int32_t particles, padded, panels, walkers, interval, intervals, blocks, species;
-    plugmc_device_pointer first;
+    int32_t particles, padded, panels, walkers, interval, intervals, blocks;
 } device_state;
 
 typedef struct brush {
@@ -80,7 +90,7 @@ typedef struct brush {
     const plugmc_system *system;
     brush_domain domain;
     term *terms;
-    int term_count;
+    int term_count, hard_count; /* the first ones have no pair energy */
     size_t real_size;
     plugmc_counts counts;
     double *energy;       /* [walkers]: running, kT; on a GPU without what the device has added */
@@ -88,7 +98,10 @@ typedef struct brush {
     uint64_t sweeps_since; /* the energy was summed afresh */
     double drift;          /* largest relative difference found when it was */
 
-    arrays *walkers; /* [walkers], on the CPU */
+    /* On the CPU. */
+    int64_t group;   /* group_size, at most N */
+    grid grid;
+    arrays *walkers; /* [walkers] */
     group *groups;   /* [threads] if walkers are shared among threads, else [1] */
 
     device_state d;
@@ -96,9 +109,8 @@ typedef struct brush {
     plugmc_kernel *k_propose, *k_sweep, *k_store, *k_energy;
     plugmc_graph *graph;
     char *texts[3]; /* propose, sweep, energy */
-    char defines[8][48];
-    const char *define_list[9];
-    uint64_t device_trials;
+    char defines[6][48];
+    const char *define_list[7];
 } brush;
 
 #define TRY(call)                                                                                  \
@@ -109,6 +121,13 @@ typedef struct brush {
 
 static int sweep_on_device(brush *, const plugmc_host *, uint64_t first, uint64_t n);
 static int sweep_on_host(brush *, const plugmc_host *, uint64_t first, uint64_t n);
+
+static int refuse_energy(const plugmc_host *host)
+{
+    return host->fail(host->context, PLUGMC_ERROR_STATE,
+                      "the energy change of a trial move is not a number or minus infinity: do "
+                      "particles attract without a hard core?");
+}
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
@@ -164,34 +183,189 @@ static plugmc_particle particle_at(const brush *me, const arrays *a, int64_t i)
                              get(me, a->charge, i), get(me, a->diameter, i), a->species[i]};
 }
 
+/* ---- Hard cores ---------------------------------------------------------------------------------- */
+
+/* Largest distance at which two particles overlap, in double precision. */
+static double largest_contact(const plugmc_system *system)
+{
+    double contact = 0;
+    for (int32_t k = 0; k < system->species_count * system->species_count; k++) {
+        const int32_t a = k / system->species_count, b = k % system->species_count;
+        const plugmc_species *s = system->species;
+        const plugmc_particle pa = {0, 0, 0, s[a].charge, s[a].diameter, a},
+                              pb = {0, 0, 0, s[b].charge, s[b].diameter, b};
+        for (int32_t t = 0; t < system->term_count; t++) {
+            const plugmc_pair *pair = system->terms[t].plugin->potential->pair;
+            if (system->terms[t].sampled && pair)
+                contact = fmax(contact, pair->contact(system->terms[t].instance, &pa, &pb));
+        }
+    }
+    return contact;
+}
+
+/* Factor on contact distances, so that places that do not overlap in float do not overlap in double
+ * either: the rounding of a distance, and in a periodic box the difference between its edges and
+ * what float makes of them. */
+static double contact_margin(const plugmc_system *system, int precision)
+{
+    const plugmc_box *box = &system->box;
+    const double contact = largest_contact(system);
+    double edges = 0;
+    if (precision != SINGLE || !(contact > 0)) return 1;
+    for (int d = 0; d < box->dimension && box->domain == PLUGMC_DOMAIN_PERIODIC; d++)
+        edges += fabs(box->length[d] - (double)(float)box->length[d]);
+    return 1 + 0x1p-22 + edges / contact;
+}
+
+/* Cells on the CPU: no more than 4 N + 8 cells; one in an oblique box, whose cells would be oblique too. */
+static grid grid_of(const plugmc_system *system, double reach)
+{
+    const plugmc_box *box = &system->box;
+    const double most = 4.0 * (double)system->particles + 8;
+    grid g = {.origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
+    double width = box->oblique ? INFINITY : reach, cells;
+    if (!(reach > 0)) return g;
+    do {
+        cells = 1;
+        for (int d = 0; d < box->dimension; d++) cells *= fmax(1, floor(box->length[d] / width));
+        if (cells > most) width *= 1.1;
+    } while (cells > most);
+    for (int d = 0; d < 3; d++) {
+        g.count[d] = d < box->dimension ? (int32_t)fmax(1, floor(box->length[d] / width)) : 1;
+        g.width[d] = box->length[d] / g.count[d];
+    }
+    g.cells = (int64_t)cells;
+    return g;
+}
+
+static void cell_coordinates(const grid *g, const double r[3], int32_t c[3])
+{
+    for (int d = 0; d < 3; d++) {
+        const double at = g->count[d] > 1 ? (r[d] - g->origin) / g->width[d] : 0;
+        c[d] = at < g->count[d] ? (int32_t)at : g->count[d] - 1;
+    }
+}
+
+static int32_t *cell_at(const grid *g, const arrays *a, const double r[3])
+{
+    int32_t c[3];
+    cell_coordinates(g, r, c);
+    return &a->head[c[0] + g->count[0] * (c[1] + (int64_t)g->count[1] * c[2])];
+}
+
+static void put_into_cell(const brush *me, arrays *a, int64_t i)
+{
+    if (!me->grid.cells) return;
+    const double r[3] = {get(me, a->x, i), get(me, a->y, i), get(me, a->z, i)};
+    int32_t *head = cell_at(&me->grid, a, r);
+    a->next[i] = *head;
+    *head = (int32_t)i;
+}
+
+static void take_from_cell(const brush *me, arrays *a, int64_t i)
+{
+    if (!me->grid.cells) return;
+    const double r[3] = {get(me, a->x, i), get(me, a->y, i), get(me, a->z, i)};
+    int32_t *link = cell_at(&me->grid, a, r);
+    while (*link != i) link = &a->next[*link];
+    *link = a->next[i];
+}
+
+/* Particle i goes where it tried to. */
+static void move(const brush *me, arrays *a, int64_t i)
+{
+    take_from_cell(me, a, i);
+    set(me, a->x, i, get(me, a->nx, i));
+    set(me, a->y, i, get(me, a->ny, i));
+    set(me, a->z, i, get(me, a->nz, i));
+    put_into_cell(me, a, i);
+}
+
+/* The cells around a place, each once. */
+static int cells_around(const grid *g, int periodic, const double r[3], int64_t out[27])
+{
+    int32_t c[3], line[3][3];
+    int n[3] = {0, 0, 0}, found = 0;
+    cell_coordinates(g, r, c);
+    for (int d = 0; d < 3; d++)
+        for (int32_t k = c[d] - 1; k <= c[d] + 1; k++)
+            if ((periodic && g->count[d] >= 3) || (k >= 0 && k < g->count[d]))
+                line[d][n[d]++] = (k + g->count[d]) % g->count[d];
+    for (int z = 0; z < n[2]; z++)
+        for (int y = 0; y < n[1]; y++)
+            for (int x = 0; x < n[0]; x++)
+                out[found++] = line[0][x] + g->count[0] * (line[1][y] + (int64_t)g->count[1] * line[2][z]);
+    return found;
+}
+
+/* A few particles from anywhere, as the batch functions take them. */
+typedef struct handful {
+    int64_t n;
+    double x[HANDFUL], y[HANDFUL], z[HANDFUL], charge[HANDFUL], diameter[HANDFUL]; /* room for real */
+    int32_t species[HANDFUL];
+} handful;
+
+static int64_t handful_overlaps(const brush *me, handful *h, const plugmc_particle *probe,
+                                const double moved[3])
+{
+    const plugmc_particles others = {h->n, h->x, h->y, h->z, h->charge, h->diameter, h->species};
+    int64_t overlaps = 0;
+    double unused = 0;
+    for (int t = 0; t < me->hard_count; t++)
+        if (me->terms[t].pair)
+            overlaps += me->terms[t].pair->change(me->terms[t].instance, &me->system->box,
+                                                  me->domain.periodic, probe, moved, &others, &unused);
+    h->n = 0;
+    return overlaps;
+}
+
+/* Does the new place of particle i overlap with anyone outside of begin ... end - 1? */
+static int overlaps_outside(const brush *me, const arrays *a, int64_t begin, int64_t end, int64_t i)
+{
+    const double moved[3] = {get(me, a->nx, i), get(me, a->ny, i), get(me, a->nz, i)};
+    const plugmc_particle probe = particle_at(me, a, i);
+    int64_t cells[27];
+    handful h = {0};
+    const int count = me->grid.cells ? cells_around(&me->grid, me->domain.periodic, moved, cells) : 0;
+    for (int c = 0; c < count; c++)
+        for (int32_t j = a->head[cells[c]]; j >= 0; j = a->next[j]) {
+            if (j >= begin && j < end) continue;
+            set(me, h.x, h.n, get(me, a->x, j));
+            set(me, h.y, h.n, get(me, a->y, j));
+            set(me, h.z, h.n, get(me, a->z, j));
+            set(me, h.charge, h.n, get(me, a->charge, j));
+            set(me, h.diameter, h.n, get(me, a->diameter, j));
+            h.species[h.n++] = a->species[j];
+            if (h.n == HANDFUL && handful_overlaps(me, &h, &probe, moved)) return 1;
+        }
+    return h.n > 0 && handful_overlaps(me, &h, &probe, moved) > 0;
+}
+
 /* ---- Sweeps on the CPU -------------------------------------------------------------------------- */
 
-static int sweep_group(const brush *, const arrays *, group *, int32_t w, uint64_t sweep,
-                       int64_t begin, int64_t end, int threads, uint64_t *accepted, double *energy);
+static int sweep_group(const brush *, arrays *, group *, int32_t w, uint64_t sweep, int64_t begin,
+                       int64_t end, int threads, uint64_t *accepted, double *energy);
 
 /* Threads share the walkers, or the particles of a group where there are fewer walkers. */
 static int sweep_on_host(brush *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const plugmc_system *system = me->system;
     const int threads = system->threads, shared = system->walkers >= threads;
+    const int64_t size = me->group;
     uint64_t accepted = 0;
     int failed = 0;
 #pragma omp parallel for num_threads(threads) if (shared) reduction(+ : accepted, failed) schedule(static)
     for (int32_t w = 0; w < system->walkers; w++)
         for (uint64_t s = first; s < first + n; s++)
-            for (int64_t begin = 0; begin < system->particles; begin += me->group_size) {
-                int64_t end = begin + me->group_size;
+            for (int64_t begin = 0; begin < system->particles; begin += size) {
+                int64_t end = begin + size;
                 if (end > system->particles) end = system->particles;
                 failed += sweep_group(me, &me->walkers[w],
                                       &me->groups[shared ? omp_get_thread_num() : 0], w, s, begin,
                                       end, shared ? 1 : threads, &accepted, &me->energy[w]);
             }
     me->counts.accepted += accepted;
-    if (failed)
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "the energy change of a trial move is not a number or minus infinity: "
-                          "do particles attract without a hard core?");
-    return PLUGMC_OK;
+    return failed ? refuse_energy(host) : PLUGMC_OK;
 }
 
 static double fields_at(const brush *me, const plugmc_particle *p, int64_t *forbidden)
@@ -204,95 +378,126 @@ static double fields_at(const brush *me, const plugmc_particle *p, int64_t *forb
     return energy;
 }
 
-/* The trial move of particle i and the change of energy with all outside of the group, and with
- * those of the group for both outcomes. */
-static void prepare_particle(const brush *me, const arrays *a, group *g, int64_t begin, int64_t end,
-                             int64_t i, void *one_term)
-{
-    const plugmc_box *box = &me->system->box;
-    const int periodic = me->domain.periodic;
-    const int64_t k = i - begin, size = me->group_size;
-    const plugmc_particle probe = particle_at(me, a, i);
-    const double moved[3] = {get(me, a->nx, i), get(me, a->ny, i), get(me, a->nz, i)};
-    plugmc_particle there = probe;
-    int64_t overlaps = 0, unused = 0;
-    there.x = moved[0], there.y = moved[1], there.z = moved[2];
-    double change = 0;
-    if (isinf(g->change[k])) return; /* outside of the domain */
-    change = fields_at(me, &there, &overlaps) - fields_at(me, &probe, &unused);
-    for (int64_t j = 0; j < end - begin; j++) {
-        set(me, g->rejected, k * size + j, 0);
-        set(me, g->accepted, k * size + j, 0);
-    }
-    for (int t = 0; t < me->term_count && !overlaps; t++) {
-        const plugmc_pair *pair = me->terms[t].pair;
-        const void *instance = me->terms[t].instance;
-        if (!pair) continue;
-        const plugmc_particles before = old_places(me, a, 0, begin),
-                               after = old_places(me, a, end, me->system->particles),
-                               old = old_places(me, a, begin, end), new = new_places(me, a, begin, i);
-        overlaps += pair->change(instance, box, periodic, &probe, moved, &before, &change);
-        overlaps += pair->change(instance, box, periodic, &probe, moved, &after, &change);
-        pair->changes(instance, box, periodic, &probe, moved, &old, one_term);
-        for (int64_t j = 0; j < end - begin; j++)
-            if (j != k)
-                set(me, g->rejected, k * size + j,
-                    get(me, g->rejected, k * size + j) + get(me, one_term, j));
-        pair->changes(instance, box, periodic, &probe, moved, &new, one_term);
-        for (int64_t j = 0; j < k; j++)
-            set(me, g->accepted, k * size + j,
-                get(me, g->accepted, k * size + j) + get(me, one_term, j));
-    }
-    for (int64_t j = k + 1; j < end - begin; j++) change += get(me, g->rejected, k * size + j);
-    g->change[k] = overlaps ? INFINITY : change;
-}
-
+/* The trial move, and the change of energy by the fields; infinite where the particle may not be. */
 static void propose(const brush *me, const arrays *a, group *g, int32_t w, uint64_t sweep,
                     int64_t begin, int64_t i)
 {
-    double to[3] = {get(me, a->x, i), get(me, a->y, i), get(me, a->z, i)};
+    const plugmc_particle old = particle_at(me, a, i);
     const uint64_t seed = me->system->seed;
-    int inside = brush_displace(&me->domain, seed, sweep, (uint32_t)w, (uint32_t)i, me->step, to);
+    double to[3] = {old.x, old.y, old.z}, change = 0;
+    int64_t forbidden = 0, unused = 0;
+    if (!brush_displace(&me->domain, seed, sweep, (uint32_t)w, (uint32_t)i, me->step, to)) forbidden = 1;
+    plugmc_particle new = old;
+    new.x = to[0], new.y = to[1], new.z = to[2];
+    if (!forbidden) change = fields_at(me, &new, &forbidden) - fields_at(me, &old, &unused);
     set(me, a->nx, i, to[0]);
     set(me, a->ny, i, to[1]);
     set(me, a->nz, i, to[2]);
-    g->change[i - begin] = inside ? 0 : INFINITY;
+    g->change[i - begin] = forbidden ? INFINITY : change;
     g->threshold[i - begin] = brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
 }
 
-static int decide(const brush *me, const arrays *a, group *g, int64_t begin, int64_t end,
+/* Changes by the energies of those outside of the group, tile by tile, so that the places of a tile
+ * stay in the cache for all `first` ... `last` - 1. */
+static void add_outside(const brush *me, const arrays *a, group *g, int64_t begin, int64_t end,
+                        int64_t first, int64_t last)
+{
+    const int64_t n = me->system->particles;
+    for (int64_t tile = 0; tile < n; tile += CPU_TILE) {
+        const int64_t after = tile + CPU_TILE < n ? tile + CPU_TILE : n;
+        const int64_t low = after < begin ? after : begin, high = tile > end ? tile : end;
+        const plugmc_particles part[2] = {old_places(me, a, tile, low), old_places(me, a, high, after)};
+        for (int64_t i = first; i < last; i++) {
+            const plugmc_particle probe = particle_at(me, a, i);
+            const double moved[3] = {get(me, a->nx, i), get(me, a->ny, i), get(me, a->nz, i)};
+            double *change = &g->change[i - begin];
+            for (int t = me->hard_count; t < me->term_count; t++)
+                for (int side = 0; side < 2 && *change < INFINITY; side++)
+                    if (part[side].n > 0 &&
+                        me->terms[t].pair->change(me->terms[t].instance, &me->system->box,
+                                                  me->domain.periodic, &probe, moved, &part[side], change))
+                        *change = INFINITY;
+        }
+    }
+}
+
+/* What each decision of the group changes for particle i, for both outcomes: of those after i only
+ * that they have not moved counts, and that goes into the change at once. */
+static void add_inside(const brush *me, const arrays *a, group *g, int64_t begin, int64_t end,
+                       int64_t i, void *one_term)
+{
+    const int64_t k = i - begin, n = end - begin, row = k * me->group;
+    const plugmc_particle probe = particle_at(me, a, i);
+    const double moved[3] = {get(me, a->nx, i), get(me, a->ny, i), get(me, a->nz, i)};
+    const plugmc_particles old = old_places(me, a, begin, end), new = new_places(me, a, begin, i);
+    for (int64_t j = 0; j < n; j++) {
+        set(me, g->rejected, row + j, 0);
+        set(me, g->accepted, row + j, 0);
+    }
+    for (int t = 0; t < me->term_count; t++) {
+        if (!me->terms[t].pair) continue;
+        for (int outcome = 0; outcome < 2; outcome++) {
+            const plugmc_particles *others = outcome ? &new : &old;
+            void *sum = outcome ? g->accepted : g->rejected;
+            me->terms[t].pair->changes(me->terms[t].instance, &me->system->box, me->domain.periodic,
+                                       &probe, moved, others, one_term);
+            for (int64_t j = 0; j < others->n; j++) { /* an overlap stays one, whatever the energy */
+                const double before = get(me, sum, row + j);
+                if (before < INFINITY) set(me, sum, row + j, before + get(me, one_term, j));
+            }
+        }
+    }
+    for (int64_t j = k + 1; j < n && g->change[k] < INFINITY; j++)
+        g->change[k] += get(me, g->rejected, row + j);
+}
+
+/* Particles first ... last - 1 of the group, one thread. */
+static void prepare_some(const brush *me, const arrays *a, group *g, int64_t begin, int64_t end,
+                         int64_t first, int64_t last, void *one_term)
+{
+    for (int64_t i = first; i < last; i++)
+        if (g->change[i - begin] < INFINITY && overlaps_outside(me, a, begin, end, i))
+            g->change[i - begin] = INFINITY;
+    add_outside(me, a, g, begin, end, first, last);
+    for (int64_t i = first; i < last; i++)
+        if (g->change[i - begin] < INFINITY) add_inside(me, a, g, begin, end, i, one_term);
+}
+
+static int decide(const brush *me, arrays *a, group *g, int64_t begin, int64_t end,
                   uint64_t *accepted, double *energy)
 {
-    const int64_t size = me->group_size;
     int failed = 0;
-    char taken[4096];
     for (int64_t k = 0; k < end - begin; k++) {
+        const int64_t row = k * me->group;
         double change = g->change[k];
         for (int64_t j = 0; j < k && change < INFINITY; j++)
-            change += get(me, taken[j] ? g->accepted : g->rejected, k * size + j);
+            change += get(me, g->taken[j] ? g->accepted : g->rejected, row + j);
         failed |= isnan(change) || change == -INFINITY;
-        taken[k] = change < g->threshold[k];
-        if (!taken[k]) continue;
-        set(me, a->x, begin + k, get(me, a->nx, begin + k));
-        set(me, a->y, begin + k, get(me, a->ny, begin + k));
-        set(me, a->z, begin + k, get(me, a->nz, begin + k));
+        g->taken[k] = change < g->threshold[k];
+        if (!g->taken[k]) continue;
+        move(me, a, begin + k);
         *accepted += 1;
         *energy += change;
     }
     return failed;
 }
 
-static int sweep_group(const brush *me, const arrays *a, group *g, int32_t w, uint64_t sweep,
-                       int64_t begin, int64_t end, int threads, uint64_t *accepted, double *energy)
+/* Particles are handed to the threads a few at a time, since the work of those rejected at once is
+ * little; how many makes no difference to the result. */
+static int sweep_group(const brush *me, arrays *a, group *g, int32_t w, uint64_t sweep, int64_t begin,
+                       int64_t end, int threads, uint64_t *accepted, double *energy)
 {
+    const int64_t n = end - begin, share = n / (4 * threads) > 0 ? n / (4 * threads) : 1;
+    const int64_t shares = (n + share - 1) / share;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
-        void *one_term = (char *)g->term + (size_t)(omp_get_thread_num() * me->group_size) * me->real_size;
+        void *one_term = (char *)g->term + (size_t)(omp_get_thread_num() * me->group) * me->real_size;
 #pragma omp for schedule(static)
         for (int64_t i = begin; i < end; i++) propose(me, a, g, w, sweep, begin, i);
-#pragma omp for schedule(dynamic, 4)
-        for (int64_t i = begin; i < end; i++)
-            prepare_particle(me, a, g, begin, end, i, one_term);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t s = 0; s < shares; s++)
+            prepare_some(me, a, g, begin, end, begin + s * share,
+                         s + 1 < shares ? begin + (s + 1) * share : end, one_term);
     }
     return decide(me, a, g, begin, end, accepted, energy);
 }
@@ -354,11 +559,7 @@ static int take_sums(brush *me, const plugmc_host *host)
     for (int32_t w = 0; w < walkers && !code; w++) me->energy[w] += (double)energy[w] / unit;
     me->counts.accepted += accepted;
     free(energy);
-    if (!code && failed)
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "the energy change of a trial move is not a number or minus infinity: "
-                          "do particles attract without a hard core?");
-    return code;
+    return !code && failed ? refuse_energy(host) : code;
 }
 
 /* ---- Energy ------------------------------------------------------------------------------------------ */
@@ -479,19 +680,23 @@ static int running_energy(void *instance, const plugmc_host *host, double *energ
 
 /* ---- Positions in and out ------------------------------------------------------------------------------ */
 
-static int part_touching(const brush *, const plugmc_host *, double *positions);
+static int part_touching(const brush *, const plugmc_host *, const char *rounded, double *positions);
 
 static int load_on_host(brush *me, const double *positions)
 {
     const plugmc_system *system = me->system;
     const int64_t n = system->particles;
-    for (int32_t w = 0; w < system->walkers; w++)
+    for (int32_t w = 0; w < system->walkers; w++) {
+        arrays *a = &me->walkers[w];
+        for (int64_t c = 0; c < me->grid.cells; c++) a->head[c] = -1;
         for (int64_t i = 0; i < n; i++) {
             const double *r = &positions[3 * (w * n + i)];
-            set(me, me->walkers[w].x, i, r[0]);
-            set(me, me->walkers[w].y, i, r[1]);
-            set(me, me->walkers[w].z, i, r[2]);
+            set(me, a->x, i, r[0]);
+            set(me, a->y, i, r[1]);
+            set(me, a->z, i, r[2]);
+            put_into_cell(me, a, i);
         }
+    }
     return PLUGMC_OK;
 }
 
@@ -519,17 +724,22 @@ static int load(void *instance, const plugmc_host *host, const double *positions
     brush *me = instance;
     const plugmc_system *system = me->system;
     const size_t count = (size_t)(system->particles * system->walkers);
-    double *rounded = malloc(3 * count * sizeof *rounded);
-    if (!rounded) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
-    for (size_t i = 0; i < count; i++) {
-        double *r = &rounded[3 * i];
+    double *places = malloc(3 * count * sizeof *places);
+    char *rounded = malloc(count); /* [walkers][particles]: 1 if the place has changed */
+    int code = PLUGMC_OK;
+    if (!places || !rounded)
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
+    for (size_t i = 0; i < count && !code; i++) {
+        double *r = &places[3 * i];
         memcpy(r, &positions[3 * i], 3 * sizeof *r);
         brush_wrap(&me->domain, r);
         brush_round(&me->domain, r);
+        rounded[i] = memcmp(r, &positions[3 * i], 3 * sizeof *r) != 0;
     }
-    int code = me->domain.quantum > 0 ? part_touching(me, host, rounded) : PLUGMC_OK;
-    if (!code) code = host->gpu ? load_on_device(me, host, rounded) : load_on_host(me, rounded);
+    if (!code && me->domain.quantum > 0) code = part_touching(me, host, rounded, places);
+    if (!code) code = host->gpu ? load_on_device(me, host, places) : load_on_host(me, places);
     me->energy_known = 0;
+    free(places);
     free(rounded);
     return code;
 }
@@ -558,21 +768,6 @@ static int store(void *instance, const plugmc_host *host, double *positions)
 
 /* ---- Places that touch after rounding --------------------------------------------------------------- */
 
-/* Contact distance of two species, with the margin that the float test keeps. */
-static double contact_of(const brush *me, int32_t a, int32_t b)
-{
-    const plugmc_species *s = me->system->species;
-    const plugmc_particle pa = {0, 0, 0, s[a].charge, s[a].diameter, a},
-                          pb = {0, 0, 0, s[b].charge, s[b].diameter, b};
-    double contact = 0;
-    for (int t = 0; t < me->term_count; t++) {
-        const plugmc_term *of = me->terms[t].of;
-        if (me->terms[t].pair)
-            contact = fmax(contact, of->plugin->potential->pair->contact(of->instance, &pa, &pb));
-    }
-    return contact * (1 + 0x1p-22);
-}
-
 static int32_t species_of(const plugmc_system *system, int64_t i)
 {
     int32_t s = 0;
@@ -580,66 +775,76 @@ static int32_t species_of(const plugmc_system *system, int64_t i)
     return s;
 }
 
-static double distance2(const brush *me, const double a[3], const double b[3])
+static plugmc_particle particle_there(const brush *me, int64_t i, const double r[3])
 {
-    double square = 0;
-    for (int d = 0; d < 3; d++) {
-        double x = a[d] - b[d];
-        if (me->domain.periodic && d < me->domain.dimension)
-            x -= me->domain.edge[d] * rint(x / me->domain.edge[d]);
-        square += x * x;
-    }
-    return square;
+    const int32_t s = species_of(me->system, i);
+    const plugmc_species *species = &me->system->species[s];
+    return (plugmc_particle){r[0], r[1], r[2], species->charge, species->diameter, s};
 }
 
-/* May particle i be at r? Neighbours come from cells that were made before anybody was parted; they
- * are a few quanta wider than contact. */
+/* With how many of a handful a particle overlaps, in double precision. */
+static int64_t overlaps_with(const brush *me, const plugmc_particle *p, const handful *h)
+{
+    const plugmc_particles others = {h->n, h->x, h->y, h->z, h->charge, h->diameter, h->species};
+    int64_t overlaps = 0;
+    double unused = 0;
+    for (int t = 0; t < me->term_count; t++) {
+        const plugmc_term *of = me->terms[t].of;
+        if (me->terms[t].pair)
+            overlaps += of->plugin->potential->pair->energy(of->instance, &me->system->box,
+                                                            me->domain.periodic, p, &others, &unused);
+    }
+    return overlaps;
+}
+
+/* May particle i be at r, as far as those in the cells around are concerned? The cells were made
+ * before anybody was parted, and are wider than contact by more than anybody was moved. */
+static int is_free(const brush *me, const plugmc_cells *cells, int32_t w, int64_t i,
+                   const plugmc_particle *p, const double *positions)
+{
+    const uint32_t *start = cells->start + w * (cells->cells + 1);
+    const uint32_t *order = cells->order + w * me->system->particles;
+    const grid g = {{cells->count[0], cells->count[1], cells->count[2]},
+                    {cells->width[0], cells->width[1], cells->width[2]},
+                    me->domain.periodic ? 0 : -me->system->box.radius,
+                    cells->cells};
+    const double r[3] = {p->x, p->y, p->z};
+    int64_t around[27], overlaps = 0;
+    handful h = {0};
+    const int count = cells_around(&g, me->domain.periodic, r, around);
+    for (int c = 0; c < count && !overlaps; c++)
+        for (uint32_t e = start[around[c]]; e < start[around[c] + 1] && !overlaps; e++) {
+            const int64_t j = order[e];
+            if (j == i) continue;
+            const plugmc_particle q = particle_there(me, j, &positions[3 * j]);
+            h.x[h.n] = q.x, h.y[h.n] = q.y, h.z[h.n] = q.z;
+            h.charge[h.n] = q.charge, h.diameter[h.n] = q.diameter, h.species[h.n++] = q.species;
+            if (h.n < HANDFUL) continue;
+            overlaps = overlaps_with(me, p, &h);
+            h.n = 0;
+        }
+    return !overlaps && (h.n == 0 || !overlaps_with(me, p, &h));
+}
+
+/* May particle i be at r? cells: NULL if there are no hard cores. */
 static int fits(const brush *me, const plugmc_cells *cells, int32_t w, int64_t i, const double r[3],
                 const double *positions)
 {
-    const plugmc_system *system = me->system;
-    const int32_t a = species_of(system, i);
-    const uint32_t *start = cells->start + w * (cells->cells + 1);
-    const uint32_t *order = cells->order + w * system->particles;
-    const double origin = me->domain.periodic ? 0 : -system->box.radius;
-    int64_t c[3], forbidden = 0;
+    int64_t forbidden = 0;
     if (!me->domain.periodic && r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > me->domain.radius2) return 0;
-    plugmc_particle p = {r[0], r[1], r[2], system->species[a].charge, system->species[a].diameter, a};
+    const plugmc_particle p = particle_there(me, i, r);
     fields_at(me, &p, &forbidden);
-    if (forbidden) return 0;
-    for (int d = 0; d < 3; d++) {
-        c[d] = cells->count[d] > 1 ? (int64_t)((r[d] - origin) / cells->width[d]) : 0;
-        if (c[d] >= cells->count[d]) c[d] = cells->count[d] - 1;
-        if (c[d] < 0) c[d] = 0;
-    }
-    for (int q = 0; q < 27; q++) {
-        int64_t k[3], step[3] = {q % 3 - 1, q / 3 % 3 - 1, q / 9 - 1};
-        int skip = 0;
-        for (int d = 0; d < 3; d++) {
-            k[d] = c[d] + step[d];
-            if (me->domain.periodic && cells->count[d] >= 3)
-                k[d] = (k[d] + cells->count[d]) % cells->count[d];
-            skip |= k[d] < 0 || k[d] >= cells->count[d];
-        }
-        if (skip) continue;
-        const int64_t cell = k[0] + cells->count[0] * (k[1] + (int64_t)cells->count[1] * k[2]);
-        for (uint32_t e = start[cell]; e < start[cell + 1]; e++) {
-            const int64_t j = order[e];
-            const double contact = j == i ? 0 : contact_of(me, a, species_of(system, j));
-            if (j != i && distance2(me, r, positions + 3 * j) < contact * contact) return 0;
-        }
-    }
-    return 1;
+    return !forbidden && (!cells || is_free(me, cells, w, i, &p, positions));
 }
 
-/* The nearest place of a few quanta where particle i fits; 0 if there is none. */
+/* Particle i goes to the nearest place of a few quanta where it fits; 0 if there is none. */
 static int find_place(const brush *me, const plugmc_cells *cells, int32_t w, int64_t i,
                       double *positions)
 {
     const double q = me->domain.quantum;
     double *here = positions + 3 * i, r[3];
     const int flat = me->domain.dimension == 2;
-    for (int reach = 0; reach <= 8; reach++)
+    for (int reach = 0; reach <= FARTHEST_QUANTA; reach++)
         for (int x = -reach; x <= reach; x++)
             for (int y = -reach; y <= reach; y++)
                 for (int z = flat ? 0 : -reach; z <= (flat ? 0 : reach); z++) {
@@ -657,24 +862,28 @@ static int find_place(const brush *me, const plugmc_cells *cells, int32_t w, int
 }
 
 /* Rounding may bring together what just did not touch, or push out of the domain: such particles go
- * to the nearest quanta where they fit. */
-static int part_touching(const brush *me, const plugmc_host *host, double *positions)
+ * to the nearest quanta where they fit. Those that rounding has left alone stay where they are, so
+ * that a resumed run begins with the places that it ended with, whatever the last bit of a distance
+ * says about them. */
+static int part_touching(const brush *me, const plugmc_host *host, const char *rounded,
+                         double *positions)
 {
     const plugmc_system *system = me->system;
-    double widest = 0;
+    const double contact = largest_contact(system);
+    const int64_t n = system->particles;
     plugmc_view view;
     plugmc_cells cells = {.size = sizeof cells};
-    for (int32_t a = 0; a < system->species_count; a++)
-        for (int32_t b = 0; b < system->species_count; b++) widest = fmax(widest, contact_of(me, a, b));
-    if (!(widest > 0) && me->domain.periodic) return PLUGMC_OK;
-    TRY(host->view(host->context, positions, 0, &view));
-    TRY(view.cells(&view, fmax(widest, system->box.length[0] / 64) + 32 * me->domain.quantum, &cells));
+    if (contact > 0) {
+        TRY(host->view(host->context, positions, 0, &view));
+        TRY(view.cells(&view, contact + 4 * FARTHEST_QUANTA * me->domain.quantum, &cells));
+    }
     for (int32_t w = 0; w < system->walkers; w++)
-        for (int64_t i = 0; i < system->particles; i++)
-            if (!find_place(me, &cells, w, i, positions + 3 * w * system->particles))
+        for (int64_t i = 0; i < n; i++)
+            if (rounded[w * n + i] &&
+                !find_place(me, contact > 0 ? &cells : NULL, w, i, positions + 3 * w * n))
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                                  "particle %lld of walker %d overlaps when places are rounded to %g: "
-                                  "use precision = double",
+                                  "particle %lld of walker %d overlaps, or is where it may not be, when "
+                                  "places are rounded to %g: use precision = double",
                                   (long long)i, w, me->domain.quantum);
     return PLUGMC_OK;
 }
@@ -697,7 +906,7 @@ static brush_domain domain_of(const plugmc_box *box, int precision)
     return d;
 }
 
-/* Hard cores first: who overlaps needs no energy. */
+/* Terms without a pair energy first: hard cores on the CPU are looked up in cells. */
 static int sort_terms(brush *me, const plugmc_host *host)
 {
     const plugmc_system *system = me->system;
@@ -713,6 +922,7 @@ static int sort_terms(brush *me, const plugmc_host *host)
             me->terms[me->term_count++] =
                 (term){of, plugin->potential->pair, of->plugin->potential->field,
                        single ? of->instance_single : of->instance};
+            if (!energies) me->hard_count = me->term_count;
         }
     return PLUGMC_OK;
 }
@@ -739,8 +949,10 @@ static int make_texts(brush *me, const plugmc_host *host)
     snprintf(me->defines[2], sizeof me->defines[2], "BRUSH_CHUNK=%d", CHUNK);
     snprintf(me->defines[3], sizeof me->defines[3], "BRUSH_STORED=%s",
              me->precision == SINGLE ? "float" : "double");
-    snprintf(me->defines[4], sizeof me->defines[4], "BRUSH_DOUBLE=1");
-    const int count = me->precision == SINGLE ? 4 : 5;
+    snprintf(me->defines[4], sizeof me->defines[4], "BRUSH_MARGIN=%.17g",
+             pow(contact_margin(host->system, me->precision), 2));
+    snprintf(me->defines[5], sizeof me->defines[5], "BRUSH_DOUBLE=1");
+    const int count = me->precision == SINGLE ? 5 : 6;
     for (int k = 0; k < count; k++) me->define_list[k] = me->defines[k];
     return PLUGMC_OK;
 }
@@ -757,7 +969,7 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
         .text = me->texts[index],
         .defines = me->define_list,
         .fuse = PLUGMC_FUSE_SAMPLED,
-        .double_precision = index == ENERGY || me->precision == DOUBLE,
+        .double_precision = index != SWEEP || me->precision == DOUBLE,
         .contract = index != PROPOSE,
     };
     return 1;
@@ -786,7 +998,6 @@ static int prepare_on_device(brush *me, const plugmc_host *host)
 
     d->particles = (int32_t)n;
     d->walkers = (int32_t)walkers;
-    d->species = system->species_count;
     d->panels = (int32_t)((n + PANEL - 1) / PANEL);
     d->interval = (int32_t)((n / 64 + TILE - 1) / TILE * TILE);
     if (d->interval < TILE) d->interval = TILE;
@@ -813,7 +1024,6 @@ static int prepare_on_device(brush *me, const plugmc_host *host)
                   {&d->energy, walkers * 8},
                   {&d->sweep, 8},
                   {&d->step, 8},
-                  {&d->first, ((size_t)system->species_count + 1) * 4},
                   {&me->d_positions, 3 * n * walkers * 8},
                   {&me->d_rows, n * walkers * 8}};
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++)
@@ -822,35 +1032,27 @@ static int prepare_on_device(brush *me, const plugmc_host *host)
     return gpu->upload(host->context, d->step, &step, sizeof step);
 }
 
-static int prepare_on_host(brush *me, const plugmc_host *host)
+static int prepare_walkers(brush *me, const plugmc_host *host)
 {
     const plugmc_system *system = me->system;
-    const size_t n = (size_t)system->particles, size = me->real_size, g = (size_t)me->group_size;
-    const int threads = system->threads, groups = system->walkers >= threads ? threads : 1;
+    const size_t n = (size_t)system->particles, size = me->real_size, cells = (size_t)me->grid.cells;
     char *charge = host->allocate(host->context, n * size), *diameter = host->allocate(host->context, n * size);
     int32_t *species = host->allocate(host->context, n * sizeof *species);
     me->walkers = host->allocate(host->context, (size_t)system->walkers * sizeof *me->walkers);
-    me->groups = host->allocate(host->context, (size_t)groups * sizeof *me->groups);
-    int short_of = !charge || !diameter || !species || !me->walkers || !me->groups;
-    for (int32_t w = 0; w < system->walkers && !short_of; w++) {
+    const double margin = contact_margin(system, me->precision);
+    int enough = charge && diameter && species && me->walkers;
+    for (int32_t w = 0; w < system->walkers && enough; w++) {
         char *places = host->allocate(host->context, 6 * n * size);
+        int32_t *lists = host->allocate(host->context, (cells + n) * sizeof *lists);
         me->walkers[w] = (arrays){places,           places + n * size,     places + 2 * n * size,
                                   places + 3 * n * size, places + 4 * n * size, places + 5 * n * size,
-                                  charge,           diameter,              species};
-        short_of |= !places;
+                                  charge,           diameter,              species,
+                                  lists,            lists + cells};
+        enough = places && lists;
     }
-    for (int k = 0; k < groups && !short_of; k++) {
-        double *numbers = host->allocate(host->context, 2 * g * sizeof *numbers);
-        me->groups[k] = (group){numbers, numbers + g, host->allocate(host->context, g * g * size),
-                                host->allocate(host->context, g * g * size),
-                                host->allocate(host->context, g * size * (size_t)threads)};
-        short_of |= !numbers || !me->groups[k].rejected || !me->groups[k].accepted || !me->groups[k].term;
-    }
-    if (short_of)
+    if (!enough)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers of %zu particles",
                           system->walkers, n);
-    /* in float a contact is a hair wider, so that what does not overlap there does not in double */
-    const double margin = me->precision == SINGLE ? 1 + 0x1p-22 : 1;
     for (int32_t s = 0; s < system->species_count; s++)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
             set(me, charge, i, system->species[s].charge);
@@ -858,6 +1060,36 @@ static int prepare_on_host(brush *me, const plugmc_host *host)
             species[i] = s;
         }
     return PLUGMC_OK;
+}
+
+static int prepare_groups(brush *me, const plugmc_host *host)
+{
+    const plugmc_system *system = me->system;
+    const size_t size = me->real_size, g = (size_t)me->group, threads = (size_t)system->threads;
+    const int groups = system->walkers >= system->threads ? system->threads : 1;
+    me->groups = host->allocate(host->context, (size_t)groups * sizeof *me->groups);
+    int enough = me->groups != NULL;
+    for (int k = 0; k < groups && enough; k++) {
+        double *numbers = host->allocate(host->context, 2 * g * sizeof *numbers);
+        char *pairs = host->allocate(host->context, (2 * g + threads) * g * size);
+        char *taken = host->allocate(host->context, g);
+        me->groups[k] = (group){numbers, numbers + g, pairs, pairs + g * g * size,
+                                pairs + 2 * g * g * size, taken};
+        enough = numbers && pairs && taken;
+    }
+    return enough ? PLUGMC_OK
+                  : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for groups of %zu", g);
+}
+
+static int prepare_on_host(brush *me, const plugmc_host *host)
+{
+    const int64_t n = me->system->particles;
+    me->group = me->group_size < n ? me->group_size : n;
+    /* a hair more, for what float makes of distances */
+    me->grid = grid_of(me->system, largest_contact(me->system) *
+                                       contact_margin(me->system, me->precision) * (1 + 1e-6));
+    TRY(prepare_walkers(me, host));
+    return prepare_groups(me, host);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -886,8 +1118,10 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
 static int archive(void *instance, const plugmc_host *host, plugmc_archive *archive)
 {
     brush *me = instance;
-    if (!archive->reading) TRY(take_sums(me, host));
+    TRY(take_sums(me, host)); /* when reading: so that nothing from before is added later */
     TRY(archive->bytes(archive, "step", &me->step, sizeof me->step));
+    if (archive->reading && host->gpu)
+        TRY(host->gpu->upload(host->context, me->d.step, &me->step, sizeof me->step));
     TRY(archive->bytes(archive, "energy", me->energy, (size_t)me->system->walkers * sizeof *me->energy));
     TRY(archive->bytes(archive, "energy_known", &me->energy_known, sizeof me->energy_known));
     TRY(archive->bytes(archive, "sweeps_since", &me->sweeps_since, sizeof me->sweeps_since));

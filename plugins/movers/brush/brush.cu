@@ -59,7 +59,7 @@ PLUGMC_FN void brush_add_pair(brush_chunk *c, const brush_probe *i, const brush_
     plugmc_sums_add_change(&c->sums, from, to, i->site, b);
 #endif
 #if PLUGMC_CONTACTS
-    c->overlaps |= to.r2 < plugmc_contact_square(i->site.species, b.species);
+    c->overlaps |= to.r2 < plugmc_contact_square(i->site.species, b.species) * (real)BRUSH_MARGIN;
 #endif
 }
 

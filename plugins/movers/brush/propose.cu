@@ -1,5 +1,5 @@
 /* propose.cu: the trial moves of a sweep, and positions out. Apart from brush.cu because this is
- * compiled to the arithmetic of the CPU, bit for bit. */
+ * compiled to the arithmetic of the CPU, bit for bit, in double precision. */
 
 /* Draws all trial moves and clears what the sweep adds up. */
 extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
@@ -20,9 +20,9 @@ extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
     double to[3] = {(double)old.x, (double)old.y, (double)old.z};
     int outside = !brush_displace(&domain, seed, sweep, (uint32_t)w, (uint32_t)i, *s.step, to);
     brush_place moved;
-    moved.x = (real)to[0];
-    moved.y = (real)to[1];
-    moved.z = (real)to[2];
+    moved.x = (BRUSH_STORED)to[0];
+    moved.y = (BRUSH_STORED)to[1];
+    moved.z = (BRUSH_STORED)to[2];
     moved.species = old.species;
     brush_trial trial;
     trial.change = 0;
@@ -32,7 +32,7 @@ extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
     from.x = old.x, from.y = old.y, from.z = old.z;
     there.x = moved.x, there.y = moved.y, there.z = moved.z;
     int unused = 0;
-    trial.change = (double)plugmc_fields(there, a, &outside) - (double)plugmc_fields(from, a, &unused);
+    trial.change = plugmc_fields(there, a, &outside) - plugmc_fields(from, a, &unused);
 #endif
     if (outside) trial.change = __longlong_as_double(0x7ff0000000000000LL);
     trial.threshold = brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);

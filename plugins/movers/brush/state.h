@@ -1,9 +1,10 @@
 /* state.h: what the kernels of the brush share, in device memory; its text stands in front of
  * propose.cu and brush.cu. brush.c mirrors brush_state. */
 
-/* A place and the particle's species; the vector types of CUDA are not there for every real. */
-typedef struct __align__(4 * sizeof(real)) brush_place {
-    real x, y, z, species;
+/* A place and the particle's species, as they are stored: real in brush.cu, while propose.cu
+ * calculates in double. The vector types of CUDA are not there for every real. */
+typedef struct __align__(4 * sizeof(BRUSH_STORED)) brush_place {
+    BRUSH_STORED x, y, z, species;
 } brush_place;
 
 /* What the trial has apart from pairs. */
@@ -31,6 +32,4 @@ typedef struct brush_state {
     int interval;        /* j's of a task, a multiple of BRUSH_TILE */
     int intervals;       /* of them in padded */
     int blocks;          /* of a walker */
-    int species;
-    const int *first;    /* [species + 1] */
 } brush_state;

@@ -43,11 +43,29 @@ PLUGMC_FN void brush_wrap(const brush_domain *b, double r[3])
         r[d] = f[0] * b->vector[0][d] + f[1] * b->vector[1][d] + f[2] * b->vector[2][d];
 }
 
-/* To the nearest quanta; the domain's edge is rounded to its inside. */
+/* Back into an oblique box that rounding has led out of: a quantum at a time across the face. */
+PLUGMC_FN void brush_round_inside(const brush_domain *b, double r[3])
+{
+    for (int outside = 1, tries = 0; outside && tries < 8; tries++) {
+        double push[3] = {0, 0, 0};
+        outside = 0;
+        for (int d = 0; d < 3; d++) {
+            const double f = r[0] * b->inverse[0][d] + r[1] * b->inverse[1][d] + r[2] * b->inverse[2][d];
+            const double way = f < 0 ? 1 : f >= 1 ? -1 : 0;
+            outside |= way != 0;
+            for (int e = 0; e < 3; e++)
+                push[e] += b->inverse[e][d] > 0 ? way : b->inverse[e][d] < 0 ? -way : 0;
+        }
+        for (int e = 0; e < 3; e++) r[e] += push[e] * b->quantum;
+    }
+}
+
+/* To the nearest quanta in the domain. */
 PLUGMC_FN void brush_round(const brush_domain *b, double r[3])
 {
     if (!(b->quantum > 0)) return;
     for (int d = 0; d < b->dimension; d++) r[d] = rint(r[d] / b->quantum) * b->quantum;
+    if (b->periodic && b->oblique) brush_round_inside(b, r);
     for (int d = 0; d < b->dimension && b->periodic && !b->oblique; d++)
         if (r[d] >= b->edge[d]) r[d] = 0;
 }

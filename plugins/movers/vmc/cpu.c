@@ -33,13 +33,12 @@ static int invert_spin(vmc *v, const plugmc_host *host, int32_t first, int32_t n
         vmc_walker *walker = &v->walkers[first + k];
         slater *s = &walker->spin[spin];
         const double *values = v->values + k * electrons * row;
-        const double before = walker->ln_square[spin];
+        const double before = s->ln_square;
         double drift = 0;
         const int good = v->keeps & VMC_KEEPS_INVERSE
                              ? slater_invert(s, values, &drift)
                              : slater_determinant(s, values, &s->ln_square);
         if (!good) walker->singular = 1 + spin;
-        walker->ln_square[spin] = s->ln_square;
         if (compare) note_drift(walker, drift);
         if (compare) note_drift(walker, fabs(s->ln_square - before) / (1 + fabs(before)));
         if (v->now)

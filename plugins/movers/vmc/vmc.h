@@ -19,8 +19,9 @@
 #ifndef PLUGMC_VMC_H
 #define PLUGMC_VMC_H
 
-#include "draws.h"
 #include "slater.h"
+
+#include "draws.h"
 
 enum { VMC_AUTO, VMC_DOUBLE, VMC_SINGLE };
 enum { VMC_SEQUENTIAL, VMC_SIMULTANEOUS };
