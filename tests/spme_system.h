@@ -1,5 +1,5 @@
-/* coulomb_spme alone in a box: its parameters as in an INI file, the services of the core, systems of
- * charges, and a plain Ewald sum to compare with. Include after testing.h. */
+/* coulomb_spme alone in a box: its parameters as in an INI file, the services of the core, systems
+ * of charges, and a plain Ewald sum to compare with. Include after testing.h. */
 #ifndef PLUGMC_SPME_SYSTEM_H
 #define PLUGMC_SPME_SYSTEM_H
 
@@ -45,7 +45,7 @@ static inline double charge_of(const charges *c, int64_t i)
     return c->species[s].charge;
 }
 
-/* ---- Systems ---------------------------------------------------------------------------------- */
+/* ---- Systems ----------------------------------------------------------------------------- */
 
 static inline double random_number(uint64_t *state) /* in [0, 1) */
 {
@@ -54,8 +54,8 @@ static inline double random_number(uint64_t *state) /* in [0, 1) */
 }
 
 /* Up to three species; a species that is not there has no particles. */
-static inline charges new_charges(const double length[3], int walkers, int64_t n0, double z0, int64_t n1,
-                                  double z1, int64_t n2, double z2)
+static inline charges new_charges(const double length[3], int walkers, int64_t n0, double z0,
+                                  int64_t n1, double z1, int64_t n2, double z2)
 {
     const char *const names[CHARGE_SPECIES] = {"A", "B", "C"};
     const int64_t n[CHARGE_SPECIES] = {n0, n1, n2};
@@ -93,19 +93,23 @@ static inline void scatter(charges *c, double apart, uint64_t seed)
 }
 
 /* A crystal of cubic cells with `basis` [sites][3] in units of the edge; species by species. */
-static inline void fill_crystal(charges *c, const double (*basis)[3], int sites, int cells, double edge)
+static inline void fill_crystal(charges *c, const double (*basis)[3], int sites, int cells,
+                                double edge)
 {
     int64_t i = 0;
     for (int b = 0; b < sites; b++)
         for (int k = 0; k < cells * cells * cells; k++, i++)
             for (int d = 0; d < 3; d++) {
-                const int at = d == 0 ? k % cells : d == 1 ? k / cells % cells : k / (cells * cells);
+                const int at = d == 0   ? k % cells
+                               : d == 1 ? k / cells % cells
+                                        : k / (cells * cells);
                 c->positions[3 * i + d] = edge * (at + basis[b][d]);
             }
 }
 
-/* Energy of two ions of a molten salt near 1100 K at distance r, lengths in Angstrom: l_B = 152, Coulomb
- * screened and shifted to 0 at 10, and a repulsion with the minimum of unlike ions at 2.4. */
+/* Energy of two ions of a molten salt near 1100 K at distance r, lengths in Angstrom: l_B = 152,
+ * Coulomb screened and shifted to 0 at 10, and a repulsion with the minimum of unlike ions at 2.4.
+ */
 static inline double melt_energy(double r, int unlike)
 {
     const double bjerrum = 152, minimum = 2.4, alpha = 0.2, cutoff = 10;
@@ -115,7 +119,8 @@ static inline double melt_energy(double r, int unlike)
 
 /* Energy of ion i at r with all others, from a table of r^2 up to 100. */
 enum { MELT_BINS = 4096 };
-static inline double melt_of(const charges *c, double (*table)[MELT_BINS + 2], int64_t i, const double r[3])
+static inline double melt_of(const charges *c, double (*table)[MELT_BINS + 2], int64_t i,
+                             const double r[3])
 {
     double energy = 0;
     for (int64_t j = 0; j < charge_count(c); j++) {
@@ -166,13 +171,16 @@ static inline charges water(const char *file)
     FILE *in = fopen(path, "r");
     if (!in || !fgets(line, sizeof line, in)) fail_msg("cannot read %s", path);
     atoms = strtoll(line, NULL, 10);
-    if (!fgets(line, sizeof line, in) || sscanf(line, " cell: %lf", &edge) != 1) fail_msg("%s: no cell", path);
-    charges c = new_charges((double[3]){edge, edge, edge}, 1, atoms / 3, -0.8476, 2 * (atoms / 3), 0.4238, 0, 0);
+    if (!fgets(line, sizeof line, in) || sscanf(line, " cell: %lf", &edge) != 1)
+        fail_msg("%s: no cell", path);
+    charges c = new_charges((double[3]){edge, edge, edge}, 1, atoms / 3, -0.8476, 2 * (atoms / 3),
+                            0.4238, 0, 0);
     next[0] = 0;
     next[1] = atoms / 3;
     for (int64_t i = 0; i < atoms; i++) {
         double r[3];
-        if (!fgets(line, sizeof line, in) || sscanf(line, "%c %lf %lf %lf", &element, &r[0], &r[1], &r[2]) != 4)
+        if (!fgets(line, sizeof line, in) ||
+            sscanf(line, "%c %lf %lf %lf", &element, &r[0], &r[1], &r[2]) != 4)
             fail_msg("%s: atom %lld is missing", path, (long long)i);
         double *to = c.positions + 3 * next[element == 'H']++;
         for (int d = 0; d < 3; d++) to[d] = r[d] - edge * floor(r[d] / edge);
@@ -181,10 +189,10 @@ static inline charges water(const char *file)
     return c;
 }
 
-/* ---- The potential ---------------------------------------------------------------------------- */
+/* ---- The potential ----------------------------------------------------------------------- */
 
-/* A system of these charges (which it takes over), and the potential with settings as in an INI file,
- * such as "cutoff = 3\norder = 4\n". `gpu` NULL: on the CPU. Must not move afterwards. */
+/* A system of these charges (which it takes over), and the potential with settings as in an INI
+ * file, such as "cutoff = 3\norder = 4\n". `gpu` NULL: on the CPU. Must not move afterwards. */
 static inline void spme_begin(spme_system *s, charges c, gpu *device, int threads)
 {
     memset(s, 0, sizeof *s);
@@ -200,13 +208,17 @@ static inline void spme_begin(spme_system *s, charges c, gpu *device, int thread
                                 .particles = charge_count(&c), .species_count = c.species_count,
                                 .species = s->charges.species, .first = s->charges.first,
                                 .terms = &s->term, .term_count = 1, .threads = threads};
-    s->context = (plugmc_context){.report = &s->report, .gpu = device, .file = "test.ini", .line = 1,
+    s->context = (plugmc_context){.report = &s->report,
+                                  .gpu = device,
+                                  .file = "test.ini",
+                                  .line = 1,
                                   .section = "potential coulomb_spme"};
     s->host = context_host(&s->context, &s->system);
     if (device) gpu_bind(device, &s->system, &s->report);
 }
 
-static inline void *spme_parameters(spme_system *s, const plugmc_plugin *plugin, const char *settings)
+static inline void *spme_parameters(spme_system *s, const plugmc_plugin *plugin,
+                                    const char *settings)
 {
     ini_file file = {0};
     char text[2048];
@@ -214,8 +226,8 @@ static inline void *spme_parameters(spme_system *s, const plugmc_plugin *plugin,
     snprintf(text, sizeof text, "[potential coulomb_spme]\n%s", settings);
     int code = ini_read_text("test.ini", text, &file, &s->report);
     if (!code)
-        code = parameters_fill(plugin->parameters, plugin->parameter_count, plugin->real_size, instance,
-                               "test.ini", &file.sections[0], &s->report);
+        code = parameters_fill(plugin->parameters, plugin->parameter_count, plugin->real_size,
+                               instance, "test.ini", &file.sections[0], &s->report);
     if (code) fail_msg("settings '%s' cannot be read", settings);
     ini_free(&file);
     return instance;
@@ -273,7 +285,8 @@ static inline int mesh_of(spme_system *s, const double *positions, double *energ
 }
 
 /* Pair facet of one walker, in double: energy, forces and virial of all pairs are added. */
-static inline double pairs_of(const spme_system *s, const double *positions, double *forces, double *virial)
+static inline double pairs_of(const spme_system *s, const double *positions, double *forces,
+                              double *virial)
 {
     const int64_t n = s->system.particles;
     double *x = malloc(5 * (size_t)n * sizeof *x), energy = 0;
@@ -288,8 +301,9 @@ static inline double pairs_of(const spme_system *s, const double *positions, dou
         const plugmc_particle probe = {x[i], x[n + i], x[2 * n + i], x[3 * n + i], 0, species[i]};
         for (int half = 0; half < 2; half++) {
             const int64_t begin = half ? i + 1 : 0, end = half ? n : i;
-            const plugmc_particles others = {end - begin, x + begin, x + n + begin, x + 2 * n + begin,
-                                             x + 3 * n + begin, x + 4 * n + begin, species + begin};
+            const plugmc_particles others = {
+                end - begin,       x + begin,         x + n + begin,  x + 2 * n + begin,
+                x + 3 * n + begin, x + 4 * n + begin, species + begin};
             plugmc_derivatives sum = {0};
             s->pair->derivatives(s->instance, &s->system.box, 1, 0, &probe, &others, &sum);
             energy += sum.energy / 2;
@@ -302,12 +316,12 @@ static inline double pairs_of(const spme_system *s, const double *positions, dou
     return energy;
 }
 
-/* ---- A plain Ewald sum ------------------------------------------------------------------------ */
+/* ---- A plain Ewald sum ------------------------------------------------------------------- */
 
-/* The waves of the sum alone, energy returned, without self energy and background; forces [n][3] are
- * added. Truncated where exp(-k^2 / 4 alpha^2) is 1e-17. Energies over l_B. */
-static inline double ewald_waves(const charges *c, const double *positions, double alpha, double *forces,
-                                 double virial[3])
+/* The waves of the sum alone, energy returned, without self energy and background; forces [n][3]
+ * are added. Truncated where exp(-k^2 / 4 alpha^2) is 1e-17. Energies over l_B. */
+static inline double ewald_waves(const charges *c, const double *positions, double alpha,
+                                 double *forces, double virial[3])
 {
     enum { MOST = 64 };
     const int64_t n = charge_count(c);
@@ -338,7 +352,8 @@ static inline double ewald_waves(const charges *c, const double *positions, doub
                 if (k2 > k_most * k_most) continue;
                 double re = 0, im = 0;
                 for (int64_t i = 0; i < n; i++) {
-                    const double *x = phase[i][0][a], *y = phase[i][1][abs(b)], *w = phase[i][2][abs(e)];
+                    const double *x = phase[i][0][a], *y = phase[i][1][abs(b)],
+                                 *w = phase[i][2][abs(e)];
                     const double ys = b < 0 ? -y[1] : y[1], ws = e < 0 ? -w[1] : w[1];
                     const double xy_re = x[0] * y[0] - x[1] * ys, xy_im = x[0] * ys + x[1] * y[0];
                     wave[i][0] = z[i] * (xy_re * w[0] - xy_im * ws);
@@ -346,11 +361,13 @@ static inline double ewald_waves(const charges *c, const double *positions, doub
                     re += wave[i][0];
                     im += wave[i][1];
                 }
-                const double g = 8 * M_PI / volume * exp(-k2 / (4 * alpha * alpha)) / k2; /* k and -k */
+                const double g =
+                    8 * M_PI / volume * exp(-k2 / (4 * alpha * alpha)) / k2; /* k and -k */
                 const double own = g / 2 * (re * re + im * im);
                 energy += own;
                 for (int d = 0; d < 3 && virial; d++)
-                    virial[d] += own * (1 - 2 * k[d] * k[d] / k2 - k[d] * k[d] / (2 * alpha * alpha));
+                    virial[d] +=
+                        own * (1 - 2 * k[d] * k[d] / k2 - k[d] * k[d] / (2 * alpha * alpha));
                 for (int64_t i = 0; i < n && forces; i++) {
                     const double f = g * (wave[i][1] * re - wave[i][0] * im);
                     for (int d = 0; d < 3; d++) forces[3 * i + d] += f * k[d];
@@ -391,7 +408,8 @@ static inline double ewald(const charges *c, const double *positions, double *fo
             }
             if (r2 > half * half) continue;
             const double r = sqrt(r2), qq = charge_of(c, i) * charge_of(c, j), x = alpha * r;
-            const double u = qq * erfc(x) / r, push = (u + qq * M_2_SQRTPI * alpha * exp(-x * x)) / r2;
+            const double u = qq * erfc(x) / r,
+                         push = (u + qq * M_2_SQRTPI * alpha * exp(-x * x)) / r2;
             energy += u;
             for (int d = 0; d < 3 && forces; d++) {
                 forces[3 * i + d] += push * s[d];
@@ -401,7 +419,7 @@ static inline double ewald(const charges *c, const double *positions, double *fo
     return energy;
 }
 
-/* ---- Comparing ---------------------------------------------------------------------------------- */
+/* ---- Comparing --------------------------------------------------------------------------- */
 
 /* Root of the mean square over particles of a - b; b NULL: of a. */
 static inline double rms(const double *a, const double *b, int64_t particles)

@@ -1,5 +1,6 @@
-/* coulomb_spme on a GPU against the CPU at the same settings: single precision, double precision, both
- * ways of spreading, grids that tiles do not fit; bits from run to run; positions that are none. */
+/* coulomb_spme on a GPU against the CPU at the same settings: single precision, double precision,
+ * both ways of spreading, grids that tiles do not fit; bits from run to run; positions that are
+ * none. */
 #include "testing.h"
 
 #include "spme_system.h"
@@ -42,9 +43,11 @@ static void found_free(found f)
     free(f.forces);
 }
 
-static plugmc_total_request request_of(plugmc_view *view, plugmc_device_pointer out, size_t walkers, int want)
+static plugmc_total_request request_of(plugmc_view *view, plugmc_device_pointer out, size_t walkers,
+                                       int want)
 {
-    double *energy = (double *)(uintptr_t)out, *virial = energy + walkers, *forces = virial + 3 * walkers;
+    double *energy = (double *)(uintptr_t)out, *virial = energy + walkers,
+           *forces = virial + 3 * walkers;
     return (plugmc_total_request){.size = sizeof(plugmc_total_request), .view = view,
                                   .energy = want & WANT_ENERGY ? energy : NULL,
                                   .forces = want & WANT_FORCES ? forces : NULL,
@@ -69,7 +72,9 @@ static found on_device(spme_system *s, const double *positions, int want, int gr
     if (graph) assert_int_equal(gpu->graph_end(c, &recorded), PLUGMC_OK);
     for (int k = 0; k < graph; k++) assert_int_equal(gpu->graph_launch(c, recorded), PLUGMC_OK);
     assert_int_equal(gpu->download(c, f.energy, out, walkers * sizeof(double)), PLUGMC_OK);
-    assert_int_equal(gpu->download(c, f.virial, out + walkers * sizeof(double), 3 * walkers * sizeof(double)), 0);
+    assert_int_equal(
+        gpu->download(c, f.virial, out + walkers * sizeof(double), 3 * walkers * sizeof(double)),
+        0);
     assert_int_equal(gpu->download(c, f.forces, out + sums, force_bytes(s)), PLUGMC_OK);
     gpu->release(c, in);
     gpu->release(c, out);
@@ -100,11 +105,13 @@ static void compare(const char *name, charges c, const char *settings, double to
     for (int w = 0; w < s.system.walkers; w++) {
         energy = fmax(energy, fabs(here.energy[w] / host.energy[w] - 1));
         for (int d = 0; d < 3; d++)
-            virial = fmax(virial, fabs(here.virial[3 * w + d] - host.virial[3 * w + d]) / fabs(host.energy[w]));
+            virial = fmax(virial, fabs(here.virial[3 * w + d] - host.virial[3 * w + d]) /
+                                      fabs(host.energy[w]));
     }
     printf("%s: forces %.1e, energy %.1e, virial %.1e\n", name, force, energy, virial);
     assert_true(force < tolerance && energy < 2 * tolerance && virial < 2 * tolerance);
-    found again = on_device(&s, c.positions, WANT_ALL, 0), alone = on_device(&s, c.positions, WANT_ENERGY, 0),
+    found again = on_device(&s, c.positions, WANT_ALL, 0),
+          alone = on_device(&s, c.positions, WANT_ENERGY, 0),
           moving = on_device(&s, c.positions, WANT_FORCES, 0);
     const size_t walkers = (size_t)s.system.walkers * sizeof(double);
     assert_memory_equal(again.forces, here.forces, force_bytes(&s));
@@ -133,13 +140,18 @@ static charges gas(double x, double y, double z, int64_t pairs, int walkers)
 static void single_precision_agrees_with_the_cpu(void **state)
 {
     (void)state;
-    compare("order 4, 32^3", gas(32, 32, 32, 1600, 1), USUAL "order = 4\ngrid = 32\n", SINGLE_LIMIT);
-    compare("order 5, 36 x 40 x 27", gas(32, 40, 30, 1600, 1), USUAL "order = 5\ngrid = 36 40 27\n", SINGLE_LIMIT);
-    compare("order 6, 30^3, optimal", gas(30, 30, 30, 1300, 1), USUAL "order = 6\ngrid = 30\ninfluence = optimal\n",
+    compare("order 4, 32^3", gas(32, 32, 32, 1600, 1), USUAL "order = 4\ngrid = 32\n",
             SINGLE_LIMIT);
-    compare("order 7, 20 x 9 x 33", gas(20, 11, 30, 300, 1), USUAL "order = 7\ngrid = 20 9 33\n", SINGLE_LIMIT);
-    compare("order 8, 8 x 16 x 24", gas(10, 20, 30, 300, 1), USUAL "order = 8\ngrid = 8 16 24\n", SINGLE_LIMIT);
-    compare("order 4, 108^3", gas(108, 108, 108, 63000, 1), USUAL "order = 4\ngrid = 108\n", SINGLE_LIMIT);
+    compare("order 5, 36 x 40 x 27", gas(32, 40, 30, 1600, 1), USUAL "order = 5\ngrid = 36 40 27\n",
+            SINGLE_LIMIT);
+    compare("order 6, 30^3, optimal", gas(30, 30, 30, 1300, 1),
+            USUAL "order = 6\ngrid = 30\ninfluence = optimal\n", SINGLE_LIMIT);
+    compare("order 7, 20 x 9 x 33", gas(20, 11, 30, 300, 1), USUAL "order = 7\ngrid = 20 9 33\n",
+            SINGLE_LIMIT);
+    compare("order 8, 8 x 16 x 24", gas(10, 20, 30, 300, 1), USUAL "order = 8\ngrid = 8 16 24\n",
+            SINGLE_LIMIT);
+    compare("order 4, 108^3", gas(108, 108, 108, 63000, 1), USUAL "order = 4\ngrid = 108\n",
+            SINGLE_LIMIT);
 }
 
 static void double_precision_agrees_with_the_cpu(void **state)
@@ -147,7 +159,8 @@ static void double_precision_agrees_with_the_cpu(void **state)
     (void)state;
     for (int order = 4; order <= 8; order++) {
         char text[512], name[64];
-        snprintf(text, sizeof text, USUAL "precision = double\ngrid = 18 30 25\norder = %d\n", order);
+        snprintf(text, sizeof text, USUAL "precision = double\ngrid = 18 30 25\norder = %d\n",
+                 order);
         snprintf(name, sizeof name, "double, order %d", order);
         compare(name, gas(20, 30, 25, 700, 1), text, DOUBLE_LIMIT);
     }
@@ -156,27 +169,31 @@ static void double_precision_agrees_with_the_cpu(void **state)
 static void gathering_by_grid_points_agrees(void **state)
 {
     (void)state;
-    compare("gather, order 4", gas(32, 32, 32, 1600, 1), USUAL "order = 4\ngrid = 32\nspreading = gather\n",
-            SINGLE_LIMIT);
+    compare("gather, order 4", gas(32, 32, 32, 1600, 1),
+            USUAL "order = 4\ngrid = 32\nspreading = gather\n", SINGLE_LIMIT);
     compare("gather, order 6, crowded", gas(20, 20, 20, 4000, 1),
             USUAL "order = 6\ngrid = 18 20 15\nspreading = gather\n", SINGLE_LIMIT);
     compare("gather, double", gas(20, 20, 20, 400, 2),
-            USUAL "order = 8\ngrid = 18 20 15\nspreading = gather\nprecision = double\n", DOUBLE_LIMIT);
+            USUAL "order = 8\ngrid = 18 20 15\nspreading = gather\nprecision = double\n",
+            DOUBLE_LIMIT);
 }
 
-/* More charges in a tile than a block can list. The unit of the sums is coarser then, since they must
- * not overflow wherever the charges are: in single precision a grid with several charges a cell loses
- * a digit. */
+/* More charges in a tile than a block can list. The unit of the sums is coarser then, since they
+ * must not overflow wherever the charges are: in single precision a grid with several charges a
+ * cell loses a digit. */
 static void crowds_are_summed_too(void **state)
 {
     (void)state;
-    compare("a charge a cell", gas(16, 16, 16, 2000, 1), USUAL "order = 6\ngrid = 16\n", SINGLE_LIMIT);
+    compare("a charge a cell", gas(16, 16, 16, 2000, 1), USUAL "order = 6\ngrid = 16\n",
+            SINGLE_LIMIT);
     compare("four charges a cell", gas(16, 16, 16, 8000, 1), USUAL "order = 6\ngrid = 16\n", 1e-5);
     for (int precise = 0; precise < 2; precise++) {
         charges c = gas(32, 32, 32, 2000, 1);
-        for (int64_t k = 0; k < 3 * charge_count(&c); k++) c.positions[k] = 15 + c.positions[k] / 16;
+        for (int64_t k = 0; k < 3 * charge_count(&c); k++)
+            c.positions[k] = 15 + c.positions[k] / 16;
         compare("all in a corner of a tile", c,
-                precise ? USUAL "order = 4\ngrid = 32\nprecision = double\n" : USUAL "order = 4\ngrid = 32\n",
+                precise ? USUAL "order = 4\ngrid = 32\nprecision = double\n"
+                        : USUAL "order = 4\ngrid = 32\n",
                 precise ? DOUBLE_LIMIT : 1e-5);
     }
 }
@@ -188,10 +205,12 @@ static void walkers_and_exclusions_agree(void **state)
     charges c = new_charges((double[3]){16, 18, 20}, 3, 200, 2, 100, -1, 20, 0);
     scatter(&c, 0, 5);
     compare("charged, a neutral species", c, USUAL "order = 5\ngrid = 20\n", SINGLE_LIMIT);
-    compare("balanced", gas(16, 18, 20, 200, 2), USUAL "grid = 20\nbalance_forces = yes\n", SINGLE_LIMIT);
+    compare("balanced", gas(16, 18, 20, 200, 2), USUAL "grid = 20\nbalance_forces = yes\n",
+            SINGLE_LIMIT);
     compare("water, double", water("spce-2.xyz"),
             USUAL "grid = 24\nmolecule = 1 2\nprecision = double\nbalance_forces = yes\n", 1e-11);
-    compare("long molecules", gas(16, 18, 20, 200, 2), USUAL "grid = 20\nmolecule = 5 5\nprecision = double\n",
+    compare("long molecules", gas(16, 18, 20, 200, 2),
+            USUAL "grid = 20\nmolecule = 5 5\nprecision = double\n",
             1e-11); /* partners beyond the cutoff as well */
 }
 
@@ -202,9 +221,11 @@ static void a_recorded_evaluation_is_the_same_each_time(void **state)
         spme_system s;
         char text[512];
         charges c = gas(30, 30, 30, 1300, 2);
-        snprintf(text, sizeof text, USUAL "grid = 30\nspreading = %s\n", gather ? "gather" : "sorted");
+        snprintf(text, sizeof text, USUAL "grid = 30\nspreading = %s\n",
+                 gather ? "gather" : "sorted");
         begin(&s, c, text);
-        found once = on_device(&s, c.positions, WANT_ALL, 0), twice = on_device(&s, c.positions, WANT_ALL, 2);
+        found once = on_device(&s, c.positions, WANT_ALL, 0),
+              twice = on_device(&s, c.positions, WANT_ALL, 2);
         for (int64_t k = 0; k < 3 * 2 * s.system.particles; k++)
             assert_true(twice.forces[k] == once.forces[k] + once.forces[k]);
         for (int w = 0; w < 2; w++) assert_true(twice.energy[w] == once.energy[w] + once.energy[w]);
@@ -223,14 +244,16 @@ static void positions_that_are_none_give_nan(void **state)
         char text[512];
         charges c = gas(20, 20, 20, 400, 2);
         const int64_t n = charge_count(&c);
-        snprintf(text, sizeof text, USUAL "grid = 20\nspreading = %s\n", gather ? "gather" : "sorted");
+        snprintf(text, sizeof text, USUAL "grid = 20\nspreading = %s\n",
+                 gather ? "gather" : "sorted");
         begin(&s, c, text);
         found good = on_device(&s, c.positions, WANT_ALL, 0);
         const double kept = c.positions[3 * (n + 7) + 2];
         c.positions[3 * (n + 7) + 2] = gather ? INFINITY : NAN; /* of the second walker */
         found bad = on_device(&s, c.positions, WANT_ALL, 0);
         assert_true(bad.energy[0] == good.energy[0] && isnan(bad.energy[1]));
-        assert_true(isnan(bad.virial[5]) && isnan(bad.forces[3 * (n + 7)]) && isnan(bad.forces[6 * n - 1]));
+        assert_true(isnan(bad.virial[5]) && isnan(bad.forces[3 * (n + 7)]) &&
+                    isnan(bad.forces[6 * n - 1]));
         assert_memory_equal(bad.forces, good.forces, 3 * (size_t)n * sizeof(double));
         c.positions[3 * (n + 7) + 2] = kept;
         found after = on_device(&s, c.positions, WANT_ALL, 0);

@@ -6,14 +6,14 @@
  *             - sum over excluded pairs of z_i z_j / r_ij
  *
  * with the valences z and the Bjerrum length l_B. The structure factors S(k) come from one fast
- * Fourier transform: charges are spread on a grid by cardinal B-splines of order 4 to 8. U. Essmann,
- * L. Perera, M. L. Berkowitz, T. Darden, H. Lee, L. G. Pedersen, J. Chem. Phys. 103, 8577 (1995).
- * Conducting (tin-foil) surroundings; a box that is charged has a uniform background.
+ * Fourier transform: charges are spread on a grid by cardinal B-splines of order 4 to 8. U.
+ * Essmann, L. Perera, M. L. Berkowitz, T. Darden, H. Lee, L. G. Pedersen, J. Chem. Phys. 103, 8577
+ * (1995). Conducting (tin-foil) surroundings; a box that is charged has a uniform background.
  *
  * The pairs are the pair facet of this file, so movers treat them with their other pairs. All the
  * rest is the total facet and comes on top: spme_host.c (FFTW), spme_device.c with coulomb_spme.cu
- * (cuFFT), spme_tune.c (alpha and grid for a tolerance), spme_exclusions.c. The forces are the exact
- * gradient of the energy on the grid; they do not add up to zero exactly, unless asked to.
+ * (cuFFT), spme_tune.c (alpha and grid for a tolerance), spme_exclusions.c. The forces are the
+ * exact gradient of the energy on the grid; they do not add up to zero exactly, unless asked to.
  */
 #include <plugmc/potential.h>
 
@@ -30,7 +30,7 @@ typedef struct parameters {
     struct spme *mesh;           /* in the double precision instance */
 } parameters;
 
-/* ---- Pairs ----------------------------------------------------------------------------------- */
+/* ---- Pairs ------------------------------------------------------------------------------- */
 
 /* exp(-y) for y >= 0: 2^n exp(f), |f| <= ln(2) / 2, by its power series. */
 PLUGMC_FN real falling_exponential(real y)
@@ -100,14 +100,15 @@ PLUGMC_FN real tail_double(real s)
     return plugmc_fma(p, s, (real)0.358002302362779892);
 }
 
-/* erfc(alpha r) / r, and exp(-(alpha r)^2); one division for both quotients. */
-PLUGMC_FN real screened(const parameters *p, plugmc_separation s, real *gauss)
+/* erfc(alpha r) / r, exp(-(alpha r)^2) and 1 / r; one division for all quotients. */
+PLUGMC_FN real screened(const parameters *p, plugmc_separation s, real *gauss, real *over)
 {
     const real c = sizeof(real) == 4 ? (real)2 : (real)3;
     real r = plugmc_sqrt(s.r2), x = p->splitting * r;
     real quotient = (real)1 / ((x + c) * r), t = c * r * quotient;
     real tail = sizeof(real) == 4 ? tail_float((real)1 - 2 * t) : tail_double((real)1 - 2 * t);
     *gauss = falling_exponential(x * x);
+    *over = (x + c) * quotient;
     return *gauss * tail * c * quotient;
 }
 
@@ -121,7 +122,7 @@ PLUGMC_FN real pair_factor(const parameters *p, plugmc_site a)
 PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
 {
     (void)a;
-    real gauss, u = b.charge * screened(p, s, &gauss);
+    real gauss, over, u = b.charge * screened(p, s, &gauss, &over);
     return s.r2 < p->cutoff * p->cutoff ? u : (real)0;
 }
 
@@ -129,9 +130,9 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
                                plugmc_site b, real *first, real *second)
 {
     (void)a;
-    real gauss, u = b.charge * screened(p, s, &gauss);
+    real gauss, over, u = b.charge * screened(p, s, &gauss, &over);
     real g = b.charge * (real)1.1283791670955126 * p->splitting * gauss; /* 2 alpha / sqrt(pi) */
-    real slope = (u + g) / s.r2;
+    real slope = (u + g) * over * over;
     real inside = s.r2 < p->cutoff * p->cutoff ? (real)1 : (real)0;
     *first = -inside * slope;                                              /* u' / r */
     *second = inside * 2 * (slope + g * p->splitting * p->splitting);      /* u'' */
@@ -140,7 +141,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_FACTOR | PLUGMC_PAIR_DERIVATIVE)
 #include <plugmc/pair.h>
 
-/* ---- Mesh ------------------------------------------------------------------------------------ */
+/* ---- Mesh -------------------------------------------------------------------------------- */
 
 #if PLUGMC_HOST
 #include "../charged_species.h"
@@ -150,12 +151,13 @@ static int check_box(const parameters *p, const plugmc_host *host)
 {
     const plugmc_box *box = &host->system->box;
     if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->dimension != 3 || box->oblique)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "particle-mesh Ewald needs a rectangular periodic box of three dimensions, "
-                          "and [box] is %s",
-                          box->domain != PLUGMC_DOMAIN_PERIODIC ? "a sphere"
-                          : box->dimension != 3                 ? "two-dimensional"
-                                                                : "oblique: use 'coulomb_ewald'");
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "particle-mesh Ewald needs a rectangular periodic box of three dimensions, "
+            "and [box] is %s",
+            box->domain != PLUGMC_DOMAIN_PERIODIC ? "a sphere"
+            : box->dimension != 3                 ? "two-dimensional"
+                                                  : "oblique: use 'coulomb_ewald'");
     double shortest = INFINITY;
     for (int d = 0; d < 3; d++) {
         if (!(box->length[d] > 0) || !isfinite(box->length[d]))
@@ -165,10 +167,11 @@ static int check_box(const parameters *p, const plugmc_host *host)
         shortest = fmin(shortest, box->length[d]);
     }
     if ((double)p->cutoff > shortest / 2 * (1 + 1e-6))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "cutoff = %g is more than half the shortest edge of the box, %g: pairs are "
-                          "taken with their nearest image only",
-                          (double)p->cutoff, shortest / 2);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "cutoff = %g is more than half the shortest edge of the box, %g: pairs are "
+            "taken with their nearest image only",
+            (double)p->cutoff, shortest / 2);
     return PLUGMC_OK;
 }
 
@@ -202,10 +205,11 @@ static int tune(parameters *p, const plugmc_host *host, int32_t grid[3])
     double alpha = (double)p->alpha;
     if (!spme_tune(&charges, (double)(float)p->cutoff, (double)(float)p->tolerance, (int)p->order,
                    p->influence, &alpha, grid))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "a tolerance of %g with order %lld and alpha = %g needs a grid of more than "
-                          "4096 points along an edge: raise order or cutoff",
-                          (double)p->tolerance, (long long)p->order, alpha);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "a tolerance of %g with order %lld and alpha = %g needs a grid of more than "
+            "4096 points along an edge: raise order or cutoff",
+            (double)p->tolerance, (long long)p->order, alpha);
     p->splitting = (real)alpha;
     return PLUGMC_OK;
 }
@@ -283,17 +287,19 @@ static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(parameters, grid, 0, "0", 0, 4096, "",
                     "grid points along the edges, one number or three; 0: from the tolerance"),
     PLUGMC_INTEGER_KEY(parameters, order, "6", 4, 8, "", "of the B-splines"),
-    PLUGMC_CHOICE_KEY(parameters, influence, "spme", "spme|optimal",
-                      "the influence function of Essmann et al., or that of the smallest rms error"),
+    PLUGMC_CHOICE_KEY(
+        parameters, influence, "spme", "spme|optimal",
+        "the influence function of Essmann et al., or that of the smallest rms error"),
     PLUGMC_CHOICE_KEY(parameters, spreading, "sorted", "sorted|gather",
                       "on a GPU: charges sorted by tiles of the grid, or gathered by each grid "
                       "point (Harvey, De Fabritiis 2009)"),
     PLUGMC_CHOICE_KEY(parameters, precision, "single", "single|double", "of the mesh on a GPU"),
     PLUGMC_FLAG_KEY(parameters, balance_forces, "no",
                     "take the mean force of the mesh, an error, off every particle"),
-    PLUGMC_LIST_KEY(parameters, molecule, 0, "", 0, 1e9, "",
-                    "atoms of each species in a molecule, in the order of the species: these do not "
-                    "interact; molecules follow one another within each species"),
+    PLUGMC_LIST_KEY(
+        parameters, molecule, 0, "", 0, 1e9, "",
+        "atoms of each species in a molecule, in the order of the species: these do not "
+        "interact; molecules follow one another within each species"),
     PLUGMC_TEXT_KEY(parameters, molecules, "",
                     "file with the number of its molecule for each particle, negative for none"),
     PLUGMC_TEXT_KEY(parameters, exclusions, "",

@@ -3,14 +3,14 @@
  * Charges are sorted by tiles of 8^3 cells; their order within a tile does not matter. A block then
  * owns a tile of the grid in shared memory and adds up what falls on it, from its own charges and
  * those of the next tiles, in integers: the sum is the same in any order. Their unit is chosen for
- * each tile so that it cannot overflow. So no number is written twice, no memory is cleared, and the
- * result is the same bit for bit from run to run. After the transform (cuFFT) the waves are multiplied
- * by G, and their energy added up in double in a fixed order; after the one back a block takes the
- * potential of a tile into shared memory, from where its charges gather their forces.
+ * each tile so that it cannot overflow. So no number is written twice, no memory is cleared, and
+ * the result is the same bit for bit from run to run. After the transform (cuFFT) the waves are
+ * multiplied by G, and their energy added up in double in a fixed order; after the one back a block
+ * takes the potential of a tile into shared memory, from where its charges gather their forces.
  *
- * SPME_ORDER, SPME_X, SPME_Y, SPME_Z (points of the grid), SPME_GATHERED and real are fixed when this is
- * compiled. Notation: spme.h. With SPME_GATHERED each grid point looks for its charges instead (last
- * section).
+ * SPME_ORDER, SPME_X, SPME_Y, SPME_Z (points of the grid), SPME_GATHERED and real are fixed when
+ * this is compiled. Notation: spme.h. With SPME_GATHERED each grid point looks for its charges
+ * instead (last section).
  */
 enum {
     SPME_TILE = 8,            /* cells along an edge of a tile */
@@ -71,13 +71,14 @@ enum {
     TILES_Z = (SPME_Z + SPME_TILE - 1) / SPME_TILE,
     HALF_X = SPME_X / 2 + 1,
     REACH = SPME_ORDER - 1, /* points beyond its own cell that a charge reaches */
-    UNROLLED = SPME_ORDER < 6 ? SPME_ORDER : 1, /* planes that are written out: registers, compile time */
+    UNROLLED =
+        SPME_ORDER < 6 ? SPME_ORDER : 1, /* planes that are written out: registers, compile time */
     SINGLE = sizeof(real) == 4
 };
 #define POINTS ((uint64_t)SPME_X * SPME_Y * SPME_Z)
 #define WAVES ((uint64_t)HALF_X * SPME_Y * SPME_Z)
 
-/* ---- Arithmetic in either precision ------------------------------------------------------------ */
+/* ---- Arithmetic in either precision ------------------------------------------------------ */
 
 template <int bytes> struct precision;
 template <> struct precision<4> {
@@ -176,7 +177,7 @@ PLUGMC_FN void block_sum(double v[SPME_PARTIAL], double *held)
     __syncthreads();
 }
 
-/* ---- Sorting ------------------------------------------------------------------------------------- */
+/* ---- Sorting ----------------------------------------------------------------------------- */
 
 /* Cell and fraction of a coordinate along an edge with `points` points; false for NaN, infinity. */
 PLUGMC_FN int locate(double x, double inverse_length, int points, int *cell, double *fraction)
@@ -281,7 +282,7 @@ extern "C" __global__ void place(const __grid_constant__ spme_task t)
     t.index[slot] = i;
 }
 
-/* ---- Spreading ----------------------------------------------------------------------------------- */
+/* ---- Spreading --------------------------------------------------------------------------- */
 
 /* Points of tile number `tile` along an edge: the last one may be cut. */
 PLUGMC_FN int tile_width(int tile, int points)
@@ -290,8 +291,8 @@ PLUGMC_FN int tile_width(int tile, int points)
     return rest < SPME_TILE ? rest : SPME_TILE;
 }
 
-/* Tiles along an edge whose charges reach a tile: itself and those after it, at most three, each with
- * the distance from the first cell of the tile to its own. Returns how many. */
+/* Tiles along an edge whose charges reach a tile: itself and those after it, at most three, each
+ * with the distance from the first cell of the tile to its own. Returns how many. */
 PLUGMC_FN int reaching(int tile, int tiles, int points, int other[3], int offset[3])
 {
     const int end = tile_width(tile, points) + REACH;
@@ -334,7 +335,8 @@ PLUGMC_FN void deposit(integer *cells, const spme_record &c, int x, int y, int z
             integer *row = cells + ((z - k) * SPME_TILE + y - j) * SPME_TILE + x;
 #pragma unroll
             for (int i = 0; i < SPME_ORDER; i++)
-                if ((unsigned)(x - i) < (unsigned)width_x) exact::add(row - i, exact::rounded(at_y * wx[i]));
+                if ((unsigned)(x - i) < (unsigned)width_x)
+                    exact::add(row - i, exact::rounded(at_y * wx[i]));
         }
     }
 }
@@ -354,9 +356,11 @@ extern "C" __global__ void __launch_bounds__(SPME_SPREAD_THREADS)
     const int width_x = tile_width(tile_x, SPME_X), width_y = tile_width(tile_y, SPME_Y),
               width_z = tile_width(tile_z, SPME_Z);
     const uint32_t *span = t.span + 2 * (uint64_t)blockIdx.y * t.tiles;
-    const spme_record *records = (const spme_record *)t.records + (uint64_t)blockIdx.y * t.particles;
+    const spme_record *records =
+        (const spme_record *)t.records + (uint64_t)blockIdx.y * t.particles;
 
-    for (int i = threadIdx.x; i < SPME_TILE * SPME_TILE * SPME_TILE; i += SPME_SPREAD_THREADS) cells[i] = 0;
+    for (int i = threadIdx.x; i < SPME_TILE * SPME_TILE * SPME_TILE; i += SPME_SPREAD_THREADS)
+        cells[i] = 0;
     if (threadIdx.x < 32) { /* the first warp finds out who is near */
         int x[3], y[3], z[3], from_x[3], from_y[3], from_z[3];
         const int nx = reaching(tile_x, TILES_X, SPME_X, x, from_x);
@@ -395,7 +399,8 @@ extern "C" __global__ void __launch_bounds__(SPME_SPREAD_THREADS)
     for (uint32_t k = threadIdx.x; k < candidates; k += SPME_SPREAD_THREADS) {
         while (k >= sources[s].end) s++;
         const uint32_t record = sources[s].record + k - sources[s].begin;
-        const int x = sources[s].x + cell_of(records[record].x), y = sources[s].y + cell_of(records[record].y),
+        const int x = sources[s].x + cell_of(records[record].x),
+                  y = sources[s].y + cell_of(records[record].y),
                   z = sources[s].z + cell_of(records[record].z);
         if (x >= width_x + REACH || y >= width_y + REACH || z >= width_z + REACH) continue;
         const uint32_t slot = atomicAdd(&kept_count, 1u);
@@ -406,7 +411,8 @@ extern "C" __global__ void __launch_bounds__(SPME_SPREAD_THREADS)
     __syncthreads();
     const uint32_t number = kept_count;
     const double bound = t.largest * number; /* less the rounding of every charge */
-    const real scale = number ? (real)(((double)exact::most() - 2.0 * number) * (1 - 1e-6) / bound) : 1;
+    const real scale =
+        number ? (real)(((double)exact::most() - 2.0 * number) * (1 - 1e-6) / bound) : 1;
     const int listed = number <= MOST_KEPT; /* else all are looked at again */
     s = 0;
     for (uint32_t k = threadIdx.x; k < (listed ? number : candidates); k += SPME_SPREAD_THREADS) {
@@ -430,7 +436,8 @@ extern "C" __global__ void __launch_bounds__(SPME_SPREAD_THREADS)
 
     const real unit = (real)1 / scale;
     real *grid = t.grid + blockIdx.y * POINTS +
-                 ((uint64_t)tile_z * SPME_TILE * SPME_Y + tile_y * SPME_TILE) * SPME_X + tile_x * SPME_TILE;
+                 ((uint64_t)tile_z * SPME_TILE * SPME_Y + tile_y * SPME_TILE) * SPME_X +
+                 tile_x * SPME_TILE;
     for (int i = threadIdx.x; i < SPME_TILE * SPME_TILE * SPME_TILE; i += SPME_SPREAD_THREADS) {
         const int x = i % SPME_TILE, y = i / SPME_TILE % SPME_TILE, z = i / (SPME_TILE * SPME_TILE);
         if (x < width_x && y < width_y && z < width_z)
@@ -439,7 +446,7 @@ extern "C" __global__ void __launch_bounds__(SPME_SPREAD_THREADS)
 }
 #endif
 
-/* ---- Waves --------------------------------------------------------------------------------------- */
+/* ---- Waves ------------------------------------------------------------------------------- */
 
 PLUGMC_FN double sum_of_rows(const double *rows, uint32_t count, int column)
 {
@@ -454,7 +461,8 @@ PLUGMC_FN void add_sums(const spme_task &t, uint32_t w, double *held)
 {
     double waves[SPME_PARTIAL], excluded[SPME_PARTIAL];
     for (int q = 0; q < SPME_PARTIAL; q++) {
-        waves[q] = sum_of_rows(t.partial + (uint64_t)w * t.solve_blocks * SPME_PARTIAL, t.solve_blocks, q);
+        waves[q] =
+            sum_of_rows(t.partial + (uint64_t)w * t.solve_blocks * SPME_PARTIAL, t.solve_blocks, q);
         excluded[q] = sum_of_rows(t.excluded + (uint64_t)w * t.exclude_blocks * SPME_PARTIAL,
                                   t.exclude_blocks, q);
     }
@@ -464,10 +472,11 @@ PLUGMC_FN void add_sums(const spme_task &t, uint32_t w, double *held)
     const double poison = t.not_finite[w] ? __longlong_as_double(0x7ff8000000000000ll) : 0;
     if (t.energy) t.energy[w] += waves[0] / 2 + t.constant + excluded[0] + poison;
     for (int d = 0; d < 3 && t.virial; d++)
-        t.virial[3 * w + d] += (waves[0] - waves[1 + d]) / 2 + t.constant_virial + excluded[1 + d] + poison;
+        t.virial[3 * w + d] +=
+            (waves[0] - waves[1 + d]) / 2 + t.constant_virial + excluded[1 + d] + poison;
 }
 
-/* x: blocks of SOLVE_THREADS * SOLVE_ITEMS waves; y: walkers. Multiplies by G if forces are wanted. */
+/* x: blocks of waves; y: walkers. Multiplies by G if forces are wanted. */
 extern "C" __global__ void solve(const __grid_constant__ spme_task t)
 {
     plugmc_wait();
@@ -480,7 +489,8 @@ extern "C" __global__ void solve(const __grid_constant__ spme_task t)
     double sum[SPME_PARTIAL] = {0, 0, 0, 0};
 #pragma unroll
     for (int item = 0; item < SPME_SOLVE_ITEMS; item++) {
-        const uint64_t i = ((uint64_t)blockIdx.x * SPME_SOLVE_ITEMS + item) * SPME_SOLVE_THREADS + threadIdx.x;
+        const uint64_t i =
+            ((uint64_t)blockIdx.x * SPME_SOLVE_ITEMS + item) * SPME_SOLVE_THREADS + threadIdx.x;
         if (i >= WAVES) continue;
         const uint32_t row = WAVES >> 32 ? (uint32_t)(i / HALF_X) : (uint32_t)i / HALF_X;
         const uint32_t x = (uint32_t)(i - (uint64_t)row * HALF_X);
@@ -498,7 +508,8 @@ extern "C" __global__ void solve(const __grid_constant__ spme_task t)
             im = (real)q.y;
         }
         const double twice = x == 0 || 2 * x == SPME_X ? 1 : 2;
-        const double energy = twice * (double)g * ((double)re * (double)re + (double)im * (double)im);
+        const double energy =
+            twice * (double)g * ((double)re * (double)re + (double)im * (double)im);
         sum[0] += energy;
         if (t.virial) {
             sum[1] += energy * (double)(2 * over * square[x] + strain[x]);
@@ -533,9 +544,10 @@ extern "C" __global__ void solve(const __grid_constant__ spme_task t)
     add_sums(t, w, held);
 }
 
-/* ---- Forces -------------------------------------------------------------------------------------- */
+/* ---- Forces ------------------------------------------------------------------------------ */
 
-PLUGMC_FN void add_force(const spme_task &t, uint64_t at, uint32_t w, double charge, real x, real y, real z)
+PLUGMC_FN void add_force(const spme_task &t, uint64_t at, uint32_t w, double charge, real x, real y,
+                         real z)
 {
     const double poison = t.not_finite[w] ? __longlong_as_double(0x7ff8000000000000ll) : 0;
     double *force = (t.balance ? t.unbalanced : t.forces) + 3 * at;
@@ -562,7 +574,8 @@ extern "C" __global__ void __launch_bounds__(SPME_FORCE_THREADS)
     if (number == 0) return;
     const real *grid = t.grid + w * POINTS;
     for (int i = threadIdx.x; i < EDGE * EDGE * EDGE; i += SPME_FORCE_THREADS) {
-        int x = tile_x * SPME_TILE + i % EDGE - REACH, y = tile_y * SPME_TILE + i / EDGE % EDGE - REACH,
+        int x = tile_x * SPME_TILE + i % EDGE - REACH,
+            y = tile_y * SPME_TILE + i / EDGE % EDGE - REACH,
             z = tile_z * SPME_TILE + i / (EDGE * EDGE) - REACH;
         if (x >= SPME_X || y >= SPME_Y || z >= SPME_Z) continue; /* past a tile that is cut */
         x += x < 0 ? SPME_X : 0;
@@ -574,12 +587,14 @@ extern "C" __global__ void __launch_bounds__(SPME_FORCE_THREADS)
     for (uint32_t k = threadIdx.x; k < number; k += SPME_FORCE_THREADS) {
         const uint64_t slot = (uint64_t)w * t.particles + begin + k;
         const spme_record c = ((const spme_record *)t.records)[slot];
-        real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER], sx[SPME_ORDER], sy[SPME_ORDER], sz[SPME_ORDER];
+        real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER], sx[SPME_ORDER], sy[SPME_ORDER],
+            sz[SPME_ORDER];
         splines_and_slopes(fraction_of(c.x), wx, sx);
         splines_and_slopes(fraction_of(c.y), wy, sy);
         splines_and_slopes(fraction_of(c.z), wz, sz);
         /* point number j along an edge is at cell + REACH - j here */
-        const real *corner = potential + ((cell_of(c.z) + REACH) * EDGE + cell_of(c.y) + REACH) * EDGE +
+        const real *corner = potential +
+                             ((cell_of(c.z) + REACH) * EDGE + cell_of(c.y) + REACH) * EDGE +
                              cell_of(c.x) + REACH;
         const real middle = corner[-(SPME_ORDER / 2) * ((EDGE + 1) * EDGE + 1)];
         real fx = 0, fy = 0, fz = 0;
@@ -636,7 +651,7 @@ extern "C" __global__ void balance_forces(const __grid_constant__ spme_task t)
     for (int d = 0; d < 3; d++) t.forces[at + d] += t.unbalanced[at + d] - mean[d];
 }
 
-/* ---- Exclusions ---------------------------------------------------------------------------------- */
+/* ---- Exclusions -------------------------------------------------------------------------- */
 
 /* x: particles; y: walkers. As on the CPU (spme_host.c). */
 extern "C" __global__ void exclude(const __grid_constant__ spme_task t)
@@ -646,7 +661,8 @@ extern "C" __global__ void exclude(const __grid_constant__ spme_task t)
     const uint32_t i = blockIdx.x * SPME_EXCLUDE_THREADS + threadIdx.x, w = blockIdx.y;
     const double *positions = t.positions + 3 * (uint64_t)w * t.particles;
     double share[SPME_PARTIAL] = {0, 0, 0, 0}, force[3] = {0, 0, 0};
-    for (uint32_t k = i < t.particles ? t.first[i] : 0; i < t.particles && k < t.first[i + 1]; k++) {
+    for (uint32_t k = i < t.particles ? t.first[i] : 0; i < t.particles && k < t.first[i + 1];
+         k++) {
         const uint32_t j = t.partner[k];
         double s[3], r2 = 0;
         for (int d = 0; d < 3; d++) {
@@ -654,10 +670,12 @@ extern "C" __global__ void exclude(const __grid_constant__ spme_task t)
             s[d] -= t.length[d] * rint(s[d] / t.length[d]);
             r2 += s[d] * s[d];
         }
-        const double r = sqrt(r2), x = t.alpha * r, qq = t.bjerrum_length * t.charge[i] * t.charge[j];
+        const double r = sqrt(r2), x = t.alpha * r,
+                     qq = t.bjerrum_length * t.charge[i] * t.charge[j];
         const int inside = r < t.cutoff;
         const double u = -qq * (inside ? 1.0 : erf(x)) / r;
-        const double push = (u + (inside ? 0.0 : qq * 1.1283791670955126 * t.alpha * exp(-x * x))) / r2;
+        const double push =
+            (u + (inside ? 0.0 : qq * 1.1283791670955126 * t.alpha * exp(-x * x))) / r2;
         share[0] += u / 2;
         for (int d = 0; d < 3; d++) {
             share[1 + d] += push * s[d] * s[d] / 2;
@@ -674,13 +692,13 @@ extern "C" __global__ void exclude(const __grid_constant__ spme_task t)
 }
 
 #if SPME_GATHERED
-/* ---- Spreading by gathering ------------------------------------------------------------------------
+/* ---- Spreading by gathering ---------------------------------------------------------------
  *
- * M. J. Harvey, G. De Fabritiis, J. Chem. Theory Comput. 5, 2371 (2009), section II C: placement puts
- * each charge into the cell it is in, or, if that is taken, on a list; accumulation lets every point
- * of the grid collect from the n^3 cells that reach it; overflow spreads the list one by one. Who gets
- * a cell is a matter of chance, so sums are kept in fixed point. Charges are not sorted; each gathers
- * its force from the grid by itself. */
+ * M. J. Harvey, G. De Fabritiis, J. Chem. Theory Comput. 5, 2371 (2009), section II C: placement
+ * puts each charge into the cell it is in, or, if that is taken, on a list; accumulation lets every
+ * point of the grid collect from the n^3 cells that reach it; overflow spreads the list one by one.
+ * Who gets a cell is a matter of chance, so sums are kept in fixed point. Charges are not sorted;
+ * each gathers its force from the grid by itself. */
 
 /* x: particles; y: walkers. Cells and the length of the list are 0 before. */
 extern "C" __global__ void placement(const __grid_constant__ spme_task t)
@@ -707,10 +725,14 @@ PLUGMC_FN void splines_of(const spme_task &t, uint32_t w, uint32_t i, int c[3], 
     splines((real)f[2], wz);
 }
 
-PLUGMC_FN long long in_units(const spme_task &t, real x) { return __double2ll_rn((double)x / t.unit); }
+PLUGMC_FN long long in_units(const spme_task &t, real x)
+{
+    return __double2ll_rn((double)x / t.unit);
+}
 
 /* A block of SPME_X threads takes the row x: rows (y, z); y: walkers. */
-extern "C" __global__ void accumulation(const __grid_constant__ spme_task t)
+extern "C" __global__ void __launch_bounds__(SPME_X)
+    accumulation(const __grid_constant__ spme_task t)
 {
     plugmc_wait();
     __shared__ real line[SPME_X][SPME_ORDER]; /* what the charge of a cell gives to point x - j */
@@ -720,7 +742,8 @@ extern "C" __global__ void accumulation(const __grid_constant__ spme_task t)
 #pragma unroll 1
     for (int k = 0; k < SPME_ORDER * SPME_ORDER; k++) {
         const int from_y = (y + k % SPME_ORDER) % SPME_Y, from_z = (z + k / SPME_ORDER) % SPME_Z;
-        const uint32_t who = t.occupant[w * POINTS + ((uint64_t)from_z * SPME_Y + from_y) * SPME_X + x];
+        const uint32_t who =
+            t.occupant[w * POINTS + ((uint64_t)from_z * SPME_Y + from_y) * SPME_X + x];
         if (who) {
             int c[3];
             real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER], here = (real)t.charge[who - 1];
@@ -761,8 +784,10 @@ extern "C" __global__ void overflow(const __grid_constant__ spme_task t)
         splines_of(t, w, i, c, wx, wy, wz);
 #pragma unroll 1
         for (int at = 0; at < SPME_ORDER * SPME_ORDER * SPME_ORDER; at++) {
-            const int a = at % SPME_ORDER, b = at / SPME_ORDER % SPME_ORDER, d = at / (SPME_ORDER * SPME_ORDER);
-            const int x = c[0] - a + (c[0] < a ? SPME_X : 0), y = c[1] - b + (c[1] < b ? SPME_Y : 0),
+            const int a = at % SPME_ORDER, b = at / SPME_ORDER % SPME_ORDER,
+                      d = at / (SPME_ORDER * SPME_ORDER);
+            const int x = c[0] - a + (c[0] < a ? SPME_X : 0),
+                      y = c[1] - b + (c[1] < b ? SPME_Y : 0),
                       z = c[2] - d + (c[2] < d ? SPME_Z : 0);
             const real here = (real)t.charge[i] * wy[b] * wz[d] * wx[a];
             atomicAdd(t.fixed + w * POINTS + ((uint64_t)z * SPME_Y + y) * SPME_X + x,
@@ -775,7 +800,8 @@ extern "C" __global__ void overflow(const __grid_constant__ spme_task t)
 extern "C" __global__ void to_real(const __grid_constant__ spme_task t)
 {
     plugmc_wait();
-    const uint64_t i = (uint64_t)blockIdx.x * SPME_SORT_THREADS + threadIdx.x, at = blockIdx.y * POINTS + i;
+    const uint64_t i = (uint64_t)blockIdx.x * SPME_SORT_THREADS + threadIdx.x,
+                   at = blockIdx.y * POINTS + i;
     if (i == 0) t.overflow[(uint64_t)blockIdx.y * (t.particles + 1)] = 0;
     if (i >= POINTS) return;
     t.grid[at] = (real)((double)(long long)t.fixed[at] * t.unit);
@@ -792,7 +818,8 @@ extern "C" __global__ void forces_one_by_one(const __grid_constant__ spme_task t
     double f[3];
     const uint64_t at = (uint64_t)w * t.particles + i;
     locate_all(t, at, c, f);
-    real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER], sx[SPME_ORDER], sy[SPME_ORDER], sz[SPME_ORDER];
+    real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER], sx[SPME_ORDER], sy[SPME_ORDER],
+        sz[SPME_ORDER];
     splines_and_slopes((real)f[0], wx, sx);
     splines_and_slopes((real)f[1], wy, sy);
     splines_and_slopes((real)f[2], wz, sz);
@@ -803,7 +830,8 @@ extern "C" __global__ void forces_one_by_one(const __grid_constant__ spme_task t
     for (int z = 0; z < SPME_ORDER; z++)
 #pragma unroll 1
         for (int y = 0; y < SPME_ORDER; y++) {
-            const int from_y = c[1] - y + (c[1] < y ? SPME_Y : 0), from_z = c[2] - z + (c[2] < z ? SPME_Z : 0);
+            const int from_y = c[1] - y + (c[1] < y ? SPME_Y : 0),
+                      from_z = c[2] - z + (c[2] < z ? SPME_Z : 0);
             const real *row = grid + ((uint64_t)from_z * SPME_Y + from_y) * SPME_X;
             real value = 0, slope = 0;
 #pragma unroll

@@ -5,6 +5,7 @@
 
 #include "spme.h"
 
+static int check_line(const spme *m);
 static void fill_defines(spme *m);
 
 int spme_configure(const plugmc_host *host, const spme_settings *set, spme **out)
@@ -14,15 +15,31 @@ int spme_configure(const plugmc_host *host, const spme_settings *set, spme **out
     m->host = host;
     m->set = *set;
     m->charges = spme_charges_of(host->system);
+    int code = check_line(m);
+    if (code) return code;
     fill_defines(m);
     *out = m;
     return PLUGMC_OK;
 }
 
+/* Gathering has a thread, and n weights in shared memory, for each point of a line along x. */
+static int check_line(const spme *m)
+{
+    const int32_t bytes = m->set.order * (m->set.precision == SPME_SINGLE ? 4 : 8);
+    const int32_t most = 49152 / bytes < 1024 ? 49152 / bytes : 1024;
+    if (m->set.spreading != SPME_GATHER || m->set.grid[0] <= most) return PLUGMC_OK;
+    return m->host->fail(
+        m->host->context, PLUGMC_ERROR_INPUT,
+        "spreading = gather can have %d grid points along x, and %d are needed: take "
+        "spreading = sorted",
+        most, m->set.grid[0]);
+}
+
 /* For coulomb_spme.cu. */
 static void fill_defines(spme *m)
 {
-    static const char *const names[] = {"SPME_ORDER", "SPME_X", "SPME_Y", "SPME_Z", "SPME_GATHERED"};
+    static const char *const names[] = {"SPME_ORDER", "SPME_X", "SPME_Y", "SPME_Z",
+                                        "SPME_GATHERED"};
     const int values[] = {m->set.order, m->set.grid[0], m->set.grid[1], m->set.grid[2],
                           m->set.spreading == SPME_GATHER};
     for (int i = 0; i < 5; i++) {
@@ -31,7 +48,7 @@ static void fill_defines(spme *m)
     }
 }
 
-/* ---- Preparation ----------------------------------------------------------------------------- */
+/* ---- Preparation ------------------------------------------------------------------------- */
 
 static void warn_of_errors(const spme *m);
 static void warn_of_background(const spme *m);
@@ -57,10 +74,11 @@ static void warn_of_errors(const spme *m)
     const double grid = spme_grid_error(&m->charges, s->alpha, s->order, s->influence, s->grid);
     const double both = sqrt(pairs * pairs + grid * grid);
     if (both > 2 * s->tolerance)
-        m->host->warn(m->host->context,
-                      "forces will have errors of about %.1e, %.1e of it from the cutoff and %.1e from "
-                      "the grid of %d x %d x %d, which is more than tolerance = %g",
-                      both, pairs, grid, s->grid[0], s->grid[1], s->grid[2], s->tolerance);
+        m->host->warn(
+            m->host->context,
+            "forces will have errors of about %.1e, %.1e of it from the cutoff and %.1e from "
+            "the grid of %d x %d x %d, which is more than tolerance = %g",
+            both, pairs, grid, s->grid[0], s->grid[1], s->grid[2], s->tolerance);
 }
 
 static void warn_of_background(const spme *m)
@@ -105,7 +123,7 @@ static int fill_tables(spme *m)
     return PLUGMC_OK;
 }
 
-/* ---- Calls ----------------------------------------------------------------------------------- */
+/* ---- Calls ------------------------------------------------------------------------------- */
 
 int spme_energy(spme *m, const plugmc_total_request *request)
 {

@@ -8,8 +8,8 @@
  *     E = 1/2 sum_k G(k) |q(k)|^2,   potential on the grid = inverse transform of G(k) q(k),
  *     G(k) = 4 pi l_B / V * prod_d weight_d(k_d) / sum_d square_d(k_d).
  *
- * For Essmann's influence function square_d = k_d^2 and weight_d = exp(-k_d^2 / 4 alpha^2) b_d^2. That
- * of the smallest error (spme_tables) has the same form. */
+ * For Essmann's influence function square_d = k_d^2 and weight_d = exp(-k_d^2 / 4 alpha^2) b_d^2.
+ * That of the smallest error (spme_fill_table) has the same form. */
 #ifndef PLUGMC_SPME_H
 #define PLUGMC_SPME_H
 
@@ -37,7 +37,7 @@ int spme_energy(spme *, const plugmc_total_request *);
 void spme_kernel_text(spme *, plugmc_kernel_text *out);
 void spme_release(spme *);
 
-/* ---- Errors and what follows from them (spme_tune.c) ----------------------------------------- */
+/* ---- Errors and what follows from them (spme_tune.c) ------------------------------------- */
 
 /* What errors depend on. */
 typedef struct spme_charges {
@@ -47,13 +47,13 @@ typedef struct spme_charges {
 } spme_charges;
 
 spme_charges spme_charges_of(const plugmc_system *);
-/* Rms errors of the forces, averaged over uncorrelated charges, over the force between two charges of
- * mean square at the distance (N/V)^(-1/3): from pairs that are cut, and from the grid. */
+/* Rms errors of the forces, averaged over uncorrelated charges, over the force between two charges
+ * of mean square at the distance (N/V)^(-1/3): from pairs that are cut, and from the grid. */
 double spme_pair_error(const spme_charges *, double cutoff, double alpha);
 double spme_grid_error(const spme_charges *, double alpha, int order, int influence,
                        const int32_t grid[3]);
-/* Fills in what is 0 of alpha and grid, so that both errors together are the tolerance; points of the
- * grid are even numbers with factors 2, 3, 5, 7. 0 if more than 4096 points would be needed. */
+/* Fills in what is 0 of alpha and grid, so that both errors together are the tolerance; points of
+ * the grid are even numbers with factors 2, 3, 5, 7. 0 if more than 4096 points would be needed. */
 int spme_tune(const spme_charges *, double cutoff, double tolerance, int order, int influence,
               double *alpha, int32_t grid[3]);
 
@@ -65,7 +65,7 @@ typedef struct spme_table {
 void spme_fill_table(const spme_table *, int points, double length, double alpha, int order,
                      int influence);
 
-/* ---- Exclusions (spme_exclusions.c) ---------------------------------------------------------- */
+/* ---- Exclusions (spme_exclusions.c) ------------------------------------------------------ */
 
 /* Partners of every particle, in order: partner[first[i]] ... partner[first[i + 1] - 1]. */
 typedef struct spme_exclusions {
@@ -74,7 +74,7 @@ typedef struct spme_exclusions {
 } spme_exclusions;
 int spme_read_exclusions(const plugmc_host *, const spme_settings *, spme_exclusions *out);
 
-/* ---- The mesh -------------------------------------------------------------------------------- */
+/* ---- The mesh ---------------------------------------------------------------------------- */
 
 struct spme_host_mesh;
 struct spme_device_mesh;

@@ -10,7 +10,7 @@
 
 PLUGMC_EMBED(spme_kernels, PLUGMC_KERNEL_FILE);
 
-/* ---- cuFFT, which is opened when it is needed -------------------------------------------------- */
+/* ---- cuFFT, which is opened when it is needed -------------------------------------------- */
 
 typedef int fft_plan;
 typedef int fft_result; /* 0: success */
@@ -31,8 +31,9 @@ typedef struct fft_api {
 static const char *fft_words(fft_result result)
 {
     static const char *const words[] = {
-        "success",        "invalid plan",    "not enough GPU memory", "invalid type", "invalid value",
-        "internal error", "execution failed", "setup failed",         "invalid size", "unaligned data"};
+        "success",       "invalid plan",   "not enough GPU memory", "invalid type",
+        "invalid value", "internal error", "execution failed",      "setup failed",
+        "invalid size",  "unaligned data"};
     return result >= 0 && result < PLUGMC_COUNT(words) ? words[result] : "unknown error";
 }
 
@@ -44,7 +45,7 @@ static int fft_failed(const spme *m, const char *doing, fft_result result)
                          fft_words(result), result);
 }
 
-/* ---- Kernels ----------------------------------------------------------------------------------- */
+/* ---- Kernels ----------------------------------------------------------------------------- */
 
 enum { COUNT, ALLOCATE, PLACE, SPREAD, GATHER, PLACEMENT, ACCUMULATION, OVERFLOW_LIST, TO_REAL,
        ONE_BY_ONE, SOLVE, SUM, BALANCE, EXCLUDE, KERNELS };
@@ -94,17 +95,20 @@ void spme_kernel_text(spme *m, plugmc_kernel_text *out)
 static int launch(const spme *m, int kernel, spme_task *task, uint64_t n, uint32_t threads)
 {
     const plugmc_gpu *gpu = m->host->gpu;
-    const uint32_t grid[3] = {(uint32_t)((n + threads - 1) / threads), (uint32_t)m->host->system->walkers, 1};
+    const uint32_t grid[3] = {(uint32_t)((n + threads - 1) / threads),
+                              (uint32_t)m->host->system->walkers, 1};
     const uint32_t block[3] = {threads, 1, 1};
-    return gpu->launch(m->host->context, m->on_device->kernel[kernel], grid, block, 0, (void *[]){task});
+    return gpu->launch(m->host->context, m->on_device->kernel[kernel], grid, block, 0,
+                       (void *[]){task});
 }
 
-static int launch_blocks(const spme *m, int kernel, spme_task *task, uint64_t blocks, uint32_t threads)
+static int launch_blocks(const spme *m, int kernel, spme_task *task, uint64_t blocks,
+                         uint32_t threads)
 {
     return launch(m, kernel, task, blocks * threads, threads);
 }
 
-/* ---- The energy -------------------------------------------------------------------------------- */
+/* ---- The energy -------------------------------------------------------------------------- */
 
 static int spread_sorted(const spme *, spme_task *);
 static int spread_gathered(const spme *, spme_task *);
@@ -118,7 +122,8 @@ int spme_device_energy(spme *m, const plugmc_total_request *request)
     task.energy = request->energy;
     task.forces = request->forces;
     task.virial = request->virial;
-    int code = m->set.spreading == SPME_SORTED ? spread_sorted(m, &task) : spread_gathered(m, &task);
+    int code =
+        m->set.spreading == SPME_SORTED ? spread_sorted(m, &task) : spread_gathered(m, &task);
     if (!code && m->exclusions.first)
         code = launch(m, EXCLUDE, &task, task.particles, SPME_EXCLUDE_THREADS);
     if (code) return code;
@@ -160,7 +165,7 @@ static int forces_of(const spme *m, spme_task *task)
     return code ? code : launch(m, BALANCE, task, task->particles, SPME_SORT_THREADS);
 }
 
-/* ---- Preparation ------------------------------------------------------------------------------- */
+/* ---- Preparation ------------------------------------------------------------------------- */
 
 static int open_fft(spme *);
 static int get_kernels(spme *);
@@ -172,13 +177,9 @@ static int make_plans(spme *);
 int spme_device_prepare(spme *m)
 {
     const plugmc_host *host = m->host;
-    if (m->set.spreading == SPME_GATHER && m->set.grid[0] > 1024)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "spreading = gather has a thread for each of the %d grid points along x, "
-                          "and a block has 1024 threads at most: take spreading = sorted",
-                          m->set.grid[0]);
     m->on_device = host->allocate(host->context, sizeof *m->on_device);
-    if (!m->on_device) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a mesh");
+    if (!m->on_device)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a mesh");
     int code = open_fft(m);
     if (!code) code = get_kernels(m);
     if (!code) code = fill_task(m);
@@ -206,8 +207,8 @@ static int open_fft(spme *m)
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         void *found = dlsym(library, symbols[i].name);
         if (!found)
-            return m->host->fail(m->host->context, PLUGMC_ERROR_DEVICE, "the cuFFT found has no '%s'",
-                                 symbols[i].name);
+            return m->host->fail(m->host->context, PLUGMC_ERROR_DEVICE,
+                                 "the cuFFT found has no '%s'", symbols[i].name);
         memcpy(symbols[i].function, &found, sizeof found);
     }
     return PLUGMC_OK;
@@ -220,7 +221,8 @@ static int get_kernels(spme *m)
     int code = PLUGMC_OK;
     for (int k = 0; k < KERNELS && !code; k++)
         if (kernels[k].spreading < 0 || kernels[k].spreading == m->set.spreading)
-            code = m->host->gpu->kernel(m->host->context, &text, kernels[k].name, &m->on_device->kernel[k]);
+            code = m->host->gpu->kernel(m->host->context, &text, kernels[k].name,
+                                        &m->on_device->kernel[k]);
     return code;
 }
 
@@ -238,7 +240,8 @@ static int fill_task(spme *m)
     static const double highest[] = {[4] = 2.0 / 3, [5] = 115.0 / 192, [6] = 11.0 / 20,
                                      [7] = 5887.0 / 11520, [8] = 151.0 / 315};
     double charge = 0;
-    for (int32_t s = 0; s < system->species_count; s++) charge = fmax(charge, fabs(system->species[s].charge));
+    for (int32_t s = 0; s < system->species_count; s++)
+        charge = fmax(charge, fabs(system->species[s].charge));
     const uint64_t waves = (uint64_t)(grid[0] / 2 + 1) * (uint64_t)grid[1] * (uint64_t)grid[2];
     const uint32_t of_block = SPME_SOLVE_THREADS * SPME_SOLVE_ITEMS;
     *t = (spme_task){
@@ -253,9 +256,10 @@ static int fill_task(spme *m)
         .particles = (uint32_t)system->particles,
         .tiles = (uint32_t)(tiles_along(grid[0]) * tiles_along(grid[1]) * tiles_along(grid[2])),
         .solve_blocks = (uint32_t)((waves + of_block - 1) / of_block),
-        .exclude_blocks = m->exclusions.first
-                              ? (uint32_t)((system->particles + SPME_EXCLUDE_THREADS - 1) / SPME_EXCLUDE_THREADS)
-                              : 0,
+        .exclude_blocks =
+            m->exclusions.first
+                ? (uint32_t)((system->particles + SPME_EXCLUDE_THREADS - 1) / SPME_EXCLUDE_THREADS)
+                : 0,
         .balance = m->set.balance_forces,
     };
     for (int d = 0; d < 3; d++) {
@@ -273,7 +277,8 @@ static int take_memory(spme *m)
     spme_task *t = &m->on_device->task;
     const size_t walkers = (size_t)host->system->walkers, particles = walkers * t->particles;
     const size_t tiles = walkers * t->tiles, real_size = m->set.precision == SPME_SINGLE ? 4 : 8;
-    const size_t rows = walkers * (size_t)grid[1] * (size_t)grid[2], points = rows * (size_t)grid[0];
+    const size_t rows = walkers * (size_t)grid[1] * (size_t)grid[2],
+                 points = rows * (size_t)grid[0];
     const size_t waves = rows * (size_t)(grid[0] / 2 + 1);
     const size_t partial = SPME_PARTIAL * sizeof(double);
     const int sorted = m->set.spreading == SPME_SORTED;
@@ -306,7 +311,8 @@ static int take_memory(spme *m)
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         plugmc_device_pointer at = 0;
-        int code = wanted[i].bytes ? host->gpu->allocate(host->context, wanted[i].bytes, &at) : PLUGMC_OK;
+        int code =
+            wanted[i].bytes ? host->gpu->allocate(host->context, wanted[i].bytes, &at) : PLUGMC_OK;
         if (code) return code;
         void *pointer = (void *)(uintptr_t)at;
         memcpy(wanted[i].to, &pointer, sizeof pointer);
@@ -325,7 +331,8 @@ static int upload_tables(spme *m, void *to)
     if (!in_double || !in_single)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu waves", n);
     for (size_t d = 0, at = 0; d < 3; at += (size_t)m->set.grid[d++]) {
-        const double *const columns[3] = {m->table[d].weight, m->table[d].square, m->table[d].strain};
+        const double *const columns[3] = {m->table[d].weight, m->table[d].square,
+                                          m->table[d].strain};
         for (size_t c = 0; c < 3; c++)
             memcpy(in_double + c * n + at, columns[c], (size_t)m->set.grid[d] * sizeof *in_double);
     }
@@ -343,8 +350,8 @@ static int fill_memory(spme *m)
     const spme_exclusions *x = &m->exclusions;
     int code = upload_tables(m, (void *)(uintptr_t)t->table);
     if (!code)
-        code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)t->charge, m->charge,
-                                 t->particles * sizeof *m->charge);
+        code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)t->charge,
+                                 m->charge, t->particles * sizeof *m->charge);
     if (code || !x->first) return code;
     code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)t->first, x->first,
                              (t->particles + 1) * sizeof *x->first);

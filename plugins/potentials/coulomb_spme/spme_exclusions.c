@@ -1,6 +1,6 @@
 /* spme_exclusions.c: which pairs of particles do not interact, from the composition of a molecule,
- * from a file of molecule numbers and from a file of pairs. They are stored once for each of the two,
- * so that each particle can add up its own. */
+ * from a file of molecule numbers and from a file of pairs. They are stored once for each of the
+ * two, so that each particle can add up its own. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,16 +52,18 @@ static void add(pair_list *list, int64_t i, int64_t j)
     list->pair[list->count++][1] = (uint32_t)(i < j ? j : i);
 }
 
-/* ---- Molecules by composition ------------------------------------------------------------------ */
+/* ---- Molecules by composition ------------------------------------------------------------ */
 
 static int check_composition(const plugmc_host *host, const spme_settings *set)
 {
     const plugmc_system *system = host->system;
     int64_t molecules = -1;
     if (set->molecule_species && set->molecule_species != system->species_count)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "molecule has %d numbers, and there are %d species: give the atoms of each "
-                          "species in a molecule", set->molecule_species, system->species_count);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "molecule has %d numbers, and there are %d species: give the atoms of each "
+            "species in a molecule",
+            set->molecule_species, system->species_count);
     for (int32_t s = 0; s < set->molecule_species; s++) {
         const int64_t atoms = (int64_t)set->molecule[s], count = system->species[s].count;
         if ((double)atoms != set->molecule[s])
@@ -70,17 +72,19 @@ static int check_composition(const plugmc_host *host, const spme_settings *set)
                               set->molecule[s]);
         if (atoms == 0) continue;
         if (count % atoms || (molecules >= 0 && molecules != count / atoms))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "%lld particles of species '%s' do not make whole molecules with %lld of "
-                              "them in each", (long long)count, system->species[s].name,
-                              (long long)atoms);
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "%lld particles of species '%s' do not make whole molecules with %lld of "
+                "them in each",
+                (long long)count, system->species[s].name, (long long)atoms);
         molecules = count / atoms;
     }
     return PLUGMC_OK;
 }
 
 /* Particle number k of a molecule; the count if `k` is past the last. */
-static int64_t atom_of(const plugmc_system *system, const spme_settings *set, int64_t molecule, int64_t k)
+static int64_t atom_of(const plugmc_system *system, const spme_settings *set, int64_t molecule,
+                       int64_t k)
 {
     for (int32_t s = 0; s < set->molecule_species; s++) {
         const int64_t atoms = (int64_t)set->molecule[s];
@@ -103,13 +107,14 @@ static void add_composed(const plugmc_system *system, const spme_settings *set, 
                 add(list, atom_of(system, set, m, a), atom_of(system, set, m, b));
 }
 
-/* ---- Files ------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------- */
 
 static FILE *open_file(const plugmc_host *host, const char *path)
 {
     FILE *file = fopen(path, "r");
     if (!file)
-        host->fail(host->context, PLUGMC_ERROR_INPUT, "cannot read '%s': %s", path, strerror(errno));
+        host->fail(host->context, PLUGMC_ERROR_INPUT, "cannot read '%s': %s", path,
+                   strerror(errno));
     return file;
 }
 
@@ -145,8 +150,8 @@ static int add_pairs(const plugmc_host *host, const char *path, pair_list *list)
                               "%s:%d: two numbers of particles are expected", path, number);
         else if (i[0] < 0 || i[1] < 0 || i[0] >= particles || i[1] >= particles || i[0] == i[1])
             code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "%s:%d: %lld and %lld are not two particles of 0 ... %lld", path, number,
-                              i[0], i[1], particles - 1);
+                              "%s:%d: %lld and %lld are not two particles of 0 ... %lld", path,
+                              number, i[0], i[1], particles - 1);
         else
             add(list, i[0], i[1]);
     }
@@ -208,7 +213,7 @@ static int add_molecules(const plugmc_host *host, const char *path, pair_list *l
     return code;
 }
 
-/* ---- Partners ---------------------------------------------------------------------------------- */
+/* ---- Partners ---------------------------------------------------------------------------- */
 
 static int by_particles(const void *a, const void *b)
 {

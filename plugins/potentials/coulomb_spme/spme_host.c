@@ -3,9 +3,10 @@
  * Every number is written by one thread and every sum has a fixed order, so that nothing depends on
  * the number of threads. Charges are sorted by cell. A plane of the grid takes the charges of the n
  * cells above it and is transformed at once; then, for each y, the waves along z are transformed,
- * multiplied by G and transformed back in the cache; then planes again; then each charge adds up its
- * force. Transforms are FFTW's, planned without measuring, as plans that were timed would differ from
- * run to run. With several walkers a thread takes a walker, else the threads share the one.
+ * multiplied by G and transformed back in the cache; then planes again; then each charge adds up
+ * its force. Transforms are FFTW's, planned without measuring, as plans that were timed would
+ * differ from run to run. With several walkers a thread takes a walker, else the threads share the
+ * one.
  */
 #include <fftw3.h>
 #include <math.h>
@@ -66,13 +67,14 @@ int spme_host_energy(spme *m, const plugmc_total_request *request)
         }
     }
     if (bad_walker == INT64_MAX) return PLUGMC_OK;
-    const double *r = request->view->positions + 3 * (bad_walker * system->particles + bad_particle);
+    const double *r =
+        request->view->positions + 3 * (bad_walker * system->particles + bad_particle);
     return m->host->fail(m->host->context, PLUGMC_ERROR_STATE,
                          "particle %lld of walker %lld is at (%g, %g, %g), which is no position",
                          (long long)bad_particle, (long long)bad_walker, r[0], r[1], r[2]);
 }
 
-/* ---- One walker -------------------------------------------------------------------------------- */
+/* ---- One walker -------------------------------------------------------------------------- */
 
 static void sort_charges(const spme *, workspace *, const double *positions);
 static void planes_forward(const spme *, workspace *);
@@ -111,9 +113,9 @@ typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
     default: CALL(8, 2); break;                                                                    \
     }
 
-/* M_n(f + j) and its derivative for j = 0 ... n - 1 are w[n - 1 - j] and slope[n - 1 - j], in the order
- * of grid points: M_k(u) = (u M_k-1(u) + (k - u) M_k-1(u - 1)) / (k - 1), and
- * M_n'(u) = M_n-1(u) - M_n-1(u - 1). */
+/* M_n(f + j) and its derivative for j = 0 ... n - 1 are w[n - 1 - j] and slope[n - 1 - j], in the
+ * order of grid points: M_k(u) = (u M_k-1(u) + (k - u) M_k-1(u - 1)) / (k - 1), and M_n'(u) =
+ * M_n-1(u) - M_n-1(u - 1). */
 PLUGMC_FN void splines(int order, double f, double *w, double *slope)
 {
     double m[SPME_MOST_ORDER]; /* M_k(f + j) */
@@ -130,14 +132,15 @@ PLUGMC_FN void splines(int order, double f, double *w, double *slope)
         }
         m[k] = share * (1 - f) * m[k - 1];
 #pragma GCC unroll 8
-        for (int j = k - 1; j > 0; j--) m[j] = share * ((f + j) * m[j] + (k + 1 - j - f) * m[j - 1]);
+        for (int j = k - 1; j > 0; j--)
+            m[j] = share * ((f + j) * m[j] + (k + 1 - j - f) * m[j - 1]);
         m[0] = share * f * m[0];
     }
 #pragma GCC unroll 8
     for (int j = 0; j < order; j++) w[order - 1 - j] = m[j];
 }
 
-/* ---- Charges in their cells -------------------------------------------------------------------- */
+/* ---- Charges in their cells -------------------------------------------------------------- */
 
 static void find_cell(const spme *m, const double r[3], int64_t i, site *out)
 {
@@ -157,10 +160,12 @@ PLUGMC_FN void site_weights(const site *c, double *w, int order)
     for (int d = 0; d < 3; d++) splines(order, c->f[d], w + d * order, slope);
 }
 
-static PLUGMC_TARGETS void find_weights(const spme *m, const workspace *s, uint32_t begin, uint32_t end)
+static PLUGMC_TARGETS void find_weights(const spme *m, const workspace *s, uint32_t begin,
+                                        uint32_t end)
 {
 #define WEIGHTS(order, fours)                                                                      \
-    for (size_t k = begin; k < end; k++) site_weights(&s->sites[k], s->weights + 3 * order * k, order)
+    for (size_t k = begin; k < end; k++)                                                           \
+    site_weights(&s->sites[k], s->weights + 3 * order * k, order)
     FOR_ORDER(m->set.order, WEIGHTS)
 }
 
@@ -202,7 +207,7 @@ static void sort_charges(const spme *m, workspace *s, const double *positions)
     for (int64_t row = 0; row < rows; row++) find_weights(m, s, s->first[row], s->first[row + 1]);
 }
 
-/* ---- Spreading ----------------------------------------------------------------------------------- */
+/* ---- Spreading --------------------------------------------------------------------------- */
 
 /* First of the points that a charge in a cell reaches. */
 static inline int32_t first_point(int32_t cell, int order, int32_t points)
@@ -211,8 +216,8 @@ static inline int32_t first_point(int32_t cell, int order, int32_t points)
     return x < 0 ? x + points : x;
 }
 
-PLUGMC_FN void spread_site(const site *c, const double *w, double weight_z, double *plane, int pitch,
-                           const int32_t *grid, int order, int fours)
+PLUGMC_FN void spread_site(const site *c, const double *w, double weight_z, double *plane,
+                           int pitch, const int32_t *grid, int order, int fours)
 {
     double padded[8] = {0};
     for (int i = 0; i < order; i++) padded[i] = w[i];
@@ -237,8 +242,8 @@ PLUGMC_FN void spread_cells(const spme *m, const workspace *s, int32_t z, double
         const int64_t cell = (z + j) % grid[2] * (int64_t)grid[1];
         for (uint32_t k = s->first[cell]; k < s->first[cell + grid[1]]; k++) {
             const double *w = s->weights + 3 * order * (size_t)k;
-            spread_site(&s->sites[k], w, s->sites[k].charge * w[3 * order - 1 - j], plane, pitch, grid,
-                        order, fours);
+            spread_site(&s->sites[k], w, s->sites[k].charge * w[3 * order - 1 - j], plane, pitch,
+                        grid, order, fours);
         }
     }
 }
@@ -262,13 +267,14 @@ static void planes_forward(const spme *m, workspace *s)
     const int32_t *grid = m->set.grid;
 #pragma omp parallel for schedule(static) num_threads(s->threads)
     for (int32_t z = 0; z < grid[2]; z++) {
-        double *plane = s->plane + (size_t)(s->threads > 1 ? omp_get_thread_num() : 0) * grid[1] * h->pitch;
+        double *plane =
+            s->plane + (size_t)(s->threads > 1 ? omp_get_thread_num() : 0) * grid[1] * h->pitch;
         spread_plane(m, s, z, plane, h->pitch);
         fftw_execute_dft_r2c(h->plane_forward, plane, s->waves + (size_t)z * grid[1] * h->half_x);
     }
 }
 
-/* ---- Waves --------------------------------------------------------------------------------------- */
+/* ---- Waves ------------------------------------------------------------------------------- */
 
 /* Multiplies the waves of one y by G, and adds up the energy and its strains. The waves of -x are
  * those of x: they count twice. */
@@ -303,7 +309,8 @@ static void columns(const spme *m, workspace *s, int back)
     const size_t row = (size_t)h->half_x, plane = row * grid[1];
 #pragma omp parallel for schedule(static) num_threads(s->threads)
     for (int32_t y = 0; y < grid[1]; y++) {
-        fftw_complex *slab = s->slab + (size_t)(s->threads > 1 ? omp_get_thread_num() : 0) * row * grid[2];
+        fftw_complex *slab =
+            s->slab + (size_t)(s->threads > 1 ? omp_get_thread_num() : 0) * row * grid[2];
         for (int32_t z = 0; z < grid[2]; z++)
             memcpy(slab + z * row, s->waves + z * plane + y * row, row * sizeof *slab);
         fftw_execute_dft(h->column_forward, slab, slab);
@@ -330,7 +337,7 @@ static void planes_backward(const spme *m, workspace *s)
     }
 }
 
-/* ---- Forces -------------------------------------------------------------------------------------- */
+/* ---- Forces ------------------------------------------------------------------------------ */
 
 PLUGMC_FN void site_force(const spme *m, const workspace *s, const site *c, int order, int fours,
                           double *force)
@@ -339,7 +346,8 @@ PLUGMC_FN void site_force(const spme *m, const workspace *s, const site *c, int 
     const int pitch = m->on_host->pitch;
     double w[3][8] = {{0}}, slope[3][8] = {{0}}, along[3][8];
     for (int d = 0; d < 3; d++) splines(order, c->f[d], w[d], slope[d]);
-    four x[2] = {{0}}, y[2] = {{0}}, z[2] = {{0}}; /* sums over rows, for the force along each axis */
+    four x[2] = {{0}}, y[2] = {{0}},
+         z[2] = {{0}}; /* sums over rows, for the force along each axis */
     const int32_t first_x = first_point(c->cell[0], order, grid[0]);
     int32_t at_z = first_point(c->cell[2], order, grid[2]);
 #pragma GCC unroll 8
@@ -373,8 +381,8 @@ PLUGMC_FN void site_force(const spme *m, const workspace *s, const site *c, int 
     for (int d = 0; d < 3; d++) force[d] -= c->charge * grid[d] / m->charges.length[d] * sum[d];
 }
 
-static PLUGMC_TARGETS void forces_of(const spme *m, const workspace *s, uint32_t begin, uint32_t end,
-                                     double *forces)
+static PLUGMC_TARGETS void forces_of(const spme *m, const workspace *s, uint32_t begin,
+                                     uint32_t end, double *forces)
 {
 #define FORCES(order, fours)                                                                       \
     for (uint32_t k = begin; k < end; k++)                                                         \
@@ -402,7 +410,7 @@ static void add_forces(const spme *m, workspace *s, double *forces)
     if (m->set.balance_forces) balance(to, n, forces);
 }
 
-/* ---- Energy and virial ----------------------------------------------------------------------------- */
+/* ---- Energy and virial ------------------------------------------------------------------- */
 
 /* -dE/d(strain) of a wave: E (1 - 2 square_d / square - k_d^2 / 2 alpha^2). */
 static void add_sums(const spme *m, const workspace *s, const plugmc_total_request *request,
@@ -418,7 +426,8 @@ static void add_sums(const spme *m, const workspace *s, const plugmc_total_reque
 
 /* The pairs count excluded ones within the cutoff and the waves all of them: -1/r within, and
  * -erf(alpha r) / r beyond. Half of a pair belongs to each of the two. */
-static void excluded(const spme *m, const double *positions, int64_t i, double *force, double share[4])
+static void excluded(const spme *m, const double *positions, int64_t i, double *force,
+                     double share[4])
 {
     const spme_settings *set = &m->set;
     const double *a = positions + 3 * i;
@@ -460,7 +469,7 @@ static void add_exclusions(const spme *m, workspace *s, const plugmc_total_reque
     for (int d = 0; d < 3 && request->virial; d++) request->virial[3 * walker + d] += sums[1 + d];
 }
 
-/* ---- Memory and plans ------------------------------------------------------------------------------ */
+/* ---- Memory and plans -------------------------------------------------------------------- */
 
 static void *take(const spme *m, size_t count, size_t size, int *missing)
 {
@@ -495,10 +504,10 @@ static int make_plans(struct spme_host_mesh *h, const int32_t *grid)
     workspace *s = &h->space[0];
     const int plane[2] = {grid[1], grid[0]}, embedded[2] = {grid[1], h->pitch};
     const int waves[2] = {grid[1], h->half_x}, z = grid[2], x = h->half_x;
-    h->plane_forward = fftw_plan_many_dft_r2c(2, plane, 1, s->plane, embedded, 1, 0, s->waves, waves,
-                                              1, 0, FFTW_ESTIMATE);
-    h->plane_backward = fftw_plan_many_dft_c2r(2, plane, 1, s->waves, waves, 1, 0, s->field, embedded,
-                                               1, 0, FFTW_ESTIMATE);
+    h->plane_forward = fftw_plan_many_dft_r2c(2, plane, 1, s->plane, embedded, 1, 0, s->waves,
+                                              waves, 1, 0, FFTW_ESTIMATE);
+    h->plane_backward = fftw_plan_many_dft_c2r(2, plane, 1, s->waves, waves, 1, 0, s->field,
+                                               embedded, 1, 0, FFTW_ESTIMATE);
     h->column_forward = fftw_plan_many_dft(1, &z, x, s->slab, NULL, x, 1, s->slab, NULL, x, 1,
                                            FFTW_FORWARD, FFTW_ESTIMATE);
     h->column_backward = fftw_plan_many_dft(1, &z, x, s->slab, NULL, x, 1, s->slab, NULL, x, 1,
@@ -512,7 +521,8 @@ static int host_mesh(spme *m)
     const int threads = system->threads > 0 ? system->threads : omp_get_max_threads();
     int missing = 0;
     struct spme_host_mesh *h = take(m, 1, sizeof *h, &missing);
-    if (missing) return m->host->fail(m->host->context, PLUGMC_ERROR_MEMORY, "no memory for a mesh");
+    if (missing)
+        return m->host->fail(m->host->context, PLUGMC_ERROR_MEMORY, "no memory for a mesh");
     h->half_x = m->set.grid[0] / 2 + 1;
     h->pitch = (m->set.grid[0] + SPME_MOST_ORDER + 7) / 8 * 8;
     h->workspaces = threads < system->walkers ? threads : system->walkers;

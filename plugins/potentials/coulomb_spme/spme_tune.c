@@ -6,23 +6,21 @@
  *
  * Pairs: the force f(r) = -(d/dr) erfc(alpha r) / r of all pairs beyond the cutoff is missing, so
  *     <dF^2> = z_i^2 sum_j z_j^2 / V * integral_rc^inf 4 pi r^2 f(r)^2 dr,
- * of which the well-known 4 exp(-2 alpha^2 rc^2) / (rc V) is the limit for a large alpha rc: J. Kolafa,
- * J. W. Perram, Mol. Simul. 9, 351 (1992).
+ * of which the well-known 4 exp(-2 alpha^2 rc^2) / (rc V) is the limit for a large alpha rc: J.
+ * Kolafa, J. W. Perram, Mol. Simul. 9, 351 (1992).
  *
  * Grid: a wave p of the charges appears with all its aliases p + 2 pi m / h. The pair force of the
- * grid has the Fourier coefficients i G W_m W_m' k_m between k_m and k_m' (W is the transform of the
- * spline, k_m = k + 2 pi m / h), the true one i phi k_m, phi = 4 pi exp(-k^2 / 4 alpha^2) / k^2,
- * and by Parseval's theorem, averaged over both places,
- *     <dF^2> = z_i^2 sum_j z_j^2 / V integral_BZ d3k / (2 pi)^3 X(k),
- *     X = sum_{m,m'} |G W_m W_m' k_m - delta phi k_m|^2.
- * The influence function G that makes X smallest is phi W_0^2 k^2 / (sum W_m^2 sum W_m^2 k_m^2) but
- * for aliases of phi: R. W. Hockney, J. W. Eastwood, Computer Simulation Using Particles (1988),
- * section 8; V. Ballenegger, J. J. Cerda, C. Holm, J. Chem. Theory Comput. 8, 936 (2012). A charge
- * also feels its own image on the grid, which along axis d is A_d sin(2 pi x / h_d):
- *     <dF^2> = z_i^4 / 2 sum_d A_d^2,
- *     A_d = (2 pi / h_d) integral_BZ d3k / (2 pi)^3 G sum_m W_m W_m+1 (neighbours along d).
- * Both integrals are taken by the midpoint rule over an octant of the Brillouin zone; W are products
- * of factors of one axis, so tables of one axis do.
+ * grid has the Fourier coefficients i G W_m W_m' k_m between k_m and k_m' (W is the transform of
+ * the spline, k_m = k + 2 pi m / h), the true one i phi k_m, phi = 4 pi exp(-k^2 / 4 alpha^2) /
+ * k^2, and by Parseval's theorem, averaged over both places, <dF^2> = z_i^2 sum_j z_j^2 / V
+ * integral_BZ d3k / (2 pi)^3 X(k), X = sum_{m,m'} |G W_m W_m' k_m - delta phi k_m|^2. The influence
+ * function G that makes X smallest is phi W_0^2 k^2 / (sum W_m^2 sum W_m^2 k_m^2) but for aliases
+ * of phi: R. W. Hockney, J. W. Eastwood, Computer Simulation Using Particles (1988), section 8; V.
+ * Ballenegger, J. J. Cerda, C. Holm, J. Chem. Theory Comput. 8, 936 (2012). A charge also feels its
+ * own image on the grid, which along axis d is A_d sin(2 pi x / h_d): <dF^2> = z_i^4 / 2 sum_d
+ * A_d^2, A_d = (2 pi / h_d) integral_BZ d3k / (2 pi)^3 G sum_m W_m W_m+1 (neighbours along d). Both
+ * integrals are taken by the midpoint rule over an octant of the Brillouin zone; W are products of
+ * factors of one axis, so tables of one axis do.
  */
 #include <math.h>
 #include <string.h>
@@ -49,13 +47,14 @@ spme_charges spme_charges_of(const plugmc_system *system)
     return c;
 }
 
-/* ---- Pairs ----------------------------------------------------------------------------------- */
+/* ---- Pairs ------------------------------------------------------------------------------- */
 
 double spme_pair_error(const spme_charges *charges, double cutoff, double alpha)
 {
     enum { INTERVALS = 200 };
     /* beyond the end f^2 is smaller by exp(-40) */
-    const double end = sqrt(cutoff * cutoff + 20 / (alpha * alpha)), step = (end - cutoff) / INTERVALS;
+    const double end = sqrt(cutoff * cutoff + 20 / (alpha * alpha)),
+                 step = (end - cutoff) / INTERVALS;
     double sum = 0;
     for (int i = 0; i <= INTERVALS; i++) { /* Simpson's rule */
         double r = cutoff + step * i, x = alpha * r;
@@ -80,7 +79,7 @@ static double alpha_of(const spme_charges *charges, double cutoff, double error)
     return sqrt(low * high);
 }
 
-/* ---- Influence function ---------------------------------------------------------------------- */
+/* ---- Influence function ------------------------------------------------------------------ */
 
 /* Sums over the aliases of one axis at k h = theta in [-pi, pi], W_0 = (sin(theta/2) / (theta/2))^n
  * and W_m = W_0 (k / k_m)^n. */
@@ -112,8 +111,8 @@ static aliases aliases_of(double theta, int order)
     return a;
 }
 
-/* b^2 = 1 / |sum_j M_n(j) exp(i theta j)|^2. For odd n the sum is 0 at theta = pi: there b is set to 0,
- * as that wave cannot be told from the next. */
+/* b^2 = 1 / |sum_j M_n(j) exp(i theta j)|^2. For odd n the sum is 0 at theta = pi: there b is set
+ * to 0, as that wave cannot be told from the next. */
 static double essmann_factor(double theta, int order)
 {
     double m[SPME_MOST_ORDER + 1] = {0, 1}, re = 0, im = 0; /* M_k(j), from M_2(1) = 1 */
@@ -148,7 +147,7 @@ void spme_fill_table(const spme_table *table, int points, double length, double 
     }
 }
 
-/* ---- Grid ------------------------------------------------------------------------------------ */
+/* ---- Grid -------------------------------------------------------------------------------- */
 
 enum { NODES = 20 };
 
@@ -185,7 +184,8 @@ static node node_at(const axis x[3], const int i[3], double alpha, int influence
     double lift = 0;
     for (int d = 0; d < 3; d++) {
         const aliases *a = &x[d].at[i[d]];
-        const double k = x[d].k[i[d]], square = a->first * k * k, more = a->stress / (x[d].h * x[d].h);
+        const double k = x[d].k[i[d]], square = a->first * k * k,
+                     more = a->stress / (x[d].h * x[d].h);
         /* what is left of a product without its m = 0, in sums of positive numbers */
         n.stress = n.stress * (a->first + a->others) + n.k2 * n.first * a->others +
                    (n.first + n.others) * more + n.others * square;
@@ -222,7 +222,8 @@ double spme_grid_error(const spme_charges *charges, double alpha, int order, int
                    g * g * (n.others * (n.first * n.k2 + n.stress) + n.first * n.stress);
         for (int d = 0; d < 3; d++) {
             const aliases *a = &x[d].at[i[d]];
-            own[d] += g * (n.first + n.others) / (a->first + a->others) * a->own * 2 * M_PI / x[d].h;
+            own[d] +=
+                g * (n.first + n.others) / (a->first + a->others) * a->own * 2 * M_PI / x[d].h;
         }
     }
     const double octant = x[0].weight * x[1].weight * x[2].weight;
@@ -238,7 +239,8 @@ double spme_grid_error(const spme_charges *charges, double alpha, int order, int
     return sqrt(square) * pow(density, -2.0 / 3);
 }
 
-/* The next number from n on that has no factors but 2, 3, 5, 7 and is even: what transforms do best. */
+/* The next number from n on that has no factors but 2, 3, 5, 7 and is even: what transforms do
+ * best. */
 static int32_t good_size(double n)
 {
     int32_t size = (int32_t)ceil(n / 2 - 1e-9) * 2;
@@ -251,8 +253,8 @@ static int32_t good_size(double n)
 }
 
 /* The coarsest grid with at most this error; 0 if there is none. */
-static int choose_grid(const spme_charges *charges, double alpha, int order, int influence, double error,
-                       int32_t grid[3])
+static int choose_grid(const spme_charges *charges, double alpha, int order, int influence,
+                       double error, int32_t grid[3])
 {
     enum { LARGEST = 4096 };
     const double longest = fmax(charges->length[0], fmax(charges->length[1], charges->length[2]));
@@ -264,11 +266,11 @@ static int choose_grid(const spme_charges *charges, double alpha, int order, int
     return 0;
 }
 
-/* The grid gets the smaller share, as correlations between charges lower its error more than that of
- * the pairs. What the chosen grid leaves of its own goes to the pairs: alpha is lowered until both
- * together are the tolerance. */
-int spme_tune(const spme_charges *charges, double cutoff, double tolerance, int order, int influence,
-              double *alpha, int32_t grid[3])
+/* The grid gets the smaller share, as correlations between charges lower its error more than that
+ * of the pairs. What the chosen grid leaves of its own goes to the pairs: alpha is lowered until
+ * both together are the tolerance. */
+int spme_tune(const spme_charges *charges, double cutoff, double tolerance, int order,
+              int influence, double *alpha, int32_t grid[3])
 {
     const int alpha_given = *alpha > 0, grid_given = grid[0] > 0;
     if (!alpha_given) *alpha = alpha_of(charges, cutoff, 0.8 * tolerance);
