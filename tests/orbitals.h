@@ -115,7 +115,10 @@ static inline orbital_bench *bench_new(const double vector[3][3], int64_t up, in
                                 .particles = up + down, .walkers = walkers,
                                 .species_count = down ? 2 : 1, .species = b->species,
                                 .first = b->first, .seed = 1, .threads = 1};
-    b->context = (plugmc_context){.report = &b->report, .gpu = device, .file = "test.ini", .line = 1,
+    b->context = (plugmc_context){.report = &b->report,
+                                  .gpu = device,
+                                  .file = "test.ini",
+                                  .line = 1,
                                   .section = "potential orbitals"};
     b->host = context_host(&b->context, &b->system);
     b->host.fail = bench_fail;
@@ -262,7 +265,8 @@ static inline double *bench_points(const plugmc_box *box, int64_t points, uint64
     uint64_t state = seed;
     for (int64_t i = 0; i < points; i++) {
         double s[3];
-        for (int d = 0; d < 3; d++) s[d] = (i % 5 ? 1 : 3) * bench_uniform(&state) - (i % 5 ? 0 : 1);
+        for (int d = 0; d < 3; d++)
+            s[d] = (i % 5 ? 1 : 3) * bench_uniform(&state) - (i % 5 ? 0 : 1);
         for (int e = 0; e < 3; e++)
             r[3 * i + e] = box->domain == PLUGMC_DOMAIN_SPHERE
                                ? box->radius / 4 * (2 * s[e] - 1)

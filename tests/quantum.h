@@ -81,6 +81,7 @@ typedef struct test_orbitals {
     int32_t atomic_number[TEST_IONS];
     double valence[TEST_IONS];
     int64_t calls, points;
+    const plugmc_host *host; /* for requests on a GPU */
 } test_orbitals;
 
 /* Value, gradient and Laplacian of orbital o. */
@@ -145,9 +146,34 @@ static inline void put_orbital(const plugmc_orbital_request *q, void *to, int64_
     }
 }
 
+static inline int test_orbitals_evaluate(void *, const plugmc_orbital_request *);
+
+/* Values on a GPU: by way of the host. */
+static inline int test_orbitals_staged(test_orbitals *t, const plugmc_orbital_request *q)
+{
+    const plugmc_gpu *gpu = t->host->gpu;
+    plugmc_context *context = t->host->context;
+    const size_t points = 3 * (size_t)q->points * sizeof(double);
+    const size_t bytes = (size_t)(q->points * q->pitch * (1 + test_orbitals_complex(t))) *
+                         (size_t)q->real_size;
+    double *positions = malloc(points);
+    void *values = calloc(1, bytes);
+    plugmc_orbital_request here = *q;
+    here.on_device = 0;
+    here.positions = positions;
+    here.values = values;
+    int code = gpu->download(context, positions, (plugmc_device_pointer)(uintptr_t)q->positions, points);
+    if (!code) code = test_orbitals_evaluate(t, &here);
+    if (!code) code = gpu->upload(context, (plugmc_device_pointer)(uintptr_t)q->values, values, bytes);
+    free(positions);
+    free(values);
+    return code;
+}
+
 static inline int test_orbitals_evaluate(void *instance, const plugmc_orbital_request *q)
 {
     test_orbitals *t = instance;
+    if (q->on_device) return test_orbitals_staged(t, q);
     const int is_complex = test_orbitals_complex(t);
     t->calls++;
     t->points += q->points;
@@ -174,6 +200,7 @@ static inline int test_orbitals_ions(const void *instance, plugmc_ions *out)
 }
 
 static const plugmc_orbitals test_orbitals_facet = {.size = sizeof(plugmc_orbitals),
+                                                    .on_device = 1,
                                                     .count = test_orbitals_count,
                                                     .complex_valued = test_orbitals_complex,
                                                     .evaluate = test_orbitals_evaluate,

@@ -2,9 +2,9 @@
  *
  *     S_ab(k) = Re < rho_a(k) rho_b(-k) > / sqrt(N_a N_b),    rho_a(k) = sum over a of exp(i k.r),
  *
- * for all pairs of species, over the waves that fit into the box, averaged over directions in shells
- * of |k|. N. W. Ashcroft, D. C. Langreth, Phys. Rev. 156, 685 (1967); J.-P. Hansen, I. R. McDonald,
- * Theory of Simple Liquids, section 4.1. S_ab goes to delta_ab for large k.
+ * for all pairs of species, over the waves that fit into the box, averaged over directions in
+ * shells of |k|. N. W. Ashcroft, D. C. Langreth, Phys. Rev. 156, 685 (1967); J.-P. Hansen, I. R.
+ * McDonald, Theory of Simple Liquids, section 4.1. S_ab goes to delta_ab for large k.
  *
  * Only half of the waves are summed: rho(-k) is the conjugate of rho(k). Sums run in a fixed order.
  */
@@ -93,11 +93,11 @@ static int density_on_device(const structure_factor *f, const plugmc_host *host,
     plugmc_device_pointer inverse = f->device_inverse, wave = f->device_wave,
                           first = f->device_first, out = f->device_density;
     int64_t particles = system->particles;
-    int code = host->gpu->launch(
-        host->context, f->kernel,
-        (uint32_t[3]){(uint32_t)f->waves, (uint32_t)system->species_count, (uint32_t)system->walkers},
-        (uint32_t[3]){WAVE_THREADS, 1, 1}, 0,
-        (void *[]){&in, &inverse, &wave, &first, &particles, &out});
+    int code = host->gpu->launch(host->context, f->kernel,
+                                 (uint32_t[3]){(uint32_t)f->waves, (uint32_t)system->species_count,
+                                               (uint32_t)system->walkers},
+                                 (uint32_t[3]){WAVE_THREADS, 1, 1}, 0,
+                                 (void *[]){&in, &inverse, &wave, &first, &particles, &out});
     return code ? code : host->gpu->download(host->context, f->density, out, bytes);
 }
 
@@ -171,8 +171,8 @@ static int longer(const void *pa, const void *pb)
     return memcmp(a->n, b->n, sizeof a->n);
 }
 
-/* k.a_d = 2 pi n_d, so |n_d| <= |k| |a_d| / 2 pi. Returns how many there are; writes them if there is
- * room for them. */
+/* k.a_d = 2 pi n_d, so |n_d| <= |k| |a_d| / 2 pi. Returns how many there are; writes them if there
+ * is room for them. */
 static int64_t list_waves(const structure_factor *f, wave *out, int64_t room)
 {
     const plugmc_box *box = &f->system->box;
@@ -223,9 +223,10 @@ static void take_shells(structure_factor *f, const wave *waves)
 static int take_waves(structure_factor *f, const plugmc_host *host)
 {
     const plugmc_system *system = f->system;
-    const double volume = system->box.dimension == 2
-                              ? M_PI * pow(f->k_max, 2) * system->box.volume / pow(2 * M_PI, 2)
-                              : 4 * M_PI / 3 * pow(f->k_max, 3) * system->box.volume / pow(2 * M_PI, 3);
+    const double volume =
+        system->box.dimension == 2
+            ? M_PI * pow(f->k_max, 2) * system->box.volume / pow(2 * M_PI, 2)
+            : 4 * M_PI / 3 * pow(f->k_max, 3) * system->box.volume / pow(2 * M_PI, 3);
     if (volume / 2 > MOST_WAVES)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "about %.0f waves are no longer than k_max = %g, and there can be %d",
@@ -240,9 +241,11 @@ static int take_waves(structure_factor *f, const plugmc_host *host)
     f->shell = host->allocate(host->context, n * sizeof *f->shell);
     f->k = host->allocate(host->context, n * sizeof *f->k);
     f->weight = host->allocate(host->context, n * sizeof *f->weight);
-    f->density = host->allocate(host->context, 2 * n * (size_t)system->walkers *
-                                                   (size_t)system->species_count * sizeof *f->density);
-    f->fraction = host->allocate(host->context, 3 * (size_t)system->particles * sizeof *f->fraction);
+    f->density =
+        host->allocate(host->context, 2 * n * (size_t)system->walkers *
+                                          (size_t)system->species_count * sizeof *f->density);
+    f->fraction =
+        host->allocate(host->context, 3 * (size_t)system->particles * sizeof *f->fraction);
     int code = PLUGMC_OK;
     if (!waves || !f->wave || !f->shell || !f->k || !f->weight || !f->density || !f->fraction)
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu waves", n);
@@ -259,14 +262,16 @@ static int take_rows(structure_factor *f, const plugmc_host *host)
 {
     const plugmc_system *system = f->system;
     const int32_t species = system->species_count;
-    f->names = host->allocate(host->context, (size_t)(species * (species + 1) / 2) * sizeof *f->names);
+    f->names =
+        host->allocate(host->context, (size_t)(species * (species + 1) / 2) * sizeof *f->names);
     for (int32_t a = 0; a < species && f->names; a++)
         for (int32_t b = a; b < species; b++) {
             const plugmc_species *sa = &system->species[a], *sb = &system->species[b];
             const size_t bytes = strlen(sa->name) + strlen(sb->name) + 2;
             if (sa->count == 0 || sb->count == 0) continue;
             char *name = host->allocate(host->context, bytes);
-            if (!name) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a name");
+            if (!name)
+                return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a name");
             snprintf(name, bytes, "%s-%s", sa->name, sb->name);
             f->names[f->rows++] = name;
         }
@@ -287,7 +292,8 @@ static int prepare_device(structure_factor *f, const plugmc_host *host)
 {
     const plugmc_gpu *gpu = host->gpu;
     const plugmc_system *system = f->system;
-    const size_t species = (size_t)system->species_count, waves = (size_t)f->waves * sizeof *f->wave;
+    const size_t species = (size_t)system->species_count,
+                 waves = (size_t)f->waves * sizeof *f->wave;
     plugmc_kernel_text text = {.size = sizeof text};
     kernel_text(f, host, 0, &text);
     if (system->walkers > 65535 || species > 65535)
@@ -295,17 +301,21 @@ static int prepare_device(structure_factor *f, const plugmc_host *host)
                           "on a GPU there can be 65535 walkers and species");
     int code = gpu->kernel(host->context, &text, "density_waves", &f->kernel);
     if (!code) code = gpu->allocate(host->context, waves, &f->device_wave);
-    if (!code) code = gpu->allocate(host->context, (species + 1) * sizeof(int64_t), &f->device_first);
+    if (!code)
+        code = gpu->allocate(host->context, (species + 1) * sizeof(int64_t), &f->device_first);
     if (!code) code = gpu->allocate(host->context, 9 * sizeof(double), &f->device_inverse);
     if (!code)
-        code = gpu->allocate(host->context, 2 * species * (size_t)f->waves * (size_t)system->walkers *
-                                                sizeof(double), &f->device_density);
+        code =
+            gpu->allocate(host->context,
+                          2 * species * (size_t)f->waves * (size_t)system->walkers * sizeof(double),
+                          &f->device_density);
     if (!code) code = gpu->upload(host->context, f->device_wave, f->wave, waves);
     if (!code)
         code = gpu->upload(host->context, f->device_first, system->first,
                            (species + 1) * sizeof(int64_t));
     if (!code)
-        code = gpu->upload(host->context, f->device_inverse, system->box.inverse, 9 * sizeof(double));
+        code =
+            gpu->upload(host->context, f->device_inverse, system->box.inverse, 9 * sizeof(double));
     return code;
 }
 

@@ -84,8 +84,13 @@ static void virial_in_cells(const virial_pressure *v, const plugmc_term *term,
                           x[i % nx];
         const int64_t first = start[c] > k ? start[c] : k + 1, n = start[c + 1] - first;
         if (n <= 0) continue;
-        const plugmc_particles others = {n, s->x + first, s->y + first, s->z + first,
-                                         s->charge + first, s->diameter + first, s->species + first};
+        const plugmc_particles others = {n,
+                                         s->x + first,
+                                         s->y + first,
+                                         s->z + first,
+                                         s->charge + first,
+                                         s->diameter + first,
+                                         s->species + first};
         term->plugin->potential->pair->derivatives(term->instance, &v->system->box, 1, 0, &probe,
                                                    &others, &sum);
     }
@@ -186,8 +191,10 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "the pressure is that of a periodic box, and [box] is a sphere");
     double *column = host->allocate(host->context, 5 * n * sizeof *column);
-    v->sorted = (sorted_particles){column, column + n, column + 2 * n, column + 3 * n, column + 4 * n,
-                                   host->allocate(host->context, n * sizeof *v->sorted.species)};
+    v->sorted = (sorted_particles){
+        column,         column + n,
+        column + 2 * n, column + 3 * n,
+        column + 4 * n, host->allocate(host->context, n * sizeof *v->sorted.species)};
     v->share = host->allocate(host->context, n * sizeof *v->share);
     v->virial = host->allocate(host->context, (size_t)system->walkers * sizeof *v->virial);
     v->pairs = host->allocate(host->context, terms * sizeof *v->pairs);

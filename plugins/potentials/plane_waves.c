@@ -4,8 +4,8 @@
  *
  * with one of each pair of reciprocal vectors G, -G of the box, in the order of |G|. They are the
  * real combinations of exp(i G.r), so for closed shells (1, 7, 19, 27, 33, 57, ... electrons of a
- * spin in a cubic box) the determinant is that of the homogeneous electron gas, an eigenstate of the
- * kinetic energy (R. M. Martin, L. Reining, D. M. Ceperley, Interacting Electrons, chapter 5).
+ * spin in a cubic box) the determinant is that of the homogeneous electron gas, an eigenstate of
+ * the kinetic energy (R. M. Martin, L. Reining, D. M. Ceperley, Interacting Electrons, chapter 5).
  * Every species has the lowest orbitals, as many as it has particles.
  */
 #include <math.h>
@@ -51,7 +51,8 @@ static void put(void *out, int32_t real_size, int64_t i, double value)
         ((double *)out)[i] = value;
 }
 
-static void evaluate_on_host(const plane_waves *p, const plugmc_orbital_request *q, int64_t orbitals)
+static void evaluate_on_host(const plane_waves *p, const plugmc_orbital_request *q,
+                             int64_t orbitals)
 {
 #pragma omp parallel for num_threads(p->host->system->threads) if (q->points > 64)
     for (int64_t i = 0; i < q->points; i++)
@@ -130,7 +131,8 @@ static plane_wave wave_of(const plugmc_box *box, const int32_t n[3], int32_t sin
     return w;
 }
 
-/* Bounds of the indices with |G| up to `longest`: n_d = G.a_d / (2 pi), at most |G| |a_d| / (2 pi). */
+/* Bounds of the indices with |G| up to `longest`: n_d = G.a_d / (2 pi), at most |G| |a_d| / (2 pi).
+ */
 static int index_bounds(const plugmc_box *box, double longest, int32_t bound[3])
 {
     int largest = 0;
@@ -180,9 +182,10 @@ static int find_waves(plane_waves *p, const plugmc_host *host)
         waves = NULL;
         longest *= 1.3;
         if (index_bounds(box, longest, bound) > LARGEST_INDEX)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "%lld plane waves in this box need reciprocal vectors beyond index %d",
-                              (long long)p->most, LARGEST_INDEX);
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "%lld plane waves in this box need reciprocal vectors beyond index %d",
+                (long long)p->most, LARGEST_INDEX);
     }
     p->waves = found < 0 ? NULL : host->allocate(host->context, (size_t)p->most * sizeof *waves);
     if (p->waves) memcpy(p->waves, waves, (size_t)p->most * sizeof *waves);
@@ -191,7 +194,8 @@ static int find_waves(plane_waves *p, const plugmc_host *host)
         if (n > 0 && fabs(waves[n].square - waves[n - 1].square) < 1e-9 * waves[n].square)
             host->warn(host->context,
                        "%lld electrons of species '%s' do not fill a shell of plane waves: the "
-                       "determinant is no closed shell", (long long)n, host->system->species[s].name);
+                       "determinant is no closed shell",
+                       (long long)n, host->system->species[s].name);
     }
     free(waves);
     return p->waves ? PLUGMC_OK

@@ -1,5 +1,5 @@
-/* plane_waves.cu: values and derivatives of real plane waves at a point, the same text on the CPU and
- * on the GPU. */
+/* plane_waves.cu: values and derivatives of real plane waves at a point, the same text on the CPU
+ * and on the GPU. */
 
 /* cos and sin of 2 pi n.s for the orbitals of one wave. */
 typedef struct plane_wave {

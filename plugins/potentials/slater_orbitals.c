@@ -3,8 +3,8 @@
  * molecules of such orbitals (J. C. Slater, Phys. Rev. 36, 57 (1930)).
  *
  * The box is open: [box] shape = sphere, so large that nothing of the orbitals is left at its edge.
- * Orbital l has exponent zeta[l] and belongs to nucleus on[l]; every species takes the first ones, as
- * many as it has particles. Lengths are bohr.
+ * Orbital l has exponent zeta[l] and belongs to nucleus on[l]; every species takes the first ones,
+ * as many as it has particles. Lengths are bohr.
  */
 #include <math.h>
 #include <string.h>
@@ -106,21 +106,24 @@ static int configure(void *instance, const plugmc_host *host)
     const slater_orbitals *p = instance;
     if (p->nuclei.count == 0 || p->nuclei.count % 4)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "nuclei has %d numbers: it takes x y z Z of each nucleus", p->nuclei.count);
+                          "nuclei has %d numbers: it takes x y z Z of each nucleus",
+                          p->nuclei.count);
     if (p->zeta.count == 0)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "zeta is empty: it takes one exponent an orbital");
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "zeta is empty: it takes one exponent an orbital");
     if (p->on.count != 0 && p->on.count != p->zeta.count)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "on has %d numbers for %d exponents of zeta", p->on.count, p->zeta.count);
     for (int32_t l = 0; l < p->zeta.count; l++) {
         if (!(p->zeta.values[l] > 0))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT, "zeta %d is %g: it must be above 0", l + 1,
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "zeta %d is %g: it must be above 0", l + 1,
                               (double)p->zeta.values[l]);
         const double on = p->on.count ? (double)p->on.values[l] : 1;
         if (on != rint(on) || on < 1 || on > p->nuclei.count / 4)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "orbital %d is on nucleus %g, but there are nuclei 1 to %d", l + 1, on,
-                              p->nuclei.count / 4);
+                              "orbital %d is on nucleus %g, but there are nuclei 1 to %d", l + 1,
+                              on, p->nuclei.count / 4);
     }
     return PLUGMC_OK;
 }
@@ -139,7 +142,8 @@ static int prepare_ions(slater_orbitals *p, const plugmc_host *host)
         valence[i] = (double)nucleus[3];
         number[i] = (int32_t)rint(valence[i]);
         if (!(valence[i] > 0))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT, "nucleus %d has charge %g", i + 1, valence[i]);
+            return host->fail(host->context, PLUGMC_ERROR_INPUT, "nucleus %d has charge %g", i + 1,
+                              valence[i]);
     }
     p->ions = (plugmc_ions){.size = sizeof p->ions, .count = n,
                             .positions = (const double(*)[3])positions, .atomic_number = number,
@@ -152,16 +156,19 @@ static int check_sphere(const slater_orbitals *p, const plugmc_host *host)
 {
     const plugmc_box *box = &host->system->box;
     if (box->domain != PLUGMC_DOMAIN_SPHERE || box->dimension != 3)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "atoms are in open space: [box] dimension = 3, shape = sphere with a large "
-                          "radius");
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "atoms are in open space: [box] dimension = 3, shape = sphere with a large "
+            "radius");
     for (int64_t l = 0; l < p->count; l++) {
         const double *c = p->orbitals[l].centre;
         double from_edge = box->radius - sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
         if (!(p->orbitals[l].zeta * from_edge > 12))
-            host->warn(host->context,
-                       "the sphere of radius %g cuts off orbital %lld, which falls only to exp(-%.2g) "
-                       "at its edge", box->radius, (long long)l + 1, p->orbitals[l].zeta * from_edge);
+            host->warn(
+                host->context,
+                "the sphere of radius %g cuts off orbital %lld, which falls only to exp(-%.2g) "
+                "at its edge",
+                box->radius, (long long)l + 1, p->orbitals[l].zeta * from_edge);
     }
     return PLUGMC_OK;
 }
@@ -169,8 +176,11 @@ static int check_sphere(const slater_orbitals *p, const plugmc_host *host)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance, (void)host;
-    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "slater_orbitals.cu", .text = slater_kernel,
-                                .double_precision = index == 1, .contract = 1};
+    *out = (plugmc_kernel_text){.size = sizeof *out,
+                                .name = "slater_orbitals.cu",
+                                .text = slater_kernel,
+                                .double_precision = index == 1,
+                                .contract = 1};
     return index < 2;
 }
 
@@ -200,7 +210,8 @@ static int prepare(void *instance, const plugmc_host *host)
                               system->species[s].name, (long long)system->species[s].count,
                               (long long)p->count);
     p->orbitals = host->allocate(host->context, (size_t)p->count * sizeof *p->orbitals);
-    if (!p->orbitals) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for orbitals");
+    if (!p->orbitals)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for orbitals");
     for (int64_t l = 0; l < p->count; l++) {
         const int32_t nucleus = p->on.count ? (int32_t)p->on.values[l] - 1 : 0;
         for (int e = 0; e < 3; e++)

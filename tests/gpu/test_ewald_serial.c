@@ -52,7 +52,10 @@ static void finish(place *p)
     bench_end(&p->b);
 }
 
-static size_t count_of(const bench *b) { return (size_t)(3 * b->system.particles * b->system.walkers); }
+static size_t count_of(const bench *b)
+{
+    return (size_t)(3 * b->system.particles * b->system.walkers);
+}
 
 static void fetch(place *p, double *positions)
 {
@@ -64,7 +67,8 @@ static void fetch(place *p, double *positions)
         return;
     }
     assert_int_equal(services->allocate(p->b.host.context, bytes, &at), PLUGMC_OK);
-    bench_expect(&p->b, p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
+    bench_expect(&p->b,
+                 p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
     assert_int_equal(services->download(p->b.host.context, positions, at, bytes), PLUGMC_OK);
     assert_int_equal(services->release(p->b.host.context, at), PLUGMC_OK);
 }
@@ -102,7 +106,8 @@ static void begin_ions(place *p, const shape *s)
     bench_species(b, "B", n - n / 2, 1, -1);
     if (s->cores) bench_expect(b, bench_configured(b, "hard_disk", ""));
     bench_expect(b, bench_configured(b, "lennard_jones", "epsilon=0.5 cutoff=2.2"));
-    bench_expect(b, bench_configured(b, "coulomb_ewald", "bjerrum_length=2 cutoff=2.4 tolerance=1e-4"));
+    bench_expect(
+        b, bench_configured(b, "coulomb_ewald", "bjerrum_length=2 cutoff=2.4 tolerance=1e-4"));
 }
 
 /* Decisions are the same unless a random number lies within rounding of its limit. */
@@ -123,7 +128,8 @@ static void the_chain_is_that_of_serial(void **state)
         fetch(&cpu, r);
         fetch(&gpu, q);
         printf("%s: %llu of %llu accepted\n", shapes[k].name,
-               (unsigned long long)counts_of(&gpu).accepted, (unsigned long long)counts_of(&gpu).trials);
+               (unsigned long long)counts_of(&gpu).accepted,
+               (unsigned long long)counts_of(&gpu).trials);
         assert_int_equal(counts_of(&gpu).trials, counts_of(&cpu).trials);
         assert_int_equal(counts_of(&gpu).accepted, counts_of(&cpu).accepted);
         assert_true(counts_of(&gpu).accepted < counts_of(&gpu).trials * 9 / 10);
@@ -153,10 +159,12 @@ static void energies_are_kept_and_runs_resumed(void **state)
         mover_save(&one.b, &one.mover, &archive);
         mover_sweep(&one.b, &one.mover, half, half);
         fetch(&one, r);
-        bench_expect(&one.b, one.mover.calls->running_energy(one.mover.instance, &one.b.host, energy));
+        bench_expect(&one.b,
+                     one.mover.calls->running_energy(one.mover.instance, &one.b.host, energy));
         one.b.system.walkers = 1; /* one at a time */
         for (int w = 0; w < shapes[k].walkers; w++) {
-            const double fresh = bench_energy(&one.b, r + 3 * one.b.system.particles * w, NULL, NULL);
+            const double fresh =
+                bench_energy(&one.b, r + 3 * one.b.system.particles * w, NULL, NULL);
             printf("%s: energy %.14g kept, %.14g fresh\n", shapes[k].name, energy[w], fresh);
             assert_close(energy[w], fresh, 1e-10, 0);
         }
@@ -189,7 +197,8 @@ static void trial_moves_a_second(void **state)
         bench_species(&p.b, "A", n / 2, 1, 1);
         bench_species(&p.b, "B", n / 2, 1, -1);
         bench_expect(&p.b, bench_configured(&p.b, "hard_disk", ""));
-        snprintf(settings, sizeof settings, "bjerrum_length=2 cutoff=%g tolerance=1e-4", 0.6 * sides[k]);
+        snprintf(settings, sizeof settings, "bjerrum_length=2 cutoff=%g tolerance=1e-4",
+                 0.6 * sides[k]);
         bench_expect(&p.b, bench_configured(&p.b, "coulomb_ewald", settings));
         double *r = bench_positions(&p.b);
         bench_lattice(&p.b, sides[k], 0, r);

@@ -1,6 +1,6 @@
-/* Hybrid Monte Carlo on a GPU against the CPU: the same momenta, so the same trajectories as long as
- * rounding does not part them; reversal bit for bit, fields, charges on a mesh; how fast it is. And
- * structure_factor, whose waves are summed on the GPU. Skipped without a GPU. */
+/* Hybrid Monte Carlo on a GPU against the CPU: the same momenta, so the same trajectories as long
+ * as rounding does not part them; reversal bit for bit, fields, charges on a mesh; how fast it is.
+ * And structure_factor, whose waves are summed on the GPU. Skipped without a GPU. */
 #include "testing.h"
 
 #include <time.h>
@@ -15,7 +15,8 @@ static report messages;
 /* The bench's own host makes parameters; from here on the core's does the rest, on the GPU. */
 static void onto_gpu(bench *b, plugmc_context *context)
 {
-    *context = (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "test"};
+    *context =
+        (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "test"};
     gpu_bind(device, &b->system, &messages);
     b->host = context_host(context, &b->system);
     for (int t = 0; t < b->system.term_count; t++) b->terms[t].host = &b->host;
@@ -71,7 +72,10 @@ static void finish(place *p)
     bench_end(&p->b);
 }
 
-static size_t count_of(const bench *b) { return (size_t)(3 * b->system.particles * b->system.walkers); }
+static size_t count_of(const bench *b)
+{
+    return (size_t)(3 * b->system.particles * b->system.walkers);
+}
 
 static void fetch(place *p, double *positions)
 {
@@ -83,7 +87,8 @@ static void fetch(place *p, double *positions)
         return;
     }
     assert_int_equal(services->allocate(p->b.host.context, bytes, &at), PLUGMC_OK);
-    bench_expect(&p->b, p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
+    bench_expect(&p->b,
+                 p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
     assert_int_equal(services->download(p->b.host.context, positions, at, bytes), PLUGMC_OK);
     assert_int_equal(services->release(p->b.host.context, at), PLUGMC_OK);
 }
@@ -144,8 +149,9 @@ static void begin_liquid(place *p, const shape *s)
     bench_species(b, "A", n / 2, 1, 0);
     bench_species(b, "B", n - n / 2, 1, 0);
     bench_masses(b, masses);
-    bench_expect(b, bench_configured(b, "lennard_jones",
-                                     "epsilon=0.9,0.7 sigma=1,0.95 cutoff=2 truncation=force_shift"));
+    bench_expect(b,
+                 bench_configured(b, "lennard_jones",
+                                  "epsilon=0.9,0.7 sigma=1,0.95 cutoff=2 truncation=force_shift"));
 }
 
 static void trajectories_are_those_of_the_cpu(void **state)
@@ -247,7 +253,8 @@ typedef struct well_single {
 
 static const char well_text[] =
     "typedef struct parameters { real stiffness, centre; } parameters;\n"
-    "PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int *outside)\n"
+    "PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int "
+    "*outside)\n"
     "{\n    real x = r.x - p->centre, y = r.y - p->centre, z = r.z - p->centre;\n"
     "    if (r.x > (real)19) *outside = 1;\n"
     "    return p->stiffness * (real)0.5 * (x * x + y * y + z * z);\n}\n"
@@ -285,7 +292,8 @@ static const plugmc_parameter well_table_single[] = {
 static const plugmc_field well_field = {sizeof well_field,
                                         PLUGMC_FIELD_ENERGY | PLUGMC_FIELD_DERIVATIVE, well_energy,
                                         well_derivatives};
-static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL, NULL};
+static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL,
+                                                NULL};
 #define WELL(size, list)                                                                           \
     {.real_size = size, .kind = PLUGMC_POTENTIAL, .name = "well", .potential = &well_potential,    \
      .parameters = list, .parameter_count = 2, .parameter_size = sizeof(plugmc_parameter),         \
@@ -424,7 +432,8 @@ static void force_evaluations_a_second(void **state)
         bench_cube(&p.b, cbrt(262144 / 0.8));
         bench_species(&p.b, "A", 262144, 1, 0);
         bench_masses(&p.b, &mass);
-        bench_expect(&p.b, bench_configured(&p.b, "lennard_jones", "epsilon=1 cutoff=2.5 truncation=shift"));
+        bench_expect(
+            &p.b, bench_configured(&p.b, "lennard_jones", "epsilon=1 cutoff=2.5 truncation=shift"));
         double *r = bench_positions(&p.b);
         bench_lattice(&p.b, 64, 0, r);
         snprintf(settings, sizeof settings, "steps=50 time_step=0.002 precision=%s", precisions[k]);

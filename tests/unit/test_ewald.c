@@ -206,7 +206,8 @@ static void a_lone_charge_in_its_background(void **state)
     begin_cube(&b, 3);
     bench_species(&b, "ion", 1, 0, 1);
     ewald e = new_ewald(&b, "bjerrum_length=2 tolerance=1e-13");
-    assert_close(all_energy(&b, &e, (double[3]){1, 2, 0.5}), -2 * 2.837297479481 / (2 * 3), 1e-10, 0);
+    assert_close(all_energy(&b, &e, (double[3]){1, 2, 0.5}), -2 * 2.837297479481 / (2 * 3), 1e-10,
+                 0);
     assert_int_equal(b.warnings, 1);
     assert_non_null(strstr(b.message, "background"));
     bench_end(&b);
@@ -228,7 +229,8 @@ static int read_water(const char *name, double *edge, double *positions)
     int atoms, oxygen = 0, hydrogen = 0;
     snprintf(path, sizeof path, "%s/%s", TEST_DATA, name);
     FILE *in = fopen(path, "r");
-    if (!in || fscanf(in, "%d cell: %lf %*f %*f", &atoms, edge) != 2) fail_msg("cannot read %s", path);
+    if (!in || fscanf(in, "%d cell: %lf %*f %*f", &atoms, edge) != 2)
+        fail_msg("cannot read %s", path);
     for (int i = 0; i < atoms; i++) {
         char element[8];
         double r[3];
@@ -241,7 +243,8 @@ static int read_water(const char *name, double *edge, double *positions)
     return oxygen;
 }
 
-/* Sums over the pairs inside molecules: of z_a z_b erfc(alpha r)/r and of z_a z_b erf(alpha r)/r. */
+/* Sums over the pairs inside molecules: of z_a z_b erfc(alpha r)/r and of z_a z_b erf(alpha r)/r.
+ */
 static void inside_molecules(const bench *b, int molecules, const double *positions, double alpha,
                              double *pairs, double *exclusion)
 {
@@ -269,7 +272,8 @@ static void assert_digits(const char *what, double value, double expected)
 {
     const double unit = pow(10, floor(log10(fabs(expected))) - 5);
     printf("%-8s %.9g, expected %.6g\n", what, value, expected);
-    if (!(fabs(value - expected) <= 0.51 * unit)) fail_msg("%s: %.9g is not %.6g", what, value, expected);
+    if (!(fabs(value - expected) <= 0.51 * unit))
+        fail_msg("%s: %.9g is not %.6g", what, value, expected);
 }
 
 static void check_water(const char *name, double real, double fourier, double self, double intra,
@@ -286,8 +290,8 @@ static void check_water(const char *name, double real, double fourier, double se
         bench_species(&b, "O", molecules, 1, -0.84760);
         bench_species(&b, "H", 2 * molecules, 1, 0.42380);
         bench_potential(&b, "hard_disk", "scale=0.1");
-        snprintf(settings, sizeof settings, "bjerrum_length=%.17g cutoff=10 alpha=%.17g %s", constant,
-                 alpha, converged ? "k_max=20" : "k_max=5 n_square=26");
+        snprintf(settings, sizeof settings, "bjerrum_length=%.17g cutoff=10 alpha=%.17g %s",
+                 constant, alpha, converged ? "k_max=20" : "k_max=5 n_square=26");
         ewald e = new_ewald(&b, settings);
         inside_molecules(&b, molecules, positions, alpha, &bonded, &excluded);
         const double squares = molecules * (0.84760 * 0.84760 + 2 * 0.42380 * 0.42380);
@@ -341,7 +345,8 @@ static void forces_are_the_gradient(void **state)
         waves(&e, r, forces, NULL);
         for (int i = 0; i < 36; i++) {
             static const double step[6] = {-3, -2, -1, 1, 2, 3};
-            static const double share[6] = {-1. / 60, 9. / 60, -45. / 60, 45. / 60, -9. / 60, 1. / 60};
+            static const double share[6] = {-1. / 60, 9. / 60,  -45. / 60,
+                                            45. / 60, -9. / 60, 1. / 60};
             const double h = 2e-3, at = r[i];
             double slope = 0;
             for (int k = 0; k < 6; k++) {
@@ -379,7 +384,8 @@ static void virial_is_the_change_with_the_box(void **state)
             for (int side = 0; side < 2; side++) {
                 const double scale = 1 + (side ? 1e-4 : -1e-4);
                 double w[3][3], s[36];
-                for (int a = 0; a < 9; a++) w[a / 3][a % 3] = v[a / 3][a % 3] * (a % 3 == d ? scale : 1);
+                for (int a = 0; a < 9; a++)
+                    w[a / 3][a % 3] = v[a / 3][a % 3] * (a % 3 == d ? scale : 1);
                 for (int i = 0; i < 36; i++) s[i] = r[i] * (i % 3 == d ? scale : 1);
                 bench stretched;
                 ions_in(&stretched, w, settings);
@@ -411,7 +417,8 @@ static void float_is_as_good_as_float(void **state)
         single->derivatives(e.single, &b.system.box, 1, 0, &probe,
                             &(plugmc_particles){1, &x, &none, &none, &one, &none, &species}, &f);
         e.pair->derivatives(e.instance, &b.system.box, 1, 0, &probe,
-                            &(plugmc_particles){1, &x2, &none2, &none2, &one2, &none2, &species}, &d);
+                            &(plugmc_particles){1, &x2, &none2, &none2, &one2, &none2, &species},
+                            &d);
         const double a = sqrt(-log(2e-6)) / 15, exact = 2 * erfc(a * x2) / x2,
                      slope = exact / x2 + 4 * a / sqrt(M_PI) * exp(-a * a * x2 * x2) / x2;
         assert_close(d.energy, exact, 1e-13, 0);
@@ -507,7 +514,8 @@ static void kept_energy_after_many_moves(void **state)
         kept += change;
     }
     const double fresh = waves(&e, r, NULL, NULL);
-    printf("%d moves, %lld rejected: %.15g kept, %.15g fresh\n", MOVES, (long long)rejected, kept, fresh);
+    printf("%d moves, %lld rejected: %.15g kept, %.15g fresh\n", MOVES, (long long)rejected, kept,
+           fresh);
     assert_true(rejected > MOVES / 20 && rejected < MOVES * 19 / 20);
     assert_close(kept, fresh, 1e-10, 0);
     assert_int_not_equal(e.total->settle(e.instance, 0, 1), PLUGMC_OK); /* nothing has moved */
@@ -543,7 +551,8 @@ static void a_resumed_run_goes_on(void **state)
     mover_load(&b, &mover, first);
     mover_sweep(&b, &mover, 0, 20);
     mover_store(&b, &mover, middle);
-    test_archive of_mover, of_sum = {.base = {.size = sizeof of_sum.base, .bytes = test_archive_bytes}};
+    test_archive of_mover,
+        of_sum = {.base = {.size = sizeof of_sum.base, .bytes = test_archive_bytes}};
     mover_save(&b, &mover, &of_mover);
     bench_expect(&b, e.plugin->archive(e.instance, &b.host, &of_sum.base));
     mover_sweep(&b, &mover, 20, 20);

@@ -1,6 +1,6 @@
 /* Hybrid Monte Carlo: exact results for oscillators, reversal bit for bit, threads, resumption, and
- * a liquid against single moves. Statistical tests have fixed seeds; one at 4 standard errors raises
- * a false alarm in 1 of 16,000 cases. */
+ * a liquid against single moves. Statistical tests have fixed seeds; one at 4 standard errors
+ * raises a false alarm in 1 of 16,000 cases. */
 #include "testing.h"
 
 #include "movers.h"
@@ -41,7 +41,8 @@ static int well_derivatives(const void *instance, const plugmc_particle *p, plug
 static const plugmc_field well_field = {sizeof well_field,
                                         PLUGMC_FIELD_ENERGY | PLUGMC_FIELD_DERIVATIVE, well_energy,
                                         well_derivatives};
-static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL, NULL};
+static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL,
+                                                NULL};
 static const plugmc_plugin well_plugin = {.real_size = sizeof(double), .kind = PLUGMC_POTENTIAL,
                                           .name = "well", .potential = &well_potential};
 
@@ -66,7 +67,8 @@ static hmc_state state_of(bench *b, test_mover *mover)
     test_archive archive;
     mover_save(b, mover, &archive);
     for (int k = 0; k < archive.blobs; k++)
-        if (!strcmp(archive.blob[k].name, "states")) memcpy(&state, archive.blob[k].data, sizeof state);
+        if (!strcmp(archive.blob[k].name, "states"))
+            memcpy(&state, archive.blob[k].data, sizeof state);
     archive_end(&archive);
     return state;
 }
@@ -240,15 +242,16 @@ static size_t position_bytes(const bench *b)
     return (size_t)(3 * b->system.particles * b->system.walkers) * sizeof(double);
 }
 
-/* The mover checks it itself, positions and momenta, to the last bit; and what it does besides is not
- * changed by the check. */
+/* The mover checks it itself, positions and momenta, to the last bit; and what it does besides is
+ * not changed by the check. */
 static void trajectories_lead_back(void **state)
 {
     (void)state;
     for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
         bench b, plain;
         double *r, *same;
-        test_mover mover = start_liquid(&b, &shapes[k], "steps=10 time_step=0.01 check_reversal=yes", &r);
+        test_mover mover =
+            start_liquid(&b, &shapes[k], "steps=10 time_step=0.01 check_reversal=yes", &r);
         mover_sweep(&b, &mover, 0, 10);
         mover_store(&b, &mover, r);
         test_mover other = start_liquid(&plain, &shapes[k], "steps=10 time_step=0.01", &same);
@@ -352,8 +355,9 @@ static void energies_and_forces_belong_together(void **state)
         bench b;
         double *r, energy[2], change[2];
         for (int half = 0; half < 2; half++) {
-            test_mover mover = start_liquid(&b, &shapes[k],
-                                            half ? "steps=40 time_step=0.00025" : "steps=20 time_step=0.0005", &r);
+            test_mover mover =
+                start_liquid(&b, &shapes[k],
+                             half ? "steps=40 time_step=0.00025" : "steps=20 time_step=0.0005", &r);
             mover_sweep(&b, &mover, 0, 1);
             mover_store(&b, &mover, r);
             bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, energy));
@@ -363,7 +367,8 @@ static void energies_and_forces_belong_together(void **state)
             free(r);
             bench_end(&b);
         }
-        printf("%s: change of H %.3g, with half the time step %.3g\n", shapes[k].name, change[0], change[1]);
+        printf("%s: change of H %.3g, with half the time step %.3g\n", shapes[k].name, change[0],
+               change[1]);
         assert_true(fabs(change[0]) < 1e-3);
         assert_close(change[0] / change[1], 4, 0.1, 0);
     }
@@ -381,7 +386,8 @@ static void sample_liquid(const char *name, const char *settings, int skip, int 
     bench_cube(&b, 4.3);
     bench_species(&b, "A", 64, 1, 0);
     bench_masses(&b, &mass);
-    bench_expect(&b, bench_configured(&b, "lennard_jones", "epsilon=0.8 cutoff=2.1 truncation=shift"));
+    bench_expect(&b,
+                 bench_configured(&b, "lennard_jones", "epsilon=0.8 cutoff=2.1 truncation=shift"));
     test_mover mover = mover_new(&b, name, settings);
     r = bench_positions(&b);
     bench_lattice(&b, 4, 0, r);
@@ -467,11 +473,13 @@ static void the_time_step_is_tuned(void **state)
         assert_int_equal(counts.trials, 200);
         const double factor = (double)counts.accepted / 200 / target;
         bench_expect(&b, mover.calls->set_step(mover.instance, &b.host,
-                                               mover.calls->step(mover.instance) * fmin(2, fmax(0.5, factor))));
+                                               mover.calls->step(mover.instance) *
+                                                   fmin(2, fmax(0.5, factor))));
     }
     mover_sweep(&b, &mover, 4000, 2000);
     bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 1));
-    printf("time step %.3g, acceptance %.3f\n", mover.calls->step(mover.instance), counts.accepted / 2000.0);
+    printf("time step %.3g, acceptance %.3f\n", mover.calls->step(mover.instance),
+           counts.accepted / 2000.0);
     assert_close(counts.accepted / 2000.0, 0.65, 0, 0.08);
     bench_end(&b);
 }

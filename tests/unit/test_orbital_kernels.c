@@ -44,7 +44,8 @@ static void kernels_of_splines_compile(void **state)
     for (int real = 0; real < 2; real++) {
         made_file m = made_random(grid, real, 1, 1, NULL, 2, 4, 1);
         made_write(&m, path, 0);
-        snprintf(settings, sizeof settings, "file = %s\nprecision = %s", path, real ? "double" : "float");
+        snprintf(settings, sizeof settings, "file = %s\nprecision = %s", path,
+                 real ? "double" : "float");
         orbital_bench *b = bench_new((const double(*)[3])m.lattice, 2, 2, 1, NULL);
         bench_open(b, "bspline_orbitals", settings);
         compile_texts(b, "bspline_orbitals", 2);

@@ -84,14 +84,15 @@ static int order_of(const made_file *m, int spin, made_order *out)
     int n = 0;
     for (int k = 0; k < m->k_points; k++)
         for (int band = 0; band < m->bands; band++)
-            out[n++] = (made_order){m->eigenvalue[(k * m->spins + spin) * m->bands + band], k, band};
+            out[n++] =
+                (made_order){m->eigenvalue[(k * m->spins + spin) * m->bands + band], k, band};
     qsort(out, (size_t)n, sizeof *out, by_eigenvalue);
     return n;
 }
 
 /* Each orbital of the plugin is that of the file, at some points. */
-static void compare_with_definition(orbital_bench *b, const made_file *m, int species, int real_size,
-                                    double tolerance)
+static void compare_with_definition(orbital_bench *b, const made_file *m, int species,
+                                    int real_size, double tolerance)
 {
     enum { POINTS = 7 };
     static made_order order[4096];
@@ -125,7 +126,8 @@ static void check_made(const int grid[3], int real, int spins, int k_points, con
     double a[3][3];
     const char *path = in_folder("made.data");
     const int64_t orbitals = (int64_t)k_points * bands;
-    made_file m = made_random(grid, real, spins, k_points, k, bands, 2 * bands, 5 + (uint64_t)bands);
+    made_file m =
+        made_random(grid, real, spins, k_points, k, bands, 2 * bands, 5 + (uint64_t)bands);
     made_write(&m, path, bands % 2);
     cell_of(&m, tile, a);
     orbital_bench *b = bench_new((const double(*)[3])a, orbitals, orbitals, 1, NULL);
@@ -174,7 +176,8 @@ static void k_points_and_spins_are_told_apart(void **state)
                                    {0.5, 0, 1.0 / 3}, {-0.5, 0, -1.0 / 3}, {0, 0, 2.0 / 3}};
     check_made(grid, 0, 1, 6, k, tile, 4, "", 1e-11);
     check_made(grid, 0, 2, 6, k, tile, 3, "tile = 2 1 3", 1e-11);
-    static const double shifted[4][3] = {{0.25, 0.1, 0}, {0.75, 0.1, 0}, {0.25, 0.1, 0.5}, {0.75, 0.1, 0.5}};
+    static const double shifted[4][3] = {
+        {0.25, 0.1, 0}, {0.75, 0.1, 0}, {0.25, 0.1, 0.5}, {0.75, 0.1, 0.5}};
     static const int twice[3] = {2, 1, 2};
     check_made(grid, 0, 2, 4, shifted, twice, 2, "", 1e-11);
 }
@@ -245,7 +248,8 @@ static void derivatives_agree_with_differences(void **state)
         double moved[13 * 3];
         for (int s = 0; s < 13; s++) memcpy(moved + 3 * s, r + 3 * i, 24);
         for (int d = 0; d < 3; d++)
-            for (int s = 0; s < 4; s++) moved[3 * (1 + 4 * d + s) + d] += h * (s < 2 ? s - 2 : s - 1);
+            for (int s = 0; s < 4; s++)
+                moved[3 * (1 + 4 * d + s) + d] += h * (s < 2 ? s - 2 : s - 1);
         evaluated m = bench_evaluate(b, 0, moved, 13, 8, 0, 0);
         for (int64_t l = 0; l < n; l++) {
             double complex laplacian = 0;
@@ -265,9 +269,9 @@ static void derivatives_agree_with_differences(void **state)
     bench_free(b);
 }
 
-/* Means over the primitive cell, by two points of Gauss and Legendre along each edge of each cell of
- * the grid of 24^3: |psi|^2 is 1 for each orbital, and the kinetic energy of all of them is that of
- * the header, from Laplacians and from gradients. */
+/* Means over the primitive cell, by two points of Gauss and Legendre along each edge of each cell
+ * of the grid of 24^3: |psi|^2 is 1 for each orbital, and the kinetic energy of all of them is that
+ * of the header, from Laplacians and from gradients. */
 static void norms_and_kinetic_energy_are_those_of_the_header(void **state)
 {
     (void)state;
@@ -298,8 +302,8 @@ static void norms_and_kinetic_energy_are_those_of_the_header(void **state)
     }
     for (int l = 0; l < ORBITALS; l++) assert_close(norm[l], 1, 1e-5, 0);
     const double share = 2.0 / 8 / (M * M * M); /* both spins, a primitive cell */
-    printf("kinetic energy from gradients %.6f, from Laplacians %.6f, header %.6f\n", gradients * share,
-           laplacians * share, ions.energies[1]);
+    printf("kinetic energy from gradients %.6f, from Laplacians %.6f, header %.6f\n",
+           gradients * share, laplacians * share, ions.energies[1]);
     assert_close(gradients * share, ions.energies[1], 0, 5e-4);
     assert_close(laplacians * share, ions.energies[1], 0, 5e-4);
     free(r);
@@ -348,8 +352,10 @@ static void orbitals_repeat_with_the_cell_by_blochs_theorem(void **state)
 static void ions_are_those_of_the_simulation_cell(void **state)
 {
     (void)state;
-    static const char *const names[] = {"total", "kinetic", "local", "nonlocal", "electron-electron", "ion-ion"};
-    static const double energies[] = {-7.8288218, 3.2988434, -2.6516087, 1.7265721, 0.6263392, -8.3980092};
+    static const char *const names[] = {"total",    "kinetic",           "local",
+                                        "nonlocal", "electron-electron", "ion-ion"};
+    static const double energies[] = {-7.8288218, 3.2988434, -2.6516087,
+                                      1.7265721,  0.6263392, -8.3980092};
     orbital_bench *b = open_silicon(32, 32, "");
     plugmc_ions ions = {.size = sizeof ions};
     assert_int_equal(b->orbitals->ions(b->instance, &ions), PLUGMC_OK);
@@ -369,7 +375,8 @@ static void ions_are_those_of_the_simulation_cell(void **state)
             for (int d = 0; d < 3; d++) {
                 s[d] = 0;
                 for (int e = 0; e < 3; e++)
-                    s[d] += (ions.positions[i][e] - ions.positions[j][e]) * b->system.box.inverse[e][d];
+                    s[d] +=
+                        (ions.positions[i][e] - ions.positions[j][e]) * b->system.box.inverse[e][d];
                 s[d] -= rint(s[d]);
             }
             for (int e = 0; e < 3; e++) {
@@ -430,8 +437,8 @@ static void waves_free(waves *w)
     free(w->eigenvalue);
 }
 
-/* Root mean square differences of values, gradients, Laplacians from the sums over plane waves, over
- * the root mean squares of those. */
+/* Root mean square differences of values, gradients, Laplacians from the sums over plane waves,
+ * over the root mean squares of those. */
 static void compare_with_waves(const char *more, int with_all, double error[3])
 {
     enum { POINTS = 60, STATES = 4 };
@@ -458,10 +465,10 @@ static void compare_with_waves(const char *more, int with_all, double error[3])
                 for (int x = 0; x < 3; x++) sum[1 + x] += I * q[x] * t;
                 sum[4] -= square * t;
             }
-            const double complex found[5] = {e.values[i * STATES + s], e.gradients[3 * i * STATES + s],
-                                             e.gradients[(3 * i + 1) * STATES + s],
-                                             e.gradients[(3 * i + 2) * STATES + s],
-                                             e.laplacians[i * STATES + s]};
+            const double complex found[5] = {
+                e.values[i * STATES + s], e.gradients[3 * i * STATES + s],
+                e.gradients[(3 * i + 1) * STATES + s], e.gradients[(3 * i + 2) * STATES + s],
+                e.laplacians[i * STATES + s]};
             for (int q = 0; q < 5; q++) {
                 const int kind = q == 0 ? 0 : q == 4 ? 2 : 1;
                 difference[kind] += pow(cabs(found[q] - sum[q]), 2);
@@ -482,8 +489,10 @@ static void splines_approach_the_sum_of_plane_waves(void **state)
     compare_with_waves("", 1, coarse);
     compare_with_waves("multiplicity = 4", 1, fine);
     compare_with_waves("precision = float", 1, single);
-    printf("relative errors of values, gradients, Laplacians: %.2g %.2g %.2g; on a grid twice as fine: "
-           "%.2g %.2g %.2g\n", coarse[0], coarse[1], coarse[2], fine[0], fine[1], fine[2]);
+    printf("relative errors of values, gradients, Laplacians: %.2g %.2g %.2g; on a grid twice as "
+           "fine: "
+           "%.2g %.2g %.2g\n",
+           coarse[0], coarse[1], coarse[2], fine[0], fine[1], fine[2]);
     assert_true(coarse[0] < 1e-4 && coarse[1] < 1e-3 && coarse[2] < 3e-2);
     /* errors of the fourth, third and second power of the spacing */
     assert_true(fine[0] < coarse[0] / 8 && fine[1] < coarse[1] / 4 && fine[2] < coarse[2] / 2.5);
@@ -546,7 +555,8 @@ static void compare_runs(orbital_bench *a, orbital_bench *b, double tolerance)
 {
     enum { POINTS = 20 };
     double *r = bench_points(&a->system.box, POINTS, 41);
-    evaluated x = bench_evaluate(a, 0, r, POINTS, 8, 1, 0), y = bench_evaluate(b, 0, r, POINTS, 8, 1, 0);
+    evaluated x = bench_evaluate(a, 0, r, POINTS, 8, 1, 0),
+              y = bench_evaluate(b, 0, r, POINTS, 8, 1, 0);
     assert_int_equal(x.count, y.count);
     for (int64_t i = 0; i < POINTS * x.count; i++) {
         assert_close(cabs(x.values[i] - y.values[i]), 0, 0, tolerance);
@@ -619,8 +629,10 @@ static void half_a_sphere_of_waves_makes_real_orbitals(void **state)
         double sum = 0;
         double complex *c = made_orbital(&m, 0, 0, band);
         for (int g = 0; g < half; g++) {
-            double q2 = m.wave[g][0] * m.wave[g][0] + m.wave[g][1] * m.wave[g][1] + m.wave[g][2] * m.wave[g][2];
-            c[g] = (bench_uniform(&seed) - 0.5 + I * (q2 > 0 ? bench_uniform(&seed) - 0.5 : 0)) * exp(-q2 / 20);
+            double q2 = m.wave[g][0] * m.wave[g][0] + m.wave[g][1] * m.wave[g][1] +
+                        m.wave[g][2] * m.wave[g][2];
+            c[g] = (bench_uniform(&seed) - 0.5 + I * (q2 > 0 ? bench_uniform(&seed) - 0.5 : 0)) *
+                   exp(-q2 / 20);
             sum += (q2 > 0 ? 2 : 1) * creal(c[g] * conj(c[g]));
         }
         for (int g = 0; g < half; g++) c[g] /= sqrt(sum);
@@ -673,25 +685,37 @@ static void refused(made_file *m, const int tile[3], int up, int down, const cha
 static void what_is_inconsistent_is_refused_with_the_reason(void **state)
 {
     (void)state;
-    static const int grid[3] = {6, 5, 8}, tile[3] = {2, 1, 1}, one[3] = {1, 1, 1}, three[3] = {3, 1, 1};
+    static const int grid[3] = {6, 5, 8}, tile[3] = {2, 1, 1}, one[3] = {1, 1, 1},
+                     three[3] = {3, 1, 1};
     static const double k[2][3] = {{0, 0, 0}, {0.5, 0, 0}};
     made_file m = made_random(grid, 0, 1, 2, k, 3, 6, 3);
-    refused(&m, tile, 5, 5, "", "2 primitive cells of 6 electrons make 12, but the first two species (spin up and down) have 10 particles");
-    refused(&m, tile, 8, 4, "", "it has 6 orbitals for spin up, but the run has 8 such electrons: it has too few bands");
-    refused(&m, one, 6, 6, "", "the box of the run is not its simulation cell of 2 x 1 x 1 primitive cells; that is [box] dimension = 3, shape = oblique, a = 10.2 0.6 0.4, b = -0.4 6.2 0.7");
+    refused(&m, tile, 5, 5, "",
+            "2 primitive cells of 6 electrons make 12, but the first two species (spin up and "
+            "down) have 10 particles");
+    refused(
+        &m, tile, 8, 4, "",
+        "it has 6 orbitals for spin up, but the run has 8 such electrons: it has too few bands");
+    refused(&m, one, 6, 6, "",
+            "the box of the run is not its simulation cell of 2 x 1 x 1 primitive cells; that is "
+            "[box] dimension = 3, shape = oblique, a = 10.2 0.6 0.4, b = -0.4 6.2 0.7");
     refused(&m, one, 3, 3, "tile = 1 1 1", "k point 2, (0.5 ");
     refused(&m, three, 9, 9, "tile = 3 1 1", "does not belong to a cell of 3 x 1 x 1");
-    refused(&m, tile, 12, 12, "tile = 4 1 1", "a cell of 4 x 1 x 1 primitive cells has 4 k points, but the file has 2, and time reversal adds 0");
+    refused(&m, tile, 12, 12, "tile = 4 1 1",
+            "a cell of 4 x 1 x 1 primitive cells has 4 k points, but the file has 2, and time "
+            "reversal adds 0");
     refused(&m, tile, 6, 6, "tile = 2 1", "tile has 2 numbers");
     refused(&m, tile, 6, 6, "valence = 3 3", "valence has 2 numbers, but the file has 1 elements");
-    refused(&m, tile, 6, 6, "valence = 3", "the atoms have 3 valence charges, but there are 6 electrons");
+    refused(&m, tile, 6, 6, "valence = 3",
+            "the atoms have 3 valence charges, but there are 6 electrons");
 
     made_file n = m;
     memcpy(n.k[1], n.k[0], sizeof n.k[0]);
     refused(&n, tile, 6, 6, "", "k points 1 and 2 are the same");
     n = m;
     n.pseudopotential = "";
-    refused(&n, tile, 6, 6, "", "there are 6 electrons for nuclei of charge 14, but the header names no pseudopotential");
+    refused(
+        &n, tile, 6, 6, "",
+        "there are 6 electrons for nuclei of charge 14, but the header names no pseudopotential");
     n = m;
     n.atoms = 2;
     n.atomic_number[1] = 8;
@@ -738,7 +762,8 @@ static void valence_charges_are_given_by_element(void **state)
     bench_open(b, "bspline_orbitals", settings_of(in_folder("made.data"), "valence = 4 3"));
     plugmc_ions ions = {.size = sizeof ions};
     b->orbitals->ions(b->instance, &ions);
-    assert_true(ions.valence[0] == 4 && ions.valence[1] == 3 && ions.valence[2] == 3 && ions.valence[3] == 4);
+    assert_true(ions.valence[0] == 4 && ions.valence[1] == 3 && ions.valence[2] == 3 &&
+                ions.valence[3] == 4);
     bench_free(b);
     made_free(&m);
 }
@@ -781,7 +806,8 @@ static void what_is_no_file_of_orbitals_is_refused(void **state)
                  {"/dev/null", "this is no file of orbitals"}};
     for (int i = 0; i < 4; i++) {
         orbital_bench *b = bench_new((const double(*)[3])a, 4, 4, 1, NULL);
-        assert_int_equal(bench_try(b, "bspline_orbitals", settings_of(cases[i].path, "")), PLUGMC_ERROR_INPUT);
+        assert_int_equal(bench_try(b, "bspline_orbitals", settings_of(cases[i].path, "")),
+                         PLUGMC_ERROR_INPUT);
         assert_says(b, cases[i].words);
         bench_free(b);
     }
@@ -797,7 +823,8 @@ static int survives(const char *path, const double a[3][3], int electrons, int *
     int code = bench_try(b, "bspline_orbitals", settings_of(path, ""));
     if (code != PLUGMC_OK) {
         const size_t n = strlen(b->message);
-        if (n < strlen(path) + 10 || b->message[n - 1] == '\n' || strncmp(b->message, path, strlen(path)))
+        if (n < strlen(path) + 10 || b->message[n - 1] == '\n' ||
+            strncmp(b->message, path, strlen(path)))
             fail_msg("%s: no sentence with the file: '%s'", path, b->message);
         bench_free(b);
         return code;
@@ -806,7 +833,8 @@ static int survives(const char *path, const double a[3][3], int electrons, int *
     double r[3 * M * M * M], norm = 0;
     for (int i = 0; i < M * M * M; i++)
         for (int e = 0; e < 3; e++)
-            r[3 * i + e] = (i / (M * M) * a[0][e] + i / M % M * a[1][e] + i % M * a[2][e]) / M + 0.1;
+            r[3 * i + e] =
+                (i / (M * M) * a[0][e] + i / M % M * a[1][e] + i % M * a[2][e]) / M + 0.1;
     evaluated v = bench_evaluate(b, 0, r, M * M * M, 8, 1, 0);
     for (int64_t i = 0; i < M * M * M * v.count; i++) {
         assert_true(isfinite(cabs(v.values[i])) && isfinite(cabs(v.laplacians[i])));
@@ -828,7 +856,8 @@ static void survive_damage(const char *name, const char *path, size_t head, cons
         damage(&whole, i, 2024, head < whole.n ? head : whole.n / 2, copy);
         survives(copy, a, electrons, &loaded);
     }
-    printf("%s: %d damaged copies, %d of them harmless, %d refused\n", name, copies, loaded, copies - loaded);
+    printf("%s: %d damaged copies, %d of them harmless, %d refused\n", name, copies, loaded,
+           copies - loaded);
     assert_true(copies - loaded >= copies / 2);
     free(whole.data);
 }
@@ -837,6 +866,56 @@ static int damaged_copies(void)
 {
     const char *asked = getenv("PLUGMC_TEST_DAMAGED"); /* more of them, by hand */
     return asked ? atoi(asked) : 20;
+}
+
+/* Single words of the binary file changed: what is wrong, and where. */
+static void binary_files_are_refused_with_the_place(void **state)
+{
+    (void)state;
+    enum { INTEGERS = 4 + 460, RECORD_2 = 596, ORBITALS = 596 + 1160 + 12 + 1032 };
+    static const struct {
+        size_t at;
+        int32_t value;
+        const char *words;
+    } cases[] = {
+        {592, 587,
+         "byte 592: record 1 (header) ends with a mark of 587 bytes, but begins with one of 588"},
+        {INTEGERS, -8, "record 1 (header): the number of electrons is -8"},
+        {INTEGERS + 4, 0, "record 1 (header): the number of atoms is 0"},
+        {INTEGERS + 12, 1 << 30, "record 1 (header): the number of k points is 1073741824"},
+        {INTEGERS + 16, INT32_MAX, "record 1 (header): an edge of the blip grid is 2147483647"},
+        {INTEGERS + 20, 25, "on a grid of 24 x 25 x 24 and makes a file of"},
+        {INTEGERS + 28, 5, "speaks of 40 orbitals on a grid of 24 x 24 x 24 and makes a file of"},
+        {INTEGERS + 40, 1, "it has localized orbitals"},
+        {4 + 408, 1, "speaks of 64 orbitals"},
+        {RECORD_2, 1151,
+         "byte 596: record 2 (k points, atoms, eigenvalues) says that it has 1151 bytes, but by "
+         "the header it has 1152"},
+        {RECORD_2 + 4 + 24 + 4, 0x3fe00000, "record 2: k point 2"},
+        {RECORD_2 + 4 + 648 + 48, 3, "record 2: k point 1 has 3 bands, but the header says 4"},
+        {RECORD_2 + 1160 + 4, 7, "record 3: the flag of single precision is 7"},
+        {ORBITALS, 221185,
+         "the record of k point 1, spin 1, band 1 says that it has 221185 bytes, but by the header "
+         "it has 221184"},
+        {ORBITALS + 4 + 5004, 0x7ff00000, "k point 1, spin 1, band 1: the norm of the orbital is"},
+    };
+    double a[3][3];
+    silicon_cell(2, a);
+    bytes file = bytes_read(silicon);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int32_t kept;
+        memcpy(&kept, file.data + cases[i].at, 4);
+        memcpy(file.data + cases[i].at, &cases[i].value, 4);
+        bytes_write(in_folder("wrong.b1"), file.data, file.n);
+        memcpy(file.data + cases[i].at, &kept, 4);
+        orbital_bench *b = bench_new((const double(*)[3])a, 32, 32, 1, NULL);
+        int code = bench_try(b, "bspline_orbitals", settings_of(in_folder("wrong.b1"), ""));
+        if (code != PLUGMC_ERROR_INPUT)
+            fail_msg("'%s': not refused, code %d", cases[i].words, code);
+        assert_says(b, cases[i].words);
+        bench_free(b);
+    }
+    free(file.data);
 }
 
 static void damaged_binary_files_are_survived(void **state)
@@ -864,11 +943,13 @@ static void damaged_text_files_are_survived(void **state)
     made_file m = made_random(grid, 0, 1, 2, k, 3, 6, 3);
     made_write(&m, in_folder("whole.bwfn.data"), 0);
     cell_of(&m, tile, a);
-    survive_damage("bwfn.data", in_folder("whole.bwfn.data"), 1600, (const double(*)[3])a, 6, damaged_copies());
+    survive_damage("bwfn.data", in_folder("whole.bwfn.data"), 1600, (const double(*)[3])a, 6,
+                   damaged_copies());
     made_free(&m);
     m = made_of_diamond();
     made_write(&m, in_folder("whole.pwfn.data"), 0);
-    survive_damage("pwfn.data", in_folder("whole.pwfn.data"), 2000, (const double(*)[3])m.lattice, 4, damaged_copies());
+    survive_damage("pwfn.data", in_folder("whole.pwfn.data"), 2000, (const double(*)[3])m.lattice,
+                   4, damaged_copies());
     made_free(&m);
 }
 
@@ -894,8 +975,10 @@ static void check_differences(orbital_bench *b, int species, double tolerance)
         for (int64_t l = 0; l < n; l++) {
             double laplacian = 0;
             for (int d = 0; d < 3; d++) {
-                double low = creal(m.values[(1 + 2 * d) * n + l]), high = creal(m.values[(2 + 2 * d) * n + l]);
-                assert_close(creal(e.gradients[(3 * i + d) * n + l]), (high - low) / (2 * h), 0, tolerance);
+                double low = creal(m.values[(1 + 2 * d) * n + l]),
+                       high = creal(m.values[(2 + 2 * d) * n + l]);
+                assert_close(creal(e.gradients[(3 * i + d) * n + l]), (high - low) / (2 * h), 0,
+                             tolerance);
                 laplacian += (low + high - 2 * creal(m.values[l])) / (h * h);
             }
             assert_close(creal(e.laplacians[i * n + l]), laplacian, 0, 10 * tolerance);
@@ -923,7 +1006,8 @@ static void plane_waves_fill_shells(void **state)
             while (l >= shells[shell]) shell++;
             const double g2 = squares[shell] * pow(2 * M_PI / edge, 2);
             for (int i = 0; i < 4; i++)
-                assert_close(creal(e.laplacians[i * e.count + l]), -g2 * creal(e.values[i * e.count + l]), 1e-12, 1e-12);
+                assert_close(creal(e.laplacians[i * e.count + l]),
+                             -g2 * creal(e.values[i * e.count + l]), 1e-12, 1e-12);
         }
         check_differences(b, 0, 1e-4);
         evaluated_free(&e);
@@ -948,12 +1032,14 @@ static void plane_waves_are_orthonormal(void **state)
     double r[M * M * M][3];
     for (int i = 0; i < M * M * M; i++)
         for (int e = 0; e < 3; e++)
-            r[i][e] = (i / (M * M) * a[0][e] + i / M % M * a[1][e] + i % M * a[2][e]) / M - 3 * a[1][e];
+            r[i][e] =
+                (i / (M * M) * a[0][e] + i / M % M * a[1][e] + i % M * a[2][e]) / M - 3 * a[1][e];
     evaluated v = bench_evaluate(b, 0, r[0], M * M * M, 8, 0, 0);
     for (int l = 0; l < L; l++)
         for (int m = 0; m <= l; m++) {
             double sum = 0;
-            for (int i = 0; i < M * M * M; i++) sum += creal(v.values[i * L + l] * v.values[i * L + m]);
+            for (int i = 0; i < M * M * M; i++)
+                sum += creal(v.values[i * L + l] * v.values[i * L + m]);
             assert_close(sum / (M * M * M), l == m, 0, 1e-12);
         }
     evaluated_free(&v);
@@ -976,7 +1062,8 @@ static void slater_functions_have_their_formula(void **state)
             for (int x = 0; x < 3; x++) d += pow(r[3 * i + x] - centre[l][x], 2);
             d = sqrt(d);
             assert_close(creal(e.values[2 * i + l]), exp(-zeta[l] * d), 1e-14, 0);
-            assert_close(creal(e.laplacians[2 * i + l]), zeta[l] * (zeta[l] - 2 / d) * exp(-zeta[l] * d), 1e-13, 0);
+            assert_close(creal(e.laplacians[2 * i + l]),
+                         zeta[l] * (zeta[l] - 2 / d) * exp(-zeta[l] * d), 1e-13, 0);
         }
     plugmc_ions ions = {.size = sizeof ions};
     b->orbitals->ions(b->instance, &ions);
@@ -989,10 +1076,12 @@ static void slater_functions_have_their_formula(void **state)
 
     static const struct {
         const char *settings, *words;
-    } cases[] = {{"nuclei = 0 0 0\nzeta = 1", "nuclei has 3 numbers"},
-                 {"nuclei = 0 0 0 1\nzeta = 1", "species 'up' has 2 electrons, but zeta gives only 1"},
-                 {"nuclei = 0 0 0 1\nzeta = 1 1\non = 1 2", "orbital 2 is on nucleus 2, but there are nuclei 1 to 1"},
-                 {"nuclei = 0 0 0 1\nzeta = 1 0", "zeta 2 is 0"}};
+    } cases[] = {
+        {"nuclei = 0 0 0\nzeta = 1", "nuclei has 3 numbers"},
+        {"nuclei = 0 0 0 1\nzeta = 1", "species 'up' has 2 electrons, but zeta gives only 1"},
+        {"nuclei = 0 0 0 1\nzeta = 1 1\non = 1 2",
+         "orbital 2 is on nucleus 2, but there are nuclei 1 to 1"},
+        {"nuclei = 0 0 0 1\nzeta = 1 0", "zeta 2 is 0"}};
     for (int i = 0; i < 4; i++) {
         b = bench_new(NULL, 2, 1, 1, NULL);
         assert_int_equal(bench_try(b, "slater_orbitals", cases[i].settings), PLUGMC_ERROR_INPUT);
@@ -1020,6 +1109,7 @@ int main(void)
         cmocka_unit_test(valence_charges_are_given_by_element),
         cmocka_unit_test(coarse_grids_and_cut_shells_are_warned_of),
         cmocka_unit_test(what_is_no_file_of_orbitals_is_refused),
+        cmocka_unit_test(binary_files_are_refused_with_the_place),
         cmocka_unit_test(damaged_binary_files_are_survived),
         cmocka_unit_test(damaged_eshdf_files_are_survived),
         cmocka_unit_test(damaged_text_files_are_survived),

@@ -108,7 +108,8 @@ static void an_ideal_gas_has_none(void **state)
         }
     }
     for (int64_t i = 0; i < 3 * n; i++)
-        assert_z("S", sum[i], sqrt((squares[i] - sum[i] * sum[i]) / SAMPLES), i / n == 1 ? 0 : 1, 4);
+        assert_z("S", sum[i], sqrt((squares[i] - sum[i] * sum[i]) / SAMPLES), i / n == 1 ? 0 : 1,
+                 4);
     bench_end(&b);
 }
 
@@ -134,7 +135,9 @@ static void its_definition(void **state)
         const int n[3] = {wave % 21 - 10, wave / 21 % 21 - 10, wave / 441 - 10};
         double k[3], k2 = 0;
         for (int e = 0; e < 3; e++) {
-            k[e] = 2 * M_PI * (n[0] * box->inverse[e][0] + n[1] * box->inverse[e][1] + n[2] * box->inverse[e][2]);
+            k[e] =
+                2 * M_PI *
+                (n[0] * box->inverse[e][0] + n[1] * box->inverse[e][1] + n[2] * box->inverse[e][2]);
             k2 += k[e] * k[e];
         }
         if (k2 == 0 || k2 > 36) continue;
@@ -143,7 +146,8 @@ static void its_definition(void **state)
         for (int i = 0; i < 14; i++)
             for (int j = 0; j < 14; j++) {
                 double phase = 0;
-                for (int e = 0; e < 3; e++) phase += k[e] * (r[3 * (14 + i) + e] - r[3 * (14 + j) + e]);
+                for (int e = 0; e < 3; e++)
+                    phase += k[e] * (r[3 * (14 + i) + e] - r[3 * (14 + j) + e]);
                 if (i < 5 && j < 5) expected[0][shell] += cos(phase) / 5;
                 if (i < 5 && j >= 5) expected[1][shell] += cos(phase) / sqrt(45);
                 if (i >= 5 && j >= 5) expected[2][shell] += cos(phase) / 9;

@@ -106,7 +106,8 @@ static void sums_over_all_pairs(void **state)
         for (int t = 0; t < 3; t++) {
             b.system.threads = t + 1;
             pressure(&b, r, values[t]);
-            assert_memory_equal(values[t], values[0], (size_t)(2 * (1 + dimension)) * sizeof(double));
+            assert_memory_equal(values[t], values[0],
+                                (size_t)(2 * (1 + dimension)) * sizeof(double));
         }
         b.system.walkers = 1; /* a walker at a time */
         for (int w = 0; w < 2; w++) {

@@ -61,15 +61,15 @@ typedef struct grid {
 /* Particles of a walker on the CPU: real is float or double. */
 typedef struct arrays {
     void *x, *y, *z;       /* real[particles] */
-    void *nx, *ny, *nz;    /* real[particles]: trial moves of the group */
+    void *nx, *ny, *nz;    /* real[particles]: trial moves of the sweep */
     void *charge, *diameter;
     int32_t *species;
+    double *change, *threshold; /* [particles]: of energy, and below what it is accepted, kT */
     int32_t *head, *next;  /* [cells], [particles]: lists of the cells, -1 at the end */
 } arrays;
 
 /* A group of particles on its way to being decided. [group] and [group][group]: of i and j. */
 typedef struct group {
-    double *change, *threshold;
     void *rejected, *accepted; /* real: what j's outcome changes for i */
     void *term;                /* real[threads][group]: of one term */
     char *taken;               /* [group]: the decisions */
@@ -343,29 +343,44 @@ static int overlaps_outside(const brush *me, const arrays *a, int64_t begin, int
 
 /* ---- Sweeps on the CPU -------------------------------------------------------------------------- */
 
-static int sweep_group(const brush *, arrays *, group *, int32_t w, uint64_t sweep, int64_t begin,
-                       int64_t end, int threads, uint64_t *accepted, double *energy);
+static int sweep_walker(const brush *, group *, int32_t w, uint64_t sweep, int threads,
+                        uint64_t *accepted, double *energy);
 
 /* Threads share the walkers, or the particles of a group where there are fewer walkers. */
 static int sweep_on_host(brush *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const plugmc_system *system = me->system;
     const int threads = system->threads, shared = system->walkers >= threads;
-    const int64_t size = me->group;
     uint64_t accepted = 0;
     int failed = 0;
 #pragma omp parallel for num_threads(threads) if (shared) reduction(+ : accepted, failed) schedule(static)
     for (int32_t w = 0; w < system->walkers; w++)
         for (uint64_t s = first; s < first + n; s++)
-            for (int64_t begin = 0; begin < system->particles; begin += size) {
-                int64_t end = begin + size;
-                if (end > system->particles) end = system->particles;
-                failed += sweep_group(me, &me->walkers[w],
-                                      &me->groups[shared ? omp_get_thread_num() : 0], w, s, begin,
-                                      end, shared ? 1 : threads, &accepted, &me->energy[w]);
-            }
+            failed += sweep_walker(me, &me->groups[shared ? omp_get_thread_num() : 0], w, s,
+                                   shared ? 1 : threads, &accepted, &me->energy[w]);
     me->counts.accepted += accepted;
     return failed ? refuse_energy(host) : PLUGMC_OK;
+}
+
+static void propose(const brush *, arrays *, int32_t w, uint64_t sweep, int64_t i);
+static void prepare_group(const brush *, const arrays *, group *, int64_t begin, int64_t end, int threads);
+static int decide(const brush *, arrays *, const group *, int64_t begin, int64_t end,
+                  uint64_t *accepted, double *energy);
+
+static int sweep_walker(const brush *me, group *g, int32_t w, uint64_t sweep, int threads,
+                        uint64_t *accepted, double *energy)
+{
+    const int64_t n = me->system->particles;
+    arrays *a = &me->walkers[w];
+    int failed = 0;
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+    for (int64_t i = 0; i < n; i++) propose(me, a, w, sweep, i);
+    for (int64_t begin = 0; begin < n; begin += me->group) {
+        const int64_t end = begin + me->group < n ? begin + me->group : n;
+        prepare_group(me, a, g, begin, end, threads);
+        failed |= decide(me, a, g, begin, end, accepted, energy);
+    }
+    return failed;
 }
 
 static double fields_at(const brush *me, const plugmc_particle *p, int64_t *forbidden)
@@ -379,28 +394,27 @@ static double fields_at(const brush *me, const plugmc_particle *p, int64_t *forb
 }
 
 /* The trial move, and the change of energy by the fields; infinite where the particle may not be. */
-static void propose(const brush *me, const arrays *a, group *g, int32_t w, uint64_t sweep,
-                    int64_t begin, int64_t i)
+static void propose(const brush *me, arrays *a, int32_t w, uint64_t sweep, int64_t i)
 {
     const plugmc_particle old = particle_at(me, a, i);
+    plugmc_particle new = old;
     const uint64_t seed = me->system->seed;
     double to[3] = {old.x, old.y, old.z}, change = 0;
     int64_t forbidden = 0, unused = 0;
     if (!brush_displace(&me->domain, seed, sweep, (uint32_t)w, (uint32_t)i, me->step, to)) forbidden = 1;
-    plugmc_particle new = old;
     new.x = to[0], new.y = to[1], new.z = to[2];
     if (!forbidden) change = fields_at(me, &new, &forbidden) - fields_at(me, &old, &unused);
     set(me, a->nx, i, to[0]);
     set(me, a->ny, i, to[1]);
     set(me, a->nz, i, to[2]);
-    g->change[i - begin] = forbidden ? INFINITY : change;
-    g->threshold[i - begin] = brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
+    a->change[i] = forbidden ? INFINITY : change;
+    a->threshold[i] = brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
 }
 
 /* Changes by the energies of those outside of the group, tile by tile, so that the places of a tile
  * stay in the cache for all `first` ... `last` - 1. */
-static void add_outside(const brush *me, const arrays *a, group *g, int64_t begin, int64_t end,
-                        int64_t first, int64_t last)
+static void add_outside(const brush *me, const arrays *a, int64_t begin, int64_t end, int64_t first,
+                        int64_t last)
 {
     const int64_t n = me->system->particles;
     for (int64_t tile = 0; tile < n; tile += CPU_TILE) {
@@ -410,7 +424,7 @@ static void add_outside(const brush *me, const arrays *a, group *g, int64_t begi
         for (int64_t i = first; i < last; i++) {
             const plugmc_particle probe = particle_at(me, a, i);
             const double moved[3] = {get(me, a->nx, i), get(me, a->ny, i), get(me, a->nz, i)};
-            double *change = &g->change[i - begin];
+            double *change = &a->change[i];
             for (int t = me->hard_count; t < me->term_count; t++)
                 for (int side = 0; side < 2 && *change < INFINITY; side++)
                     if (part[side].n > 0 &&
@@ -423,10 +437,10 @@ static void add_outside(const brush *me, const arrays *a, group *g, int64_t begi
 
 /* What each decision of the group changes for particle i, for both outcomes: of those after i only
  * that they have not moved counts, and that goes into the change at once. */
-static void add_inside(const brush *me, const arrays *a, group *g, int64_t begin, int64_t end,
+static void add_inside(const brush *me, const arrays *a, const group *g, int64_t begin, int64_t end,
                        int64_t i, void *one_term)
 {
-    const int64_t k = i - begin, n = end - begin, row = k * me->group;
+    const int64_t n = end - begin, row = (i - begin) * me->group;
     const plugmc_particle probe = particle_at(me, a, i);
     const double moved[3] = {get(me, a->nx, i), get(me, a->ny, i), get(me, a->nz, i)};
     const plugmc_particles old = old_places(me, a, begin, end), new = new_places(me, a, begin, i);
@@ -447,59 +461,53 @@ static void add_inside(const brush *me, const arrays *a, group *g, int64_t begin
             }
         }
     }
-    for (int64_t j = k + 1; j < n && g->change[k] < INFINITY; j++)
-        g->change[k] += get(me, g->rejected, row + j);
+    for (int64_t j = i - begin + 1; j < n && a->change[i] < INFINITY; j++)
+        a->change[i] += get(me, g->rejected, row + j);
 }
 
 /* Particles first ... last - 1 of the group, one thread. */
-static void prepare_some(const brush *me, const arrays *a, group *g, int64_t begin, int64_t end,
+static void prepare_some(const brush *me, const arrays *a, const group *g, int64_t begin, int64_t end,
                          int64_t first, int64_t last, void *one_term)
 {
     for (int64_t i = first; i < last; i++)
-        if (g->change[i - begin] < INFINITY && overlaps_outside(me, a, begin, end, i))
-            g->change[i - begin] = INFINITY;
-    add_outside(me, a, g, begin, end, first, last);
+        if (a->change[i] < INFINITY && overlaps_outside(me, a, begin, end, i)) a->change[i] = INFINITY;
+    add_outside(me, a, begin, end, first, last);
     for (int64_t i = first; i < last; i++)
-        if (g->change[i - begin] < INFINITY) add_inside(me, a, g, begin, end, i, one_term);
-}
-
-static int decide(const brush *me, arrays *a, group *g, int64_t begin, int64_t end,
-                  uint64_t *accepted, double *energy)
-{
-    int failed = 0;
-    for (int64_t k = 0; k < end - begin; k++) {
-        const int64_t row = k * me->group;
-        double change = g->change[k];
-        for (int64_t j = 0; j < k && change < INFINITY; j++)
-            change += get(me, g->taken[j] ? g->accepted : g->rejected, row + j);
-        failed |= isnan(change) || change == -INFINITY;
-        g->taken[k] = change < g->threshold[k];
-        if (!g->taken[k]) continue;
-        move(me, a, begin + k);
-        *accepted += 1;
-        *energy += change;
-    }
-    return failed;
+        if (a->change[i] < INFINITY) add_inside(me, a, g, begin, end, i, one_term);
 }
 
 /* Particles are handed to the threads a few at a time, since the work of those rejected at once is
  * little; how many makes no difference to the result. */
-static int sweep_group(const brush *me, arrays *a, group *g, int32_t w, uint64_t sweep, int64_t begin,
-                       int64_t end, int threads, uint64_t *accepted, double *energy)
+static void prepare_group(const brush *me, const arrays *a, group *g, int64_t begin, int64_t end,
+                          int threads)
 {
     const int64_t n = end - begin, share = n / (4 * threads) > 0 ? n / (4 * threads) : 1;
     const int64_t shares = (n + share - 1) / share;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    {
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 1)
+    for (int64_t s = 0; s < shares; s++) {
+        const int64_t first = begin + s * share, last = first + share < end ? first + share : end;
         void *one_term = (char *)g->term + (size_t)(omp_get_thread_num() * me->group) * me->real_size;
-#pragma omp for schedule(static)
-        for (int64_t i = begin; i < end; i++) propose(me, a, g, w, sweep, begin, i);
-#pragma omp for schedule(dynamic, 1)
-        for (int64_t s = 0; s < shares; s++)
-            prepare_some(me, a, g, begin, end, begin + s * share,
-                         s + 1 < shares ? begin + (s + 1) * share : end, one_term);
+        prepare_some(me, a, g, begin, end, first, last, one_term);
     }
-    return decide(me, a, g, begin, end, accepted, energy);
+}
+
+static int decide(const brush *me, arrays *a, const group *g, int64_t begin, int64_t end,
+                  uint64_t *accepted, double *energy)
+{
+    int failed = 0;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t row = (i - begin) * me->group;
+        double change = a->change[i];
+        for (int64_t j = 0; j < i - begin && change < INFINITY; j++)
+            change += get(me, g->taken[j] ? g->accepted : g->rejected, row + j);
+        failed |= isnan(change) || change == -INFINITY;
+        g->taken[i - begin] = change < a->threshold[i];
+        if (!g->taken[i - begin]) continue;
+        move(me, a, i);
+        *accepted += 1;
+        *energy += change;
+    }
+    return failed;
 }
 
 /* ---- Sweeps on the GPU ---------------------------------------------------------------------------- */
@@ -1043,12 +1051,14 @@ static int prepare_walkers(brush *me, const plugmc_host *host)
     int enough = charge && diameter && species && me->walkers;
     for (int32_t w = 0; w < system->walkers && enough; w++) {
         char *places = host->allocate(host->context, 6 * n * size);
+        double *changes = host->allocate(host->context, 2 * n * sizeof *changes);
         int32_t *lists = host->allocate(host->context, (cells + n) * sizeof *lists);
         me->walkers[w] = (arrays){places,           places + n * size,     places + 2 * n * size,
                                   places + 3 * n * size, places + 4 * n * size, places + 5 * n * size,
                                   charge,           diameter,              species,
-                                  lists,            lists + cells};
-        enough = places && lists;
+                                  changes,          changes + n,           lists,
+                                  lists + cells};
+        enough = places && changes && lists;
     }
     if (!enough)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers of %zu particles",
@@ -1070,12 +1080,10 @@ static int prepare_groups(brush *me, const plugmc_host *host)
     me->groups = host->allocate(host->context, (size_t)groups * sizeof *me->groups);
     int enough = me->groups != NULL;
     for (int k = 0; k < groups && enough; k++) {
-        double *numbers = host->allocate(host->context, 2 * g * sizeof *numbers);
         char *pairs = host->allocate(host->context, (2 * g + threads) * g * size);
         char *taken = host->allocate(host->context, g);
-        me->groups[k] = (group){numbers, numbers + g, pairs, pairs + g * g * size,
-                                pairs + 2 * g * g * size, taken};
-        enough = numbers && pairs && taken;
+        me->groups[k] = (group){pairs, pairs + g * g * size, pairs + 2 * g * g * size, taken};
+        enough = pairs && taken;
     }
     return enough ? PLUGMC_OK
                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for groups of %zu", g);

@@ -1,8 +1,8 @@
 /* ewald_serial: one trial move after the other on a GPU, in systems with sums over waves.
  *
  * The chain is that of the mover serial with order = sequential, with the same random numbers: the
- * particles are tried one after the other, each displaced by a vector uniform in the disk or ball of
- * radius `step`. A trial move costs a sum over all particles and one over all waves of an Ewald
+ * particles are tried one after the other, each displaced by a vector uniform in the disk or ball
+ * of radius `step`. A trial move costs a sum over all particles and one over all waves of an Ewald
  * sum (waves.h), too little to fill a GPU. So moves are prepared in batches of ES_BATCH
  * successive particles, all as if none of the others moved:
  *
@@ -10,7 +10,8 @@
  *                   + sum_k weight (|S + shift_m|^2 - |S|^2)                            (b)
  *
  * with the pairs of those after m at their old places. What a move i < m of the batch does to m is
- * known in advance, if i is accepted and if not: the pair (i, m) with i at its new or old place, and
+ * known in advance, if i is accepted and if not: the pair (i, m) with i at its new or old place,
+ * and
  *
  *     2 sum_k weight Re(conj(shift_i) shift_m)    if i has moved,                        (c)
  *
@@ -117,11 +118,12 @@ static int check_astray(ewald_serial *s, const plugmc_host *host, uint64_t first
     int code = fetch_states(s, host);
     for (uint32_t w = 0; w < s->task.walkers && !code; w++)
         if (s->state[w].astray)
-            code = host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "the energy change when particle %lld of walker %u moved in sweep %llu "
-                              "to %llu is not a number",
-                              (long long)s->state[w].astray - 1, w, (unsigned long long)first,
-                              (unsigned long long)(first + n - 1));
+            code =
+                host->fail(host->context, PLUGMC_ERROR_STATE,
+                           "the energy change when particle %lld of walker %u moved in sweep %llu "
+                           "to %llu is not a number",
+                           (long long)s->state[w].astray - 1, w, (unsigned long long)first,
+                           (unsigned long long)(first + n - 1));
     return code;
 }
 
@@ -166,7 +168,8 @@ static int take_energies(ewald_serial *s, const plugmc_host *host)
     if (!share) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
     int code = host->gpu->download(host->context, share, device(t->share), n * sizeof *share);
     if (!code && t->waves)
-        code = host->gpu->download(host->context, s->structure, device(t->structure), structure_bytes(s));
+        code = host->gpu->download(host->context, s->structure, device(t->structure),
+                                   structure_bytes(s));
     memset(s->state, 0, t->walkers * sizeof *s->state);
     for (uint32_t w = 0; w < t->walkers && !code; w++) {
         double energy = s->constant;
@@ -196,7 +199,8 @@ static int load(void *instance, const plugmc_host *host, const double *positions
     free(wrapped);
     if (!code && t->waves) code = launch(s, host, STRUCTURE, t->waves, t->walkers, 1, ES_THREADS);
     if (!code)
-        code = launch(s, host, ENERGIES, blocks_of(t->particles, ES_THREADS), t->walkers, 1, ES_THREADS);
+        code = launch(s, host, ENERGIES, blocks_of(t->particles, ES_THREADS), t->walkers, 1,
+                      ES_THREADS);
     return code ? code : take_energies(s, host);
 }
 
@@ -232,14 +236,17 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
     const size_t states = t->walkers * sizeof *s->state;
     int code = PLUGMC_OK;
     if (!archive->reading && t->waves)
-        code = host->gpu->download(host->context, s->structure, device(t->structure), structure_bytes(s));
+        code = host->gpu->download(host->context, s->structure, device(t->structure),
+                                   structure_bytes(s));
     if (!archive->reading && !code) code = fetch_states(s, host);
-    if (!code) code = archive->bytes(archive, "structure factors", s->structure, structure_bytes(s));
+    if (!code)
+        code = archive->bytes(archive, "structure factors", s->structure, structure_bytes(s));
     if (!code) code = archive->bytes(archive, "states", s->state, states);
     if (!code) code = archive->bytes(archive, "step", &s->step, sizeof s->step);
     if (code || !archive->reading) return code;
     if (t->waves)
-        code = host->gpu->upload(host->context, device(t->structure), s->structure, structure_bytes(s));
+        code = host->gpu->upload(host->context, device(t->structure), s->structure,
+                                 structure_bytes(s));
     return code ? code : host->gpu->upload(host->context, device(t->state), s->state, states);
 }
 
@@ -344,7 +351,8 @@ static void describe_system(ewald_serial *s)
 static int take_memory(ewald_serial *s, const plugmc_host *host)
 {
     es_task *t = &s->task;
-    const size_t n = t->particles, walkers = t->walkers, waves = t->waves, moves = walkers * ES_BATCH;
+    const size_t n = t->particles, walkers = t->walkers, waves = t->waves,
+                 moves = walkers * ES_BATCH;
     const struct {
         void *array; /* address of the pointer */
         size_t bytes;
@@ -387,12 +395,14 @@ static int upload_constants(ewald_serial *s, const plugmc_host *host)
     const es_task *t = &s->task;
     const size_t bytes = (size_t)system->particles * sizeof(uint32_t);
     uint32_t *species = host->allocate(host->context, bytes);
-    if (!species) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
+    if (!species)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
     for (int32_t a = 0; a < system->species_count; a++)
         for (int64_t i = system->first[a]; i < system->first[a + 1]; i++) species[i] = (uint32_t)a;
     int code = host->gpu->upload(host->context, device(t->species), species, bytes);
     if (!code && t->waves)
-        code = host->gpu->upload(host->context, device(t->wave), s->wave, t->waves * sizeof *s->wave);
+        code =
+            host->gpu->upload(host->context, device(t->wave), s->wave, t->waves * sizeof *s->wave);
     if (!code && t->waves)
         code = host->gpu->upload(host->context, device(t->weight), s->weight,
                                  t->waves * sizeof *s->weight);

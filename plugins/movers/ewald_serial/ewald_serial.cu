@@ -1,5 +1,5 @@
-/* ewald_serial.cu: trial moves in batches of ES_BATCH, in double precision throughout. What they are
- * and how they are decided is said in ewald_serial.c, which includes the first part.
+/* ewald_serial.cu: trial moves in batches of ES_BATCH, in double precision throughout. What they
+ * are and how they are decided is said in ewald_serial.c, which includes the first part.
  *
  * Sums run in an order that follows from the numbers of particles and waves alone. Shapes:
  * [walkers] first, then [ES_BATCH], the trial moves of a batch.
@@ -49,7 +49,8 @@ typedef struct es_task {
     double *wave_part;        /* [walkers][batch][wave_blocks] kT */
     double *pair_part;        /* [walkers][batch][particle_blocks] kT; infinite for an overlap */
     double *couple_part;      /* [walkers][chunks][batch][batch] kT */
-    double *before, *after;   /* [walkers][ES_TRIANGLE] kT: change of m if i < m stays, or has moved */
+    double *before,
+        *after; /* [walkers][ES_TRIANGLE] kT: change of m if i < m stays, or has moved */
     uint8_t *accepted;        /* [walkers][batch] */
     double *share;            /* [walkers][particles] kT: pair energy with those after, fields */
 } es_task;
@@ -115,7 +116,8 @@ PLUGMC_FN void es_phase(const es_task *t, const int32_t *n, const double *r, dou
 {
     double turns = 0;
     for (int d = 0; d < 3; d++)
-        turns += n[d] * (r[0] * t->inverse[0][d] + r[1] * t->inverse[1][d] + r[2] * t->inverse[2][d]);
+        turns +=
+            n[d] * (r[0] * t->inverse[0][d] + r[1] * t->inverse[1][d] + r[2] * t->inverse[2][d]);
     sincospi(2 * (turns - rint(turns)), im, re);
 }
 
@@ -167,7 +169,8 @@ ES_KERNEL es_propose(const es_task t)
     t.alone[at] = change;
 }
 
-/* How the waves change if one moves alone. Blocks (wave_blocks, batch, walkers), a thread a wave. */
+/* How the waves change if one moves alone. Blocks (wave_blocks, batch, walkers), a thread a wave.
+ */
 ES_KERNEL es_waves(const es_task t)
 {
     __shared__ double shared[ES_THREADS];
@@ -228,9 +231,9 @@ ES_KERNEL es_pairs(const es_task t)
     if (threadIdx.x == 0) t.pair_part[at * t.particle_blocks + blockIdx.x] = change;
 }
 
-/* What moves i and m do to each other by the waves, 2 sum weight Re(conj(shift_i) shift_m): a product
- * of matrices, a chunk of waves a block. Blocks (chunks, walkers) of ES_TILE x ES_TILE threads, each
- * with 4 x 4 of the sums. */
+/* What moves i and m do to each other by the waves, 2 sum weight Re(conj(shift_i) shift_m): a
+ * product of matrices, a chunk of waves a block. Blocks (chunks, walkers) of ES_TILE x ES_TILE
+ * threads, each with 4 x 4 of the sums. */
 extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const es_task t)
 {
     enum { EACH = ES_BATCH / ES_TILE, NUMBERS = ES_BATCH * ES_TILE };
@@ -261,8 +264,8 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
             out[(row + ES_TILE * i) * ES_BATCH + column + ES_TILE * j] = sum[i][j];
 }
 
-/* What the change of m has to be given for move i < m: by pairs, and by waves if i has moved. Blocks
- * (batch^2 / threads, walkers). */
+/* What the change of m has to be given for move i < m: by pairs, and by waves if i has moved.
+ * Blocks (batch^2 / threads, walkers). */
 ES_KERNEL es_between(const es_task t)
 {
     const uint32_t walker = blockIdx.y, k = blockIdx.x * ES_THREADS + threadIdx.x;
@@ -288,7 +291,8 @@ ES_KERNEL es_between(const es_task t)
     t.after[place] = out[1];
 }
 
-/* One after the other. A block of ES_BATCH threads a walker; thread m keeps the change of move m. */
+/* One after the other. A block of ES_BATCH threads a walker; thread m keeps the change of move m.
+ */
 extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t)
 {
     __shared__ double before[ES_TRIANGLE], after[ES_TRIANGLE];

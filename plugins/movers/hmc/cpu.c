@@ -1,7 +1,7 @@
 /* Trajectories on the CPU, in double precision.
  *
- * Forces are a function of the positions, to the last bit: particles are sorted by cell and within a
- * cell by their number; a particle's neighbours are those within reach in the cells around, in a
+ * Forces are a function of the positions, to the last bit: particles are sorted by cell and within
+ * a cell by their number; a particle's neighbours are those within reach in the cells around, in a
  * fixed order of the cells. Each pair is computed twice, once for either particle. Energies are
  * summed particle by particle in the order of their numbers. */
 #include <math.h>
@@ -35,7 +35,7 @@ struct hmc_cpu {
     int32_t *species;       /* [particles] */
     workspace *work;        /* [threads] */
 
-    uint64_t *place, *place_before, *place_checked;       /* [walkers][particles][3], units of hmc.cu */
+    uint64_t *place, *place_before, *place_checked; /* [walkers][particles][3], units of hmc.cu */
     int64_t *momentum, *momentum_checked;
     double *force, *force_before, *force_checked; /* kT/length */
     double *positions;                            /* length */
@@ -172,10 +172,11 @@ static int reverse(hmc *h, const plugmc_host *host, uint64_t sweep)
     memcpy(c->potential, potential, (size_t)h->system->walkers * sizeof *potential);
     free(potential);
     if (astray)
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "the trajectory of sweep %llu does not lead back: %lld coordinates differ, so "
-                          "some potential does not give the same forces twice",
-                          (unsigned long long)sweep, (long long)astray);
+        return host->fail(
+            host->context, PLUGMC_ERROR_STATE,
+            "the trajectory of sweep %llu does not lead back: %lld coordinates differ, so "
+            "some potential does not give the same forces twice",
+            (unsigned long long)sweep, (long long)astray);
     return code;
 }
 
@@ -186,7 +187,8 @@ static void sort_walker(const hmc *h, int32_t w)
 {
     const hmc_cpu *c = h->cpu;
     const int64_t n = h->system->particles;
-    int32_t *start = c->start + w * (c->cells + 1), *cell = c->cell + w * n, *order = c->order + w * n;
+    int32_t *start = c->start + w * (c->cells + 1), *cell = c->cell + w * n,
+            *order = c->order + w * n;
     memset(start, 0, (size_t)(c->cells + 1) * sizeof *start);
     for (int64_t i = 0; i < n; i++) {
         const uint64_t *place = c->place + 3 * (w * n + i);
@@ -217,7 +219,8 @@ static void take_positions(const hmc *h)
 {
     const hmc_cpu *c = h->cpu;
 #pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int64_t i = 0; i < h->count; i += 3) hmc_position(&h->frame, c->place + i, c->positions + i);
+    for (int64_t i = 0; i < h->count; i += 3)
+        hmc_position(&h->frame, c->place + i, c->positions + i);
 }
 
 /* Cells around in one direction, each once. */
@@ -231,7 +234,8 @@ static int line_around(int32_t cell, int32_t count, int32_t out[3])
     return 3;
 }
 
-static void copy_particle(const particle_arrays *from, int64_t k, const particle_arrays *to, int64_t m)
+static void copy_particle(const particle_arrays *from, int64_t k, const particle_arrays *to,
+                          int64_t m)
 {
     to->x[m] = from->x[k];
     to->y[m] = from->y[k];
@@ -304,20 +308,21 @@ static void particle_forces(const hmc *h, int32_t w, int64_t own, int64_t around
     const plugmc_box *box = &h->system->box;
     const int64_t walker = w * h->system->particles, at = walker + own,
                   i = walker + c->order[at];
-    const plugmc_particle probe = {c->sorted.x[at],      c->sorted.y[at],        c->sorted.z[at],
-                                   c->sorted.charge[at], c->sorted.diameter[at], c->sorted.species[at]};
+    const plugmc_particle probe = {c->sorted.x[at],        c->sorted.y[at],
+                                   c->sorted.z[at],        c->sorted.charge[at],
+                                   c->sorted.diameter[at], c->sorted.species[at]};
     plugmc_derivatives pairs = {0}, fields = {0};
     int forbidden = 0;
     if (h->pair_count) {
         const double r[3] = {probe.x, probe.y, probe.z};
         const plugmc_particles near = gather_near(h, r, own, around, work);
         for (int t = 0; t < h->pair_count; t++)
-            h->pairs[t]->plugin->potential->pair->derivatives(h->pairs[t]->instance, box, 1, 0, &probe,
-                                                              &near, &pairs);
+            h->pairs[t]->plugin->potential->pair->derivatives(h->pairs[t]->instance, box, 1, 0,
+                                                              &probe, &near, &pairs);
     }
     for (int t = 0; t < h->field_count; t++)
-        forbidden |= h->fields[t]->plugin->potential->field->derivatives(h->fields[t]->instance, &probe,
-                                                                         &fields);
+        forbidden |= h->fields[t]->plugin->potential->field->derivatives(h->fields[t]->instance,
+                                                                         &probe, &fields);
     for (int d = 0; d < 3; d++)
         c->force[3 * i + d] =
             d < h->frame.dimension ? -(pairs.gradient[d] + fields.gradient[d]) : 0;
@@ -415,14 +420,16 @@ static void *take(const plugmc_host *host, size_t numbers, size_t each, int *cod
 {
     void *memory = host->allocate(host->context, numbers * each);
     if (!memory && !*code)
-        *code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu numbers", numbers);
+        *code =
+            host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu numbers", numbers);
     return memory;
 }
 
 static void take_arrays(const plugmc_host *host, particle_arrays *a, size_t n, int *code)
 {
     double **columns[] = {&a->x, &a->y, &a->z, &a->charge, &a->diameter};
-    for (int k = 0; k < PLUGMC_COUNT(columns); k++) *columns[k] = take(host, n, sizeof(double), code);
+    for (int k = 0; k < PLUGMC_COUNT(columns); k++)
+        *columns[k] = take(host, n, sizeof(double), code);
     a->species = take(host, n, sizeof *a->species, code);
 }
 
@@ -443,7 +450,8 @@ static int take_workspaces(hmc_cpu *c, const plugmc_host *host, size_t n)
 int hmc_cpu_prepare(hmc *h, const plugmc_host *host)
 {
     const plugmc_system *system = h->system;
-    const size_t n = (size_t)system->particles, walkers = (size_t)system->walkers, all = n * walkers;
+    const size_t n = (size_t)system->particles, walkers = (size_t)system->walkers,
+                 all = n * walkers;
     int code = PLUGMC_OK;
     hmc_cpu *c = h->cpu = take(host, 1, sizeof *c, &code);
     if (code) return code;

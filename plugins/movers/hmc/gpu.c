@@ -22,8 +22,8 @@ struct hmc_gpu {
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
-/* Number 0 has all kernels, in the precision of the forces; number 1 those for energies in double, if
- * that is another one. */
+/* Number 0 has all kernels, in the precision of the forces; number 1 those for energies in double,
+ * if that is another one. */
 int hmc_gpu_kernel_text(const hmc *h, int index, plugmc_kernel_text *out)
 {
     static const char *const in_float[] = {"HMC_LONG=0", NULL};
@@ -187,8 +187,8 @@ int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
     const int64_t steps = hmc_steps(h);
     const int recorded = h->total_count == 0 && steps <= LONGEST_GRAPH;
     const hmc_plan plan = {h->system->seed, first, 0.5 * h->time_step};
-    int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan, &plan,
-                                 sizeof plan);
+    int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan,
+                                 &plan, sizeof plan);
     if (!code && recorded && (!g->graph || g->graph_steps != steps)) code = record(h, host, steps);
     for (uint64_t k = 0; k < n && !code; k++)
         code = recorded ? host->gpu->graph_launch(host->context, g->graph)
@@ -232,7 +232,8 @@ int hmc_gpu_load(hmc *h, const plugmc_host *host, const uint64_t *place)
     if (!code) code = forces(h, host, 1);
     if (!code) code = sum_energies(h, host, 1);
     return code ? code
-                : launch(h, host, TAKE_ENERGY, blocks_of(t->walkers, HMC_THREADS), 1, NULL, NULL, NULL);
+                : launch(h, host, TAKE_ENERGY, blocks_of(t->walkers, HMC_THREADS), 1, NULL, NULL,
+                         NULL);
 }
 
 int hmc_gpu_store(hmc *h, const plugmc_host *host, double *positions)
@@ -350,7 +351,8 @@ static int upload_species(hmc *h, const plugmc_host *host)
     const hmc_task *t = &h->gpu->task;
     const size_t bytes = (size_t)system->particles * sizeof(uint32_t);
     uint32_t *species = host->allocate(host->context, bytes);
-    if (!species) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
+    if (!species)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
     for (int32_t a = 0; a < system->species_count; a++)
         for (int64_t i = system->first[a]; i < system->first[a + 1]; i++) species[i] = (uint32_t)a;
     int code = host->gpu->upload(host->context, device(t->species), species, bytes);
@@ -364,7 +366,8 @@ int hmc_gpu_prepare(hmc *h, const plugmc_host *host)
     int code = check_terms(h, host);
     if (code) return code;
     h->gpu = host->allocate(host->context, sizeof *h->gpu);
-    if (!h->gpu) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the launches");
+    if (!h->gpu)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the launches");
     hmc_task *t = &h->gpu->task;
     t->box = h->frame;
     t->particles = (uint32_t)h->system->particles;

@@ -4,16 +4,16 @@
  * gets a momentum drawn from exp(-p^2 / 2m); the system follows Hamilton's equations for some time
  * steps of the leapfrog (velocity Verlet) scheme; where it arrives is accepted with probability
  * min(1, exp(-change of H)), H = sum p^2 / 2m + U, everything over kT. The scheme is reversible and
- * keeps volumes in phase space, so the rule is exact whatever the time step; how often it accepts is
- * erfc(sqrt(<change of H>) / 2), and <change of H> grows as the fourth power of the time step
+ * keeps volumes in phase space, so the rule is exact whatever the time step; how often it accepts
+ * is erfc(sqrt(<change of H>) / 2), and <change of H> grows as the fourth power of the time step
  * (S. Gupta, A. Irback, F. Karsch, B. Petersson, Phys. Lett. B 242, 437 (1990)).
  *
  * Reversible means: bit for bit. Positions and momenta are integers (hmc.cu), and forces are a
  * function of the positions alone, down to the last bit: on the CPU neighbours are summed in an
  * order that follows from the positions, on the GPU as integers. So results depend neither on the
  * number of threads nor on the GPU, and `check_reversal` can ask for equality. Forces need not be
- * accurate for this, nor for the rule of acceptance: on the GPU those of pairs are computed in float
- * unless `precision` is double. Energies are always in double.
+ * accurate for this, nor for the rule of acceptance: on the GPU those of pairs are computed in
+ * float unless `precision` is double. Energies are always in double.
  *
  * One sweep is one trajectory of every walker. Momenta and time are in units in which kT = 1 and
  * masses are those of the species: the time step is in units of length sqrt(mass / kT).
@@ -36,8 +36,8 @@ int64_t hmc_steps(const hmc *h)
     return h->length > h->time_step ? (int64_t)rint(h->length / h->time_step) : 1;
 }
 
-/* The distance between opposite faces is 1 / |column of the inverse|. Slightly wider than needed, so
- * that rounding puts nobody out of reach. */
+/* The distance between opposite faces is 1 / |column of the inverse|. Slightly wider than needed,
+ * so that rounding puts nobody out of reach. */
 void hmc_cells(const hmc *h, int each, double most, int32_t count[3])
 {
     double width = h->reach / each * (1 + 1e-6), all;
@@ -82,8 +82,9 @@ static int states(hmc *h, const plugmc_host *host, hmc_state *state, int write)
 static void *scratch(const plugmc_host *host, size_t bytes, int *code)
 {
     void *memory = calloc(1, bytes ? bytes : 1);
-    *code = memory ? PLUGMC_OK
-                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bytes", bytes);
+    *code = memory
+                ? PLUGMC_OK
+                : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bytes", bytes);
     return memory;
 }
 
@@ -141,8 +142,8 @@ static int running_energy(void *instance, const plugmc_host *host, double *energ
     return code;
 }
 
-/* Positions to the last bit, also in an oblique box; forces follow from them. Energies are kept, since
- * the next acceptance depends on them. */
+/* Positions to the last bit, also in an oblique box; forces follow from them. Energies are kept,
+ * since the next acceptance depends on them. */
 static int archive(void *instance, const plugmc_host *host, plugmc_archive *archive)
 {
     hmc *h = instance;
@@ -172,7 +173,8 @@ static int set_step(void *instance, const plugmc_host *host, double step)
 {
     hmc *h = instance;
     if (!(step > 0) || !isfinite(step))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a time step of %g is not possible", step);
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a time step of %g is not possible",
+                          step);
     h->time_step = step;
     return PLUGMC_OK;
 }
@@ -219,7 +221,8 @@ static int take_masses(hmc *h, const plugmc_host *host)
 {
     const plugmc_system *system = h->system;
     h->mass = host->allocate(host->context, (size_t)system->species_count * sizeof *h->mass);
-    if (!h->mass) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
+    if (!h->mass)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
     for (int32_t a = 0; a < system->species_count; a++) {
         h->mass[a] = system->species[a].mass;
         if (!(h->mass[a] > 0) || !isfinite(h->mass[a]))

@@ -1,14 +1,14 @@
-/* hmc.cu: positions and momenta as integers, Gaussian numbers; and all kernels of the GPU. The first
- * part is compiled into cpu.c as well.
+/* hmc.cu: positions and momenta as integers, Gaussian numbers; and all kernels of the GPU. The
+ * first part is compiled into cpu.c as well.
  *
  * Positions are fractions of the box in units of 2^-64, of which the last 16 bits stay zero: what
  * leaves on one side comes in on the other by itself, and a double holds a position exactly.
  * Momenta are multiples of 2^-40. A half step of one is added to the other as an integer that is an
  * odd function of its argument, so a trajectory runs back over the very same states.
  */
-#define HMC_PLACE_UNIT 281474976710656.0      /* 2^48: positions of the box edge, in steps of 2^16 */
-#define HMC_MOMENTUM_UNIT 1099511627776.0     /* 2^40 */
-#define HMC_ENERGY_UNIT 4294967296.0          /* 2^32 */
+#define HMC_PLACE_UNIT 281474976710656.0  /* 2^48 steps along an edge of the box */
+#define HMC_MOMENTUM_UNIT 1099511627776.0 /* 2^40 */
+#define HMC_ENERGY_UNIT 4294967296.0      /* 2^32 */
 
 /* To the nearest integer, an odd function of x; 0 if x is no number. */
 PLUGMC_FN int64_t hmc_nearest(double x)
@@ -153,8 +153,8 @@ PLUGMC_FN void hmc_momentum(uint64_t seed, uint64_t sweep, uint32_t walker, uint
 
 /* ---- The GPU ---------------------------------------------------------------------------------
  * Shapes are [walkers][particles] unless said otherwise; grids are (particles, walkers). Forces and
- * energies of pairs are summed as integers, so that the order in which particles lie in a cell is of
- * no account: it depends on the hardware, the sums do not. */
+ * energies of pairs are summed as integers, so that the order in which particles lie in a cell is
+ * of no account: it depends on the hardware, the sums do not. */
 
 enum {
     HMC_THREADS = 128,
@@ -209,8 +209,8 @@ typedef struct hmc_task {
     double *sums;                /* [walkers][3]: kinetic before; potential, kinetic after */
     double *others;              /* [walkers] kT: energy of the total facets */
     uint32_t *cell, *rank;       /* cell of a particle, its number there */
-    uint32_t *filling;           /* [walkers][rows][count[0]]: particles in a cell; 0 between steps */
-    uint32_t *start;             /* [walkers][rows][count[0] + 1] first entry; the last is the end */
+    uint32_t *filling; /* [walkers][rows][count[0]]: particles in a cell; 0 between steps */
+    uint32_t *start;   /* [walkers][rows][count[0] + 1] first entry; the last is the end */
     uint32_t *used;              /* [walkers] entries given out */
     hmc_entry *entry;            /* sorted by cell, row by row */
     hmc_long_entry *long_entry;
@@ -347,9 +347,10 @@ PLUGMC_FN plugmc_separation hmc_separation(hmc_neighbour a, hmc_neighbour b)
                z = (real)(int32_t)(a.z - b.z);
 #endif
 #if PLUGMC_OBLIQUE
-    return plugmc_separated(unit * (x * plugmc_vector[0][0] + y * plugmc_vector[1][0] + z * plugmc_vector[2][0]),
-                            unit * (x * plugmc_vector[0][1] + y * plugmc_vector[1][1] + z * plugmc_vector[2][1]),
-                            unit * (x * plugmc_vector[0][2] + y * plugmc_vector[1][2] + z * plugmc_vector[2][2]));
+    return plugmc_separated(
+        unit * (x * plugmc_vector[0][0] + y * plugmc_vector[1][0] + z * plugmc_vector[2][0]),
+        unit * (x * plugmc_vector[0][1] + y * plugmc_vector[1][1] + z * plugmc_vector[2][1]),
+        unit * (x * plugmc_vector[0][2] + y * plugmc_vector[1][2] + z * plugmc_vector[2][2]));
 #else
     plugmc_separation s;
     s.x = x * (unit * plugmc_edge[0]);
@@ -495,8 +496,8 @@ HMC_KERNEL hmc_forces(const hmc_task t)
         t.force[3 * at + d] = (double)sum.force[d] / HMC_ENERGY_UNIT - (double)gradient[d];
 }
 
-/* Half of the energies of a particle's pairs, and its energy in the fields; infinite where it may not
- * be. */
+/* Half of the energies of a particle's pairs, and its energy in the fields; infinite where it may
+ * not be. */
 HMC_KERNEL hmc_energies(const hmc_task t)
 {
     __shared__ uint32_t lists[HMC_LIST * HMC_THREADS];
@@ -640,6 +641,7 @@ HMC_KERNEL hmc_compare(const hmc_task t)
         t.place[3 * at + d] = t.place_checked[3 * at + d];
         t.force[3 * at + d] = t.force_checked[3 * at + d];
     }
-    if (astray) atomicAdd((unsigned long long *)&t.state[walker].astray, (unsigned long long)astray);
+    if (astray)
+        atomicAdd((unsigned long long *)&t.state[walker].astray, (unsigned long long)astray);
 }
 #endif

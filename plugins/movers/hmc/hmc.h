@@ -35,8 +35,8 @@ int64_t hmc_steps(const hmc *);
 void hmc_cells(const hmc *, int each, double most, int32_t count[3]);
 
 /* The same calls for both. Host arrays: place [walkers][particles][3] as in hmc.cu, energy and
- * change [walkers] kT. After `load` forces and energies are those of the new positions; `recall` then
- * puts in the energies of a checkpoint. */
+ * change [walkers] kT. After `load` forces and energies are those of the new positions; `recall`
+ * then puts in the energies of a checkpoint. */
 int hmc_cpu_prepare(hmc *, const plugmc_host *);
 int hmc_cpu_load(hmc *, const plugmc_host *, const uint64_t *place);
 int hmc_cpu_sweep(hmc *, const plugmc_host *, uint64_t first, uint64_t n);

@@ -67,6 +67,8 @@ static int prepare(void *instance, const plugmc_host *host)
     return vmc_prepare(instance, host, 0, on_cpu, vmc_gpu_configuration);
 }
 
+const char vmc_text_name[] = "configuration.cu";
+
 static const plugmc_parameter table[] = {VMC_PARAMETERS};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "configuration",

@@ -5,8 +5,9 @@
 
 enum { VMC_GAUSSIAN, VMC_BALL, VMC_CUBE };
 
-/* Threads of a block of the kernels; edges of a tile of a matrix. */
-enum { VMC_THREADS = 256, VMC_LOOK = 128, VMC_TILE = 32, VMC_TILE_ROWS = 8 };
+/* Threads of a block of the kernels, and their places in a matrix; edges of a tile of one. */
+enum { VMC_COLUMNS = 32, VMC_ROWS = 8, VMC_THREADS = VMC_COLUMNS * VMC_ROWS, VMC_LOOK = 128 };
+enum { VMC_TILE = 32, VMC_TILE_ROWS = 8 };
 
 /* What a displacement depends on; vmc.h says how. */
 typedef struct vmc_draws {

@@ -43,6 +43,8 @@ static int prepare(void *instance, const plugmc_host *host)
     return vmc_prepare(instance, host, VMC_KEEPS_INVERSE, on_cpu, vmc_gpu_particle_by_particle);
 }
 
+const char vmc_text_name[] = "particle_by_particle.cu";
+
 static const plugmc_parameter table[] = {VMC_PARAMETERS, VMC_BLOCK};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "particle_by_particle",

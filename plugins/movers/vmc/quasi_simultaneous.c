@@ -128,6 +128,8 @@ static int prepare(void *instance, const plugmc_host *host)
     return vmc_prepare(v, host, VMC_KEEPS_INVERSE | VMC_KEEPS_VALUES, on_cpu, vmc_gpu_simultaneous);
 }
 
+const char vmc_text_name[] = "quasi_simultaneous.cu";
+
 static const plugmc_parameter table[] = {
     VMC_PARAMETERS,
     VMC_BLOCK,

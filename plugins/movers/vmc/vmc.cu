@@ -216,16 +216,17 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
 {
     extern __shared__ double shared[];
     const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity;
+    const int32_t first_row = t / VMC_COLUMNS, first_column = t % VMC_COLUMNS; /* of this thread */
     T *g = (T *)shared, *row = g + n * n, *column = row + n;
     double *grows = (double *)(column + n), *now = grows + n * n, *number = now + n, *square = number + n;
     int32_t *taken = (int32_t *)(square + n);
     T *p = products + (int64_t)w * capacity * b.electrons;
     const int32_t e0 = b.spin_first + b.first;
-    for (int32_t c = t; c < n * n; c += VMC_THREADS) {
-        const int32_t i = c / n, j = c % n;
-        g[c] = p[(int64_t)i * b.electrons + b.first + j];
-        grows[c] = j < i ? others[((int64_t)w * capacity + i) * capacity + j] : 0;
-    }
+    for (int32_t i = first_row; i < n; i += VMC_ROWS)
+        for (int32_t j = first_column; j < n; j += VMC_COLUMNS) {
+            g[i * n + j] = p[(int64_t)i * b.electrons + b.first + j];
+            grows[i * n + j] = j < i ? others[((int64_t)w * capacity + i) * capacity + j] : 0;
+        }
     for (int32_t k = t; k < n; k += VMC_THREADS) {
         now[k] = change[(int64_t)w * capacity + k];
         number[k] = acceptance_number(d, d.walker + w, e0 + k);
@@ -247,23 +248,23 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
             if (k == e) taken[k] = 1;
         }
         __syncthreads();
-        for (int32_t c = t; c < n * n; c += VMC_THREADS) {
-            const int32_t i = c / n, j = c % n;
-            const T zero = of(0, 0, T());
-            if (i == e)
-                g[c] = j == e ? over : row[j];
-            else if (j == e)
-                g[c] = less(zero, times(column[i], over));
-            else
-                g[c] = less(g[c], times(column[i], row[j]));
-        }
+        for (int32_t i = first_row; i < n; i += VMC_ROWS)
+            for (int32_t j = first_column; j < n; j += VMC_COLUMNS) {
+                T *at = g + i * n + j;
+                if (i == e)
+                    *at = j == e ? over : row[j];
+                else if (j == e)
+                    *at = less(of(0, 0, T()), times(column[i], over));
+                else
+                    *at = less(*at, times(column[i], row[j]));
+            }
         __syncthreads();
     }
     __syncthreads();
-    for (int32_t c = t; c < n * n; c += VMC_THREADS) {
-        const int32_t i = c / n, j = c % n;
-        small[((int64_t)w * capacity + i) * capacity + j] = taken[i] && taken[j] ? g[c] : of(0, 0, T());
-    }
+    for (int32_t i = first_row; i < n; i += VMC_ROWS)
+        for (int32_t j = first_column; j < n; j += VMC_COLUMNS)
+            small[((int64_t)w * capacity + i) * capacity + j] =
+                taken[i] && taken[j] ? g[i * n + j] : of(0, 0, T());
     for (int32_t k = t; k < n; k += VMC_THREADS) {
         T *diagonal = p + (int64_t)k * b.electrons + b.first + k;
         *diagonal = less(*diagonal, of(1, 0, T()));

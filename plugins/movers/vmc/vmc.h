@@ -158,6 +158,7 @@ int vmc_gpu_quasi_simultaneous(vmc *, const plugmc_host *, uint64_t sweep);
 int vmc_gpu_particle_by_particle(vmc *, const plugmc_host *, uint64_t sweep);
 int vmc_gpu_simultaneous(vmc *, const plugmc_host *, uint64_t sweep);
 int vmc_gpu_configuration(vmc *, const plugmc_host *, uint64_t sweep);
+extern const char vmc_text_name[]; /* of the mover, for messages */
 int vmc_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
 
 /* Callbacks of plugin.h that are the same in all movers. */

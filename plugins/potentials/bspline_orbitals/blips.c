@@ -53,7 +53,8 @@ static void fill_table(int32_t extent, int32_t points, double complex *table, in
         for (int32_t g = -extent; g <= extent; g++) {
             double angle = 2 * M_PI * (double)((int64_t)g * n % points) / points;
             double gamma = gamma_of(g, points);
-            table[n * by_point + (g + extent) * by_wave] = CMPLX(gamma * cos(angle), gamma * sin(angle));
+            table[n * by_point + (g + extent) * by_wave] =
+                CMPLX(gamma * cos(angle), gamma * sin(angle));
         }
 }
 

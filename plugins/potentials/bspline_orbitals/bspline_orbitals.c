@@ -1,12 +1,13 @@
 /* bspline_orbitals: one-electron orbitals of a solid from a file, as cubic B-splines on a grid.
  *
- *     psi(r) = exp(i k.r) u_k(r),   u_k(r) = sum_n a_n theta(N_1 s_1 - n_1) theta(N_2 s_2 - n_2) theta(N_3 s_3 - n_3)
+ *     psi(r) = exp(i k.r) u_k(r),   u_k(r) = sum_n a_n theta(N_1 s_1 - n_1) theta(N_2 s_2 - n_2)
+ * theta(N_3 s_3 - n_3)
  *
  * with s the coordinates of r along the primitive vectors and theta the cubic B-spline of height 1
- * (D. Alfe, M. J. Gillan, Phys. Rev. B 70, 161101 (2004)). Only the primitive cell is tabulated; the
- * simulation cell is tile[0] x tile[1] x tile[2] of them. Lengths are bohr, energies Hartree. The
- * electrons of species 0 have spin up, those of species 1 spin down, and each spin takes its orbitals
- * of lowest eigenvalue. All are normalised so that the mean of |psi|^2 is 1.
+ * (D. Alfe, M. J. Gillan, Phys. Rev. B 70, 161101 (2004)). Only the primitive cell is tabulated;
+ * the simulation cell is tile[0] x tile[1] x tile[2] of them. Lengths are bohr, energies Hartree.
+ * The electrons of species 0 have spin up, those of species 1 spin down, and each spin takes its
+ * orbitals of lowest eigenvalue. All are normalised so that the mean of |psi|^2 is 1.
  *
  * Most of the time of a variational calculation for a solid goes into the sums above, and that into
  * reading coefficients: 64 rows of the table a point. In a row the orbital is the fastest index, so
@@ -51,7 +52,7 @@ typedef struct spline_table {
 /* The kernels for one type of results. */
 typedef struct spline_kernels {
     plugmc_kernel *values, *everything, *values_of_few, *everything_of_few, *plain_values,
-        *plain_everything, *bin, *offsets, *places;
+        *plain_everything, *clear, *bin, *offsets, *places;
 } spline_kernels;
 
 typedef struct bspline_orbitals {
@@ -128,8 +129,9 @@ static spline_place find_place(const bspline_orbitals *b, const double r[3], dou
         const double at = (s[d] - floor(s[d])) * b->grid[d];
         int64_t cell = (int64_t)at;
         weigh(at - (double)cell, weights[d]);
-        if (cell == b->grid[d]) cell = 0; /* rounded up to the edge */
-        for (int i = 0; i < 4; i++) offset[d][i] = (cell + i - 1 + b->grid[d]) % b->grid[d] * stride[d];
+        if (!(cell >= 0 && cell < b->grid[d])) cell = 0; /* rounded up to the edge, or no number */
+        for (int i = 0; i < 4; i++)
+            offset[d][i] = (cell + i - 1 + b->grid[d]) % b->grid[d] * stride[d];
     }
     return p;
 }
@@ -142,7 +144,8 @@ static spline_place find_place(const bspline_orbitals *b, const double r[3], dou
     {                                                                                              \
         const int64_t count = b->wanted[q->species], components = count * b->parts;                \
         const int derivatives = q->gradients || q->laplacians;                                     \
-        const sums_##type sums = {s, {s + t->row, s + 2 * t->row, s + 3 * t->row}, s + 4 * t->row}; \
+        const sums_##type sums = {                                                                 \
+            s, {s + t->row, s + 2 * t->row, s + 3 * t->row}, s + 4 * t->row};                      \
         if (b->layout == LAYOUT_PLAIN)                                                             \
             sum_plain_##type(t->numbers, (int64_t)b->grid[0] * b->grid[1] * b->grid[2], b->parts,  \
                              p, b->metric, components, derivatives, sums);                         \
@@ -215,7 +218,9 @@ static int sort_points(const bspline_orbitals *b, const spline_kernels *k, splin
     uint32_t points = task->points, bricks = b->brick_count;
     const uint32_t grid[3] = {(points + 255) / 256, 1, 1}, block[3] = {256, 1, 1};
     const uint32_t one[3] = {1, 1, 1}, whole[3] = {1024, 1, 1};
-    int code = host->gpu->fill(host->context, counts, 0, bricks * sizeof(uint32_t));
+    const uint32_t cleared[3] = {(bricks + 255) / 256, 1, 1};
+    int code =
+        host->gpu->launch(host->context, k->clear, cleared, block, 0, (void *[]){&counts, &bricks});
     if (!code)
         code = host->gpu->launch(host->context, k->bin, grid, block, 0,
                                  (void *[]){task, &counts, &brick, &rank});
@@ -261,10 +266,11 @@ static spline_task task_of(const bspline_orbitals *b, const spline_table *t,
         .width = width_for(used),
         .pitch = q->pitch,
         .values = q->values ? (char *)q->values + number_size * (size_t)(first * q->pitch) : NULL,
-        .gradients = q->gradients ? (char *)q->gradients + number_size * (size_t)(3 * first * q->pitch)
-                                  : NULL,
-        .laplacians = q->laplacians ? (char *)q->laplacians + number_size * (size_t)(first * q->pitch)
-                                    : NULL,
+        .gradients = q->gradients
+                         ? (char *)q->gradients + number_size * (size_t)(3 * first * q->pitch)
+                         : NULL,
+        .laplacians =
+            q->laplacians ? (char *)q->laplacians + number_size * (size_t)(first * q->pitch) : NULL,
     };
     task.chunks = (uint32_t)((used + (1 << task.width) - 1) >> task.width);
     memcpy(task.inverse, b->inverse, sizeof task.inverse);
@@ -282,16 +288,18 @@ static int launch_points(const bspline_orbitals *b, const spline_kernels *k, spl
 {
     const plugmc_host *host = b->host;
     if (b->layout == LAYOUT_PLAIN) {
-        const uint32_t grid[3] = {task->points * (uint32_t)task->orbitals, 1, 1}, block[3] = {64, 1, 1};
+        const uint32_t grid[3] = {task->points * (uint32_t)task->orbitals, 1, 1},
+                       block[3] = {64, 1, 1};
         return host->gpu->launch(host->context, derivatives ? k->plain_everything : k->plain_values,
                                  grid, block, 0, (void *[]){task});
     }
-    /* less than half of the threads that the GPU holds: it waits for loads, not for memory */
+    /* a fraction of the threads that the GPU holds: it waits for loads, not for memory */
     const int few = ((int64_t)task->points * task->chunks << task->width) <
-                    (int64_t)host->gpu->multiprocessors * 512;
+                    (int64_t)host->gpu->multiprocessors * 256;
     plugmc_kernel *kernel = derivatives ? few ? k->everything_of_few : k->everything
                                         : few ? k->values_of_few : k->values;
-    const uint32_t threads = few ? SPLINE_FEW : SPLINE_BLOCK, a_block = threads >> task->width;
+    const uint32_t threads = few ? SPLINE_FEW : SPLINE_BLOCK;
+    const uint32_t a_block = (few ? 32 : SPLINE_BLOCK) >> task->width; /* points */
     const uint32_t grid[3] = {(task->points + a_block - 1) / a_block * task->chunks, 1, 1};
     const uint32_t block[3] = {threads, 1, 1};
     int code = worth_sorting(b, task->points) ? sort_points(b, k, task) : PLUGMC_OK;
@@ -326,7 +334,7 @@ static int evaluate(void *instance, const plugmc_orbital_request *q)
                           "orbitals are asked for with a pitch of %lld and reals of %d bytes",
                           (long long)q->pitch, q->real_size);
     const spline_table *t = &b->tables[b->table_of[q->species]];
-    if (q->points <= 0) return PLUGMC_OK;
+    if (q->points <= 0 || (!q->values && !q->gradients && !q->laplacians)) return PLUGMC_OK;
     if (q->on_device && !host->gpu)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "orbitals are asked for on the GPU in a run on the CPU");
@@ -360,9 +368,10 @@ static int configure(void *instance, const plugmc_host *host)
     int32_t tile[3] = {0, 0, 0};
     b->host = host;
     if (b->tile.count != 0 && b->tile.count != 3)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "tile has %d numbers: it takes three, the primitive cells along each edge",
-                          b->tile.count);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "tile has %d numbers: it takes three, the primitive cells along each edge",
+            b->tile.count);
     for (int d = 0; d < b->tile.count; d++) {
         tile[d] = (int32_t)b->tile.values[d];
         if (tile[d] != b->tile.values[d] || tile[d] < 1)
@@ -407,11 +416,12 @@ static int check_electrons(bspline_orbitals *b, const plugmc_host *host)
         found += b->wanted[s];
     }
     if (found == cells * b->source.electrons) return PLUGMC_OK;
-    return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "%s: %lld primitive cells of %d electrons make %lld, but the first two species "
-                      "(spin up and down) have %lld particles", b->file, (long long)cells,
-                      b->source.electrons, (long long)(cells * b->source.electrons),
-                      (long long)found);
+    return host->fail(
+        host->context, PLUGMC_ERROR_INPUT,
+        "%s: %lld primitive cells of %d electrons make %lld, but the first two species "
+        "(spin up and down) have %lld particles",
+        b->file, (long long)cells, b->source.electrons, (long long)(cells * b->source.electrons),
+        (long long)found);
 }
 
 /* The metric of the grid, and how derivatives along it make Cartesian ones. */
@@ -451,10 +461,11 @@ static int choose_grid(bspline_orbitals *b)
         }
         double multiplicity = blip_multiplicity(extent, b->grid);
         if (multiplicity < 2)
-            b->host->warn(b->host->context,
-                          "%s: its blip grid of %d x %d x %d is only %.2g times as fine as plane waves "
-                          "up to its cutoff of %g Hartree need; kinetic energies are good from 2",
-                          f->path, b->grid[0], b->grid[1], b->grid[2], multiplicity, f->cutoff);
+            b->host->warn(
+                b->host->context,
+                "%s: its blip grid of %d x %d x %d is only %.2g times as fine as plane waves "
+                "up to its cutoff of %g Hartree need; kinetic energies are good from 2",
+                f->path, b->grid[0], b->grid[1], b->grid[2], multiplicity, f->cutoff);
     }
     int64_t points = (int64_t)b->grid[0] * b->grid[1] * b->grid[2];
     for (int d = 0; d < 3; d++)
@@ -487,19 +498,22 @@ static int prepare_table(bspline_orbitals *b, spline_table *t, const occupied *o
             double *wave = t->wave[*number - 1];
             for (int e = 0; e < 3; e++) {
                 t->phase[*number - 1][e] = sign * f->k[k][e];
-                for (int d = 0; d < 3; d++) wave[e] += 2 * M_PI * sign * f->k[k][d] * f->inverse[e][d];
+                for (int d = 0; d < 3; d++)
+                    wave[e] += 2 * M_PI * sign * f->k[k][d] * f->inverse[e][d];
                 wave[3] += wave[e] * wave[e];
             }
         }
         t->k_of[l] = *number - 1;
     }
-    const size_t numbers = b->layout == LAYOUT_PLAIN ? (size_t)(t->count * b->parts) : (size_t)t->row;
+    const size_t numbers =
+        b->layout == LAYOUT_PLAIN ? (size_t)(t->count * b->parts) : (size_t)t->row;
     const size_t huge = (size_t)1 << 21, bytes = (size_t)points * numbers * b->size;
     const size_t rounded = (bytes + huge - 1) / huge * huge;
     t->numbers = aligned_alloc(huge, rounded);
     if (!t->numbers)
         return b->host->fail(b->host->context, PLUGMC_ERROR_MEMORY,
-                             "no memory for a table of orbitals of %.0f MiB", (double)bytes / 1048576);
+                             "no memory for a table of orbitals of %.0f MiB",
+                             (double)bytes / 1048576);
     madvise(t->numbers, rounded, MADV_HUGEPAGE); /* rows are far apart: fewer pages to look up */
     memset(t->numbers, 0, rounded);
     return PLUGMC_OK;
@@ -524,8 +538,8 @@ static void put(void *numbers, size_t size, int64_t i, double value)
         ((double *)numbers)[i] = value;
 }
 
-/* Coefficients of orbitals first ... first + n - 1 into their columns, normalised: several at a time,
- * since columns are far apart in memory. */
+/* Coefficients of orbitals first ... first + n - 1 into their columns, normalised: several at a
+ * time, since columns are far apart in memory. */
 static void store_orbitals(bspline_orbitals *b, spline_table *t, int64_t first, int n,
                            const occupied *orbitals, const workplace *w)
 {
@@ -550,7 +564,8 @@ static int load_orbital(bspline_orbitals *b, int64_t l, int o, occupied orbital,
 {
     orbital_file *f = &b->source;
     const orbital_state *s = &f->state[orbital.state];
-    double complex *blips = w->blips + (size_t)o * (size_t)b->grid[0] * (size_t)b->grid[1] * (size_t)b->grid[2];
+    double complex *blips =
+        w->blips + (size_t)o * (size_t)b->grid[0] * (size_t)b->grid[1] * (size_t)b->grid[2];
     int code = f->read(f, s, f->waves ? w->waves : blips);
     if (code) return code;
     if (f->waves) blips_from_waves(f->extent, w->waves, b->grid, blips, w->scratch, b->threads);
@@ -580,8 +595,10 @@ static int check_norms(const bspline_orbitals *b, const spline_table *t, const o
     for (int64_t l = 0; l < t->count; l++) {
         const orbital_state *s = &f->state[orbitals[l].state];
         if (fabs(norms[l] / usual - 1) > 0.02)
-            return damaged(f, "k point %d, spin %d, band %d: the norm of the orbital is %.6g, where "
-                              "most have %.6g", s->k + 1, s->spin + 1, s->band + 1, norms[l], usual);
+            return damaged(f,
+                           "k point %d, spin %d, band %d: the norm of the orbital is %.6g, where "
+                           "most have %.6g",
+                           s->k + 1, s->spin + 1, s->band + 1, norms[l], usual);
     }
     return PLUGMC_OK;
 }
@@ -591,7 +608,8 @@ static int load_table(bspline_orbitals *b, spline_table *t, const occupied *orbi
     const orbital_file *f = &b->source;
     const size_t points = (size_t)b->grid[0] * (size_t)b->grid[1] * (size_t)b->grid[2];
     size_t scratch = 2 * points;
-    if (f->waves && blip_scratch(f->extent, b->grid) > scratch) scratch = blip_scratch(f->extent, b->grid);
+    if (f->waves && blip_scratch(f->extent, b->grid) > scratch)
+        scratch = blip_scratch(f->extent, b->grid);
     workplace w = {
         .waves = malloc(orbital_file_coefficients(f) * sizeof *w.waves),
         .blips = malloc(GROUP * points * sizeof *w.blips),
@@ -615,8 +633,8 @@ static int load_table(bspline_orbitals *b, spline_table *t, const occupied *orbi
     return code;
 }
 
-/* One table for both spins, as long as the longer list, or one for each. Orbitals are in the order of
- * their eigenvalues, so that a shorter list is the beginning of a longer one. */
+/* One table for both spins, as long as the longer list, or one for each. Orbitals are in the order
+ * of their eigenvalues, so that a shorter list is the beginning of a longer one. */
 static int load_tables(bspline_orbitals *b)
 {
     const orbital_file *f = &b->source;
@@ -669,19 +687,23 @@ static int find_valence(bspline_orbitals *b)
     double sum = 0;
     for (int32_t i = 0; i < f->atoms; i++) element_of(f, i, &elements);
     if (b->valence.count != 0 && b->valence.count != elements)
-        return damaged(f, "valence has %d numbers, but the file has %d elements", b->valence.count, elements);
+        return damaged(f, "valence has %d numbers, but the file has %d elements", b->valence.count,
+                       elements);
     for (int32_t i = 0; i < f->atoms; i++) {
         if (b->valence.count)
             f->valence[i] = (double)b->valence.values[element_of(f, i, &elements)];
         else if (!f->valence[i] && elements == 1)
             f->valence[i] = (double)f->electrons / f->atoms;
         if (!(f->valence[i] > 0))
-            return damaged(f, "it does not say what valence charges its %d elements have: give them "
-                              "as 'valence', in the order in which the atoms come", elements);
+            return damaged(f,
+                           "it does not say what valence charges its %d elements have: give them "
+                           "as 'valence', in the order in which the atoms come",
+                           elements);
         sum += f->valence[i];
     }
     if (fabs(sum - f->electrons) < 1e-6) return PLUGMC_OK;
-    return damaged(f, "the atoms have %g valence charges, but there are %d electrons a primitive cell",
+    return damaged(f,
+                   "the atoms have %g valence charges, but there are %d electrons a primitive cell",
                    sum, f->electrons);
 }
 
@@ -690,7 +712,8 @@ static int prepare_ions(bspline_orbitals *b, const plugmc_box *box)
     const orbital_file *f = &b->source;
     const int32_t *tile = b->cells.tile;
     const int64_t cells = (int64_t)tile[0] * tile[1] * tile[2], n = cells * f->atoms;
-    if (n > MOST_STATES) return damaged(f, "%lld ions are more than this plugin takes", (long long)n);
+    if (n > MOST_STATES)
+        return damaged(f, "%lld ions are more than this plugin takes", (long long)n);
     double(*positions)[3] = take(f, (size_t)n, sizeof *positions);
     int32_t *atomic_number = take(f, (size_t)n, sizeof *atomic_number);
     double *valence = take(f, (size_t)n, sizeof *valence);
@@ -782,10 +805,16 @@ static int prepare_device(bspline_orbitals *b, const plugmc_host *host)
         const struct {
             const char *name;
             plugmc_kernel **out;
-        } wanted[] = {{"values", &k->values}, {"everything", &k->everything},
-                      {"values_of_few", &k->values_of_few}, {"everything_of_few", &k->everything_of_few},
-                      {"plain_values", &k->plain_values}, {"plain_everything", &k->plain_everything},
-                      {"bin", &k->bin}, {"offsets", &k->offsets}, {"places", &k->places}};
+        } wanted[] = {{"values", &k->values},
+                      {"everything", &k->everything},
+                      {"values_of_few", &k->values_of_few},
+                      {"everything_of_few", &k->everything_of_few},
+                      {"plain_values", &k->plain_values},
+                      {"plain_everything", &k->plain_everything},
+                      {"clear", &k->clear},
+                      {"bin", &k->bin},
+                      {"offsets", &k->offsets},
+                      {"places", &k->places}};
         plugmc_kernel_text text = {.size = sizeof text};
         kernel_text(b, host, i, &text);
         for (int n = 0; n < PLUGMC_COUNT(wanted) && !code; n++)
@@ -793,7 +822,9 @@ static int prepare_device(bspline_orbitals *b, const plugmc_host *host)
     }
     for (int s = 0; s < 2 && !code; s++) code = upload_table(b, &b->tables[s], host);
     b->batch = electrons > LEAST_BATCH ? electrons : LEAST_BATCH;
-    if (b->batch > 1 << 22) b->batch = 1 << 22; /* a grid of blocks has an end */
+    /* a grid of blocks has an end, and the plain layout has a block for each orbital of a point */
+    if (b->batch > 1 << 22) b->batch = 1 << 22;
+    if (b->layout == LAYOUT_PLAIN) b->batch = LEAST_BATCH;
     const size_t bytes = (size_t)b->batch * sizeof(uint32_t);
     if (!code) code = gpu->allocate(host->context, b->brick_count * sizeof(uint32_t), &b->counts);
     if (!code) code = gpu->allocate(host->context, bytes, &b->brick);
@@ -810,7 +841,8 @@ static int prepare(void *instance, const plugmc_host *host)
     b->host = b->source.host = host;
     b->threads = host->system->threads;
     b->parts = b->source.real ? 1 : 2;
-    if (b->precision == PRECISION_AUTO) b->precision = host->gpu ? PRECISION_FLOAT : PRECISION_DOUBLE;
+    if (b->precision == PRECISION_AUTO)
+        b->precision = host->gpu ? PRECISION_FLOAT : PRECISION_DOUBLE;
     b->size = b->precision == PRECISION_FLOAT ? sizeof(float) : sizeof(double);
     int code = check_box(b, host);
     if (!code) code = check_electrons(b, host);
@@ -843,25 +875,31 @@ static void release(void *instance)
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(bspline_orbitals, file, NULL,
                     "CASINO's bwfn.data, bwfn.data.b1 or pwfn.data, or QMCPACK's ES-HDF"),
-    PLUGMC_LIST_KEY(bspline_orbitals, tile, 0, "", 1, 1000, "",
-                    "primitive cells along each edge of the box, three numbers; empty: as the k points "
-                    "of the file make it"),
+    PLUGMC_LIST_KEY(
+        bspline_orbitals, tile, 0, "", 1, 1000, "",
+        "primitive cells along each edge of the box, three numbers; empty: as the k points "
+        "of the file make it"),
     PLUGMC_CHOICE_KEY(bspline_orbitals, precision, "auto", "auto|float|double",
                       "of the coefficients; auto: float on the GPU, double on the CPU"),
-    PLUGMC_REAL_KEY(bspline_orbitals, multiplicity, "2", 1, 8, "",
-                    "for files of plane waves: how much finer the grid of B-splines is than they need"),
-    PLUGMC_LIST_KEY(bspline_orbitals, valence, 0, "", 0, 118, "e",
-                    "charges of the ions, element by element in the order of the file; needed where a "
-                    "file with several elements does not say"),
-    PLUGMC_CHOICE_KEY(bspline_orbitals, layout, "coalesced", "coalesced|plain",
-                      "of the coefficients; coalesced: orbital fastest; plain: each orbital for itself, "
-                      "slow, for comparison"),
-    PLUGMC_CHOICE_KEY(bspline_orbitals, sort, "auto", "auto|yes|no",
-                      "on the GPU, whether points are sorted so that neighbours share what they read; "
-                      "auto: when there are enough of them"),
-    PLUGMC_INTEGER_KEY(bspline_orbitals, resident, "4", 1, 8, "",
-                       "blocks of 256 threads that a multiprocessor of the GPU holds when values are "
-                       "evaluated: more threads, or more registers for each"),
+    PLUGMC_REAL_KEY(
+        bspline_orbitals, multiplicity, "2", 1, 8, "",
+        "for files of plane waves: how much finer the grid of B-splines is than they need"),
+    PLUGMC_LIST_KEY(
+        bspline_orbitals, valence, 0, "", 0, 118, "e",
+        "charges of the ions, element by element in the order of the file; needed where a "
+        "file with several elements does not say"),
+    PLUGMC_CHOICE_KEY(
+        bspline_orbitals, layout, "coalesced", "coalesced|plain",
+        "of the coefficients; coalesced: orbital fastest; plain: each orbital for itself, "
+        "slow, for comparison"),
+    PLUGMC_CHOICE_KEY(
+        bspline_orbitals, sort, "auto", "auto|yes|no",
+        "on the GPU, whether points are sorted so that neighbours share what they read; "
+        "auto: when there are enough of them"),
+    PLUGMC_INTEGER_KEY(
+        bspline_orbitals, resident, "4", 1, 8, "",
+        "blocks of 256 threads that a multiprocessor of the GPU holds when values are "
+        "evaluated: more threads, or more registers for each"),
 };
 
 static const plugmc_orbitals orbitals = {

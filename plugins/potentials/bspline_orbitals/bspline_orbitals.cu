@@ -1,24 +1,25 @@
 /* bspline_orbitals.cu: orbitals at many points on the GPU.
  *
  * Compiled for TABLE (float or double: coefficients), COMPLEX (0 or 1), BLOCKS_RESIDENT (on a
- * multiprocessor) and real (float or double: results). A load is 16 bytes of a row: PACK components of neighbouring orbitals. A thread has one
- * pack of one point; `width` threads side by side read one row, so that all their loads are
- * coalesced. Weights are worked out by each thread: a few of its operations, and no waiting.
+ * multiprocessor) and real (float or double: results). A load is 16 bytes of a row: PACK components
+ * of neighbouring orbitals. A thread has one pack of one point; `width` threads side by side read
+ * one row, so that all their loads are coalesced. Weights are worked out by each thread: a few of
+ * its operations, and no waiting.
  *
  * Memory is read once for each point and neighbour, 64 rows a point: the work is to read them. With
- * many walkers, points come sorted by bricks of 4 x 4 x 4 cells of the grid, so that the rows of the
- * points in one block overlap and come from the caches.
+ * many walkers, points come sorted by bricks of 4 x 4 x 4 cells of the grid, so that the rows of
+ * the points in one block overlap and come from the caches.
  *
  * The plain layout has the orbital as the slowest index, and each thread multiplies one of the 64
  * coefficients, which are then added: versions (1) and (2) of Y. Uejima, T. Terashima, R. Maezono,
  * J. Comput. Chem. 32, 2264 (2011) and its sequel on solids; the other is their version (3).
  */
-enum { SPLINE_BLOCK = 256, SPLINE_FEW = 64, SPLINE_BRICK = 4 };
+enum { SPLINE_BLOCK = 256, SPLINE_FEW = 128, SPLINE_BRICK = 4 };
 
 /* Orbitals of one spin and points to evaluate them at. Device pointers. */
 typedef struct spline_task {
     double inverse[3][3];    /* of the primitive cell, as in plugmc_box */
-    double metric[6];        /* Laplacian from second derivatives along the grid: xx yy zz xy xz yz */
+    double metric[6]; /* Laplacian from second derivatives along the grid: xx yy zz xy xz yz */
     double slope[3][3];      /* gradient e from derivatives d along the grid: sum_d slope[e][d] */
     int32_t grid[3];
     int32_t bricks[3];
@@ -68,8 +69,8 @@ template <> struct load_of<float> { typedef float4 type; };
 template <> struct load_of<double> { typedef double2 type; };
 typedef load_of<TABLE>::type load_type;
 
-/* Where a point is in the cell: coordinates along the primitive vectors as they are, the cell of the
- * grid that it is in, and the place in that, [0, 1). */
+/* Where a point is in the cell: coordinates along the primitive vectors as they are, the cell of
+ * the grid that it is in, and the place in that, [0, 1). */
 struct place {
     double s[3];
     int32_t cell[3];
@@ -87,7 +88,7 @@ PLUGMC_FN place place_of(const spline_task &task, uint32_t point)
         double at = (p.s[d] - floor(p.s[d])) * task.grid[d];
         int32_t cell = (int32_t)at;
         p.t[d] = (TABLE)(at - cell);
-        p.cell[d] = cell < task.grid[d] ? cell : 0; /* rounded up to the edge */
+        p.cell[d] = cell >= 0 && cell < task.grid[d] ? cell : 0; /* rounded up to the edge */
     }
     return p;
 }
@@ -142,7 +143,8 @@ PLUGMC_FN void turned(double turns, double *c, double *s)
 }
 
 /* exp(i k.r) of an orbital; 1 if it is real. */
-PLUGMC_FN void phase_of(const spline_task &task, int32_t orbital, const double s[3], real *c, real *t)
+PLUGMC_FN void phase_of(const spline_task &task, int32_t orbital, const double s[3], real *c,
+                        real *t)
 {
 #if COMPLEX
     const double *k = task.phase + 3 * (orbital < task.orbitals ? orbital : 0);
@@ -221,13 +223,14 @@ PLUGMC_FN void write_all(const spline_task &task, uint32_t point, int32_t orbita
 #endif
 }
 
-/* Which pack of which point a thread has: blocks go through the chunks of a row first. False past
- * the end. */
-PLUGMC_FN bool find_work(const spline_task &task, uint32_t *point, uint32_t *column)
+/* Which pack of which point a thread has, of `threads` that share a block of them: blocks go
+ * through the chunks of a row first. False past the end. */
+PLUGMC_FN bool find_work(const spline_task &task, uint32_t thread, uint32_t threads,
+                         uint32_t *point, uint32_t *column)
 {
-    const uint32_t lane = threadIdx.x & ((1u << task.width) - 1);
+    const uint32_t lane = thread & ((1u << task.width) - 1);
     const uint32_t group = blockIdx.x / task.chunks, chunk = blockIdx.x - group * task.chunks;
-    const uint32_t p = group * (blockDim.x >> task.width) + (threadIdx.x >> task.width);
+    const uint32_t p = group * (threads >> task.width) + (thread >> task.width);
     *column = (chunk << task.width) + lane;
     if (p >= task.points || *column >= task.packs ||
         (int32_t)(*column * PACK_ORBITALS) >= task.orbitals)
@@ -236,40 +239,49 @@ PLUGMC_FN bool find_work(const spline_task &task, uint32_t *point, uint32_t *col
     return true;
 }
 
-PLUGMC_FN void sum_values(const spline_task &task)
+/* ---- Values -------------------------------------------------------------------------------------
+ */
+
+/* Rows and weights of a point. */
+struct stencil {
+    uint32_t x[4], y[4], z[4];
+    TABLE wx[4], wy[4], wz[4];
+};
+
+PLUGMC_FN stencil stencil_of(const spline_task &task, const place &p)
 {
-    uint32_t point, column, x[4], y[4], z[4];
-    if (!find_work(task, &point, &column)) return;
-    const place p = place_of(task, point);
+    stencil s;
     const uint32_t row = task.packs, line = row * task.grid[2];
-    TABLE wx[4], wy[4], wz[4], sum[PACK];
-    real phase[PACK_ORBITALS][2]; /* before the loads, so that the coordinates are not kept */
+    neighbours(p.cell[0], task.grid[0], line * task.grid[1], s.x);
+    neighbours(p.cell[1], task.grid[1], line, s.y);
+    neighbours(p.cell[2], task.grid[2], row, s.z);
+    weights(p.t[0], s.wx);
+    weights(p.t[1], s.wy);
+    weights(p.t[2], s.wz);
+    return s;
+}
+
+/* Adds the 16 rows of one neighbour along x. */
+PLUGMC_FN void add_values(const load_type *table, const stencil &s, uint32_t x, TABLE wx,
+                          TABLE sum[PACK])
+{
 #pragma unroll
-    for (int o = 0; o < PACK_ORBITALS; o++)
-        phase_of(task, (int32_t)column * PACK_ORBITALS + o, p.s, &phase[o][0], &phase[o][1]);
-    neighbours(p.cell[0], task.grid[0], line * task.grid[1], x);
-    neighbours(p.cell[1], task.grid[1], line, y);
-    neighbours(p.cell[2], task.grid[2], row, z);
-    weights(p.t[0], wx);
-    weights(p.t[1], wy);
-    weights(p.t[2], wz);
-    const load_type *table = (const load_type *)task.table + column;
+    for (int j = 0; j < 4; j++) {
+        const load_type *from = table + (x + s.y[j]);
+        const TABLE w = wx * s.wy[j];
+        pack a[4];
 #pragma unroll
-    for (int c = 0; c < PACK; c++) sum[c] = 0;
+        for (int k = 0; k < 4; k++) a[k] = load(from + s.z[k]);
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const load_type *from = table + (x[i] + y[j]);
-            const TABLE w = wx[i] * wy[j];
-            pack a[4];
-#pragma unroll
-            for (int k = 0; k < 4; k++) a[k] = load(from + z[k]);
-#pragma unroll
-            for (int c = 0; c < PACK; c++)
-                sum[c] += w * (wz[0] * a[0].of[c] + wz[1] * a[1].of[c] + wz[2] * a[2].of[c] +
-                               wz[3] * a[3].of[c]);
-        }
+        for (int c = 0; c < PACK; c++)
+            sum[c] += w * (s.wz[0] * a[0].of[c] + s.wz[1] * a[1].of[c] + s.wz[2] * a[2].of[c] +
+                           s.wz[3] * a[3].of[c]);
+    }
+}
+
+PLUGMC_FN void write_values(const spline_task &task, uint32_t point, uint32_t column,
+                            const real phase[PACK_ORBITALS][2], const TABLE sum[PACK])
+{
 #pragma unroll
     for (int o = 0; o < PACK_ORBITALS; o++) {
         const int32_t orbital = (int32_t)column * PACK_ORBITALS + o;
@@ -278,104 +290,202 @@ PLUGMC_FN void sum_values(const spline_task &task)
     }
 }
 
-PLUGMC_FN void sum_everything(const spline_task &task)
+/* Before the loads, so that coordinates are not kept in registers. */
+PLUGMC_FN void phases_of(const spline_task &task, uint32_t column, const double s[3],
+                         real phase[PACK_ORBITALS][2])
 {
-    uint32_t point, column, x[4], y[4], z[4];
-    if (!find_work(task, &point, &column)) return;
-    const place p = place_of(task, point);
-    const uint32_t row = task.packs, line = row * task.grid[2];
-    TABLE wx[3][4], wy[3][4], wz[3][4], metric[6], sums[5][PACK];
-    neighbours(p.cell[0], task.grid[0], line * task.grid[1], x);
-    neighbours(p.cell[1], task.grid[1], line, y);
-    neighbours(p.cell[2], task.grid[2], row, z);
-    weights(p.t[0], wx[0]);
-    weights(p.t[1], wy[0]);
-    weights(p.t[2], wz[0]);
-    first_derivatives(p.t[0], wx[1]);
-    first_derivatives(p.t[1], wy[1]);
-    first_derivatives(p.t[2], wz[1]);
-    second_derivatives(p.t[0], wx[2]);
-    second_derivatives(p.t[1], wy[2]);
-    second_derivatives(p.t[2], wz[2]);
-    const load_type *table = (const load_type *)task.table + column;
 #pragma unroll
-    for (int m = 0; m < 6; m++) metric[m] = (TABLE)task.metric[m];
-#pragma unroll
-    for (int q = 0; q < 5; q++)
-#pragma unroll
-        for (int c = 0; c < PACK; c++) sums[q][c] = 0;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const load_type *from = table + (x[i] + y[j]);
-            const TABLE xy = wx[0][i] * wy[0][j], fx = wx[1][i] * wy[0][j], fy = wx[0][i] * wy[1][j];
-            const TABLE l0 = metric[0] * wx[2][i] * wy[0][j] + metric[1] * wx[0][i] * wy[2][j] +
-                             metric[3] * wx[1][i] * wy[1][j];
-            const TABLE l1 = metric[4] * fx + metric[5] * fy, l2 = metric[2] * xy;
-            pack a[4];
-#pragma unroll
-            for (int k = 0; k < 4; k++) a[k] = load(from + z[k]);
-#pragma unroll
-            for (int c = 0; c < PACK; c++) {
-                TABLE s[3];
-#pragma unroll
-                for (int m = 0; m < 3; m++)
-                    s[m] = wz[m][0] * a[0].of[c] + wz[m][1] * a[1].of[c] + wz[m][2] * a[2].of[c] +
-                           wz[m][3] * a[3].of[c];
-                sums[0][c] += xy * s[0];
-                sums[1][c] += fx * s[0];
-                sums[2][c] += fy * s[0];
-                sums[3][c] += xy * s[1];
-                sums[4][c] += l0 * s[0] + l1 * s[1] + l2 * s[2];
-            }
-        }
-#pragma unroll
-    for (int o = 0; o < PACK_ORBITALS; o++) {
-        const int32_t orbital = (int32_t)column * PACK_ORBITALS + o;
-        if (orbital >= task.orbitals) break;
-        TABLE of_orbital[5][PARTS];
-#pragma unroll
-        for (int q = 0; q < 5; q++)
-#pragma unroll
-            for (int part = 0; part < PARTS; part++) of_orbital[q][part] = sums[q][PARTS * o + part];
-        real c, t;
-        phase_of(task, orbital, p.s, &c, &t);
-        write_all(task, point, orbital, c, t, of_orbital);
-    }
+    for (int o = 0; o < PACK_ORBITALS; o++)
+        phase_of(task, (int32_t)column * PACK_ORBITALS + o, s, &phase[o][0], &phase[o][1]);
 }
 
 /* Many points: as many threads as hide the time of a load. */
 extern "C" __global__ void __launch_bounds__(SPLINE_BLOCK, BLOCKS_RESIDENT)
     values(const __grid_constant__ spline_task task)
 {
+    uint32_t point, column;
+    real phase[PACK_ORBITALS][2];
+    TABLE sum[PACK];
     plugmc_wait();
-    sum_values(task);
+    if (!find_work(task, threadIdx.x, SPLINE_BLOCK, &point, &column)) return;
+    const place p = place_of(task, point);
+    phases_of(task, column, p.s, phase);
+    const stencil s = stencil_of(task, p);
+    const load_type *table = (const load_type *)task.table + column;
+#pragma unroll
+    for (int c = 0; c < PACK; c++) sum[c] = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) add_values(table, s, s.x[i], s.wx[i], sum);
+    write_values(task, point, column, phase, sum);
+}
+
+PLUGMC_FN TABLE one_of(const TABLE w[4], uint32_t i)
+{
+    return i == 0 ? w[0] : i == 1 ? w[1] : i == 2 ? w[2] : w[3];
+}
+PLUGMC_FN uint32_t one_of(const uint32_t w[4], uint32_t i)
+{
+    return i == 0 ? w[0] : i == 1 ? w[1] : i == 2 ? w[2] : w[3];
+}
+
+/* Sums of `n` numbers of the four warps of a block, in the first warp. */
+template <int n> PLUGMC_FN void add_warps(TABLE *sums)
+{
+    __shared__ TABLE of_others[3][n][32];
+    const uint32_t warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+#pragma unroll
+    for (int c = 0; c < n; c++)
+        if (warp > 0) of_others[warp - 1][c][lane] = sums[c];
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < n; c++)
+        if (warp == 0)
+            sums[c] += (of_others[0][c][lane] + of_others[1][c][lane]) + of_others[2][c][lane];
+}
+
+/* Few points: each of four warps has one of the neighbours along x, so that more threads wait for
+ * loads at the same time. */
+extern "C" __global__ void __launch_bounds__(SPLINE_FEW)
+    values_of_few(const __grid_constant__ spline_task task)
+{
+    const uint32_t i = threadIdx.x >> 5;
+    uint32_t point = 0, column = 0;
+    real phase[PACK_ORBITALS][2];
+    TABLE sum[PACK];
+    plugmc_wait();
+    const bool busy = find_work(task, threadIdx.x & 31, 32, &point, &column);
+#pragma unroll
+    for (int c = 0; c < PACK; c++) sum[c] = 0;
+    if (busy) {
+        const place p = place_of(task, point);
+        const stencil s = stencil_of(task, p);
+        add_values((const load_type *)task.table + column, s, one_of(s.x, i), one_of(s.wx, i), sum);
+        phases_of(task, column, p.s, phase);
+    }
+    add_warps<PACK>(sum);
+    if (busy && i == 0) write_values(task, point, column, phase, sum);
+}
+
+/* ---- Values, gradients and Laplacians
+ * ------------------------------------------------------------ */
+
+/* Rows, weights and their derivatives. */
+struct full_stencil {
+    uint32_t x[4], y[4], z[4];
+    TABLE wx[3][4], wy[3][4], wz[3][4], metric[6];
+};
+
+PLUGMC_FN full_stencil full_stencil_of(const spline_task &task, const place &p)
+{
+    full_stencil s;
+    const uint32_t row = task.packs, line = row * task.grid[2];
+    neighbours(p.cell[0], task.grid[0], line * task.grid[1], s.x);
+    neighbours(p.cell[1], task.grid[1], line, s.y);
+    neighbours(p.cell[2], task.grid[2], row, s.z);
+    weights(p.t[0], s.wx[0]);
+    weights(p.t[1], s.wy[0]);
+    weights(p.t[2], s.wz[0]);
+    first_derivatives(p.t[0], s.wx[1]);
+    first_derivatives(p.t[1], s.wy[1]);
+    first_derivatives(p.t[2], s.wz[1]);
+    second_derivatives(p.t[0], s.wx[2]);
+    second_derivatives(p.t[1], s.wy[2]);
+    second_derivatives(p.t[2], s.wz[2]);
+#pragma unroll
+    for (int m = 0; m < 6; m++) s.metric[m] = (TABLE)task.metric[m];
+    return s;
+}
+
+/* The 16 rows of one neighbour along x; wx: weight and derivatives. sums [5][PACK]. */
+PLUGMC_FN void add_everything(const load_type *table, const full_stencil &s, uint32_t x, TABLE wx,
+                              TABLE dx, TABLE ddx, TABLE sums[5][PACK])
+{
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const load_type *from = table + (x + s.y[j]);
+        const TABLE xy = wx * s.wy[0][j], fx = dx * s.wy[0][j], fy = wx * s.wy[1][j];
+        const TABLE l0 = s.metric[0] * ddx * s.wy[0][j] + s.metric[1] * wx * s.wy[2][j] +
+                         s.metric[3] * dx * s.wy[1][j];
+        const TABLE l1 = s.metric[4] * fx + s.metric[5] * fy, l2 = s.metric[2] * xy;
+        pack a[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++) a[k] = load(from + s.z[k]);
+#pragma unroll
+        for (int c = 0; c < PACK; c++) {
+            TABLE along[3];
+#pragma unroll
+            for (int m = 0; m < 3; m++)
+                along[m] = s.wz[m][0] * a[0].of[c] + s.wz[m][1] * a[1].of[c] +
+                           s.wz[m][2] * a[2].of[c] + s.wz[m][3] * a[3].of[c];
+            sums[0][c] += xy * along[0];
+            sums[1][c] += fx * along[0];
+            sums[2][c] += fy * along[0];
+            sums[3][c] += xy * along[1];
+            sums[4][c] += l0 * along[0] + l1 * along[1] + l2 * along[2];
+        }
+    }
+}
+
+PLUGMC_FN void write_everything(const spline_task &task, uint32_t point, uint32_t column,
+                                const double s[3], const TABLE sums[5][PACK])
+{
+#pragma unroll
+    for (int o = 0; o < PACK_ORBITALS; o++) {
+        const int32_t orbital = (int32_t)column * PACK_ORBITALS + o;
+        if (orbital >= task.orbitals) break;
+        TABLE of_orbital[5][PARTS];
+        real c, t;
+#pragma unroll
+        for (int q = 0; q < 5; q++)
+#pragma unroll
+            for (int part = 0; part < PARTS; part++)
+                of_orbital[q][part] = sums[q][PARTS * o + part];
+        phase_of(task, orbital, s, &c, &t);
+        write_all(task, point, orbital, c, t, of_orbital);
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(SPLINE_BLOCK, 2)
     everything(const __grid_constant__ spline_task task)
 {
+    uint32_t point, column;
+    TABLE sums[5][PACK];
     plugmc_wait();
-    sum_everything(task);
-}
-
-/* Few points: small blocks, so that all multiprocessors have some, and registers for many loads. */
-extern "C" __global__ void __launch_bounds__(SPLINE_FEW)
-    values_of_few(const __grid_constant__ spline_task task)
-{
-    plugmc_wait();
-    sum_values(task);
+    if (!find_work(task, threadIdx.x, SPLINE_BLOCK, &point, &column)) return;
+    const place p = place_of(task, point);
+    const full_stencil s = full_stencil_of(task, p);
+    const load_type *table = (const load_type *)task.table + column;
+#pragma unroll
+    for (int c = 0; c < 5 * PACK; c++) sums[c / PACK][c % PACK] = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        add_everything(table, s, s.x[i], s.wx[0][i], s.wx[1][i], s.wx[2][i], sums);
+    write_everything(task, point, column, p.s, sums);
 }
 
 extern "C" __global__ void __launch_bounds__(SPLINE_FEW)
     everything_of_few(const __grid_constant__ spline_task task)
 {
+    const uint32_t i = threadIdx.x >> 5;
+    uint32_t point = 0, column = 0;
+    TABLE sums[5][PACK];
+    place p;
     plugmc_wait();
-    sum_everything(task);
+    const bool busy = find_work(task, threadIdx.x & 31, 32, &point, &column);
+#pragma unroll
+    for (int c = 0; c < 5 * PACK; c++) sums[c / PACK][c % PACK] = 0;
+    if (busy) {
+        p = place_of(task, point);
+        const full_stencil s = full_stencil_of(task, p);
+        add_everything((const load_type *)task.table + column, s, one_of(s.x, i),
+                       one_of(s.wx[0], i), one_of(s.wx[1], i), one_of(s.wx[2], i), sums);
+    }
+    add_warps<5 * PACK>(&sums[0][0]);
+    if (busy && i == 0) write_everything(task, point, column, p.s, sums);
 }
 
-/* ---- Plain layout: a block of 64 threads for one orbital and one point -------------------------- */
+/* ---- Plain layout: a block of 64 threads for one orbital and one point --------------------------
+ */
 
 /* Sum over 64 threads, in thread 0. */
 PLUGMC_FN TABLE block_sum(TABLE v, TABLE *half)
@@ -407,7 +517,10 @@ PLUGMC_FN void plain(const spline_task &task, bool derivatives)
             if (m == 0) weights(p.t[d], all);
             if (m == 1) first_derivatives(p.t[d], all);
             if (m == 2) second_derivatives(p.t[d], all);
-            w[m][d] = index[d] == 0 ? all[0] : index[d] == 1 ? all[1] : index[d] == 2 ? all[2] : all[3];
+            w[m][d] = index[d] == 0   ? all[0]
+                      : index[d] == 1 ? all[1]
+                      : index[d] == 2 ? all[2]
+                                      : all[3];
         }
     }
     const TABLE factor[5] = {
@@ -436,7 +549,8 @@ PLUGMC_FN void plain(const spline_task &task, bool derivatives)
         write_value(task, point, (int32_t)orbital, c, t, sums[0]);
 }
 
-extern "C" __global__ void __launch_bounds__(64) plain_values(const __grid_constant__ spline_task task)
+extern "C" __global__ void __launch_bounds__(64)
+    plain_values(const __grid_constant__ spline_task task)
 {
     plugmc_wait();
     plain(task, false);
@@ -449,7 +563,16 @@ extern "C" __global__ void __launch_bounds__(64)
     plain(task, true);
 }
 
-/* ---- Points sorted by bricks --------------------------------------------------------------------- */
+/* ---- Points sorted by bricks
+ * --------------------------------------------------------------------- */
+
+/* A kernel and no fill, which would end the overlap of launches. */
+extern "C" __global__ void clear(uint32_t *counts, uint32_t bricks)
+{
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    plugmc_wait();
+    if (i < bricks) counts[i] = 0;
+}
 
 /* counts [bricks]: points in each, cleared before; brick and rank [points]. */
 extern "C" __global__ void bin(const __grid_constant__ spline_task task, uint32_t *counts,

@@ -116,11 +116,14 @@ static int read_header(orbital_file *f, counts *c)
     if (!code && (!extended || localized))
         code = damaged(f, "%s: it has localized orbitals, which this plugin does not read", where);
     if (!code) code = check_finite(f, where, "the cutoff", &f->cutoff, 1, 1e5);
-    if (!code && !(f->cutoff > 0)) code = damaged(f, "%s: the cutoff is %g Hartree", where, f->cutoff);
-    if (!code) code = check_count(f, where, "the number of electrons", f->electrons, 1, MOST_ELECTRONS);
+    if (!code && !(f->cutoff > 0))
+        code = damaged(f, "%s: the cutoff is %g Hartree", where, f->cutoff);
+    if (!code)
+        code = check_count(f, where, "the number of electrons", f->electrons, 1, MOST_ELECTRONS);
     if (!code) code = check_count(f, where, "the number of atoms", f->atoms, 1, MOST_ATOMS);
     if (!code) code = check_count(f, where, "the number of G vectors", waves, 0, INT32_MAX);
-    if (!code) code = check_count(f, where, "the number of k points", f->k_points, 1, MOST_K_POINTS);
+    if (!code)
+        code = check_count(f, where, "the number of k points", f->k_points, 1, MOST_K_POINTS);
     if (!code) code = check_count(f, where, "the number of bands", c->bands, 1, MOST_BANDS);
     for (int d = 0; d < 3 && !code; d++)
         code = check_count(f, where, "an edge of the blip grid", f->grid[d], LEAST_GRID, MOST_GRID);
@@ -213,8 +216,8 @@ static int read_states(orbital_file *f, record *r, const counts *c, int64_t firs
     for (int32_t i = 0; i < 2 * nk; i++) {
         int32_t bands = get_integer(r);
         if (bands != nb)
-            return damaged(f, "record 2: k point %d has %d bands, but the header says %d", i / 2 + 1,
-                           bands, nb);
+            return damaged(f, "record 2: k point %d has %d bands, but the header says %d",
+                           i / 2 + 1, bands, nb);
     }
     /* eigenvalues [spin][k][band], orbitals [k][spin][band] */
     const size_t values = r->at;

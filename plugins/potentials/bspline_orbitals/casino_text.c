@@ -84,7 +84,8 @@ static bool number_of(const char *word, double *value)
     for (const char *c = word; *c && n < LONGEST_NUMBER - 1; c++) {
         bool mark = *c == 'd' || *c == 'D' || *c == 'e' || *c == 'E';
         bool sign = (*c == '-' || *c == '+') && c > word && isdigit((unsigned char)c[-1]);
-        if (!mark && !isdigit((unsigned char)*c) && *c != '.' && *c != '-' && *c != '+') return false;
+        if (!mark && !isdigit((unsigned char)*c) && *c != '.' && *c != '-' && *c != '+')
+            return false;
         if (sign && !exponent) copy[n++] = 'e';
         copy[n++] = mark ? 'e' : *c;
         exponent |= mark || sign;
@@ -130,7 +131,8 @@ static int read_mark(orbital_file *f, char wanted)
 {
     int c = skip_blanks(f);
     if (c == wanted) return PLUGMC_OK;
-    if (c == EOF) return damaged(f, "line %lld: the file ends inside of an orbital", (long long)f->line);
+    if (c == EOF)
+        return damaged(f, "line %lld: the file ends inside of an orbital", (long long)f->line);
     return damaged(f, "line %lld: '%c' stands where a complex number (re,im) needs '%c'",
                    (long long)f->line, isprint(c) ? c : '?', wanted);
 }
@@ -197,7 +199,8 @@ static int read_basics(orbital_file *f)
     if (!code) code = find_label(f, "planewavecutoff", "Plane wave cutoff");
     if (!code) code = read_real(f, "the plane wave cutoff", &f->cutoff);
     if (!code && !(f->cutoff > 0 && f->cutoff < 1e5))
-        code = damaged(f, "line %lld: the plane wave cutoff is %g Hartree", (long long)f->line, f->cutoff);
+        code = damaged(f, "line %lld: the plane wave cutoff is %g Hartree", (long long)f->line,
+                       f->cutoff);
     if (!code) code = read_polarised(f);
     if (!code) code = read_energies(f);
     if (!code) code = find_label(f, "numberofelectrons", "Number of electrons per primitive cell");
@@ -212,7 +215,8 @@ static int read_geometry(orbital_file *f)
     if (!code) code = find_label(f, "numberofatoms", "Number of atoms per primitive cell");
     if (!code) code = read_integer(f, "the number of atoms", 1, MOST_ATOMS, &f->atoms);
     if (!code && f->atoms > f->bytes / 8)
-        code = damaged(f, "line %lld: %d atoms do not fit into the file", (long long)f->line, f->atoms);
+        code = damaged(f, "line %lld: %d atoms do not fit into the file", (long long)f->line,
+                       f->atoms);
     if (code) return code;
     f->atomic_number = take(f, (size_t)f->atoms, sizeof *f->atomic_number);
     f->position = take(f, (size_t)f->atoms, sizeof *f->position);
@@ -270,7 +274,8 @@ static int read_waves(orbital_file *f)
     while (!code && read_line(f, line)) {
         squeeze(line);
         if (strstr(line, "wavefunction")) {
-            if (waves == 0) return damaged(f, "line %lld: there is neither a G vector nor a 'Blip grid'", from);
+            if (waves == 0)
+                return damaged(f, "line %lld: there is neither a G vector nor a 'Blip grid'", from);
             snprintf(line, sizeof line, "lines %lld to %lld", from, from + waves - 1);
             return set_waves(f, line);
         }
@@ -293,7 +298,8 @@ static int read_values(orbital_file *f, int64_t count, double complex *out)
     if (first != EOF) ungetc(first, f->stream);
     if (!out && f->states == 0) f->brackets = complex_values;
     if (f->brackets != complex_values)
-        return damaged(f, "line %lld: some orbitals are real and others complex", (long long)f->line);
+        return damaged(f, "line %lld: some orbitals are real and others complex",
+                       (long long)f->line);
     for (int64_t i = 0; i < count && !code; i++) {
         double re = 0, im = 0;
         if (complex_values) code = read_mark(f, '(');
@@ -327,13 +333,16 @@ static int read_band(orbital_file *f, expected e)
     if (!code) code = read_real(f, "the eigenvalue", &eigenvalue);
     if (code) return code;
     if (band != e.band + 1 || spin != e.spin + 1)
-        return damaged(f, "line %lld: band %d of spin %d stands where k point %d should have band %d "
-                          "of spin %d", (long long)f->line, band, spin, e.k + 1, e.band + 1, e.spin + 1);
+        return damaged(f,
+                       "line %lld: band %d of spin %d stands where k point %d should have band %d "
+                       "of spin %d",
+                       (long long)f->line, band, spin, e.k + 1, e.band + 1, e.spin + 1);
     const long long here = f->line;
     if (!read_line(f, line)) *line = 0; /* the rest: "F", or nothing */
     squeeze(line);
     if (*line == 't')
-        return damaged(f, "line %lld: the orbital is localized, which this plugin does not read", here);
+        return damaged(f, "line %lld: the orbital is localized, which this plugin does not read",
+                       here);
     if (!read_line(f, line) || !strstr((squeeze(line), line), "coefficients"))
         return damaged(f, "line %lld: there is no heading of coefficients", (long long)f->line);
     orbital_state s = {e.k, e.spin, e.band, eigenvalue, ftello(f->stream), f->line};
@@ -362,10 +371,13 @@ static int read_k_point(orbital_file *f, int32_t k)
 {
     int32_t number = 0, bands[2] = {0, 0};
     double v[3];
-    int code = find_label(f, "kpoint", "k-point # ; # of bands (up spin/down spin); k-point coords");
+    int code =
+        find_label(f, "kpoint", "k-point # ; # of bands (up spin/down spin); k-point coords");
     if (!code) code = read_integer(f, "the number of the k point", 1, MOST_K_POINTS, &number);
     if (!code) code = read_integer(f, "the number of bands", 1, MOST_BANDS, &bands[SPIN_UP]);
-    if (!code) code = read_integer(f, "the number of bands of spin down", 0, MOST_BANDS, &bands[SPIN_DOWN]);
+    if (!code)
+        code =
+            read_integer(f, "the number of bands of spin down", 0, MOST_BANDS, &bands[SPIN_DOWN]);
     if (!code) code = read_vector(f, "the k vector", v);
     if (code) return code;
     if (number != k + 1)
@@ -385,11 +397,13 @@ static int read_k_point(orbital_file *f, int32_t k)
 
 static int read_orbital(orbital_file *f, const orbital_state *s, double complex *out)
 {
-    if (fseeko(f->stream, s->at, SEEK_SET)) return damaged(f, "line %lld cannot be read", (long long)s->line);
+    if (fseeko(f->stream, s->at, SEEK_SET))
+        return damaged(f, "line %lld cannot be read", (long long)s->line);
     f->line = s->line;
     if (!f->waves) return read_values(f, value_count(f), out);
     double complex *values = malloc((size_t)f->waves * sizeof *values);
-    if (!values) return f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for an orbital");
+    if (!values)
+        return f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for an orbital");
     int code = read_values(f, f->waves, values);
     if (!code) place_waves(f, (const int32_t(*)[3])f->wave, f->waves, values, out);
     free(values);
@@ -405,12 +419,14 @@ int open_casino_text(orbital_file *f)
     if (!code) code = read_waves(f);
     if (!code) f->format = f->waves ? "CASINO pwfn.data" : "CASINO bwfn.data";
     if (!code && value_count(f) > f->bytes)
-        code = damaged(f, "line %lld: orbitals of %lld numbers do not fit into a file of %lld bytes",
-                       (long long)f->line, (long long)value_count(f), (long long)f->bytes);
+        code =
+            damaged(f, "line %lld: orbitals of %lld numbers do not fit into a file of %lld bytes",
+                    (long long)f->line, (long long)value_count(f), (long long)f->bytes);
     if (!code) code = find_label(f, "numberofkpoints", "Number of k-points");
     if (!code) code = read_integer(f, "the number of k points", 1, MOST_K_POINTS, &f->k_points);
     if (!code && f->k_points > f->bytes / 16)
-        code = damaged(f, "line %lld: %d k points do not fit into the file", (long long)f->line, f->k_points);
+        code = damaged(f, "line %lld: %d k points do not fit into the file", (long long)f->line,
+                       f->k_points);
     f->k = code ? NULL : take(f, (size_t)f->k_points, sizeof *f->k);
     if (!code && !f->k) code = PLUGMC_ERROR_MEMORY;
     for (int32_t k = 0; k < f->k_points && !code; k++) code = read_k_point(f, k);

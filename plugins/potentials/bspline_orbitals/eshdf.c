@@ -74,7 +74,8 @@ static int read_set(const orbital_file *f, const char *path, H5T_class_t class, 
     if (set < 0) return damaged(f, "%s: there is no such data set", path);
     int64_t found = size_of(set);
     if (!has_class(set, class))
-        code = damaged(f, "%s: it does not hold %s", path, class == H5T_INTEGER ? "integers" : "reals");
+        code = damaged(f, "%s: it does not hold %s", path,
+                       class == H5T_INTEGER ? "integers" : "reals");
     else if (found != count)
         code = damaged(f, "%s: it has %lld numbers instead of %lld", path, (long long)found,
                        (long long)count);
@@ -174,13 +175,17 @@ static int read_electrons(orbital_file *f)
     int32_t electrons[2] = {0, 0};
     int code = read_integers(f, "/electrons/number_of_electrons", 2, electrons);
     for (int s = 0; s < 2 && !code; s++)
-        code = check_count(f, "/electrons/number_of_electrons", "it", electrons[s], 0, MOST_ELECTRONS / 2);
+        code = check_count(f, "/electrons/number_of_electrons", "it", electrons[s], 0,
+                           MOST_ELECTRONS / 2);
     f->electrons = electrons[0] + electrons[1];
-    if (!code) code = check_count(f, "/electrons/number_of_electrons", "the sum", f->electrons, 1, MOST_ELECTRONS);
+    if (!code)
+        code = check_count(f, "/electrons/number_of_electrons", "the sum", f->electrons, 1,
+                           MOST_ELECTRONS);
     if (!code) code = read_count(f, "/electrons/number_of_spins", 1, 2, &f->spins);
     if (!code) code = read_count(f, "/electrons/number_of_kpoints", 1, MOST_K_POINTS, &f->k_points);
     if (!code && f->k_points > f->bytes / 24)
-        code = damaged(f, "/electrons/number_of_kpoints: %d k points do not fit into the file", f->k_points);
+        code = damaged(f, "/electrons/number_of_kpoints: %d k points do not fit into the file",
+                       f->k_points);
     return code;
 }
 
@@ -252,13 +257,16 @@ static int read_states(orbital_file *f, int32_t k, int32_t spin, int32_t *room)
         *room = larger;
     }
     double *eigenvalue = malloc((size_t)n * sizeof *eigenvalue);
-    if (!eigenvalue) return f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for %d eigenvalues", n);
+    if (!eigenvalue)
+        return f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for %d eigenvalues",
+                             n);
     snprintf(path, sizeof path, "/electrons/kpoint_%d/spin_%d/eigenvalues", k, spin);
     code = read_reals(f, path, n, eigenvalue);
     for (int32_t band = 0; band < n && !code; band++) {
         snprintf(path, sizeof path, "/electrons/kpoint_%d/spin_%d/state_%d/psi_g", k, spin, band);
         if (!exists(f, path))
-            code = damaged(f, "%s: there is no such data set, but there should be %d states", path, n);
+            code =
+                damaged(f, "%s: there is no such data set, but there should be %d states", path, n);
         f->state[f->states++] = (orbital_state){k, spin, band, eigenvalue[band], 0, 0};
     }
     free(eigenvalue);
@@ -275,7 +283,8 @@ static int read_k_points(orbital_file *f)
     for (int32_t k = 0; k < f->k_points && !code; k++) {
         snprintf(path, sizeof path, "/electrons/kpoint_%d/reduced_k", k);
         code = read_reals(f, path, 3, f->k[k]);
-        for (int32_t spin = 0; spin < f->spins && !code; spin++) code = read_states(f, k, spin, &room);
+        for (int32_t spin = 0; spin < f->spins && !code; spin++)
+            code = read_states(f, k, spin, &room);
     }
     return code;
 }
@@ -291,12 +300,15 @@ static int read_coefficients(orbital_file *f, const orbital_state *s, double com
     if (code) return code;
     int32_t(*wave)[3] = own ? malloc((size_t)count * sizeof *wave) : f->wave;
     double complex *values = malloc((size_t)count * sizeof *values);
-    if (!wave || !values) code = f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for an orbital");
+    if (!wave || !values)
+        code = f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for an orbital");
     if (!code && own) code = read_waves_of(f, s->k, count, wave);
     for (int32_t i = 0; i < count && own && !code; i++)
         for (int d = 0; d < 3; d++)
-            if (abs(wave[i][d]) > f->extent[d]) code = damaged(f, "/electrons/kpoint_%d/gvectors: it has changed", s->k);
-    snprintf(path, sizeof path, "/electrons/kpoint_%d/spin_%d/state_%d/psi_g", s->k, s->spin, s->band);
+            if (abs(wave[i][d]) > f->extent[d])
+                code = damaged(f, "/electrons/kpoint_%d/gvectors: it has changed", s->k);
+    snprintf(path, sizeof path, "/electrons/kpoint_%d/spin_%d/state_%d/psi_g", s->k, s->spin,
+             s->band);
     if (!code) code = read_reals(f, path, 2 * (int64_t)count, (double *)values);
     if (!code) place_waves(f, (const int32_t(*)[3])wave, count, values, out);
     if (own) free(wave);
@@ -321,7 +333,8 @@ static void close_file(orbital_file *f)
 static int open_whole(orbital_file *f)
 {
     f->hdf = H5Fopen(f->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    int code = f->hdf >= 0 ? PLUGMC_OK : damaged(f, "HDF5 cannot open it: it is truncated or damaged");
+    int code =
+        f->hdf >= 0 ? PLUGMC_OK : damaged(f, "HDF5 cannot open it: it is truncated or damaged");
     if (!code) code = check_format(f);
     if (!code) code = read_reals(f, "/supercell/primitive_vectors", 9, f->lattice[0]);
     if (!code) code = set_lattice(f, "/supercell/primitive_vectors");
@@ -338,8 +351,9 @@ static int open_whole(orbital_file *f)
 /* ---- A rehearsal --------------------------------------------------------------------------- */
 
 /* The library of HDF5 may crash on damaged files, loop for ever, or ask for absurd amounts of
- * memory. So all that will be read is first read once in a child process. If that ends well, reading
- * it again does; if it fails, its sentence comes back through a pipe; if it dies, that is said. */
+ * memory. So all that will be read is first read once in a child process. If that ends well,
+ * reading it again does; if it fails, its sentence comes back through a pipe; if it dies, that is
+ * said. */
 
 typedef struct rehearsal {
     int pipe; /* where the sentence goes */
@@ -416,7 +430,8 @@ static int rehearse(orbital_file *f)
 {
     int ends[2], status = 0;
     char sentence[1100];
-    if (pipe2(ends, O_CLOEXEC)) return damaged(f, "no pipe to a child process: %s", strerror(errno));
+    if (pipe2(ends, O_CLOEXEC))
+        return damaged(f, "no pipe to a child process: %s", strerror(errno));
     pid_t child = fork();
     if (child == 0) rehearse_in_child(f, ends[1]);
     close(ends[1]);

@@ -33,10 +33,13 @@ static int check_members(const orbital_file *f, const int32_t tile[3])
     for (int32_t k = 0; k < f->k_points; k++)
         for (int d = 0; d < 3; d++)
             if (!(from_integer(tile[d] * (f->k[k][d] - f->k[0][d])) < tile[d] * k_tolerance))
-                return damaged(f, "k point %d, (%.6g %.6g %.6g) in reciprocal vectors, does not belong "
-                                  "to a cell of %d x %d x %d primitive cells with k point 1, (%.6g "
-                                  "%.6g %.6g)", k + 1, f->k[k][0], f->k[k][1], f->k[k][2], tile[0],
-                               tile[1], tile[2], f->k[0][0], f->k[0][1], f->k[0][2]);
+                return damaged(
+                    f,
+                    "k point %d, (%.6g %.6g %.6g) in reciprocal vectors, does not belong "
+                    "to a cell of %d x %d x %d primitive cells with k point 1, (%.6g "
+                    "%.6g %.6g)",
+                    k + 1, f->k[k][0], f->k[k][1], f->k[k][2], tile[0], tile[1], tile[2],
+                    f->k[0][0], f->k[0][1], f->k[0][2]);
     return PLUGMC_OK;
 }
 
@@ -96,7 +99,9 @@ int occupy(const orbital_file *f, const k_set *set, int32_t spin, int64_t count,
     static const char *const names[] = {"up", "down"};
     const int32_t of_file = f->spins == 2 ? spin : SPIN_UP;
     candidate *all = malloc(2 * (size_t)f->states * sizeof *all);
-    if (!all) return f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for %d orbitals", f->states);
+    if (!all)
+        return f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for %d orbitals",
+                             f->states);
     int64_t n = 0;
     for (int32_t i = 0; i < f->states; i++) {
         const orbital_state *s = &f->state[i];
@@ -106,17 +111,21 @@ int occupy(const orbital_file *f, const k_set *set, int32_t spin, int64_t count,
     }
     if (n < count) {
         free(all);
-        return damaged(f, "it has %lld orbitals for spin %s, but the run has %lld such electrons: it "
-                          "has too few bands", (long long)n, names[spin], (long long)count);
+        return damaged(f,
+                       "it has %lld orbitals for spin %s, but the run has %lld such electrons: it "
+                       "has too few bands",
+                       (long long)n, names[spin], (long long)count);
     }
     qsort(all, (size_t)n, sizeof *all, by_energy);
     for (int64_t i = 0; i < count; i++) out[i] = all[i].orbital;
-    double gap = n > count && count > 0 ? all[count].eigenvalue - all[count - 1].eigenvalue : INFINITY;
+    double gap =
+        n > count && count > 0 ? all[count].eigenvalue - all[count - 1].eigenvalue : INFINITY;
     if (gap < shell_width)
-        f->host->warn(f->host->context,
-                      "%s: the %lld orbitals of lowest eigenvalue for spin %s end inside of a shell: "
-                      "the next one is only %.2g Hartree higher, and which of them is taken is chance",
-                      f->path, (long long)count, names[spin], gap);
+        f->host->warn(
+            f->host->context,
+            "%s: the %lld orbitals of lowest eigenvalue for spin %s end inside of a shell: "
+            "the next one is only %.2g Hartree higher, and which of them is taken is chance",
+            f->path, (long long)count, names[spin], gap);
     free(all);
     return PLUGMC_OK;
 }

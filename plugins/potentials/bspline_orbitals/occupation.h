@@ -20,7 +20,7 @@ typedef struct k_set {
 /* tile: three numbers of cells, or all 0 to take what the k points make. */
 int find_tile(const orbital_file *, const int32_t tile[3], k_set *out);
 
-/* The `count` orbitals of lowest eigenvalue of a spin, lowest first. Warns where that cuts a shell of
- * equal eigenvalues. */
+/* The `count` orbitals of lowest eigenvalue of a spin, lowest first. Warns where that cuts a shell
+ * of equal eigenvalues. */
 int occupy(const orbital_file *, const k_set *, int32_t spin, int64_t count, occupied *out);
 #endif

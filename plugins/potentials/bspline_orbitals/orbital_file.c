@@ -162,11 +162,13 @@ static int check_distances(const orbital_file *f)
                 s[d] -= rint(s[d]);
             }
             for (int e = 0; e < 3; e++) {
-                double x = s[0] * f->lattice[0][e] + s[1] * f->lattice[1][e] + s[2] * f->lattice[2][e];
+                double x =
+                    s[0] * f->lattice[0][e] + s[1] * f->lattice[1][e] + s[2] * f->lattice[2][e];
                 r2 += x * x;
             }
             if (r2 < least * least)
-                return damaged(f, "atoms %d and %d are only %.3g bohr apart", j + 1, i + 1, sqrt(r2));
+                return damaged(f, "atoms %d and %d are only %.3g bohr apart", j + 1, i + 1,
+                               sqrt(r2));
         }
     return PLUGMC_OK;
 }
@@ -265,10 +267,13 @@ int set_waves(orbital_file *f, const char *where)
     /* a sphere fills half of the box around it, in a skewed lattice less */
     size_t box = orbital_file_coefficients(f);
     if (box > 100 * (size_t)f->waves + 1000)
-        return damaged(f, "%s: %d G vectors with indices up to %d, %d, %d are no sphere: one of "
-                          "them is wrong", where, f->waves, f->extent[0], f->extent[1], f->extent[2]);
+        return damaged(f,
+                       "%s: %d G vectors with indices up to %d, %d, %d are no sphere: one of "
+                       "them is wrong",
+                       where, f->waves, f->extent[0], f->extent[1], f->extent[2]);
     uint8_t *seen = calloc(box, 1);
-    if (!seen) return f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bytes", box);
+    if (!seen)
+        return f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bytes", box);
     int32_t twice = -1, paired = 0;
     for (int32_t i = 0; i < f->waves && twice < 0; i++)
         if (seen[wave_index(f, f->wave[i])]++) twice = i;

@@ -16,7 +16,8 @@ typedef struct NAME(sums) {
 } NAME(sums);
 
 /* The first of four neighbouring rows at line i, j; past the last line, the first again. */
-static inline const TABLE *NAME(line)(const TABLE *table, int64_t row, const spline_place *p, int ij)
+static inline const TABLE *NAME(line)(const TABLE *table, int64_t row, const spline_place *p,
+                                      int ij)
 {
     return table + (p->x[ij / 4 % 4] + p->y[ij % 4]) * row;
 }
@@ -60,7 +61,8 @@ static PLUGMC_TARGETS void NAME(sum_all)(const TABLE *restrict table, int64_t ro
         const double x[3] = {p->wx[0][ij / 4], p->wx[1][ij / 4], p->wx[2][ij / 4]};
         const double y[3] = {p->wy[0][ij % 4], p->wy[1][ij % 4], p->wy[2][ij % 4]};
         const TABLE xy = (TABLE)(x[0] * y[0]), fx = (TABLE)(x[1] * y[0]), fy = (TABLE)(x[0] * y[1]);
-        const TABLE l0 = (TABLE)(metric[0] * x[2] * y[0] + metric[1] * x[0] * y[2] + metric[3] * x[1] * y[1]),
+        const TABLE l0 = (TABLE)(metric[0] * x[2] * y[0] + metric[1] * x[0] * y[2] +
+                                 metric[3] * x[1] * y[1]),
                     l1 = (TABLE)(metric[4] * x[1] * y[0] + metric[5] * x[0] * y[1]),
                     l2 = (TABLE)(metric[2] * x[0] * y[0]);
         for (int64_t first = 0; first < components; first += BLOCK) {
@@ -115,8 +117,8 @@ static void NAME(sum_plain)(const TABLE *table, int64_t points, int parts, const
     }
 }
 /* psi = exp(i k.r) u and its derivatives for all orbitals of a point, in the type of the results;
- * those that are NULL are not wanted. phase [k_count][2] is exp(i k.r), wave [k_count][4] is k and its
- * square, slope[e][d] makes Cartesian derivatives. */
+ * those that are NULL are not wanted. phase [k_count][2] is exp(i k.r), wave [k_count][4] is k and
+ * its square, slope[e][d] makes Cartesian derivatives. */
 #define FINISH(result)                                                                             \
     static void NAME(finish_values_##result)(const TABLE *u, int64_t count, int parts,             \
                                              const int32_t *k_of, const double *phase,             \
@@ -132,15 +134,15 @@ static void NAME(sum_plain)(const TABLE *table, int64_t points, int parts, const
     }                                                                                              \
                                                                                                    \
     static void NAME(finish_derivatives_##result)(                                                 \
-        const NAME(sums) *in, int64_t count, int parts, const int32_t *k_of, const double *phase,  \
-        const double (*wave)[4], const double slope[3][3], result *restrict gradients,             \
+        const NAME(sums) * in, int64_t count, int parts, const int32_t *k_of, const double *phase, \
+        const double(*wave)[4], const double slope[3][3], result *restrict gradients,              \
         int64_t pitch, result *restrict laplacians)                                                \
     {                                                                                              \
         for (int64_t l = 0; l < count && parts == 1; l++) {                                        \
             for (int e = 0; e < 3 && gradients; e++)                                               \
-                gradients[e * pitch + l] =                                                         \
-                    (result)(slope[e][0] * (double)in->d[0][l] + slope[e][1] * (double)in->d[1][l] + \
-                             slope[e][2] * (double)in->d[2][l]);                                   \
+                gradients[e * pitch + l] = (result)(slope[e][0] * (double)in->d[0][l] +            \
+                                                    slope[e][1] * (double)in->d[1][l] +            \
+                                                    slope[e][2] * (double)in->d[2][l]);            \
             if (laplacians) laplacians[l] = (result)in->laplacian[l];                              \
         }                                                                                          \
         for (int64_t l = 0; l < count && parts == 2; l++) {                                        \

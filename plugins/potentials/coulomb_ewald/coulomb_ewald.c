@@ -151,7 +151,8 @@ static double nearest_reach(const plugmc_box *box)
         const int n[3] = {i % 5 - 2, i / 5 % 5 - 2, i / 25 - 2};
         double square = 0;
         for (int d = 0; d < 3; d++) {
-            double v = n[0] * box->vector[0][d] + n[1] * box->vector[1][d] + n[2] * box->vector[2][d];
+            double v =
+                n[0] * box->vector[0][d] + n[1] * box->vector[1][d] + n[2] * box->vector[2][d];
             square += v * v;
         }
         if (n[0] || n[1] || n[2]) shortest = fmin(shortest, square);
@@ -163,10 +164,11 @@ static int check_box(const parameters *p, const plugmc_host *host)
 {
     const plugmc_box *box = &host->system->box;
     if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->dimension != 3)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "an Ewald sum is over the images of a three-dimensional periodic box, and "
-                          "[box] is %s: 'coulomb' needs no images",
-                          box->dimension == 2 ? "two-dimensional" : "a sphere");
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "an Ewald sum is over the images of a three-dimensional periodic box, and "
+            "[box] is %s: 'coulomb' needs no images",
+            box->dimension == 2 ? "two-dimensional" : "a sphere");
     if (!(box->volume > 0) || !isfinite(box->volume))
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "the box has a volume of %g",
                           box->volume);
@@ -205,15 +207,18 @@ static void warn_of_background(const plugmc_host *host)
         gross += fabs(s->charge) * (double)s->count;
     }
     if (fabs(net) > 1e-9 * gross)
-        host->warn(host->context,
-                   "the box has a charge of %g: a uniform background neutralises it, with the energy "
-                   "-pi l_B charge^2 / (2 alpha^2 V)", net);
+        host->warn(
+            host->context,
+            "the box has a charge of %g: a uniform background neutralises it, with the energy "
+            "-pi l_B charge^2 / (2 alpha^2 V)",
+            net);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
-    const ewald_waves waves = {2 * p->splitting * sqrt(-log(2 * p->tolerance)), p->k_max, p->n_square};
+    const ewald_waves waves = {2 * p->splitting * sqrt(-log(2 * p->tolerance)), p->k_max,
+                               p->n_square};
     warn_of_background(host);
     int code = charges_cannot_collapse(instance, host);
     return code ? code

@@ -296,11 +296,14 @@ static PLUGMC_TARGETS double shift_waves(const ewald_sum *s, complex_table struc
     for (int32_t r = 0; r < s->row_count; r++) {
         const row *row = &s->rows[r];
         const int x = MOST + row->x, y = MOST + row->y;
-        const double fr = charge * (from->re[0][x] * from->re[1][y] - from->im[0][x] * from->im[1][y]),
-                     fi = charge * (from->im[0][x] * from->re[1][y] + from->re[0][x] * from->im[1][y]),
+        const double fr = charge *
+                          (from->re[0][x] * from->re[1][y] - from->im[0][x] * from->im[1][y]),
+                     fi = charge *
+                          (from->im[0][x] * from->re[1][y] + from->re[0][x] * from->im[1][y]),
                      tr = charge * (to->re[0][x] * to->re[1][y] - to->im[0][x] * to->im[1][y]),
                      ti = charge * (to->im[0][x] * to->re[1][y] + to->re[0][x] * to->im[1][y]);
-        const double *from_re = from->re[2] + MOST + row->low, *from_im = from->im[2] + MOST + row->low;
+        const double *from_re = from->re[2] + MOST + row->low,
+                     *from_im = from->im[2] + MOST + row->low;
         const double *to_re = to->re[2] + MOST + row->low, *to_im = to->im[2] + MOST + row->low;
         const double *weight = s->weight + row->first;
         const double *sr = structure.re + row->first, *si = structure.im + row->first;
@@ -466,16 +469,25 @@ static int allocate(ewald_sum *s)
         double **array;
         size_t numbers;
     } arrays[] = {
-        {&s->weight, waves},           {&s->k[0], waves},
-        {&s->k[1], waves},             {&s->k[2], waves},
-        {&s->virial[0], waves},        {&s->virial[1], waves},
-        {&s->virial[2], waves},        {&s->fresh.re, waves},
-        {&s->fresh.im, waves},         {&s->shift, 2 * waves},
-        {&s->structure, 2 * waves * walkers}, {&s->positions, 3 * n * walkers},
+        {&s->weight, waves},
+        {&s->k[0], waves},
+        {&s->k[1], waves},
+        {&s->k[2], waves},
+        {&s->virial[0], waves},
+        {&s->virial[1], waves},
+        {&s->virial[2], waves},
+        {&s->fresh.re, waves},
+        {&s->fresh.im, waves},
+        {&s->shift, 2 * waves},
+        {&s->structure, 2 * waves * walkers},
+        {&s->positions, 3 * n * walkers},
         {&s->charge, n},
-        {&s->phase[0].re, n * (size_t)(s->most[0] + 1)}, {&s->phase[0].im, n * (size_t)(s->most[0] + 1)},
-        {&s->phase[1].re, n * (size_t)(s->most[1] + 1)}, {&s->phase[1].im, n * (size_t)(s->most[1] + 1)},
-        {&s->phase[2].re, n * (size_t)(s->most[2] + 1)}, {&s->phase[2].im, n * (size_t)(s->most[2] + 1)},
+        {&s->phase[0].re, n * (size_t)(s->most[0] + 1)},
+        {&s->phase[0].im, n * (size_t)(s->most[0] + 1)},
+        {&s->phase[1].re, n * (size_t)(s->most[1] + 1)},
+        {&s->phase[1].im, n * (size_t)(s->most[1] + 1)},
+        {&s->phase[2].re, n * (size_t)(s->most[2] + 1)},
+        {&s->phase[2].im, n * (size_t)(s->most[2] + 1)},
     };
     for (int i = 0; i < PLUGMC_COUNT(arrays); i++) {
         *arrays[i].array = s->host->allocate(s->host->context, arrays[i].numbers * sizeof(double));

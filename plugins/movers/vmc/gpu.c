@@ -1,0 +1,780 @@
+/* Walkers on a GPU: their positions, matrices and energies stay there; vmc.cu has the kernels and says
+ * what a block of electrons is. Matrices are multiplied and inverted by cuBLAS, for all walkers of a
+ * group in one call. Nothing waits for the host in a sweep, and nothing is copied to it until somebody
+ * asks (report).
+ *
+ * cuBLAS counts columns first: what is [i][j] here is its matrix (j, i), so M is its inverse of A, P is
+ * its transposed inverse times V, and so on.
+ */
+#include "vmc.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+PLUGMC_EMBED(vmc_draws_text, VMC_DRAWS_FILE);
+PLUGMC_EMBED(vmc_kernels_text, PLUGMC_KERNEL_FILE);
+
+typedef plugmc_device_pointer device_pointer;
+
+enum { MOST_BLOCK = 64, MOST_GROUP = 65535 /* of a grid in y and z */ };
+static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
+
+/* ---- cuBLAS ------------------------------------------------------------------------------------ */
+
+enum { KEEP_AS_IS, TRANSPOSED }; /* CUBLAS_OP_N, CUBLAS_OP_T */
+
+typedef int gemm_batched(void *, int, int, int, int, int, const double *, const double *, int, long long,
+                         const double *, int, long long, const double *, double *, int, long long, int);
+typedef int factor_batched(void *, int, double *const *, int, int *, int *, int);
+typedef int invert_batched(void *, int, const double *const *, int, const int *, double *const *, int,
+                           int *, int);
+
+typedef struct blas {
+    void *handle;
+    int (*create)(void **);
+    int (*destroy)(void *);
+    int (*set_stream)(void *, void *);
+    gemm_batched *multiply;
+    factor_batched *factor;
+    invert_batched *invert;
+} blas;
+
+typedef struct vmc_gpu {
+    blas blas;
+    plugmc_kernel *propose, *look, *energy, *energy_sum, *decide, *gather, *transpose, *determinant,
+        *compare, *judge, *decide_configuration;
+    int32_t capacity;          /* electrons of a block */
+    int32_t looked;            /* rows of `change`: the capacity, or all electrons of a spin */
+    int32_t group;             /* walkers dealt with together */
+    int64_t number;            /* bytes of a number of a matrix */
+    size_t real_size;          /* of orbital values */
+
+    device_pointer positions, base, moved;  /* [walkers][particles][3] */
+    device_pointer inverse[VMC_SPINS];      /* M [walkers][n][n] */
+    device_pointer ln_square[VMC_SPINS], parts, accepted, not_a_number; /* [walkers] */
+    /* Of a group. */
+    device_pointer to[VMC_SPINS];           /* [group][n][3] */
+    device_pointer values;                  /* [group][n][pitch], float or double */
+    device_pointer taken, old, products, solved; /* [group][capacity][n] */
+    device_pointer small, others;           /* [group][capacity][capacity] */
+    device_pointer change;                  /* [group][looked] */
+    device_pointer rows;                    /* [group][particles] */
+    device_pointer factors, fresh;          /* [group][n][n] */
+    device_pointer factor_list, fresh_list; /* [group] where the matrices of the walkers begin */
+    device_pointer pivots, info;            /* [group][n], [group] */
+    device_pointer found;                   /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
+    device_pointer drift;                   /* [group][2] */
+    void *host_numbers;                     /* [walkers][2] 8 bytes each */
+} vmc_gpu;
+
+#define AT(pointer, type) ((type *)(uintptr_t)(pointer))
+
+static int blas_fault(const plugmc_host *host, const char *what, int status)
+{
+    return host->fail(host->context, PLUGMC_ERROR_DEVICE, "cuBLAS failed to %s (status %d)", what, status);
+}
+
+static int open_blas(vmc *v, const plugmc_host *host)
+{
+    blas *b = &v->gpu->blas;
+    void *library;
+    int code = host->gpu->library(host->context, "cublas", &library);
+    if (code) return code;
+    const struct {
+        void *place;
+        const char *name;
+    } functions[] = {
+        {&b->create, "cublasCreate_v2"},
+        {&b->destroy, "cublasDestroy_v2"},
+        {&b->set_stream, "cublasSetStream_v2"},
+        {&b->multiply, v->is_complex ? "cublasZgemmStridedBatched" : "cublasDgemmStridedBatched"},
+        {&b->factor, v->is_complex ? "cublasZgetrfBatched" : "cublasDgetrfBatched"},
+        {&b->invert, v->is_complex ? "cublasZgetriBatched" : "cublasDgetriBatched"},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        void *found = dlsym(library, functions[i].name);
+        if (!found)
+            return host->fail(host->context, PLUGMC_ERROR_DEVICE, "cuBLAS has no function %s",
+                              functions[i].name);
+        memcpy(functions[i].place, &found, sizeof found);
+    }
+    int status = b->create(&b->handle);
+    if (!status) status = b->set_stream(b->handle, host->gpu->stream(host->context));
+    return status ? blas_fault(host, "start", status) : PLUGMC_OK;
+}
+
+/* For n walkers, in the words of cuBLAS: c (m x columns) = scale a b + keep c. */
+static int multiply(const vmc *v, const plugmc_host *host, int how_a, int how_b, int64_t m,
+                    int64_t columns, int64_t inner, double scale, device_pointer a, int64_t lda,
+                    int64_t stride_a, device_pointer b, int64_t ldb, int64_t stride_b, double keep,
+                    device_pointer c, int64_t ldc, int64_t stride_c, int32_t n)
+{
+    const double scales[2] = {scale, 0}, keeps[2] = {keep, 0}; /* complex ones, if they are */
+    const int status = v->gpu->blas.multiply(
+        v->gpu->blas.handle, how_a, how_b, (int)m, (int)columns, (int)inner, scales,
+        AT(a, const double), (int)lda, stride_a, AT(b, const double), (int)ldb, stride_b, keeps,
+        AT(c, double), (int)ldc, stride_c, n);
+    return status ? blas_fault(host, "multiply matrices", status) : PLUGMC_OK;
+}
+
+/* ---- A block of electrons ------------------------------------------------------------------------ */
+
+static uint32_t blocks_for(int64_t work, int32_t threads)
+{
+    return (uint32_t)((work + threads - 1) / threads);
+}
+
+static int launch(const plugmc_host *host, plugmc_kernel *kernel, uint32_t x, uint32_t y, uint32_t z,
+                  uint32_t threads, uint32_t shared, void **arguments)
+{
+    return host->gpu->launch(host->context, kernel, (uint32_t[3]){x, y, z}, (uint32_t[3]){threads, 1, 1},
+                             shared, arguments);
+}
+
+/* Place of walker `first` in an array of `bytes` a walker. */
+static device_pointer from_walker(device_pointer array, int32_t first, int64_t bytes)
+{
+    return array + (device_pointer)first * (device_pointer)bytes;
+}
+
+/* Electrons first ... first + size - 1 of a spin; their proposals and values begin at `row` of `rows`. */
+static vmc_block block_of(const vmc *v, int spin, int64_t first, int64_t size, int64_t rows, int64_t row)
+{
+    return (vmc_block){
+        .particles = (int32_t)v->system->particles,
+        .electrons = (int32_t)vmc_electrons(v, spin),
+        .spin_first = (int32_t)v->system->first[spin],
+        .first = (int32_t)first,
+        .size = (int32_t)size,
+        .capacity = v->gpu->capacity,
+        .rows = (int32_t)rows,
+        .row = (int32_t)row,
+        .down = (int32_t)v->system->first[1],
+    };
+}
+
+static vmc_state state_of(const vmc *v, int32_t walker, int spin)
+{
+    const vmc_gpu *g = v->gpu;
+    return (vmc_state){
+        AT(from_walker(g->ln_square[spin], walker, 8), double),
+        AT(from_walker(g->parts, walker, 8), double),
+        AT(from_walker(g->accepted, walker, 8), unsigned long long),
+        AT(from_walker(g->not_a_number, walker, 8), unsigned long long),
+    };
+}
+
+static device_pointer positions_of(const vmc *v, int32_t walker)
+{
+    return from_walker(v->gpu->positions, walker, 3 * v->system->particles * 8);
+}
+
+/* Proposals of a block for walkers first ... first + n - 1. */
+static int propose(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin, int32_t n,
+                   device_pointer whole)
+{
+    device_pointer positions = positions_of(v, d->walker), to = v->gpu->to[spin];
+    return launch(host, v->gpu->propose, blocks_for(b->size, VMC_THREADS), (uint32_t)n, 1, VMC_THREADS, 0,
+                  (void *[]){d, b, &positions, &to, &whole});
+}
+
+static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t points,
+                    device_pointer positions)
+{
+    const plugmc_orbital_request request = {
+        .size = sizeof request,
+        .on_device = 1,
+        .species = spin,
+        .real_size = (int32_t)v->gpu->real_size,
+        .points = points,
+        .positions = AT(positions, const double),
+        .pitch = v->pitch,
+        .values = AT(v->gpu->values, void),
+    };
+    int code = v->orbitals->plugin->potential->orbitals->evaluate(v->orbitals->instance, &request);
+    return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
+                             v->orbitals->label)
+                : PLUGMC_OK;
+}
+
+/* Bytes of shared memory that deciding takes. */
+static uint32_t shared_to_decide(const vmc *v, int64_t size)
+{
+    return (uint32_t)(((size + 2) * v->gpu->number + 8 * size + 24 + 4) * size);
+}
+
+static int work_into(const vmc *v, const plugmc_host *host, const vmc_block *b, int spin, int32_t first,
+                     int32_t n);
+
+/* Decisions about a block whose orbitals are known, and the inverse that follows. */
+static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
+                        int32_t n)
+{
+    vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, matrix = electrons * electrons;
+    int32_t numbers = (int32_t)vmc_numbers(v, electrons);
+    int64_t pitch = vmc_numbers(v, v->pitch);
+    vmc_state state = state_of(v, d->walker, spin);
+    device_pointer positions = positions_of(v, d->walker), to = g->to[spin],
+                   inverse = from_walker(g->inverse[spin], d->walker, matrix * g->number);
+    int code = launch(host, g->gather, blocks_for(numbers, VMC_THREADS), (uint32_t)b->size, (uint32_t)n,
+                      VMC_THREADS, 0,
+                      (void *[]){b, &numbers, &pitch, &g->values, &inverse, &g->taken, &g->old});
+    if (!code)
+        code = multiply(v, host, TRANSPOSED, KEEP_AS_IS, electrons, b->size, electrons, 1, inverse,
+                        electrons, matrix, g->taken, electrons, b->capacity * electrons, 0, g->products,
+                        electrons, b->capacity * electrons, n);
+    if (!code)
+        code = launch(host, g->look, (uint32_t)b->size, (uint32_t)n, 1, VMC_LOOK, 0,
+                      (void *[]){b, &positions, &to, &g->change, &g->others});
+    if (!code)
+        code = launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
+                      (void *[]){d, b, &state, &positions, &to, &g->change, &g->others, &g->products,
+                                 &g->small});
+    return code ? code : work_into(v, host, b, spin, d->walker, n);
+}
+
+/* X = small (P - E), M -= X^T old. */
+static int work_into(const vmc *v, const plugmc_host *host, const vmc_block *b, int spin, int32_t first,
+                     int32_t n)
+{
+    const vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, matrix = electrons * electrons, capacity = b->capacity;
+    device_pointer inverse = from_walker(g->inverse[spin], first, matrix * g->number);
+    int code = multiply(v, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size, b->size, 1, g->products,
+                        electrons, capacity * electrons, g->small, capacity, capacity * capacity, 0,
+                        g->solved, electrons, capacity * electrons, n);
+    if (code) return code;
+    return multiply(v, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons, b->size, -1, g->old, electrons,
+                    capacity * electrons, g->solved, electrons, capacity * electrons, 1, inverse,
+                    electrons, matrix, n);
+}
+
+/* ---- Sweeps ---------------------------------------------------------------------------------------- */
+
+/* Calls of one group after another. */
+typedef int group_sweep(vmc *, const plugmc_host *, vmc_draws *, int32_t n);
+
+static int for_groups(vmc *v, const plugmc_host *host, uint64_t sweep, group_sweep *call)
+{
+    vmc_draws d = vmc_draws_of(v, sweep);
+    int code = PLUGMC_OK;
+    for (int32_t w = 0; w < v->system->walkers && !code; w += v->gpu->group) {
+        const int32_t left = v->system->walkers - w;
+        d.walker = w;
+        code = call(v, host, &d, left < v->gpu->group ? left : v->gpu->group);
+    }
+    return code;
+}
+
+static void count_trials(vmc *v, uint64_t trials)
+{
+    for (int32_t w = 0; w < v->system->walkers; w++) v->walkers[w].trials += trials;
+}
+
+/* Proposals of a whole spin and the orbitals at them. */
+static int draw_and_evaluate(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n, int spin,
+                             device_pointer whole)
+{
+    const int64_t electrons = vmc_electrons(v, spin);
+    vmc_block all = block_of(v, spin, 0, electrons, electrons, 0);
+    int code = propose(v, host, d, &all, spin, n, whole);
+    return code ? code : evaluate(v, host, spin, n * electrons, v->gpu->to[spin]);
+}
+
+static int group_quasi_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
+{
+    int code = PLUGMC_OK;
+    for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
+        const int64_t electrons = vmc_electrons(v, spin), step = v->gpu->capacity;
+        if (electrons) code = draw_and_evaluate(v, host, d, n, spin, 0);
+        for (int64_t first = 0; first < electrons && !code; first += step) {
+            const int64_t left = electrons - first;
+            vmc_block b = block_of(v, spin, first, left < step ? left : step, electrons, first);
+            code = decide_block(v, host, d, &b, spin, n);
+        }
+    }
+    return code;
+}
+
+int vmc_gpu_quasi_simultaneous(vmc *v, const plugmc_host *host, uint64_t sweep)
+{
+    count_trials(v, (uint64_t)v->system->particles);
+    return for_groups(v, host, sweep, group_quasi_simultaneous);
+}
+
+/* Blocks of one electron, each with a call of its own for the orbitals at the places of all walkers. */
+static int group_particle_by_particle(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
+{
+    int code = PLUGMC_OK;
+    for (int spin = 0; spin < VMC_SPINS; spin++)
+        for (int64_t e = 0; e < vmc_electrons(v, spin) && !code; e++) {
+            vmc_block b = block_of(v, spin, e, 1, 1, 0);
+            code = propose(v, host, d, &b, spin, n, 0);
+            if (!code) code = evaluate(v, host, spin, n, v->gpu->to[spin]);
+            if (!code) code = decide_block(v, host, d, &b, spin, n);
+        }
+    return code;
+}
+
+int vmc_gpu_particle_by_particle(vmc *v, const plugmc_host *host, uint64_t sweep)
+{
+    count_trials(v, (uint64_t)v->system->particles);
+    return for_groups(v, host, sweep, group_particle_by_particle);
+}
+
+static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
+{
+    vmc_gpu *g = v->gpu;
+    int code = PLUGMC_OK;
+    for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
+        const int64_t electrons = vmc_electrons(v, spin);
+        int64_t pitch = v->pitch; /* of orbitals, whatever their kind */
+        vmc_block all = block_of(v, spin, 0, electrons, electrons, 0);
+        vmc_state state = state_of(v, d->walker, spin);
+        device_pointer none = 0, positions = positions_of(v, d->walker), to = g->to[spin],
+                       inverse = from_walker(g->inverse[spin], d->walker,
+                                             electrons * electrons * g->number),
+                       moved = from_walker(g->moved, d->walker, 3 * v->system->particles * 8);
+        all.capacity = g->looked;
+        if (!electrons) continue;
+        code = draw_and_evaluate(v, host, d, n, spin, 0);
+        if (!code)
+            code = launch(host, g->look, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
+                          (void *[]){&all, &positions, &to, &g->change, &none});
+        if (!code)
+            code = launch(host, g->judge, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
+                          (void *[]){d, &all, &state, &pitch, &to, &g->change, &g->values, &inverse,
+                                     &moved});
+    }
+    return code;
+}
+
+static size_t bytes_of_positions(const vmc *v)
+{
+    return 3 * (size_t)(v->system->particles * v->system->walkers) * sizeof(double);
+}
+
+int vmc_gpu_simultaneous(vmc *v, const plugmc_host *host, uint64_t sweep)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    vmc_gpu *g = v->gpu;
+    count_trials(v, (uint64_t)v->system->particles);
+    int code = gpu->copy(host->context, g->moved, g->positions, bytes_of_positions(v));
+    if (!code) code = for_groups(v, host, sweep, group_simultaneous);
+    if (!code) code = gpu->copy(host->context, g->positions, g->moved, bytes_of_positions(v));
+    return code ? code : vmc_on_gpu.anew(v, host, 0);
+}
+
+/* ---- Matrices anew ----------------------------------------------------------------------------------- */
+
+/* Orbitals in `values` to the factors of the matrices, and to ln |det|^2 in found[spin]. */
+static int factorise(const vmc *v, const plugmc_host *host, int spin, int32_t n)
+{
+    vmc_gpu *g = v->gpu;
+    int32_t electrons = (int32_t)vmc_electrons(v, spin);
+    int64_t pitch = v->pitch;
+    const uint32_t tiles = blocks_for(electrons, VMC_TILE);
+    device_pointer found = from_walker(g->found, spin * g->group, 8);
+    int code = host->gpu->launch(host->context, g->transpose, (uint32_t[3]){tiles, tiles, (uint32_t)n},
+                                 (uint32_t[3]){VMC_TILE, VMC_TILE_ROWS, 1}, 0,
+                                 (void *[]){&electrons, &pitch, &g->values, &g->factors});
+    if (code) return code;
+    const int status = g->blas.factor(g->blas.handle, electrons, AT(g->factor_list, double *const),
+                                      electrons, AT(g->pivots, int), AT(g->info, int), n);
+    if (status) return blas_fault(host, "factorise matrices", status);
+    return launch(host, g->determinant, (uint32_t)n, 1, 1, VMC_THREADS, 0,
+                  (void *[]){&electrons, &g->factors, &g->info, &found});
+}
+
+/* Where the matrices of n x n numbers of each walker of a group begin. */
+static int list_matrices(const vmc *v, const plugmc_host *host, int64_t n)
+{
+    vmc_gpu *g = v->gpu;
+    const size_t bytes = (size_t)g->group * sizeof(uint64_t);
+    uint64_t *list = g->host_numbers;
+    for (int32_t w = 0; w < g->group; w++) list[w] = from_walker(g->factors, w, n * n * g->number);
+    int code = host->gpu->upload(host->context, g->factor_list, list, bytes);
+    for (int32_t w = 0; w < g->group; w++) list[w] = from_walker(g->fresh, w, n * n * g->number);
+    return code ? code : host->gpu->upload(host->context, g->fresh_list, list, bytes);
+}
+
+static void note_drift(vmc_walker *walker, double drift)
+{
+    if (!(drift <= walker->drift)) walker->drift = drift;
+}
+
+/* ln |det|^2 of walkers first ... first + n - 1 as they were found, to the host and to the state. */
+static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t first, int32_t n,
+                             int compare)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    vmc_gpu *g = v->gpu;
+    double *numbers = g->host_numbers;
+    const device_pointer found = from_walker(g->found, spin * g->group, 8),
+                         kept = from_walker(g->ln_square[spin], first, 8);
+    int code = gpu->download(host->context, numbers, found, (size_t)n * 8);
+    if (!code) code = gpu->download(host->context, numbers + n, kept, (size_t)n * 8);
+    if (!code) code = gpu->copy(host->context, kept, found, (size_t)n * 8);
+    for (int32_t k = 0; k < n && !code; k++) {
+        vmc_walker *walker = &v->walkers[first + k];
+        if (isinf(numbers[k])) walker->singular = 1 + spin;
+        if (compare) note_drift(walker, fabs(numbers[k] - numbers[n + k]) / (1 + fabs(numbers[k])));
+    }
+    return code;
+}
+
+/* The inverses of what was factorised; how far those kept were from them. */
+static int take_inverses(vmc *v, const plugmc_host *host, int spin, int32_t first, int32_t n, int compare)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    vmc_gpu *g = v->gpu;
+    const int64_t electrons = vmc_electrons(v, spin), bytes = electrons * electrons * g->number;
+    int64_t numbers = vmc_numbers(v, electrons * electrons);
+    device_pointer inverse = from_walker(g->inverse[spin], first, bytes);
+    double *drift = g->host_numbers;
+    const int status =
+        g->blas.invert(g->blas.handle, (int)electrons, AT(g->factor_list, const double *const),
+                       (int)electrons, AT(g->pivots, const int), AT(g->fresh_list, double *const),
+                       (int)electrons, AT(g->info, int), n);
+    if (status) return blas_fault(host, "invert matrices", status);
+    int code = gpu->fill(host->context, g->drift, 0, (size_t)n * 16);
+    if (!code)
+        code = launch(host, g->compare, blocks_for(numbers, 16 * VMC_THREADS), (uint32_t)n, 1,
+                      VMC_THREADS, 0, (void *[]){&numbers, &inverse, &g->fresh, &g->drift});
+    if (!code) code = gpu->download(host->context, drift, g->drift, (size_t)n * 16);
+    if (!code) code = gpu->copy(host->context, inverse, g->fresh, (size_t)(n * bytes));
+    for (int32_t k = 0; k < n && !code && compare; k++)
+        note_drift(&v->walkers[first + k], drift[2 * k] / drift[2 * k + 1]);
+    return code;
+}
+
+/* Positions of a spin's electrons, side by side, are where its proposals were. */
+static int gather_positions(const vmc *v, const plugmc_host *host, int32_t first, int32_t n, int spin)
+{
+    vmc_draws d = vmc_draws_of(v, 0);
+    const int64_t electrons = vmc_electrons(v, spin);
+    vmc_block all = block_of(v, spin, 0, electrons, electrons, 0);
+    d.walker = first;
+    d.step = 0;
+    return propose(v, host, &d, &all, spin, n, 0);
+}
+
+static int anew_group(vmc *v, const plugmc_host *host, int spin, int32_t first, int32_t n, int compare)
+{
+    int code = gather_positions(v, host, first, n, spin);
+    if (!code) code = evaluate(v, host, spin, n * vmc_electrons(v, spin), v->gpu->to[spin]);
+    if (!code) code = factorise(v, host, spin, n);
+    if (!code) code = take_determinants(v, host, spin, first, n, compare);
+    if (!code && v->keeps & VMC_KEEPS_INVERSE)
+        code = take_inverses(v, host, spin, first, n, compare);
+    return code;
+}
+
+/* Pair and field energies of n walkers at `positions` [n][particles][3] to out [n]. */
+static int sum_parts(const vmc *v, const plugmc_host *host, int32_t n, device_pointer positions,
+                     device_pointer out)
+{
+    vmc_gpu *g = v->gpu;
+    int32_t particles = (int32_t)v->system->particles;
+    vmc_block all = block_of(v, 0, 0, 0, 0, 0);
+    int code = launch(host, g->energy, (uint32_t)particles, (uint32_t)n, 1, VMC_LOOK, 0,
+                      (void *[]){&all, &positions, &g->rows});
+    if (code) return code;
+    return launch(host, g->energy_sum, (uint32_t)n, 1, 1, VMC_THREADS, 0,
+                  (void *[]){&particles, &g->rows, &out});
+}
+
+static int parts_anew(vmc *v, const plugmc_host *host, int32_t first, int32_t n, int compare)
+{
+    double *numbers = v->gpu->host_numbers;
+    const device_pointer parts = from_walker(v->gpu->parts, first, 8);
+    int code = host->gpu->download(host->context, numbers, parts, (size_t)n * 8);
+    if (!code) code = sum_parts(v, host, n, positions_of(v, first), parts);
+    if (!code) code = host->gpu->download(host->context, numbers + n, parts, (size_t)n * 8);
+    for (int32_t k = 0; k < n && compare && !code; k++)
+        note_drift(&v->walkers[first + k],
+                   fabs(numbers[n + k] - numbers[k]) / (1 + fabs(numbers[n + k])));
+    return code;
+}
+
+static int anew(vmc *v, const plugmc_host *host, int compare)
+{
+    const int32_t walkers = v->system->walkers;
+    int code = host->gpu->fill(host->context, v->gpu->not_a_number, 0, (size_t)walkers * 8);
+    for (int32_t w = 0; w < walkers; w++) {
+        v->walkers[w].drift = 0;
+        v->walkers[w].singular = 0;
+    }
+    for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
+        if (!vmc_electrons(v, spin)) continue;
+        code = list_matrices(v, host, vmc_electrons(v, spin));
+        for (int32_t w = 0; w < walkers && !code; w += v->gpu->group)
+            code = anew_group(v, host, spin, w, walkers - w < v->gpu->group ? walkers - w : v->gpu->group,
+                              compare);
+    }
+    for (int32_t w = 0; w < walkers && !code; w += v->gpu->group)
+        code = parts_anew(v, host, w, walkers - w < v->gpu->group ? walkers - w : v->gpu->group, compare);
+    return code;
+}
+
+/* ---- All at once --------------------------------------------------------------------------------------- */
+
+static int group_configuration(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
+{
+    vmc_gpu *g = v->gpu;
+    int32_t particles = (int32_t)v->system->particles;
+    vmc_state state = state_of(v, d->walker, 0);
+    device_pointer positions = positions_of(v, d->walker), parts = from_walker(g->found, 2 * g->group, 8),
+                   up = g->found, down = from_walker(g->found, g->group, 8),
+                   ln_down = from_walker(g->ln_square[1], d->walker, 8);
+    int code = PLUGMC_OK;
+    for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
+        const int64_t electrons = vmc_electrons(v, spin);
+        if (!electrons) continue;
+        code = list_matrices(v, host, electrons);
+        if (!code) code = draw_and_evaluate(v, host, d, n, spin, g->moved);
+        if (!code) code = factorise(v, host, spin, n);
+    }
+    if (!code) code = sum_parts(v, host, n, g->moved, parts);
+    if (!vmc_electrons(v, 1)) down = 0;
+    return code ? code
+                : launch(host, g->decide_configuration, (uint32_t)n, 1, 1, VMC_THREADS, 0,
+                         (void *[]){d, &state, &particles, &g->moved, &up, &down, &parts, &ln_down,
+                                    &positions});
+}
+
+int vmc_gpu_configuration(vmc *v, const plugmc_host *host, uint64_t sweep)
+{
+    count_trials(v, 1);
+    return for_groups(v, host, sweep, group_configuration);
+}
+
+/* ---- In and out ------------------------------------------------------------------------------------------ */
+
+static int take(vmc *v, const plugmc_host *host, const double *positions)
+{
+    const int64_t count = v->system->particles * v->system->walkers;
+    double *wrapped = malloc(bytes_of_positions(v));
+    if (!wrapped) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
+    memcpy(wrapped, positions, bytes_of_positions(v));
+    for (int64_t i = 0; i < count; i++) plugmc_wrap(&v->system->box, wrapped + 3 * i);
+    int code = host->gpu->upload(host->context, v->gpu->positions, wrapped, bytes_of_positions(v));
+    free(wrapped);
+    return code;
+}
+
+static int give(const vmc *v, const plugmc_host *host, double *positions)
+{
+    return host->gpu->copy(host->context, (device_pointer)(uintptr_t)positions, v->gpu->positions,
+                           bytes_of_positions(v));
+}
+
+static int keep_base(vmc *v, const plugmc_host *host)
+{
+    return host->gpu->copy(host->context, v->gpu->base, v->gpu->positions, bytes_of_positions(v));
+}
+
+static int give_base(vmc *v, const plugmc_host *host, double *positions)
+{
+    return host->gpu->download(host->context, positions, v->gpu->base, bytes_of_positions(v));
+}
+
+static int take_base(vmc *v, const plugmc_host *host, const double *positions)
+{
+    return host->gpu->upload(host->context, v->gpu->base, positions, bytes_of_positions(v));
+}
+
+static int report(vmc *v, const plugmc_host *host)
+{
+    const vmc_gpu *g = v->gpu;
+    const size_t walkers = (size_t)v->system->walkers, bytes = walkers * 8;
+    const plugmc_gpu *gpu = host->gpu;
+    double *numbers = g->host_numbers;
+    uint64_t *counts = g->host_numbers;
+    int code = gpu->download(host->context, numbers, g->parts, bytes);
+    for (size_t w = 0; w < walkers && !code; w++) v->walkers[w].parts = numbers[w];
+    for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
+        code = gpu->download(host->context, numbers, g->ln_square[spin], bytes);
+        for (size_t w = 0; w < walkers && !code; w++) v->walkers[w].ln_square[spin] = numbers[w];
+    }
+    if (!code) code = gpu->download(host->context, counts, g->accepted, bytes);
+    for (size_t w = 0; w < walkers && !code; w++) v->walkers[w].accepted = counts[w];
+    if (!code) code = gpu->download(host->context, counts, g->not_a_number, bytes);
+    for (size_t w = 0; w < walkers && !code; w++) {
+        v->walkers[w].not_a_number = counts[w] != 0;
+        v->walkers[w].electron = (int64_t)(counts[w] & 0xffffffff) - 1;
+        v->walkers[w].sweep = counts[w] >> 32;
+    }
+    return code;
+}
+
+/* ---- Preparation ------------------------------------------------------------------------------------------- */
+
+int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    const size_t draws = (size_t)(vmc_draws_text_end - vmc_draws_text),
+                 kernels = (size_t)(vmc_kernels_text_end - vmc_kernels_text);
+    (void)instance;
+    if (index > 0) return 0;
+    char *text = host->allocate(host->context, draws + kernels + 1);
+    if (!text) return 0;
+    memcpy(text, vmc_draws_text, draws);
+    memcpy(text + draws, vmc_kernels_text, kernels);
+    out->name = vmc_text_name;
+    out->text = text;
+    out->fuse = PLUGMC_FUSE_SAMPLED;
+    out->double_precision = 1;
+    out->contract = 1;
+    return 1;
+}
+
+static int load_kernels(vmc *v, const plugmc_host *host)
+{
+    vmc_gpu *g = v->gpu;
+    plugmc_kernel_text text = {.size = sizeof text};
+    const char *const number = v->is_complex ? "complex" : "real", *const value = v->is_single ? "float" : "double";
+    char decide[32], gather[32], transpose[48], determinant[32], judge[48];
+    snprintf(decide, sizeof decide, "vmc_decide_%s", number);
+    snprintf(gather, sizeof gather, "vmc_gather_%s", value);
+    snprintf(transpose, sizeof transpose, "vmc_transpose_%s_%s", value, number);
+    snprintf(determinant, sizeof determinant, "vmc_determinant_%s", number);
+    snprintf(judge, sizeof judge, "vmc_judge_%s_%s", value, number);
+    const struct {
+        const char *name;
+        plugmc_kernel **kernel;
+    } kernels[] = {
+        {"vmc_propose", &g->propose},       {"vmc_look", &g->look},
+        {"vmc_energy", &g->energy},         {"vmc_energy_sum", &g->energy_sum},
+        {decide, &g->decide},               {gather, &g->gather},
+        {transpose, &g->transpose},         {determinant, &g->determinant},
+        {"vmc_compare", &g->compare},       {judge, &g->judge},
+        {"vmc_decide_configuration", &g->decide_configuration},
+    };
+    int code = vmc_kernel_text(v, host, 0, &text)
+                   ? PLUGMC_OK
+                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for kernels");
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
+        code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
+    return code;
+}
+
+/* Walkers that are dealt with together: as many as their work memory allows. */
+static void choose_group(vmc *v)
+{
+    vmc_gpu *g = v->gpu;
+    const double n = (double)v->most, b = (double)g->capacity, number = (double)g->number;
+    const double bytes = n * (double)vmc_numbers(v, v->pitch) * (double)g->real_size +
+                         2 * n * n * number + 4 * b * n * number + 2 * b * b * number;
+    const double fits = fmin(GROUP_BYTES / bytes, MOST_GROUP);
+    g->group = fits < 1 ? 1 : fits < v->system->walkers ? (int32_t)fits : v->system->walkers;
+}
+
+static int take_memory(vmc *v, const plugmc_host *host)
+{
+    vmc_gpu *g = v->gpu;
+    const size_t walkers = (size_t)v->system->walkers, group = (size_t)g->group, most = (size_t)v->most,
+                 particles = (size_t)v->system->particles, number = (size_t)g->number,
+                 capacity = (size_t)g->capacity;
+    const size_t wide = group * capacity * most * number, matrices = group * most * most * number;
+    const struct {
+        device_pointer *place;
+        size_t bytes;
+    } arrays[] = {
+        {&g->positions, bytes_of_positions(v)},
+        {&g->base, bytes_of_positions(v)},
+        {&g->moved, bytes_of_positions(v)},
+        {&g->ln_square[0], walkers * 8},
+        {&g->ln_square[1], walkers * 8},
+        {&g->parts, walkers * 8},
+        {&g->accepted, walkers * 8},
+        {&g->not_a_number, walkers * 8},
+        {&g->to[0], group * most * 24},
+        {&g->to[1], group * most * 24},
+        {&g->values, group * most * (size_t)vmc_numbers(v, v->pitch) * g->real_size},
+        {&g->taken, wide},
+        {&g->old, wide},
+        {&g->products, wide},
+        {&g->solved, wide},
+        {&g->small, group * capacity * capacity * number},
+        {&g->others, group * capacity * capacity * 8},
+        {&g->change, group * (size_t)g->looked * 8},
+        {&g->rows, group * particles * 8},
+        {&g->factors, matrices},
+        {&g->fresh, matrices},
+        {&g->factor_list, group * 8},
+        {&g->fresh_list, group * 8},
+        {&g->pivots, group * most * sizeof(int)},
+        {&g->info, group * sizeof(int)},
+        {&g->found, (VMC_SPINS + 1) * group * 8},
+        {&g->drift, group * 16},
+    };
+    int code = PLUGMC_OK;
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !code; i++)
+        code = host->gpu->allocate(host->context, arrays[i].bytes, arrays[i].place);
+    for (int spin = 0; spin < VMC_SPINS && !code && v->keeps & VMC_KEEPS_INVERSE; spin++) {
+        const size_t n = (size_t)vmc_electrons(v, spin);
+        if (n) code = host->gpu->allocate(host->context, walkers * n * n * number, &g->inverse[spin]);
+    }
+    g->host_numbers = host->allocate(host->context, walkers * 16);
+    if (!code && !g->host_numbers)
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
+    return code;
+}
+
+/* Hard cores would need the chain to know who overlaps with whom. */
+static int refuse_hard_cores(const vmc *v, const plugmc_host *host)
+{
+    for (int32_t t = 0; t < v->system->term_count; t++) {
+        const plugmc_term *term = &v->system->terms[t];
+        const plugmc_pair *pair = term->plugin->potential->pair;
+        if (term->sampled && pair && pair->functions & PLUGMC_PAIR_CONTACT)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potential '%s' has a hard core, which this mover takes on the CPU only: "
+                              "set [run] device = cpu", term->label);
+    }
+    return PLUGMC_OK;
+}
+
+static int prepare(vmc *v, const plugmc_host *host)
+{
+    vmc_gpu *g = v->gpu = host->allocate(host->context, sizeof *g);
+    if (!g) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the mover");
+    if (!v->orbitals->plugin->potential->orbitals->on_device)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",
+                          v->orbitals->label);
+    const int64_t block = v->block < MOST_BLOCK ? v->block : MOST_BLOCK;
+    const int one_by_one = v->one_sweep == vmc_gpu_particle_by_particle || block < 1;
+    g->number = (int64_t)sizeof(double) * (v->is_complex ? 2 : 1);
+    g->capacity = one_by_one ? 1 : (int32_t)(block < v->most ? block : v->most);
+    while (g->capacity > 1 && shared_to_decide(v, g->capacity) > (uint32_t)host->gpu->shared_per_block)
+        g->capacity /= 2;
+    g->looked = v->one_sweep == vmc_gpu_simultaneous ? (int32_t)v->most : g->capacity;
+    g->real_size = v->is_single ? sizeof(float) : sizeof(double);
+    choose_group(v);
+    int code = refuse_hard_cores(v, host);
+    if (!code) code = load_kernels(v, host);
+    if (!code) code = take_memory(v, host);
+    return code ? code : open_blas(v, host);
+}
+
+static void release(vmc *v)
+{
+    if (v->gpu && v->gpu->blas.handle) v->gpu->blas.destroy(v->gpu->blas.handle);
+}
+
+const vmc_engine vmc_on_gpu = {
+    .prepare = prepare,
+    .take = take,
+    .give = give,
+    .anew = anew,
+    .keep_base = keep_base,
+    .give_base = give_base,
+    .take_base = take_base,
+    .report = report,
+    .release = release,
+};

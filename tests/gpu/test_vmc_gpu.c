@@ -1,0 +1,296 @@
+/* The movers of variational Monte Carlo on a GPU against the CPU: the same numbers drawn, the same
+ * decisions, with real and complex orbitals, with and without a Jastrow factor; checkpoints; how fast it
+ * is. Skipped without a GPU. */
+#include "testing.h"
+
+#include <time.h>
+
+#include "quantum.h"
+#include "run/context.h"
+
+static gpu *device;
+static report messages;
+
+static const char jastrow[] = "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
+                              "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017; u_cutoff=1.9; "
+                              "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.07 -0.04 -0.02; chi_cutoff=1.9; "
+                              "ions=0.3 0.4 0.5 2.5 2.6 2.7";
+
+/* A system on the CPU or on the GPU. */
+typedef struct place {
+    bench b;
+    plugmc_context context;
+    test_orbitals orbitals;
+    test_mover mover;
+    int on_gpu;
+} place;
+
+static void onto_gpu(place *p)
+{
+    bench *b = &p->b;
+    p->context = (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "test"};
+    gpu_bind(device, &b->system, &messages);
+    b->host = context_host(&p->context, &b->system);
+    for (int t = 0; t < b->system.term_count; t++) b->terms[t].host = &b->host;
+    p->orbitals.host = &b->host;
+}
+
+static void start(place *p, const char *name, const char *settings, int on_gpu, const double *positions)
+{
+    bench *b = &p->b;
+    p->mover.plugin = open_plugin(name);
+    p->mover.calls = p->mover.plugin->mover;
+    p->mover.instance = bench_allocate(b->host.context, p->mover.plugin->instance_size);
+    set_parameters(p->mover.plugin, p->mover.instance, settings);
+    p->on_gpu = on_gpu;
+    if (on_gpu) onto_gpu(p);
+    bench_expect(b, p->mover.plugin->prepare(p->mover.instance, &b->host));
+    mover_load(b, &p->mover, positions);
+}
+
+static void finish(place *p)
+{
+    mover_end(&p->mover);
+    if (p->on_gpu) context_release(&p->context);
+    bench_end(&p->b);
+}
+
+static size_t bytes_of(const bench *b)
+{
+    return (size_t)(3 * b->system.particles * b->system.walkers) * sizeof(double);
+}
+
+static void fetch(place *p, double *positions)
+{
+    const plugmc_gpu *services = p->b.host.gpu;
+    plugmc_device_pointer at;
+    if (!p->on_gpu) {
+        mover_store(&p->b, &p->mover, positions);
+        return;
+    }
+    assert_int_equal(services->allocate(p->b.host.context, bytes_of(&p->b), &at), PLUGMC_OK);
+    bench_expect(&p->b, p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
+    assert_int_equal(services->download(p->b.host.context, positions, at, bytes_of(&p->b)), PLUGMC_OK);
+    assert_int_equal(services->release(p->b.host.context, at), PLUGMC_OK);
+}
+
+/* ---- The chain ------------------------------------------------------------------------------------- */
+
+typedef struct chain {
+    const char *mover, *settings;
+    int orbitals, up, down, oblique, jastrow;
+} chain;
+
+enum { BOX_RECTANGULAR, BOX_OBLIQUE, BOX_SPHERE, WALKERS = 3 };
+
+static void begin(place *p, const chain *c)
+{
+    const double length[3] = {4.1, 4.4, 4.7};
+    const double vector[3][3] = {{4.0, 0.3, 0.2}, {1.1, 4.2, -0.4}, {-0.7, 0.9, 4.5}};
+    bench *b = &p->b;
+    quantum_begin(b, length, WALKERS, 4242);
+    if (c->oblique == BOX_OBLIQUE) box_of_vectors(b, vector, 1);
+    if (c->oblique == BOX_SPHERE) {
+        b->system.box.domain = PLUGMC_DOMAIN_SPHERE;
+        b->system.box.radius = 1.6;
+    }
+    bench_species(b, "up", c->up, 0, -1);
+    if (c->down) bench_species(b, "down", c->down, 0, -1);
+    fill_waves(&p->orbitals, b, c->orbitals, c->up > c->down ? c->up : c->down);
+    add_orbitals(b, &p->orbitals);
+    if (c->jastrow) quantum_term(b, "jastrow", jastrow, 1);
+}
+
+/* Both sides draw the same numbers and decide alike, as long as no decision hangs on the last digits. */
+static void the_chain_is_that_of_the_cpu(void **state)
+{
+    (void)state;
+    static const chain chains[] = {
+        {"quasi_simultaneous", "precision=double step=0.9", STANDING_WAVES, 7, 5, 0, 0},
+        {"quasi_simultaneous", "precision=double step=0.9 block=3", PLANE_WAVES, 7, 4, 1, 1},
+        {"quasi_simultaneous", "precision=double moves=ball step=1 block=64 refresh=5", PLANE_WAVES, 27,
+         19, 0, 1},
+        {"quasi_simultaneous", "precision=double moves=cube step=1 block=8", STANDING_WAVES, 19, 0, 1, 1},
+        {"quasi_simultaneous", "precision=double moves=ball step=0.8", PLANE_WAVES, 4, 3, 2, 1},
+        {"particle_by_particle", "precision=double step=0.9 refresh=7", PLANE_WAVES, 7, 5, 0, 1},
+        {"particle_by_particle", "precision=double step=0.9", STANDING_WAVES, 7, 5, 1, 0},
+        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", PLANE_WAVES, 7, 5, 0,
+         1},
+        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", STANDING_WAVES, 5, 0,
+         1, 0},
+        {"configuration", "precision=double step=0.2", PLANE_WAVES, 7, 5, 0, 1},
+        {"configuration", "precision=double step=0.2 refresh=3", STANDING_WAVES, 7, 0, 1, 0},
+    };
+    for (size_t k = 0; k < sizeof chains / sizeof chains[0]; k++) {
+        double *x[2], energy[2][WALKERS];
+        plugmc_counts counts[2];
+        for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
+            static place p;
+            begin(&p, &chains[k]);
+            double *from = random_positions(&p.b, 5);
+            for (size_t i = 0; i < bytes_of(&p.b) / 8 && chains[k].oblique == BOX_SPHERE; i++)
+                from[i] = 0.4 * (from[i] - 2);
+            start(&p, chains[k].mover, chains[k].settings, on_gpu, from);
+            mover_sweep(&p.b, &p.mover, 0, 4);
+            mover_sweep(&p.b, &p.mover, 4, 8);
+            x[on_gpu] = bench_positions(&p.b);
+            fetch(&p, x[on_gpu]);
+            bench_expect(&p.b, p.mover.calls->counts(p.mover.instance, &p.b.host, &counts[on_gpu], 1));
+            bench_expect(&p.b, p.mover.calls->running_energy(p.mover.instance, &p.b.host, energy[on_gpu]));
+            if (on_gpu) {
+                double worst = 0;
+                for (size_t i = 0; i < bytes_of(&p.b) / 8; i++)
+                    worst = fmax(worst, fabs(x[1][i] - x[0][i]));
+                printf("%s, %s: %llu of %llu accepted, %llu on the CPU; positions within %.1g\n",
+                       chains[k].mover, chains[k].settings, (unsigned long long)counts[1].accepted,
+                       (unsigned long long)counts[1].trials, (unsigned long long)counts[0].accepted,
+                       worst);
+                assert_true(worst < 1e-9);
+                for (int w = 0; w < WALKERS; w++) assert_close(energy[1][w], energy[0][w], 1e-9, 1e-9);
+            }
+            free(from);
+            finish(&p);
+        }
+        assert_int_equal(counts[0].accepted, counts[1].accepted);
+        assert_int_equal(counts[0].trials, counts[1].trials);
+        assert_true(counts[1].accepted > 0 && counts[1].accepted < counts[1].trials);
+        free(x[0]), free(x[1]);
+    }
+}
+
+static void orbitals_in_single_precision_keep_ln_psi_to_it(void **state)
+{
+    (void)state;
+    const chain c = {"quasi_simultaneous", "precision=single step=0.9", PLANE_WAVES, 27, 19, 1, 1};
+    static place p;
+    double energy[WALKERS];
+    begin(&p, &c);
+    double *x = random_positions(&p.b, 5);
+    start(&p, c.mover, c.settings, 1, x);
+    mover_sweep(&p.b, &p.mover, 0, 12);
+    fetch(&p, x);
+    bench_expect(&p.b, p.mover.calls->running_energy(p.mover.instance, &p.b.host, energy));
+    for (int w = 0; w < WALKERS; w++)
+        assert_close(energy[w], brute_energy(&p.b, x + 3 * 46 * w), 0, 1e-3);
+    free(x);
+    finish(&p);
+}
+
+static void a_resumed_chain_is_the_one_never_stopped(void **state)
+{
+    (void)state;
+    const chain c = {"quasi_simultaneous", "precision=single step=0.9 refresh=8 block=4", PLANE_WAVES, 7, 5,
+                     1, 1};
+    static place p, q;
+    test_archive archive;
+    begin(&p, &c);
+    double *x = random_positions(&p.b, 5), *y = bench_positions(&p.b);
+    start(&p, c.mover, c.settings, 1, x);
+    mover_sweep(&p.b, &p.mover, 0, 13);
+    fetch(&p, y);
+    mover_save(&p.b, &p.mover, &archive);
+    mover_sweep(&p.b, &p.mover, 13, 9);
+    fetch(&p, x);
+    finish(&p);
+    begin(&q, &c);
+    start(&q, c.mover, c.settings, 1, y);
+    mover_restore(&q.b, &q.mover, &archive);
+    mover_sweep(&q.b, &q.mover, 13, 9);
+    fetch(&q, y);
+    assert_memory_equal(x, y, bytes_of(&q.b));
+    archive_end(&archive);
+    free(x), free(y);
+    finish(&q);
+}
+
+static void dependent_orbitals_are_refused(void **state)
+{
+    (void)state;
+    const chain c = {"quasi_simultaneous", "precision=double", PLANE_WAVES, 7, 5, 0, 0};
+    static place p;
+    begin(&p, &c);
+    double *x = random_positions(&p.b, 5);
+    start(&p, c.mover, c.settings, 1, x);
+    memcpy(x + 3 * 12 + 3, x + 3 * 12, 3 * sizeof *x);
+    assert_int_equal(p.mover.calls->load(p.mover.instance, &p.b.host, x), PLUGMC_ERROR_STATE);
+    free(x);
+    finish(&p);
+}
+
+/* ---- Speed -------------------------------------------------------------------------------------------- */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Sweeps of 64 walkers of 2 n electrons in plane waves of the plugin, with a Jastrow factor; nothing
+ * hangs on the figures that are printed. PLUGMC_VMC_SPEED asks for it. */
+static void sweeps_of_many_electrons(void **state)
+{
+    (void)state;
+    static const int sizes[] = {108, 324, 768};
+    static const char *const settings[] = {"block=16", "block=32", "block=64"};
+    if (!getenv("PLUGMC_VMC_SPEED")) skip();
+    for (int k = 0; k < 9; k++) {
+        const int n = sizes[k / 3];
+        const double edge = 2.5 * cbrt(2.0 * n), length[3] = {edge, edge, edge};
+        static place p;
+        char all[128];
+        quantum_begin(&p.b, length, 64, 1);
+        bench_species(&p.b, "up", n, 0, -1);
+        bench_species(&p.b, "down", n, 0, -1);
+        plugmc_term *waves = quantum_term(&p.b, "plane_waves", "", 1);
+        quantum_term(&p.b, "jastrow", "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
+                                      "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017", 1);
+        double *x = random_positions(&p.b, 5);
+        p.context = (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "t"};
+        p.orbitals = (test_orbitals){0};
+        onto_gpu(&p);
+        bench_expect(&p.b, waves->plugin->prepare(waves->instance, &p.b.host));
+        snprintf(all, sizeof all, "step=1 refresh=1000000 %s", settings[k % 3]);
+        p.mover.plugin = open_plugin("quasi_simultaneous");
+        p.mover.calls = p.mover.plugin->mover;
+        p.mover.instance = calloc(1, p.mover.plugin->instance_size);
+        p.on_gpu = 1;
+        set_parameters(p.mover.plugin, p.mover.instance, all);
+        bench_expect(&p.b, p.mover.plugin->prepare(p.mover.instance, &p.b.host));
+        double begin = seconds();
+        mover_load(&p.b, &p.mover, x);
+        const double loading = seconds() - begin;
+        mover_sweep(&p.b, &p.mover, 0, 2);
+        p.b.host.gpu->synchronize(p.b.host.context);
+        begin = seconds();
+        mover_sweep(&p.b, &p.mover, 2, 10);
+        p.b.host.gpu->synchronize(p.b.host.context);
+        printf("%d electrons, %s: %.3f ms a sweep and walker; matrices anew %.3f ms\n", 2 * n,
+               settings[k % 3], (seconds() - begin) / 10 / 64 * 1e3, loading / 64 * 1e3);
+        free(x);
+        mover_end(&p.mover);
+        free(p.mover.instance);
+        context_release(&p.context);
+        bench_end(&p.b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_chain_is_that_of_the_cpu),
+        cmocka_unit_test(orbitals_in_single_precision_keep_ln_psi_to_it),
+        cmocka_unit_test(a_resumed_chain_is_the_one_never_stopped),
+        cmocka_unit_test(dependent_orbitals_are_refused),
+        cmocka_unit_test(sweeps_of_many_electrons),
+    };
+    char why[512];
+    device = gpu_open(0, false, why);
+    if (!device) {
+        printf("SKIPPED: %s\n", why);
+        return 77;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL) != 0;
+    gpu_close(device);
+    return failed;
+}
