@@ -22,6 +22,7 @@ typedef struct workspace {
     particle_arrays around, near; /* those in the cells around a cell; of these, those in reach */
     int64_t *around_at;           /* their places among the sorted ones */
     double *square;               /* distance^2 */
+    int32_t *in_reach;            /* which of those around */
 } workspace;
 
 struct hmc_cpu {
@@ -269,15 +270,17 @@ static int64_t gather_around(const hmc *h, int32_t w, int64_t cell, const worksp
 
 /* Squared distances of the nearest images in a rectangular box. */
 static PLUGMC_TARGETS void squares(const double length[3], const double r[3],
-                                   const particle_arrays *others, int64_t n, double *out)
+                                   const particle_arrays *others, int64_t n, double *restrict out)
 {
-    const double over[3] = {1 / length[0], 1 / length[1], 1 / length[2]};
+    const double *restrict x = others->x, *restrict y = others->y, *restrict z = others->z;
+    const double lx = length[0], ly = length[1], lz = length[2];
+    const double px = 1 / lx, py = 1 / ly, pz = 1 / lz, rx = r[0], ry = r[1], rz = r[2];
     for (int64_t k = 0; k < n; k++) {
-        double x = r[0] - others->x[k], y = r[1] - others->y[k], z = r[2] - others->z[k];
-        x -= length[0] * rint(x * over[0]);
-        y -= length[1] * rint(y * over[1]);
-        z -= length[2] * rint(z * over[2]);
-        out[k] = x * x + y * y + z * z;
+        double dx = rx - x[k], dy = ry - y[k], dz = rz - z[k];
+        dx -= lx * rint(dx * px);
+        dy -= ly * rint(dy * py);
+        dz -= lz * rint(dz * pz);
+        out[k] = dx * dx + dy * dy + dz * dz;
     }
 }
 
@@ -288,12 +291,19 @@ static plugmc_particles gather_near(const hmc *h, const double r[3], int64_t own
 {
     const particle_arrays *near = &work->near;
     const double reach_square = h->frame.oblique ? INFINITY : h->reach * h->reach * (1 + 1e-9);
+    const double *square = work->square;
+    const int64_t *at = work->around_at;
+    int32_t *in_reach = work->in_reach;
     int64_t found = 0;
-    if (!h->frame.oblique) squares(h->system->box.length, r, &work->around, around, work->square);
-    for (int64_t k = 0; k < around; k++) {
-        if (!h->frame.oblique && !(work->square[k] < reach_square)) continue;
-        if (work->around_at[k] != own) copy_particle(&work->around, k, near, found++);
+    if (!h->frame.oblique)
+        squares(h->system->box.length, r, &work->around, around, work->square);
+    else
+        memset(work->square, 0, (size_t)around * sizeof *work->square);
+    for (int64_t k = 0; k < around; k++) { /* without a branch, which nobody could predict */
+        in_reach[found] = (int32_t)k;
+        found += (square[k] < reach_square) & (at[k] != own);
     }
+    for (int64_t k = 0; k < found; k++) copy_particle(&work->around, in_reach[k], near, k);
     return (plugmc_particles){found,        near->x,        near->y,      near->z,
                               near->charge, near->diameter, near->species};
 }
@@ -443,6 +453,7 @@ static int take_workspaces(hmc_cpu *c, const plugmc_host *host, size_t n)
         take_arrays(host, &work->near, n, &code);
         work->around_at = take(host, n, sizeof *work->around_at, &code);
         work->square = take(host, n, sizeof *work->square, &code);
+        work->in_reach = take(host, n, sizeof *work->in_reach, &code);
     }
     return code;
 }
