@@ -4,20 +4,21 @@
  *
  * plugmc joins the text of a mover with those of the potentials of a run (core/src/gpu/fuse.c) and
  * compiles them with NVRTC. That costs nothing, it promises: such a kernel takes at most 3 % longer
- * than one written by hand for that one potential and compiled by nvcc (hard_disk.cu and coulomb.cu,
- * made into CUBINS by run.sh). Here two instances of the same mover, from the folder PLUGINS, start
- * from the same positions with the same seed. One gets its kernels from the core. The other asks a
- * table of services that differs in one entry: the kernels of the mover's sweep come from the cubin.
- * Launches, graphs, arguments, memory and the mover's own code are the same for both.
+ * than one written by hand for that one potential and compiled by nvcc (hard_disk.cu and
+ * coulomb.cu, made into CUBINS by run.sh). Here two instances of the same mover, from the folder
+ * PLUGINS, start from the same positions with the same seed. One gets its kernels from the core.
+ * The other asks a table of services that differs in one entry: the kernels of the mover's sweep
+ * come from the cubin. Launches, graphs, arguments, memory and the mover's own code are the same
+ * for both.
  *
  * They sweep in turn, each first every other time, so that clocks and temperatures are the same. A
- * time is the median over ROUNDS of so many sweeps, from the first launch until the GPU is done; the
- * ratio is the median of the ratios of rounds. In the end both must have come to the same chain: the
- * same positions, bit for bit, for hard disks; for ions, where two compilers might round a sum
- * differently, as many accepted moves.
+ * time is the median over ROUNDS of so many sweeps, from the first launch until the GPU is done;
+ * the ratio is the median of the ratios of rounds. In the end both must have come to the same
+ * chain: the same positions, bit for bit, for hard disks; for ions, where two compilers might round
+ * a sum differently, as many accepted moves.
  *
- * Ends with 0; with 1 if a chain differs, a fused kernel is more than 3 % slower, or something fails;
- * with 77 without a GPU.
+ * Ends with 0; with 1 if a chain differs, a fused kernel is more than 3 % slower, or something
+ * fails; with 77 without a GPU.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -90,7 +91,7 @@ typedef struct contender {
     double seconds[ROUNDS];   /* of comparison.sweeps */
 } contender;
 
-/* ---- Kernels from a cubin ------------------------------------------------------------------------ */
+/* ---- Kernels from a cubin ---- */
 
 static void *read_file(const char *path)
 {
@@ -138,13 +139,13 @@ static int kernel_by_hand(plugmc_context *context, const plugmc_kernel_text *tex
     return PLUGMC_OK;
 }
 
-/* ---- A contender --------------------------------------------------------------------------------- */
+/* ---- A contender ---- */
 
 static void begin_system(bench *b, const comparison *k)
 {
     double area = 0;
     for (int s = 0; s < MOST_SPECIES; s++)
-        area += M_PI / 4 * k->species[s].diameter * k->species[s].diameter * (double)k->species[s].count;
+        area += M_PI / 4 * pow(k->species[s].diameter, 2) * (double)k->species[s].count;
     const double edge = k->radius > 0 ? 2 * k->radius : sqrt(area / packing_fraction);
     bench_begin(b, k->dimension, (double[3]){edge, edge, edge}, 1, 1);
     if (k->radius > 0) {
@@ -165,10 +166,12 @@ static double *initial_positions(const plugmc_system *system)
 {
     const int64_t n = system->particles, species = system->species_count;
     double *sites = checked(calloc((size_t)(3 * n), sizeof *sites)), nearest = 0;
-    if (lattice_sites(&system->box, LATTICE_AUTO, n, sites, &nearest) || nearest < system->species[0].diameter)
+    if (lattice_sites(&system->box, LATTICE_AUTO, n, sites, &nearest) ||
+        nearest < system->species[0].diameter)
         fail_msg("there is no lattice of %lld sites", (long long)n);
     for (int64_t i = n - 1; i > 0 && species > 1; i--) { /* Fisher-Yates */
-        const plugmc_random r = plugmc_draw(system->seed, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
+        const plugmc_random r =
+            plugmc_draw(system->seed, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
         const int64_t j = plugmc_below(r.word[0], (uint32_t)i + 1);
         double site[3];
         memcpy(site, &sites[3 * i], sizeof site);
@@ -189,7 +192,8 @@ static void start(contender *c, const comparison *k, gpu *g, report *messages, c
     c->mover.instance = bench_allocate(b->host.context, c->mover.plugin->instance_size);
     set_all(b, c->mover.plugin, c->mover.instance, k->settings);
 
-    c->context = (plugmc_context){.report = messages, .gpu = g, .file = k->name, .section = k->mover};
+    c->context = (plugmc_context){
+        .report = messages, .gpu = g, .file = k->name, .section = k->mover};
     gpu_bind(g, &b->system, messages);
     b->host = context_host(&c->context, &b->system);
     if (cubin) {
@@ -254,7 +258,7 @@ static double *positions_of(contender *c)
     return positions;
 }
 
-/* ---- Comparing ------------------------------------------------------------------------------------- */
+/* ---- Comparing ---- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -296,7 +300,8 @@ static int same_chain(contender both[2], const comparison *k)
     for (int64_t i = 0; i < n; i++) different += memcmp(&r[i], &q[i], sizeof *r) != 0;
     free(r);
     free(q);
-    printf("    accepted of %llu: fused %llu, by hand %llu; coordinates that differ: %lld of %lld\n",
+    printf("    accepted of %llu: fused %llu, by hand %llu; coordinates that differ: %lld of "
+           "%lld\n",
            (unsigned long long)a.trials, (unsigned long long)a.accepted,
            (unsigned long long)b.accepted, (long long)different, (long long)n);
     return a.trials == b.trials && a.accepted == b.accepted && a.accepted > 0 &&
@@ -306,15 +311,16 @@ static int same_chain(contender both[2], const comparison *k)
 /* 1 if the fused kernel is fast enough and right. */
 static int report_race(contender both[2], const comparison *k)
 {
+    const double sweeps = (double)k->sweeps;
     double ratios[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) ratios[i] = both[0].seconds[i] / both[1].seconds[i];
     const summary fused = summary_of(both[0].seconds), by_hand = summary_of(both[1].seconds);
     const summary ratio = summary_of(ratios);
     const int fast = ratio.median <= slower_allowed;
     printf("%s, N = %lld\n", k->name, (long long)both[0].b.system.particles);
-    printf("    fused   %10.6f ms a sweep, spread %.1f %%\n", 1e3 * fused.median / (double)k->sweeps,
+    printf("    fused   %10.6f ms a sweep, spread %.1f %%\n", 1e3 * fused.median / sweeps,
            100 * fused.spread);
-    printf("    by hand %10.6f ms a sweep, spread %.1f %%\n", 1e3 * by_hand.median / (double)k->sweeps,
+    printf("    by hand %10.6f ms a sweep, spread %.1f %%\n", 1e3 * by_hand.median / sweeps,
            100 * by_hand.spread);
     printf("    fused / by hand %.4f, spread %.1f %%: %s\n", ratio.median, 100 * ratio.spread,
            fast ? "within 3 %" : "MORE THAN 3 % SLOWER");

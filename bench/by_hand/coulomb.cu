@@ -1,14 +1,15 @@
 /* coulomb.cu: the brush sweep of a 3:-1 electrolyte as one would write it for it alone, compiled by
- * nvcc ahead of time. compare.c puts it in the place of the kernel that plugmc fuses at run time and
- * NVRTC compiles, which must not be more than 3 % slower.
+ * nvcc ahead of time. compare.c puts it in the place of the kernel that plugmc fuses at run time
+ * and NVRTC compiles, which must not be more than 3 % slower.
  *
- * What is the same: the algorithm and its data, which are the mover's text, and that multiplications
- * and additions may be contracted, as that text asks. What is not: the pair terms are written out here
- * in the most direct way, for ions of one diameter and two valences in a sphere, with one reciprocal
- * square root for the new and one for the old separation; there are no potentials with parameters in
- * namespaces, no tables of species and no sums over terms; and another compiler. The root is the
- * processor's own, as whoever wants speed would take it: rsqrtf() of nvcc looks for denormal numbers
- * first, which costs instructions that the fused kernel does not have.
+ * What is the same: the algorithm and its data, which are the mover's text, and that
+ * multiplications and additions may be contracted, as that text asks. What is not: the pair terms
+ * are written out here in the most direct way, for ions of one diameter and two valences in a
+ * sphere, with one reciprocal square root for the new and one for the old separation; there are no
+ * potentials with parameters in namespaces, no tables of species and no sums over terms; and
+ * another compiler. The root is the processor's own, as whoever wants speed would take it: rsqrtf()
+ * of nvcc looks for denormal numbers first, which costs instructions that the fused kernel does not
+ * have.
  *
  * The system is examples/electrolyte-3-1.ini cut to N = 131,072 (compare.c). */
 #include "nvcc.h"
@@ -54,13 +55,13 @@ PLUGMC_FN float over_root(float x)
     return y;
 }
 
-/* The change of sum z_j / r_ij; the Bjerrum length and the valence of i, common to all j, come last. */
+/* The change of sum z_j / r_ij; what all j have in common, l_B z_i, comes last. */
 typedef float plugmc_sums;
 
 PLUGMC_FN void plugmc_sums_clear(plugmc_sums *sum) { *sum = 0; }
 
-PLUGMC_FN void plugmc_sums_add_change(plugmc_sums *sum, plugmc_separation from, plugmc_separation to,
-                                      plugmc_site, plugmc_site b)
+PLUGMC_FN void plugmc_sums_add_change(plugmc_sums *sum, plugmc_separation from,
+                                      plugmc_separation to, plugmc_site, plugmc_site b)
 {
     *sum += b.charge * (over_root(to.r2) - over_root(from.r2));
 }

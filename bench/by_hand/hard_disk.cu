@@ -2,12 +2,13 @@
  * compiled by nvcc ahead of time. compare.c puts it in the place of the kernel that plugmc fuses at
  * run time and NVRTC compiles, which must not be more than 3 % slower.
  *
- * What is the same: the algorithm and its layout in memory, which are the mover's text. What is not:
- * there is no potential with its parameters, no namespace, no box, no table of species and no sum over
- * terms around it, only the few numbers below, which are those of the mover for DISKS = N equal disks
- * of diameter 1 in a square box at packing fraction 0.698, four trial moves a cell and sub-sweep and
- * no particle numbers; and another compiler. Rounding is the same (no contraction), so both have to
- * come to the same positions, to the last bit; a wrong number below would show there. */
+ * What is the same: the algorithm and its layout in memory, which are the mover's text. What is
+ * not: there is no potential with its parameters, no namespace, no box, no table of species and no
+ * sum over terms around it, only the few numbers below, which are those of the mover for DISKS = N
+ * equal disks of diameter 1 in a square box at packing fraction 0.698, four trial moves a cell and
+ * sub-sweep and no particle numbers; and another compiler. Rounding is the same (no contraction),
+ * so both have to come to the same positions, to the last bit; a wrong number below would show
+ * there. */
 #include "nvcc.h"
 
 #define PLUGMC_REAL float

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Fused kernels against kernels written by hand, on a machine with nvcc and a GPU; compare.c says what
-# is compared and how.
+# Fused kernels against kernels written by hand, on a machine with nvcc and a GPU; compare.c says
+# what is compared and how.
 #
 #     run.sh COMPARE PLUGINS
 #
 # COMPARE is the program by_hand_compare of a build (cmake --build BUILD --target by_hand_compare),
-# PLUGINS the folder of the plugins of the same build; neither needs CUDA to be built. nvcc is looked
-# for as $NVCC, then in the path, then in /usr/local/cuda; kernels are compiled for sm_90, or $SM.
-# With CUBINS=FOLDER the cubins are kept there; with COMPARE = - they are only made.
+# PLUGINS the folder of the plugins of the same build; neither needs CUDA to be built. nvcc is
+# looked for as $NVCC, then in the path, then in /usr/local/cuda; kernels are compiled for sm_90, or
+# $SM. With CUBINS=FOLDER the cubins are kept there; with COMPARE = - they are only made.
 set -eu
 if [ $# -ne 2 ]; then
     echo "usage: run.sh COMPARE PLUGINS" >&2
@@ -43,6 +43,7 @@ cubin coulomb.cu coulomb.cubin -fmad=true
 echo "# $(uname -n), $(date -u +%Y-%m-%d), $(nproc) CPUs"
 echo "# nvcc: $("$nvcc" --version | grep -i release)"
 if command -v nvidia-smi >/dev/null; then
-    echo "# $(nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm --format=csv,noheader | head -n 1)"
+    asked=name,driver_version,clocks.sm,clocks.max.sm
+    echo "# $(nvidia-smi --query-gpu=$asked --format=csv,noheader | head -n 1)"
 fi
 "$compare" "$plugins" "$cubins"

@@ -258,16 +258,17 @@ static driver_result launch(gpu *g, const plugmc_kernel *k, const uint32_t grid[
     return g->api.launch_extended(&config, k->handle, arguments, NULL);
 }
 
-/* Beyond 48 KiB a kernel must be told. */
+/* Beyond 48 KiB, its own static memory included, a kernel must be told. */
 static int allow_shared(gpu *g, plugmc_kernel *k, uint32_t bytes)
 {
     char words[256];
     int fixed = 0;
-    if (bytes <= k->dynamic_shared || bytes <= 48 * 1024) return PLUGMC_OK;
+    if (bytes <= k->dynamic_shared) return PLUGMC_OK;
+    g->api.function_get(&fixed, DRIVER_FUNCTION_SHARED, k->handle);
+    if (bytes + (uint32_t)fixed <= 48 * 1024) return PLUGMC_OK;
     driver_result result =
         g->api.function_set(k->handle, DRIVER_FUNCTION_DYNAMIC_SHARED, (int)bytes);
     if (result) {
-        g->api.function_get(&fixed, DRIVER_FUNCTION_SHARED, k->handle);
         return gpu_fail(
             g, PLUGMC_ERROR_DEVICE,
             "kernel '%s' of '%s' cannot have %u bytes of dynamic shared memory beside %d "
