@@ -66,7 +66,7 @@ test_list()
 {
     must list
     for name in $(plugins); do
-        grep -Eq "^  $name  +[a-z0-9]" "$out" || fail "list lacks $name or its summary"
+        grep -Eq "^  $name  +[A-Za-z0-9]" "$out" || fail "list lacks $name or its summary"
     done
     expect_output "searched $PLUGINS, "
     must list movers
