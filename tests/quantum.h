@@ -85,7 +85,8 @@ typedef struct test_orbitals {
 } test_orbitals;
 
 /* Value, gradient and Laplacian of orbital o. */
-static inline void test_orbital(const test_orbitals *t, int o, const double r[3], double complex out[5])
+static inline void test_orbital(const test_orbitals *t, int o, const double r[3],
+                                double complex out[5])
 {
     const double *k = t->k[o];
     const double phase = k[0] * r[0] + k[1] * r[1] + k[2] * r[2];
@@ -116,7 +117,9 @@ static inline void test_orbital(const test_orbitals *t, int o, const double r[3]
     const double complex wave = t->kind == PLANE_WAVES ? cexp(I * phase)
                                 : sine                 ? sin(phase)
                                                        : cos(phase);
-    const double complex slope = t->kind == PLANE_WAVES ? I * wave : sine ? cos(phase) : -sin(phase);
+    const double complex slope = t->kind == PLANE_WAVES ? I * wave
+                                 : sine                 ? cos(phase)
+                                                        : -sin(phase);
     out[0] = wave;
     for (int d = 0; d < 3; d++) out[1 + d] = k[d] * slope;
     out[4] = -square * wave;
@@ -133,8 +136,8 @@ static inline int32_t test_orbitals_complex(const void *instance)
     return ((const test_orbitals *)instance)->kind == PLANE_WAVES;
 }
 
-static inline void put_orbital(const plugmc_orbital_request *q, void *to, int64_t at, int is_complex,
-                               double complex value)
+static inline void put_orbital(const plugmc_orbital_request *q, void *to, int64_t at,
+                               int is_complex, double complex value)
 {
     const double parts[2] = {creal(value), cimag(value)};
     for (int c = 0; c < 1 + is_complex && to; c++) {
@@ -162,9 +165,11 @@ static inline int test_orbitals_staged(test_orbitals *t, const plugmc_orbital_re
     here.on_device = 0;
     here.positions = positions;
     here.values = values;
-    int code = gpu->download(context, positions, (plugmc_device_pointer)(uintptr_t)q->positions, points);
+    int code =
+        gpu->download(context, positions, (plugmc_device_pointer)(uintptr_t)q->positions, points);
     if (!code) code = test_orbitals_evaluate(t, &here);
-    if (!code) code = gpu->upload(context, (plugmc_device_pointer)(uintptr_t)q->values, values, bytes);
+    if (!code)
+        code = gpu->upload(context, (plugmc_device_pointer)(uintptr_t)q->values, values, bytes);
     free(positions);
     free(values);
     return code;
@@ -212,8 +217,8 @@ static const plugmc_plugin test_orbitals_plugin = {.size = sizeof(plugmc_plugin)
                                                    .name = "test_orbitals",
                                                    .potential = &test_orbitals_potential};
 
-/* n plane waves of the box, those of smallest |n| first: closed shells of a cube at n = 1, 7, 19, 27.
- * As standing waves k and -k become cosine and sine. */
+/* n plane waves of the box, those of smallest |n| first: closed shells of a cube at n = 1, 7,
+ * 19, 27. As standing waves k and -k become cosine and sine. */
 static inline void fill_waves(test_orbitals *t, const bench *b, int kind, int n)
 {
     int found = 0;
@@ -236,7 +241,7 @@ static inline void add_orbitals(bench *b, test_orbitals *t)
         (plugmc_term){"orbitals", &test_orbitals_plugin, t, NULL, NULL, 1, &b->host};
 }
 
-/* ---- Potentials with lists -------------------------------------------------------------------- */
+/* ---- Potentials with lists ------------------------------------------------------------------- */
 
 /* "name=1 2 3; other=0.5": a plugin's keys, for double or float. The core's own text reading is not
  * wanted here. */
@@ -298,15 +303,17 @@ static inline int try_term(bench *b, const char *name, const char *settings, int
     return code;
 }
 
-static inline plugmc_term *quantum_term(bench *b, const char *name, const char *settings, int sampled)
+static inline plugmc_term *quantum_term(bench *b, const char *name, const char *settings,
+                                        int sampled)
 {
     bench_expect(b, try_term(b, name, settings, sampled));
     return &b->terms[b->system.term_count - 1];
 }
 
-/* ---- Brute force ------------------------------------------------------------------------------ */
+/* ---- Brute force ----------------------------------------------------------------------------- */
 
-/* The inverse of a [n][n] in place, by Gauss and Jordan with row exchanges; returns the determinant. */
+/* The inverse of a [n][n] in place, by Gauss and Jordan with row exchanges; returns the
+ * determinant. */
 static inline double complex invert_in_place(double complex *a, int n)
 {
     double complex *work = calloc((size_t)(2 * n * n), sizeof *work), determinant = 1;
@@ -328,7 +335,8 @@ static inline double complex invert_in_place(double complex *a, int n)
         for (int j = 0; j < 2 * n; j++) work[2 * n * c + j] /= pivot;
         for (int i = 0; i < n; i++) {
             const double complex factor = work[2 * n * i + c];
-            for (int j = 0; j < 2 * n && i != c; j++) work[2 * n * i + j] -= factor * work[2 * n * c + j];
+            for (int j = 0; j < 2 * n && i != c; j++)
+                work[2 * n * i + j] -= factor * work[2 * n * c + j];
         }
     }
     for (int i = 0; i < n; i++) memcpy(a + n * i, work + 2 * n * i + n, (size_t)n * sizeof *a);
@@ -348,8 +356,8 @@ static inline void orbital_matrix(const test_orbitals *t, const double *position
         }
 }
 
-/* -ln |Psi|^2 at positions [particles][3]: determinants of the term with test orbitals and all pairs
- * and fields; INFINITY where somebody may not be. */
+/* -ln |Psi|^2 at positions [particles][3]: determinants of the term with test orbitals and all
+ * pairs and fields; INFINITY where somebody may not be. */
 static inline double brute_energy(const bench *b, const double *positions)
 {
     const plugmc_system *s = &b->system;
@@ -371,7 +379,8 @@ static inline double brute_energy(const bench *b, const double *positions)
             const double zero = 0;
             const int32_t kind = i >= s->first[1];
             const plugmc_particle probe = {r[0], r[1], r[2], s->species[kind].charge, 0, kind};
-            const plugmc_particles self = {1, r, r + 1, r + 2, &s->species[kind].charge, &zero, &kind};
+            const plugmc_particles self = {1,     r,    r + 1, r + 2, &s->species[kind].charge,
+                                           &zero, &kind};
             if (p->field) forbidden += p->field->energy(term->instance, &self, &energy);
             for (int64_t j = 0; j < i && p->pair; j++) {
                 const double *q = positions + 3 * j;
@@ -379,8 +388,8 @@ static inline double brute_energy(const bench *b, const double *positions)
                 const plugmc_particles other = {1, q, q + 1, q + 2, &s->species[other_kind].charge,
                                                 &zero, &other_kind};
                 forbidden += p->pair->energy(term->instance, &s->box,
-                                             s->box.domain == PLUGMC_DOMAIN_PERIODIC, &probe, &other,
-                                             &energy);
+                                             s->box.domain == PLUGMC_DOMAIN_PERIODIC, &probe,
+                                             &other, &energy);
             }
         }
     }

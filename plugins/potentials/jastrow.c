@@ -6,17 +6,17 @@
  *
  * u (one function for like and one for unlike spins, which are species) and chi are cubic B-splines
  * of the distance with evenly spaced knots, and vanish smoothly at their cutoffs (J. Kim et al.,
- * J. Phys.: Condens. Matter 30, 195901 (2018), section 5). n coefficients p_0 ... p_{n-1} sit at the
- * knots 0 ... n-1 of spacing cutoff / (n + 1); one more before the origin is chosen so that the slope
- * there is the cusp of T. Kato, Commun. Pure Appl. Math. 10, 151 (1957): du/dr = -1/4 for like and
- * -1/2 for unlike spins in atomic units. So coefficients can be taken over from QMCPACK.
+ * J. Phys.: Condens. Matter 30, 195901 (2018), section 5). n coefficients p_0 ... p_{n-1} sit at
+ * the knots 0 ... n-1 of spacing cutoff / (n + 1); one more before the origin is chosen so that the
+ * slope there is the cusp of T. Kato, Commun. Pure Appl. Math. 10, 151 (1957): du/dr = -1/4 for
+ * like and -1/2 for unlike spins in atomic units. So coefficients can be taken over from QMCPACK.
  *
- * chi belongs to one kind of ion; give one section for each kind (plugin = jastrow). It is summed over
- * all periodic images of an ion, which are listed once: those that are within the cutoff of the cell.
- * Electrons have to be in the cell, as all movers have them.
+ * chi belongs to one kind of ion; give one section for each kind (plugin = jastrow). It is summed
+ * over all periodic images of an ion, which are listed once: those that are within the cutoff of
+ * the cell. Electrons have to be in the cell, as all movers have them.
  *
- * On the CPU and on the GPU a spline is a table of cubic polynomials, one a knot interval, and a last
- * row of zeros for everything beyond the cutoff.
+ * On the CPU and on the GPU a spline is a table of cubic polynomials, one a knot interval, and a
+ * last row of zeros for everything beyond the cutoff.
  */
 #include <plugmc/potential.h>
 
@@ -140,8 +140,8 @@ static const char *append_numbers(const plugmc_host *host, char *text, plugmc_li
     return NULL;
 }
 
-/* Lines "like ...", "unlike ...", "chi ..." with coefficients and "ions ..." with positions, each as
- * often as wanted; # begins a comment. */
+/* Lines "like ...", "unlike ...", "chi ..." with coefficients and "ions ..." with positions, each
+ * as often as wanted; # begins a comment. */
 static int read_file(parameters *p, const plugmc_host *host)
 {
     plugmc_list *const lists[] = {&p->like, &p->unlike, &p->chi, &p->ions};
@@ -179,9 +179,9 @@ static int read_file(parameters *p, const plugmc_host *host)
 
 /* ---- Tables --------------------------------------------------------------------------------- */
 
-/* Twice the spline as polynomials of t in [0, 1) on each of the n + 1 intervals. A cubic B-spline with
- * coefficients a, b, c, d around an interval is
- * (a (1-t)^3 + b (3t^3 - 6t^2 + 4) + c (-3t^3 + 3t^2 + 3t + 1) + d t^3) / 6. */
+/* Twice the spline as polynomials of t in [0, 1) on each of the n + 1 intervals. A cubic B-spline
+ * with coefficients a, b, c, d around an interval is (a (1-t)^3 + b (3t^3 - 6t^2 + 4) + c (-3t^3 +
+ * 3t^2 + 3t + 1) + d t^3) / 6. */
 static void fill_table(const plugmc_list *coefficients, double cusp, double spacing, real *out)
 {
     const int32_t n = coefficients->count;
@@ -210,7 +210,8 @@ static double wigner_seitz_radius(const plugmc_box *box)
         double square = 0;
         if (i == 62 || (box->dimension == 2 && n[2])) continue;
         for (int d = 0; d < box->dimension; d++) {
-            double x = n[0] * box->vector[0][d] + n[1] * box->vector[1][d] + n[2] * box->vector[2][d];
+            double x =
+                n[0] * box->vector[0][d] + n[1] * box->vector[1][d] + n[2] * box->vector[2][d];
             square += x * x;
         }
         shortest = fmin(shortest, square);
@@ -250,7 +251,8 @@ static int prepare_u(parameters *p, const plugmc_host *host)
                           unlike->count);
     if (cutoff > radius * (1 + 1e-6))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "u_cutoff = %g reaches beyond the nearest image, %g away", cutoff, radius);
+                          "u_cutoff = %g reaches beyond the nearest image, %g away", cutoff,
+                          radius);
     const int32_t rows = n ? n + 2 : 1;
     real *table = host->allocate(host->context, 8 * (size_t)rows * sizeof *table);
     if (!table) return lacks_memory(host);
@@ -275,7 +277,8 @@ static double plane_distance(const plugmc_box *box, int d)
 
 /* Images with fractional coordinates between -reach and 1 + reach, counted, and written if out is
  * given. `from` is the ion, fractional in [0, 1). */
-static int64_t images_of(const plugmc_box *box, const double from[3], const double reach[3], real *out)
+static int64_t images_of(const plugmc_box *box, const double from[3], const double reach[3],
+                         real *out)
 {
     int64_t count = 0;
     int low[3], high[3];
@@ -288,14 +291,15 @@ static int64_t images_of(const plugmc_box *box, const double from[3], const doub
             for (int k = low[2]; k <= high[2]; k++, count++) {
                 const double f[3] = {from[0] + i, from[1] + j, from[2] + k};
                 for (int d = 0; d < 3 && out; d++)
-                    out[3 * count + d] = (real)(f[0] * box->vector[0][d] + f[1] * box->vector[1][d] +
-                                                f[2] * box->vector[2][d]);
+                    out[3 * count + d] =
+                        (real)(f[0] * box->vector[0][d] + f[1] * box->vector[1][d] +
+                               f[2] * box->vector[2][d]);
             }
     return count;
 }
 
-/* Fractional coordinates in [0, 1) of ion i of copy c of the primitive cell, which is the simulation
- * cell over `tile`. */
+/* Fractional coordinates in [0, 1) of ion i of copy c of the primitive cell, which is the
+ * simulation cell over `tile`. */
 static void place_ion(const parameters *p, const plugmc_box *box, int32_t i, int32_t c, double f[3])
 {
     const int32_t tile[3] = {(int32_t)p->tile.values[0], (int32_t)p->tile.values[1],
@@ -377,7 +381,8 @@ static int configure(void *instance, const plugmc_host *host)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_LIST_KEY(parameters, like, 0, "", -1e6, 1e6, "", "B-spline coefficients of u, like spins"),
+    PLUGMC_LIST_KEY(parameters, like, 0, "", -1e6, 1e6, "",
+                    "B-spline coefficients of u, like spins"),
     PLUGMC_LIST_KEY(parameters, unlike, 0, "", -1e6, 1e6, "",
                     "B-spline coefficients of u, unlike spins"),
     PLUGMC_LIST_KEY(parameters, chi, 0, "", -1e6, 1e6, "", "B-spline coefficients of chi"),
@@ -385,8 +390,9 @@ static const plugmc_parameter table[] = {
                     "slope of u at contact, like spins"),
     PLUGMC_REAL_KEY(parameters, unlike_cusp, "-0.5", -1e6, 1e6, "1/length",
                     "slope of u at contact, unlike spins"),
-    PLUGMC_REAL_KEY(parameters, chi_cusp, "0", -1e6, 1e6, "1/length",
-                    "slope of chi at an ion: its charge, if it is bare and the orbitals have no cusp"),
+    PLUGMC_REAL_KEY(
+        parameters, chi_cusp, "0", -1e6, 1e6, "1/length",
+        "slope of chi at an ion: its charge, if it is bare and the orbitals have no cusp"),
     PLUGMC_REAL_KEY(parameters, u_cutoff, "0", 0, 1e12, "length",
                     "where u ends; 0: the radius of the largest sphere in the Wigner-Seitz cell"),
     PLUGMC_REAL_KEY(parameters, chi_cutoff, "0", 0, 1e12, "length", "where chi ends; 0: likewise"),
@@ -409,10 +415,10 @@ static const plugmc_parameter table[] = {
 static const plugmc_potential potential = {
     .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "jastrow",
-              .summary = "Jastrow factor of a wave function: u and chi as B-splines of the distance",
-              .reference = "Kim et al., J. Phys.: Condens. Matter 30, 195901 (2018)",
-              .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .configure = configure,
-              .potential = &potential);
+PLUGMC_PLUGIN(
+        .kind = PLUGMC_POTENTIAL, .name = "jastrow",
+        .summary = "Jastrow factor of a wave function: u and chi as B-splines of the distance",
+        .reference = "Kim et al., J. Phys.: Condens. Matter 30, 195901 (2018)",
+        .instance_size = sizeof(parameters), .parameters = table,
+        .parameter_count = PLUGMC_COUNT(table), .configure = configure, .potential = &potential);
 #endif

@@ -1,6 +1,6 @@
 /* The movers of variational Monte Carlo on a GPU against the CPU: the same numbers drawn, the same
- * decisions, with real and complex orbitals, with and without a Jastrow factor; checkpoints; how fast it
- * is. Skipped without a GPU. */
+ * decisions, with real and complex orbitals, with and without a Jastrow factor; checkpoints; how
+ * fast it is. Skipped without a GPU. */
 #include "testing.h"
 
 #include <time.h>
@@ -28,14 +28,16 @@ typedef struct place {
 static void onto_gpu(place *p)
 {
     bench *b = &p->b;
-    p->context = (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "test"};
+    p->context =
+        (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "test"};
     gpu_bind(device, &b->system, &messages);
     b->host = context_host(&p->context, &b->system);
     for (int t = 0; t < b->system.term_count; t++) b->terms[t].host = &b->host;
     p->orbitals.host = &b->host;
 }
 
-static void start(place *p, const char *name, const char *settings, int on_gpu, const double *positions)
+static void start(place *p, const char *name, const char *settings, int on_gpu,
+                  const double *positions)
 {
     bench *b = &p->b;
     p->mover.plugin = open_plugin(name);
@@ -69,12 +71,14 @@ static void fetch(place *p, double *positions)
         return;
     }
     assert_int_equal(services->allocate(p->b.host.context, bytes_of(&p->b), &at), PLUGMC_OK);
-    bench_expect(&p->b, p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
-    assert_int_equal(services->download(p->b.host.context, positions, at, bytes_of(&p->b)), PLUGMC_OK);
+    bench_expect(&p->b,
+                 p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
+    assert_int_equal(services->download(p->b.host.context, positions, at, bytes_of(&p->b)),
+                     PLUGMC_OK);
     assert_int_equal(services->release(p->b.host.context, at), PLUGMC_OK);
 }
 
-/* ---- The chain ------------------------------------------------------------------------------------- */
+/* ---- The chain ------------------------------------------------------------------------------- */
 
 typedef struct chain {
     const char *mover, *settings;
@@ -101,23 +105,25 @@ static void begin(place *p, const chain *c)
     if (c->jastrow) quantum_term(b, "jastrow", jastrow, 1);
 }
 
-/* Both sides draw the same numbers and decide alike, as long as no decision hangs on the last digits. */
+/* Both sides draw the same numbers and decide alike, as long as no decision hangs on the last
+ * digits. */
 static void the_chain_is_that_of_the_cpu(void **state)
 {
     (void)state;
     static const chain chains[] = {
         {"quasi_simultaneous", "precision=double step=0.9", STANDING_WAVES, 7, 5, 0, 0},
         {"quasi_simultaneous", "precision=double step=0.9 block=3", PLANE_WAVES, 7, 4, 1, 1},
-        {"quasi_simultaneous", "precision=double moves=ball step=1 block=64 refresh=5", PLANE_WAVES, 27,
-         19, 0, 1},
-        {"quasi_simultaneous", "precision=double moves=cube step=1 block=8", STANDING_WAVES, 19, 0, 1, 1},
+        {"quasi_simultaneous", "precision=double moves=ball step=1 block=64 refresh=5", PLANE_WAVES,
+         27, 19, 0, 1},
+        {"quasi_simultaneous", "precision=double moves=cube step=1 block=8", STANDING_WAVES, 19, 0,
+         1, 1},
         {"quasi_simultaneous", "precision=double moves=ball step=0.8", PLANE_WAVES, 4, 3, 2, 1},
         {"particle_by_particle", "precision=double step=0.9 refresh=7", PLANE_WAVES, 7, 5, 0, 1},
         {"particle_by_particle", "precision=double step=0.9", STANDING_WAVES, 7, 5, 1, 0},
-        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", PLANE_WAVES, 7, 5, 0,
-         1},
-        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", STANDING_WAVES, 5, 0,
-         1, 0},
+        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", PLANE_WAVES, 7,
+         5, 0, 1},
+        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", STANDING_WAVES,
+         5, 0, 1, 0},
         {"configuration", "precision=double step=0.2", PLANE_WAVES, 7, 5, 0, 1},
         {"configuration", "precision=double step=0.2 refresh=3", STANDING_WAVES, 7, 0, 1, 0},
     };
@@ -135,8 +141,10 @@ static void the_chain_is_that_of_the_cpu(void **state)
             mover_sweep(&p.b, &p.mover, 4, 8);
             x[on_gpu] = bench_positions(&p.b);
             fetch(&p, x[on_gpu]);
-            bench_expect(&p.b, p.mover.calls->counts(p.mover.instance, &p.b.host, &counts[on_gpu], 1));
-            bench_expect(&p.b, p.mover.calls->running_energy(p.mover.instance, &p.b.host, energy[on_gpu]));
+            bench_expect(&p.b,
+                         p.mover.calls->counts(p.mover.instance, &p.b.host, &counts[on_gpu], 1));
+            bench_expect(
+                &p.b, p.mover.calls->running_energy(p.mover.instance, &p.b.host, energy[on_gpu]));
             if (on_gpu) {
                 double worst = 0;
                 for (size_t i = 0; i < bytes_of(&p.b) / 8; i++)
@@ -146,7 +154,8 @@ static void the_chain_is_that_of_the_cpu(void **state)
                        (unsigned long long)counts[1].trials, (unsigned long long)counts[0].accepted,
                        worst);
                 assert_true(worst < 1e-9);
-                for (int w = 0; w < WALKERS; w++) assert_close(energy[1][w], energy[0][w], 1e-9, 1e-9);
+                for (int w = 0; w < WALKERS; w++)
+                    assert_close(energy[1][w], energy[0][w], 1e-9, 1e-9);
             }
             free(from);
             finish(&p);
@@ -179,8 +188,13 @@ static void orbitals_in_single_precision_keep_ln_psi_to_it(void **state)
 static void a_resumed_chain_is_the_one_never_stopped(void **state)
 {
     (void)state;
-    const chain c = {"quasi_simultaneous", "precision=single step=0.9 refresh=8 block=4", PLANE_WAVES, 7, 5,
-                     1, 1};
+    const chain c = {"quasi_simultaneous",
+                     "precision=single step=0.9 refresh=8 block=4",
+                     PLANE_WAVES,
+                     7,
+                     5,
+                     1,
+                     1};
     static place p, q;
     test_archive archive;
     begin(&p, &c);
@@ -217,7 +231,7 @@ static void dependent_orbitals_are_refused(void **state)
     finish(&p);
 }
 
-/* ---- Speed -------------------------------------------------------------------------------------------- */
+/* ---- Speed ----------------------------------------------------------------------------------- */
 
 static double seconds(void)
 {
@@ -226,8 +240,8 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Sweeps of 64 walkers of 2 n electrons in plane waves of the plugin, with a Jastrow factor; nothing
- * hangs on the figures that are printed. PLUGMC_VMC_SPEED asks for it. */
+/* Sweeps of 64 walkers of 2 n electrons in plane waves of the plugin, with a Jastrow factor;
+ * nothing hangs on the figures that are printed. PLUGMC_VMC_SPEED asks for it. */
 static void sweeps_of_many_electrons(void **state)
 {
     (void)state;
@@ -246,7 +260,8 @@ static void sweeps_of_many_electrons(void **state)
         quantum_term(&p.b, "jastrow", "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
                                       "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017", 1);
         double *x = random_positions(&p.b, 5);
-        p.context = (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "t"};
+        p.context =
+            (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "t"};
         p.orbitals = (test_orbitals){0};
         onto_gpu(&p);
         bench_expect(&p.b, waves->plugin->prepare(waves->instance, &p.b.host));

@@ -1,6 +1,6 @@
-/* Energies of the homogeneous electron gas without a Jastrow factor against the exact ones, with errors
- * of at most 2e-4 Hartree an electron. |z| <= 3 of five: false alarms 1.4 %. A quarter of an hour on one
- * core. */
+/* Energies of the homogeneous electron gas without a Jastrow factor against the exact ones, with
+ * errors of at most 2e-4 Hartree an electron. |z| <= 3 of five: false alarms 1.4 %. A quarter of an
+ * hour on one core. */
 #include "testing.h"
 
 #include <omp.h>
@@ -70,7 +70,8 @@ static void check(const gas *g)
 
 static void gases_of_14_electrons(void **state)
 {
-    static const gas gases[] = {{14, 1, 15.692780, 8.491481, 14000}, {14, 2, 3.923195, 0.322545, 4000},
+    static const gas gases[] = {{14, 1, 15.692780, 8.491481, 14000},
+                                {14, 2, 3.923195, 0.322545, 4000},
                                 {14, 5, 0.627711, -0.812549, 1000}};
     (void)state;
     for (int k = 0; k < 3; k++) check(&gases[k]);
@@ -78,7 +79,8 @@ static void gases_of_14_electrons(void **state)
 
 static void gases_of_54_electrons(void **state)
 {
-    static const gas gases[] = {{54, 1, 57.424680, 30.739215, 4000}, {54, 5, 2.296987, -3.040106, 400}};
+    static const gas gases[] = {{54, 1, 57.424680, 30.739215, 4000},
+                                {54, 5, 2.296987, -3.040106, 400}};
     (void)state;
     for (int k = 0; k < 2; k++) check(&gases[k]);
 }

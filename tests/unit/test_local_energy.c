@@ -26,13 +26,14 @@ static test_observable new_observable(bench *b, const char *settings)
 }
 
 /* values [walkers][QUANTITIES] */
-static void measure(bench *b, test_observable *o, const double *positions, uint64_t sweep, double *values)
+static void measure(bench *b, test_observable *o, const double *positions, uint64_t sweep,
+                    double *values)
 {
     plugmc_view view = {.size = sizeof view, .sweep = sweep, .positions = positions};
     bench_expect(b, o->plugin->observable->measure(o->instance, &b->host, &view, values));
 }
 
-/* ---- Averages ------------------------------------------------------------------------------------ */
+/* ---- Averages -------------------------------------------------------------------------------- */
 
 typedef struct average {
     double mean[QUANTITIES], error[QUANTITIES], variance;
@@ -40,8 +41,8 @@ typedef struct average {
 
 enum { MOST_WALKERS = 64 };
 
-/* Means over walkers, each over `samples` of it that are `stride` sweeps apart; errors from the spread
- * of the walkers, which are independent. */
+/* Means over walkers, each over `samples` of it that are `stride` sweeps apart; errors from the
+ * spread of the walkers, which are independent. */
 static average sample(bench *b, test_mover *mover, test_observable *o, int samples, int stride)
 {
     static double sums[MOST_WALKERS][QUANTITIES], values[MOST_WALKERS][QUANTITIES];
@@ -69,7 +70,7 @@ static average sample(bench *b, test_mover *mover, test_observable *o, int sampl
     return out;
 }
 
-/* ---- Atoms --------------------------------------------------------------------------------------- */
+/* ---- Atoms ----------------------------------------------------------------------------------- */
 
 static void atom(bench *b, test_orbitals *t, int electrons, double exponent, int z, int walkers)
 {
@@ -116,7 +117,7 @@ static void helium_has_the_energy_of_its_variational_charge(void **state)
     bench_end(&b);
 }
 
-/* ---- The electron gas ------------------------------------------------------------------------------ */
+/* ---- The electron gas ------------------------------------------------------------------------ */
 
 static void electron_gas(bench *b, test_orbitals *t, int kind, double rs, int walkers, int box)
 {
@@ -156,7 +157,8 @@ static void the_gas_of_14_electrons_has_its_exact_energy(void **state)
     }
 }
 
-/* u = A/r (1 - exp(-r/F)) with 1/A the plasma frequency and F from the cusp, to 0 at half the edge. */
+/* u = A/r (1 - exp(-r/F)) with 1/A the plasma frequency and F from the cusp, to 0 at half the edge.
+ */
 static const char *gas_jastrow(double rs, char out[512])
 {
     enum { KNOTS = 7 };
@@ -192,7 +194,8 @@ static void a_jastrow_factor_lowers_energy_and_variance(void **state)
             bench_end(&b);
         }
         printf("rs %g: %.5f(%.5f), variance %.5f; with: %.5f(%.5f), %.5f\n", rs, a[0].mean[TOTAL],
-               a[0].error[TOTAL], a[0].variance, a[1].mean[TOTAL], a[1].error[TOTAL], a[1].variance);
+               a[0].error[TOTAL], a[0].variance, a[1].mean[TOTAL], a[1].error[TOTAL],
+               a[1].variance);
         assert_true(a[1].mean[TOTAL] + 5 * a[1].error[TOTAL] < exact);
         assert_true(a[1].variance < 0.5 * a[0].variance);
     }
@@ -223,7 +226,7 @@ static void simultaneous_acceptance_has_its_known_bias(void **state)
     }
 }
 
-/* ---- By differences ---------------------------------------------------------------------------------- */
+/* ---- By differences -------------------------------------------------------------------------- */
 
 /* Psi over its value at x0, with complex determinants. */
 static double complex wave(const bench *b, const test_orbitals *t, const double *x)
@@ -244,8 +247,9 @@ static double complex wave(const bench *b, const test_orbitals *t, const double 
 static void kinetic_energies_equal_differences(void **state)
 {
     (void)state;
-    static const char jastrow[] = "like=0.28 0.22 0.17 0.12 0.08 0.05; unlike=0.46 0.36 0.26 0.18 0.1 0.05;"
-                                  " chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.05; ions=0.3 0.4 0.5 2.5 2.6 2.7";
+    static const char jastrow[] =
+        "like=0.28 0.22 0.17 0.12 0.08 0.05; unlike=0.46 0.36 0.26 0.18 0.1 0.05;"
+        " chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.05; ions=0.3 0.4 0.5 2.5 2.6 2.7";
     const double vector[3][3] = {{4.0, 0.3, 0.2}, {1.1, 4.2, -0.4}, {-0.7, 0.9, 4.5}};
     for (int kind = 0; kind < 2; kind++) {
         bench b;
@@ -284,7 +288,7 @@ static void kinetic_energies_equal_differences(void **state)
     }
 }
 
-/* ---- Ewald sums ---------------------------------------------------------------------------------------- */
+/* ---- Ewald sums ------------------------------------------------------------------------------ */
 
 static void a_lone_electron_feels_its_images(void **state)
 {
@@ -331,12 +335,13 @@ static void electrons_and_ions_in_rock_salt_have_its_lattice_energy(void **state
         add_orbitals(&b, &t);
         test_observable o = new_observable(&b, "");
         measure(&b, &o, x, 0, values);
-        assert_close(values[REPULSION] + values[LOCAL] + values[IONS], -n * 1.747564594633, 1e-9, 0);
+        assert_close(values[REPULSION] + values[LOCAL] + values[IONS], -n * 1.747564594633, 1e-9,
+                     0);
         bench_end(&b);
     }
 }
 
-/* ---- Pseudopotentials ------------------------------------------------------------------------------------ */
+/* ---- Pseudopotentials ------------------------------------------------------------------------ */
 
 /* Of an ion with Z = 1 for atomic number 3, in Hartree:
  * r v_0 = -1 + 2 exp(-r^2) + r 3 exp(-2 r^2), r v_1 (local) = -1 + 2 exp(-r^2). */
@@ -370,11 +375,13 @@ static void write_example(const char *format, char path[64])
         overlap += weight[i] * beta[i] * chi[i];
     }
     if (!strcmp(format, "casino")) {
-        fprintf(out, "An example\nAtomic number and pseudo-charge\n 3 1.0\n"
-                     "Energy units (rydberg/hartree/ev):\nrydberg\n"
-                     "Angular momentum of local component (0=s,1=p,2=d..)\n 1\n"
-                     "NLRULE override (1) VMC/DMC (2) config gen (0 ==> input/default value)\n 0 0\n"
-                     "Number of grid points\n %d\nR(i) in atomic units\n", POINTS);
+        fprintf(out,
+                "An example\nAtomic number and pseudo-charge\n 3 1.0\n"
+                "Energy units (rydberg/hartree/ev):\nrydberg\n"
+                "Angular momentum of local component (0=s,1=p,2=d..)\n 1\n"
+                "NLRULE override (1) VMC/DMC (2) config gen (0 ==> input/default value)\n 0 0\n"
+                "Number of grid points\n %d\nR(i) in atomic units\n",
+                POINTS);
         for (int i = 0; i < POINTS; i++) zero[i] *= 2, one[i] *= 2;
         put_numbers(out, r, POINTS);
         fputs("r*potential (L=0) in Ry\n", out);
@@ -382,12 +389,16 @@ static void write_example(const char *format, char path[64])
         fputs("r*potential (L=1) in Ry\n", out);
         put_numbers(out, one, POINTS);
     } else if (!upf) {
-        fprintf(out, "<?xml version=\"1.0\"?>\n<pseudo version=\"0.5\">\n<header symbol=\"Li\" "
-                     "atomic-number=\"3\" zval=\"1\"/>\n<semilocal units=\"hartree\" format=\"r*V\" "
-                     "l-local=\"1\">\n");
+        fprintf(out,
+                "<?xml version=\"1.0\"?>\n<pseudo version=\"0.5\">\n<header symbol=\"Li\" "
+                "atomic-number=\"3\" zval=\"1\"/>\n<semilocal units=\"hartree\" format=\"r*V\" "
+                "l-local=\"1\">\n");
         for (int l = 0; l < 2; l++) {
-            fprintf(out, "<vps l=\"%c\" cutoff=\"1\"><radfunc>\n<grid type=\"linear\" ri=\"0\" rf=\"12\" "
-                         "npts=\"%d\"/>\n<data>\n", "sp"[l], POINTS);
+            fprintf(
+                out,
+                "<vps l=\"%c\" cutoff=\"1\"><radfunc>\n<grid type=\"linear\" ri=\"0\" rf=\"12\" "
+                "npts=\"%d\"/>\n<data>\n",
+                "sp"[l], POINTS);
             put_numbers(out, l ? one : zero, POINTS);
             fputs("</data></radfunc></vps>\n", out);
         }
@@ -404,8 +415,10 @@ static void write_example(const char *format, char path[64])
         put_numbers(out, one, POINTS);
         fputs("</PP_LOCAL>\n<PP_NONLOCAL><PP_BETA.1 angular_momentum=\"0\">\n", out);
         put_numbers(out, beta, POINTS);
-        fprintf(out, "</PP_BETA.1><PP_DIJ>\n%.15e\n</PP_DIJ></PP_NONLOCAL>\n<PP_PSWFC><PP_CHI.1 l=\"0\">\n",
-                1 / overlap);
+        fprintf(
+            out,
+            "</PP_BETA.1><PP_DIJ>\n%.15e\n</PP_DIJ></PP_NONLOCAL>\n<PP_PSWFC><PP_CHI.1 l=\"0\">\n",
+            1 / overlap);
         put_numbers(out, chi, POINTS);
         fputs("</PP_CHI.1></PP_PSWFC>\n</UPF>\n", out);
     }
@@ -427,15 +440,16 @@ static void polarised_ion(bench *b, test_orbitals *t, int walkers)
 static void pseudopotentials_of_all_formats_act_as_they_should(void **state)
 {
     (void)state;
-    static const char *const formats[] = {"casino", "qmcpack", "upf"}, *const rules[] = {"6", "12", "26"};
+    static const char *const formats[] = {"casino", "qmcpack", "upf"}, *const rules[] = {"6", "12",
+                                                                                         "26"};
     for (int f = 0; f < 3; f++) {
         bench b;
         test_orbitals t;
         char path[64], settings[160];
         write_example(formats[f], path);
         polarised_ion(&b, &t, 1);
-        snprintf(settings, sizeof settings, "pseudopotentials=%s; quadrature=%s; tolerance=1e-9", path,
-                 rules[f]);
+        snprintf(settings, sizeof settings, "pseudopotentials=%s; quadrature=%s; tolerance=1e-9",
+                 path, rules[f]);
         test_observable o = new_observable(&b, settings);
         for (uint32_t i = 0; i < 50; i++) {
             double x[3], values[QUANTITIES], square = 0, along = 1;
@@ -455,8 +469,8 @@ static void pseudopotentials_of_all_formats_act_as_they_should(void **state)
     }
 }
 
-/* D beta(r)/r <beta | Psi>_s / Psi, the integral done here by the trapezoidal rule: by projections of the
- * orbital, and by quadrature where there is a Jastrow factor (one that is 1 everywhere). */
+/* D beta(r)/r <beta | Psi>_s / Psi, the integral done here by the trapezoidal rule: by projections
+ * of the orbital, and by quadrature where there is a Jastrow factor (one that is 1 everywhere). */
 static void separable_pseudopotentials_project_on_their_functions(void **state)
 {
     (void)state;
@@ -473,8 +487,8 @@ static void separable_pseudopotentials_project_on_their_functions(void **state)
         write_example("upf", path);
         polarised_ion(&b, &t, 1);
         if (jastrow) quantum_term(&b, "jastrow", "like=0 0; like_cusp=0; u_cutoff=3", 1);
-        snprintf(settings, sizeof settings, "pseudopotentials=%s; nonlocal=separable; radial_points=16",
-                 path);
+        snprintf(settings, sizeof settings,
+                 "pseudopotentials=%s; nonlocal=separable; radial_points=16", path);
         test_observable o = new_observable(&b, settings);
         for (uint32_t i = 0; i < 50; i++) {
             double x[3], values[QUANTITIES], square = 0, along = 1;
@@ -486,10 +500,76 @@ static void separable_pseudopotentials_project_on_their_functions(void **state)
             }
             measure(&b, &o, x, i, values);
             const double r = sqrt(square), psi = along * exp(-0.5 * square);
-            assert_close(values[NONLOCAL], example_channel(r) * exp(-r) / overlap * integral / psi, 2e-5,
-                         2e-5);
+            assert_close(values[NONLOCAL], example_channel(r) * exp(-r) / overlap * integral / psi,
+                         2e-5, 2e-5);
         }
         remove(path);
+        bench_end(&b);
+    }
+}
+
+/* Silicon's projectors become the channels they were made from: beta over chi of three points of
+ * the file, in Hartree, and its local potential there. */
+static void channels_of_a_real_file_are_those_of_its_projectors(void **state)
+{
+    static const double points[][4] = {
+        {0.194162987747, 14.275437541778071, 7.529162230581736, -8.97362904465},
+        {0.5277897213519999, 9.276270942758615, 5.383895796474839, -7.42924232865},
+        {0.87017814005, 3.877330025622214, 2.7169834514658917, -5.33349430385}};
+    (void)state;
+    bench b;
+    test_orbitals t;
+    polarised_ion(&b, &t, 1);
+    t.atomic_number[0] = 14;
+    test_observable o = new_observable(&b, "pseudopotentials=" TEST_DATA "/qmc/Si.pz-vbc.UPF");
+    for (int k = 0; k < 3; k++) {
+        const double r = points[k][0], *at = t.ion[0], along = t.k[0][0] * r;
+        double x[3] = {at[0] + r, at[1], at[2]}, values[QUANTITIES];
+        measure(&b, &o, x, 0, values);
+        assert_close(values[LOCAL], points[k][3], 1e-9, 0);
+        assert_close(values[NONLOCAL], (points[k][1] + along * points[k][2]) / (1 + along), 1e-9,
+                     0);
+    }
+    bench_end(&b);
+}
+
+/* The one-body energies of orbitals from a file are in its header, Hartree of 8 primitive cells;
+ * the orbitals are B-splines of the real thing. |z| <= 4 of three, twice: false alarms below 4e-4.
+ */
+static void silicon_has_the_energies_of_its_header(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"separable", "semilocal"};
+    static const double header[] = {3.2988434, -2.6516087, 1.7265721, -8.3980092};
+    for (int form = 0; form < 2; form++) {
+        bench b;
+        const double length[3] = {14, 14, 14}, a = 10.263,
+                     vector[3][3] = {{-a, 0, a}, {0, a, a}, {-a, a, 0}};
+        char settings[160];
+        quantum_begin(&b, length, 16, 23);
+        box_of_vectors(&b, vector, 1);
+        bench_species(&b, "up", 32, 0, -1);
+        bench_species(&b, "down", 32, 0, -1);
+        plugmc_term *term = quantum_term(
+            &b, "bspline_orbitals", "file=" TEST_DATA "/qmc/si-2x2x2.bwfn.data.b1", 1);
+        bench_expect(&b, term->plugin->prepare(term->instance, &b.host));
+        test_mover mover = mover_new(&b, "quasi_simultaneous", "step=0.9");
+        snprintf(settings, sizeof settings,
+                 "pseudopotentials=" TEST_DATA "/qmc/Si.pz-vbc.UPF; nonlocal=%s", forms[form]);
+        test_observable o = new_observable(&b, settings);
+        average e = sample(&b, &mover, &o, 20, 4);
+        assert_z("kinetic", e.mean[KINETIC] / 8, e.error[KINETIC] / 8, header[0], 4);
+        assert_z("local", e.mean[LOCAL] / 8, e.error[LOCAL] / 8, header[1], 4);
+        assert_z(forms[form], e.mean[NONLOCAL] / 8, e.error[NONLOCAL] / 8, header[2], 4);
+        assert_close(e.mean[IONS] / 8, header[3], 0, 1e-7);
+        assert_true(e.error[NONLOCAL] / 8 < 0.15);
+        plugmc_quantity q;
+        const plugmc_observable *calls = o.plugin->observable;
+        assert_true(calls->derived(o.instance, 4, &q) && !strcmp(q.name, "ion_ion_less_file"));
+        double derived[5];
+        assert_int_equal(calls->derive(o.instance, e.mean, derived), 0);
+        assert_close(derived[1], e.mean[KINETIC] - 8 * header[0], 0, 1e-6);
+        if (term->plugin->release) term->plugin->release(term->instance);
         bench_end(&b);
     }
 }
@@ -540,7 +620,7 @@ static void damaged_pseudopotentials_are_refused(void **state)
     assert_true(refused >= 55);
 }
 
-/* ---- Refusals -------------------------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 static void ions_without_their_pseudopotential_are_refused(void **state)
 {
@@ -557,7 +637,8 @@ static void ions_without_their_pseudopotential_are_refused(void **state)
     write_example("casino", path);
     snprintf(settings, sizeof settings, "pseudopotentials=%s", path);
     assert_int_equal(try_observable(&b, &o, settings), PLUGMC_ERROR_INPUT);
-    assert_non_null(strstr(b.message, "has 2 valence electrons where its orbitals come from, and 1 in"));
+    assert_non_null(
+        strstr(b.message, "has 2 valence electrons where its orbitals come from, and 1 in"));
     snprintf(settings, sizeof settings, "pseudopotentials=%s %s", path, path);
     assert_int_equal(try_observable(&b, &o, settings), PLUGMC_ERROR_INPUT);
     assert_non_null(strstr(b.message, "are both of atomic number 3"));
@@ -585,5 +666,7 @@ TEST_MAIN(cmocka_unit_test(hydrogen_has_no_variance),
           cmocka_unit_test(electrons_and_ions_in_rock_salt_have_its_lattice_energy),
           cmocka_unit_test(pseudopotentials_of_all_formats_act_as_they_should),
           cmocka_unit_test(separable_pseudopotentials_project_on_their_functions),
+          cmocka_unit_test(channels_of_a_real_file_are_those_of_its_projectors),
+          cmocka_unit_test(silicon_has_the_energies_of_its_header),
           cmocka_unit_test(damaged_pseudopotentials_are_refused),
           cmocka_unit_test(ions_without_their_pseudopotential_are_refused))

@@ -1,5 +1,6 @@
 /* The movers of variational Monte Carlo and the Jastrow factor: the documented chain against one by
- * brute force, exact densities, inverse matrices, checkpoints, refusals; derivatives by differences. */
+ * brute force, exact densities, inverse matrices, checkpoints, refusals; derivatives by
+ * differences. */
 #include "testing.h"
 
 #include "quantum.h"
@@ -31,7 +32,7 @@ static test_mover vmc_mover(bench *b, const char *name, const char *settings)
     return mover;
 }
 
-/* ---- The documented chain, a second time -------------------------------------------------------- */
+/* ---- The documented chain, a second time ----------------------------------------------------- */
 
 static void displaced(const bench *b, int kind, double step, uint64_t sweep, int walker, int e,
                       double r[3])
@@ -64,7 +65,8 @@ static double acceptance_number(const bench *b, uint64_t sweep, int walker, int 
 enum { WAY_SEQUENTIAL, WAY_CONFIGURATION, WAY_SIMULTANEOUS };
 
 /* Sweeps of one walker at x [particles][3]; returns the number of moves accepted. */
-static int replay(const bench *b, int way, int kind, double step, int walker, uint64_t sweeps, double *x)
+static int replay(const bench *b, int way, int kind, double step, int walker, uint64_t sweeps,
+                  double *x)
 {
     const int n = (int)b->system.particles;
     double *old = calloc((size_t)n, 3 * sizeof *old), *trial = calloc((size_t)n, 3 * sizeof *trial);
@@ -156,7 +158,7 @@ static void simultaneous_acceptance_looks_at_the_old_configuration(void **state)
                 WAY_SIMULTANEOUS, VMC_BALL, 1.1);
 }
 
-/* ---- The two sequential movers ------------------------------------------------------------------ */
+/* ---- The two sequential movers --------------------------------------------------------------- */
 
 static void proposals_evaluated_before_give_the_same_decisions(void **state)
 {
@@ -215,7 +217,7 @@ static void orbitals_in_single_precision_take_nearly_the_same_chain(void **state
     free(x[0]), free(x[1]);
 }
 
-/* ---- The inverse --------------------------------------------------------------------------------- */
+/* ---- The inverse ----------------------------------------------------------------------------- */
 
 static void kept_inverses_equal_fresh_ones(void **state)
 {
@@ -243,14 +245,14 @@ static void kept_inverses_equal_fresh_ones(void **state)
             for (int e = 0; e < n; e++)
                 for (int o = 0; o < n; o++) {
                     const int at = e * n + o;
-                    const double complex kept = s->is_complex
-                                                    ? s->inverse[2 * at] + I * s->inverse[2 * at + 1]
-                                                    : s->inverse[at];
+                    const double complex kept =
+                        s->is_complex ? s->inverse[2 * at] + I * s->inverse[2 * at + 1]
+                                      : s->inverse[at];
                     difference = fmax(difference, cabs(kept - fresh[o * n + e]));
                     largest = fmax(largest, cabs(kept));
                 }
-            printf("%s, %s: %.1g of %.1g\n", blocks[way / 2], way % 2 ? "complex" : "real", difference,
-                   largest);
+            printf("%s, %s: %.1g of %.1g\n", blocks[way / 2], way % 2 ? "complex" : "real",
+                   difference, largest);
             assert_true(difference < 1e-10 * largest);
             assert_close(s->ln_square, ln_square, 1e-11, 1e-10);
         }
@@ -274,10 +276,10 @@ static void drift_beyond_what_is_allowed_ends_the_run(void **state)
     bench_end(&b);
 }
 
-/* ---- The density ---------------------------------------------------------------------------------- */
+/* ---- The density ----------------------------------------------------------------------------- */
 
-/* Two electrons of one spin in exp(0) and exp(i k x): |Psi|^2 goes as 1 - cos k(x_1 - x_2). Each bin is
- * within 4.5 errors from independent walkers: 10 bins, 3 movers; false alarms below 2e-3. */
+/* Two electrons of one spin in exp(0) and exp(i k x): |Psi|^2 goes as 1 - cos k(x_1 - x_2). Each
+ * bin is within 4.5 errors from independent walkers: 10 bins, 3 movers; false alarms below 2e-3. */
 static void two_electrons_have_the_exact_density(void **state)
 {
     (void)state;
@@ -321,13 +323,13 @@ static void two_electrons_have_the_exact_density(void **state)
     }
 }
 
-/* ---- Checkpoints ----------------------------------------------------------------------------------- */
+/* ---- Checkpoints ----------------------------------------------------------------------------- */
 
 static void a_resumed_chain_is_the_one_never_stopped(void **state)
 {
     (void)state;
-    static const char *const settings[] = {"step=0.5 refresh=7 block=3", "step=0.5 refresh=7 block=3",
-                                           "step=0.1 refresh=7"};
+    static const char *const settings[] = {"step=0.5 refresh=7 block=3",
+                                           "step=0.5 refresh=7 block=3", "step=0.1 refresh=7"};
     for (int m = 0; m < 3; m++) {
         bench b;
         test_orbitals t;
@@ -363,7 +365,7 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
     }
 }
 
-/* ---- Refusals --------------------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 static void expect_refusal(bench *b, const char *words)
 {
@@ -413,7 +415,7 @@ static void dependent_orbitals_are_refused(void **state)
     bench_end(&b);
 }
 
-/* ---- The Jastrow factor ------------------------------------------------------------------------------ */
+/* ---- The Jastrow factor ---------------------------------------------------------------------- */
 
 static void the_spline_has_its_cusp_and_ends_smoothly(void **state)
 {
@@ -421,7 +423,8 @@ static void the_spline_has_its_cusp_and_ends_smoothly(void **state)
     bench b;
     const double length[3] = {8, 8, 8};
     quantum_begin(&b, length, 1, 1);
-    plugmc_term *term = quantum_term(&b, "jastrow", "like=0.5 0.3 0.2 0.1; unlike=0.6 0.4 0.2 0.1", 1);
+    plugmc_term *term =
+        quantum_term(&b, "jastrow", "like=0.5 0.3 0.2 0.1; unlike=0.6 0.4 0.2 0.1", 1);
     const plugmc_pair *pair = term->plugin->potential->pair;
     assert_close(pair->range(term->instance), 4, 1e-15, 0);
     for (int unlike = 0; unlike < 2; unlike++) {
@@ -477,7 +480,8 @@ static void jastrow_derivatives_equal_differences(void **state)
                 field->energy(term->instance, &self, &energy[k]);
             }
             for (int d = 0; d < 3; d++) {
-                assert_close(out.gradient[d], (energy[2 * d] - energy[2 * d + 1]) / (2 * h), 1e-5, 1e-6);
+                assert_close(out.gradient[d], (energy[2 * d] - energy[2 * d + 1]) / (2 * h), 1e-5,
+                             1e-6);
                 laplacian += (energy[2 * d] + energy[2 * d + 1] - 2 * energy[6]) / (h * h);
             }
             assert_close(out.energy, energy[6], 1e-13, 0);
@@ -507,7 +511,8 @@ static void ions_are_summed_over_their_images(void **state)
         double energy[4] = {0}, direct = 0, zero = 0, r[3] = {0};
         int32_t species = 0;
         for (int d = 0; d < 3; d++)
-            for (int e = 0; e < 3; e++) r[e] += random_number(3, 3 * i + (uint32_t)d) * vector[d][e];
+            for (int e = 0; e < 3; e++)
+                r[e] += random_number(3, 3 * i + (uint32_t)d) * vector[d][e];
         const plugmc_particles self = {1, r, r + 1, r + 2, &zero, &zero, &species};
         for (int k = 0; k < 4; k++)
             terms[k]->plugin->potential->field->energy(terms[k]->instance, &self, &energy[k]);
@@ -523,8 +528,10 @@ static void ions_are_summed_over_their_images(void **state)
             const int j = (int)s;
             const double u = s - j;
             if (j > 3) continue;
-            direct += (q[j] * (1 - u) * (1 - u) * (1 - u) + q[j + 1] * (3 * u * u * u - 6 * u * u + 4) +
-                       q[j + 2] * (-3 * u * u * u + 3 * u * u + 3 * u + 1) + q[j + 3] * u * u * u) / 3;
+            direct +=
+                (q[j] * (1 - u) * (1 - u) * (1 - u) + q[j + 1] * (3 * u * u * u - 6 * u * u + 4) +
+                 q[j + 2] * (-3 * u * u * u + 3 * u * u + 3 * u + 1) + q[j + 3] * u * u * u) /
+                3;
         }
         assert_close(energy[0], direct, 1e-12, 0);
         assert_close(energy[1], direct, 1e-12, 0);
@@ -569,7 +576,8 @@ static void coefficients_come_from_a_file_too(void **state)
     char path[] = "/tmp/plugmc_jastrow_XXXXXX", settings[64];
     const double length[3] = {8, 8, 8};
     FILE *out = fdopen(mkstemp(path), "w");
-    fprintf(out, "# u of like spins\nlike 0.5 0.3\nlike 0.2 0.1 # the rest\n\nunlike 0.6 0.4 0.2 0.1\n");
+    fprintf(out,
+            "# u of like spins\nlike 0.5 0.3\nlike 0.2 0.1 # the rest\n\nunlike 0.6 0.4 0.2 0.1\n");
     fclose(out);
     snprintf(settings, sizeof settings, "file=%s", path);
     quantum_begin(&b, length, 1, 1);
@@ -580,8 +588,10 @@ static void coefficients_come_from_a_file_too(void **state)
         const int32_t kind = k % 2;
         const plugmc_particle probe = {0, 0, 0, -1, 0, 0};
         const plugmc_particles other = {1, &r, &zero, &zero, &zero, &zero, &kind};
-        a->plugin->potential->pair->energy(a->instance, &b.system.box, 1, &probe, &other, &energy[0]);
-        c->plugin->potential->pair->energy(c->instance, &b.system.box, 1, &probe, &other, &energy[1]);
+        a->plugin->potential->pair->energy(a->instance, &b.system.box, 1, &probe, &other,
+                                           &energy[0]);
+        c->plugin->potential->pair->energy(c->instance, &b.system.box, 1, &probe, &other,
+                                           &energy[1]);
         assert_true(energy[0] == energy[1]);
     }
     out = fopen(path, "a");

@@ -1,9 +1,9 @@
 /* configuration: all electrons of a walker move at once, and are accepted or rejected together.
  *
- * The simultaneous updating of W. L. McMillan, Phys. Rev. 138, A442 (1965). One decision a sweep and
- * walker, with the acceptance number of electron 0: U < |Psi(R')|^2 / |Psi(R)|^2. Exact, but steps have
- * to shrink as 1/sqrt(N), so that it pays only for few electrons. Trial moves are counted as one a
- * sweep.
+ * The simultaneous updating of W. L. McMillan, Phys. Rev. 138, A442 (1965). One decision a sweep
+ * and walker, with the acceptance number of electron 0: U < |Psi(R')|^2 / |Psi(R)|^2. Exact, but
+ * steps have to shrink as 1/sqrt(N), so that it pays only for few electrons. Trial moves are
+ * counted as one a sweep.
  */
 #include "vmc.h"
 

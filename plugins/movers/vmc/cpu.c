@@ -56,7 +56,8 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
         v->walkers[w].singular = v->walkers[w].not_a_number = 0;
     }
     for (int spin = 0; spin < VMC_SPINS; spin++)
-        for (int32_t w = 0; w < v->system->walkers && vmc_electrons(v, spin) && !code; w += v->group) {
+        for (int32_t w = 0; w < v->system->walkers && vmc_electrons(v, spin) && !code;
+             w += v->group) {
             const int32_t left = v->system->walkers - w;
             code = invert_spin(v, host, w, left < v->group ? left : v->group, spin, compare);
         }
@@ -156,7 +157,8 @@ static int take_memory(vmc *v, const plugmc_host *host)
     const size_t fits = GROUP_BYTES / (most * row * sizeof(double));
     size_t bytes = 0;
     v->group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : system->walkers;
-    const size_t together = (size_t)v->group * most, points = together > walkers ? together : walkers;
+    const size_t together = (size_t)v->group * most,
+                 points = together > walkers ? together : walkers;
     for (int spin = 0; spin < VMC_SPINS; spin++)
         if (vmc_electrons(v, spin))
             bytes += slater_bytes(vmc_electrons(v, spin), v->is_complex, v->block);
@@ -168,8 +170,8 @@ static int take_memory(vmc *v, const plugmc_host *host)
     v->values = host->allocate(context, points * row * sizeof *v->values);
     v->charge = host->allocate(context, 2 * particles * sizeof *v->charge);
     v->species = host->allocate(context, particles * sizeof *v->species);
-    int good = matrices && place && v->proposals && v->base && v->points && v->values && v->charge &&
-               v->species;
+    int good = matrices && place && v->proposals && v->base && v->points && v->values &&
+               v->charge && v->species;
     if (v->is_single)
         good &= (v->single = host->allocate(context, points * row * sizeof *v->single)) != NULL;
     if (v->keeps & VMC_KEEPS_VALUES) {
@@ -191,7 +193,8 @@ static int take_memory(vmc *v, const plugmc_host *host)
         walker->new_z = place + 5 * particles;
         for (int spin = 0; spin < VMC_SPINS; spin++) {
             const int64_t n = vmc_electrons(v, spin);
-            if (n) slater_prepare(&walker->spin[spin], matrices, n, v->pitch, v->is_complex, v->block);
+            if (n)
+                slater_prepare(&walker->spin[spin], matrices, n, v->pitch, v->is_complex, v->block);
             if (n) matrices += slater_bytes(n, v->is_complex, v->block);
         }
     }

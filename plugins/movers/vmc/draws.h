@@ -1,5 +1,5 @@
-/* What the movers of variational Monte Carlo share between the CPU and the GPU: the displacement of an
- * electron, and what is handed to kernels. */
+/* What the movers of variational Monte Carlo share between the CPU and the GPU: the displacement of
+ * an electron, and what is handed to kernels. */
 #ifndef PLUGMC_VMC_DRAWS_H
 #define PLUGMC_VMC_DRAWS_H
 
@@ -26,14 +26,15 @@ typedef struct vmc_block {
     int32_t spin_first;   /* number of its first electron */
     int32_t first, size;  /* of the block, within the spin */
     int32_t capacity;     /* rows of the arrays of a block */
-    int32_t rows, row;    /* proposals and values: rows of a walker, and that of the first electron */
+    int32_t rows, row;    /* proposals, values: rows of a walker, and that of the first electron */
     int32_t down;         /* number of the first electron of species 1 */
 } vmc_block;
 
 PLUGMC_FN void vmc_gaussian(const plugmc_random *u, double v[3])
 {
     const double turn = 6.283185307179586;
-    double r0 = sqrt(-2 * log((u->word[0] + 0.5) * 0x1p-32)), r1 = sqrt(-2 * log((u->word[2] + 0.5) * 0x1p-32));
+    double r0 = sqrt(-2 * log((u->word[0] + 0.5) * 0x1p-32)),
+           r1 = sqrt(-2 * log((u->word[2] + 0.5) * 0x1p-32));
     v[0] = r0 * cos(turn * (double)u->word[1] * 0x1p-32);
     v[1] = r0 * sin(turn * (double)u->word[1] * 0x1p-32);
     v[2] = r1 * cos(turn * (double)u->word[3] * 0x1p-32);
@@ -61,10 +62,11 @@ PLUGMC_FN void vmc_displacement(const vmc_draws *d, int32_t walker, int64_t e, d
 
 /* Numbers of a walker: what is kept while sweeping. */
 typedef struct vmc_state {
-    double *ln_square;                  /* [walkers], of the spin */
-    double *parts;                      /* [walkers] */
-    unsigned long long *accepted;       /* [walkers] */
-    unsigned long long *not_a_number;   /* [walkers]: 0, or the electron + 1 and 2^32 times the sweep */
+    double *ln_square;            /* [walkers], of the spin */
+    double *parts;                /* [walkers] */
+    unsigned long long *accepted; /* [walkers] */
+    /* [walkers]: 0, or the electron + 1 and 2^32 times the sweep */
+    unsigned long long *not_a_number;
 } vmc_state;
 
 #endif

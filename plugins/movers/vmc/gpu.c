@@ -1,10 +1,10 @@
-/* Walkers on a GPU: their positions, matrices and energies stay there; vmc.cu has the kernels and says
- * what a block of electrons is. Matrices are multiplied and inverted by cuBLAS, for all walkers of a
- * group in one call. Nothing waits for the host in a sweep, and nothing is copied to it until somebody
- * asks (report).
+/* Walkers on a GPU: their positions, matrices and energies stay there; vmc.cu has the kernels and
+ * says what a block of electrons is. Matrices are multiplied and inverted by cuBLAS, for all
+ * walkers of a group in one call. Nothing waits for the host in a sweep, and nothing is copied to
+ * it until somebody asks (report).
  *
- * cuBLAS counts columns first: what is [i][j] here is its matrix (j, i), so M is its inverse of A, P is
- * its transposed inverse times V, and so on.
+ * cuBLAS counts columns first: what is [i][j] here is its matrix (j, i), so M is its inverse of A,
+ * P is its transposed inverse times V, and so on.
  */
 #include "vmc.h"
 
@@ -22,15 +22,16 @@ typedef plugmc_device_pointer device_pointer;
 enum { MOST_BLOCK = 64, MOST_GROUP = 65535 /* of a grid in y and z */ };
 static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
 
-/* ---- cuBLAS ------------------------------------------------------------------------------------ */
+/* ---- cuBLAS ---------------------------------------------------------------------------------- */
 
 enum { KEEP_AS_IS, TRANSPOSED }; /* CUBLAS_OP_N, CUBLAS_OP_T */
 
-typedef int gemm_batched(void *, int, int, int, int, int, const double *, const double *, int, long long,
-                         const double *, int, long long, const double *, double *, int, long long, int);
+typedef int gemm_batched(void *, int, int, int, int, int, const double *, const double *, int,
+                         long long, const double *, int, long long, const double *, double *, int,
+                         long long, int);
 typedef int factor_batched(void *, int, double *const *, int, int *, int *, int);
-typedef int invert_batched(void *, int, const double *const *, int, const int *, double *const *, int,
-                           int *, int);
+typedef int invert_batched(void *, int, const double *const *, int, const int *, double *const *,
+                           int, int *, int);
 
 typedef struct blas {
     void *handle;
@@ -65,7 +66,7 @@ typedef struct vmc_gpu {
     device_pointer factors, fresh;          /* [group][n][n] */
     device_pointer factor_list, fresh_list; /* [group] where the matrices of the walkers begin */
     device_pointer pivots, info;            /* [group][n], [group] */
-    device_pointer found;                   /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
+    device_pointer found; /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
     device_pointer drift;                   /* [group][2] */
     void *host_numbers;                     /* [walkers][2] 8 bytes each */
 } vmc_gpu;
@@ -74,7 +75,8 @@ typedef struct vmc_gpu {
 
 static int blas_fault(const plugmc_host *host, const char *what, int status)
 {
-    return host->fail(host->context, PLUGMC_ERROR_DEVICE, "cuBLAS failed to %s (status %d)", what, status);
+    return host->fail(host->context, PLUGMC_ERROR_DEVICE, "cuBLAS failed to %s (status %d)", what,
+                      status);
 }
 
 static int open_blas(vmc *v, const plugmc_host *host)
@@ -120,18 +122,18 @@ static int multiply(const vmc *v, const plugmc_host *host, int how_a, int how_b,
     return status ? blas_fault(host, "multiply matrices", status) : PLUGMC_OK;
 }
 
-/* ---- A block of electrons ------------------------------------------------------------------------ */
+/* ---- A block of electrons -------------------------------------------------------------------- */
 
 static uint32_t blocks_for(int64_t work, int32_t threads)
 {
     return (uint32_t)((work + threads - 1) / threads);
 }
 
-static int launch(const plugmc_host *host, plugmc_kernel *kernel, uint32_t x, uint32_t y, uint32_t z,
-                  uint32_t threads, uint32_t shared, void **arguments)
+static int launch(const plugmc_host *host, plugmc_kernel *kernel, uint32_t x, uint32_t y,
+                  uint32_t z, uint32_t threads, uint32_t shared, void **arguments)
 {
-    return host->gpu->launch(host->context, kernel, (uint32_t[3]){x, y, z}, (uint32_t[3]){threads, 1, 1},
-                             shared, arguments);
+    return host->gpu->launch(host->context, kernel, (uint32_t[3]){x, y, z},
+                             (uint32_t[3]){threads, 1, 1}, shared, arguments);
 }
 
 /* Place of walker `first` in an array of `bytes` a walker. */
@@ -140,8 +142,10 @@ static device_pointer from_walker(device_pointer array, int32_t first, int64_t b
     return array + (device_pointer)first * (device_pointer)bytes;
 }
 
-/* Electrons first ... first + size - 1 of a spin; their proposals and values begin at `row` of `rows`. */
-static vmc_block block_of(const vmc *v, int spin, int64_t first, int64_t size, int64_t rows, int64_t row)
+/* Electrons first ... first + size - 1 of a spin; their proposals and values begin at `row` of
+ * `rows`. */
+static vmc_block block_of(const vmc *v, int spin, int64_t first, int64_t size, int64_t rows,
+                          int64_t row)
 {
     return (vmc_block){
         .particles = (int32_t)v->system->particles,
@@ -173,12 +177,12 @@ static device_pointer positions_of(const vmc *v, int32_t walker)
 }
 
 /* Proposals of a block for walkers first ... first + n - 1. */
-static int propose(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin, int32_t n,
-                   device_pointer whole)
+static int propose(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
+                   int32_t n, device_pointer whole)
 {
     device_pointer positions = positions_of(v, d->walker), to = v->gpu->to[spin];
-    return launch(host, v->gpu->propose, blocks_for(b->size, VMC_THREADS), (uint32_t)n, 1, VMC_THREADS, 0,
-                  (void *[]){d, b, &positions, &to, &whole});
+    return launch(host, v->gpu->propose, blocks_for(b->size, VMC_THREADS), (uint32_t)n, 1,
+                  VMC_THREADS, 0, (void *[]){d, b, &positions, &to, &whole});
 }
 
 static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t points,
@@ -206,8 +210,8 @@ static uint32_t shared_to_decide(const vmc *v, int64_t size)
     return (uint32_t)(((size + 2) * v->gpu->number + 8 * size + 24 + 4) * size);
 }
 
-static int work_into(const vmc *v, const plugmc_host *host, const vmc_block *b, int spin, int32_t first,
-                     int32_t n);
+static int work_into(const vmc *v, const plugmc_host *host, const vmc_block *b, int spin,
+                     int32_t first, int32_t n);
 
 /* Decisions about a block whose orbitals are known, and the inverse that follows. */
 static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
@@ -220,40 +224,40 @@ static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc
     vmc_state state = state_of(v, d->walker, spin);
     device_pointer positions = positions_of(v, d->walker), to = g->to[spin],
                    inverse = from_walker(g->inverse[spin], d->walker, matrix * g->number);
-    int code = launch(host, g->gather, blocks_for(numbers, VMC_THREADS), (uint32_t)b->size, (uint32_t)n,
-                      VMC_THREADS, 0,
+    int code = launch(host, g->gather, blocks_for(numbers, VMC_THREADS), (uint32_t)b->size,
+                      (uint32_t)n, VMC_THREADS, 0,
                       (void *[]){b, &numbers, &pitch, &g->values, &inverse, &g->taken, &g->old});
     if (!code)
         code = multiply(v, host, TRANSPOSED, KEEP_AS_IS, electrons, b->size, electrons, 1, inverse,
-                        electrons, matrix, g->taken, electrons, b->capacity * electrons, 0, g->products,
-                        electrons, b->capacity * electrons, n);
+                        electrons, matrix, g->taken, electrons, b->capacity * electrons, 0,
+                        g->products, electrons, b->capacity * electrons, n);
     if (!code)
         code = launch(host, g->look, (uint32_t)b->size, (uint32_t)n, 1, VMC_LOOK, 0,
                       (void *[]){b, &positions, &to, &g->change, &g->others});
     if (!code)
         code = launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
-                      (void *[]){d, b, &state, &positions, &to, &g->change, &g->others, &g->products,
-                                 &g->small});
+                      (void *[]){d, b, &state, &positions, &to, &g->change, &g->others,
+                                 &g->products, &g->small});
     return code ? code : work_into(v, host, b, spin, d->walker, n);
 }
 
 /* X = small (P - E), M -= X^T old. */
-static int work_into(const vmc *v, const plugmc_host *host, const vmc_block *b, int spin, int32_t first,
-                     int32_t n)
+static int work_into(const vmc *v, const plugmc_host *host, const vmc_block *b, int spin,
+                     int32_t first, int32_t n)
 {
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons, matrix = electrons * electrons, capacity = b->capacity;
     device_pointer inverse = from_walker(g->inverse[spin], first, matrix * g->number);
-    int code = multiply(v, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size, b->size, 1, g->products,
-                        electrons, capacity * electrons, g->small, capacity, capacity * capacity, 0,
-                        g->solved, electrons, capacity * electrons, n);
+    int code = multiply(v, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size, b->size, 1,
+                        g->products, electrons, capacity * electrons, g->small, capacity,
+                        capacity * capacity, 0, g->solved, electrons, capacity * electrons, n);
     if (code) return code;
-    return multiply(v, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons, b->size, -1, g->old, electrons,
-                    capacity * electrons, g->solved, electrons, capacity * electrons, 1, inverse,
-                    electrons, matrix, n);
+    return multiply(v, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons, b->size, -1, g->old,
+                    electrons, capacity * electrons, g->solved, electrons, capacity * electrons, 1,
+                    inverse, electrons, matrix, n);
 }
 
-/* ---- Sweeps ---------------------------------------------------------------------------------------- */
+/* ---- Sweeps ---------------------------------------------------------------------------------- */
 
 /* Calls of one group after another. */
 typedef int group_sweep(vmc *, const plugmc_host *, vmc_draws *, int32_t n);
@@ -306,7 +310,8 @@ int vmc_gpu_quasi_simultaneous(vmc *v, const plugmc_host *host, uint64_t sweep)
     return for_groups(v, host, sweep, group_quasi_simultaneous);
 }
 
-/* Blocks of one electron, each with a call of its own for the orbitals at the places of all walkers. */
+/* Blocks of one electron, each with a call of its own for the orbitals at the places of all
+ * walkers. */
 static int group_particle_by_particle(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
 {
     int code = PLUGMC_OK;
@@ -369,7 +374,7 @@ int vmc_gpu_simultaneous(vmc *v, const plugmc_host *host, uint64_t sweep)
     return code ? code : vmc_on_gpu.anew(v, host, 0);
 }
 
-/* ---- Matrices anew ----------------------------------------------------------------------------------- */
+/* ---- Matrices anew --------------------------------------------------------------------------- */
 
 /* Orbitals in `values` to the factors of the matrices, and to ln |det|^2 in found[spin]. */
 static int factorise(const vmc *v, const plugmc_host *host, int spin, int32_t n)
@@ -379,9 +384,10 @@ static int factorise(const vmc *v, const plugmc_host *host, int spin, int32_t n)
     int64_t pitch = v->pitch;
     const uint32_t tiles = blocks_for(electrons, VMC_TILE);
     device_pointer found = from_walker(g->found, spin * g->group, 8);
-    int code = host->gpu->launch(host->context, g->transpose, (uint32_t[3]){tiles, tiles, (uint32_t)n},
-                                 (uint32_t[3]){VMC_TILE, VMC_TILE_ROWS, 1}, 0,
-                                 (void *[]){&electrons, &pitch, &g->values, &g->factors});
+    int code =
+        host->gpu->launch(host->context, g->transpose, (uint32_t[3]){tiles, tiles, (uint32_t)n},
+                          (uint32_t[3]){VMC_TILE, VMC_TILE_ROWS, 1}, 0,
+                          (void *[]){&electrons, &pitch, &g->values, &g->factors});
     if (code) return code;
     const int status = g->blas.factor(g->blas.handle, electrons, AT(g->factor_list, double *const),
                                       electrons, AT(g->pivots, int), AT(g->info, int), n);
@@ -407,7 +413,8 @@ static void note_drift(vmc_walker *walker, double drift)
     if (!(drift <= walker->drift)) walker->drift = drift;
 }
 
-/* ln |det|^2 of walkers first ... first + n - 1 as they were found, to the host and to the state. */
+/* ln |det|^2 of walkers first ... first + n - 1 as they were found, to the host and to the state.
+ */
 static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t first, int32_t n,
                              int compare)
 {
@@ -428,7 +435,8 @@ static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t 
 }
 
 /* The inverses of what was factorised; how far those kept were from them. */
-static int take_inverses(vmc *v, const plugmc_host *host, int spin, int32_t first, int32_t n, int compare)
+static int take_inverses(vmc *v, const plugmc_host *host, int spin, int32_t first, int32_t n,
+                         int compare)
 {
     const plugmc_gpu *gpu = host->gpu;
     vmc_gpu *g = v->gpu;
@@ -453,7 +461,8 @@ static int take_inverses(vmc *v, const plugmc_host *host, int spin, int32_t firs
 }
 
 /* Positions of a spin's electrons, side by side, are where its proposals were. */
-static int gather_positions(const vmc *v, const plugmc_host *host, int32_t first, int32_t n, int spin)
+static int gather_positions(const vmc *v, const plugmc_host *host, int32_t first, int32_t n,
+                            int spin)
 {
     vmc_draws d = vmc_draws_of(v, 0);
     const int64_t electrons = vmc_electrons(v, spin);
@@ -463,7 +472,8 @@ static int gather_positions(const vmc *v, const plugmc_host *host, int32_t first
     return propose(v, host, &d, &all, spin, n, 0);
 }
 
-static int anew_group(vmc *v, const plugmc_host *host, int spin, int32_t first, int32_t n, int compare)
+static int anew_group(vmc *v, const plugmc_host *host, int spin, int32_t first, int32_t n,
+                      int compare)
 {
     int code = gather_positions(v, host, first, n, spin);
     if (!code) code = evaluate(v, host, spin, n * vmc_electrons(v, spin), v->gpu->to[spin]);
@@ -513,23 +523,25 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
         if (!vmc_electrons(v, spin)) continue;
         code = list_matrices(v, host, vmc_electrons(v, spin));
         for (int32_t w = 0; w < walkers && !code; w += v->gpu->group)
-            code = anew_group(v, host, spin, w, walkers - w < v->gpu->group ? walkers - w : v->gpu->group,
-                              compare);
+            code = anew_group(v, host, spin, w,
+                              walkers - w < v->gpu->group ? walkers - w : v->gpu->group, compare);
     }
     for (int32_t w = 0; w < walkers && !code; w += v->gpu->group)
-        code = parts_anew(v, host, w, walkers - w < v->gpu->group ? walkers - w : v->gpu->group, compare);
+        code = parts_anew(v, host, w, walkers - w < v->gpu->group ? walkers - w : v->gpu->group,
+                          compare);
     return code;
 }
 
-/* ---- All at once --------------------------------------------------------------------------------------- */
+/* ---- All at once ----------------------------------------------------------------------------- */
 
 static int group_configuration(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
 {
     vmc_gpu *g = v->gpu;
     int32_t particles = (int32_t)v->system->particles;
     vmc_state state = state_of(v, d->walker, 0);
-    device_pointer positions = positions_of(v, d->walker), parts = from_walker(g->found, 2 * g->group, 8),
-                   up = g->found, down = from_walker(g->found, g->group, 8),
+    device_pointer positions = positions_of(v, d->walker),
+                   parts = from_walker(g->found, 2 * g->group, 8), up = g->found,
+                   down = from_walker(g->found, g->group, 8),
                    ln_down = from_walker(g->ln_square[1], d->walker, 8);
     int code = PLUGMC_OK;
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
@@ -553,7 +565,7 @@ int vmc_gpu_configuration(vmc *v, const plugmc_host *host, uint64_t sweep)
     return for_groups(v, host, sweep, group_configuration);
 }
 
-/* ---- In and out ------------------------------------------------------------------------------------------ */
+/* ---- In and out ------------------------------------------------------------------------------ */
 
 static int take(vmc *v, const plugmc_host *host, const double *positions)
 {
@@ -612,7 +624,7 @@ static int report(vmc *v, const plugmc_host *host)
     return code;
 }
 
-/* ---- Preparation ------------------------------------------------------------------------------------------- */
+/* ---- Preparation ----------------------------------------------------------------------------- */
 
 int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
@@ -636,7 +648,9 @@ static int load_kernels(vmc *v, const plugmc_host *host)
 {
     vmc_gpu *g = v->gpu;
     plugmc_kernel_text text = {.size = sizeof text};
-    const char *const number = v->is_complex ? "complex" : "real", *const value = v->is_single ? "float" : "double";
+    const char *const number = v->is_complex ? "complex" : "real", *const value = v->is_single
+                                                                                      ? "float"
+                                                                                      : "double";
     char decide[32], gather[32], transpose[48], determinant[32], judge[48];
     snprintf(decide, sizeof decide, "vmc_decide_%s", number);
     snprintf(gather, sizeof gather, "vmc_gather_%s", value);
@@ -676,9 +690,9 @@ static void choose_group(vmc *v)
 static int take_memory(vmc *v, const plugmc_host *host)
 {
     vmc_gpu *g = v->gpu;
-    const size_t walkers = (size_t)v->system->walkers, group = (size_t)g->group, most = (size_t)v->most,
-                 particles = (size_t)v->system->particles, number = (size_t)g->number,
-                 capacity = (size_t)g->capacity;
+    const size_t walkers = (size_t)v->system->walkers, group = (size_t)g->group,
+                 most = (size_t)v->most, particles = (size_t)v->system->particles,
+                 number = (size_t)g->number, capacity = (size_t)g->capacity;
     const size_t wide = group * capacity * most * number, matrices = group * most * most * number;
     const struct {
         device_pointer *place;
@@ -717,7 +731,8 @@ static int take_memory(vmc *v, const plugmc_host *host)
         code = host->gpu->allocate(host->context, arrays[i].bytes, arrays[i].place);
     for (int spin = 0; spin < VMC_SPINS && !code && v->keeps & VMC_KEEPS_INVERSE; spin++) {
         const size_t n = (size_t)vmc_electrons(v, spin);
-        if (n) code = host->gpu->allocate(host->context, walkers * n * n * number, &g->inverse[spin]);
+        if (n)
+            code = host->gpu->allocate(host->context, walkers * n * n * number, &g->inverse[spin]);
     }
     g->host_numbers = host->allocate(host->context, walkers * 16);
     if (!code && !g->host_numbers)
@@ -732,9 +747,11 @@ static int refuse_hard_cores(const vmc *v, const plugmc_host *host)
         const plugmc_term *term = &v->system->terms[t];
         const plugmc_pair *pair = term->plugin->potential->pair;
         if (term->sampled && pair && pair->functions & PLUGMC_PAIR_CONTACT)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "potential '%s' has a hard core, which this mover takes on the CPU only: "
-                              "set [run] device = cpu", term->label);
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "potential '%s' has a hard core, which this mover takes on the CPU only: "
+                "set [run] device = cpu",
+                term->label);
     }
     return PLUGMC_OK;
 }
@@ -744,14 +761,16 @@ static int prepare(vmc *v, const plugmc_host *host)
     vmc_gpu *g = v->gpu = host->allocate(host->context, sizeof *g);
     if (!g) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the mover");
     if (!v->orbitals->plugin->potential->orbitals->on_device)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",
-                          v->orbitals->label);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",
+            v->orbitals->label);
     const int64_t block = v->block < MOST_BLOCK ? v->block : MOST_BLOCK;
     const int one_by_one = v->one_sweep == vmc_gpu_particle_by_particle || block < 1;
     g->number = (int64_t)sizeof(double) * (v->is_complex ? 2 : 1);
     g->capacity = one_by_one ? 1 : (int32_t)(block < v->most ? block : v->most);
-    while (g->capacity > 1 && shared_to_decide(v, g->capacity) > (uint32_t)host->gpu->shared_per_block)
+    while (g->capacity > 1 &&
+           shared_to_decide(v, g->capacity) > (uint32_t)host->gpu->shared_per_block)
         g->capacity /= 2;
     g->looked = v->one_sweep == vmc_gpu_simultaneous ? (int32_t)v->most : g->capacity;
     g->real_size = v->is_single ? sizeof(float) : sizeof(double);

@@ -11,7 +11,8 @@ static int try_electron(vmc *v, const plugmc_host *host, int spin, uint64_t swee
 {
     const int64_t row = vmc_numbers(v, v->pitch);
     const int32_t walkers = v->system->walkers;
-    for (int32_t w = 0; w < walkers; w++) vmc_propose(v, &v->walkers[w], sweep, e, v->points + 3 * w);
+    for (int32_t w = 0; w < walkers; w++)
+        vmc_propose(v, &v->walkers[w], sweep, e, v->points + 3 * w);
     int code = vmc_evaluate(v, host, spin, walkers, v->points, v->values);
     if (code) return code;
 #pragma omp parallel for schedule(static) num_threads(v->threads) if (v->threads > 1)

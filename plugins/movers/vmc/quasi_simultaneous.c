@@ -1,16 +1,17 @@
-/* quasi_simultaneous: the proposals of all electrons are drawn first and the orbitals at all of them
- * evaluated in one call, which is where a GPU gains; then electrons are accepted or rejected.
+/* quasi_simultaneous: the proposals of all electrons are drawn first and the orbitals at all of
+ * them evaluated in one call, which is where a GPU gains; then electrons are accepted or rejected.
  *
  * Y. Uejima, R. Maezono, J. Comput. Chem. 34, 83 (2013), section IV.A.
  *
- * acceptance = sequential (default): one electron after the other, each against the configuration that
- * those before it have left. Orbitals at r'_e depend on r'_e alone and proposals on no other electron,
- * so this is particle_by_particle with its evaluations made in advance: the same decisions, exact.
+ * acceptance = sequential (default): one electron after the other, each against the configuration
+ * that those before it have left. Orbitals at r'_e depend on r'_e alone and proposals on no other
+ * electron, so this is particle_by_particle with its evaluations made in advance: the same
+ * decisions, exact.
  *
- * acceptance = simultaneous, equation (11) of the paper: all electrons against the old configuration,
- *     p(r_1, ..., r'_e, ..., r_N) / p(r_1, ..., r_e, ..., r_N).
- * This does not leave |Psi|^2 unchanged: two electrons that may each go to the same place both do. It is
- * BIASED, by more for larger steps, and is here to reproduce what has been published.
+ * acceptance = simultaneous, equation (11) of the paper: all electrons against the old
+ * configuration, p(r_1, ..., r'_e, ..., r_N) / p(r_1, ..., r_e, ..., r_N). This does not leave
+ * |Psi|^2 unchanged: two electrons that may each go to the same place both do. It is BIASED, by
+ * more for larger steps, and is here to reproduce what has been published.
  */
 #include "vmc.h"
 
@@ -24,7 +25,7 @@ static int draw_and_evaluate(vmc *v, const plugmc_host *host, int32_t first, int
     return vmc_evaluate_proposals(v, host, first, n, spin);
 }
 
-/* ---- Accepted one after the other ------------------------------------------------------------- */
+/* ---- Accepted one after the other ------------------------------------------------------------ */
 
 static void chain(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, const double *values)
 {
@@ -54,7 +55,7 @@ static int sequential(vmc *v, const plugmc_host *host, int32_t first, int32_t n,
     return code;
 }
 
-/* ---- All against the old configuration --------------------------------------------------------- */
+/* ---- All against the old configuration ------------------------------------------------------- */
 
 /* Positions and matrices stay; what is accepted is only noted, with its orbitals. */
 static void judge(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, const double *values)
@@ -105,7 +106,7 @@ static int simultaneous(vmc *v, const plugmc_host *host, int32_t first, int32_t 
     return code;
 }
 
-/* ---- The mover --------------------------------------------------------------------------------- */
+/* ---- The mover ------------------------------------------------------------------------------- */
 
 static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
 {
@@ -123,7 +124,8 @@ static int prepare(void *instance, const plugmc_host *host)
     vmc *v = instance;
     if (v->acceptance == VMC_SEQUENTIAL)
         return vmc_prepare(v, host, VMC_KEEPS_INVERSE, on_cpu, vmc_gpu_quasi_simultaneous);
-    host->warn(host->context, "acceptance = simultaneous does not sample |Psi|^2: energies are biased, the "
+    host->warn(host->context,
+               "acceptance = simultaneous does not sample |Psi|^2: energies are biased, the "
                "more the larger the step");
     return vmc_prepare(v, host, VMC_KEEPS_INVERSE | VMC_KEEPS_VALUES, on_cpu, vmc_gpu_simultaneous);
 }

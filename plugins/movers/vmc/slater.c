@@ -8,7 +8,10 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-static size_t numbers(const slater *s, int64_t count) { return (size_t)(s->is_complex ? 2 * count : count); }
+static size_t numbers(const slater *s, int64_t count)
+{
+    return (size_t)(s->is_complex ? 2 * count : count);
+}
 
 static const double *row_of(const slater *s, const double *matrix, int64_t row)
 {
@@ -19,13 +22,14 @@ size_t slater_bytes(int64_t n, int is_complex, int64_t block)
 {
     const slater s = {.is_complex = is_complex};
     const size_t b = (size_t)(block < n ? block : n);
-    const size_t bytes = (2 * numbers(&s, n * n) + 4 * numbers(&s, (int64_t)b * n)) * sizeof(double) +
-                         (4 * b * b + b) * sizeof *s.raw + b * sizeof *s.chosen +
-                         (size_t)n * sizeof *s.pivot_rows;
+    const size_t bytes =
+        (2 * numbers(&s, n * n) + 4 * numbers(&s, (int64_t)b * n)) * sizeof(double) +
+        (4 * b * b + b) * sizeof *s.raw + b * sizeof *s.chosen + (size_t)n * sizeof *s.pivot_rows;
     return (bytes + 63) / 64 * 64;
 }
 
-void slater_prepare(slater *s, void *memory, int64_t n, int64_t pitch, int is_complex, int64_t block)
+void slater_prepare(slater *s, void *memory, int64_t n, int64_t pitch, int is_complex,
+                    int64_t block)
 {
     *s = (slater){.n = n, .pitch = pitch, .is_complex = is_complex,
                   .capacity = block < n ? block : n};
@@ -53,7 +57,8 @@ static void load_transposed(const slater *s, const double *values)
     for (int64_t e = 0; e < n; e++)
         for (int64_t o = 0; o < n; o++) {
             if (s->is_complex)
-                memcpy(&s->work[2 * (o * n + e)], &values[2 * (e * s->pitch + o)], 2 * sizeof(double));
+                memcpy(&s->work[2 * (o * n + e)], &values[2 * (e * s->pitch + o)],
+                       2 * sizeof(double));
             else
                 s->work[o * n + e] = values[e * s->pitch + o];
         }
@@ -65,9 +70,9 @@ int slater_determinant(slater *s, const double *values, double *ln_square)
     const lapack_int n = (lapack_int)s->n;
     lapack_complex_double *work = (lapack_complex_double *)s->work;
     load_transposed(s, values);
-    lapack_int failed = s->is_complex
-                            ? LAPACKE_zgetrf_work(LAPACK_COL_MAJOR, n, n, work, n, s->pivot_rows)
-                            : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, s->work, n, s->pivot_rows);
+    lapack_int failed =
+        s->is_complex ? LAPACKE_zgetrf_work(LAPACK_COL_MAJOR, n, n, work, n, s->pivot_rows)
+                      : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, s->work, n, s->pivot_rows);
     double sum = 0;
     for (int64_t i = 0; i < n && !failed; i++) {
         const double *u = row_of(s, s->work, i) + numbers(s, i);
@@ -155,7 +160,8 @@ void slater_accept(slater *s, int64_t e, const double *values)
 
 /* ---- The end of a block ---------------------------------------------------------------------- */
 
-/* The inverse of k x k numbers in place, by Gauss and Jordan with the largest pivot of each column. */
+/* The inverse of k x k numbers in place, by Gauss and Jordan with the largest pivot of each column.
+ */
 static void invert_small(double complex *a, double complex *inverse, int64_t k)
 {
     for (int64_t i = 0; i < k; i++)

@@ -1,8 +1,8 @@
 /* Slater determinants of one spin of one walker, with the inverse of the matrix of orbitals.
  *
  * A[e][o] = psi_o(r_e) for electrons e and orbitals o, n of each. What is kept is M, the transposed
- * inverse: M[e][o] = (A^-1)[o][e], so that the ratio of determinants when electron e moves to where the
- * orbitals are v is q = sum_o v[o] M[e][o], a product with one row.
+ * inverse: M[e][o] = (A^-1)[o][e], so that the ratio of determinants when electron e moves to where
+ * the orbitals are v is q = sum_o v[o] M[e][o], a product with one row.
  *
  * Accepted moves are delayed (T. McDaniel, E. F. D'Azevedo, Y. W. Li, K. Wong, P. R. C. Kent,
  * J. Chem. Phys. 147, 174107 (2017)), in blocks of electrons that follow each other. With G[i][j] =
@@ -10,8 +10,8 @@
  *
  *     q_e = G[e][e] - G[e][C] (G[C][C])^-1 G[C][e],
  *
- * which is the pivot of a Gaussian elimination in G that skips the electrons rejected. One row of G is
- * needed an electron, n * block multiplications, and M itself is touched once a block, by the
+ * which is the pivot of a Gaussian elimination in G that skips the electrons rejected. One row of G
+ * is needed an electron, n * block multiplications, and M itself is touched once a block, by the
  * Woodbury formula as matrix products:
  *
  *     M[j] -= sum_i X[i][j] M[e_i],  G[C][C] X = V_C M^T - (1 where j = e_i).
@@ -49,9 +49,11 @@ typedef struct slater {
     int *pivot_rows;        /* [n] work */
 } slater;
 
-/* Bytes of memory that it needs, a multiple of 64; and with such memory, a determinant of n electrons. */
+/* Bytes of memory that it needs, a multiple of 64; and with such memory, a determinant of n
+ * electrons. */
 size_t slater_bytes(int64_t n, int is_complex, int64_t block);
-void slater_prepare(slater *, void *memory, int64_t n, int64_t pitch, int is_complex, int64_t block);
+void slater_prepare(slater *, void *memory, int64_t n, int64_t pitch, int is_complex,
+                    int64_t block);
 
 /* ln |det|^2 of values [n][pitch]. Returns 0 if the matrix is singular, or not of numbers. */
 int slater_determinant(slater *, const double *values, double *ln_square);

@@ -1,5 +1,5 @@
-/* Life of a VMC mover, wherever its walkers live: sweeps with refreshed matrices, checkpoints, counts.
- * vmc.h says what there is. */
+/* Life of a VMC mover, wherever its walkers live: sweeps with refreshed matrices, checkpoints,
+ * counts. vmc.h says what there is. */
 #include "vmc.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@
 static int refresh(vmc *, const plugmc_host *);
 static int report_failure(vmc *, const plugmc_host *);
 
-/* The inverse matrices are made anew before sweeps whose number is a multiple of `refresh`, however the
- * run is cut into calls. */
+/* The inverse matrices are made anew before sweeps whose number is a multiple of `refresh`, however
+ * the run is cut into calls. */
 int vmc_sweeps(vmc *v, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     int code = PLUGMC_OK;
@@ -42,10 +42,11 @@ static int report_failure(vmc *v, const plugmc_host *host)
                               "sweep %llu is not a number",
                               (long long)walker->electron, w, (unsigned long long)walker->sweep);
         else if (walker->singular)
-            code = host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "the orbitals of species '%s' are linearly dependent at the electrons "
-                              "of walker %d: the wave function is zero there",
-                              v->system->species[walker->singular - 1].name, w);
+            code =
+                host->fail(host->context, PLUGMC_ERROR_STATE,
+                           "the orbitals of species '%s' are linearly dependent at the electrons "
+                           "of walker %d: the wave function is zero there",
+                           v->system->species[walker->singular - 1].name, w);
         else if (!isfinite(walker->parts))
             code = host->fail(host->context, PLUGMC_ERROR_STATE,
                               "walker %d is where a potential forbids it", w);
@@ -67,10 +68,11 @@ static int refresh(vmc *v, const plugmc_host *host)
         }
     if (code || worst <= 0.01 * v->largest_drift) return code;
     if (!(worst <= v->largest_drift))
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "the inverse matrix or ln |Psi|^2 of walker %d has drifted by %.2g within "
-                          "refresh = %lld sweeps: refresh more often", where, worst,
-                          (long long)v->refresh);
+        return host->fail(
+            host->context, PLUGMC_ERROR_STATE,
+            "the inverse matrix or ln |Psi|^2 of walker %d has drifted by %.2g within "
+            "refresh = %lld sweeps: refresh more often",
+            where, worst, (long long)v->refresh);
     if (!v->warned)
         host->warn(host->context, "an inverse matrix or ln |Psi|^2 has drifted by %.2g within "
                    "refresh = %lld sweeps", worst, (long long)v->refresh);
@@ -134,7 +136,8 @@ static int follow(vmc *v, const plugmc_host *host, uint64_t sweeps, const double
     v->step = step;
     if (!code) code = fetch(v, host, found);
     if (!code && memcmp(end, found, bytes)) {
-        host->warn(host->context, "this machine does not follow the chain bit for bit from the last "
+        host->warn(host->context,
+                   "this machine does not follow the chain bit for bit from the last "
                    "refresh; the run goes on from the positions of the checkpoint");
         code = load(v, host, end);
     } else if (!code) {
@@ -152,7 +155,8 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
     vmc *v = instance;
     const size_t positions = 3 * (size_t)(v->system->particles * v->system->walkers);
     uint64_t since = v->since;
-    double *steps = malloc((size_t)v->refresh * sizeof *steps), *base = calloc(positions, sizeof *base);
+    double *steps = malloc((size_t)v->refresh * sizeof *steps),
+           *base = calloc(positions, sizeof *base);
     int code = steps && base ? PLUGMC_OK
                              : host->fail(host->context, PLUGMC_ERROR_MEMORY,
                                           "no memory for a checkpoint");
@@ -164,9 +168,10 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
     if (!code) code = archive->bytes(archive, "steps", steps, (size_t)v->refresh * sizeof *steps);
     if (!code) code = archive->bytes(archive, "base", base, positions * sizeof *base);
     if (!code && archive->reading && since > (uint64_t)v->refresh)
-        code = host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "the checkpoint is %llu sweeps after its last refresh, which come every %lld",
-                          (unsigned long long)since, (long long)v->refresh);
+        code = host->fail(
+            host->context, PLUGMC_ERROR_STATE,
+            "the checkpoint is %llu sweeps after its last refresh, which come every %lld",
+            (unsigned long long)since, (long long)v->refresh);
     if (!code && archive->reading && since) code = follow(v, host, since, base, steps);
     free(steps);
     free(base);
@@ -183,14 +188,17 @@ static int find_orbitals(vmc *v, const plugmc_host *host)
         const plugmc_potential *potential = term->plugin->potential;
         if (!term->sampled) continue;
         if (potential->total)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "potential '%s' is an energy of whole configurations, which cannot be a "
-                              "factor of |Psi|^2 here; with role = measured it is only looked at",
-                              term->label);
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "potential '%s' is an energy of whole configurations, which cannot be a "
+                "factor of |Psi|^2 here; with role = measured it is only looked at",
+                term->label);
         if (potential->orbitals && v->orbitals)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "potentials '%s' and '%s' both give orbitals: there is one determinant "
-                              "a spin", v->orbitals->label, term->label);
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "potentials '%s' and '%s' both give orbitals: there is one determinant "
+                "a spin",
+                v->orbitals->label, term->label);
         if (potential->orbitals) v->orbitals = term;
     }
     if (v->orbitals) return PLUGMC_OK;

@@ -1,22 +1,23 @@
 /* vmc.cu: moves of variational Monte Carlo on the GPU; draws.h stands in front.
  *
- * A sweep of one spin goes in blocks of K electrons, all walkers side by side. The orbitals v_e at all
- * proposals are there already (quasi_simultaneous). For a block, with M the transposed inverse:
+ * A sweep of one spin goes in blocks of K electrons, all walkers side by side. The orbitals v_e at
+ * all proposals are there already (quasi_simultaneous). For a block, with M the transposed inverse:
  *
  *     products  P = V M^T             K x n, by cuBLAS: G[i][j] = v_i . M[e_j] is a part of it
- *     look      the change of pair and field energies of each proposal, all others where they are before
- *               the block, and what it changes if another of the block has moved: K x K
- *     decide    one electron after the other: a Gauss-Jordan elimination in G, in shared memory
- *     solved    X = (G[C][C])^-1 (P - E), K x n, by cuBLAS; rows of rejected electrons are 0
- *     update    M -= X^T M[block], n x n, by cuBLAS
+ *     look      the change of pair and field energies of each proposal, all others where they are
+ * before the block, and what it changes if another of the block has moved: K x K decide    one
+ * electron after the other: a Gauss-Jordan elimination in G, in shared memory solved    X =
+ * (G[C][C])^-1 (P - E), K x n, by cuBLAS; rows of rejected electrons are 0 update    M -= X^T
+ * M[block], n x n, by cuBLAS
  *
- * (slater.h has the formulas.) The chain of decisions, which is all that is serial, touches numbers of
- * one block of threads only: K^2 operations an accepted electron. Everything else is wide.
+ * (slater.h has the formulas.) The chain of decisions, which is all that is serial, touches numbers
+ * of one block of threads only: K^2 operations an accepted electron. Everything else is wide.
  *
- * The floor: M of 768 electrons has 4.7 MB, is read for P, and read and written by the update. A rank-1
- * update for each accepted electron of 1,536 would move 1,536 * 0.5 * 9.4 MB = 7 GB a walker and sweep,
- * 1.5 ms at the 4.8 TB/s of an H200; blocks of 32 bring this to 24 * 2 * 14 MB = 0.7 GB or 0.14 ms, of 64
- * to 0.07 ms. The 8 n^3 = 3.6e9 operations in double precision take 0.06 ms at 60 Tflop/s.
+ * The floor: M of 768 electrons has 4.7 MB, is read for P, and read and written by the update. A
+ * rank-1 update for each accepted electron of 1,536 would move 1,536 * 0.5 * 9.4 MB = 7 GB a walker
+ * and sweep, 1.5 ms at the 4.8 TB/s of an H200; blocks of 32 bring this to 24 * 2 * 14 MB = 0.7 GB
+ * or 0.14 ms, of 64 to 0.07 ms. The 8 n^3 = 3.6e9 operations in double precision take 0.06 ms at 60
+ * Tflop/s.
  */
 /* A complex number; orbitals and matrices are arrays of them or of double. */
 struct vmc_complex {
@@ -45,7 +46,10 @@ PLUGMC_FN vmc_complex one_over(vmc_complex x)
     return {x.re / s, -x.im / s};
 }
 /* Element i of orbitals in float or double. */
-template <class V> PLUGMC_FN void load(const V *values, int64_t i, double *out) { *out = (double)values[i]; }
+template <class V> PLUGMC_FN void load(const V *values, int64_t i, double *out)
+{
+    *out = (double)values[i];
+}
 template <class V> PLUGMC_FN void load(const V *values, int64_t i, vmc_complex *out)
 {
     out->re = (double)values[2 * i];
@@ -130,9 +134,11 @@ PLUGMC_FN double field_at(const double *r, plugmc_site a)
 }
 
 /* One block of threads a proposal: x electrons of the block, y walkers. change [walkers][capacity];
- * others [walkers][capacity][capacity]: what the change of k grows by if j < k of the block has moved. */
+ * others [walkers][capacity][capacity]: what the change of k grows by if j < k of the block has
+ * moved. */
 extern "C" __global__ void __launch_bounds__(VMC_LOOK)
-    vmc_look(const vmc_block b, const double *positions, const double *to, double *change, double *others)
+    vmc_look(const vmc_block b, const double *positions, const double *to, double *change,
+             double *others)
 {
     const int32_t k = blockIdx.x, w = blockIdx.y, e = b.spin_first + b.first + k;
     const double *all = positions + 3 * (int64_t)w * b.particles, *from = all + 3 * e;
@@ -143,8 +149,8 @@ extern "C" __global__ void __launch_bounds__(VMC_LOOK)
     double mine = 0;
     for (int32_t j = threadIdx.x; j < b.particles && PLUGMC_ENERGY_TERMS > 0; j += VMC_LOOK)
         if (j != e)
-            plugmc_sums_add_change(&sums, between(from, all + 3 * j), between(there, all + 3 * j), a,
-                                   plugmc_site_of_species(species_of(b, j)));
+            plugmc_sums_add_change(&sums, between(from, all + 3 * j), between(there, all + 3 * j),
+                                   a, plugmc_site_of_species(species_of(b, j)));
     if (PLUGMC_ENERGY_TERMS > 0) mine = (double)plugmc_sums_total(&sums, a);
     if (threadIdx.x == 0) mine += field_at(there, a);
     if (threadIdx.x == 32 && PLUGMC_FIELDS > 0) mine -= field_at(from, a);
@@ -176,7 +182,8 @@ extern "C" __global__ void __launch_bounds__(VMC_LOOK)
     plugmc_sums sums;
     plugmc_sums_clear(&sums);
     for (int32_t j = threadIdx.x; j < e && PLUGMC_ENERGY_TERMS > 0; j += VMC_LOOK)
-        plugmc_sums_add_energy(&sums, between(r, all + 3 * j), a, plugmc_site_of_species(species_of(b, j)));
+        plugmc_sums_add_energy(&sums, between(r, all + 3 * j), a,
+                               plugmc_site_of_species(species_of(b, j)));
     double mine = PLUGMC_ENERGY_TERMS > 0 ? (double)plugmc_sums_total(&sums, a) : 0;
     if (threadIdx.x == 0) mine += field_at(r, a);
     const double sum = sum_of_block<VMC_LOOK>(mine);
@@ -208,17 +215,19 @@ PLUGMC_FN void note_failure(const vmc_state &s, const vmc_draws &d, int32_t w, i
     s.not_a_number[w] = (unsigned long long)d.sweep << 32 | (unsigned)(e + 1);
 }
 
-/* One block of threads a walker. products [walkers][capacity][electrons]: P, less 1 at [i][e_i] when it
- * ends. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. */
+/* One block of threads a walker. products [walkers][capacity][electrons]: P, less 1 at [i][e_i]
+ * when it ends. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. */
 template <class T>
 PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s, double *positions,
-                      const double *to, const double *change, const double *others, T *products, T *small)
+                      const double *to, const double *change, const double *others, T *products,
+                      T *small)
 {
     extern __shared__ double shared[];
     const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity;
     const int32_t first_row = t / VMC_COLUMNS, first_column = t % VMC_COLUMNS; /* of this thread */
     T *g = (T *)shared, *row = g + n * n, *column = row + n;
-    double *grows = (double *)(column + n), *now = grows + n * n, *number = now + n, *square = number + n;
+    double *grows = (double *)(column + n), *now = grows + n * n, *number = now + n,
+           *square = number + n;
     int32_t *taken = (int32_t *)(square + n);
     T *p = products + (int64_t)w * capacity * b.electrons;
     const int32_t e0 = b.spin_first + b.first;
@@ -296,17 +305,17 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
     vmc_decide_complex(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
-                       double *positions, const double *to, const double *change, const double *others,
-                       vmc_complex *products, vmc_complex *small)
+                       double *positions, const double *to, const double *change,
+                       const double *others, vmc_complex *products, vmc_complex *small)
 {
     decide(d, b, s, positions, to, change, others, products, small);
 }
 
 /* ---- Matrices ---- */
 
-/* Orbitals at the proposals of a block, and the rows of M that belong to it, side by side in double:
- * x numbers of a row, y electrons of the block, z walkers. values [walkers][rows][pitch], inverse
- * [walkers][electrons][numbers]; taken, old [walkers][capacity][numbers]. */
+/* Orbitals at the proposals of a block, and the rows of M that belong to it, side by side in
+ * double: x numbers of a row, y electrons of the block, z walkers. values [walkers][rows][pitch],
+ * inverse [walkers][electrons][numbers]; taken, old [walkers][capacity][numbers]. */
 template <class V>
 PLUGMC_FN void gather(const vmc_block &b, int32_t numbers, int64_t pitch, const V *values,
                       const double *inverse, double *taken, double *old)
@@ -319,15 +328,15 @@ PLUGMC_FN void gather(const vmc_block &b, int32_t numbers, int64_t pitch, const 
 }
 
 extern "C" __global__ void vmc_gather_float(const vmc_block b, int32_t numbers, int64_t pitch,
-                                            const float *values, const double *inverse, double *taken,
-                                            double *old)
+                                            const float *values, const double *inverse,
+                                            double *taken, double *old)
 {
     gather(b, numbers, pitch, values, inverse, taken, old);
 }
 
 extern "C" __global__ void vmc_gather_double(const vmc_block b, int32_t numbers, int64_t pitch,
-                                             const double *values, const double *inverse, double *taken,
-                                             double *old)
+                                             const double *values, const double *inverse,
+                                             double *taken, double *old)
 {
     gather(b, numbers, pitch, values, inverse, taken, old);
 }
@@ -358,13 +367,16 @@ VMC_TRANSPOSE(vmc_transpose_double_real, double, double)
 VMC_TRANSPOSE(vmc_transpose_double_complex, double, vmc_complex)
 
 /* ln |det|^2 from the factors L and U of each walker: out [walkers]; minus infinity if it is 0. */
-template <class T> PLUGMC_FN void determinant(int32_t n, const T *factors, const int *info, double *out)
+template <class T>
+PLUGMC_FN void determinant(int32_t n, const T *factors, const int *info, double *out)
 {
     const T *u = factors + (int64_t)blockIdx.x * n * n;
     double mine = 0;
-    for (int32_t i = threadIdx.x; i < n; i += VMC_THREADS) mine += log(square_of(u[(int64_t)i * n + i]));
+    for (int32_t i = threadIdx.x; i < n; i += VMC_THREADS)
+        mine += log(square_of(u[(int64_t)i * n + i]));
     const double sum = sum_of_block<VMC_THREADS>(mine);
-    if (threadIdx.x == 0) out[blockIdx.x] = info[blockIdx.x] || not_a_number(sum) ? -infinity() : sum;
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = info[blockIdx.x] || not_a_number(sum) ? -infinity() : sum;
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
@@ -380,7 +392,8 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
 }
 
 /* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
- * [walkers][2], as bits of double, which order like the numbers. x blocks of a matrix, y walkers. */
+ * [walkers][2], as bits of double, which order like the numbers. x blocks of a matrix, y walkers.
+ */
 extern "C" __global__ void vmc_compare(int64_t numbers, const double *kept, const double *fresh,
                                        unsigned long long *out)
 {
@@ -398,8 +411,8 @@ extern "C" __global__ void vmc_compare(int64_t numbers, const double *kept, cons
 
 /* ---- All against the old configuration ---- */
 
-/* One block of threads an electron of a spin: x electrons, y walkers. Proposals that are accepted are
- * copied to `moved` [walkers][particles][3], which holds the positions else. */
+/* One block of threads an electron of a spin: x electrons, y walkers. Proposals that are accepted
+ * are copied to `moved` [walkers][particles][3], which holds the positions else. */
 template <class V, class T>
 PLUGMC_FN void judge(const vmc_draws &d, const vmc_block &b, const vmc_state &s, int64_t pitch,
                      const double *to, const double *change, const V *values, const T *inverse,
@@ -412,7 +425,8 @@ PLUGMC_FN void judge(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
         load(values, ((int64_t)w * b.rows + k) * pitch + o, &v);
         q = less(q, times(v, row[o])); /* its sign does not matter */
     }
-    const double re = sum_of_block<VMC_LOOK>(real_of(q)), im = sum_of_block<VMC_LOOK>(imaginary_of(q));
+    const double re = sum_of_block<VMC_LOOK>(real_of(q)),
+                 im = sum_of_block<VMC_LOOK>(imaginary_of(q));
     if (threadIdx.x > 0) return;
     const double ratio = (re * re + im * im) * exp(-change[(int64_t)w * b.capacity + k]);
     if (not_a_number(ratio)) note_failure(s, d, w, e);
@@ -423,9 +437,9 @@ PLUGMC_FN void judge(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
 }
 
 #define VMC_JUDGE(name, V, T)                                                                      \
-    extern "C" __global__ void __launch_bounds__(VMC_LOOK)                                         \
-        name(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s, int64_t pitch, \
-             const double *to, const double *change, const V *values, const T *inverse, double *moved) \
+    extern "C" __global__ void __launch_bounds__(VMC_LOOK) name(                                   \
+        const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s, int64_t pitch,  \
+        const double *to, const double *change, const V *values, const T *inverse, double *moved)  \
     {                                                                                              \
         judge(d, b, s, pitch, to, change, values, inverse, moved);                                 \
     }
@@ -436,8 +450,8 @@ VMC_JUDGE(vmc_judge_double_complex, double, vmc_complex)
 
 /* ---- All at once ---- */
 
-/* One block of threads a walker: the whole configuration or nothing. ln_new of both spins; the second is
- * NULL if there is one. */
+/* One block of threads a walker: the whole configuration or nothing. ln_new of both spins; the
+ * second is NULL if there is one. */
 extern "C" __global__ void vmc_decide_configuration(
     const __grid_constant__ vmc_draws d, const vmc_state s, int32_t particles, const double *whole,
     const double *ln_up, const double *ln_down, const double *parts_new, double *ln_square_down,

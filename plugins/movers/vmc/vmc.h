@@ -1,8 +1,9 @@
-/* What the movers of variational Monte Carlo share: |Psi|^2 of Slater determinants (the orbitals of one
- * potential) times whatever pair and field terms are sampled (a Jastrow factor), of many walkers.
+/* What the movers of variational Monte Carlo share: |Psi|^2 of Slater determinants (the orbitals of
+ * one potential) times whatever pair and field terms are sampled (a Jastrow factor), of many
+ * walkers.
  *
- * p = |det_up|^2 |det_down|^2 exp(-sum of pair and field energies). Spins up and down are the species
- * 0 and 1; electron e is number e of the system.
+ * p = |det_up|^2 |det_down|^2 exp(-sum of pair and field energies). Spins up and down are the
+ * species 0 and 1; electron e is number e of the system.
  *
  * Random numbers, the same in all movers. Electron e of walker w in sweep s uses, with
  * D(purpose, draw) = plugmc_draw(seed, s, w, e, purpose, draw) and words u of it:
@@ -12,9 +13,9 @@
  *                 ball: the first of draw = 0, 1, ... 255 with v * v <= 1 of
  *                 v[d] = (u_d + 0.5) / 2^31 - 1 from D(TRIAL, draw)
  *                 cube: that of draw 0, whatever v * v is
- *   acceptance    U = plugmc_uniform_double(u0, u1) of D(ACCEPT, 0); accepted if U < p(new) / p(old),
- *                 and never outside of the domain, or where a field or a hard core forbids it
- * A displacement depends on nothing but these numbers, so that all of a sweep can be drawn before the
+ *   acceptance    U = plugmc_uniform_double(u0, u1) of D(ACCEPT, 0); accepted if U < p(new) /
+ * p(old), and never outside of the domain, or where a field or a hard core forbids it A
+ * displacement depends on nothing but these numbers, so that all of a sweep can be drawn before the
  * first decision. */
 #ifndef PLUGMC_VMC_H
 #define PLUGMC_VMC_H
@@ -55,7 +56,8 @@ typedef struct vmc_engine {
     int (*take)(struct vmc *, const plugmc_host *, const double *positions);
     /* On a GPU to device memory. */
     int (*give)(const struct vmc *, const plugmc_host *, double *positions);
-    /* Matrices and energies anew from the positions; what was kept is compared with them if asked. */
+    /* Matrices and energies anew from the positions; what was kept is compared with them if asked.
+     */
     int (*anew)(struct vmc *, const plugmc_host *, int compare);
     /* Positions are remembered; and given to, or taken from, host memory. */
     int (*keep_base)(struct vmc *, const plugmc_host *);
@@ -119,15 +121,15 @@ static inline int64_t vmc_electrons(const vmc *v, int spin)
     return spin < v->system->species_count ? v->system->species[spin].count : 0;
 }
 
-/* `block` electrons of the determinants' blocks, `keeps` VMC_KEEPS_*; the sweep of the mover on the CPU
- * and on a GPU. */
+/* `block` electrons of the determinants' blocks, `keeps` VMC_KEEPS_*; the sweep of the mover on the
+ * CPU and on a GPU. */
 int vmc_prepare(vmc *, const plugmc_host *, int keeps,
                 int (*on_cpu)(vmc *, const plugmc_host *, uint64_t),
                 int (*on_gpu)(vmc *, const plugmc_host *, uint64_t));
 int vmc_sweeps(vmc *, const plugmc_host *, uint64_t first, uint64_t n);
 vmc_draws vmc_draws_of(const vmc *, uint64_t sweep);
 
-/* ---- On the CPU: wave.c ----------------------------------------------------------------------- */
+/* ---- On the CPU: wave.c ---------------------------------------------------------------------- */
 
 /* Where electron e would go. */
 void vmc_propose(const vmc *, const vmc_walker *, uint64_t sweep, int64_t e, double to[3]);
@@ -144,15 +146,17 @@ int vmc_evaluate(const vmc *, const plugmc_host *, int spin, int64_t points,
 int vmc_accepts(const vmc *, vmc_walker *, uint64_t sweep, int64_t e, double square_of_q,
                 double change);
 /* Change of pair and field energies; returns 0 where the electron cannot be. */
-int vmc_parts_change(const vmc *, const vmc_walker *, int64_t e, const double to[3], double *change);
+int vmc_parts_change(const vmc *, const vmc_walker *, int64_t e, const double to[3],
+                     double *change);
 /* Pair and field energies of all electrons at x, y, z [particles]; returns 0 likewise. */
-int vmc_parts_energy(const vmc *, const double *x, const double *y, const double *z, double *energy);
+int vmc_parts_energy(const vmc *, const double *x, const double *y, const double *z,
+                     double *energy);
 /* A trial move with the determinant's block begun: what there is to decide, and to do. */
 void vmc_try(const vmc *, vmc_walker *, int spin, uint64_t sweep, int64_t e, const double to[3],
              const double *values);
 void vmc_move(vmc_walker *, int64_t e, const double to[3]);
 
-/* ---- On a GPU: gpu.c --------------------------------------------------------------------------- */
+/* ---- On a GPU: gpu.c ------------------------------------------------------------------------- */
 
 int vmc_gpu_quasi_simultaneous(vmc *, const plugmc_host *, uint64_t sweep);
 int vmc_gpu_particle_by_particle(vmc *, const plugmc_host *, uint64_t sweep);
@@ -170,18 +174,22 @@ void vmc_release(void *instance);
     PLUGMC_CHOICE_KEY(vmc, moves, "gaussian", "gaussian|ball|cube",                                \
                       "displacements: normal of width step, uniform in the ball of radius step, "  \
                       "or in the cube of edge 2 step"),                                            \
-    PLUGMC_REAL_KEY(vmc, step, "0.5", 1e-12, 1e12, "length", "size of a displacement"),            \
-    PLUGMC_REAL_KEY(vmc, target_acceptance, "0.5", 0, 1, "",                                       \
-                    "acceptance to tune step to during equilibration; 0: step stays as it is"),    \
-    PLUGMC_CHOICE_KEY(vmc, precision, "auto", "auto|double|single",                                \
-                      "in which orbitals are evaluated; auto: single on a GPU, double on the CPU; " \
-                      "determinants are always in double"),                                        \
-    PLUGMC_INTEGER_KEY(vmc, refresh, "64", 1, 1000000, "sweeps",                                   \
-                       "how often matrices are inverted anew, and compared with those kept"),      \
-    PLUGMC_REAL_KEY(vmc, largest_drift, "1e-5", 0, 1, "",                                          \
-                    "relative error of a matrix or of ln |Psi|^2, found then, that ends the run")
+        PLUGMC_REAL_KEY(vmc, step, "0.5", 1e-12, 1e12, "length", "size of a displacement"),        \
+        PLUGMC_REAL_KEY(                                                                           \
+            vmc, target_acceptance, "0.5", 0, 1, "",                                               \
+            "acceptance to tune step to during equilibration; 0: step stays as it is"),            \
+        PLUGMC_CHOICE_KEY(                                                                         \
+            vmc, precision, "auto", "auto|double|single",                                          \
+            "in which orbitals are evaluated; auto: single on a GPU, double on the CPU; "          \
+            "determinants are always in double"),                                                  \
+        PLUGMC_INTEGER_KEY(vmc, refresh, "64", 1, 1000000, "sweeps",                               \
+                           "how often matrices are inverted anew, and compared with those kept"),  \
+        PLUGMC_REAL_KEY(                                                                           \
+            vmc, largest_drift, "1e-5", 0, 1, "",                                                  \
+            "relative error of a matrix or of ln |Psi|^2, found then, that ends the run")
 #define VMC_BLOCK                                                                                  \
-    PLUGMC_INTEGER_KEY(vmc, block, "32", 1, 1024, "",                                              \
-                       "electrons after which accepted moves are worked into the inverse matrix; 64 at "       \
-                       "most on a GPU, and 1 there when electrons move one by one")
+    PLUGMC_INTEGER_KEY(                                                                            \
+        vmc, block, "32", 1, 1024, "",                                                             \
+        "electrons after which accepted moves are worked into the inverse matrix; 64 at "          \
+        "most on a GPU, and 1 there when electrons move one by one")
 #endif

@@ -50,7 +50,8 @@ int vmc_evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t points
     return PLUGMC_OK;
 }
 
-int vmc_evaluate_proposals(const vmc *v, const plugmc_host *host, int32_t first, int32_t n, int spin)
+int vmc_evaluate_proposals(const vmc *v, const plugmc_host *host, int32_t first, int32_t n,
+                           int spin)
 {
     const int64_t electrons = vmc_electrons(v, spin), particles = v->system->particles;
     for (int32_t k = 0; k < n; k++)
@@ -115,7 +116,8 @@ int vmc_parts_change(const vmc *v, const vmc_walker *walker, int64_t e, const do
     return 1;
 }
 
-int vmc_parts_energy(const vmc *v, const double *x, const double *y, const double *z, double *energy)
+int vmc_parts_energy(const vmc *v, const double *x, const double *y, const double *z,
+                     double *energy)
 {
     const plugmc_box *box = &v->system->box;
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
@@ -144,8 +146,8 @@ int vmc_accepts(const vmc *v, vmc_walker *walker, uint64_t sweep, int64_t e, dou
                 double change)
 {
     const double ratio = square_of_q * exp(-change);
-    const plugmc_random u = plugmc_draw(v->system->seed, sweep, (uint32_t)walker->index, (uint32_t)e,
-                                        PLUGMC_PURPOSE_ACCEPT, 0);
+    const plugmc_random u = plugmc_draw(v->system->seed, sweep, (uint32_t)walker->index,
+                                        (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 0);
     if (isnan(ratio)) {
         walker->not_a_number = 1;
         walker->sweep = sweep;
@@ -170,7 +172,8 @@ void vmc_try(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, int64_t
     walker->trials++;
     if (!vmc_parts_change(v, walker, e, to, &change)) return;
     const double complex q = slater_ratio(s, own, values);
-    if (!vmc_accepts(v, walker, sweep, e, creal(q) * creal(q) + cimag(q) * cimag(q), change)) return;
+    if (!vmc_accepts(v, walker, sweep, e, creal(q) * creal(q) + cimag(q) * cimag(q), change))
+        return;
     slater_accept(s, own, values);
     vmc_move(walker, e, to);
     walker->parts += change;

@@ -9,7 +9,7 @@
 static const double REACH = 5.2;
 enum { MOST_INDEX = 256 };
 
-/* ---- Preparation ------------------------------------------------------------------------------- */
+/* ---- Preparation ----------------------------------------------------------------------------- */
 
 /* Distance between the lattice planes of direction d, length. */
 static double plane_distance(const plugmc_box *box, int d)
@@ -142,7 +142,7 @@ int coulomb_prepare(coulomb *c, const plugmc_host *host, int64_t charges)
     return PLUGMC_OK;
 }
 
-/* ---- Sums -------------------------------------------------------------------------------------- */
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 double coulomb_near(const coulomb *c, const double s[3])
 {
@@ -164,8 +164,8 @@ double coulomb_near(const coulomb *c, const double s[3])
     return sum;
 }
 
-void coulomb_factors(const coulomb *c, int64_t n, const double *positions, const double *z, double *re,
-                     double *im)
+void coulomb_factors(const coulomb *c, int64_t n, const double *positions, const double *z,
+                     double *re, double *im)
 {
     double complex power[3][2 * MOST_INDEX + 1]; /* exp(2 pi i m f_d), m from -MOST_INDEX */
     for (int64_t g = 0; g < c->waves; g++) re[g] = im[g] = 0;
@@ -202,8 +202,8 @@ double coulomb_far(const coulomb *c, const double *re_a, const double *im_a, con
     return sum;
 }
 
-double coulomb_self(const coulomb *c, int64_t n, const double *positions, const double *z, double *re,
-                    double *im)
+double coulomb_self(const coulomb *c, int64_t n, const double *positions, const double *z,
+                    double *re, double *im)
 {
     double pairs = 0, total = 0, squares = 0;
     for (int64_t i = 0; i < n; i++) {

@@ -1,12 +1,13 @@
-/* Coulomb energies of point charges, Hartree: with open boundaries 1/r, in a periodic cell of any shape
- * by the sums of P. P. Ewald, Ann. Phys. 369, 253 (1921), with a neutralising background.
+/* Coulomb energies of point charges, Hartree: with open boundaries 1/r, in a periodic cell of any
+ * shape by the sums of P. P. Ewald, Ann. Phys. 369, 253 (1921), with a neutralising background.
  *
- * The periodic 1/r is v(r), the potential of a unit charge, its images and the background, of average 0;
- * a charge also feels its own images, xi = lim (v(r) - 1/r), the Madelung term:
+ * The periodic 1/r is v(r), the potential of a unit charge, its images and the background, of
+ * average 0; a charge also feels its own images, xi = lim (v(r) - 1/r), the Madelung term:
  *
  *     v(r) = sum_R erfc(kappa |r + R|) / |r + R| + sum_{G != 0} w(G) cos G.r - pi / (kappa^2 V)
  *     w(G) = 4 pi / (V G^2) exp(-G^2 / (4 kappa^2))
- *     xi = sum_{R != 0} erfc(kappa R) / R + sum_{G != 0} w(G) - pi / (kappa^2 V) - 2 kappa / sqrt(pi)
+ *     xi = sum_{R != 0} erfc(kappa R) / R + sum_{G != 0} w(G) - pi / (kappa^2 V) - 2 kappa /
+ * sqrt(pi)
  */
 #ifndef LOCAL_ENERGY_COULOMB_H
 #define LOCAL_ENERGY_COULOMB_H
@@ -36,14 +37,14 @@ double coulomb_near(const coulomb *, const double separation[3]);
 
 /* Structure factors sum_i z_i exp(i G.r_i) of n charges (all 1 if z is NULL): re and im [waves] are
  * overwritten. */
-void coulomb_factors(const coulomb *, int64_t n, const double *positions, const double *z, double *re,
-                     double *im);
+void coulomb_factors(const coulomb *, int64_t n, const double *positions, const double *z,
+                     double *re, double *im);
 /* sum_G w(G) S_a(G) S_b(G)^*, G != 0. */
 double coulomb_far(const coulomb *, const double *re_a, const double *im_a, const double *re_b,
                    const double *im_b);
 
-/* Energy of n charges z (all -1 if NULL) with each other and their own images. Their structure factors
- * are left in re, im. */
-double coulomb_self(const coulomb *, int64_t n, const double *positions, const double *z, double *re,
-                    double *im);
+/* Energy of n charges z (all -1 if NULL) with each other and their own images. Their structure
+ * factors are left in re, im. */
+double coulomb_self(const coulomb *, int64_t n, const double *positions, const double *z,
+                    double *re, double *im);
 #endif

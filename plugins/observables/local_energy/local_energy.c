@@ -1,21 +1,23 @@
 /* local_energy: the local energy H Psi / Psi of a Slater-Jastrow wave function, and its parts.
  *
- *     E_L = -1/2 sum_i (laplace_i Psi) / Psi + sum_{i<j} 1/r_ij + sum_{iI} v_I(r_iI) + sum_{I<J} Z Z / r_IJ
+ *     E_L = -1/2 sum_i (laplace_i Psi) / Psi + sum_{i<j} 1/r_ij + sum_{iI} v_I(r_iI) + sum_{I<J} Z
+ * Z / r_IJ
  *
- * in Hartree atomic units, whose average over |Psi|^2 is the energy and whose variance is zero for an
- * eigenfunction (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73, 33 (2001)).
- * Psi is the product of determinants of the orbitals of one potential and of exp(-E/2) with the energy E
- * of all sampled pair and field terms. In a periodic cell 1/r is the Ewald sum with its Madelung term
- * (coulomb.h). Ions have charges, or pseudopotentials (pseudopotential.h, nonlocal.c); where they are the
- * potential with the orbitals says.
+ * in Hartree atomic units, whose average over |Psi|^2 is the energy and whose variance is zero for
+ * an eigenfunction (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73, 33
+ * (2001)). Psi is the product of determinants of the orbitals of one potential and of exp(-E/2)
+ * with the energy E of all sampled pair and field terms. In a periodic cell 1/r is the Ewald sum
+ * with its Madelung term (coulomb.h). Ions have charges, or pseudopotentials (pseudopotential.h,
+ * nonlocal.c); where they are the potential with the orbitals says.
  *
  * Nothing of the mover is used but the positions: the inverse matrices are made from them in double
  * precision. If the mover keeps ln |Psi|^2, the difference to what is found here is reported.
  *
- * If the file of the orbitals gives the energies of the calculation that they come from, the differences
- * to them are reported with errors, as long as there is no Jastrow factor: without one the kinetic, local,
- * nonlocal and ion-ion energies are those of that calculation (with nonlocal = separable if that is what
- * it used). Electron-electron energies are not comparable: a determinant has exchange.
+ * If the file of the orbitals gives the energies of the calculation that they come from, the
+ * differences to them are reported with errors, as long as there is no Jastrow factor: without one
+ * the kinetic, local, nonlocal and ion-ion energies are those of that calculation (with nonlocal =
+ * separable if that is what it used). Electron-electron energies are not comparable: a determinant
+ * has exchange.
  */
 #include "local_energy.h"
 
@@ -32,12 +34,12 @@ static int evaluate_group(local_energy *, const plugmc_host *, const plugmc_view
                           int32_t n);
 static void sum_coulomb(const local_energy *, const double *positions, sample *);
 
-/* ---- Measuring --------------------------------------------------------------------------------- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 enum { TOTAL, TOTAL_SQUARED = TOTAL + 1 + COMPONENTS, DRIFT, QUANTITIES };
 
-/* values [QUANTITIES]: the sum, the components, the sum squared, and the difference of ln |Psi|^2 to the
- * mover's. */
+/* values [QUANTITIES]: the sum, the components, the sum squared, and the difference of ln |Psi|^2
+ * to the mover's. */
 static void write_values(const local_energy *le, const sample *s, double *values)
 {
     values[TOTAL] = 0;
@@ -75,25 +77,27 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     return code;
 }
 
-/* ---- The wave function -------------------------------------------------------------------------- */
+/* ---- The wave function ----------------------------------------------------------------------- */
 
 static void sum_kinetic(const local_energy *, sample *, int spin, int32_t place);
 static double parts_energy(const local_energy *, const sample *);
 
-int evaluate(const local_energy *le, const plugmc_host *host, int spin, int64_t n, const double *points,
-             double *values, double *gradients, double *laplacians)
+int evaluate(const local_energy *le, const plugmc_host *host, int spin, int64_t n,
+             const double *points, double *values, double *gradients, double *laplacians)
 {
     const plugmc_orbital_request request = {
         .size = sizeof request, .species = spin, .real_size = sizeof(double), .points = n,
         .positions = points, .pitch = le->pitch, .values = values, .gradients = gradients,
         .laplacians = laplacians};
-    int code = le->orbitals->plugin->potential->orbitals->evaluate(le->orbitals->instance, &request);
+    int code =
+        le->orbitals->plugin->potential->orbitals->evaluate(le->orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
                              le->orbitals->label)
                 : PLUGMC_OK;
 }
 
-static void take_positions(const local_energy *le, const plugmc_view *view, int32_t walker, sample *s)
+static void take_positions(const local_energy *le, const plugmc_view *view, int32_t walker,
+                           sample *s)
 {
     const double *r = view->positions + 3 * walker * le->system->particles;
     for (int64_t i = 0; i < le->system->particles; i++) {
@@ -128,10 +132,11 @@ static int evaluate_group(local_energy *le, const plugmc_host *host, const plugm
     }
     for (int32_t k = 0; k < n && !code; k++)
         if (le->samples[k].singular)
-            code = host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "the orbitals of species '%s' are linearly dependent at the electrons of "
-                              "walker %d: the wave function is zero there",
-                              system->species[le->samples[k].singular - 1].name, first + k);
+            code = host->fail(
+                host->context, PLUGMC_ERROR_STATE,
+                "the orbitals of species '%s' are linearly dependent at the electrons of "
+                "walker %d: the wave function is zero there",
+                system->species[le->samples[k].singular - 1].name, first + k);
     return code;
 }
 
@@ -158,8 +163,8 @@ static plugmc_derivatives parts_derivatives(const local_energy *le, const sample
     return out;
 }
 
-/* With ln Psi = ln D - E/2: laplace Psi / Psi = laplace D / D - grad D / D . grad E - laplace E / 2 +
- * |grad E|^2 / 4. */
+/* With ln Psi = ln D - E/2: laplace Psi / Psi = laplace D / D - grad D / D . grad E - laplace E / 2
+ * + |grad E|^2 / 4. */
 static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t place)
 {
     const int64_t electrons = le->system->species[spin].count, row = le->numbers;
@@ -181,7 +186,8 @@ static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t pla
     }
 }
 
-static double field_energy(const local_energy *le, const plugmc_term *term, int64_t e, const double r[3])
+static double field_energy(const local_energy *le, const plugmc_term *term, int64_t e,
+                           const double r[3])
 {
     const plugmc_particles one = {1, &r[0], &r[1], &r[2], le->charge + e, le->diameter + e,
                                   le->species + e};
@@ -196,8 +202,10 @@ static double parts_energy(const local_energy *le, const sample *s)
     double energy = 0;
     for (int64_t e = 0; e < le->system->particles; e++) {
         const double r[3] = {s->x[e], s->y[e], s->z[e]};
-        const plugmc_particle probe = {r[0], r[1], r[2], le->charge[e], le->diameter[e], le->species[e]};
-        const plugmc_particles before = {e, s->x, s->y, s->z, le->charge, le->diameter, le->species};
+        const plugmc_particle probe = {r[0],          r[1], r[2], le->charge[e], le->diameter[e],
+                                       le->species[e]};
+        const plugmc_particles before = {e,          s->x,         s->y,       s->z,
+                                         le->charge, le->diameter, le->species};
         for (int t = 0; t < le->term_count; t++) {
             const plugmc_potential *p = le->terms[t]->plugin->potential;
             if (p->pair)
@@ -233,7 +241,7 @@ double parts_change(const local_energy *le, const sample *s, int64_t e, const do
     return change;
 }
 
-/* ---- Coulomb energies ----------------------------------------------------------------------------- */
+/* ---- Coulomb energies ------------------------------------------------------------------------ */
 
 /* Of one electron with all ions, where their potential is not -Z/r. */
 static double short_ranged(const local_energy *le, const double r[3])
@@ -274,7 +282,7 @@ static void sum_coulomb(const local_energy *le, const double *positions, sample 
     s->energy[LOCAL] = local;
 }
 
-/* ---- Preparation ---------------------------------------------------------------------------------- */
+/* ---- Preparation ----------------------------------------------------------------------------- */
 
 static int prepare_wave(local_energy *, const plugmc_host *);
 static int prepare_ions(local_energy *, const plugmc_host *);
@@ -294,10 +302,11 @@ static int prepare(void *instance, const plugmc_host *host)
     le->threads = system->threads > 0 ? system->threads : 1;
     openblas_set_num_threads(1); /* its threads would change the order of sums */
     if (system->box.dimension != 3 || system->species_count > 2)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "local energies are of electrons with two spins, which are species, in three "
-                          "dimensions; this system has %d species and %d dimensions",
-                          system->species_count, system->box.dimension);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "local energies are of electrons with two spins, which are species, in three "
+            "dimensions; this system has %d species and %d dimensions",
+            system->species_count, system->box.dimension);
     for (int32_t s = 0; s < system->species_count; s++)
         if (system->species[s].charge != 0 && system->species[s].charge != -1)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -324,15 +333,18 @@ static int prepare_wave(local_energy *le, const plugmc_host *host)
         if (!term->sampled) continue;
         if (p->orbitals) le->orbitals = term;
         if ((p->pair && !p->pair->derivatives) || (p->field && !p->field->derivatives))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "the kinetic energy needs the derivatives of potential '%s', which it does "
-                              "not give", term->label);
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "the kinetic energy needs the derivatives of potential '%s', which it does "
+                "not give",
+                term->label);
         if (p->pair || p->field) le->terms[le->term_count++] = term;
     }
     le->has_jastrow = le->term_count > 0;
     if (!le->orbitals)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "there is no potential with orbitals, which the wave function is made of");
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "there is no potential with orbitals, which the wave function is made of");
     const plugmc_orbitals *orbitals = le->orbitals->plugin->potential->orbitals;
     le->is_complex = orbitals->complex_valued(le->orbitals->instance) != 0;
     for (int spin = 0; spin < system->species_count; spin++) {
@@ -349,7 +361,7 @@ static int prepare_wave(local_energy *le, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* ---- Ions ------------------------------------------------------------------------------------------ */
+/* ---- Ions ------------------------------------------------------------------------------------ */
 
 static int read_pseudopotentials(local_energy *le, const plugmc_host *host)
 {
@@ -368,9 +380,11 @@ static int read_pseudopotentials(local_energy *le, const plugmc_host *host)
                                   "pseudopotentials '%s' and '%s' are both of atomic number %d",
                                   le->kind[k].path, p->path, p->atomic_number);
         if (le->nonlocal == SEPARABLE && !p->projectors && p->channels)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "pseudopotential '%s' has no projectors: nonlocal = separable cannot be "
-                              "had from it", p->path);
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "pseudopotential '%s' has no projectors: nonlocal = separable cannot be "
+                "had from it",
+                p->path);
         if (le->nonlocal == SEMILOCAL && p->no_channels)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "pseudopotential '%s' gives no semilocal potential, since %s; take "
@@ -391,12 +405,16 @@ static int take_ion(local_energy *le, const plugmc_host *host, int32_t i)
     le->ion_charge[i] = p ? p->valence : z;
     if (valence == 0 || fabs(valence - le->ion_charge[i]) < 1e-6) return PLUGMC_OK;
     if (p)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "ion %d (atomic number %d) has %g valence electrons where its orbitals come "
-                          "from, and %g in pseudopotential '%s'", i + 1, z, valence, p->valence, p->path);
-    return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "ion %d (atomic number %d) has %g valence electrons where its orbitals come from: "
-                      "give its file in pseudopotentials", i + 1, z, valence);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "ion %d (atomic number %d) has %g valence electrons where its orbitals come "
+            "from, and %g in pseudopotential '%s'",
+            i + 1, z, valence, p->valence, p->path);
+    return host->fail(
+        host->context, PLUGMC_ERROR_INPUT,
+        "ion %d (atomic number %d) has %g valence electrons where its orbitals come from: "
+        "give its file in pseudopotentials",
+        i + 1, z, valence);
 }
 
 static int prepare_ions(local_energy *le, const plugmc_host *host)
@@ -433,8 +451,8 @@ static double plane_distance(const plugmc_box *box, int d)
     return 1 / sqrt(square);
 }
 
-/* Images of ion i that can be within `reach` of a point of the cell, and a thousandth of the cell more;
- * counted, and noted if that is asked. */
+/* Images of ion i that can be within `reach` of a point of the cell, and a thousandth of the cell
+ * more; counted, and noted if that is asked. */
 static int64_t images_of(local_energy *le, int32_t i, double reach, int note)
 {
     const plugmc_box *box = &le->system->box;
@@ -471,10 +489,12 @@ static void find_reaches(local_energy *le)
         for (int l = 0; l < p->channels && le->nonlocal == SEMILOCAL; l++)
             le->nonlocal_reach[k] = fmax(le->nonlocal_reach[k], radial_reach(&p->channel[l]));
         for (int j = 0; j < p->projectors && le->nonlocal == SEPARABLE; j++)
-            le->nonlocal_reach[k] = fmax(le->nonlocal_reach[k], radial_reach(&p->projector[j].beta));
+            le->nonlocal_reach[k] =
+                fmax(le->nonlocal_reach[k], radial_reach(&p->projector[j].beta));
         if (le->nonlocal == SEPARABLE)
             gauss_legendre((int)le->radial_points, le->nonlocal_reach[k],
-                           le->node + k * le->radial_points, le->node_weight + k * le->radial_points);
+                           le->node + k * le->radial_points,
+                           le->node_weight + k * le->radial_points);
     }
 }
 
@@ -507,7 +527,7 @@ static int prepare_centres(local_energy *le, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 enum { GROUP_BYTES = 64 << 20 }; /* of orbitals and their derivatives that are evaluated together */
 
@@ -534,7 +554,8 @@ static int take_memory(local_energy *le, const plugmc_host *host)
         if (system->species[spin].count)
             bytes += slater_bytes(system->species[spin].count, le->is_complex, 1);
     char *matrices = host->allocate(context, group * bytes);
-    if (!matrices || !le->points || !le->values || !le->samples || !le->charge || !le->species || !each)
+    if (!matrices || !le->points || !le->values || !le->samples || !le->charge || !le->species ||
+        !each)
         return no_memory(host);
     le->gradients = le->values + points * row;
     le->laplacians = le->values + 4 * points * row;
@@ -568,7 +589,7 @@ static void release(void *instance)
     free(le->at_places);
 }
 
-/* ---- What is reported -------------------------------------------------------------------------------- */
+/* ---- What is reported ------------------------------------------------------------------------ */
 
 static const struct component {
     const char *name, *doc, *in_file, *difference, *difference_doc;
@@ -599,7 +620,8 @@ static int prepare_comparison(local_energy *le, const plugmc_host *host)
                                                                    : 1);
     for (int c = 0; c < COMPONENTS; c++) {
         le->compared[c] = NAN;
-        for (int32_t i = 0; i < le->ions.energy_count && components[c].in_file && !le->has_jastrow; i++)
+        for (int32_t i = 0; i < le->ions.energy_count && components[c].in_file && !le->has_jastrow;
+             i++)
             if (!strcmp(le->ions.energy_names[i], components[c].in_file) && cells > 0)
                 le->compared[c] = le->ions.energies[i] * cells * le->unit;
     }
@@ -620,11 +642,11 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     else if (index == TOTAL_SQUARED)
         *out = (plugmc_quantity){"energy_squared", 1, "", "its square", NULL, NULL};
     else if (index == DRIFT)
-        *out = (plugmc_quantity){"drift", 1, "", "ln |Psi|^2 as the mover keeps it, less what it is",
-                                 NULL, NULL};
+        *out = (plugmc_quantity){
+            "drift", 1, "", "ln |Psi|^2 as the mover keeps it, less what it is", NULL, NULL};
     else
-        *out = (plugmc_quantity){components[index - 1].name, 1, unit, components[index - 1].doc, NULL,
-                                 NULL};
+        *out = (plugmc_quantity){components[index - 1].name, 1,    unit,
+                                 components[index - 1].doc,  NULL, NULL};
     return 1;
 }
 
@@ -661,7 +683,8 @@ static const plugmc_parameter table[] = {
                     "files, with blanks between them; each says which element it is for"),
     PLUGMC_CHOICE_KEY(local_energy, nonlocal, "semilocal", "semilocal|separable",
                       "form of what depends on the angular momentum"),
-    PLUGMC_CHOICE_KEY(local_energy, quadrature, "12", "6|12|26", "points on a sphere around an ion"),
+    PLUGMC_CHOICE_KEY(local_energy, quadrature, "12", "6|12|26",
+                      "points on a sphere around an ion"),
     PLUGMC_INTEGER_KEY(local_energy, radial_points, "10", 2, MOST_RADII, "",
                        "radii of the quadrature, for separable pseudopotentials"),
     PLUGMC_REAL_KEY(local_energy, tolerance, "1e-5", 0, 1, "hartree",

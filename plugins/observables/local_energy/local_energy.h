@@ -84,7 +84,8 @@ typedef struct local_energy {
 double parts_change(const local_energy *, const sample *, int64_t e, const double to[3]);
 
 /* Energy of pseudopotentials that depends on l. */
-int measure_nonlocal(local_energy *, const plugmc_host *, const plugmc_view *, int32_t walker, sample *);
+int measure_nonlocal(local_energy *, const plugmc_host *, const plugmc_view *, int32_t walker,
+                     sample *);
 
 /* Separable ones without a Jastrow factor: once, and then of each electron near an ion. */
 int prepare_projections(local_energy *, const plugmc_host *);

@@ -1,5 +1,5 @@
-/* The little of XML that pseudopotential files need: elements by name, their attributes, their text.
- * Texts are searched, not validated. */
+/* The little of XML that pseudopotential files need: elements by name, their attributes, their
+ * text. Texts are searched, not validated. */
 #ifndef LOCAL_ENERGY_MARKUP_H
 #define LOCAL_ENERGY_MARKUP_H
 

@@ -1,17 +1,18 @@
 /* The parts of pseudopotentials that depend on l, by quadrature around each ion.
  *
- * With r the electron's distance from the ion, Omega its direction and q(r') = Psi(.., r', ..) / Psi,
+ * With r the electron's distance from the ion, Omega its direction and q(r') = Psi(.., r', ..) /
+ * Psi,
  *
  *     semilocal   sum_l (2l+1) dv_l(r) sum_k w_k P_l(Omega.Omega_k) q(r Omega_k)
  *     separable   sum_ij (2l+1) beta_i(r) D_ij sum_m w_m r_m^2 beta_j(r_m)
  *                        sum_k w_k P_l(Omega.Omega_k) q(r_m Omega_k)
  *
  * (S. Fahy, X. W. Wang, S. G. Louie, Phys. Rev. B 42, 3503 (1990); L. Mitas, E. L. Shirley,
- * D. M. Ceperley, J. Chem. Phys. 95, 3467 (1991)). The points Omega_k are rotated at random for each
- * electron and ion, which makes the sums right on average whatever their number; the radii r_m are
- * those of Gauss and Legendre. (Without a Jastrow factor separable ones need no quadrature here:
- * projections.c.) Random numbers: D = plugmc_draw(seed, sweep, walker, electron * ions +
- * ion, OBSERVABLE, 0).
+ * D. M. Ceperley, J. Chem. Phys. 95, 3467 (1991)). The points Omega_k are rotated at random for
+ * each electron and ion, which makes the sums right on average whatever their number; the radii r_m
+ * are those of Gauss and Legendre. (Without a Jastrow factor separable ones need no quadrature
+ * here: projections.c.) Random numbers: D = plugmc_draw(seed, sweep, walker, electron * ions + ion,
+ * OBSERVABLE, 0).
  */
 #include "local_energy.h"
 
@@ -20,7 +21,7 @@
 
 enum { MOST_VALUES = 4 << 20 }; /* numbers of orbitals evaluated in one call */
 
-/* ---- Who is near whom -------------------------------------------------------------------------- */
+/* ---- Who is near whom ------------------------------------------------------------------------ */
 
 static int radii_of(const local_energy *le)
 {
@@ -60,26 +61,28 @@ static int find_visits(local_energy *le, const plugmc_host *host, const sample *
             if (kind < 0) continue;
             const double *r = le->centre[c], reach = le->nonlocal_reach[kind];
             const double from[3] = {s->x[e] - r[0], s->y[e] - r[1], s->z[e] - r[2]};
-            if (from[0] * from[0] + from[1] * from[1] + from[2] * from[2] >= reach * reach) continue;
+            if (from[0] * from[0] + from[1] * from[1] + from[2] * from[2] >= reach * reach)
+                continue;
             code = note_visit(le, host, e, ion, from);
         }
     return code;
 }
 
-/* ---- Where the orbitals are wanted -------------------------------------------------------------- */
+/* ---- Where the orbitals are wanted ----------------------------------------------------------- */
 
 static void rotated(const local_energy *le, const plugmc_view *view, int32_t walker, const visit *v,
                     double direction[MOST_POINTS][3])
 {
     double u[3], m[3][3];
-    const plugmc_random random =
-        plugmc_draw(le->system->seed, view->sweep, (uint32_t)walker,
-                    (uint32_t)(v->electron * le->ions.count + v->ion), PLUGMC_PURPOSE_OBSERVABLE, 0);
+    const plugmc_random random = plugmc_draw(le->system->seed, view->sweep, (uint32_t)walker,
+                                             (uint32_t)(v->electron * le->ions.count + v->ion),
+                                             PLUGMC_PURPOSE_OBSERVABLE, 0);
     for (int d = 0; d < 3; d++) u[d] = ((double)random.word[d] + 0.5) * 0x1p-32;
     random_rotation(u, m);
     for (int k = 0; k < le->sphere.points; k++)
         for (int d = 0; d < 3; d++)
-            direction[k][d] = m[d][0] * le->sphere.direction[k][0] + m[d][1] * le->sphere.direction[k][1] +
+            direction[k][d] = m[d][0] * le->sphere.direction[k][0] +
+                              m[d][1] * le->sphere.direction[k][1] +
                               m[d][2] * le->sphere.direction[k][2];
 }
 
@@ -106,7 +109,7 @@ static void place_points(const local_energy *le, const plugmc_view *view, int32_
         }
 }
 
-/* ---- The sums ----------------------------------------------------------------------------------- */
+/* ---- The sums -------------------------------------------------------------------------------- */
 
 /* (2l+1) sum_k w_k P_l q at radius m. */
 static double complex projection(const local_energy *le, const visit *v, int l, int m,
@@ -179,13 +182,15 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
 {
     const int64_t each = (int64_t)le->sphere.points * radii_of(le), n = (end - first) * each;
     int code = grow(host, &le->places, &le->place_room, 3 * n, sizeof *le->places);
-    if (!code) code = grow(host, &le->at_places, &le->at_room, n * le->numbers, sizeof *le->at_places);
+    if (!code)
+        code = grow(host, &le->at_places, &le->at_room, n * le->numbers, sizeof *le->at_places);
     for (int64_t v = first; v < end && !code; v++)
         place_points(le, view, walker, s, &le->visits[v], le->places + 3 * (v - first) * each);
     if (!code) code = evaluate(le, host, spin, n, le->places, le->at_places, NULL, NULL);
     if (code) return code;
     double *energy = malloc((size_t)(end - first) * sizeof *energy);
-    if (!energy) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the quadratures");
+    if (!energy)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the quadratures");
 #pragma omp parallel for schedule(dynamic, 4) num_threads(le->threads) if (le->threads > 1)
     for (int64_t v = first; v < end; v++)
         energy[v - first] = visit_energy(le, view, walker, s, spin, &le->visits[v],
@@ -196,8 +201,8 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
     return PLUGMC_OK;
 }
 
-int measure_nonlocal(local_energy *le, const plugmc_host *host, const plugmc_view *view, int32_t walker,
-                     sample *s)
+int measure_nonlocal(local_energy *le, const plugmc_host *host, const plugmc_view *view,
+                     int32_t walker, sample *s)
 {
     const int64_t most = MOST_VALUES / ((int64_t)le->sphere.points * radii_of(le) * le->numbers);
     const int64_t together = most < 1 ? 1 : most;

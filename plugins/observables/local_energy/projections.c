@@ -1,5 +1,5 @@
-/* Separable pseudopotentials without a Jastrow factor: the wave function is linear in the orbitals of
- * the electron that is looked at, so that its projections are those of the orbitals,
+/* Separable pseudopotentials without a Jastrow factor: the wave function is linear in the orbitals
+ * of the electron that is looked at, so that its projections are those of the orbitals,
  *
  *     V Psi / Psi = sum_ij sum_m beta_i(r) Y_lm(Omega) D_ij sum_o M[e][o] <beta_j Y_lm | psi_o>,
  *
@@ -37,9 +37,10 @@ static int64_t functions_of(const pseudopotential *p)
     return count;
 }
 
-/* ---- Once ------------------------------------------------------------------------------------- */
+/* ---- Once ------------------------------------------------------------------------------------ */
 
-/* Places around an ion, as directions [POINTS][3] and radii, with weights of an integral over space. */
+/* Places around an ion, as directions [POINTS][3] and radii, with weights of an integral over
+ * space. */
 static void fine_quadrature(double reach, double (*direction)[3], double *radius, double *weight)
 {
     double r[RADII], wr[RADII], cosine[POLAR], wc[POLAR];
@@ -65,7 +66,8 @@ static void project(const local_energy *le, const pseudopotential *p, double (*d
             for (int i = 0; i < POINTS; i++) {
                 const double factor = weight[i] * harmonic(p->projector[j].l, m, direction[i]) *
                                       radial_at(&p->projector[j].beta, radius[i]) / radius[i];
-                for (int64_t o = 0; o < le->numbers; o++) out[o] += factor * values[i * le->numbers + o];
+                for (int64_t o = 0; o < le->numbers; o++)
+                    out[o] += factor * values[i * le->numbers + o];
             }
 }
 
@@ -77,7 +79,8 @@ int prepare_projections(local_energy *le, const plugmc_host *host)
     le->projection = host->allocate(context, ((size_t)(ions * spins) + 1) * sizeof *le->projection);
     for (int32_t i = 0; i < ions; i++)
         if (le->kind_of[i] >= 0) rows += functions_of(&le->kind[le->kind_of[i]]);
-    double *memory = host->allocate(context, (size_t)(rows * spins * le->numbers + 1) * sizeof *memory);
+    double *memory =
+        host->allocate(context, (size_t)(rows * spins * le->numbers + 1) * sizeof *memory);
     double *work = malloc((size_t)(POINTS * (8 + le->numbers)) * sizeof *work);
     int code = le->projection && memory && work
                    ? PLUGMC_OK
@@ -103,12 +106,13 @@ int prepare_projections(local_energy *le, const plugmc_host *host)
     return code;
 }
 
-/* ---- At each electron ---------------------------------------------------------------------------- */
+/* ---- At each electron ------------------------------------------------------------------------ */
 
 double projected_energy(const local_energy *le, const sample *s, int spin, const visit *v)
 {
     const pseudopotential *p = &le->kind[le->kind_of[v->ion]];
-    const double r = sqrt(v->from[0] * v->from[0] + v->from[1] * v->from[1] + v->from[2] * v->from[2]);
+    const double r =
+        sqrt(v->from[0] * v->from[0] + v->from[1] * v->from[1] + v->from[2] * v->from[2]);
     const double direction[3] = {v->from[0] / r, v->from[1] / r, v->from[2] / r};
     const double *row = le->projection[spin * le->ions.count + v->ion];
     const int64_t own = v->electron - le->system->first[spin];

@@ -27,8 +27,9 @@ int pseudopotential_read(pseudopotential *p, const plugmc_host *host, const char
     else if (strstr(file.text, "Atomic number and pseudo-charge"))
         code = read_casino(p, &file, tolerance);
     else
-        code = pseudopotential_fault(&file, "is no pseudopotential in UPF 2, QMCPACK's XML or CASINO's "
-                                            "tabulated format");
+        code = pseudopotential_fault(&file,
+                                     "is no pseudopotential in UPF 2, QMCPACK's XML or CASINO's "
+                                     "tabulated format");
     free(file.text);
     if (!code && !(p->valence > 0 && p->atomic_number >= 1 && p->atomic_number <= 118 &&
                    p->valence <= p->atomic_number))
@@ -80,12 +81,12 @@ double *read_numbers(const file_text *file, const char *what, char **at, int64_t
     *at = place;
     if (out && found == count) return out;
     free(out);
-    pseudopotential_fault(file, "has %lld numbers in %s, where there should be %lld", (long long)found,
-                          what, (long long)count);
+    pseudopotential_fault(file, "has %lld numbers in %s, where there should be %lld",
+                          (long long)found, what, (long long)count);
     return NULL;
 }
 
-/* ---- Splines ----------------------------------------------------------------------------------- */
+/* ---- Splines --------------------------------------------------------------------------------- */
 
 /* Natural at both ends: from a function that is flat at 0 to one that has died off. */
 static void find_curvature(radial *f)
@@ -99,7 +100,8 @@ static void find_curvature(radial *f)
         f->curvature[i] = (share - 1) / p;
         work[i] = (6 * bend / (left + right) - share * work[i - 1]) / p;
     }
-    for (int64_t i = n - 2; i >= 0; i--) f->curvature[i] = f->curvature[i] * f->curvature[i + 1] + work[i];
+    for (int64_t i = n - 2; i >= 0; i--)
+        f->curvature[i] = f->curvature[i] * f->curvature[i + 1] + work[i];
 }
 
 int radial_make(radial *f, const plugmc_host *host, int64_t n, const double *r, const double *y,
@@ -138,10 +140,10 @@ double radial_at(const radial *f, double r)
            ((a * a * a - a) * f->curvature[low] + (b * b * b - b) * f->curvature[high]) * h * h / 6;
 }
 
-/* ---- From potentials of each l ------------------------------------------------------------------ */
+/* ---- From potentials of each l --------------------------------------------------------------- */
 
-int semilocal_channels(pseudopotential *p, const file_text *file, int64_t n, const double *r, int count,
-                       double *const *r_v, int local, double tolerance)
+int semilocal_channels(pseudopotential *p, const file_text *file, int64_t n, const double *r,
+                       int count, double *const *r_v, int local, double tolerance)
 {
     double *y = malloc((size_t)n * sizeof *y);
     int code = y ? PLUGMC_OK
@@ -154,8 +156,9 @@ int semilocal_channels(pseudopotential *p, const file_text *file, int64_t n, con
                                          (long long)i + 1);
     }
     if (!code && fabs(y[n - 1]) > 1e-3)
-        code = pseudopotential_fault(file, "does not end as -Z/r with Z = %g: r v + Z = %g at r = %g",
-                                     p->valence, y[n - 1], r[n - 1]);
+        code =
+            pseudopotential_fault(file, "does not end as -Z/r with Z = %g: r v + Z = %g at r = %g",
+                                  p->valence, y[n - 1], r[n - 1]);
     if (!code) code = radial_make(&p->local, file->host, n, r, y, tolerance);
     const int64_t skip = r[0] == 0; /* where v cannot be had from r v */
     for (int l = 0; l < count && !code; l++) {

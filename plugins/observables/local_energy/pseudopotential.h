@@ -3,9 +3,11 @@
  *
  *     semilocal   sum_l dv_l(r) P_l                               (P_l: projection on l)
  *     separable   sum_l sum_ij |beta_i Y_l> D_ij <beta_j Y_l|     (L. Kleinman, D. M. Bylander,
- *                                                                  Phys. Rev. Lett. 48, 1425 (1982))
+ *                                                                  Phys. Rev. Lett. 48, 1425
+ * (1982))
  *
- * Files: UPF version 2 (norm-conserving), QMCPACK's XML, CASINO's tabulated ones. Hartree and bohr. */
+ * Files: UPF version 2 (norm-conserving), QMCPACK's XML, CASINO's tabulated ones. Hartree and bohr.
+ */
 #ifndef LOCAL_ENERGY_PSEUDOPOTENTIAL_H
 #define LOCAL_ENERGY_PSEUDOPOTENTIAL_H
 
@@ -13,7 +15,8 @@
 
 enum { MOST_L = 4, MOST_PROJECTORS = 16 };
 
-/* A function of the distance as a cubic spline; constant before the first point, 0 beyond the last. */
+/* A function of the distance as a cubic spline; constant before the first point, 0 beyond the last.
+ */
 typedef struct radial {
     int64_t n;
     double *r, *y, *curvature; /* [n] */
@@ -38,13 +41,14 @@ typedef struct pseudopotential {
 } pseudopotential;
 
 /* Functions of the distance smaller than `tolerance` (Hartree) are cut off. */
-int pseudopotential_read(pseudopotential *, const plugmc_host *, const char *path, double tolerance);
+int pseudopotential_read(pseudopotential *, const plugmc_host *, const char *path,
+                         double tolerance);
 
 double radial_at(const radial *, double r);
 /* Beyond which it is 0. */
 double radial_reach(const radial *);
 
-/* ---- For the readers ---------------------------------------------------------------------------- */
+/* ---- For the readers ------------------------------------------------------------------------- */
 
 /* A file in memory, with a 0 at its end. */
 typedef struct file_text {
@@ -65,8 +69,8 @@ int read_casino(pseudopotential *, const file_text *, double tolerance);
 /* "file '...' ..." */
 int pseudopotential_fault(const file_text *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Reads `count` numbers after `at` into a new array; where they end is left in *at if it is given. NULL,
- * with a message that names `what`, if there are fewer. */
+/* Reads `count` numbers after `at` into a new array; where they end is left in *at if it is given.
+ * NULL, with a message that names `what`, if there are fewer. */
 double *read_numbers(const file_text *, const char *what, char **at, int64_t count);
 /* Channels from potentials v_l [n] on the grid r, r v_l as the files have them. */
 int semilocal_channels(pseudopotential *, const file_text *, int64_t n, const double *r, int count,

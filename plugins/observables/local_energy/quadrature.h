@@ -11,7 +11,8 @@ typedef struct quadrature {
     double direction[MOST_POINTS][3], weight[MOST_POINTS]; /* weights add up to 1 */
 } quadrature;
 
-/* Exact for polynomials up to degree 3 (6 points, an octahedron), 5 (12, an icosahedron) and 7 (26). */
+/* Exact for polynomials up to degree 3 (6 points, an octahedron), 5 (12, an icosahedron) and 7
+ * (26). */
 void quadrature_choose(quadrature *, int kind);
 
 /* A random rotation from three random numbers in [0, 1): K. Shoemake's uniform quaternion. */

@@ -38,14 +38,16 @@ static int64_t whole_after(const file_text *file, const char *label)
     return at ? strtoll(at, NULL, 10) : -1;
 }
 
-static int read_all_l(const file_text *file, char *at, int64_t n, double unit, double **r_v, int *count)
+static int read_all_l(const file_text *file, char *at, int64_t n, double unit, double **r_v,
+                      int *count)
 {
     while ((at = strstr(at, "potential (L="))) {
         const int l = atoi(at + strlen("potential (L="));
         char *numbers = line_after(file, at, "potential (L=");
         if (!numbers) return PLUGMC_ERROR_INPUT;
         if (l != *count || l > MOST_L)
-            return pseudopotential_fault(file, "has a potential for L = %d after %d others", l, *count);
+            return pseudopotential_fault(file, "has a potential for L = %d after %d others", l,
+                                         *count);
         at = numbers;
         if (!(r_v[l] = read_numbers(file, "a potential", &at, n))) return PLUGMC_ERROR_INPUT;
         for (int64_t i = 0; i < n; i++) r_v[l][i] *= unit;
@@ -58,7 +60,8 @@ int read_casino(pseudopotential *p, const file_text *file, double tolerance)
 {
     char *head = line_after(file, file->text, "Atomic number and pseudo-charge");
     char *units = line_after(file, file->text, "Energy units");
-    double *z = head ? read_numbers(file, "its charges", &head, 2) : NULL, *r_v[MOST_L + 1] = {NULL};
+    double *z = head ? read_numbers(file, "its charges", &head, 2) : NULL,
+           *r_v[MOST_L + 1] = {NULL};
     if (!z || !units) {
         free(z);
         return PLUGMC_ERROR_INPUT;

@@ -24,8 +24,8 @@ static double *grid_of(const file_text *file, const element *grid, int64_t *n)
     const int logarithmic = strcmp(type, "log") == 0;
     if (!(points >= 4 && points <= 1e7 && last > first && first >= 0) ||
         (logarithmic ? first <= 0 : strcmp(type, "linear") != 0)) {
-        pseudopotential_fault(file, "has a grid of type '%s' with %g points from %g to %g", type, points,
-                              first, last);
+        pseudopotential_fault(file, "has a grid of type '%s' with %g points from %g to %g", type,
+                              points, first, last);
         return NULL;
     }
     *n = (int64_t)points;
@@ -107,7 +107,8 @@ static int read_potentials(pseudopotential *p, const file_text *file, const elem
     if (!code && !count) code = pseudopotential_fault(file, "has no potentials");
     const int local = (int)number_of(semilocal, "l-local", count - 1);
     if (!code && (local < 0 || local >= count))
-        code = pseudopotential_fault(file, "has l-local = %d, for which there is no potential", local);
+        code =
+            pseudopotential_fault(file, "has l-local = %d, for which there is no potential", local);
     if (!code) code = convert(file, semilocal, n, r, r_v, count);
     if (!code) code = semilocal_channels(p, file, n, r, count, r_v, local, tolerance);
     for (int l = 0; l <= MOST_L; l++) free(r_v[l]);

@@ -1,11 +1,11 @@
 /* UPF version 2, norm-conserving: the local potential and projectors with their strengths, Rydberg.
  *
- * Projectors were made from a semilocal potential as beta_l = dv_l chi_l with D_l = 1 / <chi_l | dv_l |
- * chi_l>, chi_l being the pseudo wave functions that the file also holds. Where there is one for each l
- * and these relations hold, dv_l = beta_l / chi_l is had back, and the semilocal potential is what
- * quantum Monte Carlo takes. It is equal to the separable one for the atom, not quite in a solid: the
- * energies of the calculation that the orbitals come from are those of the separable one. Files with
- * <PP_SEMILOCAL> give it outright. */
+ * Projectors were made from a semilocal potential as beta_l = dv_l chi_l with D_l = 1 / <chi_l |
+ * dv_l | chi_l>, chi_l being the pseudo wave functions that the file also holds. Where there is one
+ * for each l and these relations hold, dv_l = beta_l / chi_l is had back, and the semilocal
+ * potential is what quantum Monte Carlo takes. It is equal to the separable one for the atom, not
+ * quite in a solid: the energies of the calculation that the orbitals come from are those of the
+ * separable one. Files with <PP_SEMILOCAL> give it outright. */
 #include "markup.h"
 #include "pseudopotential.h"
 
@@ -45,8 +45,9 @@ static int read_header(pseudopotential *p, const upf *u, int *projectors)
     find_attribute(&header, "pseudo_type", type);
     if (is_true(&header, "is_ultrasoft") || is_true(&header, "is_paw") || !strcmp(type, "US") ||
         !strcmp(type, "PAW"))
-        return pseudopotential_fault(u->file, "is ultrasoft or of the PAW method; quantum Monte Carlo "
-                                              "needs one that conserves the norm");
+        return pseudopotential_fault(u->file,
+                                     "is ultrasoft or of the PAW method; quantum Monte Carlo "
+                                     "needs one that conserves the norm");
     if (is_true(&header, "has_so"))
         return pseudopotential_fault(u->file, "has spin-orbit coupling, which is not implemented");
     if (find_attribute(&header, "element", value)) {
@@ -90,7 +91,8 @@ static int read_grid(upf *u)
     if (!find_element(u->all.content, u->all.end, "PP_MESH", &mesh) ||
         !find_element(mesh.content, mesh.end, "PP_R", &r))
         return pseudopotential_fault(u->file, "has no grid");
-    u->n = find_attribute(&mesh, "mesh", value) || find_attribute(&r, "size", value) ? atoll(value) : 0;
+    u->n = find_attribute(&mesh, "mesh", value) || find_attribute(&r, "size", value) ? atoll(value)
+                                                                                     : 0;
     if (u->n < 4) return pseudopotential_fault(u->file, "has %lld grid points", (long long)u->n);
     u->r = numbers_of(u, "PP_R", u->n, NULL, NULL);
     u->weight = u->r ? numbers_of(u, "PP_RAB", u->n, NULL, NULL) : NULL;
@@ -118,8 +120,10 @@ static int read_local(pseudopotential *p, const upf *u, double tolerance)
         y[0] = p->valence;
         const double last = y[u->n - 1 + skip];
         if (fabs(last) > 1e-3)
-            code = pseudopotential_fault(u->file, "does not end as -Z/r with Z = %g: r v + Z = %g at "
-                                                  "r = %g", p->valence, last, r[u->n - 1 + skip]);
+            code = pseudopotential_fault(u->file,
+                                         "does not end as -Z/r with Z = %g: r v + Z = %g at "
+                                         "r = %g",
+                                         p->valence, last, r[u->n - 1 + skip]);
         else
             code = radial_make(&p->local, u->file->host, u->n + skip, r, y, tolerance);
     }
@@ -128,9 +132,10 @@ static int read_local(pseudopotential *p, const upf *u, double tolerance)
     return code;
 }
 
-/* ---- What depends on l ------------------------------------------------------------------------- */
+/* ---- What depends on l ----------------------------------------------------------------------- */
 
-static int read_projectors(pseudopotential *p, const upf *u, int count, double **beta, double tolerance)
+static int read_projectors(pseudopotential *p, const upf *u, int count, double **beta,
+                           double tolerance)
 {
     double *d = count ? numbers_of(u, "PP_DIJ", (int64_t)count * count, NULL, NULL) : NULL;
     int code = count && !d ? PLUGMC_ERROR_INPUT : PLUGMC_OK;
@@ -140,7 +145,8 @@ static int read_projectors(pseudopotential *p, const upf *u, int count, double *
         beta[i] = numbers_of(u, name, u->n, "angular_momentum", &p->projector[i].l);
         if (!beta[i]) code = PLUGMC_ERROR_INPUT;
         if (!code)
-            code = radial_make(&p->projector[i].beta, u->file->host, u->n, u->r, beta[i], tolerance);
+            code =
+                radial_make(&p->projector[i].beta, u->file->host, u->n, u->r, beta[i], tolerance);
         for (int j = 0; j < count && !code; j++) p->strength[i][j] = 0.5 * d[i * count + j];
     }
     for (int i = 0; i < count && !code; i++)
@@ -180,7 +186,8 @@ static const char *divide(const upf *u, const double *beta, const double *chi, d
         largest = fmax(largest, fabs(chi[i]));
         if (fabs(beta[i]) > tolerance) last = i;
     }
-    if (!(fabs(2 * strength * overlap - 1) < 1e-3)) /* strength is in Hartree, the rest in Rydberg */
+    if (!(fabs(2 * strength * overlap - 1) <
+          1e-3)) /* strength is in Hartree, the rest in Rydberg */
         return "its projectors are not made from a semilocal potential and its wave functions";
     for (int64_t i = 0; i < u->n; i++) {
         dv[i] = 0;
@@ -205,7 +212,7 @@ static int channels_of_projectors(pseudopotential *p, const upf *u, double *cons
         double *chi = wave_function(u, l);
         p->no_channels = p->channel[l].n ? "it has several projectors for one l"
                          : !chi          ? "it has no wave function for an l"
-                                         : divide(u, beta[i], chi, p->strength[i][i], tolerance, dv);
+                                : divide(u, beta[i], chi, p->strength[i][i], tolerance, dv);
         if (!p->no_channels)
             code = radial_make(&p->channel[l], u->file->host, u->n, u->r, dv, tolerance);
         if (l >= p->channels) p->channels = l + 1;
@@ -229,7 +236,8 @@ static int channels_of_file(pseudopotential *p, const upf *u, const element *sem
             snprintf(name, sizeof name, "PP_VNL%d", i);
             if (!find_element(semilocal->content, semilocal->end, name, &e)) break;
         }
-        const int l = find_attribute(&e, "L", value) || find_attribute(&e, "l", value) ? atoi(value) : -1;
+        const int l =
+            find_attribute(&e, "L", value) || find_attribute(&e, "l", value) ? atoi(value) : -1;
         char *at = e.content;
         double *v = read_numbers(u->file, name, &at, u->n);
         if (!v || l < 0 || l > MOST_L) {
