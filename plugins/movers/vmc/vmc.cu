@@ -64,7 +64,7 @@ PLUGMC_FN int32_t species_of(const vmc_block &b, int32_t e)
     return PLUGMC_SPECIES > 1 && e >= b.down ? 1 : 0;
 }
 
-/* Sum over the threads of a block, in an order that is always the same; in thread 0. */
+/* Sum over the threads of a block, in an order that is always the same. */
 template <int threads> PLUGMC_FN double sum_of_block(double mine)
 {
     __shared__ double parts[threads];
@@ -73,7 +73,8 @@ template <int threads> PLUGMC_FN double sum_of_block(double mine)
         __syncthreads();
         if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
     }
-    double sum = parts[0];
+    __syncthreads();
+    const double sum = parts[0];
     __syncthreads();
     return sum;
 }

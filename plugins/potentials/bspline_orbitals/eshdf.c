@@ -377,11 +377,22 @@ static void *allocate_in_child(plugmc_context *context, size_t bytes)
     return calloc(bytes ? bytes : 1, 1);
 }
 
+/* Bytes of data that this process has mapped: gigabytes where a GPU is open. 0 if nobody says. */
+static int64_t data_in_use(void)
+{
+    long long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "re");
+    if (!statm) return 0;
+    if (fscanf(statm, "%*d %*d %*d %*d %*d %lld", &pages) != 1) pages = 0;
+    fclose(statm);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
 /* The address sanitizer maps more than any limit. */
 static void limit_child(int64_t bytes)
 {
-    const int64_t floor = (int64_t)1 << 30;
-    const struct rlimit memory = {(rlim_t)(8 * bytes + floor), (rlim_t)(8 * bytes + floor)};
+    const int64_t most = data_in_use() + 8 * bytes + ((int64_t)1 << 30);
+    const struct rlimit memory = {(rlim_t)most, (rlim_t)most};
     const struct rlimit no_core = {0, 0};
 #ifndef __SANITIZE_ADDRESS__
     setrlimit(RLIMIT_DATA, &memory);
