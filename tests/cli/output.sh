@@ -10,6 +10,8 @@ as_nobody()
         "$program" >"$work/as_nobody"
     chmod 755 "$work/as_nobody" "$work" "$work/run"
     PLUGMC=$work/as_nobody
+    "$PLUGMC" list 2>/dev/null | grep -q "^  hard_disk" ||
+        skip "the build folder is closed to others than its owner"
     "$PLUGMC" --version >"$out" 2>&1 || skip "another user cannot run $program"
 }
 
