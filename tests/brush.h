@@ -42,13 +42,14 @@ static const electrolyte in_a_box = {
     .species = {{250, 1.0, 2}, {500, 0.8, -1}, {250, 1.2, 0}},
     .potential = {{"hard_disk", ""}, {"coulomb", "bjerrum_length=2 minimum_image=yes"}},
     .step = 1.5};
-static const electrolyte in_a_disk = {
-    .name = "two dimensions, in a disk",
-    .dimension = 2,
-    .radius = 31,
-    .species = {{333, 1.0, 1}, {334, 1.0, -1}, {333, 0.5, 2}},
-    .potential = {{"hard_disk", ""}, {"coulomb", "bjerrum_length=1"}, {"yukawa", "bjerrum_length=0.5 kappa=0.3"}},
-    .step = 6};
+static const electrolyte in_a_disk = {.name = "two dimensions, in a disk",
+                                      .dimension = 2,
+                                      .radius = 31,
+                                      .species = {{333, 1.0, 1}, {334, 1.0, -1}, {333, 0.5, 2}},
+                                      .potential = {{"hard_disk", ""},
+                                                    {"coulomb", "bjerrum_length=1"},
+                                                    {"yukawa", "bjerrum_length=0.5 kappa=0.3"}},
+                                      .step = 6};
 static const electrolyte in_a_square = {
     .name = "two dimensions, periodic",
     .dimension = 2,
@@ -68,37 +69,68 @@ static const electrolyte of_finite_range = {
     .dimension = 3,
     .vector = {{11.3, 0, 0}, {0, 12.1, 0}, {0, 0, 10.9}},
     .species = {{700, 0.6, 0}, {300, 0.9, 0}},
-    .potential = {{"hard_disk", ""}, {"lennard_jones", "epsilon=1 sigma=0.9 cutoff=2.5 truncation=shift"}},
+    .potential = {{"hard_disk", ""},
+                  {"lennard_jones", "epsilon=1 sigma=0.9 cutoff=2.5 truncation=shift"}},
     .step = 0.4};
 static const electrolyte in_a_field = {
     .name = "one-body energy and wall in a sphere",
     .dimension = 3,
     .radius = 14.9,
     .species = {{500, 1.0, 1}, {500, 1.0, -1}},
-    .potential = {{"hard_disk", ""}, {"coulomb", "bjerrum_length=2"}, {"spherical_wall", "radius=13.7 keeps=centres"}},
+    .potential = {{"hard_disk", ""},
+                  {"coulomb", "bjerrum_length=2"},
+                  {"spherical_wall", "radius=13.7 keeps=centres"}},
     .slope = 1,
     .step = 3};
 
-/* ---- A field that is no plugin ----------------------------------------------------------------- */
+/* ---- A field that is no plugin --------------------------------------------------------------- */
 
-/* u = 0.3 x, and nobody below x = -9. */
+/* u = steepness * x, and nobody below x = -9. */
+typedef struct slope {
+    double steepness;
+} slope;
+typedef struct slope_single {
+    float steepness;
+} slope_single;
+
+static const char slope_text[] =
+    "typedef struct parameters { real steepness; } parameters;\n"
+    "PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int "
+    "*outside)\n"
+    "{\n    if (r.x < (real)-9) *outside = 1;\n    return p->steepness * r.x;\n}\n"
+    "#include <plugmc/field.h>\n";
+
 static int64_t slope_of(const void *instance, const plugmc_particles *particles, double *energy)
 {
     const double *x = (const double *)particles->x;
     int64_t outside = 0;
-    (void)instance;
     for (int64_t i = 0; i < particles->n; i++) {
-        *energy += 0.3 * x[i];
+        *energy += ((const slope *)instance)->steepness * x[i];
         outside += x[i] < -9;
     }
     return outside;
 }
-static const plugmc_field slope_facet = {.size = sizeof slope_facet, .energy = slope_of};
-static const plugmc_potential slope_only = {.size = sizeof slope_only, .field = &slope_facet};
-static const plugmc_plugin slope_plugin = {.size = sizeof slope_plugin, .kind = PLUGMC_POTENTIAL,
-                                           .name = "slope", .potential = &slope_only};
 
-/* ---- Systems ----------------------------------------------------------------------------------- */
+static const plugmc_parameter slope_table[] = {
+    PLUGMC_REAL_KEY(slope, steepness, NULL, -1e9, 1e9, "", "")};
+static const plugmc_parameter slope_table_single[] = {
+    PLUGMC_REAL_KEY(slope_single, steepness, NULL, -1e9, 1e9, "", "")};
+static const plugmc_field slope_facet = {
+    .size = sizeof slope_facet, .functions = PLUGMC_FIELD_ENERGY, .energy = slope_of};
+static const plugmc_potential slope_only = {.size = sizeof slope_only, .field = &slope_facet};
+#define SLOPE(size_of_real, list)                                                                  \
+    {                                                                                              \
+        .size = sizeof(plugmc_plugin), .real_size = size_of_real, .kind = PLUGMC_POTENTIAL,        \
+        .name = "slope", .potential = &slope_only, .parameters = list, .parameter_count = 1,       \
+        .parameter_size = sizeof(plugmc_parameter), .text = slope_text,                            \
+        .text_end = slope_text + sizeof slope_text - 1, .text_name = "slope"                       \
+    }
+static const plugmc_plugin slope_plugin = SLOPE(sizeof(double), slope_table),
+                           slope_plugin_single = SLOPE(sizeof(float), slope_table_single);
+static slope slope_instance = {0.3};
+static slope_single slope_instance_single = {0.3f};
+
+/* ---- Systems --------------------------------------------------------------------------------- */
 
 /* Cells for movers that ask for them, freed with the next ones. */
 static plugmc_cells cells_given;
@@ -115,8 +147,11 @@ static inline int cells_of_view(const plugmc_view *view, double range, plugmc_ce
 static inline int view_with_cells(plugmc_context *context, const double *positions,
                                   int32_t on_device, plugmc_view *out)
 {
-    *out = (plugmc_view){.size = sizeof *out, .positions = positions, .on_device = on_device,
-                         .cells = cells_of_view, .core = context};
+    *out = (plugmc_view){.size = sizeof *out,
+                         .positions = positions,
+                         .on_device = on_device,
+                         .cells = cells_of_view,
+                         .core = context};
     return PLUGMC_OK;
 }
 
@@ -135,14 +170,19 @@ static inline void electrolyte_begin(bench *b, const electrolyte *e, int walkers
     b->host.view = view_with_cells;
     for (int s = 0; s < LIKE_SERIAL_SPECIES; s++)
         if (e->species[s].count)
-            bench_species(b, "ion", e->species[s].count, e->species[s].diameter, e->species[s].charge);
+            bench_species(b, "ion", e->species[s].count, e->species[s].diameter,
+                          e->species[s].charge);
     for (int t = 0; t < LIKE_SERIAL_TERMS; t++)
         if (e->potential[t].name)
             bench_expect(b, bench_configured(b, e->potential[t].name, e->potential[t].settings));
     if (e->slope)
-        b->terms[b->system.term_count++] =
-            (plugmc_term){.label = "slope", .plugin = &slope_plugin, .plugin_single = &slope_plugin,
-                          .sampled = 1, .host = &b->host};
+        b->terms[b->system.term_count++] = (plugmc_term){.label = "slope",
+                                                         .plugin = &slope_plugin,
+                                                         .instance = &slope_instance,
+                                                         .plugin_single = &slope_plugin_single,
+                                                         .instance_single = &slope_instance_single,
+                                                         .sampled = 1,
+                                                         .host = &b->host};
 }
 
 static inline void electrolyte_end(bench *b)
@@ -179,19 +219,22 @@ static inline columns columns_of(const bench *b, const double *positions)
 
 static inline plugmc_particles some_of(const columns *c, int64_t begin, int64_t end)
 {
-    return (plugmc_particles){end - begin, c->x + begin, c->y + begin, c->z + begin,
-                              c->charge + begin, c->diameter + begin, c->species + begin};
+    return (plugmc_particles){end - begin,       c->x + begin,      c->y + begin,
+                              c->z + begin,      c->charge + begin, c->diameter + begin,
+                              c->species + begin};
 }
 
 /* Does a particle at r overlap with the first n, or is it where it may not be? */
-static inline int no_place_for(const bench *b, const columns *c, int64_t n, const plugmc_particle *p)
+static inline int no_place_for(const bench *b, const columns *c, int64_t n,
+                               const plugmc_particle *p)
 {
     const plugmc_system *s = &b->system;
     const int periodic = s->box.domain == PLUGMC_DOMAIN_PERIODIC;
     const plugmc_particles before = some_of(c, 0, n),
                            one = {1, &p->x, &p->y, &p->z, &p->charge, &p->diameter, &p->species};
     double unused = 0;
-    int64_t bad = !periodic && p->x * p->x + p->y * p->y + p->z * p->z > s->box.radius * s->box.radius;
+    int64_t bad =
+        !periodic && p->x * p->x + p->y * p->y + p->z * p->z > s->box.radius * s->box.radius;
     for (int t = 0; t < s->term_count && !bad; t++) {
         const plugmc_potential *u = s->terms[t].plugin->potential;
         if (u->pair && u->pair->functions & PLUGMC_PAIR_CONTACT)
@@ -241,8 +284,8 @@ static inline double energy_of_places(const bench *b, const double *positions)
         for (int t = 0; t < s->term_count; t++) {
             const plugmc_potential *u = s->terms[t].plugin->potential;
             if (u->pair && u->pair->functions & PLUGMC_PAIR_ENERGY)
-                u->pair->energy(s->terms[t].instance, &s->box, s->box.domain == PLUGMC_DOMAIN_PERIODIC,
-                                &p, &after, &sum);
+                u->pair->energy(s->terms[t].instance, &s->box,
+                                s->box.domain == PLUGMC_DOMAIN_PERIODIC, &p, &after, &sum);
             if (u->field) u->field->energy(s->terms[t].instance, &one, &sum);
         }
     }
@@ -250,15 +293,17 @@ static inline double energy_of_places(const bench *b, const double *positions)
     return sum;
 }
 
-/* ---- The sweep a second time ------------------------------------------------------------------- */
+/* ---- The sweep a second time ----------------------------------------------------------------- */
 
 /* The domain as the movers have it: with places rounded to a power of two that float holds exactly
  * on both sides of the middle, or not rounded. */
 static inline brush_domain domain_with(const bench *b, int rounded)
 {
     const plugmc_box *box = &b->system.box;
-    brush_domain d = {.radius2 = box->radius * box->radius, .dimension = box->dimension,
-                      .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC, .oblique = box->oblique};
+    brush_domain d = {.radius2 = box->radius * box->radius,
+                      .dimension = box->dimension,
+                      .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
+                      .oblique = box->oblique};
     double half = 0;
     memcpy(d.edge, box->length, sizeof d.edge);
     memcpy(d.vector, box->vector, sizeof d.vector);
@@ -300,10 +345,11 @@ static inline double nearness(const bench *b, const columns *c, int64_t i, const
 }
 
 /* Follows the decisions of a mover through sweep number `sweep` of walker w, from its places before
- * to those after, and compares each with the decision of double precision in the same situation.
- * `before` becomes `after`. */
+ * to those after, and compares every `every`th with the decision of double precision in the same
+ * situation. `before` becomes `after`. */
 static inline void follow(const bench *b, const brush_domain *domain, double step, uint64_t sweep,
-                          int32_t w, double *before, const double *after, double tolerance, tally *seen)
+                          int32_t w, int64_t every, double *before, const double *after,
+                          double tolerance, tally *seen)
 {
     const plugmc_system *s = &b->system;
     columns c = columns_of(b, before);
@@ -312,36 +358,41 @@ static inline void follow(const bench *b, const brush_domain *domain, double ste
         memcpy(to, &before[3 * i], sizeof to);
         int allowed = brush_displace(domain, s->seed, sweep, (uint32_t)w, (uint32_t)i, step, to);
         const double threshold = brush_threshold(s->seed, sweep, (uint32_t)w, (uint32_t)i);
-        const plugmc_particle old = bench_particle(b, i, &before[3 * i]), new = bench_particle(b, i, to);
+        const plugmc_particle old = bench_particle(b, i, &before[3 * i]),
+                              new = bench_particle(b, i, to);
         const plugmc_particles sides[2] = {some_of(&c, 0, i), some_of(&c, i + 1, c.n)},
                                here = some_of(&c, i, i + 1),
-                               there = {1, &to[0], &to[1], &to[2], here.charge, here.diameter, here.species};
+                               there = {1,           &to[0],        &to[1],      &to[2],
+                                        here.charge, here.diameter, here.species};
         double change = 0, fields[2] = {0, 0};
         int64_t bad = 0, unused = 0;
-        for (int t = 0; t < s->term_count; t++) {
+        for (int t = 0; t < s->term_count && i % every == 0; t++) {
             const plugmc_potential *u = s->terms[t].plugin->potential;
             const void *instance = s->terms[t].instance;
             for (int k = 0; k < 2 && u->pair; k++)
-                bad += u->pair->change(instance, &s->box, s->box.domain == PLUGMC_DOMAIN_PERIODIC, &old,
-                                       to, &sides[k], &change);
+                bad += u->pair->change(instance, &s->box, s->box.domain == PLUGMC_DOMAIN_PERIODIC,
+                                       &old, to, &sides[k], &change);
             if (!u->field) continue;
             bad += u->field->energy(instance, &there, &fields[1]);
             unused += u->field->energy(instance, &here, &fields[0]);
         }
         change += fields[1] - fields[0];
-        const int moved = !memcmp(to, &after[3 * i], sizeof to), wanted = allowed && !bad && change < threshold;
+        const int moved = !memcmp(to, &after[3 * i], sizeof to),
+                  wanted = allowed && !bad && change < threshold;
         if (!moved && memcmp(&before[3 * i], &after[3 * i], sizeof to))
             fail_msg("sweep %llu: particle %lld is neither where it was nor where it tried to go",
                      (unsigned long long)sweep, (long long)i);
         seen->trials++;
         seen->accepted += moved;
-        if (moved != wanted) {
+        if (moved != wanted && i % every == 0) {
             const double gap = fabs(change - threshold);
             seen->ambiguous++;
-            if (!(allowed && gap < tolerance) && !(tolerance > 0 && nearness(b, &c, i, &new) < 1e-6))
-                fail_msg("sweep %llu, particle %lld: %s, but change - threshold is %g, overlaps %lld",
-                         (unsigned long long)sweep, (long long)i, moved ? "accepted" : "rejected",
-                         change - threshold, (long long)bad);
+            if (!(allowed && gap < tolerance) &&
+                !(tolerance > 0 && nearness(b, &c, i, &new) < 1e-6))
+                fail_msg(
+                    "sweep %llu, particle %lld: %s, but change - threshold is %g, overlaps %lld",
+                    (unsigned long long)sweep, (long long)i, moved ? "accepted" : "rejected",
+                    change - threshold, (long long)bad);
             if (gap < tolerance) seen->farthest = fmax(seen->farthest, gap);
         }
         c.x[i] = after[3 * i], c.y[i] = after[3 * i + 1], c.z[i] = after[3 * i + 2];

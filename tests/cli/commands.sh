@@ -158,6 +158,33 @@ test_bench()
     grep -Eq "^ +100 +1 +cpu " "$out" || fail "--set was not heard"
 }
 
+# Several keys change at once, several movers are set side by side, and what would take longer than
+# the limit is extrapolated, said so.
+test_bench_of_several_movers()
+{
+    disks
+    printf '\n[mover serial]\nstep = 0.2\n' >>sim.ini
+    printf '\n[mover alone]\nplugin = serial\nstep = 0.2\norder = sequential\n' >>sim.ini
+    printf '\n[bench]\nvary = species disk.count, mover.step\nvalues = 64 0.2, 256 1e-6\n' >>sim.ini
+    printf 'sweeps = 5\nwarmup = 2\nrepeat = 3\npairs = yes\none_core = alone\n' >>sim.ini
+    must bench sim.ini
+    expect_untouched
+    for mover in checkerboard serial alone; do
+        for n in 64 256; do
+            grep -Eq "^$mover +$n +1 +cpu( +[0-9.e+-]+){4} +[0-9.]+%( +[0-9.]+){2}  3x5 " "$out" ||
+                fail "no line for $mover, N = $n"
+        done
+        grep -Eq "^$mover +256 .* 1\.0000 +[0-9.]+%" "$out" || fail "$mover: the step was not heard"
+    done
+    grep -Eq '^alone .* checkerboard [0-9.e+]+ serial [0-9.e+]+$' "$out" || fail "no speedups"
+    must bench sim.ini --set bench.limit=1e-9
+    grep -Eq '^serial +64 .*  1x1 ' "$out" || fail "more than one sweep within no time"
+    grep -Eq '^serial +256 .*  no .*  extrapolated from N = 64 as N\^2$' "$out" ||
+        fail "nothing was extrapolated"
+    refused 3 "sim.ini: [bench] values: a case has 1 values, but 2 keys vary" \
+        bench sim.ini --set "bench.values=64, 256"
+}
+
 test_bench_of_nothing()
 {
     disks

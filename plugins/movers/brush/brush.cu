@@ -1,18 +1,19 @@
 /* brush.cu: the sequential Metropolis sweep of N particles that all interact, in one kernel.
  *
- * propose.cu has drawn the trial moves. Particles are decided in the order of their numbers, so the energy change of
- * particle i is a sum over j < i where they are by now and over j > i where they were:
+ * propose.cu has drawn the trial moves. Particles are decided in the order of their numbers, so the
+ * energy change of particle i is a sum over j < i where they are by now and over j > i where they
+ * were:
  *
  *     change_i = sum_{j<i} c(i, x'_j) + sum_{j>i} c(i, x_j),   c(i, y) = u(x~_i - y) - u(x_i - y)
  *
  * Nearly all of these terms are known long before i is decided. Particles are cut into panels of
  * BRUSH_PANEL. For panel g the terms of all j but those in panels g - 1 and g (below i) are summed
- * by the workers, one task for a range of j; the terms of j in panels g - 1 and g, which are decided
- * last, by the decider. There is one decider a walker, a block that goes through the panels in rows
- * of 32: a warp decides a row, one particle a lane, with the changes that one of them makes to the
- * others worked out beforehand for both outcomes, so that a decision costs an addition, a comparison
- * and a broadcast. The other warps of the block meanwhile add the terms of the row before to the
- * particles up to the end of the next panel.
+ * by the workers, one task for a range of j; the terms of j in panels g - 1 and g, which are
+ * decided last, by the decider. There is one decider a walker, a block that goes through the panels
+ * in rows of 32: a warp decides a row, one particle a lane, with the changes that one of them makes
+ * to the others worked out beforehand for both outcomes, so that a decision costs an addition, a
+ * comparison and a broadcast. The other warps of the block meanwhile add the terms of the row
+ * before to the particles up to the end of the next panel.
  *
  * Who waits for whom. Blocks take their walker and role, and workers their tasks, from counters, so
  * the first blocks that run are deciders and their workers, and a task waits only for decisions
@@ -20,69 +21,26 @@
  * order the hardware starts blocks, as long as two run at the same time.
  *
  * Sums. Terms are summed in real over BRUSH_CHUNK consecutive j (aligned; one species), then in
- * fixed point (2^-32 kT), where the order does not matter: the chain is the same whatever the number
- * of blocks, the length of tasks and the GPU. Within a row sums are in double, in order.
+ * fixed point (2^-32 kT), where the order does not matter: the chain is the same whatever the
+ * number of blocks, the length of tasks and the GPU. Within a row sums are in double, in order.
  *
  * BRUSH_PANEL threads make a team, one particle each; a block has BRUSH_TEAMS.
  */
 #define BRUSH_ROW 32
 #define BRUSH_BLOCK (BRUSH_PANEL * BRUSH_TEAMS)
 #define BRUSH_TILE BRUSH_BLOCK /* places in shared memory at a time */
-#define BRUSH_UNIT 4294967296.0 /* fixed-point units of a kT */
-#define BRUSH_HUGE 1073741824.0 /* kT: beyond fixed point */
 #define BRUSH_RING (4 * BRUSH_PANEL)
 #define BRUSH_NEAR 4       /* places a thread has of the row before its own */
 #define BRUSH_NEAR_WARPS 8 /* threads for all of them: BRUSH_ROW * BRUSH_ROW / BRUSH_NEAR */
 #define BRUSH_FAR_WARPS (BRUSH_WARPS * 3 / 8)
 
-/* ---- Pairs --------------------------------------------------------------------------------- */
-
-/* A particle with its trial move. */
-typedef struct brush_probe {
-    brush_place old, moved;
-    plugmc_site site;
-} brush_probe;
-
-/* Sums over a chunk. */
-typedef struct brush_chunk {
-    plugmc_sums sums;
-    int overlaps;
-} brush_chunk;
-
-PLUGMC_FN void brush_add_pair(brush_chunk *c, const brush_probe *i, const brush_place *j,
-                              plugmc_site b)
-{
-    plugmc_separation to =
-        plugmc_separated(i->moved.x - j->x, i->moved.y - j->y, i->moved.z - j->z);
-#if PLUGMC_ENERGY_TERMS
-    plugmc_separation from = plugmc_separated(i->old.x - j->x, i->old.y - j->y, i->old.z - j->z);
-    plugmc_sums_add_change(&c->sums, from, to, i->site, b);
-#endif
-#if PLUGMC_CONTACTS
-    c->overlaps |= to.r2 < plugmc_contact_square(i->site.species, b.species) * (real)BRUSH_MARGIN;
-#endif
-}
-
-/* An energy in fixed point. Infinite, or far too large, is as good as an overlap: it cannot be
- * accepted. */
-PLUGMC_FN long long brush_fixed(const brush_state *s, real change, int *overlaps)
-{
-    if (change < (real)BRUSH_HUGE && change > -(real)BRUSH_HUGE)
-#ifdef BRUSH_DOUBLE
-        return __double2ll_rn(change * BRUSH_UNIT);
-#else
-        return __float2ll_rn(change * (float)BRUSH_UNIT);
-#endif
-    if (!*overlaps && !(change >= (real)BRUSH_HUGE)) *s->failed = 1;
-    *overlaps = 1;
-    return 0;
-}
+/* ---- Pairs ----------------------------------------------------------------------------------- */
 
 /* The terms of `count` places of a chunk that begins with particle j0: those below `end`, and, if
  * `above` is not negative, only j > above. */
 PLUGMC_FN long long brush_chunk_sum(const brush_state *s, const brush_probe *i,
-                                    const brush_place *places, int count, int j0, int end, int above,
-                                    int *overlaps)
+                                    const brush_place *places, int count, int j0, int end,
+                                    int above, int *overlaps)
 {
     brush_chunk c;
     plugmc_sums_clear(&c.sums);
@@ -103,14 +61,15 @@ PLUGMC_FN long long brush_chunk_sum(const brush_state *s, const brush_probe *i,
     return fixed;
 }
 
-/* ---- Memory that other blocks write --------------------------------------------------------- */
+/* ---- Memory that other blocks write ---------------------------------------------------------- */
 
 /* Past the first-level cache, which does not see what other blocks have written. */
 PLUGMC_FN brush_place brush_read_place(const brush_place *from)
 {
     brush_place p;
 #ifdef BRUSH_DOUBLE
-    asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2];" : "=d"(p.x), "=d"(p.y) : "l"(from) : "memory");
+    asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2];"
+                 : "=d"(p.x), "=d"(p.y) : "l"(from) : "memory");
     asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2 + 16];"
                  : "=d"(p.z), "=d"(p.species) : "l"(from) : "memory");
 #else
@@ -139,7 +98,7 @@ PLUGMC_FN void brush_wait(const unsigned *counter, unsigned least)
     __syncthreads();
 }
 
-/* ---- Workers ------------------------------------------------------------------------------- */
+/* ---- Workers --------------------------------------------------------------------------------- */
 
 /* Terms of j in [begin, end) for the particles of panel g; begin is a multiple of BRUSH_PANEL. */
 PLUGMC_FN void brush_range(const brush_state *s, int w, int g, int begin, int end,
@@ -226,7 +185,7 @@ PLUGMC_FN void brush_work(const brush_state *s, int w, brush_place *tile, unsign
     }
 }
 
-/* ---- The decider ---------------------------------------------------------------------------- */
+/* ---- The decider ----------------------------------------------------------------------------- */
 
 /* Both outcomes of j for i in one row. */
 typedef struct __align__(2 * sizeof(real)) brush_outcome {
@@ -250,17 +209,6 @@ PLUGMC_FN int brush_slot(int i) { return i & (BRUSH_RING - 1); }
 #define BRUSH_ROWS (BRUSH_PANEL / BRUSH_ROW) /* of a panel */
 #define BRUSH_WARPS (BRUSH_BLOCK / 32)
 
-/* The term of one pair, infinite where the new place overlaps. */
-PLUGMC_FN real brush_pair_change(const brush_probe *i, const brush_place *j, plugmc_site b)
-{
-    brush_chunk c;
-    plugmc_sums_clear(&c.sums);
-    c.overlaps = 0;
-    brush_add_pair(&c, i, j, b);
-    const real change = plugmc_sums_total(&c.sums, i->site);
-    return c.overlaps ? (real)__int_as_float(0x7f800000) : change;
-}
-
 PLUGMC_FN brush_probe brush_probe_at(const brush_desk *d, int slot)
 {
     brush_probe p;
@@ -271,7 +219,8 @@ PLUGMC_FN brush_probe brush_probe_at(const brush_desk *d, int slot)
 }
 
 /* Places, trial moves and thresholds of panel g into the ring. */
-PLUGMC_FN void brush_fetch(const brush_state *s, brush_desk *d, int w, int g, int thread, int threads)
+PLUGMC_FN void brush_fetch(const brush_state *s, brush_desk *d, int w, int g, int thread,
+                           int threads)
 {
     if (g >= s->panels) return;
     for (int q = thread; q < BRUSH_PANEL; q += threads) {
@@ -359,7 +308,7 @@ PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int r)
     if (lane == 0) d->mask[r % 2] = mask;
 }
 
-/* The energy that the moves of row r have brought, in fixed point; one warp calls it, lane by lane. */
+/* The energy that the moves of row r have brought, in fixed point; one warp calls it. */
 PLUGMC_FN long long brush_energy_of(const brush_state *s, const brush_desk *d, int r, int lane)
 {
     const unsigned mask = d->mask[r % 2];
@@ -388,8 +337,8 @@ PLUGMC_FN void brush_publish(const brush_state *s, const brush_desk *d, int w, i
 }
 
 /* Terms of `count` places of a row. */
-PLUGMC_FN long long brush_some(const brush_state *s, const brush_probe *i, const brush_place *places,
-                               int count, int *overlaps)
+PLUGMC_FN long long brush_some(const brush_state *s, const brush_probe *i,
+                               const brush_place *places, int count, int *overlaps)
 {
     const int species = (int)places[0].species;
     brush_chunk c;
@@ -436,7 +385,8 @@ PLUGMC_FN void brush_spread_near(const brush_state *s, brush_desk *d, int r, int
     const unsigned mask = d->mask[r % 2] >> (thread % parts * BRUSH_NEAR);
     real change = 0;
 #pragma unroll
-    for (int k = 0; k < BRUSH_NEAR; k++) change += mask >> k & 1 ? cross->accepted[k] : cross->rejected[k];
+    for (int k = 0; k < BRUSH_NEAR; k++)
+        change += mask >> k & 1 ? cross->accepted[k] : cross->rejected[k];
     int hit = 0;
     long long sum = brush_fixed(s, change, &hit);
 #pragma unroll
@@ -475,8 +425,11 @@ PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int r, int 
     }
 }
 
-/* The decider's warps: one decides, the next BRUSH_NEAR_WARPS have the row after it, BRUSH_FAR_WARPS
- * those behind, the last two the rest of the world; all others work out the triangle of a row. */
+/* The decider's warps: one decides, the next BRUSH_NEAR_WARPS have the row after it,
+ * BRUSH_FAR_WARPS those behind, the last two the rest of the world; all others work out the
+ * triangle of a row. Those of the next row read the old places of this one while the first warp
+ * may already replace them: only those of particles that are accepted, whose other outcome is then
+ * not used. */
 #define BRUSH_FIRST_FAR (1 + BRUSH_NEAR_WARPS)
 #define BRUSH_FIRST_TRIANGLE (BRUSH_FIRST_FAR + BRUSH_FAR_WARPS)
 
@@ -504,7 +457,8 @@ PLUGMC_FN void brush_row(const brush_state *s, brush_desk *d, int w, int r, brus
             brush_spread_far(s, d, r - 1, threadIdx.x - 32 * BRUSH_FIRST_FAR, 32 * BRUSH_FAR_WARPS);
     } else if (warp < BRUSH_WARPS - 2) {
         if (r + 1 < rows)
-            brush_outcomes(s, d, r + 1, warp - BRUSH_FIRST_TRIANGLE, BRUSH_WARPS - 2 - BRUSH_FIRST_TRIANGLE);
+            brush_outcomes(s, d, r + 1, warp - BRUSH_FIRST_TRIANGLE,
+                           BRUSH_WARPS - 2 - BRUSH_FIRST_TRIANGLE);
     } else if (warp == BRUSH_WARPS - 2) {
         if (r > 0) *energy += brush_energy_of(s, d, r - 1, lane);
         if (r > 0) *accepted += __popc(d->mask[(r - 1) % 2]);

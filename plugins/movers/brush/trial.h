@@ -50,7 +50,8 @@ PLUGMC_FN void brush_round_inside(const brush_domain *b, double r[3])
         double push[3] = {0, 0, 0};
         outside = 0;
         for (int d = 0; d < 3; d++) {
-            const double f = r[0] * b->inverse[0][d] + r[1] * b->inverse[1][d] + r[2] * b->inverse[2][d];
+            const double f =
+                r[0] * b->inverse[0][d] + r[1] * b->inverse[1][d] + r[2] * b->inverse[2][d];
             const double way = f < 0 ? 1 : f >= 1 ? -1 : 0;
             outside |= way != 0;
             for (int e = 0; e < 3; e++)

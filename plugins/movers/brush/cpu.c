@@ -1,0 +1,424 @@
+/* cpu.c: the sequential Metropolis sweep on the CPU.
+ *
+ * Particles are taken in groups. Threads share the sums of a group's particles with all others, and
+ * what each of the group changes for those after it, for both outcomes; then one thread decides.
+ * Hard cores are looked up in cells before any energy is summed: an overlap, found in a few pairs,
+ * spares N of them. A sum depends on the group's size in its last bits, but not on threads. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "sequential.h"
+
+enum { TILE = 8192 }; /* particles that stay in the cache */
+
+/* Particles of a walker: real is float or double. */
+typedef struct arrays {
+    void *x, *y, *z;    /* real[particles] */
+    void *nx, *ny, *nz; /* real[particles]: trial moves of the sweep */
+    void *charge, *diameter;
+    int32_t *species;
+    double *change, *threshold; /* [particles]: of energy, and below what it is accepted, kT */
+    int32_t *head, *next;       /* [cells], [particles]: lists of the cells, -1 at the end */
+} arrays;
+
+/* A group of particles on its way to being decided. [group] and [group][group]: of i and j. */
+typedef struct group {
+    void *rejected, *accepted; /* real: what j's outcome changes for i */
+    void *term;                /* real[threads][group]: of one term */
+    char *taken;               /* [group]: the decisions */
+} group;
+
+/* ---- Particles as the batch functions take them ---------------------------------------------- */
+
+static const void *from(const sequential *me, const void *array, int64_t i)
+{
+    return (const char *)array + (size_t)i * me->real_size;
+}
+
+static plugmc_particles old_places(const sequential *me, const arrays *a, int64_t begin,
+                                   int64_t end)
+{
+    return (plugmc_particles){
+        end - begin,           from(me, a->x, begin),      from(me, a->y, begin),
+        from(me, a->z, begin), from(me, a->charge, begin), from(me, a->diameter, begin),
+        a->species + begin};
+}
+
+static plugmc_particles new_places(const sequential *me, const arrays *a, int64_t begin,
+                                   int64_t end)
+{
+    plugmc_particles p = old_places(me, a, begin, end);
+    p.x = from(me, a->nx, begin);
+    p.y = from(me, a->ny, begin);
+    p.z = from(me, a->nz, begin);
+    return p;
+}
+
+static plugmc_particle particle_at(const sequential *me, const arrays *a, int64_t i)
+{
+    return (plugmc_particle){get(me, a->x, i),      get(me, a->y, i),        get(me, a->z, i),
+                             get(me, a->charge, i), get(me, a->diameter, i), a->species[i]};
+}
+
+/* ---- Hard cores: cells ----------------------------------------------------------------------- */
+
+static int32_t *cell_at(const grid *g, const arrays *a, const double r[3])
+{
+    int32_t c[3];
+    cell_coordinates(g, r, c);
+    return &a->head[c[0] + g->count[0] * (c[1] + (int64_t)g->count[1] * c[2])];
+}
+
+static void put_into_cell(const sequential *me, arrays *a, int64_t i)
+{
+    if (!me->grid.cells) return;
+    const double r[3] = {get(me, a->x, i), get(me, a->y, i), get(me, a->z, i)};
+    int32_t *head = cell_at(&me->grid, a, r);
+    a->next[i] = *head;
+    *head = (int32_t)i;
+}
+
+static void take_from_cell(const sequential *me, arrays *a, int64_t i)
+{
+    if (!me->grid.cells) return;
+    const double r[3] = {get(me, a->x, i), get(me, a->y, i), get(me, a->z, i)};
+    int32_t *link = cell_at(&me->grid, a, r);
+    while (*link != i) link = &a->next[*link];
+    *link = a->next[i];
+}
+
+/* Particle i goes where it tried to. */
+static void move(const sequential *me, arrays *a, int64_t i)
+{
+    take_from_cell(me, a, i);
+    set(me, a->x, i, get(me, a->nx, i));
+    set(me, a->y, i, get(me, a->ny, i));
+    set(me, a->z, i, get(me, a->nz, i));
+    put_into_cell(me, a, i);
+}
+
+static int64_t handful_overlaps(const sequential *me, handful *h, const plugmc_particle *probe,
+                                const double moved[3])
+{
+    const plugmc_particles others = {h->n, h->x, h->y, h->z, h->charge, h->diameter, h->species};
+    int64_t overlaps = 0;
+    double unused = 0;
+    for (int t = 0; t < me->hard_count; t++)
+        if (me->terms[t].pair)
+            overlaps +=
+                me->terms[t].pair->change(me->terms[t].instance, &me->system->box,
+                                          me->domain.periodic, probe, moved, &others, &unused);
+    h->n = 0;
+    return overlaps;
+}
+
+/* Does the new place of particle i overlap with anyone outside of begin ... end - 1? */
+static int overlaps_outside(const sequential *me, const arrays *a, int64_t begin, int64_t end,
+                            int64_t i)
+{
+    const double moved[3] = {get(me, a->nx, i), get(me, a->ny, i), get(me, a->nz, i)};
+    const plugmc_particle probe = particle_at(me, a, i);
+    int64_t cells[27];
+    handful h = {0};
+    const int count =
+        me->grid.cells ? cells_around(&me->grid, me->domain.periodic, moved, cells) : 0;
+    for (int c = 0; c < count; c++)
+        for (int32_t j = a->head[cells[c]]; j >= 0; j = a->next[j]) {
+            if (j >= begin && j < end) continue;
+            set(me, h.x, h.n, get(me, a->x, j));
+            set(me, h.y, h.n, get(me, a->y, j));
+            set(me, h.z, h.n, get(me, a->z, j));
+            set(me, h.charge, h.n, get(me, a->charge, j));
+            set(me, h.diameter, h.n, get(me, a->diameter, j));
+            h.species[h.n++] = a->species[j];
+            if (h.n == HANDFUL && handful_overlaps(me, &h, &probe, moved)) return 1;
+        }
+    return h.n > 0 && handful_overlaps(me, &h, &probe, moved) > 0;
+}
+
+/* ---- Sweeps ---------------------------------------------------------------------------------- */
+
+static int sweep_walker(const sequential *, group *, int32_t w, uint64_t sweep, int threads,
+                        uint64_t *accepted, double *energy);
+
+/* Threads share the walkers, or the particles of a group where there are fewer walkers. */
+int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    const plugmc_system *system = me->system;
+    const int threads = system->threads, shared = system->walkers >= threads;
+    uint64_t accepted = 0;
+    int failed = 0;
+#pragma omp parallel for num_threads(threads) if (shared) reduction(+ : accepted, failed)          \
+    schedule(static)
+    for (int32_t w = 0; w < system->walkers; w++)
+        for (uint64_t s = first; s < first + n; s++)
+            failed += sweep_walker(me, &me->groups[shared ? omp_get_thread_num() : 0], w, s,
+                                   shared ? 1 : threads, &accepted, &me->energy[w]);
+    me->counts.accepted += accepted;
+    return failed ? sequential_refuse_energy(host) : PLUGMC_OK;
+}
+
+static void propose(const sequential *, arrays *, int32_t w, uint64_t sweep, int64_t i);
+static void prepare_group(const sequential *, const arrays *, group *, int64_t begin, int64_t end,
+                          int threads);
+static int decide(const sequential *, arrays *, const group *, int64_t begin, int64_t end,
+                  uint64_t *accepted, double *energy);
+
+static int sweep_walker(const sequential *me, group *g, int32_t w, uint64_t sweep, int threads,
+                        uint64_t *accepted, double *energy)
+{
+    const int64_t n = me->system->particles;
+    arrays *a = &me->walkers[w];
+    int failed = 0;
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+    for (int64_t i = 0; i < n; i++) propose(me, a, w, sweep, i);
+    for (int64_t begin = 0; begin < n; begin += me->group) {
+        const int64_t end = begin + me->group < n ? begin + me->group : n;
+        prepare_group(me, a, g, begin, end, threads);
+        failed |= decide(me, a, g, begin, end, accepted, energy);
+    }
+    return failed;
+}
+
+/* The trial move, and the change of energy by fields: infinite where the particle may not be. */
+static void propose(const sequential *me, arrays *a, int32_t w, uint64_t sweep, int64_t i)
+{
+    const plugmc_particle old = particle_at(me, a, i);
+    plugmc_particle new = old;
+    const uint64_t seed = me->system->seed;
+    double to[3] = {old.x, old.y, old.z}, change = 0;
+    int64_t forbidden = 0, unused = 0;
+    if (!brush_displace(&me->domain, seed, sweep, (uint32_t)w, (uint32_t)i, me->step, to))
+        forbidden = 1;
+    new.x = to[0], new.y = to[1], new.z = to[2];
+    if (!forbidden)
+        change = sequential_fields(me, &new, &forbidden) - sequential_fields(me, &old, &unused);
+    set(me, a->nx, i, to[0]);
+    set(me, a->ny, i, to[1]);
+    set(me, a->nz, i, to[2]);
+    a->change[i] = forbidden ? INFINITY : change;
+    a->threshold[i] = brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
+}
+
+/* Changes by the energies of those outside of the group, tile by tile, so that the places of a tile
+ * stay in the cache for all `first` ... `last` - 1. */
+static void add_outside(const sequential *me, const arrays *a, int64_t begin, int64_t end,
+                        int64_t first, int64_t last)
+{
+    const int64_t n = me->system->particles;
+    for (int64_t tile = 0; tile < n; tile += TILE) {
+        const int64_t after = tile + TILE < n ? tile + TILE : n;
+        const int64_t low = after < begin ? after : begin, high = tile > end ? tile : end;
+        const plugmc_particles part[2] = {old_places(me, a, tile, low),
+                                          old_places(me, a, high, after)};
+        for (int64_t i = first; i < last; i++) {
+            const plugmc_particle probe = particle_at(me, a, i);
+            const double moved[3] = {get(me, a->nx, i), get(me, a->ny, i), get(me, a->nz, i)};
+            double *change = &a->change[i];
+            for (int t = me->hard_count; t < me->term_count; t++)
+                for (int side = 0; side < 2 && *change < INFINITY; side++)
+                    if (part[side].n > 0 &&
+                        me->terms[t].pair->change(me->terms[t].instance, &me->system->box,
+                                                  me->domain.periodic, &probe, moved, &part[side],
+                                                  change))
+                        *change = INFINITY;
+        }
+    }
+}
+
+/* What each decision of the group changes for particle i, for both outcomes: of those after i only
+ * that they have not moved counts, and that goes into the change at once. */
+static void add_inside(const sequential *me, const arrays *a, const group *g, int64_t begin,
+                       int64_t end, int64_t i, void *one_term)
+{
+    const int64_t n = end - begin, row = (i - begin) * me->group;
+    const plugmc_particle probe = particle_at(me, a, i);
+    const double moved[3] = {get(me, a->nx, i), get(me, a->ny, i), get(me, a->nz, i)};
+    const plugmc_particles old = old_places(me, a, begin, end), new = new_places(me, a, begin, i);
+    for (int64_t j = 0; j < n; j++) {
+        set(me, g->rejected, row + j, 0);
+        set(me, g->accepted, row + j, 0);
+    }
+    for (int t = 0; t < me->term_count; t++) {
+        if (!me->terms[t].pair) continue;
+        for (int outcome = 0; outcome < 2; outcome++) {
+            const plugmc_particles *others = outcome ? &new : &old;
+            void *sum = outcome ? g->accepted : g->rejected;
+            me->terms[t].pair->changes(me->terms[t].instance, &me->system->box, me->domain.periodic,
+                                       &probe, moved, others, one_term);
+            for (int64_t j = 0; j < others->n; j++) {
+                const double before = get(me, sum, row + j);
+                /* an overlap stays one, whatever the energy */
+                if (before < INFINITY) set(me, sum, row + j, before + get(me, one_term, j));
+            }
+        }
+    }
+    for (int64_t j = i - begin + 1; j < n && a->change[i] < INFINITY; j++)
+        a->change[i] += get(me, g->rejected, row + j);
+}
+
+/* Particles first ... last - 1 of the group, one thread. */
+static void prepare_some(const sequential *me, const arrays *a, const group *g, int64_t begin,
+                         int64_t end, int64_t first, int64_t last, void *one_term)
+{
+    for (int64_t i = first; i < last; i++)
+        if (a->change[i] < INFINITY && overlaps_outside(me, a, begin, end, i))
+            a->change[i] = INFINITY;
+    add_outside(me, a, begin, end, first, last);
+    for (int64_t i = first; i < last; i++)
+        if (a->change[i] < INFINITY) add_inside(me, a, g, begin, end, i, one_term);
+}
+
+/* Particles are handed to the threads a few at a time, since the work of those rejected at once is
+ * little; how many makes no difference to the result. */
+static void prepare_group(const sequential *me, const arrays *a, group *g, int64_t begin,
+                          int64_t end, int threads)
+{
+    const int64_t n = end - begin, share = n / (4 * threads) > 0 ? n / (4 * threads) : 1;
+    const int64_t shares = (n + share - 1) / share;
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 1)
+    for (int64_t s = 0; s < shares; s++) {
+        const int64_t first = begin + s * share, last = first + share < end ? first + share : end;
+        void *one_term =
+            (char *)g->term + (size_t)(omp_get_thread_num() * me->group) * me->real_size;
+        prepare_some(me, a, g, begin, end, first, last, one_term);
+    }
+}
+
+static int decide(const sequential *me, arrays *a, const group *g, int64_t begin, int64_t end,
+                  uint64_t *accepted, double *energy)
+{
+    int failed = 0;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t row = (i - begin) * me->group;
+        double change = a->change[i];
+        for (int64_t j = 0; j < i - begin && change < INFINITY; j++)
+            change += get(me, g->taken[j] ? g->accepted : g->rejected, row + j);
+        failed |= isnan(change) || change == -INFINITY;
+        g->taken[i - begin] = change < a->threshold[i];
+        if (!g->taken[i - begin]) continue;
+        move(me, a, i);
+        *accepted += 1;
+        *energy += change;
+    }
+    return failed;
+}
+
+/* ---- Places in and out, and memory ----------------------------------------------------------- */
+
+void cpu_load(sequential *me, const double *positions)
+{
+    const plugmc_system *system = me->system;
+    const int64_t n = system->particles;
+    for (int32_t w = 0; w < system->walkers; w++) {
+        arrays *a = &me->walkers[w];
+        for (int64_t c = 0; c < me->grid.cells; c++) a->head[c] = -1;
+        for (int64_t i = 0; i < n; i++) {
+            const double *r = &positions[3 * (w * n + i)];
+            set(me, a->x, i, r[0]);
+            set(me, a->y, i, r[1]);
+            set(me, a->z, i, r[2]);
+            put_into_cell(me, a, i);
+        }
+    }
+}
+
+void cpu_store(const sequential *me, double *positions)
+{
+    const int64_t n = me->system->particles;
+    for (int32_t w = 0; w < me->system->walkers; w++)
+        for (int64_t i = 0; i < n; i++) {
+            double *r = &positions[3 * (w * n + i)];
+            r[0] = get(me, me->walkers[w].x, i);
+            r[1] = get(me, me->walkers[w].y, i);
+            r[2] = get(me, me->walkers[w].z, i);
+        }
+}
+
+/* No more than 4 N + 8 cells; one in an oblique box, whose cells would be oblique too. */
+static grid grid_of(const plugmc_system *system, double reach)
+{
+    const plugmc_box *box = &system->box;
+    const double most = 4.0 * (double)system->particles + 8;
+    grid g = {.origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
+    double width = box->oblique ? INFINITY : reach, cells;
+    if (!(reach > 0)) return g;
+    do {
+        cells = 1;
+        for (int d = 0; d < box->dimension; d++) cells *= fmax(1, floor(box->length[d] / width));
+        if (cells > most) width *= 1.1;
+    } while (cells > most);
+    for (int d = 0; d < 3; d++) {
+        g.count[d] = d < box->dimension ? (int32_t)fmax(1, floor(box->length[d] / width)) : 1;
+        g.width[d] = box->length[d] / g.count[d];
+    }
+    g.cells = (int64_t)cells;
+    return g;
+}
+
+static int prepare_walkers(sequential *me, const plugmc_host *host)
+{
+    const plugmc_system *system = me->system;
+    const size_t n = (size_t)system->particles, size = me->real_size,
+                 cells = (size_t)me->grid.cells;
+    char *charge = host->allocate(host->context, n * size),
+         *diameter = host->allocate(host->context, n * size);
+    int32_t *species = host->allocate(host->context, n * sizeof *species);
+    me->walkers = host->allocate(host->context, (size_t)system->walkers * sizeof *me->walkers);
+    const double margin = contact_margin(system, me->precision);
+    int enough = charge && diameter && species && me->walkers;
+    for (int32_t w = 0; w < system->walkers && enough; w++) {
+        char *places = host->allocate(host->context, 6 * n * size);
+        double *changes = host->allocate(host->context, 2 * n * sizeof *changes);
+        int32_t *lists = host->allocate(host->context, (cells + n) * sizeof *lists);
+        enough = places && changes && lists;
+        if (!enough) break;
+        me->walkers[w] = (arrays){
+            .x = places, .y = places + n * size, .z = places + 2 * n * size,
+            .nx = places + 3 * n * size, .ny = places + 4 * n * size, .nz = places + 5 * n * size,
+            .charge = charge, .diameter = diameter, .species = species,
+            .change = changes, .threshold = changes + n,
+            .head = lists, .next = lists + cells,
+        };
+    }
+    if (!enough)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                          "no memory for %d walkers of %zu particles", system->walkers, n);
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
+            set(me, charge, i, system->species[s].charge);
+            set(me, diameter, i, system->species[s].diameter * margin);
+            species[i] = s;
+        }
+    return PLUGMC_OK;
+}
+
+static int prepare_groups(sequential *me, const plugmc_host *host)
+{
+    const plugmc_system *system = me->system;
+    const size_t size = me->real_size, g = (size_t)me->group, threads = (size_t)system->threads;
+    const int groups = system->walkers >= system->threads ? system->threads : 1;
+    me->groups = host->allocate(host->context, (size_t)groups * sizeof *me->groups);
+    int enough = me->groups != NULL;
+    for (int k = 0; k < groups && enough; k++) {
+        char *pairs = host->allocate(host->context, (2 * g + threads) * g * size);
+        char *taken = host->allocate(host->context, g);
+        enough = pairs && taken;
+        if (!enough) break;
+        me->groups[k] = (group){pairs, pairs + g * g * size, pairs + 2 * g * g * size, taken};
+    }
+    if (enough) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for groups of %zu", g);
+}
+
+int cpu_prepare(sequential *me, const plugmc_host *host)
+{
+    const int64_t n = me->system->particles;
+    me->group = me->group_size < n ? me->group_size : n;
+    /* a hair more, for what float makes of distances */
+    me->grid = grid_of(me->system, largest_contact(me->system) *
+                                       contact_margin(me->system, me->precision) * (1 + 1e-6));
+    TRY(prepare_walkers(me, host));
+    return prepare_groups(me, host);
+}

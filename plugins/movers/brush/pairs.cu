@@ -1,0 +1,56 @@
+/* pairs.cu: pairs of a particle that tries to move, and energies in fixed point; its text stands
+ * between state.h and that of a sweep. */
+#define BRUSH_UNIT 4294967296.0 /* fixed-point units of a kT */
+#define BRUSH_HUGE 1073741824.0 /* kT: beyond fixed point */
+
+/* A particle with its trial move. */
+typedef struct brush_probe {
+    brush_place old, moved;
+    plugmc_site site;
+} brush_probe;
+
+/* Sums over a chunk. */
+typedef struct brush_chunk {
+    plugmc_sums sums;
+    int overlaps;
+} brush_chunk;
+
+PLUGMC_FN void brush_add_pair(brush_chunk *c, const brush_probe *i, const brush_place *j,
+                              plugmc_site b)
+{
+    plugmc_separation to =
+        plugmc_separated(i->moved.x - j->x, i->moved.y - j->y, i->moved.z - j->z);
+#if PLUGMC_ENERGY_TERMS
+    plugmc_separation from = plugmc_separated(i->old.x - j->x, i->old.y - j->y, i->old.z - j->z);
+    plugmc_sums_add_change(&c->sums, from, to, i->site, b);
+#endif
+#if PLUGMC_CONTACTS
+    c->overlaps |= to.r2 < plugmc_contact_square(i->site.species, b.species) * (real)BRUSH_MARGIN;
+#endif
+}
+
+/* An energy in fixed point. Infinite, or far too large, is as good as an overlap: it cannot be
+ * accepted. */
+PLUGMC_FN long long brush_fixed(const brush_state *s, real change, int *overlaps)
+{
+    if (change < (real)BRUSH_HUGE && change > -(real)BRUSH_HUGE)
+#ifdef BRUSH_DOUBLE
+        return __double2ll_rn(change * BRUSH_UNIT);
+#else
+        return __float2ll_rn(change * (float)BRUSH_UNIT);
+#endif
+    if (!*overlaps && !(change >= (real)BRUSH_HUGE)) *s->failed = 1;
+    *overlaps = 1;
+    return 0;
+}
+
+/* The term of one pair, infinite where the new place overlaps. */
+PLUGMC_FN real brush_pair_change(const brush_probe *i, const brush_place *j, plugmc_site b)
+{
+    brush_chunk c;
+    plugmc_sums_clear(&c.sums);
+    c.overlaps = 0;
+    brush_add_pair(&c, i, j, b);
+    const real change = plugmc_sums_total(&c.sums, i->site);
+    return c.overlaps ? (real)__int_as_float(0x7f800000) : change;
+}

@@ -1,0 +1,423 @@
+/* sequential.c: what movers of the sequential Metropolis sweep share, see sequential.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sequential.h"
+
+static const double unit = 4294967296.0; /* fixed-point units of a kT on the device */
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+/* Terms without a pair energy first: hard cores on the CPU are looked up in cells. */
+static int sort_terms(sequential *me, const plugmc_host *host)
+{
+    const plugmc_system *system = me->system;
+    me->terms = host->allocate(host->context, (size_t)(system->term_count + 1) * sizeof *me->terms);
+    if (!me->terms) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for terms");
+    for (int energies = 0; energies < 2; energies++)
+        for (int32_t t = 0; t < system->term_count; t++) {
+            const plugmc_term *of = &system->terms[t];
+            const int single = me->precision == SINGLE;
+            const plugmc_pair *pair = of->plugin->potential->pair;
+            if (!of->sampled || (pair && pair->functions & PLUGMC_PAIR_ENERGY) != energies)
+                continue;
+            const plugmc_plugin *plugin = single ? of->plugin_single : of->plugin;
+            me->terms[me->term_count++] =
+                (term){of, plugin->potential->pair, of->plugin->potential->field,
+                       single ? of->instance_single : of->instance};
+            if (!energies) me->hard_count = me->term_count;
+        }
+    return PLUGMC_OK;
+}
+
+int sequential_prepare(sequential *me, const plugmc_host *host)
+{
+    me->system = host->system;
+    me->real_size = me->precision == SINGLE ? sizeof(float) : sizeof(double);
+    me->domain = domain_of(&host->system->box, me->precision);
+    me->energy = host->allocate(host->context, (size_t)host->system->walkers * sizeof *me->energy);
+    if (!me->energy)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
+    return sort_terms(me, host);
+}
+
+/* ---- On the device --------------------------------------------------------------------------- */
+
+void sequential_define(sequential *me, const char *name, int number)
+{
+    char *text = me->defines[me->define_count];
+    snprintf(text, sizeof me->defines[0], "%s=%d", name, number);
+    me->define_list[me->define_count++] = text;
+}
+
+/* Numbers that all texts need; BRUSH_MARGIN is a factor on squares. */
+static void define_common(sequential *me, const plugmc_host *host)
+{
+    char *stored = me->defines[me->define_count++], *margin = me->defines[me->define_count++];
+    snprintf(stored, sizeof me->defines[0], "BRUSH_STORED=%s",
+             me->precision == SINGLE ? "float" : "double");
+    snprintf(margin, sizeof me->defines[0], "BRUSH_MARGIN=%.17g",
+             pow(contact_margin(host->system, me->precision), 2));
+    me->define_list[me->define_count - 2] = stored;
+    me->define_list[me->define_count - 1] = margin;
+    if (me->precision == DOUBLE) sequential_define(me, "BRUSH_DOUBLE", 1);
+}
+
+static int join_texts(sequential *me, const plugmc_host *host, const device_text *texts)
+{
+    for (int k = 0; k < TEXTS; k++) {
+        size_t bytes = 1;
+        for (int p = 0; p < 4 && texts[k].part[p]; p++) bytes += strlen(texts[k].part[p]);
+        me->texts[k] = host->allocate(host->context, bytes);
+        if (!me->texts[k])
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
+        for (int p = 0; p < 4 && texts[k].part[p]; p++) strcat(me->texts[k], texts[k].part[p]);
+    }
+    return PLUGMC_OK;
+}
+
+int sequential_kernel_text(sequential *me, const plugmc_host *host, const device_text *texts,
+                           int index, plugmc_kernel_text *out)
+{
+    if (index >= TEXTS) return 0;
+    if (!me->texts[0]) {
+        define_common(me, host);
+        if (join_texts(me, host, texts)) return 0;
+    }
+    *out = (plugmc_kernel_text){
+        .size = sizeof *out,
+        .name = texts[index].name,
+        .text = me->texts[index],
+        .defines = me->define_list,
+        .fuse = PLUGMC_FUSE_SAMPLED,
+        .double_precision = texts[index].in_double || me->precision == DOUBLE,
+        .contract = texts[index].contract,
+    };
+    return 1;
+}
+
+static int allocate_on_device(sequential *me, const plugmc_host *host)
+{
+    device_state *d = &me->d;
+    const size_t n = (size_t)me->system->particles, walkers = (size_t)me->system->walkers;
+    const size_t places = (size_t)d->padded * walkers;
+    const struct {
+        plugmc_device_pointer *to;
+        size_t bytes;
+    } wanted[] = {{&d->place, places * 4 * me->real_size},
+                  {&d->moved, places * 4 * me->real_size},
+                  {&d->trial, places * 16},
+                  {&d->sum, places * 8},
+                  {&d->hit, places * 4},
+                  {&d->done, (size_t)d->panels * walkers * 4},
+                  {&d->decided, walkers * 4},
+                  {&d->ticket, walkers * 4},
+                  {&d->role, 4},
+                  {&d->failed, 4},
+                  {&d->accepted, 8},
+                  {&d->energy, walkers * 8},
+                  {&d->sweep, 8},
+                  {&d->step, 8},
+                  {&me->d_positions, 3 * n * walkers * 8},
+                  {&me->d_rows, n * walkers * 8}};
+    for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++)
+        TRY(host->gpu->allocate(host->context, wanted[k].bytes, wanted[k].to));
+    return PLUGMC_OK;
+}
+
+int sequential_prepare_device(sequential *me, const plugmc_host *host, const device_text *texts)
+{
+    const struct {
+        int text;
+        const char *name;
+        plugmc_kernel **to;
+    } kernels[] = {{TEXT_PROPOSE, "brush_propose", &me->k_propose},
+                   {TEXT_PROPOSE, "brush_store", &me->k_store},
+                   {TEXT_ENERGY, "brush_energy", &me->k_energy}};
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+        plugmc_kernel_text text;
+        if (!sequential_kernel_text(me, host, texts, kernels[k].text, &text))
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
+        TRY(host->gpu->kernel(host->context, &text, kernels[k].name, kernels[k].to));
+    }
+    me->d.particles = (int32_t)me->system->particles;
+    me->d.walkers = me->system->walkers;
+    TRY(allocate_on_device(me, host));
+    return host->gpu->upload(host->context, me->d.step, &me->step, sizeof me->step);
+}
+
+int sequential_propose(sequential *me, const plugmc_host *host)
+{
+    unsigned long long seed = me->system->seed;
+    const uint32_t grid[3] = {(uint32_t)(me->system->particles + 255) / 256,
+                              (uint32_t)me->system->walkers, 1};
+    const uint32_t block[3] = {256, 1, 1};
+    void *arguments[] = {&me->d, &me->domain, &seed};
+    return host->gpu->launch(host->context, me->k_propose, grid, block, 0, arguments);
+}
+
+/* What the device has added up since it was last asked. */
+static int take_sums(sequential *me, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const int32_t walkers = me->system->walkers;
+    uint64_t accepted = 0;
+    uint32_t failed = 0;
+    if (!gpu) return PLUGMC_OK;
+    int64_t *energy = malloc((size_t)walkers * sizeof *energy);
+    if (!energy) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
+    int code = gpu->download(host->context, &accepted, me->d.accepted, sizeof accepted);
+    if (!code) code = gpu->download(host->context, &failed, me->d.failed, sizeof failed);
+    if (!code)
+        code = gpu->download(host->context, energy, me->d.energy, (size_t)walkers * sizeof *energy);
+    if (!code) code = gpu->fill(host->context, me->d.accepted, 0, sizeof accepted);
+    if (!code) code = gpu->fill(host->context, me->d.energy, 0, (size_t)walkers * sizeof *energy);
+    for (int32_t w = 0; w < walkers && !code; w++) me->energy[w] += (double)energy[w] / unit;
+    me->counts.accepted += accepted;
+    free(energy);
+    return !code && failed ? sequential_refuse_energy(host) : code;
+}
+
+/* ---- Energy ---------------------------------------------------------------------------------- */
+
+static double fields_of_all(const sequential *me, const double *positions)
+{
+    const plugmc_system *system = me->system;
+    double energy = 0;
+    int64_t unused = 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
+            plugmc_particle p = {
+                positions[3 * i],          positions[3 * i + 1],        positions[3 * i + 2],
+                system->species[s].charge, system->species[s].diameter, s};
+            energy += sequential_fields(me, &p, &unused);
+        }
+    return energy;
+}
+
+/* Sum over pairs in double, row by row, in order. rows [particles] is scratch. */
+static double pairs_of_all(const sequential *me, const double *positions, double *rows, double *soa,
+                           int32_t *species)
+{
+    const plugmc_system *system = me->system;
+    const int64_t n = system->particles;
+    double sum = 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
+            for (int d = 0; d < 3; d++) soa[d * n + i] = positions[3 * i + d];
+            soa[3 * n + i] = system->species[s].charge;
+            soa[4 * n + i] = system->species[s].diameter;
+            species[i] = s;
+        }
+#pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
+    for (int64_t i = 0; i < n; i++) {
+        const plugmc_particle probe = {soa[i],         soa[n + i],     soa[2 * n + i],
+                                       soa[3 * n + i], soa[4 * n + i], species[i]};
+        const int64_t j = i + 1;
+        const plugmc_particles others = {n - j,           soa + j,         soa + n + j,
+                                         soa + 2 * n + j, soa + 3 * n + j, soa + 4 * n + j,
+                                         species + j};
+        rows[i] = 0;
+        for (int t = 0; t < me->term_count; t++) {
+            const plugmc_term *of = me->terms[t].of;
+            if (!me->terms[t].pair || !(me->terms[t].pair->functions & PLUGMC_PAIR_ENERGY))
+                continue;
+            of->plugin->potential->pair->energy(of->instance, &system->box, me->domain.periodic,
+                                                &probe, &others, &rows[i]);
+        }
+    }
+    for (int64_t i = 0; i < n; i++) sum += rows[i];
+    return sum;
+}
+
+/* The energy of every walker as it is, in double precision. */
+static int fresh_energy(sequential *me, const plugmc_host *host, double *energy)
+{
+    const plugmc_system *system = me->system;
+    const size_t n = (size_t)system->particles, walkers = (size_t)system->walkers;
+    double *positions = malloc(3 * n * walkers * sizeof *positions),
+           *rows = malloc(n * walkers * sizeof *rows);
+    double *soa = malloc(5 * n * sizeof *soa);
+    int32_t *species = malloc(n * sizeof *species);
+    int code = positions && rows && soa && species
+                   ? PLUGMC_OK
+                   : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                                "no memory for the energy of %zu particles", n);
+    if (host->gpu && !code) {
+        const uint32_t block[3] = {128, 1, 1};
+        const uint32_t grid[3] = {(uint32_t)((n + 127) / 128 + 1) / 2, (uint32_t)walkers, 1};
+        void *arguments[] = {&me->d.place, &me->d.particles, &me->d.padded, &me->d_rows};
+        code = host->gpu->launch(host->context, me->k_energy, grid, block, 0, arguments);
+        if (!code) code = sequential_store(me, host, (double *)(uintptr_t)me->d_positions);
+        if (!code)
+            code = host->gpu->download(host->context, rows, me->d_rows, n * walkers * sizeof *rows);
+        if (!code)
+            code = host->gpu->download(host->context, positions, me->d_positions,
+                                       3 * n * walkers * sizeof *positions);
+    } else if (!code) {
+        code = sequential_store(me, host, positions);
+    }
+    for (size_t w = 0; w < walkers && !code; w++) {
+        energy[w] = fields_of_all(me, positions + 3 * n * w);
+        if (host->gpu)
+            for (size_t i = 0; i < n; i++) energy[w] += rows[w * n + i];
+        else
+            energy[w] += pairs_of_all(me, positions + 3 * n * w, rows, soa, species);
+    }
+    free(positions);
+    free(rows);
+    free(soa);
+    free(species);
+    return code;
+}
+
+static int refresh_energy(sequential *me, const plugmc_host *host)
+{
+    const size_t walkers = (size_t)me->system->walkers;
+    double *fresh = malloc(walkers * sizeof *fresh);
+    int code = fresh ? fresh_energy(me, host, fresh)
+                     : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
+    for (size_t w = 0; w < walkers && !code; w++) me->energy[w] = fresh[w];
+    me->energy_known = 1;
+    me->sweeps_since = 0;
+    free(fresh);
+    return code;
+}
+
+int sequential_running_energy(void *instance, const plugmc_host *host, double *energy)
+{
+    sequential *me = instance;
+    TRY(take_sums(me, host));
+    if (!me->energy_known || (me->refresh > 0 && me->sweeps_since >= (uint64_t)me->refresh))
+        TRY(refresh_energy(me, host));
+    memcpy(energy, me->energy, (size_t)me->system->walkers * sizeof *energy);
+    return PLUGMC_OK;
+}
+
+/* ---- Positions in and out -------------------------------------------------------------------- */
+
+static int load_on_device(sequential *me, const plugmc_host *host, const double *positions)
+{
+    const plugmc_system *system = me->system;
+    const size_t padded = (size_t)me->d.padded,
+                 bytes = padded * (size_t)system->walkers * 4 * me->real_size;
+    void *places = calloc(1, bytes);
+    if (!places) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
+    for (int32_t w = 0; w < system->walkers; w++)
+        for (int32_t s = 0; s < system->species_count; s++)
+            for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
+                const int64_t at = 4 * ((int64_t)padded * w + i);
+                for (int d = 0; d < 3; d++)
+                    set(me, places, at + d, positions[3 * (w * system->particles + i) + d]);
+                set(me, places, at + 3, s);
+            }
+    int code = host->gpu->upload(host->context, me->d.place, places, bytes);
+    free(places);
+    return code;
+}
+
+int sequential_load(void *instance, const plugmc_host *host, const double *positions)
+{
+    sequential *me = instance;
+    const plugmc_system *system = me->system;
+    const size_t count = (size_t)(system->particles * system->walkers);
+    double *places = malloc(3 * count * sizeof *places);
+    char *rounded = malloc(count); /* [walkers][particles]: 1 if the place has changed */
+    int code = PLUGMC_OK;
+    if (!places || !rounded)
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
+    for (size_t i = 0; i < count && !code; i++) {
+        double *r = &places[3 * i];
+        memcpy(r, &positions[3 * i], 3 * sizeof *r);
+        brush_wrap(&me->domain, r);
+        brush_round(&me->domain, r);
+        rounded[i] = memcmp(r, &positions[3 * i], 3 * sizeof *r) != 0;
+    }
+    if (!code && me->domain.quantum > 0) code = part_touching(me, host, rounded, places);
+    if (!code && host->gpu) code = load_on_device(me, host, places);
+    if (!code && !host->gpu) cpu_load(me, places);
+    me->energy_known = 0;
+    free(places);
+    free(rounded);
+    return code;
+}
+
+int sequential_store(void *instance, const plugmc_host *host, double *positions)
+{
+    sequential *me = instance;
+    const plugmc_system *system = me->system;
+    const int64_t n = system->particles;
+    if (host->gpu) {
+        const uint32_t grid[3] = {(uint32_t)(n + 255) / 256, (uint32_t)system->walkers, 1};
+        const uint32_t block[3] = {256, 1, 1};
+        plugmc_device_pointer to = (plugmc_device_pointer)(uintptr_t)positions;
+        void *arguments[] = {&me->d, &to};
+        return host->gpu->launch(host->context, me->k_store, grid, block, 0, arguments);
+    }
+    cpu_store(me, positions);
+    return PLUGMC_OK;
+}
+
+/* ---- The rest -------------------------------------------------------------------------------- */
+
+double sequential_fields(const sequential *me, const plugmc_particle *p, int64_t *forbidden)
+{
+    double energy = 0;
+    const plugmc_particles one = {1, &p->x, &p->y, &p->z, &p->charge, &p->diameter, &p->species};
+    for (int t = 0; t < me->term_count; t++)
+        if (me->terms[t].field)
+            *forbidden += me->terms[t].field->energy(me->terms[t].of->instance, &one, &energy);
+    return energy;
+}
+
+int sequential_refuse_energy(const plugmc_host *host)
+{
+    return host->fail(host->context, PLUGMC_ERROR_STATE,
+                      "the energy change of a trial move is not a number or minus infinity: do "
+                      "particles attract without a hard core?");
+}
+
+int sequential_counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
+{
+    sequential *me = instance;
+    TRY(take_sums(me, host));
+    *out = me->counts;
+    if (clear) me->counts = (plugmc_counts){0, 0};
+    return PLUGMC_OK;
+}
+
+int sequential_archive(void *instance, const plugmc_host *host, plugmc_archive *archive)
+{
+    sequential *me = instance;
+    TRY(take_sums(me, host)); /* when reading: so that nothing from before is added later */
+    TRY(archive->bytes(archive, "step", &me->step, sizeof me->step));
+    if (archive->reading && host->gpu)
+        TRY(host->gpu->upload(host->context, me->d.step, &me->step, sizeof me->step));
+    TRY(archive->bytes(archive, "energy", me->energy,
+                       (size_t)me->system->walkers * sizeof *me->energy));
+    TRY(archive->bytes(archive, "energy_known", &me->energy_known, sizeof me->energy_known));
+    return archive->bytes(archive, "sweeps_since", &me->sweeps_since, sizeof me->sweeps_since);
+}
+
+double sequential_step(const void *instance) { return ((const sequential *)instance)->step; }
+
+/* Beyond half of the box a larger step changes nothing in a periodic one, and leaves a sphere. */
+int sequential_set_step(void *instance, const plugmc_host *host, double step)
+{
+    sequential *me = instance;
+    double largest = 0;
+    for (int d = 0; d < host->system->box.dimension; d++)
+        largest = fmax(largest, 0.5 * host->system->box.length[d]);
+    if (!(step > 0))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a step of %g is not possible", step);
+    me->step = fmin(step, largest);
+    return host->gpu ? host->gpu->upload(host->context, me->d.step, &me->step, sizeof me->step)
+                     : PLUGMC_OK;
+}
+
+double sequential_target(const void *instance)
+{
+    return ((const sequential *)instance)->target_acceptance;
+}

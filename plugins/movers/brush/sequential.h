@@ -1,0 +1,164 @@
+/* sequential.h: what the movers of the sequential Metropolis sweep (brush, parallel_reduction)
+ * share on the host: places, rounded where pairs are summed in float; terms; energies; the memory
+ * and the kernels of the device that are not the sweep itself. And the sweep on the CPU, cpu.c. */
+#ifndef SEQUENTIAL_H
+#define SEQUENTIAL_H
+
+#include <plugmc/plugin.h>
+
+#include "trial.h"
+
+enum { SINGLE, DOUBLE };
+enum { HANDFUL = 64 };
+
+/* A pair or field term that is sampled. */
+typedef struct term {
+    const plugmc_term *of;
+    const plugmc_pair *pair;   /* of the precision chosen; NULL without */
+    const plugmc_field *field; /* double precision; NULL without */
+    const void *instance;      /* of pair */
+} term;
+
+/* Cells for hard cores, at least as wide as the largest contact. A sphere is cut as a cube. */
+typedef struct grid {
+    int32_t count[3];
+    double width[3], origin;
+    int64_t cells; /* 0: there are no hard cores */
+} grid;
+
+/* A few particles from anywhere, as the batch functions take them. */
+typedef struct handful {
+    int64_t n;
+    double x[HANDFUL], y[HANDFUL], z[HANDFUL], charge[HANDFUL],
+        diameter[HANDFUL]; /* room for real */
+    int32_t species[HANDFUL];
+} handful;
+
+/* Mirrors brush_state of state.h. */
+typedef struct device_state {
+    plugmc_device_pointer place, moved, trial, sum, hit, done, decided, ticket, role, failed,
+        accepted, energy, sweep, step;
+    int32_t particles, padded, panels, walkers, interval, intervals, blocks;
+} device_state;
+
+/* A device text of a mover: files one after the other. */
+typedef struct device_text {
+    const char *name, *part[4]; /* NULL after the last part */
+    int in_double;              /* whatever the precision chosen */
+    int contract;               /* a * b + c may be rounded once */
+} device_text;
+enum { TEXT_PROPOSE, TEXT_SWEEP, TEXT_ENERGY, TEXTS }; /* of every mover */
+
+typedef struct sequential {
+    int32_t precision;
+    real step, target_acceptance;
+    int64_t group_size, refresh;
+
+    const plugmc_system *system;
+    brush_domain domain;
+    term *terms;
+    int term_count, hard_count; /* the first ones have no pair energy */
+    size_t real_size;           /* of places and of the energies of pairs */
+    plugmc_counts counts;
+    double *energy; /* [walkers]: running, kT; on a GPU without what the device has added */
+    int32_t energy_known;
+    uint64_t sweeps_since; /* the energy was summed afresh */
+
+    /* On the CPU. */
+    int64_t group; /* group_size, at most N */
+    grid grid;
+    struct arrays *walkers; /* [walkers] */
+    struct group *groups;   /* [threads] if walkers are shared among threads, else [1] */
+
+    /* On the GPU. */
+    device_state d;
+    plugmc_device_pointer d_positions, d_rows;
+    plugmc_kernel *k_propose, *k_sweep, *k_store, *k_energy;
+    plugmc_graph *graph;
+    char *texts[TEXTS];
+    char defines[8][48];
+    const char *define_list[9];
+    int define_count;
+} sequential;
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        int try_code = (call);                                                                     \
+        if (try_code) return try_code;                                                             \
+    } while (0)
+
+/* ---- sequential.c ---------------------------------------------------------------------------- */
+
+/* Terms, domain, memory for energies. */
+int sequential_prepare(sequential *, const plugmc_host *);
+/* Adds NAME=NUMBER to what all texts are compiled with; before they are asked for. */
+void sequential_define(sequential *, const char *name, int number);
+/* plugmc_plugin.kernel_text with the texts of a mover [TEXTS]. */
+int sequential_kernel_text(sequential *, const plugmc_host *, const device_text *, int index,
+                           plugmc_kernel_text *out);
+/* The memory of d, whose numbers the mover has set, and the kernels but that of the sweep. */
+int sequential_prepare_device(sequential *, const plugmc_host *, const device_text *);
+/* Draws the trial moves of a sweep on the device. */
+int sequential_propose(sequential *, const plugmc_host *);
+/* Of the mover; instance is a sequential. */
+int sequential_load(void *instance, const plugmc_host *, const double *positions);
+int sequential_store(void *instance, const plugmc_host *, double *positions);
+int sequential_counts(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
+int sequential_running_energy(void *instance, const plugmc_host *, double *energy);
+int sequential_archive(void *instance, const plugmc_host *, plugmc_archive *);
+double sequential_step(const void *instance);
+int sequential_set_step(void *instance, const plugmc_host *, double step);
+double sequential_target(const void *instance);
+/* Energy of the fields; adds to *forbidden where the particle may not be. */
+double sequential_fields(const sequential *, const plugmc_particle *, int64_t *forbidden);
+int sequential_refuse_energy(const plugmc_host *);
+
+/* The parameters that both have. */
+#define SEQUENTIAL_KEYS                                                                            \
+    PLUGMC_REAL_KEY(sequential, step, "0.1", 1e-12, 1e12, "length",                                \
+                    "largest displacement of a trial move, uniform in the disk or ball"),          \
+        PLUGMC_REAL_KEY(                                                                           \
+            sequential, target_acceptance, "0", 0, 1, "",                                          \
+            "acceptance to tune step to during equilibration; 0: step stays as it is"),            \
+        PLUGMC_CHOICE_KEY(sequential, precision, "single", "single|double",                        \
+                          "of the energies of pairs; single: places are multiples of a quantum"),  \
+        PLUGMC_INTEGER_KEY(sequential, refresh, "1", 0, 1e9, "sweeps",                             \
+                           "the running energy is summed afresh when it is asked for and so many " \
+                           "sweeps old; 0: never")
+
+/* ---- places.c: hard cores and rounded places ------------------------------------------------- */
+
+/* Largest distance at which two particles overlap, in double precision. */
+double largest_contact(const plugmc_system *);
+double contact_margin(const plugmc_system *, int precision);
+void cell_coordinates(const grid *, const double r[3], int32_t c[3]);
+/* The cells around a place, each once. */
+int cells_around(const grid *, int periodic, const double r[3], int64_t out[27]);
+brush_domain domain_of(const plugmc_box *, int precision);
+/* Parts particles that rounding has brought together: rounded [walkers][particles] is 1 for those
+ * that it has moved. */
+int part_touching(const sequential *, const plugmc_host *, const char *rounded, double *positions);
+
+/* ---- cpu.c: sweeps on the CPU ---------------------------------------------------------------- */
+
+int cpu_prepare(sequential *, const plugmc_host *);
+void cpu_load(sequential *, const double *positions);
+void cpu_store(const sequential *, double *positions);
+int cpu_sweep(sequential *, const plugmc_host *, uint64_t first, uint64_t n);
+
+/* ---- Arrays of float or double --------------------------------------------------------------- */
+
+static inline double get(const sequential *me, const void *array, int64_t i)
+{
+    return me->real_size == 4 ? ((const float *)array)[i] : ((const double *)array)[i];
+}
+
+static inline void set(const sequential *me, void *array, int64_t i, double x)
+{
+    if (me->real_size == 4)
+        ((float *)array)[i] = (float)x;
+    else
+        ((double *)array)[i] = x;
+}
+
+#endif
