@@ -72,4 +72,5 @@ PLUGMC_FN float plugmc_sums_total(const plugmc_sums *sum, plugmc_site a)
 }
 
 #include "brush/state.h"
+#include "brush/pairs.cu"
 #include "brush/brush.cu"
