@@ -244,6 +244,23 @@ static inline int no_place_for(const bench *b, const columns *c, int64_t n,
     return bad != 0;
 }
 
+/* No particle of any walker overlaps, or is where it may not be, in double precision. */
+static inline void assert_no_overlaps(const bench *b, const double *positions)
+{
+    const int64_t n = b->system.particles;
+    for (int32_t w = 0; w < b->system.walkers; w++) {
+        columns c = columns_of(b, positions + 3 * n * w);
+        for (int64_t i = 0; i < n; i++) {
+            const double r[3] = {c.x[i], c.y[i], c.z[i]};
+            const plugmc_particle p = bench_particle(b, i, r);
+            if (no_place_for(b, &c, i, &p))
+                fail_msg("walker %d, particle %lld at %.17g %.17g %.17g overlaps or is forbidden",
+                         w, (long long)i, r[0], r[1], r[2]);
+        }
+        free(c.x);
+    }
+}
+
 /* Places at random without overlaps, another for every walker; to be freed. */
 static inline double *random_places(const bench *b)
 {
@@ -270,6 +287,60 @@ static inline double *random_places(const bench *b)
         free(c.x);
     }
     return positions;
+}
+
+/* A direction at random. */
+static inline void direction(uint32_t i, double v[3])
+{
+    double square = 2;
+    for (uint32_t draw = 0; square > 1; draw++) {
+        const plugmc_random u = plugmc_draw(5, 0, 0, i, PLUGMC_PURPOSE_INITIAL, draw);
+        square = 0;
+        for (int d = 0; d < 3; d++) {
+            v[d] = u.word[d] * 0x1p-31 - 1;
+            square += v[d] * v[d];
+        }
+    }
+    for (int d = 0; d < 3; d++) v[d] /= sqrt(square);
+}
+
+/* 150 pairs whose second particle touches the first, a last bit apart, on a lattice that is no
+ * multiple of the quantum; in the sphere also 40 particles that touch the wall, in the box pairs on
+ * both sides of its faces. */
+static const electrolyte touching_in_a_sphere = {
+    .name = "touching, in a sphere",
+    .dimension = 3,
+    .radius = 40,
+    .species = {{300, 1, 1}, {40, 1.5, 0}},
+    .potential = {{"hard_disk", ""}, {"spherical_wall", ""}},
+    .step = 1};
+static const electrolyte touching_in_a_box = {.name = "touching, periodic",
+                                              .dimension = 3,
+                                              .vector = {{24.7, 0, 0}, {0, 24.7, 0}, {0, 0, 24.7}},
+                                              .species = {{300, 1, 0}},
+                                              .potential = {{"hard_disk", ""}},
+                                              .step = 1};
+
+static inline double *touching_places(const bench *b)
+{
+    const int in_a_box = b->system.box.radius == 0;
+    double *x = bench_positions(b), v[3];
+    for (int64_t i = 0; i < b->system.particles; i++) {
+        const int64_t site[3] = {i / 2 % 6, i / 12 % 6, i / 72 % 6};
+        direction((uint32_t)i, v);
+        for (int d = 0; d < 3; d++) {
+            double *r = &x[3 * i + d];
+            if (i >= 300) /* on the wall */
+                *r = v[d] * (40 - 0.75) * (1 - 0x1p-52);
+            else if (i % 2) /* touches the one before */
+                *r = x[3 * i - 3 + d] + v[d] * (1 + 4e-16);
+            else
+                *r = 4.1 * (double)site[d] - (in_a_box ? 0.1 : 10.3);
+        }
+        if (i % 2 || i >= 300) plugmc_wrap(&b->system.box, &x[3 * i]);
+    }
+    for (int64_t i = 0; i < 300; i += 2) plugmc_wrap(&b->system.box, &x[3 * i]);
+    return x;
 }
 
 /* Energy of one walker: every pair once and all fields, in double precision. */

@@ -136,15 +136,11 @@ static void one_particle_moves_as_with_serial(void **state)
 
 static void is_on_the_quanta(const bench *b, const brush_domain *domain, const double *places)
 {
-    overlap found;
     for (int64_t i = 0; i < 3 * b->system.particles * b->system.walkers; i++)
         if (rint(places[i] / domain->quantum) * domain->quantum != places[i])
             fail_msg("coordinate %lld is %.17g: no multiple of %g", (long long)i, places[i],
                      domain->quantum);
-    for (int32_t w = 0; w < b->system.walkers; w++)
-        if (find_overlap(&b->system, places + 3 * w * b->system.particles, &found))
-            fail_msg("particles %lld and %lld: distance %.17g, contact %.17g", (long long)found.i,
-                     (long long)found.j, found.distance, found.contact);
+    assert_no_overlaps(b, places);
 }
 
 /* A change of energy in float is right to some 1e-5 kT; of 1e5 decisions about one has its
@@ -375,41 +371,13 @@ static void rounding_stays_in_an_oblique_box(void **state)
     electrolyte_end(&b);
 }
 
-/* 150 pairs whose second particle touches the first, a last bit apart, and whose first stays; and
- * particles that touch the wall. */
 static void touching_particles_are_parted_by_a_few_quanta(void **state)
 {
     (void)state;
-    const electrolyte e = {.name = "pairs",
-                           .dimension = 3,
-                           .radius = 40,
-                           .species = {{300, 1, 1}, {40, 1.5, 0}},
-                           .potential = {{"hard_disk", ""}, {"spherical_wall", ""}},
-                           .step = 1};
     bench b;
-    electrolyte_begin(&b, &e, 1, 1);
+    electrolyte_begin(&b, &touching_in_a_sphere, 1, 1);
     const brush_domain domain = domain_with(&b, 1);
-    double *x = bench_positions(&b), *y = bench_positions(&b);
-    for (int64_t i = 0; i < 340; i++) {
-        double v[3] = {0, 0, 0}, square = 2, length, *r = &x[3 * i];
-        for (uint32_t draw = 0; square > 1; draw++) {
-            const plugmc_random u = plugmc_draw(5, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, draw);
-            square = 0;
-            for (int d = 0; d < 3; d++) {
-                v[d] = u.word[d] * 0x1p-31 - 1;
-                square += v[d] * v[d];
-            }
-        }
-        length = sqrt(square);
-        for (int d = 0; d < 3; d++) {
-            if (i >= 300) /* on the wall */
-                r[d] = v[d] / length * (40 - 0.75) * (1 - 0x1p-52);
-            else if (i % 2) /* touches the one before */
-                r[d] = r[d - 3] + v[d] / length * (1 + 4e-16);
-            else /* on a lattice that is no multiple of the quantum */
-                r[d] = 4.1 * (double)((i / 2 / (int64_t[]){1, 6, 36}[d]) % 6) - 10.3;
-        }
-    }
+    double *x = touching_places(&b), *y = bench_positions(&b);
     test_mover mover = brush_with(&b, "single", 64, 1);
     mover_load(&b, &mover, x);
     mover_store(&b, &mover, y);
@@ -420,6 +388,37 @@ static void touching_particles_are_parted_by_a_few_quanta(void **state)
     assert_true(farthest > 0.5 && farthest < 4);
     free(x), free(y);
     electrolyte_end(&b);
+}
+
+/* With a step of some quanta touching particles try places where float cannot tell contact from
+ * overlap. What it accepts does not overlap in double, and stays what it is when it is loaded. */
+static void hard_cores_hold_in_double_precision(void **state)
+{
+    (void)state;
+    const electrolyte *cases[] = {&touching_in_a_sphere, &touching_in_a_box};
+    for (int k = 0; k < 2; k++) {
+        bench b;
+        electrolyte_begin(&b, cases[k], 1, 1);
+        const brush_domain domain = domain_with(&b, 1);
+        double *start = touching_places(&b), *x = bench_positions(&b), *y = bench_positions(&b);
+        test_mover mover = brush_with(&b, "single", 64, 4 * domain.quantum);
+        for (uint64_t s = 0; s < 60; s++) {
+            mover_load(&b, &mover, start);
+            mover_sweep(&b, &mover, 4 * s, 4);
+            mover_store(&b, &mover, x);
+            is_on_the_quanta(&b, &domain, x);
+            mover_load(&b, &mover, x);
+            mover_store(&b, &mover, y);
+            assert_memory_equal(x, y, bytes_of(&b));
+        }
+        const plugmc_counts counts = counts_of(&b, &mover);
+        printf("%s: %.3f accepted\n", cases[k]->name,
+               (double)counts.accepted / (double)counts.trials);
+        assert_true(counts.accepted < 0.9 * counts.trials);
+        free(start);
+        free(x), free(y);
+        electrolyte_end(&b);
+    }
 }
 
 static void what_cannot_be_parted_is_refused(void **state)
@@ -600,6 +599,7 @@ TEST_MAIN(cmocka_unit_test(decisions_are_those_of_serial_in_a_sphere),
           cmocka_unit_test(a_resumed_chain_is_the_one_never_stopped),
           cmocka_unit_test(rounding_stays_in_an_oblique_box),
           cmocka_unit_test(touching_particles_are_parted_by_a_few_quanta),
+          cmocka_unit_test(hard_cores_hold_in_double_precision),
           cmocka_unit_test(what_cannot_be_parted_is_refused),
           cmocka_unit_test(two_ions_in_a_sphere_have_the_exact_distances),
           cmocka_unit_test(an_energy_that_is_no_number_ends_the_run),

@@ -304,7 +304,6 @@ PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int r)
         mask |= (one ? 1u : 0u) << j | (two ? 1u : 0u) << (j + 1);
     }
     if (i < s->particles && margin != margin) *s->failed = 1;
-    if (mask >> lane & 1) d->old[slot] = d->moved[slot];
     if (lane == 0) d->mask[r % 2] = mask;
 }
 
@@ -329,29 +328,31 @@ PLUGMC_FN long long brush_energy_of(const brush_state *s, const brush_desk *d, i
 PLUGMC_FN void brush_publish(const brush_state *s, const brush_desk *d, int w, int r, int lane)
 {
     const int i = r * BRUSH_ROW + lane;
-    if (d->mask[r % 2] >> lane & 1) s->place[(size_t)w * s->padded + i] = d->old[brush_slot(i)];
+    if (d->mask[r % 2] >> lane & 1) s->place[(size_t)w * s->padded + i] = d->moved[brush_slot(i)];
     if ((r + 1) % BRUSH_ROWS) return;
     __threadfence();
     __syncwarp();
     if (lane == 0) *(volatile unsigned *)&s->decided[w] = (unsigned)(r + 1) / BRUSH_ROWS;
 }
 
-/* Terms of `count` places of a row. */
-PLUGMC_FN long long brush_some(const brush_state *s, const brush_probe *i,
-                               const brush_place *places, int count, int *overlaps)
+/* Terms of a chunk of decided particles, from `slot` on; bit q of `mask`: the q-th was accepted. */
+PLUGMC_FN long long brush_decided_sum(const brush_state *s, const brush_desk *d,
+                                      const brush_probe *i, int slot, unsigned mask, int *overlaps)
 {
-    const int species = (int)places[0].species;
+    const brush_place *old = &d->old[slot], *moved = &d->moved[slot];
     brush_chunk c;
     plugmc_sums_clear(&c.sums);
     c.overlaps = 0;
-    if (places[count - 1].species == places[0].species) { /* numbered species by species */
-        const plugmc_site b = plugmc_site_of_species(species);
+    if (old[BRUSH_CHUNK - 1].species == old[0].species) { /* numbered species by species */
+        const plugmc_site b = plugmc_site_of_species((int)old[0].species);
 #pragma unroll
-        for (int q = 0; q < count; q++) brush_add_pair(&c, i, &places[q], b);
+        for (int q = 0; q < BRUSH_CHUNK; q++)
+            brush_add_pair(&c, i, (mask >> q & 1 ? moved : old) + q, b);
     } else {
 #pragma unroll 1
-        for (int q = 0; q < count; q++)
-            brush_add_pair(&c, i, &places[q], plugmc_site_of_species((int)places[q].species));
+        for (int q = 0; q < BRUSH_CHUNK; q++)
+            brush_add_pair(&c, i, (mask >> q & 1 ? moved : old) + q,
+                           plugmc_site_of_species((int)old[q].species));
     }
     long long fixed = brush_fixed(s, plugmc_sums_total(&c.sums, i->site), &c.overlaps);
     *overlaps |= c.overlaps;
@@ -411,7 +412,8 @@ PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int r, int 
         int overlaps = 0;
         if (i < s->particles) {
             const brush_probe probe = brush_probe_at(d, slot);
-            sum = brush_some(s, &probe, &d->old[brush_slot(j0)], BRUSH_CHUNK, &overlaps);
+            sum = brush_decided_sum(s, d, &probe, brush_slot(j0),
+                                    d->mask[r % 2] >> (j0 % BRUSH_ROW), &overlaps);
         }
         /* the chunks of one particle lie in neighbouring lanes */
 #pragma unroll
@@ -427,9 +429,7 @@ PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int r, int 
 
 /* The decider's warps: one decides, the next BRUSH_NEAR_WARPS have the row after it,
  * BRUSH_FAR_WARPS those behind, the last two the rest of the world; all others work out the
- * triangle of a row. Those of the next row read the old places of this one while the first warp
- * may already replace them: only those of particles that are accepted, whose other outcome is then
- * not used. */
+ * triangle of a row. */
 #define BRUSH_FIRST_FAR (1 + BRUSH_NEAR_WARPS)
 #define BRUSH_FIRST_TRIANGLE (BRUSH_FIRST_FAR + BRUSH_FAR_WARPS)
 
