@@ -9,12 +9,6 @@
 
 #include <stdio.h>
 
-/* An integer that configure computes and that device text needs. */
-#ifndef PLUGMC_INTEGER_DERIVED
-#define PLUGMC_INTEGER_DERIVED(type, field, doc)                                                   \
-    {#field, PLUGMC_TYPE_INTEGER, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
-#endif
-
 enum { SPECIES_MIXED_NOT, SPECIES_MIXED_ARITHMETIC, SPECIES_MIXED_GEOMETRIC };
 
 /* Place of a, b in the list of pairs of n species. */

@@ -81,6 +81,8 @@ typedef struct plugmc_parameter {
 /* A number that configure computes from the others and that device text needs. */
 #define PLUGMC_REAL_DERIVED(type, field, doc)                                                      \
     {#field, PLUGMC_TYPE_REAL, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
+#define PLUGMC_INTEGER_DERIVED(type, field, doc)                                                   \
+    {#field, PLUGMC_TYPE_INTEGER, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
 /* A table that configure computes; device text finds it where it finds lists. */
 #define PLUGMC_LIST_DERIVED(type, field, doc)                                                      \
     {#field, PLUGMC_TYPE_LIST, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}

@@ -49,7 +49,9 @@ static int read_header(pseudopotential *p, const upf *u, int *projectors)
                                      "is ultrasoft or of the PAW method; quantum Monte Carlo "
                                      "needs one that conserves the norm");
     if (is_true(&header, "has_so"))
-        return pseudopotential_fault(u->file, "has spin-orbit coupling, which is not implemented");
+        return pseudopotential_fault(u->file,
+                                     "has spin-orbit coupling, and orbitals here have one "
+                                     "component of spin: take a scalar-relativistic one");
     if (find_attribute(&header, "element", value)) {
         const char *symbol = value + strspn(value, " ");
         for (int32_t z = 0; z < (int32_t)(sizeof symbols / sizeof symbols[0]); z++) {
