@@ -17,6 +17,7 @@ typedef struct driver_module_handle *driver_module;
 typedef struct driver_function_handle *driver_function;
 typedef struct driver_graph_handle *driver_graph;
 typedef struct driver_graph_exec_handle *driver_graph_exec;
+typedef struct driver_event_handle *driver_event;
 
 enum {
     DRIVER_SUCCESS = 0,
@@ -84,7 +85,11 @@ enum {
       (driver_graph_exec *, driver_graph, unsigned long long flags))                               \
     X(graph_destroy, "cuGraphDestroy", (driver_graph))                                             \
     X(graph_exec_destroy, "cuGraphExecDestroy", (driver_graph_exec))                               \
-    X(graph_launch, "cuGraphLaunch", (driver_graph_exec, driver_stream))
+    X(graph_launch, "cuGraphLaunch", (driver_graph_exec, driver_stream))                           \
+    X(event_create, "cuEventCreate", (driver_event *, unsigned flags))                             \
+    X(event_destroy, "cuEventDestroy_v2", (driver_event))                                          \
+    X(event_record, "cuEventRecord", (driver_event, driver_stream))                                \
+    X(event_elapsed, "cuEventElapsedTime", (float *milliseconds, driver_event, driver_event))
 
 typedef int compiler_result; /* nvrtcResult; 0 is success */
 typedef struct compiler_program_handle *compiler_program;

@@ -287,7 +287,9 @@ int gpu_launch(gpu *g, plugmc_kernel *k, const uint32_t grid[3], const uint32_t 
     int code = begin(g);
     if (!code) code = allow_shared(g, k, dynamic_shared);
     if (code) return code;
+    if (g->profile) gpu_profile_mark(g, k->name);
     driver_result result = launch(g, k, grid, block, dynamic_shared, arguments);
+    if (g->profile) gpu_profile_mark_end(g);
     if (is_crash(result)) return checked_call(g, result, "a kernel");
     if (result) {
         g->broken = true; /* what it should have done is missing from all that follows */
@@ -424,7 +426,9 @@ static int service_graph_launch(plugmc_context *c, plugmc_graph *graph)
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "a graph is launched");
     if (code) return code;
+    if (g->profile) gpu_profile_mark(g, "graph");
     code = checked_call(g, g->api.graph_launch(graph->handle, g->stream), "launching a graph");
+    if (g->profile) gpu_profile_mark_end(g);
     if (!code) g->last = graph->last;
     return code;
 }
@@ -569,6 +573,7 @@ void gpu_close(gpu *g)
 {
     if (!g) return;
     if (g->stream) g->api.stream_synchronize(g->stream);
+    gpu_profile_free(g);
     for (plugmc_graph *next, *graph = g->graphs; graph; graph = next) {
         next = graph->next;
         g->api.graph_exec_destroy(graph->handle);

@@ -76,6 +76,7 @@ struct gpu {
     const plugmc_kernel *last; /* launched last: the suspect when something fails */
     bool recording;
     bool broken; /* the GPU has failed, and that has been said */
+    struct gpu_profile *profile; /* NULL unless it is asked for */
 
     gpu_cells *cells;
     gpu_cells_scratch scratch;
@@ -89,4 +90,9 @@ int gpu_release(gpu *, plugmc_device_pointer);
 int gpu_kernel(gpu *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
 int gpu_launch(gpu *, plugmc_kernel *, const uint32_t grid[3], const uint32_t block[3],
                uint32_t dynamic_shared, void **arguments);
+
+/* An event in the stream before a launch called `name`, and behind it. */
+void gpu_profile_mark(gpu *, const char *name);
+void gpu_profile_mark_end(gpu *);
+void gpu_profile_free(gpu *);
 #endif

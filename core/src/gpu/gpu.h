@@ -53,6 +53,22 @@ void gpu_describe(FILE *, const gpu *);
 /* "3 GPUs" etc. without opening one; the driver's version as 13000; 0 if no driver. */
 int gpu_count(int *driver_version, char why[512]);
 
+/* ---- Where its time goes ---- */
+
+/* The launches of one kernel. */
+typedef struct gpu_share {
+    const char *name; /* lives as long as the gpu; "graph" for recorded launches */
+    int64_t launches;
+    double seconds; /* in the kernel */
+    double behind;  /* seconds from its end to the next launch: libraries, copies, waiting */
+} gpu_share;
+
+/* From here on an event stands before and behind every launch (of the first 32768), which keeps
+ * launches from overlapping. PLUGMC_* code, reported, as the next. */
+int gpu_profile_begin(gpu *);
+/* Waits. *out is malloc'ed, in the order of the first launches; names are those of kernels. */
+int gpu_profile_end(gpu *, gpu_share **out, int *count);
+
 /* Device side of plugmc_view.cells; memory is kept and reused by the gpu. */
 int gpu_cells_build(gpu *, const plugmc_system *, plugmc_device_pointer positions, double range,
                     plugmc_cells *out);
