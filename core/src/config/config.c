@@ -224,6 +224,7 @@ static void check_sections(config *c, report *r)
     for (int i = 0; i < section_kind_count; i++) {
         const section_kind *kind = &section_kinds[i];
         int count = count_kind(c, kind->name);
+        if (kind->plugin == PLUGMC_MOVER && c->without_mover) continue;
         if (count < kind->least)
             report_error(r, EXIT_INPUT, c->ini.path, 0, "there is no section [%s%s]", kind->name,
                          kind->labelled ? " NAME" : "");

@@ -82,6 +82,7 @@ typedef struct config {
     const char **species_names;
     int plugin_count;
     plugin_section *plugins; /* in the order of the file */
+    bool without_mover;      /* set by the caller: [mover] may be missing */
 } config;
 
 /* The core keys of plugin sections, for parameters_unused and the manual; NULL at the end. */

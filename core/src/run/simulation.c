@@ -31,7 +31,7 @@ int simulation_open(simulation *sim)
     int loading = load_instances(sim);
     if (!code) code = loading;
     if (!code) code = configure_instances(sim);
-    return code ? code : match(sim);
+    return code || !sim->mover ? code : match(sim);
 }
 
 /* ---- Loading ----------------------------------------------------------------------------------- */
@@ -283,9 +283,10 @@ static int match(simulation *sim)
 static int choose_device(simulation *sim)
 {
     const run_section *run = &sim->config.run;
-    const char *file = sim->config.ini.path, *name = sim->mover->section->section->label;
-    uint32_t needs = sim->mover->plugin->mover->needs;
-    int line = sim->mover->section->section->line;
+    const instance *mover = sim->mover;
+    const char *file = sim->config.ini.path, *name = mover ? mover->section->section->label : "";
+    const uint32_t needs = mover ? mover->plugin->mover->needs : PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU;
+    const int line = mover ? mover->section->section->line : 0;
     if (run->device == DEVICE_GPU && !(needs & PLUGMC_RUNS_ON_GPU))
         return report_error(sim->report, EXIT_INPUT, file, line,
                             "mover '%s' runs on the CPU only, but [run] device = gpu", name);
@@ -446,9 +447,10 @@ int simulation_prepare(simulation *sim)
     if (!sim->positions)
         return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for %zu positions", numbers / 3);
     if (sim->gpu) {
-        const plugmc_host *host = &sim->mover->host;
+        instance *asking = sim->mover ? sim->mover : sim->instances;
+        const plugmc_host *host = &asking->host;
         code = host->gpu->allocate(host->context, numbers * sizeof(double), &sim->device_positions);
-        if (code) return context_exit_code(&sim->mover->context, code, "taking memory for positions");
+        if (code) return context_exit_code(&asking->context, code, "taking memory for positions");
     }
     sim->output.system = &sim->system;
     sim->output.effective_ini = effective_ini(sim);
@@ -465,7 +467,7 @@ int simulation_begin(simulation *sim)
 {
     instance *mover = sim->mover;
     int code = initial_state(&sim->config, &sim->system, sim->positions, sim->report);
-    if (code) return code;
+    if (code || !mover) return code;
     code = mover->plugin->mover->load(mover->data, &mover->host, sim->positions);
     return context_exit_code(&mover->context, code, "taking over the initial state");
 }

@@ -34,7 +34,7 @@ typedef struct simulation {
     plugmc_term *terms;
     instance *instances;
     int instance_count;
-    instance *mover;
+    instance *mover; /* NULL with config.without_mover: potentials alone, for a benchmark */
     measurement *measurements;
     int measurement_count;
     gpu *gpu; /* NULL on the CPU */
