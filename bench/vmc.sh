@@ -1,0 +1,31 @@
+#!/bin/sh
+# plugmc bench vmc, with the files of orbitals that vmc.ini names: made in a folder of their own, which
+# is gone afterwards.
+#
+#     vmc.sh [TABLE] [--set SECTION.KEY=VALUE]...
+#
+# PLUGMC is the program; without it build/plugmc beside this folder, or plugmc in the path.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+plugmc=${PLUGMC:-$here/../build/plugmc}
+[ -x "$plugmc" ] || plugmc=$(command -v plugmc) || {
+    echo "vmc.sh: there is no plugmc: say where it is with PLUGMC=" >&2
+    exit 2
+}
+plugmc=$(cd "$(dirname "$plugmc")" && pwd)/$(basename "$plugmc")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+orbitals() # CELLS BANDS: orbitals-L.data, L = CELLS^3 BANDS
+{
+    awk -v cells="$1" -v bands="$2" -f "$here/free_electrons.awk" \
+        >"orbitals-$(($1 * $1 * $1 * $2)).data"
+}
+orbitals 2 7
+orbitals 2 21
+orbitals 4 6
+orbitals 3 4
+orbitals 3 12
+orbitals 4 12
+"$plugmc" bench "$here/vmc.ini" "$@"
