@@ -1,0 +1,236 @@
+# plugmc bench of potentials, tables of a file, and the list of benchmarks. commands.sh has sweeps.
+
+# charges TIME: a benchmark of two potentials between charges, without a mover.
+charges()
+{
+    disks
+    change '/^\[box\]/,$d'
+    cat >>sim.ini <<END
+[bench]
+time = total
+warmup = 1
+sweeps = 2
+repeat = 3
+
+[box]
+dimension = 3
+lx = 8
+
+[species cation]
+count = 20
+charge = 1
+
+[species anion]
+count = 20
+charge = -1
+
+[initial]
+state = random
+
+[potential mesh]
+plugin = coulomb_spme
+bjerrum_length = 1
+cutoff = 3
+alpha = 0.8
+grid = 16
+tolerance = 0.1
+
+[potential sums]
+plugin = coulomb_ewald
+bjerrum_length = 1
+cutoff = 3
+tolerance = 0.01
+
+[potential hard_sphere]
+END
+}
+
+numbers='[0-9.e+-]+'
+
+test_bench_of_total()
+{
+    charges
+    must bench sim.ini
+    expect_untouched
+    expect_output "# sim.ini, median of 3 timings of 2 evaluations after 1"
+    grep -Eq '^potential +N +walkers +device +both/us +forces/us +energy/us +share ' "$out" ||
+        fail "no head"
+    for potential in mesh sums; do
+        grep -Eq "^$potential +40 +1 +cpu( +$numbers){3} +[0-9.]+% +[0-9.]+% " "$out" ||
+            fail "no line for $potential"
+    done
+    grep -Eq '^sums .* mesh [0-9.e+-]+$' "$out" || fail "no speedup"
+    grep -q '^hard_sphere' "$out" && fail "a potential without the facet was timed"
+    must bench sim.ini --set bench.which=mesh --set bench.vary=potential.grid \
+        --set "bench.values=8 12"
+    for grid in 8 12; do
+        grep -Eq "^ +40 +1 +cpu .*  $grid *$" "$out" || fail "no line for a grid of $grid"
+    done
+    must bench sim.ini --set "bench.one_core=sums" --set run.walkers=3
+    grep -Eq '^sums +40 +3 +cpu ' "$out" || fail "no line for three walkers"
+}
+
+# A plugin that nobody knows; how long it takes is known.
+test_bench_shows_how_long_it_takes()
+{
+    charges
+    change '/^\[potential/,$d'
+    printf '\n[potential slow]\nplugin = %s/busy.so\n' "$TEST_PLUGINS" >>sim.ini
+    must bench sim.ini
+    awk '/^ +40 +1 +cpu/ { found = 1; exit !($4 >= 6000 && $5 >= 4000 && $5 < $4 && $6 >= 2000 &&
+         $6 < $5 && $4 < 60000) } END { if (!found) exit 1 }' "$out" ||
+        fail "expected 6000, 4000 and 2000 us"
+    must bench sim.ini --set run.walkers=2
+    awk '/^ +40 +2 +cpu/ { found = 1; exit !($4 >= 3000 && $4 < 30000) } END { if (!found) exit 1 }' \
+        "$out" || fail "expected 3000 us a configuration"
+    must bench sim.ini --set bench.repeat=50 --set bench.limit=0.1 --set bench.which=slow
+    refused 3 "sim.ini:29: [potential slow] the energy of the initial state is nan" \
+        bench sim.ini --set potential.energy=1e7
+}
+
+test_bench_refuses_what_cannot_be_timed()
+{
+    charges
+    refused 3 "sim.ini:42: [potential hard_sphere] has no facet 'total', which [bench] is to time" \
+        bench sim.ini --set bench.which=hard_sphere
+    refused 3 "sim.ini: [bench] time = orbitals: no [potential] of this file has that facet" \
+        bench sim.ini --set bench.time=orbitals
+    refused 3 "sim.ini: [bench] which = mehs: there is no [potential mehs]" \
+        bench sim.ini --set bench.which=mehs
+    refused 3 "sim.ini: [bench] one_core = sums none: there is no [potential none]" \
+        bench sim.ini --set "bench.one_core=sums none"
+    refused 3 "sim.ini: there is no section [mover NAME]" bench sim.ini --set bench.time=sweeps
+    refused 3 "sim.ini: [bench] vary = potential.grid: there are no values" \
+        bench sim.ini --set bench.vary=potential.grid
+    refused 3 "sim.ini: [bench] vary: 8 keys are the most" \
+        bench sim.ini --set bench.vary=a.b,a.b,a.b,a.b,a.b,a.b,a.b,a.b,a.b --set bench.values=1
+    refused 3 "--set: [bench] time = never: must be one of sweeps, total, orbitals" \
+        bench sim.ini --set bench.time=never
+    refused 2 "sim.ini: has no section [bench more]" bench sim.ini more
+}
+
+# Every section [bench NAME] is a table, and one can be asked for.
+test_bench_of_several_tables()
+{
+    charges
+    change 's/^\[bench\]/[bench first]/'
+    printf '\n[bench second]\ntime = total\nwhich = sums\nwarmup = 0\nsweeps = 1\nrepeat = 1\n' >>sim.ini
+    must bench sim.ini
+    expect_output "# sim.ini, first, median of 3 timings of 2 evaluations after 1"
+    expect_output "# sim.ini, second, median of 1 timings of 1 evaluations after 0"
+    must bench sim.ini second --set "bench second.sweeps=3"
+    grep -q "first" <(grep "^# sim.ini" "$out") && fail "a table that was not asked for"
+    expect_output "# sim.ini, second, median of 1 timings of 3 evaluations after 0"
+    refused 2 "--set: there are 2 [bench ...] sections: name one, as in \"bench second.KEY=VALUE\"" \
+        bench sim.ini --set bench.sweeps=3
+}
+
+# The electron gas needs no file.
+test_bench_of_orbitals()
+{
+    charges
+    change -e '/^\[potential/,$d' -e 's/time = total/time = orbitals/' -e 's/count = 20/count = 7/'
+    printf '\n[potential waves]\nplugin = plane_waves\n[potential others]\nplugin = plane_waves\n' >>sim.ini
+    must bench sim.ini --set bench.one_by_one=others --set bench.single=others
+    grep -Eq '^potential +places +orbitals +walkers +device +values/ms +all/ms ' "$out" ||
+        fail "no head"
+    grep -Eq "^waves +14 +7 +1 +cpu( +$numbers){2} +[0-9.]+% " "$out" || fail "no line"
+    grep -Eq "^others +14 +7 +1 +cpu .* waves [0-9.e+-]+$" "$out" || fail "no line"
+    must bench sim.ini --set run.walkers=3 --set bench.one_by_one=others --set bench.vary=bench.places \
+        --set "bench.values=5 600"
+    for places in 5 600; do
+        grep -Eq "^others +$places +7 +3 +cpu .*  $places " "$out" || fail "no $places places"
+    done
+    awk '/^waves +5 / { few = $6 } /^waves +600 / { many = $6 } END { exit !(many > 4 * few) }' \
+        "$out" || fail "600 places should take longer than 5"
+}
+
+# Random places are in a cell; the places of the particles are anywhere.
+test_bench_of_orbitals_of_a_molecule()
+{
+    cp "$here/../kernels/configuration.molecule.ini" sim.ini
+    printf '\n[bench]\ntime = orbitals\nsweeps = 2\nrepeat = 1\n' >>sim.ini
+    must bench sim.ini --set run.device=cpu
+    grep -Eq "^ +[0-9]+ +[0-9]+ +[0-9]+ +cpu " "$out" || fail "no line"
+    plugmc bench sim.ini --set run.device=cpu --set bench.places=5
+    expect_exit 3
+    expect_message "sim.ini: [bench] places = 5: random places need a periodic box"
+}
+
+# What a benchmark is stands in its first line.
+test_bench_lists_benchmarks()
+{
+    mkdir own
+    printf '; How long nothing takes.\n[bench]\n' >own/nothing.ini
+    echo "no benchmark" >own/README
+    PLUGMC_BENCH_PATH=own must bench
+    expect_output "benchmarks in own:"
+    grep -Eq '^  nothing +How long nothing takes\.$' "$out" || fail "a benchmark is missing"
+    grep -q README "$out" && fail "a file that is no benchmark"
+    for name in "$here"/../../bench/*.ini; do
+        name=$(basename "$name" .ini)
+        grep -Eq "^  $name +[A-Z].*[.]$" "$out" || fail "$name is missing, or is no sentence"
+    done
+}
+
+# The standard benchmarks, as small as they can be: each table is read and timed.
+test_bench_spme()
+{
+    must bench spme figure2 --set "bench figure2.values=1638 1638 32" --set "bench figure2.limit=0.05" \
+        --set run.device=cpu
+    for scheme in sorted gather one_core; do
+        grep -Eq "^$scheme +3276 +1 +cpu " "$out" || fail "no line for $scheme"
+    done
+    for table in figure3 figure3_apoA1; do
+        must bench spme $table --set "bench $table.limit=0.01" --set "bench $table.which=gather" \
+            --set run.device=cpu \
+            --set "bench $table.vary=potential.grid, potential.order" \
+            --set "bench $table.values=32 4, 32 6"
+        grep -Eq "^ +26214 +1 +cpu .* 32 6 *$" "$out" || fail "no line in $table"
+    done
+}
+
+test_bench_vmc()
+{
+    command -v awk >/dev/null || skip "there is no awk"
+    command="vmc.sh orbitals"
+    PLUGMC=$PLUGMC "$here/../../bench/vmc.sh" orbitals --set "bench orbitals.which=coalesced" \
+        --set "bench orbitals.limit=0.01" --set run.threads=1 --set run.device=cpu \
+        --set "bench orbitals.values=216 56 56 16 orbitals-56.data 1" >"$out" 2>"$err" ||
+        fail "expected success"
+    grep -Eq "^ +216 +56 +1 +cpu " "$out" || fail "no line"
+}
+
+# The file that it makes: kinetic energies of free electrons have no variance, and are known.
+test_free_electrons()
+{
+    awk -v cells=1 -v bands=7 -f "$here/../../bench/free_electrons.awk" >orbitals.data ||
+        fail "no file"
+    disks
+    change '/^\[box\]/,$d'
+    cat >>sim.ini <<END
+[box]
+dimension = 3
+lx = 8
+[species up]
+count = 7
+[species down]
+count = 7
+[initial]
+state = random
+[potential bspline_orbitals]
+file = orbitals.data
+multiplicity = 4
+[mover quasi_simultaneous]
+step = 1
+[observable local_energy]
+electron_electron = no
+electron_ion = no
+ion_ion = no
+END
+    must run sim.ini --set run.sweeps=50 --set observable.period=10
+    # 12 plane waves with k = 2 pi / 8 in a cell, and 2 with k = 0
+    awk '/^local_energy.kinetic / { split($2, v, "("); exit !(v[1] > 3.69 && v[1] < 3.71) }
+         END { if (!NR) exit 1 }' "$out" || fail "expected a kinetic energy of 3.7011"
+    expect_output "local_energy.kinetic "
+}
