@@ -129,6 +129,46 @@ static void a_graph_runs_its_launches_each_time(void **state)
     services->release(&context, x);
 }
 
+/* Each kernel by its name, and what is not a kernel of ours behind the one before it. */
+static void a_profile_shows_where_the_time_goes(void **state)
+{
+    (void)state;
+    float y = 1;
+    int n = 1000, count = 0;
+    long long cycles = 2000000; /* half a millisecond and more */
+    plugmc_device_pointer x = memory(4000), large = memory((size_t)1 << 30);
+    plugmc_kernel *add = kernel("add"), *slow = kernel("slow");
+    plugmc_graph *graph = NULL;
+    gpu_share *shares = NULL;
+    assert_int_equal(services->graph_begin(&context), PLUGMC_OK);
+    services->launch(&context, add, blocks, threads, 0, (void *[]){&x, &y, &n});
+    assert_int_equal(services->graph_end(&context, &graph), PLUGMC_OK);
+    assert_int_equal(gpu_profile_begin(device), PLUGMC_OK);
+    for (int i = 0; i < 3; i++) {
+        services->launch(&context, slow, blocks, threads, 0, (void *[]){&x, &cycles});
+        services->launch(&context, add, blocks, threads, 0, (void *[]){&x, &y, &n});
+        services->fill(&context, large, 0, (size_t)1 << 30);
+        services->graph_launch(&context, graph);
+    }
+    assert_int_equal(gpu_profile_end(device, &shares, &count), PLUGMC_OK);
+    assert_int_equal(count, 3);
+    const char *const names[] = {"slow", "add", "graph"};
+    for (int i = 0; i < 3; i++) {
+        printf("%s: %lld launches, %.1f us, behind them %.1f us\n", shares[i].name,
+               (long long)shares[i].launches, 1e6 * shares[i].seconds, 1e6 * shares[i].behind);
+        assert_string_equal(shares[i].name, names[i]);
+        assert_int_equal(shares[i].launches, 3);
+        assert_true(shares[i].seconds > 0 && shares[i].behind >= 0);
+    }
+    assert_true(shares[0].seconds > 1.5e-3); /* three times half a millisecond */
+    assert_true(shares[1].seconds < 0.2 * shares[0].seconds);
+    assert_true(shares[1].behind > 3e-4); /* 3 GiB at less than 10 TB/s */
+    free(shares);
+    services->launch(&context, add, blocks, threads, 0, (void *[]){&x, &y, &n}); /* not looked at */
+    services->release(&context, x);
+    services->release(&context, large);
+}
+
 static void memory_is_not_taken_while_a_graph_is_recorded(void **state)
 {
     (void)state;
@@ -434,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_host_buffer_can_be_used_again_after_upload),
         cmocka_unit_test(a_kernel_asked_for_twice_is_the_same),
         cmocka_unit_test(a_graph_runs_its_launches_each_time),
+        cmocka_unit_test(a_profile_shows_where_the_time_goes),
         cmocka_unit_test(memory_is_not_taken_while_a_graph_is_recorded),
         cmocka_unit_test(a_kernel_may_have_more_shared_memory_than_48_kib),
         cmocka_unit_test(too_much_memory_is_refused_with_numbers),

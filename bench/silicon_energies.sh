@@ -1,0 +1,98 @@
+#!/bin/sh
+# Energies of silicon, 3 x 3 x 3 cells (216 electrons), in double precision against single, particle by
+# particle against quasi-simultaneous: tables IX and X of Y. Uejima, R. Maezono, J. Comput. Chem. 34,
+# 83 (2013), Hartree a primitive cell.
+#
+#     silicon_energies.sh FOLDER [STEPS] [WALKERS]
+#
+# FOLDER has si-3x3x3.bwfn.data.b1 and Si.pz-vbc.UPF (docs/vmc.md says how to make them). STEPS (10^6,
+# as in the paper) are sweeps of all WALKERS (16) together; every tenth is measured. PLUGMC is the
+# program; without it build/plugmc beside this folder, or plugmc in the path. Rows for a GPU are left
+# out where there is none; instead single precision runs on the CPU.
+#
+# The Jastrow factor is that of the electron gas of the same mean density, not optimised for silicon, so
+# the energy is higher than the paper's, and its error at the same number of steps larger. Decisions one
+# after the other (sequential) are exact; the paper's are simultaneous, which is biased.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+if [ $# -lt 1 ] || [ ! -r "$1/si-3x3x3.bwfn.data.b1" ] || [ ! -r "$1/Si.pz-vbc.UPF" ]; then
+    echo "usage: silicon_energies.sh FOLDER [STEPS] [WALKERS]: the folder must have" \
+         "si-3x3x3.bwfn.data.b1 and Si.pz-vbc.UPF" >&2
+    exit 2
+fi
+files=$(cd "$1" && pwd)
+steps=${2:-1000000} walkers=${3:-16}
+plugmc=${PLUGMC:-$here/../build/plugmc}
+[ -x "$plugmc" ] || plugmc=$(command -v plugmc) || {
+    echo "silicon_energies.sh: there is no plugmc: say where it is with PLUGMC=" >&2
+    exit 2
+}
+plugmc=$(cd "$(dirname "$plugmc")" && pwd)/$(basename "$plugmc")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+ln -s "$files/si-3x3x3.bwfn.data.b1" "$files/Si.pz-vbc.UPF" .
+sed 's/^nonlocal = .*/nonlocal = semilocal/' "$here/../examples/silicon-3x3x3.ini" >silicon.ini
+cat >>silicon.ini <<END
+
+[potential jastrow]
+like = 0.754 0.5091 0.3484 0.24 0.1647 0.1109 0.0713 0.0414
+unlike = 1.1279 0.6762 0.4234 0.2737 0.1799 0.1177 0.0743 0.0426
+END
+
+# run DEVICE PRECISION MOVER [--set ...]: PRECISION double or single; what it says is in `said`.
+run()
+{
+    device=$1 precision=$2 mover=$3
+    shift 3
+    table=$precision
+    [ "$precision" = double ] || table=float
+    "$plugmc" run silicon.ini --set run.device="$device" --set run.threads="$(nproc)" \
+        --set mover.plugin="$mover" --set mover.precision="$precision" \
+        --set "potential bspline_orbitals.precision=$table" --set run.output=out.h5 \
+        --set run.csv=out.csv "$@" >said 2>messages || {
+        cat messages >&2
+        exit 1
+    }
+}
+
+# row NAME DEVICE PRECISION MOVER [--set ...]: a line of table IX.
+row()
+{
+    name=$1
+    shift
+    start=$(date +%s)
+    run "$@" --set run.walkers="$walkers" --set run.sweeps=$((steps / walkers)) \
+        --set observable.period=10
+    printf '%-44s %-18s %6d s\n' "$name" \
+        "$(awk '$1 == "local_energy.energy" { print $2 }' said)" $(($(date +%s) - start))
+}
+
+# after_steps DEVICE PRECISION: the energy of one walker after 50 sweeps and one more.
+after_steps()
+{
+    run "$1" "$2" particle_by_particle --set run.walkers=1 --set run.sweeps=1 \
+        --set run.equilibrate=50 --set run.threads=1 --set mover.target_acceptance=0 --set observable.period=1
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "local_energy.energy") column = i }
+             NR == 2 { print $column }' out.csv
+}
+
+where=CPU device=cpu
+if "$plugmc" doctor | grep '^GPU' | grep -q 'sm_'; then where=GPU device=gpu; fi
+echo "# $("$plugmc" --version), $steps steps of $walkers walkers, every 10th measured"
+"$plugmc" doctor | grep -E '^(GPU|CPU)' | sed 's/^/# /'
+echo "# table X: the same walker after 51 sweeps"
+double=$(after_steps cpu double) single=$(after_steps $device single)
+echo "CPU/PbP, double                              $double"
+echo "$where/PbP, single                              $single"
+echo "relative difference                          $(awk -v a="$double" -v b="$single" \
+    'BEGIN { printf "%.2g", (b - a) / a }')"
+echo "# table IX: energy (error), time of the whole run"
+row "(0a) CPU/PbP, double" cpu double particle_by_particle
+row "(1)  $where/PbP, single" $device single particle_by_particle --set run.seed=217
+row "(0b) CPU/Q.S., double, simultaneous" cpu double quasi_simultaneous \
+    --set mover.acceptance=simultaneous --set run.seed=218
+row "     CPU/Q.S., double, sequential" cpu double quasi_simultaneous --set run.seed=219
+row "(2,3) $where/Q.S., single, simultaneous" $device single quasi_simultaneous \
+    --set mover.acceptance=simultaneous --set run.seed=220
+row "      $where/Q.S., single, sequential" $device single quasi_simultaneous --set run.seed=221
