@@ -160,6 +160,7 @@ static int time_table(benchmark *b, const char *name, bool there_is_a_gpu)
     putchar('\n');
     int code = find_unable(b, there_is_a_gpu);
     if (!code) print_head(b);
+    fflush(stdout);
     for (int c = 0; c < b->case_count && !code; c++) {
         timing all[MOST_SUBJECTS] = {0};
         for (int k = 0; k < b->subject_count && !code; k++) {

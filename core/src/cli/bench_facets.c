@@ -289,14 +289,14 @@ static int take_results(orbital_run *r)
     return code;
 }
 
-static int prepare_orbitals(simulation *sim, const bench_section *section, const subject *s,
-                            orbital_run *r)
+static int prepare_orbitals(const benchmark *b, simulation *sim, const bench_section *section,
+                            const subject *s, orbital_run *r)
 {
     r->potential = &sim->instances[0];
     const plugmc_orbitals *orbitals = r->potential->plugin->potential->orbitals;
     if (section->places && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC)
         return report_error(sim->report, EXIT_INPUT, sim->config.ini.path, 0,
-                            "[bench] places = %lld: random places need a periodic box",
+                            "[%s] places = %lld: random places need a periodic box", b->name,
                             (long long)section->places);
     r->on_device = sim->gpu && orbitals->on_device;
     r->one_by_one = s->one_by_one;
@@ -318,7 +318,7 @@ int bench_time_orbitals(const benchmark *b, const bench_case *c, subject *s, tim
     static orbital_run r;
     r = (orbital_run){0};
     int code = open_potential(b, c, s, &section, &sim, t);
-    if (!code) code = prepare_orbitals(&sim, &section, s, &r);
+    if (!code) code = prepare_orbitals(b, &sim, &section, s, &r);
     t->on_gpu = r.on_device;
     for (int32_t k = 0; k < r.species_count && !code; k++)
         t->particles += (long long)(r.points[k] / r.walkers);

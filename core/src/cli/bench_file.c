@@ -6,8 +6,8 @@
 
 static const plugmc_parameter bench_table[] = {
     PLUGMC_CHOICE_KEY(bench_section, time, "sweeps", "sweeps|total|orbitals",
-                      "what is timed: sweeps of movers; energies and forces of whole configurations; "
-                      "orbitals at the places of the particles"),
+                      "what is timed: sweeps of movers; energies and forces of whole "
+                      "configurations; orbitals at the places of the particles"),
     PLUGMC_TEXT_KEY(bench_section, vary, "",
                     "section.key that takes the values, or several with commas between them"),
     PLUGMC_TEXT_KEY(
@@ -205,7 +205,8 @@ static int check_labels(const benchmark *b, const ini_file *ini, const char *key
     while ((label = strsep(&rest, " \t")) && !code)
         if (*label && !find_section(ini, kind_of(&b->section), label))
             code = report_error(b->report, EXIT_INPUT, b->path, 0,
-                                "[%s] %s = %s: there is no [%s %s]", b->name, key, words, kind_of(&b->section), label);
+                                "[%s] %s = %s: there is no [%s %s]", b->name, key, words,
+                                kind_of(&b->section), label);
     free(copy);
     return code;
 }

@@ -285,7 +285,8 @@ static int choose_device(simulation *sim)
     const run_section *run = &sim->config.run;
     const instance *mover = sim->mover;
     const char *file = sim->config.ini.path, *name = mover ? mover->section->section->label : "";
-    const uint32_t needs = mover ? mover->plugin->mover->needs : PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU;
+    const uint32_t needs =
+        mover ? mover->plugin->mover->needs : PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU;
     const int line = mover ? mover->section->section->line : 0;
     if (run->device == DEVICE_GPU && !(needs & PLUGMC_RUNS_ON_GPU))
         return report_error(sim->report, EXIT_INPUT, file, line,
