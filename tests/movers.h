@@ -4,23 +4,18 @@
 #ifndef PLUGMC_TEST_MOVERS_H
 #define PLUGMC_TEST_MOVERS_H
 
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
+#include "open_plugin.h"
+#include "recorder.h"
 
-#include "plugmc/plugin.h"
-
-enum { BENCH_TERMS = 4, BENCH_SPECIES = 4, BENCH_BLOCKS = 256 };
+enum { BENCH_TERMS = 4, BENCH_SPECIES = 4 };
 
 typedef struct bench {
+    RECORDER; /* parameters of the terms among its blocks */
     plugmc_system system;
     plugmc_species species[BENCH_SPECIES];
     int64_t first[BENCH_SPECIES + 1];
     plugmc_term terms[BENCH_TERMS];
     plugmc_host host;
-    void *blocks[BENCH_BLOCKS]; /* given out by host.allocate, parameters of the terms */
-    int block_count, warnings;
-    char message[1024]; /* the last one of host.fail or host.warn */
 } bench;
 
 /* A mover with its parameters. */
@@ -29,43 +24,6 @@ typedef struct test_mover {
     const plugmc_mover *calls;
     void *instance;
 } test_mover;
-
-/* ---- The services of the host ---------------------------------------------------------------- */
-
-static inline int bench_fail(plugmc_context *context, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static inline int bench_fail(plugmc_context *context, int code, const char *format, ...)
-{
-    bench *b = (bench *)context;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(b->message, sizeof b->message, format, arguments);
-    va_end(arguments);
-    return code;
-}
-
-static inline void bench_warn(plugmc_context *context, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static inline void bench_warn(plugmc_context *context, const char *format, ...)
-{
-    bench *b = (bench *)context;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(b->message, sizeof b->message, format, arguments);
-    va_end(arguments);
-    b->warnings++;
-}
-
-static inline void *bench_allocate(plugmc_context *context, size_t bytes)
-{
-    bench *b = (bench *)context;
-    if (b->block_count == BENCH_BLOCKS) return NULL;
-    size_t rounded = (bytes + 63) / 64 * 64 + 64;
-    void *block = aligned_alloc(64, rounded);
-    if (!block) return NULL;
-    memset(block, 0, rounded);
-    return b->blocks[b->block_count++] = block;
-}
 
 /* Positions without cell lists. */
 static inline int bench_view(plugmc_context *context, const double *positions, int32_t on_device,
@@ -77,18 +35,6 @@ static inline int bench_view(plugmc_context *context, const double *positions, i
 }
 
 /* ---- Plugins and their parameters ------------------------------------------------------------ */
-
-/* Stays open until the process ends. */
-static inline const plugmc_plugin *open_plugin(const char *name)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.so", TEST_PLUGINS, name);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) fail_msg("%s", dlerror());
-    plugmc_entry *entry = (plugmc_entry *)dlsym(handle, "plugmc_plugin_entry");
-    if (!entry) fail_msg("%s has no entry", path);
-    return entry();
-}
 
 /* Number of a word in "one|other|third", or -1. */
 static inline int32_t number_of_choice(const char *choices, const char *word)
@@ -161,7 +107,7 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
                                 .species = b->species, .first = b->first, .terms = b->terms,
                                 .seed = seed, .threads = 1};
     b->host = (plugmc_host){.size = sizeof b->host, .abi_major = PLUGMC_ABI_MAJOR,
-                            .abi_minor = PLUGMC_ABI_MINOR, .context = (plugmc_context *)b,
+                            .abi_minor = PLUGMC_ABI_MINOR, .context = &b->context,
                             .fail = bench_fail, .warn = bench_warn, .allocate = bench_allocate,
                             .system = &b->system, .view = bench_view};
 }
@@ -246,7 +192,7 @@ static inline void mover_end(test_mover *mover)
 
 static inline void bench_end(bench *b)
 {
-    for (int i = 0; i < b->block_count; i++) free(b->blocks[i]);
+    recorder_free((recorder *)b);
 }
 
 /* [walkers][particles][3], to be freed. */

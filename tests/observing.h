@@ -5,12 +5,12 @@
 
 #include "testing.h"
 
-#include <dlfcn.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/parameters.h"
+#include "open_plugin.h"
 #include "system/system.h"
 
 /* Opaque to plugins, so the tests have their own. */
@@ -37,17 +37,6 @@ typedef struct bench {
     plugmc_cells cells;
     uint64_t random;
 } bench;
-
-static inline const plugmc_plugin *open_plugin(const char *name)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.so", TEST_PLUGINS, name);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) fail_msg("%s", dlerror());
-    plugmc_entry *entry = (plugmc_entry *)dlsym(handle, "plugmc_plugin_entry");
-    assert_non_null(entry);
-    return entry();
-}
 
 static inline int keep_failure(plugmc_context *c, int code, const char *format, ...)
 {

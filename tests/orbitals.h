@@ -5,20 +5,14 @@
 #define PLUGMC_TEST_ORBITALS_H
 
 #include <complex.h>
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "config/ini.h"
 #include "config/parameters.h"
-#include "gpu/nvrtc.h"
-#include "run/context.h"
+#include "open_plugin.h"
+#include "recorder.h"
 
-enum { BENCH_BLOCKS = 4096 };
-
-/* The context of the core comes first: on a GPU its services take it. */
 typedef struct orbital_bench {
-    plugmc_context context;
+    RECORDER;
     plugmc_host host;
     plugmc_system system;
     plugmc_species species[2];
@@ -27,59 +21,7 @@ typedef struct orbital_bench {
     const plugmc_plugin *plugin;
     const plugmc_orbitals *orbitals;
     void *instance;
-    void *blocks[BENCH_BLOCKS];
-    int block_count, warnings;
-    char message[2048]; /* the last failure or warning */
 } orbital_bench;
-
-static inline int bench_fail(plugmc_context *context, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static inline int bench_fail(plugmc_context *context, int code, const char *format, ...)
-{
-    orbital_bench *b = (orbital_bench *)context;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(b->message, sizeof b->message, format, arguments);
-    va_end(arguments);
-    return code;
-}
-
-static inline void bench_warn(plugmc_context *context, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static inline void bench_warn(plugmc_context *context, const char *format, ...)
-{
-    orbital_bench *b = (orbital_bench *)context;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(b->message, sizeof b->message, format, arguments);
-    va_end(arguments);
-    b->warnings++;
-}
-
-/* Refuses what no test needs, so that a plugin that believes a damaged file is seen. */
-static inline void *bench_allocate(plugmc_context *context, size_t bytes)
-{
-    orbital_bench *b = (orbital_bench *)context;
-    if (b->block_count == BENCH_BLOCKS || bytes > (size_t)1 << 32) return NULL;
-    size_t rounded = (bytes + 63) / 64 * 64 + 64;
-    void *block = aligned_alloc(64, rounded);
-    if (!block) return NULL;
-    memset(block, 0, rounded);
-    return b->blocks[b->block_count++] = block;
-}
-
-static inline const plugmc_plugin *bench_plugin(const char *name)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.so", TEST_PLUGINS, name);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        fprintf(stderr, "%s\n", dlerror());
-        abort();
-    }
-    plugmc_entry *entry = (plugmc_entry *)dlsym(handle, "plugmc_plugin_entry");
-    return entry ? entry() : NULL;
-}
 
 /* A periodic box with three vectors as rows; NULL: a sphere of radius 20. */
 static inline plugmc_box bench_box(const double vector[3][3])
@@ -130,7 +72,7 @@ static inline orbital_bench *bench_new(const double vector[3][3], int64_t up, in
 static inline void bench_free(orbital_bench *b)
 {
     if (b->plugin && b->plugin->release) b->plugin->release(b->instance);
-    for (int i = 0; i < b->block_count; i++) free(b->blocks[i]);
+    recorder_free((recorder *)b);
     free(b->instance);
     free(b);
 }
@@ -140,7 +82,7 @@ static inline int bench_try(orbital_bench *b, const char *plugin, const char *se
 {
     char text[8192];
     ini_file ini = {0};
-    b->plugin = bench_plugin(plugin);
+    b->plugin = open_plugin(plugin);
     b->orbitals = b->plugin->potential->orbitals;
     b->instance = calloc(1, b->plugin->instance_size);
     snprintf(text, sizeof text, "[potential orbitals]\n%s\n", settings);

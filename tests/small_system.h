@@ -5,11 +5,11 @@
 
 #include "testing.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "messages.h"
+#include "open_plugin.h"
 #include "system/geometry.h"
 #include "system/system.h"
 
@@ -27,17 +27,6 @@ typedef struct small {
     report report;
     double *positions; /* [walkers][particles][3] */
 } small;
-
-static inline const plugmc_plugin *open_plugin(const char *name)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.so", TEST_PLUGINS, name);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) fail_msg("%s", dlerror());
-    plugmc_entry *entry = (plugmc_entry *)dlsym(handle, "plugmc_plugin_entry");
-    assert_non_null(entry);
-    return entry();
-}
 
 /* One species A of n particles of diameter 1, one walker; the box is up to the test. */
 static inline small small_new(int dimension, int64_t n)

@@ -2,83 +2,7 @@
  * move; energies that are kept; resumption; how fast it is. Skipped without a GPU. */
 #include "testing.h"
 
-#include <time.h>
-
-#include "movers.h"
-#include "forces.h"
-#include "run/context.h"
-
-static gpu *device;
-static report messages;
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-typedef struct place {
-    bench b;
-    plugmc_context context;
-    test_mover mover;
-    int on_gpu;
-} place;
-
-/* Potentials and mover get the core's host, on the GPU or without one. */
-static void start(place *p, const char *mover, const char *settings, int on_gpu,
-                  const double *positions)
-{
-    bench *b = &p->b;
-    p->mover.plugin = open_plugin(mover);
-    p->mover.calls = p->mover.plugin->mover;
-    p->mover.instance = bench_allocate(b->host.context, p->mover.plugin->instance_size);
-    set_all(b, p->mover.plugin, p->mover.instance, settings);
-    p->on_gpu = on_gpu;
-    p->context = (plugmc_context){.report = &messages, .file = "test", .section = "test"};
-    if (on_gpu) {
-        p->context.gpu = device;
-        gpu_bind(device, &b->system, &messages);
-    }
-    b->host = context_host(&p->context, &b->system);
-    bench_expect(b, bench_prepare(b));
-    bench_expect(b, p->mover.plugin->prepare(p->mover.instance, &b->host));
-    mover_load(b, &p->mover, positions);
-}
-
-static void finish(place *p)
-{
-    context_release(&p->context);
-    bench_end(&p->b);
-}
-
-static size_t count_of(const bench *b)
-{
-    return (size_t)(3 * b->system.particles * b->system.walkers);
-}
-
-static void fetch(place *p, double *positions)
-{
-    const size_t bytes = count_of(&p->b) * sizeof(double);
-    const plugmc_gpu *services = p->b.host.gpu;
-    plugmc_device_pointer at;
-    if (!p->on_gpu) {
-        mover_store(&p->b, &p->mover, positions);
-        return;
-    }
-    assert_int_equal(services->allocate(p->b.host.context, bytes, &at), PLUGMC_OK);
-    bench_expect(&p->b,
-                 p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
-    assert_int_equal(services->download(p->b.host.context, positions, at, bytes), PLUGMC_OK);
-    assert_int_equal(services->release(p->b.host.context, at), PLUGMC_OK);
-}
-
-static plugmc_counts counts_of(place *p)
-{
-    plugmc_counts counts;
-    bench_expect(&p->b, p->mover.calls->counts(p->mover.instance, &p->b.host, &counts, 0));
-    return counts;
-}
+#include "place.h"
 
 /* ---- Ions ------------------------------------------------------------------------------------ */
 
@@ -213,26 +137,6 @@ static void trial_moves_a_second(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_chain_is_that_of_serial),
-        cmocka_unit_test(energies_are_kept_and_runs_resumed),
-        cmocka_unit_test(trial_moves_a_second),
-    };
-    char why[512];
-    int version;
-    if (gpu_count(&version, why) == 0) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("failed: %s\n", why);
-        return 1;
-    }
-    gpu_describe(stdout, device);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
-    return failed != 0;
-}
+GPU_TEST_MAIN(cmocka_unit_test(the_chain_is_that_of_serial),
+              cmocka_unit_test(energies_are_kept_and_runs_resumed),
+              cmocka_unit_test(trial_moves_a_second))

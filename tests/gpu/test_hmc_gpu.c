@@ -3,102 +3,7 @@
  * And structure_factor, whose waves are summed on the GPU. Skipped without a GPU. */
 #include "testing.h"
 
-#include <time.h>
-
-#include "movers.h"
-#include "forces.h"
-#include "run/context.h"
-
-static gpu *device;
-static report messages;
-
-/* The bench's own host makes parameters; from here on the core's does the rest, on the GPU. */
-static void onto_gpu(bench *b, plugmc_context *context)
-{
-    *context =
-        (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "test"};
-    gpu_bind(device, &b->system, &messages);
-    b->host = context_host(context, &b->system);
-    for (int t = 0; t < b->system.term_count; t++) b->terms[t].host = &b->host;
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void synchronize(bench *b)
-{
-    if (b->host.gpu) assert_int_equal(b->host.gpu->synchronize(b->host.context), PLUGMC_OK);
-}
-
-/* ---- A system on the CPU or on the GPU ------------------------------------------------------- */
-
-typedef struct place {
-    bench b;
-    plugmc_context context;
-    test_mover mover;
-    int on_gpu;
-} place;
-
-/* The mover over the potentials that are there. */
-static void start(place *p, const char *settings, int on_gpu, const double *positions)
-{
-    bench *b = &p->b;
-    p->mover.plugin = open_plugin("hmc");
-    p->mover.calls = p->mover.plugin->mover;
-    p->mover.instance = bench_allocate(b->host.context, p->mover.plugin->instance_size);
-    set_all(b, p->mover.plugin, p->mover.instance, settings);
-    p->on_gpu = on_gpu;
-    b->system.threads = 1;
-    if (on_gpu) {
-        onto_gpu(b, &p->context);
-    } else { /* with cells for the potentials */
-        p->context = (plugmc_context){.report = &messages, .file = "test", .section = "test"};
-        b->host = context_host(&p->context, &b->system);
-    }
-    bench_expect(b, bench_prepare(b));
-    bench_expect(b, p->mover.plugin->prepare(p->mover.instance, &b->host));
-    mover_load(b, &p->mover, positions);
-}
-
-static void finish(place *p)
-{
-    for (int t = 0; t < p->b.system.term_count; t++)
-        if (p->b.terms[t].plugin->release) p->b.terms[t].plugin->release(p->b.terms[t].instance);
-    context_release(&p->context);
-    bench_end(&p->b);
-}
-
-static size_t count_of(const bench *b)
-{
-    return (size_t)(3 * b->system.particles * b->system.walkers);
-}
-
-static void fetch(place *p, double *positions)
-{
-    const size_t bytes = count_of(&p->b) * sizeof(double);
-    const plugmc_gpu *services = p->b.host.gpu;
-    plugmc_device_pointer at;
-    if (!p->on_gpu) {
-        mover_store(&p->b, &p->mover, positions);
-        return;
-    }
-    assert_int_equal(services->allocate(p->b.host.context, bytes, &at), PLUGMC_OK);
-    bench_expect(&p->b,
-                 p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
-    assert_int_equal(services->download(p->b.host.context, positions, at, bytes), PLUGMC_OK);
-    assert_int_equal(services->release(p->b.host.context, at), PLUGMC_OK);
-}
-
-static plugmc_counts counts_of(place *p)
-{
-    plugmc_counts counts;
-    bench_expect(&p->b, p->mover.calls->counts(p->mover.instance, &p->b.host, &counts, 0));
-    return counts;
-}
+#include "place.h"
 
 static double energy_of(place *p)
 {
@@ -168,8 +73,8 @@ static void trajectories_are_those_of_the_cpu(void **state)
             double *at_first = bench_positions(&cpu.b), *r = bench_positions(&cpu.b),
                    *q = bench_positions(&cpu.b);
             bench_lattice(&cpu.b, shapes[k].side, 0.02, at_first);
-            start(&cpu, settings, 0, at_first);
-            start(&gpu, settings, 1, at_first);
+            start(&cpu, "hmc", settings, 0, at_first);
+            start(&gpu, "hmc", settings, 1, at_first);
             assert_close(energy_of(&gpu), energy_of(&cpu), 1e-10, 0);
             mover_sweep(&cpu.b, &cpu.mover, 0, 2);
             mover_sweep(&gpu.b, &gpu.mover, 0, 2);
@@ -197,8 +102,8 @@ static void trajectories_lead_back(void **state)
         begin_liquid(&other, &shapes[k]);
         double *r = bench_positions(&one.b), *q = bench_positions(&one.b);
         bench_lattice(&one.b, shapes[k].side, 0.02, r);
-        start(&one, "steps=12 time_step=0.008 check_reversal=yes", 1, r);
-        start(&other, "steps=12 time_step=0.008", 1, r);
+        start(&one, "hmc", "steps=12 time_step=0.008 check_reversal=yes", 1, r);
+        start(&other, "hmc", "steps=12 time_step=0.008", 1, r);
         gpu_bind(device, &one.b.system, &messages);
         mover_sweep(&one.b, &one.mover, 0, 40);
         mover_sweep(&other.b, &other.mover, 0, 1);
@@ -223,7 +128,7 @@ static void a_resumed_run_goes_on(void **state)
         begin_liquid(&later, &shapes[k]);
         double *r = bench_positions(&one.b), *middle = bench_positions(&one.b);
         bench_lattice(&one.b, shapes[k].side, 0.02, r);
-        start(&one, "length=0.08 time_step=0.01", 1, r);
+        start(&one, "hmc", "length=0.08 time_step=0.01", 1, r);
         mover_sweep(&one.b, &one.mover, 0, 5);
         bench_expect(&one.b, one.mover.calls->set_step(one.mover.instance, &one.b.host, 0.007));
         mover_sweep(&one.b, &one.mover, 5, 5);
@@ -231,7 +136,7 @@ static void a_resumed_run_goes_on(void **state)
         mover_save(&one.b, &one.mover, &archive);
         mover_sweep(&one.b, &one.mover, 10, 10);
         fetch(&one, r);
-        start(&later, "length=0.08 time_step=0.01", 1, middle);
+        start(&later, "hmc", "length=0.08 time_step=0.01", 1, middle);
         mover_restore(&later.b, &later.mover, &archive);
         mover_sweep(&later.b, &later.mover, 10, 10);
         fetch(&later, middle);
@@ -335,8 +240,8 @@ static void oscillators_are_exact(void **state)
         }
         r[i] = 10 + 0.5 * sum;
     }
-    start(&cpu, "time_step=0.13 steps=10 check_reversal=yes", 0, r);
-    start(&gpu, "time_step=0.13 steps=10 check_reversal=yes", 1, r);
+    start(&cpu, "hmc", "time_step=0.13 steps=10 check_reversal=yes", 0, r);
+    start(&gpu, "hmc", "time_step=0.13 steps=10 check_reversal=yes", 1, r);
     assert_close(energy_of(&gpu), energy_of(&cpu), 1e-12, 0);
     mover_sweep(&cpu.b, &cpu.mover, 0, 1);
     mover_sweep(&gpu.b, &gpu.mover, 0, 1);
@@ -398,8 +303,8 @@ static void molten_salt(void **state)
     begin_salt(&cpu);
     begin_salt(&gpu);
     place_salt(&cpu.b, r);
-    start(&cpu, "steps=5 time_step=0.05", 0, r);
-    start(&gpu, "steps=5 time_step=0.05", 1, r);
+    start(&cpu, "hmc", "steps=5 time_step=0.05", 0, r);
+    start(&gpu, "hmc", "steps=5 time_step=0.05", 1, r);
     printf("energy %.10g on the CPU, %.10g on the GPU\n", energy_of(&cpu), energy_of(&gpu));
     assert_close(energy_of(&gpu), energy_of(&cpu), 1e-6, 0);
     mover_sweep(&cpu.b, &cpu.mover, 0, 1);
@@ -411,7 +316,7 @@ static void molten_salt(void **state)
     finish(&cpu), finish(&gpu);
     begin_salt(&gpu);
     place_salt(&gpu.b, r);
-    start(&gpu, "steps=10 time_step=0.1 check_reversal=yes", 1, r);
+    start(&gpu, "hmc", "steps=10 time_step=0.1 check_reversal=yes", 1, r);
     mover_sweep(&gpu.b, &gpu.mover, 0, 20);
     printf("%d of %d accepted, all lead back\n", (int)counts_of(&gpu).accepted,
            (int)counts_of(&gpu).trials);
@@ -437,12 +342,12 @@ static void force_evaluations_a_second(void **state)
         double *r = bench_positions(&p.b);
         bench_lattice(&p.b, 64, 0, r);
         snprintf(settings, sizeof settings, "steps=50 time_step=0.002 precision=%s", precisions[k]);
-        start(&p, settings, 1, r);
+        start(&p, "hmc", settings, 1, r);
         mover_sweep(&p.b, &p.mover, 0, 20); /* melts */
-        synchronize(&p.b);
+        synchronize(&p);
         double begin = seconds();
         mover_sweep(&p.b, &p.mover, 20, 20);
-        synchronize(&p.b);
+        synchronize(&p);
         const double rate = 20 * 50 / (seconds() - begin);
         printf("262,144 Lennard-Jones particles, forces in %s: %.0f force evaluations/s; %d of %d "
                "accepted\n", precisions[k], rate, (int)counts_of(&p).accepted,
@@ -463,7 +368,6 @@ static void waves_are_those_of_the_cpu(void **state)
     double *r = NULL;
     for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
         bench b;
-        plugmc_context context;
         bench_begin(&b, 3, (double[3]){1, 1, 1}, 2, 5);
         bench_vectors(&b, (double[3][3]){{9, 0, 0}, {1, 8, 0}, {-1, 0.5, 9}});
         bench_species(&b, "A", 200, 0, 0);
@@ -475,7 +379,7 @@ static void waves_are_those_of_the_cpu(void **state)
             r = bench_positions(&b);
             bench_lattice(&b, 8, 0.2, r);
         }
-        if (on_gpu) onto_gpu(&b, &context);
+        onto_core(&b, on_gpu);
         bench_expect(&b, plugin->prepare(instance, &b.host));
         plugmc_view view = {.size = sizeof view, .positions = r};
         plugmc_device_pointer at = 0;
@@ -490,7 +394,7 @@ static void waves_are_those_of_the_cpu(void **state)
         length = 0;
         for (int i = 0; plugin->observable->quantity(instance, i, &q); i++) length += q.length;
         bench_expect(&b, plugin->observable->measure(instance, &b.host, &view, values[on_gpu]));
-        if (on_gpu) context_release(&context);
+        context_release(&b.context);
         bench_end(&b);
     }
     assert_true(length > 60);
@@ -498,30 +402,10 @@ static void waves_are_those_of_the_cpu(void **state)
     free(r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trajectories_are_those_of_the_cpu),
-        cmocka_unit_test(trajectories_lead_back),
-        cmocka_unit_test(a_resumed_run_goes_on),
-        cmocka_unit_test(oscillators_are_exact),
-        cmocka_unit_test(molten_salt),
-        cmocka_unit_test(force_evaluations_a_second),
-        cmocka_unit_test(waves_are_those_of_the_cpu),
-    };
-    char why[512];
-    int version;
-    if (gpu_count(&version, why) == 0) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("failed: %s\n", why);
-        return 1;
-    }
-    gpu_describe(stdout, device);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
-    return failed != 0;
-}
+GPU_TEST_MAIN(cmocka_unit_test(trajectories_are_those_of_the_cpu),
+              cmocka_unit_test(trajectories_lead_back),
+              cmocka_unit_test(a_resumed_run_goes_on),
+              cmocka_unit_test(oscillators_are_exact),
+              cmocka_unit_test(molten_salt),
+              cmocka_unit_test(force_evaluations_a_second),
+              cmocka_unit_test(waves_are_those_of_the_cpu))

@@ -3,13 +3,11 @@
  * without a GPU. */
 #include "testing.h"
 
+#include "on_gpu.h"
 #include "orbitals.h"
-
 #include "orbital_files.h"
-
 #include "../unit/scratch.h"
 
-static gpu *device;
 static char folder[] = "/tmp/plugmc-test-orbitals-gpu-XXXXXX";
 static const char silicon[] = TEST_DATA "/qmc/si-2x2x2.bwfn.data.b1";
 static const char diamond[] = TEST_DATA "/qmc/diamondC.pwscf.h5";
@@ -220,28 +218,11 @@ int main(void)
         cmocka_unit_test(analytic_orbitals_agree),
         cmocka_unit_test(evaluation_can_be_recorded_in_a_graph),
     };
-    char why[512];
-    int version;
-    report messages = {0};
-    nvrtc *compiler = nvrtc_open(why);
-    bool found = compiler && gpu_count(&version, why) > 0;
-    if (compiler) nvrtc_close(compiler); /* gpu_open chooses one for the driver */
-    if (!found) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
     if (!mkdtemp(folder)) return 1;
     setenv("PLUGMC_CACHE_DIR", folder, 1);
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("failed: %s\n", why);
-        remove_folder(folder);
-        return 1;
-    }
-    gpu_describe(stdout, device);
-    gpu_bind(device, NULL, &messages);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
+    const int without = device_open();
+    const int failed = without ? without : cmocka_run_group_tests(tests, NULL, NULL) != 0;
+    if (device) gpu_close(device);
     remove_folder(folder);
-    return failed != 0;
+    return failed;
 }

@@ -3,20 +3,7 @@
  * same, and how long it all takes. Skipped without a GPU. */
 #include "testing.h"
 
-#include <time.h>
-
-#include "movers.h"
-#include "run/context.h"
-
-static gpu *device;
-static report messages;
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "place.h"
 
 static double uniform(uint32_t index, uint32_t draw)
 {
@@ -30,7 +17,6 @@ typedef enum shape { BRICK, RECTANGLE, SPHERE, OBLIQUE, SHAPES } shape;
 
 typedef struct setup {
     bench b;
-    plugmc_context context;
     const plugmc_plugin *plugin;
     void *instance;
     plugmc_view view;
@@ -44,30 +30,16 @@ static void make_sphere(plugmc_box *box, double radius)
                         .volume = 4 * M_PI / 3 * radius * radius * radius};
 }
 
-static void make_oblique(plugmc_box *box)
-{
-    static const double v[3][3] = {{21, 0, 0}, {4, 19, 0}, {-3, 5, 22}};
-    memcpy(box->vector, v, sizeof v);
-    box->oblique = 1;
-    box->volume = v[0][0] * v[1][1] * v[2][2];
-    for (int i = 0; i < 3; i++) {
-        box->length[i] = sqrt(v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
-        for (int d = 0; d < 3; d++)
-            box->inverse[i][d] = (v[(d + 1) % 3][(i + 1) % 3] * v[(d + 2) % 3][(i + 2) % 3] -
-                                  v[(d + 1) % 3][(i + 2) % 3] * v[(d + 2) % 3][(i + 1) % 3]) /
-                                 box->volume;
-    }
-}
+static const double oblique[3][3] = {{21, 0, 0}, {4, 19, 0}, {-3, 5, 22}};
 
 static void begin(setup *s, shape shape, int64_t cations, int64_t anions, int walkers)
 {
     bench_begin(&s->b, shape == RECTANGLE ? 2 : 3, (double[3]){20, 22, 24}, walkers, 3);
-    for (int d = 0; d < 3; d++) {
-        s->b.system.box.vector[d][d] = s->b.system.box.length[d];
-        s->b.system.box.inverse[d][d] = 1 / s->b.system.box.length[d];
-    }
+    const double *l = s->b.system.box.length;
+    bench_vectors(&s->b, shape == OBLIQUE
+                             ? oblique
+                             : (const double[3][3]){{l[0], 0, 0}, {0, l[1], 0}, {0, 0, l[2]}});
     if (shape == SPHERE) make_sphere(&s->b.system.box, 12);
-    if (shape == OBLIQUE) make_oblique(&s->b.system.box);
     bench_species(&s->b, "cation", cations, 0, 3);
     bench_species(&s->b, "anion", anions, 0, -1);
     s->b.system.threads = 2;
@@ -98,19 +70,15 @@ static double *place_ions(const bench *b)
     return positions;
 }
 
-static void start(setup *s, const char *name, const char *settings, const double *positions,
-                  int on_gpu)
+static void start_observable(setup *s, const char *name, const char *settings,
+                             const double *positions, int on_gpu)
 {
     bench *b = &s->b;
-    const size_t bytes =
-        3 * (size_t)b->system.walkers * (size_t)b->system.particles * sizeof(double);
+    const size_t bytes = count_of(b) * sizeof(double);
     s->plugin = open_plugin(name);
     s->instance = bench_allocate(b->host.context, s->plugin->instance_size);
     set_parameters(s->plugin, s->instance, settings);
-    s->context = (plugmc_context){.report = &messages, .gpu = on_gpu ? device : NULL,
-                                  .file = "test", .section = name};
-    if (on_gpu) gpu_bind(device, &b->system, &messages);
-    b->host = context_host(&s->context, &b->system);
+    onto_core(b, on_gpu);
     bench_expect(b, s->plugin->prepare(s->instance, &b->host));
     if (on_gpu) {
         plugmc_device_pointer at;
@@ -131,12 +99,12 @@ static double *measure(setup *s)
     return values;
 }
 
-static void finish(setup *s)
+static void finish_observable(setup *s)
 {
     if (s->view.on_device)
         bench_expect(&s->b, s->b.host.gpu->release(s->b.host.context,
                                                    (uintptr_t)s->view.positions));
-    context_release(&s->context);
+    context_release(&s->b.context);
     bench_end(&s->b);
 }
 
@@ -162,10 +130,10 @@ static void histograms_are_those_of_the_cpu(void **state)
                                  shape == SPHERE ? " margin=6" : "");
                         begin(&s, shape, counts[n][0], counts[n][1], 1 + n % 2);
                         double *positions = place_ions(&s.b);
-                        start(&s, "charge_density", settings, positions, on_gpu);
+                        start_observable(&s, "charge_density", settings, positions, on_gpu);
                         values[on_gpu][method] = measure(&s);
                         bytes = (size_t)(s.width * s.b.system.walkers) * sizeof(double);
-                        finish(&s);
+                        finish_observable(&s);
                         free(positions);
                     }
                 for (size_t i = 0; i < bytes / sizeof(double); i++) sum += values[0][0][i];
@@ -204,10 +172,10 @@ static void energies_are_those_of_the_cpu(void **state)
                 begin(&s, shape, counts[n][0], counts[n][1], 2);
                 add_potentials(&s.b, shape == BRICK);
                 double *positions = place_ions(&s.b);
-                start(&s, "energy", "", positions, run > 0);
+                start_observable(&s, "energy", "", positions, run > 0);
                 values[run] = measure(&s);
                 width = s.width * s.b.system.walkers;
-                finish(&s);
+                finish_observable(&s);
                 free(positions);
             }
             assert_int_equal(width, 2 * 4);
@@ -223,7 +191,7 @@ static void energies_are_those_of_the_cpu(void **state)
 static double time_of(setup *s, const char *name, const char *settings, const double *positions,
                       double **values)
 {
-    start(s, name, settings, positions, 1);
+    start_observable(s, name, settings, positions, 1);
     free(measure(s)); /* the first one loads */
     const double begin = seconds();
     *values = measure(s);
@@ -246,7 +214,7 @@ static void a_million_ions(void **state)
         if (!positions) positions = place_ions(&s.b);
         time_of(&s, "charge_density", settings[method], positions, &values[method]);
         bytes = (size_t)s.width * sizeof(double);
-        finish(&s);
+        finish_observable(&s);
     }
     assert_memory_equal(values[0], values[1], bytes);
     for (int method = 0; method < 2; method++) free(values[method]);
@@ -255,7 +223,7 @@ static void a_million_ions(void **state)
     begin(&s, BRICK, 262144, 786432, 1);
     double *in_brick = place_ions(&s.b);
     time_of(&s, "charge_density", "method=all_pairs", in_brick, &values[0]);
-    finish(&s);
+    finish_observable(&s);
     free(in_brick);
     free(values[0]);
 
@@ -264,31 +232,11 @@ static void a_million_ions(void **state)
     bench_potential(&s.b, "coulomb", "bjerrum_length=7.117");
     const double taken = time_of(&s, "energy", "", positions, &values[0]);
     printf("energy %.12g kT an ion, %.3g pairs/s\n", values[0][0], 0.5 * pow(1048576, 2) / taken);
-    finish(&s);
+    finish_observable(&s);
     free(values[0]);
     free(positions);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(histograms_are_those_of_the_cpu),
-        cmocka_unit_test(energies_are_those_of_the_cpu),
-        cmocka_unit_test(a_million_ions),
-    };
-    char why[512];
-    int version;
-    if (gpu_count(&version, why) == 0) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("failed: %s\n", why);
-        return 1;
-    }
-    gpu_describe(stdout, device);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
-    return failed != 0;
-}
+GPU_TEST_MAIN(cmocka_unit_test(histograms_are_those_of_the_cpu),
+              cmocka_unit_test(energies_are_those_of_the_cpu),
+              cmocka_unit_test(a_million_ions))

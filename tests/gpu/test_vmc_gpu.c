@@ -3,80 +3,13 @@
  * fast it is. Skipped without a GPU. */
 #include "testing.h"
 
-#include <time.h>
-
+#include "place.h"
 #include "quantum.h"
-#include "run/context.h"
-
-static gpu *device;
-static report messages;
 
 static const char jastrow[] = "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
                               "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017; u_cutoff=1.9; "
                               "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.07 -0.04 -0.02; chi_cutoff=1.9; "
                               "ions=0.3 0.4 0.5 2.5 2.6 2.7";
-
-/* A system on the CPU or on the GPU. */
-typedef struct place {
-    bench b;
-    plugmc_context context;
-    test_orbitals orbitals;
-    test_mover mover;
-    int on_gpu;
-} place;
-
-static void onto_gpu(place *p)
-{
-    bench *b = &p->b;
-    p->context =
-        (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "test"};
-    gpu_bind(device, &b->system, &messages);
-    b->host = context_host(&p->context, &b->system);
-    for (int t = 0; t < b->system.term_count; t++) b->terms[t].host = &b->host;
-    p->orbitals.host = &b->host;
-}
-
-static void start(place *p, const char *name, const char *settings, int on_gpu,
-                  const double *positions)
-{
-    bench *b = &p->b;
-    p->mover.plugin = open_plugin(name);
-    p->mover.calls = p->mover.plugin->mover;
-    p->mover.instance = bench_allocate(b->host.context, p->mover.plugin->instance_size);
-    set_parameters(p->mover.plugin, p->mover.instance, settings);
-    p->on_gpu = on_gpu;
-    if (on_gpu) onto_gpu(p);
-    bench_expect(b, p->mover.plugin->prepare(p->mover.instance, &b->host));
-    mover_load(b, &p->mover, positions);
-}
-
-static void finish(place *p)
-{
-    mover_end(&p->mover);
-    if (p->on_gpu) context_release(&p->context);
-    bench_end(&p->b);
-}
-
-static size_t bytes_of(const bench *b)
-{
-    return (size_t)(3 * b->system.particles * b->system.walkers) * sizeof(double);
-}
-
-static void fetch(place *p, double *positions)
-{
-    const plugmc_gpu *services = p->b.host.gpu;
-    plugmc_device_pointer at;
-    if (!p->on_gpu) {
-        mover_store(&p->b, &p->mover, positions);
-        return;
-    }
-    assert_int_equal(services->allocate(p->b.host.context, bytes_of(&p->b), &at), PLUGMC_OK);
-    bench_expect(&p->b,
-                 p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
-    assert_int_equal(services->download(p->b.host.context, positions, at, bytes_of(&p->b)),
-                     PLUGMC_OK);
-    assert_int_equal(services->release(p->b.host.context, at), PLUGMC_OK);
-}
 
 /* ---- The chain ------------------------------------------------------------------------------- */
 
@@ -84,6 +17,8 @@ typedef struct chain {
     const char *mover, *settings;
     int orbitals, up, down, oblique, jastrow;
 } chain;
+
+static test_orbitals orbitals; /* of the one place there is at a time */
 
 enum { BOX_RECTANGULAR, BOX_OBLIQUE, BOX_SPHERE, WALKERS = 3 };
 
@@ -100,8 +35,9 @@ static void begin(place *p, const chain *c)
     }
     bench_species(b, "up", c->up, 0, -1);
     if (c->down) bench_species(b, "down", c->down, 0, -1);
-    fill_waves(&p->orbitals, b, c->orbitals, c->up > c->down ? c->up : c->down);
-    add_orbitals(b, &p->orbitals);
+    fill_waves(&orbitals, b, c->orbitals, c->up > c->down ? c->up : c->down);
+    orbitals.host = &b->host;
+    add_orbitals(b, &orbitals);
     if (c->jastrow) quantum_term(b, "jastrow", jastrow, 1);
 }
 
@@ -134,7 +70,7 @@ static void the_chain_is_that_of_the_cpu(void **state)
             static place p;
             begin(&p, &chains[k]);
             double *from = random_positions(&p.b, 5);
-            for (size_t i = 0; i < bytes_of(&p.b) / 8 && chains[k].oblique == BOX_SPHERE; i++)
+            for (size_t i = 0; i < count_of(&p.b) && chains[k].oblique == BOX_SPHERE; i++)
                 from[i] = 0.4 * (from[i] - 2);
             start(&p, chains[k].mover, chains[k].settings, on_gpu, from);
             mover_sweep(&p.b, &p.mover, 0, 4);
@@ -147,7 +83,7 @@ static void the_chain_is_that_of_the_cpu(void **state)
                 &p.b, p.mover.calls->running_energy(p.mover.instance, &p.b.host, energy[on_gpu]));
             if (on_gpu) {
                 double worst = 0;
-                for (size_t i = 0; i < bytes_of(&p.b) / 8; i++)
+                for (size_t i = 0; i < count_of(&p.b); i++)
                     worst = fmax(worst, fabs(x[1][i] - x[0][i]));
                 printf("%s, %s: %llu of %llu accepted, %llu on the CPU; positions within %.1g\n",
                        chains[k].mover, chains[k].settings, (unsigned long long)counts[1].accepted,
@@ -211,7 +147,7 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
     mover_restore(&q.b, &q.mover, &archive);
     mover_sweep(&q.b, &q.mover, 13, 9);
     fetch(&q, y);
-    assert_memory_equal(x, y, bytes_of(&q.b));
+    assert_memory_equal(x, y, count_of(&q.b) * sizeof *x);
     archive_end(&archive);
     free(x), free(y);
     finish(&q);
@@ -233,13 +169,6 @@ static void dependent_orbitals_are_refused(void **state)
 
 /* ---- Speed ----------------------------------------------------------------------------------- */
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Sweeps of 64 walkers of 2 n electrons in plane waves of the plugin, with a Jastrow factor;
  * nothing hangs on the figures that are printed. PLUGMC_VMC_SPEED asks for it. */
 static void sweeps_of_many_electrons(void **state)
@@ -256,56 +185,30 @@ static void sweeps_of_many_electrons(void **state)
         quantum_begin(&p.b, length, 64, 1);
         bench_species(&p.b, "up", n, 0, -1);
         bench_species(&p.b, "down", n, 0, -1);
-        plugmc_term *waves = quantum_term(&p.b, "plane_waves", "", 1);
+        quantum_term(&p.b, "plane_waves", "", 1);
         quantum_term(&p.b, "jastrow", "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
                                       "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017", 1);
         double *x = random_positions(&p.b, 5);
-        p.context =
-            (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "t"};
-        p.orbitals = (test_orbitals){0};
-        onto_gpu(&p);
-        bench_expect(&p.b, waves->plugin->prepare(waves->instance, &p.b.host));
         snprintf(all, sizeof all, "step=1 refresh=1000000 %s", settings[k % 3]);
-        p.mover.plugin = open_plugin("quasi_simultaneous");
-        p.mover.calls = p.mover.plugin->mover;
-        p.mover.instance = calloc(1, p.mover.plugin->instance_size);
-        p.on_gpu = 1;
-        set_parameters(p.mover.plugin, p.mover.instance, all);
-        bench_expect(&p.b, p.mover.plugin->prepare(p.mover.instance, &p.b.host));
+        start(&p, "quasi_simultaneous", all, 1, x);
         double begin = seconds();
         mover_load(&p.b, &p.mover, x);
+        synchronize(&p);
         const double loading = seconds() - begin;
         mover_sweep(&p.b, &p.mover, 0, 2);
-        p.b.host.gpu->synchronize(p.b.host.context);
+        synchronize(&p);
         begin = seconds();
         mover_sweep(&p.b, &p.mover, 2, 10);
-        p.b.host.gpu->synchronize(p.b.host.context);
+        synchronize(&p);
         printf("%d electrons, %s: %.3f ms a sweep and walker; matrices anew %.3f ms\n", 2 * n,
                settings[k % 3], (seconds() - begin) / 10 / 64 * 1e3, loading / 64 * 1e3);
         free(x);
-        mover_end(&p.mover);
-        free(p.mover.instance);
-        context_release(&p.context);
-        bench_end(&p.b);
+        finish(&p);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_chain_is_that_of_the_cpu),
-        cmocka_unit_test(orbitals_in_single_precision_keep_ln_psi_to_it),
-        cmocka_unit_test(a_resumed_chain_is_the_one_never_stopped),
-        cmocka_unit_test(dependent_orbitals_are_refused),
-        cmocka_unit_test(sweeps_of_many_electrons),
-    };
-    char why[512];
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("SKIPPED: %s\n", why);
-        return 77;
-    }
-    int failed = cmocka_run_group_tests(tests, NULL, NULL) != 0;
-    gpu_close(device);
-    return failed;
-}
+GPU_TEST_MAIN(cmocka_unit_test(the_chain_is_that_of_the_cpu),
+              cmocka_unit_test(orbitals_in_single_precision_keep_ln_psi_to_it),
+              cmocka_unit_test(a_resumed_chain_is_the_one_never_stopped),
+              cmocka_unit_test(dependent_orbitals_are_refused),
+              cmocka_unit_test(sweeps_of_many_electrons))

@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "movers.h"
+#include "forces.h"
 
 typedef struct ewald {
     const plugmc_plugin *plugin;
@@ -13,30 +14,10 @@ typedef struct ewald {
 
 /* ---- A box and the potential in it ----------------------------------------------------------- */
 
-static void set_vectors(bench *b, const double v[3][3])
-{
-    plugmc_box *box = &b->system.box;
-    double cross[3][3];
-    for (int d = 0; d < 3; d++)
-        for (int e = 0; e < 3; e++)
-            cross[d][e] = v[(d + 1) % 3][(e + 1) % 3] * v[(d + 2) % 3][(e + 2) % 3] -
-                          v[(d + 1) % 3][(e + 2) % 3] * v[(d + 2) % 3][(e + 1) % 3];
-    box->volume = v[0][0] * cross[0][0] + v[0][1] * cross[0][1] + v[0][2] * cross[0][2];
-    box->oblique = 0;
-    for (int d = 0; d < 3; d++) {
-        box->length[d] = sqrt(v[d][0] * v[d][0] + v[d][1] * v[d][1] + v[d][2] * v[d][2]);
-        for (int e = 0; e < 3; e++) {
-            box->vector[d][e] = v[d][e];
-            box->inverse[e][d] = cross[d][e] / box->volume;
-            box->oblique |= d != e && v[d][e] != 0;
-        }
-    }
-}
-
 static void begin_box(bench *b, const double v[3][3])
 {
     bench_begin(b, 3, (double[3]){1, 1, 1}, 1, 7);
-    set_vectors(b, v);
+    bench_vectors(b, v);
 }
 
 static void begin_cube(bench *b, double edge)
@@ -63,7 +44,7 @@ static ewald new_ewald(bench *b, const char *settings)
     return e;
 }
 
-static plugmc_view view_of(const double *positions)
+static plugmc_view view_at(const double *positions)
 {
     return (plugmc_view){.size = sizeof(plugmc_view), .positions = positions};
 }
@@ -110,7 +91,7 @@ static double pairs(const bench *b, const ewald *e, const double *positions, dou
 static double waves(const ewald *e, const double *positions, double *forces, double virial[3])
 {
     double energy = 0;
-    plugmc_view view = view_of(positions);
+    plugmc_view view = view_at(positions);
     plugmc_total_request request = {sizeof request, &view, &energy, forces, virial};
     assert_int_equal(e->total->energy(e->instance, &request), PLUGMC_OK);
     return energy;
@@ -490,7 +471,7 @@ static void kept_energy_after_many_moves(void **state)
     int64_t rejected = 0;
     double r[36];
     random_positions(&b, &sequence, r);
-    plugmc_view view = view_of(r);
+    plugmc_view view = view_at(r);
     assert_int_equal(e.total->start(e.instance, &view), PLUGMC_OK);
     double kept = waves(&e, r, NULL, NULL), to[3], change, before;
     for (int m = 0; m < MOVES; m++) {
@@ -632,7 +613,7 @@ static void positions_that_are_not_numbers(void **state)
     bench_species(&b, "ion", 2, 0, 1);
     ewald e = new_ewald(&b, "bjerrum_length=1");
     double r[6] = {1, 1, 1, 2, NAN, 2}, energy = 0;
-    plugmc_view view = view_of(r);
+    plugmc_view view = view_at(r);
     plugmc_total_request request = {sizeof request, &view, &energy, NULL, NULL};
     assert_int_not_equal(e.total->energy(e.instance, &request), PLUGMC_OK);
     assert_non_null(strstr(b.message, "particle 1 of walker 0"));

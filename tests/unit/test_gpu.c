@@ -7,12 +7,10 @@
 
 #include "scratch.h"
 #include "fused_system.h"
-#include "gpu/nvrtc.h"
+#include "on_gpu.h"
 #include "run/context.h"
 #include "system/system.h"
 
-static gpu *device;
-static report messages;
 static plugmc_context context;
 static const plugmc_gpu *services;
 
@@ -484,30 +482,17 @@ int main(void)
         cmocka_unit_test(cells_of_two_ranges_live_side_by_side),
         cmocka_unit_test(a_kernel_that_crashes_is_named_once),
     };
-    char why[512], folder[] = "/tmp/plugmc-test-gpu-XXXXXX";
-    int version;
-    nvrtc *compiler = nvrtc_open(why);
-    bool found = compiler && gpu_count(&version, why) > 0;
-    if (compiler) nvrtc_close(compiler); /* gpu_open chooses one for the driver */
-    if (!found) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
+    char folder[] = "/tmp/plugmc-test-gpu-XXXXXX";
     if (!mkdtemp(folder)) return 1;
     setenv("PLUGMC_CACHE_DIR", folder, 1);
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("failed: %s\n", why);
-        remove_folder(folder);
-        return 1;
+    const int without = device_open();
+    if (!without) {
+        context = (plugmc_context){.report = &messages, .gpu = device, .file = "sim.ini",
+                                   .line = 7, .section = "mover test"};
+        services = gpu_services(device);
     }
-    gpu_describe(stdout, device);
-    context = (plugmc_context){.report = &messages, .gpu = device, .file = "sim.ini", .line = 7,
-                               .section = "mover test"};
-    services = gpu_services(device);
-    gpu_bind(device, NULL, &messages);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
+    const int failed = without ? without : cmocka_run_group_tests(tests, NULL, NULL) != 0;
+    if (device) gpu_close(device);
     remove_folder(folder);
-    return failed != 0;
+    return failed;
 }

@@ -2,6 +2,7 @@
  * GPU; skipped without NVRTC. */
 #include "testing.h"
 
+#include "gpu/nvrtc.h"
 #include "orbitals.h"
 
 #include "orbital_files.h"

@@ -1,0 +1,21 @@
+/* A plugin from the folder of the build, without the core's loader. Include after testing.h. */
+#ifndef PLUGMC_OPEN_PLUGIN_H
+#define PLUGMC_OPEN_PLUGIN_H
+
+#include <dlfcn.h>
+
+#include "plugmc/plugin.h"
+
+/* Stays open until the process ends. */
+static inline const plugmc_plugin *open_plugin(const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.so", TEST_PLUGINS, name);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) fail_msg("%s", dlerror());
+    plugmc_entry *entry = (plugmc_entry *)dlsym(handle, "plugmc_plugin_entry");
+    if (!entry) fail_msg("%s has no entry", path);
+    return entry();
+}
+
+#endif
