@@ -2,25 +2,17 @@
  * and on the GPU. */
 
 /* cos and sin of 2 pi n.s for the orbitals of one wave. */
-typedef struct plane_wave {
+typedef struct orbital {
     int32_t n[3];   /* G = sum_d n_d b_d, b the reciprocal vectors of the box */
     int32_t sine;   /* 0: cosine */
     double g[3];    /* 1/length */
     double square;  /* of g */
     double factor;  /* sqrt(2), or 1 for the constant: the mean of the square is 1 */
-} plane_wave;
-
-typedef struct plane_task {
-    double inverse[3][3];    /* of the box */
-    const plane_wave *waves; /* [orbitals] */
-    const double *positions; /* [points][3] */
-    int64_t points, orbitals, pitch;
-    void *values, *gradients, *laplacians;
-} plane_task;
+} orbital;
 
 /* out: value, gradient, Laplacian. */
-PLUGMC_FN void plane_orbital(const plane_wave *w, const double inverse[3][3], const double *r,
-                             double out[5])
+PLUGMC_FN void orbital_values(const orbital *w, const double inverse[3][3], const double *r,
+                              double out[5])
 {
     double turns = 0;
     for (int d = 0; d < 3; d++)
@@ -32,21 +24,3 @@ PLUGMC_FN void plane_orbital(const plane_wave *w, const double inverse[3][3], co
     for (int e = 0; e < 3; e++) out[1 + e] = slope * w->g[e];
     out[4] = -w->square * value;
 }
-
-#ifdef __CUDACC_RTC__
-/* One thread an orbital of a point. */
-extern "C" __global__ void orbitals(const __grid_constant__ plane_task task)
-{
-    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t point = i / task.orbitals, l = i - point * task.orbitals;
-    double v[5];
-    if (point >= task.points) return;
-    plane_orbital(task.waves + l, task.inverse, task.positions + 3 * point, v);
-    const int64_t at = point * task.pitch + l;
-    if (task.values) ((real *)task.values)[at] = (real)v[0];
-    if (task.gradients)
-        for (int e = 0; e < 3; e++)
-            ((real *)task.gradients)[(3 * point + e) * task.pitch + l] = (real)v[1 + e];
-    if (task.laplacians) ((real *)task.laplacians)[at] = (real)v[4];
-}
-#endif

@@ -7,99 +7,24 @@
  * as many as it has particles. Lengths are bohr.
  */
 #include <math.h>
-#include <string.h>
 
 #include <plugmc/plugin.h>
 
-#include PLUGMC_KERNEL_FILE
+#include "slater_orbitals.cu"
 
-PLUGMC_EMBED(slater_kernel, PLUGMC_KERNEL_FILE);
+#include "by_formula.h"
 
 typedef struct slater_orbitals {
+    formulas formulas;
     plugmc_list nuclei, zeta, on; /* parameters */
-
-    const plugmc_host *host;
-    slater_orbital *orbitals; /* [count] */
-    int64_t count;
-    plugmc_device_pointer device_orbitals;
-    plugmc_kernel *kernels[2]; /* results in float, double */
     plugmc_ions ions;
 } slater_orbitals;
-
-/* ---- Evaluation ---------------------------------------------------------------------------- */
-
-static int64_t count(const void *instance, int32_t species)
-{
-    const plugmc_system *system = ((const slater_orbitals *)instance)->host->system;
-    return species >= 0 && species < system->species_count ? system->species[species].count : 0;
-}
-
-static int32_t complex_valued(const void *instance)
-{
-    (void)instance;
-    return 0;
-}
 
 static int ions(const void *instance, plugmc_ions *out)
 {
     *out = ((const slater_orbitals *)instance)->ions;
     return PLUGMC_OK;
 }
-
-static void put(void *out, int32_t real_size, int64_t i, double value)
-{
-    if (!out) return;
-    if (real_size == sizeof(float))
-        ((float *)out)[i] = (float)value;
-    else
-        ((double *)out)[i] = value;
-}
-
-static void evaluate_on_host(const slater_orbitals *p, const plugmc_orbital_request *q, int64_t n)
-{
-    for (int64_t i = 0; i < q->points; i++)
-        for (int64_t l = 0; l < n; l++) {
-            double v[5];
-            slater_values(p->orbitals + l, q->positions + 3 * i, v);
-            put(q->values, q->real_size, i * q->pitch + l, v[0]);
-            for (int e = 0; e < 3; e++)
-                put(q->gradients, q->real_size, (3 * i + e) * q->pitch + l, v[1 + e]);
-            put(q->laplacians, q->real_size, i * q->pitch + l, v[4]);
-        }
-}
-
-static int evaluate_on_device(const slater_orbitals *p, const plugmc_orbital_request *q, int64_t n)
-{
-    const plugmc_host *host = p->host;
-    slater_task task = {.orbitals = (const slater_orbital *)(uintptr_t)p->device_orbitals,
-                        .positions = q->positions,
-                        .points = q->points,
-                        .count = n,
-                        .pitch = q->pitch,
-                        .values = q->values,
-                        .gradients = q->gradients,
-                        .laplacians = q->laplacians};
-    const uint32_t grid[3] = {(uint32_t)((q->points * n + 127) / 128), 1, 1};
-    const uint32_t block[3] = {128, 1, 1};
-    return host->gpu->launch(host->context, p->kernels[q->real_size == sizeof(double)], grid, block,
-                             0, (void *[]){&task});
-}
-
-static int evaluate(void *instance, const plugmc_orbital_request *q)
-{
-    const slater_orbitals *p = instance;
-    const int64_t n = count(instance, q->species);
-    if (n == 0 || q->pitch < n || (q->on_device && !p->host->gpu))
-        return p->host->fail(p->host->context, PLUGMC_ERROR_STATE,
-                             "orbitals of species %d are asked for with a pitch of %lld",
-                             q->species, (long long)q->pitch);
-    if (q->points <= 0) return PLUGMC_OK;
-    if (q->on_device) return evaluate_on_device(p, q, n);
-    evaluate_on_host(p, q, n);
-    return PLUGMC_OK;
-}
-
-/* ---- Preparation --------------------------------------------------------------------------- */
 
 static int configure(void *instance, const plugmc_host *host)
 {
@@ -152,7 +77,7 @@ static int prepare_ions(slater_orbitals *p, const plugmc_host *host)
 }
 
 /* Each orbital must be gone at the edge of the sphere, which cuts it off. */
-static int check_sphere(const slater_orbitals *p, const plugmc_host *host)
+static int check_sphere(const formulas *f, const plugmc_host *host)
 {
     const plugmc_box *box = &host->system->box;
     if (box->domain != PLUGMC_DOMAIN_SPHERE || box->dimension != 3)
@@ -160,67 +85,44 @@ static int check_sphere(const slater_orbitals *p, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "atoms are in open space: [box] dimension = 3, shape = sphere with a large "
             "radius");
-    for (int64_t l = 0; l < p->count; l++) {
-        const double *c = p->orbitals[l].centre;
+    for (int64_t l = 0; l < f->count; l++) {
+        const double *c = f->orbitals[l].centre;
         double from_edge = box->radius - sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
-        if (!(p->orbitals[l].zeta * from_edge > 12))
+        if (!(f->orbitals[l].zeta * from_edge > 12))
             host->warn(
                 host->context,
                 "the sphere of radius %g cuts off orbital %lld, which falls only to exp(-%.2g) "
                 "at its edge",
-                box->radius, (long long)l + 1, p->orbitals[l].zeta * from_edge);
+                box->radius, (long long)l + 1, f->orbitals[l].zeta * from_edge);
     }
     return PLUGMC_OK;
-}
-
-static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
-{
-    (void)instance, (void)host;
-    *out = (plugmc_kernel_text){.size = sizeof *out,
-                                .name = "slater_orbitals.cu",
-                                .text = slater_kernel,
-                                .double_precision = index == 1,
-                                .contract = 1};
-    return index < 2;
-}
-
-static int prepare_device(slater_orbitals *p, const plugmc_host *host)
-{
-    const size_t bytes = (size_t)p->count * sizeof *p->orbitals;
-    int code = host->gpu->allocate(host->context, bytes, &p->device_orbitals);
-    if (!code) code = host->gpu->upload(host->context, p->device_orbitals, p->orbitals, bytes);
-    for (int i = 0; i < 2 && !code; i++) {
-        plugmc_kernel_text text;
-        kernel_text(p, host, i, &text);
-        code = host->gpu->kernel(host->context, &text, "orbitals", &p->kernels[i]);
-    }
-    return code;
 }
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     slater_orbitals *p = instance;
+    formulas *f = &p->formulas;
     const plugmc_system *system = host->system;
-    p->host = host;
-    p->count = p->zeta.count;
+    f->host = host;
+    f->count = p->zeta.count;
     for (int32_t s = 0; s < system->species_count; s++)
-        if (system->species[s].count > p->count)
+        if (system->species[s].count > f->count)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "species '%s' has %lld electrons, but zeta gives only %lld orbitals",
                               system->species[s].name, (long long)system->species[s].count,
-                              (long long)p->count);
-    p->orbitals = host->allocate(host->context, (size_t)p->count * sizeof *p->orbitals);
-    if (!p->orbitals)
+                              (long long)f->count);
+    f->orbitals = host->allocate(host->context, (size_t)f->count * sizeof *f->orbitals);
+    if (!f->orbitals)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for orbitals");
-    for (int64_t l = 0; l < p->count; l++) {
+    for (int64_t l = 0; l < f->count; l++) {
         const int32_t nucleus = p->on.count ? (int32_t)p->on.values[l] - 1 : 0;
         for (int e = 0; e < 3; e++)
-            p->orbitals[l].centre[e] = (double)p->nuclei.values[4 * nucleus + e];
-        p->orbitals[l].zeta = (double)p->zeta.values[l];
+            f->orbitals[l].centre[e] = (double)p->nuclei.values[4 * nucleus + e];
+        f->orbitals[l].zeta = (double)p->zeta.values[l];
     }
-    int code = check_sphere(p, host);
+    int code = check_sphere(f, host);
     if (!code) code = prepare_ions(p, host);
-    return code || !host->gpu ? code : prepare_device(p, host);
+    return code ? code : formulas_prepare(f, host);
 }
 
 static const plugmc_parameter table[] = {
@@ -233,9 +135,9 @@ static const plugmc_parameter table[] = {
 
 static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
                                          .on_device = 1,
-                                         .count = count,
-                                         .complex_valued = complex_valued,
-                                         .evaluate = evaluate,
+                                         .count = formulas_count,
+                                         .complex_valued = formulas_complex,
+                                         .evaluate = formulas_evaluate,
                                          .ions = ions};
 
 static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
@@ -245,4 +147,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "slater_orbitals",
               .reference = "Slater, Phys. Rev. 36, 57 (1930)",
               .instance_size = sizeof(slater_orbitals), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .configure = configure,
-              .potential = &potential, .prepare = prepare, .kernel_text = kernel_text)
+              .potential = &potential, .prepare = prepare, .kernel_text = formulas_kernel_text)
