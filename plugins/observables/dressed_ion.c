@@ -431,14 +431,10 @@ static const plugmc_parameter table[] = {
                     "to here; 0: 8 Debye lengths, or r_max if that is less"),
     PLUGMC_INTEGER_KEY(dressed_ion, terms, "1", 1, 2, "",
                        "exponentials in a tail: exp(-kappa_R r), and exp(-2 kappa_R r) if 2"),
-    PLUGMC_REAL_KEY(dressed_ion, r_max, "0", 0, 1e300, "length",
-                    "largest distance; 0: fit_to, or half the smallest edge of a periodic box"),
-    PLUGMC_INTEGER_KEY(dressed_ion, bins, "240", 1, 100000, "", "bins of each function"),
-    PLUGMC_REAL_KEY(dressed_ion, margin, "0", 0, 1e300, "length",
-                    "sphere: ions this near to its surface are no references; 0: 10 Debye lengths, "
-                    "or r_max if that is more"),
-    PLUGMC_CHOICE_KEY(dressed_ion, method, "auto", PAIR_METHODS,
-                      "how pairs are found; auto: in cells where r_max is small, else all pairs"),
+    PAIR_HISTOGRAM_KEYS(dressed_ion, "fit_to, or half the smallest distance between faces of a periodic "
+                        "box", "240",
+                        "ions this near to its surface are no references; 0: 10 Debye lengths, or "
+                        "r_max if that is more"),
 };
 
 static const plugmc_observable observable = {

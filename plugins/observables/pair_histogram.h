@@ -26,7 +26,19 @@
 #include <plugmc/plugin.h>
 
 enum { PAIR_AUTO, PAIR_CELLS, PAIR_ALL }; /* method */
-#define PAIR_METHODS "auto|cells|all_pairs"
+
+/* Entries of a table for the fields r_max, bins, margin and method of an instance; how many bins
+ * are usual, and what 0 means for r_max and margin, differs. */
+#define PAIR_HISTOGRAM_KEYS(type, r_max_0, usual_bins, margin_0)                                   \
+    PLUGMC_REAL_KEY(type, r_max, "0", 0, 1e300, "length", "largest distance; 0: " r_max_0),        \
+    PLUGMC_INTEGER_KEY(type, bins, usual_bins, 1, 100000, "", "bins of each function"),            \
+    PLUGMC_REAL_KEY(type, margin, "0", 0, 1e300, "length", "sphere: " margin_0),                   \
+    PLUGMC_CHOICE_KEY(type, method, "auto", "auto|cells|all_pairs",                                \
+                      "how pairs are found; auto: in cells where r_max is small, else all pairs")
+/* What pair_histogram_prepare makes of 0. */
+#define PAIR_HISTOGRAM_R_MAX                                                                       \
+    "half the smallest distance between faces of the box, a third of the radius of a sphere"
+#define PAIR_HISTOGRAM_MARGIN "particles this near to its surface are no references; 0: r_max"
 
 typedef struct pair_histogram {
     const plugmc_system *system;

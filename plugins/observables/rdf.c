@@ -89,14 +89,7 @@ static int prepare(void *instance, const plugmc_host *host)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(rdf, r_max, "0", 0, 1e300, "length",
-                    "largest distance; 0: half the smallest edge of the box, a third of the radius "
-                    "of a sphere"),
-    PLUGMC_INTEGER_KEY(rdf, bins, "200", 1, 100000, "", "bins of each function"),
-    PLUGMC_REAL_KEY(rdf, margin, "0", 0, 1e300, "length",
-                    "sphere: particles this near to its surface are no references; 0: r_max"),
-    PLUGMC_CHOICE_KEY(rdf, method, "auto", PAIR_METHODS,
-                      "how pairs are found; auto: in cells where r_max is small, else all pairs"),
+    PAIR_HISTOGRAM_KEYS(rdf, PAIR_HISTOGRAM_R_MAX, "200", PAIR_HISTOGRAM_MARGIN),
 };
 
 static const plugmc_observable observable = {
