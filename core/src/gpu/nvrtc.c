@@ -5,13 +5,13 @@
 #include "gpu/nvrtc.h"
 
 #include <dlfcn.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "gpu/cache.h"
 #include "gpu/sha256.h"
+#include "gpu/toolkit.h"
 
 PLUGMC_EMBED(plugmc_text_device, PLUGMC_INCLUDE_PATH "/device.h");
 PLUGMC_EMBED(plugmc_text_potential, PLUGMC_INCLUDE_PATH "/potential.h");
@@ -71,24 +71,7 @@ static nvrtc *open_library(const char *path, char why[512])
     return NULL;
 }
 
-/* `name` in the folders of CUDA installations, the newest first. */
-static nvrtc *open_in_folders(const char *name, char why[512])
-{
-    static const char *const folders[] = {"/usr/local/cuda*/lib64",
-                                          "/usr/local/cuda*/targets/*/lib", "/opt/cuda*/lib64"};
-    nvrtc *found = NULL;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && !found; i++) {
-        char pattern[128];
-        glob_t paths;
-        snprintf(pattern, sizeof pattern, "%s/%s", folders[i], name);
-        if (glob(pattern, 0, NULL, &paths) == 0) {
-            for (size_t k = paths.gl_pathc; k > 0 && !found; k--)
-                found = open_library(paths.gl_pathv[k - 1], why);
-            globfree(&paths);
-        }
-    }
-    return found;
-}
+static void *open_found(const char *path, void *why) { return open_library(path, why); }
 
 nvrtc *nvrtc_open_up_to(int major, char why[512])
 {
@@ -97,7 +80,7 @@ nvrtc *nvrtc_open_up_to(int major, char why[512])
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
         if (libraries[i].major > major) continue;
         nvrtc *n = open_library(libraries[i].name, why);
-        if (!n) n = open_in_folders(libraries[i].name, why);
+        if (!n) n = toolkit_search(libraries[i].name, open_found, why);
         if (n) return n;
     }
     snprintf(why, 512, "no NVRTC (libnvrtc.so.11.2 to .%d) in the loader's path or below "
@@ -158,8 +141,7 @@ static bool choose_options(const nvrtc *n, int architecture, enum arithmetic ari
     snprintf(o->architecture, sizeof o->architecture, "-arch=%s_%d", o->ptx ? "compute" : "sm",
              nearest);
     const char *list[OPTIONS] = {o->architecture, "--std=c++17", "-default-device",
-                                 "-Drestrict=__restrict__",
-                                 how[arithmetic]};
+                                 "-Drestrict=__restrict__", how[arithmetic]};
     memcpy(o->list, list, sizeof list);
     return true;
 }
@@ -309,7 +291,7 @@ bool nvrtc_compiles_for(const nvrtc *n, int architecture)
     options o;
     char *image = NULL;
     size_t bytes = 0;
-    if (!choose_options(n, architecture, false, &o) || o.ptx) return false;
+    if (!choose_options(n, architecture, ARITHMETIC_EXACT, &o) || o.ptx) return false;
     compiler_result result =
         n->api.create(&program, "extern \"C\" __global__ void k(int *x) { x[threadIdx.x] = 1; }",
                       "small.cu", 0, NULL, NULL);
@@ -327,8 +309,8 @@ static void warn_uncached(nvrtc *n, report *r, const char *why)
     n->warned = true;
 }
 
-int compile(nvrtc *n, const char *fused, const char *name, int architecture, enum arithmetic arithmetic,
-            void **cubin, size_t *bytes, report *r)
+int compile(nvrtc *n, const char *fused, const char *name, int architecture,
+            enum arithmetic arithmetic, void **cubin, size_t *bytes, report *r)
 {
     options o;
     char why[512], *image = NULL;

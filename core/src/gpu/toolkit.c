@@ -8,37 +8,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last of the files that match and open. */
-static void *open_matching(const char *pattern)
+/* Version numbers count as numbers: 12 comes before 9. */
+static int newest_first(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)b, *(char *const *)a);
+}
+
+static void *first_matching(const char *pattern, void *(*open)(const char *, void *), void *data)
 {
     glob_t files;
-    void *library = NULL;
+    void *found = NULL;
     if (glob(pattern, 0, NULL, &files)) return NULL;
-    for (size_t i = files.gl_pathc; i > 0 && !library; i--)
-        library = dlopen(files.gl_pathv[i - 1], RTLD_NOW | RTLD_LOCAL);
+    qsort(files.gl_pathv, files.gl_pathc, sizeof *files.gl_pathv, newest_first);
+    for (size_t i = 0; i < files.gl_pathc && !found; i++) found = open(files.gl_pathv[i], data);
     globfree(&files);
-    return library;
+    return found;
+}
+
+void *toolkit_search(const char *name, void *(*open)(const char *path, void *data), void *data)
+{
+    static const char *const folders[] = {"/usr/local/cuda*/lib64",
+                                          "/usr/local/cuda*/targets/*/lib", "/opt/cuda*/lib64"};
+    void *found = NULL;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && !found; i++) {
+        char pattern[4096 + 64];
+        snprintf(pattern, sizeof pattern, "%s/%s", folders[i], name);
+        found = first_matching(pattern, open, data);
+    }
+    return found;
+}
+
+static void *open_library(const char *path, void *unused)
+{
+    (void)unused;
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 void *toolkit_library(const char *nvrtc_path, const char *stem, char why[512])
 {
     enum { NEWEST = 20, OLDEST = 8 }; /* major versions of any of them since CUDA 11 */
-    static const char *const folders[] = {"/usr/local/cuda*/lib64",
-                                          "/usr/local/cuda*/targets/*/lib", "/opt/cuda*/lib64"};
     char name[4096];
     void *library = NULL;
     const char *slash = strrchr(nvrtc_path, '/');
     if (slash) {
         snprintf(name, sizeof name, "%.*s/lib%s.so.*", (int)(slash - nvrtc_path), nvrtc_path, stem);
-        library = open_matching(name);
+        library = first_matching(name, open_library, NULL);
     }
     for (int version = NEWEST; version >= OLDEST && !library; version--) {
         snprintf(name, sizeof name, "lib%s.so.%d", stem, version);
         library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     }
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && !library; i++) {
-        snprintf(name, sizeof name, "%s/lib%s.so.*", folders[i], stem);
-        library = open_matching(name);
+    if (!library) {
+        snprintf(name, sizeof name, "lib%s.so.*", stem);
+        library = toolkit_search(name, open_library, NULL);
     }
     if (!library)
         snprintf(why, 512, "lib%s of the CUDA Toolkit is neither beside NVRTC (%.300s) nor in the "
