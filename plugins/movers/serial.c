@@ -9,8 +9,7 @@
  * Random numbers, so that another mover can take the same decisions. Trial t = 0 ... N - 1 of
  * sweep s in walker w uses, with D(purpose, draw) = plugmc_draw(seed, s, w, t, purpose, draw):
  *   particle      sequential: t; random: plugmc_below(D(ORDER, 0).word[0], N)
- *   displacement  step * v, where v is the first of draw = 0, 1, ... 255 with v * v <= 1 of
- *                 v[d] = (word[d] + 0.5) / 2^31 - 1, d < dimension, from D(TRIAL, draw)
+ *   displacement  step * v, where v is that of plugmc_draw_in_ball(seed, s, w, t)
  *   acceptance    change <= 0, or u < exp(-change) with u = plugmc_uniform_double(word[0], word[1])
  *                 from D(ACCEPT, 0); an overlap, a place outside of the domain or one that a field
  *                 forbids is rejected whatever u
@@ -24,7 +23,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include "step.h"
 
 enum { ORDER_RANDOM, ORDER_SEQUENTIAL };
 
@@ -121,22 +120,11 @@ static void trial_move(const serial *s, walker *w, uint64_t sweep, uint32_t tria
     w->counts.accepted++;
 }
 
-/* A vector uniform in the disk or ball: one uniform in the square or cube, drawn again until it
- * is in there. The numbers are symmetric about 0, so that a move and its reverse are equally
- * likely. */
 static void displace(const serial *s, const walker *w, uint64_t sweep, uint32_t trial, double to[3])
 {
     const plugmc_box *box = &s->system->box;
-    double v[3], square = 2;
-    for (uint32_t draw = 0; draw < 256 && square > 1; draw++) {
-        plugmc_random random = plugmc_draw(s->system->seed, sweep, (uint32_t)w->index, trial,
-                                           PLUGMC_PURPOSE_TRIAL, draw);
-        square = 0;
-        for (int d = 0; d < box->dimension; d++) {
-            v[d] = ((double)random.word[d] + 0.5) * 0x1p-31 - 1;
-            square += v[d] * v[d];
-        }
-    }
+    double v[3];
+    plugmc_draw_in_ball(s->system->seed, sweep, (uint32_t)w->index, trial, box->dimension, v);
     for (int d = 0; d < box->dimension; d++) to[d] += s->step * v[d];
     plugmc_wrap(box, to);
 }
@@ -552,17 +540,9 @@ static int serial_archive(void *instance, const plugmc_host *host, plugmc_archiv
 
 static double serial_step(const void *instance) { return ((const serial *)instance)->step; }
 
-/* Beyond half of the box a larger step changes nothing. */
 static int serial_set_step(void *instance, const plugmc_host *host, double step)
 {
-    serial *s = instance;
-    const plugmc_box *box = &host->system->box;
-    double largest = 0;
-    for (int d = 0; d < box->dimension; d++) largest = fmax(largest, 0.5 * box->length[d]);
-    if (!(step > 0))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a step of %g is not possible", step);
-    s->step = fmin(step, largest);
-    return PLUGMC_OK;
+    return take_step(host, step, &((serial *)instance)->step);
 }
 
 static double serial_target(const void *instance)

@@ -164,6 +164,58 @@ PLUGMC_FN double plugmc_uniform_double(uint32_t high, uint32_t low)
     return (double)((((uint64_t)high << 32) | low) >> 11) * 0x1p-53;
 }
 
+/* ---- Trial moves -------------------------------------------------------------------------- */
+
+/* A vector v uniform in the disk or ball of radius 1: one uniform in the square or cube, drawn anew
+ * until it is in there. With purpose TRIAL, draw = 0, 1, ... 255, it is the first with v * v <= 1 of
+ *     v[d] = (word[d] + 0.5) / 2^31 - 1,    d < dimension,
+ * numbers that are symmetric about 0, so that a move and its reverse are equally likely. Movers that
+ * take it for the same sweep, walker and index make the same trial moves. */
+PLUGMC_FN void plugmc_draw_in_ball(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t index,
+                                   int32_t dimension, double v[3])
+{
+    double square = 2;
+    v[0] = v[1] = v[2] = 0;
+    for (uint32_t draw = 0; draw < 256 && square > 1; draw++) {
+        plugmc_random random = plugmc_draw(seed, sweep, walker, index, PLUGMC_PURPOSE_TRIAL, draw);
+        square = 0;
+        for (int d = 0; d < dimension; d++) {
+            v[d] = ((double)random.word[d] + 0.5) * 0x1p-31 - 1;
+            square += v[d] * v[d];
+        }
+    }
+}
+
+/* x moved by whole periods into [0, period). What is there already is left as it is. */
+PLUGMC_FN double plugmc_wrapped(double x, double period)
+{
+    if (x >= 0 && x < period) return x;
+    x -= period * floor(x / period);
+    return x < period ? x : 0; /* a tiny negative x rounds up to the edge */
+}
+
+/* The image of r in a rectangular box: [0, length) in each direction. */
+PLUGMC_FN void plugmc_wrap_rectangular(const double length[3], int32_t dimension, double r[3])
+{
+    for (int d = 0; d < dimension; d++) r[d] = plugmc_wrapped(r[d], length[d]);
+}
+
+/* The image of r in a box of lattice vectors (rows) with this inverse, as in plugmc_box: fractional
+ * coordinates in [0, 1). */
+PLUGMC_FN void plugmc_wrap_oblique(const double vector[3][3], const double inverse[3][3],
+                                   double r[3])
+{
+    double f[3];
+    int inside = 1;
+    for (int d = 0; d < 3; d++) {
+        f[d] = r[0] * inverse[0][d] + r[1] * inverse[1][d] + r[2] * inverse[2][d];
+        inside &= f[d] >= 0 && f[d] < 1;
+        f[d] = plugmc_wrapped(f[d], 1);
+    }
+    for (int d = 0; d < 3 && !inside; d++)
+        r[d] = f[0] * vector[0][d] + f[1] * vector[1][d] + f[2] * vector[2][d];
+}
+
 /* ---- Elementary functions from IEEE operations only --------------------------------------- */
 
 PLUGMC_FN uint32_t plugmc_bits(float x)

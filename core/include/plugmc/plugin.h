@@ -105,32 +105,15 @@ typedef struct plugmc_box {
     double inverse[3][3]; /* of that matrix: fractional coordinate d of r is sum_e r_e inverse[e][d] */
 } plugmc_box;
 
-/* x moved by whole periods into [0, period). What is there already is left as it is. */
-static inline double plugmc_wrapped(double x, double period)
-{
-    if (x >= 0 && x < period) return x;
-    x -= period * floor(x / period);
-    return x < period ? x : 0; /* a tiny negative x rounds up to the edge */
-}
-
 /* The image of r in the box: [0, length) in a rectangular one, fractional coordinates in [0, 1) in an
  * oblique one; in a sphere r stays. */
 static inline void plugmc_wrap(const plugmc_box *box, double r[3])
 {
     if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
-    if (!box->oblique) {
-        for (int d = 0; d < box->dimension; d++) r[d] = plugmc_wrapped(r[d], box->length[d]);
-        return;
-    }
-    double f[3];
-    int inside = 1;
-    for (int d = 0; d < 3; d++) {
-        f[d] = r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] + r[2] * box->inverse[2][d];
-        inside &= f[d] >= 0 && f[d] < 1;
-        f[d] = plugmc_wrapped(f[d], 1);
-    }
-    for (int d = 0; d < 3 && !inside; d++)
-        r[d] = f[0] * box->vector[0][d] + f[1] * box->vector[1][d] + f[2] * box->vector[2][d];
+    if (box->oblique)
+        plugmc_wrap_oblique(box->vector, box->inverse, r);
+    else
+        plugmc_wrap_rectangular(box->length, box->dimension, r);
 }
 
 typedef struct plugmc_species {

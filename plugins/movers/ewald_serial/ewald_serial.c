@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "../../waves.h"
+#include "../step.h"
 #include "ewald_serial.cu"
 
 PLUGMC_EMBED(ewald_serial_kernels, PLUGMC_KERNEL_FILE);
@@ -252,17 +253,9 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
 
 static double step(const void *instance) { return ((const ewald_serial *)instance)->step; }
 
-/* Beyond half of the box a larger step changes nothing. */
 static int set_step(void *instance, const plugmc_host *host, double step)
 {
-    ewald_serial *s = instance;
-    const plugmc_box *box = &host->system->box;
-    double largest = 0;
-    for (int d = 0; d < box->dimension; d++) largest = fmax(largest, 0.5 * box->length[d]);
-    if (!(step > 0))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a step of %g is not possible", step);
-    s->step = fmin(step, largest);
-    return PLUGMC_OK;
+    return take_step(host, step, &((ewald_serial *)instance)->step);
 }
 
 static double target(const void *instance)

@@ -55,50 +55,8 @@ typedef struct es_task {
     double *share;            /* [walkers][particles] kT: pair energy with those after, fields */
 } es_task;
 
-/* A vector uniform in the disk or ball, by the rule and the numbers of the mover serial. */
-PLUGMC_FN void es_displace(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t trial,
-                           int32_t dimension, double step, double r[3])
-{
-    double v[3] = {0, 0, 0}, square = 2;
-    for (uint32_t draw = 0; draw < 256 && square > 1; draw++) {
-        plugmc_random random =
-            plugmc_draw(seed, sweep, walker, trial, PLUGMC_PURPOSE_TRIAL, draw);
-        square = 0;
-        for (int d = 0; d < dimension; d++) {
-            v[d] = ((double)random.word[d] + 0.5) * 0x1p-31 - 1;
-            square += v[d] * v[d];
-        }
-    }
-    for (int d = 0; d < dimension; d++) r[d] += step * v[d];
-}
-
 #ifdef __CUDACC_RTC__
 #define ES_KERNEL extern "C" __global__ void __launch_bounds__(ES_THREADS)
-
-/* plugmc_wrapped and plugmc_wrap of plugmc/plugin.h, with the same operations. */
-PLUGMC_FN double es_wrapped(double x, double period)
-{
-    if (x >= 0 && x < period) return x;
-    x -= period * floor(x / period);
-    return x < period ? x : 0;
-}
-
-PLUGMC_FN void es_wrap(const es_task *t, double r[3])
-{
-    if (!t->oblique) {
-        for (int d = 0; d < t->dimension; d++) r[d] = es_wrapped(r[d], t->length[d]);
-        return;
-    }
-    double f[3];
-    int inside = 1;
-    for (int d = 0; d < 3; d++) {
-        f[d] = r[0] * t->inverse[0][d] + r[1] * t->inverse[1][d] + r[2] * t->inverse[2][d];
-        inside &= f[d] >= 0 && f[d] < 1;
-        f[d] = es_wrapped(f[d], 1);
-    }
-    for (int d = 0; d < 3 && !inside; d++)
-        r[d] = f[0] * t->vector[0][d] + f[1] * t->vector[1][d] + f[2] * t->vector[2][d];
-}
 
 PLUGMC_FN uint32_t es_batch(const es_task *t)
 {
@@ -157,8 +115,13 @@ ES_KERNEL es_propose(const es_task t)
     const double *r = t.positions + 3 * ((uint64_t)walker * t.particles + particle);
     double *from = t.from + 3 * at, *to = t.to + 3 * at, change = 0;
     for (int d = 0; d < 3; d++) from[d] = to[d] = r[d];
-    es_displace(t.plan->seed, t.plan->sweep, walker, particle, t.dimension, t.plan->step, to);
-    es_wrap(&t, to);
+    double v[3];
+    plugmc_draw_in_ball(t.plan->seed, t.plan->sweep, walker, particle, t.dimension, v);
+    for (int d = 0; d < t.dimension; d++) to[d] += t.plan->step * v[d];
+    if (t.oblique)
+        plugmc_wrap_oblique(t.vector, t.inverse, to);
+    else
+        plugmc_wrap_rectangular(t.length, t.dimension, to);
     if (PLUGMC_FIELDS > 0) {
         const plugmc_site a = plugmc_site_of_species((int)t.species[particle]);
         int outside = 0, unused = 0;

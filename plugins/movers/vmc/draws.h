@@ -43,21 +43,16 @@ PLUGMC_FN void vmc_gaussian(const plugmc_random *u, double v[3])
 /* The displacement of electron e of a walker over the step. */
 PLUGMC_FN void vmc_displacement(const vmc_draws *d, int32_t walker, int64_t e, double v[3])
 {
-    double square = 2;
-    for (uint32_t draw = 0; draw < 256 && square > 1; draw++) {
-        plugmc_random u = plugmc_draw(d->seed, d->sweep, (uint32_t)walker, (uint32_t)e,
-                                      PLUGMC_PURPOSE_TRIAL, draw);
-        if (d->moves == VMC_GAUSSIAN) {
-            vmc_gaussian(&u, v);
-            return;
-        }
-        square = 0;
-        for (int k = 0; k < 3; k++) {
-            v[k] = ((double)u.word[k] + 0.5) * 0x1p-31 - 1;
-            square += v[k] * v[k];
-        }
-        if (d->moves == VMC_CUBE) return;
+    if (d->moves == VMC_BALL) {
+        plugmc_draw_in_ball(d->seed, d->sweep, (uint32_t)walker, (uint32_t)e, 3, v);
+        return;
     }
+    plugmc_random u =
+        plugmc_draw(d->seed, d->sweep, (uint32_t)walker, (uint32_t)e, PLUGMC_PURPOSE_TRIAL, 0);
+    if (d->moves == VMC_GAUSSIAN)
+        vmc_gaussian(&u, v);
+    else
+        for (int k = 0; k < 3; k++) v[k] = ((double)u.word[k] + 0.5) * 0x1p-31 - 1;
 }
 
 /* Numbers of a walker: what is kept while sweeping. */

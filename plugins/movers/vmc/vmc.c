@@ -1,6 +1,7 @@
 /* Life of a VMC mover, wherever its walkers live: sweeps with refreshed matrices, checkpoints,
  * counts. vmc.h says what there is. */
 #include "vmc.h"
+#include "../step.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -281,17 +282,9 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
     return code;
 }
 
-/* Beyond half of the box a larger step changes nothing. */
 static int set_step(void *instance, const plugmc_host *host, double step)
 {
-    vmc *v = instance;
-    const plugmc_box *box = &host->system->box;
-    double largest = 0;
-    for (int d = 0; d < box->dimension; d++) largest = fmax(largest, 0.5 * box->length[d]);
-    if (!(step > 0))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a step of %g is not possible", step);
-    v->step = fmin(step, largest);
-    return PLUGMC_OK;
+    return take_step(host, step, &((vmc *)instance)->step);
 }
 
 static double step(const void *instance) { return ((const vmc *)instance)->step; }

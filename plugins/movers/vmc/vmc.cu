@@ -81,21 +81,6 @@ template <int threads> PLUGMC_FN double sum_of_block(double mine)
 
 /* ---- Proposals ---- */
 
-/* As plugmc_wrap in the oblique case; in a rectangular box the same numbers up to rounding. */
-PLUGMC_FN void wrap(const vmc_draws &d, double r[3])
-{
-    double f[3];
-    bool inside = true;
-    for (int k = 0; k < 3; k++) {
-        f[k] = r[0] * d.inverse[0][k] + r[1] * d.inverse[1][k] + r[2] * d.inverse[2][k];
-        inside = inside && f[k] >= 0 && f[k] < 1;
-        f[k] -= floor(f[k]);
-        if (!(f[k] < 1)) f[k] = 0;
-    }
-    for (int k = 0; k < 3 && !inside; k++)
-        r[k] = f[0] * d.vector[0][k] + f[1] * d.vector[1][k] + f[2] * d.vector[2][k];
-}
-
 /* One thread an electron of the block: x electrons, y walkers. to [walkers][rows][3]; and
  * [walkers][particles][3] in `whole` if that is given. */
 extern "C" __global__ void vmc_propose(const __grid_constant__ vmc_draws d, const vmc_block b,
@@ -108,7 +93,8 @@ extern "C" __global__ void vmc_propose(const __grid_constant__ vmc_draws d, cons
     double v[3], r[3];
     vmc_displacement(&d, d.walker + w, e, v);
     for (int i = 0; i < 3; i++) r[i] = from[i] + d.step * v[i];
-    if (d.periodic) wrap(d, r);
+    /* in a rectangular box the same as plugmc_wrap up to rounding */
+    if (d.periodic) plugmc_wrap_oblique(d.vector, d.inverse, r);
     double *out = to + 3 * ((int64_t)w * b.rows + b.row + k);
     for (int i = 0; i < 3; i++) out[i] = r[i];
     for (int i = 0; i < 3 && whole; i++) whole[3 * ((int64_t)w * b.particles + e) + i] = r[i];
