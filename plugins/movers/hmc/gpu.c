@@ -272,10 +272,11 @@ static int check_terms(const hmc *h, const plugmc_host *host)
                               "GPU takes both: set [run] device = cpu",
                               h->totals[t]->label);
     }
-    if (system->species_count > 16 || system->particles >= 1 << 28)
+    if (system->species_count > 16 || system->particles >= 1 << 28 || system->walkers > 65535)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "on a GPU there can be 16 species and 2^28 particles, not %d and %lld",
-                          system->species_count, (long long)system->particles);
+                          "on a GPU there can be 16 species, 2^28 particles and 65535 walkers, not "
+                          "%d, %lld and %d", system->species_count, (long long)system->particles,
+                          system->walkers);
     return PLUGMC_OK;
 }
 

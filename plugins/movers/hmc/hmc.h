@@ -34,8 +34,8 @@ int64_t hmc_steps(const hmc *);
 /* Cells along each edge, `each` of them a range wide, in fractions of the box; `most` in all. */
 void hmc_cells(const hmc *, int each, double most, int32_t count[3]);
 
-/* The same calls for both. Host arrays: place [walkers][particles][3] as in hmc.cu, energy and
- * change [walkers] kT. After `load` forces and energies are those of the new positions; `recall`
+/* The same calls for both. Host arrays: place [walkers][particles][3] and state [walkers] as in
+ * hmc.cu. After `load` forces and energies are those of the new positions; `states` with `write`
  * then puts in the energies of a checkpoint. */
 int hmc_cpu_prepare(hmc *, const plugmc_host *);
 int hmc_cpu_load(hmc *, const plugmc_host *, const uint64_t *place);
