@@ -487,6 +487,10 @@ int pair_histogram_prepare(pair_histogram *h, const plugmc_host *host, double r_
     int code = choose_range(h, host, r_max, margin);
     if (!code) code = allocate_host(h, host);
     if (!code) code = number_rows(h, host);
+    if (!code && (h->rows + 1) * h->bins > INT32_MAX)
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%lld histograms of %lld bins are too many: take fewer bins",
+                          (long long)h->rows + 1, (long long)h->bins);
     if (code) return code;
     make_bins(h);
     choose_method(h, method);

@@ -5,8 +5,8 @@ enum { WAVE_THREADS = 256 };
  *   positions [walkers][particles][3]          length
  *   inverse   fractional coordinate d of r is sum_e r_e inverse[3 e + d]
  *   waves     [waves][3]                       n of k = 2 pi sum_d n_d b_d
- *   first     [species + 1]                    particles of species s are first[s] ... first[s+1] -
- * 1 out       [walkers][waves][species][2]     real and imaginary part */
+ *   first     [species + 1]                    species s: particles first[s] ... first[s + 1] - 1
+ *   out       [walkers][waves][species][2]     real and imaginary part */
 extern "C" __global__ void __launch_bounds__(WAVE_THREADS)
 density_waves(const double *positions, const double *inverse, const int32_t *waves,
               const int64_t *first, int64_t particles, double *out)
