@@ -4,7 +4,7 @@
 #                        [MORE file.c...] [LIBRARIES ...])
 #       With a pair or a field: compiles the file for double and for float and carries its text for
 #       the GPU. The others (total, orbitals alone) are made by plugmc_add_plugin.
-#   plugmc_add_plugin(NAME SOURCE file.c [KERNEL file.cu] [MORE file.c...] [LIBRARIES ...])
+#   plugmc_add_plugin(NAME SOURCE file.c [KERNEL file.cu] [MORE file.c...] [LIBRARIES ...]
 #                     [TEXTS MACRO=file...])
 #       A mover, an observable, or a potential without pair and field. MORE: further C files.
 #       The .cu text is available as PLUGMC_KERNEL_FILE, further texts by their macros.

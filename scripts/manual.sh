@@ -4,6 +4,7 @@
 # out. --check: only compares, and shows the differences.
 set -euo pipefail
 check=false
+[ "${1-}" != --help ] || { sed -n '2,4s/^# \?//p' "$0"; exit; }
 [ "${1-}" != --check ] || { check=true; shift; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${1-$root/build}
