@@ -19,7 +19,8 @@ static const double MiB = 1024.0 * 1024.0;
 
 static enum exit_code exit_code_of(int code)
 {
-    return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY
+    return code == PLUGMC_ERROR_INPUT  ? EXIT_INPUT
+         : code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY
          : code == PLUGMC_ERROR_STATE  ? EXIT_INTERNAL
                                        : EXIT_DEVICE;
 }
@@ -280,11 +281,18 @@ static int allow_shared(gpu *g, plugmc_kernel *k, uint32_t bytes)
     return PLUGMC_OK;
 }
 
+enum { MOST_BLOCKS = 65535 }; /* along y and z, where most kernels have their walkers */
+
 int gpu_launch(gpu *g, plugmc_kernel *k, const uint32_t grid[3], const uint32_t block[3],
                uint32_t dynamic_shared, void **arguments)
 {
     char words[256];
     int code = begin(g);
+    if (!code && (grid[1] > MOST_BLOCKS || grid[2] > MOST_BLOCKS))
+        code = gpu_fail(g, PLUGMC_ERROR_INPUT,
+                        "kernel '%s' of '%s' would need %u x %u x %u blocks, and CUDA has no more "
+                        "than %d along the last two: take fewer walkers",
+                        k->name, k->text_name, grid[0], grid[1], grid[2], MOST_BLOCKS);
     if (!code) code = allow_shared(g, k, dynamic_shared);
     if (code) return code;
     if (g->profile) gpu_profile_mark(g, k->name);

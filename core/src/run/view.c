@@ -1,6 +1,8 @@
 /* Views: positions with cell lists that are built when they are asked for. */
 #include "run/view.h"
 
+#include <math.h>
+
 #include "system/system.h"
 
 static int cells_on_host(const plugmc_view *view, double range, plugmc_cells *out)
@@ -13,8 +15,8 @@ static int cells_on_host(const plugmc_view *view, double range, plugmc_cells *ou
         }
     int slot = stage->count < HOST_CELLS ? stage->count++ : HOST_CELLS - 1;
     host_cells_free(&stage->cells[slot]);
-    stage->ranges[slot] = range;
     int code = host_cells_build(stage->system, view->positions, range, &stage->cells[slot]);
+    stage->ranges[slot] = code ? NAN : range; /* equal to none */
     *out = stage->cells[slot];
     return code;
 }

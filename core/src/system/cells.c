@@ -35,8 +35,9 @@ int64_t cell_of(const cell_grid *grid, const double position[3])
     int64_t c[3];
     for (int d = 0; d < 3; d++) {
         double at = (position[d] - grid->origin) / grid->width[d];
-        c[d] = at < grid->count[d] ? (int64_t)at : grid->count[d] - 1;
-        if (at < 0 || grid->count[d] == 1) c[d] = 0;
+        c[d] = at < 0 || grid->count[d] == 1 ? 0
+               : at < grid->count[d]         ? (int64_t)at
+                                             : grid->count[d] - 1;
     }
     return c[0] + grid->count[0] * (c[1] + grid->count[1] * c[2]);
 }
