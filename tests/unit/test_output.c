@@ -491,23 +491,21 @@ static void probe_refuses_what_cannot_be_written(void **state)
     (void)state;
     report r = {0};
     const char *path = in_folder("probe.h5");
-    assert_int_equal(output_probe(path, false, &r), EXIT_DONE);
+    assert_int_equal(output_probe(path, &r), EXIT_DONE);
     assert_int_equal(access(path, F_OK), -1); /* nothing is left behind */
     fclose(fopen(path, "w"));
-    assert_int_equal(HEARD(output_probe(path, false, &r)), EXIT_OUTPUT);
-    assert_said("--resume");
-    assert_int_equal(output_probe(path, true, &r), EXIT_DONE);
+    assert_int_equal(output_probe(path, &r), EXIT_DONE);
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_size, 0);
-    assert_int_equal(HEARD(output_probe(in_folder("no/such.h5"), false, &r)), EXIT_OUTPUT);
+    assert_int_equal(HEARD(output_probe(in_folder("no/such.h5"), &r)), EXIT_OUTPUT);
     assert_said("No such file or directory");
-    assert_int_equal(HEARD(output_probe(folder, true, &r)), EXIT_OUTPUT);
+    assert_int_equal(HEARD(output_probe(folder, &r)), EXIT_OUTPUT);
     assert_said("it is a folder");
-    assert_int_equal(HEARD(output_probe("/dev/null", true, &r)), EXIT_OUTPUT);
+    assert_int_equal(HEARD(output_probe("/dev/null", &r)), EXIT_OUTPUT);
     assert_said("not a regular file");
-    assert_int_equal(HEARD(output_probe("/proc/out.h5", true, &r)), EXIT_OUTPUT);
-    assert_int_equal(HEARD(output_probe("", true, &r)), EXIT_OUTPUT);
+    assert_int_equal(HEARD(output_probe("/proc/out.h5", &r)), EXIT_OUTPUT);
+    assert_int_equal(HEARD(output_probe("", &r)), EXIT_OUTPUT);
     assert_int_equal(count_temporary_files(folder), 0);
 }
 

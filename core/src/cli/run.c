@@ -119,6 +119,14 @@ static int read_configuration(simulation *sim, const arguments *a)
     return code ? code : reading ? reading : opening;
 }
 
+/* Before hours are spent: can everything be written? */
+static int probe(const simulation *sim, const char *output)
+{
+    const char *csv = sim->config.run.csv;
+    int code = output_probe(output, sim->report);
+    return code || !csv || !*csv ? code : output_probe(csv, sim->report);
+}
+
 int command_run(int argc, char **argv)
 {
     arguments a = {0};
@@ -131,7 +139,7 @@ int command_run(int argc, char **argv)
     report report = {0};
     simulation sim = {.report = &report};
     code = read_configuration(&sim, &a);
-    if (!code) code = output_probe(a.resume ? a.file : sim.config.run.output, true, &report);
+    if (!code) code = probe(&sim, a.resume ? a.file : sim.config.run.output);
     if (!code) code = simulation_prepare(&sim);
     if (!code) {
         if (sim.gpu) {
@@ -156,14 +164,17 @@ static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
         instance *instance = &sim->instances[i];
         const plugmc_plugin *plugin = instance->plugin;
         int (*text)(void *, const plugmc_host *, int, plugmc_kernel_text *) = plugin->kernel_text;
-        plugmc_kernel_text kernel = {.size = sizeof kernel};
-        for (int k = 0; text && text(instance->data, &instance->host, k, &kernel); k++) {
+        for (int k = 0; text; k++) {
+            plugmc_kernel_text kernel = {.size = sizeof kernel};
+            if (!text(instance->data, &instance->host, k, &kernel)) break;
             void *cubin = NULL;
             size_t bytes = 0;
             char *fused = fuse(&sim->system, &kernel);
             int code = fused ? compile(nvrtc, fused, kernel.name, architecture,
-                                       arithmetic_of(&kernel, sim->config.run.fast_math != 0), &cubin, &bytes, sim->report)
-                             : report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text");
+                                       arithmetic_of(&kernel, sim->config.run.fast_math != 0),
+                                       &cubin, &bytes, sim->report)
+                             : report_error(sim->report, EXIT_MEMORY, NULL, 0,
+                                            "no memory for a kernel text");
             free(fused);
             free(cubin);
             if (code) return code;
@@ -186,7 +197,7 @@ int command_check(int argc, char **argv)
     report report = {0};
     simulation sim = {.report = &report};
     code = read_configuration(&sim, &a);
-    if (!code) code = output_probe(sim.config.run.output, true, &report);
+    if (!code) code = probe(&sim, sim.config.run.output);
     if (!code && a.architecture_count) {
         char why[512];
         nvrtc *nvrtc = nvrtc_open(why);

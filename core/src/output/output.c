@@ -25,7 +25,7 @@ static int try_temporary(const char *path, report *r)
                         strerror(code), folder, slash ? path : ".");
 }
 
-int output_probe(const char *path, bool replace, report *r)
+int output_probe(const char *path, report *r)
 {
     struct stat info;
     if (!path[0]) return report_error(r, EXIT_OUTPUT, NULL, 0, "the output file has no name");
@@ -33,11 +33,6 @@ int output_probe(const char *path, bool replace, report *r)
         if (!S_ISREG(info.st_mode))
             return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: it is %s", path,
                                 S_ISDIR(info.st_mode) ? "a folder" : "not a regular file");
-        if (!replace)
-            return report_error(r, EXIT_OUTPUT, NULL, 0,
-                                "%s exists: continue it with 'plugmc run --resume %s', begin anew "
-                                "with --replace, or name another output",
-                                path, path);
     } else if (errno != ENOENT) {
         return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path, strerror(errno));
     }

@@ -77,9 +77,8 @@ typedef struct blob {
     size_t bytes;
 } blob;
 
-/* Can a file be made at `path`? Tried before a run begins, without touching what is there. Also
- * refuses an existing file unless `replace` (a run that begins anew) or it is resumed. */
-int output_probe(const char *path, bool replace, report *);
+/* Can a file be made at `path`? Tried before a run begins, without touching what is there. */
+int output_probe(const char *path, report *);
 /* Writes everything and replaces `path`. `fresh`: nothing of an old file is kept. On failure the
  * old file is as it was, and the sentence says what to do; `data` too is as it was, so that the
  * call can be repeated. On success the quantities' `written` and `frames_written` are brought up

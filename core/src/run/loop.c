@@ -59,11 +59,13 @@ static int record(simulation *sim, const measurement *m)
         quantity_record *q = &sim->output.quantities[m->first_quantity + k];
         if (q->length == 1) {
             if ((q->samples + 1) * walkers > q->capacity) {
-                q->capacity = 2 * q->capacity + 1024 * walkers;
-                double *series = realloc(q->series, sizeof(double) * (size_t)q->capacity);
+                int64_t capacity = 2 * q->capacity + 1024 * walkers;
+                double *series = realloc(q->series, sizeof(double) * (size_t)capacity);
                 if (!series)
-                    return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the series of '%s'", q->name);
+                    return report_error(sim->report, EXIT_MEMORY, NULL, 0,
+                                        "no memory for the series of '%s'", q->name);
                 q->series = series;
+                q->capacity = capacity;
             }
             for (int w = 0; w < walkers; w++)
                 q->series[q->samples * walkers + w] = values[w * m->width];
@@ -285,9 +287,8 @@ static int write_fresh(simulation *sim)
     int code = move_aside(sim, kept);
     if (code) return code;
     code = output_write(sim->output_path, true, &sim->output, sim->report);
-    if (kept[0] && !code)
+    if (kept[0] && (!code || rename(kept, sim->output_path)))
         report_warning(sim->report, sim->output_path, 0, "was there already and is now %s", kept);
-    if (kept[0] && code) rename(kept, sim->output_path);
     return code;
 }
 

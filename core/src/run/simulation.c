@@ -80,7 +80,7 @@ static int load_instances(simulation *sim)
     const config *config = &sim->config;
     int first_error = 0;
     sim->instance_count = config->plugin_count;
-    sim->instances = calloc((size_t)config->plugin_count + 1, sizeof *sim->instances);
+    sim->instances = checked(calloc((size_t)config->plugin_count + 1, sizeof *sim->instances));
     for (int i = 0; i < config->plugin_count; i++) {
         instance *instance = &sim->instances[i];
         if (!*config->plugins[i].plugin) continue; /* a section without a name: told already */
@@ -129,7 +129,7 @@ static int configure(const simulation *sim, instance *instance)
 static int configure_instances(simulation *sim)
 {
     int terms = 0, first_error = 0;
-    sim->terms = calloc((size_t)sim->instance_count + 1, sizeof *sim->terms);
+    sim->terms = checked(calloc((size_t)sim->instance_count + 1, sizeof *sim->terms));
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
         if (instance->section->kind != PLUGMC_POTENTIAL) continue;
@@ -306,7 +306,7 @@ static int choose_device(simulation *sim)
     return 0;
 }
 
-static char *copy_text(const char *text) { return text ? strdup(text) : NULL; }
+static char *copy_text(const char *text) { return text ? checked(strdup(text)) : NULL; }
 
 static int add_quantities(simulation *sim, measurement *m)
 {
@@ -317,7 +317,8 @@ static int add_quantities(simulation *sim, measurement *m)
     plugmc_quantity q;
     m->first_quantity = out->quantity_count;
     for (int k = 0; observable->quantity && observable->quantity(instance->data, k, &q); k++) {
-        out->quantities = realloc(out->quantities, sizeof *out->quantities * (size_t)(out->quantity_count + 1));
+        out->quantities = checked(
+            realloc(out->quantities, sizeof *out->quantities * (size_t)(out->quantity_count + 1)));
         quantity_record *record = &out->quantities[out->quantity_count++];
         *record = (quantity_record){.observable = copy_text(label),
                                     .name = copy_text(q.name),
@@ -327,7 +328,7 @@ static int add_quantities(simulation *sim, measurement *m)
                                     .length = q.length,
                                     .period = m->period};
         if (q.abscissa) {
-            record->abscissa = malloc(sizeof(double) * (size_t)q.length);
+            record->abscissa = checked(malloc(sizeof(double) * (size_t)q.length));
             memcpy(record->abscissa, q.abscissa, sizeof(double) * (size_t)q.length);
         }
         if (q.length > 1 && block_average_init(&record->blocks, q.length))
@@ -337,7 +338,8 @@ static int add_quantities(simulation *sim, measurement *m)
     }
     for (int k = 0; observable->derived && observable->derived(instance->data, k, &q); k++) {
         const size_t bytes = sizeof(double) * (size_t)q.length;
-        out->derived = realloc(out->derived, sizeof *out->derived * (size_t)(out->derived_count + 1));
+        out->derived = checked(
+            realloc(out->derived, sizeof *out->derived * (size_t)(out->derived_count + 1)));
         derived_record *record = &out->derived[out->derived_count++];
         *record = (derived_record){.observable = copy_text(label),
                                    .name = copy_text(q.name),
@@ -380,7 +382,7 @@ static int prepare_kind(simulation *sim, int kind)
 /* Movers may call potentials, observables may look at both. */
 static int prepare_instances(simulation *sim)
 {
-    sim->measurements = calloc((size_t)sim->instance_count, sizeof *sim->measurements);
+    sim->measurements = checked(calloc((size_t)sim->instance_count, sizeof *sim->measurements));
     int code = prepare_kind(sim, PLUGMC_POTENTIAL);
     if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
     return code ? code : prepare_kind(sim, PLUGMC_OBSERVABLE);
