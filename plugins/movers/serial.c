@@ -23,7 +23,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "step.h"
+#include "displacement_step.h"
 
 enum { ORDER_RANDOM, ORDER_SEQUENTIAL };
 

@@ -27,7 +27,7 @@
 #include <string.h>
 
 #include "../../waves.h"
-#include "../step.h"
+#include "../displacement_step.h"
 #include "ewald_serial.cu"
 
 PLUGMC_EMBED(ewald_serial_kernels, PLUGMC_KERNEL_FILE);

@@ -1,7 +1,7 @@
 /* Life of a VMC mover, wherever its walkers live: sweeps with refreshed matrices, checkpoints,
  * counts. vmc.h says what there is. */
 #include "vmc.h"
-#include "../step.h"
+#include "../displacement_step.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  * A sweep of one spin goes in blocks of K electrons, all walkers side by side. The orbitals v_e at
  * all proposals are there already (quasi_simultaneous). For a block, with M the transposed inverse:
  *
- *     products  P = V M^T             K x n, by cuBLAS: G[i][j] = v_i . M[e_j] is a part of it
+ *     products  P = V M^T, K x n, by cuBLAS: G[i][j] = v_i . M[e_j] is a part of it
  *     look      the change of pair and field energies of each proposal, all others where they are
- * before the block, and what it changes if another of the block has moved: K x K decide    one
- * electron after the other: a Gauss-Jordan elimination in G, in shared memory solved    X =
- * (G[C][C])^-1 (P - E), K x n, by cuBLAS; rows of rejected electrons are 0 update    M -= X^T
- * M[block], n x n, by cuBLAS
+ *               before the block, and what it changes if another of the block has moved: K x K
+ *     decide    one electron after the other: a Gauss-Jordan elimination in G, in shared memory
+ *     solved    X = (G[C][C])^-1 (P - E), K x n, by cuBLAS; rows of rejected electrons are 0
+ *     update    M -= X^T M[block], n x n, by cuBLAS
  *
  * (slater.h has the formulas.) The chain of decisions, which is all that is serial, touches numbers
  * of one block of threads only: K^2 operations an accepted electron. Everything else is wide.

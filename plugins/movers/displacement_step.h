@@ -1,6 +1,6 @@
 /* The step of a mover that displaces particles, as the core sets it. */
-#ifndef PLUGMC_MOVERS_STEP_H
-#define PLUGMC_MOVERS_STEP_H
+#ifndef PLUGMC_DISPLACEMENT_STEP_H
+#define PLUGMC_DISPLACEMENT_STEP_H
 
 #include <plugmc/plugin.h>
 
