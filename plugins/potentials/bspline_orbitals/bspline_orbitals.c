@@ -1,7 +1,7 @@
 /* bspline_orbitals: one-electron orbitals of a solid from a file, as cubic B-splines on a grid.
  *
- *     psi(r) = exp(i k.r) u_k(r),   u_k(r) = sum_n a_n theta(N_1 s_1 - n_1) theta(N_2 s_2 - n_2)
- * theta(N_3 s_3 - n_3)
+ *     psi(r) = exp(i k.r) u_k(r),
+ *     u_k(r) = sum_n a_n theta(N_1 s_1 - n_1) theta(N_2 s_2 - n_2) theta(N_3 s_3 - n_3)
  *
  * with s the coordinates of r along the primitive vectors and theta the cubic B-spline of height 1
  * (D. Alfe, M. J. Gillan, Phys. Rev. B 70, 161101 (2004)). Only the primitive cell is tabulated;
