@@ -678,7 +678,7 @@ static int frame_refused_or_identical(const char *path, uint64_t last)
 {
     report r = {0};
     int64_t count;
-    double *x, edges[3];
+    double *x, edges[3][3];
     int32_t *species;
     int code = HEARD(h5md_read_positions(path, &count, &x, &species, edges, &r));
     if (code) {
@@ -689,7 +689,7 @@ static int frame_refused_or_identical(const char *path, uint64_t last)
     assert_int_equal(count, PARTICLES);
     for (int i = 0; i < 3 * PARTICLES; i++) assert_true(x[i] == 10 * number(last, i));
     for (int i = 0; i < PARTICLES; i++) assert_int_equal(species[i], i >= 2);
-    assert_true(edges[0] == 10 && edges[1] == 11 && edges[2] == 12);
+    assert_true(edges[0][0] == 10 && edges[1][1] == 11 && edges[2][2] == 12);
     free(x);
     free(species);
     return 0;
@@ -822,7 +822,7 @@ static void the_last_frame_is_read(void **state)
         start(&a, dimension, dimension == 2 ? PLUGMC_DOMAIN_PERIODIC : PLUGMC_DOMAIN_SPHERE);
         assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
         int64_t count;
-        double *x, edges[3];
+        double *x, edges[3][3];
         int32_t *species;
         assert_int_equal(HEARD(h5md_read_positions(path, &count, &x, &species, edges, &r)),
                          EXIT_INPUT);
@@ -835,13 +835,36 @@ static void the_last_frame_is_read(void **state)
         assert_int_equal(count, PARTICLES);
         for (int i = 0; i < 3 * PARTICLES; i++) assert_true(x[i] == 10 * number(42, i));
         for (int i = 0; i < PARTICLES; i++) assert_int_equal(species[i], i >= 2);
-        for (int d = 0; d < 3; d++) assert_true(edges[d] == a.system.box.length[d]);
+        for (int i = 0; i < 9; i++)
+            assert_true(edges[i / 3][i % 3] == (i % 4 ? 0 : a.system.box.length[i / 3]));
         free(x);
         free(species);
         assert_int_equal(h5md_read_positions(path, &count, &x, NULL, edges, &r), EXIT_DONE);
         free(x);
         finish(&a);
     }
+}
+
+static void an_oblique_box_is_written_as_its_vectors(void **state)
+{
+    (void)state;
+    static const double vector[3][3] = {{10, 0, 0}, {2, 9, 0}, {-1, 3, 8}};
+    const char *path = in_folder("oblique.h5");
+    report r = {0};
+    run a;
+    int64_t count;
+    double *x, edges[3][3];
+    start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
+    a.system.box.oblique = 1;
+    memcpy(a.system.box.vector, vector, sizeof vector);
+    for (uint64_t last = 18; last < 40; last += 12) { /* what is there grows */
+        sweep_to(&a, last);
+        assert_int_equal(output_write(path, last == 18, &a.data, &r), EXIT_DONE);
+    }
+    assert_int_equal(h5md_read_positions(path, &count, &x, NULL, edges, &r), EXIT_DONE);
+    assert_memory_equal(edges, vector, sizeof edges);
+    free(x);
+    finish(&a);
 }
 
 static void put_foreign(hid_t group, const char *name, hid_t type, int rank, const hsize_t *shape,
@@ -870,14 +893,14 @@ static void files_of_other_programs_are_read(void **state)
     H5Fclose(file);
     report r = {0};
     int64_t count;
-    double *found, edges[3];
+    double *found, edges[3][3];
     int32_t *species;
     assert_int_equal(h5md_read_positions(path, &count, &found, &species, edges, &r), EXIT_DONE);
     assert_int_equal(count, 3);
     const double expected[9] = {1, 2, 0, 3, 4, 0, 5, 6, 0};
     for (int i = 0; i < 9; i++) assert_true(found[i] == expected[i]);
     for (int i = 0; i < 3; i++) assert_int_equal(species[i], (int)kinds[i]);
-    assert_true(edges[0] == 7 && edges[1] == 8 && edges[2] == 1);
+    assert_true(edges[0][0] == 7 && edges[1][1] == 8 && edges[2][2] == 1);
     free(found);
     free(species);
 
@@ -885,9 +908,9 @@ static void files_of_other_programs_are_read(void **state)
     H5Ldelete(file, "particles/all/box/edges", H5P_DEFAULT);
     put_foreign(file, "particles/all/box/edges", H5T_IEEE_F32LE, 2, (hsize_t[]){2, 2}, skew[0]);
     H5Fclose(file);
-    assert_int_equal(HEARD(h5md_read_positions(path, &count, &found, NULL, edges, &r)), EXIT_INPUT);
-    assert_said("its box is not rectangular");
-    assert_null(found);
+    assert_int_equal(h5md_read_positions(path, &count, &found, NULL, edges, &r), EXIT_DONE);
+    assert_true(edges[0][0] == 7 && edges[0][1] == 1 && edges[1][0] == 0 && edges[1][1] == 8);
+    free(found);
     file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     H5Gclose(H5Gcreate2(file, "particles/second", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     H5Fclose(file);
@@ -960,6 +983,7 @@ int main(void)
         cmocka_unit_test(foreign_files_are_refused),
         cmocka_unit_test(other_formats_and_checksums_are_refused),
         cmocka_unit_test(the_last_frame_is_read),
+        cmocka_unit_test(an_oblique_box_is_written_as_its_vectors),
         cmocka_unit_test(files_of_other_programs_are_read),
         cmocka_unit_test(the_table_has_a_row_where_anything_was_sampled)};
     return cmocka_run_group_tests(tests, prepare_folder, remove_folder) != 0;

@@ -94,12 +94,16 @@ static void write_steps(store *s, hid_t position, hid_t edges, const output_data
     store_link(s, position, "time", edges, "time");
 }
 
+/* The lengths of the edges; of an oblique box its vectors as rows. */
 static void write_edges(store *s, hid_t edges, const output_data *data, int64_t before)
 {
-    hsize_t shape[2] = {(hsize_t)(before + data->frame_count), 3};
-    hid_t value = store_grow(s, edges, "value", H5T_NATIVE_DOUBLE, 2, shape, (hsize_t)before);
+    const plugmc_box *box = &data->system->box;
+    const double *one = box->oblique ? box->vector[0] : box->length;
+    hsize_t shape[3] = {(hsize_t)(before + data->frame_count), 3, 3};
+    hid_t value = store_grow(s, edges, "value", H5T_NATIVE_DOUBLE, box->oblique ? 3 : 2, shape,
+                             (hsize_t)before);
     for (int f = 0; f < data->frame_count; f++)
-        store_rows(s, value, H5T_NATIVE_DOUBLE, (hsize_t)(before + f), 1, data->system->box.length);
+        store_rows(s, value, H5T_NATIVE_DOUBLE, (hsize_t)(before + f), 1, one);
     store_leave_array(value);
 }
 
@@ -239,23 +243,19 @@ static hid_t enter_particles(store *s)
     return group;
 }
 
-static void read_edges(store *s, hid_t group, double edges[3])
+/* Lengths of edges, or vectors as rows. */
+static void read_edges(store *s, hid_t group, double edges[3][3])
 {
     int rank;
     hsize_t shape[2];
-    for (int d = 0; d < 3; d++) edges[d] = 0;
+    for (int i = 0; i < 9; i++) edges[i / 3][i % 3] = 0;
     if (!store_has(s, group, "box/edges")) return;
     double *found = last_row(s, group, "box/edges", H5T_NATIVE_DOUBLE, &rank, shape);
     if (!s->failed && (shape[0] < 2 || shape[0] > 3 || (rank == 2 && shape[1] != shape[0])))
         store_fail(s, "its box has %d dimensions", (int)shape[0]);
-    for (hsize_t i = 0; !s->failed && i < shape[0] * shape[1]; i++) {
-        hsize_t d = i / shape[1];
-        if (rank == 1 || i % shape[1] == d)
-            edges[d] = found[i];
-        else if (found[i] != 0)
-            store_fail(s, "its box is not rectangular");
-    }
-    if (!s->failed && shape[0] == 2) edges[2] = 1;
+    for (hsize_t i = 0; !s->failed && i < shape[0] * shape[1]; i++)
+        edges[i / shape[1]][rank == 1 ? i : i % shape[1]] = found[i];
+    if (!s->failed && shape[0] == 2) edges[2][2] = 1;
     free(found);
 }
 
@@ -292,7 +292,7 @@ static int32_t *read_species(store *s, hid_t group, int64_t count)
 }
 
 int h5md_read_positions(const char *path, int64_t *count, double **positions, int32_t **species,
-                        double edges[3], report *r)
+                        double edges[3][3], report *r)
 {
     *positions = NULL;
     if (species) *species = NULL;

@@ -99,10 +99,11 @@ int output_read(const char *path, output_data *, report *);
 void output_free(output_data *);
 
 /* Last frame of particles/trajectory (or of the only group below particles), for initial states.
- * positions [count][3], species ids may be NULL and are 0 if the file has none. Two-dimensional
- * files: z = 0, edges[2] = 1. edges are 0 where the file has no box. */
+ * positions [count][3], species ids may be NULL and are 0 if the file has none. edges are the
+ * vectors of the box as rows, 0 where the file has none. Two-dimensional files: z = 0, and the last
+ * vector is (0, 0, 1). */
 int h5md_read_positions(const char *path, int64_t *count, double **positions, int32_t **species,
-                        double edges[3], report *);
+                        double edges[3][3], report *);
 
 /* CSV of the scalars: sweep, then one column a quantity (mean over walkers). Atomic too. */
 int output_csv(const char *path, const output_data *, report *);

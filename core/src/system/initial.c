@@ -185,12 +185,34 @@ static int by_species(const source *s, const double *from, const int32_t *specie
     return code;
 }
 
+/* edges: the vectors of the file's box as rows. */
+static int check_box(const source *s, const double edges[3][3])
+{
+    const plugmc_box *box = &s->system->box;
+    const char *path = s->config->initial.file;
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return EXIT_DONE;
+    for (int d = 0; d < box->dimension; d++)
+        for (int e = 0; e < box->dimension; e++) {
+            if (fabs(edges[d][e] - box->vector[d][e]) <= 1e-6 * box->length[d]) continue;
+            if (d != e || box->oblique)
+                return report_error(s->report, EXIT_INPUT, path, 0,
+                                    "vector %c of the file's box is (%.10g, %.10g, %.10g), the "
+                                    "run's is (%.10g, %.10g, %.10g)", "abc"[d], edges[d][0],
+                                    edges[d][1], edges[d][2], box->vector[d][0], box->vector[d][1],
+                                    box->vector[d][2]);
+            return report_error(s->report, EXIT_INPUT, path, 0,
+                                "the file's box is %.10g long in %c, the run's %.10g", edges[d][d],
+                                "xyz"[d], box->length[d]);
+        }
+    return EXIT_DONE;
+}
+
 static int from_h5md(const source *s)
 {
     const plugmc_system *system = s->system;
     const char *path = s->config->initial.file;
     int64_t count = 0;
-    double *positions = NULL, edges[3] = {0};
+    double *positions = NULL, edges[3][3] = {{0}};
     int32_t *species = NULL;
     int code = h5md_read_positions(path, &count, &positions, &species, edges, s->report);
     if (!code && count != system->particles)
@@ -200,12 +222,7 @@ static int from_h5md(const source *s)
     if (!code && !species && system->species_count > 1)
         code = report_error(s->report, EXIT_INPUT, path, 0,
                             "the file does not say of which species its particles are");
-    for (int d = 0; d < system->box.dimension && !code; d++)
-        if (system->box.domain == PLUGMC_DOMAIN_PERIODIC &&
-            !(fabs(edges[d] - system->box.length[d]) <= 1e-6 * system->box.length[d]))
-            code = report_error(s->report, EXIT_INPUT, path, 0,
-                                "the file's box is %.10g long in %c, the run's %.10g", edges[d],
-                                "xyz"[d], system->box.length[d]);
+    if (!code) code = check_box(s, (const double(*)[3])edges);
     if (!code) code = by_species(s, positions, species);
     free(positions);
     free(species);
