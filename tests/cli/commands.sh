@@ -123,7 +123,7 @@ test_info_blocks_can_be_pasted()
 test_doctor()
 {
     must doctor
-    for topic in GPU NVRTC "kernel cache" OpenMP CPU MPI HDF5; do
+    for topic in GPU NVRTC "kernel cache" OpenMP CPU HDF5; do
         grep -q "^$topic  *[^ ]" "$out" || fail "doctor says nothing of $topic"
     done
     grep -q "^plugins  *$PLUGINS, " "$out" || fail "doctor does not say where plugins are"

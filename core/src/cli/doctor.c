@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gpu/cache.h"
 #include "gpu/gpu.h"
@@ -82,26 +81,6 @@ static void show_cache(void)
          (double)bytes / 1048576, (double)CACHE_CAP / 1048576);
 }
 
-/* The first of `names` that a folder of PATH has. */
-static const char *find_program(const char *const *names, char path[4096])
-{
-    const char *folders = getenv("PATH");
-    for (; folders && *folders; folders += strcspn(folders, ":"), folders += *folders == ':')
-        for (int i = 0; names[i]; i++) {
-            snprintf(path, 4096, "%.*s/%s", (int)strcspn(folders, ":"), folders, names[i]);
-            if (access(path, X_OK) == 0) return path;
-        }
-    return NULL;
-}
-
-static void show_mpi(void)
-{
-    static const char *const names[] = {"mpirun", "mpiexec", NULL};
-    char path[4096];
-    const char *found = find_program(names, path);
-    line("MPI", "%s", found ? found : "none: neither mpirun nor mpiexec is in PATH");
-}
-
 static void show_plugins(void)
 {
     printf("%-14s", "plugins");
@@ -139,8 +118,8 @@ int command_doctor(int argc, char **argv)
 {
     static const char usage[] =
         "usage: plugmc doctor\n"
-        "Shows the GPUs, the kernel compiler and its cache, processor, MPI, "
-        "HDF5 and plugin path that plugmc finds on this machine.\n";
+        "Shows the GPUs, the kernel compiler and its cache, processor, HDF5 and "
+        "plugin path that plugmc finds on this machine.\n";
     if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
         fputs(usage, stdout);
         return EXIT_DONE;
@@ -153,7 +132,6 @@ int command_doctor(int argc, char **argv)
     show_compiler();
     show_cache();
     show_processor();
-    show_mpi();
     show_hdf5();
     show_plugins();
     return EXIT_DONE;
