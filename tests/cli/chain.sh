@@ -199,10 +199,14 @@ test_killed_while_writing()
 {
     chain checkerboard 1000 's/^equilibrate = .*/equilibrate = 0/; s/^count = 100/count = 1000/'
     change 's/^output = .*/output = sim.h5\ncheckpoint = 1e-9/; /^csv/d; s/^period = 700/period = 50/'
-    local readable=0 while_writing=0
+    local readable=0 while_writing=0 begin first
+    begin=$(seconds)
+    plugmc run sim.ini --set run.output=first.h5 --set run.time_limit=1e-3
+    expect_exit 11
+    first=$(arithmetic "$(seconds) - $begin") # until a file is written, on this machine
     for fraction in $delays; do
         rm -f sim.h5.tmp-*
-        signalled KILL "$(arithmetic "0.1 + $fraction")"
+        signalled KILL "$(arithmetic "$first + $fraction")"
         expect_exit 137
         ls sim.h5.tmp-* >"$out" 2>&1 && while_writing=$((while_writing + 1))
         [ -e sim.h5 ] || continue
