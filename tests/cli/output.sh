@@ -120,6 +120,16 @@ test_csv()
     [ "$(cut -d, -f1 sim.csv | tr '\n' ' ')" = "sweep 5 10 15 20 " ] || fail "wrong sweeps"
 }
 
+test_csv_that_cannot_be_written()
+{
+    disks
+    refused 5 "cannot write none/sim.csv: No such file or directory (in folder none)" \
+        run sim.ini --set run.csv=none/sim.csv
+    mv sim.ini sim.txt
+    refused 3 "sim.txt:1: [run] csv = sim.txt: this is the file that is read" \
+        run sim.txt --set run.csv=sim.txt
+}
+
 test_standard_output_that_is_full()
 {
     disks

@@ -268,7 +268,7 @@ static void read_run(config *c, report *r)
     if (c->run.csv && strcmp(c->run.csv, c->run.output) == 0)
         report_error(r, EXIT_INPUT, c->ini.path, s->line,
                      "[run] output and csv are both '%s'", c->run.csv);
-    else if (c->run.csv && strcmp(c->run.csv, c->ini.path) == 0)
+    else if (c->run.csv && strcmp(c->run.csv, c->ini.path) == 0 && !ends_in(c->run.csv, ".ini"))
         report_error(r, EXIT_INPUT, c->ini.path, s->line,
                      "[run] csv = %s: this is the file that is read", c->run.csv);
 }
