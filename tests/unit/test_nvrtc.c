@@ -3,7 +3,9 @@
 #include "testing.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,6 +15,7 @@
 #include "gpu/cache.h"
 #include "gpu/nvrtc.h"
 #include "gpu/sha256.h"
+#include "gpu/toolkit.h"
 
 static nvrtc *compiler;
 static char folder[] = "/tmp/plugmc-test-nvrtc-XXXXXX";
@@ -105,6 +108,32 @@ static void the_library_named_in_the_environment_is_taken(void **state)
     assert_int_equal(major, compiler->major);
     assert_true(nvrtc_compiles_for(n, 90));
     nvrtc_close(n);
+}
+
+/* A shared object under another name in the folder. */
+static void copy_library(const char *name)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "cp '%s/hard_disk.so' '%s/%s'", TEST_PLUGINS, folder, name);
+    assert_int_equal(system(command), 0);
+}
+
+static void of_libraries_beside_the_compiler_the_newest_is_taken(void **state)
+{
+    char why[512] = "", compiler_path[512];
+    struct link_map *found = NULL;
+    (void)state;
+    copy_library("libnewest.so.9");
+    copy_library("libnewest.so.12");
+    copy_library("libnewest.so.12.1");
+    snprintf(compiler_path, sizeof compiler_path, "%s/libnvrtc.so.12", folder);
+    void *library = toolkit_library(compiler_path, "newest", why);
+    if (!library) fail_msg("%s", why);
+    assert_int_equal(dlinfo(library, RTLD_DI_LINKMAP, &found), 0);
+    assert_string_equal(strrchr(found->l_name, '/') + 1, "libnewest.so.12.1");
+    dlclose(library);
+    assert_null(toolkit_library(compiler_path, "nothing", why));
+    assert_non_null(strstr(why, "libnothing of the CUDA Toolkit is neither beside NVRTC"));
 }
 
 static void a_gpu_newer_than_the_compiler_gets_ptx(void **state)
@@ -384,6 +413,7 @@ int main(void)
         TEST(sha256_agrees_with_fips_180_4),
         TEST(a_library_that_is_not_there_gives_a_reason),
         TEST(the_library_named_in_the_environment_is_taken),
+        TEST(of_libraries_beside_the_compiler_the_newest_is_taken),
         TEST(a_gpu_newer_than_the_compiler_gets_ptx),
         TEST(a_gpu_older_than_the_compiler_is_refused),
         TEST(the_second_time_comes_from_the_cache),
