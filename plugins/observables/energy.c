@@ -104,32 +104,24 @@ static plugmc_particle particle_at(const sorted_particles *s, int64_t k)
                              s->charge[k], s->diameter[k], s->species[k]};
 }
 
-/* Cells around `cell` in one direction, each once. */
-static int cells_along(int64_t cell, int64_t count, int64_t out[3])
-{
-    if (count < 3) {
-        for (int64_t c = 0; c < count; c++) out[c] = c;
-        return (int)count;
-    }
-    for (int64_t n = 0; n < 3; n++) out[n] = (cell + n + count - 1) % count;
-    return 3;
-}
-
 /* Energy of particle k of `cell` with those after it in the cells around. */
 static double energy_in_cells(const energy *e, const plugmc_system *system, const plugmc_term *term,
                               const plugmc_cells *cells, const uint32_t *start, int64_t cell,
                               int64_t k)
 {
     const plugmc_particle probe = particle_at(&e->sorted, k);
-    int64_t x[3], y[3], z[3];
-    const int nx = cells_along(cell % cells->count[0], cells->count[0], x);
-    const int ny = cells_along(cell / cells->count[0] % cells->count[1], cells->count[1], y);
-    const int nz = cells_along(cell / cells->count[0] / cells->count[1], cells->count[2], z);
+    const int32_t *count = cells->count;
+    const int32_t at[3] = {(int32_t)(cell % count[0]), (int32_t)(cell / count[0] % count[1]),
+                           (int32_t)(cell / count[0] / count[1])};
+    const int32_t nx = plugmc_cells_around(count[0]), ny = plugmc_cells_around(count[1]),
+                  nz = plugmc_cells_around(count[2]);
     const plugmc_pair *pair = term->plugin->potential->pair;
     double sum = 0;
-    for (int i = 0; i < nx * ny * nz; i++) {
-        int64_t c = (z[i / (nx * ny)] * cells->count[1] + y[i / nx % ny]) * cells->count[0] +
-                    x[i % nx];
+    for (int32_t i = 0; i < nx * ny * nz; i++) {
+        const int64_t z = plugmc_cell_around(at[2], i / (nx * ny), count[2]),
+                      y = plugmc_cell_around(at[1], i / nx % ny, count[1]),
+                      x = plugmc_cell_around(at[0], i % nx, count[0]);
+        const int64_t c = (z * count[1] + y) * count[0] + x;
         int64_t first = start[c] > k ? start[c] : k + 1;
         if (first >= start[c + 1]) continue;
         plugmc_particles others = particles_from(&e->sorted, first, start[c + 1] - first);

@@ -45,31 +45,10 @@ PLUGMC_FN pressure_walker pressure_walker_of(const pressure_task *t, uint32_t wa
     return w;
 }
 
-PLUGMC_FN int32_t cell_along(double x, double width, int32_t count)
-{
-    int32_t c = count > 1 ? (int32_t)(x / width) : 0;
-    return c < count ? c : count - 1;
-}
-
 /* Difference between the numbers of two cells that are neighbours along `axis`. */
 PLUGMC_FN int32_t cell_stride(const pressure_task *t, int32_t axis)
 {
     return axis == 0 ? 1 : (axis == 1 ? t->count[0] : t->count[0] * t->count[1]);
-}
-
-/* Cells to look at in one direction: all of them if there are one or two, none of them twice. */
-PLUGMC_FN int32_t neighbour_cells(int32_t count) { return count < 3 ? count : 3; }
-
-PLUGMC_FN int32_t neighbour_cell(int32_t cell, int32_t number, int32_t count)
-{
-    int32_t c = count < 3 ? number : cell + number - 1;
-    return c < 0 ? c + count : (c >= count ? c - count : c);
-}
-
-PLUGMC_FN double nearest_image(double difference, double length)
-{
-    if (difference > 0.5 * length) return difference - length;
-    return difference < -0.5 * length ? difference + length : difference;
 }
 
 PLUGMC_FN double contact_of(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m)
@@ -93,10 +72,11 @@ PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint
     const double length = t->length[axis], width = t->width[axis];
     const double *here = w.positions + 3 * (uint64_t)k;
     const double x = here[axis], y = here[u], z = here[v];
-    const int32_t cell = cell_along(x, width, t->count[axis]);
-    const int32_t cell_u = cell_along(y, t->width[u], t->count[u]);
-    const int32_t cell_v = cell_along(z, t->width[v], t->count[v]);
-    const int32_t across_u = neighbour_cells(t->count[u]), across_v = neighbour_cells(t->count[v]);
+    const int32_t cell = plugmc_cell_along(x, width, t->count[axis]);
+    const int32_t cell_u = plugmc_cell_along(y, t->width[u], t->count[u]);
+    const int32_t cell_v = plugmc_cell_along(z, t->width[v], t->count[v]);
+    const int32_t across_u = plugmc_cells_around(t->count[u]),
+                  across_v = plugmc_cells_around(t->count[v]);
     free_path path;
     path.gap = length;
     path.reach = 0;
@@ -105,18 +85,18 @@ PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint
     for (int32_t step = 0; step < t->count[axis]; step++) {
         for (int32_t i = 0; i < across_u * across_v; i++) {
             int32_t c = column * stride +
-                        neighbour_cell(cell_u, i % across_u, t->count[u]) * stride_u +
-                        neighbour_cell(cell_v, i / across_u, t->count[v]) * stride_v;
+                        plugmc_cell_around(cell_u, i % across_u, t->count[u]) * stride_u +
+                        plugmc_cell_around(cell_v, i / across_u, t->count[v]) * stride_v;
             for (uint32_t m = w.start[c]; m < w.start[c + 1]; m++) {
                 if (m == k) continue;
                 const double *there = w.positions + 3 * (uint64_t)m;
-                double dy = nearest_image(there[u] - y, t->length[u]);
-                double dz = nearest_image(there[v] - z, t->length[v]);
+                double dy = plugmc_nearest_image(there[u] - y, t->length[u]);
+                double dz = plugmc_nearest_image(there[v] - z, t->length[v]);
                 double contact = contact_of(t, w, k, m);
                 double squared = contact * contact - (dy * dy + dz * dz);
                 if (!(squared > 0)) continue;
                 double ahead = (there[axis] - x) * sign;
-                double dx = nearest_image(ahead, length);
+                double dx = plugmc_nearest_image(ahead, length);
                 double least = t->overlap * contact;
                 *overlaps += dx * dx + dy * dy + dz * dz < least * least;
                 if (ahead < 0) ahead += length;
@@ -168,21 +148,21 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
 {
     const double *here = w.positions + 3 * (uint64_t)k;
     const double x = here[0], y = here[1], z = here[2];
-    const int32_t cell_x = cell_along(x, t->width[0], t->count[0]);
-    const int32_t cell_y = cell_along(y, t->width[1], t->count[1]);
-    const int32_t cell_z = cell_along(z, t->width[2], t->count[2]);
-    const int32_t nx = neighbour_cells(t->count[0]), ny = neighbour_cells(t->count[1]),
-                  nz = neighbour_cells(t->count[2]);
+    const int32_t cell_x = plugmc_cell_along(x, t->width[0], t->count[0]);
+    const int32_t cell_y = plugmc_cell_along(y, t->width[1], t->count[1]);
+    const int32_t cell_z = plugmc_cell_along(z, t->width[2], t->count[2]);
+    const int32_t nx = plugmc_cells_around(t->count[0]), ny = plugmc_cells_around(t->count[1]),
+                  nz = plugmc_cells_around(t->count[2]);
     for (int32_t i = 0; i < nx * ny * nz; i++) {
-        int32_t c = (neighbour_cell(cell_z, i / (nx * ny), t->count[2]) * t->count[1] +
-                     neighbour_cell(cell_y, i / nx % ny, t->count[1])) * t->count[0] +
-                    neighbour_cell(cell_x, i % nx, t->count[0]);
+        int32_t c = (plugmc_cell_around(cell_z, i / (nx * ny), t->count[2]) * t->count[1] +
+                     plugmc_cell_around(cell_y, i / nx % ny, t->count[1])) * t->count[0] +
+                    plugmc_cell_around(cell_x, i % nx, t->count[0]);
         uint32_t m = w.start[c];
         for (m = m > k ? m : k + 1; m < w.start[c + 1]; m++) {
             const double *there = w.positions + 3 * (uint64_t)m;
-            double dx = nearest_image(there[0] - x, t->length[0]);
-            double dy = nearest_image(there[1] - y, t->length[1]);
-            double dz = nearest_image(there[2] - z, t->length[2]);
+            double dx = plugmc_nearest_image(there[0] - x, t->length[0]);
+            double dy = plugmc_nearest_image(there[1] - y, t->length[1]);
+            double dz = plugmc_nearest_image(there[2] - z, t->length[2]);
             double squared = dx * dx + dy * dy + dz * dz;
             if (squared >= t->reach * t->reach) continue;
             double beyond = sqrt(squared) - t->largest;

@@ -17,27 +17,6 @@ typedef struct order_task {
     int32_t count[2];        /* cells in each direction */
 } order_task;
 
-PLUGMC_FN int32_t cell_along(double x, double width, int32_t count)
-{
-    int32_t c = count > 1 ? (int32_t)(x / width) : 0;
-    return c < count ? c : count - 1;
-}
-
-/* Cells to look at in one direction: all of them if there are one or two, none of them twice. */
-PLUGMC_FN int32_t neighbour_cells(int32_t count) { return count < 3 ? count : 3; }
-
-PLUGMC_FN int32_t neighbour_cell(int32_t cell, int32_t number, int32_t count)
-{
-    int32_t c = count < 3 ? number : cell + number - 1;
-    return c < 0 ? c + count : (c >= count ? c - count : c);
-}
-
-PLUGMC_FN double nearest_image(double difference, double length)
-{
-    if (difference > 0.5 * length) return difference - length;
-    return difference < -0.5 * length ? difference + length : difference;
-}
-
 /* psi_6 of entry k, in fixed point. exp(6 i theta) is the third power of
  * exp(2 i theta) = (x + i y)^2 / r^2. */
 PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, int64_t *real_part,
@@ -46,17 +25,17 @@ PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, in
     const uint32_t *start = t->start + (uint64_t)walker * (t->cells + 1);
     const double *positions = t->positions + (uint64_t)walker * t->particles * 3;
     const double x = positions[3 * (uint64_t)k], y = positions[3 * (uint64_t)k + 1];
-    const int32_t cell_x = cell_along(x, t->width[0], t->count[0]);
-    const int32_t cell_y = cell_along(y, t->width[1], t->count[1]);
-    const int32_t nx = neighbour_cells(t->count[0]), ny = neighbour_cells(t->count[1]);
+    const int32_t cell_x = plugmc_cell_along(x, t->width[0], t->count[0]);
+    const int32_t cell_y = plugmc_cell_along(y, t->width[1], t->count[1]);
+    const int32_t nx = plugmc_cells_around(t->count[0]), ny = plugmc_cells_around(t->count[1]);
     double re = 0, im = 0;
     int32_t neighbours = 0;
     for (int32_t i = 0; i < nx * ny; i++) {
-        int32_t c = neighbour_cell(cell_y, i / nx, t->count[1]) * t->count[0] +
-                    neighbour_cell(cell_x, i % nx, t->count[0]);
+        int32_t c = plugmc_cell_around(cell_y, i / nx, t->count[1]) * t->count[0] +
+                    plugmc_cell_around(cell_x, i % nx, t->count[0]);
         for (uint32_t m = start[c]; m < start[c + 1]; m++) {
-            double dx = nearest_image(positions[3 * (uint64_t)m] - x, t->length[0]);
-            double dy = nearest_image(positions[3 * (uint64_t)m + 1] - y, t->length[1]);
+            double dx = plugmc_nearest_image(positions[3 * (uint64_t)m] - x, t->length[0]);
+            double dy = plugmc_nearest_image(positions[3 * (uint64_t)m + 1] - y, t->length[1]);
             double square = dx * dx + dy * dy;
             if (m == k || square >= t->cutoff_square || square == 0) continue;
             double cosine = (dx * dx - dy * dy) / square, sine = 2 * dx * dy / square;

@@ -136,21 +136,12 @@ PLUGMC_FN const int32_t *rows_of(const pair_task *t, pair_point a)
 
 /* ---- Cells ---- */
 
-PLUGMC_FN int32_t cell_along(double x, double width, int32_t count)
-{
-    const int32_t c = count > 1 ? (int32_t)(x / width) : 0;
-    return c < count ? c : count - 1;
-}
-
-/* Cells to look at in one direction: all of them if there are one or two, none of them twice. */
-PLUGMC_FN int32_t neighbour_cells(int32_t count) { return count < 3 ? count : 3; }
-
 /* -1: there is none beyond the wall. */
 PLUGMC_FN int32_t neighbour_cell(int32_t cell, int32_t number, int32_t count, int32_t periodic)
 {
-    const int32_t c = count < 3 ? number : cell + number - 1;
-    if (!periodic) return c < count ? c : -1;
-    return c < 0 ? c + count : (c >= count ? c - count : c);
+    const int32_t beside = cell + number - 1;
+    if (periodic || count < 3) return plugmc_cell_around(cell, number, count);
+    return beside < count ? beside : -1;
 }
 
 /* Pairs of point k with those after it in the cells around. */
@@ -160,11 +151,11 @@ PLUGMC_FN void count_in_cells(const pair_task *t, uint32_t walker, uint32_t k, u
     const double *r = t->positions + 3 * ((uint64_t)walker * t->points + k);
     const pair_point a = point_at(t, walker, k);
     const int32_t *row = rows_of(t, a);
-    const int32_t at_x = cell_along(r[0] - t->origin, t->width[0], t->count[0]);
-    const int32_t at_y = cell_along(r[1] - t->origin, t->width[1], t->count[1]);
-    const int32_t at_z = cell_along(r[2] - t->origin, t->width[2], t->count[2]);
-    const int32_t nx = neighbour_cells(t->count[0]), ny = neighbour_cells(t->count[1]),
-                  nz = neighbour_cells(t->count[2]);
+    const int32_t at_x = plugmc_cell_along(r[0] - t->origin, t->width[0], t->count[0]);
+    const int32_t at_y = plugmc_cell_along(r[1] - t->origin, t->width[1], t->count[1]);
+    const int32_t at_z = plugmc_cell_along(r[2] - t->origin, t->width[2], t->count[2]);
+    const int32_t nx = plugmc_cells_around(t->count[0]), ny = plugmc_cells_around(t->count[1]),
+                  nz = plugmc_cells_around(t->count[2]);
     for (int32_t i = 0; i < nx * ny * nz; i++) {
         const int32_t x = neighbour_cell(at_x, i % nx, t->count[0], t->periodic);
         const int32_t y = neighbour_cell(at_y, i / nx % ny, t->count[1], t->periodic);

@@ -167,10 +167,10 @@ PLUGMC_FN double plugmc_uniform_double(uint32_t high, uint32_t low)
 /* ---- Trial moves -------------------------------------------------------------------------- */
 
 /* A vector v uniform in the disk or ball of radius 1: one uniform in the square or cube, drawn anew
- * until it is in there. With purpose TRIAL, draw = 0, 1, ... 255, it is the first with v * v <= 1 of
+ * until it is in there. With purpose TRIAL, it is the first of draw = 0, 1, ... 255 with v * v <= 1,
  *     v[d] = (word[d] + 0.5) / 2^31 - 1,    d < dimension,
- * numbers that are symmetric about 0, so that a move and its reverse are equally likely. Movers that
- * take it for the same sweep, walker and index make the same trial moves. */
+ * numbers that are symmetric about 0, so that a move and its reverse are equally likely. Movers
+ * that take it for the same sweep, walker and index make the same trial moves. */
 PLUGMC_FN void plugmc_draw_in_ball(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t index,
                                    int32_t dimension, double v[3])
 {
@@ -214,6 +214,33 @@ PLUGMC_FN void plugmc_wrap_oblique(const double vector[3][3], const double inver
     }
     for (int d = 0; d < 3 && !inside; d++)
         r[d] = f[0] * vector[0][d] + f[1] * vector[1][d] + f[2] * vector[2][d];
+}
+
+/* ---- Walking through plugmc_cells ---------------------------------------------------------- */
+
+/* The cell of a coordinate along one direction, from the lower edge of the cells. */
+PLUGMC_FN int32_t plugmc_cell_along(double x, double width, int32_t count)
+{
+    int32_t c = count > 1 ? (int32_t)(x / width) : 0;
+    return c < count ? c : count - 1;
+}
+
+/* How many cells to look at along one direction for all that is within the width of one: all of
+ * them if there are one or two, none of them twice. */
+PLUGMC_FN int32_t plugmc_cells_around(int32_t count) { return count < 3 ? count : 3; }
+
+/* The first, second, ... (`number` from 0) of them around `cell`, in a periodic box. */
+PLUGMC_FN int32_t plugmc_cell_around(int32_t cell, int32_t number, int32_t count)
+{
+    int32_t c = count < 3 ? number : cell + number - 1;
+    return c < 0 ? c + count : (c >= count ? c - count : c);
+}
+
+/* The nearest image of a difference of two coordinates of a rectangular box. */
+PLUGMC_FN double plugmc_nearest_image(double difference, double length)
+{
+    if (difference > 0.5 * length) return difference - length;
+    return difference < -0.5 * length ? difference + length : difference;
 }
 
 /* ---- Elementary functions from IEEE operations only --------------------------------------- */
