@@ -431,8 +431,9 @@ static const plugmc_parameter table[] = {
                     "to here; 0: 8 Debye lengths, or r_max if that is less"),
     PLUGMC_INTEGER_KEY(dressed_ion, terms, "1", 1, 2, "",
                        "exponentials in a tail: exp(-kappa_R r), and exp(-2 kappa_R r) if 2"),
-    PAIR_HISTOGRAM_KEYS(dressed_ion, "fit_to, or half the smallest distance between faces of a periodic "
-                        "box", "240",
+    PAIR_HISTOGRAM_KEYS(dressed_ion,
+                        "fit_to, or half the smallest distance between faces of a periodic box",
+                        "240",
                         "ions this near to its surface are no references; 0: 10 Debye lengths, or "
                         "r_max if that is more"),
 };

@@ -110,8 +110,9 @@ static int find_waves(formulas *f, const plugmc_host *host)
                 "%lld plane waves in this box need reciprocal vectors beyond index %d",
                 (long long)f->count, LARGEST_INDEX);
     }
-    f->orbitals = found < 0 ? NULL : host->allocate(host->context, (size_t)f->count * sizeof *waves);
-    if (f->orbitals) memcpy(f->orbitals, waves, (size_t)f->count * sizeof *waves);
+    const size_t bytes = (size_t)f->count * sizeof *waves;
+    f->orbitals = found < 0 ? NULL : host->allocate(host->context, bytes);
+    if (f->orbitals) memcpy(f->orbitals, waves, bytes);
     for (int32_t s = 0; s < host->system->species_count && f->orbitals; s++) {
         const int64_t n = host->system->species[s].count;
         if (n > 0 && fabs(waves[n].square - waves[n - 1].square) < 1e-9 * waves[n].square)

@@ -167,7 +167,7 @@ PLUGMC_FN double plugmc_uniform_double(uint32_t high, uint32_t low)
 /* ---- Trial moves -------------------------------------------------------------------------- */
 
 /* A vector v uniform in the disk or ball of radius 1: one uniform in the square or cube, drawn anew
- * until it is in there. With purpose TRIAL, it is the first of draw = 0, 1, ... 255 with v * v <= 1,
+ * until it is in there. With purpose TRIAL, it is the first of draw = 0, 1, ... 255 with v v <= 1,
  *     v[d] = (word[d] + 0.5) / 2^31 - 1,    d < dimension,
  * numbers that are symmetric about 0, so that a move and its reverse are equally likely. Movers
  * that take it for the same sweep, walker and index make the same trial moves. */

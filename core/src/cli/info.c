@@ -37,7 +37,8 @@ static const trait mover_traits[] = {
     {PLUGMC_NEEDS_FINITE_RANGE, "needs potentials of finite range"},
     {PLUGMC_NEEDS_PERIODIC, "needs a periodic box"},
     {PLUGMC_NEEDS_RECTANGULAR, "needs a rectangular box"},
-    {PLUGMC_NEEDS_FORCES, "follows forces: needs potentials with derivatives and without hard cores"},
+    {PLUGMC_NEEDS_FORCES,
+     "follows forces: needs potentials with derivatives and without hard cores"},
     {PLUGMC_RUNS_ON_CPU, "runs on the CPU"},
     {PLUGMC_RUNS_ON_GPU, "runs on the GPU"},
 };
@@ -62,7 +63,8 @@ static void print_potential(FILE *f, const char *lead, const plugmc_plugin *d)
     if (p->pair) print_pair(f, lead, p->pair);
     if (p->field)
         fprintf(f, "%sfield: energy of one particle at its position%s\n", lead,
-                p->field->functions & PLUGMC_FIELD_DERIVATIVE ? ", first and second derivative" : "");
+                p->field->functions & PLUGMC_FIELD_DERIVATIVE ? ", first and second derivative"
+                                                              : "");
     if (p->total)
         fprintf(f, "%stotal: energy of the whole configuration%s (%s)\n", lead,
                 p->total->change ? ", and its change for one moved particle" : "",

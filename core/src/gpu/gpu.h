@@ -29,8 +29,8 @@ enum arithmetic { ARITHMETIC_EXACT, ARITHMETIC_FAST, ARITHMETIC_CONTRACTED };
 /* What a text asks for, unless the user wants all of them fast ([run] fast_math). */
 enum arithmetic arithmetic_of(const plugmc_kernel_text *, bool fast_math);
 
-/* A cubin for sm_<architecture>, from the cache or compiled; exact arithmetic is that of the CPU. On
- * a compile error the log is reported, the fused source kept beside it and its path named. */
+/* A cubin for sm_<architecture>, from the cache or compiled; exact arithmetic is that of the CPU.
+ * On a compile error the log is reported, the fused source kept beside it and its path named. */
 int compile(nvrtc *, const char *fused, const char *name, int architecture, enum arithmetic,
             void **cubin, size_t *bytes, report *);
 
