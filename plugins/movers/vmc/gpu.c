@@ -6,47 +6,23 @@
  * cuBLAS counts columns first: what is [i][j] here is its matrix (j, i), so M is its inverse of A,
  * P is its transposed inverse times V, and so on.
  */
+#include "matrices.h"
 #include "vmc.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-PLUGMC_EMBED(vmc_draws_text, VMC_DRAWS_FILE);
 PLUGMC_EMBED(vmc_kernels_text, PLUGMC_KERNEL_FILE);
 
-typedef plugmc_device_pointer device_pointer;
-
-enum { MOST_BLOCK = 64, MOST_GROUP = 65535 /* of a grid in y and z */ };
+enum { MOST_BLOCK = 64 };
 static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
 
-/* ---- cuBLAS ---------------------------------------------------------------------------------- */
-
-enum { KEEP_AS_IS, TRANSPOSED }; /* CUBLAS_OP_N, CUBLAS_OP_T */
-
-typedef int gemm_batched(void *, int, int, int, int, int, const double *, const double *, int,
-                         long long, const double *, int, long long, const double *, double *, int,
-                         long long, int);
-typedef int factor_batched(void *, int, double *const *, int, int *, int *, int);
-typedef int invert_batched(void *, int, const double *const *, int, const int *, double *const *,
-                           int, int *, int);
-
-typedef struct blas {
-    void *handle;
-    int (*create)(void **);
-    int (*destroy)(void *);
-    int (*set_stream)(void *, void *);
-    gemm_batched *multiply;
-    factor_batched *factor;
-    invert_batched *invert;
-} blas;
-
 typedef struct vmc_gpu {
-    blas blas;
-    plugmc_kernel *propose, *look, *energy, *energy_sum, *decide, *gather, *transpose, *determinant,
-        *compare, *judge, *decide_configuration;
+    matrices matrices;
+    plugmc_kernel *propose, *look, *energy, *energy_sum, *decide, *gather, *compare, *judge,
+        *decide_configuration;
     int32_t capacity;          /* electrons of a block */
     int32_t looked;            /* rows of `change`: the capacity, or all electrons of a spin */
     int32_t group;             /* walkers dealt with together */
@@ -63,78 +39,12 @@ typedef struct vmc_gpu {
     device_pointer small, others;           /* [group][capacity][capacity] */
     device_pointer change;                  /* [group][looked] */
     device_pointer rows;                    /* [group][particles] */
-    device_pointer factors, fresh;          /* [group][n][n] */
-    device_pointer factor_list, fresh_list; /* [group] where the matrices of the walkers begin */
-    device_pointer pivots, info;            /* [group][n], [group] */
     device_pointer found; /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
     device_pointer drift;                   /* [group][2] */
     void *host_numbers;                     /* [walkers][2] 8 bytes each */
 } vmc_gpu;
 
-#define AT(pointer, type) ((type *)(uintptr_t)(pointer))
-
-static int blas_fault(const plugmc_host *host, const char *what, int status)
-{
-    return host->fail(host->context, PLUGMC_ERROR_DEVICE, "cuBLAS failed to %s (status %d)", what,
-                      status);
-}
-
-static int open_blas(vmc *v, const plugmc_host *host)
-{
-    blas *b = &v->gpu->blas;
-    void *library;
-    int code = host->gpu->library(host->context, "cublas", &library);
-    if (code) return code;
-    const struct {
-        void *place;
-        const char *name;
-    } functions[] = {
-        {&b->create, "cublasCreate_v2"},
-        {&b->destroy, "cublasDestroy_v2"},
-        {&b->set_stream, "cublasSetStream_v2"},
-        {&b->multiply, v->is_complex ? "cublasZgemmStridedBatched" : "cublasDgemmStridedBatched"},
-        {&b->factor, v->is_complex ? "cublasZgetrfBatched" : "cublasDgetrfBatched"},
-        {&b->invert, v->is_complex ? "cublasZgetriBatched" : "cublasDgetriBatched"},
-    };
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        void *found = dlsym(library, functions[i].name);
-        if (!found)
-            return host->fail(host->context, PLUGMC_ERROR_DEVICE, "cuBLAS has no function %s",
-                              functions[i].name);
-        memcpy(functions[i].place, &found, sizeof found);
-    }
-    int status = b->create(&b->handle);
-    if (!status) status = b->set_stream(b->handle, host->gpu->stream(host->context));
-    return status ? blas_fault(host, "start", status) : PLUGMC_OK;
-}
-
-/* For n walkers, in the words of cuBLAS: c (m x columns) = scale a b + keep c. */
-static int multiply(const vmc *v, const plugmc_host *host, int how_a, int how_b, int64_t m,
-                    int64_t columns, int64_t inner, double scale, device_pointer a, int64_t lda,
-                    int64_t stride_a, device_pointer b, int64_t ldb, int64_t stride_b, double keep,
-                    device_pointer c, int64_t ldc, int64_t stride_c, int32_t n)
-{
-    const double scales[2] = {scale, 0}, keeps[2] = {keep, 0}; /* complex ones, if they are */
-    const int status = v->gpu->blas.multiply(
-        v->gpu->blas.handle, how_a, how_b, (int)m, (int)columns, (int)inner, scales,
-        AT(a, const double), (int)lda, stride_a, AT(b, const double), (int)ldb, stride_b, keeps,
-        AT(c, double), (int)ldc, stride_c, n);
-    return status ? blas_fault(host, "multiply matrices", status) : PLUGMC_OK;
-}
-
 /* ---- A block of electrons -------------------------------------------------------------------- */
-
-static uint32_t blocks_for(int64_t work, int32_t threads)
-{
-    return (uint32_t)((work + threads - 1) / threads);
-}
-
-static int launch(const plugmc_host *host, plugmc_kernel *kernel, uint32_t x, uint32_t y,
-                  uint32_t z, uint32_t threads, uint32_t shared, void **arguments)
-{
-    return host->gpu->launch(host->context, kernel, (uint32_t[3]){x, y, z},
-                             (uint32_t[3]){threads, 1, 1}, shared, arguments);
-}
 
 /* Place of walker `first` in an array of `bytes` a walker. */
 static device_pointer from_walker(device_pointer array, int32_t first, int64_t bytes)
@@ -228,9 +138,10 @@ static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc
                       (uint32_t)n, VMC_THREADS, 0,
                       (void *[]){b, &numbers, &pitch, &g->values, &inverse, &g->taken, &g->old});
     if (!code)
-        code = multiply(v, host, TRANSPOSED, KEEP_AS_IS, electrons, b->size, electrons, 1, inverse,
-                        electrons, matrix, g->taken, electrons, b->capacity * electrons, 0,
-                        g->products, electrons, b->capacity * electrons, n);
+        code = matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, electrons, b->size,
+                                 electrons, 1, inverse, electrons, matrix, g->taken, electrons,
+                                 b->capacity * electrons, 0, g->products, electrons,
+                                 b->capacity * electrons, n);
     if (!code)
         code = launch(host, g->look, (uint32_t)b->size, (uint32_t)n, 1, VMC_LOOK, 0,
                       (void *[]){b, &positions, &to, &g->change, &g->others});
@@ -248,13 +159,14 @@ static int work_into(const vmc *v, const plugmc_host *host, const vmc_block *b, 
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons, matrix = electrons * electrons, capacity = b->capacity;
     device_pointer inverse = from_walker(g->inverse[spin], first, matrix * g->number);
-    int code = multiply(v, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size, b->size, 1,
-                        g->products, electrons, capacity * electrons, g->small, capacity,
-                        capacity * capacity, 0, g->solved, electrons, capacity * electrons, n);
+    int code = matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
+                                 b->size, 1, g->products, electrons, capacity * electrons, g->small,
+                                 capacity, capacity * capacity, 0, g->solved, electrons,
+                                 capacity * electrons, n);
     if (code) return code;
-    return multiply(v, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons, b->size, -1, g->old,
-                    electrons, capacity * electrons, g->solved, electrons, capacity * electrons, 1,
-                    inverse, electrons, matrix, n);
+    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons,
+                             b->size, -1, g->old, electrons, capacity * electrons, g->solved,
+                             electrons, capacity * electrons, 1, inverse, electrons, matrix, n);
 }
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
@@ -380,32 +292,8 @@ int vmc_gpu_simultaneous(vmc *v, const plugmc_host *host, uint64_t sweep)
 static int factorise(const vmc *v, const plugmc_host *host, int spin, int32_t n)
 {
     vmc_gpu *g = v->gpu;
-    int32_t electrons = (int32_t)vmc_electrons(v, spin);
-    int64_t pitch = v->pitch;
-    const uint32_t tiles = blocks_for(electrons, VMC_TILE);
-    device_pointer found = from_walker(g->found, spin * g->group, 8);
-    int code =
-        host->gpu->launch(host->context, g->transpose, (uint32_t[3]){tiles, tiles, (uint32_t)n},
-                          (uint32_t[3]){VMC_TILE, VMC_TILE_ROWS, 1}, 0,
-                          (void *[]){&electrons, &pitch, &g->values, &g->factors});
-    if (code) return code;
-    const int status = g->blas.factor(g->blas.handle, electrons, AT(g->factor_list, double *const),
-                                      electrons, AT(g->pivots, int), AT(g->info, int), n);
-    if (status) return blas_fault(host, "factorise matrices", status);
-    return launch(host, g->determinant, (uint32_t)n, 1, 1, VMC_THREADS, 0,
-                  (void *[]){&electrons, &g->factors, &g->info, &found});
-}
-
-/* Where the matrices of n x n numbers of each walker of a group begin. */
-static int list_matrices(const vmc *v, const plugmc_host *host, int64_t n)
-{
-    vmc_gpu *g = v->gpu;
-    const size_t bytes = (size_t)g->group * sizeof(uint64_t);
-    uint64_t *list = g->host_numbers;
-    for (int32_t w = 0; w < g->group; w++) list[w] = from_walker(g->factors, w, n * n * g->number);
-    int code = host->gpu->upload(host->context, g->factor_list, list, bytes);
-    for (int32_t w = 0; w < g->group; w++) list[w] = from_walker(g->fresh, w, n * n * g->number);
-    return code ? code : host->gpu->upload(host->context, g->fresh_list, list, bytes);
+    return matrices_factorise(&g->matrices, host, (int32_t)vmc_electrons(v, spin), v->pitch,
+                              g->values, n, from_walker(g->found, spin * g->group, 8));
 }
 
 static void note_drift(vmc_walker *walker, double drift)
@@ -444,17 +332,14 @@ static int take_inverses(vmc *v, const plugmc_host *host, int spin, int32_t firs
     int64_t numbers = vmc_numbers(v, electrons * electrons);
     device_pointer inverse = from_walker(g->inverse[spin], first, bytes);
     double *drift = g->host_numbers;
-    const int status =
-        g->blas.invert(g->blas.handle, (int)electrons, AT(g->factor_list, const double *const),
-                       (int)electrons, AT(g->pivots, const int), AT(g->fresh_list, double *const),
-                       (int)electrons, AT(g->info, int), n);
-    if (status) return blas_fault(host, "invert matrices", status);
-    int code = gpu->fill(host->context, g->drift, 0, (size_t)n * 16);
+    int code = matrices_invert(&g->matrices, host, (int32_t)electrons, n);
+    if (!code) code = gpu->fill(host->context, g->drift, 0, (size_t)n * 16);
     if (!code)
         code = launch(host, g->compare, blocks_for(numbers, 16 * VMC_THREADS), (uint32_t)n, 1,
-                      VMC_THREADS, 0, (void *[]){&numbers, &inverse, &g->fresh, &g->drift});
+                      VMC_THREADS, 0,
+                      (void *[]){&numbers, &inverse, &g->matrices.inverses, &g->drift});
     if (!code) code = gpu->download(host->context, drift, g->drift, (size_t)n * 16);
-    if (!code) code = gpu->copy(host->context, inverse, g->fresh, (size_t)(n * bytes));
+    if (!code) code = gpu->copy(host->context, inverse, g->matrices.inverses, (size_t)(n * bytes));
     for (int32_t k = 0; k < n && !code && compare; k++)
         note_drift(&v->walkers[first + k], drift[2 * k] / drift[2 * k + 1]);
     return code;
@@ -521,7 +406,6 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
     }
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
         if (!vmc_electrons(v, spin)) continue;
-        code = list_matrices(v, host, vmc_electrons(v, spin));
         for (int32_t w = 0; w < walkers && !code; w += v->gpu->group)
             code = anew_group(v, host, spin, w,
                               walkers - w < v->gpu->group ? walkers - w : v->gpu->group, compare);
@@ -547,8 +431,7 @@ static int group_configuration(vmc *v, const plugmc_host *host, vmc_draws *d, in
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
         const int64_t electrons = vmc_electrons(v, spin);
         if (!electrons) continue;
-        code = list_matrices(v, host, electrons);
-        if (!code) code = draw_and_evaluate(v, host, d, n, spin, g->moved);
+        code = draw_and_evaluate(v, host, d, n, spin, g->moved);
         if (!code) code = factorise(v, host, spin, n);
     }
     if (!code) code = sum_parts(v, host, n, g->moved, parts);
@@ -628,14 +511,10 @@ static int report(vmc *v, const plugmc_host *host)
 
 int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
-    const size_t draws = (size_t)(vmc_draws_text_end - vmc_draws_text),
-                 kernels = (size_t)(vmc_kernels_text_end - vmc_kernels_text);
     (void)instance;
     if (index > 0) return 0;
-    char *text = host->allocate(host->context, draws + kernels + 1);
+    const char *text = matrices_text(host, vmc_kernels_text, vmc_kernels_text_end);
     if (!text) return 0;
-    memcpy(text, vmc_draws_text, draws);
-    memcpy(text + draws, vmc_kernels_text, kernels);
     out->name = vmc_text_name;
     out->text = text;
     out->fuse = PLUGMC_FUSE_SAMPLED;
@@ -648,14 +527,11 @@ static int load_kernels(vmc *v, const plugmc_host *host)
 {
     vmc_gpu *g = v->gpu;
     plugmc_kernel_text text = {.size = sizeof text};
-    const char *const number = v->is_complex ? "complex" : "real", *const value = v->is_single
-                                                                                      ? "float"
-                                                                                      : "double";
-    char decide[32], gather[32], transpose[48], determinant[32], judge[48];
+    const char *const number = v->is_complex ? "complex" : "real",
+                      *const value = v->is_single ? "float" : "double";
+    char decide[32], gather[32], judge[48];
     snprintf(decide, sizeof decide, "vmc_decide_%s", number);
     snprintf(gather, sizeof gather, "vmc_gather_%s", value);
-    snprintf(transpose, sizeof transpose, "vmc_transpose_%s_%s", value, number);
-    snprintf(determinant, sizeof determinant, "vmc_determinant_%s", number);
     snprintf(judge, sizeof judge, "vmc_judge_%s_%s", value, number);
     const struct {
         const char *name;
@@ -664,7 +540,6 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         {"vmc_propose", &g->propose},       {"vmc_look", &g->look},
         {"vmc_energy", &g->energy},         {"vmc_energy_sum", &g->energy_sum},
         {decide, &g->decide},               {gather, &g->gather},
-        {transpose, &g->transpose},         {determinant, &g->determinant},
         {"vmc_compare", &g->compare},       {judge, &g->judge},
         {"vmc_decide_configuration", &g->decide_configuration},
     };
@@ -673,7 +548,9 @@ static int load_kernels(vmc *v, const plugmc_host *host)
                    : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for kernels");
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
-    return code;
+    return code ? code
+                : matrices_prepare(&g->matrices, host, &text, g->group, v->most, v->is_complex,
+                                   g->real_size);
 }
 
 /* Walkers that are dealt with together: as many as their work memory allows. */
@@ -682,8 +559,9 @@ static void choose_group(vmc *v)
     vmc_gpu *g = v->gpu;
     const double n = (double)v->most, b = (double)g->capacity, number = (double)g->number;
     const double bytes = n * (double)vmc_numbers(v, v->pitch) * (double)g->real_size +
-                         2 * n * n * number + 4 * b * n * number + 2 * b * b * number;
-    const double fits = fmin(GROUP_BYTES / bytes, MOST_GROUP);
+                         matrices_bytes(v->most, v->is_complex) + 4 * b * n * number +
+                         2 * b * b * number;
+    const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);
     g->group = fits < 1 ? 1 : fits < v->system->walkers ? (int32_t)fits : v->system->walkers;
 }
 
@@ -693,7 +571,7 @@ static int take_memory(vmc *v, const plugmc_host *host)
     const size_t walkers = (size_t)v->system->walkers, group = (size_t)g->group,
                  most = (size_t)v->most, particles = (size_t)v->system->particles,
                  number = (size_t)g->number, capacity = (size_t)g->capacity;
-    const size_t wide = group * capacity * most * number, matrices = group * most * most * number;
+    const size_t wide = group * capacity * most * number;
     const struct {
         device_pointer *place;
         size_t bytes;
@@ -717,12 +595,6 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->others, group * capacity * capacity * 8},
         {&g->change, group * (size_t)g->looked * 8},
         {&g->rows, group * particles * 8},
-        {&g->factors, matrices},
-        {&g->fresh, matrices},
-        {&g->factor_list, group * 8},
-        {&g->fresh_list, group * 8},
-        {&g->pivots, group * most * sizeof(int)},
-        {&g->info, group * sizeof(int)},
         {&g->found, (VMC_SPINS + 1) * group * 8},
         {&g->drift, group * 16},
     };
@@ -778,12 +650,12 @@ static int prepare(vmc *v, const plugmc_host *host)
     int code = refuse_hard_cores(v, host);
     if (!code) code = load_kernels(v, host);
     if (!code) code = take_memory(v, host);
-    return code ? code : open_blas(v, host);
+    return code;
 }
 
 static void release(vmc *v)
 {
-    if (v->gpu && v->gpu->blas.handle) v->gpu->blas.destroy(v->gpu->blas.handle);
+    if (v->gpu) matrices_release(&v->gpu->matrices);
 }
 
 const vmc_engine vmc_on_gpu = {

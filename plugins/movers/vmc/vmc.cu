@@ -1,4 +1,5 @@
-/* vmc.cu: moves of variational Monte Carlo on the GPU; draws.h stands in front.
+/* vmc.cu: moves of variational Monte Carlo on the GPU; draws.h and matrices.cu stand
+ * in front.
  *
  * A sweep of one spin goes in blocks of K electrons, all walkers side by side. The orbitals v_e at
  * all proposals are there already (quasi_simultaneous). For a block, with M the transposed inverse:
@@ -19,64 +20,9 @@
  * or 0.14 ms, of 64 to 0.07 ms. The 8 n^3 = 3.6e9 operations in double precision take 0.06 ms at 60
  * Tflop/s.
  */
-/* A complex number; orbitals and matrices are arrays of them or of double. */
-struct vmc_complex {
-    double re, im;
-};
-
-PLUGMC_FN double of(double re, double im, double) { return re; }
-PLUGMC_FN vmc_complex of(double re, double im, vmc_complex) { return {re, im}; }
-PLUGMC_FN double real_of(double x) { return x; }
-PLUGMC_FN double real_of(vmc_complex x) { return x.re; }
-PLUGMC_FN double imaginary_of(double) { return 0; }
-PLUGMC_FN double imaginary_of(vmc_complex x) { return x.im; }
-PLUGMC_FN double square_of(double x) { return x * x; }
-PLUGMC_FN double square_of(vmc_complex x) { return x.re * x.re + x.im * x.im; }
-PLUGMC_FN double times(double a, double b) { return a * b; }
-PLUGMC_FN vmc_complex times(vmc_complex a, vmc_complex b)
-{
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-PLUGMC_FN double less(double a, double b) { return a - b; }
-PLUGMC_FN vmc_complex less(vmc_complex a, vmc_complex b) { return {a.re - b.re, a.im - b.im}; }
-PLUGMC_FN double one_over(double x) { return 1 / x; }
-PLUGMC_FN vmc_complex one_over(vmc_complex x)
-{
-    double s = square_of(x);
-    return {x.re / s, -x.im / s};
-}
-/* Element i of orbitals in float or double. */
-template <class V> PLUGMC_FN void load(const V *values, int64_t i, double *out)
-{
-    *out = (double)values[i];
-}
-template <class V> PLUGMC_FN void load(const V *values, int64_t i, vmc_complex *out)
-{
-    out->re = (double)values[2 * i];
-    out->im = (double)values[2 * i + 1];
-}
-
-PLUGMC_FN bool not_a_number(double x) { return !(x == x); }
-PLUGMC_FN double infinity() { return __longlong_as_double(0x7ff0000000000000); }
-
 PLUGMC_FN int32_t species_of(const vmc_block &b, int32_t e)
 {
     return PLUGMC_SPECIES > 1 && e >= b.down ? 1 : 0;
-}
-
-/* Sum over the threads of a block, in an order that is always the same. */
-template <int threads> PLUGMC_FN double sum_of_block(double mine)
-{
-    __shared__ double parts[threads];
-    parts[threadIdx.x] = mine;
-    for (int half = threads / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
-    }
-    __syncthreads();
-    const double sum = parts[0];
-    __syncthreads();
-    return sum;
 }
 
 /* ---- Proposals ---- */
@@ -326,56 +272,6 @@ extern "C" __global__ void vmc_gather_double(const vmc_block b, int32_t numbers,
                                              double *taken, double *old)
 {
     gather(b, numbers, pitch, values, inverse, taken, old);
-}
-
-/* out [walkers][orbitals][electrons]: the matrix of orbitals as LAPACK counts. Tiles of VMC_TILE x
- * VMC_TILE: x orbitals, y electrons, z walkers; VMC_TILE x VMC_TILE_ROWS threads. */
-template <class V, class T>
-PLUGMC_FN void transpose(int32_t n, int64_t pitch, const V *values, T *out)
-{
-    __shared__ T tile[VMC_TILE][VMC_TILE + 1];
-    const int32_t o0 = blockIdx.x * VMC_TILE, e0 = blockIdx.y * VMC_TILE, x = threadIdx.x;
-    const int64_t w = blockIdx.z;
-    for (int32_t y = threadIdx.y; y < VMC_TILE; y += VMC_TILE_ROWS)
-        if (e0 + y < n && o0 + x < n) load(values, (w * n + e0 + y) * pitch + o0 + x, &tile[y][x]);
-    __syncthreads();
-    for (int32_t y = threadIdx.y; y < VMC_TILE; y += VMC_TILE_ROWS)
-        if (o0 + y < n && e0 + x < n) out[(w * n + o0 + y) * n + e0 + x] = tile[x][y];
-}
-
-#define VMC_TRANSPOSE(name, V, T)                                                                  \
-    extern "C" __global__ void name(int32_t n, int64_t pitch, const V *values, T *out)             \
-    {                                                                                              \
-        transpose(n, pitch, values, out);                                                          \
-    }
-VMC_TRANSPOSE(vmc_transpose_float_real, float, double)
-VMC_TRANSPOSE(vmc_transpose_float_complex, float, vmc_complex)
-VMC_TRANSPOSE(vmc_transpose_double_real, double, double)
-VMC_TRANSPOSE(vmc_transpose_double_complex, double, vmc_complex)
-
-/* ln |det|^2 from the factors L and U of each walker: out [walkers]; minus infinity if it is 0. */
-template <class T>
-PLUGMC_FN void determinant(int32_t n, const T *factors, const int *info, double *out)
-{
-    const T *u = factors + (int64_t)blockIdx.x * n * n;
-    double mine = 0;
-    for (int32_t i = threadIdx.x; i < n; i += VMC_THREADS)
-        mine += log(square_of(u[(int64_t)i * n + i]));
-    const double sum = sum_of_block<VMC_THREADS>(mine);
-    if (threadIdx.x == 0)
-        out[blockIdx.x] = info[blockIdx.x] || not_a_number(sum) ? -infinity() : sum;
-}
-
-extern "C" __global__ void __launch_bounds__(VMC_THREADS)
-    vmc_determinant_real(int32_t n, const double *factors, const int *info, double *out)
-{
-    determinant(n, factors, info, out);
-}
-
-extern "C" __global__ void __launch_bounds__(VMC_THREADS)
-    vmc_determinant_complex(int32_t n, const vmc_complex *factors, const int *info, double *out)
-{
-    determinant(n, factors, info, out);
 }
 
 /* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out

@@ -1,0 +1,166 @@
+/* cuBLAS, and what goes into it and comes out of it; matrices.h says what for. */
+#include "matrices.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "draws.h"
+
+PLUGMC_EMBED(vmc_draws_text, VMC_DRAWS_FILE);
+PLUGMC_EMBED(vmc_matrices_text, VMC_MATRICES_FILE);
+
+static int blas_fault(const plugmc_host *host, const char *what, int status)
+{
+    return host->fail(host->context, PLUGMC_ERROR_DEVICE, "cuBLAS failed to %s (status %d)", what,
+                      status);
+}
+
+/* ---- Factors and inverses -------------------------------------------------------------------- */
+
+/* Where the matrices of n x n numbers of each walker begin. */
+static int list_matrices(matrices *m, const plugmc_host *host, int64_t n)
+{
+    const size_t bytes = (size_t)m->walkers * sizeof *m->list;
+    if (m->listed == n) return PLUGMC_OK;
+    for (int32_t w = 0; w < m->walkers; w++)
+        m->list[w] = m->factors + (uint64_t)(w * n * n * m->number);
+    int code = host->gpu->upload(host->context, m->factor_list, m->list, bytes);
+    for (int32_t w = 0; w < m->walkers; w++)
+        m->list[w] = m->inverses + (uint64_t)(w * n * n * m->number);
+    if (!code) code = host->gpu->upload(host->context, m->inverse_list, m->list, bytes);
+    m->listed = code ? 0 : n;
+    return code;
+}
+
+int matrices_factorise(matrices *m, const plugmc_host *host, int32_t n, int64_t pitch,
+                       device_pointer values, int32_t walkers, device_pointer ln_square)
+{
+    const uint32_t tiles = blocks_for(n, VMC_TILE);
+    int code = list_matrices(m, host, n);
+    if (!code)
+        code = host->gpu->launch(host->context, m->transpose,
+                                 (uint32_t[3]){tiles, tiles, (uint32_t)walkers},
+                                 (uint32_t[3]){VMC_TILE, VMC_TILE_ROWS, 1}, 0,
+                                 (void *[]){&n, &pitch, &values, &m->factors});
+    if (code) return code;
+    const int status = m->factor(m->blas, n, AT(m->factor_list, double *const), n,
+                                 AT(m->pivots, int), AT(m->info, int), walkers);
+    if (status) return blas_fault(host, "factorise matrices", status);
+    return launch(host, m->determinant, (uint32_t)walkers, 1, 1, VMC_THREADS, 0,
+                  (void *[]){&n, &m->factors, &m->info, &ln_square});
+}
+
+int matrices_invert(matrices *m, const plugmc_host *host, int32_t n, int32_t walkers)
+{
+    const int status =
+        m->invert(m->blas, n, AT(m->factor_list, const double *const), n, AT(m->pivots, const int),
+                  AT(m->inverse_list, double *const), n, AT(m->info, int), walkers);
+    return status ? blas_fault(host, "invert matrices", status) : PLUGMC_OK;
+}
+
+int matrices_multiply(const matrices *m, const plugmc_host *host, int how_a, int how_b,
+                      int64_t rows, int64_t columns, int64_t inner, double scale,
+                      device_pointer a, int64_t lda, int64_t stride_a, device_pointer b,
+                      int64_t ldb, int64_t stride_b, double keep, device_pointer c, int64_t ldc,
+                      int64_t stride_c, int32_t walkers)
+{
+    const double scales[2] = {scale, 0}, keeps[2] = {keep, 0}; /* complex ones, if they are */
+    const int status =
+        m->gemm(m->blas, how_a, how_b, (int)rows, (int)columns, (int)inner, scales,
+                AT(a, const double), (int)lda, stride_a, AT(b, const double), (int)ldb, stride_b,
+                keeps, AT(c, double), (int)ldc, stride_c, walkers);
+    return status ? blas_fault(host, "multiply matrices", status) : PLUGMC_OK;
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+char *matrices_text(const plugmc_host *host, const char *own, const char *own_end)
+{
+    const size_t draws = (size_t)(vmc_draws_text_end - vmc_draws_text),
+                 kernels = (size_t)(vmc_matrices_text_end - vmc_matrices_text),
+                 more = (size_t)(own_end - own);
+    char *text = host->allocate(host->context, draws + kernels + more + 1);
+    if (!text) return NULL;
+    memcpy(text, vmc_draws_text, draws);
+    memcpy(text + draws, vmc_matrices_text, kernels);
+    memcpy(text + draws + kernels, own, more);
+    return text;
+}
+
+static int open_blas(matrices *m, const plugmc_host *host, int is_complex)
+{
+    void *library;
+    int code = host->gpu->library(host->context, "cublas", &library);
+    if (code) return code;
+    const struct {
+        void *place;
+        const char *name;
+    } functions[] = {
+        {&m->create, "cublasCreate_v2"},
+        {&m->destroy, "cublasDestroy_v2"},
+        {&m->set_stream, "cublasSetStream_v2"},
+        {&m->gemm, is_complex ? "cublasZgemmStridedBatched" : "cublasDgemmStridedBatched"},
+        {&m->factor, is_complex ? "cublasZgetrfBatched" : "cublasDgetrfBatched"},
+        {&m->invert, is_complex ? "cublasZgetriBatched" : "cublasDgetriBatched"},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        void *found = dlsym(library, functions[i].name);
+        if (!found)
+            return host->fail(host->context, PLUGMC_ERROR_DEVICE, "cuBLAS has no function %s",
+                              functions[i].name);
+        memcpy(functions[i].place, &found, sizeof found);
+    }
+    int status = m->create(&m->blas);
+    if (!status) status = m->set_stream(m->blas, host->gpu->stream(host->context));
+    return status ? blas_fault(host, "start", status) : PLUGMC_OK;
+}
+
+static int load_kernels(matrices *m, const plugmc_host *host, const plugmc_kernel_text *text,
+                        int is_complex, size_t real_size)
+{
+    const char *const number = is_complex ? "complex" : "real";
+    char transpose[48], determinant[32];
+    snprintf(transpose, sizeof transpose, "vmc_transpose_%s_%s",
+             real_size == sizeof(float) ? "float" : "double", number);
+    snprintf(determinant, sizeof determinant, "vmc_determinant_%s", number);
+    int code = host->gpu->kernel(host->context, text, transpose, &m->transpose);
+    return code ? code : host->gpu->kernel(host->context, text, determinant, &m->determinant);
+}
+
+double matrices_bytes(int64_t most, int is_complex)
+{
+    const double n = (double)most;
+    return 2 * n * n * (is_complex ? 16 : 8) + 4 * n + 20;
+}
+
+int matrices_prepare(matrices *m, const plugmc_host *host, const plugmc_kernel_text *text,
+                     int32_t walkers, int64_t most, int is_complex, size_t real_size)
+{
+    *m = (matrices){.walkers = walkers, .number = is_complex ? 16 : 8};
+    const size_t group = (size_t)walkers, n = (size_t)most;
+    const struct {
+        device_pointer *place;
+        size_t bytes;
+    } arrays[] = {
+        {&m->factors, group * n * n * (size_t)m->number},
+        {&m->inverses, group * n * n * (size_t)m->number},
+        {&m->factor_list, group * 8},
+        {&m->inverse_list, group * 8},
+        {&m->pivots, group * n * sizeof(int)},
+        {&m->info, group * sizeof(int)},
+    };
+    int code = load_kernels(m, host, text, is_complex, real_size);
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !code; i++)
+        code = host->gpu->allocate(host->context, arrays[i].bytes, arrays[i].place);
+    m->list = host->allocate(host->context, group * sizeof *m->list);
+    if (!code && !m->list)
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", group);
+    return code ? code : open_blas(m, host, is_complex);
+}
+
+void matrices_release(matrices *m)
+{
+    if (m->blas) m->destroy(m->blas);
+    m->blas = NULL;
+}

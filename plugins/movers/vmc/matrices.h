@@ -1,0 +1,81 @@
+/* Matrices of orbitals of many walkers on a GPU: their factors, determinants and inverses, in
+ * double precision, by cuBLAS for all walkers in one call; matrices.cu has the kernels.
+ *
+ * cuBLAS counts columns first: what is [i][j] here is its matrix (j, i), so the transposed inverse
+ * M (slater.h) is the inverse of its A. */
+#ifndef PLUGMC_VMC_MATRICES_H
+#define PLUGMC_VMC_MATRICES_H
+
+#include <plugmc/plugin.h>
+
+typedef plugmc_device_pointer device_pointer;
+
+enum { KEEP_AS_IS, TRANSPOSED }; /* CUBLAS_OP_N, CUBLAS_OP_T */
+enum { MOST_WALKERS = 65535 };   /* dealt with together: of a grid in z */
+
+typedef int gemm_batched(void *, int, int, int, int, int, const double *, const double *, int,
+                         long long, const double *, int, long long, const double *, double *, int,
+                         long long, int);
+typedef int factor_batched(void *, int, double *const *, int, int *, int *, int);
+typedef int invert_batched(void *, int, const double *const *, int, const int *, double *const *,
+                           int, int *, int);
+
+/* Memory for walkers that are dealt with together, and for matrices up to a size. */
+typedef struct matrices {
+    void *blas;
+    int (*create)(void **);
+    int (*destroy)(void *);
+    int (*set_stream)(void *, void *);
+    gemm_batched *gemm;
+    factor_batched *factor;
+    invert_batched *invert;
+
+    plugmc_kernel *transpose, *determinant;
+    int64_t number;            /* bytes of a number */
+    int32_t walkers;
+    int64_t listed;            /* size that the lists are for */
+    device_pointer factors, inverses;          /* [walkers][n][n] */
+    device_pointer factor_list, inverse_list;  /* [walkers] where these begin */
+    device_pointer pivots, info;               /* [walkers][n], [walkers] */
+    uint64_t *list;                            /* [walkers] */
+} matrices;
+
+#define AT(pointer, type) ((type *)(uintptr_t)(pointer))
+
+/* The text of draws.h, matrices.cu and then `own`, in memory of the host; NULL without memory. */
+char *matrices_text(const plugmc_host *, const char *own, const char *own_end);
+
+/* `text` contains that of matrices.cu; orbitals are reals of real_size bytes, or complex. */
+int matrices_prepare(matrices *, const plugmc_host *, const plugmc_kernel_text *text,
+                     int32_t walkers, int64_t most, int is_complex, size_t real_size);
+void matrices_release(matrices *);
+
+/* Device bytes that a walker takes. */
+double matrices_bytes(int64_t most, int is_complex);
+
+/* values [walkers][n][pitch] of orbitals to their factors, and to ln |det|^2 [walkers], minus
+ * infinity where it is 0. Then from these factors the transposed inverses, in `inverses`. */
+int matrices_factorise(matrices *, const plugmc_host *, int32_t n, int64_t pitch,
+                       device_pointer values, int32_t walkers, device_pointer ln_square);
+int matrices_invert(matrices *, const plugmc_host *, int32_t n, int32_t walkers);
+
+/* For each walker, in the words of cuBLAS: c (m x columns) = scale a b + keep c. */
+int matrices_multiply(const matrices *, const plugmc_host *, int how_a, int how_b, int64_t m,
+                      int64_t columns, int64_t inner, double scale, device_pointer a, int64_t lda,
+                      int64_t stride_a, device_pointer b, int64_t ldb, int64_t stride_b,
+                      double keep, device_pointer c, int64_t ldc, int64_t stride_c,
+                      int32_t walkers);
+
+/* Blocks of `threads` for an amount of work. */
+static inline uint32_t blocks_for(int64_t work, int32_t threads)
+{
+    return (uint32_t)((work + threads - 1) / threads);
+}
+
+static inline int launch(const plugmc_host *host, plugmc_kernel *kernel, uint32_t x, uint32_t y,
+                         uint32_t z, uint32_t threads, uint32_t shared, void **arguments)
+{
+    return host->gpu->launch(host->context, kernel, (uint32_t[3]){x, y, z},
+                             (uint32_t[3]){threads, 1, 1}, shared, arguments);
+}
+#endif
