@@ -4,6 +4,7 @@
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Both sums end where their terms are below about exp(-REACH^2). */
 static const double REACH = 5.2;
@@ -65,9 +66,9 @@ static int64_t lattice_vectors(const plugmc_box *box, double length, double (*ou
 }
 
 /* One of each pair of reciprocal vectors up to a length, likewise. */
-static int64_t waves_up_to(const coulomb *c, double length, int32_t (*index)[3], double *weight)
+static int64_t waves_up_to(const coulomb *c, const plugmc_box *box, double length,
+                           int32_t (*index)[3], double *weight)
 {
-    const plugmc_box *box = c->box;
     int64_t count = 0;
     for (int32_t i = 0; i <= c->most[0]; i++)
         for (int32_t j = -c->most[1]; j <= c->most[1]; j++)
@@ -105,8 +106,10 @@ static double cost(const plugmc_box *box, int64_t charges, double cutoff)
 int coulomb_prepare(coulomb *c, const plugmc_host *host, int64_t charges)
 {
     const plugmc_box *box = &host->system->box;
-    *c = (coulomb){.box = box, .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC};
-    if (!c->periodic) return PLUGMC_OK;
+    *c = (coulomb){.cell = {.periodic = box->domain == PLUGMC_DOMAIN_PERIODIC}};
+    memcpy(c->cell.vector, box->vector, sizeof c->cell.vector);
+    memcpy(c->cell.inverse, box->inverse, sizeof c->cell.inverse);
+    if (!c->cell.periodic) return PLUGMC_OK;
     const double unit = cbrt(box->volume);
     double cutoff = 0.5 * unit;
     for (double other = 0.3 * unit; other < 3 * unit; other *= 1.1)
@@ -124,7 +127,7 @@ int coulomb_prepare(coulomb *c, const plugmc_host *host, int64_t charges)
                               "the cell is too flat or too long for its Ewald sums");
     }
     c->vectors = lattice_vectors(box, reach, NULL);
-    c->waves = waves_up_to(c, longest_wave, NULL, NULL);
+    c->waves = waves_up_to(c, box, longest_wave, NULL, NULL);
     c->vector = host->allocate(host->context, (size_t)c->vectors * sizeof *c->vector);
     c->index = host->allocate(host->context, (size_t)c->waves * sizeof *c->index);
     c->weight = host->allocate(host->context, (size_t)c->waves * sizeof *c->weight);
@@ -132,7 +135,7 @@ int coulomb_prepare(coulomb *c, const plugmc_host *host, int64_t charges)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for Ewald sums");
     lattice_vectors(box, reach, c->vector);
     qsort(c->vector, (size_t)c->vectors, sizeof *c->vector, compare_squares);
-    waves_up_to(c, longest_wave, c->index, c->weight);
+    waves_up_to(c, box, longest_wave, c->index, c->weight);
     c->xi = -c->background - 2 * c->kappa / sqrt(M_PI);
     for (int64_t g = 0; g < c->waves; g++) c->xi += c->weight[g];
     for (int64_t v = 1; v < c->vectors; v++) {
@@ -144,37 +147,17 @@ int coulomb_prepare(coulomb *c, const plugmc_host *host, int64_t charges)
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-double coulomb_near(const coulomb *c, const double s[3])
-{
-    const plugmc_box *box = c->box;
-    double r[3] = {s[0], s[1], s[2]}, sum = 0;
-    if (!c->periodic) return 1 / sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
-    for (int d = 0; d < 3; d++) {
-        const double f = rint(s[0] * box->inverse[0][d] + s[1] * box->inverse[1][d] +
-                              s[2] * box->inverse[2][d]);
-        for (int e = 0; e < 3; e++) r[e] -= f * box->vector[d][e];
-    }
-    for (int64_t v = 0; v < c->vectors; v++) {
-        const double x = r[0] + c->vector[v][0], y = r[1] + c->vector[v][1],
-                     z = r[2] + c->vector[v][2], square = x * x + y * y + z * z;
-        if (square > c->cutoff_square) continue;
-        const double length = sqrt(square);
-        sum += erfc(c->kappa * length) / length;
-    }
-    return sum;
-}
-
 void coulomb_factors(const coulomb *c, int64_t n, const double *positions, const double *z,
                      double *re, double *im)
 {
     double complex power[3][2 * MOST_INDEX + 1]; /* exp(2 pi i m f_d), m from -MOST_INDEX */
     for (int64_t g = 0; g < c->waves; g++) re[g] = im[g] = 0;
-    for (int64_t i = 0; i < n && c->periodic; i++) {
+    for (int64_t i = 0; i < n && c->cell.periodic; i++) {
         const double *r = positions + 3 * i, charge = z ? z[i] : 1;
+        double f[3];
+        fractional_of(&c->cell, r, f);
         for (int d = 0; d < 3; d++) {
-            const double f = r[0] * c->box->inverse[0][d] + r[1] * c->box->inverse[1][d] +
-                             r[2] * c->box->inverse[2][d];
-            const double complex step = cexp(2 * M_PI * I * f);
+            const double complex step = cexp(2 * M_PI * I * f[d]);
             power[d][MOST_INDEX] = 1;
             for (int32_t m = 1; m <= c->most[d]; m++) {
                 power[d][MOST_INDEX + m] = power[d][MOST_INDEX + m - 1] * step;
@@ -202,6 +185,13 @@ double coulomb_far(const coulomb *c, const double *re_a, const double *im_a, con
     return sum;
 }
 
+double coulomb_constant(const coulomb *c, double total, double squares)
+{
+    double itself = -c->background; /* what a charge does to itself in the sum over G */
+    for (int64_t g = 0; g < c->waves; g++) itself += c->weight[g];
+    return 0.5 * (squares * (c->xi - itself) - c->background * total * total);
+}
+
 double coulomb_self(const coulomb *c, int64_t n, const double *positions, const double *z,
                     double *re, double *im)
 {
@@ -218,10 +208,5 @@ double coulomb_self(const coulomb *c, int64_t n, const double *positions, const 
         squares += charge * charge;
     }
     coulomb_factors(c, n, positions, z, re, im);
-    if (!c->periodic) return pairs;
-    /* the sum over G and the background of all pairs, with what i does to itself taken out by xi */
-    double itself = -c->background;
-    for (int64_t g = 0; g < c->waves; g++) itself += c->weight[g];
-    return pairs + 0.5 * (coulomb_far(c, re, im, re, im) - c->background * total * total) +
-           0.5 * squares * (c->xi - itself);
+    return pairs + 0.5 * coulomb_far(c, re, im, re, im) + coulomb_constant(c, total, squares);
 }

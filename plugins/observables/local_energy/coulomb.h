@@ -6,34 +6,18 @@
  *
  *     v(r) = sum_R erfc(kappa |r + R|) / |r + R| + sum_{G != 0} w(G) cos G.r - pi / (kappa^2 V)
  *     w(G) = 4 pi / (V G^2) exp(-G^2 / (4 kappa^2))
- *     xi = sum_{R != 0} erfc(kappa R) / R + sum_{G != 0} w(G) - pi / (kappa^2 V) - 2 kappa /
- * sqrt(pi)
+ *     xi = sum_{R != 0} erfc(kappa R) / R + sum_{G != 0} w(G) - pi / (kappa^2 V)
+ *          - 2 kappa / sqrt(pi)
  */
 #ifndef LOCAL_ENERGY_COULOMB_H
 #define LOCAL_ENERGY_COULOMB_H
 
 #include <plugmc/plugin.h>
 
-typedef struct coulomb {
-    const plugmc_box *box;
-    int periodic;
-    double kappa;          /* 1/length */
-    double background;     /* pi / (kappa^2 V) */
-    double xi;
-    int64_t vectors;
-    double (*vector)[3];   /* [vectors] R, 0 first, length */
-    double cutoff_square;  /* of the sum over R */
-    int32_t most[3];       /* largest index of a G in each direction */
-    int64_t waves;
-    int32_t (*index)[3];   /* [waves] G in reciprocal vectors, one of each pair G, -G */
-    double *weight;        /* [waves] 2 w(G): both of the pair */
-} coulomb;
+#include "formulas.h"
 
 /* For about `charges` charges: kappa is chosen so that both sums take as long. */
 int coulomb_prepare(coulomb *, const plugmc_host *, int64_t charges);
-
-/* The sum over R (all of 1/r with open boundaries) at a separation. */
-double coulomb_near(const coulomb *, const double separation[3]);
 
 /* Structure factors sum_i z_i exp(i G.r_i) of n charges (all 1 if z is NULL): re and im [waves] are
  * overwritten. */
@@ -42,6 +26,10 @@ void coulomb_factors(const coulomb *, int64_t n, const double *positions, const 
 /* sum_G w(G) S_a(G) S_b(G)^*, G != 0. */
 double coulomb_far(const coulomb *, const double *re_a, const double *im_a, const double *re_b,
                    const double *im_b);
+
+/* What an energy of charges has beside the sums over R and G: the background and the charges' own
+ * images, of their sum and the sum of their squares. */
+double coulomb_constant(const coulomb *, double total, double squares);
 
 /* Energy of n charges z (all -1 if NULL) with each other and their own images. Their structure
  * factors are left in re, im. */

@@ -36,30 +36,23 @@ static void sum_coulomb(const local_energy *, const double *positions, sample *)
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
-enum { TOTAL, TOTAL_SQUARED = TOTAL + 1 + COMPONENTS, DRIFT, QUANTITIES };
-
-/* values [QUANTITIES]: the sum, the components, the sum squared, and the difference of ln |Psi|^2
- * to the mover's. */
-static void write_values(const local_energy *le, const sample *s, double *values)
+void write_values(const local_energy *le, const double energy[COMPONENTS], double ln_square,
+                  double *values)
 {
     values[TOTAL] = 0;
     for (int c = 0; c < COMPONENTS; c++) {
-        values[1 + c] = le->unit * s->energy[c];
+        values[1 + c] = le->unit * energy[c];
         values[TOTAL] += values[1 + c];
     }
     values[TOTAL_SQUARED] = values[TOTAL] * values[TOTAL];
+    values[DRIFT] = ln_square;
 }
 
-static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+static int measure_here(local_energy *le, const plugmc_host *host, const plugmc_view *view,
+                        double *values)
 {
-    local_energy *le = instance;
     const plugmc_system *system = le->system;
-    double *running = calloc((size_t)system->walkers, sizeof *running);
-    int code = running ? PLUGMC_OK
-                       : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d energies",
-                                    system->walkers);
-    const int kept = PLUGMC_HAS(view, running_energy) && view->running_energy;
-    if (!code && kept) code = view->running_energy(view, running);
+    int code = PLUGMC_OK;
     for (int32_t w = 0; w < system->walkers && !code; w += le->group) {
         const int32_t left = system->walkers - w, n = left < le->group ? left : le->group;
         code = evaluate_group(le, host, view, w, n);
@@ -67,14 +60,56 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         for (int32_t k = 0; k < (code ? 0 : n); k++)
             sum_coulomb(le, view->positions + 3 * (w + k) * system->particles, &le->samples[k]);
         for (int32_t k = 0; k < n && !code; k++) {
+            const sample *s = &le->samples[k];
             if (le->kinds) code = measure_nonlocal(le, host, view, w + k, &le->samples[k]);
-            double *out = values + (w + k) * QUANTITIES;
-            write_values(le, &le->samples[k], out);
-            out[DRIFT] = kept ? -running[w + k] - le->samples[k].ln_square : 0;
+            write_values(le, s->energy, s->ln_square, values + (w + k) * QUANTITIES);
         }
+    }
+    return code;
+}
+
+/* A view of the same positions on the host. */
+static int bring_here(const local_energy *le, const plugmc_host *host, plugmc_view *view)
+{
+    const size_t numbers = 3 * (size_t)le->system->walkers * (size_t)le->system->particles;
+    int code = host->gpu->download(host->context, le->fetched,
+                                   (plugmc_device_pointer)(uintptr_t)view->positions,
+                                   numbers * sizeof *le->fetched);
+    view->positions = le->fetched;
+    view->on_device = 0;
+    return code;
+}
+
+static int find_drift(const local_energy *le, const plugmc_host *host, const plugmc_view *view,
+                      double *values)
+{
+    const int32_t walkers = le->system->walkers;
+    const int kept = PLUGMC_HAS(view, running_energy) && view->running_energy;
+    double *running = calloc((size_t)walkers, sizeof *running);
+    int code = running ? PLUGMC_OK
+                       : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d energies",
+                                    walkers);
+    if (!code && kept) code = view->running_energy(view, running);
+    for (int32_t w = 0; w < walkers && !code; w++) {
+        double *drift = values + w * QUANTITIES + DRIFT;
+        *drift = kept ? -running[w] - *drift : 0;
     }
     free(running);
     return code;
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    local_energy *le = instance;
+    plugmc_view here = *view;
+    int code = PLUGMC_OK;
+    if (view->on_device && le->gpu) {
+        code = gpu_measure(le, host, view, values);
+    } else {
+        if (view->on_device) code = bring_here(le, host, &here);
+        if (!code) code = measure_here(le, host, &here, values);
+    }
+    return code ? code : find_drift(le, host, view, values);
 }
 
 /* ---- The wave function ----------------------------------------------------------------------- */
@@ -110,6 +145,14 @@ static void take_positions(const local_energy *le, const plugmc_view *view, int3
     s->singular = 0;
 }
 
+int fail_singular(const local_energy *le, const plugmc_host *host, int32_t walker, int spin)
+{
+    return host->fail(host->context, PLUGMC_ERROR_STATE,
+                      "the orbitals of species '%s' are linearly dependent at the electrons of "
+                      "walker %d: the wave function is zero there",
+                      le->system->species[spin].name, walker);
+}
+
 /* Kinetic energies and ln |Psi|^2 of walkers first ... first + n - 1. */
 static int evaluate_group(local_energy *le, const plugmc_host *host, const plugmc_view *view,
                           int32_t first, int32_t n)
@@ -132,11 +175,7 @@ static int evaluate_group(local_energy *le, const plugmc_host *host, const plugm
     }
     for (int32_t k = 0; k < n && !code; k++)
         if (le->samples[k].singular)
-            code = host->fail(
-                host->context, PLUGMC_ERROR_STATE,
-                "the orbitals of species '%s' are linearly dependent at the electrons of "
-                "walker %d: the wave function is zero there",
-                system->species[le->samples[k].singular - 1].name, first + k);
+            code = fail_singular(le, host, first + k, le->samples[k].singular - 1);
     return code;
 }
 
@@ -243,21 +282,6 @@ double parts_change(const local_energy *le, const sample *s, int64_t e, const do
 
 /* ---- Coulomb energies ------------------------------------------------------------------------ */
 
-/* Of one electron with all ions, where their potential is not -Z/r. */
-static double short_ranged(const local_energy *le, const double r[3])
-{
-    double sum = 0;
-    for (int64_t c = 0; c < le->centres; c++) {
-        const int32_t kind = le->kind_of[le->ion_of[c]];
-        const double *at = le->centre[c], d[3] = {r[0] - at[0], r[1] - at[1], r[2] - at[2]};
-        const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-        if (kind < 0 || square >= le->reach[kind] * le->reach[kind]) continue;
-        const double distance = sqrt(square);
-        sum += radial_at(&le->kind[kind].local, distance) / distance;
-    }
-    return sum;
-}
-
 static void sum_coulomb(const local_energy *le, const double *positions, sample *s)
 {
     const int64_t n = le->system->particles, waves = le->sums.waves;
@@ -268,13 +292,13 @@ static void sum_coulomb(const local_energy *le, const double *positions, sample 
     if (!le->electron_ion || !le->has_ions) return;
     double total = 0, local = 0;
     if (!le->electron_electron) coulomb_factors(&le->sums, n, positions, NULL, re, im);
-    for (int32_t i = 0; i < le->ions.count; i++) total += le->ion_charge[i];
+    for (int32_t i = 0; i < le->ions.count; i++) total += le->v.charge[i];
     for (int64_t e = 0; e < n; e++) {
         const double *r = positions + 3 * e;
-        local += short_ranged(le, r);
+        for (int64_t c = 0; c < le->v.centres; c++) local += short_ranged(&le->v, c, r);
         for (int32_t i = 0; i < le->ions.count; i++) {
-            const double *q = le->ions.positions[i], d[3] = {r[0] - q[0], r[1] - q[1], r[2] - q[2]};
-            local -= le->ion_charge[i] * coulomb_near(&le->sums, d);
+            const double *q = le->v.position[i], d[3] = {r[0] - q[0], r[1] - q[1], r[2] - q[2]};
+            local -= le->v.charge[i] * coulomb_near(&le->sums, d);
         }
     }
     local -= coulomb_far(&le->sums, re, im, le->ion_wave, le->ion_wave + waves) -
@@ -289,6 +313,7 @@ static int prepare_ions(local_energy *, const plugmc_host *);
 static int prepare_centres(local_energy *, const plugmc_host *);
 static int prepare_comparison(local_energy *, const plugmc_host *);
 static int take_memory(local_energy *, const plugmc_host *);
+static int choose_place(local_energy *, const plugmc_host *);
 
 static int no_memory(const plugmc_host *host)
 {
@@ -319,7 +344,40 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!code) code = take_memory(le, host);
     if (!code && le->kinds && le->nonlocal == SEPARABLE && !le->has_jastrow)
         code = prepare_projections(le, host);
-    return code ? code : prepare_comparison(le, host);
+    if (!code) code = prepare_comparison(le, host);
+    return code || !host->gpu ? code : choose_place(le, host);
+}
+
+/* A sampled potential without a part that runs on a GPU, or NULL. */
+static const plugmc_term *bound_to_cpu(const plugmc_system *system)
+{
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = &system->terms[t];
+        const plugmc_potential *p = term->plugin->potential;
+        if (term->sampled && ((p->orbitals && !p->orbitals->on_device) ||
+                              ((p->pair || p->field) && !term->plugin->text)))
+            return term;
+    }
+    return NULL;
+}
+
+static int choose_place(local_energy *le, const plugmc_host *host)
+{
+    const plugmc_term *term = bound_to_cpu(le->system);
+    if (!term) return gpu_prepare(le, host);
+    le->fetched = host->allocate(host->context, 3 * (size_t)le->system->walkers *
+                                                    (size_t)le->system->particles *
+                                                    sizeof *le->fetched);
+    host->warn(host->context,
+               "potential '%s' is for the CPU alone, so local energies are measured there, which "
+               "takes much longer than on the GPU",
+               term->label);
+    return le->fetched ? PLUGMC_OK : no_memory(host);
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    return bound_to_cpu(host->system) ? 0 : gpu_kernel_text(instance, host, index, out);
 }
 
 static int prepare_wave(local_energy *le, const plugmc_host *host)
@@ -367,18 +425,18 @@ static int read_pseudopotentials(local_energy *le, const plugmc_host *host)
 {
     const size_t bytes = strlen(le->pseudopotentials) + 1;
     char *names = host->allocate(host->context, bytes), *rest = names, *name;
-    le->kind = host->allocate(host->context, (bytes / 2 + 1) * sizeof *le->kind);
-    if (!names || !le->kind) return no_memory(host);
+    le->v.kind = host->allocate(host->context, (bytes / 2 + 1) * sizeof *le->v.kind);
+    if (!names || !le->v.kind) return no_memory(host);
     memcpy(names, le->pseudopotentials, bytes);
     while ((name = strtok_r(rest, " \t", &rest))) {
-        pseudopotential *p = &le->kind[le->kinds++];
+        pseudopotential *p = &le->v.kind[le->kinds++];
         int code = pseudopotential_read(p, host, name, le->tolerance);
         if (code) return code;
         for (int k = 0; k < le->kinds - 1; k++)
-            if (le->kind[k].atomic_number == p->atomic_number)
+            if (le->v.kind[k].atomic_number == p->atomic_number)
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
                                   "pseudopotentials '%s' and '%s' are both of atomic number %d",
-                                  le->kind[k].path, p->path, p->atomic_number);
+                                  le->v.kind[k].path, p->path, p->atomic_number);
         if (le->nonlocal == SEPARABLE && !p->projectors && p->channels)
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
@@ -398,12 +456,12 @@ static int take_ion(local_energy *le, const plugmc_host *host, int32_t i)
 {
     const int32_t z = le->ions.atomic_number[i];
     const double valence = le->ions.valence ? le->ions.valence[i] : 0;
-    le->kind_of[i] = -1;
+    le->v.kind_of[i] = -1;
     for (int k = 0; k < le->kinds; k++)
-        if (le->kind[k].atomic_number == z) le->kind_of[i] = k;
-    const pseudopotential *p = le->kind_of[i] < 0 ? NULL : &le->kind[le->kind_of[i]];
-    le->ion_charge[i] = p ? p->valence : z;
-    if (valence == 0 || fabs(valence - le->ion_charge[i]) < 1e-6) return PLUGMC_OK;
+        if (le->v.kind[k].atomic_number == z) le->v.kind_of[i] = k;
+    const pseudopotential *p = le->v.kind_of[i] < 0 ? NULL : &le->v.kind[le->v.kind_of[i]];
+    le->v.charge[i] = p ? p->valence : z;
+    if (valence == 0 || fabs(valence - le->v.charge[i]) < 1e-6) return PLUGMC_OK;
     if (p)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
@@ -426,13 +484,13 @@ static int prepare_ions(local_energy *le, const plugmc_host *host)
         code = orbitals->ions(le->orbitals->instance, &le->ions);
     const size_t n = (size_t)le->ions.count;
     le->has_ions = n > 0;
-    le->kind_of = host->allocate(host->context, (n + 1) * sizeof *le->kind_of);
-    le->ion_charge = host->allocate(host->context, (n + 1) * sizeof *le->ion_charge);
-    if (!code && (!le->kind_of || !le->ion_charge)) code = no_memory(host);
+    le->v.kind_of = host->allocate(host->context, (n + 1) * sizeof *le->v.kind_of);
+    le->v.charge = host->allocate(host->context, (n + 1) * sizeof *le->v.charge);
+    if (!code && (!le->v.kind_of || !le->v.charge)) code = no_memory(host);
     double total = 0;
     for (int32_t i = 0; i < le->ions.count && !code; i++) {
         code = take_ion(le, host, i);
-        total += le->ion_charge[i];
+        total += le->v.charge[i];
     }
     if (code || !le->has_ions || le->system->box.domain != PLUGMC_DOMAIN_PERIODIC ||
         fabs(total - (double)le->system->particles) < 1e-6)
@@ -472,57 +530,62 @@ static int64_t images_of(local_energy *le, int32_t i, double reach, int note)
             for (int c = low[2]; c <= high[2]; c++, count++) {
                 if (!note) continue;
                 for (int d = 0; d < 3; d++)
-                    le->centre[le->centres][d] =
+                    le->v.centre[le->v.centres][d] =
                         r[d] + (periodic ? a * box->vector[0][d] + b * box->vector[1][d] +
                                                c * box->vector[2][d]
                                          : 0);
-                le->ion_of[le->centres++] = i;
+                le->v.ion_of[le->v.centres++] = i;
             }
     return count;
 }
 
 static void find_reaches(local_energy *le)
 {
+    ion_potentials *v = &le->v;
     for (int k = 0; k < le->kinds; k++) {
-        const pseudopotential *p = &le->kind[k];
-        le->reach[k] = radial_reach(&p->local);
-        for (int l = 0; l < p->channels && le->nonlocal == SEMILOCAL; l++)
-            le->nonlocal_reach[k] = fmax(le->nonlocal_reach[k], radial_reach(&p->channel[l]));
-        for (int j = 0; j < p->projectors && le->nonlocal == SEPARABLE; j++)
-            le->nonlocal_reach[k] =
-                fmax(le->nonlocal_reach[k], radial_reach(&p->projector[j].beta));
-        if (le->nonlocal == SEPARABLE)
-            gauss_legendre((int)le->radial_points, le->nonlocal_reach[k],
-                           le->node + k * le->radial_points,
-                           le->node_weight + k * le->radial_points);
+        const pseudopotential *p = &v->kind[k];
+        double far = 0;
+        v->reach[k] = radial_reach(&p->local);
+        for (int l = 0; l < p->channels && !v->separable; l++)
+            far = fmax(far, radial_reach(&p->channel[l]));
+        for (int j = 0; j < p->projectors && v->separable; j++)
+            far = fmax(far, radial_reach(&p->projector[j].beta));
+        v->nonlocal_reach[k] = far;
+        if (v->separable)
+            gauss_legendre(v->radii, far, v->node + k * v->radii, v->node_weight + k * v->radii);
     }
 }
 
 static int prepare_centres(local_energy *le, const plugmc_host *host)
 {
     plugmc_context *context = host->context;
-    const size_t kinds = (size_t)le->kinds + 1, nodes = kinds * (size_t)le->radial_points;
-    const size_t ions = (size_t)le->ions.count, waves = (size_t)le->sums.waves;
+    ion_potentials *v = &le->v;
+    v->ions = le->ions.count;
+    v->separable = le->nonlocal == SEPARABLE;
+    v->radii = v->separable ? (int32_t)le->radial_points : 1;
+    quadrature_choose(&v->sphere, le->quadrature);
+    const size_t kinds = (size_t)le->kinds + 1, nodes = kinds * (size_t)v->radii;
+    const size_t ions = (size_t)v->ions, waves = (size_t)le->sums.waves;
     double far = 0;
     int64_t count = 0;
-    quadrature_choose(&le->sphere, le->quadrature);
-    le->reach = host->allocate(context, kinds * sizeof *le->reach);
-    le->nonlocal_reach = host->allocate(context, kinds * sizeof *le->nonlocal_reach);
-    le->node = host->allocate(context, nodes * sizeof *le->node);
-    le->node_weight = host->allocate(context, nodes * sizeof *le->node_weight);
+    v->reach = host->allocate(context, 2 * kinds * sizeof *v->reach);
+    v->node = host->allocate(context, 2 * nodes * sizeof *v->node);
+    v->position = host->allocate(context, (ions + 1) * sizeof *v->position);
     le->ion_wave = host->allocate(context, (2 * waves + 1) * sizeof *le->ion_wave);
-    if (!le->reach || !le->nonlocal_reach || !le->node || !le->node_weight || !le->ion_wave)
-        return no_memory(host);
+    if (!v->reach || !v->node || !v->position || !le->ion_wave) return no_memory(host);
+    v->nonlocal_reach = v->reach + kinds;
+    v->node_weight = v->node + nodes;
+    if (ions) memcpy(v->position, le->ions.positions, ions * sizeof *v->position);
     find_reaches(le);
-    for (int k = 0; k < le->kinds; k++) far = fmax(far, fmax(le->reach[k], le->nonlocal_reach[k]));
-    for (int32_t i = 0; i < le->ions.count && le->kinds; i++) count += images_of(le, i, far, 0);
-    le->centre = host->allocate(context, (size_t)(count + 1) * sizeof *le->centre);
-    le->ion_of = host->allocate(context, (size_t)(count + 1) * sizeof *le->ion_of);
-    if (!le->centre || !le->ion_of) return no_memory(host);
-    for (int32_t i = 0; i < le->ions.count && le->kinds; i++) images_of(le, i, far, 1);
+    for (int k = 0; k < le->kinds; k++) far = fmax(far, fmax(v->reach[k], v->nonlocal_reach[k]));
+    for (int32_t i = 0; i < v->ions && le->kinds; i++) count += images_of(le, i, far, 0);
+    v->centre = host->allocate(context, (size_t)(count + 1) * sizeof *v->centre);
+    v->ion_of = host->allocate(context, (size_t)(count + 1) * sizeof *v->ion_of);
+    if (!v->centre || !v->ion_of) return no_memory(host);
+    for (int32_t i = 0; i < v->ions && le->kinds; i++) images_of(le, i, far, 1);
     if (!ions) return PLUGMC_OK;
-    const double energy = coulomb_self(&le->sums, (int64_t)ions, &le->ions.positions[0][0],
-                                       le->ion_charge, le->ion_wave, le->ion_wave + waves);
+    const double energy = coulomb_self(&le->sums, v->ions, &v->position[0][0], v->charge,
+                                       le->ion_wave, le->ion_wave + waves);
     if (le->ion_ion) le->constant = energy;
     return PLUGMC_OK;
 }
@@ -584,6 +647,7 @@ static int take_memory(local_energy *le, const plugmc_host *host)
 static void release(void *instance)
 {
     local_energy *le = instance;
+    gpu_release(le);
     free(le->visits);
     free(le->places);
     free(le->at_places);
@@ -698,6 +762,7 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_observable observable = {.size = sizeof observable,
+                                             .on_device = 1,
                                              .quantity = quantity,
                                              .measure = measure,
                                              .derived = derived,
@@ -708,4 +773,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "local_energy",
               .reference = "Foulkes, Mitas, Needs, Rajagopal, Rev. Mod. Phys. 73, 33 (2001)",
               .instance_size = sizeof(local_energy), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
-              .prepare = prepare, .release = release)
+              .prepare = prepare, .release = release, .kernel_text = kernel_text)

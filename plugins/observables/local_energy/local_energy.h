@@ -9,6 +9,9 @@
 
 enum { SEMILOCAL, SEPARABLE };
 enum { KINETIC, ELECTRON_ELECTRON, LOCAL, NONLOCAL, ION_ION, COMPONENTS };
+/* Of a measurement: the sum, the components, the sum squared, and the difference of ln |Psi|^2 to
+ * the mover's. */
+enum { TOTAL, TOTAL_SQUARED = TOTAL + 1 + COMPONENTS, DRIFT, QUANTITIES };
 
 /* Walkers whose electrons are evaluated together, and what is found of one of them. */
 typedef struct sample {
@@ -19,15 +22,6 @@ typedef struct sample {
     double ln_square;         /* ln |Psi|^2 */
     int singular;             /* 1 + spin */
 } sample;
-
-/* An electron near an ion whose potential depends on l. */
-typedef struct visit {
-    int64_t electron;
-    int32_t ion;
-    double from[3];  /* electron less ion (its nearest image), length */
-    int64_t points;  /* of the quadrature, from first_point on in the list of its spin */
-    int64_t first_point;
-} visit;
 
 typedef struct local_energy {
     /* parameters */
@@ -49,20 +43,13 @@ typedef struct local_energy {
     int has_ions;
     plugmc_ions ions;
     int kinds;
-    pseudopotential *kind;     /* [kinds] */
-    int32_t *kind_of;          /* [ions], -1: a bare charge */
-    double *ion_charge;        /* [ions] */
-    int64_t centres;           /* images of ions near the cell */
-    double (*centre)[3];       /* [centres] */
-    int32_t *ion_of;           /* [centres] */
-    double *reach;             /* [kinds + 1] of the local part beyond -Z/r; last: bare */
-    double *nonlocal_reach;    /* [kinds + 1] */
+    ion_potentials v;
     coulomb sums;
     double *ion_wave;          /* [2][waves] structure factors of the ions */
     double constant;           /* Hartree: ion-ion energy */
-    quadrature sphere;
-    double *node, *node_weight; /* [kinds][radial_points] of separable ones */
     double **projection;       /* [spins][ions], each [functions][numbers]; NULL: by quadrature */
+    double *projected;         /* [projection_rows][numbers] all of these */
+    int64_t projection_rows;
 
     int32_t group;
     double *points;            /* [group * electrons of a spin][3] */
@@ -78,7 +65,16 @@ typedef struct local_energy {
     double *places;            /* [.][3] places of a quadrature, all of a spin */
     double *at_places;         /* [.][numbers] */
     int64_t place_room, at_room;
+
+    struct local_energy_gpu *gpu; /* NULL: measured on the CPU */
+    double *fetched;           /* [walkers][particles][3] positions, if those are on a GPU then */
 } local_energy;
+
+/* values [QUANTITIES] of energies in Hartree, with ln |Psi|^2 in the place of the difference. */
+void write_values(const local_energy *, const double energy[COMPONENTS], double ln_square,
+                  double *values);
+/* Psi is 0 in a walker, by the determinant of a spin. */
+int fail_singular(const local_energy *, const plugmc_host *, int32_t walker, int spin);
 
 /* Change of -ln |Psi|^2 but for the determinants when electron e of a sample goes to `to`. */
 double parts_change(const local_energy *, const sample *, int64_t e, const double to[3]);
@@ -94,4 +90,13 @@ double projected_energy(const local_energy *, const sample *, int spin, const vi
 /* Values at n points of a spin, and their derivatives if wanted. */
 int evaluate(const local_energy *, const plugmc_host *, int spin, int64_t n, const double *points,
              double *values, double *gradients, double *laplacians);
+
+/* ---- On a GPU: gpu.c ------------------------------------------------------------------------- */
+
+/* After everything else is prepared. */
+int gpu_prepare(local_energy *, const plugmc_host *);
+/* Positions are in device memory; values [walkers][QUANTITIES] as write_values gives them. */
+int gpu_measure(local_energy *, const plugmc_host *, const plugmc_view *, double *values);
+void gpu_release(local_energy *);
+int gpu_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
 #endif

@@ -12,23 +12,6 @@
 
 enum { RADII = 24, POLAR = 10, AZIMUTHS = 2 * POLAR, POINTS = RADII * POLAR * AZIMUTHS };
 
-/* Real spherical harmonic, normalised on the sphere; direction is a unit vector. */
-static double harmonic(int l, int m, const double direction[3])
-{
-    const int order = abs(m);
-    const double x = direction[2], rho = sqrt(fmax(0, 1 - x * x));
-    double p = 1, before = 0, norm = (2 * l + 1) / (4 * M_PI);
-    for (int k = 1; k <= order; k++) p *= (2 * k - 1) * rho;
-    for (int k = order + 1; k <= l; k++) {
-        const double next = ((2 * k - 1) * x * p - (k + order - 1) * before) / (k - order);
-        before = p;
-        p = next;
-    }
-    for (int k = l - order + 1; k <= l + order; k++) norm /= k;
-    const double phi = atan2(direction[1], direction[0]);
-    return sqrt(m ? 2 * norm : norm) * p * (m > 0 ? cos(m * phi) : m < 0 ? sin(order * phi) : 1);
-}
-
 /* Functions beta_j Y_lm of a pseudopotential. */
 static int64_t functions_of(const pseudopotential *p)
 {
@@ -78,8 +61,9 @@ int prepare_projections(local_energy *le, const plugmc_host *host)
     int64_t rows = 0, at = 0;
     le->projection = host->allocate(context, ((size_t)(ions * spins) + 1) * sizeof *le->projection);
     for (int32_t i = 0; i < ions; i++)
-        if (le->kind_of[i] >= 0) rows += functions_of(&le->kind[le->kind_of[i]]);
-    double *memory =
+        if (le->v.kind_of[i] >= 0) rows += functions_of(&le->v.kind[le->v.kind_of[i]]);
+    le->projection_rows = rows * spins;
+    double *memory = le->projected =
         host->allocate(context, (size_t)(rows * spins * le->numbers + 1) * sizeof *memory);
     double *work = malloc((size_t)(POINTS * (8 + le->numbers)) * sizeof *work);
     int code = le->projection && memory && work
@@ -89,9 +73,9 @@ int prepare_projections(local_energy *le, const plugmc_host *host)
           *weight = work + 4 * POINTS, *places = work + 5 * POINTS, *values = work + 8 * POINTS;
     for (int32_t k = 0; k < spins * ions && !code; k++) {
         const int32_t spin = k / ions, ion = k % ions;
-        if (le->kind_of[ion] < 0) continue;
-        const pseudopotential *p = &le->kind[le->kind_of[ion]];
-        fine_quadrature(le->nonlocal_reach[le->kind_of[ion]], direction, radius, weight);
+        if (le->v.kind_of[ion] < 0) continue;
+        const pseudopotential *p = &le->v.kind[le->v.kind_of[ion]];
+        fine_quadrature(le->v.nonlocal_reach[le->v.kind_of[ion]], direction, radius, weight);
         for (int i = 0; i < POINTS; i++) {
             for (int d = 0; d < 3; d++)
                 places[3 * i + d] = le->ions.positions[ion][d] + radius[i] * direction[i][d];
@@ -110,19 +94,15 @@ int prepare_projections(local_energy *le, const plugmc_host *host)
 
 double projected_energy(const local_energy *le, const sample *s, int spin, const visit *v)
 {
-    const pseudopotential *p = &le->kind[le->kind_of[v->ion]];
-    const double r =
-        sqrt(v->from[0] * v->from[0] + v->from[1] * v->from[1] + v->from[2] * v->from[2]);
+    const pseudopotential *p = &le->v.kind[le->v.kind_of[v->ion]];
+    const double r = sqrt(square_of_length(v->from));
     const double direction[3] = {v->from[0] / r, v->from[1] / r, v->from[2] / r};
     const double *row = le->projection[spin * le->ions.count + v->ion];
     const int64_t own = v->electron - le->system->first[spin];
     double energy = 0;
     for (int j = 0; j < p->projectors; j++) {
         const int l = p->projector[j].l;
-        double strength = 0; /* sum_i beta_i(r) D_ij */
-        for (int i = 0; i < p->projectors; i++)
-            if (p->projector[i].l == l)
-                strength += radial_at(&p->projector[i].beta, r) / r * p->strength[i][j];
+        const double strength = strength_at(p, j, r);
         for (int m = -l; m <= l; m++, row += le->numbers)
             energy += strength * harmonic(l, m, direction) *
                       creal(slater_product(&s->spin[spin], own, row));

@@ -123,23 +123,6 @@ int radial_make(radial *f, const plugmc_host *host, int64_t n, const double *r, 
 
 double radial_reach(const radial *f) { return f->n ? f->r[f->n - 1] : 0; }
 
-double radial_at(const radial *f, double r)
-{
-    if (!f->n || r > f->r[f->n - 1]) return 0;
-    if (r <= f->r[0] || f->n == 1) return f->y[0];
-    int64_t low = 0, high = f->n - 1;
-    while (high - low > 1) {
-        const int64_t middle = (low + high) / 2;
-        if (f->r[middle] > r)
-            high = middle;
-        else
-            low = middle;
-    }
-    const double h = f->r[high] - f->r[low], b = (r - f->r[low]) / h, a = 1 - b;
-    return a * f->y[low] + b * f->y[high] +
-           ((a * a * a - a) * f->curvature[low] + (b * b * b - b) * f->curvature[high]) * h * h / 6;
-}
-
 /* ---- From potentials of each l --------------------------------------------------------------- */
 
 int semilocal_channels(pseudopotential *p, const file_text *file, int64_t n, const double *r,

@@ -3,8 +3,7 @@
  *
  *     semilocal   sum_l dv_l(r) P_l                               (P_l: projection on l)
  *     separable   sum_l sum_ij |beta_i Y_l> D_ij <beta_j Y_l|     (L. Kleinman, D. M. Bylander,
- *                                                                  Phys. Rev. Lett. 48, 1425
- * (1982))
+ *                                                                  Phys. Rev. Lett. 48, 1425 (1982))
  *
  * Files: UPF version 2 (norm-conserving), QMCPACK's XML, CASINO's tabulated ones. Hartree and bohr.
  */
@@ -13,38 +12,12 @@
 
 #include <plugmc/plugin.h>
 
-enum { MOST_L = 4, MOST_PROJECTORS = 16 };
-
-/* A function of the distance as a cubic spline; constant before the first point, 0 beyond the last.
- */
-typedef struct radial {
-    int64_t n;
-    double *r, *y, *curvature; /* [n] */
-} radial;
-
-typedef struct projector {
-    int l;
-    radial beta; /* r beta(r) as pseudopotential files have it: the radial function times r */
-} projector;
-
-typedef struct pseudopotential {
-    const char *path;
-    int32_t atomic_number;
-    double valence;
-    radial local; /* r v_loc(r) + Z, length * Hartree */
-    int channels; /* with 0 ... channels - 1, semilocal; 0: none */
-    radial channel[MOST_L + 1]; /* dv_l, Hartree; n = 0 for the local one */
-    int projectors;
-    projector projector[MOST_PROJECTORS];
-    double strength[MOST_PROJECTORS][MOST_PROJECTORS]; /* D_ij, Hartree */
-    const char *no_channels; /* why there are none although there are projectors */
-} pseudopotential;
+#include "formulas.h"
 
 /* Functions of the distance smaller than `tolerance` (Hartree) are cut off. */
 int pseudopotential_read(pseudopotential *, const plugmc_host *, const char *path,
                          double tolerance);
 
-double radial_at(const radial *, double r);
 /* Beyond which it is 0. */
 double radial_reach(const radial *);
 

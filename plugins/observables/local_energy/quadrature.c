@@ -39,18 +39,6 @@ void quadrature_choose(quadrature *q, int kind)
     }
 }
 
-void random_rotation(const double u[3], double m[3][3])
-{
-    const double a = sqrt(1 - u[0]), b = sqrt(u[0]);
-    const double w = b * cos(2 * M_PI * u[2]), x = a * sin(2 * M_PI * u[1]),
-                 y = a * cos(2 * M_PI * u[1]), z = b * sin(2 * M_PI * u[2]);
-    const double rows[3][3] = {
-        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
-    for (int i = 0; i < 9; i++) m[i / 3][i % 3] = rows[i / 3][i % 3];
-}
-
 /* P_n(x), and its derivative. */
 static double legendre_slope(int n, double x, double *slope)
 {
@@ -61,17 +49,6 @@ static double legendre_slope(int n, double x, double *slope)
         p = next;
     }
     *slope = n * (x * p - before) / (x * x - 1);
-    return p;
-}
-
-double legendre(int l, double x)
-{
-    double p = 1, before = 0;
-    for (int k = 1; k <= l; k++) {
-        const double next = ((2 * k - 1) * x * p - (k - 1) * before) / k;
-        before = p;
-        p = next;
-    }
     return p;
 }
 

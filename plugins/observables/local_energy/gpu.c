@@ -1,0 +1,438 @@
+/* Local energies on a GPU: everything from the positions to five numbers a walker stays there.
+ * formulas.h has what is calculated, local_energy.cu the kernels.
+ *
+ * Walkers go in groups, and quadratures in batches, both as large as a fixed amount of memory; no
+ * number depends on how large that is. The host waits once a spin and group, for the number of
+ * electrons near ions.
+ *
+ * Orbitals are asked for in double precision, whatever their tables have: writing them is little
+ * beside finding them.
+ */
+#include "local_energy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../../movers/vmc/matrices.h"
+
+PLUGMC_EMBED(formulas_text, LOCAL_ENERGY_FORMULAS_FILE);
+PLUGMC_EMBED(kernels_text, PLUGMC_KERNEL_FILE);
+
+/* Of orbitals and matrices of a group, and of orbitals at points of quadratures. */
+static const double GROUP_BYTES = 3e9, BATCH_BYTES = 1e9;
+
+/* Device memory that grows. */
+typedef struct room {
+    device_pointer at;
+    size_t bytes;
+} room;
+
+typedef struct local_energy_gpu {
+    matrices matrices;
+    plugmc_kernel *parts, *near, *far, *gather, *kinetic, *count, *list, *offsets, *places, *ratios,
+        *visits, *projected, *add_visits, *walkers;
+    walkers_task task;             /* of a group of the first spin */
+    int32_t group;                 /* walkers */
+    int64_t far_warps;             /* of a walker */
+    double repulsion_constant, local_constant; /* Hartree: the same for all configurations */
+
+    device_pointer parts_of, near_of, far_of, kinetic_of; /* [group][particles or far_warps][..] */
+    device_pointer nonlocal, ln_square[2];                /* [group] */
+    device_pointer points;         /* [group][electrons of a spin][3] */
+    device_pointer values, gradients, laplacians; /* [group][electrons][.][numbers] */
+    device_pointer counts;         /* [group * electrons + 1] visits, and where they begin */
+    device_pointer found;          /* [walkers][FOUND] */
+    double *host_found;
+    device_pointer projections, projection_rows[2]; /* [.][numbers], [spin][ions] */
+    room list_of, energies;        /* visits, and theirs */
+    room batch_places, batch_change, batch_ratios, batch_values;
+} local_energy_gpu;
+
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+static int measure_group(local_energy *, const plugmc_host *, walkers_task *);
+static int measure_spin(local_energy *, const plugmc_host *, walkers_task *, int spin);
+
+int gpu_measure(local_energy *le, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    local_energy_gpu *g = le->gpu;
+    const plugmc_system *system = le->system;
+    int code = PLUGMC_OK;
+    for (int32_t w = 0; w < system->walkers && !code; w += g->group) {
+        const int32_t left = system->walkers - w;
+        walkers_task task = g->task;
+        task.sweep = view->sweep;
+        task.first_walker = w;
+        task.walkers = left < g->group ? left : g->group;
+        task.positions = view->positions + 3 * w * system->particles;
+        code = measure_group(le, host, &task);
+    }
+    if (!code)
+        code = host->gpu->download(host->context, g->host_found, g->found,
+                                   (size_t)system->walkers * FOUND * sizeof(double));
+    for (int32_t w = 0; w < system->walkers && !code; w++) {
+        const double *found = g->host_found + w * FOUND;
+        const double energy[COMPONENTS] = {
+            [KINETIC] = found[FOUND_KINETIC],
+            [ELECTRON_ELECTRON] = found[FOUND_REPULSION] + g->repulsion_constant,
+            [LOCAL] = found[FOUND_LOCAL] + g->local_constant,
+            [NONLOCAL] = found[FOUND_NONLOCAL],
+            [ION_ION] = le->constant,
+        };
+        if (found[FOUND_SINGULAR] > 0)
+            code = fail_singular(le, host, w, (int)found[FOUND_SINGULAR] - 1);
+        write_values(le, energy, found[FOUND_LN_SQUARE], values + w * QUANTITIES);
+    }
+    return code;
+}
+
+static int launch_threads(const plugmc_host *host, plugmc_kernel *kernel, int64_t threads,
+                          void **arguments)
+{
+    return launch(host, kernel, blocks_for(threads, LE_THREADS), 1, 1, LE_THREADS, 0, arguments);
+}
+
+static int launch_warps(const plugmc_host *host, plugmc_kernel *kernel, int64_t warps,
+                        void **arguments)
+{
+    return launch_threads(host, kernel, warps * LE_WARP, arguments);
+}
+
+static int measure_group(local_energy *le, const plugmc_host *host, walkers_task *task)
+{
+    local_energy_gpu *g = le->gpu;
+    const int64_t walkers = task->walkers, electrons = walkers * task->particles;
+    device_pointer ln[2] = {0}, out = g->found + (device_pointer)task->first_walker * FOUND * 8;
+    int code = host->gpu->fill(host->context, g->nonlocal, 0, (size_t)walkers * 8);
+    if (!code)
+        code = launch_warps(host, g->parts, electrons, (void *[]){task, &g->parts_of});
+    if (!code) code = launch_warps(host, g->near, electrons, (void *[]){task, &g->near_of});
+    if (!code && g->far_warps)
+        code = launch_warps(host, g->far, walkers * g->far_warps, (void *[]){task, &g->far_of});
+    for (int spin = 0; spin < le->system->species_count && !code; spin++) {
+        task->first = (int32_t)le->system->first[spin];
+        task->electrons = (int32_t)le->system->species[spin].count;
+        if (!task->electrons) continue;
+        code = measure_spin(le, host, task, spin);
+        ln[spin] = g->ln_square[spin];
+    }
+    return code ? code
+                : launch_warps(host, g->walkers, walkers,
+                               (void *[]){task, &g->parts_of, &g->near_of, &g->far_of,
+                                          &g->kinetic_of, &g->nonlocal, &ln[0], &ln[1], &out});
+}
+
+static int evaluate_there(const local_energy *le, const plugmc_host *host, int spin, int64_t n,
+                          device_pointer points, device_pointer values, device_pointer gradients,
+                          device_pointer laplacians)
+{
+    const plugmc_orbital_request request = {
+        .size = sizeof request, .on_device = 1, .species = spin, .real_size = sizeof(double),
+        .points = n, .positions = AT(points, const double), .pitch = le->pitch,
+        .values = AT(values, void), .gradients = AT(gradients, void),
+        .laplacians = AT(laplacians, void)};
+    int code =
+        le->orbitals->plugin->potential->orbitals->evaluate(le->orbitals->instance, &request);
+    return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
+                             le->orbitals->label)
+                : PLUGMC_OK;
+}
+
+static int measure_visits(local_energy *, const plugmc_host *, walkers_task *, int spin);
+
+static int measure_spin(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
+{
+    local_energy_gpu *g = le->gpu;
+    matrices *m = &g->matrices;
+    const int64_t points = (int64_t)task->walkers * task->electrons;
+    int code = launch_threads(host, g->gather, 3 * points, (void *[]){task, &g->points});
+    if (!code)
+        code = evaluate_there(le, host, spin, points, g->points, g->values, g->gradients,
+                              g->laplacians);
+    if (!code)
+        code = matrices_factorise(m, host, task->electrons, le->pitch, g->values, task->walkers,
+                                  g->ln_square[spin]);
+    if (!code) code = matrices_invert(m, host, task->electrons, task->walkers);
+    if (!code)
+        code = launch_warps(host, g->kinetic, points,
+                            (void *[]){task, &m->inverses, &g->gradients, &g->laplacians,
+                                       &g->parts_of, &g->kinetic_of});
+    return code || !le->kinds ? code : measure_visits(le, host, task, spin);
+}
+
+/* ---- Electrons near ions --------------------------------------------------------------------- */
+
+static int need(const plugmc_host *host, room *r, int64_t bytes)
+{
+    if ((size_t)bytes <= r->bytes) return PLUGMC_OK;
+    int code = r->at ? host->gpu->release(host->context, r->at) : PLUGMC_OK;
+    *r = (room){0, (size_t)bytes + (size_t)bytes / 2};
+    return code ? code : host->gpu->allocate(host->context, r->bytes, &r->at);
+}
+
+/* Visits first ... first + n - 1. */
+static int measure_batch(local_energy *le, const plugmc_host *host, walkers_task *task, int spin,
+                         int64_t first, int32_t n)
+{
+    local_energy_gpu *g = le->gpu;
+    matrices *m = &g->matrices;
+    const int64_t points = (int64_t)n * le->v.sphere.points * le->v.radii;
+    device_pointer visits = g->list_of.at + (device_pointer)first * sizeof(visit),
+                   energies = g->energies.at + (device_pointer)first * sizeof(double);
+    int code = need(host, &g->batch_places, points * 24);
+    if (!code) code = need(host, &g->batch_change, points * 8);
+    if (!code) code = need(host, &g->batch_ratios, points * 8);
+    if (!code) code = need(host, &g->batch_values, points * le->numbers * 8);
+    if (!code)
+        code = launch_threads(host, g->places, points,
+                              (void *[]){task, &n, &visits, &g->parts_of, &g->batch_places.at,
+                                         &g->batch_change.at});
+    if (!code)
+        code = evaluate_there(le, host, spin, points, g->batch_places.at, g->batch_values.at, 0, 0);
+    if (!code)
+        code = launch_warps(host, g->ratios, points,
+                            (void *[]){task, &n, &visits, &m->inverses, &g->batch_values.at,
+                                       &g->parts_of, &g->batch_places.at, &g->batch_change.at,
+                                       &g->batch_ratios.at});
+    if (!code)
+        code = launch_threads(host, g->visits, n,
+                              (void *[]){task, &n, &visits, &g->batch_ratios.at, &energies});
+    return code;
+}
+
+static int measure_visits(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
+{
+    local_energy_gpu *g = le->gpu;
+    int32_t electrons = task->walkers * task->electrons, visits = 0;
+    const double bytes = (double)(le->v.sphere.points * le->v.radii) * (double)(le->numbers + 5) * 8;
+    const int32_t together = (int32_t)fmax(1, fmin(BATCH_BYTES / bytes, 1 << 24));
+    int code = launch_warps(host, g->count, electrons, (void *[]){task, &g->counts});
+    if (!code)
+        code = launch_threads(host, g->offsets, LE_THREADS, (void *[]){&electrons, &g->counts});
+    if (!code)
+        code = host->gpu->download(host->context, &visits, g->counts + (uint64_t)electrons * 4,
+                                   sizeof visits);
+    if (code || !visits) return code;
+    code = need(host, &g->list_of, visits * (int64_t)sizeof(visit));
+    if (!code) code = need(host, &g->energies, visits * (int64_t)sizeof(double));
+    if (!code)
+        code = launch_warps(host, g->list, electrons, (void *[]){task, &g->counts, &g->list_of.at});
+    if (!code && le->projection)
+        code = launch_warps(host, g->projected, visits,
+                            (void *[]){task, &visits, &g->list_of.at, &g->matrices.inverses,
+                                       &g->projection_rows[spin], &g->projections,
+                                       &g->energies.at});
+    for (int32_t first = 0; first < visits && !le->projection && !code; first += together)
+        code = measure_batch(le, host, task, spin, first,
+                             visits - first < together ? visits - first : together);
+    return code ? code
+                : launch_warps(host, g->add_visits, task->walkers,
+                               (void *[]){task, &g->counts, &g->energies.at, &g->nonlocal});
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+int gpu_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    const size_t formulas = (size_t)(formulas_text_end - formulas_text),
+                 kernels = (size_t)(kernels_text_end - kernels_text);
+    (void)instance;
+    if (index > 0) return 0;
+    char *own = host->allocate(host->context, formulas + kernels + 1);
+    if (!own) return 0;
+    memcpy(own, formulas_text, formulas);
+    memcpy(own + formulas, kernels_text, kernels);
+    out->name = "local_energy.cu";
+    out->text = matrices_text(host, own, own + formulas + kernels);
+    out->fuse = PLUGMC_FUSE_SAMPLED;
+    out->double_precision = 1;
+    out->contract = 1;
+    return out->text != NULL;
+}
+
+static int load_kernels(local_energy *le, const plugmc_host *host, int64_t most)
+{
+    local_energy_gpu *g = le->gpu;
+    plugmc_kernel_text text = {.size = sizeof text};
+    const struct {
+        const char *name;
+        plugmc_kernel **kernel;
+    } kernels[] = {
+        {"le_parts", &g->parts},           {"le_near", &g->near},
+        {"le_far", &g->far},               {"le_gather", &g->gather},
+        {"le_kinetic", &g->kinetic},       {"le_count", &g->count},
+        {"le_list", &g->list},             {"le_offsets", &g->offsets},
+        {"le_places", &g->places},         {"le_ratios", &g->ratios},
+        {"le_visits", &g->visits},         {"le_projected", &g->projected},
+        {"le_add_visits", &g->add_visits}, {"le_walkers", &g->walkers},
+    };
+    int code = gpu_kernel_text(le, host, 0, &text)
+                   ? PLUGMC_OK
+                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for kernels");
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
+        code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
+    return code ? code
+                : matrices_prepare(&g->matrices, host, &text, g->group, most, le->is_complex,
+                                   sizeof(double));
+}
+
+/* A copy of host memory on the GPU, in *place; nothing for nothing. */
+static int send(const plugmc_host *host, void *place, const void *from, size_t bytes)
+{
+    device_pointer at = 0;
+    int code = bytes ? host->gpu->allocate(host->context, bytes, &at) : PLUGMC_OK;
+    if (!code && bytes) code = host->gpu->upload(host->context, at, from, bytes);
+    const uintptr_t pointer = (uintptr_t)at;
+    memcpy(place, &pointer, sizeof pointer);
+    return code;
+}
+
+static int send_radial(const plugmc_host *host, radial *f)
+{
+    const size_t bytes = (size_t)f->n * sizeof(double);
+    int code = send(host, &f->r, f->r, bytes);
+    if (!code) code = send(host, &f->y, f->y, bytes);
+    return code ? code : send(host, &f->curvature, f->curvature, bytes);
+}
+
+/* *v with all it points to. */
+static int send_ions(const local_energy *le, const plugmc_host *host, ion_potentials *v)
+{
+    const size_t ions = (size_t)v->ions, kinds = (size_t)le->kinds, centres = (size_t)v->centres,
+                 nodes = kinds * (size_t)v->radii;
+    pseudopotential *kind = host->allocate(host->context, (kinds + 1) * sizeof *kind);
+    int code = kind ? PLUGMC_OK
+                    : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for ions");
+    if (!code && kinds) memcpy(kind, v->kind, kinds * sizeof *kind);
+    for (size_t k = 0; k < kinds && !code; k++) {
+        code = send_radial(host, &kind[k].local);
+        for (int l = 0; l <= MOST_L && !code; l++) code = send_radial(host, &kind[k].channel[l]);
+        for (int j = 0; j < kind[k].projectors && !code; j++)
+            code = send_radial(host, &kind[k].projector[j].beta);
+    }
+    if (!code) code = send(host, &v->kind, kind, kinds * sizeof *kind);
+    if (!code) code = send(host, &v->position, v->position, ions * sizeof *v->position);
+    if (!code) code = send(host, &v->charge, v->charge, ions * sizeof *v->charge);
+    if (!code) code = send(host, &v->kind_of, v->kind_of, ions * sizeof *v->kind_of);
+    if (!code) code = send(host, &v->reach, v->reach, kinds * sizeof *v->reach);
+    if (!code)
+        code = send(host, &v->nonlocal_reach, v->nonlocal_reach, kinds * sizeof *v->nonlocal_reach);
+    if (!code) code = send(host, &v->centre, v->centre, centres * sizeof *v->centre);
+    if (!code) code = send(host, &v->ion_of, v->ion_of, centres * sizeof *v->ion_of);
+    if (!code) code = send(host, &v->node, v->node, nodes * sizeof *v->node);
+    return code ? code : send(host, &v->node_weight, v->node_weight, nodes * sizeof *v->node_weight);
+}
+
+static int send_sums(const local_energy *le, const plugmc_host *host, walkers_task *task)
+{
+    coulomb *c = &task->sums;
+    const size_t vectors = (size_t)c->vectors, waves = (size_t)c->waves;
+    int code = send(host, &c->vector, c->vector, vectors * sizeof *c->vector);
+    if (!code) code = send(host, &c->index, c->index, waves * sizeof *c->index);
+    if (!code) code = send(host, &c->weight, c->weight, waves * sizeof *c->weight);
+    return code ? code
+                : send(host, &task->ion_wave, le->ion_wave, 2 * waves * sizeof *le->ion_wave);
+}
+
+/* All projections, one after another, and the first row of each ion. */
+static int send_projections(local_energy *le, const plugmc_host *host)
+{
+    local_energy_gpu *g = le->gpu;
+    const int32_t ions = le->v.ions, spins = le->system->species_count;
+    int64_t *rows = host->allocate(host->context, (size_t)ions * sizeof *rows);
+    int code = rows ? PLUGMC_OK
+                    : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for projections");
+    const size_t bytes = (size_t)(le->projection_rows * le->numbers) * sizeof(double);
+    if (!code) code = host->gpu->allocate(host->context, bytes, &g->projections);
+    if (!code) code = host->gpu->upload(host->context, g->projections, le->projected, bytes);
+    for (int spin = 0; spin < spins && !code; spin++) {
+        for (int32_t i = 0; i < ions; i++) {
+            const double *at = le->projection[spin * ions + i];
+            rows[i] = at ? (at - le->projected) / le->numbers : 0;
+        }
+        code = send(host, &g->projection_rows[spin], rows, (size_t)ions * sizeof *rows);
+    }
+    return code;
+}
+
+static int take_memory(local_energy *le, const plugmc_host *host, int64_t most)
+{
+    local_energy_gpu *g = le->gpu;
+    const size_t group = (size_t)g->group, particles = (size_t)le->system->particles,
+                 points = group * (size_t)most, row = (size_t)le->numbers,
+                 walkers = (size_t)le->system->walkers;
+    const struct {
+        device_pointer *place;
+        size_t numbers;
+    } arrays[] = {
+        {&g->parts_of, group * particles * PARTS},
+        {&g->near_of, group * particles * 2},
+        {&g->far_of, group * (size_t)g->far_warps * 2 + 1},
+        {&g->kinetic_of, group * particles},
+        {&g->nonlocal, group},
+        {&g->ln_square[0], group},
+        {&g->ln_square[1], group},
+        {&g->points, points * 3},
+        {&g->values, points * row},
+        {&g->gradients, points * row * 3},
+        {&g->laplacians, points * row},
+        {&g->counts, points / 2 + 1},
+        {&g->found, walkers * FOUND},
+    };
+    int code = PLUGMC_OK;
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !code; i++)
+        code = host->gpu->allocate(host->context, arrays[i].numbers * 8, arrays[i].place);
+    g->host_found = host->allocate(host->context, walkers * FOUND * sizeof *g->host_found);
+    if (!code && !g->host_found)
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
+    return code;
+}
+
+/* Walkers that are measured together: as many as their memory allows. */
+static int32_t choose_group(const local_energy *le, int64_t most)
+{
+    const double n = (double)most, particles = (double)le->system->particles;
+    const double bytes = 8 * (5 * n * (double)le->numbers + 4 * n + (PARTS + 3) * particles) +
+                         16 * (double)le->gpu->far_warps + matrices_bytes(most, le->is_complex);
+    const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);
+    return fits < 1 ? 1 : fits < le->system->walkers ? (int32_t)fits : le->system->walkers;
+}
+
+int gpu_prepare(local_energy *le, const plugmc_host *host)
+{
+    const plugmc_system *system = le->system;
+    local_energy_gpu *g = le->gpu = host->allocate(host->context, sizeof *g);
+    const double electrons = (double)system->particles;
+    double charge = 0;
+    int64_t most = 0;
+    if (!g) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the GPU");
+    for (int spin = 0; spin < system->species_count; spin++)
+        if (system->species[spin].count > most) most = system->species[spin].count;
+    g->far_warps = (le->sums.waves + LE_WARP - 1) / LE_WARP;
+    g->group = choose_group(le, most);
+    g->task = (walkers_task){
+        .seed = system->seed,
+        .particles = (int32_t)system->particles,
+        .down = (int32_t)system->first[1],
+        .repulsion = le->electron_electron,
+        .attraction = le->electron_ion && le->has_ions,
+        .parts = le->is_complex ? 2 : 1,
+        .row = le->numbers,
+        .sums = le->sums,
+        .v = le->v,
+    };
+    for (int32_t i = 0; i < le->v.ions; i++) charge += le->v.charge[i];
+    if (g->task.repulsion)
+        g->repulsion_constant = coulomb_constant(&le->sums, electrons, electrons);
+    if (g->task.attraction) g->local_constant = le->sums.background * electrons * charge;
+    int code = send_ions(le, host, &g->task.v);
+    if (!code) code = send_sums(le, host, &g->task);
+    if (!code && le->projection) code = send_projections(le, host);
+    if (!code) code = load_kernels(le, host, most);
+    return code ? code : take_memory(le, host, most);
+}
+
+void gpu_release(local_energy *le)
+{
+    if (le->gpu) matrices_release(&le->gpu->matrices);
+}

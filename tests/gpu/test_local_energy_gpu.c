@@ -1,0 +1,366 @@
+/* The local energy on a GPU against the CPU: each component of each walker, with the same random
+ * rotations; atoms, the electron gas, silicon and diamond from their files, with and without a
+ * Jastrow factor, in double and in single precision; how fast it is. Skipped without a GPU. */
+#include "testing.h"
+
+#include <time.h>
+
+#include "quantum.h"
+#include "run/context.h"
+
+static gpu *device;
+
+enum { TOTAL, KINETIC, REPULSION, LOCAL, NONLOCAL, IONS, SQUARED, DRIFT, QUANTITIES };
+static const char *const names[QUANTITIES] = {
+    [TOTAL] = "total", [KINETIC] = "kinetic", [REPULSION] = "repulsion", [LOCAL] = "local",
+    [NONLOCAL] = "nonlocal", [IONS] = "ions", [SQUARED] = "squared", [DRIFT] = "ln |Psi|^2"};
+
+/* A system with its wave function and the observable, on the CPU or on the GPU. */
+typedef struct place {
+    bench b;
+    report messages;
+    plugmc_context context;
+    const plugmc_plugin *plugin;
+    void *instance;
+} place;
+
+/* After the terms, before anything is prepared. */
+static void onto_gpu(place *p)
+{
+    bench *b = &p->b;
+    p->context =
+        (plugmc_context){.report = &p->messages, .gpu = device, .file = "test", .section = "test"};
+    gpu_bind(device, &b->system, &p->messages);
+    b->host = context_host(&p->context, &b->system);
+}
+
+static void prepare(place *p, int on_gpu, const char *settings)
+{
+    bench *b = &p->b;
+    p->messages = (report){0};
+    p->plugin = open_plugin("local_energy");
+    p->instance = bench_allocate(b->host.context, p->plugin->instance_size);
+    quantum_parameters(b, p->plugin, p->instance, settings);
+    if (on_gpu) onto_gpu(p);
+    for (int t = 0; t < b->system.term_count; t++) {
+        plugmc_term *term = &b->terms[t];
+        term->host = &b->host;
+        if (term->plugin->prepare)
+            bench_expect(b, term->plugin->prepare(term->instance, &b->host));
+    }
+    bench_expect(b, p->plugin->prepare(p->instance, &b->host));
+}
+
+static void finish(place *p)
+{
+    p->plugin->release(p->instance);
+    for (int t = 0; t < p->b.system.term_count; t++) {
+        const plugmc_term *term = &p->b.terms[t];
+        if (term->plugin->release) term->plugin->release(term->instance);
+    }
+    if (p->context.gpu) context_release(&p->context);
+    p->context.gpu = NULL;
+    bench_end(&p->b);
+}
+
+/* A mover that keeps ln |Psi|^2 = 0, so that the observable tells what it is. */
+static int keeps_nothing(const plugmc_view *view, double *energy)
+{
+    const place *p = view->core;
+    for (int w = 0; w < p->b.system.walkers; w++) energy[w] = 0;
+    return PLUGMC_OK;
+}
+
+static size_t bytes_of(const bench *b)
+{
+    return (size_t)(3 * b->system.particles * b->system.walkers) * sizeof(double);
+}
+
+/* values [walkers][QUANTITIES] of positions on the host; returns the code. */
+static int measure(place *p, int on_gpu, const double *positions, double *values)
+{
+    bench *b = &p->b;
+    const plugmc_gpu *gpu = b->host.gpu;
+    plugmc_device_pointer at = 0;
+    plugmc_view view = {.size = sizeof view, .sweep = 7, .positions = positions, .core = p,
+                        .running_energy = keeps_nothing};
+    if (on_gpu) {
+        assert_int_equal(gpu->allocate(b->host.context, bytes_of(b), &at), PLUGMC_OK);
+        assert_int_equal(gpu->upload(b->host.context, at, positions, bytes_of(b)), PLUGMC_OK);
+        view.positions = (const double *)(uintptr_t)at;
+        view.on_device = 1;
+    }
+    int code = p->plugin->observable->measure(p->instance, &b->host, &view, values);
+    if (on_gpu) assert_int_equal(gpu->release(b->host.context, at), PLUGMC_OK);
+    return code;
+}
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+enum { ATOM, GAS, OBLIQUE_GAS, SILICON, DIAMOND };
+
+typedef struct energy_case {
+    int system, up, down, walkers;
+    const char *orbitals, *jastrow, *settings;
+    double tolerance; /* relative to the largest component */
+} energy_case;
+
+static const char gas_jastrow[] = "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
+                                  "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017; u_cutoff=1.9; "
+                                  "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.07; chi_cutoff=1.9; "
+                                  "ions=0.3 0.4 0.5 2.5 2.6 2.7";
+static const char atom_jastrow[] = "unlike=0.46 0.36 0.26 0.18 0.12; u_cutoff=6; "
+                                   "chi=-0.2 -0.16 -0.14 -0.1; chi_cutoff=5; ions=0 0 0";
+static const char silicon_jastrow[] =
+    "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
+    "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017; chi=-0.2 -0.16 -0.12 -0.07 -0.02; "
+    "chi_cutoff=4; ions=0 0 0 -2.56575 2.56575 2.56575; tile=2 2 2";
+static const char diamond_jastrow[] =
+    "like=0.2797730287 0.2172604155 0.1656172964 0.1216984261 0.083995349 0.05302065936 "
+    "0.02915953995 0.0122402581; "
+    "unlike=0.4631099906 0.356399124 0.2587895287 0.1829298509 0.1233653291 0.07714708174 "
+    "0.04145899033 0.01690645936; "
+    "chi=-0.2032153051 -0.1625595974 -0.143124599 -0.1216434956 -0.09919771951 -0.07111729038 "
+    "-0.04445345869 -0.02135082917; ions=0 0 0 1.686580575 1.686580575 1.686580575";
+
+#define SILICON_FILE "file=" TEST_DATA "/qmc/si-2x2x2.bwfn.data.b1; precision="
+#define SILICON_ION "pseudopotentials=" TEST_DATA "/qmc/Si.pz-vbc.UPF; nonlocal="
+#define DIAMOND_FILE "file=" TEST_DATA "/qmc/diamondC.pwscf.h5; precision="
+#define DIAMOND_ION "pseudopotentials=" TEST_DATA "/qmc/C.BFD.xml; quadrature="
+
+static void begin(place *p, const energy_case *c)
+{
+    static const char *const plugins[] = {"slater_orbitals", "plane_waves", "plane_waves",
+                                          "bspline_orbitals", "bspline_orbitals"};
+    const double length[3] = {4.1, 4.4, 4.7}, s = 10.263, d = 3.37316115;
+    const double vectors[][3][3] = {
+        [OBLIQUE_GAS] = {{4.0, 0.3, 0.2}, {1.1, 4.2, -0.4}, {-0.7, 0.9, 4.5}},
+        [SILICON] = {{-s, 0, s}, {0, s, s}, {-s, s, 0}},
+        [DIAMOND] = {{d, d, 0}, {0, d, d}, {d, 0, d}}};
+    bench *b = &p->b;
+    if (c->system == ATOM)
+        quantum_sphere(b, 20, c->walkers, 31);
+    else
+        quantum_begin(b, length, c->walkers, 31);
+    if (c->system >= OBLIQUE_GAS) box_of_vectors(b, vectors[c->system], 1);
+    bench_species(b, "up", c->up, 0, -1);
+    if (c->down) bench_species(b, "down", c->down, 0, -1);
+    quantum_term(b, plugins[c->system], c->orbitals, 1);
+    if (c->jastrow) quantum_term(b, "jastrow", c->jastrow, 1);
+}
+
+/* Largest difference of a quantity over the largest component of its walker; the square of the sum
+ * over the square of that. */
+static double difference(const double *a, const double *b, int walkers, int quantity)
+{
+    double worst = 0;
+    for (int w = 0; w < walkers; w++, a += QUANTITIES, b += QUANTITIES) {
+        double scale = 1;
+        for (int q = KINETIC; q <= IONS; q++) scale = fmax(scale, fabs(b[q]));
+        if (quantity == SQUARED) scale *= scale;
+        const double one = fabs(a[quantity] - b[quantity]) / scale;
+        if (!(one <= worst)) worst = one; /* what is not a number stays */
+    }
+    return worst;
+}
+
+enum { MOST_WALKERS = 8 };
+
+static void components_are_those_of_the_cpu(void **state)
+{
+    (void)state;
+    static const energy_case cases[] = {
+        {ATOM, 1, 0, 8, "nuclei=0 0 0 1; zeta=1", NULL, "", 1e-12},
+        {ATOM, 1, 1, 8, "nuclei=0 0 0 2; zeta=1.6875", NULL, "units=ev", 1e-12},
+        {ATOM, 1, 1, 8, "nuclei=0 0 0 2; zeta=1.6875", atom_jastrow, "", 1e-11},
+        {GAS, 1, 0, 3, "", NULL, "", 1e-11},
+        {GAS, 7, 7, 5, "", gas_jastrow, "", 1e-10},
+        {GAS, 7, 5, 5, "", NULL, "per=electron", 1e-10},
+        {OBLIQUE_GAS, 7, 7, 5, "", gas_jastrow, "", 1e-10},
+        {OBLIQUE_GAS, 19, 0, 3, "", gas_jastrow, "electron_electron=no", 1e-10},
+        {OBLIQUE_GAS, 33, 35, 2, "", gas_jastrow, "", 1e-9},
+        {SILICON, 32, 32, 2, SILICON_FILE "double", NULL, SILICON_ION "semilocal", 1e-9},
+        {SILICON, 32, 32, 2, SILICON_FILE "double", silicon_jastrow,
+         SILICON_ION "semilocal; quadrature=6", 1e-9},
+        {SILICON, 32, 32, 2, SILICON_FILE "double", NULL, SILICON_ION "separable", 1e-9},
+        {SILICON, 32, 32, 1, SILICON_FILE "double", silicon_jastrow,
+         SILICON_ION "separable; radial_points=5; per=primitive_cell", 1e-9},
+        {SILICON, 32, 32, 2, SILICON_FILE "float", NULL, SILICON_ION "semilocal", 1e-3},
+        {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", diamond_jastrow, DIAMOND_ION "12", 1e-9},
+        {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", NULL, DIAMOND_ION "26; ion_ion=no", 1e-9},
+        {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", NULL, DIAMOND_ION "12; electron_ion=no", 1e-9},
+        {DIAMOND, 4, 4, 8, DIAMOND_FILE "float", diamond_jastrow, DIAMOND_ION "12", 1e-4},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        static double values[3][MOST_WALKERS * QUANTITIES];
+        const energy_case *c = &cases[k];
+        for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
+            static place p;
+            begin(&p, c);
+            prepare(&p, on_gpu, c->settings);
+            double *x = random_positions(&p.b, 5);
+            bench_expect(&p.b, measure(&p, on_gpu, x, values[on_gpu]));
+            if (on_gpu) { /* once more: the same bits */
+                assert_int_equal(p.messages.warnings, 0);
+                bench_expect(&p.b, measure(&p, 1, x, values[2]));
+                assert_memory_equal(values[1], values[2],
+                                    (size_t)c->walkers * QUANTITIES * sizeof(double));
+            }
+            free(x);
+            finish(&p);
+        }
+        printf("%-16s %2d + %2d%s %-12s", c->system == ATOM      ? "atom"
+                                          : c->system == SILICON ? "silicon"
+                                          : c->system == DIAMOND ? "diamond"
+                                                                 : "gas",
+               c->up, c->down, c->jastrow ? " Jastrow" : "        ",
+               strrchr(c->settings, '=') ? strrchr(c->settings, '=') + 1 : "");
+        for (int q = 0; q < QUANTITIES; q++)
+            printf(" %.0e", difference(values[1], values[0], c->walkers, q));
+        printf("; %s %.10g\n", names[NONLOCAL], values[0][NONLOCAL]);
+        for (int q = 0; q < QUANTITIES; q++)
+            if (!(difference(values[1], values[0], c->walkers, q) <= c->tolerance))
+                fail_msg("%s: %.15g in the first walker, and %.15g on the CPU", names[q],
+                         values[1][q], values[0][q]);
+        if (c->system >= SILICON && !strstr(c->settings, "electron_ion=no"))
+            assert_true(values[0][NONLOCAL] != 0);
+        if (k == 0)
+            for (int w = 0; w < c->walkers; w++)
+                assert_close(values[1][w * QUANTITIES + TOTAL], -0.5, 1e-12, 0);
+    }
+}
+
+/* ---- What cannot be ------------------------------------------------------------------------- */
+
+static void a_wave_function_that_is_zero_is_refused(void **state)
+{
+    (void)state;
+    for (int spin = 0; spin < 2; spin++) {
+        static place p;
+        const energy_case c = {GAS, 7, 5, 3, "", NULL, "", 0};
+        double values[3 * QUANTITIES];
+        begin(&p, &c);
+        prepare(&p, 1, "");
+        double *x = random_positions(&p.b, 5), *there = x + 3 * (12 + 7 * spin);
+        memcpy(there + 3, there, 3 * sizeof *x);
+        assert_int_equal(measure(&p, 1, x, values), PLUGMC_ERROR_STATE);
+        free(x);
+        finish(&p);
+    }
+}
+
+/* Orbitals for the CPU alone are said to be so, once, and measured there. */
+static void orbitals_without_a_gpu_part_are_measured_on_the_cpu(void **state)
+{
+    (void)state;
+    static place p;
+    static test_orbitals t;
+    static double values[2][3 * QUANTITIES];
+    plugmc_orbitals facet = test_orbitals_facet;
+    plugmc_potential potential = test_orbitals_potential;
+    plugmc_plugin plugin = test_orbitals_plugin;
+    facet.on_device = 0;
+    potential.orbitals = &facet;
+    plugin.potential = &potential;
+    for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
+        const double length[3] = {4.1, 4.4, 4.7};
+        quantum_begin(&p.b, length, 3, 31);
+        bench_species(&p.b, "up", 7, 0, -1);
+        bench_species(&p.b, "down", 5, 0, -1);
+        fill_waves(&t, &p.b, PLANE_WAVES, 7);
+        add_orbitals(&p.b, &t);
+        p.b.terms[0].plugin = &plugin;
+        prepare(&p, on_gpu, "");
+        double *x = random_positions(&p.b, 5);
+        bench_expect(&p.b, measure(&p, on_gpu, x, values[on_gpu]));
+        if (on_gpu) assert_int_equal(p.messages.warnings, 1);
+        free(x);
+        finish(&p);
+    }
+    assert_memory_equal(values[0], values[1], sizeof values[0]);
+}
+
+/* ---- Speed ----------------------------------------------------------------------------------- */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void time_measurements(const char *what, place *p)
+{
+    bench *b = &p->b;
+    enum { TIMES = 20 };
+    double *x = random_positions(b, 5),
+           *values = calloc((size_t)b->system.walkers * QUANTITIES, sizeof *values);
+    bench_expect(b, measure(p, 1, x, values));
+    const double from = seconds();
+    for (int k = 0; k < TIMES; k++) bench_expect(b, measure(p, 1, x, values));
+    const double each = (seconds() - from) / TIMES;
+    printf("%s, %d walkers: %.3f ms a measurement, %.0f samples a second\n", what,
+           b->system.walkers, each * 1e3, b->system.walkers / each);
+    free(x), free(values);
+    finish(p);
+}
+
+/* Nothing hangs on the figures that are printed. PLUGMC_VMC_SPEED asks for them. */
+static void measurements_take_this_long(void **state)
+{
+    (void)state;
+    static const int walkers[] = {64, 1024, 8192};
+    static const int sizes[] = {108, 324, 768};
+    static place p;
+    if (!getenv("PLUGMC_VMC_SPEED")) skip();
+    for (int k = 0; k < 3; k++) {
+        const energy_case c = {DIAMOND, 4, 4, walkers[k], DIAMOND_FILE "float", diamond_jastrow,
+                               DIAMOND_ION "12", 0};
+        begin(&p, &c);
+        prepare(&p, 1, c.settings);
+        time_measurements("diamond", &p);
+    }
+    for (int k = 0; k < 3; k++) {
+        const energy_case c = {SILICON, 32, 32, 256, SILICON_FILE "float",
+                               k ? silicon_jastrow : NULL,
+                               k == 2 ? SILICON_ION "separable" : SILICON_ION "semilocal", 0};
+        begin(&p, &c);
+        prepare(&p, 1, c.settings);
+        time_measurements(!k       ? "silicon 2 x 2 x 2"
+                          : k == 1 ? "silicon with Jastrow"
+                                   : "silicon separable with Jastrow",
+                          &p);
+    }
+    for (int k = 0; k < 3; k++) {
+        const double edge = 2.5 * cbrt(2.0 * sizes[k]), length[3] = {edge, edge, edge};
+        char what[64];
+        quantum_begin(&p.b, length, 64, 1);
+        bench_species(&p.b, "up", sizes[k], 0, -1);
+        bench_species(&p.b, "down", sizes[k], 0, -1);
+        quantum_term(&p.b, "plane_waves", "", 1);
+        quantum_term(&p.b, "jastrow", "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
+                                      "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017", 1);
+        prepare(&p, 1, "");
+        snprintf(what, sizeof what, "gas of %d electrons", 2 * sizes[k]);
+        time_measurements(what, &p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(components_are_those_of_the_cpu),
+        cmocka_unit_test(a_wave_function_that_is_zero_is_refused),
+        cmocka_unit_test(orbitals_without_a_gpu_part_are_measured_on_the_cpu),
+        cmocka_unit_test(measurements_take_this_long),
+    };
+    char why[512];
+    device = gpu_open(0, false, why);
+    if (!device) {
+        printf("SKIPPED: %s\n", why);
+        return 77;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL) != 0;
+    gpu_close(device);
+    return failed;
+}
