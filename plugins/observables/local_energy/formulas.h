@@ -127,7 +127,8 @@ PLUGMC_FN double strength_at(const pseudopotential *p, int j, double r)
 {
     double sum = 0;
     for (int i = 0; i < p->projectors; i++)
-        if (p->projector[i].l == p->projector[j].l) sum += radial_at(&p->projector[i].beta, r) / r * p->strength[i][j];
+        if (p->projector[i].l == p->projector[j].l)
+            sum += radial_at(&p->projector[i].beta, r) / r * p->strength[i][j];
     return sum;
 }
 

@@ -1,8 +1,8 @@
-/* Local energies on a GPU: everything from the positions to five numbers a walker stays there.
+/* Local energies on a GPU: everything from the positions to a few numbers a walker stays there.
  * formulas.h has what is calculated, local_energy.cu the kernels.
  *
- * Walkers go in groups, and quadratures in batches, both as large as a fixed amount of memory; no
- * number depends on how large that is. The host waits once a spin and group, for the number of
+ * Walkers go in groups, and quadratures in batches, both as large as a fixed amount of memory, so
+ * that they are the same on every GPU. The host waits once a spin and group, for the number of
  * electrons near ions.
  *
  * Orbitals are asked for in double precision, whatever their tables have: writing them is little
@@ -204,7 +204,8 @@ static int measure_visits(local_energy *le, const plugmc_host *host, walkers_tas
 {
     local_energy_gpu *g = le->gpu;
     int32_t electrons = task->walkers * task->electrons, visits = 0;
-    const double bytes = (double)(le->v.sphere.points * le->v.radii) * (double)(le->numbers + 5) * 8;
+    const double bytes =
+        (double)(le->v.sphere.points * le->v.radii) * (double)(le->numbers + 5) * 8;
     const int32_t together = (int32_t)fmax(1, fmin(BATCH_BYTES / bytes, 1 << 24));
     int code = launch_warps(host, g->count, electrons, (void *[]){task, &g->counts});
     if (!code)
@@ -320,7 +321,8 @@ static int send_ions(const local_energy *le, const plugmc_host *host, ion_potent
     if (!code) code = send(host, &v->centre, v->centre, centres * sizeof *v->centre);
     if (!code) code = send(host, &v->ion_of, v->ion_of, centres * sizeof *v->ion_of);
     if (!code) code = send(host, &v->node, v->node, nodes * sizeof *v->node);
-    return code ? code : send(host, &v->node_weight, v->node_weight, nodes * sizeof *v->node_weight);
+    return code ? code
+                : send(host, &v->node_weight, v->node_weight, nodes * sizeof *v->node_weight);
 }
 
 static int send_sums(const local_energy *le, const plugmc_host *host, walkers_task *task)

@@ -1,7 +1,7 @@
 /* local_energy: the local energy H Psi / Psi of a Slater-Jastrow wave function, and its parts.
  *
- *     E_L = -1/2 sum_i (laplace_i Psi) / Psi + sum_{i<j} 1/r_ij + sum_{iI} v_I(r_iI) + sum_{I<J} Z
- * Z / r_IJ
+ *     E_L = -1/2 sum_i (laplace_i Psi) / Psi + sum_{i<j} 1/r_ij + sum_{iI} v_I(r_iI)
+ *           + sum_{I<J} Z_I Z_J / r_IJ
  *
  * in Hartree atomic units, whose average over |Psi|^2 is the energy and whose variance is zero for
  * an eigenfunction (W. M. C. Foulkes, L. Mitas, R. J. Needs, G. Rajagopal, Rev. Mod. Phys. 73, 33
@@ -11,7 +11,8 @@
  * nonlocal.c); where they are the potential with the orbitals says.
  *
  * Nothing of the mover is used but the positions: the inverse matrices are made from them in double
- * precision. If the mover keeps ln |Psi|^2, the difference to what is found here is reported.
+ * precision. If the mover keeps ln |Psi|^2, the difference to what is found here is reported. On the
+ * GPU gpu.c does what this file does on the CPU, which is the reference; formulas.h is for both.
  *
  * If the file of the orbitals gives the energies of the calculation that they come from, the
  * differences to them are reported with errors, as long as there is no Jastrow factor: without one

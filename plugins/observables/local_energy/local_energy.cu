@@ -165,8 +165,7 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
 
 /* ---- The determinant of a spin ---- */
 
-/* A thread a number: positions of the spin's electrons side by side, points [walkers][electrons][3].
- */
+/* A thread a number: positions of the spin's electrons side by side, [walkers][electrons][3]. */
 extern "C" __global__ void le_gather(const __grid_constant__ walkers_task t, double *points)
 {
     const int64_t i = thread_number(), row = 3 * (int64_t)t.electrons;
@@ -319,8 +318,9 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
     energies[i] = visit_energy(&t.v, &at, m, ratios + i * points_of_a_visit(t));
 }
 
-/* A warp a visit: energies [n] of separable pseudopotentials by projections of the orbitals (without
- * a Jastrow factor). rows [ions]: where those of an ion begin in projections [rows][row]. */
+/* A warp a visit: energies [n] of separable pseudopotentials by projections of the orbitals
+ * (without a Jastrow factor). rows [ions]: where those of an ion begin in projections [rows][row].
+ */
 extern "C" __global__ void __launch_bounds__(LE_THREADS)
     le_projected(const __grid_constant__ walkers_task t, int32_t n, const visit *visits,
                  const double *inverse, const int64_t *rows, const double *projections,

@@ -43,7 +43,7 @@ typedef struct local_energy {
     int has_ions;
     plugmc_ions ions;
     int kinds;
-    ion_potentials v;
+    ion_potentials v;          /* v_I: ions as electrons feel them */
     coulomb sums;
     double *ion_wave;          /* [2][waves] structure factors of the ions */
     double constant;           /* Hartree: ion-ion energy */

@@ -2,8 +2,9 @@
  * momentum l of an electron around the ion,
  *
  *     semilocal   sum_l dv_l(r) P_l                               (P_l: projection on l)
- *     separable   sum_l sum_ij |beta_i Y_l> D_ij <beta_j Y_l|     (L. Kleinman, D. M. Bylander,
- *                                                                  Phys. Rev. Lett. 48, 1425 (1982))
+ *     separable   sum_l sum_ij |beta_i Y_l> D_ij <beta_j Y_l|
+ *
+ * (the latter of L. Kleinman, D. M. Bylander, Phys. Rev. Lett. 48, 1425 (1982)).
  *
  * Files: UPF version 2 (norm-conserving), QMCPACK's XML, CASINO's tabulated ones. Hartree and bohr.
  */
