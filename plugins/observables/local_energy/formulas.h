@@ -298,7 +298,7 @@ PLUGMC_FN double visit_energy(const ion_potentials *v, const visit *at, double m
 
 /* ---- Handed to kernels ----------------------------------------------------------------------- */
 
-enum { LE_WARP = 32, LE_THREADS = 128 };
+enum { LE_WARP = 32, LE_THREADS = 128, LE_SCAN = 1024 /* threads that add up counts */ };
 
 /* What the kernels find of one electron, and of one walker. */
 enum { PARTS_GRADIENT, PARTS_LAPLACIAN = 3, PARTS_PAIRS, PARTS_FIELDS, PARTS };

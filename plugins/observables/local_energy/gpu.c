@@ -209,7 +209,7 @@ static int measure_visits(local_energy *le, const plugmc_host *host, walkers_tas
     const int32_t together = (int32_t)fmax(1, fmin(BATCH_BYTES / bytes, 1 << 24));
     int code = launch_warps(host, g->count, electrons, (void *[]){task, &g->counts});
     if (!code)
-        code = launch_threads(host, g->offsets, LE_THREADS, (void *[]){&electrons, &g->counts});
+        code = launch(host, g->offsets, 1, 1, 1, LE_SCAN, 0, (void *[]){&electrons, &g->counts});
     if (!code)
         code = host->gpu->download(host->context, &visits, g->counts + (uint64_t)electrons * 4,
                                    sizeof visits);

@@ -235,22 +235,27 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
 }
 
 /* One block: n counts become the sums of those before each, and of all in [n]. */
-extern "C" __global__ void __launch_bounds__(LE_THREADS) le_offsets(int32_t n, int32_t *counts)
+extern "C" __global__ void __launch_bounds__(LE_SCAN) le_offsets(int32_t n, int32_t *counts)
 {
-    __shared__ int32_t sums[LE_THREADS];
-    const int32_t each = (n + LE_THREADS - 1) / LE_THREADS, first = threadIdx.x * each;
+    __shared__ int32_t sums[LE_SCAN];
+    const int32_t thread = threadIdx.x, each = (n + LE_SCAN - 1) / LE_SCAN, first = thread * each;
     const int32_t end = first + each < n ? first + each : n;
-    int32_t mine = 0, before = 0;
+    int32_t mine = 0;
     for (int32_t i = first; i < end; i++) mine += counts[i];
-    sums[threadIdx.x] = mine;
-    __syncthreads();
-    for (int32_t k = 0; k < threadIdx.x; k++) before += sums[k];
+    sums[thread] = mine;
+    for (int32_t distance = 1; distance < LE_SCAN; distance *= 2) {
+        __syncthreads();
+        const int32_t other = thread >= distance ? sums[thread - distance] : 0;
+        __syncthreads();
+        sums[thread] += other;
+    }
+    int32_t before = sums[thread] - mine;
     for (int32_t i = first; i < end; i++) {
         const int32_t count = counts[i];
         counts[i] = before;
         before += count;
     }
-    if (threadIdx.x == LE_THREADS - 1) counts[n] = before;
+    if (thread == LE_SCAN - 1) counts[n] = before;
 }
 
 PLUGMC_FN int32_t points_of_a_visit(const walkers_task &t) { return t.v.radii * t.v.sphere.points; }
