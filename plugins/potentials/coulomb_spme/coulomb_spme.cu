@@ -1,24 +1,28 @@
 /* coulomb_spme.cu: the mesh on a GPU. Also included by spme_device.c for the struct that both know.
  *
- * Charges are sorted by tiles of 8^3 cells; their order within a tile does not matter. A block then
- * owns a tile of the grid in shared memory and adds up what falls on it, from its own charges and
- * those of the next tiles, in integers: the sum is the same in any order. Their unit is chosen for
- * each tile so that it cannot overflow. So no number is written twice, no memory is cleared, and
- * the result is the same bit for bit from run to run. After the transform (cuFFT) the waves are
- * multiplied by G, and their energy added up in double in a fixed order; after the one back a block
- * takes the potential of a tile into shared memory, from where its charges gather their forces.
+ * Charges go into bins, one for each tile of 16 x 8 x 8 cells, in any order. A bin has room for
+ * somewhat more than the mean; what is beyond that goes into pages, which a tile claims when it
+ * needs them. A block then owns a tile of the grid in shared memory and adds up what falls on it,
+ * from its own charges and those of the next tiles, in integers: the sum is the same in any order.
+ * Their unit is chosen for each tile so that it cannot overflow. So the result is the same bit for
+ * bit from run to run. After the transform (cuFFT) the waves are multiplied by G, and their energy
+ * added up in double in a fixed order; after the one back a block takes the potential of a tile
+ * into shared memory, from where its charges gather their forces.
  *
  * SPME_ORDER, SPME_X, SPME_Y, SPME_Z (points of the grid), SPME_GATHERED and real are fixed when
  * this is compiled. Notation: spme.h. With SPME_GATHERED each grid point looks for its charges
  * instead (last section).
  */
 enum {
-    SPME_TILE = 8,            /* cells along an edge of a tile */
+    SPME_TILE_X = 16, /* cells along the edges of a tile, at most 16 */
+    SPME_TILE_Y = 8,
+    SPME_TILE_Z = 8,
+    SPME_BIN_THREADS = 128,
     SPME_SORT_THREADS = 256,
-    SPME_SPREAD_THREADS = 128,
-    SPME_FORCE_THREADS = 64,
+    SPME_SPREAD_THREADS = 256,
+    SPME_FORCE_THREADS = 128,
     SPME_SOLVE_THREADS = 256,
-    SPME_SOLVE_ITEMS = 8,     /* waves a thread */
+    SPME_SOLVE_BLOCKS = 528,  /* a walker, at most: four for each multiprocessor of a large GPU */
     SPME_EXCLUDE_THREADS = 128,
     SPME_BALANCE_BLOCKS = 64,
     SPME_PARTIAL = 4          /* sums of energy and three strains */
@@ -42,17 +46,18 @@ typedef struct spme_task {
     double largest;                   /* of one charge at one point, in absolute value */
     double unit;                      /* of the fixed point of spreading = gather */
     uint32_t particles, tiles, solve_blocks, exclude_blocks;
+    uint32_t page, pages;             /* records of a page; pages to be claimed, of a walker */
     int32_t balance;
     const double *positions;          /* [particles][3] */
     double *energy, *forces, *virial; /* as in plugmc_total_request */
     const double *charge;             /* [particles], of all walkers */
     const uint32_t *first, *partner;  /* exclusions, as in spme.h */
-    const spme_real *table;           /* [3][x + y + z]: weight, square, strain */
-    uint32_t *count, *rank;           /* [tiles], [particles] */
-    uint32_t *span;                   /* [tiles][2]: first record, number of records */
-    uint32_t *cursor, *not_finite, *ticket; /* one number each */
-    void *records;                    /* [particles] spme_record */
-    uint32_t *index;                  /* [particles] the particle of a record */
+    const spme_real *table;           /* [x + y + z][2] weight, square; [x + y + z] strain */
+    uint32_t *count;                  /* [tiles] charges in a bin; 0 before */
+    spme_u64 *owner;                  /* [pages] whose page it is; 0, nobody's, before */
+    void *records;                    /* [tiles + pages][page] spme_record */
+    uint32_t *index;                  /* [tiles + pages][page] particle of a record, for forces */
+    uint32_t *ticket;                 /* one number */
     spme_real *grid;                  /* [z][y][x]: charges, then potential */
     spme_real *waves;                 /* [z][y][x / 2 + 1] complex */
     double *partial;                  /* [solve_blocks][SPME_PARTIAL] */
@@ -61,14 +66,15 @@ typedef struct spme_task {
     double *mean;                     /* [SPME_BALANCE_BLOCKS][3] */
     uint32_t *occupant;               /* [z][y][x] of spreading = gather: particle + 1, or 0 */
     uint32_t *overflow;               /* [1 + particles]: how many, and which */
+    uint32_t *not_finite;             /* one number: whether a position is none */
     spme_u64 *fixed;                  /* [z][y][x] charges in units of `unit` */
 } spme_task;
 
 #ifdef __CUDACC_RTC__
 enum {
-    TILES_X = (SPME_X + SPME_TILE - 1) / SPME_TILE,
-    TILES_Y = (SPME_Y + SPME_TILE - 1) / SPME_TILE,
-    TILES_Z = (SPME_Z + SPME_TILE - 1) / SPME_TILE,
+    TILES_X = (SPME_X + SPME_TILE_X - 1) / SPME_TILE_X,
+    TILES_Y = (SPME_Y + SPME_TILE_Y - 1) / SPME_TILE_Y,
+    TILES_Z = (SPME_Z + SPME_TILE_Z - 1) / SPME_TILE_Z,
     HALF_X = SPME_X / 2 + 1,
     REACH = SPME_ORDER - 1, /* points beyond its own cell that a charge reaches */
     UNROLLED =
@@ -85,19 +91,29 @@ template <> struct precision<4> {
     typedef int integer;
     typedef unsigned int fixed;
     enum { FRACTION = 28 };
-    static __device__ __forceinline__ int rounded(float x) { return __float2int_rn(x); }
+    /* a b rounded to an integer, if that is below `each`: in the last bits of 3 * 2^22 + a b.
+     * Conversions have a quarter of the rate of additions or less. */
+    static __device__ __forceinline__ int product(float a, float b)
+    {
+        return __float_as_int(fmaf(a, b, 12582912.0f)) - 0x4b400000;
+    }
     static __device__ __forceinline__ void add(int *to, int x) { atomicAdd(to, x); }
-    static __device__ __forceinline__ float most() { return 2147483647.0f; }
+    static __device__ __forceinline__ double each() { return 4194304.0; }
+    static __device__ __forceinline__ double most() { return 2147483647.0; }
 };
 template <> struct precision<8> {
     typedef long long integer;
     typedef unsigned long long fixed;
     enum { FRACTION = 52 };
-    static __device__ __forceinline__ long long rounded(double x) { return __double2ll_rn(x); }
+    static __device__ __forceinline__ long long product(double a, double b)
+    {
+        return __double2ll_rn(a * b);
+    }
     static __device__ __forceinline__ void add(long long *to, long long x)
     {
         atomicAdd((unsigned long long *)to, (unsigned long long)x);
     }
+    static __device__ __forceinline__ double each() { return 9.2e18; }
     static __device__ __forceinline__ double most() { return 9.2e18; }
 };
 typedef precision<sizeof(real)> exact;
@@ -106,6 +122,8 @@ typedef exact::fixed fixed;     /* coordinates within a tile */
 
 PLUGMC_FN float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
 PLUGMC_FN double multiply_add(double a, double b, double c) { return fma(a, b, c); }
+PLUGMC_FN float inverse(float x) { return __fdividef(1.0f, x); }
+PLUGMC_FN double inverse(double x) { return 1 / x; }
 
 /* A charge in its tile: coordinates are multiples of 2^-FRACTION cells. */
 struct __align__(4 * sizeof(real)) spme_record {
@@ -159,25 +177,30 @@ PLUGMC_FN void splines_and_slopes(real f, real w[SPME_ORDER], real slope[SPME_OR
     }
 }
 
-/* Sum over the block in a fixed order; thread 0 has it. `held` is shared memory, [warps][4]. */
-PLUGMC_FN void block_sum(double v[SPME_PARTIAL], double *held)
+/* Sums of `columns` numbers over the block in a fixed order; thread 0 has them. `held` is shared
+ * memory, [warps][SPME_PARTIAL]. */
+PLUGMC_FN void block_sum(double v[SPME_PARTIAL], int columns, double *held)
 {
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
 #pragma unroll
     for (int q = 0; q < SPME_PARTIAL; q++) {
+        if (q >= columns) continue;
+#pragma unroll
         for (int step = 16; step > 0; step >>= 1) v[q] += __shfl_down_sync(0xffffffffu, v[q], step);
         if (lane == 0) held[warp * SPME_PARTIAL + q] = v[q];
     }
     __syncthreads();
     if (threadIdx.x == 0)
+#pragma unroll
         for (int q = 0; q < SPME_PARTIAL; q++) {
+            if (q >= columns) continue;
             v[q] = held[q];
             for (int w = 1; w < warps; w++) v[q] += held[w * SPME_PARTIAL + q];
         }
     __syncthreads();
 }
 
-/* ---- Sorting ----------------------------------------------------------------------------- */
+/* ---- Bins -------------------------------------------------------------------------------- */
 
 /* Cell and fraction of a coordinate along an edge with `points` points; false for NaN, infinity. */
 PLUGMC_FN int locate(double x, double inverse_length, int points, int *cell, double *fraction)
@@ -199,341 +222,390 @@ PLUGMC_FN int locate_all(const spme_task &t, uint64_t i, int cell[3], double fra
     return finite & locate(r[2], t.inverse_length[2], SPME_Z, &cell[2], &fraction[2]);
 }
 
-PLUGMC_FN uint32_t tile_number(const int cell[3])
-{
-    return ((cell[2] / SPME_TILE) * TILES_Y + cell[1] / SPME_TILE) * TILES_X + cell[0] / SPME_TILE;
-}
+PLUGMC_FN real not_a_number(void) { return (real)__int_as_float(0x7fc00000); }
 
 #if !SPME_GATHERED
-/* x: particles; y: walkers. `count` is 0 before. */
-extern "C" __global__ void count(const __grid_constant__ spme_task t)
+PLUGMC_FN uint32_t tile_number(const int cell[3])
+{
+    return ((cell[2] / SPME_TILE_Z) * TILES_Y + cell[1] / SPME_TILE_Y) * TILES_X +
+           cell[0] / SPME_TILE_X;
+}
+
+/* Page number 1, 2, ... of a tile among those that can be claimed: the first one free, or its own,
+ * from where its name hashes to. Once all are claimed, they are found the same way. */
+template <int claims>
+PLUGMC_FN uint32_t page_of(const spme_task &t, uint32_t w, uint32_t tile, uint32_t number)
+{
+    const spme_u64 name = (spme_u64)(tile + 1) << 32 | number;
+    spme_u64 *owner = t.owner + (uint64_t)w * t.pages;
+    uint32_t at = (tile * 2654435761u + number * 2246822519u) % t.pages;
+    for (uint32_t tried = 0; tried < t.pages; tried++) {
+        const spme_u64 found = claims ? atomicCAS(owner + at, (spme_u64)0, name) : owner[at];
+        if (found == name || (claims && found == 0)) break;
+        at = at + 1 < t.pages ? at + 1 : 0;
+    }
+    return at;
+}
+
+/* Record number n of a tile, among all records. */
+template <int claims>
+PLUGMC_FN uint64_t place_of(const spme_task &t, uint32_t w, uint32_t tile, uint32_t n)
+{
+    uint64_t page = tile;
+    if (n >= t.page) {
+        page = (uint64_t)t.tiles + page_of<claims>(t, w, tile, n / t.page);
+        n %= t.page;
+    }
+    return ((uint64_t)w * (t.tiles + t.pages) + page) * t.page + n;
+}
+
+/* x: particles; y: walkers. A charge whose position is none is none either. */
+extern "C" __global__ void __launch_bounds__(SPME_BIN_THREADS)
+    bin(const __grid_constant__ spme_task t)
 {
     plugmc_wait();
-    const uint32_t i = blockIdx.x * SPME_SORT_THREADS + threadIdx.x, w = blockIdx.y;
-    if (i == 0) {
-        t.cursor[w] = 0;
-        t.not_finite[w] = 0;
-    }
+    const uint32_t i = blockIdx.x * SPME_BIN_THREADS + threadIdx.x, w = blockIdx.y;
     if (i >= t.particles) return;
     int cell[3];
     double fraction[3];
-    const uint64_t at = (uint64_t)w * t.particles + i;
-    locate_all(t, at, cell, fraction);
-    t.rank[at] = atomicAdd(t.count + (uint64_t)w * t.tiles + tile_number(cell), 1u);
-}
-
-/* x: tiles; y: walkers. Gives every tile its place among the records; which one does not matter. */
-extern "C" __global__ void allocate(const __grid_constant__ spme_task t)
-{
-    plugmc_wait();
-    __shared__ uint32_t of_warp[SPME_SORT_THREADS / 32 + 1];
-    const uint32_t tile = blockIdx.x * SPME_SORT_THREADS + threadIdx.x, w = blockIdx.y;
-    const uint64_t at = (uint64_t)w * t.tiles + tile;
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const uint32_t own = tile < t.tiles ? t.count[at] : 0;
-    uint32_t until = own; /* sum up to this tile */
-    for (int step = 1; step < 32; step <<= 1) {
-        uint32_t before = __shfl_up_sync(0xffffffffu, until, step);
-        if (lane >= step) until += before;
-    }
-    if (lane == 31) of_warp[warp] = until;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        uint32_t sum = 0;
-        for (int k = 0; k < SPME_SORT_THREADS / 32; k++) {
-            uint32_t n = of_warp[k];
-            of_warp[k] = sum;
-            sum += n;
-        }
-        of_warp[SPME_SORT_THREADS / 32] = atomicAdd(t.cursor + w, sum);
-    }
-    __syncthreads();
-    if (tile >= t.tiles) return;
-    t.span[2 * at] = of_warp[SPME_SORT_THREADS / 32] + of_warp[warp] + until - own;
-    t.span[2 * at + 1] = own;
-    t.count[at] = 0;
-}
-
-/* x: particles; y: walkers. */
-extern "C" __global__ void place(const __grid_constant__ spme_task t)
-{
-    plugmc_wait();
-    const uint32_t i = blockIdx.x * SPME_SORT_THREADS + threadIdx.x, w = blockIdx.y;
-    if (i >= t.particles) return;
-    int cell[3];
-    double fraction[3];
-    const uint64_t at = (uint64_t)w * t.particles + i;
-    if (!locate_all(t, at, cell, fraction)) t.not_finite[w] = 1;
-    const uint64_t tile = (uint64_t)w * t.tiles + tile_number(cell);
-    const uint64_t slot = (uint64_t)w * t.particles + t.span[2 * tile] + t.rank[at];
+    const int finite = locate_all(t, (uint64_t)w * t.particles + i, cell, fraction);
+    const uint32_t tile = tile_number(cell);
+    const uint32_t n = atomicAdd(t.count + (uint64_t)w * t.tiles + tile, 1u);
+    const int within[3] = {cell[0] % SPME_TILE_X, cell[1] % SPME_TILE_Y, cell[2] % SPME_TILE_Z};
     const double one = (double)((fixed)1 << exact::FRACTION);
     fixed x[3];
     for (int d = 0; d < 3; d++) {
         double f = fraction[d] * one;
         f = f < one - 1 ? f : one - 1;
-        x[d] = ((fixed)(cell[d] % SPME_TILE) << exact::FRACTION) + (fixed)(f > 0 ? f : 0);
+        x[d] = ((fixed)within[d] << exact::FRACTION) + (fixed)(f > 0 ? f : 0);
     }
     spme_record record;
     record.x = x[0];
     record.y = x[1];
     record.z = x[2];
-    record.charge = (real)t.charge[i];
-    ((spme_record *)t.records)[slot] = record;
-    t.index[slot] = i;
+    record.charge = finite ? (real)t.charge[i] : not_a_number();
+    const uint64_t place = place_of<1>(t, w, tile, n);
+    ((spme_record *)t.records)[place] = record;
+    if (t.forces) t.index[place] = i;
 }
 
 /* ---- Spreading --------------------------------------------------------------------------- */
 
+enum {
+    PITCH = SPME_TILE_X + 2 * REACH, /* of rows of a tile, with what falls beside it: branches for
+                                        that took longer than it does */
+    CELLS = PITCH * SPME_TILE_Y * SPME_TILE_Z,
+    MOST_SOURCES = 27,
+    BATCH = SINGLE ? 4 : 2, /* records that a thread looks at before any is added */
+    MOST_KEPT = BATCH * SPME_SPREAD_THREADS,
+    CROWD = 2048, /* charges near a tile: with more the unit would cost digits of single precision */
+    NOWHERE = 255
+};
+
+/* The charges of a tile that may reach the block's. */
+struct spme_source {
+    uint32_t begin, end; /* among all candidates of the block */
+    uint32_t tile;
+    uint32_t offset; /* from the first cell of the block's tile to its own, 8 bits an axis */
+};
+
+/* Shared memory of a block. */
+struct spread_memory {
+    integer cells[CELLS];
+    spme_record kept[MOST_KEPT];  /* charges that reach the tile, */
+    uint32_t relative[MOST_KEPT]; /* and their cells, as `offset` */
+    spme_source sources[MOST_SOURCES];
+    uint32_t candidates, kept_count;
+    int not_finite;
+    integer largest;
+};
+
 /* Points of tile number `tile` along an edge: the last one may be cut. */
-PLUGMC_FN int tile_width(int tile, int points)
+PLUGMC_FN int tile_width(int tile, int size, int points)
 {
-    const int rest = points - tile * SPME_TILE;
-    return rest < SPME_TILE ? rest : SPME_TILE;
+    const int rest = points - tile * size;
+    return points % size == 0 || rest > size ? size : rest;
 }
 
 /* Tiles along an edge whose charges reach a tile: itself and those after it, at most three, each
  * with the distance from the first cell of the tile to its own. Returns how many. */
-PLUGMC_FN int reaching(int tile, int tiles, int points, int other[3], int offset[3])
+PLUGMC_FN int reaching(int tile, int size, int points, int other[3], int offset[3])
 {
-    const int end = tile_width(tile, points) + REACH;
+    const int end = tile_width(tile, size, points) + REACH, tiles = (points + size - 1) / size;
     int n = 0;
     for (int at = 0; at < end && n < 3; n++) {
         other[n] = tile;
         offset[n] = at;
-        at += tile_width(tile, points);
+        at += tile_width(tile, size, points);
         tile = tile + 1 < tiles ? tile + 1 : 0;
     }
     return n;
 }
 
-/* The charges of another tile that may reach the block's. */
-struct spme_source {
-    uint32_t begin, end; /* among all candidates of the block */
-    uint32_t record;     /* of the first */
-    int x, y, z;         /* offset, cells */
-};
-
-enum { MOST_SOURCES = 27, MOST_KEPT = 1024 };
-
-/* Adds a charge at relative cell (x, y, z) to the tile: point x - j has the weight M_n(f + j). */
-PLUGMC_FN void deposit(integer *cells, const spme_record &c, int x, int y, int z, int width_x,
-                       int width_y, int width_z, real scale)
+/* By the first warp: whose charges reach the tile. */
+PLUGMC_FN void find_sources(const spme_task &t, const int tile[3], spread_memory &m)
 {
+    const uint32_t *count = t.count + (uint64_t)blockIdx.y * t.tiles;
+    int x[3], y[3], z[3], from_x[3], from_y[3], from_z[3];
+    const int nx = reaching(tile[0], SPME_TILE_X, SPME_X, x, from_x);
+    const int ny = reaching(tile[1], SPME_TILE_Y, SPME_Y, y, from_y);
+    const int nz = reaching(tile[2], SPME_TILE_Z, SPME_Z, z, from_z);
+    const int s = threadIdx.x;
+    uint32_t number = 0;
+    spme_source source;
+    if (s < nx * ny * nz) {
+        const int a = s % nx, b = s / nx % ny, c = s / (nx * ny);
+        source.tile = (z[c] * TILES_Y + y[b]) * TILES_X + x[a];
+        source.offset = from_x[a] | from_y[b] << 8 | from_z[c] << 16;
+        number = count[source.tile];
+    }
+    uint32_t until = number;
+    for (int step = 1; step < 32; step <<= 1) {
+        uint32_t before = __shfl_up_sync(0xffffffffu, until, step);
+        if (s >= step) until += before;
+    }
+    source.begin = until - number;
+    source.end = until;
+    if (s < nx * ny * nz) m.sources[s] = source;
+    if (s == 31) m.candidates = until;
+    if (s == 0) {
+        m.kept_count = 0;
+        m.not_finite = 0;
+        m.largest = 0;
+    }
+}
+
+/* Keeps a charge that reaches the tile. */
+PLUGMC_FN void keep(spread_memory &m, const spme_record &c, uint32_t offset, const int width[3])
+{
+    const int x = (offset & 255) + cell_of(c.x), y = (offset >> 8 & 255) + cell_of(c.y),
+              z = (offset >> 16) + cell_of(c.z);
+    if (x >= width[0] + REACH || y >= width[1] + REACH || z >= width[2] + REACH) return;
+    const uint32_t slot = atomicAdd(&m.kept_count, 1u);
+    m.kept[slot] = c;
+    m.relative[slot] = x | y << 8 | z << 16;
+    if (c.charge != c.charge) m.not_finite = 1;
+}
+
+/* Adds a charge to the tile: point x - j has the weight M_n(f + j). Magnitudes are rounded up. */
+template <int magnitudes>
+PLUGMC_FN void deposit(integer *cells, const spme_record &c, uint32_t relative, const int width[3],
+                       real scale)
+{
+    const int x = relative & 255, y = relative >> 8 & 255, z = relative >> 16;
     real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER];
     splines(fraction_of(c.x), wx);
     splines(fraction_of(c.y), wy);
     splines(fraction_of(c.z), wz);
-    const real charge = c.charge * scale;
+    const real charge = scale * (magnitudes && c.charge < 0 ? -c.charge : c.charge);
+    integer *corner = cells + (z * SPME_TILE_Y + y) * PITCH + REACH + x;
 #pragma unroll UNROLLED
     for (int k = 0; k < SPME_ORDER; k++) {
-        if ((unsigned)(z - k) >= (unsigned)width_z) continue;
+        if ((unsigned)(z - k) >= (unsigned)width[2]) continue;
         const real at_z = charge * wz[k];
 #pragma unroll
         for (int j = 0; j < SPME_ORDER; j++) {
-            if ((unsigned)(y - j) >= (unsigned)width_y) continue;
+            if ((unsigned)(y - j) >= (unsigned)width[1]) continue;
             const real at_y = at_z * wy[j];
-            integer *row = cells + ((z - k) * SPME_TILE + y - j) * SPME_TILE + x;
+            integer *row = corner - (k * SPME_TILE_Y + j) * PITCH;
 #pragma unroll
             for (int i = 0; i < SPME_ORDER; i++)
-                if ((unsigned)(x - i) < (unsigned)width_x)
-                    exact::add(row - i, exact::rounded(at_y * wx[i]));
+                exact::add(row - i, exact::product(at_y, wx[i]) + magnitudes);
         }
     }
+}
+
+/* All candidates, a batch after the other: who reaches the tile is kept, so that all threads of a
+ * warp have something to add. */
+template <int magnitudes>
+PLUGMC_FN void add_all(const spme_task &t, spread_memory &m, const int width[3], real scale)
+{
+    const spme_record *records = (const spme_record *)t.records;
+    uint32_t s = 0;
+    for (uint32_t from = 0; from < m.candidates; from += MOST_KEPT) {
+        spme_record found[BATCH];
+        uint32_t offset[BATCH];
+#pragma unroll
+        for (int b = 0; b < BATCH; b++) {
+            const uint32_t k = from + b * SPME_SPREAD_THREADS + threadIdx.x;
+            offset[b] = NOWHERE;
+            if (k >= m.candidates) continue;
+            while (k >= m.sources[s].end) s++;
+            found[b] = records[place_of<0>(t, blockIdx.y, m.sources[s].tile,
+                                           k - m.sources[s].begin)];
+            offset[b] = m.sources[s].offset;
+        }
+#pragma unroll
+        for (int b = 0; b < BATCH; b++)
+            if (offset[b] != NOWHERE) keep(m, found[b], offset[b], width);
+        __syncthreads();
+        for (uint32_t k = threadIdx.x; k < m.kept_count; k += SPME_SPREAD_THREADS)
+            deposit<magnitudes>(m.cells, m.kept[k], m.relative[k], width, scale);
+        __syncthreads();
+        if (threadIdx.x == 0) m.kept_count = 0;
+        __syncthreads();
+    }
+}
+
+/* Units of the sums per charge, such that neither one product nor the sum of `number` of them, whose
+ * magnitudes add up to `bound`, is too large. */
+PLUGMC_FN real scale_of(const spme_task &t, double bound, double number)
+{
+    const double for_sum = (exact::most() - 2 * number) / bound, for_each = exact::each() / t.largest;
+    return (real)((1 - 1e-6) * (for_sum < for_each ? for_sum : for_each));
+}
+
+/* The sum of magnitudes at the point where it is largest, by a round of its own. */
+PLUGMC_FN double largest_sum(const spme_task &t, spread_memory &m, const int width[3])
+{
+    const real coarse = (real)((double)(1 << 30) / (t.largest * m.candidates));
+    add_all<1>(t, m, width, coarse);
+    integer most = 0;
+    for (int i = threadIdx.x; i < CELLS; i += SPME_SPREAD_THREADS) {
+        most = m.cells[i] > most ? m.cells[i] : most;
+        m.cells[i] = 0;
+    }
+    atomicMax(&m.largest, most);
+    __syncthreads();
+    return (double)m.largest / (double)coarse;
 }
 
 /* x: tiles; y: walkers. */
 extern "C" __global__ void __launch_bounds__(SPME_SPREAD_THREADS)
     spread(const __grid_constant__ spme_task t)
 {
+    __shared__ spread_memory m;
+    const int block = blockIdx.x, tile[3] = {block % TILES_X, block / TILES_X % TILES_Y,
+                                             block / (TILES_X * TILES_Y)};
+    const int width[3] = {tile_width(tile[0], SPME_TILE_X, SPME_X),
+                          tile_width(tile[1], SPME_TILE_Y, SPME_Y),
+                          tile_width(tile[2], SPME_TILE_Z, SPME_Z)};
+    for (int i = threadIdx.x; i < CELLS; i += SPME_SPREAD_THREADS) m.cells[i] = 0;
     plugmc_wait();
-    __shared__ integer cells[SPME_TILE * SPME_TILE * SPME_TILE];
-    __shared__ spme_source sources[MOST_SOURCES];
-    __shared__ uint32_t kept[MOST_KEPT];      /* records that reach the tile */
-    __shared__ uint16_t relative[MOST_KEPT];  /* their cells, 4 bits each */
-    __shared__ uint32_t source_count, kept_count;
-    const int tile_x = blockIdx.x % TILES_X, tile_y = blockIdx.x / TILES_X % TILES_Y,
-              tile_z = blockIdx.x / (TILES_X * TILES_Y);
-    const int width_x = tile_width(tile_x, SPME_X), width_y = tile_width(tile_y, SPME_Y),
-              width_z = tile_width(tile_z, SPME_Z);
-    const uint32_t *span = t.span + 2 * (uint64_t)blockIdx.y * t.tiles;
-    const spme_record *records =
-        (const spme_record *)t.records + (uint64_t)blockIdx.y * t.particles;
-
-    for (int i = threadIdx.x; i < SPME_TILE * SPME_TILE * SPME_TILE; i += SPME_SPREAD_THREADS)
-        cells[i] = 0;
-    if (threadIdx.x < 32) { /* the first warp finds out who is near */
-        int x[3], y[3], z[3], from_x[3], from_y[3], from_z[3];
-        const int nx = reaching(tile_x, TILES_X, SPME_X, x, from_x);
-        const int ny = reaching(tile_y, TILES_Y, SPME_Y, y, from_y);
-        const int nz = reaching(tile_z, TILES_Z, SPME_Z, z, from_z);
-        const int s = threadIdx.x;
-        uint32_t number = 0, until;
-        spme_source source;
-        if (s < nx * ny * nz) {
-            const int a = s % nx, b = s / nx % ny, c = s / (nx * ny);
-            const uint64_t tile = ((uint64_t)z[c] * TILES_Y + y[b]) * TILES_X + x[a];
-            source.record = span[2 * tile];
-            number = span[2 * tile + 1];
-            source.x = from_x[a];
-            source.y = from_y[b];
-            source.z = from_z[c];
-        }
-        until = number;
-        for (int step = 1; step < 32; step <<= 1) {
-            uint32_t before = __shfl_up_sync(0xffffffffu, until, step);
-            if (s >= step) until += before;
-        }
-        source.begin = until - number;
-        source.end = until;
-        if (s < nx * ny * nz) sources[s] = source;
-        if (s == 0) {
-            source_count = nx * ny * nz;
-            kept_count = 0;
-        }
-    }
+    if (threadIdx.x < 32) find_sources(t, tile, m);
     __syncthreads();
 
-    /* Two rounds: who reaches the tile, which also bounds the sums; and what they add. */
-    const uint32_t candidates = sources[source_count - 1].end;
-    uint32_t s = 0;
-    for (uint32_t k = threadIdx.x; k < candidates; k += SPME_SPREAD_THREADS) {
-        while (k >= sources[s].end) s++;
-        const uint32_t record = sources[s].record + k - sources[s].begin;
-        const int x = sources[s].x + cell_of(records[record].x),
-                  y = sources[s].y + cell_of(records[record].y),
-                  z = sources[s].z + cell_of(records[record].z);
-        if (x >= width_x + REACH || y >= width_y + REACH || z >= width_z + REACH) continue;
-        const uint32_t slot = atomicAdd(&kept_count, 1u);
-        if (slot >= MOST_KEPT) continue;
-        kept[slot] = record;
-        relative[slot] = (uint16_t)(x | y << 4 | z << 8);
-    }
-    __syncthreads();
-    const uint32_t number = kept_count;
-    const double bound = t.largest * number; /* less the rounding of every charge */
-    const real scale =
-        number ? (real)(((double)exact::most() - 2.0 * number) * (1 - 1e-6) / bound) : 1;
-    const int listed = number <= MOST_KEPT; /* else all are looked at again */
-    s = 0;
-    for (uint32_t k = threadIdx.x; k < (listed ? number : candidates); k += SPME_SPREAD_THREADS) {
-        uint32_t record;
-        int x, y, z;
-        if (listed) {
-            record = kept[k];
-            x = relative[k] & 15;
-            y = relative[k] >> 4 & 15;
-            z = relative[k] >> 8;
-        } else {
-            while (k >= sources[s].end) s++;
-            record = sources[s].record + k - sources[s].begin;
-            x = sources[s].x + cell_of(records[record].x);
-            y = sources[s].y + cell_of(records[record].y);
-            z = sources[s].z + cell_of(records[record].z);
-        }
-        deposit(cells, records[record], x, y, z, width_x, width_y, width_z, scale);
-    }
-    __syncthreads();
+    const double number = m.candidates;
+    double bound = t.largest * number;
+    if (SINGLE && number > CROWD) bound = largest_sum(t, m, width);
+    const real scale = number > 0 ? scale_of(t, bound, number) : (real)1;
+    add_all<0>(t, m, width, scale);
 
     const real unit = (real)1 / scale;
     real *grid = t.grid + blockIdx.y * POINTS +
-                 ((uint64_t)tile_z * SPME_TILE * SPME_Y + tile_y * SPME_TILE) * SPME_X +
-                 tile_x * SPME_TILE;
-    for (int i = threadIdx.x; i < SPME_TILE * SPME_TILE * SPME_TILE; i += SPME_SPREAD_THREADS) {
-        const int x = i % SPME_TILE, y = i / SPME_TILE % SPME_TILE, z = i / (SPME_TILE * SPME_TILE);
-        if (x < width_x && y < width_y && z < width_z)
-            grid[((uint64_t)z * SPME_Y + y) * SPME_X + x] = (real)cells[i] * unit;
+                 ((uint64_t)tile[2] * SPME_TILE_Z * SPME_Y + tile[1] * SPME_TILE_Y) * SPME_X +
+                 tile[0] * SPME_TILE_X;
+    enum { POINTS_OF_TILE = SPME_TILE_X * SPME_TILE_Y * SPME_TILE_Z };
+    for (int i = threadIdx.x; i < POINTS_OF_TILE; i += SPME_SPREAD_THREADS) {
+        const int x = i % SPME_TILE_X, row = i / SPME_TILE_X, y = row % SPME_TILE_Y,
+                  z = row / SPME_TILE_Y;
+        if (x < width[0] && y < width[1] && z < width[2])
+            grid[((uint64_t)z * SPME_Y + y) * SPME_X + x] =
+                m.not_finite ? not_a_number() : (real)m.cells[row * PITCH + REACH + x] * unit;
     }
 }
 #endif
 
 /* ---- Waves ------------------------------------------------------------------------------- */
 
-PLUGMC_FN double sum_of_rows(const double *rows, uint32_t count, int column)
-{
-    double sum = 0;
-    for (uint32_t k = threadIdx.x; k < count; k += SPME_SOLVE_THREADS)
-        sum += __ldcg(rows + (uint64_t)k * SPME_PARTIAL + column);
-    return sum;
-}
+struct __align__(2 * sizeof(real)) spme_wave {
+    real re, im;
+};
+
+struct __align__(2 * sizeof(real)) spme_factors {
+    real weight, square;
+};
 
 /* The last block of a walker adds the sums of all to what was asked for. */
-PLUGMC_FN void add_sums(const spme_task &t, uint32_t w, double *held)
+PLUGMC_FN void add_sums(const spme_task &t, uint32_t w, int columns, double *held)
 {
-    double waves[SPME_PARTIAL], excluded[SPME_PARTIAL];
-    for (int q = 0; q < SPME_PARTIAL; q++) {
-        waves[q] =
-            sum_of_rows(t.partial + (uint64_t)w * t.solve_blocks * SPME_PARTIAL, t.solve_blocks, q);
-        excluded[q] = sum_of_rows(t.excluded + (uint64_t)w * t.exclude_blocks * SPME_PARTIAL,
-                                  t.exclude_blocks, q);
+    const double *waves = t.partial + (uint64_t)w * t.solve_blocks * SPME_PARTIAL,
+                 *excluded = t.excluded + (uint64_t)w * t.exclude_blocks * SPME_PARTIAL;
+    double sum[SPME_PARTIAL] = {0, 0, 0, 0};
+    for (uint32_t k = threadIdx.x; k < t.solve_blocks; k += SPME_SOLVE_THREADS) {
+        const double energy = __ldcg(waves + (uint64_t)k * SPME_PARTIAL) / 2;
+        sum[0] += energy;
+#pragma unroll
+        for (int q = 1; q < SPME_PARTIAL; q++)
+            if (q < columns) sum[q] += energy - __ldcg(waves + (uint64_t)k * SPME_PARTIAL + q) / 2;
     }
-    block_sum(waves, held);
-    block_sum(excluded, held);
+    for (uint32_t k = threadIdx.x; k < t.exclude_blocks; k += SPME_SOLVE_THREADS)
+#pragma unroll
+        for (int q = 0; q < SPME_PARTIAL; q++)
+            if (q < columns) sum[q] += __ldcg(excluded + (uint64_t)k * SPME_PARTIAL + q);
+    block_sum(sum, columns, held);
     if (threadIdx.x != 0) return;
-    const double poison = t.not_finite[w] ? __longlong_as_double(0x7ff8000000000000ll) : 0;
-    if (t.energy) t.energy[w] += waves[0] / 2 + t.constant + excluded[0] + poison;
+    if (t.energy) t.energy[w] += sum[0] + t.constant;
     for (int d = 0; d < 3 && t.virial; d++)
-        t.virial[3 * w + d] +=
-            (waves[0] - waves[1 + d]) / 2 + t.constant_virial + excluded[1 + d] + poison;
+        t.virial[3 * w + d] += sum[1 + d] + t.constant_virial;
 }
 
-/* x: blocks of waves; y: walkers. Multiplies by G if forces are wanted. */
-extern "C" __global__ void solve(const __grid_constant__ spme_task t)
+#if !SPME_GATHERED
+/* For the next evaluation; with forces gather_forces does it. */
+PLUGMC_FN void empty_bins(const spme_task &t, uint32_t w, uint32_t thread, uint32_t threads)
+{
+    for (uint32_t k = thread; k < t.tiles; k += threads) t.count[(uint64_t)w * t.tiles + k] = 0;
+    for (uint32_t k = thread; k < t.pages; k += threads) t.owner[(uint64_t)w * t.pages + k] = 0;
+}
+#endif
+
+/* x: solve_blocks; y: walkers. Multiplies by G if forces are wanted. A thread takes waves of one x,
+ * whose number is the smaller one; the others follow at distances of so many rows that the threads
+ * together leave nothing out. */
+extern "C" __global__ void __launch_bounds__(SPME_SOLVE_THREADS)
+    solve(const __grid_constant__ spme_task t)
 {
     plugmc_wait();
     __shared__ double held[SPME_SOLVE_THREADS / 32 * SPME_PARTIAL];
     __shared__ int is_last;
-    enum { N = SPME_X + SPME_Y + SPME_Z };
-    const uint32_t w = blockIdx.y;
-    real *waves = t.waves + 2 * WAVES * w;
-    const real *weight = t.table, *square = t.table + N, *strain = t.table + 2 * N;
+    enum { N = SPME_X + SPME_Y + SPME_Z, ROWS = SPME_Y * SPME_Z, AT_ONCE = 4 };
+    const uint32_t thread = blockIdx.x * SPME_SOLVE_THREADS + threadIdx.x, w = blockIdx.y,
+                   step = t.solve_blocks * SPME_SOLVE_THREADS / HALF_X,
+                   x = thread % HALF_X, first = thread / HALF_X;
+    spme_wave *waves = (spme_wave *)t.waves + WAVES * w + x;
+    const spme_factors *factors = (const spme_factors *)t.table;
+    const real *strain = t.table + 2 * N;
+    const spme_factors of_x = factors[x];
+    const real twice = x == 0 || 2 * x == SPME_X ? 1 : 2, scale = (real)t.factor * of_x.weight;
     double sum[SPME_PARTIAL] = {0, 0, 0, 0};
+#if !SPME_GATHERED
+    if (!t.forces) empty_bins(t, w, thread, t.solve_blocks * SPME_SOLVE_THREADS);
+#endif
+    for (uint32_t row = first; row < ROWS && first < step; row += AT_ONCE * step) {
+        spme_wave q[AT_ONCE];
 #pragma unroll
-    for (int item = 0; item < SPME_SOLVE_ITEMS; item++) {
-        const uint64_t i =
-            ((uint64_t)blockIdx.x * SPME_SOLVE_ITEMS + item) * SPME_SOLVE_THREADS + threadIdx.x;
-        if (i >= WAVES) continue;
-        const uint32_t row = WAVES >> 32 ? (uint32_t)(i / HALF_X) : (uint32_t)i / HALF_X;
-        const uint32_t x = (uint32_t)(i - (uint64_t)row * HALF_X);
-        const uint32_t y = SPME_X + row % SPME_Y, z = SPME_X + SPME_Y + row / SPME_Y;
-        const real k2 = square[x] + square[y] + square[z], over = i ? (real)1 / k2 : (real)0;
-        const real g = (real)t.factor * weight[x] * weight[y] * weight[z] * over;
-        real re, im;
-        if (SINGLE) {
-            float2 q = ((const float2 *)waves)[i];
-            re = (real)q.x;
-            im = (real)q.y;
-        } else {
-            double2 q = ((const double2 *)waves)[i];
-            re = (real)q.x;
-            im = (real)q.y;
-        }
-        const double twice = x == 0 || 2 * x == SPME_X ? 1 : 2;
-        const double energy =
-            twice * (double)g * ((double)re * (double)re + (double)im * (double)im);
-        sum[0] += energy;
-        if (t.virial) {
-            sum[1] += energy * (double)(2 * over * square[x] + strain[x]);
-            sum[2] += energy * (double)(2 * over * square[y] + strain[y]);
-            sum[3] += energy * (double)(2 * over * square[z] + strain[z]);
-        }
-        if (!t.forces) continue;
-        if (SINGLE) {
-            float2 q;
-            q.x = (float)(re * g);
-            q.y = (float)(im * g);
-            ((float2 *)waves)[i] = q;
-        } else {
-            double2 q;
-            q.x = (double)(re * g);
-            q.y = (double)(im * g);
-            ((double2 *)waves)[i] = q;
+        for (int k = 0; k < AT_ONCE; k++)
+            if (row + k * step < ROWS) q[k] = waves[(uint64_t)(row + k * step) * HALF_X];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            const uint32_t at = row + k * step;
+            if (at >= ROWS) continue;
+            const uint32_t y = SPME_X + at % SPME_Y, z = SPME_X + SPME_Y + at / SPME_Y;
+            const spme_factors of_y = factors[y], of_z = factors[z];
+            const real k2 = of_x.square + of_y.square + of_z.square;
+            const real over = k2 > 0 ? inverse(k2) : (real)0;
+            const real g = scale * of_y.weight * of_z.weight * over;
+            const real energy = twice * g * (q[k].re * q[k].re + q[k].im * q[k].im);
+            sum[0] += (double)energy;
+            if (t.virial) {
+                sum[1] += (double)(energy * (2 * over * of_x.square + strain[x]));
+                sum[2] += (double)(energy * (2 * over * of_y.square + strain[y]));
+                sum[3] += (double)(energy * (2 * over * of_z.square + strain[z]));
+            }
+            if (!t.forces) continue;
+            q[k].re *= g;
+            q[k].im *= g;
+            waves[(uint64_t)at * HALF_X] = q[k];
         }
     }
     if (!t.energy && !t.virial) return;
-    block_sum(sum, held);
+    const int columns = t.virial ? SPME_PARTIAL : 1;
+    block_sum(sum, columns, held);
     if (threadIdx.x == 0) {
         double *partial = t.partial + ((uint64_t)w * t.solve_blocks + blockIdx.x) * SPME_PARTIAL;
-        for (int q = 0; q < SPME_PARTIAL; q++) partial[q] = sum[q];
+#pragma unroll
+        for (int q = 0; q < SPME_PARTIAL; q++)
+            if (q < columns) partial[q] = sum[q];
         __threadfence();
         is_last = atomicAdd(t.ticket + w, 1u) == t.solve_blocks - 1;
     }
@@ -541,68 +613,84 @@ extern "C" __global__ void solve(const __grid_constant__ spme_task t)
     if (!is_last) return;
     if (threadIdx.x == 0) t.ticket[w] = 0;
     __threadfence();
-    add_sums(t, w, held);
+    add_sums(t, w, columns, held);
 }
 
 /* ---- Forces ------------------------------------------------------------------------------ */
 
-PLUGMC_FN void add_force(const spme_task &t, uint64_t at, uint32_t w, double charge, real x, real y,
-                         real z)
+PLUGMC_FN void add_force(const spme_task &t, uint64_t at, double charge, real x, real y, real z)
 {
-    const double poison = t.not_finite[w] ? __longlong_as_double(0x7ff8000000000000ll) : 0;
     double *force = (t.balance ? t.unbalanced : t.forces) + 3 * at;
-    const double f[3] = {-charge * (SPME_X * t.inverse_length[0]) * (double)x + poison,
-                         -charge * (SPME_Y * t.inverse_length[1]) * (double)y + poison,
-                         -charge * (SPME_Z * t.inverse_length[2]) * (double)z + poison};
+    const double f[3] = {-charge * (SPME_X * t.inverse_length[0]) * (double)x,
+                         -charge * (SPME_Y * t.inverse_length[1]) * (double)y,
+                         -charge * (SPME_Z * t.inverse_length[2]) * (double)z};
     for (int d = 0; d < 3; d++) force[d] = t.balance ? f[d] : force[d] + f[d];
 }
 
 #if !SPME_GATHERED
-/* x: tiles; y: walkers. Potentials are taken relative to one in the middle, whose weights add up to
- * nothing: that keeps digits. */
-extern "C" __global__ void __launch_bounds__(SPME_FORCE_THREADS)
-    gather_forces(const __grid_constant__ spme_task t)
+enum {
+    VECTOR = SINGLE && SPME_X % 4 == 0 ? 4 : SPME_X % 2 == 0 ? 2 : 1, /* points that are read at once */
+    LEAD = (REACH + VECTOR - 1) / VECTOR * VECTOR,
+    EDGE_X = SPME_TILE_X + LEAD,
+    EDGE_Y = SPME_TILE_Y + REACH,
+    EDGE_Z = SPME_TILE_Z + REACH
+};
+
+struct __align__(VECTOR * sizeof(real)) spme_points {
+    real value[VECTOR];
+};
+
+/* The potential of a tile and of the points before it, [EDGE_Z][EDGE_Y][EDGE_X]. */
+PLUGMC_FN void read_potential(const real *grid, spme_points *out)
 {
-    plugmc_wait();
-    enum { EDGE = SPME_TILE + REACH };
-    __shared__ real potential[EDGE * EDGE * EDGE];
+    enum { PIECES = EDGE_X / VECTOR };
     const int tile_x = blockIdx.x % TILES_X, tile_y = blockIdx.x / TILES_X % TILES_Y,
               tile_z = blockIdx.x / (TILES_X * TILES_Y);
-    const uint32_t w = blockIdx.y;
-    const uint64_t tile = (uint64_t)w * t.tiles + blockIdx.x;
-    const uint32_t begin = t.span[2 * tile], number = t.span[2 * tile + 1];
-    if (number == 0) return;
-    const real *grid = t.grid + w * POINTS;
-    for (int i = threadIdx.x; i < EDGE * EDGE * EDGE; i += SPME_FORCE_THREADS) {
-        int x = tile_x * SPME_TILE + i % EDGE - REACH,
-            y = tile_y * SPME_TILE + i / EDGE % EDGE - REACH,
-            z = tile_z * SPME_TILE + i / (EDGE * EDGE) - REACH;
+    for (int i = threadIdx.x; i < EDGE_Z * EDGE_Y * PIECES; i += SPME_FORCE_THREADS) {
+        int x = tile_x * SPME_TILE_X + i % PIECES * VECTOR - LEAD,
+            y = tile_y * SPME_TILE_Y + i / PIECES % EDGE_Y - REACH,
+            z = tile_z * SPME_TILE_Z + i / (PIECES * EDGE_Y) - REACH;
         if (x >= SPME_X || y >= SPME_Y || z >= SPME_Z) continue; /* past a tile that is cut */
         x += x < 0 ? SPME_X : 0;
         y += y < 0 ? SPME_Y : 0;
         z += z < 0 ? SPME_Z : 0;
-        potential[i] = grid[((uint64_t)z * SPME_Y + y) * SPME_X + x];
+        out[i] = *(const spme_points *)(grid + ((uint64_t)z * SPME_Y + y) * SPME_X + x);
     }
+}
+
+/* x: tiles; y: walkers. Potentials are taken relative to one in the middle, whose weights add up to
+ * nothing: that keeps digits. Leaves the bin empty. */
+extern "C" __global__ void __launch_bounds__(SPME_FORCE_THREADS, SINGLE ? 8 : 1)
+    gather_forces(const __grid_constant__ spme_task t)
+{
+    plugmc_wait();
+    __shared__ spme_points pieces[EDGE_Z * EDGE_Y * EDGE_X / VECTOR];
+    const real *potential = pieces[0].value;
+    const uint32_t tile = blockIdx.x, w = blockIdx.y;
+    uint32_t *count = t.count + (uint64_t)w * t.tiles + tile;
+    const uint32_t number = *count;
+    if (number == 0) return;
+    read_potential(t.grid + w * POINTS, pieces);
     __syncthreads();
     for (uint32_t k = threadIdx.x; k < number; k += SPME_FORCE_THREADS) {
-        const uint64_t slot = (uint64_t)w * t.particles + begin + k;
-        const spme_record c = ((const spme_record *)t.records)[slot];
+        const uint64_t place = place_of<0>(t, w, tile, k);
+        const spme_record c = ((const spme_record *)t.records)[place];
         real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER], sx[SPME_ORDER], sy[SPME_ORDER],
             sz[SPME_ORDER];
         splines_and_slopes(fraction_of(c.x), wx, sx);
         splines_and_slopes(fraction_of(c.y), wy, sy);
         splines_and_slopes(fraction_of(c.z), wz, sz);
-        /* point number j along an edge is at cell + REACH - j here */
+        /* point number j along an edge is j before this one */
         const real *corner = potential +
-                             ((cell_of(c.z) + REACH) * EDGE + cell_of(c.y) + REACH) * EDGE +
-                             cell_of(c.x) + REACH;
-        const real middle = corner[-(SPME_ORDER / 2) * ((EDGE + 1) * EDGE + 1)];
+                             ((cell_of(c.z) + REACH) * EDGE_Y + cell_of(c.y) + REACH) * EDGE_X +
+                             cell_of(c.x) + LEAD;
+        const real middle = corner[-(SPME_ORDER / 2) * ((EDGE_Y + 1) * EDGE_X + 1)];
         real fx = 0, fy = 0, fz = 0;
 #pragma unroll UNROLLED
         for (int z = 0; z < SPME_ORDER; z++)
 #pragma unroll
             for (int y = 0; y < SPME_ORDER; y++) {
-                const real *row = corner - (z * EDGE + y) * EDGE;
+                const real *row = corner - (z * EDGE_Y + y) * EDGE_X;
                 real value = 0, slope = 0;
 #pragma unroll
                 for (int x = 0; x < SPME_ORDER; x++) {
@@ -614,8 +702,12 @@ extern "C" __global__ void __launch_bounds__(SPME_FORCE_THREADS)
                 fy = multiply_add(wz[z] * sy[y], value, fy);
                 fz = multiply_add(sz[z] * wy[y], value, fz);
             }
-        add_force(t, (uint64_t)w * t.particles + t.index[slot], w, (double)c.charge, fx, fy, fz);
+        add_force(t, (uint64_t)w * t.particles + t.index[place], (double)c.charge, fx, fy, fz);
     }
+    __syncthreads();
+    if (threadIdx.x == 0) *count = 0;
+    for (uint32_t k = 1 + threadIdx.x; k <= (number - 1) / t.page; k += SPME_FORCE_THREADS)
+        t.owner[(uint64_t)w * t.pages + page_of<0>(t, w, tile, k)] = 0;
 }
 #endif
 
@@ -630,7 +722,7 @@ extern "C" __global__ void sum_forces(const __grid_constant__ spme_task t)
     for (uint32_t i = blockIdx.x * SPME_SORT_THREADS + threadIdx.x; i < t.particles;
          i += SPME_BALANCE_BLOCKS * SPME_SORT_THREADS)
         for (int d = 0; d < 3; d++) sum[d] += forces[3 * (uint64_t)i + d];
-    block_sum(sum, held);
+    block_sum(sum, 3, held);
     if (threadIdx.x == 0)
         for (int d = 0; d < 3; d++)
             t.mean[3 * (blockIdx.y * SPME_BALANCE_BLOCKS + blockIdx.x) + d] = sum[d] / t.particles;
@@ -685,7 +777,7 @@ extern "C" __global__ void exclude(const __grid_constant__ spme_task t)
     for (int d = 0; d < 3 && t.forces && i < t.particles; d++)
         t.forces[3 * ((uint64_t)w * t.particles + i) + d] += force[d];
     if (!t.energy && !t.virial) return;
-    block_sum(share, held);
+    block_sum(share, SPME_PARTIAL, held);
     if (threadIdx.x == 0)
         for (int q = 0; q < SPME_PARTIAL; q++)
             t.excluded[((uint64_t)w * t.exclude_blocks + blockIdx.x) * SPME_PARTIAL + q] = share[q];
@@ -796,7 +888,8 @@ extern "C" __global__ void overflow(const __grid_constant__ spme_task t)
     }
 }
 
-/* x: points; y: walkers. Leaves cells and list empty. */
+/* x: points; y: walkers. Leaves cells and list empty. A number that is none, for a position that is
+ * none, makes everything so. */
 extern "C" __global__ void to_real(const __grid_constant__ spme_task t)
 {
     plugmc_wait();
@@ -804,7 +897,8 @@ extern "C" __global__ void to_real(const __grid_constant__ spme_task t)
                    at = blockIdx.y * POINTS + i;
     if (i == 0) t.overflow[(uint64_t)blockIdx.y * (t.particles + 1)] = 0;
     if (i >= POINTS) return;
-    t.grid[at] = (real)((double)(long long)t.fixed[at] * t.unit);
+    t.grid[at] = t.not_finite[blockIdx.y] ? not_a_number()
+                                          : (real)((double)(long long)t.fixed[at] * t.unit);
     t.occupant[at] = 0;
 }
 
@@ -844,7 +938,7 @@ extern "C" __global__ void forces_one_by_one(const __grid_constant__ spme_task t
             fy = multiply_add(wz[z] * sy[y], value, fy);
             fz = multiply_add(sz[z] * wy[y], value, fz);
         }
-    add_force(t, at, w, t.charge[i], fx, fy, fz);
+    add_force(t, at, t.charge[i], fx, fy, fz);
 }
 #endif
 #endif

@@ -47,7 +47,7 @@ static int fft_failed(const spme *m, const char *doing, fft_result result)
 
 /* ---- Kernels ----------------------------------------------------------------------------- */
 
-enum { COUNT, ALLOCATE, PLACE, SPREAD, GATHER, PLACEMENT, ACCUMULATION, OVERFLOW_LIST, TO_REAL,
+enum { BIN, SPREAD, GATHER, PLACEMENT, ACCUMULATION, OVERFLOW_LIST, TO_REAL,
        ONE_BY_ONE, SOLVE, SUM, BALANCE, EXCLUDE, KERNELS };
 
 /* And the way of spreading that has it, or -1 for both. */
@@ -55,9 +55,7 @@ static const struct {
     const char *name;
     int spreading;
 } kernels[KERNELS] = {
-    [COUNT] = {"count", SPME_SORTED},
-    [ALLOCATE] = {"allocate", SPME_SORTED},
-    [PLACE] = {"place", SPME_SORTED},
+    [BIN] = {"bin", SPME_SORTED},
     [SPREAD] = {"spread", SPME_SORTED},
     [GATHER] = {"gather_forces", SPME_SORTED},
     [PLACEMENT] = {"placement", SPME_GATHER},
@@ -137,9 +135,7 @@ int spme_device_energy(spme *m, const plugmc_total_request *request)
 
 static int spread_sorted(const spme *m, spme_task *task)
 {
-    int code = launch(m, COUNT, task, task->particles, SPME_SORT_THREADS);
-    if (!code) code = launch(m, ALLOCATE, task, task->tiles, SPME_SORT_THREADS);
-    if (!code) code = launch(m, PLACE, task, task->particles, SPME_SORT_THREADS);
+    int code = launch(m, BIN, task, task->particles, SPME_BIN_THREADS);
     return code ? code : launch_blocks(m, SPREAD, task, task->tiles, SPME_SPREAD_THREADS);
 }
 
@@ -226,10 +222,18 @@ static int get_kernels(spme *m)
     return code;
 }
 
-static uint64_t tiles_along(int32_t points)
+/* Room in a bin, so that in a gas hardly one in 10^4 needs a page more. */
+static uint32_t page_size(double mean)
 {
-    return (uint64_t)(points + SPME_TILE - 1) / SPME_TILE;
+    return (uint32_t)((mean + 4 * sqrt(mean) + 4) / 8 + 1) * 8;
 }
+
+static uint64_t tiles_along(int32_t points, int32_t size)
+{
+    return (uint64_t)(points + size - 1) / (uint64_t)size;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 static int fill_task(spme *m)
 {
@@ -243,7 +247,9 @@ static int fill_task(spme *m)
     for (int32_t s = 0; s < system->species_count; s++)
         charge = fmax(charge, fabs(system->species[s].charge));
     const uint64_t waves = (uint64_t)(grid[0] / 2 + 1) * (uint64_t)grid[1] * (uint64_t)grid[2];
-    const uint32_t of_block = SPME_SOLVE_THREADS * SPME_SOLVE_ITEMS;
+    const uint64_t tiles = tiles_along(grid[0], SPME_TILE_X) * tiles_along(grid[1], SPME_TILE_Y) *
+                           tiles_along(grid[2], SPME_TILE_Z);
+    const uint32_t page = page_size((double)system->particles / (double)tiles);
     *t = (spme_task){
         .factor = m->factor,
         .constant = m->constant,
@@ -254,8 +260,12 @@ static int fill_task(spme *m)
         .largest = charge * pow(highest[m->set.order], 3),
         .unit = exp2(ceil(log2(charge * (double)system->particles)) - 62),
         .particles = (uint32_t)system->particles,
-        .tiles = (uint32_t)(tiles_along(grid[0]) * tiles_along(grid[1]) * tiles_along(grid[2])),
-        .solve_blocks = (uint32_t)((waves + of_block - 1) / of_block),
+        .tiles = (uint32_t)tiles,
+        .page = page,
+        /* half as many again as can be needed, so that few are tried before a free one */
+        .pages = (uint32_t)system->particles / page * 3 / 2 + 1,
+        .solve_blocks = (uint32_t)smaller((waves + SPME_SOLVE_THREADS - 1) / SPME_SOLVE_THREADS,
+                                          SPME_SOLVE_BLOCKS),
         .exclude_blocks =
             m->exclusions.first
                 ? (uint32_t)((system->particles + SPME_EXCLUDE_THREADS - 1) / SPME_EXCLUDE_THREADS)
@@ -276,7 +286,9 @@ static int take_memory(spme *m)
     const int32_t *grid = m->set.grid;
     spme_task *t = &m->on_device->task;
     const size_t walkers = (size_t)host->system->walkers, particles = walkers * t->particles;
-    const size_t tiles = walkers * t->tiles, real_size = m->set.precision == SPME_SINGLE ? 4 : 8;
+    const size_t tiles = walkers * t->tiles, pages = walkers * t->pages,
+                 records = (tiles + pages) * t->page;
+    const size_t real_size = m->set.precision == SPME_SINGLE ? 4 : 8;
     const size_t rows = walkers * (size_t)grid[1] * (size_t)grid[2],
                  points = rows * (size_t)grid[0];
     const size_t waves = rows * (size_t)(grid[0] / 2 + 1);
@@ -290,12 +302,9 @@ static int take_memory(spme *m)
         {&t->charge, t->particles * sizeof(double)},
         {&t->table, 3 * real_size * (size_t)(grid[0] + grid[1] + grid[2])},
         {&t->count, sorted * tiles * sizeof(uint32_t)},
-        {&t->span, sorted * 2 * tiles * sizeof(uint32_t)},
-        {&t->rank, sorted * particles * sizeof(uint32_t)},
-        {&t->records, sorted * particles * 4 * real_size},
-        {&t->index, sorted * particles * sizeof(uint32_t)},
-        {&t->cursor, walkers * sizeof(uint32_t)},
-        {&t->not_finite, walkers * sizeof(uint32_t)},
+        {&t->owner, sorted * pages * sizeof(spme_u64)},
+        {&t->records, sorted * records * 4 * real_size},
+        {&t->index, sorted * records * sizeof(uint32_t)},
         {&t->ticket, walkers * sizeof(uint32_t)},
         {&t->grid, points * real_size},
         {&t->waves, waves * 2 * real_size},
@@ -308,6 +317,7 @@ static int take_memory(spme *m)
         {&t->occupant, !sorted * points * sizeof(uint32_t)},
         {&t->overflow, !sorted * (particles + walkers) * sizeof(uint32_t)},
         {&t->fixed, !sorted * points * sizeof(spme_u64)},
+        {&t->not_finite, !sorted * walkers * sizeof(uint32_t)},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         plugmc_device_pointer at = 0;
@@ -321,7 +331,7 @@ static int take_memory(spme *m)
     return PLUGMC_OK;
 }
 
-/* Tables in the precision of the mesh: [3][x + y + z]. */
+/* Tables in the precision of the mesh: as spme_task says. */
 static int upload_tables(spme *m, void *to)
 {
     const plugmc_host *host = m->host;
@@ -330,12 +340,12 @@ static int upload_tables(spme *m, void *to)
     float *in_single = host->allocate(host->context, 3 * n * sizeof *in_single);
     if (!in_double || !in_single)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu waves", n);
-    for (size_t d = 0, at = 0; d < 3; at += (size_t)m->set.grid[d++]) {
-        const double *const columns[3] = {m->table[d].weight, m->table[d].square,
-                                          m->table[d].strain};
-        for (size_t c = 0; c < 3; c++)
-            memcpy(in_double + c * n + at, columns[c], (size_t)m->set.grid[d] * sizeof *in_double);
-    }
+    for (size_t d = 0, at = 0; d < 3; d++)
+        for (size_t k = 0; k < (size_t)m->set.grid[d]; k++, at++) {
+            in_double[2 * at] = m->table[d].weight[k];
+            in_double[2 * at + 1] = m->table[d].square[k];
+            in_double[2 * n + at] = m->table[d].strain[k];
+        }
     for (size_t i = 0; i < 3 * n; i++) in_single[i] = (float)in_double[i];
     const int single = m->set.precision == SPME_SINGLE;
     return host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)to,
