@@ -313,6 +313,39 @@ static ewald ions_in(bench *b, const double v[3][3], const char *settings)
     return new_ewald(b, settings);
 }
 
+/* What it tells movers is the energy that it finds itself. */
+static void waves_that_are_told_add_up(void **state)
+{
+    (void)state;
+    for (int oblique = 0; oblique < 2; oblique++) {
+        bench b;
+        ewald e = ions_in(&b, oblique ? slanted : brick, "bjerrum_length=0.7 tolerance=1e-6");
+        uint64_t sequence = 5;
+        double r[36];
+        plugmc_waves told = {.size = sizeof told};
+        random_positions(&b, &sequence, r);
+        assert_int_equal(e.total->waves(e.instance, &told), PLUGMC_OK);
+        double energy = told.constant;
+        for (int64_t k = 0; k < told.count; k++) {
+            double re = 0, im = 0;
+            for (int64_t i = 0; i < 12; i++) {
+                double phase = 0;
+                for (int d = 0; d < 3; d++)
+                    for (int x = 0; x < 3; x++)
+                        phase += 2 * M_PI * told.n[k][d] * r[3 * i + x] *
+                                 b.system.box.inverse[x][d];
+                re += charge_of(&b, i) * cos(phase);
+                im += charge_of(&b, i) * sin(phase);
+            }
+            energy += told.weight[k] * (re * re + im * im);
+        }
+        printf("%lld waves: %.15g\n", (long long)told.count, energy);
+        assert_true(told.count > 100);
+        assert_close(energy, waves(&e, r, NULL, NULL), 1e-12, 0);
+        bench_end(&b);
+    }
+}
+
 static void forces_are_the_gradient(void **state)
 {
     (void)state;
@@ -623,6 +656,7 @@ static void positions_that_are_not_numbers(void **state)
 
 TEST_MAIN(cmocka_unit_test(energies_of_lattices), cmocka_unit_test(oblique_cells),
           cmocka_unit_test(a_lone_charge_in_its_background), cmocka_unit_test(water_of_nist),
+          cmocka_unit_test(waves_that_are_told_add_up),
           cmocka_unit_test(forces_are_the_gradient),
           cmocka_unit_test(virial_is_the_change_with_the_box),
           cmocka_unit_test(float_is_as_good_as_float), cmocka_unit_test(the_tolerance_is_the_error),

@@ -368,6 +368,20 @@ typedef struct plugmc_total_request {
     double *virial; /* [walkers][3], kT: sum over particles of r_d f_d, by the periodic images */
 } plugmc_total_request;
 
+/* An energy that is a sum over waves, in kT, for movers that sum them by themselves:
+ *
+ *     U = constant + sum_k weight_k |S_k|^2,    S_k = sum_i z_i exp(2 pi i n_k.f_i)
+ *
+ * with the charges z and the fractional coordinates f (plugmc_box.inverse) of the particles. When
+ * one particle moves, S_k changes by z (exp(2 pi i n_k.f') - exp(2 pi i n_k.f)). */
+typedef struct plugmc_waves {
+    uint32_t size;
+    int64_t count;
+    const int32_t (*n)[3]; /* [count] */
+    const double *weight;  /* [count] kT */
+    double constant;       /* kT, of a configuration */
+} plugmc_waves;
+
 /* Energy of whole configurations. The potential's own `prepare` takes memory and compiles. */
 typedef struct plugmc_total {
     uint32_t size;
@@ -382,6 +396,9 @@ typedef struct plugmc_total {
     int (*change)(void *instance, int32_t walker, int64_t particle, const double position[3],
                   double *change);
     int (*settle)(void *instance, int32_t walker, int accepted);
+    /* Optional, after prepare: the energy as a sum over waves, where it is one. The caller has
+     * cleared *out and set its size; arrays live as long as the instance. */
+    int (*waves)(const void *instance, plugmc_waves *out);
 } plugmc_total;
 
 /* Orbitals to be evaluated at points, of one species (spin). */

@@ -3,7 +3,7 @@
  * The chain is that of the mover serial with order = sequential, with the same random numbers: the
  * particles are tried one after the other, each displaced by a vector uniform in the disk or ball
  * of radius `step`. A trial move costs a sum over all particles and one over all waves of an Ewald
- * sum (waves.h), too little to fill a GPU. So moves are prepared in batches of ES_BATCH
+ * sum (plugmc_waves), too little to fill a GPU. So moves are prepared in batches of ES_BATCH
  * successive particles, all as if none of the others moved:
  *
  *     change of m  =  fields + pairs with everyone but those of the batch before m     (a)
@@ -26,7 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../waves.h"
+#include <plugmc/plugin.h>
+
 #include "../displacement_step.h"
 #include "ewald_serial.cu"
 
@@ -271,13 +272,12 @@ static int waves_of(const plugmc_host *host, const plugmc_term *term, int *there
     const plugmc_potential *p = term->plugin->potential;
     *there = term->sampled && p->total && (p->total->beside_parts || !(p->pair || p->field));
     if (!*there) return PLUGMC_OK;
-    const plugmc_wave_total *total = plugmc_wave_total_of(p->total);
-    if (!total)
+    if (!PLUGMC_HAS(p->total, waves) || !p->total->waves)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "potential '%s' is no sum over waves that this mover could follow on the "
                           "GPU: use 'serial'", term->label);
-    out->size = sizeof *out;
-    return total->waves(term->instance, out);
+    *out = (plugmc_waves){.size = sizeof *out};
+    return p->total->waves(term->instance, out);
 }
 
 /* The waves of all terms in one list. */

@@ -257,17 +257,16 @@ static int list_waves(const void *instance, plugmc_waves *out)
     return ewald_sum_waves(((const parameters *)instance)->sum, out);
 }
 
-static const plugmc_wave_total total = {
-    .total = {.size = sizeof total,
-              .beside_parts = 1,
-              .energy = energy,
-              .start = start,
-              .change = change,
-              .settle = settle},
-    .magic = PLUGMC_WAVES_MAGIC,
+static const plugmc_total total = {
+    .size = sizeof total,
+    .beside_parts = 1,
+    .energy = energy,
+    .start = start,
+    .change = change,
+    .settle = settle,
     .waves = list_waves,
 };
-#define WAVES .total = &total.total
+#define WAVES .total = &total
 #define CALLBACKS .prepare = prepare, .archive = archive
 #else
 #define WAVES .total = NULL

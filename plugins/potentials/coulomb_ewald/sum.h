@@ -2,7 +2,7 @@
 #ifndef PLUGMC_EWALD_SUM_H
 #define PLUGMC_EWALD_SUM_H
 
-#include "../../waves.h"
+#include <plugmc/plugin.h>
 
 typedef struct ewald_sum ewald_sum;
 
