@@ -27,88 +27,6 @@ typedef struct parameters {
     struct ewald_sum *sum; /* the waves; in the double precision instance */
 } parameters;
 
-/* exp(-y) for y >= 0; plugmc_exp in float, and as good in double. Both vectorise. */
-PLUGMC_FN real falling_exponential(real y)
-{
-    if (sizeof(real) == 4) return (real)plugmc_exp((float)-y);
-    union {
-        double value;
-        uint64_t bits;
-    } shifted, scale;
-    const double magic = 6755399441055744.0; /* 3 * 2^51 leaves an integer in the last bits */
-    double x = y < (real)700 ? -(double)y : -700.0;
-    shifted.value = x * 1.4426950408889634 + magic;
-    double n = shifted.value - magic;
-    double f = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10;
-    double p = 1.6059043836821613e-10; /* 1 / 13! */
-    p = p * f + 2.08767569878681e-9;
-    p = p * f + 2.505210838544172e-8;
-    p = p * f + 2.755731922398589e-7;
-    p = p * f + 2.7557319223985893e-6;
-    p = p * f + 2.48015873015873e-5;
-    p = p * f + 1.984126984126984e-4;
-    p = p * f + 1.388888888888889e-3;
-    p = p * f + 8.333333333333333e-3;
-    p = p * f + 4.1666666666666664e-2;
-    p = p * f + 1.6666666666666666e-1;
-    p = p * f + 0.5;
-    p = p * f * f + f + 1.0;
-    scale.bits = (shifted.bits + 1023) << 52;
-    return (real)(p * scale.value);
-}
-
-/* (1 + 2 x) exp(x^2) erfc(x) by Chebyshev fits over 0 <= x <= 8, relative error 2e-8 in float and
- * 2e-17 in double before rounding: a polynomial in (x - c) / (x + c). */
-PLUGMC_FN real scaled_erfc_float(real t)
-{
-    real p = (real)-0.0004373535792;
-    p = p * t + (real)-0.001295899417;
-    p = p * t + (real)0.001312889406;
-    p = p * t + (real)0.00867978928;
-    p = p * t + (real)-0.008048071465;
-    p = p * t + (real)-0.05421559418;
-    p = p * t + (real)0.1640525157;
-    p = p * t + (real)-0.1660305276;
-    p = p * t + (real)-0.09276384292;
-    return p * t + (real)1.276978381;
-}
-
-PLUGMC_FN real scaled_erfc_double(real t)
-{
-    real p = (real)2.20195685806192933e-9;
-    p = p * t + (real)-3.12353545918517969e-8;
-    p = p * t + (real)-2.74660320035300947e-7;
-    p = p * t + (real)-6.21653138245827398e-7;
-    p = p * t + (real)4.46037084837097342e-7;
-    p = p * t + (real)3.52630153167339025e-6;
-    p = p * t + (real)-7.44266280877024442e-7;
-    p = p * t + (real)-0.0000201229826027039201;
-    p = p * t + (real)4.94635321007805203e-6;
-    p = p * t + (real)0.000125103353358496252;
-    p = p * t + (real)-0.000105158530509411493;
-    p = p * t + (real)-0.000779832620309751151;
-    p = p * t + (real)0.00188869018615567073;
-    p = p * t + (real)0.00252939182914967828;
-    p = p * t + (real)-0.023770514907180717;
-    p = p * t + (real)0.0683080273439185005;
-    p = p * t + (real)-0.119273663415672634;
-    p = p * t + (real)0.129645158702755171;
-    p = p * t + (real)-0.0475622943534463034;
-    p = p * t + (real)-0.135621106124581125;
-    return p * t + (real)1.25300805826972964;
-}
-
-/* erfc(x), and exp(-x^2) with it. */
-PLUGMC_FN real complement(real x, real *gauss)
-{
-    const real c = sizeof(real) == 4 ? (real)2 : (real)3;
-    real line = (real)1 + (real)2 * x, inverse = (real)1 / (line * (x + c));
-    real t = (x - c) * line * inverse;
-    *gauss = falling_exponential(x * x);
-    real scaled = sizeof(real) == 4 ? scaled_erfc_float(t) : scaled_erfc_double(t);
-    return *gauss * scaled * (x + c) * inverse;
-}
-
 PLUGMC_FN real pair_range(const parameters *p) { return p->reach; }
 
 PLUGMC_FN real pair_factor(const parameters *p, plugmc_site a)
@@ -119,21 +37,20 @@ PLUGMC_FN real pair_factor(const parameters *p, plugmc_site a)
 PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
 {
     (void)a;
-    real r = plugmc_sqrt(s.r2), gauss;
-    real u = b.charge * complement(p->splitting * r, &gauss) / r;
-    return r < p->reach ? u : (real)0;
+    real gauss, over, u = b.charge * plugmc_screened(p->splitting, s.r2, &gauss, &over);
+    return s.r2 < p->reach * p->reach ? u : (real)0;
 }
 
 PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_site a,
                                plugmc_site b, real *first, real *second)
 {
     (void)a;
-    real r = plugmc_sqrt(s.r2), over = (real)1 / s.r2, gauss;
-    real u = b.charge * complement(p->splitting * r, &gauss) / r;
+    real gauss, over, u = b.charge * plugmc_screened(p->splitting, s.r2, &gauss, &over);
     real g = b.charge * (real)1.1283791670955126 * p->splitting * gauss; /* 2 alpha/sqrt(pi) */
-    real inside = r < p->reach ? (real)1 : (real)0;
-    *first = inside * -(u + g) * over; /* u' / r */
-    *second = inside * (real)2 * ((u + g) * over + g * p->splitting * p->splitting); /* u'' */
+    real slope = (u + g) * over * over;
+    real inside = s.r2 < p->reach * p->reach ? (real)1 : (real)0;
+    *first = -inside * slope; /* u' / r */
+    *second = inside * (real)2 * (slope + g * p->splitting * p->splitting); /* u'' */
 }
 
 #define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_FACTOR | PLUGMC_PAIR_DERIVATIVE)
