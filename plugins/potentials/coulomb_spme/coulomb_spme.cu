@@ -299,7 +299,8 @@ enum {
     BATCH = SINGLE ? 4 : 2, /* records that a thread looks at before any is added */
     MOST_KEPT = BATCH * SPME_SPREAD_THREADS,
     CROWD = 2048, /* charges near a tile: with more the unit would cost digits of single precision */
-    NOWHERE = 255
+    NOWHERE = 255,
+    BANKS = 32 /* of shared memory; one for each thread of a warp */
 };
 
 /* The charges of a tile that may reach the block's. */
@@ -314,6 +315,9 @@ struct spread_memory {
     integer cells[CELLS];
     spme_record kept[MOST_KEPT];  /* charges that reach the tile, */
     uint32_t relative[MOST_KEPT]; /* and their cells, as `offset` */
+    uint16_t rank[MOST_KEPT];     /* among those of the same bank */
+    uint16_t order[MOST_KEPT];    /* sorted by bank */
+    uint32_t in_bank[BANKS];      /* how many */
     spme_source sources[MOST_SOURCES];
     uint32_t candidates, kept_count;
     int not_finite;
@@ -367,12 +371,20 @@ PLUGMC_FN void find_sources(const spme_task &t, const int tile[3], spread_memory
     source.begin = until - number;
     source.end = until;
     if (s < nx * ny * nz) m.sources[s] = source;
+    m.in_bank[s] = 0;
     if (s == 31) m.candidates = until;
     if (s == 0) {
         m.kept_count = 0;
         m.not_finite = 0;
         m.largest = 0;
     }
+}
+
+/* Where the first of its points is among the cells of the tile; what may be none of it. */
+PLUGMC_FN int corner_of(uint32_t relative)
+{
+    const int x = relative & 255, y = relative >> 8 & 255, z = relative >> 16;
+    return (z * SPME_TILE_Y + y) * PITCH + REACH + x;
 }
 
 /* Keeps a charge that reaches the tile. */
@@ -382,9 +394,30 @@ PLUGMC_FN void keep(spread_memory &m, const spme_record &c, uint32_t offset, con
               z = (offset >> 16) + cell_of(c.z);
     if (x >= width[0] + REACH || y >= width[1] + REACH || z >= width[2] + REACH) return;
     const uint32_t slot = atomicAdd(&m.kept_count, 1u);
+    const uint32_t relative = x | y << 8 | z << 16;
     m.kept[slot] = c;
-    m.relative[slot] = x | y << 8 | z << 16;
+    m.relative[slot] = relative;
+    m.rank[slot] = (uint16_t)atomicAdd(&m.in_bank[corner_of(relative) % BANKS], 1u);
     if (c.charge != c.charge) m.not_finite = 1;
+}
+
+/* Sorts those that are kept by the bank of their first point. All threads add at the same distance
+ * from theirs: from banks that differ to banks that differ. So threads of a warp, which take charges
+ * at equal distances in that order, hardly ever wait for one another. */
+PLUGMC_FN void sort_by_bank(spread_memory &m)
+{
+    const uint32_t lane = threadIdx.x % BANKS, own = m.in_bank[lane];
+    uint32_t until = own;
+    for (int step = 1; step < BANKS; step <<= 1) {
+        uint32_t before = __shfl_up_sync(0xffffffffu, until, step);
+        if (lane >= step) until += before;
+    }
+    for (uint32_t from = threadIdx.x - lane; from < m.kept_count; from += SPME_SPREAD_THREADS) {
+        const uint32_t k = from + lane;
+        const int there = k < m.kept_count, bank = there ? corner_of(m.relative[k]) % BANKS : 0;
+        const uint32_t first = __shfl_sync(0xffffffffu, until - own, bank);
+        if (there) m.order[first + m.rank[k]] = (uint16_t)k;
+    }
 }
 
 /* Adds a charge to the tile: point x - j has the weight M_n(f + j). Magnitudes are rounded up. */
@@ -392,13 +425,13 @@ template <int magnitudes>
 PLUGMC_FN void deposit(integer *cells, const spme_record &c, uint32_t relative, const int width[3],
                        real scale)
 {
-    const int x = relative & 255, y = relative >> 8 & 255, z = relative >> 16;
+    const int y = relative >> 8 & 255, z = relative >> 16;
     real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER];
     splines(fraction_of(c.x), wx);
     splines(fraction_of(c.y), wy);
     splines(fraction_of(c.z), wz);
     const real charge = scale * (magnitudes && c.charge < 0 ? -c.charge : c.charge);
-    integer *corner = cells + (z * SPME_TILE_Y + y) * PITCH + REACH + x;
+    integer *corner = cells + corner_of(relative);
 #pragma unroll UNROLLED
     for (int k = 0; k < SPME_ORDER; k++) {
         if ((unsigned)(z - k) >= (unsigned)width[2]) continue;
@@ -439,9 +472,17 @@ PLUGMC_FN void add_all(const spme_task &t, spread_memory &m, const int width[3],
         for (int b = 0; b < BATCH; b++)
             if (offset[b] != NOWHERE) keep(m, found[b], offset[b], width);
         __syncthreads();
-        for (uint32_t k = threadIdx.x; k < m.kept_count; k += SPME_SPREAD_THREADS)
-            deposit<magnitudes>(m.cells, m.kept[k], m.relative[k], width, scale);
+        sort_by_bank(m);
         __syncthreads();
+        const uint32_t number = m.kept_count, warps = (number + BANKS - 1) / BANKS;
+        for (uint32_t k = threadIdx.x; k < warps * BANKS; k += SPME_SPREAD_THREADS) {
+            const uint32_t at = k % BANKS * warps + k / BANKS;
+            if (at >= number) continue;
+            const uint32_t which = m.order[at];
+            deposit<magnitudes>(m.cells, m.kept[which], m.relative[which], width, scale);
+        }
+        __syncthreads();
+        if (threadIdx.x < BANKS) m.in_bank[threadIdx.x] = 0;
         if (threadIdx.x == 0) m.kept_count = 0;
         __syncthreads();
     }
