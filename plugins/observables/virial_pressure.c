@@ -10,17 +10,35 @@
  * pressure is that of the shifted potential then. What is beyond the cutoff of a homogeneous fluid
  * is a potential of its own (lennard_jones_tail). Hard cores push by their contacts, see
  * hard_pressure. Sums run in a fixed order: the same for any number of threads.
+ *
+ * In a run on a GPU pairs are summed there (virial_pressure.cu), in double precision too, and so are
+ * the sums over whole configurations that can be; positions come to the host only for those that
+ * cannot.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <plugmc/plugin.h>
+
+PLUGMC_EMBED(virial_kernel, PLUGMC_KERNEL_FILE);
+
+enum { THREADS = 128 }; /* VIRIAL_THREADS of the kernel */
 
 /* Particles sorted by cell, one walker at a time. */
 typedef struct sorted_particles {
     double *x, *y, *z, *charge, *diameter; /* [particles] */
     int32_t *species;                      /* [particles] */
 } sorted_particles;
+
+/* What the sums over pairs on a GPU need. */
+typedef struct pair_virials {
+    plugmc_kernel *kernel;               /* NULL: they are not made there */
+    plugmc_device_pointer species, sums; /* [particles] uint16_t; as `host` */
+    uint32_t blocks;
+    double range;    /* length, of all pairs */
+    double *host;    /* [walkers][blocks][3] kT */
+} pair_virials;
 
 typedef struct virial_pressure {
     char none; /* no parameters */
@@ -32,6 +50,10 @@ typedef struct virial_pressure {
     double (*share)[3]; /* [particles] kT: virial of a particle's pairs with those after it */
     double (*virial)[3]; /* [walkers] kT */
     char unit[16];
+
+    pair_virials device_pairs;
+    plugmc_device_pointer found; /* [walkers][3] kT: virials of sums that are made on the GPU */
+    double *positions;            /* [walkers][particles][3]: from a GPU, for the host */
 } virial_pressure;
 
 /* ---- Pairs of one walker --------------------------------------------------------------------- */
@@ -118,19 +140,87 @@ static int add_pairs(const virial_pressure *v, const plugmc_view *view, const pl
 
 /* ---- All walkers ----------------------------------------------------------------------------- */
 
+/* The view of the run, and one on the host if that is another and somebody needs it. */
+typedef struct views {
+    const plugmc_view *given, *on_host;
+} views;
+
+static int add_pairs_on_device(const virial_pressure *v, const plugmc_host *host,
+                               const plugmc_view *view)
+{
+    const pair_virials *p = &v->device_pairs;
+    const size_t rows = (size_t)v->system->walkers * p->blocks;
+    plugmc_cells cells = {.size = sizeof cells};
+    int code = view->cells(view, p->range, &cells);
+    if (code) return code;
+    plugmc_device_pointer species = p->species, sums = p->sums;
+    uint32_t particles = (uint32_t)v->system->particles;
+    code = host->gpu->launch(host->context, p->kernel,
+                             (uint32_t[3]){p->blocks, (uint32_t)v->system->walkers, 1},
+                             (uint32_t[3]){THREADS, 1, 1}, 0,
+                             (void *[]){&cells.positions, &cells.order, &cells.start, &species,
+                                        &particles, &cells.count[0], &cells.count[1],
+                                        &cells.count[2], &sums});
+    if (!code) code = host->gpu->download(host->context, p->host, sums, 3 * rows * sizeof *p->host);
+    for (size_t k = 0; k < rows && !code; k++)
+        for (int d = 0; d < 3; d++) v->virial[k / p->blocks][d] += p->host[3 * k + d];
+    return code;
+}
+
+static int add_total(const virial_pressure *v, const plugmc_host *host, const views *views,
+                     const plugmc_term *term)
+{
+    const plugmc_total *total = term->plugin->potential->total;
+    plugmc_total_request request = {
+        .size = sizeof request, .view = views->on_host, .virial = v->virial[0]};
+    if (!views->given->on_device || !total->on_device)
+        return total->energy(term->instance, &request);
+    const size_t bytes = (size_t)v->system->walkers * sizeof *v->virial;
+    double(*found)[3] = malloc(bytes);
+    if (!found) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for virials");
+    request.view = views->given;
+    request.virial = (double *)(uintptr_t)v->found;
+    int code = host->gpu->fill(host->context, v->found, 0, bytes);
+    if (!code) code = total->energy(term->instance, &request);
+    if (!code) code = host->gpu->download(host->context, found, v->found, bytes);
+    for (int32_t w = 0; w < v->system->walkers && !code; w++)
+        for (int d = 0; d < 3; d++) v->virial[w][d] += found[w][d];
+    free(found);
+    return code;
+}
+
+/* A view of the same positions on the host. */
+static int bring_to_host(const virial_pressure *v, const plugmc_host *host, const plugmc_view *view,
+                         plugmc_view *out)
+{
+    const size_t numbers = 3 * (size_t)v->system->walkers * (size_t)v->system->particles;
+    int code = host->gpu->download(host->context, v->positions,
+                                   (plugmc_device_pointer)(uintptr_t)view->positions,
+                                   numbers * sizeof *v->positions);
+    return code ? code : host->view(host->context, v->positions, 0, out);
+}
+
+static int add_all(const virial_pressure *v, const plugmc_host *host, const plugmc_view *view)
+{
+    plugmc_view copy;
+    const views views = {view, v->positions && view->on_device ? &copy : view};
+    const int pairs_there = view->on_device && v->device_pairs.kernel;
+    int code = views.on_host == &copy ? bring_to_host(v, host, view, &copy) : PLUGMC_OK;
+    for (int t = 0; t < v->total_count && !code; t++)
+        code = add_total(v, host, &views, v->totals[t]);
+    if (!code && pairs_there) code = add_pairs_on_device(v, host, view);
+    for (int t = 0; t < v->pair_count && !code && !pairs_there; t++)
+        code = add_pairs(v, views.on_host, v->pairs[t]);
+    return code;
+}
+
 /* values [walkers][1 + dimension]: the mean, then along each axis. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     const virial_pressure *v = instance;
     const plugmc_box *box = &v->system->box;
-    const plugmc_total_request request = {
-        .size = sizeof request, .view = view, .virial = v->virial[0]};
-    int code = PLUGMC_OK;
-    (void)host;
     memset(v->virial, 0, (size_t)v->system->walkers * sizeof *v->virial);
-    for (int t = 0; t < v->total_count && !code; t++)
-        code = v->totals[t]->plugin->potential->total->energy(v->totals[t]->instance, &request);
-    for (int t = 0; t < v->pair_count && !code; t++) code = add_pairs(v, view, v->pairs[t]);
+    const int code = add_all(v, host, view);
     for (int64_t w = 0; w < v->system->walkers && !code; w++) {
         double *row = values + w * (1 + box->dimension);
         row[0] = 0;
@@ -182,6 +272,72 @@ static int sort_terms(virial_pressure *v, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
+/* Whether the pairs that count are those that a fused kernel sums. */
+static int sums_in_kernel(const plugmc_system *system)
+{
+    int pairs = 0;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_potential *p = system->terms[t].plugin->potential;
+        if (!system->terms[t].sampled || !p->pair) continue;
+        if (p->total && !p->total->beside_parts) return 0;
+        pairs++;
+    }
+    return pairs > 0;
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    (void)instance;
+    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "virial_pressure.cu",
+                                .text = virial_kernel, .fuse = PLUGMC_FUSE_SAMPLED,
+                                .double_precision = 1, .contract = 1};
+    return index == 0 && sums_in_kernel(host->system);
+}
+
+static int prepare_pairs(virial_pressure *v, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const plugmc_system *system = v->system;
+    const size_t n = (size_t)system->particles;
+    pair_virials *p = &v->device_pairs;
+    plugmc_kernel_text text;
+    if (!kernel_text(v, host, 0, &text)) return PLUGMC_OK;
+    for (int t = 0; t < v->pair_count; t++)
+        p->range =
+            fmax(p->range, v->pairs[t]->plugin->potential->pair->range(v->pairs[t]->instance));
+    p->range = fmin(p->range, 1e300);
+    p->blocks = (uint32_t)((n + THREADS - 1) / THREADS);
+    const size_t bytes = 3 * (size_t)system->walkers * p->blocks * sizeof *p->host;
+    p->host = host->allocate(host->context, bytes);
+    uint16_t *species = malloc(n * sizeof *species);
+    int code = p->host && species ? PLUGMC_OK
+                                  : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                                               "no memory for the sums of %zu particles", n);
+    for (int32_t s = 0; s < system->species_count && !code; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) species[i] = (uint16_t)s;
+    if (!code) code = gpu->kernel(host->context, &text, "pair_virials", &p->kernel);
+    if (!code) code = gpu->allocate(host->context, bytes, &p->sums);
+    if (!code) code = gpu->allocate(host->context, n * sizeof *species, &p->species);
+    if (!code) code = gpu->upload(host->context, p->species, species, n * sizeof *species);
+    free(species);
+    return code;
+}
+
+static int prepare_device(virial_pressure *v, const plugmc_host *host)
+{
+    const size_t walkers = (size_t)v->system->walkers;
+    int code = host->gpu->allocate(host->context, walkers * sizeof *v->virial, &v->found);
+    if (!code) code = prepare_pairs(v, host);
+    int on_host = v->pair_count > 0 && !v->device_pairs.kernel;
+    for (int t = 0; t < v->total_count; t++)
+        on_host |= !v->totals[t]->plugin->potential->total->on_device;
+    if (code || !on_host) return code;
+    v->positions = host->allocate(host->context, 3 * walkers * (size_t)v->system->particles *
+                                                     sizeof *v->positions);
+    return v->positions ? PLUGMC_OK
+                        : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
     virial_pressure *v = instance;
@@ -202,12 +358,13 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!column || !v->sorted.species || !v->share || !v->virial || !v->pairs || !v->totals)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
     strcpy(v->unit, system->box.dimension == 2 ? "length^-2" : "length^-3");
-    return sort_terms(v, host);
+    int code = sort_terms(v, host);
+    return code || !host->gpu ? code : prepare_device(v, host);
 }
 
 static const plugmc_observable observable = {
     .size = sizeof observable,
-    .on_device = 0, /* potentials are evaluated on the host */
+    .on_device = 1,
     .quantity = quantity,
     .measure = measure,
 };
@@ -216,4 +373,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "virial_pressure",
               .summary = "pressure from the forces of all sampled potentials",
               .reference = "Allen, Tildesley, Computer Simulation of Liquids, section 2.4",
               .instance_size = sizeof(virial_pressure), .observable = &observable,
-              .prepare = prepare)
+              .prepare = prepare, .kernel_text = kernel_text)

@@ -1,6 +1,6 @@
 /* Sums over pairs on a GPU: the histograms of rdf, charge_density and dressed_ion against those of
- * the CPU, to the count; energies to rounding. And a million ions: both ways of counting give the
- * same, and how long it all takes. Skipped without a GPU. */
+ * the CPU, to the count; energies and virials to rounding. And a million ions: both ways of counting
+ * give the same, and how long it all takes. Skipped without a GPU. */
 #include "testing.h"
 
 #include "place.h"
@@ -186,6 +186,45 @@ static void energies_are_those_of_the_cpu(void **state)
         }
 }
 
+/* ---- Virials --------------------------------------------------------------------------------- */
+
+/* Two terms with a range, one without; few and many cells. */
+static void virials_are_those_of_the_cpu(void **state)
+{
+    (void)state;
+    static const int64_t counts[][2] = {{3, 2}, {100, 157}, {1000, 3001}};
+    static const shape boxes[] = {BRICK, RECTANGLE, OBLIQUE};
+    for (int shape = 0; shape < 3; shape++)
+        for (int n = 0; n < 3; n++) {
+            double *values[3];
+            size_t width = 0;
+            for (int run = 0; run < 3; run++) { /* CPU, GPU, GPU again */
+                static setup s;
+                begin(&s, boxes[shape], counts[n][0], counts[n][1], 2);
+                bench_potential(&s.b, "yukawa", "bjerrum_length=2 kappa=0.4 cutoff=4");
+                bench_potential(&s.b, "born_mayer", "a=10 b=3 sigma=1 cutoff=5");
+                if (boxes[shape] != OBLIQUE)
+                    bench_potential(&s.b, "coulomb", "bjerrum_length=7.117 minimum_image=yes");
+                for (int t = 0; t < s.b.system.term_count; t++) {
+                    const plugmc_term *term = &s.b.terms[t];
+                    if (!term->plugin->configure) continue;
+                    bench_expect(&s.b, term->plugin->configure(term->instance, &s.b.host));
+                }
+                double *positions = place_ions(&s.b);
+                start(&s, "virial_pressure", "", positions, run > 0);
+                values[run] = measure(&s);
+                width = (size_t)(s.width * s.b.system.walkers);
+                finish(&s);
+                free(positions);
+            }
+            assert_int_equal(width, boxes[shape] == RECTANGLE ? 2 * 3 : 2 * 4);
+            for (size_t i = 0; i < width; i++)
+                assert_close(values[1][i], values[0][i], 1e-11, 1e-11);
+            assert_memory_equal(values[1], values[2], width * sizeof(double));
+            for (int run = 0; run < 3; run++) free(values[run]);
+        }
+}
+
 /* ---- A million ions -------------------------------------------------------------------------- */
 
 static double time_of(setup *s, const char *name, const char *settings, const double *positions,
@@ -239,4 +278,5 @@ static void a_million_ions(void **state)
 
 GPU_TEST_MAIN(cmocka_unit_test(histograms_are_those_of_the_cpu),
               cmocka_unit_test(energies_are_those_of_the_cpu),
+              cmocka_unit_test(virials_are_those_of_the_cpu),
               cmocka_unit_test(a_million_ions))

@@ -1,0 +1,85 @@
+/* virial_pressure.cu: the virial of all pairs of a configuration, in double precision, from
+ * particles sorted by cell. Each pair is met once, by the one of the two that comes first; what a
+ * thread adds up and the order of it depend on the configuration alone, and the sums of the blocks
+ * are added on the host: the same on every GPU.
+ */
+enum { VIRIAL_THREADS = 128 };
+
+/* Cells around `cell` in one direction, each once. */
+PLUGMC_FN int cells_along(int32_t cell, int32_t count, int32_t out[3])
+{
+    const int number = count < 3 ? count : 3;
+    for (int n = 0; n < number; n++) out[n] = count < 3 ? n : (cell + n + count - 1) % count;
+    return number;
+}
+
+/* A number of the grid of cells that particle k lies in: the last one that starts at or before k. */
+PLUGMC_FN int32_t cell_of(const uint32_t *start, int32_t cells, uint32_t k)
+{
+    int32_t low = 0, high = cells;
+    while (high - low > 1) {
+        const int32_t middle = low + (high - low) / 2;
+        if (start[middle] <= k)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Sum over the threads of a block, known to thread 0; always in the same order. */
+PLUGMC_FN double sum_of_block(double *shared, double value)
+{
+    __syncthreads();
+    shared[threadIdx.x] = value;
+    for (int half = VIRIAL_THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
+    }
+    return shared[0];
+}
+
+/* x: particles; y: walkers. positions, order and start as in plugmc_cells, of count_x, count_y,
+ * count_z cells.
+ *   species [particles]
+ *   sums    [walkers][blocks][3]   out, kT: -s_d du/ds_d of the pairs of a block */
+extern "C" __global__ void pair_virials(const double *positions, const uint32_t *order,
+                                        const uint32_t *start, const uint16_t *species,
+                                        uint32_t particles, int32_t count_x, int32_t count_y,
+                                        int32_t count_z, double *sums)
+{
+    __shared__ double shared[VIRIAL_THREADS];
+    const uint32_t k = blockIdx.x * VIRIAL_THREADS + threadIdx.x;
+    const int32_t cells = count_x * count_y * count_z;
+    double virial[3] = {0, 0, 0};
+    positions += (uint64_t)blockIdx.y * particles * 3;
+    order += (uint64_t)blockIdx.y * particles;
+    start += (uint64_t)blockIdx.y * (cells + 1);
+    if (k < particles) {
+        const double *own = positions + 3 * (uint64_t)k;
+        const plugmc_site a = plugmc_site_of_species(species[order[k]]);
+        const int32_t cell = cell_of(start, cells, k);
+        int32_t x[3], y[3], z[3];
+        const int nx = cells_along(cell % count_x, count_x, x);
+        const int ny = cells_along(cell / count_x % count_y, count_y, y);
+        const int nz = cells_along(cell / count_x / count_y, count_z, z);
+        for (int n = 0; n < nx * ny * nz; n++) {
+            const int32_t c = (z[n / (nx * ny)] * count_y + y[n / nx % ny]) * count_x + x[n % nx];
+            for (uint32_t j = start[c] > k ? start[c] : k + 1; j < start[c + 1]; j++) {
+                const double *r = positions + 3 * (uint64_t)j;
+                const plugmc_separation s =
+                    plugmc_separated(own[0] - r[0], own[1] - r[1], own[2] - r[2]);
+                real energy, first, second;
+                plugmc_pair_derivatives(s, a, plugmc_site_of_species(species[order[j]]), &energy,
+                                        &first, &second);
+                virial[0] -= first * s.x * s.x;
+                virial[1] -= first * s.y * s.y;
+                virial[2] -= first * s.z * s.z;
+            }
+        }
+    }
+    for (int d = 0; d < 3; d++) {
+        const double total = sum_of_block(shared, virial[d]);
+        if (threadIdx.x == 0) sums[((uint64_t)blockIdx.y * gridDim.x + blockIdx.x) * 3 + d] = total;
+    }
+}
