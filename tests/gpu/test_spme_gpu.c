@@ -235,6 +235,40 @@ static void a_recorded_evaluation_is_the_same_each_time(void **state)
     }
 }
 
+/* By the observable, which takes the forces from where the positions are. */
+static void the_net_force_is_that_of_the_cpu(void **state)
+{
+    (void)state;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/net_force.so", TEST_PLUGINS);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) fail_msg("%s", dlerror());
+    const plugmc_plugin *plugin = ((plugmc_entry *)dlsym(handle, "plugmc_plugin_entry"))();
+    for (int balanced = 0; balanced < 2; balanced++) {
+        spme_system s;
+        charges c = gas(16, 18, 20, 200, 2);
+        begin(&s, c, balanced ? USUAL "grid = 16\nprecision = double\nbalance_forces = yes\n"
+                              : USUAL "grid = 16\nprecision = double\n");
+        s.term.sampled = 1;
+        void *instance = s.host.allocate(s.host.context, plugin->instance_size);
+        plugmc_device_pointer in = memory(&s, force_bytes(&s));
+        plugmc_view here, there;
+        double values[2][8];
+        assert_int_equal(plugin->prepare(instance, &s.host), PLUGMC_OK);
+        assert_int_equal(s.host.gpu->upload(s.host.context, in, c.positions, force_bytes(&s)), 0);
+        s.host.view(s.host.context, c.positions, 0, &here);
+        s.host.view(s.host.context, (const double *)(uintptr_t)in, 1, &there);
+        assert_int_equal(plugin->observable->measure(instance, &s.host, &here, values[0]), 0);
+        assert_int_equal(plugin->observable->measure(instance, &s.host, &there, values[1]), 0);
+        printf("net force %.1e, %.1e on the CPU\n", values[1][0], values[0][0]);
+        for (int i = 0; i < 8; i++) assert_close(values[1][i], values[0][i], 1e-8, 1e-12);
+        assert_true(balanced ? values[1][0] < 1e-12 : values[1][0] > 1e-6);
+        s.host.gpu->release(s.host.context, in);
+        spme_end(&s);
+    }
+    dlclose(handle);
+}
+
 /* Without waiting for the device nothing can be said; but nothing looks right either. */
 static void positions_that_are_none_give_nan(void **state)
 {
@@ -274,6 +308,7 @@ int main(void)
         cmocka_unit_test(crowds_are_summed_too),
         cmocka_unit_test(walkers_and_exclusions_agree),
         cmocka_unit_test(a_recorded_evaluation_is_the_same_each_time),
+        cmocka_unit_test(the_net_force_is_that_of_the_cpu),
         cmocka_unit_test(positions_that_are_none_give_nan),
     };
     char why[512], folder[] = "/tmp/plugmc-test-spme-XXXXXX";

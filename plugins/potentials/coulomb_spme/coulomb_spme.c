@@ -13,7 +13,8 @@
  * The pairs are the pair facet of this file, so movers treat them with their other pairs. All the
  * rest is the total facet and comes on top: spme_host.c (FFTW), spme_device.c with coulomb_spme.cu
  * (cuFFT), spme_tune.c (alpha and grid for a tolerance), spme_exclusions.c. The forces are the
- * exact gradient of the energy on the grid; they do not add up to zero exactly, unless asked to.
+ * exact gradient of the energy on the grid; they do not add up to zero exactly, unless asked to
+ * (balance_forces); the observable net_force measures by how much.
  */
 #include <plugmc/potential.h>
 
@@ -215,7 +216,8 @@ static const plugmc_parameter table[] = {
                       "point (Harvey, De Fabritiis 2009)"),
     PLUGMC_CHOICE_KEY(parameters, precision, "single", "single|double", "of the mesh on a GPU"),
     PLUGMC_FLAG_KEY(parameters, balance_forces, "no",
-                    "take the mean force of the mesh, an error, off every particle"),
+                    "take the mean force of the mesh, an error that net_force measures, off every "
+                    "particle"),
     PLUGMC_LIST_KEY(
         parameters, molecule, 0, "", 0, 1e9, "",
         "atoms of each species in a molecule, in the order of the species: these do not "

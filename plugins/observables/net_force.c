@@ -1,0 +1,145 @@
+/* net_force: what the forces of sums over whole configurations add up to. Two particles push each
+ * other by equal amounts, but on a mesh (particle-mesh Ewald) they do so only up to its error, and the
+ * sum of all forces f_i, which should be 0, shows it:
+ *
+ *     net_force = |sum_i f_i| / sqrt(sum_i f_i^2).
+ *
+ * If particles have independent errors, this is about the relative error of the forces. Only sampled
+ * potentials with a total facet are looked at; the forces of pairs add up to 0. In a run on a GPU the
+ * forces are found there, if all those potentials can do that.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <plugmc/plugin.h>
+
+typedef struct net_force {
+    char none; /* no parameters */
+
+    int32_t terms;
+    const plugmc_term **term; /* [terms] */
+    double *forces;           /* [walkers][particles][3] kT/length */
+    double *positions;        /* the same shape: from a GPU, if the host needs them; NULL if not */
+    plugmc_device_pointer on_device; /* forces there; 0: they are not found there */
+} net_force;
+
+static size_t bytes_of_all(const plugmc_system *system)
+{
+    return 3 * (size_t)system->walkers * (size_t)system->particles * sizeof(double);
+}
+
+static int add_terms(const net_force *n, const plugmc_view *view, double *forces)
+{
+    const plugmc_total_request request = {.size = sizeof request, .view = view, .forces = forces};
+    int code = PLUGMC_OK;
+    for (int32_t t = 0; t < n->terms && !code; t++)
+        code = n->term[t]->plugin->potential->total->energy(n->term[t]->instance, &request);
+    return code;
+}
+
+static int forces_on_device(const net_force *n, const plugmc_host *host, const plugmc_view *view)
+{
+    const size_t bytes = bytes_of_all(host->system);
+    int code = host->gpu->fill(host->context, n->on_device, 0, bytes);
+    if (!code) code = add_terms(n, view, (double *)(uintptr_t)n->on_device);
+    return code ? code : host->gpu->download(host->context, n->forces, n->on_device, bytes);
+}
+
+static int forces_on_host(const net_force *n, const plugmc_host *host, const plugmc_view *view)
+{
+    const size_t bytes = bytes_of_all(host->system);
+    plugmc_view copy;
+    int code = PLUGMC_OK;
+    memset(n->forces, 0, bytes);
+    if (view->on_device) {
+        code = host->gpu->download(host->context, n->positions,
+                                   (plugmc_device_pointer)(uintptr_t)view->positions, bytes);
+        if (!code) code = host->view(host->context, n->positions, 0, &copy);
+    }
+    return code ? code : add_terms(n, view->on_device ? &copy : view, n->forces);
+}
+
+/* values [walkers][4]: the ratio, then the mean force on a particle along each axis. */
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    const net_force *n = instance;
+    const int64_t particles = host->system->particles;
+    const int code = view->on_device && n->on_device ? forces_on_device(n, host, view)
+                                                     : forces_on_host(n, host, view);
+    for (int64_t w = 0; w < host->system->walkers && !code; w++) {
+        const double *f = n->forces + 3 * w * particles;
+        double sum[3] = {0, 0, 0}, squares = 0;
+        for (int64_t i = 0; i < 3 * particles; i++) {
+            sum[i % 3] += f[i];
+            squares += f[i] * f[i];
+        }
+        double *row = values + 4 * w;
+        row[0] = squares > 0 ? sqrt((sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / squares)
+                             : 0;
+        for (int d = 0; d < 3; d++) row[1 + d] = sum[d] / (double)particles;
+    }
+    return code;
+}
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    static const plugmc_quantity all[] = {
+        {"net_force", 1, "", "sum of the forces over the root of the sum of their squares", NULL,
+         NULL},
+        {"mean_force_x", 1, "kT/length", "mean force on a particle along x", NULL, NULL},
+        {"mean_force_y", 1, "kT/length", "along y", NULL, NULL},
+        {"mean_force_z", 1, "kT/length", "along z", NULL, NULL}};
+    (void)instance;
+    if (index >= PLUGMC_COUNT(all)) return 0;
+    *out = all[index];
+    return 1;
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+/* Returns whether all of them can be asked on a GPU. */
+static int find_terms(net_force *n, const plugmc_system *system)
+{
+    int on_device = 1;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_total *total = system->terms[t].plugin->potential->total;
+        if (!system->terms[t].sampled || !total) continue;
+        n->term[n->terms++] = &system->terms[t];
+        on_device &= total->on_device;
+    }
+    return on_device;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    net_force *n = instance;
+    const plugmc_system *system = host->system;
+    const size_t bytes = bytes_of_all(system);
+    n->term = host->allocate(host->context, (size_t)(system->term_count + 1) * sizeof *n->term);
+    n->forces = host->allocate(host->context, bytes);
+    if (!n->term || !n->forces)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld forces",
+                          (long long)system->particles);
+    const int on_device = find_terms(n, system);
+    if (n->terms == 0)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "no potential of this run is a sum over whole configurations: the forces "
+                          "of pairs add up to nothing");
+    if (!host->gpu) return PLUGMC_OK;
+    if (on_device) return host->gpu->allocate(host->context, bytes, &n->on_device);
+    n->positions = host->allocate(host->context, bytes);
+    return n->positions ? PLUGMC_OK
+                        : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
+}
+
+static const plugmc_observable observable = {
+    .size = sizeof observable,
+    .on_device = 1,
+    .quantity = quantity,
+    .measure = measure,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "net_force",
+              .summary = "what the forces of a mesh add up to: an error that shows itself",
+              .reference = "", .instance_size = sizeof(net_force), .observable = &observable,
+              .prepare = prepare)
