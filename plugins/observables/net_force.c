@@ -1,12 +1,12 @@
 /* net_force: what the forces of sums over whole configurations add up to. Two particles push each
- * other by equal amounts, but on a mesh (particle-mesh Ewald) they do so only up to its error, and the
- * sum of all forces f_i, which should be 0, shows it:
+ * other by equal amounts, but on a mesh (particle-mesh Ewald) they do so only up to its error, and
+ * the sum of all forces f_i, which should be 0, shows it:
  *
  *     net_force = |sum_i f_i| / sqrt(sum_i f_i^2).
  *
- * If particles have independent errors, this is about the relative error of the forces. Only sampled
- * potentials with a total facet are looked at; the forces of pairs add up to 0. In a run on a GPU the
- * forces are found there, if all those potentials can do that.
+ * If particles have independent errors, this is about the relative error of the forces. Only
+ * sampled potentials with a total facet are looked at; the forces of pairs add up to 0. In a run on
+ * a GPU the forces are found there, if all those potentials can do that.
  */
 #include <math.h>
 #include <string.h>

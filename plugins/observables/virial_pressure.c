@@ -11,9 +11,9 @@
  * is a potential of its own (lennard_jones_tail). Hard cores push by their contacts, see
  * hard_pressure. Sums run in a fixed order: the same for any number of threads.
  *
- * In a run on a GPU pairs are summed there (virial_pressure.cu), in double precision too, and so are
- * the sums over whole configurations that can be; positions come to the host only for those that
- * cannot.
+ * In a run on a GPU pairs are summed there (virial_pressure.cu), in double precision too, and so
+ * are the sums over whole configurations that can be; positions come to the host only for those
+ * that cannot.
  */
 #include <math.h>
 #include <stdlib.h>

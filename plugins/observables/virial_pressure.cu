@@ -13,7 +13,7 @@ PLUGMC_FN int cells_along(int32_t cell, int32_t count, int32_t out[3])
     return number;
 }
 
-/* A number of the grid of cells that particle k lies in: the last one that starts at or before k. */
+/* The cell that particle k lies in: the last one that starts at or before k. */
 PLUGMC_FN int32_t cell_of(const uint32_t *start, int32_t cells, uint32_t k)
 {
     int32_t low = 0, high = cells;

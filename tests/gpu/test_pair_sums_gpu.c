@@ -1,6 +1,6 @@
 /* Sums over pairs on a GPU: the histograms of rdf, charge_density and dressed_ion against those of
- * the CPU, to the count; energies and virials to rounding. And a million ions: both ways of counting
- * give the same, and how long it all takes. Skipped without a GPU. */
+ * the CPU, to the count; energies and virials to rounding. And a million ions: both ways of
+ * counting give the same, and how long it all takes. Skipped without a GPU. */
 #include "testing.h"
 
 #include "place.h"

@@ -151,8 +151,8 @@ PLUGMC_FN real plugmc_erfc_double(real s)
     return plugmc_fma(p, s, (real)0.358002302362779892);
 }
 
-/* erfc(alpha r) / r, the potential of a charge in a Gaussian cloud of the opposite one, from r^2; and
- * exp(-(alpha r)^2) and 1 / r, which its derivatives need. To the precision of real as long as
+/* erfc(alpha r) / r, the potential of a charge in a Gaussian cloud of the opposite one, from r^2;
+ * and exp(-(alpha r)^2) and 1 / r, which its derivatives need. To the precision of real as long as
  * alpha r <= 8. One division for all quotients. */
 PLUGMC_FN real plugmc_screened(real alpha, real r2, real *gauss, real *over)
 {

@@ -91,8 +91,8 @@ template <> struct precision<4> {
     typedef int integer;
     typedef unsigned int fixed;
     enum { FRACTION = 28 };
-    /* a b rounded to an integer, if that is below `each`: in the last bits of 3 * 2^22 + a b.
-     * Conversions have a quarter of the rate of additions or less. */
+    /* a b rounded to an integer, if that is below `each`: the last bits of 3 * 2^22 + a b. The
+     * processor converts numbers at a fraction of the rate at which it adds them. */
     static __device__ __forceinline__ int product(float a, float b)
     {
         return __float_as_int(fmaf(a, b, 12582912.0f)) - 0x4b400000;
@@ -292,13 +292,13 @@ extern "C" __global__ void __launch_bounds__(SPME_BIN_THREADS)
 /* ---- Spreading --------------------------------------------------------------------------- */
 
 enum {
-    PITCH = SPME_TILE_X + 2 * REACH, /* of rows of a tile, with what falls beside it: branches for
-                                        that took longer than it does */
+    PITCH = SPME_TILE_X + 2 * REACH, /* of rows of a tile, with room for what falls beside it: each
+                                        addition would need a branch else */
     CELLS = PITCH * SPME_TILE_Y * SPME_TILE_Z,
     MOST_SOURCES = 27,
     BATCH = SINGLE ? 4 : 2, /* records that a thread looks at before any is added */
     MOST_KEPT = BATCH * SPME_SPREAD_THREADS,
-    CROWD = 2048, /* charges near a tile: with more the unit would cost digits of single precision */
+    CROWD = 2048, /* charges near a tile; with more the unit costs digits of single precision */
     NOWHERE = 255,
     BANKS = 32 /* of shared memory; one for each thread of a warp */
 };
@@ -402,8 +402,8 @@ PLUGMC_FN void keep(spread_memory &m, const spme_record &c, uint32_t offset, con
 }
 
 /* Sorts those that are kept by the bank of their first point. All threads add at the same distance
- * from theirs: from banks that differ to banks that differ. So threads of a warp, which take charges
- * at equal distances in that order, hardly ever wait for one another. */
+ * from theirs: from banks that differ to banks that differ. So threads of a warp, which take
+ * charges at equal distances in that order, seldom wait for one another. */
 PLUGMC_FN void sort_by_bank(spread_memory &m)
 {
     const uint32_t lane = threadIdx.x % BANKS, own = m.in_bank[lane];
@@ -488,11 +488,12 @@ PLUGMC_FN void add_all(const spme_task &t, spread_memory &m, const int width[3],
     }
 }
 
-/* Units of the sums per charge, such that neither one product nor the sum of `number` of them, whose
- * magnitudes add up to `bound`, is too large. */
+/* Units of the sums per charge, such that neither one product nor the sum of `number` of them,
+ * whose magnitudes add up to `bound`, is too large. */
 PLUGMC_FN real scale_of(const spme_task &t, double bound, double number)
 {
-    const double for_sum = (exact::most() - 2 * number) / bound, for_each = exact::each() / t.largest;
+    const double for_sum = (exact::most() - 2 * number) / bound,
+                 for_each = exact::each() / t.largest;
     return (real)((1 - 1e-6) * (for_sum < for_each ? for_sum : for_each));
 }
 
@@ -590,9 +591,8 @@ PLUGMC_FN void empty_bins(const spme_task &t, uint32_t w, uint32_t thread, uint3
 }
 #endif
 
-/* x: solve_blocks; y: walkers. Multiplies by G if forces are wanted. A thread takes waves of one x,
- * whose number is the smaller one; the others follow at distances of so many rows that the threads
- * together leave nothing out. */
+/* x: solve_blocks; y: walkers. Multiplies by G if forces are wanted. A thread keeps to one x and
+ * goes through the rows in steps of as many as all threads take at once. */
 extern "C" __global__ void __launch_bounds__(SPME_SOLVE_THREADS)
     solve(const __grid_constant__ spme_task t)
 {
@@ -670,7 +670,7 @@ PLUGMC_FN void add_force(const spme_task &t, uint64_t at, double charge, real x,
 
 #if !SPME_GATHERED
 enum {
-    VECTOR = SINGLE && SPME_X % 4 == 0 ? 4 : SPME_X % 2 == 0 ? 2 : 1, /* points that are read at once */
+    VECTOR = SINGLE && SPME_X % 4 == 0 ? 4 : SPME_X % 2 == 0 ? 2 : 1, /* points read at once */
     LEAD = (REACH + VECTOR - 1) / VECTOR * VECTOR,
     EDGE_X = SPME_TILE_X + LEAD,
     EDGE_Y = SPME_TILE_Y + REACH,
