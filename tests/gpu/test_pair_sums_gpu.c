@@ -211,10 +211,10 @@ static void virials_are_those_of_the_cpu(void **state)
                     bench_expect(&s.b, term->plugin->configure(term->instance, &s.b.host));
                 }
                 double *positions = place_ions(&s.b);
-                start(&s, "virial_pressure", "", positions, run > 0);
+                start_observable(&s, "virial_pressure", "", positions, run > 0);
                 values[run] = measure(&s);
                 width = (size_t)(s.width * s.b.system.walkers);
-                finish(&s);
+                finish_observable(&s);
                 free(positions);
             }
             assert_int_equal(width, boxes[shape] == RECTANGLE ? 2 * 3 : 2 * 4);
