@@ -21,8 +21,10 @@
 #define PLUGMC_CONTACTS 1
 
 #define BRUSH_PANEL 128
+#define BRUSH_LAG 1
 #define BRUSH_TEAMS 8
 #define BRUSH_CHUNK 16
+#define BRUSH_SHARED (64 << 10)
 #define BRUSH_STORED float
 #define BRUSH_MARGIN (1 + 0x1p-21) /* on squared contact distances, for rounding */
 

@@ -7,80 +7,10 @@
 #include "forces.h"
 #include "brush.h"
 #include "run/context.h"
+#include "brush_gpu.h"
 
-static gpu *device;
-static report messages;
 static const char *const movers[] = {"brush", "parallel_reduction"};
 enum { MOVERS = 2 };
-
-/* ---- A mover on the GPU ---------------------------------------------------------------------- */
-
-typedef struct place {
-    bench b;
-    plugmc_context context;
-    test_mover mover;
-    plugmc_device_pointer positions;
-} place;
-
-static size_t bytes_of(const bench *b)
-{
-    return (size_t)(3 * b->system.particles * b->system.walkers) * sizeof(double);
-}
-
-/* The bench's own host makes the parameters; from here on the core's does the rest, on the GPU. */
-static void start_mover(place *p, const char *mover, const char *precision, double step)
-{
-    char settings[128];
-    bench *b = &p->b;
-    p->mover.plugin = open_plugin(mover);
-    p->mover.calls = p->mover.plugin->mover;
-    p->mover.instance = bench_allocate(b->host.context, p->mover.plugin->instance_size);
-    snprintf(settings, sizeof settings, "precision=%s step=%.17g refresh=0", precision, step);
-    set_parameters(p->mover.plugin, p->mover.instance, settings);
-    p->context =
-        (plugmc_context){.report = &messages, .gpu = device, .file = "test", .section = "test"};
-    gpu_bind(device, &b->system, &messages);
-    b->host = context_host(&p->context, &b->system);
-    for (int t = 0; t < b->system.term_count; t++) b->terms[t].host = &b->host;
-    bench_expect(b, p->mover.plugin->prepare(p->mover.instance, &b->host));
-}
-
-static void start(place *p, const electrolyte *e, int walkers, const char *mover,
-                  const char *precision, double step)
-{
-    bench *b = &p->b;
-    electrolyte_begin(b, e, walkers, 2);
-    start_mover(p, mover, precision, step);
-    assert_int_equal(b->host.gpu->allocate(b->host.context, bytes_of(b), &p->positions), PLUGMC_OK);
-}
-
-static void finish(place *p)
-{
-    assert_int_equal(p->b.host.gpu->release(p->b.host.context, p->positions), PLUGMC_OK);
-    context_release(&p->context);
-    electrolyte_end(&p->b);
-}
-
-static void fetch(place *p, double *positions)
-{
-    const plugmc_host *host = &p->b.host;
-    bench_expect(&p->b,
-                 p->mover.calls->store(p->mover.instance, host, (double *)(uintptr_t)p->positions));
-    assert_int_equal(host->gpu->download(host->context, positions, p->positions, bytes_of(&p->b)),
-                     PLUGMC_OK);
-}
-
-static plugmc_counts counts_of(place *p)
-{
-    plugmc_counts counts;
-    bench_expect(&p->b, p->mover.calls->counts(p->mover.instance, &p->b.host, &counts, 1));
-    return counts;
-}
-
-static void energy_of(place *p, double *energy)
-{
-    bench_expect(&p->b, p->mover.calls->running_energy(p->mover.instance, &p->b.host, energy));
-}
 
 /* The electrolyte in a sphere with another number of ions at the same density. */
 static electrolyte with_particles(int64_t n)
@@ -170,6 +100,26 @@ static void any_number_of_particles_and_walkers_will_do(void **state)
     }
     const electrolyte small = with_particles(33); /* more walkers than multiprocessors */
     is_serial(&small, 300, 20);
+}
+
+/* Lanes without a particle have their places at the origin. */
+static void a_particle_at_the_origin_meets_nobody_there(void **state)
+{
+    (void)state;
+    const electrolyte e = with_particles(33);
+    for (int m = 0; m < MOVERS; m++)
+        for (int k = 0; k < 2; k++) {
+            static place gpu;
+            start(&gpu, &e, 1, movers[m], k ? "double" : "single", e.step);
+            double *x = random_places(&gpu.b), shift[3];
+            memcpy(shift, &x[3 * 20], sizeof shift);
+            for (int64_t i = 0; i < 3 * gpu.b.system.particles; i++) x[i] -= shift[i % 3];
+            mover_load(&gpu.b, &gpu.mover, x);
+            mover_sweep(&gpu.b, &gpu.mover, 0, 1);
+            assert_int_equal(counts_of(&gpu).trials, gpu.b.system.particles);
+            free(x);
+            finish(&gpu);
+        }
 }
 
 /* ---- Single precision ------------------------------------------------------------------------ */
@@ -500,6 +450,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decisions_are_those_of_serial),
         cmocka_unit_test(any_number_of_particles_and_walkers_will_do),
+        cmocka_unit_test(a_particle_at_the_origin_meets_nobody_there),
         cmocka_unit_test(single_precision_decides_like_double),
         cmocka_unit_test(hard_cores_hold_in_double_precision),
         cmocka_unit_test(the_chain_does_not_depend_on_the_number_of_blocks),

@@ -30,8 +30,8 @@ PLUGMC_EMBED(sweep_text, PLUGMC_KERNEL_FILE);
 PLUGMC_EMBED(energy_text, BRUSH_ENERGY_FILE);
 
 /* Geometry of the kernels, see brush.cu. */
-enum { PANEL = 128, TEAMS = 8, CHUNK = 16, BLOCK = PANEL * TEAMS, TILE = BLOCK, ROW = 32 };
-enum { LONGEST_INTERVAL = 4096, RECORDED = 16 };
+enum { CHUNK = 16, BLOCK = 1024, TILE = BLOCK, ROW = 32, LAGGING = 128 };
+enum { LONGEST_INTERVAL = 4096, RECORDED = 16, MANY = 65536 };
 
 static const device_text texts[TEXTS] = {
     [TEXT_PROPOSE] = {"brush propose.cu", {state_text, trial_text, propose_text}, 1, 0},
@@ -51,12 +51,25 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
 
 /* ---- On the GPU ------------------------------------------------------------------------------ */
 
-static uint32_t shared_bytes(const sequential *me)
+/* Particles of a panel. Short panels leave less to the decider, which bounds small systems; with
+ * long ones workers do more with a place that they have fetched. The chain is the same. */
+static int panel_of(const sequential *me, const plugmc_system *system)
 {
-    const size_t place = 4 * me->real_size, ring = 4 * PANEL;
-    const size_t desk =
-        ring * (2 * place + 16 + 2 * 8 + 4) + 3 * ROW * (ROW + 1) * 2 * me->real_size + 64;
-    return (uint32_t)(TILE * place > desk ? TILE * place : desk);
+    return me->precision == SINGLE && system->particles >= MANY ? LAGGING : LAGGING / 2;
+}
+
+/* Bytes of brush_desk in brush.cu, which checks it; and those of a tile of places. */
+#define DESK(panel, size) (4 * (panel) * (8 * (size) + 36) + 4 * ROW * (ROW + 1) * (size) + \
+                           ROW * (size) + 32)
+#define PLACES(size) (TILE * 4 * (size))
+_Static_assert(DESK(LAGGING / 2, sizeof(double)) + 64 <= 64 << 10,
+               "short panels fit into the shared memory of any GPU");
+
+static int shared_bytes(const sequential *me, const plugmc_system *system)
+{
+    const int size = me->precision == SINGLE ? sizeof(float) : sizeof(double);
+    const int desk = DESK(panel_of(me, system), size), places = PLACES(size);
+    return desk > places ? desk : places;
 }
 
 static int launch_sweep(sequential *me, const plugmc_host *host)
@@ -65,7 +78,8 @@ static int launch_sweep(sequential *me, const plugmc_host *host)
     const uint32_t block[3] = {BLOCK, 1, 1};
     void *arguments[] = {&me->d};
     TRY(sequential_propose(me, host));
-    return host->gpu->launch(host->context, me->k_sweep, grid, block, shared_bytes(me), arguments);
+    return host->gpu->launch(host->context, me->k_sweep, grid, block,
+                             (uint32_t)shared_bytes(me, me->system), arguments);
 }
 
 static int sweep_on_device(sequential *me, const plugmc_host *host, uint64_t first, uint64_t n)
@@ -88,22 +102,25 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 {
     sequential *me = instance;
     if (!me->define_count) {
-        sequential_define(me, "BRUSH_PANEL", PANEL);
-        sequential_define(me, "BRUSH_TEAMS", TEAMS);
+        const int panel = panel_of(me, host->system);
+        sequential_define(me, "BRUSH_PANEL", panel);
+        sequential_define(me, "BRUSH_LAG", LAGGING / panel);
+        sequential_define(me, "BRUSH_TEAMS", BLOCK / panel);
         sequential_define(me, "BRUSH_CHUNK", CHUNK);
+        sequential_define(me, "BRUSH_SHARED", shared_bytes(me, host->system));
     }
     return sequential_kernel_text(me, host, texts, index, out);
 }
 
 static int prepare_on_device(sequential *me, const plugmc_host *host)
 {
-    const int32_t n = (int32_t)me->system->particles;
+    const int32_t n = (int32_t)me->system->particles, panel = panel_of(me, me->system);
     device_state *d = &me->d;
     plugmc_kernel_text text;
     if (!kernel_text(me, host, TEXT_SWEEP, &text))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
     TRY(host->gpu->kernel(host->context, &text, "brush_sweep", &me->k_sweep));
-    d->panels = (n + PANEL - 1) / PANEL;
+    d->panels = (n + panel - 1) / panel;
     d->interval = (n / 64 + TILE - 1) / TILE * TILE;
     if (d->interval < TILE) d->interval = TILE;
     if (d->interval > LONGEST_INTERVAL) d->interval = LONGEST_INTERVAL;

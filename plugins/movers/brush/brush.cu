@@ -7,22 +7,25 @@
  *     change_i = sum_{j<i} c(i, x'_j) + sum_{j>i} c(i, x_j),   c(i, y) = u(x~_i - y) - u(x_i - y)
  *
  * Nearly all of these terms are known long before i is decided. Particles are cut into panels of
- * BRUSH_PANEL. For panel g the terms of all j but those in panels g - 1 and g (below i) are summed
- * by the workers, one task for a range of j; the terms of j in panels g - 1 and g, which are
- * decided last, by the decider. There is one decider a walker, a block that goes through the panels
- * in rows of 32: a warp decides a row, one particle a lane, with the changes that one of them makes
- * to the others worked out beforehand for both outcomes, so that a decision costs an addition, a
- * comparison and a broadcast. The other warps of the block meanwhile add the terms of the row
- * before to the particles up to the end of the next panel.
+ * BRUSH_PANEL. For panel g the terms of all j but those in panels g - BRUSH_LAG to g (below i) are
+ * summed by the workers, one task for a range of j; the terms of these last ones by the decider.
+ * There is one decider a walker, a block that goes through the panels in rows of 32: a warp decides
+ * a row, one particle a lane, with the changes that one of them makes to the others worked out
+ * beforehand for both outcomes, so that a decision costs an addition, a comparison and a broadcast.
+ * The other warps of the block meanwhile add the terms of the row before to the particles that the
+ * workers leave to them.
  *
  * Who waits for whom. Blocks take their walker and role, and workers their tasks, from counters, so
  * the first blocks that run are deciders and their workers, and a task waits only for decisions
  * that depend on tasks with smaller numbers, which somebody is working on: no deadlock, in whatever
- * order the hardware starts blocks, as long as two run at the same time.
+ * order the hardware starts blocks, as long as two run at the same time. From the moment a row is
+ * known until the decider needs what the workers make of it, BRUSH_LAG panels are decided: time
+ * enough for the news to get there and back.
  *
  * Sums. Terms are summed in real over BRUSH_CHUNK consecutive j (aligned; one species), then in
- * fixed point (2^-32 kT), where the order does not matter: the chain is the same whatever the
- * number of blocks, the length of tasks and the GPU. Within a row sums are in double, in order.
+ * fixed point, where the order does not matter: the chain is the same whatever the
+ * number of blocks, the length of tasks and panels, and the GPU. Terms of a row for itself and for
+ * the next one are summed in real, in an order of their own.
  *
  * BRUSH_PANEL threads make a team, one particle each; a block has BRUSH_TEAMS.
  */
@@ -30,9 +33,7 @@
 #define BRUSH_BLOCK (BRUSH_PANEL * BRUSH_TEAMS)
 #define BRUSH_TILE BRUSH_BLOCK /* places in shared memory at a time */
 #define BRUSH_RING (4 * BRUSH_PANEL)
-#define BRUSH_NEAR 4       /* places a thread has of the row before its own */
-#define BRUSH_NEAR_WARPS 8 /* threads for all of them: BRUSH_ROW * BRUSH_ROW / BRUSH_NEAR */
-#define BRUSH_FAR_WARPS (BRUSH_WARPS * 3 / 8)
+#define BRUSH_NEAR 4 /* places a thread has of the row before its own */
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
@@ -79,22 +80,30 @@ PLUGMC_FN brush_place brush_read_place(const brush_place *from)
     return p;
 }
 
-PLUGMC_FN unsigned brush_read(const unsigned *from)
+/* Counters. What was written before one is released is seen by whoever acquires it; of a block's
+ * other threads, what a barrier has ordered before or after. */
+PLUGMC_FN unsigned brush_acquire(const unsigned *from)
 {
-    return *(const volatile unsigned *)from;
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+    return value;
+}
+
+PLUGMC_FN void brush_release(unsigned *to, unsigned value)
+{
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+
+PLUGMC_FN void brush_release_one_more(unsigned *to)
+{
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(to) : "memory");
 }
 
 /* Waits until *counter is at least `least`; the whole block calls it. */
 PLUGMC_FN void brush_wait(const unsigned *counter, unsigned least)
 {
-    if (threadIdx.x == 0) {
-        while (brush_read(counter) < least) {
-#if __CUDA_ARCH__ >= 700
-            __nanosleep(20);
-#endif
-        }
-        __threadfence();
-    }
+    if (threadIdx.x == 0)
+        while (brush_acquire(counter) < least) __nanosleep(20);
     __syncthreads();
 }
 
@@ -113,6 +122,7 @@ PLUGMC_FN void brush_range(const brush_state *s, int w, int g, int begin, int en
     probe.site = plugmc_site_of_species((int)probe.old.species);
     /* j > i only where the range reaches into the panel itself */
     const int above = begin >= g * BRUSH_PANEL && begin < (g + 1) * BRUSH_PANEL ? i : -1;
+    const int most = i < s->particles ? (end < s->particles ? end : s->particles) : 0;
     long long sum = 0;
     int overlaps = 0;
 
@@ -125,9 +135,8 @@ PLUGMC_FN void brush_range(const brush_state *s, int w, int g, int begin, int en
         /* teams take chunks in turn, so that a short range is shared too */
 #pragma unroll 1
         for (int q = team * BRUSH_CHUNK; q < BRUSH_TILE; q += BRUSH_CHUNK * BRUSH_TEAMS)
-            if (j0 + q < end && j0 + q < s->particles)
-                sum += brush_chunk_sum(s, &probe, &tile[q], BRUSH_CHUNK, j0 + q,
-                                       end < s->particles ? end : s->particles,
+            if (j0 + q < most)
+                sum += brush_chunk_sum(s, &probe, &tile[q], BRUSH_CHUNK, j0 + q, most,
                                        j0 + q <= above ? above : -1, &overlaps);
         __syncthreads();
     }
@@ -137,14 +146,14 @@ PLUGMC_FN void brush_range(const brush_state *s, int w, int g, int begin, int en
     }
 }
 
-/* Task number `t` of a walker: panel t / (intervals + 2); of its tasks first those of later
- * particles, then those of earlier ones, and last those of panel g - 2, decided last. */
+/* Task number `t` of a walker: panel g = t / (intervals + 2); of its tasks first those of later
+ * particles, then those of earlier ones, and last those of the panel decided last. */
 PLUGMC_FN void brush_task(const brush_state *s, int w, unsigned t, brush_place *tile)
 {
     const int tasks = s->intervals + 2;
     const int g = t / tasks, k = t % tasks;
     const int here = g * BRUSH_PANEL / s->interval, upper = s->intervals - here;
-    const int last = (g - 2) * BRUSH_PANEL; /* first particle of panel g - 2 */
+    const int last = (g - 1 - BRUSH_LAG) * BRUSH_PANEL; /* first particle of the one decided last */
     const int lower = last > 0 ? (last + s->interval - 1) / s->interval : 0;
     int begin = 0, end = 0, panels = 0;
     if (k < upper) {
@@ -154,10 +163,10 @@ PLUGMC_FN void brush_task(const brush_state *s, int w, unsigned t, brush_place *
         begin = (k - upper) * s->interval;
         end = begin + s->interval < last ? begin + s->interval : last;
         panels = end / BRUSH_PANEL;
-    } else if (k == upper + lower && g >= 2) {
+    } else if (k == upper + lower && g > BRUSH_LAG) {
         begin = last;
         end = last + BRUSH_PANEL;
-        panels = g - 1;
+        panels = g - BRUSH_LAG;
     }
     /* what is decided last comes last: workers are many panels ahead of the decider */
     const int early = panels && end - 2 * BRUSH_PANEL > begin ? end - 2 * BRUSH_PANEL : begin;
@@ -167,9 +176,8 @@ PLUGMC_FN void brush_task(const brush_state *s, int w, unsigned t, brush_place *
     }
     if (panels) brush_wait(&s->decided[w], panels);
     if (early < end && early < s->particles) brush_range(s, w, g, early, end, tile);
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) atomicAdd(&s->done[(size_t)w * s->panels + g], 1u);
+    if (threadIdx.x == 0) brush_release_one_more(&s->done[(size_t)w * s->panels + g]);
 }
 
 PLUGMC_FN void brush_work(const brush_state *s, int w, brush_place *tile, unsigned *shared)
@@ -187,27 +195,44 @@ PLUGMC_FN void brush_work(const brush_state *s, int w, brush_place *tile, unsign
 
 /* ---- The decider ----------------------------------------------------------------------------- */
 
+/* Its warps: one decides; those that are near have the row that is decided next; those that are far
+ * the rows behind it, up to where the workers take over; the last ones deal with the rest of the
+ * world; all others work out the triangle of a row. */
+#define BRUSH_WARPS (BRUSH_BLOCK / 32)
+#define BRUSH_NEAR_WARPS (BRUSH_ROW / BRUSH_NEAR)
+#define BRUSH_FAR_WARPS                                                                            \
+    (((BRUSH_LAG + 1) * BRUSH_PANEL - 2 * BRUSH_ROW) / 32 * (BRUSH_ROW / BRUSH_CHUNK))
+#define BRUSH_WORLD_WARPS 4
+#define BRUSH_FIRST_FAR (1 + BRUSH_NEAR_WARPS)
+#define BRUSH_FIRST_TRIANGLE (BRUSH_FIRST_FAR + BRUSH_FAR_WARPS)
+#define BRUSH_FIRST_WORLD (BRUSH_WARPS - BRUSH_WORLD_WARPS)
+#define BRUSH_ROWS (BRUSH_PANEL / BRUSH_ROW) /* of a panel */
+
 /* Both outcomes of j for i in one row. */
 typedef struct __align__(2 * sizeof(real)) brush_outcome {
     real rejected, accepted;
 } brush_outcome;
 
+/* Who of a row was accepted, a bit a particle. */
+typedef struct __align__(16) brush_verdict {
+    unsigned accepted;
+} brush_verdict;
+
 /* A ring of the panels that the decider has to do with. sum: terms of rows that the decider has
- * added; bulk: what the workers have. */
+ * added, but for those of the row just before; bulk: what the workers have. */
 typedef struct brush_desk {
     brush_place old[BRUSH_RING], moved[BRUSH_RING];
     brush_trial trial[BRUSH_RING];
     long long sum[BRUSH_RING], bulk[BRUSH_RING];
     int hit[BRUSH_RING];
-    brush_outcome outcome[3][BRUSH_ROW][BRUSH_ROW + 1]; /* [row % 3][j][i] */
-    unsigned mask[2]; /* [row % 2]: who of the row was accepted */
+    brush_verdict verdict[2];                           /* [row % 2] */
+    brush_outcome outcome[2][BRUSH_ROW][BRUSH_ROW + 1]; /* [row % 2][j][i] */
+    real near[BRUSH_ROW]; /* terms of the row before for the one that is decided */
 } brush_desk;
+static_assert(sizeof(brush_desk) <= BRUSH_SHARED, "brush.c asks for too little shared memory");
 
 /* Where particle i lies in the ring. */
 PLUGMC_FN int brush_slot(int i) { return i & (BRUSH_RING - 1); }
-
-#define BRUSH_ROWS (BRUSH_PANEL / BRUSH_ROW) /* of a panel */
-#define BRUSH_WARPS (BRUSH_BLOCK / 32)
 
 PLUGMC_FN brush_probe brush_probe_at(const brush_desk *d, int slot)
 {
@@ -218,61 +243,21 @@ PLUGMC_FN brush_probe brush_probe_at(const brush_desk *d, int slot)
     return p;
 }
 
-/* Places, trial moves and thresholds of panel g into the ring. */
-PLUGMC_FN void brush_fetch(const brush_state *s, brush_desk *d, int w, int g, int thread,
-                           int threads)
+/* ---- One decides ---- */
+
+/* What the deciding warp keeps of a row: change - threshold of its lanes, negative if accepted. */
+typedef struct brush_margin {
+    real margin;
+    double threshold;
+} brush_margin;
+
+/* Those who decide and those who have the next row wait for each other. */
+PLUGMC_FN void brush_meet(void)
 {
-    if (g >= s->panels) return;
-    for (int q = thread; q < BRUSH_PANEL; q += threads) {
-        const size_t at = (size_t)w * s->padded + (size_t)g * BRUSH_PANEL + q;
-        const int slot = brush_slot(g * BRUSH_PANEL + q);
-        d->old[slot] = s->place[at];
-        d->moved[slot] = s->moved[at];
-        d->trial[slot] = s->trial[at];
-        d->sum[slot] = 0;
-        d->hit[slot] = 0;
-    }
+    asm volatile("bar.sync 1, %0;" ::"n"(32 * BRUSH_FIRST_FAR) : "memory");
 }
 
-/* The workers' sums of panel g, as soon as they are complete; one warp calls it. */
-PLUGMC_FN void brush_collect(const brush_state *s, brush_desk *d, int w, int g, int lane)
-{
-    if (g >= s->panels) return;
-    const unsigned *done = &s->done[(size_t)w * s->panels + g];
-    while (brush_read(done) < (unsigned)s->intervals + 2) {
-    }
-    __threadfence();
-    for (int q = lane; q < BRUSH_PANEL; q += 32) {
-        const size_t at = (size_t)w * s->padded + (size_t)g * BRUSH_PANEL + q;
-        const int slot = brush_slot(g * BRUSH_PANEL + q);
-        const int hit = *(volatile int *)&s->hit[at];
-        d->bulk[slot] = *(volatile long long *)&s->sum[at];
-        if (hit) atomicOr(&d->hit[slot], 1);
-    }
-}
-
-/* What each decision of row r would change for the particles after it in the row, shared among
- * `warps` warps. Lines m and 32 - m of the triangle i > j have 31 pairs together, one a lane. */
-PLUGMC_FN void brush_outcomes(const brush_state *s, brush_desk *d, int r, int warp, int warps)
-{
-    const int lane = threadIdx.x % 32, side = BRUSH_ROW - 1;
-    if (lane >= side) return;
-#pragma unroll 1
-    for (int m = warp; m < BRUSH_ROW / 2; m += warps) {
-        const bool first = lane < side - m;
-        const int j = first ? m : side - m, i = first ? m + 1 + lane : lane + 1;
-        if (r * BRUSH_ROW + i >= s->particles) continue;
-        const int slot = brush_slot(r * BRUSH_ROW + j);
-        const brush_probe probe = brush_probe_at(d, brush_slot(r * BRUSH_ROW + i));
-        const plugmc_site b = plugmc_site_of_species((int)d->old[slot].species);
-        brush_outcome o;
-        o.rejected = brush_pair_change(&probe, &d->old[slot], b);
-        o.accepted = brush_pair_change(&probe, &d->moved[slot], b);
-        d->outcome[r % 3][j][i] = o;
-    }
-}
-
-/* Change of energy by what is known before the row is decided, kT; infinite if there is no way. */
+/* Change of energy by all but the row before and its own, kT; infinite if there is no way. */
 PLUGMC_FN double brush_change_before(const brush_state *s, const brush_desk *d, int i)
 {
     const int slot = brush_slot(i);
@@ -281,15 +266,17 @@ PLUGMC_FN double brush_change_before(const brush_state *s, const brush_desk *d, 
 }
 
 /* One warp decides row r, a lane a particle. Decisions are taken in pairs: while the first is
- * broadcast, the second is ready for either outcome. margin: change - threshold, in real: what is
- * large has gone into it before. */
-PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int r)
+ * broadcast, the second is ready for either outcome. The margin is real: what is large has gone
+ * into it before. It stays what it was when the particle was decided, since outcomes of those
+ * after it are 0. */
+PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int r, brush_margin *own)
 {
-    const int lane = threadIdx.x % 32, i = r * BRUSH_ROW + lane, slot = brush_slot(i);
-    const brush_outcome(*outcome)[BRUSH_ROW + 1] = d->outcome[r % 3];
-    const double threshold = i < s->particles ? d->trial[slot].threshold : 0;
-    real margin = (real)(brush_change_before(s, d, i) - threshold);
-    unsigned mask = 0;
+    const int lane = threadIdx.x % 32, i = r * BRUSH_ROW + lane;
+    const brush_outcome(*outcome)[BRUSH_ROW + 1] = d->outcome[r % 2];
+    own->threshold = i < s->particles ? d->trial[brush_slot(i)].threshold : 0;
+    real margin = (real)(brush_change_before(s, d, i) - own->threshold);
+    brush_meet();
+    margin += d->near[lane];
 #pragma unroll
     for (int j = 0; j < BRUSH_ROW; j += 2) {
         const brush_outcome o = outcome[j][lane], p = outcome[j + 1][lane];
@@ -299,41 +286,59 @@ PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int r)
         const bool two_without = __any_sync(0xffffffffu, lane == j + 1 && without < 0);
         const real if_one = with + (two_with ? p.accepted : p.rejected);
         const real if_not = without + (two_without ? p.accepted : p.rejected);
-        const bool two = one ? two_with : two_without;
         margin = one ? if_one : if_not;
-        mask |= (one ? 1u : 0u) << j | (two ? 1u : 0u) << (j + 1);
     }
-    if (i < s->particles && margin != margin) *s->failed = 1;
-    if (lane == 0) d->mask[r % 2] = mask;
+    const unsigned accepted = __ballot_sync(0xffffffffu, margin < 0);
+    if (lane == 0) d->verdict[r % 2].accepted = accepted;
+    if (i < s->particles && !(margin > -(real)BRUSH_HUGE)) *s->failed = 1;
+    own->margin = margin;
 }
 
-/* The energy that the moves of row r have brought, in fixed point; one warp calls it. */
-PLUGMC_FN long long brush_energy_of(const brush_state *s, const brush_desk *d, int r, int lane)
+/* The energy that the move of a lane has brought, in fixed point. */
+PLUGMC_FN long long brush_gain(const brush_margin *own)
 {
-    const unsigned mask = d->mask[r % 2];
-    double change = brush_change_before(s, d, r * BRUSH_ROW + lane);
-    if (!(mask >> lane & 1)) return 0;
-    double part[4] = {0, 0, 0, 0}; /* chains of additions; what is not after j in the row is 0 */
-    for (int j = 0; j < BRUSH_ROW; j += 4)
+    if (!(own->margin < 0)) return 0;
+    return __double2ll_rn(((double)own->margin + own->threshold) * BRUSH_UNIT);
+}
+
+/* ---- Those who have the next row ---- */
+
+/* Row r and the row after it, which is decided next: a thread has one particle i of that row and
+ * BRUSH_NEAR places j of row r, and works out both outcomes before it knows which it will be. */
+typedef struct brush_cross {
+    real rejected[BRUSH_NEAR], accepted[BRUSH_NEAR];
+} brush_cross;
+
+PLUGMC_FN void brush_near_outcomes(const brush_state *s, const brush_desk *d, int r, int thread,
+                                   brush_cross *out)
+{
+    const int parts = BRUSH_ROW / BRUSH_NEAR, i = (r + 1) * BRUSH_ROW + thread / parts;
+    const brush_probe probe = brush_probe_at(d, brush_slot(i));
 #pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const brush_outcome o = d->outcome[r % 3][j + k][lane];
-            part[k] += (double)(mask >> (j + k) & 1 ? o.accepted : o.rejected);
-        }
-    return __double2ll_rn((change + ((part[0] + part[1]) + (part[2] + part[3]))) * BRUSH_UNIT);
+    for (int k = 0; k < BRUSH_NEAR; k++) {
+        const int slot = brush_slot(r * BRUSH_ROW + thread % parts * BRUSH_NEAR + k);
+        const plugmc_site b = plugmc_site_of_species((int)d->old[slot].species);
+        out->rejected[k] = brush_pair_change(&probe, &d->old[slot], b);
+        out->accepted[k] = brush_pair_change(&probe, &d->moved[slot], b);
+    }
 }
 
-/* Row r's new places, for the workers; behind the last row of a panel also that it is decided. One
- * warp calls it, after the block has seen the decisions. */
-PLUGMC_FN void brush_publish(const brush_state *s, const brush_desk *d, int w, int r, int lane)
+/* The terms of row r for the next one; overlaps are infinite. */
+PLUGMC_FN void brush_spread_near(brush_desk *d, int r, int thread, const brush_cross *cross)
 {
-    const int i = r * BRUSH_ROW + lane;
-    if (d->mask[r % 2] >> lane & 1) s->place[(size_t)w * s->padded + i] = d->moved[brush_slot(i)];
-    if ((r + 1) % BRUSH_ROWS) return;
-    __threadfence();
-    __syncwarp();
-    if (lane == 0) *(volatile unsigned *)&s->decided[w] = (unsigned)(r + 1) / BRUSH_ROWS;
+    const int parts = BRUSH_ROW / BRUSH_NEAR;
+    const unsigned accepted = d->verdict[r % 2].accepted >> (thread % parts * BRUSH_NEAR);
+    real change = 0;
+#pragma unroll
+    for (int k = 0; k < BRUSH_NEAR; k++)
+        change += accepted >> k & 1 ? cross->accepted[k] : cross->rejected[k];
+#pragma unroll
+    for (int step = 1; step < parts; step *= 2)
+        change += __shfl_xor_sync(0xffffffffu, change, step);
+    if (thread % parts == 0) d->near[thread / parts] = change;
 }
+
+/* ---- Those who have the rows behind it ---- */
 
 /* Terms of a chunk of decided particles, from `slot` on; bit q of `mask`: the q-th was accepted. */
 PLUGMC_FN long long brush_decided_sum(const brush_state *s, const brush_desk *d,
@@ -359,113 +364,128 @@ PLUGMC_FN long long brush_decided_sum(const brush_state *s, const brush_desk *d,
     return fixed;
 }
 
-/* Row r and the row after it, which is decided next: a thread has one particle i of that row and
- * BRUSH_NEAR places j of row r, and works out both outcomes before it knows which it will be. */
-typedef struct brush_cross {
-    real rejected[BRUSH_NEAR], accepted[BRUSH_NEAR];
-} brush_cross;
-
-PLUGMC_FN void brush_near_outcomes(const brush_state *s, const brush_desk *d, int r, int thread,
-                                   brush_cross *out)
-{
-    const int parts = BRUSH_ROW / BRUSH_NEAR, i = (r + 1) * BRUSH_ROW + thread / parts;
-    const brush_probe probe = brush_probe_at(d, brush_slot(i));
-#pragma unroll
-    for (int k = 0; k < BRUSH_NEAR; k++) {
-        const int slot = brush_slot(r * BRUSH_ROW + thread % parts * BRUSH_NEAR + k);
-        const plugmc_site b = plugmc_site_of_species((int)d->old[slot].species);
-        out->rejected[k] = brush_pair_change(&probe, &d->old[slot], b);
-        out->accepted[k] = brush_pair_change(&probe, &d->moved[slot], b);
-    }
-}
-
-PLUGMC_FN void brush_spread_near(const brush_state *s, brush_desk *d, int r, int thread,
-                                 const brush_cross *cross)
-{
-    const int parts = BRUSH_ROW / BRUSH_NEAR, i = (r + 1) * BRUSH_ROW + thread / parts;
-    const unsigned mask = d->mask[r % 2] >> (thread % parts * BRUSH_NEAR);
-    real change = 0;
-#pragma unroll
-    for (int k = 0; k < BRUSH_NEAR; k++)
-        change += mask >> k & 1 ? cross->accepted[k] : cross->rejected[k];
-    int hit = 0;
-    long long sum = brush_fixed(s, change, &hit);
-#pragma unroll
-    for (int step = 1; step < parts; step *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-    const unsigned hits = __ballot_sync(0xffffffffu, hit);
-    if (thread % parts || i >= s->particles) return;
-    const int slot = brush_slot(i);
-    d->sum[slot] += sum;
-    if (hits >> (threadIdx.x % 32) & ((1u << parts) - 1)) d->hit[slot] = 1;
-}
-
-/* Terms of row r for the rows behind the next one, to the end of the next panel: one thread a
+/* Terms of row r for the rows behind the next one, up to where the workers take over: one thread a
  * particle and chunk. */
-PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int r, int thread, int threads)
+PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int r, int thread)
 {
     const int chunks = BRUSH_ROW / BRUSH_CHUNK, begin = (r + 2) * BRUSH_ROW;
-    const int end = (r / BRUSH_ROWS + 2) * BRUSH_PANEL;
-    for (int q = thread; q < (end - begin) * chunks; q += threads) {
-        const int i = begin + q / chunks, slot = brush_slot(i);
-        const int j0 = r * BRUSH_ROW + q % chunks * BRUSH_CHUNK;
-        long long sum = 0;
-        int overlaps = 0;
-        if (i < s->particles) {
-            const brush_probe probe = brush_probe_at(d, slot);
-            sum = brush_decided_sum(s, d, &probe, brush_slot(j0),
-                                    d->mask[r % 2] >> (j0 % BRUSH_ROW), &overlaps);
-        }
-        /* the chunks of one particle lie in neighbouring lanes */
+    const int end = (r / BRUSH_ROWS + 1 + BRUSH_LAG) * BRUSH_PANEL;
+    const int i = begin + thread / chunks, slot = brush_slot(i);
+    const int j0 = r * BRUSH_ROW + thread % chunks * BRUSH_CHUNK;
+    long long sum = 0;
+    int overlaps = 0;
+    if (i >= end) return; /* whole warps */
+    if (i < s->particles) {
+        const brush_probe probe = brush_probe_at(d, slot);
+        sum = brush_decided_sum(s, d, &probe, brush_slot(j0),
+                                d->verdict[r % 2].accepted >> (j0 % BRUSH_ROW), &overlaps);
+    }
+    /* the chunks of one particle lie in neighbouring lanes */
 #pragma unroll
-        for (int step = 1; step < chunks; step *= 2) {
-            sum += __shfl_xor_sync(0xffffffffu, sum, step);
-            overlaps |= __shfl_xor_sync(0xffffffffu, overlaps, step);
-        }
-        if (q % chunks) continue;
-        d->sum[slot] += sum;
-        if (overlaps) atomicOr(&d->hit[slot], 1);
+    for (int step = 1; step < chunks; step *= 2) {
+        sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        overlaps |= __shfl_xor_sync(0xffffffffu, overlaps, step);
+    }
+    if (thread % chunks) return;
+    d->sum[slot] += sum;
+    if (overlaps) atomicOr(&d->hit[slot], 1);
+}
+
+/* ---- Those who have the triangle ---- */
+
+/* What each decision of row r would change for the particles after it in the row, shared among
+ * `warps` warps. Lines m and 32 - m of the triangle i > j have 31 pairs together, one a lane. */
+PLUGMC_FN void brush_outcomes(const brush_state *s, brush_desk *d, int r, int warp, int warps)
+{
+    const int lane = threadIdx.x % 32, side = BRUSH_ROW - 1;
+    if (lane >= side) return;
+#pragma unroll 1
+    for (int m = warp; m < BRUSH_ROW / 2; m += warps) {
+        const bool first = lane < side - m;
+        const int j = first ? m : side - m, i = first ? m + 1 + lane : lane + 1;
+        if (r * BRUSH_ROW + i >= s->particles) continue;
+        const int slot = brush_slot(r * BRUSH_ROW + j);
+        const brush_probe probe = brush_probe_at(d, brush_slot(r * BRUSH_ROW + i));
+        const plugmc_site b = plugmc_site_of_species((int)d->old[slot].species);
+        brush_outcome o;
+        o.rejected = brush_pair_change(&probe, &d->old[slot], b);
+        o.accepted = brush_pair_change(&probe, &d->moved[slot], b);
+        d->outcome[r % 2][j][i] = o;
     }
 }
 
-/* The decider's warps: one decides, the next BRUSH_NEAR_WARPS have the row after it,
- * BRUSH_FAR_WARPS those behind, the last two the rest of the world; all others work out the
- * triangle of a row. */
-#define BRUSH_FIRST_FAR (1 + BRUSH_NEAR_WARPS)
-#define BRUSH_FIRST_TRIANGLE (BRUSH_FIRST_FAR + BRUSH_FAR_WARPS)
+/* ---- Those who deal with the rest of the world ---- */
 
-/* Those who decide and those who have the next row wait for each other. */
-PLUGMC_FN void brush_meet(void)
+/* Places, trial moves and thresholds of panel g into the ring: one thread a particle. */
+PLUGMC_FN void brush_fetch(const brush_state *s, brush_desk *d, int w, int g, int thread)
 {
-    asm volatile("bar.sync 1, %0;" ::"n"(32 * BRUSH_FIRST_FAR) : "memory");
+    if (g >= s->panels || thread >= BRUSH_PANEL) return;
+    const size_t at = (size_t)w * s->padded + (size_t)g * BRUSH_PANEL + thread;
+    const int slot = brush_slot(g * BRUSH_PANEL + thread);
+    d->old[slot] = s->place[at];
+    d->moved[slot] = s->moved[at];
+    d->trial[slot] = s->trial[at];
+    d->sum[slot] = 0;
+    d->hit[slot] = 0;
 }
+
+/* The workers' sums of panel g, as soon as they are complete: one thread a particle. */
+PLUGMC_FN void brush_collect(const brush_state *s, brush_desk *d, int w, int g, int thread)
+{
+    if (g >= s->panels || thread >= BRUSH_PANEL) return;
+    const size_t at = (size_t)w * s->padded + (size_t)g * BRUSH_PANEL + thread;
+    const int slot = brush_slot(g * BRUSH_PANEL + thread);
+    while (brush_acquire(&s->done[(size_t)w * s->panels + g]) < (unsigned)s->intervals + 2) {
+    }
+    const int hit = *(volatile int *)&s->hit[at];
+    d->bulk[slot] = *(volatile long long *)&s->sum[at];
+    if (hit) atomicOr(&d->hit[slot], 1);
+}
+
+/* Row r's new places, for the workers; behind the last row of a panel also that it is decided. One
+ * warp calls it, after the block has seen the decisions. */
+PLUGMC_FN void brush_publish(const brush_state *s, const brush_desk *d, int w, int r, int lane)
+{
+    const int i = r * BRUSH_ROW + lane;
+    if (d->verdict[r % 2].accepted >> lane & 1)
+        s->place[(size_t)w * s->padded + i] = d->moved[brush_slot(i)];
+    if ((r + 1) % BRUSH_ROWS) return;
+    __syncwarp();
+    if (lane == 0) brush_release(&s->decided[w], (unsigned)(r + 1) / BRUSH_ROWS);
+}
+
+/* While row r is decided. In a short panel some threads fetch while others collect. */
+PLUGMC_FN void brush_world(const brush_state *s, brush_desk *d, int w, int r, int thread)
+{
+    const int last = 32 * BRUSH_WORLD_WARPS - 1, g = r / BRUSH_ROWS;
+    if (r > 0 && thread < 32) brush_publish(s, d, w, r - 1, thread);
+    if (r % BRUSH_ROWS == 1) brush_fetch(s, d, w, g + 1 + BRUSH_LAG, thread);
+    if (r % BRUSH_ROWS == BRUSH_ROWS - 1) brush_collect(s, d, w, g + 1, last - thread);
+}
+
+/* ---- All together ---- */
 
 /* What the block does from the decisions of row r - 1 to those of row r. */
 PLUGMC_FN void brush_row(const brush_state *s, brush_desk *d, int w, int r, brush_cross *cross,
-                         long long *energy, unsigned *accepted)
+                         brush_margin *own, long long *energy, unsigned *accepted)
 {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, rows = s->panels * BRUSH_ROWS;
-    const int g = r / BRUSH_ROWS;
+    const int warp = threadIdx.x / 32, rows = s->panels * BRUSH_ROWS;
     if (warp == 0) {
-        brush_meet();
-        brush_decide(s, d, r);
+        *energy += brush_gain(own); /* of the row before */
+        *accepted += own->margin < 0;
+        brush_decide(s, d, r, own);
     } else if (warp < BRUSH_FIRST_FAR) {
-        if (r > 0) brush_spread_near(s, d, r - 1, threadIdx.x - 32, cross);
+        if (r > 0) brush_spread_near(d, r - 1, threadIdx.x - 32, cross);
         brush_meet();
         if (r + 1 < rows) brush_near_outcomes(s, d, r, threadIdx.x - 32, cross);
     } else if (warp < BRUSH_FIRST_TRIANGLE) {
-        if (r > 0)
-            brush_spread_far(s, d, r - 1, threadIdx.x - 32 * BRUSH_FIRST_FAR, 32 * BRUSH_FAR_WARPS);
-    } else if (warp < BRUSH_WARPS - 2) {
+        if (r > 0) brush_spread_far(s, d, r - 1, threadIdx.x - 32 * BRUSH_FIRST_FAR);
+    } else if (warp < BRUSH_FIRST_WORLD) {
         if (r + 1 < rows)
             brush_outcomes(s, d, r + 1, warp - BRUSH_FIRST_TRIANGLE,
-                           BRUSH_WARPS - 2 - BRUSH_FIRST_TRIANGLE);
-    } else if (warp == BRUSH_WARPS - 2) {
-        if (r > 0) *energy += brush_energy_of(s, d, r - 1, lane);
-        if (r > 0) *accepted += __popc(d->mask[(r - 1) % 2]);
+                           BRUSH_FIRST_WORLD - BRUSH_FIRST_TRIANGLE);
     } else {
-        if (r > 0) brush_publish(s, d, w, r - 1, lane);
-        if (r % BRUSH_ROWS == 0) brush_fetch(s, d, w, g + 2, lane, 32);
-        if (r % BRUSH_ROWS == BRUSH_ROWS - 1) brush_collect(s, d, w, g + 1, lane);
+        brush_world(s, d, w, r, threadIdx.x - 32 * BRUSH_FIRST_WORLD);
     }
 }
 
@@ -475,26 +495,30 @@ PLUGMC_FN void brush_decider(const brush_state *s, int w, brush_desk *d)
     unsigned accepted = 0;
     long long energy = 0;
     brush_cross cross;
-    brush_fetch(s, d, w, 0, threadIdx.x, BRUSH_BLOCK);
-    brush_fetch(s, d, w, 1, threadIdx.x, BRUSH_BLOCK);
+    brush_margin own = {1, 0};
+    for (int g = 0; g <= BRUSH_LAG; g++) brush_fetch(s, d, w, g, threadIdx.x);
     /* what is not after j in its row stays 0 */
-    for (int q = threadIdx.x; q < 3 * BRUSH_ROW * (BRUSH_ROW + 1); q += BRUSH_BLOCK) {
+    for (int q = threadIdx.x; q < 2 * BRUSH_ROW * (BRUSH_ROW + 1); q += BRUSH_BLOCK) {
         const brush_outcome none = {0, 0};
         (&d->outcome[0][0][0])[q] = none;
     }
+    if (warp == 0) d->near[lane] = 0;
     __syncthreads();
     brush_outcomes(s, d, 0, warp, BRUSH_WARPS);
-    if (warp == 0) brush_collect(s, d, w, 0, lane);
+    brush_collect(s, d, w, 0, threadIdx.x);
     __syncthreads();
     for (int r = 0; r < rows; r++) {
-        brush_row(s, d, w, r, &cross, &energy, &accepted);
+        brush_row(s, d, w, r, &cross, &own, &energy, &accepted);
         __syncthreads();
     }
-    if (warp != BRUSH_WARPS - 2) return;
+    if (warp > 0) return;
     brush_publish(s, d, w, rows - 1, lane);
-    energy += brush_energy_of(s, d, rows - 1, lane);
-    accepted += __popc(d->mask[(rows - 1) % 2]);
-    for (int step = 16; step; step /= 2) energy += __shfl_xor_sync(0xffffffffu, energy, step);
+    energy += brush_gain(&own);
+    accepted += own.margin < 0;
+    for (int step = 16; step; step /= 2) {
+        energy += __shfl_xor_sync(0xffffffffu, energy, step);
+        accepted += __shfl_xor_sync(0xffffffffu, accepted, step);
+    }
     if (lane > 0) return;
     atomicAdd(s->accepted, (unsigned long long)accepted);
     s->energy[w] += energy;

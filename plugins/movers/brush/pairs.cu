@@ -1,7 +1,12 @@
 /* pairs.cu: pairs of a particle that tries to move, and energies in fixed point; its text stands
  * between state.h and that of a sweep. */
-#define BRUSH_UNIT 4294967296.0 /* fixed-point units of a kT */
-#define BRUSH_HUGE 1073741824.0 /* kT: beyond fixed point */
+#ifdef BRUSH_DOUBLE
+#define BRUSH_UNIT 68719476736.0 /* fixed-point units of a kT: 2^36 */
+#define BRUSH_HUGE 67108864.0    /* kT: beyond fixed point */
+#else
+#define BRUSH_UNIT 4294967296.0 /* 2^32 */
+#define BRUSH_HUGE 1073741824.0
+#endif
 
 /* A particle with its trial move. */
 typedef struct brush_probe {

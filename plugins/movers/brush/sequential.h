@@ -76,8 +76,8 @@ typedef struct sequential {
     plugmc_kernel *k_propose, *k_sweep, *k_store, *k_energy;
     plugmc_graph *graph;
     char *texts[TEXTS];
-    char defines[8][48];
-    const char *define_list[9];
+    char defines[9][48];
+    const char *define_list[10];
     int define_count;
 } sequential;
 
