@@ -11,7 +11,7 @@
  * precision = single sums pairs in float, over short runs of particles that are then added in fixed
  * point or double; places are multiples of a quantum that float holds exactly, so that separations
  * are exact. precision = double takes decisions as movers/serial does, and keeps the running energy
- * to 1e-12 (on a GPU to 1e-9); in single it drifts by some 5e-7 kT times the root of the number of
+ * to 1e-12 (on a GPU to 1e-9); in single it drifts by some 1e-6 kT times the root of the number of
  * accepted moves, and is replaced by a fresh sum in double every `refresh` sweeps, when it is asked
  * for.
  *

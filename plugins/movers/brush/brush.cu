@@ -213,7 +213,8 @@ typedef struct __align__(2 * sizeof(real)) brush_outcome {
     real rejected, accepted;
 } brush_outcome;
 
-/* Who of a row was accepted, a bit a particle. */
+/* Who of a row was accepted, a bit a particle. Those of two rows lie apart, since one is written
+ * while the other is read. */
 typedef struct __align__(16) brush_verdict {
     unsigned accepted;
 } brush_verdict;
