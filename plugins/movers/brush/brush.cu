@@ -23,9 +23,9 @@
  * enough for the news to get there and back.
  *
  * Sums. Terms are summed in real over BRUSH_CHUNK consecutive j (aligned; one species), then in
- * fixed point, where the order does not matter: the chain is the same whatever the
- * number of blocks, the length of tasks and panels, and the GPU. Terms of a row for itself and for
- * the next one are summed in real, in an order of their own.
+ * fixed point, where the order does not matter: the chain is the same whatever the number of
+ * blocks, the length of tasks and panels, and the GPU. Terms of a row for itself and for the next
+ * one are summed in real, in an order of their own.
  *
  * BRUSH_PANEL threads make a team, one particle each; a block has BRUSH_TEAMS.
  */

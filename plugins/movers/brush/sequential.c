@@ -175,7 +175,8 @@ static int take_sums(sequential *me, const plugmc_host *host)
         code = gpu->download(host->context, energy, me->d.energy, (size_t)walkers * sizeof *energy);
     if (!code) code = gpu->fill(host->context, me->d.accepted, 0, sizeof accepted);
     if (!code) code = gpu->fill(host->context, me->d.energy, 0, (size_t)walkers * sizeof *energy);
-    for (int32_t w = 0; w < walkers && !code; w++) me->energy[w] += (double)energy[w] / unit[me->precision];
+    for (int32_t w = 0; w < walkers && !code; w++)
+        me->energy[w] += (double)energy[w] / unit[me->precision];
     me->counts.accepted += accepted;
     free(energy);
     return !code && failed ? sequential_refuse_energy(host) : code;
