@@ -235,6 +235,34 @@ static void options_decide_alike(void **state)
     }
 }
 
+/* Cells as wide as asked for: up to 11 disks in one, up to 33, and up to 27 spheres. */
+static void wide_cells_decide_alike(void **state)
+{
+    (void)state;
+    scenario s = disks_72;
+    s.options = "cell=2.2";
+    s.cells[0] = s.cells[1] = 4;
+    decide_alike(&s);
+    s.options = "cell=2.2 shuffle_particles=no";
+    s.trials = 1;
+    decide_alike(&s);
+    s.options = "cell=4.5 identities=no";
+    s.cells[0] = s.cells[1] = 2;
+    s.trials = 7;
+    decide_alike(&s);
+    s = spheres;
+    s.options = "cell=2";
+    s.cells[0] = s.cells[2] = 2;
+    s.cells[1] = 2;
+    s.sweeps = 100;
+    decide_alike(&s);
+    s = soft;
+    s.options = "cell=3.5";
+    s.cells[0] = s.cells[1] = 2;
+    s.sweeps = 100;
+    decide_alike(&s);
+}
+
 static void spheres_decide_alike(void **state)
 {
     (void)state;
@@ -680,13 +708,24 @@ static void assert_refused(const scenario *s, const char *expected)
     bench b;
     bench_of(&b, s);
     char settings[128];
-    snprintf(settings, sizeof settings, "trials=%lld step=%.17g", (long long)s->trials, s->step);
+    snprintf(settings, sizeof settings, "trials=%lld step=%.17g %s", (long long)s->trials, s->step,
+             s->options ? s->options : "");
     test_mover mover;
     int code = mover_try(&b, &mover, "checkerboard", settings);
     assert_int_equal(code, PLUGMC_ERROR_INPUT);
     if (!strstr(b.message, expected)) fail_msg("expected '%s' in '%s'", expected, b.message);
     mover_end(&mover);
     bench_end(&b);
+}
+
+static void cells_below_the_range_are_refused(void **state)
+{
+    (void)state;
+    scenario s = disks_72;
+    s.options = "cell=0.9";
+    assert_refused(&s, "cell = 0.9 must be at least the range 1");
+    s.options = "cell=4.6"; /* the box is 9.05 wide */
+    assert_refused(&s, "below twice the cell 4.6");
 }
 
 /* At the density of 5 disks in 1.6 x 1.25, edges of 2 need (2 / 1.25)^2 as many: 12.8. */
@@ -726,6 +765,7 @@ TEST_MAIN(cmocka_unit_test(disks_72_decide_alike), cmocka_unit_test(disks_224_de
           cmocka_unit_test(any_number_of_cells_decides_alike),
           cmocka_unit_test(any_number_of_trials_decides_alike),
           cmocka_unit_test(walkers_decide_alike), cmocka_unit_test(options_decide_alike),
+          cmocka_unit_test(wide_cells_decide_alike),
           cmocka_unit_test(spheres_decide_alike), cmocka_unit_test(mixtures_decide_alike),
           cmocka_unit_test(soft_disks_decide_alike), cmocka_unit_test(soft_spheres_decide_alike),
           cmocka_unit_test(a_core_in_a_shell_decides_alike),
@@ -742,5 +782,6 @@ TEST_MAIN(cmocka_unit_test(disks_72_decide_alike), cmocka_unit_test(disks_224_de
           cmocka_unit_test(touching_particles_are_parted),
           cmocka_unit_test(a_jammed_start_is_refused),
           cmocka_unit_test(a_box_below_two_ranges_is_refused_with_the_smallest_system),
+          cmocka_unit_test(cells_below_the_range_are_refused),
           cmocka_unit_test(a_step_of_half_a_cell_is_refused),
           cmocka_unit_test(more_trials_than_random_numbers_are_refused))

@@ -23,7 +23,8 @@ static const double pass = 4, caught = 8;
 typedef struct ensemble {
     const char *name;
     int dimension;
-    double length; /* of each edge of the box; the checkerboard has two cells along each */
+    double length; /* of each edge of the box; the naive checkerboard has two cells along each, as
+                      the mover has, except where the key `cell` must tell it to */
     int64_t count[2];
     double diameter[2];
     int hard;
@@ -34,9 +35,11 @@ typedef struct ensemble {
 
 static const ensemble three_disks = {"3 hard disks, L = 3", 2, 3, {3}, {1}, 1, 0, 0, 4, 0.5};
 static const ensemble five_disks = {"5 hard disks, L = 3.6", 2, 3.6, {5}, {1}, 1, 0, 0, 2, 0.4};
+static const ensemble six_disks = {"6 hard disks, L = 4.4", 2, 4.4, {6}, {1}, 1, 0, 0, 1, 0.5};
 static const ensemble three_spheres = {"3 hard spheres, L = 2.5", 3, 2.5, {3},
                                        {1}, 1, 0, 0, 3, 0.6};
 static const ensemble soft_disks = {"8 soft disks, L = 3", 2, 3, {8}, {1}, 0, 0.3, 1.5, 1, 0.7};
+static const ensemble dilute = {"8 soft disks, L = 6", 2, 6, {8}, {1}, 0, 0.3, 1.5, 1, 1.4};
 static const ensemble soft_spheres = {"5 soft spheres, L = 2.4", 3, 2.4, {5},
                                       {1}, 0, 2, 1.2, 2, 0.5};
 static const ensemble mixture = {"2 + 2 hard disks in soft shells, L = 3.2", 2, 3.2, {2, 2},
@@ -383,6 +386,14 @@ static void checkerboard_samples_soft_particles(void **state)
     assert_true(deviate_of_checkerboard(&soft_spheres, "", SAMPLES) < pass);
 }
 
+/* The mover would take four cells along each edge. */
+static void checkerboard_samples_in_wide_cells(void **state)
+{
+    (void)state;
+    assert_true(deviate_of_checkerboard(&dilute, " cell=2.9", SAMPLES) < pass);
+    assert_true(deviate_of_checkerboard(&six_disks, " cell=2.1", SAMPLES) < pass);
+}
+
 static void checkerboard_samples_mixtures(void **state)
 {
     (void)state;
@@ -449,6 +460,14 @@ static void particles_that_are_not_shuffled_are_found(void **state)
     assert_true(z > caught);
 }
 
+/* The wider the cells, the more particles wait for their turn. */
+static void particles_that_are_not_shuffled_are_found_in_wide_cells(void **state)
+{
+    (void)state;
+    double z = deviate_of_checkerboard(&dilute, " cell=2.9 shuffle_particles=no", 2 * SAMPLES);
+    assert_true(z > caught);
+}
+
 static void cells_that_stay_are_found(void **state)
 {
     (void)state;
@@ -465,6 +484,7 @@ static void biased_displacements_are_found(void **state)
 TEST_MAIN(cmocka_unit_test(the_exact_sampler_agrees_with_quadrature),
           cmocka_unit_test(checkerboard_samples_hard_particles),
           cmocka_unit_test(checkerboard_samples_soft_particles),
+          cmocka_unit_test(checkerboard_samples_in_wide_cells),
           cmocka_unit_test(checkerboard_samples_mixtures),
           cmocka_unit_test(checkerboard_need_not_shuffle_its_sets),
           cmocka_unit_test(serial_samples_hard_particles),
@@ -473,5 +493,6 @@ TEST_MAIN(cmocka_unit_test(the_exact_sampler_agrees_with_quadrature),
           cmocka_unit_test(the_naive_checkerboard_samples_exactly),
           cmocka_unit_test(particles_that_leave_their_cells_are_found),
           cmocka_unit_test(particles_that_are_not_shuffled_are_found),
+          cmocka_unit_test(particles_that_are_not_shuffled_are_found_in_wide_cells),
           cmocka_unit_test(cells_that_stay_are_found),
           cmocka_unit_test(biased_displacements_are_found))

@@ -44,7 +44,7 @@ typedef struct device_store {
 typedef struct checkerboard {
     /* parameters */
     int64_t trials;
-    real step, target_acceptance;
+    real step, target_acceptance, cell;
     int32_t shuffle_particles, shuffle_sets, shift_cells, identities;
 
     /* geometry */
@@ -122,11 +122,16 @@ static double smallest_contact(const plugmc_system *system)
 
 /* Cells in each direction: even, edges at least the range. In two dimensions hard disks take
  * cells just below sqrt(2) diameters where they can, the widest that hold at most four (figure 3
- * of the paper); else cells are as small as the range allows. */
+ * of the paper); else cells are as small as the range allows. The key `cell` overrules this. */
 static int divide(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
     double core = smallest_contact(system), range = system->range;
+    if (me->cell > 0 && me->cell < range)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "cell = %g must be at least the range %g of the potential",
+                          (double)me->cell, range);
+    if (me->cell > 0) range = me->cell;
     for (int a = 0; a < 3; a++) {
         if (a >= me->dimension) {
             me->m[a] = 1;
@@ -137,6 +142,7 @@ static int divide(checkerboard *me, const plugmc_host *host)
         double most = 2 * floor(edge / (2 * range)); /* narrowest cells allowed */
         double wide = 2 * floor(edge / (2 * 1.41421 * core)) + 2;
         double m = me->dimension == 2 && core > 0 && wide <= most ? wide : most;
+        if (me->cell > 0) m = most;
         if (range <= 0) /* nothing interacts: a particle a cell */
             m = 2 * fmax(1, floor(edge / 2 * pow((double)system->particles / system->box.volume,
                                                  1.0 / me->dimension)));
@@ -144,10 +150,11 @@ static int divide(checkerboard *me, const plugmc_host *host)
             for (int b = 0; b < me->dimension; b++) edge = fmin(edge, system->box.length[b]);
             double smallest = (double)system->particles * pow(2 * range / edge, me->dimension);
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "the box edge %g is below twice the range %g of the potential, so "
+                              "the box edge %g is below twice the %s %g%s, so "
                               "there is no checkerboard of cells; at this density the smallest "
                               "system has N = %.0f particles (mover 'serial' takes any)",
-                              edge, range, ceil(smallest));
+                              edge, me->cell > 0 ? "cell" : "range", range,
+                              me->cell > 0 ? "" : " of the potential", ceil(smallest));
         }
         if (m > 1 << 15) m = 1 << 15;
         me->m[a] = (int)m;
@@ -156,8 +163,27 @@ static int divide(checkerboard *me, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* Slots a cell, and room for particles near one. Where geometry bounds the number of hard particles,
- * that is enough for ever; else a guess, which grows when it is exceeded. */
+/* Most points a distance 1 apart in a convex region of the plane of this area and boundary: Oler,
+ * Acta Math. 105, 19 (1961). */
+static double most_points(double area, double boundary)
+{
+    return floor(2 / sqrt(3) * area + 0.5 * boundary + 1);
+}
+
+/* Hard particles that fit into one cell; infinite where we know of no bound. */
+static double most_in_cell(const checkerboard *me, double core, double widest)
+{
+    if (core <= 0) return INFINITY;
+    /* a fifth disk needs a diagonal of 2, a ninth sphere one of 2, in units of the diameter */
+    if (me->dimension == 2 && widest < 1.41421 * core) return 4;
+    if (me->dimension == 3) return widest < 1.15470 * core ? 8 : INFINITY;
+    double x = me->width[0] / core, y = me->width[1] / core;
+    return most_points(x * y, 2 * (x + y));
+}
+
+/* Slots a cell, and room for particles near one. Where geometry bounds the number of hard particles
+ * by no more than we would guess, that is enough for ever; else a guess, which grows when it is
+ * exceeded. */
 static void guess_capacity(checkerboard *me)
 {
     const plugmc_system *system = me->system;
@@ -167,16 +193,13 @@ static void guess_capacity(checkerboard *me)
         widest = fmax(widest, me->width[a]);
     }
     double mean = (double)system->particles * cell / system->box.volume;
-    double guess = ceil(mean + 4 * sqrt(mean) + 3);
-    me->capacity = guess > MOST ? MOST : (int)guess;
-    me->bounded = 0;
-    /* a fifth disk needs a diagonal of 2, a ninth sphere one of 2, in units of the diameter */
-    if (core > 0 && me->dimension == 2 && widest < 1.41421 * core) me->capacity = 4;
-    if (core > 0 && me->dimension == 3 && widest < 1.15470 * core) me->capacity = 8;
+    double guess = fmin(ceil(mean + 4 * sqrt(mean) + 3), MOST);
+    double bound = most_in_cell(me, core, widest);
+    me->capacity = (int)fmin(guess, bound);
+    me->bounded = me->dimension == 2 && bound <= guess;
 
-    /* Within the range r of a cell: area w^2 + 4 w r + pi r^2, boundary 4 w + 2 pi r, in which N
-     * points a distance 1 apart obey N <= 2 A / sqrt(3) + P / 2 + 1 (Oler, Acta Math. 105, 19
-     * (1961)). One more entry marks the end. */
+    /* Within the range r of a cell: area w^2 + 4 w r + pi r^2, boundary 4 w + 2 pi r. One more
+     * entry marks the end. */
     double w = widest, r = system->range;
     double region = me->dimension == 2 ? w * w + 4 * w * r + M_PI * r * r
                                        : w * w * w + 6 * w * w * r + 3 * M_PI * w * r * r +
@@ -184,11 +207,8 @@ static void guess_capacity(checkerboard *me)
     mean = (double)system->particles * region / system->box.volume;
     int all = me->capacity * (me->dimension == 2 ? 9 : 27);
     me->near = (int)ceil(mean + 4 * sqrt(mean) + 4);
-    if (core > 0 && me->dimension == 2 && widest < 1.41421 * core) {
-        double bound = floor(2 / sqrt(3) * region / (core * core) + (4 * w + 2 * M_PI * r) / (2 * core) + 1);
-        me->near = (int)bound + 1;
-        me->bounded = 1;
-    }
+    if (me->bounded)
+        me->near = (int)most_points(region / (core * core), (4 * w + 2 * M_PI * r) / core) + 1;
     if (me->near > all + 1) me->near = all + 1;
 }
 
@@ -686,8 +706,9 @@ static int grow(checkerboard *me, const plugmc_host *host)
     wider.capacity += wider.capacity / 2 > 2 ? wider.capacity / 2 : 2;
     if (wider.capacity > MOST)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "more than %d particles in one cell of %g x %g: the system has collapsed "
-                          "or the range of the potential is too long for mover 'checkerboard'",
+                          "more than %d particles in one cell of %g x %g: the system has collapsed, "
+                          "or the cells or the range of the potential are too large for mover "
+                          "'checkerboard'",
                           MOST, me->width[0], me->width[1]);
     set_strides(&wider);
     if (!allocate_store(&wider, &wider.now) || !allocate_store(&wider, &wider.next))
@@ -1463,6 +1484,9 @@ static const plugmc_parameter table[] = {
                     "radius of the disk or ball in which a trial displacement is uniform"),
     PLUGMC_REAL_KEY(checkerboard, target_acceptance, "0", 0, 0.95, "",
                     "acceptance to which the step is tuned during equilibration; 0: step is kept"),
+    PLUGMC_REAL_KEY(checkerboard, cell, "0", 0, 1e9, "length",
+                    "smallest edge of a cell, at least the range of the potential; 0: chosen so "
+                    "that sweeps are fast"),
     PLUGMC_FLAG_KEY(checkerboard, shuffle_particles, "yes",
                     "visit the particles of a cell in random order; without it sampling is wrong"),
     PLUGMC_FLAG_KEY(checkerboard, shuffle_sets, "yes",
