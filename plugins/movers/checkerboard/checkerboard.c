@@ -277,12 +277,17 @@ static int geometry(checkerboard *me, const plugmc_host *host)
 
 /* ---- A sub-sweep on the CPU: one row of active cells, LANES cells at a time ------------------ */
 
+/* Loops over lanes carry nothing from one lane to the next. Without the word for it the compiler
+ * unrolls some, which are then no vectors. */
+#define EACH_LANE(l) _Pragma("omp simd") for (int l = 0; l < LANES; l++)
+
 /* Which cells of the row's neighbourhood, as in the kernel: c = dx + 3 dy + 9 dz. */
 typedef struct row_view {
     const float *coordinate[3]; /* of the walker, by axis */
     const uint32_t *id;
     const uint8_t *count;
-    int64_t word[27]; /* of lane 0 of the whole row, for each neighbouring cell */
+    int64_t word[27];   /* of lane 0 of the whole row, for each neighbouring cell */
+    float offset[27][3]; /* of its centre from that of the cell in the middle */
     int cells;
 } row_view;
 
@@ -305,6 +310,8 @@ static row_view look_around(const checkerboard *me, const store *s, row_task tas
         int y = (task.y + dy + me->m[1]) % me->m[1], z = (task.z + dz + me->m[2]) % me->m[2];
         /* half-row index of cell x0 + dx: the image beyond either end lies in the padding */
         int x = task.x0 + dx;
+        const float offset[3] = {(float)dx, (float)dy, (float)dz};
+        memcpy(v.offset[c], offset, sizeof offset);
         int64_t base = (((int64_t)z * me->m[1] + y) * 2 + (x & 1)) * me->row + PAD;
         v.word[c] = base + (x < 0 ? -1 : x >> 1);
     }
@@ -314,36 +321,125 @@ static row_view look_around(const checkerboard *me, const store *s, row_task tas
 PLUGMC_FN void draw_lanes(const checkerboard *me, row_task task, uint32_t cell0, uint32_t purpose,
                           uint32_t draw, uint32_t words[4][LANES])
 {
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < LANES; l++) { /* too long to be unrolled */
         plugmc_random r = plugmc_draw(me->system->seed, task.sweep, (uint32_t)task.walker,
                                       cell0 + 2 * (uint32_t)l, purpose, draw);
         for (int k = 0; k < 4; k++) words[k][l] = r.word[k];
     }
 }
 
-/* Rejects the lanes in which the new position overlaps the neighbour j, unless that is in the slot
- * `self` of the mover itself. The neighbour is copied first, so that the compiler need not fear that
- * it overlaps the other arrays: else it makes this loop, where the time goes, a scalar one. */
-PLUGMC_FN void mark_overlaps(const int dim, const float *new_x, const float *new_y, const float *new_z,
-                             const float shift[3], const float *jx, const float *jy, const float *jz,
-                             float ratio_y, float ratio_z, const float *limits, const int *slot,
-                             int self, uint32_t *reject)
+/* A slot of the cells around LANES active cells: where its particles are, relative to the centres
+ * of the active cells, which is exact (see checkerboard.cu). */
+typedef struct near_slot {
+    _Alignas(64) float x[LANES];
+    float y[LANES], z[LANES];
+} near_slot;
+
+/* The slots around LANES cells, those of the cells themselves first, then those of their
+ * neighbours in the order of cells: as many of each as one of the lanes needs. */
+typedef struct surroundings {
+    near_slot slot[27 * MOST];
+    uint8_t species[27 * MOST][LANES];
+    int own, slots;
+} surroundings;
+
+PLUGMC_FN int largest_of_lanes(const uint8_t *count)
 {
-    float x[LANES], y[LANES], z[LANES], limit[LANES];
-    memcpy(x, jx, sizeof x);
-    memcpy(y, jy, sizeof y);
-    if (dim == 3) memcpy(z, jz, sizeof z);
-    memcpy(limit, limits, sizeof limit);
+    uint8_t most = 0;
+#pragma omp simd reduction(max : most)
     for (int l = 0; l < LANES; l++) {
-        float ux = (new_x[l] - shift[0]) - x[l];
-        float uy = ((new_y[l] - shift[1]) - y[l]) * ratio_y;
-        float r2 = fmaf(uy, uy, ux * ux);
-        if (dim == 3) {
-            float uz = ((new_z[l] - shift[2]) - z[l]) * ratio_z;
-            r2 = fmaf(uz, uz, r2);
-        }
-        reject[l] |= (uint32_t)((r2 < limit[l]) & (slot[l] != self));
+        const uint8_t there = count[l];
+        most = there > most ? there : most;
     }
+    return most;
+}
+
+/* n [LANES]: particles of the active cells. */
+PLUGMC_FN void gather_surroundings(const checkerboard *me, const row_view *view, int q0,
+                                   const int32_t *n, const int dim, const int many,
+                                   surroundings *near)
+{
+    const int centre = view->cells / 2;
+    int slots = 0;
+    for (int nth = 0; nth < view->cells; nth++) {
+        const int c = nth == 0 ? centre : nth <= centre ? nth - 1 : nth;
+        const float dx = view->offset[c][0], dy = view->offset[c][1], dz = view->offset[c][2];
+        const int most = largest_of_lanes(view->count + view->word[c] + q0);
+        for (int k = 0; k < most; k++) {
+            const int64_t at = k * me->plane + view->word[c] + q0;
+            const float *x = view->coordinate[0] + at, *y = view->coordinate[1] + at;
+            const float *z = view->coordinate[2] + at;
+            near_slot *to = &near->slot[slots];
+            EACH_LANE(l) {
+                to->x[l] = x[l] + dx;
+                to->y[l] = y[l] + dy;
+                if (dim == 3) to->z[l] = z[l] + dz;
+            }
+            /* lanes past the end of the row must not move the particle of a periodic image */
+            if (c == centre)
+                EACH_LANE(l) {
+                    const float there = to->x[l];
+                    to->x[l] = k < n[l] ? there : PLUGMC_NOWHERE;
+                }
+            if (many)
+                EACH_LANE(l)
+                    near->species[slots][l] = (uint8_t)species_of(me, view->id[at + l]);
+            slots++;
+        }
+        if (c == centre) near->own = slots;
+    }
+    near->slots = slots;
+}
+
+/* The slots of each cell in the order of its trials: order[turn][lane], a random permutation of the
+ * first n. */
+PLUGMC_FN void draw_order(const checkerboard *me, row_task task, uint32_t cell0, const int32_t *n,
+                          int own, int32_t order[][LANES])
+{
+    uint32_t words[4][LANES];
+    int32_t j[LANES];
+    for (int k = 0; k < own; k++)
+        EACH_LANE(l) order[k][l] = k;
+    if (!me->shuffle_particles) return;
+    for (int k = own - 1; k > 0; k--) { /* Fisher-Yates in every lane */
+        if (k == own - 1 || (k & 3) == 3)
+            draw_lanes(me, task, cell0, PLUGMC_PURPOSE_ORDER, (uint32_t)k >> 2, words);
+        EACH_LANE(l) {
+            const int32_t drawn = (int32_t)plugmc_below(words[k & 3][l], (uint32_t)k + 1);
+            j[l] = k < n[l] ? drawn : k;
+        }
+        for (int i = 0; i < k; i++)
+            EACH_LANE(l) {
+                const int32_t a = order[i][l], b = order[k][l];
+                order[i][l] = j[l] == i ? b : a;
+                order[k][l] = j[l] == i ? a : b;
+            }
+    }
+}
+
+/* Rejects the lanes in which the new position overlaps a particle. */
+PLUGMC_FN void reject_overlaps(const checkerboard *me, const surroundings *near, const int dim,
+                               const int many, const float *new_x, const float *new_y,
+                               const float *new_z, const int32_t *kind, int32_t *reject)
+{
+    const float ratio_y = me->ratio[1], ratio_z = me->ratio[2];
+    const float *contact = me->contact;
+    const int slots = near->slots, species = me->species;
+    int32_t overlap[LANES] = {0};
+    for (int e = 0; e < slots; e++) {
+        const near_slot *j = &near->slot[e];
+        EACH_LANE(l) {
+            const float ux = new_x[l] - j->x[l], uy = (new_y[l] - j->y[l]) * ratio_y;
+            float r2 = fmaf(uy, uy, ux * ux);
+            if (dim == 3) {
+                const float uz = (new_z[l] - j->z[l]) * ratio_z;
+                r2 = fmaf(uz, uz, r2);
+            }
+            const float limit = many ? contact[kind[l] * species + near->species[e][l]] : contact[0];
+            overlap[l] |= r2 < limit;
+        }
+    }
+    EACH_LANE(l) reject[l] |= overlap[l];
 }
 
 /* Trial moves of the cells of one row. dim, many (species) and energies are constants once this
@@ -351,96 +447,76 @@ PLUGMC_FN void mark_overlaps(const int dim, const float *new_x, const float *new
 PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_task task,
                                    const int dim, const int many, const int energies)
 {
-    const int cap = me->capacity, species = me->species;
     const row_view view = look_around(me, s, task);
     const int centre = view.cells / 2;
-    const float ratio_y = me->ratio[1], ratio_z = me->ratio[2];
     const float step[3] = {(float)(me->step / me->width[0]), (float)(me->step / me->width[1]),
                            (float)(me->step / me->width[2])};
+    const int half = me->half;
     plugmc_counts counts = {0, 0};
+    surroundings near;
 
-    for (int q0 = 0; q0 < me->half; q0 += LANES) {
+    for (int q0 = 0; q0 < half; q0 += LANES) {
         const uint32_t cell0 =
             (uint32_t)((task.z * me->m[1] + task.y) * me->m[0] + task.x0 + 2 * q0);
-        float own[3][MOST][LANES];
-        uint8_t own_species[MOST][LANES], near_species[27][MOST][LANES];
-        uint8_t order[LANES][MOST];
-        int n[LANES], most[27];
-
-        int any = 0;
-        for (int l = 0; l < LANES; l++) {
-            n[l] = q0 + l < me->half ? view.count[view.word[centre] + q0 + l] : 0;
-            any |= n[l];
-        }
-        if (!any) continue;
-        for (int c = 0; c < view.cells; c++) {
-            most[c] = 0;
-            for (int l = 0; l < LANES; l++) {
-                int there = view.count[view.word[c] + q0 + l];
-                most[c] = there > most[c] ? there : most[c];
-            }
-        }
-        for (int a = 0; a < dim; a++)
-            for (int k = 0; k < cap; k++)
-                memcpy(own[a][k], view.coordinate[a] + k * me->plane + view.word[centre] + q0,
-                       sizeof own[a][k]);
-        if (many) {
-            for (int c = 0; c < view.cells; c++)
-                for (int k = 0; k < most[c]; k++)
-                    for (int l = 0; l < LANES; l++)
-                        near_species[c][k][l] = (uint8_t)species_of(
-                            me, view.id[k * me->plane + view.word[c] + q0 + l]);
-            memcpy(own_species, near_species[centre], sizeof own_species);
-        }
-
-        for (int l = 0; l < LANES; l++)
-            for (int k = 0; k < cap; k++) order[l][k] = (uint8_t)k;
-        if (me->shuffle_particles) {
-            uint32_t words[4][LANES];
-            for (int k = cap - 1; k > 0; k--) { /* Fisher-Yates in every lane */
-                if (k == cap - 1 || (k & 3) == 3)
-                    draw_lanes(me, task, cell0, PLUGMC_PURPOSE_ORDER, (uint32_t)k >> 2, words);
-                for (int l = 0; l < LANES; l++) {
-                    if (k >= n[l]) continue;
-                    uint32_t j = plugmc_below(words[k & 3][l], (uint32_t)k + 1);
-                    uint8_t t = order[l][k];
-                    order[l][k] = order[l][j];
-                    order[l][j] = t;
-                }
-            }
-        }
-
-        float limit[LANES]; /* squares of contact distances */
-        for (int l = 0; l < LANES; l++) limit[l] = me->contact[0];
-        int turn[LANES] = {0};
+        const uint8_t *count = view.count + view.word[centre] + q0;
+        int32_t n[LANES], order[MOST][LANES], turn[LANES] = {0}, accepted[LANES] = {0};
         uint32_t words[4][LANES], accept_words[4][LANES];
-        for (int t = 0; t < me->trials; t++) {
-            int slot[LANES];
-            uint8_t kind[LANES];
-            float old_x[LANES], old_y[LANES], old_z[LANES], new_x[LANES], new_y[LANES], new_z[LANES];
-            uint32_t reject[LANES];
+        int busy = 0; /* cells with particles */
+#pragma omp simd reduction(+ : busy)
+        for (int l = 0; l < LANES; l++) {
+            const int32_t there = count[l];
+            n[l] = q0 + l < half ? there : 0;
+            busy += n[l] > 0;
+        }
+        if (!busy) continue;
+        gather_surroundings(me, &view, q0, n, dim, many, &near);
+        const int own_slots = near.own;
+        draw_order(me, task, cell0, n, own_slots, order);
 
-            for (int l = 0; l < LANES; l++) {
-                slot[l] = order[l][turn[l]];
-                turn[l] = turn[l] + 1 >= n[l] ? 0 : turn[l] + 1;
-                old_x[l] = own[0][slot[l]][l];
-                old_y[l] = own[1][slot[l]][l];
-                old_z[l] = dim == 3 ? own[2][slot[l]][l] : 0;
-                kind[l] = many ? own_species[slot[l]][l] : 0;
+        for (int t = 0; t < me->trials; t++) {
+            int32_t slot[LANES] = {0}, kind[LANES] = {0}, reject[LANES];
+            float old_x[LANES] = {0}, old_y[LANES] = {0}, old_z[LANES] = {0};
+            float new_x[LANES], new_y[LANES], new_z[LANES] = {0};
+
+            for (int k = 0; k < own_slots; k++)
+                EACH_LANE(l) {
+                    const int32_t at = order[k][l];
+                    slot[l] = turn[l] == k ? at : slot[l];
+                }
+            EACH_LANE(l) {
+                const int32_t next = turn[l] + 1;
+                turn[l] = next < n[l] ? next : 0;
+            }
+            for (int k = 0; k < own_slots; k++) {
+                near_slot *own = &near.slot[k];
+                EACH_LANE(l) {
+                    const int mine = slot[l] == k;
+                    const float x = own->x[l], y = own->y[l];
+                    old_x[l] = mine ? x : old_x[l];
+                    old_y[l] = mine ? y : old_y[l];
+                    own->x[l] = mine ? PLUGMC_NOWHERE : x; /* not to meet itself */
+                    if (dim == 3) {
+                        const float z = own->z[l];
+                        old_z[l] = mine ? z : old_z[l];
+                    }
+                    if (many) {
+                        const int32_t species = near.species[k][l];
+                        kind[l] = mine ? species : kind[l];
+                    }
+                }
             }
             if (dim == 2) {
                 if (t % 4 == 0)
                     draw_lanes(me, task, cell0, PLUGMC_PURPOSE_TRIAL, (uint32_t)t / 4, words);
-                for (int l = 0; l < LANES; l++) {
+                EACH_LANE(l) {
                     float dx, dy;
                     cb_displacement_2(words[t % 4][l], step[0], step[1], &dx, &dy);
                     new_x[l] = old_x[l] + dx;
                     new_y[l] = old_y[l] + dy;
-                    new_z[l] = 0;
                 }
             } else {
                 draw_lanes(me, task, cell0, PLUGMC_PURPOSE_TRIAL, (uint32_t)t, words);
-                for (int l = 0; l < LANES; l++) {
+                EACH_LANE(l) {
                     float dx, dy, dz;
                     plugmc_random r = {{words[0][l], words[1][l], words[2][l], words[3][l]}};
                     cb_displacement_3(r, step[0], step[1], step[2], &dx, &dy, &dz);
@@ -449,59 +525,33 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
                     new_z[l] = old_z[l] + dz;
                 }
             }
-            for (int l = 0; l < LANES; l++)
-                reject[l] = !((new_x[l] >= -0.5f) & (new_x[l] < 0.5f) & (new_y[l] >= -0.5f) &
-                              (new_y[l] < 0.5f) & (new_z[l] >= -0.5f) & (new_z[l] < 0.5f));
-
-            for (int c = 0; c < view.cells; c++) {
-                const float offset[3] = {(float)(c % 3 - 1), (float)(c / 3 % 3 - 1),
-                                         dim == 3 ? (float)(c / 9 - 1) : 0};
-                for (int k = 0; k < most[c]; k++) {
-                    const int64_t at = k * me->plane + view.word[c] + q0;
-                    const float *jx = c == centre ? own[0][k] : view.coordinate[0] + at;
-                    const float *jy = c == centre ? own[1][k] : view.coordinate[1] + at;
-                    const float *jz = dim == 3 ? (c == centre ? own[2][k] : view.coordinate[2] + at)
-                                               : new_z;
-                    const int self = c == centre ? k : -1;
-                    if (many)
-                        for (int l = 0; l < LANES; l++)
-                            limit[l] = me->contact[kind[l] * species + near_species[c][k][l]];
-                    mark_overlaps(dim, new_x, new_y, new_z, offset, jx, jy, jz, ratio_y, ratio_z, limit,
-                                  slot, self, reject);
-                }
+            EACH_LANE(l) {
+                const float x = new_x[l], y = new_y[l], z = new_z[l];
+                reject[l] = (x < -0.5f) | (x >= 0.5f) | (y < -0.5f) | (y >= 0.5f);
+                if (dim == 3) reject[l] |= (z < -0.5f) | (z >= 0.5f);
             }
+            reject_overlaps(me, &near, dim, many, new_x, new_y, new_z, kind, reject);
 
             if (energies) {
-                float change[LANES] = {0}, masked[MOST][LANES];
+                float change[LANES] = {0};
+                uint8_t kinds[LANES];
                 const float *xs[27 * MOST], *ys[27 * MOST], *zs[27 * MOST];
-                const uint8_t *kinds[27 * MOST];
-                float offsets[27 * MOST][3];
-                int slots = 0;
-                for (int nth = 0; nth < view.cells; nth++) { /* own cell first, as on the GPU */
-                    int c = nth == 0 ? centre : nth <= centre ? nth - 1 : nth;
-                    for (int k = 0; k < most[c]; k++) {
-                        const int64_t at = k * me->plane + view.word[c] + q0;
-                        if (c == centre)
-                            for (int l = 0; l < LANES; l++)
-                                masked[k][l] = slot[l] == k ? PLUGMC_NOWHERE : own[0][k][l];
-                        xs[slots] = c == centre ? masked[k] : view.coordinate[0] + at;
-                        ys[slots] = c == centre ? own[1][k] : view.coordinate[1] + at;
-                        zs[slots] = dim == 3 ? (c == centre ? own[2][k] : view.coordinate[2] + at)
-                                             : new_z;
-                        kinds[slots] = near_species[c][k];
-                        offsets[slots][0] = (float)(c % 3 - 1);
-                        offsets[slots][1] = (float)(c / 3 % 3 - 1);
-                        offsets[slots][2] = dim == 3 ? (float)(c / 9 - 1) : 0;
-                        slots++;
-                    }
+                const uint8_t *near_kinds[27 * MOST];
+                static const float nothing[27 * MOST][3]; /* they are relative to this cell */
+                EACH_LANE(l) kinds[l] = (uint8_t)kind[l];
+                for (int e = 0; e < near.slots; e++) {
+                    xs[e] = near.slot[e].x;
+                    ys[e] = near.slot[e].y;
+                    zs[e] = dim == 3 ? near.slot[e].z : new_z;
+                    near_kinds[e] = near.species[e];
                 }
                 plugmc_lanes lanes = {
-                    .size = sizeof lanes, .lanes = LANES, .slots = slots, .scale = me->scale,
-                    .ratio = {1, ratio_y, ratio_z}, .x = xs, .y = ys, .z = zs,
-                    .offset = (const float(*)[3])offsets, .species = many ? kinds : NULL,
+                    .size = sizeof lanes, .lanes = LANES, .slots = near.slots, .scale = me->scale,
+                    .ratio = {1, me->ratio[1], me->ratio[2]}, .x = xs, .y = ys, .z = zs,
+                    .offset = nothing, .species = many ? near_kinds : NULL,
                     .charge = me->charge, .diameter = me->diameter, .old_x = old_x, .old_y = old_y,
                     .old_z = dim == 3 ? old_z : new_z, .new_x = new_x, .new_y = new_y, .new_z = new_z,
-                    .probe_species = many ? kind : NULL, .change = change};
+                    .probe_species = many ? kinds : NULL, .change = change};
                 for (int i = 0; i < me->system->term_count; i++) {
                     const plugmc_term *term = &me->system->terms[i];
                     if (!term->sampled) continue;
@@ -510,25 +560,42 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
                 }
                 if (t % 4 == 0)
                     draw_lanes(me, task, cell0, PLUGMC_PURPOSE_ACCEPT, (uint32_t)t / 4, accept_words);
-                for (int l = 0; l < LANES; l++)
+                EACH_LANE(l)
                     reject[l] |= !(plugmc_uniform_float(accept_words[t % 4][l]) <
                                    plugmc_exp(-change[l]));
             }
 
-            for (int l = 0; l < LANES; l++) {
-                if (n[l] == 0 || reject[l]) continue;
-                own[0][slot[l]][l] = new_x[l];
-                own[1][slot[l]][l] = new_y[l];
-                if (dim == 3) own[2][slot[l]][l] = new_z[l];
-                counts.accepted++;
+            EACH_LANE(l) {
+                const float x = new_x[l], y = new_y[l], z = new_z[l];
+                accepted[l] += 1 - reject[l];
+                const float from_x = old_x[l], from_y = old_y[l], from_z = old_z[l];
+                new_x[l] = reject[l] ? from_x : x;
+                new_y[l] = reject[l] ? from_y : y;
+                if (dim == 3) new_z[l] = reject[l] ? from_z : z;
+            }
+            for (int k = 0; k < own_slots; k++) {
+                near_slot *own = &near.slot[k];
+                EACH_LANE(l) {
+                    const int mine = slot[l] == k;
+                    const float x = own->x[l], y = own->y[l], to_x = new_x[l], to_y = new_y[l];
+                    own->x[l] = mine ? to_x : x;
+                    own->y[l] = mine ? to_y : y;
+                    if (dim == 3) {
+                        const float z = own->z[l], to_z = new_z[l];
+                        own->z[l] = mine ? to_z : z;
+                    }
+                }
             }
         }
-        for (int l = 0; l < LANES; l++) counts.trials += n[l] ? (uint64_t)me->trials : 0;
-        int width = me->half - q0 < LANES ? me->half - q0 : LANES;
-        for (int a = 0; a < dim; a++)
-            for (int k = 0; k < most[centre]; k++)
-                memcpy((float *)view.coordinate[a] + k * me->plane + view.word[centre] + q0,
-                       own[a][k], sizeof(float) * width);
+        counts.trials += (uint64_t)busy * (uint64_t)me->trials;
+        for (int l = 0; l < LANES; l++) counts.accepted += (uint64_t)accepted[l];
+        for (int k = 0; k < own_slots; k++) {
+            const int64_t at = k * me->plane + view.word[centre] + q0;
+            memcpy((float *)view.coordinate[0] + at, near.slot[k].x, sizeof near.slot[k].x);
+            memcpy((float *)view.coordinate[1] + at, near.slot[k].y, sizeof near.slot[k].y);
+            if (dim == 3)
+                memcpy((float *)view.coordinate[2] + at, near.slot[k].z, sizeof near.slot[k].z);
+        }
     }
     return counts;
 }
@@ -593,38 +660,81 @@ static void subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, in
 
 /* ---- The cell shift on the CPU --------------------------------------------------------------- */
 
-/* Gathers the new cell at word `here` from itself and the cell at `there`. Returns the number of
- * particles, which may exceed the capacity. */
-static int gather_cell(const checkerboard *me, int walker, const cb_plan *p, int64_t here,
-                       int64_t there)
+/* A half row of new cells, LANES at a time: particles of the old cells at the same place, then those
+ * that come over from the cells at `there`. here, there: words of the first of them. Returns the
+ * largest number of particles in a cell, which may exceed the capacity. */
+static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb_plan *p, int64_t here,
+                                    int64_t there)
 {
     const float *from = me->now.coordinate + walker * me->walker;
     float *to = me->next.coordinate + walker * me->walker;
     const uint32_t *from_id = me->now.id + walker * me->axis;
     uint32_t *to_id = me->next.id + walker * me->axis;
-    const uint8_t *count = me->now.count + walker * me->plane;
-    const float s = (float)(p->sign * p->quanta) * CB_QUANTUM;
-    int filled = 0;
-    for (int source = 0; source < 2; source++) {
-        int64_t word = source ? there : here;
-        for (int k = 0; k < count[word]; k++) {
-            float c = from[p->axis * me->axis + k * me->plane + word] - s;
-            int leaves = c < -0.5f || c >= 0.5f;
-            if (leaves != source) continue;
-            if (source) c += p->sign > 0 ? 1.0f : -1.0f;
-            if (filled < me->capacity) {
-                int64_t at = filled * me->plane + here;
-                for (int a = 0; a < me->dimension; a++)
-                    to[a * me->axis + at] = a == p->axis ? c : from[a * me->axis + k * me->plane + word];
-                to_id[at] = from_id[k * me->plane + word];
+    const uint8_t *from_count = me->now.count + walker * me->plane;
+    uint8_t *to_count = me->next.count + walker * me->plane;
+    const float s = (float)(p->sign * p->quanta) * CB_QUANTUM, edge = p->sign > 0 ? 1.0f : -1.0f;
+    const int half = me->half, dim = me->dimension, capacity = me->capacity, ids = me->ids;
+    int largest = 0;
+    for (int q0 = 0; q0 < half; q0 += LANES) {
+        float cell[3][MOST][LANES];
+        uint32_t number[MOST][LANES];
+        int32_t filled[LANES] = {0};
+        int used = 0; /* slots that may be filled */
+        for (int source = 0; source < 2; source++) {
+            const int64_t word = (source ? there : here) + q0;
+            const int most = largest_of_lanes(from_count + word);
+            int32_t n[LANES];
+            EACH_LANE(l) n[l] = from_count[word + l];
+            for (int k = 0; k < most; k++) {
+                float v[3][LANES];
+                uint32_t id[LANES];
+                int32_t slot[LANES]; /* where it goes; -1: elsewhere */
+                for (int a = 0; a < dim; a++)
+                    memcpy(v[a], from + a * me->axis + k * me->plane + word, sizeof v[a]);
+                if (ids) memcpy(id, from_id + k * me->plane + word, sizeof id);
+                float *along = v[p->axis];
+                EACH_LANE(l) {
+                    const float c = along[l] - s;
+                    const int32_t leaves = (c < -0.5f) | (c >= 0.5f), there_is = k < n[l];
+                    const int32_t comes = there_is & (leaves == source), next = filled[l];
+                    along[l] = source ? c + edge : c;
+                    slot[l] = comes ? next : -1;
+                    filled[l] = next + comes;
+                }
+                if (used < capacity) {
+                    for (int a = 0; a < dim; a++)
+                        EACH_LANE(l) cell[a][used][l] = a ? 0 : PLUGMC_NOWHERE;
+                    if (ids) memset(number[used], 0, sizeof number[used]);
+                    used++;
+                }
+                for (int i = 0; i < used; i++) {
+                    for (int a = 0; a < dim; a++)
+                        EACH_LANE(l) {
+                            const float new = v[a][l], old = cell[a][i][l];
+                            cell[a][i][l] = slot[l] == i ? new : old;
+                        }
+                    if (!ids) continue;
+                    EACH_LANE(l) {
+                        const uint32_t new = id[l], old = number[i][l];
+                        number[i][l] = slot[l] == i ? new : old;
+                    }
+                }
             }
-            filled++;
+        }
+        for (int k = 0; k < capacity; k++) {
+            const int64_t at = k * me->plane + here + q0;
+            if (k >= used) EACH_LANE(l) cell[0][k][l] = PLUGMC_NOWHERE;
+            memcpy(to + at, cell[0][k], sizeof cell[0][k]);
+            if (k >= used) continue;
+            for (int a = 1; a < dim; a++) memcpy(to + a * me->axis + at, cell[a][k], sizeof cell[a][k]);
+            if (ids) memcpy(to_id + at, number[k], sizeof number[k]);
+        }
+        for (int l = 0; l < LANES && q0 + l < half; l++) {
+            largest = filled[l] > largest ? filled[l] : largest;
+            to_count[here + q0 + l] = (uint8_t)(filled[l] < capacity ? filled[l] : capacity);
         }
     }
-    for (int k = filled; k < me->capacity; k++) to[k * me->plane + here] = PLUGMC_NOWHERE;
-    me->next.count[walker * me->plane + here] =
-        (uint8_t)(filled < me->capacity ? filled : me->capacity);
-    return filled;
+    return largest;
 }
 
 /* Returns 1 if a cell overflowed. */
@@ -639,13 +749,17 @@ static int shift(checkerboard *me, const cb_plan *plans)
         int ny = y, nz = z;
         if (p->axis == 1) ny = (y + p->sign + me->m[1]) % me->m[1];
         if (p->axis == 2) nz = (z + p->sign + me->m[2]) % me->m[2];
-        for (int x = 0; x < me->m[0]; x++) {
-            int nx = p->axis == 0 ? (x + p->sign + me->m[0]) % me->m[0] : x;
-            int filled = gather_cell(me, w, p, word_of(me, x, y, z), word_of(me, nx, ny, nz));
+        for (int parity = 0; parity < 2; parity++) {
+            const int64_t half_rows = (int64_t)(z * me->m[1] + y) * 2;
+            const int64_t here = (half_rows + parity) * me->row;
+            int64_t there = ((int64_t)(nz * me->m[1] + ny) * 2 + parity) * me->row;
+            if (p->axis == 0) /* the other half row, whose images close the circle */
+                there = (half_rows + 1 - parity) * me->row +
+                        (p->sign > 0 ? (parity ? 1 : 0) : (parity ? 0 : -1));
+            int filled = shift_row(me, w, p, here + PAD, there + PAD);
             overflow |= filled > me->capacity;
+            refresh_images(me, &me->next, w, here);
         }
-        for (int parity = 0; parity < 2; parity++)
-            refresh_images(me, &me->next, w, ((int64_t)(z * me->m[1] + y) * 2 + parity) * me->row);
     }
     store t = me->now;
     me->now = me->next;
@@ -681,11 +795,20 @@ static void copy_store(const checkerboard *me, store *to, const store *from)
     memcpy(to->count, from->count, count_bytes(me));
 }
 
-/* What slots past the count hold and the periodic images: a function of the rest. */
+/* What slots past the count hold, the padding and the periodic images: a function of the rest. */
 static void normalise(const checkerboard *me, store *s)
 {
+    const int end = PAD + me->half;
     for (int w = 0; w < me->walkers; w++)
         for (int64_t row = 0; row < (int64_t)me->m[1] * me->m[2] * 2; row++) {
+            for (int k = 0; k < me->capacity; k++) {
+                const int64_t at = k * me->plane + row * me->row + end;
+                const size_t words = (size_t)(me->row - end);
+                for (int a = 0; a < me->dimension; a++)
+                    memset(s->coordinate + w * me->walker + a * me->axis + at, 0,
+                           sizeof(float) * words);
+                memset(s->id + w * me->axis + at, 0, sizeof(uint32_t) * words);
+            }
             for (int q = 0; q < me->half; q++) {
                 int64_t word = row * me->row + PAD + q;
                 for (int k = s->count[w * me->plane + word]; k < me->capacity; k++) {
