@@ -277,8 +277,8 @@ static int geometry(checkerboard *me, const plugmc_host *host)
 
 /* ---- A sub-sweep on the CPU: one row of active cells, LANES cells at a time ------------------ */
 
-/* Loops over lanes carry nothing from one lane to the next. Without the word for it the compiler
- * unrolls some, which are then no vectors. */
+/* Loops over lanes carry nothing from one lane to the next. The word for it keeps the compiler from
+ * unrolling short ones before it looks for vectors; long ones do without it. */
 #define EACH_LANE(l) _Pragma("omp simd") for (int l = 0; l < LANES; l++)
 
 /* Which cells of the row's neighbourhood, as in the kernel: c = dx + 3 dy + 9 dz. */
@@ -321,7 +321,7 @@ static row_view look_around(const checkerboard *me, const store *s, row_task tas
 PLUGMC_FN void draw_lanes(const checkerboard *me, row_task task, uint32_t cell0, uint32_t purpose,
                           uint32_t draw, uint32_t words[4][LANES])
 {
-    for (int l = 0; l < LANES; l++) { /* too long to be unrolled */
+    for (int l = 0; l < LANES; l++) {
         plugmc_random r = plugmc_draw(me->system->seed, task.sweep, (uint32_t)task.walker,
                                       cell0 + 2 * (uint32_t)l, purpose, draw);
         for (int k = 0; k < 4; k++) words[k][l] = r.word[k];
@@ -346,7 +346,6 @@ typedef struct surroundings {
 PLUGMC_FN int largest_of_lanes(const uint8_t *count)
 {
     uint8_t most = 0;
-#pragma omp simd reduction(max : most)
     for (int l = 0; l < LANES; l++) {
         const uint8_t there = count[l];
         most = there > most ? there : most;
@@ -381,9 +380,14 @@ PLUGMC_FN void gather_surroundings(const checkerboard *me, const row_view *view,
                     const float there = to->x[l];
                     to->x[l] = k < n[l] ? there : PLUGMC_NOWHERE;
                 }
-            if (many)
-                EACH_LANE(l)
-                    near->species[slots][l] = (uint8_t)species_of(me, view->id[at + l]);
+            if (many) {
+                int32_t kind[LANES] = {0};
+                for (int b = 1; b < me->species; b++) {
+                    const uint32_t first = (uint32_t)me->system->first[b];
+                    EACH_LANE(l) kind[l] += view->id[at + l] >= first;
+                }
+                EACH_LANE(l) near->species[slots][l] = (uint8_t)kind[l];
+            }
             slots++;
         }
         if (c == centre) near->own = slots;
