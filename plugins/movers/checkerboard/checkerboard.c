@@ -439,8 +439,8 @@ PLUGMC_FN void reject_overlaps(const checkerboard *me, const surroundings *near,
                 const float uz = (new_z[l] - j->z[l]) * ratio_z;
                 r2 = fmaf(uz, uz, r2);
             }
-            const float limit = many ? contact[kind[l] * species + near->species[e][l]] : contact[0];
-            overlap[l] |= r2 < limit;
+            const int pair = many ? kind[l] * species + near->species[e][l] : 0;
+            overlap[l] |= r2 < contact[pair];
         }
     }
     EACH_LANE(l) reject[l] |= overlap[l];
@@ -664,11 +664,11 @@ static void subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, in
 
 /* ---- The cell shift on the CPU --------------------------------------------------------------- */
 
-/* A half row of new cells, LANES at a time: particles of the old cells at the same place, then those
- * that come over from the cells at `there`. here, there: words of the first of them. Returns the
- * largest number of particles in a cell, which may exceed the capacity. */
-static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb_plan *p, int64_t here,
-                                    int64_t there)
+/* A half row of new cells, LANES at a time: particles of the old cells at the same place, then
+ * those that come over from the cells at `there`. here, there: words of the first of them. Returns
+ * the largest number of particles in a cell, which may exceed the capacity. */
+static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb_plan *p,
+                                    int64_t here, int64_t there)
 {
     const float *from = me->now.coordinate + walker * me->walker;
     float *to = me->next.coordinate + walker * me->walker;
@@ -730,7 +730,8 @@ static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb
             if (k >= used) EACH_LANE(l) cell[0][k][l] = PLUGMC_NOWHERE;
             memcpy(to + at, cell[0][k], sizeof cell[0][k]);
             if (k >= used) continue;
-            for (int a = 1; a < dim; a++) memcpy(to + a * me->axis + at, cell[a][k], sizeof cell[a][k]);
+            for (int a = 1; a < dim; a++)
+                memcpy(to + a * me->axis + at, cell[a][k], sizeof cell[a][k]);
             if (ids) memcpy(to_id + at, number[k], sizeof number[k]);
         }
         for (int l = 0; l < LANES && q0 + l < half; l++) {
@@ -833,8 +834,8 @@ static int grow(checkerboard *me, const plugmc_host *host)
     wider.capacity += wider.capacity / 2 > 2 ? wider.capacity / 2 : 2;
     if (wider.capacity > MOST)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "more than %d particles in one cell of %g x %g: the system has collapsed, "
-                          "or the cells or the range of the potential are too large for mover "
+                          "more than %d particles in one cell of %g x %g: the system has "
+                          "collapsed, or the cells or the range of the potential are too large for mover "
                           "'checkerboard'",
                           MOST, me->width[0], me->width[1]);
     set_strides(&wider);
