@@ -1403,17 +1403,19 @@ static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t f
     return gpu->download(host->context, overflow, me->d_overflow, sizeof *overflow);
 }
 
+static const size_t counter_bytes = sizeof(uint64_t) * 2 * CB_COUNTERS;
+
 /* Copies the state to the snapshot, or back from it. */
 static int snapshot(checkerboard *me, const plugmc_host *host, int back)
 {
     const plugmc_gpu *gpu = host->gpu;
-    size_t origin = sizeof(int64_t) * 3 * me->walkers, both = sizeof(uint64_t) * 2;
+    size_t origin = sizeof(int64_t) * 3 * me->walkers;
     TRY(back ? copy_on_device(me, host, &me->on_now, &me->snapshot)
              : copy_on_device(me, host, &me->snapshot, &me->on_now));
     TRY(gpu->copy(host->context, back ? me->d_origin : me->d_saved_origin,
                   back ? me->d_saved_origin : me->d_origin, origin));
     return gpu->copy(host->context, back ? me->d_counts : me->d_saved_counts,
-                     back ? me->d_saved_counts : me->d_counts, both);
+                     back ? me->d_saved_counts : me->d_counts, counter_bytes);
 }
 
 /* Stores and kernels for another number of slots. */
@@ -1492,11 +1494,11 @@ static int prepare(void *instance, const plugmc_host *host)
     TRY(gpu->allocate(host->context, sizeof(cb_plan) * BATCH * me->walkers, &me->d_plans));
     TRY(gpu->allocate(host->context, sizeof(uint64_t), &me->d_base));
     TRY(gpu->allocate(host->context, sizeof(float) * 3, &me->d_step));
-    TRY(gpu->allocate(host->context, sizeof(uint64_t) * 2, &me->d_counts));
+    TRY(gpu->allocate(host->context, counter_bytes, &me->d_counts));
     TRY(gpu->allocate(host->context, sizeof(int32_t), &me->d_overflow));
     TRY(gpu->allocate(host->context, me->ids ? 4 : sizeof(uint32_t) * cells, &me->d_offset));
     TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_saved_origin));
-    TRY(gpu->allocate(host->context, sizeof(uint64_t) * 2, &me->d_saved_counts));
+    TRY(gpu->allocate(host->context, counter_bytes, &me->d_saved_counts));
     TRY(build_on_device(me, host));
     return me->bounded ? PLUGMC_OK : allocate_on_device(me, host, &me->snapshot);
 }
@@ -1542,10 +1544,14 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
 {
     checkerboard *me = (checkerboard *)instance;
     if (host->gpu) {
-        uint64_t both[2];
-        TRY(host->gpu->download(host->context, both, me->d_counts, sizeof both));
-        me->counts = (plugmc_counts){both[0], both[1]};
-        if (clear) TRY(host->gpu->fill(host->context, me->d_counts, 0, sizeof both));
+        uint64_t counters[CB_COUNTERS][2];
+        TRY(host->gpu->download(host->context, counters, me->d_counts, counter_bytes));
+        me->counts = (plugmc_counts){0, 0};
+        for (int i = 0; i < CB_COUNTERS; i++) {
+            me->counts.trials += counters[i][0];
+            me->counts.accepted += counters[i][1];
+        }
+        if (clear) TRY(host->gpu->fill(host->context, me->d_counts, 0, counter_bytes));
     }
     *out = me->counts;
     if (clear) me->counts = (plugmc_counts){0, 0};

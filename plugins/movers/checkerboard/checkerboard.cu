@@ -11,6 +11,10 @@
 #define CB_QUANTUM 0x1p-23f
 #define CB_QUANTA 8388608 /* quanta in a cell edge */
 
+/* Pairs of a GPU's counters, of trial moves and of accepted ones; the counts are their sums. Warps
+ * that add to the same place wait for each other, some nanoseconds each: as long as a sub-sweep. */
+#define CB_COUNTERS 1024
+
 /* What a walker does in one sweep. */
 typedef struct cb_plan {
     uint8_t set[8];      /* order of the checkerboard sets; bit a of a set: parity along axis a */
@@ -205,7 +209,7 @@ PLUGMC_FN int cb_neighbour(cb_task t, int c)
     return cb_cell(x, y, z);
 }
 
-/* Adds a thread's trials and acceptances to the run's. */
+/* Adds a warp's trials and acceptances to one of the run's pairs of counters. */
 PLUGMC_FN void cb_count(uint32_t trials, uint32_t accepted, unsigned long long *counts)
 {
 #if __CUDA_ARCH__ >= 800
@@ -217,10 +221,11 @@ PLUGMC_FN void cb_count(uint32_t trials, uint32_t accepted, unsigned long long *
         accepted += __shfl_xor_sync(0xffffffffu, accepted, lane);
     }
 #endif
-    if ((threadIdx.x & 31) == 0 && trials > 0) {
-        atomicAdd(&counts[0], (unsigned long long)trials);
-        atomicAdd(&counts[1], (unsigned long long)accepted);
-    }
+    const uint32_t block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    const uint32_t warp = block * (CB_BLOCK / 32) + threadIdx.x / 32, lane = threadIdx.x & 31;
+    if (lane < 2 && trials > 0)
+        atomicAdd(&counts[2 * (warp % CB_COUNTERS) + lane],
+                  (unsigned long long)(lane == 0 ? trials : accepted));
 }
 
 #if CB_CAP <= 8
