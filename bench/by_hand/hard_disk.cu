@@ -23,12 +23,12 @@
 #if DISKS == 577600
 #define CB_MX 572
 #define CB_PITCH 288
-#define CB_BLOCK 64
+#define CB_BLOCK 96
 #define CB_CONTACTS {0x1.01c048p-1f}
 #elif DISKS == 2310400
 #define CB_MX 1142
 #define CB_PITCH 576
-#define CB_BLOCK 128
+#define CB_BLOCK 96
 #define CB_CONTACTS {0x1.00d9c4p-1f}
 #else
 #error "there are numbers for DISKS=577600 and DISKS=2310400"

@@ -1113,6 +1113,7 @@ static const char *first_item(const checkerboard *me, int i, char text[48])
 }
 
 static int pitch(const checkerboard *me);
+static uint32_t blocks_for(int64_t threads, int block) { return (uint32_t)((threads + block - 1) / block); }
 
 /* One kind of hard disks, at most four a cell, has a kernel of its own, which is worth while if a
  * block finds enough cells in a row. */
@@ -1129,7 +1130,12 @@ static int block_size(const checkerboard *me)
     int bytes = me->near * (4 * me->dimension + (me->species > 1));
     int64_t active = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers >> me->dimension;
     if (active < 1 << 16 || me->half <= 32) return 32;
-    if (tiled(me)) return me->half % 128 == 0 || me->half > 512 ? 128 : 64;
+    if (tiled(me)) { /* the least threads beyond the ends of rows */
+        int best = 128;
+        for (int block = 96; block >= 64; block -= 32)
+            if (blocks_for(me->half, block) * block < blocks_for(me->half, best) * best) best = block;
+        return best;
+    }
     return bytes * 128 <= 48 << 10 ? 128 : bytes * 64 <= 48 << 10 ? 64 : 32;
 }
 
@@ -1337,8 +1343,6 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
     me->graph[0] = me->graph[1] = NULL;
     return PLUGMC_OK;
 }
-
-static uint32_t blocks_for(int64_t threads, int block) { return (uint32_t)((threads + block - 1) / block); }
 
 /* Launches of `n` sweeps; n is even or 1, and after an odd number the stores change places. */
 static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
