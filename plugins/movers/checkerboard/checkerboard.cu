@@ -104,6 +104,7 @@ PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, fl
 #define ROWS (CB_MY * CB_MZ)
 #define CELLS (ROWS * 2 * CB_PITCH)   /* counts of a walker */
 #define SLOTS (CELLS * CB_CAP)             /* coordinates of a walker */
+#define HALF_ROW (CB_CAP * CB_PITCH)       /* coordinates of half a row */
 #define ACTIVE (HX * (CB_MY / 2) * (DIM == 3 ? CB_MZ / 2 : 1)) /* cells of a set */
 #define NEIGHBOURS (DIM == 3 ? 27 : 9)
 #if DIM == 3
@@ -274,6 +275,57 @@ PLUGMC_FN float cb_distance(float ux, float uy)
     return fmaf(uy, uy, ux * ux);
 }
 
+/* The smallest of three numbers none of which is negative: their bits are in the same order, and
+ * integers take one instruction where floats take two. */
+PLUGMC_FN float cb_least(float a, float b, float c)
+{
+    const int x = (int)plugmc_bits(a), y = (int)plugmc_bits(b), z = (int)plugmc_bits(c);
+    const int least = x < y ? x : y;
+    return plugmc_float_of_bits((uint32_t)(least < z ? least : z));
+}
+
+/* The slots of n particles in the order of the trials, 2 bits each: what cb_order does, by the six
+ * permutations of three. */
+PLUGMC_FN uint32_t cb_order_of_four(plugmc_random random, int n)
+{
+#define CB_PERMUTATION(number, a, b, c) ((uint64_t)((a) | (b) << 2 | (c) << 4) << 6 * (number))
+    const uint64_t permutations = CB_PERMUTATION(0, 1, 2, 0) | CB_PERMUTATION(1, 2, 1, 0) |
+                                  CB_PERMUTATION(2, 2, 0, 1) | CB_PERMUTATION(3, 0, 2, 1) |
+                                  CB_PERMUTATION(4, 1, 0, 2) | CB_PERMUTATION(5, 0, 1, 2);
+    const uint32_t third = n > 2 ? plugmc_below(random.word[2], 3) : 2;
+    const uint32_t second = n > 1 ? plugmc_below(random.word[1], 2) : 1;
+    uint32_t order = CB_SHUFFLE ? (uint32_t)(permutations >> 6 * (2 * third + second)) & 63u : 0x24u;
+    if (n < 4 || !CB_SHUFFLE) return order | 3u << 6;
+    const uint32_t last = plugmc_below(random.word[3], 4); /* changes places with slot 3 */
+#pragma unroll
+    for (int k = 0; k < 6; k += 2)
+        if ((order >> k & 3u) == last) order |= 3u << k;
+    return order | last << 6;
+}
+
+/* What a cell does in a sub-sweep, before its particles are known. */
+typedef struct cb_choice {
+    float dx[CB_TRIALS], dy[CB_TRIALS];
+    plugmc_random order;
+} cb_choice;
+
+PLUGMC_FN cb_choice cb_choose(uint64_t seed, uint64_t sweep, int walker, uint32_t cell,
+                              const float *step)
+{
+    cb_choice choice;
+    plugmc_random random;
+    const float step_x = step[0], step_y = step[1];
+#pragma unroll
+    for (int trial = 0; trial < CB_TRIALS; trial++) {
+        if ((trial & 3) == 0)
+            random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, trial >> 2);
+        cb_displacement_2(random.word[trial & 3], step_x, step_y, &choice.dx[trial],
+                          &choice.dy[trial]);
+    }
+    choice.order = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, 0);
+    return choice;
+}
+
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
                 int batch, int index, int part, const float *__restrict__ step,
@@ -284,141 +336,148 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     __shared__ float2 middle[2][3][CB_BLOCK];   /* rows below and above, same columns */
     __shared__ float2 side[3][3][CB_BLOCK + 1]; /* three rows, the columns left of each thread's, and
                                                    the one right of the last */
-    const int t = threadIdx.x, walker = blockIdx.z;
+    __shared__ uint32_t counts_left[CB_BLOCK + 1]; /* of these columns, 3 bits a row */
+    const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
+    const int first = blockIdx.x * CB_BLOCK, q = first + t;
     plugmc_wait();
     const int set = plans[walker * batch + index].set[part];
-    const uint64_t sweep = *base + index;
-    const float step_x = step[0], step_y = step[1], contact = cb_contact[0];
     const int px = set & 1, y = 2 * blockIdx.y + ((set >> 1) & 1);
-    const int q = blockIdx.x * CB_BLOCK + t, mine = q < HX ? q : HX - 1;
-    /* places of the columns left and right of it in half rows of the other parity */
-    int left = q - 1 + px, right = q + px;
-    left = left < 0 ? HX - 1 : left < HX ? left : 0;
-    right = right < HX ? right : 0;
+    const uint32_t cell = (uint32_t)(y * CB_MX + 2 * q + px);
 
-    /* Everything is asked for before anything is used. */
+    /* Everything is asked for before anything is used. Columns are places in a half row: its own in
+     * those of the same parity, the ones left and right of it in the others. */
     const uint8_t *n_of = count + (size_t)walker * CELLS;
     cb_vector *at = coordinate + (size_t)walker * SLOTS;
+    const int own_column = q < HX ? q : HX - 1;
+    const int left = q + px == 0 ? HX - 1 : q + px <= HX ? q + px - 1 : 0;
+    const int right = q + px < HX ? q + px : 0;
     const int rows[3] = {y == 0 ? CB_MY - 1 : y - 1, y, y == CB_MY - 1 ? 0 : y + 1};
-    const int n_here = n_of[(2 * y + px) * CB_PITCH + mine];
     float2 from_left[3][3], from_middle[3][3];
-    int n_left[3], n_middle[3], n_right[3];
+    int n_left[3], n_middle[3];
 #pragma unroll
     for (int r = 0; r < 3; r++) {
         const int same = 2 * rows[r] + px, other = 2 * rows[r] + 1 - px;
+        const cb_vector *a = at + (other * HALF_ROW + left), *b = at + (same * HALF_ROW + own_column);
 #pragma unroll
         for (int k = 0; k < 3; k++) {
-            from_left[r][k] = at[(other * CB_CAP + k) * CB_PITCH + left];
-            from_middle[r][k] = at[(same * CB_CAP + k) * CB_PITCH + mine];
+            from_left[r][k] = a[k * CB_PITCH];
+            from_middle[r][k] = b[k * CB_PITCH];
         }
         n_left[r] = n_of[other * CB_PITCH + left];
-        n_middle[r] = n_of[same * CB_PITCH + mine];
-        n_right[r] = n_of[other * CB_PITCH + right];
+        n_middle[r] = n_of[same * CB_PITCH + own_column];
     }
+    cb_vector *home = at + ((2 * y + px) * HALF_ROW + own_column);
 
-    /* The random numbers meanwhile. */
-    const uint32_t cell = (uint32_t)(y * CB_MX + 2 * q + px);
-    float dx[CB_TRIALS], dy[CB_TRIALS];
-    plugmc_random random;
-#pragma unroll
-    for (int trial = 0; trial < CB_TRIALS; trial++) {
-        if ((trial & 3) == 0)
-            random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, trial >> 2);
-        cb_displacement_2(random.word[trial & 3], step_x, step_y, &dx[trial], &dy[trial]);
-    }
-    const int n = q < HX ? n_here : 0;
-    const uint32_t order = cb_order(seed, sweep, walker, cell, n);
+    const cb_choice choice = cb_choose(seed, *base + index, walker, cell, step); /* meanwhile */
 
-    uint32_t fourth = 0; /* bit 3 row + column: neighbours with a fourth particle */
+    const int n = q < HX ? n_middle[1] : 0;
+    uint32_t fourth = (uint32_t)(n_left[0] | n_left[1] << 3 | n_left[2] << 6);
+    counts_left[t] = fourth;
 #pragma unroll
-    for (int r = 0; r < 3; r++) {
+    for (int k = 0; k < 3; k++) {
 #pragma unroll
-        for (int k = 0; k < 3; k++) {
-            side[r][k][t] = from_left[r][k];
-            if (t == CB_BLOCK - 1)
-                side[r][k][CB_BLOCK] = at[((2 * rows[r] + 1 - px) * CB_CAP + k) * CB_PITCH + right];
-            if (r == 1)
-                own[k][t] = from_middle[r][k];
-            else
-                middle[r / 2][k][t] = from_middle[r][k];
-        }
-        fourth |= (uint32_t)(n_left[r] > 3) << (3 * r) | (uint32_t)(n_right[r] > 3) << (3 * r + 2);
-        if (r != 1) fourth |= (uint32_t)(n_middle[r] > 3) << (3 * r + 1);
+        for (int r = 0; r < 3; r++) side[r][k][t] = from_left[r][k];
+        middle[0][k][t] = from_middle[0][k];
+        own[k][t] = from_middle[1][k];
+        middle[1][k][t] = from_middle[2][k];
     }
-    cb_vector *home = at + (2 * y + px) * CB_CAP * CB_PITCH + mine;
     own[3][t] = n > 3 ? home[3 * CB_PITCH] : make_float2(PLUGMC_NOWHERE, 0.0f);
+    if (t < 9 && first + CB_BLOCK <= HX) { /* else the last thread has one to its right */
+        const int edge = first + CB_BLOCK - 1 + px < HX ? first + CB_BLOCK - 1 + px : 0;
+        int other[3];
+#pragma unroll
+        for (int r = 0; r < 3; r++) other[r] = 2 * rows[r] + 1 - px;
+        const int r = t / 3, k = t - 3 * r, mine = r == 0 ? other[0] : r == 1 ? other[1] : other[2];
+        side[r][k][CB_BLOCK] = at[mine * HALF_ROW + k * CB_PITCH + edge];
+        if (t == 0)
+            counts_left[CB_BLOCK] = (uint32_t)(n_of[other[0] * CB_PITCH + edge] |
+                                               n_of[other[1] * CB_PITCH + edge] << 3 |
+                                               n_of[other[2] * CB_PITCH + edge] << 6);
+    }
     __syncthreads();
 
-    uint32_t accepted = 0, moved = 0;
+    uint32_t accepted = 0;
     if (n > 0) {
-        /* neighbours relative to the centre of this cell, and their distances from it */
+        /* neighbours with a fourth particle: bit 9 column + 3 row + 2, the highest of its count */
+        fourth |= (uint32_t)(n_middle[0] | n_middle[2] << 6) << 9 | counts_left[t + 1] << 18;
+        fourth &= 0x4924924u;
+        /* neighbours relative to the centre of this cell, and their distances from it; 1 is added
+         * to these, so that no sum below is negative */
         float jx[24], jy[24], jj[24];
 #pragma unroll
         for (int e = 0; e < 24; e++) {
             const int r = e < 18 ? e / 6 : 2 * ((e - 18) / 3), slot = e % 3;
             const int column = e < 18 ? 2 * (e / 3 % 2) : 1;
             const float2 j = column == 1 ? middle[r / 2][slot][t] : side[r][slot][t + column / 2];
-            jx[e] = j.x + (float)(column - 1);
-            jy[e] = j.y + (float)(r - 1);
-            jj[e] = cb_distance(jx[e], jy[e]);
+            jx[e] = column == 1 ? j.x : j.x + (float)(column - 1);
+            jy[e] = r == 1 ? j.y : j.y + (float)(r - 1);
+            const float uy = jy[e] * CB_RATIO_Y;
+            jj[e] = fmaf(uy, uy, fmaf(jx[e], jx[e], 1.0f));
         }
-        int turn = 0;
+        /* Its particles wait in the order of the trials; one that has tried goes to the end. */
+        uint32_t order = cb_order_of_four(choice.order, n);
+        float2 queue[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++) queue[k] = own[order >> 2 * k & 3u][t];
+        const float contact = cb_contact[0];
 #pragma unroll
         for (int trial = 0; trial < CB_TRIALS; trial++) {
-            const int i = (int)((order >> turn) & 15u);
-            turn = turn + 4 == 4 * n ? 0 : turn + 4;
-            const float2 moving = own[i][t];
-            const float new_x = moving.x + dx[trial], new_y = moving.y + dy[trial];
-            own[i][t].x = PLUGMC_NOWHERE; /* so that it does not meet itself */
-
-            float inside = PLUGMC_NOWHERE;
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
-                const float2 j = own[k][t];
-                inside = fminf(inside, cb_distance(new_x - j.x, new_y - j.y));
-            }
-            /* |r - j|^2 - |r|^2; four chains of minima, since one is as slow as it is long */
+            const float new_x = queue[0].x + choice.dx[trial], new_y = queue[0].y + choice.dy[trial];
+            const float inside = cb_least(cb_distance(new_x - queue[1].x, new_y - queue[1].y),
+                                          cb_distance(new_x - queue[2].x, new_y - queue[2].y),
+                                          cb_distance(new_x - queue[3].x, new_y - queue[3].y));
+            /* 1 + |r - j|^2 - |r|^2, positive for any r within the cell; two chains of minima, since
+             * one is as slow as it is long */
             const float twice_x = -2.0f * new_x, twice_y = -2.0f * (CB_RATIO_Y * CB_RATIO_Y) * new_y;
-            float near[4];
+            float near[2] = {PLUGMC_NOWHERE, PLUGMC_NOWHERE};
 #pragma unroll
-            for (int e = 0; e < 24; e++) {
+            for (int e = 0; e < 24; e += 2) {
                 const float d = fmaf(jx[e], twice_x, fmaf(jy[e], twice_y, jj[e]));
-                near[e % 4] = e < 4 ? d : fminf(near[e % 4], d);
+                const float f = fmaf(jx[e + 1], twice_x, fmaf(jy[e + 1], twice_y, jj[e + 1]));
+                near[e / 2 % 2] = cb_least(near[e / 2 % 2], d, f);
             }
-            const float gap = fminf(fminf(near[0], near[1]), fminf(near[2], near[3])) +
-                              (cb_distance(new_x, new_y) - contact);
+            const float gap = fminf(near[0], near[1]) + (cb_distance(new_x, new_y) - (contact + 1.0f));
             bool accept = new_x >= -0.5f && new_x < 0.5f && new_y >= -0.5f && new_y < 0.5f &&
                           inside >= contact && gap > -CB_DOUBT;
-            if (accept && gap < CB_DOUBT) {
+            if (accept && (gap < CB_DOUBT || fourth)) {
+                if (gap < CB_DOUBT)
 #pragma unroll 1
-                for (int k = 0; k < 3; k++)
+                    for (int k = 0; k < 3; k++)
 #pragma unroll
-                    for (int r = 0; r < 3; r++) {
-                        const float row = new_y - (float)(r - 1);
-                        const float2 a = side[r][k][t], c = side[r][k][t + 1];
-                        accept = accept && cb_distance((new_x + 1.0f) - a.x, row - a.y) >= contact &&
-                                 cb_distance((new_x - 1.0f) - c.x, row - c.y) >= contact;
-                        if (r == 1) continue;
-                        const float2 b = middle[r / 2][k][t];
-                        accept = accept && cb_distance(new_x - b.x, row - b.y) >= contact;
-                    }
+                        for (int r = 0; r < 3; r++) {
+                            const float row = new_y - (float)(r - 1);
+                            const float2 a = side[r][k][t], c = side[r][k][t + 1];
+                            accept = accept &&
+                                     cb_distance((new_x + 1.0f) - a.x, row - a.y) >= contact &&
+                                     cb_distance((new_x - 1.0f) - c.x, row - c.y) >= contact;
+                            if (r == 1) continue;
+                            const float2 b = middle[r / 2][k][t];
+                            accept = accept && cb_distance(new_x - b.x, row - b.y) >= contact;
+                        }
+                for (uint32_t rest = accept ? fourth : 0; rest; rest &= rest - 1) {
+                    const int c = (__ffs((int)rest) - 1) / 3, column = c / 3, r = c - 3 * column;
+                    const int half_row = 2 * (r == 0 ? rows[0] : r == 1 ? rows[1] : rows[2]) +
+                                         (column == 1 ? px : 1 - px);
+                    const float2 j = at[half_row * HALF_ROW + 3 * CB_PITCH +
+                                        (column == 0 ? left : column == 1 ? own_column : right)];
+                    accept = accept && cb_distance((new_x - (float)(column - 1)) - j.x,
+                                                   (new_y - (float)(r - 1)) - j.y) >= contact;
+                }
             }
-            for (uint32_t rest = accept ? fourth : 0; rest; rest &= rest - 1) {
-                const int c = __ffs((int)rest) - 1, r = c / 3, column = c - 3 * r;
-                const int half_row = 2 * (r == 0 ? rows[0] : r == 1 ? rows[1] : rows[2]) +
-                                     (column == 1 ? px : 1 - px);
-                const float2 j = at[(half_row * CB_CAP + 3) * CB_PITCH +
-                                    (column == 0 ? left : column == 1 ? mine : right)];
-                accept = accept && cb_distance((new_x - (float)(column - 1)) - j.x,
-                                               (new_y - (float)(r - 1)) - j.y) >= contact;
-            }
-            own[i][t] = accept ? make_float2(new_x, new_y) : moving;
-            moved |= (uint32_t)accept << i;
             accepted += accept;
+            const float2 tried = accept ? make_float2(new_x, new_y) : queue[0];
+            queue[0] = n == 1 ? tried : queue[1];
+            queue[1] = n == 2 ? tried : queue[2];
+            queue[2] = n == 3 ? tried : queue[3];
+            if (n == 4) queue[3] = tried;
         }
+        /* whoever is next now, first: order repeats itself after n */
+        const int next = n == 2 ? CB_TRIALS % 2 : n == 3 ? CB_TRIALS % 3 : n == 4 ? CB_TRIALS % 4 : 0;
+        order &= (1u << 2 * n) - 1;
+        order = (order | order << 2 * n) >> 2 * next;
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            if (moved >> k & 1) home[k * CB_PITCH] = own[k][t];
+            if (k < n) home[(order >> 2 * k & 3u) * CB_PITCH] = queue[k];
     }
     cb_count(n > 0 ? CB_TRIALS : 0, accepted, counts);
 }
