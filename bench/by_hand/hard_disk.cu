@@ -28,7 +28,7 @@
 #elif DISKS == 2310400
 #define CB_MX 1142
 #define CB_PITCH 576
-#define CB_BLOCK 96
+#define CB_BLOCK 64
 #define CB_CONTACTS {0x1.00d9c4p-1f}
 #else
 #error "there are numbers for DISKS=577600 and DISKS=2310400"
@@ -45,6 +45,7 @@
 #define CB_SHIFT 1
 #define CB_IDS 0
 #define CB_TILED 1
+#define CB_AT_ONCE 0
 
 /* Of the kernel for other potentials, which is not compiled; the text names them all the same. */
 #define CB_NEAR 1

@@ -1123,18 +1123,30 @@ static int tiled(const checkerboard *me)
            me->half >= 24 && me->trials <= 8; /* trials are unrolled */
 }
 
+static int64_t active_cells(const checkerboard *me)
+{
+    return (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers >> me->dimension;
+}
+
+/* Whether all cells of a set run at the same time, so that latencies count more than throughput. */
+static int at_once(const checkerboard *me) { return active_cells(me) < 1 << 16; }
+
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where
  * large blocks would leave multiprocessors or threads idle. */
 static int block_size(const checkerboard *me)
 {
     int bytes = me->near * (4 * me->dimension + (me->species > 1));
-    int64_t active = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers >> me->dimension;
-    if (active < 1 << 16 || me->half <= 32) return 32;
-    if (tiled(me)) { /* the least threads beyond the ends of rows */
-        int best = 128;
-        for (int block = 96; block >= 64; block -= 32)
-            if (blocks_for(me->half, block) * block < blocks_for(me->half, best) * best) best = block;
-        return best;
+    if (at_once(me) || me->half <= 32) return 32;
+    if (tiled(me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
+        static const struct {
+            int block, warps; /* warps: of a multiprocessor at a time, which has registers for 16 */
+        } choice[] = {{128, 16}, {64, 16}, {96, 15}};
+        int best = 0;
+        for (int i = 1; i < PLUGMC_COUNT(choice); i++)
+            if (blocks_for(me->half, choice[i].block) * choice[i].block * choice[best].warps <
+                blocks_for(me->half, choice[best].block) * choice[best].block * choice[i].warps)
+                best = i;
+        return choice[best].block;
     }
     return bytes * 128 <= 48 << 10 ? 128 : bytes * 64 <= 48 << 10 ? 64 : 32;
 }
@@ -1159,6 +1171,7 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     define(me, &n, "CB_RATIO_Z=%af", (double)me->ratio[2]);
     define(me, &n, "CB_BLOCK=%d", block_size(me));
     define(me, &n, "CB_TILED=%d", tiled(me));
+    define(me, &n, "CB_AT_ONCE=%d", at_once(me));
     define(me, &n, "CB_NEAR=%d", me->near);
     /* the margin covers the rounding of distances to the cell */
     define(me, &n, "CB_REACH=%af", me->system->range * me->system->range / (me->width[0] * me->width[0]) * 1.00001);

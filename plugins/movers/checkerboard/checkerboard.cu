@@ -90,8 +90,8 @@ PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, fl
  * CB_SHUFFLE_SETS, CB_SHIFT, CB_IDS, CB_SCALE CB_RATIO_Y CB_RATIO_Z, CB_CONTACTS (table of
  * squares in units of the edge in x, one for each pair of species), CB_FIRST (table of first
  * particles of species), CB_BLOCK threads a block, CB_TILED (1: a block takes
- * cells of one row), CB_REACH the square of the range in units of
- * the edge in x, CB_NEAR the room for particles within that range of a cell.
+ * cells of one row), CB_AT_ONCE (1: all cells of a set run at the same time), CB_REACH the square
+ * of the range in units of the edge in x, CB_NEAR the room for particles within that range of a cell.
  *
  * Layout: cells of equal parity of x follow each other along half a row, which is padded to
  * CB_PITCH places; slot 0 of a half row is followed by its slot 1, and so on. cb_cell is the place
@@ -99,6 +99,11 @@ PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, fl
  * coordinate is a float2, or in three dimensions a float4 with the bits of the particle's number
  * in w.
  */
+/* Plans, the number of the first sweep and the step may be read before plugmc_wait, by all kernels
+ * but the one that follows cb_plan_batch: what writes them has ended once the kernel before this one
+ * runs. `volatile` keeps the order and goes past L1, which may hold older values. Nothing else may
+ * be read so early, and no pointer to it may promise (const __restrict__) that nobody writes. */
+#define CB_EARLY(type, what) (*(const volatile type *)&(what))
 #define DIM PLUGMC_DIMENSION
 #define HX (CB_MX / 2)
 #define ROWS (CB_MY * CB_MZ)
@@ -284,6 +289,13 @@ PLUGMC_FN float cb_least(float a, float b, float c)
     return plugmc_float_of_bits((uint32_t)(least < z ? least : z));
 }
 
+/* x, which the compiler is not to compute again from what it came from. */
+PLUGMC_FN float cb_keep(float x)
+{
+    asm("" : "+f"(x));
+    return x;
+}
+
 /* The slots of n particles in the order of the trials, 2 bits each: what cb_order does, by the six
  * permutations of three. */
 PLUGMC_FN uint32_t cb_order_of_four(plugmc_random random, int n)
@@ -314,7 +326,7 @@ PLUGMC_FN cb_choice cb_choose(uint64_t seed, uint64_t sweep, int walker, uint32_
 {
     cb_choice choice;
     plugmc_random random;
-    const float step_x = step[0], step_y = step[1];
+    const float step_x = CB_EARLY(float, step[0]), step_y = CB_EARLY(float, step[1]);
 #pragma unroll
     for (int trial = 0; trial < CB_TRIALS; trial++) {
         if ((trial & 3) == 0)
@@ -327,22 +339,30 @@ PLUGMC_FN cb_choice cb_choose(uint64_t seed, uint64_t sweep, int walker, uint32_
 }
 
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
-    cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
-                int batch, int index, int part, const float *__restrict__ step,
-                cb_vector *coordinate, const uint32_t *__restrict__ id,
-                const uint8_t *__restrict__ count, unsigned long long *counts, int *overflow)
+    cb_subsweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
+                int part, const float *step,
+                cb_vector *coordinate, const uint32_t *__restrict__ id, const uint8_t *count,
+                unsigned long long *counts, int *overflow)
 {
-    __shared__ float2 own[4][CB_BLOCK];         /* slots of the active cells */
-    __shared__ float2 middle[2][3][CB_BLOCK];   /* rows below and above, same columns */
-    __shared__ float2 side[3][3][CB_BLOCK + 1]; /* three rows, the columns left of each thread's, and
-                                                   the one right of the last */
+    enum { KEPT = CB_AT_ONCE ? 4 : 3 }; /* slots */
+    __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
+    __shared__ float2 middle[2][KEPT][CB_BLOCK];   /* rows below and above, same columns */
+    __shared__ float2 side[3][KEPT][CB_BLOCK + 1]; /* three rows, the columns left of each thread's,
+                                                      and the one right of the last */
     __shared__ uint32_t counts_left[CB_BLOCK + 1]; /* of these columns, 3 bits a row */
     const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
     const int first = blockIdx.x * CB_BLOCK, q = first + t;
-    plugmc_wait();
-    const int set = plans[walker * batch + index].set[part];
+    const bool planned = index > 0 || part > 0; /* else by the kernel before this one */
+    if (!planned) plugmc_wait();
+    const int set = CB_EARLY(uint8_t, plans[walker * batch + index].set[part]);
+    const uint64_t sweep = CB_EARLY(uint64_t, *base) + index;
     const int px = set & 1, y = 2 * blockIdx.y + ((set >> 1) & 1);
     const uint32_t cell = (uint32_t)(y * CB_MX + 2 * q + px);
+
+    /* Random numbers are drawn while the sub-sweep before this one still runs, if there is room for
+     * both on the GPU; else while memory answers. */
+    cb_choice choice;
+    if (CB_AT_ONCE) choice = cb_choose(seed, sweep, walker, cell, step);
 
     /* Everything is asked for before anything is used. Columns are places in a half row: its own in
      * those of the same parity, the ones left and right of it in the others. */
@@ -352,42 +372,43 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     const int left = q + px == 0 ? HX - 1 : q + px <= HX ? q + px - 1 : 0;
     const int right = q + px < HX ? q + px : 0;
     const int rows[3] = {y == 0 ? CB_MY - 1 : y - 1, y, y == CB_MY - 1 ? 0 : y + 1};
-    float2 from_left[3][3], from_middle[3][3];
+    float2 from_left[3][4], from_middle[3][4];
     int n_left[3], n_middle[3];
+    if (planned) plugmc_wait();
 #pragma unroll
     for (int r = 0; r < 3; r++) {
         const int same = 2 * rows[r] + px, other = 2 * rows[r] + 1 - px;
         const cb_vector *a = at + (other * HALF_ROW + left), *b = at + (same * HALF_ROW + own_column);
 #pragma unroll
-        for (int k = 0; k < 3; k++) {
-            from_left[r][k] = a[k * CB_PITCH];
-            from_middle[r][k] = b[k * CB_PITCH];
-        }
+        for (int k = 0; k < KEPT; k++) from_left[r][k] = a[k * CB_PITCH];
+#pragma unroll
+        for (int k = 0; k < (r == 1 ? 4 : KEPT); k++) from_middle[r][k] = b[k * CB_PITCH];
         n_left[r] = n_of[other * CB_PITCH + left];
         n_middle[r] = n_of[same * CB_PITCH + own_column];
     }
     cb_vector *home = at + ((2 * y + px) * HALF_ROW + own_column);
 
-    const cb_choice choice = cb_choose(seed, *base + index, walker, cell, step); /* meanwhile */
+    if (!CB_AT_ONCE) choice = cb_choose(seed, sweep, walker, cell, step);
+    __syncwarp(); /* what has been asked for is not waited for before here */
 
     const int n = q < HX ? n_middle[1] : 0;
     uint32_t fourth = (uint32_t)(n_left[0] | n_left[1] << 3 | n_left[2] << 6);
     counts_left[t] = fourth;
 #pragma unroll
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < KEPT; k++) {
 #pragma unroll
         for (int r = 0; r < 3; r++) side[r][k][t] = from_left[r][k];
         middle[0][k][t] = from_middle[0][k];
-        own[k][t] = from_middle[1][k];
+        if (k < 3) own[k][t] = from_middle[1][k];
         middle[1][k][t] = from_middle[2][k];
     }
-    own[3][t] = n > 3 ? home[3 * CB_PITCH] : make_float2(PLUGMC_NOWHERE, 0.0f);
-    if (t < 9 && first + CB_BLOCK <= HX) { /* else the last thread has one to its right */
+    own[3][t] = n > 3 ? from_middle[1][3] : make_float2(PLUGMC_NOWHERE, 0.0f);
+    if (t < 3 * KEPT && first + CB_BLOCK <= HX) { /* else the last thread has one to its right */
         const int edge = first + CB_BLOCK - 1 + px < HX ? first + CB_BLOCK - 1 + px : 0;
         int other[3];
 #pragma unroll
         for (int r = 0; r < 3; r++) other[r] = 2 * rows[r] + 1 - px;
-        const int r = t / 3, k = t - 3 * r, mine = r == 0 ? other[0] : r == 1 ? other[1] : other[2];
+        const int r = t / KEPT, k = t - KEPT * r, mine = r == 0 ? other[0] : r == 1 ? other[1] : other[2];
         side[r][k][CB_BLOCK] = at[mine * HALF_ROW + k * CB_PITCH + edge];
         if (t == 0)
             counts_left[CB_BLOCK] = (uint32_t)(n_of[other[0] * CB_PITCH + edge] |
@@ -412,7 +433,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             jx[e] = column == 1 ? j.x : j.x + (float)(column - 1);
             jy[e] = r == 1 ? j.y : j.y + (float)(r - 1);
             const float uy = jy[e] * CB_RATIO_Y;
-            jj[e] = fmaf(uy, uy, fmaf(jx[e], jx[e], 1.0f));
+            jj[e] = cb_keep(fmaf(uy, uy, fmaf(jx[e], jx[e], 1.0f)));
         }
         /* Its particles wait in the order of the trials; one that has tried goes to the end. */
         uint32_t order = cb_order_of_four(choice.order, n);
@@ -458,8 +479,11 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                     const int c = (__ffs((int)rest) - 1) / 3, column = c / 3, r = c - 3 * column;
                     const int half_row = 2 * (r == 0 ? rows[0] : r == 1 ? rows[1] : rows[2]) +
                                          (column == 1 ? px : 1 - px);
-                    const float2 j = at[half_row * HALF_ROW + 3 * CB_PITCH +
-                                        (column == 0 ? left : column == 1 ? own_column : right)];
+                    const float2 j =
+                        KEPT < 4      ? at[half_row * HALF_ROW + 3 * CB_PITCH +
+                                           (column == 0 ? left : column == 1 ? own_column : right)]
+                        : column == 1 ? middle[r / 2][KEPT - 1][t]
+                                      : side[r][KEPT - 1][t + column / 2];
                     accept = accept && cb_distance((new_x - (float)(column - 1)) - j.x,
                                                    (new_y - (float)(r - 1)) - j.y) >= contact;
                 }
