@@ -177,7 +177,8 @@ typedef struct plugmc_kernel_text {
     int32_t fuse;               /* PLUGMC_FUSE_*; 0: none, and no system is known */
     int32_t double_precision;   /* 1: real is double on the device */
     int32_t overlap;            /* 1: every kernel of the text calls plugmc_wait before it touches
-                                   memory, so it may be launched before the one before it ends */
+                                   memory that the one launched before may write or read, so it may
+                                   begin before that one ends */
     int32_t contract;           /* 1: a * b + c may be rounded once, where the result need not be
                                    that of the CPU to the last bit */
 } plugmc_kernel_text;
