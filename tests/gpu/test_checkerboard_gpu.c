@@ -1,148 +1,214 @@
-/* The checkerboard on a GPU and on the CPU: hard particles make the same chain, bit for bit, in
- * every kernel that there is for them. Skipped without a GPU. */
+/* checkerboard on a GPU against the same mover on the CPU: the same places, bit for bit, and the same
+ * counts after any number of sweeps, one by one and in recorded batches. The CPU is compared with a
+ * naive reading of the algorithm in unit/test_checkerboard.c. Skipped without a GPU. */
 #include "testing.h"
 
 #include "movers.h"
+#include "on_gpu.h"
 #include "run/context.h"
 
-enum { SWEEPS = 75 }; /* two graphs of the mover, and some sweeps one by one */
-
-static gpu *device;
-static report messages;
-
+/* What is simulated: hard disks or spheres, from a lattice that fills the box. */
 typedef struct scenario {
-    const char *name, *settings;
-    int dimension, columns, rows, layers; /* of the lattice that it starts from */
-    double spacing[3];                    /* odd rows lie half between in two dimensions */
+    int dimension, cells[3]; /* which the mover must find */
+    double length[3];
+    double spacing;          /* of the lattice */
+    double diameter[2];      /* [1]: of every second one, or 0 */
+    double step;
     int walkers;
-    double small; /* diameter of the second half of the particles; 0: they are all alike */
+    const char *options;     /* further parameters of the mover */
+    double strength, cutoff; /* of a soft potential, instead of the hard one */
 } scenario;
 
-static const scenario scenarios[] = {
-    {"cells of four slots in long rows", "trials=4 step=0.16", 2, 64, 64, 1, {1.13, 0.98}, 2, 0},
-    {"in fixed order", "trials=4 step=0.16 shuffle_particles=no identities=no",
-     2, 64, 64, 1, {1.13, 0.98}, 1, 0},
-    {"short rows", "trials=4 step=0.16", 2, 16, 16, 1, {1.13, 0.98}, 3, 0},
-    {"cells of eight slots", "trials=4 step=0.16 cell=1.7", 2, 32, 32, 1, {1.13, 0.98}, 2, 0},
-    {"wide cells", "trials=4 step=0.3 cell=2.2", 2, 64, 64, 1, {1.13, 0.98}, 2, 0},
-    {"wide cells in fixed order", "trials=1 step=0.3 cell=2.2 shuffle_particles=no identities=no",
-     2, 64, 64, 1, {1.13, 0.98}, 2, 0},
-    {"two cells a row", "trials=7 step=0.3 cell=4.5", 2, 8, 10, 1, {1.14, 0.99}, 2, 0},
-    {"mixture", "trials=4 step=0.2", 2, 32, 32, 1, {1.13, 0.98}, 2, 0.7},
-    {"spheres", "trials=4 step=0.15", 3, 10, 10, 10, {1.1, 1.1, 1.1}, 2, 0},
-    {"spheres in wide cells", "trials=4 step=0.15 cell=1.8", 3, 10, 10, 10, {1.1, 1.1, 1.1}, 1, 0},
-};
-
-static void bench_of(bench *b, const scenario *s, uint64_t seed)
+/* Disks in staggered rows, spheres in a cubic lattice, another corner of it for each walker:
+ * [walkers][particles][3], to be freed. */
+static double *lattice(const scenario *s, int64_t *particles)
 {
-    const int64_t n = (int64_t)s->columns * s->rows * s->layers;
-    const double length[3] = {s->columns * s->spacing[0], s->rows * s->spacing[1],
-                              s->layers * s->spacing[2]};
-    bench_begin(b, s->dimension, length, s->walkers, seed);
-    bench_species(b, "large", s->small > 0 ? n / 2 : n, 1, 0);
-    if (s->small > 0) bench_species(b, "small", n - n / 2, s->small, 0);
-    bench_potential(b, "hard_disk", "");
-}
-
-static size_t count_of(const bench *b)
-{
-    return (size_t)(3 * b->system.particles * b->system.walkers);
-}
-
-static double *lattice_of(const bench *b, const scenario *s)
-{
-    double *positions = bench_positions(b), *p = positions;
+    const double between = s->dimension == 2 ? sqrt(0.75) * s->spacing : s->spacing;
+    const int64_t columns = (int64_t)(s->length[0] / s->spacing);
+    const int64_t rows = (int64_t)(s->length[1] / between / 2) * 2;
+    const int64_t layers = s->dimension == 3 ? (int64_t)(s->length[2] / s->spacing) : 1;
+    double *positions = calloc((size_t)(3 * columns * rows * layers * s->walkers), sizeof(double));
+    double *p = positions;
+    *particles = columns * rows * layers;
     for (int w = 0; w < s->walkers; w++)
-        for (int64_t i = 0; i < b->system.particles; i++, p += 3) {
-            const int64_t row = i / s->columns % s->rows;
-            p[0] = ((double)(i % s->columns) + (s->dimension == 2 ? 0.5 * (double)(row % 2) : 0)) *
-                   s->spacing[0];
-            p[1] = (double)row * s->spacing[1];
-            p[2] = s->dimension == 3 ? (double)(i / s->columns / s->rows) * s->spacing[2] : 0;
+        for (int64_t i = 0; i < *particles; i++, p += 3) {
+            const int64_t row = i / columns % rows;
+            const double stagger = s->dimension == 2 ? 0.5 * (double)(row % 2) : 0;
+            const double at[3] = {((double)(i % columns) + stagger) / (double)columns,
+                                  (double)row / (double)rows,
+                                  (double)(i / columns / rows) / (double)layers};
+            for (int a = 0; a < s->dimension; a++)
+                p[a] = fmod(at[a] + 0.0618034 + 0.381966 * w, 1) * s->length[a];
         }
     return positions;
 }
 
-/* Where the particles are after SWEEPS sweeps: [walkers][particles][3], to be freed. */
-static double *positions_after(const scenario *s, uint64_t seed, int on_gpu, plugmc_counts *counts)
+static void begin(bench *b, const scenario *s, int64_t particles)
 {
-    bench b;
-    bench_of(&b, s, seed);
-    double *start = lattice_of(&b, s), *end = bench_positions(&b);
-    plugmc_context context = {.report = &messages, .file = "test", .section = "test"};
-    test_mover mover = {.plugin = open_plugin("checkerboard")};
-    mover.calls = mover.plugin->mover;
-    mover.instance = bench_allocate(b.host.context, mover.plugin->instance_size);
-    set_parameters(mover.plugin, mover.instance, s->settings);
-    if (on_gpu) {
-        context.gpu = device;
-        gpu_bind(device, &b.system, &messages);
-        b.host = context_host(&context, &b.system);
-    }
-    bench_expect(&b, mover.plugin->prepare(mover.instance, &b.host));
-    mover_load(&b, &mover, start);
-    mover_sweep(&b, &mover, 7, SWEEPS);
-    bench_expect(&b, mover.calls->counts(mover.instance, &b.host, counts, 0));
-    if (on_gpu) {
-        const plugmc_gpu *services = b.host.gpu;
-        const size_t bytes = count_of(&b) * sizeof(double);
-        plugmc_device_pointer at;
-        assert_int_equal(services->allocate(b.host.context, bytes, &at), PLUGMC_OK);
-        bench_expect(&b, mover.calls->store(mover.instance, &b.host, (double *)(uintptr_t)at));
-        assert_int_equal(services->download(b.host.context, end, at, bytes), PLUGMC_OK);
-    } else {
-        mover_store(&b, &mover, end);
-    }
-    mover_end(&mover);
-    if (on_gpu) context_release(&context);
-    bench_end(&b);
-    free(start);
-    return end;
+    char settings[128];
+    const int64_t small = s->diameter[1] > 0 ? particles / 2 : 0;
+    bench_begin(b, s->dimension, s->length, s->walkers, 20130901);
+    b->system.threads = 2;
+    bench_species(b, "large", particles - small, s->diameter[0], 1);
+    if (small) bench_species(b, "small", small, s->diameter[1], 1);
+    snprintf(settings, sizeof settings, "strength=%.17g cutoff=%.17g", s->strength, s->cutoff);
+    if (s->strength != 0)
+        bench_potential(b, "test_soft_disk", settings);
+    else
+        bench_potential(b, "hard_disk", "");
 }
 
-static void chains_are_those_of_the_cpu(void **state)
+static void set_up(bench *b, test_mover *mover, const scenario *s)
+{
+    char settings[256];
+    mover->plugin = open_plugin("checkerboard");
+    mover->calls = mover->plugin->mover;
+    mover->instance = bench_allocate(b->host.context, mover->plugin->instance_size);
+    snprintf(settings, sizeof settings, "step=%.17g %s", s->step, s->options);
+    set_parameters(mover->plugin, mover->instance, settings);
+}
+
+static void assert_same(const scenario *s, const double *got, const double *expected, int64_t particles,
+                        int64_t sweeps)
+{
+    for (int64_t i = 0; i < 3 * particles * s->walkers; i++)
+        if (memcmp(&got[i], &expected[i], sizeof(double)))
+            fail_msg("%d x %d x %d cells, %s, after %lld sweeps: walker %lld, particle %lld, axis "
+                     "%lld: %.17g on the GPU, %.17g on the CPU",
+                     s->cells[0], s->cells[1], s->cells[2], s->options, (long long)sweeps,
+                     (long long)(i / 3 / particles), (long long)(i / 3 % particles),
+                     (long long)(i % 3), got[i], expected[i]);
+}
+
+static void decides_like_the_cpu(const scenario *s, int sweeps)
+{
+    static const int stretch[] = {1, 1, 3, 40, 70}; /* a graph has 32 sweeps */
+    int64_t particles;
+    double *x = lattice(s, &particles), *y = calloc((size_t)(3 * particles * s->walkers), sizeof *y);
+    bench cpu, on_gpu;
+    test_mover reference, mover;
+    begin(&cpu, s, particles);
+    begin(&on_gpu, s, particles);
+    set_up(&cpu, &reference, s);
+    set_up(&on_gpu, &mover, s);
+    bench_expect(&cpu, reference.plugin->prepare(reference.instance, &cpu.host));
+
+    plugmc_context context = {.report = &messages, .gpu = device, .file = "test", .section = "test"};
+    const size_t bytes = (size_t)(3 * particles * s->walkers) * sizeof(double);
+    plugmc_device_pointer positions;
+    gpu_bind(device, &on_gpu.system, &messages);
+    on_gpu.host = context_host(&context, &on_gpu.system);
+    for (int t = 0; t < on_gpu.system.term_count; t++) on_gpu.terms[t].host = &on_gpu.host;
+    const plugmc_host *host = &on_gpu.host;
+    bench_expect(&on_gpu, mover.plugin->prepare(mover.instance, host));
+    bench_expect(&on_gpu, host->gpu->allocate(host->context, bytes, &positions));
+
+    mover_load(&cpu, &reference, x);
+    mover_load(&on_gpu, &mover, x);
+    uint64_t sweep = ((uint64_t)3 << 32) - 20; /* a counter of more than 32 bits */
+    int done = 0;
+    for (int i = 0; done < sweeps; i++) {
+        const int n = stretch[i % 5];
+        mover_sweep(&cpu, &reference, sweep, (uint64_t)n);
+        mover_sweep(&on_gpu, &mover, sweep, (uint64_t)n);
+        sweep += (uint64_t)n;
+        done += n;
+        mover_store(&cpu, &reference, x);
+        bench_expect(&on_gpu,
+                     mover.calls->store(mover.instance, host, (double *)(uintptr_t)positions));
+        bench_expect(&on_gpu, host->gpu->download(host->context, y, positions, bytes));
+        assert_same(s, y, x, particles, done);
+    }
+
+    plugmc_counts one, other;
+    bench_expect(&cpu, reference.calls->counts(reference.instance, &cpu.host, &one, 1));
+    bench_expect(&on_gpu, mover.calls->counts(mover.instance, host, &other, 1));
+    test_archive archive;
+    mover_save(&cpu, &reference, &archive);
+    const int32_t *shape = archive.blob[0].data;
+    printf("%lld particles, %d walkers, %d x %d x %d cells of %d slots, %s: %d sweeps, %.3f accepted\n",
+           (long long)particles, s->walkers, shape[0], shape[1], shape[2], shape[3], s->options, done,
+           (double)one.accepted / (double)one.trials);
+    for (int a = 0; a < s->dimension; a++) assert_int_equal(shape[a], s->cells[a]);
+    assert_int_equal(one.trials, other.trials);
+    assert_int_equal(one.accepted, other.accepted);
+    assert_true(one.accepted > one.trials / 50);
+    bench_expect(&on_gpu, mover.calls->counts(mover.instance, host, &other, 0));
+    assert_int_equal(other.trials, 0);
+
+    archive_end(&archive);
+    bench_expect(&on_gpu, host->gpu->release(host->context, positions));
+    context_release(&context);
+    mover_end(&reference);
+    mover_end(&mover);
+    bench_end(&cpu);
+    bench_end(&on_gpu);
+    free(x);
+    free(y);
+}
+
+#define EDGE 1.4135 /* of a cell for disks of diameter 1: four fit */
+
+/* The kernel for disks in tiles of a row, all cells of a set at once: half rows of less than a tile,
+ * of whole ones, and in between; one walker and several; two rows of cells. */
+static void small_systems_of_disks(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
-        const scenario *s = &scenarios[i];
-        const int64_t n = (int64_t)s->columns * s->rows * s->layers * s->walkers;
-        plugmc_counts cpu, gpu, others;
-        double *expected = positions_after(s, 1, 0, &cpu), *got = positions_after(s, 1, 1, &gpu);
-        double *other = positions_after(s, 2, 1, &others);
-        int64_t differing = 0, unlike = 0;
-        for (int64_t k = 0; k < n; k++) {
-            differing += memcmp(got + 3 * k, expected + 3 * k, 3 * sizeof(double)) != 0;
-            unlike += memcmp(other + 3 * k, expected + 3 * k, 3 * sizeof(double)) != 0;
-        }
-        printf("%s: %lld particles, %lld differ; %.3f of %llu trials accepted\n", s->name,
-               (long long)n, (long long)differing, (double)cpu.accepted / (double)cpu.trials,
-               (unsigned long long)cpu.trials);
-        assert_int_equal(differing, 0);
-        assert_int_equal(gpu.trials, cpu.trials);
-        assert_int_equal(gpu.accepted, cpu.accepted);
-        assert_true(unlike > n / 2); /* another seed is another chain */
-        free(expected);
-        free(got);
-        free(other);
-    }
+    static const scenario cases[] = {
+        {2, {50, 48}, {50 * EDGE, 48 * EDGE}, 1.13, {1}, 0.16, 1, "identities=no"},
+        {2, {64, 50}, {64 * EDGE, 50 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=yes"},
+        {2, {66, 2}, {66 * EDGE, 2 * EDGE}, 1.2, {1}, 0.3, 2, "identities=no"},
+        {2, {190, 190}, {190 * EDGE, 190 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
+        {2, {190, 20}, {190 * EDGE, 20 * EDGE}, 1.12, {1}, 0.1, 3, "identities=yes trials=7"},
+        {2, {100, 30}, {100 * EDGE, 30 * EDGE}, 1.3, {1}, 0.4, 1,
+         "identities=no trials=1 shuffle_particles=no shuffle_sets=no"},
+        {2, {100, 30}, {100 * EDGE, 30 * EDGE}, 1.3, {1}, 0.4, 1, "identities=yes shift_cells=no"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 230);
 }
 
-int main(void)
+/* The same in many blocks, of 64, 96 and 128 cells. */
+static void large_systems_of_disks(void **state)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chains_are_those_of_the_cpu)};
-    char why[512];
-    int version;
-    if (gpu_count(&version, why) == 0) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("failed: %s\n", why);
-        return 1;
-    }
-    gpu_describe(stdout, device);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
-    return failed != 0;
+    (void)state;
+    static const scenario cases[] = {
+        {2, {128, 2050}, {128 * EDGE, 2050 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
+        {2, {572, 460}, {572 * EDGE, 460 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
+        {2, {256, 514}, {256 * EDGE, 514 * EDGE}, 1.1399, {1}, 0.16, 2, "identities=yes"},
+        {2, {1142, 1142}, {1142 * EDGE, 1142 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
 }
+
+/* The kernel for everything else. */
+static void other_systems(void **state)
+{
+    (void)state;
+    static const scenario cases[] = {
+        {2, {8, 8}, {8 * EDGE, 8 * EDGE}, 1.1, {1}, 0.16, 2, "identities=yes"},
+        {2, {2, 4}, {2.6, 5.1}, 1.2, {1}, 0.4, 1, "identities=no"},
+        {2, {60, 62}, {60.5, 62.5}, 1.1, {1, 0.7}, 0.2, 1, "identities=yes"},
+        {3, {10, 12, 10}, {10.9, 13.1, 11}, 1.13, {1}, 0.2, 2, "identities=yes"},
+        {3, {10, 12, 10}, {10.9, 13.1, 11}, 1.13, {1, 0.8}, 0.2, 1, "identities=yes"},
+        {2, {20, 22}, {30.5, 33.5}, 1.2, {1}, 0.4, 2, "identities=yes", 3, 1.5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 230);
+}
+
+/* Cells of more than four slots, and of two to a row. */
+static void wide_cells(void **state)
+{
+    (void)state;
+    static const scenario cases[] = {
+        {2, {20, 18}, {20 * 1.72, 18 * 1.72}, 1.13, {1}, 0.16, 2, "identities=yes cell=1.7"},
+        {2, {16, 14}, {16 * 2.25, 14 * 2.25}, 1.13, {1}, 0.3, 2, "identities=yes cell=2.2"},
+        {2, {16, 14}, {16 * 2.25, 14 * 2.25}, 1.13, {1}, 0.3, 2,
+         "identities=no trials=1 cell=2.2 shuffle_particles=no"},
+        {2, {2, 2}, {9.1, 9.1}, 1.14, {1}, 0.3, 2, "identities=no trials=7 cell=4.5"},
+        {3, {6, 6, 6}, {11, 11, 11}, 1.1, {1}, 0.15, 1, "identities=yes cell=1.8"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
+}
+
+GPU_TEST_MAIN(cmocka_unit_test(small_systems_of_disks), cmocka_unit_test(large_systems_of_disks),
+              cmocka_unit_test(other_systems), cmocka_unit_test(wide_cells))

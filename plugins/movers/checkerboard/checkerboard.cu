@@ -12,7 +12,7 @@
 #define CB_QUANTA 8388608 /* quanta in a cell edge */
 
 /* Pairs of a GPU's counters, of trial moves and of accepted ones; the counts are their sums. Warps
- * that add to the same place wait for each other, some nanoseconds each: as long as a sub-sweep. */
+ * that add to the same place take turns, and a sub-sweep of a large system has 80,000 such sums. */
 #define CB_COUNTERS 1024
 
 /* What a walker does in one sweep. */
@@ -340,9 +340,8 @@ PLUGMC_FN cb_choice cb_choose(uint64_t seed, uint64_t sweep, int walker, uint32_
 
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_subsweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
-                int part, const float *step,
-                cb_vector *coordinate, const uint32_t *__restrict__ id, const uint8_t *count,
-                unsigned long long *counts, int *overflow)
+                int part, const float *step, cb_vector *coordinate, const uint32_t *id,
+                const uint8_t *count, unsigned long long *counts, int *overflow)
 {
     enum { KEPT = CB_AT_ONCE ? 4 : 3 }; /* slots */
     __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
