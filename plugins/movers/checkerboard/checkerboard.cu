@@ -729,124 +729,74 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 }
 #endif
 
-#define CB_SHIFTERS 256 /* threads of a block of cb_shift */
-
-#if CB_DISKS
-/* A new cell, put together. */
-typedef struct cb_gathered {
-    float2 at[8][CB_SHIFTERS];
-    uint32_t number[CB_IDS ? 8 : 1][CB_SHIFTERS];
-} cb_gathered;
-
-/* An old cell: first three slots and where they were, of which n are filled. */
-typedef struct cb_old {
-    const float2 *from;
-    const uint32_t *from_id;
-    float2 at[3];
-    uint32_t number[3];
-    int n;
-} cb_old;
-
-/* Adds a particle to a thread's new cell, if it is there and stays in the first of the old cells
- * (source 0) or leaves the second (source 1). Returns how many there are then. */
-PLUGMC_FN int cb_add(const int axis, const bool up, const int source, float s, float2 v,
-                     uint32_t number, bool is_there, int filled, cb_gathered *cell)
-{
-    float c = (axis == 0 ? v.x : v.y) - s;
-    const bool leaves = up ? c < -0.5f : c >= 0.5f, add = is_there && leaves == source;
-    if (source) c += up ? 1.0f : -1.0f;
-    if (axis == 0)
-        v.x = c;
-    else
-        v.y = c;
-    if (add) cell->at[filled][threadIdx.x] = v;
-    if (add && CB_IDS) cell->number[filled][threadIdx.x] = number;
-    return filled + add;
-}
-
-/* Gathers a thread's new cell along an axis, up or down; up to 4 particles, if none overlap. */
-PLUGMC_FN int cb_gather(const int axis, const bool up, float s, const cb_old old[2],
-                        cb_gathered *cell)
-{
-    int filled = 0;
-#pragma unroll
-    for (int source = 0; source < 2; source++) {
-        const cb_old *o = &old[source];
-#pragma unroll
-        for (int k = 0; k < 3; k++)
-            filled = cb_add(axis, up, source, s, o->at[k], o->number[k], k < o->n, filled, cell);
-        if (o->n > 3) /* rare: reading it with the others would have to wait for the count */
-            filled = cb_add(axis, up, source, s, o->from[3 * CB_PITCH],
-                            CB_IDS ? o->from_id[3 * CB_PITCH] : 0, true, filled, cell);
-    }
-    return filled;
-}
-#endif
-
 /* Moves the cells, which is moving the particles the other way: each thread gathers one new
  * cell from the old cell of the same index and the neighbour on the side the particles come
  * from. *overflow is set if a cell has more particles than slots. */
-extern "C" __global__ void __launch_bounds__(CB_SHIFTERS)
-    cb_shift(const cb_plan *plans, int batch, int index, const cb_vector *from,
-             const uint32_t *from_id, const uint8_t *from_count, cb_vector *__restrict__ to,
+extern "C" __global__ void __launch_bounds__(256)
+    cb_shift(const cb_plan *__restrict__ plans, int batch, int index,
+             const cb_vector *__restrict__ from, const uint32_t *__restrict__ from_id,
+             const uint8_t *__restrict__ from_count, cb_vector *__restrict__ to,
              uint32_t *__restrict__ to_id, uint8_t *__restrict__ to_count, int *overflow)
 {
     /* A block takes both parities of a tile in four rows, so that the cells which two threads read
      * are mostly read from memory once. */
-    const int warp = threadIdx.x >> 5, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
+    const int warp = threadIdx.x >> 5, walker = blockIdx.z;
     const int q = blockIdx.x * 32 + (threadIdx.x & 31), row = blockIdx.y * 4 + (warp >> 1);
+    plugmc_wait();
     if (q >= HX || row >= ROWS) return;
     int x = 2 * q + (warp & 1), y = row % CB_MY, z = row / CB_MY;
     const cb_plan *p = &plans[walker * batch + index];
-    const int axis = CB_EARLY(int32_t, p->axis), sign = CB_EARLY(int32_t, p->sign);
-    const float s = (float)(sign * CB_EARLY(int32_t, p->quanta)) * CB_QUANTUM;
+    const int axis = p->axis, sign = p->sign;
+    const float s = (float)(sign * p->quanta) * CB_QUANTUM, edge = sign > 0 ? 1.0f : -1.0f;
     const int here = cb_cell(x, y, z);
     if (axis == 0) x = sign > 0 ? (x == CB_MX - 1 ? 0 : x + 1) : (x == 0 ? CB_MX - 1 : x - 1);
     if (axis == 1) y = sign > 0 ? (y == CB_MY - 1 ? 0 : y + 1) : (y == 0 ? CB_MY - 1 : y - 1);
     if (axis == 2) z = sign > 0 ? (z == CB_MZ - 1 ? 0 : z + 1) : (z == 0 ? CB_MZ - 1 : z - 1);
     const int there = cb_cell(x, y, z);
     const size_t counts = (size_t)walker * CELLS, slots = (size_t)walker * SLOTS;
+    const int n = from_count[counts + here], m = from_count[counts + there];
     const int first = cb_slot(here), other = cb_slot(there);
     int filled = 0;
-    plugmc_wait();
 #if CB_DISKS
-    /* Three slots of both cells are read before the first is needed. The new cell is written in whole
-     * sectors of four cells, empty slots and all: a sector written in part would have to be read as
-     * well. */
-    __shared__ cb_gathered cell;
+    /* All eight slots are read before the first is needed. The new cell is put together in shared
+     * memory and written in whole sectors of four cells, empty slots and all: a sector written in
+     * part would have to be read as well. */
+    __shared__ float2 cell[4][256];
+    __shared__ uint32_t numbers[CB_IDS ? 4 : 1][256];
     const int me = threadIdx.x;
-    cb_old old[2];
+    float2 v[8];
+    uint32_t number[8];
 #pragma unroll
-    for (int source = 0; source < 2; source++) {
-        cb_old *o = &old[source];
-        o->from = from + slots + (source ? other : first);
-        o->from_id = from_id + slots + (source ? other : first);
+    for (int k = 0; k < 4; k++) cell[k][me] = make_float2(PLUGMC_NOWHERE, 0.0f);
 #pragma unroll
-        for (int k = 0; k < 3; k++) {
-            o->at[k] = o->from[k * CB_PITCH];
-            o->number[k] = CB_IDS ? o->from_id[k * CB_PITCH] : 0;
-        }
-        o->n = from_count[counts + (source ? there : here)];
+    for (int k = 0; k < 8; k++) {
+        const size_t was = slots + (k < 4 ? first : other) + CB_PITCH * (k & 3);
+        const bool have = (k & 3) < 3 || (k & 3) < (k < 4 ? n : m);
+        v[k] = have ? from[was] : make_float2(0.0f, 0.0f);
+        number[k] = CB_IDS && have ? from_id[was] : 0;
     }
 #pragma unroll
-    for (int k = 0; k < 4; k++) cell.at[k][me] = make_float2(PLUGMC_NOWHERE, 0.0f);
-    if (axis == 0)
-        filled = sign > 0 ? cb_gather(0, true, s, old, &cell) : cb_gather(0, false, s, old, &cell);
-    else
-        filled = sign > 0 ? cb_gather(1, true, s, old, &cell) : cb_gather(1, false, s, old, &cell);
+    for (int k = 0; k < 8; k++) {
+        float c = (axis == 0 ? v[k].x : v[k].y) - s;
+        const bool leaves = c < -0.5f || c >= 0.5f;
+        if ((k & 3) >= (k < 4 ? n : m) || leaves != (k >= 4)) continue;
+        if (k >= 4) c += edge;
+        if (filled < 4) {
+            cell[filled][me] = axis == 0 ? make_float2(c, v[k].y) : make_float2(v[k].x, c);
+            if (CB_IDS) numbers[filled][me] = number[k];
+        }
+        filled++;
+    }
     const unsigned active = __activemask();
     const int sector = me & 28;
-    cb_vector *new_at = to + slots + first;
-    uint32_t *new_id = to_id + slots + first;
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        const bool some = __ballot_sync(active, k < filled) >> sector & 15u;
-        if (k < 3 || some) new_at[k * CB_PITCH] = cell.at[k][me];
-        if (CB_IDS && some) new_id[k * CB_PITCH] = cell.number[k][me];
+        const unsigned used = __ballot_sync(active, k < filled);
+        const bool some = used >> sector & 15u;
+        if (k < 3 || some) to[slots + first + CB_PITCH * k] = cell[k][me];
+        if (CB_IDS && some) to_id[slots + first + CB_PITCH * k] = numbers[k][me];
     }
 #else
-    const int n = from_count[counts + here], m = from_count[counts + there];
-    const float edge = sign > 0 ? 1.0f : -1.0f;
 #pragma unroll
     for (int k0 = 0; k0 < CB_CAP; k0 += 4) {
         /* read before the first is needed, so that latencies overlap */
