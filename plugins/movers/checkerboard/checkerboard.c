@@ -1136,7 +1136,7 @@ static int at_once(const checkerboard *me) { return active_cells(me) < 1 << 16; 
 static int block_size(const checkerboard *me)
 {
     int bytes = me->near * (4 * me->dimension + (me->species > 1));
-    if (at_once(me) || me->half <= 32) return 32;
+    if (active_cells(me) < 1 << 17 || me->half <= 32) return 32;
     if (tiled(me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
         static const struct {
             int block, warps; /* warps: of a multiprocessor at a time, which has registers for 16 */

@@ -729,33 +729,49 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 }
 #endif
 
+/* Small systems read their plan before the wait, and so may not promise that nobody else writes what
+ * they read after it; large ones gain more from the promise: 20 % of a sweep. */
+#if CB_AT_ONCE
+#define CB_ALONE
+#else
+#define CB_ALONE __restrict__
+#endif
+
 /* Moves the cells, which is moving the particles the other way: each thread gathers one new
  * cell from the old cell of the same index and the neighbour on the side the particles come
  * from. *overflow is set if a cell has more particles than slots. */
 extern "C" __global__ void __launch_bounds__(256)
-    cb_shift(const cb_plan *__restrict__ plans, int batch, int index,
-             const cb_vector *__restrict__ from, const uint32_t *__restrict__ from_id,
-             const uint8_t *__restrict__ from_count, cb_vector *__restrict__ to,
-             uint32_t *__restrict__ to_id, uint8_t *__restrict__ to_count, int *overflow)
+    cb_shift(const cb_plan *plans, int batch, int index, const cb_vector *CB_ALONE from,
+             const uint32_t *CB_ALONE from_id, const uint8_t *CB_ALONE from_count,
+             cb_vector *__restrict__ to, uint32_t *__restrict__ to_id,
+             uint8_t *__restrict__ to_count, int *overflow)
 {
     /* A block takes both parities of a tile in four rows, so that the cells which two threads read
      * are mostly read from memory once. */
     const int warp = threadIdx.x >> 5, walker = blockIdx.z;
-    const int q = blockIdx.x * 32 + (threadIdx.x & 31), row = blockIdx.y * 4 + (warp >> 1);
+    const int row = blockIdx.y * 4 + (warp >> 1);
+    int q = blockIdx.x * 32 + (threadIdx.x & 31);
+#if !CB_AT_ONCE
     plugmc_wait();
+    asm volatile("" : "+r"(q)); /* no load from an address that is made of q comes before */
+#endif
     if (q >= HX || row >= ROWS) return;
     int x = 2 * q + (warp & 1), y = row % CB_MY, z = row / CB_MY;
     const cb_plan *p = &plans[walker * batch + index];
-    const int axis = p->axis, sign = p->sign;
-    const float s = (float)(sign * p->quanta) * CB_QUANTUM, edge = sign > 0 ? 1.0f : -1.0f;
+    const int axis = CB_EARLY(int32_t, p->axis), sign = CB_EARLY(int32_t, p->sign);
+    const float s = (float)(sign * CB_EARLY(int32_t, p->quanta)) * CB_QUANTUM,
+                edge = sign > 0 ? 1.0f : -1.0f;
     const int here = cb_cell(x, y, z);
     if (axis == 0) x = sign > 0 ? (x == CB_MX - 1 ? 0 : x + 1) : (x == 0 ? CB_MX - 1 : x - 1);
     if (axis == 1) y = sign > 0 ? (y == CB_MY - 1 ? 0 : y + 1) : (y == 0 ? CB_MY - 1 : y - 1);
     if (axis == 2) z = sign > 0 ? (z == CB_MZ - 1 ? 0 : z + 1) : (z == 0 ? CB_MZ - 1 : z - 1);
     const int there = cb_cell(x, y, z);
     const size_t counts = (size_t)walker * CELLS, slots = (size_t)walker * SLOTS;
-    const int n = from_count[counts + here], m = from_count[counts + there];
     const int first = cb_slot(here), other = cb_slot(there);
+#if CB_AT_ONCE
+    plugmc_wait();
+#endif
+    const int n = from_count[counts + here], m = from_count[counts + there];
     int filled = 0;
 #if CB_DISKS
     /* All eight slots are read before the first is needed. The new cell is put together in shared
