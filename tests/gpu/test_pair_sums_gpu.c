@@ -201,15 +201,13 @@ static void virials_are_those_of_the_cpu(void **state)
             for (int run = 0; run < 3; run++) { /* CPU, GPU, GPU again */
                 static setup s;
                 begin(&s, boxes[shape], counts[n][0], counts[n][1], 2);
-                bench_potential(&s.b, "yukawa", "bjerrum_length=2 kappa=0.4 cutoff=4");
-                bench_potential(&s.b, "born_mayer", "a=10 b=3 sigma=1 cutoff=5");
+                bench_expect(&s.b, bench_configured(&s.b, "yukawa",
+                                                    "bjerrum_length=2 kappa=0.4 cutoff=4"));
+                bench_expect(&s.b, bench_configured(&s.b, "born_mayer",
+                                                    "a=10 b=3 sigma=1 cutoff=5"));
                 if (boxes[shape] != OBLIQUE)
-                    bench_potential(&s.b, "coulomb", "bjerrum_length=7.117 minimum_image=yes");
-                for (int t = 0; t < s.b.system.term_count; t++) {
-                    const plugmc_term *term = &s.b.terms[t];
-                    if (!term->plugin->configure) continue;
-                    bench_expect(&s.b, term->plugin->configure(term->instance, &s.b.host));
-                }
+                    bench_expect(&s.b, bench_configured(&s.b, "coulomb",
+                                                        "bjerrum_length=7.117 minimum_image=yes"));
                 double *positions = place_ions(&s.b);
                 start_observable(&s, "virial_pressure", "", positions, run > 0);
                 values[run] = measure(&s);

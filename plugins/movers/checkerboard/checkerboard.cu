@@ -99,11 +99,17 @@ PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, fl
  * coordinate is a float2, or in three dimensions a float4 with the bits of the particle's number
  * in w.
  */
-/* Plans, the number of the first sweep and the step may be read before plugmc_wait, by all kernels
- * but the one that follows cb_plan_batch: what writes them has ended once the kernel before this one
- * runs. `volatile` keeps the order and goes past L1, which may hold older values. Nothing else may
- * be read so early, and no pointer to it may promise (const __restrict__) that nobody writes. */
+/* Plans, the number of the first sweep and the step. Small systems read them before plugmc_wait, in
+ * all kernels but the one that follows cb_plan_batch: what writes them has ended once the kernel
+ * before this one runs. `volatile` keeps the order and goes past L1, which may hold older values.
+ * Nothing else may be read so early, and no pointer to it may promise (const __restrict__) that nobody
+ * writes. Large systems read them after the wait, through L1: so many warps asking L2 for one address
+ * are served one after the other. */
+#if CB_AT_ONCE
 #define CB_EARLY(type, what) (*(const volatile type *)&(what))
+#else
+#define CB_EARLY(type, what) (what)
+#endif
 #define DIM PLUGMC_DIMENSION
 #define HX (CB_MX / 2)
 #define ROWS (CB_MY * CB_MZ)
@@ -351,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     __shared__ uint32_t counts_left[CB_BLOCK + 1]; /* of these columns, 3 bits a row */
     const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
     const int first = blockIdx.x * CB_BLOCK, q = first + t;
-    const bool planned = index > 0 || part > 0; /* else by the kernel before this one */
+    const bool planned = CB_AT_ONCE && (index > 0 || part > 0); /* else by the kernel before, maybe */
     if (!planned) plugmc_wait();
     const int set = CB_EARLY(uint8_t, plans[walker * batch + index].set[part]);
     const uint64_t sweep = CB_EARLY(uint64_t, *base) + index;
@@ -729,32 +735,19 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 }
 #endif
 
-/* Small systems read their plan before the wait, and so may not promise that nobody else writes what
- * they read after it; large ones gain more from the promise: 20 % of a sweep. */
-#if CB_AT_ONCE
-#define CB_ALONE
-#else
-#define CB_ALONE __restrict__
-#endif
-
 /* Moves the cells, which is moving the particles the other way: each thread gathers one new
  * cell from the old cell of the same index and the neighbour on the side the particles come
  * from. *overflow is set if a cell has more particles than slots. */
 extern "C" __global__ void __launch_bounds__(256)
-    cb_shift(const cb_plan *plans, int batch, int index, const cb_vector *CB_ALONE from,
-             const uint32_t *CB_ALONE from_id, const uint8_t *CB_ALONE from_count,
-             cb_vector *__restrict__ to, uint32_t *__restrict__ to_id,
-             uint8_t *__restrict__ to_count, int *overflow)
+    cb_shift(const cb_plan *plans, int batch, int index, const cb_vector *from,
+             const uint32_t *from_id, const uint8_t *from_count, cb_vector *__restrict__ to,
+             uint32_t *__restrict__ to_id, uint8_t *__restrict__ to_count, int *overflow)
 {
     /* A block takes both parities of a tile in four rows, so that the cells which two threads read
      * are mostly read from memory once. */
     const int warp = threadIdx.x >> 5, walker = blockIdx.z;
-    const int row = blockIdx.y * 4 + (warp >> 1);
-    int q = blockIdx.x * 32 + (threadIdx.x & 31);
-#if !CB_AT_ONCE
-    plugmc_wait();
-    asm volatile("" : "+r"(q)); /* no load from an address that is made of q comes before */
-#endif
+    const int q = blockIdx.x * 32 + (threadIdx.x & 31), row = blockIdx.y * 4 + (warp >> 1);
+    if (!CB_AT_ONCE) plugmc_wait();
     if (q >= HX || row >= ROWS) return;
     int x = 2 * q + (warp & 1), y = row % CB_MY, z = row / CB_MY;
     const cb_plan *p = &plans[walker * batch + index];
@@ -768,9 +761,7 @@ extern "C" __global__ void __launch_bounds__(256)
     const int there = cb_cell(x, y, z);
     const size_t counts = (size_t)walker * CELLS, slots = (size_t)walker * SLOTS;
     const int first = cb_slot(here), other = cb_slot(there);
-#if CB_AT_ONCE
-    plugmc_wait();
-#endif
+    if (CB_AT_ONCE) plugmc_wait();
     const int n = from_count[counts + here], m = from_count[counts + there];
     int filled = 0;
 #if CB_DISKS
