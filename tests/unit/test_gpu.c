@@ -345,6 +345,27 @@ static void assert_sorted(const plugmc_system *s, const plugmc_cells *c, const d
     }
 }
 
+/* Everyone in the one cell of an oblique box, wrapped by whole lattice vectors. */
+static void assert_one_cell(const plugmc_system *s, const plugmc_cells *c, const double *positions)
+{
+    assert_int_equal(c->cells, 1);
+    for (int64_t w = 0; w < s->walkers; w++)
+        assert_true(c->start[2 * w] == 0 && c->start[2 * w + 1] == s->particles);
+    for (int64_t i = 0; i < s->walkers * s->particles; i++) {
+        const double *x = c->positions + 3 * i, *from = positions + 3 * i;
+        assert_int_equal(c->order[i], i % s->particles);
+        for (int d = 0; d < 3; d++) {
+            double inside = 0, moved = 0;
+            for (int e = 0; e < 3; e++) {
+                inside += x[e] * s->box.inverse[e][d];
+                moved += (x[e] - from[e]) * s->box.inverse[e][d];
+            }
+            assert_true(inside > -1e-14 && inside < 1 + 1e-14);
+            assert_true(fabs(moved - rint(moved)) < 1e-14);
+        }
+    }
+}
+
 static void check_cells(const plugmc_system *s, double range)
 {
     const size_t entries = (size_t)s->walkers * (size_t)s->particles;
@@ -379,7 +400,7 @@ static void check_cells(const plugmc_system *s, double range)
     copied.start = start;
     copied.order = order;
     copied.positions = sorted;
-    assert_sorted(s, &copied, positions);
+    (s->box.oblique ? assert_one_cell : assert_sorted)(s, &copied, positions);
 
     assert_int_equal(host_cells_build(s, positions, range, &host), PLUGMC_OK);
     assert_memory_equal(host.count, found.count, sizeof host.count);
@@ -420,6 +441,22 @@ static void cells_agree_with_the_host_and_with_brute_force(void **state)
         s.walkers = cases[i].walkers;
         check_cells(&s, cases[i].range);
     }
+}
+
+static void an_oblique_box_is_one_cell(void **state)
+{
+    (void)state;
+    plugmc_system s = make_system(3, 1, PLUGMC_DOMAIN_PERIODIC, NULL, 0);
+    const plugmc_box box = {.domain = PLUGMC_DOMAIN_PERIODIC, .dimension = 3, .oblique = 1,
+                            .length = {4, 5, 13}, .volume = 192,
+                            .vector = {{4, 0, 0}, {3, 4, 0}, {-3, 4, 12}},
+                            .inverse = {{1. / 4, 0, 0},
+                                        {-3. / 16, 1. / 4, 0},
+                                        {1. / 8, -1. / 12, 1. / 12}}};
+    s.box = box;
+    s.particles = 5000;
+    s.walkers = 3;
+    check_cells(&s, 1.0);
 }
 
 static void cells_of_two_ranges_live_side_by_side(void **state)
@@ -479,6 +516,7 @@ int main(void)
         cmocka_unit_test(wrong_calls_are_named),
         cmocka_unit_test(fused_potentials_agree_with_the_host),
         cmocka_unit_test(cells_agree_with_the_host_and_with_brute_force),
+        cmocka_unit_test(an_oblique_box_is_one_cell),
         cmocka_unit_test(cells_of_two_ranges_live_side_by_side),
         cmocka_unit_test(a_kernel_that_crashes_is_named_once),
     };

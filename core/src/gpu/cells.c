@@ -122,10 +122,13 @@ static cells_grid device_grid(const plugmc_system *system, const cell_grid *grid
     cells_grid out = {.origin = grid->origin,
                       .dimension = system->box.dimension,
                       .periodic = grid->periodic,
+                      .oblique = system->box.oblique,
                       .particles = (uint32_t)system->particles,
                       .tiles = (uint32_t)((system->particles + CELLS_TILE - 1) / CELLS_TILE),
                       .cells = (uint32_t)grid->cells};
     memcpy(out.edge, system->box.length, sizeof out.edge);
+    memcpy(out.vector, system->box.vector, sizeof out.vector);
+    memcpy(out.inverse, system->box.inverse, sizeof out.inverse);
     memcpy(out.width, grid->width, sizeof out.width);
     memcpy(out.count, grid->count, sizeof out.count);
     return out;
@@ -144,8 +147,6 @@ int gpu_cells_build(gpu *g, const plugmc_system *system, plugmc_device_pointer p
     plugmc_device_pointer keys = 0;
 
     g->caller = NULL;
-    if (system->box.oblique)
-        return gpu_fail(g, PLUGMC_ERROR_INPUT, "there are no cells on the GPU for an oblique box");
     if (shape.cells >= UINT32_MAX)
         return gpu_fail(g, PLUGMC_ERROR_INPUT, "%lld cells are too many for a GPU: 2^32 - 2 are "
                         "the most", (long long)shape.cells);

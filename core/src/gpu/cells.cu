@@ -12,7 +12,8 @@ static __device__ double wrap(double x, double edge)
     return x < edge ? x : 0;
 }
 
-/* The rules of system/geometry.h, with the same operations. */
+/* The rules of system/geometry.h, with the same operations. An oblique box is one cell, whatever
+ * this makes of its coordinates. */
 static __device__ double place(const cells_grid *g, double x, int d)
 {
     return g->periodic && d < g->dimension ? wrap(x, g->edge[d]) : x;
@@ -152,6 +153,8 @@ extern "C" __global__ void cells_gather(cells_grid g, const double *positions,
         uint32_t i = tile * CELLS_TILE + k;
         if (i >= g.particles) return;
         const double *from = positions + 3 * (first + order[first + i]);
-        for (int d = 0; d < 3; d++) sorted[3 * (first + i) + d] = place(&g, from[d], d);
+        double *to = sorted + 3 * (first + i);
+        for (int d = 0; d < 3; d++) to[d] = g.oblique ? from[d] : place(&g, from[d], d);
+        if (g.oblique) plugmc_wrap_oblique(g.vector, g.inverse, to);
     }
 }
