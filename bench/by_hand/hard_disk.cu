@@ -23,7 +23,7 @@
 #if DISKS == 577600
 #define CB_MX 572
 #define CB_PITCH 288
-#define CB_BLOCK 96
+#define CB_BLOCK 32
 #define CB_CONTACTS {0x1.01c048p-1f}
 #elif DISKS == 2310400
 #define CB_MX 1142
