@@ -3,8 +3,7 @@
 #ifndef PLUGMC_TEST_BRUSH_GPU_H
 #define PLUGMC_TEST_BRUSH_GPU_H
 
-static gpu *device; /* opened by main */
-static report messages;
+#include "on_gpu.h"
 
 typedef struct place {
     bench b;

@@ -502,34 +502,14 @@ static void an_energy_that_is_no_number_ends_the_run(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decisions_are_those_of_serial),
-        cmocka_unit_test(any_number_of_particles_and_walkers_will_do),
-        cmocka_unit_test(a_particle_at_the_origin_meets_nobody_there),
-        cmocka_unit_test(single_precision_decides_like_double),
-        cmocka_unit_test(hard_cores_hold_in_double_precision),
-        cmocka_unit_test(the_chain_does_not_depend_on_the_number_of_blocks),
-        cmocka_unit_test(sweeps_in_one_call_or_many_are_the_same),
-        cmocka_unit_test(a_resumed_chain_is_the_one_never_stopped),
-        cmocka_unit_test(the_energy_kernel_sums_like_the_cpu),
-        cmocka_unit_test(the_running_energy_is_a_fresh_sum),
-        cmocka_unit_test(an_energy_that_is_no_number_ends_the_run),
-    };
-    char why[512];
-    int version;
-    if (gpu_count(&version, why) == 0) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("failed: %s\n", why);
-        return 1;
-    }
-    gpu_describe(stdout, device);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
-    return failed != 0;
-}
+GPU_TEST_MAIN(cmocka_unit_test(decisions_are_those_of_serial),
+              cmocka_unit_test(any_number_of_particles_and_walkers_will_do),
+              cmocka_unit_test(a_particle_at_the_origin_meets_nobody_there),
+              cmocka_unit_test(single_precision_decides_like_double),
+              cmocka_unit_test(hard_cores_hold_in_double_precision),
+              cmocka_unit_test(the_chain_does_not_depend_on_the_number_of_blocks),
+              cmocka_unit_test(sweeps_in_one_call_or_many_are_the_same),
+              cmocka_unit_test(a_resumed_chain_is_the_one_never_stopped),
+              cmocka_unit_test(the_energy_kernel_sums_like_the_cpu),
+              cmocka_unit_test(the_running_energy_is_a_fresh_sum),
+              cmocka_unit_test(an_energy_that_is_no_number_ends_the_run))

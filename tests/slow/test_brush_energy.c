@@ -45,24 +45,4 @@ static void the_running_energy_is_a_fresh_sum_after_many_sweeps(void **state)
     finish(&gpu);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_running_energy_is_a_fresh_sum_after_many_sweeps),
-    };
-    char why[512];
-    int version;
-    if (gpu_count(&version, why) == 0) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("failed: %s\n", why);
-        return 1;
-    }
-    gpu_describe(stdout, device);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
-    return failed != 0;
-}
+GPU_TEST_MAIN(cmocka_unit_test(the_running_energy_is_a_fresh_sum_after_many_sweeps))
