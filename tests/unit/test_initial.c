@@ -240,6 +240,41 @@ static void walkers_differ_and_do_not_depend_on_threads(void **state)
     free(first);
 }
 
+/* Correlation of a particle's number with coordinate d. */
+static double order_in_space(const small *s, int d)
+{
+    const int64_t n = s->system.particles;
+    double x = 0, xx = 0, ix = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double u = s->positions[3 * i + d], number = (double)i - 0.5 * (double)(n - 1);
+        x += u, xx += u * u, ix += number * u;
+    }
+    x /= (double)n, xx /= (double)n, ix /= (double)n;
+    return ix / sqrt(((double)n * (double)n - 1) / 12 * (xx - x * x));
+}
+
+/* Without correlation it is 0 +- 1 / sqrt(n): 12 looks at 4.5 errors, false alarm below 1e-4. */
+static void numbers_follow_positions_only_where_ranges_are_short(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        const int n = 4096, charged = k == 1 || k == 3, lattice = k > 2;
+        small s = random_hard(3, n, SQUARE, 0.1);
+        if (lattice) s.config.initial.state = STATE_LATTICE;
+        s.species[0].charge = charged ? -1 : 0;
+        assert_int_equal(small_build(&s), EXIT_DONE);
+        small_hard_cores(&s);
+        s.system.range = k == 2 || k == 4 ? INFINITY : 1;
+        assert_int_equal(small_start(&s), EXIT_DONE);
+        if (k == 0)
+            assert_true(fabs(order_in_space(&s, 2)) > 0.9);
+        else
+            for (int d = 0; d < 3; d++)
+                assert_z("number and coordinate", order_in_space(&s, d), 1 / sqrt(n), 0, 4.5);
+        small_free(&s);
+    }
+}
+
 /* Points without any contact are uniform: mean of x / L is 1/2 +- 1/sqrt(12 n). */
 static void particles_without_cores_are_put_anywhere(void **state)
 {
@@ -547,6 +582,7 @@ int main(void)
         cmocka_unit_test(random_states_reach_their_density),
         cmocka_unit_test(mixtures_and_scaled_contacts_are_packed),
         cmocka_unit_test(walkers_differ_and_do_not_depend_on_threads),
+        cmocka_unit_test(numbers_follow_positions_only_where_ranges_are_short),
         cmocka_unit_test(particles_without_cores_are_put_anywhere),
         cmocka_unit_test(insertion_that_fails_says_so),
         cmocka_unit_test(compression_that_fails_says_how_far_it_came),

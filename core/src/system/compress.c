@@ -72,7 +72,8 @@ random_outcome random_state(const plugmc_system *system, const contacts *contact
     if (!out.code) {
         k.wanted = scale * scale;
         out.inserted = insert_all(&k, attempts);
-        out.code = out.inserted < system->particles ? EXIT_INPUT : sort_by_cell(&k);
+        if (out.inserted < system->particles) out.code = EXIT_INPUT;
+        else if (!long_ranged(system)) out.code = sort_by_cell(&k);
     }
     if (!out.code) {
         out.scale = compress(&k, scale);
@@ -229,7 +230,7 @@ static int64_t insert_all(packing *k, int64_t attempts)
 }
 
 /* Numbers the particles anew, within their species in the order of their cells: neighbours in
- * space are neighbours in memory. */
+ * space are neighbours in memory. Not for long_ranged systems. */
 static int sort_by_cell(packing *k)
 {
     const plugmc_system *system = k->system;

@@ -47,6 +47,13 @@ static double *walker_positions(const source *s, int32_t walker)
     return s->positions + 3 * s->system->particles * walker;
 }
 
+int long_ranged(const plugmc_system *system)
+{
+    for (int32_t s = 0; s < system->species_count; s++)
+        if (system->species[s].charge != 0) return 1;
+    return isinf(system->range);
+}
+
 static int refuse(const source *s, const char *key, const char *sentence)
 {
     return report_error(s->report, EXIT_INPUT, s->config->ini.path,
@@ -65,8 +72,8 @@ static double packing_fraction(const plugmc_system *system)
     return volume / system->box.volume;
 }
 
-/* Sites in random order (R. A. Fisher, F. Yates; R. Durstenfeld, 1964), so that the species,
- * which are numbered one after another, are mixed. */
+/* Sites in random order (R. A. Fisher, F. Yates; R. Durstenfeld, 1964): species, which are numbered
+ * one after another, are mixed, and numbers do not follow positions. */
 static void shuffle(const plugmc_system *system, int32_t walker, double *positions)
 {
     for (int64_t i = system->particles - 1; i > 0; i--) {
@@ -106,7 +113,7 @@ static int from_lattice(const source *s)
     for (int32_t w = 1; w < system->walkers; w++)
         memcpy(walker_positions(s, w), s->positions,
                3 * (size_t)system->particles * sizeof(double));
-    if (system->species_count > 1)
+    if (system->species_count > 1 || long_ranged(system))
         for (int32_t w = 0; w < system->walkers; w++) shuffle(system, w, walker_positions(s, w));
     return EXIT_DONE;
 }
