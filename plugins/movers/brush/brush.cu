@@ -510,7 +510,7 @@ PLUGMC_FN void brush_decider(const brush_state *s, int w, brush_desk *d)
     __syncthreads();
     for (int r = 0; r < rows; r++) {
         brush_row(s, d, w, r, &cross, &own, &energy, &accepted);
-        __syncthreads();
+        __syncthreads(); /* what a row writes the next one reads: docs/brush.md has the list */
     }
     if (warp > 0) return;
     brush_publish(s, d, w, rows - 1, lane);
