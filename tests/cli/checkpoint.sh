@@ -104,3 +104,16 @@ test_finished_run_resumed()
     must run --resume sim.h5
     same_chain finished.h5 sim.h5
 }
+
+# A resumed run goes on in the memory of a series that is longer than a new one is made.
+test_long_series_resumed()
+{
+    disks
+    local few=(--set "species disk.count=4" --set mover.plugin=serial)
+    local many=(--set run.walkers=64 --set observable.period=1)
+    must run sim.ini "${few[@]}" "${many[@]}" --set run.sweeps=1300
+    mv sim.h5 whole.h5
+    must run sim.ini "${few[@]}" "${many[@]}" --set run.sweeps=1200
+    must run --resume sim.h5 --set run.sweeps=1300
+    same_chain whole.h5 sim.h5
+}

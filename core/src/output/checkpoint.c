@@ -422,7 +422,8 @@ static void read_scalar(store *s, hid_t group, quantity_record *q, int walkers)
     q->series = store_get_array(s, group, "series", H5T_NATIVE_DOUBLE, 2, shape);
     if (s->failed) return;
     if (shape[1] != (hsize_t)walkers) store_fail(s, "its series have another number of walkers");
-    q->samples = q->capacity = q->written = (int64_t)shape[0];
+    q->samples = q->written = (int64_t)shape[0];
+    q->capacity = (int64_t)(shape[0] * shape[1]);
 }
 
 static void read_array(store *s, hid_t group, quantity_record *q)

@@ -21,7 +21,7 @@ typedef struct quantity_record {
     int64_t period;   /* sweeps; sample k (from 0) is from after production sweep (k + 1) period */
     double *abscissa; /* [length], arrays only */
     double *series;   /* scalars: [samples][walkers] since the start of production */
-    int64_t samples, capacity;
+    int64_t samples, capacity; /* capacity: numbers that series has room for */
     int64_t written;  /* samples already in the file */
     block_average blocks; /* arrays, averaged over walkers */
 } quantity_record;
