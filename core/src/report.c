@@ -46,6 +46,18 @@ void report_warning(report *r, const char *file, int line, const char *format, .
     r->warnings++;
 }
 
+short_text excerpt(const char *text)
+{
+    enum { MOST = 80 };
+    short_text out;
+    size_t length = strlen(text);
+    const char *dots = length > MOST ? "..." : "";
+    if (length > MOST)
+        for (length = MOST; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;) length--;
+    snprintf(out.text, sizeof out.text, "%.*s%s", (int)length, text, dots);
+    return out;
+}
+
 void *checked(void *memory)
 {
     if (!memory) {

@@ -33,6 +33,12 @@ void report_warning(report *, const char *file, int line, const char *format, ..
 /* The candidate nearest to `word` (edit distance at most a third of its length), or NULL. */
 const char *nearest_name(const char *word, const char *const *candidates, int count);
 
+/* A text as messages show it: what is longer than 80 bytes ends in "...". */
+typedef struct short_text {
+    char text[84];
+} short_text;
+short_text excerpt(const char *text);
+
 /* For small pieces of memory: returns what it is given, and ends the program with EXIT_MEMORY if
  * that is NULL. */
 void *checked(void *memory);

@@ -120,14 +120,29 @@ test_not_one_of_the_words()
 mean 'lattice'?" run sim.ini
 }
 
-test_line_too_long()
+test_wrong_number_in_a_long_list()
 {
     disks
-    change "2s/.*/sweeps = $(printf '%0200d' 20)/"
+    printf '[potential jastrow]\nlike = %s 0,5\n' "$(seq -s ' ' 1 100)" >>sim.ini
     plugmc run sim.ini
     expect_exit 3
-    expect_message "sim.ini:2: this line has 209 bytes: 199 are the most"
+    expect_message "sim.ini:25: [potential jastrow] like = 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 \
+17 18 19 20 21 22 23 24 25 26 27 28 29 30...: number 101 is not a number"
     expect_untouched
+}
+
+# Two lists of 300 numbers, in the file and as --set, read again from the output of a run.
+test_long_lists()
+{
+    local list
+    list=$(awk 'BEGIN { for (k = 300; k > 0; k--) printf " %.9f", k / 1000 }')
+    sed "s/^like = .*/like =$list/; s/^sweeps = .*/sweeps = 4/; s/^count = .*/count = 20/" \
+        "$here/../kernels/brush.jastrow.ini" >sim.ini
+    must run sim.ini --set "potential jastrow.unlike=$list"
+    mv sim.h5 whole.h5
+    must run sim.ini --set "potential jastrow.unlike=$list" --set run.sweeps=2
+    must run --resume sim.h5 --set run.sweeps=4
+    same_chain sim.h5 whole.h5
 }
 
 # Two of three disks half a diameter apart.

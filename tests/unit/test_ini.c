@@ -80,34 +80,90 @@ static void accepts_an_empty_file(void **state)
     ini_free(&f);
 }
 
-static void accepts_lines_and_names_of_the_greatest_length(void **state)
+/* A text with `length` bytes of x in the middle, in memory for one at a time. */
+static const char *with_x(const char *before, size_t length, const char *after)
+{
+    static char text[16384];
+    const size_t first = strlen(before);
+    assert_true(first + length + strlen(after) < sizeof text);
+    strcpy(text, before);
+    memset(text + first, 'x', length);
+    strcpy(text + first + length, after);
+    return text;
+}
+
+/* Reads a line of a key between others. */
+static void assert_line_is_read(const char *before, size_t length, const char *after,
+                                const char *value)
+{
+    char above[400], below[400];
+    snprintf(above, sizeof above, "[s]\na = 1\n%s", before);
+    snprintf(below, sizeof below, "%s\nb = 2\n[t]\nkey = 3\n", after);
+    ini_file f = read_good(with_x(above, length, below));
+    assert_int_equal(f.sections[0].count, 3);
+    assert_string_equal(ini_get(&f.sections[0], "a")->value, "1");
+    assert_string_equal(ini_get(&f.sections[0], "key")->value,
+                        value ? value : with_x("", length, ""));
+    assert_string_equal(ini_get(&f.sections[0], "key")->origin, "sim.ini:3");
+    assert_string_equal(ini_get(&f.sections[0], "b")->value, "2");
+    assert_string_equal(ini_get(&f.sections[1], "key")->value, "3");
+    ini_free(&f);
+}
+
+/* inih takes 199 bytes of a line. */
+static void accepts_lines_of_any_length(void **state)
 {
     (void)state;
-    char text[600], value[200];
-    memset(value, 'v', sizeof value);
-    value[195] = 0; /* "key=" and 195 bytes */
-    snprintf(text, sizeof text, "[%.49s]\nkey=%s\nnext=1\n", value, value);
-    ini_file f = read_good(text);
+    const size_t lengths[] = {150, 194, 195, 196, 197, 198, 199, 200, 201, 391, 4000, 16000};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        assert_line_is_read("key=", lengths[i], "", NULL);
+        assert_line_is_read("key  :\t ", lengths[i], "  ; a comment = 1 [y]", NULL);
+        assert_line_is_read("key = 1  2\t3 ; ", lengths[i], "", "1  2\t3");
+        assert_line_is_read("key = ; ", lengths[i], "", "");
+    }
+    ini_file f = read_good(with_x("; ", 300, "\n[s]\nkey = 1\n"));
+    assert_int_equal(ini_get(&f.sections[0], "key")->line, 3);
+    ini_free(&f);
+    f = read_good(with_x("[s] ; ", 300, "\nkey = 1\n"));
+    assert_string_equal(ini_get(&f.sections[0], "key")->value, "1");
+    ini_free(&f);
+}
+
+static void accepts_names_of_the_greatest_length(void **state)
+{
+    (void)state;
+    ini_file f = read_good(with_x("[", 49, "]\nkey = 1\n"));
     assert_int_equal(strlen(f.sections[0].name), 49);
-    assert_string_equal(ini_get(&f.sections[0], "key")->value, value);
-    assert_string_equal(ini_get(&f.sections[0], "next")->value, "1");
+    ini_free(&f);
+    f = read_good(with_x("[s]\n", 49, " = 1\n"));
+    assert_int_equal(strlen(f.sections[0].entries[0].key), 49);
+    assert_string_equal(f.sections[0].entries[0].value, "1");
     ini_free(&f);
 }
 
 static void refuses_what_inih_would_cut(void **state)
 {
     (void)state;
-    char text[600], value[200];
-    memset(value, 'v', sizeof value);
-    value[196] = 0;
-    snprintf(text, sizeof text, "[run]\nkey=%s\n", value);
-    assert_refused(text, 1, "sim.ini:2: this line has 200 bytes: 199 are the most");
-    snprintf(text, sizeof text, "[run]\n; %s %s\n", value, value);
-    assert_refused(text, 1, "sim.ini:2: this line has 395 bytes");
-    snprintf(text, sizeof text, "[run]\nx = 1\n\n[%.50s]\nx = 2", value);
-    assert_refused(text, 1, "bytes long: names of sections may have 49");
-    snprintf(text, sizeof text, "[run]\nx = 1\n[box ; %s]\nx = 2", value);
-    assert_refused(text, 1, "sim.ini:3: this line has");
+    assert_refused(with_x("[run]\na = 1\n\n[", 50, "]\na = 2"), 1,
+                   "x] is 50 bytes long: names of sections may have 49");
+    assert_refused(with_x("[run]\n", 50, " = 1\n"), 1, "x' is 50 bytes long: keys may have 49");
+    assert_refused(with_x("[run]\n", 300, " = 1\n"), 1, "sim.ini:2: key 'xxx");
+    assert_refused(with_x("[run]\n", 300, " = 1\n"), 1,
+                   "xxx...' is 300 bytes long: keys may have 49");
+    assert_refused(with_x("[run]\na = 1\n[box ; ", 196, "]\na = 2"), 1,
+                   "sim.ini:3: section '[box' has no ']'");
+}
+
+static void long_lines_are_refused_like_short_ones(void **state)
+{
+    (void)state;
+    assert_refused(with_x("[run]\na = 1\na = ", 300, "\n"), 1,
+                   "sim.ini:3: [run] key 'a' given twice, first in line 2");
+    assert_refused(with_x("[run]\na =;", 300, "\n"), 1,
+                   "sim.ini:2: [run] value of 'a' begins with ';'");
+    assert_refused(with_x("[run]\na = 1\n  ", 300, "\n"), 1, "sim.ini:3: this line is indented");
+    assert_refused(with_x("[run]\n", 300, "\n"), 1, "xxx...' is neither 'key = value'");
+    assert_refused(with_x("[run]\n[run]\na = ", 300, "\n"), 1, "sim.ini:2: [run] given twice");
 }
 
 static void refuses_indented_keys_and_sections(void **state)
@@ -396,8 +452,10 @@ static void nearest_name_allows_a_third_of_the_length(void **state)
 TEST_MAIN(cmocka_unit_test(keeps_sections_keys_and_lines),
           cmocka_unit_test(accepts_byte_order_mark_and_crlf),
           cmocka_unit_test(accepts_an_empty_file),
-          cmocka_unit_test(accepts_lines_and_names_of_the_greatest_length),
+          cmocka_unit_test(accepts_lines_of_any_length),
+          cmocka_unit_test(accepts_names_of_the_greatest_length),
           cmocka_unit_test(refuses_what_inih_would_cut),
+          cmocka_unit_test(long_lines_are_refused_like_short_ones),
           cmocka_unit_test(refuses_indented_keys_and_sections),
           cmocka_unit_test(refuses_what_is_no_text),
           cmocka_unit_test(refuses_lines_that_are_nothing),

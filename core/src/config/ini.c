@@ -2,8 +2,10 @@
  *
  * inih splits a line into key and value and takes comments off. What it would cut, join or pass
  * over in silence never reaches it: the reader below hands it one checked line at a time, and an
- * empty one for each that is refused, so that all errors of a file are found in one go. The
- * reader also keeps track of sections, of which Debian's inih tells nothing unless they have keys.
+ * empty one for each that is refused, so that all errors of a file are found in one go. Of a line
+ * longer than inih's buffer it hands over the key and keeps the value, so lines have any length.
+ * The reader also keeps track of sections, of which Debian's inih tells nothing unless they have
+ * keys.
  */
 #include "config/ini.h"
 
@@ -17,9 +19,8 @@
 #include <sys/stat.h>
 
 enum {
-    LONGEST_LINE = 199,        /* bytes; inih cuts what is longer */
-    LONGEST_SECTION_NAME = 49, /* bytes; likewise */
-    LARGEST_FILE = 1 << 20     /* bytes; nobody writes more by hand */
+    LONGEST_NAME = 49,     /* bytes, of a section or key; inih cuts what is longer */
+    LARGEST_FILE = 1 << 20 /* bytes; nobody writes more by hand */
 };
 
 /* Where the reader is. */
@@ -28,6 +29,7 @@ typedef struct reader {
     int line;
     bool in_section;
     int section; /* index of the one whose keys come; -1: keys are passed over */
+    char *value; /* of the line that inih has, if that was too long for it; else NULL */
     ini_file *file;
     report *report;
 } reader;
@@ -53,6 +55,7 @@ static int parse(const char *name, const char *text, size_t length, ini_file *ou
     reader reader = {.next = text, .end = text + length, .file = out, .report = r};
     if (length >= strlen(bom) && memcmp(text, bom, strlen(bom)) == 0) reader.next += strlen(bom);
     int line = ini_parse_stream(next_line, &reader, keep_entry, &reader);
+    free(reader.value);
     if (line != 0 && r->errors == before)
         report_error(r, EXIT_INPUT, name, line > 0 ? line : 0, "inih cannot read this line");
     return r->errors > before ? r->code : 0;
@@ -210,14 +213,15 @@ static bool open_section(reader *r, const char *line)
     int first = find_same(r->file, s.kind, s.label), before = r->report->errors;
 
     if (*close != ']')
-        refuse(r, "section '[%s' has no ']' at its end", s.name);
+        refuse(r, "section '[%s' has no ']' at its end", excerpt(s.name).text);
     else if (*s.name == 0)
         refuse(r, "section without a name");
-    else if (strlen(s.name) > LONGEST_SECTION_NAME)
-        refuse(r, "[%s] is %zu bytes long: names of sections may have %d", s.name, strlen(s.name),
-               LONGEST_SECTION_NAME);
+    else if (strlen(s.name) > LONGEST_NAME)
+        refuse(r, "[%s] is %zu bytes long: names of sections may have %d", excerpt(s.name).text,
+               strlen(s.name), LONGEST_NAME);
     else if (*rest && *rest != ';' && *rest != '#')
-        refuse(r, "[%s] is followed by '%s': keys begin on the next line", s.name, rest);
+        refuse(r, "[%s] is followed by '%s': keys begin on the next line", s.name,
+               excerpt(rest).text);
     else if (first >= 0)
         refuse(r, "[%s] given twice, first in line %d", s.name, r->file->sections[first].line);
 
@@ -237,13 +241,25 @@ static void pass_over_section(reader *r)
     r->section = -1;
 }
 
+static bool check_key(reader *r, const char *begin, const char *end)
+{
+    char *key = copy_trimmed(begin, end);
+    const bool fits = strlen(key) <= LONGEST_NAME;
+    if (!fits)
+        refuse(r, "key '%s' is %zu bytes long: keys may have %d", excerpt(key).text, strlen(key),
+               LONGEST_NAME);
+    free(key);
+    return fits;
+}
+
 /* May inih see this line? Says why not. */
 static bool check_line(reader *r, const char *line)
 {
     const char *first = skip_blanks(line);
     if (*first == 0 || *first == ';' || *first == '#') return false; /* nothing in it */
     if (first > line) {
-        refuse(r, "this line is indented: keys and sections begin in the first column");
+        refuse(r, "this line is indented: keys and sections begin in the first column, and a list "
+                  "of numbers stands in one line");
         if (*first == '[') pass_over_section(r);
         return false;
     }
@@ -251,20 +267,37 @@ static bool check_line(reader *r, const char *line)
 
     const char *equal = find_or_comment(first, "=:");
     if (*equal != '=' && *equal != ':')
-        refuse(r, "'%s' is neither 'key = value' nor '[section]' nor a comment", line);
+        refuse(r, "'%s' is neither 'key = value' nor '[section]' nor a comment",
+               excerpt(line).text);
     else if (equal == first)
         refuse(r, "there is no key in front of '%c'", *equal);
     else if (!r->in_section)
         refuse(r, "this key is not in a section: the first line must be one like [run]");
     else
-        return true;
+        return check_key(r, first, equal);
     return false;
 }
 
+/* Gives a checked line to inih, in its buffer of `size` bytes. */
+static void hand_over(reader *r, const char *line, char *buffer, size_t size)
+{
+    if (strlen(line) < size) {
+        strcpy(buffer, line);
+    } else if (*line != '[') { /* the name of a section is known already */
+        const char *equal = find_or_comment(line, "=:");
+        char *key = copy_trimmed(line, equal);
+        snprintf(buffer, size, "%s=", key);
+        free(key);
+        r->value = copy_trimmed(equal + 1, find_or_comment(equal + 1, ""));
+    }
+}
+
 /* The reader that inih calls: the next line without its end, empty where it is refused. */
-static char *next_line(char *line, int size, void *stream)
+static char *next_line(char *buffer, int size, void *stream)
 {
     reader *r = stream;
+    free(r->value);
+    r->value = NULL;
     if (r->next >= r->end) return NULL;
     const char *begin = r->next, *end = memchr(begin, '\n', (size_t)(r->end - begin));
     r->next = end ? end + 1 : r->end;
@@ -275,19 +308,17 @@ static char *next_line(char *line, int size, void *stream)
     size_t length = (size_t)(end - begin);
     uint32_t code = 0;
     const char *fault = character_fault(begin, length, &code);
-    line[0] = 0;
+    buffer[0] = 0;
     /* Until it is opened, so that its keys are not taken for those of the section above. */
     if (begin < end && *begin == '[') pass_over_section(r);
     if (fault) {
         refuse(r, "character 0x%02x %s", code, fault);
-    } else if (length > LONGEST_LINE || length >= (size_t)size) {
-        refuse(r, "this line has %zu bytes: %d are the most", length, LONGEST_LINE);
     } else {
-        memcpy(line, begin, length);
-        line[length] = 0;
-        if (!check_line(r, line)) line[0] = 0;
+        char *line = checked(strndup(begin, length));
+        if (check_line(r, line)) hand_over(r, line, buffer, (size_t)size);
+        free(line);
     }
-    return line;
+    return buffer;
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
@@ -307,6 +338,7 @@ static int keep_entry(void *user, const char *name, const char *key, const char 
     reader *r = user;
     (void)name;
     if (r->section < 0) return 1;
+    if (r->value) value = r->value;
     ini_section *s = &r->file->sections[r->section];
     const ini_entry *first = ini_get(s, key);
     char *origin = NULL;
@@ -344,7 +376,6 @@ void ini_free(ini_file *file)
     *file = (ini_file){0};
 }
 
-/* Without blanks around '=', so that no line grows beyond what can be read. */
 void ini_write(FILE *f, const ini_file *file)
 {
     for (int i = 0; i < file->count; i++) {
@@ -373,7 +404,7 @@ static int target_section(ini_file *file, const char *begin, const char *end, re
                      "\"%s.KEY=VALUE\"", same_kind, wanted.kind, file->sections[last].name);
     } else if (found < 0 && *wanted.label == 0 && same_kind == 1) {
         found = last;
-    } else if (found < 0 && (strlen(wanted.name) > LONGEST_SECTION_NAME ||
+    } else if (found < 0 && (strlen(wanted.name) > LONGEST_NAME ||
                              strpbrk(wanted.name, "[];") ||
                              character_fault(wanted.name, strlen(wanted.name), &code))) {
         report_error(r, EXIT_USAGE, "--set", 0, "'%s' cannot be the name of a section",
@@ -393,7 +424,7 @@ static const char *assignment_fault(const char *key, const char *value)
         return "it has characters that are not text";
     if (*key == 0 || strpbrk(key, "=:;#[")) return "the key is missing, or is none";
     if (*value == ';' || *find_or_comment(value, "")) return "';' would begin a comment";
-    if (strlen(key) + 1 + strlen(value) > LONGEST_LINE) return "it is longer than 199 bytes";
+    if (strlen(key) > LONGEST_NAME) return "the key is longer than 49 bytes";
     return NULL;
 }
 
@@ -401,7 +432,9 @@ static int set_entry(ini_file *file, const char *section, const char *dot, const
                      const char *value, report *r)
 {
     const char *fault = assignment_fault(key, value);
-    if (fault) return report_error(r, EXIT_USAGE, "--set", 0, "'%s=%s': %s", key, value, fault);
+    if (fault)
+        return report_error(r, EXIT_USAGE, "--set", 0, "'%s=%s': %s", excerpt(key).text,
+                            excerpt(value).text, fault);
     int index = target_section(file, section, dot, r);
     if (index < 0) return EXIT_USAGE;
     ini_entry *entry = ini_get(&file->sections[index], key);

@@ -1,8 +1,8 @@
 /* The INI file: sections, keys and values with their lines, nothing interpreted yet.
  *
- * Read through inih's ini_parse_stream with a reader of ours (Debian's inih cuts long lines and
- * names, joins indented keys to the one above and counts no lines: we refuse those files, with
- * the line, before inih sees them). */
+ * Read through inih's ini_parse_stream with a reader of ours (Debian's inih cuts lines after 199
+ * bytes, cuts names, joins indented keys to the one above and counts no lines: the reader keeps
+ * values of long lines itself, and refuses the rest, with the line, before inih sees it). */
 #ifndef PLUGMC_INI_H
 #define PLUGMC_INI_H
 

@@ -65,7 +65,7 @@ int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, 
         if (!text)
             complain(r, path, section, NULL, "key '%s' is missing: %s", p->name, p->doc);
         else if (!parse_value(p, text, real_size, &v, why))
-            complain(r, path, section, entry, "%s = %s: %s", p->name, text, why);
+            complain(r, path, section, entry, "%s = %s: %s", p->name, excerpt(text).text, why);
         else
             store(p, real_size, instance, &v);
     }
@@ -563,7 +563,7 @@ void parameters_describe(FILE *f, const plugmc_parameter *table, int count, int 
     }
 }
 
-/* A comment of lines that inih does not cut. */
+/* A comment, in lines that can be read. */
 static void print_comment(FILE *f, const char *text)
 {
     int column = 0;
