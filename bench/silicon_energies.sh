@@ -6,15 +6,14 @@
 #     silicon_energies.sh FOLDER [STEPS] [WALKERS]
 #
 # FOLDER has si-3x3x3.bwfn.data.b1 and Si.pz-vbc.UPF (docs/vmc.md says how to make them). STEPS (10^6,
-# as in the paper) are sweeps of all WALKERS (16) together; every tenth is measured. PLUGMC is the
-# program; without it build/plugmc beside this folder, or plugmc in the path. Rows for a GPU are left
-# out where there is none; instead single precision runs on the CPU.
+# as in the paper) are sweeps of all WALKERS (16) together; every tenth is measured. PLUGMC= says
+# where the program is, if common.sh does not find it. Rows for a GPU are left out where there is none;
+# instead single precision runs on the CPU.
 #
 # The Jastrow factor is that of the electron gas of the same mean density, not optimised for silicon, so
 # the energy is higher than the paper's, and its error at the same number of steps larger. Decisions one
 # after the other (sequential) are exact; the paper's are simultaneous, which is biased.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
 if [ $# -lt 1 ] || [ ! -r "$1/si-3x3x3.bwfn.data.b1" ] || [ ! -r "$1/Si.pz-vbc.UPF" ]; then
     echo "usage: silicon_energies.sh FOLDER [STEPS] [WALKERS]: the folder must have" \
          "si-3x3x3.bwfn.data.b1 and Si.pz-vbc.UPF" >&2
@@ -22,15 +21,7 @@ if [ $# -lt 1 ] || [ ! -r "$1/si-3x3x3.bwfn.data.b1" ] || [ ! -r "$1/Si.pz-vbc.U
 fi
 files=$(cd "$1" && pwd)
 steps=${2:-1000000} walkers=${3:-16}
-plugmc=${PLUGMC:-$here/../build/plugmc}
-[ -x "$plugmc" ] || plugmc=$(command -v plugmc) || {
-    echo "silicon_energies.sh: there is no plugmc: say where it is with PLUGMC=" >&2
-    exit 2
-}
-plugmc=$(cd "$(dirname "$plugmc")" && pwd)/$(basename "$plugmc")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+. "$(dirname "$0")/common.sh"
 ln -s "$files/si-3x3x3.bwfn.data.b1" "$files/Si.pz-vbc.UPF" .
 sed 's/^nonlocal = .*/nonlocal = semilocal/' "$here/../examples/silicon-3x3x3.ini" >silicon.ini
 cat >>silicon.ini <<END

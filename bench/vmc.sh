@@ -4,18 +4,9 @@
 #
 #     vmc.sh [TABLE] [--set SECTION.KEY=VALUE]...
 #
-# PLUGMC is the program; without it build/plugmc beside this folder, or plugmc in the path.
+# PLUGMC= says where the program is, if common.sh does not find it.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-plugmc=${PLUGMC:-$here/../build/plugmc}
-[ -x "$plugmc" ] || plugmc=$(command -v plugmc) || {
-    echo "vmc.sh: there is no plugmc: say where it is with PLUGMC=" >&2
-    exit 2
-}
-plugmc=$(cd "$(dirname "$plugmc")" && pwd)/$(basename "$plugmc")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+. "$(dirname "$0")/common.sh"
 
 orbitals() # CELLS BANDS: orbitals-L.data, L = CELLS^3 BANDS
 {

@@ -190,15 +190,25 @@ test_bench_spme()
     done
 }
 
-test_bench_vmc()
+# one_of_the_orbitals COMMAND...: vmc.sh with the smallest case of its first table.
+one_of_the_orbitals()
 {
-    command -v awk >/dev/null || skip "there is no awk"
-    command="vmc.sh orbitals"
-    PLUGMC=$PLUGMC "$here/../../bench/vmc.sh" orbitals --set "bench orbitals.which=coalesced" \
-        --set "bench orbitals.limit=0.01" --set run.threads=1 --set run.device=cpu \
+    command="$* orbitals"
+    "$@" orbitals --set "bench orbitals.which=coalesced" --set "bench orbitals.limit=0.01" \
+        --set run.threads=1 --set run.device=cpu \
         --set "bench orbitals.values=216 56 56 16 orbitals-56.data 1" >"$out" 2>"$err" ||
         fail "expected success"
     grep -Eq "^ +216 +56 +1 +cpu " "$out" || fail "no line"
+}
+
+test_bench_vmc()
+{
+    command -v awk >/dev/null || skip "there is no awk"
+    # The program is said, then found in the build that the script is called in.
+    one_of_the_orbitals env PLUGMC="$PLUGMC" "$here/../../bench/vmc.sh"
+    one_of_the_orbitals env -u PLUGMC "$(dirname "$PLUGMC")/bench/vmc.sh"
+    PLUGMC=$PLUGMC.not "$here/../../bench/vmc.sh" 2>"$err" && fail "expected no success"
+    expect_message "vmc.sh: PLUGMC=$PLUGMC.not is no program"
 }
 
 # The file that it makes: kinetic energies of free electrons have no variance, and are known.

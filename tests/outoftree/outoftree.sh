@@ -51,6 +51,9 @@ step_install() {
     for file in share/plugmc/bench/hard_disk.ini share/man/man1/plugmc.1; do
         [ -f "$prefix/$file" ] || fail "$file is not installed"
     done
+    env -u PLUGMC "$prefix/share/plugmc/bench/vmc.sh" orbitals --set run.device=cpu \
+        --set "bench orbitals.which=coalesced" --set "bench orbitals.limit=0.01" \
+        --set "bench orbitals.values=216 56 56 16 orbitals-56.data 1"
 }
 
 # The folder of plugins, by the one file of the installation that says where it is.
