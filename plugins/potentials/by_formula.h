@@ -11,6 +11,8 @@
 
 #include <plugmc/plugin.h>
 
+#include "../join_texts.h"
+
 #include PLUGMC_FORMULA_FILE
 
 PLUGMC_EMBED(own_text, PLUGMC_KERNEL_FILE);
@@ -101,19 +103,13 @@ static int formulas_evaluate(void *instance, const plugmc_orbital_request *q)
 static int formulas_kernel_text(void *instance, const plugmc_host *host, int index,
                                 plugmc_kernel_text *out)
 {
-    const size_t own = (size_t)(own_text_end - own_text),
-                 shared = (size_t)(formula_text_end - formula_text);
     (void)instance;
     if (index > 1) return 0;
-    char *text = host->allocate(host->context, own + shared + 1);
-    if (!text) return 0;
-    memcpy(text, own_text, own);
-    memcpy(text + own, formula_text, shared);
     out->name = strrchr("/" PLUGMC_KERNEL_FILE, '/') + 1;
-    out->text = text;
+    out->text = join_texts(host, (const char *const[]){own_text, formula_text, NULL});
     out->double_precision = index == 1;
     out->contract = 1;
-    return 1;
+    return out->text != NULL;
 }
 
 /* Takes the orbitals to the GPU, if there is one. */

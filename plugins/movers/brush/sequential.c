@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../join_texts.h"
 #include "sequential.h"
 
 /* Fixed-point units of a kT on the device, [precision]: BRUSH_UNIT of pairs.cu. */
@@ -66,26 +67,16 @@ static void define_common(sequential *me, const plugmc_host *host)
     if (me->precision == DOUBLE) sequential_define(me, "BRUSH_DOUBLE", 1);
 }
 
-static int join_texts(sequential *me, const plugmc_host *host, const device_text *texts)
-{
-    for (int k = 0; k < TEXTS; k++) {
-        size_t bytes = 1;
-        for (int p = 0; p < 4 && texts[k].part[p]; p++) bytes += strlen(texts[k].part[p]);
-        me->texts[k] = host->allocate(host->context, bytes);
-        if (!me->texts[k])
-            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
-        for (int p = 0; p < 4 && texts[k].part[p]; p++) strcat(me->texts[k], texts[k].part[p]);
-    }
-    return PLUGMC_OK;
-}
-
 int sequential_kernel_text(sequential *me, const plugmc_host *host, const device_text *texts,
                            int index, plugmc_kernel_text *out)
 {
     if (index >= TEXTS) return 0;
     if (!me->texts[0]) {
         define_common(me, host);
-        if (join_texts(me, host, texts)) return 0;
+        for (int k = 0; k < TEXTS; k++) {
+            me->texts[k] = join_texts(host, texts[k].part);
+            if (!me->texts[k]) return 0;
+        }
     }
     *out = (plugmc_kernel_text){
         .size = sizeof *out,

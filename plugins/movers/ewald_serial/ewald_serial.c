@@ -28,9 +28,11 @@
 
 #include <plugmc/plugin.h>
 
+#include "../../join_texts.h"
 #include "../displacement_step.h"
 #include "ewald_serial.cu"
 
+PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(ewald_serial_kernels, PLUGMC_KERNEL_FILE);
 
 enum {
@@ -404,12 +406,14 @@ static int upload_constants(ewald_serial *s, const plugmc_host *host)
 
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
-    (void)instance, (void)host;
+    (void)instance;
+    if (index > 0) return 0;
     out->name = "ewald_serial.cu";
-    out->text = ewald_serial_kernels;
+    out->text =
+        join_texts(host, (const char *const[]){sum_of_block_text, ewald_serial_kernels, NULL});
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
-    return index == 0;
+    return out->text != NULL;
 }
 
 static int load_kernels(ewald_serial *s, const plugmc_host *host)
@@ -420,8 +424,9 @@ static int load_kernels(ewald_serial *s, const plugmc_host *host)
         [APPLY] = "es_apply",     [ADVANCE] = "es_advance", [STRUCTURE] = "es_structure",
         [ENERGIES] = "es_energies"};
     plugmc_kernel_text text = {.size = sizeof text};
-    int code = PLUGMC_OK;
-    kernel_text(s, host, 0, &text);
+    int code = kernel_text(s, host, 0, &text)
+                   ? PLUGMC_OK
+                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
     for (int k = 0; k < KERNELS && !code; k++)
         code = host->gpu->kernel(host->context, &text, names[k], &s->kernel[k]);
     return code;

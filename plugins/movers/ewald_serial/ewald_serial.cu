@@ -79,19 +79,6 @@ PLUGMC_FN void es_phase(const es_task *t, const int32_t *n, const double *r, dou
     sincospi(2 * (turns - rint(turns)), im, re);
 }
 
-/* Sum over the threads of a block, known to thread 0. */
-PLUGMC_FN double es_gather(double *shared, double value)
-{
-    __syncthreads();
-    shared[threadIdx.x] = value;
-    for (int half = ES_THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
-    }
-    __syncthreads();
-    return shared[0];
-}
-
 PLUGMC_FN plugmc_position es_place(const double *r)
 {
     plugmc_position p;
@@ -136,7 +123,6 @@ ES_KERNEL es_propose(const es_task t)
  */
 ES_KERNEL es_waves(const es_task t)
 {
-    __shared__ double shared[ES_THREADS];
     const uint32_t m = blockIdx.y, walker = blockIdx.z, k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint64_t at = (uint64_t)walker * ES_BATCH + m;
     double change = 0;
@@ -152,7 +138,7 @@ ES_KERNEL es_waves(const es_task t)
         change = t.weight[k] *
                  (re * (2 * structure[k] + re) + im * (2 * structure[t.waves + k] + im));
     }
-    change = es_gather(shared, change);
+    change = sum_of_block<ES_THREADS>(change);
     if (threadIdx.x == 0) t.wave_part[at * t.wave_blocks + blockIdx.x] = change;
 }
 
@@ -171,7 +157,6 @@ PLUGMC_FN bool es_add_pair(const es_task *t, const double *from, const double *t
  * (particle_blocks, batch, walkers). */
 ES_KERNEL es_pairs(const es_task t)
 {
-    __shared__ double shared[ES_THREADS];
     const uint32_t m = blockIdx.y, walker = blockIdx.z, first = t.plan->first;
     const uint64_t at = (uint64_t)walker * ES_BATCH + m;
     double change = 0;
@@ -190,7 +175,7 @@ ES_KERNEL es_pairs(const es_task t)
         }
         change = free ? plugmc_sums_total(&sums, a) : es_infinite();
     }
-    change = es_gather(shared, change);
+    change = sum_of_block<ES_THREADS>(change);
     if (threadIdx.x == 0) t.pair_part[at * t.particle_blocks + blockIdx.x] = change;
 }
 
@@ -334,7 +319,6 @@ ES_KERNEL es_advance(const es_task t)
 /* Structure factor of a wave. Blocks (waves, walkers). */
 ES_KERNEL es_structure(const es_task t)
 {
-    __shared__ double shared[ES_THREADS];
     const uint32_t k = blockIdx.x, walker = blockIdx.y;
     const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
     double re = 0, im = 0;
@@ -345,8 +329,8 @@ ES_KERNEL es_structure(const es_task t)
         re += charge * own_re;
         im += charge * own_im;
     }
-    re = es_gather(shared, re);
-    im = es_gather(shared, im);
+    re = sum_of_block<ES_THREADS>(re);
+    im = sum_of_block<ES_THREADS>(im);
     if (threadIdx.x > 0) return;
     t.structure[2 * (uint64_t)walker * t.waves + k] = re;
     t.structure[(2 * (uint64_t)walker + 1) * t.waves + k] = im;

@@ -513,7 +513,7 @@ int vmc_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_k
 {
     (void)instance;
     if (index > 0) return 0;
-    const char *text = matrices_text(host, vmc_kernels_text, vmc_kernels_text_end);
+    const char *text = matrices_text(host, vmc_kernels_text, NULL);
     if (!text) return 0;
     out->name = vmc_text_name;
     out->text = text;

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../join_texts.h"
 #include "draws.h"
 
+PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(vmc_draws_text, VMC_DRAWS_FILE);
 PLUGMC_EMBED(vmc_matrices_text, VMC_MATRICES_FILE);
 
@@ -75,17 +77,10 @@ int matrices_multiply(const matrices *m, const plugmc_host *host, int how_a, int
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
-char *matrices_text(const plugmc_host *host, const char *own, const char *own_end)
+char *matrices_text(const plugmc_host *host, const char *own, const char *more)
 {
-    const size_t draws = (size_t)(vmc_draws_text_end - vmc_draws_text),
-                 kernels = (size_t)(vmc_matrices_text_end - vmc_matrices_text),
-                 more = (size_t)(own_end - own);
-    char *text = host->allocate(host->context, draws + kernels + more + 1);
-    if (!text) return NULL;
-    memcpy(text, vmc_draws_text, draws);
-    memcpy(text + draws, vmc_matrices_text, kernels);
-    memcpy(text + draws + kernels, own, more);
-    return text;
+    return join_texts(host, (const char *const[]){sum_of_block_text, vmc_draws_text,
+                                                  vmc_matrices_text, own, more, NULL});
 }
 
 static int open_blas(matrices *m, const plugmc_host *host, int is_complex)

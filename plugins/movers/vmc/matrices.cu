@@ -1,5 +1,5 @@
-/* matrices.cu: numbers that are real or complex, and matrices of orbitals of many walkers; draws.h
- * stands in front. */
+/* matrices.cu: numbers that are real or complex, and matrices of orbitals of many walkers;
+ * sum_of_block.cu and draws.h stand in front. */
 /* A complex number; orbitals and matrices are arrays of them or of double. */
 struct vmc_complex {
     double re, im;
@@ -39,21 +39,6 @@ template <class V> PLUGMC_FN void load(const V *values, int64_t i, vmc_complex *
 
 PLUGMC_FN bool not_a_number(double x) { return !(x == x); }
 PLUGMC_FN double infinity() { return __longlong_as_double(0x7ff0000000000000); }
-
-/* Sum over the threads of a block, in an order that is always the same. */
-template <int threads> PLUGMC_FN double sum_of_block(double mine)
-{
-    __shared__ double parts[threads];
-    parts[threadIdx.x] = mine;
-    for (int half = threads / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
-    }
-    __syncthreads();
-    const double sum = parts[0];
-    __syncthreads();
-    return sum;
-}
 
 /* out [walkers][orbitals][electrons]: the matrix of orbitals as LAPACK counts. Tiles of VMC_TILE x
  * VMC_TILE: x orbitals, y electrons, z walkers; VMC_TILE x VMC_TILE_ROWS threads. */

@@ -42,8 +42,9 @@ typedef struct matrices {
 
 #define AT(pointer, type) ((type *)(uintptr_t)(pointer))
 
-/* The text of draws.h, matrices.cu and then `own`, in memory of the host; NULL without memory. */
-char *matrices_text(const plugmc_host *, const char *own, const char *own_end);
+/* The text of sum_of_block.cu, draws.h, matrices.cu, then `own` and `more` (or NULL), in memory of
+ * the host; NULL without memory. */
+char *matrices_text(const plugmc_host *, const char *own, const char *more);
 
 /* `text` contains that of matrices.cu; orbitals are reals of real_size bytes, or complex. */
 int matrices_prepare(matrices *, const plugmc_host *, const plugmc_kernel_text *text,

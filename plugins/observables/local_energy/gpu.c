@@ -235,16 +235,10 @@ static int measure_visits(local_energy *le, const plugmc_host *host, walkers_tas
 
 int gpu_kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
-    const size_t formulas = (size_t)(formulas_text_end - formulas_text),
-                 kernels = (size_t)(kernels_text_end - kernels_text);
     (void)instance;
     if (index > 0) return 0;
-    char *own = host->allocate(host->context, formulas + kernels + 1);
-    if (!own) return 0;
-    memcpy(own, formulas_text, formulas);
-    memcpy(own + formulas, kernels_text, kernels);
     out->name = "local_energy.cu";
-    out->text = matrices_text(host, own, own + formulas + kernels);
+    out->text = matrices_text(host, formulas_text, kernels_text);
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
     out->contract = 1;

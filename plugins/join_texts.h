@@ -1,0 +1,20 @@
+/* join_texts: one kernel text from several files, which PLUGMC_EMBED has put into a plugin. */
+#ifndef PLUGMC_JOIN_TEXTS_H
+#define PLUGMC_JOIN_TEXTS_H
+
+#include <string.h>
+
+#include <plugmc/plugin.h>
+
+/* The parts, NULL after the last one, one after the other, in memory of the host; NULL without
+ * memory. */
+static inline char *join_texts(const plugmc_host *host, const char *const parts[])
+{
+    size_t bytes = 1;
+    for (int p = 0; parts[p]; p++) bytes += strlen(parts[p]);
+    char *text = host->allocate(host->context, bytes); /* zeroed */
+    for (int p = 0; parts[p] && text; p++) strcat(text, parts[p]);
+    return text;
+}
+
+#endif
