@@ -15,18 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include "../join_texts.h"
+#include "pair_sums.h"
 
+PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(energy_kernel, PLUGMC_KERNEL_FILE);
 
 enum { FRESH, RUNNING }; /* source */
 enum { TILE = 256 };     /* ENERGY_TILE of the kernel */
-
-/* Particles sorted by cell, or as they are numbered, one walker at a time. */
-typedef struct sorted_particles {
-    double *x, *y, *z, *charge, *diameter; /* [particles] */
-    int32_t *species;                      /* [particles] */
-} sorted_particles;
 
 /* What the sums over all pairs on a GPU need. */
 typedef struct pair_sums {
@@ -68,64 +64,17 @@ static int in_cells(const plugmc_system *system, const plugmc_term *term)
 
 /* ---- One walker ---------------------------------------------------------------------------- */
 
-/* Particles in the order given by `order`, or as numbered if it is NULL. */
-static void take_particles(const energy *e, const plugmc_system *system, const uint32_t *order,
-                           const double *positions)
-{
-    const sorted_particles *s = &e->sorted;
-#pragma omp parallel for num_threads(system->threads) schedule(static)
-    for (int64_t k = 0; k < system->particles; k++) {
-        const int64_t i = order ? order[k] : k;
-        int32_t species = 0;
-        while (i >= system->first[species + 1]) species++;
-        s->x[k] = positions[3 * k];
-        s->y[k] = positions[3 * k + 1];
-        s->z[k] = positions[3 * k + 2];
-        s->charge[k] = system->species[species].charge;
-        s->diameter[k] = system->species[species].diameter;
-        s->species[k] = species;
-    }
-}
-
-static plugmc_particles particles_from(const sorted_particles *s, int64_t first, int64_t n)
-{
-    return (plugmc_particles){n,
-                              s->x + first,
-                              s->y + first,
-                              s->z + first,
-                              s->charge + first,
-                              s->diameter + first,
-                              s->species + first};
-}
-
-static plugmc_particle particle_at(const sorted_particles *s, int64_t k)
-{
-    return (plugmc_particle){s->x[k],      s->y[k],        s->z[k],
-                             s->charge[k], s->diameter[k], s->species[k]};
-}
-
-/* Energy of particle k of `cell` with those after it in the cells around. */
+/* Energy of particle k with those after it in the cells around its own. */
 static double energy_in_cells(const energy *e, const plugmc_system *system, const plugmc_term *term,
-                              const plugmc_cells *cells, const uint32_t *start, int64_t cell,
-                              int64_t k)
+                              const cells_around *around, int64_t k)
 {
     const plugmc_particle probe = particle_at(&e->sorted, k);
-    const int32_t *count = cells->count;
-    const int32_t at[3] = {(int32_t)(cell % count[0]), (int32_t)(cell / count[0] % count[1]),
-                           (int32_t)(cell / count[0] / count[1])};
-    const int32_t nx = plugmc_cells_around(count[0]), ny = plugmc_cells_around(count[1]),
-                  nz = plugmc_cells_around(count[2]);
     const plugmc_pair *pair = term->plugin->potential->pair;
     double sum = 0;
-    for (int32_t i = 0; i < nx * ny * nz; i++) {
-        const int64_t z = plugmc_cell_around(at[2], i / (nx * ny), count[2]),
-                      y = plugmc_cell_around(at[1], i / nx % ny, count[1]),
-                      x = plugmc_cell_around(at[0], i % nx, count[0]);
-        const int64_t c = (z * count[1] + y) * count[0] + x;
-        int64_t first = start[c] > k ? start[c] : k + 1;
-        if (first >= start[c + 1]) continue;
-        plugmc_particles others = particles_from(&e->sorted, first, start[c + 1] - first);
-        pair->energy(term->instance, &system->box, 1, &probe, &others, &sum);
+    for (int32_t i = 0; i < around->count; i++) {
+        const plugmc_particles others = particles_after(&e->sorted, around, i, k);
+        if (others.n > 0)
+            pair->energy(term->instance, &system->box, 1, &probe, &others, &sum);
     }
     return sum;
 }
@@ -142,12 +91,14 @@ static double pair_energy_by_cells(const energy *e, const plugmc_system *system,
                                    int64_t walker)
 {
     const uint32_t *start = cells->start + walker * (cells->cells + 1);
-    take_particles(e, system, cells->order + walker * system->particles,
+    take_particles(&e->sorted, system, cells->order + walker * system->particles,
                    cells->positions + 3 * walker * system->particles);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
-    for (int64_t cell = 0; cell < cells->cells; cell++)
+    for (int64_t cell = 0; cell < cells->cells; cell++) {
+        const cells_around around = cells_around_one(cells, start, cell);
         for (int64_t k = start[cell]; k < start[cell + 1]; k++)
-            e->share[k] = energy_in_cells(e, system, term, cells, start, cell, k);
+            e->share[k] = energy_in_cells(e, system, term, &around, k);
+    }
     return sum_in_order(e->share, system->particles);
 }
 
@@ -156,7 +107,7 @@ static double pair_energy_of_all(const energy *e, const plugmc_system *system,
 {
     const plugmc_pair *pair = term->plugin->potential->pair;
     const int periodic = system->box.domain == PLUGMC_DOMAIN_PERIODIC;
-    take_particles(e, system, NULL, positions);
+    take_particles(&e->sorted, system, NULL, positions);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
     for (int64_t k = 0; k < system->particles; k++) {
         plugmc_particle probe = particle_at(&e->sorted, k);
@@ -171,7 +122,7 @@ static double field_energy(const energy *e, const plugmc_system *system, const p
                            const double *positions)
 {
     double sum = 0;
-    take_particles(e, system, NULL, positions);
+    take_particles(&e->sorted, system, NULL, positions);
     plugmc_particles all = particles_from(&e->sorted, 0, system->particles);
     term->plugin->potential->field->energy(term->instance, &all, &sum);
     return sum;
@@ -210,11 +161,6 @@ static void add_kernel_sums(const pair_sums *p, const plugmc_system *system, int
     for (int64_t w = 0; w < system->walkers; w++)
         sums[w] += sum_in_order(p->host + (w * p->terms + index) * blocks, blocks);
 }
-
-/* Where an energy is summed: the view of the run, and one on the host if that is another. */
-typedef struct views {
-    const plugmc_view *given, *on_host;
-} views;
 
 static int add_total(const energy *e, const plugmc_host *host, const views *views,
                      const plugmc_term *term, double *sums)
@@ -272,17 +218,6 @@ static int sum_pairs_on_device(const energy *e, const plugmc_host *host, const p
     return code ? code : host->gpu->download(host->context, p->host, sums, bytes);
 }
 
-/* A view of the same positions on the host. */
-static int bring_to_host(const energy *e, const plugmc_host *host, const plugmc_view *view,
-                         plugmc_view *out)
-{
-    const size_t numbers = 3 * (size_t)host->system->walkers * (size_t)host->system->particles;
-    int code = host->gpu->download(host->context, e->positions,
-                                   (plugmc_device_pointer)(uintptr_t)view->positions,
-                                   numbers * sizeof *e->positions);
-    return code ? code : host->view(host->context, e->positions, 0, out);
-}
-
 static int measure_running(const plugmc_host *host, const plugmc_view *view, double *values)
 {
     if (!PLUGMC_HAS(view, running_energy) || !view->running_energy)
@@ -308,7 +243,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     int code = sums ? PLUGMC_OK
                     : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d energies",
                                  system->walkers);
-    if (!code && view->on_device) code = bring_to_host(e, host, view, &copy);
+    if (!code && view->on_device) code = bring_to_host(host, view, e->positions, &copy);
     if (!code && view->on_device && e->pairs.kernel) code = sum_pairs_on_device(e, host, view);
     memset(values, 0, (size_t)(system->walkers * row) * sizeof *values);
     for (int32_t t = 0; t < e->terms && !code; t++) {
@@ -375,10 +310,13 @@ static int sums_all_pairs(const plugmc_system *system)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     const energy *e = instance;
-    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "energy.cu", .text = energy_kernel,
+    if (index > 0 || e->source != FRESH || !sums_all_pairs(host->system)) return 0;
+    const char *text =
+        join_texts(host, (const char *const[]){sum_of_block_text, energy_kernel, NULL});
+    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "energy.cu", .text = text,
                                 .fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED,
                                 .double_precision = 1, .contract = 1};
-    return index == 0 && e->source == FRESH && sums_all_pairs(host->system);
+    return text != NULL;
 }
 
 /* Blocks for any GPU: their number decides the order of sums, so it does not depend on which it is.
@@ -386,31 +324,20 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 static int prepare_pairs(energy *e, const plugmc_host *host)
 {
     enum { BLOCKS = 8192 };
-    const plugmc_gpu *gpu = host->gpu;
     const plugmc_system *system = host->system;
-    const size_t n = (size_t)system->particles;
     pair_sums *p = &e->pairs;
     plugmc_kernel_text text;
-    if (!kernel_text(e, host, 0, &text)) return PLUGMC_OK;
+    if (!sums_all_pairs(system)) return PLUGMC_OK;
+    if (!kernel_text(e, host, 0, &text))
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
     p->terms = kernel_index(system, system->term_count);
-    p->tiles = (uint32_t)((n + TILE - 1) / TILE);
+    p->tiles = (uint32_t)((system->particles + TILE - 1) / TILE);
     p->parts = BLOCKS / p->tiles + 1;
     if (p->parts > p->tiles / 2 + 1) p->parts = p->tiles / 2 + 1;
     const size_t bytes = (size_t)system->walkers * (size_t)p->terms * p->parts * p->tiles *
                          sizeof *p->host;
-    p->host = host->allocate(host->context, bytes);
-    uint16_t *species = malloc(n * sizeof *species);
-    int code = p->host && species ? PLUGMC_OK
-                                  : host->fail(host->context, PLUGMC_ERROR_MEMORY,
-                                               "no memory for the sums of %zu particles", n);
-    for (int32_t s = 0; s < system->species_count && !code; s++)
-        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) species[i] = (uint16_t)s;
-    if (!code) code = gpu->kernel(host->context, &text, "pair_energies", &p->kernel);
-    if (!code) code = gpu->allocate(host->context, bytes, &p->sums);
-    if (!code) code = gpu->allocate(host->context, n * sizeof *species, &p->species);
-    if (!code) code = gpu->upload(host->context, p->species, species, n * sizeof *species);
-    free(species);
-    return code;
+    return prepare_sums(host, &text, "pair_energies", bytes, &p->kernel, &p->species, &p->sums,
+                        &p->host);
 }
 
 static int prepare_device(energy *e, const plugmc_host *host)
@@ -429,17 +356,12 @@ static int prepare(void *instance, const plugmc_host *host)
     energy *e = instance;
     if (e->source == RUNNING) return PLUGMC_OK;
     const size_t n = (size_t)host->system->particles;
-    sorted_particles *s = &e->sorted;
-    s->x = host->allocate(host->context, n * sizeof *s->x);
-    s->y = host->allocate(host->context, n * sizeof *s->y);
-    s->z = host->allocate(host->context, n * sizeof *s->z);
-    s->charge = host->allocate(host->context, n * sizeof *s->charge);
-    s->diameter = host->allocate(host->context, n * sizeof *s->diameter);
-    s->species = host->allocate(host->context, n * sizeof *s->species);
+    int code = prepare_particles(&e->sorted, host);
+    if (code) return code;
     e->share = host->allocate(host->context, n * sizeof *e->share);
-    if (!s->x || !s->y || !s->z || !s->charge || !s->diameter || !s->species || !e->share)
+    if (!e->share)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
-    int code = find_terms(e, host);
+    code = find_terms(e, host);
     return !code && host->gpu ? prepare_device(e, host) : code;
 }
 

@@ -9,18 +9,6 @@
  */
 enum { ENERGY_TILE = 256 };
 
-/* Sum over the threads of a block, known to thread 0; always in the same order. */
-PLUGMC_FN double sum_of_block(double *shared, double value)
-{
-    __syncthreads();
-    shared[threadIdx.x] = value;
-    for (int half = ENERGY_TILE / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
-    }
-    return shared[0];
-}
-
 /* One block a tile (x), part (y) and walker (z).
  *   positions [walkers][particles][3]   length
  *   species   [particles]
@@ -64,7 +52,7 @@ extern "C" __global__ void pair_energies(const double *positions, const uint16_t
     for (int t = 0; t < PLUGMC_ENERGY_TERMS; t++) {
         plugmc_double_sums one = {};
         one.term[t] = sum.term[t];
-        const double total = sum_of_block(x, plugmc_double_sums_total(&one, site));
+        const double total = sum_of_block<ENERGY_TILE>(plugmc_double_sums_total(&one, site));
         if (thread == 0)
             sums[(((uint64_t)blockIdx.z * PLUGMC_ENERGY_TERMS + t) * parts + blockIdx.y) * tiles +
                  blockIdx.x] = total;

@@ -19,17 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <plugmc/plugin.h>
+#include "../join_texts.h"
+#include "pair_sums.h"
 
+PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(virial_kernel, PLUGMC_KERNEL_FILE);
 
 enum { THREADS = 128 }; /* VIRIAL_THREADS of the kernel */
-
-/* Particles sorted by cell, one walker at a time. */
-typedef struct sorted_particles {
-    double *x, *y, *z, *charge, *diameter; /* [particles] */
-    int32_t *species;                      /* [particles] */
-} sorted_particles;
 
 /* What the sums over pairs on a GPU need. */
 typedef struct pair_virials {
@@ -58,63 +54,17 @@ typedef struct virial_pressure {
 
 /* ---- Pairs of one walker --------------------------------------------------------------------- */
 
-static void take_particles(const virial_pressure *v, const plugmc_cells *cells, int64_t walker)
-{
-    const plugmc_system *system = v->system;
-    const sorted_particles *s = &v->sorted;
-    const uint32_t *order = cells->order + walker * system->particles;
-    const double *positions = cells->positions + 3 * walker * system->particles;
-#pragma omp parallel for num_threads(system->threads) schedule(static)
-    for (int64_t k = 0; k < system->particles; k++) {
-        int32_t species = 0;
-        while (order[k] >= system->first[species + 1]) species++;
-        s->x[k] = positions[3 * k];
-        s->y[k] = positions[3 * k + 1];
-        s->z[k] = positions[3 * k + 2];
-        s->charge[k] = system->species[species].charge;
-        s->diameter[k] = system->species[species].diameter;
-        s->species[k] = species;
-    }
-}
-
-/* Cells around `cell` in one direction, each once. */
-static int cells_along(int64_t cell, int64_t count, int64_t out[3])
-{
-    if (count < 3) {
-        for (int64_t c = 0; c < count; c++) out[c] = c;
-        return (int)count;
-    }
-    for (int64_t n = 0; n < 3; n++) out[n] = (cell + n + count - 1) % count;
-    return 3;
-}
-
-/* Virial of particle k of `cell` with those after it in the cells around. */
+/* Virial of particle k with those after it in the cells around its own. */
 static void virial_in_cells(const virial_pressure *v, const plugmc_term *term,
-                            const plugmc_cells *cells, const uint32_t *start, int64_t cell,
-                            int64_t k)
+                            const cells_around *around, int64_t k)
 {
-    const sorted_particles *s = &v->sorted;
-    const plugmc_particle probe = {s->x[k],      s->y[k],        s->z[k],
-                                   s->charge[k], s->diameter[k], s->species[k]};
-    int64_t x[3], y[3], z[3];
-    const int nx = cells_along(cell % cells->count[0], cells->count[0], x);
-    const int ny = cells_along(cell / cells->count[0] % cells->count[1], cells->count[1], y);
-    const int nz = cells_along(cell / cells->count[0] / cells->count[1], cells->count[2], z);
+    const plugmc_particle probe = particle_at(&v->sorted, k);
     plugmc_derivatives sum = {0};
-    for (int i = 0; i < nx * ny * nz; i++) {
-        const int64_t c = (z[i / (nx * ny)] * cells->count[1] + y[i / nx % ny]) * cells->count[0] +
-                          x[i % nx];
-        const int64_t first = start[c] > k ? start[c] : k + 1, n = start[c + 1] - first;
-        if (n <= 0) continue;
-        const plugmc_particles others = {n,
-                                         s->x + first,
-                                         s->y + first,
-                                         s->z + first,
-                                         s->charge + first,
-                                         s->diameter + first,
-                                         s->species + first};
-        term->plugin->potential->pair->derivatives(term->instance, &v->system->box, 1, 0, &probe,
-                                                   &others, &sum);
+    for (int32_t i = 0; i < around->count; i++) {
+        const plugmc_particles others = particles_after(&v->sorted, around, i, k);
+        if (others.n > 0)
+            term->plugin->potential->pair->derivatives(term->instance, &v->system->box, 1, 0,
+                                                       &probe, &others, &sum);
     }
     memcpy(v->share[k], sum.virial, sizeof sum.virial);
 }
@@ -127,11 +77,14 @@ static int add_pairs(const virial_pressure *v, const plugmc_view *view, const pl
     int code = view->cells(view, fmin(range, 1e300), &cells);
     for (int64_t w = 0; w < system->walkers && !code; w++) {
         const uint32_t *start = cells.start + w * (cells.cells + 1);
-        take_particles(v, &cells, w);
+        take_particles(&v->sorted, system, cells.order + w * system->particles,
+                       cells.positions + 3 * w * system->particles);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
-        for (int64_t cell = 0; cell < cells.cells; cell++)
+        for (int64_t cell = 0; cell < cells.cells; cell++) {
+            const cells_around around = cells_around_one(&cells, start, cell);
             for (int64_t k = start[cell]; k < start[cell + 1]; k++)
-                virial_in_cells(v, term, &cells, start, cell, k);
+                virial_in_cells(v, term, &around, k);
+        }
         for (int64_t k = 0; k < system->particles; k++)
             for (int d = 0; d < 3; d++) v->virial[w][d] += v->share[k][d];
     }
@@ -139,11 +92,6 @@ static int add_pairs(const virial_pressure *v, const plugmc_view *view, const pl
 }
 
 /* ---- All walkers ----------------------------------------------------------------------------- */
-
-/* The view of the run, and one on the host if that is another and somebody needs it. */
-typedef struct views {
-    const plugmc_view *given, *on_host;
-} views;
 
 static int add_pairs_on_device(const virial_pressure *v, const plugmc_host *host,
                                const plugmc_view *view)
@@ -189,23 +137,12 @@ static int add_total(const virial_pressure *v, const plugmc_host *host, const vi
     return code;
 }
 
-/* A view of the same positions on the host. */
-static int bring_to_host(const virial_pressure *v, const plugmc_host *host, const plugmc_view *view,
-                         plugmc_view *out)
-{
-    const size_t numbers = 3 * (size_t)v->system->walkers * (size_t)v->system->particles;
-    int code = host->gpu->download(host->context, v->positions,
-                                   (plugmc_device_pointer)(uintptr_t)view->positions,
-                                   numbers * sizeof *v->positions);
-    return code ? code : host->view(host->context, v->positions, 0, out);
-}
-
 static int add_all(const virial_pressure *v, const plugmc_host *host, const plugmc_view *view)
 {
     plugmc_view copy;
     const views views = {view, v->positions && view->on_device ? &copy : view};
     const int pairs_there = view->on_device && v->device_pairs.kernel;
-    int code = views.on_host == &copy ? bring_to_host(v, host, view, &copy) : PLUGMC_OK;
+    int code = views.on_host == &copy ? bring_to_host(host, view, v->positions, &copy) : PLUGMC_OK;
     for (int t = 0; t < v->total_count && !code; t++)
         code = add_total(v, host, &views, v->totals[t]);
     if (!code && pairs_there) code = add_pairs_on_device(v, host, view);
@@ -288,39 +225,30 @@ static int sums_in_kernel(const plugmc_system *system)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "virial_pressure.cu",
-                                .text = virial_kernel, .fuse = PLUGMC_FUSE_SAMPLED,
-                                .double_precision = 1, .contract = 1};
-    return index == 0 && sums_in_kernel(host->system);
+    if (index > 0 || !sums_in_kernel(host->system)) return 0;
+    const char *text =
+        join_texts(host, (const char *const[]){sum_of_block_text, virial_kernel, NULL});
+    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "virial_pressure.cu", .text = text,
+                                .fuse = PLUGMC_FUSE_SAMPLED, .double_precision = 1, .contract = 1};
+    return text != NULL;
 }
 
 static int prepare_pairs(virial_pressure *v, const plugmc_host *host)
 {
-    const plugmc_gpu *gpu = host->gpu;
     const plugmc_system *system = v->system;
-    const size_t n = (size_t)system->particles;
     pair_virials *p = &v->device_pairs;
     plugmc_kernel_text text;
-    if (!kernel_text(v, host, 0, &text)) return PLUGMC_OK;
+    if (!sums_in_kernel(system)) return PLUGMC_OK;
+    if (!kernel_text(v, host, 0, &text))
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
     for (int t = 0; t < v->pair_count; t++)
         p->range =
             fmax(p->range, v->pairs[t]->plugin->potential->pair->range(v->pairs[t]->instance));
     p->range = fmin(p->range, 1e300);
-    p->blocks = (uint32_t)((n + THREADS - 1) / THREADS);
+    p->blocks = (uint32_t)((system->particles + THREADS - 1) / THREADS);
     const size_t bytes = 3 * (size_t)system->walkers * p->blocks * sizeof *p->host;
-    p->host = host->allocate(host->context, bytes);
-    uint16_t *species = malloc(n * sizeof *species);
-    int code = p->host && species ? PLUGMC_OK
-                                  : host->fail(host->context, PLUGMC_ERROR_MEMORY,
-                                               "no memory for the sums of %zu particles", n);
-    for (int32_t s = 0; s < system->species_count && !code; s++)
-        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) species[i] = (uint16_t)s;
-    if (!code) code = gpu->kernel(host->context, &text, "pair_virials", &p->kernel);
-    if (!code) code = gpu->allocate(host->context, bytes, &p->sums);
-    if (!code) code = gpu->allocate(host->context, n * sizeof *species, &p->species);
-    if (!code) code = gpu->upload(host->context, p->species, species, n * sizeof *species);
-    free(species);
-    return code;
+    return prepare_sums(host, &text, "pair_virials", bytes, &p->kernel, &p->species, &p->sums,
+                        &p->host);
 }
 
 static int prepare_device(virial_pressure *v, const plugmc_host *host)
@@ -346,19 +274,16 @@ static int prepare(void *instance, const plugmc_host *host)
     if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "the pressure is that of a periodic box, and [box] is a sphere");
-    double *column = host->allocate(host->context, 5 * n * sizeof *column);
-    v->sorted = (sorted_particles){
-        column,         column + n,
-        column + 2 * n, column + 3 * n,
-        column + 4 * n, host->allocate(host->context, n * sizeof *v->sorted.species)};
+    int code = prepare_particles(&v->sorted, host);
+    if (code) return code;
     v->share = host->allocate(host->context, n * sizeof *v->share);
     v->virial = host->allocate(host->context, (size_t)system->walkers * sizeof *v->virial);
     v->pairs = host->allocate(host->context, terms * sizeof *v->pairs);
     v->totals = host->allocate(host->context, terms * sizeof *v->totals);
-    if (!column || !v->sorted.species || !v->share || !v->virial || !v->pairs || !v->totals)
+    if (!v->share || !v->virial || !v->pairs || !v->totals)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
     strcpy(v->unit, system->box.dimension == 2 ? "length^-2" : "length^-3");
-    int code = sort_terms(v, host);
+    code = sort_terms(v, host);
     return code || !host->gpu ? code : prepare_device(v, host);
 }
 

@@ -5,14 +5,6 @@
  */
 enum { VIRIAL_THREADS = 128 };
 
-/* Cells around `cell` in one direction, each once. */
-PLUGMC_FN int cells_along(int32_t cell, int32_t count, int32_t out[3])
-{
-    const int number = count < 3 ? count : 3;
-    for (int n = 0; n < number; n++) out[n] = count < 3 ? n : (cell + n + count - 1) % count;
-    return number;
-}
-
 /* The cell that particle k lies in: the last one that starts at or before k. */
 PLUGMC_FN int32_t cell_of(const uint32_t *start, int32_t cells, uint32_t k)
 {
@@ -27,18 +19,6 @@ PLUGMC_FN int32_t cell_of(const uint32_t *start, int32_t cells, uint32_t k)
     return low;
 }
 
-/* Sum over the threads of a block, known to thread 0; always in the same order. */
-PLUGMC_FN double sum_of_block(double *shared, double value)
-{
-    __syncthreads();
-    shared[threadIdx.x] = value;
-    for (int half = VIRIAL_THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
-    }
-    return shared[0];
-}
-
 /* x: particles; y: walkers. positions, order and start as in plugmc_cells, of count_x, count_y,
  * count_z cells.
  *   species [particles]
@@ -48,7 +28,6 @@ extern "C" __global__ void pair_virials(const double *positions, const uint32_t 
                                         uint32_t particles, int32_t count_x, int32_t count_y,
                                         int32_t count_z, double *sums)
 {
-    __shared__ double shared[VIRIAL_THREADS];
     const uint32_t k = blockIdx.x * VIRIAL_THREADS + threadIdx.x;
     const int32_t cells = count_x * count_y * count_z;
     double virial[3] = {0, 0, 0};
@@ -59,12 +38,13 @@ extern "C" __global__ void pair_virials(const double *positions, const uint32_t 
         const double *own = positions + 3 * (uint64_t)k;
         const plugmc_site a = plugmc_site_of_species(species[order[k]]);
         const int32_t cell = cell_of(start, cells, k);
-        int32_t x[3], y[3], z[3];
-        const int nx = cells_along(cell % count_x, count_x, x);
-        const int ny = cells_along(cell / count_x % count_y, count_y, y);
-        const int nz = cells_along(cell / count_x / count_y, count_z, z);
-        for (int n = 0; n < nx * ny * nz; n++) {
-            const int32_t c = (z[n / (nx * ny)] * count_y + y[n / nx % ny]) * count_x + x[n % nx];
+        const int32_t nx = plugmc_cells_around(count_x), ny = plugmc_cells_around(count_y),
+                      nz = plugmc_cells_around(count_z);
+        for (int32_t n = 0; n < nx * ny * nz; n++) {
+            const int32_t x = plugmc_cell_around(cell % count_x, n % nx, count_x),
+                          y = plugmc_cell_around(cell / count_x % count_y, n / nx % ny, count_y),
+                          z = plugmc_cell_around(cell / count_x / count_y, n / (nx * ny), count_z);
+            const int32_t c = (z * count_y + y) * count_x + x;
             for (uint32_t j = start[c] > k ? start[c] : k + 1; j < start[c + 1]; j++) {
                 const double *r = positions + 3 * (uint64_t)j;
                 const plugmc_separation s =
@@ -79,7 +59,7 @@ extern "C" __global__ void pair_virials(const double *positions, const uint32_t 
         }
     }
     for (int d = 0; d < 3; d++) {
-        const double total = sum_of_block(shared, virial[d]);
+        const double total = sum_of_block<VIRIAL_THREADS>(virial[d]);
         if (threadIdx.x == 0) sums[((uint64_t)blockIdx.y * gridDim.x + blockIdx.x) * 3 + d] = total;
     }
 }

@@ -1,0 +1,138 @@
+/* pair_sums: what the observables share that add up over all pairs of a configuration (energy,
+ * virial_pressure): particles side by side in memory, the cells around a cell, and what a GPU and
+ * the host hand each other. */
+#ifndef PLUGMC_PAIR_SUMS_H
+#define PLUGMC_PAIR_SUMS_H
+
+#include <stdlib.h>
+
+#include <plugmc/plugin.h>
+
+/* Particles sorted by cell, or as they are numbered, one walker at a time. */
+typedef struct sorted_particles {
+    double *x, *y, *z, *charge, *diameter; /* [particles] */
+    int32_t *species;                      /* [particles] */
+} sorted_particles;
+
+/* The view of the run, and one on the host if that is another and somebody needs it. */
+typedef struct views {
+    const plugmc_view *given, *on_host;
+} views;
+
+/* Memory for all particles of the system. */
+static int prepare_particles(sorted_particles *s, const plugmc_host *host)
+{
+    const size_t n = (size_t)host->system->particles;
+    double *column = host->allocate(host->context, 5 * n * sizeof *column);
+    *s = (sorted_particles){column,         column + n,     column + 2 * n,
+                            column + 3 * n, column + 4 * n, NULL};
+    s->species = host->allocate(host->context, n * sizeof *s->species);
+    return column && s->species ? PLUGMC_OK
+                                : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                                             "no memory for %zu particles", n);
+}
+
+/* Particles in the order given by `order`, or as numbered if it is NULL; positions [particles][3] of
+ * a walker. */
+static void take_particles(const sorted_particles *s, const plugmc_system *system,
+                           const uint32_t *order, const double *positions)
+{
+#pragma omp parallel for num_threads(system->threads) schedule(static)
+    for (int64_t k = 0; k < system->particles; k++) {
+        const int64_t i = order ? order[k] : k;
+        int32_t species = 0;
+        while (i >= system->first[species + 1]) species++;
+        s->x[k] = positions[3 * k];
+        s->y[k] = positions[3 * k + 1];
+        s->z[k] = positions[3 * k + 2];
+        s->charge[k] = system->species[species].charge;
+        s->diameter[k] = system->species[species].diameter;
+        s->species[k] = species;
+    }
+}
+
+static plugmc_particles particles_from(const sorted_particles *s, int64_t first, int64_t n)
+{
+    return (plugmc_particles){n,
+                              s->x + first,
+                              s->y + first,
+                              s->z + first,
+                              s->charge + first,
+                              s->diameter + first,
+                              s->species + first};
+}
+
+static plugmc_particle particle_at(const sorted_particles *s, int64_t k)
+{
+    return (plugmc_particle){s->x[k],      s->y[k],        s->z[k],
+                             s->charge[k], s->diameter[k], s->species[k]};
+}
+
+/* The cells around one, itself included, and where the particles of each begin. */
+typedef struct cells_around {
+    int32_t count;
+    int64_t cell[27];
+    const uint32_t *start; /* of a walker */
+} cells_around;
+
+static cells_around cells_around_one(const plugmc_cells *cells, const uint32_t *start, int64_t cell)
+{
+    const int32_t *count = cells->count;
+    const int32_t x = (int32_t)(cell % count[0]), y = (int32_t)(cell / count[0] % count[1]),
+                  z = (int32_t)(cell / count[0] / count[1]);
+    const int32_t nx = plugmc_cells_around(count[0]), ny = plugmc_cells_around(count[1]),
+                  nz = plugmc_cells_around(count[2]);
+    cells_around out = {.count = nx * ny * nz, .start = start};
+    for (int32_t i = 0; i < out.count; i++) {
+        const int64_t row = plugmc_cell_around(z, i / (nx * ny), count[2]) * (int64_t)count[1] +
+                            plugmc_cell_around(y, i / nx % ny, count[1]);
+        out.cell[i] = row * count[0] + plugmc_cell_around(x, i % nx, count[0]);
+    }
+    return out;
+}
+
+/* The particles after k, which is in the cell itself, in the i-th of the cells around it. */
+static plugmc_particles particles_after(const sorted_particles *s, const cells_around *around,
+                                        int32_t i, int64_t k)
+{
+    const uint32_t *start = around->start + around->cell[i];
+    const int64_t first = start[0] > k ? start[0] : k + 1;
+    return particles_from(s, first, start[1] - first);
+}
+
+/* A view of the same positions on the host, in copy [walkers][particles][3]. */
+static int bring_to_host(const plugmc_host *host, const plugmc_view *view, double *copy,
+                         plugmc_view *out)
+{
+    const size_t numbers = 3 * (size_t)host->system->walkers * (size_t)host->system->particles;
+    int code = host->gpu->download(host->context, copy,
+                                   (plugmc_device_pointer)(uintptr_t)view->positions,
+                                   numbers * sizeof *copy);
+    return code ? code : host->view(host->context, copy, 0, out);
+}
+
+/* The kernel `name` of a text; species [particles] uint16_t and `bytes` for its sums on the device,
+ * `bytes` for them on the host. */
+static int prepare_sums(const plugmc_host *host, const plugmc_kernel_text *text, const char *name,
+                        size_t bytes, plugmc_kernel **kernel, plugmc_device_pointer *species,
+                        plugmc_device_pointer *sums, double **on_host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const plugmc_system *system = host->system;
+    const size_t n = (size_t)system->particles;
+    uint16_t *list = malloc(n * sizeof *list);
+    *on_host = host->allocate(host->context, bytes);
+    int code = *on_host && list ? PLUGMC_OK
+                                : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                                             "no memory for the sums of %zu particles", n);
+    for (int32_t s = 0; s < system->species_count && !code; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) list[i] = (uint16_t)s;
+    if (!code) code = gpu->kernel(host->context, text, name, kernel);
+    if (!code) code = gpu->allocate(host->context, bytes, sums);
+    if (!code) code = gpu->allocate(host->context, n * sizeof *list, species);
+    if (!code) code = gpu->upload(host->context, *species, list, n * sizeof *list);
+    free(list);
+    return code;
+}
+
+#endif
