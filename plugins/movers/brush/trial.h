@@ -2,9 +2,8 @@
  * includes this file, and its text stands in front of brush.cu.
  *
  * Random numbers are those of movers/serial in sequential order: trial i of sweep s in walker w
- * moves particle i by step * v, where v is the first of draw = 0, 1, ... 255 with v * v <= 1 of
- * v[d] = (word[d] + 0.5) / 2^31 - 1 from plugmc_draw(seed, s, w, i, TRIAL, draw), and accepts if
- * the energy changes by less than -ln u, u from plugmc_draw(seed, s, w, i, ACCEPT, 0).
+ * moves particle i by step * v, v from plugmc_draw_in_ball(seed, s, w, i), and accepts if the energy
+ * changes by less than -ln u, u from plugmc_draw(seed, s, w, i, ACCEPT, 0).
  *
  * Where pairs are summed in float, places are multiples of a quantum (a power of two, fine enough
  * for float to hold the coordinates exactly): then separations are exact, and so is the reverse of
@@ -18,29 +17,13 @@ typedef struct brush_domain {
     int32_t dimension, periodic, oblique, padding;
 } brush_domain;
 
-PLUGMC_FN double brush_wrapped(double x, double period)
-{
-    if (x >= 0 && x < period) return x;
-    x -= period * floor(x / period);
-    return x < period ? x : 0;
-}
-
 PLUGMC_FN void brush_wrap(const brush_domain *b, double r[3])
 {
     if (!b->periodic) return;
-    if (!b->oblique) {
-        for (int d = 0; d < b->dimension; d++) r[d] = brush_wrapped(r[d], b->edge[d]);
-        return;
-    }
-    double f[3];
-    int inside = 1;
-    for (int d = 0; d < 3; d++) {
-        f[d] = r[0] * b->inverse[0][d] + r[1] * b->inverse[1][d] + r[2] * b->inverse[2][d];
-        inside &= f[d] >= 0 && f[d] < 1;
-        f[d] = brush_wrapped(f[d], 1);
-    }
-    for (int d = 0; d < 3 && !inside; d++)
-        r[d] = f[0] * b->vector[0][d] + f[1] * b->vector[1][d] + f[2] * b->vector[2][d];
+    if (b->oblique)
+        plugmc_wrap_oblique(b->vector, b->inverse, r);
+    else
+        plugmc_wrap_rectangular(b->edge, b->dimension, r);
 }
 
 /* Back into an oblique box that rounding has led out of: a quantum at a time across the face. */
@@ -75,15 +58,8 @@ PLUGMC_FN void brush_round(const brush_domain *b, double r[3])
 PLUGMC_FN int brush_displace(const brush_domain *b, uint64_t seed, uint64_t sweep, uint32_t walker,
                              uint32_t trial, double step, double to[3])
 {
-    double v[3] = {0, 0, 0}, square = 2;
-    for (uint32_t draw = 0; draw < 256 && square > 1; draw++) {
-        plugmc_random random = plugmc_draw(seed, sweep, walker, trial, PLUGMC_PURPOSE_TRIAL, draw);
-        square = 0;
-        for (int d = 0; d < b->dimension; d++) {
-            v[d] = ((double)random.word[d] + 0.5) * 0x1p-31 - 1;
-            square += v[d] * v[d];
-        }
-    }
+    double v[3];
+    plugmc_draw_in_ball(seed, sweep, walker, trial, b->dimension, v);
     for (int d = 0; d < b->dimension; d++) to[d] += step * v[d];
     brush_wrap(b, to);
     brush_round(b, to);
