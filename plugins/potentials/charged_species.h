@@ -21,15 +21,22 @@ static inline int charges_are_there(const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-static inline void charges_warn_net(const plugmc_host *host)
+/* Of all particles; 0 if it is only rounding. */
+static inline double net_charge(const plugmc_system *system)
 {
     double net = 0, gross = 0;
-    for (int32_t k = 0; k < host->system->species_count; k++) {
-        const plugmc_species *s = &host->system->species[k];
+    for (int32_t k = 0; k < system->species_count; k++) {
+        const plugmc_species *s = &system->species[k];
         net += s->charge * (double)s->count;
         gross += fabs(s->charge) * (double)s->count;
     }
-    if (fabs(net) > 1e-9 * gross)
+    return fabs(net) > 1e-9 * gross ? net : 0;
+}
+
+static inline void charges_warn_net(const plugmc_host *host)
+{
+    const double net = net_charge(host->system);
+    if (net != 0)
         host->warn(host->context, "the charges of all particles add up to %g, not to 0", net);
 }
 

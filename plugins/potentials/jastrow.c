@@ -116,6 +116,8 @@ PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_s
 #include <stdlib.h>
 #include <string.h>
 
+#include "half_box.h"
+
 /* ---- A file with coefficients --------------------------------------------------------------- */
 
 static int lacks_memory(const plugmc_host *host)
@@ -200,28 +202,9 @@ static void fill_table(const plugmc_list *coefficients, double cusp, double spac
     }
 }
 
-/* Radius of the largest sphere in the Wigner-Seitz cell; INFINITY if nothing is periodic. */
-static double wigner_seitz_radius(const plugmc_box *box)
-{
-    double shortest = INFINITY;
-    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return INFINITY;
-    for (int i = 0; i < 125; i++) {
-        const int n[3] = {i % 5 - 2, i / 5 % 5 - 2, i / 25 - 2};
-        double square = 0;
-        if (i == 62 || (box->dimension == 2 && n[2])) continue;
-        for (int d = 0; d < box->dimension; d++) {
-            double x =
-                n[0] * box->vector[0][d] + n[1] * box->vector[1][d] + n[2] * box->vector[2][d];
-            square += x * x;
-        }
-        shortest = fmin(shortest, square);
-    }
-    return 0.5 * sqrt(shortest);
-}
-
 static int choose_cutoff(const plugmc_host *host, const char *key, real given, double *out)
 {
-    const double radius = wigner_seitz_radius(&host->system->box);
+    const double radius = half_box(&host->system->box);
     *out = given > 0 ? (double)given : radius;
     if (!isfinite(*out))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -238,7 +221,7 @@ static int too_few(const plugmc_host *host, const char *key, const plugmc_list *
 static int prepare_u(parameters *p, const plugmc_host *host)
 {
     const plugmc_list *like = &p->like, *unlike = &p->unlike;
-    const double radius = wigner_seitz_radius(&host->system->box);
+    const double radius = half_box(&host->system->box);
     const int32_t n = like->count > unlike->count ? like->count : unlike->count;
     double cutoff = 0;
     int code = too_few(host, "like", like);

@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+#include "half_box.h"
+
 enum { SPECIES_MIXED_NOT, SPECIES_MIXED_ARITHMETIC, SPECIES_MIXED_GEOMETRIC };
 
 /* Place of a, b in the list of pairs of n species. */
@@ -40,26 +42,6 @@ static inline int species_pair_check(const plugmc_host *host, const char *name,
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "%s has %d numbers: for %d species there must be 1, %s%d (one a pair of "
                       "species)", name, list->count, n, species, pairs);
-}
-
-/* Half the shortest lattice vector, among the 26 around; exact for reduced ones. INFINITY in a
- * domain without images. */
-static inline double half_box(const plugmc_box *box)
-{
-    double shortest = INFINITY;
-    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return INFINITY;
-    for (int i = 0; i < 27; i++) {
-        const int n[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
-        double square = 0;
-        if (i == 13 || (box->dimension == 2 && n[2])) continue;
-        for (int d = 0; d < box->dimension; d++) {
-            double x = n[0] * box->vector[0][d] + n[1] * box->vector[1][d] +
-                       n[2] * box->vector[2][d];
-            square += x * x;
-        }
-        shortest = fmin(shortest, square);
-    }
-    return 0.5 * sqrt(shortest);
 }
 
 /* Only the nearest image of a pair is looked at, so others must be out of reach. */

@@ -58,24 +58,8 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 
 #if PLUGMC_HOST
 #include "../charged_species.h"
+#include "../half_box.h"
 #include "sum.h"
-
-/* Half of the shortest lattice vector: as far as every image within is the nearest one. */
-static double nearest_reach(const plugmc_box *box)
-{
-    double shortest = INFINITY;
-    for (int i = 0; i < 125; i++) {
-        const int n[3] = {i % 5 - 2, i / 5 % 5 - 2, i / 25 - 2};
-        double square = 0;
-        for (int d = 0; d < 3; d++) {
-            double v =
-                n[0] * box->vector[0][d] + n[1] * box->vector[1][d] + n[2] * box->vector[2][d];
-            square += v * v;
-        }
-        if (n[0] || n[1] || n[2]) shortest = fmin(shortest, square);
-    }
-    return sqrt(shortest) / 2;
-}
 
 static int check_box(const parameters *p, const plugmc_host *host)
 {
@@ -89,7 +73,7 @@ static int check_box(const parameters *p, const plugmc_host *host)
     if (!(box->volume > 0) || !isfinite(box->volume))
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "the box has a volume of %g",
                           box->volume);
-    const double farthest = nearest_reach(box);
+    const double farthest = half_box(box);
     if ((double)p->cutoff > farthest * (1 + 1e-6))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "cutoff = %g is more than half the shortest way from a particle to its "
@@ -105,7 +89,7 @@ static int configure(void *instance, const plugmc_host *host)
     parameters *p = instance;
     int code = check_box(p, host);
     if (code) return code;
-    p->reach = p->cutoff > 0 ? p->cutoff : (real)nearest_reach(&host->system->box);
+    p->reach = p->cutoff > 0 ? p->cutoff : (real)half_box(&host->system->box);
     p->splitting = p->alpha > 0 ? p->alpha
                                 : (real)(sqrt(-log(2 * (double)p->tolerance)) / (double)p->reach);
     if (sizeof(real) == sizeof(float)) return PLUGMC_OK; /* said once is enough */
@@ -117,13 +101,8 @@ static int configure(void *instance, const plugmc_host *host)
 #ifndef PLUGMC_FLOAT_UNIT
 static void warn_of_background(const plugmc_host *host)
 {
-    double net = 0, gross = 0;
-    for (int32_t k = 0; k < host->system->species_count; k++) {
-        const plugmc_species *s = &host->system->species[k];
-        net += s->charge * (double)s->count;
-        gross += fabs(s->charge) * (double)s->count;
-    }
-    if (fabs(net) > 1e-9 * gross)
+    const double net = net_charge(host->system);
+    if (net != 0)
         host->warn(
             host->context,
             "the box has a charge of %g: a uniform background neutralises it, with the energy "
