@@ -9,7 +9,7 @@
 #include "report.h"
 
 static gpu *device;
-static report messages; /* what the core says about it */
+static report device_messages; /* what the core says about it */
 
 static inline double seconds(void)
 {
@@ -37,7 +37,7 @@ static inline int device_open(void)
         return 1;
     }
     gpu_describe(stdout, device);
-    gpu_bind(device, NULL, &messages);
+    gpu_bind(device, NULL, &device_messages);
     return 0;
 }
 

@@ -17,16 +17,15 @@ typedef struct place {
  * with cells for the potentials. */
 static inline void onto_core(bench *b, int on_gpu)
 {
-    b->context = (plugmc_context){.report = &messages, .gpu = on_gpu ? device : NULL,
+    b->context = (plugmc_context){.report = &device_messages, .gpu = on_gpu ? device : NULL,
                                   .file = "test", .section = "test"};
-    if (on_gpu) gpu_bind(device, &b->system, &messages);
+    if (on_gpu) gpu_bind(device, &b->system, &device_messages);
     b->host = context_host(&b->context, &b->system);
     for (int t = 0; t < b->system.term_count; t++) b->terms[t].host = &b->host;
 }
 
-/* A mover over the potentials that are there, all prepared, at these positions. */
-static inline void start(place *p, const char *mover, const char *settings, int on_gpu,
-                         const double *positions)
+/* A mover with its parameters, on the core's host, not prepared yet. */
+static inline void place_mover(place *p, const char *mover, const char *settings, int on_gpu)
 {
     bench *b = &p->b;
     p->mover.plugin = open_plugin(mover);
@@ -35,6 +34,14 @@ static inline void start(place *p, const char *mover, const char *settings, int 
     set_all(b, p->mover.plugin, p->mover.instance, settings);
     p->on_gpu = on_gpu;
     onto_core(b, on_gpu);
+}
+
+/* A mover over the potentials that are there, all prepared, at these positions. */
+static inline void start(place *p, const char *mover, const char *settings, int on_gpu,
+                         const double *positions)
+{
+    bench *b = &p->b;
+    place_mover(p, mover, settings, on_gpu);
     bench_expect(b, bench_prepare(b));
     bench_expect(b, p->mover.plugin->prepare(p->mover.instance, &b->host));
     mover_load(b, &p->mover, positions);

@@ -6,7 +6,6 @@
 #include "movers.h"
 #include "forces.h"
 #include "brush.h"
-#include "run/context.h"
 #include "brush_gpu.h"
 
 static const char *const movers[] = {"brush", "parallel_reduction"};
@@ -59,7 +58,7 @@ static void is_serial_from(const double *start_places, const electrolyte *e, int
     mover_store(&b, &serial, x);
     for (int m = 0; m < MOVERS; m++) {
         static place gpu;
-        start(&gpu, e, walkers, movers[m], "double", e->step);
+        start_electrolyte(&gpu, e, walkers, movers[m], "double", e->step);
         mover_load(&gpu.b, &gpu.mover, start_places);
         mover_sweep(&gpu.b, &gpu.mover, 0, 1);
         mover_sweep(&gpu.b, &gpu.mover, 1, (uint64_t)sweeps - 1);
@@ -161,7 +160,7 @@ static void a_particle_at_the_origin_meets_nobody_there(void **state)
     for (int m = 0; m < MOVERS; m++) {
         static place gpu;
         tally seen = {0};
-        start(&gpu, e, 1, movers[m], "single", e->step);
+        start_electrolyte(&gpu, e, 1, movers[m], "single", e->step);
         const brush_domain domain = domain_with(&gpu.b, 1);
         double *before = bench_positions(&gpu.b), *after = bench_positions(&gpu.b);
         mover_load(&gpu.b, &gpu.mover, x);
@@ -189,7 +188,7 @@ static void follows(const electrolyte *e, int walkers, int sweeps, int64_t every
     for (int m = 0; m < MOVERS; m++) {
         static place gpu;
         tally seen = {0};
-        start(&gpu, e, walkers, movers[m], "single", e->step);
+        start_electrolyte(&gpu, e, walkers, movers[m], "single", e->step);
         const bench *b = &gpu.b;
         const int64_t n = b->system.particles;
         const brush_domain domain = domain_with(b, 1);
@@ -256,7 +255,7 @@ static void hard_cores_hold_in_double_precision(void **state)
     for (int m = 0; m < MOVERS; m++)
         for (int k = 0; k < 2; k++) {
             static place gpu;
-            start(&gpu, cases[k], 1, movers[m], "single", 1);
+            start_electrolyte(&gpu, cases[k], 1, movers[m], "single", 1);
             const brush_domain domain = domain_with(&gpu.b, 1);
             double *at_first = touching_places(&gpu.b), *x = bench_positions(&gpu.b);
             bench_expect(&gpu.b, gpu.mover.calls->set_step(gpu.mover.instance, &gpu.b.host,
@@ -287,7 +286,7 @@ static void the_chain_does_not_depend_on_the_number_of_blocks(void **state)
         for (int way = 0; way < 4; way++) {
             static place gpu;
             const int walkers = (const int[]){1, 1, 3, 40}[way], sweeps = 5;
-            start(&gpu, &e, walkers, movers[m], "single", e.step);
+            start_electrolyte(&gpu, &e, walkers, movers[m], "single", e.step);
             double *x = random_places(&gpu.b);
             mover_load(&gpu.b, &gpu.mover, x);
             mover_sweep(&gpu.b, &gpu.mover, 0, sweeps);
@@ -310,7 +309,7 @@ static void sweeps_in_one_call_or_many_are_the_same(void **state)
         double *result[2];
         for (int way = 0; way < 2; way++) {
             static place gpu;
-            start(&gpu, &in_a_field, 2, movers[m], "single", in_a_field.step);
+            start_electrolyte(&gpu, &in_a_field, 2, movers[m], "single", in_a_field.step);
             double *x = result[way] = random_places(&gpu.b);
             mover_load(&gpu.b, &gpu.mover, x);
             if (way == 0)
@@ -336,7 +335,7 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
             const char *precision = k < 3 ? "single" : "double";
             test_archive archive;
             double energy[2][2];
-            start(&one, e, 2, movers[m], precision, 0.1);
+            start_electrolyte(&one, e, 2, movers[m], precision, 0.1);
             double *x = random_places(&one.b), *y = bench_positions(&one.b);
             mover_load(&one.b, &one.mover, x);
             bench_expect(&one.b,
@@ -346,7 +345,7 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
             fetch(&one, x);
             mover_save(&one.b, &one.mover, &archive);
             mover_sweep(&one.b, &one.mover, 20, 20);
-            start(&later, e, 2, movers[m], precision, 0.1);
+            start_electrolyte(&later, e, 2, movers[m], precision, 0.1);
             mover_load(&later.b, &later.mover, x);
             fetch(&later, y);
             assert_memory_equal(x, y, bytes_of(&one.b));
@@ -377,7 +376,7 @@ static void the_energy_kernel_sums_like_the_cpu(void **state)
                                   : k == 7 ? in_a_box
                                            : of_finite_range;
             double energy[3];
-            start(&gpu, &e, 3, "brush", single ? "single" : "double", e.step);
+            start_electrolyte(&gpu, &e, 3, "brush", single ? "single" : "double", e.step);
             double *x = random_places(&gpu.b);
             mover_load(&gpu.b, &gpu.mover, x);
             fetch(&gpu, x);
@@ -398,7 +397,7 @@ static void the_running_energy_is_a_fresh_sum(void **state)
     for (int m = 0; m < MOVERS; m++) {
         static place gpu;
         double energy[2];
-        start(&gpu, &in_a_sphere, 2, movers[m], "double", in_a_sphere.step);
+        start_electrolyte(&gpu, &in_a_sphere, 2, movers[m], "double", in_a_sphere.step);
         double *x = random_places(&gpu.b);
         mover_load(&gpu.b, &gpu.mover, x);
         energy_of(&gpu, energy);
@@ -497,8 +496,7 @@ static void an_energy_that_is_no_number_ends_the_run(void **state)
             assert_int_equal(gpu.mover.calls->counts(gpu.mover.instance, &b->host, &counts, 0),
                              PLUGMC_ERROR_STATE);
             free(x);
-            context_release(&gpu.context);
-            electrolyte_end(b);
+            finish(&gpu);
         }
 }
 

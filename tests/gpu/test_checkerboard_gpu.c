@@ -93,10 +93,11 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
     set_up(&on_gpu, &mover, s);
     bench_expect(&cpu, reference.plugin->prepare(reference.instance, &cpu.host));
 
-    plugmc_context context = {.report = &messages, .gpu = device, .file = "test", .section = "test"};
+    plugmc_context context = {
+        .report = &device_messages, .gpu = device, .file = "test", .section = "test"};
     const size_t bytes = (size_t)(3 * particles * s->walkers) * sizeof(double);
     plugmc_device_pointer positions;
-    gpu_bind(device, &on_gpu.system, &messages);
+    gpu_bind(device, &on_gpu.system, &device_messages);
     on_gpu.host = context_host(&context, &on_gpu.system);
     for (int t = 0; t < on_gpu.system.term_count; t++) on_gpu.terms[t].host = &on_gpu.host;
     const plugmc_host *host = &on_gpu.host;

@@ -104,7 +104,7 @@ static void trajectories_lead_back(void **state)
         bench_lattice(&one.b, shapes[k].side, 0.02, r);
         start(&one, "hmc", "steps=12 time_step=0.008 check_reversal=yes", 1, r);
         start(&other, "hmc", "steps=12 time_step=0.008", 1, r);
-        gpu_bind(device, &one.b.system, &messages);
+        gpu_bind(device, &one.b.system, &device_messages);
         mover_sweep(&one.b, &one.mover, 0, 40);
         mover_sweep(&other.b, &other.mover, 0, 1);
         mover_sweep(&other.b, &other.mover, 1, 39);

@@ -3,12 +3,9 @@
  * Jastrow factor, in double and in single precision; how fast it is. Skipped without a GPU. */
 #include "testing.h"
 
-#include <time.h>
-
+#include "on_gpu.h"
 #include "quantum.h"
 #include "run/context.h"
-
-static gpu *device;
 
 enum { TOTAL, KINETIC, REPULSION, LOCAL, NONLOCAL, IONS, SQUARED, DRIFT, QUANTITIES };
 static const char *const names[QUANTITIES] = {
@@ -282,13 +279,6 @@ static void orbitals_without_a_gpu_part_are_measured_on_the_cpu(void **state)
 
 /* ---- Speed ----------------------------------------------------------------------------------- */
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void time_measurements(const char *what, place *p)
 {
     bench *b = &p->b;
@@ -346,21 +336,7 @@ static void measurements_take_this_long(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(components_are_those_of_the_cpu),
-        cmocka_unit_test(a_wave_function_that_is_zero_is_refused),
-        cmocka_unit_test(orbitals_without_a_gpu_part_are_measured_on_the_cpu),
-        cmocka_unit_test(measurements_take_this_long),
-    };
-    char why[512];
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("SKIPPED: %s\n", why);
-        return 77;
-    }
-    int failed = cmocka_run_group_tests(tests, NULL, NULL) != 0;
-    gpu_close(device);
-    return failed;
-}
+GPU_TEST_MAIN(cmocka_unit_test(components_are_those_of_the_cpu),
+              cmocka_unit_test(a_wave_function_that_is_zero_is_refused),
+              cmocka_unit_test(orbitals_without_a_gpu_part_are_measured_on_the_cpu),
+              cmocka_unit_test(measurements_take_this_long))

@@ -3,12 +3,8 @@
  * none. */
 #include "testing.h"
 
+#include "on_gpu.h"
 #include "spme_system.h"
-
-#include "../unit/scratch.h"
-#include "gpu/nvrtc.h"
-
-static gpu *device;
 
 /* What the device finds for all walkers. */
 typedef struct found {
@@ -299,38 +295,11 @@ static void positions_that_are_none_give_nan(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_precision_agrees_with_the_cpu),
-        cmocka_unit_test(double_precision_agrees_with_the_cpu),
-        cmocka_unit_test(gathering_by_grid_points_agrees),
-        cmocka_unit_test(crowds_are_summed_too),
-        cmocka_unit_test(walkers_and_exclusions_agree),
-        cmocka_unit_test(a_recorded_evaluation_is_the_same_each_time),
-        cmocka_unit_test(the_net_force_is_that_of_the_cpu),
-        cmocka_unit_test(positions_that_are_none_give_nan),
-    };
-    char why[512], folder[] = "/tmp/plugmc-test-spme-XXXXXX";
-    int version;
-    nvrtc *compiler = nvrtc_open(why);
-    bool found = compiler && gpu_count(&version, why) > 0;
-    if (compiler) nvrtc_close(compiler); /* gpu_open chooses one for the driver */
-    if (!found) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
-    if (!mkdtemp(folder)) return 1;
-    setenv("PLUGMC_CACHE_DIR", folder, 1);
-    device = gpu_open(0, false, why);
-    if (!device) {
-        printf("failed: %s\n", why);
-        remove_folder(folder);
-        return 1;
-    }
-    gpu_describe(stdout, device);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    gpu_close(device);
-    remove_folder(folder);
-    return failed != 0;
-}
+GPU_TEST_MAIN(cmocka_unit_test(single_precision_agrees_with_the_cpu),
+              cmocka_unit_test(double_precision_agrees_with_the_cpu),
+              cmocka_unit_test(gathering_by_grid_points_agrees),
+              cmocka_unit_test(crowds_are_summed_too),
+              cmocka_unit_test(walkers_and_exclusions_agree),
+              cmocka_unit_test(a_recorded_evaluation_is_the_same_each_time),
+              cmocka_unit_test(the_net_force_is_that_of_the_cpu),
+              cmocka_unit_test(positions_that_are_none_give_nan))

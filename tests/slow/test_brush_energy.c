@@ -5,7 +5,6 @@
 #include "movers.h"
 #include "forces.h"
 #include "brush.h"
-#include "run/context.h"
 #include "brush_gpu.h"
 
 enum { SWEEPS = 10000 };
@@ -24,7 +23,7 @@ static void the_running_energy_is_a_fresh_sum_after_many_sweeps(void **state)
     (void)state;
     static place gpu;
     double running, before;
-    start(&gpu, &salt, 1, "brush", "double", salt.step);
+    start_electrolyte(&gpu, &salt, 1, "brush", "double", salt.step);
     double *x = random_places(&gpu.b);
     mover_load(&gpu.b, &gpu.mover, x);
     energy_of(&gpu, &before);

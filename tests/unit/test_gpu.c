@@ -256,7 +256,7 @@ static void run_probe(const plugmc_system *system, bool in_double, const double 
     plugmc_kernel *k = NULL;
     float at_float[6], values_float[16];
     plugmc_device_pointer in = memory(6 * sizeof(double)), out = memory(16 * sizeof(double));
-    gpu_bind(device, system, &messages);
+    gpu_bind(device, system, &device_messages);
     assert_int_equal(services->kernel(&context, &mover, "probe", &k), PLUGMC_OK);
     for (int i = 0; i < 6; i++) at_float[i] = (float)at[i];
     services->upload(&context, in, in_double ? (const void *)at : at_float,
@@ -300,7 +300,7 @@ static void fused_potentials_agree_with_the_host(void **state)
                 assert_true(v[11] == 0 && v[12] == 2 * (2 + 10 + 200) && v[13] == 13);
                 assert_true(v[14] == species && v[15] == 1);
             }
-    gpu_bind(device, NULL, &messages);
+    gpu_bind(device, NULL, &device_messages);
 }
 
 /* ---- Cells ---- */
@@ -525,7 +525,7 @@ int main(void)
     setenv("PLUGMC_CACHE_DIR", folder, 1);
     const int without = device_open();
     if (!without) {
-        context = (plugmc_context){.report = &messages, .gpu = device, .file = "sim.ini",
+        context = (plugmc_context){.report = &device_messages, .gpu = device, .file = "sim.ini",
                                    .line = 7, .section = "mover test"};
         services = gpu_services(device);
     }
