@@ -23,6 +23,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "choose_cells.h"
 #include "displacement_step.h"
 
 enum { ORDER_RANDOM, ORDER_SEQUENTIAL };
@@ -243,25 +244,12 @@ static int totals_settle(const serial *s, walker *w, int accepted)
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-/* As wide as the reach of the terms (and a hair more, for rounding), or wider where there would be
- * more than 4 N + 8 of them; one if there is nothing to look for. A sphere is cut as the cube
- * [-radius, radius]. */
+/* As wide as the reach of the terms, and a hair more, for rounding; one if there is nothing to look
+ * for. */
 static void cells_choose(serial *s)
 {
-    const plugmc_box *box = &s->system->box;
-    const double most = 4.0 * (double)s->system->particles + 8;
-    /* everyone is near in an oblique box, whose cells would be oblique too */
-    double width = s->reach > 0 && !box->oblique ? s->reach * (1 + 1e-12) : INFINITY, cells;
-    do {
-        cells = 1;
-        for (int d = 0; d < box->dimension; d++) cells *= fmax(1, floor(box->length[d] / width));
-        if (cells > most) width *= 1.1;
-    } while (cells > most);
-    for (int d = 0; d < 3; d++) {
-        s->count[d] = d < box->dimension ? (int32_t)fmax(1, floor(box->length[d] / width)) : 1;
-        s->width[d] = box->length[d] / s->count[d];
-    }
-    s->cells = (int64_t)cells;
+    const double width = s->reach > 0 ? s->reach * (1 + 1e-12) : INFINITY;
+    s->cells = choose_cells(s->system, width, s->count, s->width);
 }
 
 static void cell_coordinates(const serial *s, const double r[3], int32_t c[3])

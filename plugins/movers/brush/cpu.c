@@ -8,6 +8,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "../choose_cells.h"
 #include "sequential.h"
 
 enum { TILE = 8192 }; /* particles that stay in the cache */
@@ -336,24 +337,11 @@ void cpu_store(const sequential *me, double *positions)
         }
 }
 
-/* No more than 4 N + 8 cells; one in an oblique box, whose cells would be oblique too. */
 static grid grid_of(const plugmc_system *system, double reach)
 {
     const plugmc_box *box = &system->box;
-    const double most = 4.0 * (double)system->particles + 8;
     grid g = {.origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
-    double width = box->oblique ? INFINITY : reach, cells;
-    if (!(reach > 0)) return g;
-    do {
-        cells = 1;
-        for (int d = 0; d < box->dimension; d++) cells *= fmax(1, floor(box->length[d] / width));
-        if (cells > most) width *= 1.1;
-    } while (cells > most);
-    for (int d = 0; d < 3; d++) {
-        g.count[d] = d < box->dimension ? (int32_t)fmax(1, floor(box->length[d] / width)) : 1;
-        g.width[d] = box->length[d] / g.count[d];
-    }
-    g.cells = (int64_t)cells;
+    if (reach > 0) g.cells = choose_cells(system, reach, g.count, g.width);
     return g;
 }
 
