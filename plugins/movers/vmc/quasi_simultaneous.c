@@ -17,12 +17,24 @@
 
 #include <string.h>
 
-/* Proposals and orbitals at them are those of walkers first ... first + n - 1. */
-static int draw_and_evaluate(vmc *v, const plugmc_host *host, int32_t first, int32_t n, int spin,
-                             uint64_t sweep)
+typedef void decide(const vmc *, vmc_walker *, int spin, uint64_t sweep, const double *values);
+
+/* Decides about all electrons of walkers first ... first + n - 1, spin by spin, with the orbitals
+ * [electrons][row] at all places proposed. */
+static int decide_spins(vmc *v, const plugmc_host *host, int32_t first, int32_t n, uint64_t sweep,
+                        decide *about)
 {
-    vmc_propose_all(v, first, n, spin, sweep);
-    return vmc_evaluate_proposals(v, host, first, n, spin);
+    int code = PLUGMC_OK;
+    for (int spin = 0; spin < v->system->species_count && !code; spin++) {
+        const int64_t size = vmc_electrons(v, spin) * vmc_numbers(v, v->pitch);
+        if (!size) continue;
+        vmc_propose_all(v, first, n, spin, sweep);
+        code = vmc_evaluate_proposals(v, host, first, n, spin);
+#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
+        for (int32_t k = 0; k < (code ? 0 : n); k++)
+            about(v, &v->walkers[first + k], spin, sweep, v->values + k * size);
+    }
+    return code;
 }
 
 /* ---- Accepted one after the other ------------------------------------------------------------ */
@@ -39,20 +51,6 @@ static void chain(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, co
             vmc_try(v, walker, spin, sweep, begin + e, to + 3 * e, values + e * row);
         slater_end(&walker->spin[spin]);
     }
-}
-
-static int sequential(vmc *v, const plugmc_host *host, int32_t first, int32_t n, uint64_t sweep)
-{
-    int code = PLUGMC_OK;
-    for (int spin = 0; spin < v->system->species_count && !code; spin++) {
-        const int64_t size = vmc_electrons(v, spin) * vmc_numbers(v, v->pitch);
-        if (!size) continue;
-        code = draw_and_evaluate(v, host, first, n, spin, sweep);
-#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
-        for (int32_t k = 0; k < (code ? 0 : n); k++)
-            chain(v, &v->walkers[first + k], spin, sweep, v->values + k * size);
-    }
-    return code;
 }
 
 /* ---- All against the old configuration ------------------------------------------------------- */
@@ -92,15 +90,7 @@ static void move_those_taken(const vmc *v, vmc_walker *walker)
 
 static int simultaneous(vmc *v, const plugmc_host *host, int32_t first, int32_t n, uint64_t sweep)
 {
-    int code = PLUGMC_OK;
-    for (int spin = 0; spin < v->system->species_count && !code; spin++) {
-        const int64_t size = vmc_electrons(v, spin) * vmc_numbers(v, v->pitch);
-        if (!size) continue;
-        code = draw_and_evaluate(v, host, first, n, spin, sweep);
-#pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
-        for (int32_t k = 0; k < (code ? 0 : n); k++)
-            judge(v, &v->walkers[first + k], spin, sweep, v->values + k * size);
-    }
+    const int code = decide_spins(v, host, first, n, sweep, judge);
 #pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)
     for (int32_t k = 0; k < (code ? 0 : n); k++) move_those_taken(v, &v->walkers[first + k]);
     return code;
@@ -113,7 +103,7 @@ static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
     int code = PLUGMC_OK;
     for (int32_t w = 0; w < v->system->walkers && !code; w += v->group) {
         const int32_t left = v->system->walkers - w, n = left < v->group ? left : v->group;
-        code = v->acceptance == VMC_SEQUENTIAL ? sequential(v, host, w, n, sweep)
+        code = v->acceptance == VMC_SEQUENTIAL ? decide_spins(v, host, w, n, sweep, chain)
                                                : simultaneous(v, host, w, n, sweep);
     }
     return code;

@@ -18,6 +18,24 @@ static const double *row_of(const slater *s, const double *matrix, int64_t row)
     return matrix + numbers(s, row * s->n);
 }
 
+int slater_pitch(const plugmc_host *host, const plugmc_term *term, int64_t *pitch)
+{
+    const plugmc_system *system = host->system;
+    int64_t most = 0;
+    for (int spin = 0; spin < system->species_count; spin++) {
+        const plugmc_species *s = &system->species[spin];
+        const int64_t count = term->plugin->potential->orbitals->count(term->instance, spin);
+        if (count < s->count)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "potential '%s' has %lld orbitals for species '%s', which has %lld "
+                              "electrons", term->label, (long long)count, s->name,
+                              (long long)s->count);
+        if (count > most) most = count;
+    }
+    *pitch = (most + 7) / 8 * 8;
+    return PLUGMC_OK;
+}
+
 size_t slater_bytes(int64_t n, int is_complex, int64_t block)
 {
     const slater s = {.is_complex = is_complex};

@@ -49,6 +49,10 @@ typedef struct slater {
     int *pivot_rows;        /* [n] work */
 } slater;
 
+/* Orbitals from one row of values to the next: as many as either spin has, rounded up to a multiple
+ * of 8. An error if `term` has too few for one. */
+int slater_pitch(const plugmc_host *, const plugmc_term *term, int64_t *pitch);
+
 /* Bytes of memory that it needs, a multiple of 64; and with such memory, a determinant of n
  * electrons. */
 size_t slater_bytes(int64_t n, int is_complex, int64_t block);

@@ -219,20 +219,11 @@ static int check_system(vmc *v, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "electrons have two spins, which are species; there are %d species",
                           system->species_count);
-    for (int spin = 0; spin < system->species_count; spin++) {
-        const int64_t count = orbitals->count(v->orbitals->instance, spin);
-        if (count < system->species[spin].count)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "potential '%s' has %lld orbitals for species '%s', which has %lld "
-                              "electrons", v->orbitals->label, (long long)count,
-                              system->species[spin].name, (long long)system->species[spin].count);
-        if (count > v->pitch) v->pitch = count;
+    for (int spin = 0; spin < system->species_count; spin++)
         if (system->species[spin].count > v->most) v->most = system->species[spin].count;
-    }
-    v->pitch = (v->pitch + 7) / 8 * 8;
     v->is_complex = orbitals->complex_valued(v->orbitals->instance) != 0;
     v->is_single = v->precision == VMC_SINGLE || (v->precision == VMC_AUTO && host->gpu);
-    return PLUGMC_OK;
+    return slater_pitch(host, v->orbitals, &v->pitch);
 }
 
 int vmc_prepare(vmc *v, const plugmc_host *host, int keeps,

@@ -406,18 +406,9 @@ static int prepare_wave(local_energy *le, const plugmc_host *host)
             "there is no potential with orbitals, which the wave function is made of");
     const plugmc_orbitals *orbitals = le->orbitals->plugin->potential->orbitals;
     le->is_complex = orbitals->complex_valued(le->orbitals->instance) != 0;
-    for (int spin = 0; spin < system->species_count; spin++) {
-        const int64_t count = orbitals->count(le->orbitals->instance, spin);
-        if (count < system->species[spin].count)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "potential '%s' has %lld orbitals for species '%s', which has %lld "
-                              "electrons", le->orbitals->label, (long long)count,
-                              system->species[spin].name, (long long)system->species[spin].count);
-        if (count > le->pitch) le->pitch = count;
-    }
-    le->pitch = (le->pitch + 7) / 8 * 8;
+    const int code = slater_pitch(host, le->orbitals, &le->pitch);
     le->numbers = le->is_complex ? 2 * le->pitch : le->pitch;
-    return PLUGMC_OK;
+    return code;
 }
 
 /* ---- Ions ------------------------------------------------------------------------------------ */
