@@ -4,12 +4,10 @@
 
 #include <string.h>
 
-#include "scratch.h"
+#include "compiling.h"
 #include "fused_system.h"
-#include "gpu/nvrtc.h"
 
 static const int architectures[] = {75, 80, 90, 100, 120};
-static nvrtc *compiler;
 
 static const plugmc_kernel_text mover = {sizeof mover, "mover.cu", mover_text, mover_defines, 1, 0};
 static const plugmc_kernel_text mover_in_double = {sizeof mover, "mover.cu", mover_text, mover_defines, 1, 1};
@@ -240,32 +238,15 @@ static void fast_math_compiles_to_something_else(void **state)
     free(fused);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_hard_core_compiles_in_two_and_three_dimensions),
-        cmocka_unit_test(the_same_potential_twice_compiles_with_two_species),
-        cmocka_unit_test(potentials_with_helpers_of_the_same_name_compile),
-        cmocka_unit_test(a_sphere_and_double_precision_compile),
-        cmocka_unit_test(a_run_without_pair_terms_compiles),
-        cmocka_unit_test(a_text_that_asks_for_no_fusion_gets_device_h_alone),
-        cmocka_unit_test(parameters_are_written_exactly),
-        cmocka_unit_test(measured_terms_stay_out),
-        cmocka_unit_test(an_error_in_a_potential_names_the_authors_file_and_line),
-        cmocka_unit_test(an_error_in_a_mover_names_its_line),
-        cmocka_unit_test(a_potential_without_its_text_is_not_left_out),
-        cmocka_unit_test(fast_math_compiles_to_something_else),
-    };
-    char why[512], folder[] = "/tmp/plugmc-test-fuse-XXXXXX";
-    compiler = nvrtc_open(why);
-    if (!compiler) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
-    if (!mkdtemp(folder)) return 1;
-    setenv("PLUGMC_CACHE_DIR", folder, 1);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
-    nvrtc_close(compiler);
-    return failed != 0;
-}
+COMPILER_TEST_MAIN(cmocka_unit_test(one_hard_core_compiles_in_two_and_three_dimensions),
+                   cmocka_unit_test(the_same_potential_twice_compiles_with_two_species),
+                   cmocka_unit_test(potentials_with_helpers_of_the_same_name_compile),
+                   cmocka_unit_test(a_sphere_and_double_precision_compile),
+                   cmocka_unit_test(a_run_without_pair_terms_compiles),
+                   cmocka_unit_test(a_text_that_asks_for_no_fusion_gets_device_h_alone),
+                   cmocka_unit_test(parameters_are_written_exactly),
+                   cmocka_unit_test(measured_terms_stay_out),
+                   cmocka_unit_test(an_error_in_a_potential_names_the_authors_file_and_line),
+                   cmocka_unit_test(an_error_in_a_mover_names_its_line),
+                   cmocka_unit_test(a_potential_without_its_text_is_not_left_out),
+                   cmocka_unit_test(fast_math_compiles_to_something_else))

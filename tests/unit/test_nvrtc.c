@@ -11,14 +11,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "scratch.h"
+#include "compiling.h"
 #include "gpu/cache.h"
-#include "gpu/nvrtc.h"
 #include "gpu/sha256.h"
 #include "gpu/toolkit.h"
-
-static nvrtc *compiler;
-static char folder[] = "/tmp/plugmc-test-nvrtc-XXXXXX";
 
 static const char small_text[] =
     "extern \"C\" __global__ void k(float *x) { x[threadIdx.x] *= 2.0f; }\n";
@@ -407,35 +403,19 @@ static void without_a_folder_kernels_are_compiled_with_one_warning(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, empty_cache)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(sha256_agrees_with_fips_180_4),
-        TEST(a_library_that_is_not_there_gives_a_reason),
-        TEST(the_library_named_in_the_environment_is_taken),
-        TEST(of_libraries_beside_the_compiler_the_newest_is_taken),
-        TEST(a_gpu_newer_than_the_compiler_gets_ptx),
-        TEST(a_gpu_older_than_the_compiler_is_refused),
-        TEST(the_second_time_comes_from_the_cache),
-        TEST(another_text_or_architecture_is_another_file),
-        TEST(a_damaged_file_is_compiled_again),
-        TEST(a_file_with_the_key_of_another_kernel_is_compiled_again),
-        TEST(several_processes_may_write_the_same_kernel),
-        TEST(the_file_used_longest_ago_is_deleted_first),
-        TEST(files_of_others_in_the_folder_are_never_deleted),
-        TEST(the_folder_is_chosen_and_made_private),
-        TEST(a_folder_that_others_can_write_to_is_refused),
-        TEST(without_a_folder_kernels_are_compiled_with_one_warning),
-    };
-    char why[512];
-    compiler = nvrtc_open(why);
-    if (!compiler) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
-    if (!mkdtemp(folder)) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    remove_folder(folder);
-    nvrtc_close(compiler);
-    return failed != 0;
-}
+COMPILER_TEST_MAIN(TEST(sha256_agrees_with_fips_180_4),
+                   TEST(a_library_that_is_not_there_gives_a_reason),
+                   TEST(the_library_named_in_the_environment_is_taken),
+                   TEST(of_libraries_beside_the_compiler_the_newest_is_taken),
+                   TEST(a_gpu_newer_than_the_compiler_gets_ptx),
+                   TEST(a_gpu_older_than_the_compiler_is_refused),
+                   TEST(the_second_time_comes_from_the_cache),
+                   TEST(another_text_or_architecture_is_another_file),
+                   TEST(a_damaged_file_is_compiled_again),
+                   TEST(a_file_with_the_key_of_another_kernel_is_compiled_again),
+                   TEST(several_processes_may_write_the_same_kernel),
+                   TEST(the_file_used_longest_ago_is_deleted_first),
+                   TEST(files_of_others_in_the_folder_are_never_deleted),
+                   TEST(the_folder_is_chosen_and_made_private),
+                   TEST(a_folder_that_others_can_write_to_is_refused),
+                   TEST(without_a_folder_kernels_are_compiled_with_one_warning))

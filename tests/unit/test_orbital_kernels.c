@@ -2,15 +2,11 @@
  * GPU; skipped without NVRTC. */
 #include "testing.h"
 
-#include "gpu/nvrtc.h"
 #include "orbitals.h"
 
 #include "orbital_files.h"
 
-#include "scratch.h"
-
-static nvrtc *compiler;
-static char folder[] = "/tmp/plugmc-test-orbital-kernels-XXXXXX";
+#include "compiling.h"
 
 /* Every text of an opened potential, for some architectures. */
 static void compile_texts(orbital_bench *b, const char *name, int texts)
@@ -71,23 +67,6 @@ static void kernels_of_slater_functions_compile(void **state)
     compile_texts(b, "slater_orbitals", 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_of_splines_compile),
-        cmocka_unit_test(kernels_of_plane_waves_compile),
-        cmocka_unit_test(kernels_of_slater_functions_compile),
-    };
-    char why[512];
-    compiler = nvrtc_open(why);
-    if (!compiler) {
-        printf("skipped: %s\n", why);
-        return 77;
-    }
-    if (!mkdtemp(folder)) return 1;
-    setenv("PLUGMC_CACHE_DIR", folder, 1);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    nvrtc_close(compiler);
-    remove_folder(folder);
-    return failed != 0;
-}
+COMPILER_TEST_MAIN(cmocka_unit_test(kernels_of_splines_compile),
+                   cmocka_unit_test(kernels_of_plane_waves_compile),
+                   cmocka_unit_test(kernels_of_slater_functions_compile))
