@@ -4,6 +4,7 @@
 #include "testing.h"
 
 #include "place.h"
+#include "liquids.h"
 
 static double energy_of(place *p)
 {
@@ -30,12 +31,6 @@ static double apart(const bench *b, const double *p, const double *q)
 
 /* ---- Liquids --------------------------------------------------------------------------------- */
 
-typedef struct shape {
-    const char *name;
-    int dimension, side, walkers;
-    double vector[3][3];
-} shape;
-
 static const shape shapes[] = {
     {"cube, 2 cells an edge", 3, 4, 2, {{4.4, 0, 0}, {0, 4.4, 0}, {0, 0, 4.4}}},
     {"brick, 3 and 4 cells", 3, 5, 1, {{6.1, 0, 0}, {0, 6.5, 0}, {0, 0, 8.2}}},
@@ -46,14 +41,8 @@ static const shape shapes[] = {
 
 static void begin_liquid(place *p, const shape *s)
 {
-    static const double masses[2] = {1, 2};
     bench *b = &p->b;
-    bench_begin(b, s->dimension, (double[3]){1, 1, 1}, s->walkers, 11);
-    bench_vectors(b, s->vector);
-    const int n = s->dimension == 3 ? s->side * s->side * s->side : s->side * s->side;
-    bench_species(b, "A", n / 2, 1, 0);
-    bench_species(b, "B", n - n / 2, 1, 0);
-    bench_masses(b, masses);
+    bench_liquid(b, s);
     bench_expect(b,
                  bench_configured(b, "lennard_jones",
                                   "epsilon=0.9,0.7 sigma=1,0.95 cutoff=2 truncation=force_shift"));

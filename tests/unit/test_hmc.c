@@ -5,6 +5,7 @@
 
 #include "movers.h"
 #include "forces.h"
+#include "liquids.h"
 #include "../../plugins/movers/hmc/hmc.cu"
 
 /* ---- Oscillators: a field made here ---------------------------------------------------------- */
@@ -200,12 +201,6 @@ static void momenta_are_gaussian(void **state)
 
 static const char liquid[] = "epsilon=0.9 cutoff=2 truncation=force_shift";
 
-typedef struct shape {
-    const char *name;
-    int dimension, side, walkers;
-    double vector[3][3];
-} shape;
-
 static const shape shapes[] = {
     {"cube", 3, 4, 2, {{4.4, 0, 0}, {0, 4.4, 0}, {0, 0, 4.4}}},
     {"brick with many cells", 3, 5, 1, {{6.1, 0, 0}, {0, 6.5, 0}, {0, 0, 8.2}}},
@@ -213,22 +208,9 @@ static const shape shapes[] = {
     {"square", 2, 8, 1, {{9, 0, 0}, {0, 9, 0}, {0, 0, 1}}},
 };
 
-/* Two species, as many of each. */
-static int begin_liquid(bench *b, const shape *s)
-{
-    static const double masses[2] = {1, 2};
-    bench_begin(b, s->dimension, (double[3]){1, 1, 1}, s->walkers, 11);
-    bench_vectors(b, s->vector);
-    const int n = s->dimension == 3 ? s->side * s->side * s->side : s->side * s->side;
-    bench_species(b, "A", n / 2, 1, 0);
-    bench_species(b, "B", n - n / 2, 1, 0);
-    bench_masses(b, masses);
-    return n;
-}
-
 static test_mover start_liquid(bench *b, const shape *s, const char *settings, double **positions)
 {
-    begin_liquid(b, s);
+    bench_liquid(b, s);
     bench_expect(b, bench_configured(b, "lennard_jones", liquid));
     test_mover mover = mover_new(b, "hmc", settings);
     *positions = bench_positions(b);
@@ -291,7 +273,7 @@ static void threads_do_not_matter(void **state)
         double *r[3], energy[3][2];
         for (int t = 0; t < 3; t++) {
             bench b;
-            begin_liquid(&b, &shapes[k]);
+            bench_liquid(&b, &shapes[k]);
             b.system.threads = t + 1;
             bench_expect(&b, bench_configured(&b, "lennard_jones", liquid));
             test_mover mover = mover_new(&b, "hmc", "steps=7 time_step=0.01");
