@@ -35,6 +35,8 @@ typedef struct naive {
     int shuffle_particles, shuffle_sets, shift_cells;
     double strength, cutoff; /* of test_soft_disk; strength 0: none */
     int hard;                /* contact at the mean of the diameters */
+    int wide;                /* many particles near a cell: energies are added lane by lane */
+    int cold;                /* energies so large that rounding decides: always in single precision */
     enum naive_mistake mistake;
 
     /* State. */
@@ -202,45 +204,112 @@ static inline float naive_float_pair(const naive *v, const int64_t d[3], float c
     return r2 < cutoff * cutoff ? charge * (t * t) : 0.0f;
 }
 
-/* The change of energy in single precision, summed cell by cell in the order of the mover. */
-static inline float naive_float_change(const naive *v, int64_t i, int cell, const int64_t to[3])
+/* Displacement of neighbouring cell c = dx + 3 dy + 9 dz, and that cell. */
+static inline int naive_neighbour(const naive *v, int cell, int c, int d[3])
 {
-    const plugmc_species *species = v->system->species;
-    const int64_t n = v->system->particles;
     int x = cell % v->cells[0], y = cell / v->cells[0] % v->cells[1];
-    int z = cell / v->cells[0] / v->cells[1], three = naive_dimension(v) == 3;
+    int z = cell / v->cells[0] / v->cells[1];
+    d[0] = c % 3 - 1;
+    d[1] = c / 3 % 3 - 1;
+    d[2] = naive_dimension(v) == 3 ? c / 9 - 1 : 0;
+    return (int)((naive_modulo(z + d[2], v->cells[2]) * v->cells[1] +
+                  naive_modulo(y + d[1], v->cells[1])) * v->cells[0] +
+                 naive_modulo(x + d[0], v->cells[0]));
+}
+
+/* The change of energy of a pair in single precision, without the factor of the probe. Relative to the
+ * centre of the image of the cell at d, not the nearest image: with two cells in a row each is a
+ * neighbour on both sides. */
+static inline float naive_float_difference(const naive *v, int64_t i, int64_t j, const int d[3],
+                                           const int64_t to[3])
+{
+    int64_t before[3] = {0}, after[3] = {0};
+    for (int a = 0; a < naive_dimension(v); a++) {
+        int64_t li, lj;
+        naive_cell_along(v, i, a, &li);
+        naive_cell_along(v, j, a, &lj);
+        before[a] = li - lj - (int64_t)d[a] * CB_QUANTA;
+        after[a] = before[a] + naive_nearest(v, a, to[a] - v->at[i][a]);
+    }
+    float charge = (float)v->system->species[naive_species(v, j)].charge;
+    return naive_float_pair(v, after, charge) - naive_float_pair(v, before, charge);
+}
+
+/* Summed cell by cell in the order of the mover. */
+static inline float naive_float_sum(const naive *v, int64_t i, int cell, const int64_t to[3])
+{
+    const int around = naive_dimension(v) == 3 ? 27 : 9;
     float sum = 0;
-    const int around = three ? 27 : 9;
     for (int nth = 0; nth < around; nth++) {
-        int c = nth == 0 ? around / 2 : nth <= around / 2 ? nth - 1 : nth; /* own cell first */
-        int d[3] = {c % 3 - 1, c / 3 % 3 - 1, three ? c / 9 - 1 : 0};
-        int other = (int)((naive_modulo(z + d[2], v->cells[2]) * v->cells[1] +
-                           naive_modulo(y + d[1], v->cells[1])) * v->cells[0] +
-                          naive_modulo(x + d[0], v->cells[0]));
+        int d[3], c = nth == 0 ? around / 2 : nth <= around / 2 ? nth - 1 : nth; /* own cell first */
+        int other = naive_neighbour(v, cell, c, d);
         for (int k = 0; k < v->length[other]; k++) {
-            int j = v->list[other * n + k];
-            if (j == i) continue;
-            /* relative to the centre of the image of the cell that is looked at, not the nearest
-             * image: with two cells in a row each is a neighbour on both sides */
-            int64_t before[3] = {0}, after[3] = {0};
-            for (int a = 0; a < naive_dimension(v); a++) {
-                int64_t li, lj;
-                naive_cell_along(v, i, a, &li);
-                naive_cell_along(v, j, a, &lj);
-                before[a] = li - lj - (int64_t)d[a] * CB_QUANTA;
-                after[a] = before[a] + naive_nearest(v, a, to[a] - v->at[i][a]);
-            }
-            float charge = (float)species[naive_species(v, j)].charge;
-            sum += naive_float_pair(v, after, charge) - naive_float_pair(v, before, charge);
+            int j = v->list[other * v->system->particles + k];
+            if (j != i) sum += naive_float_difference(v, i, j, d, to);
         }
     }
-    return sum * ((float)v->strength * (float)species[naive_species(v, i)].charge);
+    return sum;
+}
+
+/* Whether particle j of the cell at d is within the range of the cell in the middle, as rounded by the
+ * mover: numbers of particles hang on it. */
+static inline int naive_is_near(const naive *v, int64_t j, const int d[3])
+{
+    float x[3] = {0}, ratio[3];
+    const double range = v->system->range / (v->quantum[0] * CB_QUANTA);
+    for (int a = 0; a < naive_dimension(v); a++) {
+        int64_t local;
+        naive_cell_along(v, j, a, &local);
+        x[a] = (float)(local - CB_QUANTA / 2 + (int64_t)d[a] * CB_QUANTA) * CB_QUANTUM;
+        ratio[a] = (float)(v->quantum[a] / v->quantum[0]);
+    }
+    return cb_square_outside(naive_dimension(v), x[0], x[1], x[2], d[0], d[1], d[2], ratio[1],
+                             ratio[2]) < (float)(range * range * 1.00001);
+}
+
+/* The same in the order of cells with many particles near: number k of the cell's own, and number k of
+ * the others, count for lane k modulo 32. */
+static inline float naive_float_sum_of_lanes(const naive *v, int64_t i, int cell,
+                                             const int64_t to[3])
+{
+    const int around = naive_dimension(v) == 3 ? 27 : 9;
+    const int64_t n = v->system->particles;
+    float lane[32] = {0};
+    int d[3] = {0}, number = 0, more = 1;
+    for (int k = 0; k < v->length[cell]; k++) {
+        int j = v->list[cell * n + k];
+        if (j != i) lane[k % 32] += naive_float_difference(v, i, j, d, to);
+    }
+    for (int k = 0; more; k++) {
+        more = 0;
+        for (int c = 0; c < around; c++) {
+            int other = naive_neighbour(v, cell, c, d);
+            if (c == around / 2 || k >= v->length[other]) continue;
+            int j = v->list[other * n + k];
+            more = 1;
+            if (naive_is_near(v, j, d))
+                lane[number++ % 32] += naive_float_difference(v, i, j, d, to);
+        }
+    }
+    const float factor = (float)v->strength * (float)v->system->species[naive_species(v, i)].charge;
+    for (int l = 0; l < 32; l++) lane[l] *= factor;
+    for (int half = 16; half > 0; half /= 2)
+        for (int l = 0; l < half; l++) lane[l] += lane[l + half];
+    return lane[0];
+}
+
+static inline float naive_float_change(const naive *v, int64_t i, int cell, const int64_t to[3])
+{
+    if (v->wide) return naive_float_sum_of_lanes(v, i, cell, to);
+    const double charge = v->system->species[naive_species(v, i)].charge;
+    return naive_float_sum(v, i, cell, to) * ((float)v->strength * (float)charge);
 }
 
 static inline int naive_metropolis(naive *v, int64_t i, int cell, const int64_t to[3],
                                    uint32_t word)
 {
     double uniform = plugmc_uniform_float(word);
+    if (v->cold) return uniform < plugmc_exp(-naive_float_change(v, i, cell, to));
     double probability = exp(naive_energy(v, i, v->at[i]) - naive_energy(v, i, to));
     if (fabs(uniform - probability) > 2e-4) return uniform < probability;
     v->close_calls++;

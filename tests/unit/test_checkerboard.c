@@ -22,6 +22,7 @@ typedef struct scenario {
     int walkers;
     const char *options; /* further parameters of the mover */
     int sweeps;
+    int wide, cold; /* of the reference */
 } scenario;
 
 static void bench_of(bench *b, const scenario *s)
@@ -76,7 +77,7 @@ static naive naive_of(const bench *b, const scenario *s, int walker, const doubl
                .step = s->step, .shuffle_particles = !has_option(s, "shuffle_particles=no"),
                .shuffle_sets = !has_option(s, "shuffle_sets=no"),
                .shift_cells = !has_option(s, "shift_cells=no"), .strength = s->strength,
-               .cutoff = s->cutoff, .hard = s->hard};
+               .cutoff = s->cutoff, .hard = s->hard, .wide = s->wide, .cold = s->cold};
     naive_load(&v, positions + 3 * walker * b->system.particles);
     return v;
 }
@@ -162,6 +163,11 @@ static const scenario mixture = {.dimension = 2, .length = {8.6, 7.3}, .cells = 
 static const scenario soft = {.dimension = 2, .length = {9.1, 7.7}, .cells = {6, 4},
                               .lattice = {8, 7}, .count = {56}, .diameter = {1}, .trials = 4,
                               .step = 0.4, .strength = 3, .cutoff = 1.5, .sweeps = 300};
+
+/* So many particles near a cell that energies are added in the order of a warp: 13 particles in one. */
+static const scenario crowded = {.dimension = 3, .length = {5.1, 5.3, 5.2}, .cells = {2, 2, 2},
+                                 .lattice = {5, 4, 5}, .count = {100}, .diameter = {1}, .trials = 6,
+                                 .step = 0.3, .strength = 2, .cutoff = 2.5, .sweeps = 100, .wide = 1};
 
 static void disks_72_decide_alike(void **state)
 {
@@ -318,6 +324,63 @@ static void soft_spheres_decide_alike(void **state)
     decide_alike(&s);
 }
 
+static void crowded_cells_decide_alike(void **state)
+{
+    (void)state;
+    decide_alike(&crowded);
+    scenario s = crowded; /* up to some 40 in a cell, some of them in the second round of the warp */
+    s.options = "identities=no trials=70 cell=2.5";
+    s.trials = 70;
+    s.count[0] = 250;
+    s.lattice[0] = s.lattice[2] = 7;
+    s.lattice[1] = 6;
+    s.walkers = 2;
+    s.sweeps = 8;
+    decide_alike(&s);
+    s = crowded; /* in two dimensions, half rows longer than a vector, two species */
+    s.dimension = 2;
+    s.length[0] = 144;
+    s.length[1] = 8.2;
+    s.cells[0] = 34;
+    s.cells[2] = 0;
+    s.lattice[0] = 108;
+    s.lattice[1] = 8;
+    s.count[0] = 400;
+    s.count[1] = 464;
+    s.charge[0] = 1;
+    s.charge[1] = 1.5;
+    s.diameter[1] = 1;
+    s.cutoff = 4.1;
+    s.sweeps = 12;
+    decide_alike(&s);
+    s.hard = 1; /* and a core */
+    s.diameter[0] = s.diameter[1] = 0.8;
+    decide_alike(&s);
+}
+
+/* Energies so large that some decisions in 10^5 hang on the order in which they are added: it is that of
+ * the reference, with few neighbours and with many. */
+static void cold_particles_decide_alike(void **state)
+{
+    (void)state;
+    scenario s = soft;
+    s.cold = 1;
+    s.strength = 3e5;
+    s.step = 1e-2;
+    decide_alike(&s);
+    s = crowded;
+    s.cold = 1;
+    s.strength = 3e5;
+    s.step = 1e-2;
+    s.trials = 60;
+    decide_alike(&s);
+    s.count[0] = 55;
+    s.count[1] = 45;
+    s.charge[0] = 1;
+    s.charge[1] = 1.5;
+    decide_alike(&s);
+}
+
 /* Two terms, two species that differ in charge and diameter: a hard core in a soft shell. */
 static void a_core_in_a_shell_decides_alike(void **state)
 {
@@ -387,8 +450,8 @@ static double *run_once(const scenario *s, int threads, uint64_t n, plugmc_count
 static void any_number_of_threads_gives_the_same_chain(void **state)
 {
     (void)state;
-    const scenario *cases[] = {&disks_224, &spheres, &mixture, &soft};
-    for (int i = 0; i < 4; i++) {
+    const scenario *cases[] = {&disks_224, &spheres, &mixture, &soft, &crowded};
+    for (int i = 0; i < 5; i++) {
         bench b;
         bench_of(&b, cases[i]);
         plugmc_counts one, more;
@@ -409,8 +472,8 @@ static void any_number_of_threads_gives_the_same_chain(void **state)
 static void a_restored_chain_continues_bit_for_bit(void **state)
 {
     (void)state;
-    const scenario *cases[] = {&disks_224, &spheres, &mixture, &soft};
-    for (int i = 0; i < 4; i++) {
+    const scenario *cases[] = {&disks_224, &spheres, &mixture, &soft, &crowded};
+    for (int i = 0; i < 5; i++) {
         plugmc_counts counts;
         double *expected = run_once(cases[i], 1, 150, &counts);
         bench b, again;
@@ -464,8 +527,8 @@ static void setting_the_step_to_itself_changes_nothing(void **state)
 static void loading_what_was_stored_changes_nothing(void **state)
 {
     (void)state;
-    const scenario *cases[] = {&disks_224, &spheres, &mixture, &soft};
-    for (int i = 0; i < 4; i++) {
+    const scenario *cases[] = {&disks_224, &spheres, &mixture, &soft, &crowded};
+    for (int i = 0; i < 5; i++) {
         const scenario *s = cases[i];
         bench b;
         bench_of(&b, s);
@@ -769,6 +832,8 @@ TEST_MAIN(cmocka_unit_test(disks_72_decide_alike), cmocka_unit_test(disks_224_de
           cmocka_unit_test(spheres_decide_alike), cmocka_unit_test(mixtures_decide_alike),
           cmocka_unit_test(soft_disks_decide_alike), cmocka_unit_test(soft_spheres_decide_alike),
           cmocka_unit_test(a_core_in_a_shell_decides_alike),
+          cmocka_unit_test(crowded_cells_decide_alike),
+          cmocka_unit_test(cold_particles_decide_alike),
           cmocka_unit_test(particles_on_the_edge_belong_to_one_cell),
           cmocka_unit_test(crowding_particles_decide_alike),
           cmocka_unit_test(a_dilute_cluster_decides_alike),

@@ -22,11 +22,14 @@
 #include "checkerboard.cu"
 
 PLUGMC_EMBED(checkerboard_kernels, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(checkerboard_wide, CHECKERBOARD_WIDE_FILE);
 
 enum {
     LANES = PLUGMC_LANE_BLOCK,
     PAD = 8,           /* words left of a half row: the last is the periodic image of its end */
     MOST = 64,         /* slots a cell, at most */
+    MANY = 64,         /* more particles near a cell than this: see `wide` */
+    WARP = 32,
     CHUNK = 256,       /* sweeps between looks at the overflow flag */
     BATCH = 32         /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
 };
@@ -51,6 +54,8 @@ typedef struct checkerboard {
     const plugmc_system *system;
     int dimension, walkers, species, capacity, ids, energies;
     int near;    /* room for particles within the range of a cell, on the GPU */
+    int wide;    /* many are expected there: a warp takes a cell, and energies are added in its order */
+    float reach; /* square of the range in units of width[0] */
     int bounded; /* geometry rules out more than `capacity` and `near` */
     int m[3];        /* cells, even */
     double width[3]; /* cell edges, length */
@@ -72,8 +77,8 @@ typedef struct checkerboard {
     plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_number, *k_store;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
     int swapped;            /* which store is `now`: index into graph */
-    char defines_text[19][48];
-    const char *defines[22];
+    char defines_text[21][48];
+    const char *defines[24];
 } checkerboard;
 
 /* ---- Geometry -------------------------------------------------------------------------------- */
@@ -210,6 +215,12 @@ static void guess_capacity(checkerboard *me)
     if (me->bounded)
         me->near = (int)most_points(region / (core * core), (4 * w + 2 * M_PI * r) / core) + 1;
     if (me->near > all + 1) me->near = all + 1;
+
+    /* A thread of the GPU that takes a cell keeps these particles in a column of shared memory. With
+     * more than 64 of them, less than 9 warps fit on a multiprocessor, too few to hide latencies; and
+     * a warp that takes a cell has two a lane or more. This is decided once and for all, since the
+     * order in which energies are added hangs on it: `near` may grow later. */
+    me->wide = me->near > MANY;
 }
 
 static void set_strides(checkerboard *me)
@@ -241,6 +252,13 @@ static int geometry(checkerboard *me, const plugmc_host *host)
                           "trials = %lld must be at most 256 in three dimensions",
                           (long long)me->trials);
     if (!me->capacity) guess_capacity(me);
+    double mean = (double)system->particles / me->m[0] / me->m[1] / me->m[2];
+    if (mean > MOST)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "there are %.0f particles in a cell of edge %g on average, and mover "
+                          "'checkerboard' takes at most %d: the %s %g is too large at this density",
+                          mean, me->width[0], MOST, me->cell > 0 ? "cell" : "range of the potential,",
+                          me->cell > 0 ? (double)me->cell : system->range);
     set_strides(me);
     if ((double)me->plane * me->walkers * me->capacity > 2e9)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -248,6 +266,8 @@ static int geometry(checkerboard *me, const plugmc_host *host)
                           (long long)system->particles);
 
     me->scale = (float)me->width[0];
+    /* the margin covers the rounding of distances to the cell */
+    me->reach = (float)(system->range * system->range / (me->width[0] * me->width[0]) * 1.00001);
     for (int a = 0; a < 3; a++)
         me->ratio[a] = a < me->dimension ? (float)(me->width[a] / me->width[0]) : 1;
     int s = me->species;
@@ -353,14 +373,80 @@ PLUGMC_FN int largest_of_lanes(const uint8_t *count)
     return most;
 }
 
+/* Species of the particles in a slot of LANES cells; at: of the first of them. */
+PLUGMC_FN void kinds_of(const checkerboard *me, const row_view *view, int64_t at, uint8_t *species)
+{
+    int32_t kind[LANES] = {0};
+    for (int b = 1; b < me->species; b++) {
+        const uint32_t first = (uint32_t)me->system->first[b];
+        EACH_LANE(l) kind[l] += view->id[at + l] >= first;
+    }
+    EACH_LANE(l) species[l] = (uint8_t)kind[l];
+}
+
+/* After the active cells' own, those within the range of each lane's cell, one after the other and
+ * filled up with nobody: slot 0 of all cells, in their order, then slot 1, and so on. */
+PLUGMC_FN void gather_within_range(const checkerboard *me, const row_view *view, int q0,
+                                   const int dim, const int many, surroundings *near)
+{
+    const int centre = view->cells / 2;
+    const float ratio_y = me->ratio[1], ratio_z = me->ratio[2], reach = me->reach;
+    int32_t filled[LANES];
+    int most[27], deepest = 0;
+    for (int l = 0; l < LANES; l++) filled[l] = near->own;
+    for (int c = 0; c < view->cells; c++) {
+        most[c] = c == centre ? 0 : largest_of_lanes(view->count + view->word[c] + q0);
+        deepest = most[c] > deepest ? most[c] : deepest;
+    }
+    for (int k = 0; k < deepest; k++)
+        for (int c = 0; c < view->cells; c++) {
+            if (k >= most[c]) continue;
+            const float *d = view->offset[c];
+            const int64_t at = k * me->plane + view->word[c] + q0;
+            const float *x = view->coordinate[0] + at, *y = view->coordinate[1] + at;
+            const float *z = view->coordinate[2] + at;
+            const uint8_t *count = view->count + view->word[c] + q0;
+            near_slot from = {0};
+            uint8_t species[LANES] = {0};
+            int32_t is_near[LANES];
+            EACH_LANE(l) {
+                from.x[l] = x[l] + d[0];
+                from.y[l] = y[l] + d[1];
+                if (dim == 3) from.z[l] = z[l] + d[2];
+                const float square =
+                    cb_square_outside(dim, from.x[l], from.y[l], from.z[l], (int)d[0], (int)d[1],
+                                      (int)d[2], ratio_y, ratio_z);
+                is_near[l] = (k < count[l]) & (square < reach);
+            }
+            if (many) kinds_of(me, view, at, species);
+            for (int l = 0; l < LANES; l++) { /* the next overwrites whoever is not near */
+                near_slot *to = &near->slot[filled[l]];
+                to->x[l] = from.x[l];
+                to->y[l] = from.y[l];
+                if (dim == 3) to->z[l] = from.z[l];
+                if (many) near->species[filled[l]][l] = species[l];
+                filled[l] += is_near[l];
+            }
+        }
+    near->slots = near->own;
+    for (int l = 0; l < LANES; l++)
+        near->slots = filled[l] > near->slots ? filled[l] : near->slots;
+    for (int l = 0; l < LANES; l++)
+        for (int e = filled[l]; e < near->slots; e++) {
+            near->slot[e].x[l] = PLUGMC_NOWHERE;
+            near->slot[e].y[l] = near->slot[e].z[l] = 0;
+            near->species[e][l] = 0;
+        }
+}
+
 /* n [LANES]: particles of the active cells. */
 PLUGMC_FN void gather_surroundings(const checkerboard *me, const row_view *view, int q0,
                                    const int32_t *n, const int dim, const int many,
-                                   surroundings *near)
+                                   const int wide, surroundings *near)
 {
     const int centre = view->cells / 2;
     int slots = 0;
-    for (int nth = 0; nth < view->cells; nth++) {
+    for (int nth = 0; nth < (wide ? 1 : view->cells); nth++) {
         const int c = nth == 0 ? centre : nth <= centre ? nth - 1 : nth;
         const float dx = view->offset[c][0], dy = view->offset[c][1], dz = view->offset[c][2];
         const int most = largest_of_lanes(view->count + view->word[c] + q0);
@@ -380,19 +466,13 @@ PLUGMC_FN void gather_surroundings(const checkerboard *me, const row_view *view,
                     const float there = to->x[l];
                     to->x[l] = k < n[l] ? there : PLUGMC_NOWHERE;
                 }
-            if (many) {
-                int32_t kind[LANES] = {0};
-                for (int b = 1; b < me->species; b++) {
-                    const uint32_t first = (uint32_t)me->system->first[b];
-                    EACH_LANE(l) kind[l] += view->id[at + l] >= first;
-                }
-                EACH_LANE(l) near->species[slots][l] = (uint8_t)kind[l];
-            }
+            if (many) kinds_of(me, view, at, near->species[slots]);
             slots++;
         }
         if (c == centre) near->own = slots;
     }
     near->slots = slots;
+    if (wide) gather_within_range(me, view, q0, dim, many, near);
 }
 
 /* The slots of each cell in the order of its trials: order[turn][lane], a random permutation of the
@@ -446,10 +526,70 @@ PLUGMC_FN void reject_overlaps(const checkerboard *me, const surroundings *near,
     EACH_LANE(l) reject[l] |= overlap[l];
 }
 
-/* Trial moves of the cells of one row. dim, many (species) and energies are constants once this
+/* The slots in the order in which their energies are added: in one part, or, where a warp of the GPU
+ * takes a cell, in a part for each of its lanes. */
+typedef struct slot_order {
+    const float *x[27 * MOST], *y[27 * MOST], *z[27 * MOST];
+    const uint8_t *species[27 * MOST];
+    int first[WARP + 1]; /* of each part */
+    int parts;
+} slot_order;
+
+PLUGMC_FN void order_slots(const surroundings *near, const int dim, const int wide,
+                           slot_order *order)
+{
+    static const float flat[LANES]; /* z in two dimensions */
+    const int parts = wide ? WARP : 1;
+    int n = 0;
+    for (int part = 0; part < parts; part++) {
+        order->first[part] = n;
+        for (int outside = 0; outside < 2; outside++)
+            for (int e = part + outside * near->own; e < (outside ? near->slots : near->own);
+                 e += parts, n++) {
+                order->x[n] = near->slot[e].x;
+                order->y[n] = near->slot[e].y;
+                order->z[n] = dim == 3 ? near->slot[e].z : flat;
+                order->species[n] = near->species[e];
+            }
+    }
+    order->first[parts] = n;
+    order->parts = parts;
+}
+
+/* Changes of energy by the trial moves of `move`, in whose `change` they are found. Sums of parts are
+ * added like the leaves of a tree, as in wide.cu. */
+PLUGMC_FN void change_energies(const checkerboard *me, const slot_order *order, plugmc_lanes move)
+{
+    float change[WARP][LANES];
+    const int many = move.species != NULL;
+    float *total = move.change;
+    for (int part = 0; part < order->parts; part++) {
+        const int first = order->first[part];
+        EACH_LANE(l) change[part][l] = 0;
+        move.x = order->x + first;
+        move.y = order->y + first;
+        move.z = order->z + first;
+        move.species = many ? order->species + first : NULL;
+        move.slots = order->first[part + 1] - first;
+        move.change = change[part];
+        for (int i = 0; i < me->system->term_count; i++) {
+            const plugmc_term *term = &me->system->terms[i];
+            if (!term->sampled) continue;
+            const plugmc_pair *pair = term->plugin_single->potential->pair;
+            if (pair->functions & PLUGMC_PAIR_ENERGY) pair->lanes(term->instance_single, &move);
+        }
+    }
+    for (int half = order->parts / 2; half > 0; half /= 2)
+        for (int part = 0; part < half; part++)
+            EACH_LANE(l) change[part][l] += change[part + half][l];
+    EACH_LANE(l) total[l] = change[0][l];
+}
+
+/* Trial moves of the cells of one row. dim, many (species), energies and wide are constants once this
  * is inlined into the variants below. */
 PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_task task,
-                                   const int dim, const int many, const int energies)
+                                   const int dim, const int many, const int energies,
+                                   const int wide)
 {
     const row_view view = look_around(me, s, task);
     const int centre = view.cells / 2;
@@ -458,6 +598,7 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
     const int half = me->half;
     plugmc_counts counts = {0, 0};
     surroundings near;
+    slot_order summed;
 
     for (int q0 = 0; q0 < half; q0 += LANES) {
         const uint32_t cell0 =
@@ -473,7 +614,8 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
             busy += n[l] > 0;
         }
         if (!busy) continue;
-        gather_surroundings(me, &view, q0, n, dim, many, &near);
+        gather_surroundings(me, &view, q0, n, dim, many, wide, &near);
+        if (energies) order_slots(&near, dim, wide, &summed);
         const int own_slots = near.own;
         draw_order(me, task, cell0, n, own_slots, order);
 
@@ -537,31 +679,18 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
             reject_overlaps(me, &near, dim, many, new_x, new_y, new_z, kind, reject);
 
             if (energies) {
-                float change[LANES] = {0};
+                float change[LANES];
                 uint8_t kinds[LANES];
-                const float *xs[27 * MOST], *ys[27 * MOST], *zs[27 * MOST];
-                const uint8_t *near_kinds[27 * MOST];
                 static const float nothing[27 * MOST][3]; /* they are relative to this cell */
                 EACH_LANE(l) kinds[l] = (uint8_t)kind[l];
-                for (int e = 0; e < near.slots; e++) {
-                    xs[e] = near.slot[e].x;
-                    ys[e] = near.slot[e].y;
-                    zs[e] = dim == 3 ? near.slot[e].z : new_z;
-                    near_kinds[e] = near.species[e];
-                }
-                plugmc_lanes lanes = {
-                    .size = sizeof lanes, .lanes = LANES, .slots = near.slots, .scale = me->scale,
-                    .ratio = {1, me->ratio[1], me->ratio[2]}, .x = xs, .y = ys, .z = zs,
-                    .offset = nothing, .species = many ? near_kinds : NULL,
-                    .charge = me->charge, .diameter = me->diameter, .old_x = old_x, .old_y = old_y,
+                const plugmc_lanes move = {
+                    .size = sizeof move, .lanes = LANES, .scale = me->scale,
+                    .ratio = {1, me->ratio[1], me->ratio[2]}, .offset = nothing,
+                    .species = many ? summed.species : NULL, .charge = me->charge,
+                    .diameter = me->diameter, .old_x = old_x, .old_y = old_y,
                     .old_z = dim == 3 ? old_z : new_z, .new_x = new_x, .new_y = new_y, .new_z = new_z,
                     .probe_species = many ? kinds : NULL, .change = change};
-                for (int i = 0; i < me->system->term_count; i++) {
-                    const plugmc_term *term = &me->system->terms[i];
-                    if (!term->sampled) continue;
-                    const plugmc_pair *pair = term->plugin_single->potential->pair;
-                    if (pair->functions & PLUGMC_PAIR_ENERGY) pair->lanes(term->instance_single, &lanes);
-                }
+                change_energies(me, &summed, move);
                 if (t % 4 == 0)
                     draw_lanes(me, task, cell0, PLUGMC_PURPOSE_ACCEPT, (uint32_t)t / 4, accept_words);
                 EACH_LANE(l)
@@ -606,18 +735,24 @@ PLUGMC_FN plugmc_counts update_row(const checkerboard *me, const store *s, row_t
 
 static PLUGMC_TARGETS plugmc_counts update_row_disks(const checkerboard *me, const store *s, row_task t)
 {
-    return update_row(me, s, t, 2, 0, 0);
+    return update_row(me, s, t, 2, 0, 0, 0);
 }
 
 static PLUGMC_TARGETS plugmc_counts update_row_spheres(const checkerboard *me, const store *s, row_task t)
 {
-    return update_row(me, s, t, 3, 0, 0);
+    return update_row(me, s, t, 3, 0, 0, 0);
 }
 
 static PLUGMC_TARGETS plugmc_counts update_row_any(const checkerboard *me, const store *s, row_task t)
 {
-    return me->dimension == 2 ? update_row(me, s, t, 2, me->species > 1, me->energies > 0)
-                              : update_row(me, s, t, 3, me->species > 1, me->energies > 0);
+    return me->dimension == 2 ? update_row(me, s, t, 2, me->species > 1, me->energies > 0, 0)
+                              : update_row(me, s, t, 3, me->species > 1, me->energies > 0, 0);
+}
+
+static PLUGMC_TARGETS plugmc_counts update_row_wide(const checkerboard *me, const store *s, row_task t)
+{
+    return me->dimension == 2 ? update_row(me, s, t, 2, me->species > 1, 1, 1)
+                              : update_row(me, s, t, 3, me->species > 1, 1, 1);
 }
 
 /* The periodic images at both ends of one half row, all slots. */
@@ -650,8 +785,9 @@ static void subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, in
         int w = i / rows, r = i % rows, set = plans[w].set[part];
         row_task task = {number, w, set & 1, 2 * (r % rows_y) + (set >> 1 & 1),
                          me->dimension == 3 ? 2 * (r / rows_y) + (set >> 2) : 0};
-        plugmc_counts c = me->species > 1 || me->energies ? update_row_any(me, &me->now, task)
-                          : me->dimension == 2            ? update_row_disks(me, &me->now, task)
+        plugmc_counts c = me->wide && me->energies        ? update_row_wide(me, &me->now, task)
+                          : me->species > 1 || me->energies ? update_row_any(me, &me->now, task)
+                          : me->dimension == 2              ? update_row_disks(me, &me->now, task)
                                                           : update_row_spheres(me, &me->now, task);
         trials += c.trials;
         accepted += c.accepted;
@@ -1131,11 +1267,15 @@ static int64_t active_cells(const checkerboard *me)
 /* Whether all cells of a set run at the same time, so that latencies count more than throughput. */
 static int at_once(const checkerboard *me) { return active_cells(me) < 1 << 16; }
 
+/* Of a particle near a cell, in shared memory. */
+static int near_bytes(const checkerboard *me) { return 4 * me->dimension + (me->species > 1); }
+
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where
  * large blocks would leave multiprocessors or threads idle. */
 static int block_size(const checkerboard *me)
 {
-    int bytes = me->near * (4 * me->dimension + (me->species > 1));
+    const int bytes = me->near * near_bytes(me);
+    if (me->wide) return active_cells(me) < 1 << 13 ? WARP : 2 * WARP; /* blocks of a warp leave none idle */
     if (active_cells(me) < 1 << 17 || me->half <= 32) return 32;
     if (tiled(me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
         static const struct {
@@ -1149,6 +1289,35 @@ static int block_size(const checkerboard *me)
         return choice[best].block;
     }
     return bytes * 128 <= 48 << 10 ? 128 : bytes * 64 <= 48 << 10 ? 64 : 32;
+}
+
+/* Threads of a block that take a cell, where a thread does. All, unless so many particles have come
+ * near one cell that shared memory does not hold 32 columns of them, as when a gas condenses: slow, but
+ * the chain goes on as it was begun. 64 a cell and two columns fit always. */
+static int columns(const checkerboard *me)
+{
+    int n = block_size(me);
+    while (n > 1 && me->near * near_bytes(me) * n > 48 << 10) n /= 2;
+    return n;
+}
+
+/* Cells that a block takes. */
+static int cells_a_block(const checkerboard *me)
+{
+    return me->wide ? block_size(me) / WARP : tiled(me) ? block_size(me) : columns(me);
+}
+
+/* checkerboard.cu, followed by wide.cu where that is used: in memory of the core's. */
+static const char *text_of_kernels(const checkerboard *me, const plugmc_host *host)
+{
+    const size_t common = (size_t)(checkerboard_kernels_end - checkerboard_kernels);
+    const size_t wide = (size_t)(checkerboard_wide_end - checkerboard_wide);
+    if (!me->wide) return checkerboard_kernels;
+    char *text = (char *)host->allocate(host->context, common + wide + 1);
+    if (!text) return NULL;
+    memcpy(text, checkerboard_kernels, common);
+    memcpy(text + common, checkerboard_wide, wide);
+    return text;
 }
 
 /* Everything that is fixed for the run becomes a constant of the kernels. */
@@ -1173,14 +1342,16 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     define(me, &n, "CB_TILED=%d", tiled(me));
     define(me, &n, "CB_AT_ONCE=%d", at_once(me));
     define(me, &n, "CB_NEAR=%d", me->near);
-    /* the margin covers the rounding of distances to the cell */
-    define(me, &n, "CB_REACH=%af", me->system->range * me->system->range / (me->width[0] * me->width[0]) * 1.00001);
+    define(me, &n, "CB_WIDE=%d", me->wide);
+    define(me, &n, "CB_COLUMNS=%d", columns(me));
+    define(me, &n, "CB_REACH=%af", (double)me->reach);
     me->defines[n++] = table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
     me->defines[n++] = table_define(host, "CB_FIRST", me->species, first_item, me);
     me->defines[n] = NULL;
-    if (!me->defines[n - 1] || !me->defines[n - 2])
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's tables");
-    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "checkerboard.cu", .text = checkerboard_kernels,
+    const char *text = text_of_kernels(me, host);
+    if (!me->defines[n - 1] || !me->defines[n - 2] || !text)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's text");
+    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "checkerboard.cu", .text = text,
                                 .defines = me->defines, .fuse = 1, .overlap = 1};
     return PLUGMC_OK;
 }
@@ -1339,11 +1510,6 @@ static int download_state(checkerboard *me, const plugmc_host *host)
 static int build_on_device(checkerboard *me, const plugmc_host *host)
 {
     plugmc_kernel_text text;
-    if (me->near * (4 * me->dimension + 1) * 32 > 48 << 10)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "about %d particles within the range %g of one cell are more than the GPU's "
-                          "shared memory holds; mover 'checkerboard' can do this on the CPU",
-                          me->near, me->system->range);
     TRY(describe_kernels(me, host, &text));
     TRY(host->gpu->kernel(host->context, &text, "cb_plan_batch", &me->k_plan));
     TRY(host->gpu->kernel(host->context, &text, "cb_advance", &me->k_advance));
@@ -1362,11 +1528,10 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
 {
     const plugmc_gpu *gpu = host->gpu;
     uint64_t seed = me->system->seed, advance = (uint64_t)n;
-    int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
     const int threads = block_size(me);
     const uint32_t block[3] = {(uint32_t)threads, 1, 1}, one[3] = {1, 1, 1};
     const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
-    const uint32_t flat[3] = {blocks_for(cells >> me->dimension, threads), 1, 1};
+    const uint32_t flat[3] = {blocks_for(active_cells(me), cells_a_block(me)), 1, 1};
     const uint32_t rows[3] = {blocks_for(me->half, threads), (uint32_t)me->m[1] / 2, (uint32_t)me->walkers};
     const uint32_t *active = tiled(me) ? rows : flat;
     const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((me->m[1] * me->m[2] + 3) / 4), (uint32_t)me->walkers};
@@ -1452,7 +1617,7 @@ static int grow_on_gpu(checkerboard *me, const plugmc_host *host, int what)
     if (what == 1)
         TRY(grow(me, host));
     else
-        me->near += me->near / 2;
+        me->near = me->near + me->near / 2 < 27 * MOST ? me->near + me->near / 2 : 27 * MOST + 1;
     TRY(rebuild_on_device(me, host));
     TRY(upload_state(me, host));
     return host->gpu->fill(host->context, me->d_overflow, 0, sizeof(int32_t));

@@ -83,6 +83,26 @@ PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, fl
     *z = cb_round(r * height * step_z);
 }
 
+/* How far a coordinate of a particle in the next cell on `side` (-1, 0, 1) is beyond the edge of the
+ * cell in the middle, in units of the edge in x. */
+PLUGMC_FN float cb_outside(float x, int side, float ratio)
+{
+    return side == 0 ? 0.0f : (side < 0 ? -0.5f - x : x - 0.5f) * ratio;
+}
+
+/* Particles near a cell are those for which the square of the distance from it is below the square of
+ * the range. In cells with many of them the order in which energies are added depends on who is
+ * near, so CPU and GPU round these squares alike. */
+PLUGMC_FN float cb_square_outside(int dimension, float x, float y, float z, int side_x, int side_y,
+                                  int side_z, float ratio_y, float ratio_z)
+{
+    const float ex = cb_outside(x, side_x, 1.0f), ey = cb_outside(y, side_y, ratio_y);
+    const float square = fmaf(ey, ey, ex * ex);
+    if (dimension == 2) return square;
+    const float ez = cb_outside(z, side_z, ratio_z);
+    return fmaf(ez, ez, square);
+}
+
 #ifdef __CUDACC_RTC__
 /* ---- Kernels ---------------------------------------------------------------------------------
  * Fixed for the run, as macros: CB_MX CB_MY CB_MZ cells in each direction, CB_PITCH the
@@ -91,7 +111,9 @@ PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, fl
  * squares in units of the edge in x, one for each pair of species), CB_FIRST (table of first
  * particles of species), CB_BLOCK threads a block, CB_TILED (1: a block takes
  * cells of one row), CB_AT_ONCE (1: all cells of a set run at the same time), CB_REACH the square
- * of the range in units of the edge in x, CB_NEAR the room for particles within that range of a cell.
+ * of the range in units of the edge in x, CB_NEAR the room for particles within that range of a cell,
+ * CB_WIDE (1: they are many, and a warp takes a cell: wide.cu), CB_COLUMNS threads of a block that take
+ * a cell where a thread does.
  *
  * Layout: cells of equal parity of x follow each other along half a row, which is padded to
  * CB_PITCH places; slot 0 of a half row is followed by its slot 1, and so on. cb_cell is the place
@@ -171,24 +193,18 @@ extern "C" __global__ void cb_advance(uint64_t *base, uint64_t n)
     *base += n;
 }
 
-/* The particles near a cell, one column a thread: its own first, then those of other cells within
+/* Where a thread takes a cell: the particles near it, one column a thread: its own first, then those of other cells within
  * the range of any point of the cell, in the order of cells and slots. Coordinates are relative to
  * the centre of the cell, which is exact (see above). */
 typedef struct cb_near {
-    float x[CB_NEAR][CB_BLOCK], y[CB_NEAR][CB_BLOCK];
+    float x[CB_NEAR][CB_COLUMNS], y[CB_NEAR][CB_COLUMNS];
 #if DIM == 3
-    float z[CB_NEAR][CB_BLOCK];
+    float z[CB_NEAR][CB_COLUMNS];
 #endif
 #if PLUGMC_SPECIES > 1
-    uint8_t species[CB_NEAR][CB_BLOCK];
+    uint8_t species[CB_NEAR][CB_COLUMNS];
 #endif
 } cb_near;
-
-/* Excess of a coordinate over the half edge of the cell, in units of the edge in x. */
-PLUGMC_FN float cb_outside(float x, int side, float ratio)
-{
-    return side == 0 ? 0.0f : (side < 0 ? -0.5f - x : x - 0.5f) * ratio;
-}
 
 /* The cell of a thread in a set, or none. */
 typedef struct cb_task {
@@ -511,6 +527,97 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_count(n > 0 ? CB_TRIALS : 0, accepted, counts);
 }
 #else
+/* ---- All other systems ---------------------------------------------------------------------------
+ * What is common to the kernel below, where a thread takes a cell, and to that of wide.cu. */
+
+/* Word number k of a block, modulo 4, without an index that the compiler does not know. */
+PLUGMC_FN uint32_t cb_word(plugmc_random random, int k)
+{
+    k &= 3;
+    return k == 0 ? random.word[0] : k == 1 ? random.word[1] : k == 2 ? random.word[2] : random.word[3];
+}
+
+/* A trial move, relative to the centre of its cell, and what it has met so far. */
+typedef struct cb_trial {
+    float old_x, old_y, old_z, new_x, new_y, new_z;
+    int species;
+    float nearest; /* smallest square of a distance, with one species */
+    bool overlap;  /* with several */
+    plugmc_sums sums;
+} cb_trial;
+
+/* Of the particle at x, y, z; z is not used in two dimensions. */
+PLUGMC_FN cb_trial cb_begin_trial(float x, float y, float z, float dx, float dy, float dz, int species)
+{
+    cb_trial t;
+    t.old_x = x;
+    t.old_y = y;
+    t.old_z = z;
+    t.new_x = x + dx;
+    t.new_y = y + dy;
+    t.new_z = z + dz;
+    t.species = species;
+    t.nearest = PLUGMC_NOWHERE;
+    t.overlap = false;
+    plugmc_sums_clear(&t.sums);
+    return t;
+}
+
+PLUGMC_FN bool cb_stays(const cb_trial *t)
+{
+    const bool stays = t->new_x >= -0.5f && t->new_x < 0.5f && t->new_y >= -0.5f && t->new_y < 0.5f;
+    return DIM == 3 ? stays && t->new_z >= -0.5f && t->new_z < 0.5f : stays;
+}
+
+/* A particle of species b at jx, jy, jz; PLUGMC_NOWHERE in jx if there is none. */
+PLUGMC_FN void cb_meet(cb_trial *t, float jx, float jy, float jz, int b)
+{
+    const float ux = t->new_x - jx, uy = (t->new_y - jy) * CB_RATIO_Y;
+    float r2 = fmaf(uy, uy, ux * ux);
+#if DIM == 3
+    const float uz = (t->new_z - jz) * CB_RATIO_Z;
+    r2 = fmaf(uz, uz, r2);
+#endif
+#if PLUGMC_SPECIES > 1
+    t->overlap = t->overlap || r2 < cb_contact[t->species * PLUGMC_SPECIES + b];
+#else
+    t->nearest = fminf(t->nearest, r2);
+#endif
+#if PLUGMC_ENERGY_TERMS > 0
+    if (jx < PLUGMC_NOWHERE) {
+        plugmc_separation to, from;
+        to.x = ux * CB_SCALE;
+        to.y = uy * CB_SCALE;
+        from.x = (t->old_x - jx) * CB_SCALE;
+        from.y = (t->old_y - jy) * CB_RATIO_Y * CB_SCALE;
+        to.r2 = fmaf(to.y, to.y, to.x * to.x);
+        from.r2 = fmaf(from.y, from.y, from.x * from.x);
+        to.z = from.z = 0.0f;
+#if DIM == 3
+        to.z = uz * CB_SCALE;
+        from.z = (t->old_z - jz) * CB_RATIO_Z * CB_SCALE;
+        to.r2 = fmaf(to.z, to.z, to.r2);
+        from.r2 = fmaf(from.z, from.z, from.r2);
+#endif
+        plugmc_sums_add_change(&t->sums, from, to, plugmc_site_of_species(t->species),
+                               plugmc_site_of_species(b));
+    }
+#endif
+}
+
+/* Whether it has overlapped with one of those that it has met. */
+PLUGMC_FN bool cb_overlaps(const cb_trial *t)
+{
+    return PLUGMC_SPECIES == 1 ? t->nearest < cb_contact[0] : t->overlap;
+}
+
+/* Change of the energy by those that it has met. */
+PLUGMC_FN float cb_change(const cb_trial *t)
+{
+    return plugmc_sums_total(&t->sums, plugmc_site_of_species(t->species));
+}
+
+#if !CB_WIDE
 /* Sub-sweep number `part` of sweep number `index` of the batch: one thread a cell of the set. id is
  * not read with one species. *overflow is set to 2 if there are more than CB_NEAR particles near a
  * cell; its state is then of no use. */
@@ -526,7 +633,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_task task;
     int n = 0, own = 0;
     plugmc_wait();
-    if (cb_find_task(blockIdx.x * CB_BLOCK + threadIdx.x, plans, batch, index, part, &task)) {
+    if ((CB_COLUMNS == CB_BLOCK || threadIdx.x < CB_COLUMNS) &&
+        cb_find_task(blockIdx.x * CB_COLUMNS + threadIdx.x, plans, batch, index, part, &task)) {
         own = cb_cell(task.x, task.y, task.z);
         n = count[(size_t)task.walker * CELLS + own];
     }
@@ -564,15 +672,14 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                     v[k] = at[slot + CB_PITCH * (k0 + k < there ? k0 + k : k0)];
 #pragma unroll
                 for (int k = 0; k < 4; k++) {
-                    float jx = v[k].x + (float)sx, jy = v[k].y + (float)sy;
-                    float ex = cb_outside(jx, sx, 1.0f), ey = cb_outside(jy, sy, CB_RATIO_Y);
-                    float distance = fmaf(ey, ey, ex * ex);
+                    const float jx = v[k].x + (float)sx, jy = v[k].y + (float)sy;
+                    float jz = 0.0f;
 #if DIM == 3
-                    float jz = v[k].z + (float)sz;
-                    float ez = cb_outside(jz, sz, CB_RATIO_Z);
-                    distance = fmaf(ez, ez, distance);
+                    jz = v[k].z + (float)sz;
 #endif
-                    if (k0 + k >= there || !(distance < CB_REACH)) continue;
+                    const float square = cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, CB_RATIO_Y,
+                                                           CB_RATIO_Z);
+                    if (k0 + k >= there || !(square < CB_REACH)) continue;
                     if (m < CB_NEAR - 1) {
                         near.x[m][me] = jx;
                         near.y[m][me] = jy;
@@ -629,93 +736,48 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             const int i = permutation[turn];
 #endif
             turn = turn + 1 == n ? 0 : turn + 1;
-            const float old_x = near.x[i][me], old_y = near.y[i][me];
-            float dx, dy;
+            float dx, dy, dz = 0.0f, old_z = 0.0f;
 #if DIM == 2
             if ((t & 3) == 0)
                 random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, t >> 2);
             cb_displacement_2(random.word[t & 3], step_x, step_y, &dx, &dy);
 #else
-            const float old_z = near.z[i][me];
-            float dz;
             random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, t);
             cb_displacement_3(random, step_x, step_y, step_z, &dx, &dy, &dz);
-            const float new_z = old_z + dz;
+            old_z = near.z[i][me];
 #endif
-            const float new_x = old_x + dx, new_y = old_y + dy;
-            bool accept = new_x >= -0.5f && new_x < 0.5f && new_y >= -0.5f && new_y < 0.5f;
-#if DIM == 3
-            accept = accept && new_z >= -0.5f && new_z < 0.5f;
-#endif
-            near.x[i][me] = PLUGMC_NOWHERE; /* so that it does not meet itself */
-
-            float nearest = PLUGMC_NOWHERE; /* smallest r^2, with one species */
-            bool overlap = false;
 #if PLUGMC_SPECIES > 1
             const int a = near.species[i][me];
 #else
             const int a = 0;
 #endif
-#if PLUGMC_ENERGY_TERMS > 0
-            plugmc_sums sums;
-            plugmc_sums_clear(&sums);
-            const plugmc_site site = plugmc_site_of_species(a);
-#endif
+            cb_trial trial = cb_begin_trial(near.x[i][me], near.y[i][me], old_z, dx, dy, dz, a);
+            near.x[i][me] = PLUGMC_NOWHERE; /* so that it does not meet itself */
             for (int k = 0; k < m; k += 2) {
 #pragma unroll
                 for (int h = 0; h < 2; h++) {
-                    const float jx = near.x[k + h][me], jy = near.y[k + h][me];
-                    const float ux = new_x - jx, uy = (new_y - jy) * CB_RATIO_Y;
-                    float r2 = fmaf(uy, uy, ux * ux);
+                    float jz = 0.0f;
+                    int b = 0;
 #if DIM == 3
-                    const float jz = near.z[k + h][me];
-                    const float uz = (new_z - jz) * CB_RATIO_Z;
-                    r2 = fmaf(uz, uz, r2);
+                    jz = near.z[k + h][me];
 #endif
 #if PLUGMC_SPECIES > 1
-                    const int b = near.species[k + h][me];
-                    overlap = overlap || r2 < cb_contact[a * PLUGMC_SPECIES + b];
-#else
-                    const int b = 0;
-                    nearest = fminf(nearest, r2);
+                    b = near.species[k + h][me];
 #endif
-#if PLUGMC_ENERGY_TERMS > 0
-                    if (jx < PLUGMC_NOWHERE) {
-                        plugmc_separation to, from;
-                        to.x = ux * CB_SCALE;
-                        to.y = uy * CB_SCALE;
-                        from.x = (old_x - jx) * CB_SCALE;
-                        from.y = (old_y - jy) * CB_RATIO_Y * CB_SCALE;
-                        to.r2 = fmaf(to.y, to.y, to.x * to.x);
-                        from.r2 = fmaf(from.y, from.y, from.x * from.x);
-                        to.z = from.z = 0.0f;
-#if DIM == 3
-                        to.z = uz * CB_SCALE;
-                        from.z = (old_z - jz) * CB_RATIO_Z * CB_SCALE;
-                        to.r2 = fmaf(to.z, to.z, to.r2);
-                        from.r2 = fmaf(from.z, from.z, from.r2);
-#endif
-                        plugmc_sums_add_change(&sums, from, to, site, plugmc_site_of_species(b));
-                    }
-#endif
+                    cb_meet(&trial, near.x[k + h][me], near.y[k + h][me], jz, b);
                 }
             }
-            if (PLUGMC_SPECIES == 1) overlap = nearest < cb_contact[0];
-            accept = accept && !overlap;
+            bool accept = cb_stays(&trial) && !cb_overlaps(&trial);
 #if PLUGMC_ENERGY_TERMS > 0
             if ((t & 3) == 0)
                 uniform = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ACCEPT, t >> 2);
-            const uint32_t u = (t & 3) == 0   ? uniform.word[0]
-                               : (t & 3) == 1 ? uniform.word[1]
-                               : (t & 3) == 2 ? uniform.word[2]
-                                              : uniform.word[3];
-            accept = accept && plugmc_uniform_float(u) < plugmc_exp(-plugmc_sums_total(&sums, site));
+            accept = accept && plugmc_uniform_float(cb_word(uniform, t)) < plugmc_exp(-cb_change(&trial));
 #endif
-            near.x[i][me] = accept ? new_x : old_x;
+            near.x[i][me] = accept ? trial.new_x : trial.old_x;
             if (accept) {
-                near.y[i][me] = new_y;
+                near.y[i][me] = trial.new_y;
 #if DIM == 3
-                near.z[i][me] = new_z;
+                near.z[i][me] = trial.new_z;
 #endif
                 moved |= (uint64_t)1 << i;
                 accepted++;
@@ -733,6 +795,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     }
     cb_count(trials, accepted, counts);
 }
+#endif
 #endif
 
 /* Moves the cells, which is moving the particles the other way: each thread gathers one new
