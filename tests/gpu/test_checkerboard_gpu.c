@@ -4,10 +4,11 @@
 #include "testing.h"
 
 #include "movers.h"
+#include "forces.h"
 #include "on_gpu.h"
 #include "run/context.h"
 
-/* What is simulated: hard disks or spheres, from a lattice that fills the box. */
+/* What is simulated: hard disks or spheres, or softer ones, from a lattice that fills the box. */
 typedef struct scenario {
     int dimension, cells[3]; /* which the mover must find */
     double length[3];
@@ -17,6 +18,10 @@ typedef struct scenario {
     int walkers;
     const char *options;     /* further parameters of the mover */
     double strength, cutoff; /* of a soft potential, instead of the hard one */
+    int core;                /* or as well */
+    const char *lennard_jones; /* settings of this potential, instead of all others */
+    double range;            /* of it */
+    double extent;           /* of the lattice, in units of the box edges; 0: all of it */
 } scenario;
 
 /* Disks in staggered rows, spheres in a cubic lattice, another corner of it for each walker:
@@ -24,9 +29,10 @@ typedef struct scenario {
 static double *lattice(const scenario *s, int64_t *particles)
 {
     const double between = s->dimension == 2 ? sqrt(0.75) * s->spacing : s->spacing;
-    const int64_t columns = (int64_t)(s->length[0] / s->spacing);
-    const int64_t rows = (int64_t)(s->length[1] / between / 2) * 2;
-    const int64_t layers = s->dimension == 3 ? (int64_t)(s->length[2] / s->spacing) : 1;
+    const double extent = s->extent > 0 ? s->extent : 1;
+    const int64_t columns = (int64_t)(extent * s->length[0] / s->spacing);
+    const int64_t rows = (int64_t)(extent * s->length[1] / between / 2) * 2;
+    const int64_t layers = s->dimension == 3 ? (int64_t)(extent * s->length[2] / s->spacing) : 1;
     double *positions = calloc((size_t)(3 * columns * rows * layers * s->walkers), sizeof(double));
     double *p = positions;
     *particles = columns * rows * layers;
@@ -38,7 +44,7 @@ static double *lattice(const scenario *s, int64_t *particles)
                                   (double)row / (double)rows,
                                   (double)(i / columns / rows) / (double)layers};
             for (int a = 0; a < s->dimension; a++)
-                p[a] = fmod(at[a] + 0.0618034 + 0.381966 * w, 1) * s->length[a];
+                p[a] = fmod(at[a] * extent + 0.0618034 + 0.381966 * w, 1) * s->length[a];
         }
     return positions;
 }
@@ -48,14 +54,18 @@ static void begin(bench *b, const scenario *s, int64_t particles)
     char settings[128];
     const int64_t small = s->diameter[1] > 0 ? particles / 2 : 0;
     bench_begin(b, s->dimension, s->length, s->walkers, 20130901);
+    for (int a = 0; a < 3; a++) b->system.box.vector[a][a] = b->system.box.length[a];
     b->system.threads = 2;
     bench_species(b, "large", particles - small, s->diameter[0], 1);
     if (small) bench_species(b, "small", small, s->diameter[1], 1);
     snprintf(settings, sizeof settings, "strength=%.17g cutoff=%.17g", s->strength, s->cutoff);
-    if (s->strength != 0)
-        bench_potential(b, "test_soft_disk", settings);
-    else
-        bench_potential(b, "hard_disk", "");
+    if (s->lennard_jones) {
+        bench_expect(b, bench_configured(b, "lennard_jones", s->lennard_jones));
+        b->system.range = s->range;
+        return;
+    }
+    if (s->strength != 0) bench_potential(b, "test_soft_disk", settings);
+    if (s->strength == 0 || s->core) bench_potential(b, "hard_disk", "");
 }
 
 static void set_up(bench *b, test_mover *mover, const scenario *s)
@@ -211,5 +221,69 @@ static void wide_cells(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
 }
 
+#define LIQUID .lennard_jones = "epsilon=1 cutoff=2.5", .range = 2.5
+#define MIXTURE                                                                                    \
+    .lennard_jones = "epsilon=1,0.8,1.2 sigma=1,0.95,0.9 cutoff=2.5 truncation=force_shift",       \
+    .range = 2.5
+
+/* A warp takes a cell, since more than 64 particles are expected near one. */
+static void many_neighbours(void **state)
+{
+    (void)state;
+    static const scenario cases[] = {
+        {3, {4, 6, 6}, {13.1, 16.2, 15.6}, 1.077, {1}, 0.16, 2, "identities=yes", LIQUID},
+        {3, {10, 10, 10}, {26.4, 26.4, 26.4}, 1.077, {1}, 0.2, 1, "identities=no trials=40", LIQUID},
+        {3, {2, 2, 2}, {5.4, 5.5, 5.6}, 1.077, {1}, 0.2, 3, "identities=yes trials=9", LIQUID},
+        {3, {4, 4, 4}, {13.1, 14.2, 12.9}, 1.1, {1}, 0.2, 1, "identities=yes cell=3.1", LIQUID},
+        {3, {4, 6, 6}, {13.1, 16.2, 15.6}, 1.077, {1, 0.9}, 0.16, 1, "identities=yes", MIXTURE},
+        {2, {10, 8}, {41, 34}, 1.1, {1}, 0.2, 2, "identities=yes",
+         .lennard_jones = "epsilon=1 cutoff=4", .range = 4},
+        {2, {10, 8}, {41, 34}, 1.1, {1, 0.9}, 0.2, 1, "identities=yes", 0.3, 4},
+        {2, {10, 8}, {41, 34}, 1.1, {1, 0.9}, 0.2, 2, "identities=yes trials=6", 0.3, 4, .core = 1},
+        /* 40 particles in a cell: more than a warp */
+        {2, {6, 4}, {40, 27}, 1.1, {1}, 0.2, 2, "identities=no cell=6.5", 0.3, 4},
+        {2, {6, 4}, {40, 27}, 1.1, {1}, 0.2, 1, "identities=no cell=6.5 shuffle_particles=no", 0.3, 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
+}
+
+static void many_hard_neighbours(void **state)
+{
+    (void)state;
+    static const scenario cases[] = {
+        {3, {4, 4, 4}, {13, 13, 12.5}, 1.13, {1}, 0.2, 2, "identities=yes cell=3"},
+        {3, {4, 4, 4}, {13, 13, 12.5}, 1.13, {1, 0.8}, 0.2, 1, "identities=yes cell=3"},
+        {2, {4, 4}, {22, 21.5}, 1.13, {1}, 0.3, 2, "identities=no cell=5"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
+}
+
+/* Energies so large that some decisions in 10^5 hang on the order in which they are added. */
+static void cold_particles(void **state)
+{
+    (void)state;
+    static const scenario cases[] = {
+        {2, {60, 58}, {90.5, 88.5}, 1.2, {1}, 1e-2, 1, "identities=yes trials=16", 3e5, 1.5},
+        {3, {6, 6, 6}, {15.6, 15.9, 15.3}, 1.05, {1}, 1e-2, 1, "identities=yes trials=60", 3e5, 2.5},
+        {2, {10, 8}, {41, 34}, 1.1, {1, 0.9}, 1e-2, 2, "identities=yes trials=60", 3e5, 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
+}
+
+/* A droplet in an empty box: more slots and more room are needed than the density says, and sweeps are
+ * done again. In the first case a warp takes a cell; in the second a thread does, and so many particles
+ * are near that few columns fit. */
+static void droplets(void **state)
+{
+    (void)state;
+    static const scenario cases[] = {
+        {3, {6, 6, 6}, {17, 17, 17}, 1.077, {1}, 0.16, 1, "identities=yes", LIQUID, .extent = 0.63},
+        {3, {8, 8, 8}, {22, 22, 22}, 1.077, {1}, 0.16, 1, "identities=yes", LIQUID, .extent = 0.44},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
+}
+
 GPU_TEST_MAIN(cmocka_unit_test(small_systems_of_disks), cmocka_unit_test(large_systems_of_disks),
-              cmocka_unit_test(other_systems), cmocka_unit_test(wide_cells))
+              cmocka_unit_test(other_systems), cmocka_unit_test(wide_cells),
+              cmocka_unit_test(many_neighbours), cmocka_unit_test(many_hard_neighbours),
+              cmocka_unit_test(cold_particles), cmocka_unit_test(droplets))

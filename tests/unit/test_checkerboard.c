@@ -791,6 +791,19 @@ static void cells_below_the_range_are_refused(void **state)
     assert_refused(&s, "below twice the cell 4.6");
 }
 
+static void more_particles_in_a_cell_than_slots_are_refused(void **state)
+{
+    (void)state;
+    scenario s = crowded;
+    s.count[0] = 700; /* in 8 cells */
+    assert_refused(&s, "88 particles on average in a cell of edge 2.55 are more than the 64 that");
+    assert_refused(&s, "the range 2.5 of the potential is too large");
+    s = disks_224;
+    s.options = "cell=7.9";
+    s.count[0] = 260; /* in 4 */
+    assert_refused(&s, "at this density the cell 7.9 is too large");
+}
+
 /* At the density of 5 disks in 1.6 x 1.25, edges of 2 need (2 / 1.25)^2 as many: 12.8. */
 static void a_box_below_two_ranges_is_refused_with_the_smallest_system(void **state)
 {
@@ -848,5 +861,6 @@ TEST_MAIN(cmocka_unit_test(disks_72_decide_alike), cmocka_unit_test(disks_224_de
           cmocka_unit_test(a_jammed_start_is_refused),
           cmocka_unit_test(a_box_below_two_ranges_is_refused_with_the_smallest_system),
           cmocka_unit_test(cells_below_the_range_are_refused),
+          cmocka_unit_test(more_particles_in_a_cell_than_slots_are_refused),
           cmocka_unit_test(a_step_of_half_a_cell_is_refused),
           cmocka_unit_test(more_trials_than_random_numbers_are_refused))

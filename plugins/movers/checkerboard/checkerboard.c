@@ -255,10 +255,11 @@ static int geometry(checkerboard *me, const plugmc_host *host)
     double mean = (double)system->particles / me->m[0] / me->m[1] / me->m[2];
     if (mean > MOST)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "there are %.0f particles in a cell of edge %g on average, and mover "
-                          "'checkerboard' takes at most %d: the %s %g is too large at this density",
-                          mean, me->width[0], MOST, me->cell > 0 ? "cell" : "range of the potential,",
-                          me->cell > 0 ? (double)me->cell : system->range);
+                          "%.0f particles on average in a cell of edge %g are more than the %d that "
+                          "mover 'checkerboard' takes: at this density the %s %g%s is too large",
+                          mean, me->width[0], MOST, me->cell > 0 ? "cell" : "range",
+                          me->cell > 0 ? (double)me->cell : system->range,
+                          me->cell > 0 ? "" : " of the potential");
     set_strides(me);
     if ((double)me->plane * me->walkers * me->capacity > 2e9)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
