@@ -675,6 +675,24 @@ static void growing_cells_do_not_change_the_chain(void **state)
     free(expected);
 }
 
+static void cells_grow_up_to_64_slots(void **state)
+{
+    (void)state;
+    scenario s = crowd;
+    s.count[0] = 64; /* slots come in steps of half their number, the last one shorter */
+    bench b;
+    bench_of(&b, &s);
+    test_mover mover = mover_of(&b, &s);
+    double *origin = bench_positions(&b);
+    mover_load(&b, &mover, origin);
+    assert_int_equal(slots_of(&b, &mover), 64);
+    mover_sweep(&b, &mover, 0, 3);
+    mover_store(&b, &mover, origin);
+    mover_end(&mover);
+    bench_end(&b);
+    free(origin);
+}
+
 static void a_collapsed_system_is_refused(void **state)
 {
     (void)state;
@@ -856,6 +874,7 @@ TEST_MAIN(cmocka_unit_test(disks_72_decide_alike), cmocka_unit_test(disks_224_de
           cmocka_unit_test(loading_what_was_stored_changes_nothing),
           cmocka_unit_test(nothing_overlaps_in_2000_sweeps),
           cmocka_unit_test(growing_cells_do_not_change_the_chain),
+          cmocka_unit_test(cells_grow_up_to_64_slots),
           cmocka_unit_test(a_collapsed_system_is_refused),
           cmocka_unit_test(touching_particles_are_parted),
           cmocka_unit_test(a_jammed_start_is_refused),

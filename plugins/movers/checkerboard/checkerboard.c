@@ -392,6 +392,7 @@ PLUGMC_FN void gather_within_range(const checkerboard *me, const row_view *view,
 {
     const int centre = view->cells / 2;
     const float ratio_y = me->ratio[1], ratio_z = me->ratio[2], reach = me->reach;
+    const int lanes = me->half - q0 < LANES ? me->half - q0 : LANES; /* of the row */
     int32_t filled[LANES];
     int most[27], deepest = 0;
     for (int l = 0; l < LANES; l++) filled[l] = near->own;
@@ -420,7 +421,7 @@ PLUGMC_FN void gather_within_range(const checkerboard *me, const row_view *view,
                 is_near[l] = (k < count[l]) & (square < reach);
             }
             if (many) kinds_of(me, view, at, species);
-            for (int l = 0; l < LANES; l++) { /* the next overwrites whoever is not near */
+            for (int l = 0; l < lanes; l++) { /* the next overwrites whoever is not near */
                 near_slot *to = &near->slot[filled[l]];
                 to->x[l] = from.x[l];
                 to->y[l] = from.y[l];
@@ -969,7 +970,8 @@ static int grow(checkerboard *me, const plugmc_host *host)
 {
     checkerboard wider = *me;
     wider.capacity += wider.capacity / 2 > 2 ? wider.capacity / 2 : 2;
-    if (wider.capacity > MOST)
+    if (wider.capacity > MOST) wider.capacity = MOST;
+    if (me->capacity == MOST)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "more than %d particles in one cell of %g x %g: the system has "
                           "collapsed, or the cells or the range of the potential are too large for mover "
@@ -1276,7 +1278,7 @@ static int near_bytes(const checkerboard *me) { return 4 * me->dimension + (me->
 static int block_size(const checkerboard *me)
 {
     const int bytes = me->near * near_bytes(me);
-    if (me->wide) return active_cells(me) < 1 << 13 ? WARP : 2 * WARP; /* blocks of a warp leave none idle */
+    if (me->wide) return active_cells(me) < 1 << 13 ? WARP : 2 * WARP;
     if (active_cells(me) < 1 << 17 || me->half <= 32) return 32;
     if (tiled(me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
         static const struct {
@@ -1352,8 +1354,8 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     const char *text = text_of_kernels(me, host);
     if (!me->defines[n - 1] || !me->defines[n - 2] || !text)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's text");
-    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "checkerboard.cu", .text = text,
-                                .defines = me->defines, .fuse = 1, .overlap = 1};
+    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "checkerboard.cu",
+                                .text = text, .defines = me->defines, .fuse = 1, .overlap = 1};
     return PLUGMC_OK;
 }
 

@@ -87,7 +87,8 @@ PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, fl
  * cell in the middle, in units of the edge in x. */
 PLUGMC_FN float cb_outside(float x, int side, float ratio)
 {
-    return side == 0 ? 0.0f : (side < 0 ? -0.5f - x : x - 0.5f) * ratio;
+    const float beyond = fmaf((float)side, x, -0.5f); /* exact */
+    return beyond > 0.0f ? beyond * ratio : 0.0f;
 }
 
 /* Particles near a cell are those for which the square of the distance from it is below the square of
