@@ -19,6 +19,8 @@
 
 #include "plugmc/plugin.h"
 
+#include "../../join_texts.h"
+
 #include "checkerboard.cu"
 
 PLUGMC_EMBED(checkerboard_kernels, PLUGMC_KERNEL_FILE);
@@ -1310,19 +1312,6 @@ static int cells_a_block(const checkerboard *me)
     return me->wide ? block_size(me) / WARP : tiled(me) ? block_size(me) : columns(me);
 }
 
-/* checkerboard.cu, followed by wide.cu where that is used: in memory of the core's. */
-static const char *text_of_kernels(const checkerboard *me, const plugmc_host *host)
-{
-    const size_t common = (size_t)(checkerboard_kernels_end - checkerboard_kernels);
-    const size_t wide = (size_t)(checkerboard_wide_end - checkerboard_wide);
-    if (!me->wide) return checkerboard_kernels;
-    char *text = (char *)host->allocate(host->context, common + wide + 1);
-    if (!text) return NULL;
-    memcpy(text, checkerboard_kernels, common);
-    memcpy(text + common, checkerboard_wide, wide);
-    return text;
-}
-
 /* Everything that is fixed for the run becomes a constant of the kernels. */
 static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
 {
@@ -1351,7 +1340,8 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     me->defines[n++] = table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
     me->defines[n++] = table_define(host, "CB_FIRST", me->species, first_item, me);
     me->defines[n] = NULL;
-    const char *text = text_of_kernels(me, host);
+    const char *const parts[] = {checkerboard_kernels, me->wide ? checkerboard_wide : NULL, NULL};
+    const char *text = join_texts(host, parts);
     if (!me->defines[n - 1] || !me->defines[n - 2] || !text)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's text");
     *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "checkerboard.cu",

@@ -194,9 +194,9 @@ extern "C" __global__ void cb_advance(uint64_t *base, uint64_t n)
     *base += n;
 }
 
-/* Where a thread takes a cell: the particles near it, one column a thread: its own first, then those of other cells within
- * the range of any point of the cell, in the order of cells and slots. Coordinates are relative to
- * the centre of the cell, which is exact (see above). */
+/* Where a thread takes a cell: the particles near it, one column a thread: its own first, then those
+ * of other cells within the range of any point of the cell, in the order of cells and slots.
+ * Coordinates are relative to the centre of the cell, which is exact (see above). */
 typedef struct cb_near {
     float x[CB_NEAR][CB_COLUMNS], y[CB_NEAR][CB_COLUMNS];
 #if DIM == 3
