@@ -81,6 +81,7 @@ typedef struct vmc {
     int (*one_sweep)(struct vmc *, const plugmc_host *, uint64_t sweep);
     const plugmc_term *orbitals;
     int is_complex, is_single, keeps; /* keeps: VMC_KEEPS_* */
+    double tolerated;         /* drift: largest_drift, or what stands for 0 */
     int64_t pitch;            /* orbitals of a row of values */
     int64_t most;             /* electrons of a spin */
     vmc_walker *walkers;      /* [walkers] */
@@ -185,8 +186,9 @@ void vmc_release(void *instance);
         PLUGMC_INTEGER_KEY(vmc, refresh, "64", 1, 1000000, "sweeps",                               \
                            "how often matrices are inverted anew, and compared with those kept"),  \
         PLUGMC_REAL_KEY(                                                                           \
-            vmc, largest_drift, "1e-5", 0, 1, "",                                                  \
-            "relative error of a matrix or of ln |Psi|^2, found then, that ends the run")
+            vmc, largest_drift, "0", 0, 1, "",                                                     \
+            "relative error of a matrix or of ln |Psi|^2, found then, that ends the run; "         \
+            "0: 1e-5, or 1e-3 with orbitals in single precision")
 #define VMC_BLOCK                                                                                  \
     PLUGMC_INTEGER_KEY(                                                                            \
         vmc, block, "32", 1, 1024, "",                                                             \
