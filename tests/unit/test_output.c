@@ -94,9 +94,9 @@ static void finish(run *r)
 
 static void sample_scalar(quantity_record *q, uint64_t sweep)
 {
-    if (q->samples == q->capacity) {
-        q->capacity = 2 * q->capacity + 4;
-        q->series = realloc(q->series, (size_t)(q->capacity * WALKERS) * sizeof(double));
+    if ((q->samples + 1) * WALKERS > q->capacity) {
+        q->capacity = 2 * q->capacity + 4 * WALKERS;
+        q->series = realloc(q->series, (size_t)q->capacity * sizeof(double));
     }
     for (int w = 0; w < WALKERS; w++)
         q->series[q->samples * WALKERS + w] = number(sweep, 100 + w);
