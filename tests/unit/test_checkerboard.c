@@ -822,6 +822,15 @@ static void more_particles_in_a_cell_than_slots_are_refused(void **state)
     assert_refused(&s, "at this density the cell 7.9 is too large");
 }
 
+static void more_slots_than_an_int_counts_are_refused(void **state)
+{
+    (void)state;
+    const scenario s = {.dimension = 2, .length = {4e4, 4e4}, .count = {5}, .diameter = {1},
+                        .hard = 1, .trials = 4, .step = 0.1};
+    assert_refused(&s, "1 walkers of 5 particles need more than 2^31 cell slots, with 4 in each of "
+                       "28286 x 28286 x 1 cells");
+}
+
 /* At the density of 5 disks in 1.6 x 1.25, edges of 2 need (2 / 1.25)^2 as many: 12.8. */
 static void a_box_below_two_ranges_is_refused_with_the_smallest_system(void **state)
 {
@@ -881,5 +890,6 @@ TEST_MAIN(cmocka_unit_test(disks_72_decide_alike), cmocka_unit_test(disks_224_de
           cmocka_unit_test(a_box_below_two_ranges_is_refused_with_the_smallest_system),
           cmocka_unit_test(cells_below_the_range_are_refused),
           cmocka_unit_test(more_particles_in_a_cell_than_slots_are_refused),
+          cmocka_unit_test(more_slots_than_an_int_counts_are_refused),
           cmocka_unit_test(a_step_of_half_a_cell_is_refused),
           cmocka_unit_test(more_trials_than_random_numbers_are_refused))

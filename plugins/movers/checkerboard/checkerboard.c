@@ -234,6 +234,17 @@ static void set_strides(checkerboard *me)
     me->walker = me->dimension * me->axis;
 }
 
+/* Kernels count the slots of a walker in int. */
+static int check_slots(const checkerboard *me, const plugmc_host *host)
+{
+    if ((double)me->plane * me->walkers * me->capacity <= 2e9) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "%d walkers of %lld particles need more than 2^31 cell slots, with %d in each of "
+                      "%d x %d x %d cells",
+                      me->walkers, (long long)me->system->particles, me->capacity, me->m[0], me->m[1],
+                      me->m[2]);
+}
+
 static int geometry(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
@@ -253,7 +264,6 @@ static int geometry(checkerboard *me, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "trials = %lld must be at most 256 in three dimensions",
                           (long long)me->trials);
-    if (!me->capacity) guess_capacity(me);
     double mean = (double)system->particles / me->m[0] / me->m[1] / me->m[2];
     if (mean > MOST)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -262,11 +272,10 @@ static int geometry(checkerboard *me, const plugmc_host *host)
                           mean, me->width[0], MOST, me->cell > 0 ? "cell" : "range",
                           me->cell > 0 ? (double)me->cell : system->range,
                           me->cell > 0 ? "" : " of the potential");
+    if (!me->capacity) guess_capacity(me);
     set_strides(me);
-    if ((double)me->plane * me->walkers * me->capacity > 2e9)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%d walkers of %lld particles need more than 2^31 cell slots", me->walkers,
-                          (long long)system->particles);
+    code = check_slots(me, host);
+    if (code) return code;
 
     me->scale = (float)me->width[0];
     /* the margin covers the rounding of distances to the cell */
@@ -918,19 +927,22 @@ static size_t coordinate_bytes(const checkerboard *me) { return sizeof(float) * 
 static size_t id_bytes(const checkerboard *me) { return sizeof(uint32_t) * me->walkers * me->axis; }
 static size_t count_bytes(const checkerboard *me) { return (size_t)me->walkers * me->plane; }
 
-static int allocate_store(checkerboard *me, store *s)
-{
-    *s = (store){(float *)calloc(coordinate_bytes(me), 1), (uint32_t *)calloc(id_bytes(me), 1),
-                 (uint8_t *)calloc(count_bytes(me), 1)};
-    return s->coordinate && s->id && s->count;
-}
-
 static void free_store(store *s)
 {
     free(s->coordinate);
     free(s->id);
     free(s->count);
     *s = (store){0};
+}
+
+/* All of it or, if it returns 0, nothing. */
+static int allocate_store(const checkerboard *me, store *s)
+{
+    *s = (store){(float *)calloc(coordinate_bytes(me), 1), (uint32_t *)calloc(id_bytes(me), 1),
+                 (uint8_t *)calloc(count_bytes(me), 1)};
+    if (s->coordinate && s->id && s->count) return 1;
+    free_store(s);
+    return 0;
 }
 
 static void copy_store(const checkerboard *me, store *to, const store *from)
@@ -980,9 +992,15 @@ static int grow(checkerboard *me, const plugmc_host *host)
                           "'checkerboard'",
                           MOST, me->width[0], me->width[1]);
     set_strides(&wider);
-    if (!allocate_store(&wider, &wider.now) || !allocate_store(&wider, &wider.next))
+    int code = check_slots(&wider, host);
+    if (code) return code;
+    const int now = allocate_store(&wider, &wider.now), next = allocate_store(&wider, &wider.next);
+    if (!now || !next) {
+        free_store(&wider.now);
+        free_store(&wider.next);
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d slots a cell",
                           wider.capacity);
+    }
     memcpy(wider.now.count, me->now.count, count_bytes(me));
     for (int w = 0; w < me->walkers; w++) {
         for (int a = 0; a < me->dimension; a++)
