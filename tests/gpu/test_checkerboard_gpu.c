@@ -1,6 +1,7 @@
 /* checkerboard on a GPU against the same mover on the CPU: the same places, bit for bit, and the same
- * counts after any number of sweeps, one by one and in recorded batches. The CPU is compared with a
- * naive reading of the algorithm in unit/test_checkerboard.c. Skipped without a GPU. */
+ * counts after any number of sweeps, one by one and in recorded batches, and places again after a
+ * resume. The CPU is compared with a naive reading of the algorithm in unit/test_checkerboard.c.
+ * Skipped without a GPU. */
 #include "testing.h"
 
 #include "movers.h"
@@ -96,11 +97,12 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
     int64_t particles;
     double *x = lattice(s, &particles), *y = calloc((size_t)(3 * particles * s->walkers), sizeof *y);
     bench cpu, on_gpu;
-    test_mover reference, mover;
+    test_mover reference, mover, resumed;
     begin(&cpu, s, particles);
     begin(&on_gpu, s, particles);
     set_up(&cpu, &reference, s);
     set_up(&on_gpu, &mover, s);
+    set_up(&on_gpu, &resumed, s);
     bench_expect(&cpu, reference.plugin->prepare(reference.instance, &cpu.host));
 
     plugmc_context context = {
@@ -147,11 +149,23 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
     bench_expect(&on_gpu, mover.calls->counts(mover.instance, host, &other, 0));
     assert_int_equal(other.trials, 0);
 
+    /* Another goes on from the checkpoint of the CPU, with slots and room as they are guessed. */
+    bench_expect(&on_gpu, resumed.plugin->prepare(resumed.instance, host));
+    mover_restore(&on_gpu, &resumed, &archive);
+    mover_sweep(&cpu, &reference, sweep, 33);
+    mover_sweep(&on_gpu, &resumed, sweep, 33);
+    mover_store(&cpu, &reference, x);
+    bench_expect(&on_gpu,
+                 resumed.calls->store(resumed.instance, host, (double *)(uintptr_t)positions));
+    bench_expect(&on_gpu, host->gpu->download(host->context, y, positions, bytes));
+    assert_same(s, y, x, particles, done + 33);
+
     archive_end(&archive);
     bench_expect(&on_gpu, host->gpu->release(host->context, positions));
     context_release(&context);
     mover_end(&reference);
     mover_end(&mover);
+    mover_end(&resumed);
     bench_end(&cpu);
     bench_end(&on_gpu);
     free(x);
