@@ -276,6 +276,25 @@ static void drift_beyond_what_is_allowed_ends_the_run(void **state)
     bench_end(&b);
 }
 
+/* One number of one matrix of the first of three walkers, whatever comes after it. */
+static void an_inverse_that_is_not_a_number_ends_the_run(void **state)
+{
+    (void)state;
+    bench b;
+    test_orbitals t;
+    gas(&b, &t, PLANE_WAVES, 7, 7, 0, 3);
+    test_mover mover = vmc_mover(&b, movers[0], "refresh=4");
+    double *x = random_positions(&b, 3);
+    mover_load(&b, &mover, x);
+    mover_sweep(&b, &mover, 0, 4);
+    const vmc *v = mover.instance;
+    v->walkers[0].spin[0].inverse[0] = NAN;
+    assert_int_equal(mover.calls->sweep(mover.instance, &b.host, 4, 1), PLUGMC_ERROR_STATE);
+    assert_non_null(strstr(b.message, "of walker 0 has drifted by inf"));
+    free(x);
+    bench_end(&b);
+}
+
 /* ---- The density ----------------------------------------------------------------------------- */
 
 /* Two electrons of one spin in exp(0) and exp(i k x): |Psi|^2 goes as 1 - cos k(x_1 - x_2). Each
@@ -610,6 +629,7 @@ TEST_MAIN(cmocka_unit_test(electrons_follow_the_documented_chain),
           cmocka_unit_test(orbitals_in_single_precision_take_nearly_the_same_chain),
           cmocka_unit_test(kept_inverses_equal_fresh_ones),
           cmocka_unit_test(drift_beyond_what_is_allowed_ends_the_run),
+          cmocka_unit_test(an_inverse_that_is_not_a_number_ends_the_run),
           cmocka_unit_test(two_electrons_have_the_exact_density),
           cmocka_unit_test(a_resumed_chain_is_the_one_never_stopped),
           cmocka_unit_test(what_cannot_be_sampled_is_refused),

@@ -8,9 +8,10 @@
 
 /* ---- Matrices anew --------------------------------------------------------------------------- */
 
+/* What is not a number is noted as INFINITY, which stays the largest. */
 static void note_drift(vmc_walker *walker, double drift)
 {
-    if (!(drift <= walker->drift)) walker->drift = drift;
+    if (!(drift <= walker->drift)) walker->drift = isnan(drift) ? INFINITY : drift;
 }
 
 static int invert_spin(vmc *v, const plugmc_host *host, int32_t first, int32_t n, int spin,

@@ -296,9 +296,10 @@ static int factorise(const vmc *v, const plugmc_host *host, int spin, int32_t n)
                               g->values, n, from_walker(g->found, spin * g->group, 8));
 }
 
+/* What is not a number is noted as INFINITY, which stays the largest. */
 static void note_drift(vmc_walker *walker, double drift)
 {
-    if (!(drift <= walker->drift)) walker->drift = drift;
+    if (!(drift <= walker->drift)) walker->drift = isnan(drift) ? INFINITY : drift;
 }
 
 /* ln |det|^2 of walkers first ... first + n - 1 as they were found, to the host and to the state.

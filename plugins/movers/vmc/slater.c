@@ -100,14 +100,15 @@ int slater_determinant(slater *s, const double *values, double *ln_square)
     return !failed && isfinite(sum);
 }
 
-/* Largest difference of the new inverse, in `work`, to the old one. */
+/* Largest difference of the new inverse, in `work`, to the old one; INFINITY if that has what is not a
+ * number. */
 static double drift_of(const slater *s)
 {
     const size_t count = numbers(s, s->n * s->n);
     double largest = 0, difference = 0;
     for (size_t i = 0; i < count; i++) {
         const double d = fabs(s->inverse[i] - s->work[i]);
-        if (!(d <= difference)) difference = d; /* what is not a number stays */
+        if (!(d <= difference)) difference = isnan(d) ? INFINITY : d; /* which stays */
         largest = fmax(largest, fabs(s->work[i]));
     }
     return difference / largest;
