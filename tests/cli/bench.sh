@@ -76,10 +76,12 @@ test_bench_shows_how_long_it_takes()
     charges
     change '/^\[potential/,$d'
     printf '\n[potential slow]\nplugin = %s/busy.so\n' "$TEST_PLUGINS" >>sim.ini
-    must bench sim.ini
-    awk '/^ +40 +1 +cpu/ { found = 1; exit !($4 >= 6000 && $5 >= 4000 && $5 < $4 && $6 >= 2000 &&
-         $6 < $5 && $4 < 60000) } END { if (!found) exit 1 }' "$out" ||
-        fail "expected 6000, 4000 and 2000 us"
+    local try
+    for try in 1 2 3; do # a busy machine may take the processor away from one and not the other
+        must bench sim.ini
+        awk '/^ +40 +1 +cpu/ { found = 1; exit !($4 >= 6000 && $5 >= 4000 && $5 < $4 && $6 >= 2000 &&
+             $6 < $5 && $4 < 60000) } END { if (!found) exit 1 }' "$out" && break
+    done || fail "expected 6000, 4000 and 2000 us"
     must bench sim.ini --set run.walkers=2
     awk '/^ +40 +2 +cpu/ { found = 1; exit !($4 >= 3000 && $4 < 30000) } END { if (!found) exit 1 }' \
         "$out" || fail "expected 3000 us a configuration"

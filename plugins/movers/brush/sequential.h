@@ -43,7 +43,7 @@ typedef struct device_state {
 
 /* A device text of a mover: files one after the other. */
 typedef struct device_text {
-    const char *name, *part[4]; /* NULL after the last part */
+    const char *name, *part[4]; /* three at most, NULL after the last */
     int in_double;              /* whatever the precision chosen */
     int contract;               /* a * b + c may be rounded once */
 } device_text;
