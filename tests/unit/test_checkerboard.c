@@ -831,6 +831,29 @@ static void more_slots_than_an_int_counts_are_refused(void **state)
                        "28286 x 28286 x 1 cells");
 }
 
+/* A Lennard-Jones liquid whose edge is below four times the cutoff has two cells along it, where 500
+ * particles fit on average and not always, and 600 never; 760 in the smallest box with four. */
+static void crowded_cells_are_told_with_the_box_that_has_narrower_ones(void **state)
+{
+    (void)state;
+    static const char remedy[] = "edges of 10 or more (N = 760 in a cube at this density) have narrower";
+    scenario s = crowded;
+    for (int a = 0; a < 3; a++) s.length[a] = cbrt(600 / 0.76);
+    s.count[0] = 600;
+    assert_refused(&s, remedy);
+
+    for (int a = 0; a < 3; a++) s.length[a] = cbrt(500 / 0.76);
+    s.count[0] = 500;
+    bench b;
+    bench_of(&b, &s);
+    test_mover mover = mover_of(&b, &s);
+    assert_int_equal(b.warnings, 1);
+    if (!strstr(b.message, "62 particles on average in a cell of edge 4.34")) fail_msg("%s", b.message);
+    if (!strstr(b.message, remedy)) fail_msg("%s", b.message);
+    mover_end(&mover);
+    bench_end(&b);
+}
+
 /* At the density of 5 disks in 1.6 x 1.25, edges of 2 need (2 / 1.25)^2 as many: 12.8. */
 static void a_box_below_two_ranges_is_refused_with_the_smallest_system(void **state)
 {
@@ -891,5 +914,6 @@ TEST_MAIN(cmocka_unit_test(disks_72_decide_alike), cmocka_unit_test(disks_224_de
           cmocka_unit_test(cells_below_the_range_are_refused),
           cmocka_unit_test(more_particles_in_a_cell_than_slots_are_refused),
           cmocka_unit_test(more_slots_than_an_int_counts_are_refused),
+          cmocka_unit_test(crowded_cells_are_told_with_the_box_that_has_narrower_ones),
           cmocka_unit_test(a_step_of_half_a_cell_is_refused),
           cmocka_unit_test(more_trials_than_random_numbers_are_refused))

@@ -245,6 +245,39 @@ static int check_slots(const checkerboard *me, const plugmc_host *host)
                       me->m[2]);
 }
 
+/* Whether cells of `mean` particles can hold them, and what would help if not: a box with room for two
+ * more cells along its shortest edge has narrower ones, unless those would be crowded too. */
+static int crowded(const checkerboard *me, const plugmc_host *host, double mean)
+{
+    const plugmc_system *system = host->system;
+    const double range = me->cell > 0 ? me->cell : system->range;
+    const double density = (double)system->particles / system->box.volume;
+    int shortest = 0;
+    char remedy[160];
+    for (int a = 1; a < me->dimension; a++)
+        if (me->m[a] < me->m[shortest]) shortest = a;
+    const double edge = (me->m[shortest] + 2) * range;
+    if (mean <= MOST && mean + 2 * sqrt(mean) <= MOST) return PLUGMC_OK;
+    if (density * pow(range, me->dimension) > MOST / 2)
+        snprintf(remedy, sizeof remedy, "at this density the %s %g%s is too large",
+                 me->cell > 0 ? "cell" : "range", range, me->cell > 0 ? "" : " of the potential");
+    else
+        snprintf(remedy, sizeof remedy,
+                 "edges of %g or more (N = %.0f in %s at this density) have narrower cells", edge,
+                 ceil(density * pow(edge, me->dimension) * (1 - 1e-9)),
+                 me->dimension == 2 ? "a square" : "a cube");
+    if (mean > MOST)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%.0f particles on average in a cell of edge %g are more than the %d that "
+                          "mover 'checkerboard' takes: %s",
+                          mean, me->width[shortest], MOST, remedy);
+    host->warn(host->context,
+               "%.0f particles on average in a cell of edge %g are close to the %d that mover "
+               "'checkerboard' takes, and the run ends when one has more: %s",
+               mean, me->width[shortest], MOST, remedy);
+    return PLUGMC_OK;
+}
+
 static int geometry(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
@@ -265,13 +298,8 @@ static int geometry(checkerboard *me, const plugmc_host *host)
                           "trials = %lld must be at most 256 in three dimensions",
                           (long long)me->trials);
     double mean = (double)system->particles / me->m[0] / me->m[1] / me->m[2];
-    if (mean > MOST)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%.0f particles on average in a cell of edge %g are more than the %d that "
-                          "mover 'checkerboard' takes: at this density the %s %g%s is too large",
-                          mean, me->width[0], MOST, me->cell > 0 ? "cell" : "range",
-                          me->cell > 0 ? (double)me->cell : system->range,
-                          me->cell > 0 ? "" : " of the potential");
+    code = crowded(me, host, mean);
+    if (code) return code;
     if (!me->capacity) guess_capacity(me);
     set_strides(me);
     code = check_slots(me, host);
@@ -985,12 +1013,16 @@ static int grow(checkerboard *me, const plugmc_host *host)
     checkerboard wider = *me;
     wider.capacity += wider.capacity / 2 > 2 ? wider.capacity / 2 : 2;
     if (wider.capacity > MOST) wider.capacity = MOST;
-    if (me->capacity == MOST)
+    if (me->capacity == MOST) {
+        char depth[32] = "";
+        if (me->dimension == 3) snprintf(depth, sizeof depth, " x %g", me->width[2]);
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "more than %d particles in one cell of %g x %g: the system has "
-                          "collapsed, or the cells or the range of the potential are too large for mover "
-                          "'checkerboard'",
-                          MOST, me->width[0], me->width[1]);
+                          "more than %d particles in one cell of %g x %g%s, where the average is %.3g: the "
+                          "system has collapsed, or the cells or the range of the potential are too large "
+                          "for mover 'checkerboard'",
+                          MOST, me->width[0], me->width[1], depth,
+                          (double)me->system->particles / me->m[0] / me->m[1] / me->m[2]);
+    }
     set_strides(&wider);
     int code = check_slots(&wider, host);
     if (code) return code;
