@@ -60,6 +60,19 @@ fluid()
     echo "what an earlier run has written" >sim.h5
 }
 
+# The mover is named by its plugin, which may be another than the label of its section, and the advice
+# has no mover that the box, another potential or a lack of orbitals would rule out in its turn.
+test_advice_for_a_mover_fits_the_system()
+{
+    electrolyte
+    plugmc run sim.ini --set mover.plugin=checkerboard
+    expect_exit 3
+    expect_message "sim.ini:23: mover 'checkerboard' needs potentials of finite range; 'coulomb' has none: \
+use 'brush' or 'parallel_reduction' or 'serial'"
+    expect_message "sim.ini:23: mover 'checkerboard' needs a periodic box, and [box] is a sphere"
+    expect_untouched
+}
+
 # salt KEYS...: the fluid with the repulsion and dispersion of ions instead.
 salt()
 {

@@ -217,8 +217,27 @@ static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
     return NULL;
 }
 
-/* ": use 'a' or 'b'", the movers in the search path that can sample this term; "" if none can. */
-static const char *movers_for(const simulation *sim, const plugmc_term *term, char words[256])
+static bool can_move(const simulation *sim, uint32_t needs, const plugmc_term *term)
+{
+    return can_sample(needs, term->plugin->potential) && !lacks_range(sim, needs, term) &&
+           !lacks_forces(needs, term->plugin->potential);
+}
+
+static bool fits_box(const simulation *sim, uint32_t needs)
+{
+    return !(needs & PLUGMC_NEEDS_RECTANGULAR && sim->system.box.oblique) &&
+           !(needs & PLUGMC_NEEDS_PERIODIC && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC);
+}
+
+static bool uses_orbitals(const simulation *sim)
+{
+    for (int t = 0; t < sim->system.term_count; t++)
+        if (sim->terms[t].sampled && sim->terms[t].plugin->potential->orbitals) return true;
+    return false;
+}
+
+/* ": use 'a' or 'b'", the movers in the search path that can sample this system; "" if none can. */
+static const char *movers_for(const simulation *sim, char words[256])
 {
     plugin_names movers = plugin_list(PLUGMC_MOVER);
     words[0] = 0;
@@ -228,8 +247,12 @@ static const char *movers_for(const simulation *sim, const plugmc_term *term, ch
         if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
         uint32_t needs = mover.plugin->mover->needs;
         size_t used = strlen(words);
-        if (can_sample(needs, term->plugin->potential) && !lacks_range(sim, needs, term) &&
-            !lacks_forces(needs, term->plugin->potential))
+        bool fits = true; /* the others, too, and the box: no advice that is refused in its turn */
+        for (int t = 0; t < sim->system.term_count; t++) {
+            const plugmc_term *other = &sim->terms[t];
+            if (other->sampled) fits &= can_move(sim, needs, other);
+        }
+        if (fits && fits_box(sim, needs) && uses_orbitals(sim) == !!(needs & PLUGMC_USES_ORBITALS))
             snprintf(words + used, 256 - used, "%s'%s'", used ? " or " : ": use ", movers.names[i]);
         plugin_unload(&mover);
     }
@@ -240,7 +263,7 @@ static const char *movers_for(const simulation *sim, const plugmc_term *term, ch
 static int match(simulation *sim)
 {
     const instance *mover = sim->mover;
-    const char *file = sim->config.ini.path, *name = mover->section->section->label;
+    const char *file = sim->config.ini.path, *name = mover->loaded.name;
     uint32_t needs = mover->plugin->mover->needs;
     int line = mover->section->section->line, first_error = 0;
     for (int t = 0; t < sim->system.term_count; t++) {
@@ -253,15 +276,15 @@ static int match(simulation *sim)
             code = report_error(sim->report, EXIT_INPUT, file, line,
                                 "mover '%s' works with the facets %s; potential '%s' has %s%s", name,
                                 uses_words(needs, can), term->label, facet_words(p, has),
-                                movers_for(sim, term, use));
+                                movers_for(sim, use));
         else if (lacks_range(sim, needs, term))
             code = report_error(sim->report, EXIT_INPUT, file, line,
                                 "mover '%s' needs potentials of finite range; '%s' has none%s", name,
-                                term->label, movers_for(sim, term, use));
+                                term->label, movers_for(sim, use));
         else if (lacks_forces(needs, p))
             code = report_error(sim->report, EXIT_INPUT, file, line,
                                 "mover '%s' follows forces; potential '%s' %s%s", name, term->label,
-                                lacks_forces(needs, p), movers_for(sim, term, use));
+                                lacks_forces(needs, p), movers_for(sim, use));
         if (!first_error) first_error = code;
     }
     if (needs & PLUGMC_NEEDS_RECTANGULAR && sim->system.box.oblique) {
@@ -284,7 +307,7 @@ static int choose_device(simulation *sim)
 {
     const run_section *run = &sim->config.run;
     const instance *mover = sim->mover;
-    const char *file = sim->config.ini.path, *name = mover ? mover->section->section->label : "";
+    const char *file = sim->config.ini.path, *name = mover ? mover->loaded.name : "";
     const uint32_t needs =
         mover ? mover->plugin->mover->needs : PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU;
     const int line = mover ? mover->section->section->line : 0;
