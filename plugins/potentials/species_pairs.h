@@ -37,6 +37,9 @@ static inline int species_pair_check(const plugmc_host *host, const char *name,
 {
     const int32_t n = host->system->species_count, pairs = n * (n + 1) / 2;
     if (list->count == 1 || list->count == pairs || (mixed && list->count == n)) return PLUGMC_OK;
+    if (n == 1)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%s has %d numbers: for 1 species there must be 1", name, list->count);
     char species[32] = "";
     if (mixed) snprintf(species, sizeof species, "%d (one a species) or ", n);
     return host->fail(host->context, PLUGMC_ERROR_INPUT,

@@ -73,6 +73,14 @@ use 'brush' or 'parallel_reduction' or 'serial'"
     expect_untouched
 }
 
+test_number_of_values_for_one_species()
+{
+    fluid "epsilon = 1 2" "cutoff = 2.5"
+    change '/^.species two/,+1d'
+    refused 3 "sim.ini:13: [potential lennard_jones] epsilon has 2 numbers: for 1 species there must be 1" \
+        run sim.ini
+}
+
 # salt KEYS...: the fluid with the repulsion and dispersion of ions instead.
 salt()
 {
