@@ -81,6 +81,15 @@ test_number_of_values_for_one_species()
         run sim.ini
 }
 
+test_comment_behind_a_list()
+{
+    fluid "epsilon = 1 # kT" "cutoff = 2.5"
+    plugmc run sim.ini
+    expect_exit 3
+    expect_message "sim.ini:16: [potential lennard_jones] epsilon = 1 # kT: a comment behind a value \
+begins with a blank and ';'"
+}
+
 # salt KEYS...: the fluid with the repulsion and dispersion of ions instead.
 salt()
 {

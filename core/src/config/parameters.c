@@ -282,7 +282,10 @@ static bool parse_list(const plugmc_parameter *p, const char *text, size_t real_
         if (!*word) continue;
         good = parse_real(p, word, real_size, &v, reason);
         count++;
-        if (!good) fault(why, "number %lld %s", (long long)count, reason);
+        if (!good && *word == '#')
+            fault(why, "a comment behind a value begins with a blank and ';'");
+        else if (!good)
+            fault(why, "number %lld %s", (long long)count, reason);
     }
     free(copy);
     if (good && p->length && count != p->length)
