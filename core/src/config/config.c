@@ -191,9 +191,19 @@ static void unknown_section(const config *c, const ini_section *s, report *r)
     const char *names[PLUGMC_COUNT(section_kinds)];
     for (int i = 0; i < section_kind_count; i++) names[i] = section_kinds[i].name;
     const char *nearest = nearest_name(s->kind, names, section_kind_count);
-    report_error(r, EXIT_INPUT, c->ini.path, s->line, "unknown section [%s]%s%s%s%s", s->name,
-                 nearest ? "; did you mean [" : "", nearest ? nearest : "",
-                 nearest && find_kind(nearest)->labelled ? " ..." : "", nearest ? "]?" : "");
+    if (!nearest) {
+        char kinds[256] = "";
+        for (int i = 0; i < section_kind_count; i++) {
+            size_t used = strlen(kinds);
+            snprintf(kinds + used, sizeof kinds - used, "%s[%s%s]", used ? ", " : "",
+                     section_kinds[i].name, section_kinds[i].labelled ? " NAME" : "");
+        }
+        report_error(r, EXIT_INPUT, c->ini.path, s->line, "unknown section [%s]; there are %s", s->name,
+                     kinds);
+        return;
+    }
+    report_error(r, EXIT_INPUT, c->ini.path, s->line, "unknown section [%s]; did you mean [%s%s]?",
+                 s->name, nearest, find_kind(nearest)->labelled ? " ..." : "");
 }
 
 static void check_section(const config *c, const ini_section *s, report *r)
