@@ -90,6 +90,17 @@ test_comment_behind_a_list()
 begins with a blank and ';'"
 }
 
+test_nothing_is_measured_in_a_short_run()
+{
+    fluid "epsilon = 1" "cutoff = 2.5"
+    must run sim.ini --set observable.period=6
+    expect_message "sim.ini:14: warning: [observable energy] period = 6 is longer than the run of 5 \
+sweeps: nothing is measured"
+    must run sim.ini --set observable.period=5 # one sample: no correlation time, and no word of it
+    expect_lines 3
+    expect_output "none         1            kT*"
+}
+
 # salt KEYS...: the fluid with the repulsion and dispersion of ions instead.
 salt()
 {
@@ -100,7 +111,7 @@ salt()
 test_electrolyte_in_a_sphere_runs()
 {
     electrolyte
-    must run sim.ini
+    must run sim.ini --set observable.period=1
     expect_lines 3 # that it began, that it ended, and the file that was there already
     grep -q "energy.energy_coulomb" "$out" || fail "no energy"
 }

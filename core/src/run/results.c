@@ -101,7 +101,7 @@ void derive_results(simulation *sim)
     }
 }
 
-/* "9.1741(5)": a mean with its error in units of the last digits. */
+/* "9.1741(5)": a mean with its error in units of the last digits; "1e-17 +- 2e-18" if those are far away. */
 static const char *with_error(double mean, double error, char text[64])
 {
     if (!(error > 0) || !isfinite(error) || !isfinite(mean)) {
@@ -110,8 +110,10 @@ static const char *with_error(double mean, double error, char text[64])
     }
     int decimals = 1 - (int)floor(log10(error));
     if (decimals < 0) decimals = 0;
-    if (decimals > 15) decimals = 15;
-    snprintf(text, 64, "%.*f(%.0f)", decimals, mean, error * pow(10, decimals));
+    if (decimals > 15) /* more digits than a double has: rounding errors, as of a drift */
+        snprintf(text, 64, "%.2g +- %.1g", mean, error);
+    else
+        snprintf(text, 64, "%.*f(%.0f)", decimals, mean, error * pow(10, decimals));
     return text;
 }
 
@@ -123,19 +125,37 @@ static void print_array(const simulation *sim, const char *observable, const cha
                axis ? axis : "index", sim->output_path);
 }
 
+/* Of the first column: 32 or the longest name of a number. */
+static int name_width(const output_data *out)
+{
+    size_t wide = 32;
+    for (int i = 0; i < out->quantity_count; i++) {
+        const quantity_record *q = &out->quantities[i];
+        size_t length = strlen(q->observable) + 1 + strlen(q->name);
+        if (q->length == 1 && length > wide) wide = length;
+    }
+    for (int i = 0; i < out->derived_count; i++) {
+        const derived_record *d = &out->derived[i];
+        size_t length = strlen(d->observable) + 1 + strlen(d->name);
+        if (d->length < 2 && length > wide) wide = length;
+    }
+    return (int)(wide < 127 ? wide : 127); /* names are cut there */
+}
+
 void print_results(const simulation *sim)
 {
     const output_data *out = &sim->output;
-    char text[64];
+    char text[64], time[32];
     int64_t short_runs = 0;
-    printf("%-32s %-22s %-12s %-12s %s\n", "quantity", "mean(error)", "tau/sweeps", "samples", "unit");
+    const int wide = name_width(out);
+    printf("%-*s %-22s %-12s %-12s %s\n", wide, "quantity", "mean(error)", "tau/sweeps", "samples", "unit");
     for (int i = 0; i < out->quantity_count; i++) {
         const quantity_record *q = &out->quantities[i];
         char name[128], mark = ' ';
         if (q->length != 1) continue;
         snprintf(name, sizeof name, "%s.%s", q->observable, q->name);
         if (!q->samples) {
-            printf("%-32s %-22s %-12s %-12d %s\n", name, "none", "", 0, q->unit ? q->unit : "");
+            printf("%-*s %-22s %-12s %-12d %s\n", wide, name, "none", "", 0, q->unit ? q->unit : "");
             continue;
         }
         estimate e = estimate_interleaved(q->series, q->samples, sim->system.walkers);
@@ -143,8 +163,9 @@ void print_results(const simulation *sim)
             mark = '*';
             short_runs++;
         }
-        printf("%-32s %-22s %-12.4g %-12lld %s%c\n", name, with_error(e.mean, e.error, text),
-               e.correlation_time * (double)q->period, (long long)e.samples, q->unit ? q->unit : "", mark);
+        snprintf(time, sizeof time, "%.4g", e.correlation_time * (double)q->period);
+        printf("%-*s %-22s %-12s %-12lld %s%c\n", wide, name, with_error(e.mean, e.error, text),
+               isnan(e.correlation_time) ? "none" : time, (long long)e.samples, q->unit ? q->unit : "", mark);
     }
     for (int i = 0; i < out->derived_count; i++) {
         const derived_record *d = &out->derived[i];
@@ -152,9 +173,9 @@ void print_results(const simulation *sim)
         snprintf(name, sizeof name, "%s.%s", d->observable, d->name);
         if (d->length > 1) continue;
         if (d->valid)
-            printf("%-32s %-22s %-12s %-12s %s\n", name, with_error(d->value, d->error, text), "", "", d->unit ? d->unit : "");
+            printf("%-*s %-22s %-12s %-12s %s\n", wide, name, with_error(d->value, d->error, text), "", "", d->unit ? d->unit : "");
         else
-            printf("%-32s %-22s\n", name, "too few data");
+            printf("%-*s %-22s\n", wide, name, "too few data");
     }
     for (int i = 0; i < out->quantity_count; i++)
         print_array(sim, out->quantities[i].observable, out->quantities[i].name,

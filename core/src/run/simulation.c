@@ -396,6 +396,11 @@ static int prepare_kind(simulation *sim, int kind)
         if (kind != PLUGMC_OBSERVABLE) continue;
         measurement *m = &sim->measurements[sim->measurement_count++];
         *m = (measurement){.instance = instance, .period = instance->section->period};
+        if (m->period > sim->config.run.sweeps)
+            report_warning(sim->report, sim->config.ini.path, instance->section->section->line,
+                           "[%s] period = %lld is longer than the run of %lld sweeps: nothing is measured",
+                           instance->section->section->name, (long long)m->period,
+                           (long long)sim->config.run.sweeps);
         code = add_quantities(sim, m);
         if (code) return code;
     }
