@@ -34,7 +34,7 @@ test_run_prints_results()
 {
     disks
     must run sim.ini --set run.sweeps=2000
-    expect_message "on the CPU, 1 threads ([run] device = cpu)"
+    expect_message "on the CPU, 1 thread ([run] device = cpu)"
     expect_output "quantity                         mean(error)            tau/sweeps"
     grep -Eq '^hard_pressure\.pressure +[0-9.]+\([0-9]+\) +[0-9.]+ +400 +kT/contact\^d' "$out" ||
         fail "expected the pressure with its error"
@@ -49,7 +49,7 @@ test_check()
     disks
     must check sim.ini
     expect_untouched
-    expect_output "1 walkers of 64 particles"
+    expect_output "1 walker of 64 particles"
     expect_output "runs on the CPU ([run] device = cpu)"
     expect_output "sim.ini: ready to run"
 }

@@ -117,9 +117,9 @@ static void show_hdf5(void)
 int command_doctor(int argc, char **argv)
 {
     static const char usage[] =
-        "usage: plugmc doctor\n"
-        "Shows the GPUs, the kernel compiler and its cache, processor, HDF5 and "
-        "plugin path that plugmc finds on this machine.\n";
+        "usage: plugmc doctor\n\n"
+        "Shows the GPUs, the kernel compiler and its cache, processor, HDF5 and plugin path that\n"
+        "plugmc finds on this machine.\n";
     if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
         fputs(usage, stdout);
         return EXIT_DONE;

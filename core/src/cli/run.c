@@ -146,7 +146,8 @@ int command_run(int argc, char **argv)
             fputs("on ", stderr);
             gpu_describe(stderr, sim.gpu);
         } else {
-            fprintf(stderr, "on the CPU, %d threads (%s)\n", sim.system.threads, sim.why_no_gpu);
+            fprintf(stderr, "on the CPU, %d thread%s (%s)\n", sim.system.threads,
+                    sim.system.threads == 1 ? "" : "s", sim.why_no_gpu);
         }
         code = a.resume ? simulation_resume(&sim, a.file) : simulation_begin(&sim);
     }
@@ -208,7 +209,8 @@ int command_check(int argc, char **argv)
     if (!code) code = simulation_prepare(&sim);
     if (!code) {
         double positions = 24.0 * (double)sim.system.walkers * (double)sim.system.particles;
-        printf("%d walkers of %lld particles; ", sim.system.walkers, (long long)sim.system.particles);
+        printf("%d walker%s of %lld particles; ", sim.system.walkers,
+               sim.system.walkers == 1 ? "" : "s", (long long)sim.system.particles);
         printf("positions take %.3g MiB\n", positions / 1048576);
         if (sim.gpu)
             gpu_describe(stdout, sim.gpu);

@@ -460,7 +460,7 @@ static bool open_driver(driver_api *api, int *version, int *count, char why[512]
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(why, 512,
-                 "there is no NVIDIA driver on this machine (libcuda.so.1 cannot be opened)");
+                 "there is no NVIDIA driver on this machine: libcuda.so.1 cannot be opened");
         return false;
     }
     const char *missing = driver_resolve(library, api);
