@@ -94,8 +94,8 @@ test_nothing_is_measured_in_a_short_run()
 {
     fluid "epsilon = 1" "cutoff = 2.5"
     must run sim.ini --set observable.period=6
-    expect_message "sim.ini:14: warning: [observable energy] period = 6 is longer than the run of 5 \
-sweeps: nothing is measured"
+    expect_message "sim.ini:14: warning: [observable energy] period = 6 is longer than the run, \
+sweeps = 5: nothing is measured"
     must run sim.ini --set observable.period=5 # one sample: no correlation time, and no word of it
     expect_lines 3
     expect_output "none         1            kT*"

@@ -398,7 +398,7 @@ static int prepare_kind(simulation *sim, int kind)
         *m = (measurement){.instance = instance, .period = instance->section->period};
         if (m->period > sim->config.run.sweeps)
             report_warning(sim->report, sim->config.ini.path, instance->section->section->line,
-                           "[%s] period = %lld is longer than the run of %lld sweeps: nothing is measured",
+                           "[%s] period = %lld is longer than the run, sweeps = %lld: nothing is measured",
                            instance->section->section->name, (long long)m->period,
                            (long long)sim->config.run.sweeps);
         code = add_quantities(sim, m);
