@@ -13,6 +13,8 @@
 
 #include <plugmc/plugin.h>
 
+#include "bring_to_host.h"
+
 typedef struct net_force {
     char none; /* no parameters */
 
@@ -49,13 +51,8 @@ static int forces_on_host(const net_force *n, const plugmc_host *host, const plu
 {
     const size_t bytes = bytes_of_all(host->system);
     plugmc_view copy;
-    int code = PLUGMC_OK;
     memset(n->forces, 0, bytes);
-    if (view->on_device) {
-        code = host->gpu->download(host->context, n->positions,
-                                   (plugmc_device_pointer)(uintptr_t)view->positions, bytes);
-        if (!code) code = host->view(host->context, n->positions, 0, &copy);
-    }
+    const int code = view->on_device ? bring_to_host(host, view, n->positions, &copy) : PLUGMC_OK;
     return code ? code : add_terms(n, view->on_device ? &copy : view, n->forces);
 }
 

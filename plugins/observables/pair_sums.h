@@ -8,6 +8,8 @@
 
 #include <plugmc/plugin.h>
 
+#include "bring_to_host.h"
+
 /* Particles sorted by cell, or as they are numbered, one walker at a time. */
 typedef struct sorted_particles {
     double *x, *y, *z, *charge, *diameter; /* [particles] */
@@ -98,17 +100,6 @@ static plugmc_particles particles_after(const sorted_particles *s, const cells_a
     const uint32_t *start = around->start + around->cell[i];
     const int64_t first = start[0] > k ? start[0] : k + 1;
     return particles_from(s, first, start[1] - first);
-}
-
-/* A view of the same positions on the host, in copy [walkers][particles][3]. */
-static int bring_to_host(const plugmc_host *host, const plugmc_view *view, double *copy,
-                         plugmc_view *out)
-{
-    const size_t numbers = 3 * (size_t)host->system->walkers * (size_t)host->system->particles;
-    int code = host->gpu->download(host->context, copy,
-                                   (plugmc_device_pointer)(uintptr_t)view->positions,
-                                   numbers * sizeof *copy);
-    return code ? code : host->view(host->context, copy, 0, out);
 }
 
 /* The kernel `name` of a text; species [particles] uint16_t and `bytes` for its sums on the device,

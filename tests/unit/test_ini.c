@@ -80,14 +80,14 @@ static void accepts_an_empty_file(void **state)
     ini_free(&f);
 }
 
-/* A text with `length` bytes of x in the middle, in memory for one at a time. */
-static const char *with_x(const char *before, size_t length, const char *after)
+/* A text with `length` letters n in the middle, in memory for one at a time. */
+static const char *padded(const char *before, size_t length, const char *after)
 {
     static char text[16384];
     const size_t first = strlen(before);
     assert_true(first + length + strlen(after) < sizeof text);
     strcpy(text, before);
-    memset(text + first, 'x', length);
+    memset(text + first, 'n', length);
     strcpy(text + first + length, after);
     return text;
 }
@@ -99,11 +99,11 @@ static void assert_line_is_read(const char *before, size_t length, const char *a
     char above[400], below[400];
     snprintf(above, sizeof above, "[s]\na = 1\n%s", before);
     snprintf(below, sizeof below, "%s\nb = 2\n[t]\nkey = 3\n", after);
-    ini_file f = read_good(with_x(above, length, below));
+    ini_file f = read_good(padded(above, length, below));
     assert_int_equal(f.sections[0].count, 3);
     assert_string_equal(ini_get(&f.sections[0], "a")->value, "1");
     assert_string_equal(ini_get(&f.sections[0], "key")->value,
-                        value ? value : with_x("", length, ""));
+                        value ? value : padded("", length, ""));
     assert_string_equal(ini_get(&f.sections[0], "key")->origin, "sim.ini:3");
     assert_string_equal(ini_get(&f.sections[0], "b")->value, "2");
     assert_string_equal(ini_get(&f.sections[1], "key")->value, "3");
@@ -121,10 +121,10 @@ static void accepts_lines_of_any_length(void **state)
         assert_line_is_read("key = 1  2\t3 ; ", lengths[i], "", "1  2\t3");
         assert_line_is_read("key = ; ", lengths[i], "", "");
     }
-    ini_file f = read_good(with_x("; ", 300, "\n[s]\nkey = 1\n"));
+    ini_file f = read_good(padded("; ", 300, "\n[s]\nkey = 1\n"));
     assert_int_equal(ini_get(&f.sections[0], "key")->line, 3);
     ini_free(&f);
-    f = read_good(with_x("[s] ; ", 300, "\nkey = 1\n"));
+    f = read_good(padded("[s] ; ", 300, "\nkey = 1\n"));
     assert_string_equal(ini_get(&f.sections[0], "key")->value, "1");
     ini_free(&f);
 }
@@ -132,10 +132,10 @@ static void accepts_lines_of_any_length(void **state)
 static void accepts_names_of_the_greatest_length(void **state)
 {
     (void)state;
-    ini_file f = read_good(with_x("[", 49, "]\nkey = 1\n"));
+    ini_file f = read_good(padded("[", 49, "]\nkey = 1\n"));
     assert_int_equal(strlen(f.sections[0].name), 49);
     ini_free(&f);
-    f = read_good(with_x("[s]\n", 49, " = 1\n"));
+    f = read_good(padded("[s]\n", 49, " = 1\n"));
     assert_int_equal(strlen(f.sections[0].entries[0].key), 49);
     assert_string_equal(f.sections[0].entries[0].value, "1");
     ini_free(&f);
@@ -144,26 +144,26 @@ static void accepts_names_of_the_greatest_length(void **state)
 static void refuses_what_inih_would_cut(void **state)
 {
     (void)state;
-    assert_refused(with_x("[run]\na = 1\n\n[", 50, "]\na = 2"), 1,
-                   "x] is 50 bytes long: names of sections may have 49");
-    assert_refused(with_x("[run]\n", 50, " = 1\n"), 1, "x' is 50 bytes long: keys may have 49");
-    assert_refused(with_x("[run]\n", 300, " = 1\n"), 1, "sim.ini:2: key 'xxx");
-    assert_refused(with_x("[run]\n", 300, " = 1\n"), 1,
-                   "xxx...' is 300 bytes long: keys may have 49");
-    assert_refused(with_x("[run]\na = 1\n[box ; ", 196, "]\na = 2"), 1,
+    assert_refused(padded("[run]\na = 1\n\n[", 50, "]\na = 2"), 1,
+                   "n] is 50 bytes long: names of sections may have 49");
+    assert_refused(padded("[run]\n", 50, " = 1\n"), 1, "n' is 50 bytes long: keys may have 49");
+    assert_refused(padded("[run]\n", 300, " = 1\n"), 1, "sim.ini:2: key 'nnn");
+    assert_refused(padded("[run]\n", 300, " = 1\n"), 1,
+                   "nnn...' is 300 bytes long: keys may have 49");
+    assert_refused(padded("[run]\na = 1\n[box ; ", 196, "]\na = 2"), 1,
                    "sim.ini:3: section '[box' has no ']'");
 }
 
 static void long_lines_are_refused_like_short_ones(void **state)
 {
     (void)state;
-    assert_refused(with_x("[run]\na = 1\na = ", 300, "\n"), 1,
+    assert_refused(padded("[run]\na = 1\na = ", 300, "\n"), 1,
                    "sim.ini:3: [run] key 'a' given twice, first in line 2");
-    assert_refused(with_x("[run]\na =;", 300, "\n"), 1,
+    assert_refused(padded("[run]\na =;", 300, "\n"), 1,
                    "sim.ini:2: [run] value of 'a' begins with ';'");
-    assert_refused(with_x("[run]\na = 1\n  ", 300, "\n"), 1, "sim.ini:3: this line is indented");
-    assert_refused(with_x("[run]\n", 300, "\n"), 1, "xxx...' is neither 'key = value'");
-    assert_refused(with_x("[run]\n[run]\na = ", 300, "\n"), 1, "sim.ini:2: [run] given twice");
+    assert_refused(padded("[run]\na = 1\n  ", 300, "\n"), 1, "sim.ini:3: this line is indented");
+    assert_refused(padded("[run]\n", 300, "\n"), 1, "nnn...' is neither 'key = value'");
+    assert_refused(padded("[run]\n[run]\na = ", 300, "\n"), 1, "sim.ini:2: [run] given twice");
 }
 
 static void refuses_indented_keys_and_sections(void **state)

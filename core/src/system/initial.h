@@ -22,9 +22,10 @@ typedef struct random_outcome {
 random_outcome random_state(const plugmc_system *, const contacts *, double random_fraction,
                             int64_t attempts, uint32_t walker, double *positions);
 
-/* Whether particles feel others far away. Their numbers are then not to follow their positions: a
- * mover that takes them by their numbers, all on one side first, drives a current through the
- * system, and a sphere of 131,072 ions takes 300 sweeps to spread again instead of 20. */
+/* Whether particles may feel others far away: with a charge, or a potential without range. Their
+ * numbers are then not to follow their positions: a mover that takes them by their numbers, all on
+ * one side first, drives a current through the system, and a sphere of 131,072 ions takes 300
+ * sweeps to spread again instead of 20. */
 int long_ranged(const plugmc_system *);
 
 /* First frame of an extended XYZ file: positions [particles][3] by species, wrapped into the

@@ -8,12 +8,6 @@
 
 /* ---- Matrices anew --------------------------------------------------------------------------- */
 
-/* What is not a number is noted as INFINITY, which stays the largest. */
-static void note_drift(vmc_walker *walker, double drift)
-{
-    if (!(drift <= walker->drift)) walker->drift = isnan(drift) ? INFINITY : drift;
-}
-
 static int invert_spin(vmc *v, const plugmc_host *host, int32_t first, int32_t n, int spin,
                        int compare)
 {
@@ -40,8 +34,8 @@ static int invert_spin(vmc *v, const plugmc_host *host, int32_t first, int32_t n
                              ? slater_invert(s, values, &drift)
                              : slater_determinant(s, values, &s->ln_square);
         if (!good) walker->singular = 1 + spin;
-        if (compare) note_drift(walker, drift);
-        if (compare) note_drift(walker, fabs(s->ln_square - before) / (1 + fabs(before)));
+        if (compare) vmc_note_drift(walker, drift);
+        if (compare) vmc_note_drift(walker, fabs(s->ln_square - before) / (1 + fabs(before)));
         if (v->now)
             memcpy(v->now + ((first + k) * v->system->particles + begin) * row, values,
                    (size_t)(electrons * row) * sizeof *values);
@@ -67,7 +61,7 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
         vmc_walker *walker = &v->walkers[w];
         double energy;
         if (!vmc_parts_energy(v, walker->x, walker->y, walker->z, &energy)) energy = INFINITY;
-        if (compare) note_drift(walker, fabs(energy - walker->parts) / (1 + fabs(energy)));
+        if (compare) vmc_note_drift(walker, fabs(energy - walker->parts) / (1 + fabs(energy)));
         walker->parts = energy;
     }
     return code;

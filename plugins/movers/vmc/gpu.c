@@ -296,12 +296,6 @@ static int factorise(const vmc *v, const plugmc_host *host, int spin, int32_t n)
                               g->values, n, from_walker(g->found, spin * g->group, 8));
 }
 
-/* What is not a number is noted as INFINITY, which stays the largest. */
-static void note_drift(vmc_walker *walker, double drift)
-{
-    if (!(drift <= walker->drift)) walker->drift = isnan(drift) ? INFINITY : drift;
-}
-
 /* ln |det|^2 of walkers first ... first + n - 1 as they were found, to the host and to the state.
  */
 static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t first, int32_t n,
@@ -318,7 +312,7 @@ static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t 
     for (int32_t k = 0; k < n && !code; k++) {
         vmc_walker *walker = &v->walkers[first + k];
         if (isinf(numbers[k])) walker->singular = 1 + spin;
-        if (compare) note_drift(walker, fabs(numbers[k] - numbers[n + k]) / (1 + fabs(numbers[k])));
+        if (compare) vmc_note_drift(walker, fabs(numbers[k] - numbers[n + k]) / (1 + fabs(numbers[k])));
     }
     return code;
 }
@@ -342,7 +336,7 @@ static int take_inverses(vmc *v, const plugmc_host *host, int spin, int32_t firs
     if (!code) code = gpu->download(host->context, drift, g->drift, (size_t)n * 16);
     if (!code) code = gpu->copy(host->context, inverse, g->matrices.inverses, (size_t)(n * bytes));
     for (int32_t k = 0; k < n && !code && compare; k++)
-        note_drift(&v->walkers[first + k], drift[2 * k] / drift[2 * k + 1]);
+        vmc_note_drift(&v->walkers[first + k], drift[2 * k] / drift[2 * k + 1]);
     return code;
 }
 
@@ -392,7 +386,7 @@ static int parts_anew(vmc *v, const plugmc_host *host, int32_t first, int32_t n,
     if (!code) code = sum_parts(v, host, n, positions_of(v, first), parts);
     if (!code) code = host->gpu->download(host->context, numbers + n, parts, (size_t)n * 8);
     for (int32_t k = 0; k < n && compare && !code; k++)
-        note_drift(&v->walkers[first + k],
+        vmc_note_drift(&v->walkers[first + k],
                    fabs(numbers[n + k] - numbers[k]) / (1 + fabs(numbers[n + k])));
     return code;
 }

@@ -13,12 +13,15 @@
  *                 ball: the first of draw = 0, 1, ... 255 with v * v <= 1 of
  *                 v[d] = (u_d + 0.5) / 2^31 - 1 from D(TRIAL, draw)
  *                 cube: that of draw 0, whatever v * v is
- *   acceptance    U = plugmc_uniform_double(u0, u1) of D(ACCEPT, 0); accepted if U < p(new) /
- * p(old), and never outside of the domain, or where a field or a hard core forbids it A
- * displacement depends on nothing but these numbers, so that all of a sweep can be drawn before the
- * first decision. */
+ *   acceptance    U = plugmc_uniform_double(u0, u1) of D(ACCEPT, 0); accepted if
+ *                 U < p(new) / p(old), and never outside of the domain, or where a field or a hard
+ *                 core forbids it
+ * A displacement depends on nothing but these numbers, so that all of a sweep can be drawn before
+ * the first decision. */
 #ifndef PLUGMC_VMC_H
 #define PLUGMC_VMC_H
+
+#include <math.h>
 
 #include "slater.h"
 
@@ -47,6 +50,12 @@ typedef struct vmc_walker {
     double *new_x, *new_y, *new_z; /* [particles], where all electrons would go */
     slater spin[VMC_SPINS];
 } vmc_walker;
+
+/* What is not a number is noted as INFINITY, which stays the largest. */
+static inline void vmc_note_drift(vmc_walker *walker, double drift)
+{
+    if (!(drift <= walker->drift)) walker->drift = isnan(drift) ? INFINITY : drift;
+}
 
 struct vmc;
 

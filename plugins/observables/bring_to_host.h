@@ -1,0 +1,18 @@
+/* bring_to_host: for observables that need positions in host memory in a run on a GPU. */
+#ifndef PLUGMC_BRING_TO_HOST_H
+#define PLUGMC_BRING_TO_HOST_H
+
+#include <plugmc/plugin.h>
+
+/* A view of the same positions on the host, in copy [walkers][particles][3]. */
+static inline int bring_to_host(const plugmc_host *host, const plugmc_view *view, double *copy,
+                                plugmc_view *out)
+{
+    const size_t numbers = 3 * (size_t)host->system->walkers * (size_t)host->system->particles;
+    int code = host->gpu->download(host->context, copy,
+                                   (plugmc_device_pointer)(uintptr_t)view->positions,
+                                   numbers * sizeof *copy);
+    return code ? code : host->view(host->context, copy, 0, out);
+}
+
+#endif
