@@ -13,7 +13,8 @@
 # The Jastrow factor is that of the electron gas of the same mean density, not optimised for silicon, so
 # the energy is higher than the paper's, and its error at the same number of steps larger. Decisions one
 # after the other (sequential) are exact; the paper's are simultaneous, which is biased, the more the
-# larger the step: it is 0.1 bohr there, and elsewhere what half of the moves are accepted with.
+# larger the step: it is 0.1 bohr there, which takes ten times as many sweeps to forget the start, and
+# elsewhere what half of the moves are accepted with.
 set -eu
 if [ $# -lt 1 ] || [ ! -r "$1/si-3x3x3.bwfn.data.b1" ] || [ ! -r "$1/Si.pz-vbc.UPF" ]; then
     echo "usage: silicon_energies.sh FOLDER [STEPS] [WALKERS]: the folder must have" \
@@ -79,7 +80,8 @@ echo "CPU/PbP, double                              $double"
 echo "$where/PbP, single                              $single"
 echo "relative difference                          $(awk -v a="$double" -v b="$single" \
     'BEGIN { printf "%.2g", (b - a) / a }')"
-all_at_once="--set mover.acceptance=simultaneous --set mover.step=0.1 --set mover.target_acceptance=0"
+all_at_once="--set mover.acceptance=simultaneous --set mover.step=0.1 --set mover.target_acceptance=0 \
+    --set run.equilibrate=2000"
 echo "# table IX: energy (error), time of the whole run"
 row "(0a) CPU/PbP, double" cpu double particle_by_particle
 row "(1)  $where/PbP, single" $device single particle_by_particle --set run.seed=217

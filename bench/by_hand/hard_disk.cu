@@ -49,6 +49,8 @@
 
 /* Of the kernel for other potentials, which is not compiled; the text names them all the same. */
 #define CB_NEAR 1
+#define CB_COLUMNS 1
+#define CB_WIDE 0
 #define CB_FIRST {0u}
 
 #include "checkerboard/checkerboard.cu"
