@@ -19,16 +19,18 @@
 #define PLUGMC_ENERGY_TERMS 0
 
 /* Cells across the box, just below sqrt(2) diameters wide; places of half a row, a multiple of 32;
- * threads a block; the square of the diameter over that of the cell's edge, rounded up. */
+ * threads a block, blocks a multiprocessor has to have room for; the square of the diameter over that of the cell's edge, rounded up. */
 #if DISKS == 577600
 #define CB_MX 572
 #define CB_PITCH 288
 #define CB_BLOCK 32
+#define CB_RESIDENT 20
 #define CB_CONTACTS {0x1.01c048p-1f}
 #elif DISKS == 2310400
 #define CB_MX 1142
 #define CB_PITCH 576
 #define CB_BLOCK 64
+#define CB_RESIDENT 8
 #define CB_CONTACTS {0x1.00d9c4p-1f}
 #else
 #error "there are numbers for DISKS=577600 and DISKS=2310400"
@@ -46,6 +48,7 @@
 #define CB_IDS 0
 #define CB_TILED 1
 #define CB_AT_ONCE 0
+#define CB_PATCH 0
 
 /* Of the kernel for other potentials, which is not compiled; the text names them all the same. */
 #define CB_NEAR 1
@@ -54,3 +57,4 @@
 #define CB_FIRST {0u}
 
 #include "checkerboard/checkerboard.cu"
+#include "checkerboard/disks.cu"

@@ -174,8 +174,9 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
 
 #define EDGE 1.4135 /* of a cell for disks of diameter 1: four fit */
 
-/* The kernel for disks in tiles of a row, all cells of a set at once: half rows of less than a tile,
- * of whole ones, and in between; one walker and several; two rows of cells. */
+/* The kernel that sweeps patches of disks, one a multiprocessor: patches that end with the box and that do
+ * not, one walker and several, other numbers of trials. Two rows of cells and cells at rest have
+ * sub-sweeps. */
 static void small_systems_of_disks(void **state)
 {
     (void)state;
@@ -192,13 +193,28 @@ static void small_systems_of_disks(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 230);
 }
 
-/* The same in many blocks, of 64, 96 and 128 cells. */
+/* Larger patches, one a multiprocessor and several. */
+static void middle_systems_of_disks(void **state)
+{
+    (void)state;
+    static const scenario cases[] = {
+        {2, {240, 240}, {240 * EDGE, 240 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=yes trials=8"},
+        {2, {190, 190}, {190 * EDGE, 190 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no trials=8"},
+        {2, {96, 98}, {96 * EDGE, 98 * EDGE}, 1.12, {1}, 0.16, 8, "identities=no"},
+        {2, {384, 382}, {384 * EDGE, 382 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
+        {2, {302, 180}, {302 * EDGE, 180 * EDGE}, 1.1399, {1}, 0.16, 3, "identities=yes trials=3"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
+}
+
+/* The kernel of sub-sweeps, a piece of a row a block: of 32, 64, 96 and 128 cells. */
 static void large_systems_of_disks(void **state)
 {
     (void)state;
     static const scenario cases[] = {
         {2, {128, 2050}, {128 * EDGE, 2050 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
         {2, {572, 460}, {572 * EDGE, 460 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
+        {2, {572, 572}, {572 * EDGE, 572 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
         {2, {256, 514}, {256 * EDGE, 514 * EDGE}, 1.1399, {1}, 0.16, 2, "identities=yes"},
         {2, {1142, 1142}, {1142 * EDGE, 1142 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
     };
@@ -297,7 +313,8 @@ static void droplets(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
 }
 
-GPU_TEST_MAIN(cmocka_unit_test(small_systems_of_disks), cmocka_unit_test(large_systems_of_disks),
+GPU_TEST_MAIN(cmocka_unit_test(small_systems_of_disks), cmocka_unit_test(middle_systems_of_disks),
+              cmocka_unit_test(large_systems_of_disks),
               cmocka_unit_test(other_systems), cmocka_unit_test(wide_cells),
               cmocka_unit_test(many_neighbours), cmocka_unit_test(many_hard_neighbours),
               cmocka_unit_test(cold_particles), cmocka_unit_test(droplets))

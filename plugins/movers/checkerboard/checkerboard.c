@@ -25,6 +25,7 @@
 
 PLUGMC_EMBED(checkerboard_kernels, PLUGMC_KERNEL_FILE);
 PLUGMC_EMBED(checkerboard_wide, CHECKERBOARD_WIDE_FILE);
+PLUGMC_EMBED(checkerboard_disks, CHECKERBOARD_DISKS_FILE);
 
 enum {
     LANES = PLUGMC_LANE_BLOCK,
@@ -45,6 +46,13 @@ typedef struct store {
 typedef struct device_store {
     plugmc_device_pointer coordinate, id, count;
 } device_store;
+
+/* How the whole sweep of a system of disks is shared out: see disks.cu. */
+typedef struct patch {
+    int x, y, threads; /* cells that a block makes the sweep of; 0 if no block does */
+    int resident;      /* blocks for which a multiprocessor has to have room */
+    int chosen;        /* 1: random numbers are drawn before the sweep before has ended */
+} patch;
 
 typedef struct checkerboard {
     /* parameters */
@@ -76,11 +84,12 @@ typedef struct checkerboard {
     device_store on_now, on_next, snapshot;
     plugmc_device_pointer d_origin, d_plans, d_base, d_step, d_counts, d_overflow, d_offset;
     plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
-    plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_number, *k_store;
+    plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_sweep, *k_number, *k_store;
+    patch patch;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
     int swapped;            /* which store is `now`: index into graph */
-    char defines_text[21][48];
-    const char *defines[24];
+    char defines_text[28][48];
+    const char *defines[31];
 } checkerboard;
 
 /* ---- Geometry -------------------------------------------------------------------------------- */
@@ -1322,6 +1331,48 @@ static int64_t active_cells(const checkerboard *me)
 /* Whether all cells of a set run at the same time, so that latencies count more than throughput. */
 static int at_once(const checkerboard *me) { return active_cells(me) < 1 << 16; }
 
+/* Cells of a set that a patch sweeps, at most: its own, and those around that matter, which the
+ * shift makes one more on its axis. */
+static int most_tasks(int x, int y)
+{
+    const int a = (x / 2 + 4) * (y / 2 + 3), b = (x / 2 + 3) * (y / 2 + 4);
+    return a > b ? a : b;
+}
+
+/* Of a block: cells and what is around them, and beside them what is chosen or made by a thread. */
+static int shared_bytes(const checkerboard *me, const patch *p)
+{
+    enum { WORD = 4, DISK = 8, ALIGNMENT = 8 };
+    const int places = 2 * ((p->x + 10) / 2) * (p->y + 9), made = 4 * DISK + (me->ids ? 4 : 1) * WORD;
+    const int chosen = p->chosen ? 4 * (2 * (int)me->trials + 1) * WORD : 0;
+    return places * (4 * DISK + 1) + ALIGNMENT + p->threads * (chosen > made ? chosen : made);
+}
+
+/* Whether there are no more such patches than `blocks`, and each fits into a multiprocessor. */
+static int suits(const checkerboard *me, const patch *p, int64_t blocks)
+{
+    const int64_t count = (int64_t)blocks_for(me->m[0], p->x) * blocks_for(me->m[1], p->y) * me->walkers;
+    return count <= blocks && shared_bytes(me, p) <= 48 << 10;
+}
+
+/* The patches of the smallest systems are as small as leaves one for each multiprocessor, and random
+ * numbers are drawn before the sweep before has ended. Larger ones have one of 24 x 24 cells or up to four
+ * of 18 x 18, which is what multiprocessors have registers for. Beyond, sub-sweeps of all cells are
+ * faster, which sweep none twice. Measured: bench/results/2026-11-22-hard-disk-h200.md. */
+static patch choose_patch(const checkerboard *me, int multiprocessors)
+{
+    enum { LEAST_ROWS = 6 }; /* so that cells around a patch are not beyond the next image of the box */
+    const patch none = {0, 0, 0, 0, 0}, one = {24, 24, 192, 2, 0}, four = {18, 18, 128, 4, 0};
+    if (!tiled(me) || !me->shift_cells || me->m[1] < LEAST_ROWS) return none;
+    for (patch p = {8, 8, 0, 2, 1}; p.y <= 18; *(p.x > p.y ? &p.y : &p.x) += 2) {
+        p.threads = (most_tasks(p.x, p.y) + WARP - 1) / WARP * WARP;
+        if (p.threads < 128) p.threads = 128; /* which read the cells sooner */
+        if (suits(me, &p, multiprocessors)) return p;
+    }
+    if (suits(me, &one, multiprocessors)) return one;
+    return suits(me, &four, 4 * multiprocessors) ? four : none;
+}
+
 /* Of a particle near a cell, in shared memory. */
 static int near_bytes(const checkerboard *me) { return 4 * me->dimension + (me->species > 1); }
 
@@ -1330,6 +1381,7 @@ static int near_bytes(const checkerboard *me) { return 4 * me->dimension + (me->
 static int block_size(const checkerboard *me)
 {
     const int bytes = me->near * near_bytes(me);
+    if (me->patch.x) return me->patch.threads;
     if (me->wide) return active_cells(me) < 1 << 13 ? WARP : 2 * WARP;
     if (active_cells(me) < 1 << 17 || me->half <= 32) return 32;
     if (tiled(me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
@@ -1344,6 +1396,16 @@ static int block_size(const checkerboard *me)
         return choice[best].block;
     }
     return bytes * 128 <= 48 << 10 ? 128 : bytes * 64 <= 48 << 10 ? 64 : 32;
+}
+
+/* Blocks of disks for which a multiprocessor has to have room, as the kernel is compiled. Sub-sweeps are best
+ * with the registers of 16 warps; but if 20 warps, with a fifth of them in memory, are one round of
+ * blocks instead of two, that is faster by 8 %. */
+static int resident(const checkerboard *me, int multiprocessors)
+{
+    const int64_t warps = (int64_t)blocks_for(me->half, WARP) * (me->m[1] / 2) * me->walkers;
+    if (me->patch.x) return me->patch.resident;
+    return (warps > 16 * multiprocessors && warps <= 20 * multiprocessors ? 20 : 16) * WARP / block_size(me);
 }
 
 /* Threads of a block that take a cell, where a thread does. All, unless so many particles have come
@@ -1365,7 +1427,9 @@ static int cells_a_block(const checkerboard *me)
 /* Everything that is fixed for the run becomes a constant of the kernels. */
 static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
 {
+    const int multiprocessors = host->gpu ? host->gpu->multiprocessors : 132; /* H100, H200 */
     int n = 0;
+    me->patch = choose_patch(me, multiprocessors);
     define(me, &n, "CB_MX=%d", me->m[0]);
     define(me, &n, "CB_MY=%d", me->m[1]);
     define(me, &n, "CB_MZ=%d", me->m[2]);
@@ -1383,6 +1447,11 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     define(me, &n, "CB_BLOCK=%d", block_size(me));
     define(me, &n, "CB_TILED=%d", tiled(me));
     define(me, &n, "CB_AT_ONCE=%d", at_once(me));
+    define(me, &n, "CB_PATCH=%d", me->patch.x > 0);
+    define(me, &n, "CB_PATCH_X=%d", me->patch.x);
+    define(me, &n, "CB_PATCH_Y=%d", me->patch.y);
+    define(me, &n, "CB_CHOSEN=%d", me->patch.chosen);
+    define(me, &n, "CB_RESIDENT=%d", resident(me, multiprocessors));
     define(me, &n, "CB_NEAR=%d", me->near);
     define(me, &n, "CB_WIDE=%d", me->wide);
     define(me, &n, "CB_COLUMNS=%d", columns(me));
@@ -1390,7 +1459,9 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     me->defines[n++] = table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
     me->defines[n++] = table_define(host, "CB_FIRST", me->species, first_item, me);
     me->defines[n] = NULL;
-    const char *const parts[] = {checkerboard_kernels, me->wide ? checkerboard_wide : NULL, NULL};
+    const char *const parts[] = {checkerboard_kernels, me->wide    ? checkerboard_wide
+                                                   : tiled(me) ? checkerboard_disks
+                                                               : NULL, NULL};
     const char *text = join_texts(host, parts);
     if (!me->defines[n - 1] || !me->defines[n - 2] || !text)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's text");
@@ -1556,7 +1627,10 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
     TRY(describe_kernels(me, host, &text));
     TRY(host->gpu->kernel(host->context, &text, "cb_plan_batch", &me->k_plan));
     TRY(host->gpu->kernel(host->context, &text, "cb_advance", &me->k_advance));
-    TRY(host->gpu->kernel(host->context, &text, "cb_subsweep", &me->k_subsweep));
+    if (me->patch.x)
+        TRY(host->gpu->kernel(host->context, &text, "cb_sweep", &me->k_sweep));
+    else
+        TRY(host->gpu->kernel(host->context, &text, "cb_subsweep", &me->k_subsweep));
     TRY(host->gpu->kernel(host->context, &text, "cb_shift", &me->k_shift));
     TRY(host->gpu->kernel(host->context, &text, "cb_number", &me->k_number));
     TRY(host->gpu->kernel(host->context, &text, "cb_store", &me->k_store));
@@ -1566,42 +1640,73 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* Launches of `n` sweeps; n is even or 1, and after an odd number the stores change places. */
-static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
+/* The stores change places. */
+static void swap_on_device(checkerboard *me)
+{
+    device_store t = me->on_now;
+    me->on_now = me->on_next;
+    me->on_next = t;
+    me->swapped = !me->swapped;
+}
+
+/* Sweep i of a batch of n, block by block. */
+static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int i)
+{
+    uint64_t seed = me->system->seed;
+    const uint32_t block[3] = {(uint32_t)block_size(me), 1, 1};
+    const uint32_t patches[3] = {blocks_for(me->m[0], me->patch.x), blocks_for(me->m[1], me->patch.y),
+                                 (uint32_t)me->walkers};
+    void *arguments[] = {&seed,       &me->d_base,        &me->d_plans,
+                         &n,          &i,                 &me->d_step,
+                         &me->on_now.coordinate, &me->on_now.id, &me->on_now.count,
+                         &me->on_next.coordinate, &me->on_next.id, &me->on_next.count,
+                         &me->d_counts, &me->d_overflow};
+    TRY(host->gpu->launch(host->context, me->k_sweep, patches, block, 0, arguments));
+    swap_on_device(me);
+    return PLUGMC_OK;
+}
+
+/* Sweep i of a batch of n, sub-sweep by sub-sweep, and the cell shift. */
+static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, int i)
 {
     const plugmc_gpu *gpu = host->gpu;
-    uint64_t seed = me->system->seed, advance = (uint64_t)n;
+    uint64_t seed = me->system->seed;
     const int threads = block_size(me);
-    const uint32_t block[3] = {(uint32_t)threads, 1, 1}, one[3] = {1, 1, 1};
-    const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
+    const uint32_t block[3] = {(uint32_t)threads, 1, 1};
     const uint32_t flat[3] = {blocks_for(active_cells(me), cells_a_block(me)), 1, 1};
     const uint32_t rows[3] = {blocks_for(me->half, threads), (uint32_t)me->m[1] / 2, (uint32_t)me->walkers};
     const uint32_t *active = tiled(me) ? rows : flat;
     const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((me->m[1] * me->m[2] + 3) / 4), (uint32_t)me->walkers};
     const uint32_t shifters[3] = {256, 1, 1};
+    for (int part = 0; part < 1 << me->dimension; part++) {
+        void *arguments[] = {&seed,       &me->d_base,           &me->d_plans,
+                             &n,          &i,                    &part,
+                             &me->d_step, &me->on_now.coordinate, &me->on_now.id,
+                             &me->on_now.count, &me->d_counts, &me->d_overflow};
+        TRY(gpu->launch(host->context, me->k_subsweep, active, block, 0, arguments));
+    }
+    if (!me->shift_cells) return PLUGMC_OK;
+    void *arguments[] = {&me->d_plans,         &n,
+                         &i,                   &me->on_now.coordinate,
+                         &me->on_now.id,       &me->on_now.count,
+                         &me->on_next.coordinate, &me->on_next.id,
+                         &me->on_next.count,   &me->d_overflow};
+    TRY(gpu->launch(host->context, me->k_shift, all, shifters, 0, arguments));
+    swap_on_device(me);
+    return PLUGMC_OK;
+}
 
+/* Launches of `n` sweeps; n is even or 1, and after an odd number the stores have changed places. */
+static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    uint64_t seed = me->system->seed, advance = (uint64_t)n;
+    const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
+    const uint32_t one[3] = {1, 1, 1};
     void *plan[] = {&seed, &me->d_base, &me->d_plans, &me->d_origin};
     TRY(gpu->launch(host->context, me->k_plan, walkers, batch, 0, plan));
-    for (int i = 0; i < n; i++) {
-        for (int part = 0; part < 1 << me->dimension; part++) {
-            void *arguments[] = {&seed,       &me->d_base,           &me->d_plans,
-                                 &n,          &i,                    &part,
-                                 &me->d_step, &me->on_now.coordinate, &me->on_now.id,
-                                 &me->on_now.count, &me->d_counts, &me->d_overflow};
-            TRY(gpu->launch(host->context, me->k_subsweep, active, block, 0, arguments));
-        }
-        if (!me->shift_cells) continue;
-        void *arguments[] = {&me->d_plans,         &n,
-                             &i,                   &me->on_now.coordinate,
-                             &me->on_now.id,       &me->on_now.count,
-                             &me->on_next.coordinate, &me->on_next.id,
-                             &me->on_next.count,   &me->d_overflow};
-        TRY(gpu->launch(host->context, me->k_shift, all, shifters, 0, arguments));
-        device_store t = me->on_now;
-        me->on_now = me->on_next;
-        me->on_next = t;
-        me->swapped = !me->swapped;
-    }
+    for (int i = 0; i < n; i++)
+        TRY(me->patch.x ? launch_patches(me, host, n, i) : launch_subsweeps(me, host, n, i));
     void *advance_by[] = {&me->d_base, &advance};
     return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
 }

@@ -284,250 +284,7 @@ PLUGMC_FN uint32_t cb_order(uint64_t seed, uint64_t sweep, int walker, uint32_t 
 #define CB_DISKS 0
 #endif
 
-#if CB_DISKS && CB_TILED
-/* ---- Hard disks of one kind ---------------------------------------------------------------------
- * A block takes CB_BLOCK active cells of a row and keeps their surroundings in shared memory: first
- * three slots of the rows below and above, and of the columns in between, which neighbouring
- * threads share. Empty slots hold PLUGMC_NOWHERE. A fourth particle in a neighbouring cell is rare
- * and read from memory.
- *
- * |r - j|^2 - |r|^2 = |j|^2 - 2 r.j takes fewer operations a neighbour than the differences do; its
- * rounding error is below CB_DOUBT, and only trial moves that come as near to a contact as that are
- * decided by the differences: decisions are those of the general kernel below, whose arguments
- * these are. */
-#define CB_DOUBT 3e-6f
-
-PLUGMC_FN float cb_distance(float ux, float uy)
-{
-    uy *= CB_RATIO_Y;
-    return fmaf(uy, uy, ux * ux);
-}
-
-/* The smallest of three numbers none of which is negative: their bits are in the same order, and
- * integers take one instruction where floats take two. */
-PLUGMC_FN float cb_least(float a, float b, float c)
-{
-    const int x = (int)plugmc_bits(a), y = (int)plugmc_bits(b), z = (int)plugmc_bits(c);
-    const int least = x < y ? x : y;
-    return plugmc_float_of_bits((uint32_t)(least < z ? least : z));
-}
-
-/* x, which the compiler is not to compute again from what it came from. */
-PLUGMC_FN float cb_keep(float x)
-{
-    asm("" : "+f"(x));
-    return x;
-}
-
-/* The slots of n particles in the order of the trials, 2 bits each: what cb_order does, by the six
- * permutations of three. */
-PLUGMC_FN uint32_t cb_order_of_four(plugmc_random random, int n)
-{
-#define CB_PERMUTATION(number, a, b, c) ((uint64_t)((a) | (b) << 2 | (c) << 4) << 6 * (number))
-    const uint64_t permutations = CB_PERMUTATION(0, 1, 2, 0) | CB_PERMUTATION(1, 2, 1, 0) |
-                                  CB_PERMUTATION(2, 2, 0, 1) | CB_PERMUTATION(3, 0, 2, 1) |
-                                  CB_PERMUTATION(4, 1, 0, 2) | CB_PERMUTATION(5, 0, 1, 2);
-    const uint32_t third = n > 2 ? plugmc_below(random.word[2], 3) : 2;
-    const uint32_t second = n > 1 ? plugmc_below(random.word[1], 2) : 1;
-    uint32_t order = CB_SHUFFLE ? (uint32_t)(permutations >> 6 * (2 * third + second)) & 63u : 0x24u;
-    if (n < 4 || !CB_SHUFFLE) return order | 3u << 6;
-    const uint32_t last = plugmc_below(random.word[3], 4); /* changes places with slot 3 */
-#pragma unroll
-    for (int k = 0; k < 6; k += 2)
-        if ((order >> k & 3u) == last) order |= 3u << k;
-    return order | last << 6;
-}
-
-/* What a cell does in a sub-sweep, before its particles are known. */
-typedef struct cb_choice {
-    float dx[CB_TRIALS], dy[CB_TRIALS];
-    plugmc_random order;
-} cb_choice;
-
-PLUGMC_FN cb_choice cb_choose(uint64_t seed, uint64_t sweep, int walker, uint32_t cell,
-                              const float *step)
-{
-    cb_choice choice;
-    plugmc_random random;
-    const float step_x = CB_EARLY(float, step[0]), step_y = CB_EARLY(float, step[1]);
-#pragma unroll
-    for (int trial = 0; trial < CB_TRIALS; trial++) {
-        if ((trial & 3) == 0)
-            random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, trial >> 2);
-        cb_displacement_2(random.word[trial & 3], step_x, step_y, &choice.dx[trial],
-                          &choice.dy[trial]);
-    }
-    choice.order = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, 0);
-    return choice;
-}
-
-extern "C" __global__ void __launch_bounds__(CB_BLOCK)
-    cb_subsweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
-                int part, const float *step, cb_vector *coordinate, const uint32_t *id,
-                const uint8_t *count, unsigned long long *counts, int *overflow)
-{
-    enum { KEPT = CB_AT_ONCE ? 4 : 3 }; /* slots */
-    __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
-    __shared__ float2 middle[2][KEPT][CB_BLOCK];   /* rows below and above, same columns */
-    __shared__ float2 side[3][KEPT][CB_BLOCK + 1]; /* three rows, the columns left of each thread's,
-                                                      and the one right of the last */
-    __shared__ uint32_t counts_left[CB_BLOCK + 1]; /* of these columns, 3 bits a row */
-    const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
-    const int first = blockIdx.x * CB_BLOCK, q = first + t;
-    const bool planned = CB_AT_ONCE && (index > 0 || part > 0); /* else by the kernel before, maybe */
-    if (!planned) plugmc_wait();
-    const int set = CB_EARLY(uint8_t, plans[walker * batch + index].set[part]);
-    const uint64_t sweep = CB_EARLY(uint64_t, *base) + index;
-    const int px = set & 1, y = 2 * blockIdx.y + ((set >> 1) & 1);
-    const uint32_t cell = (uint32_t)(y * CB_MX + 2 * q + px);
-
-    /* Random numbers are drawn while the sub-sweep before this one still runs, if there is room for
-     * both on the GPU; else while memory answers. */
-    cb_choice choice;
-    if (CB_AT_ONCE) choice = cb_choose(seed, sweep, walker, cell, step);
-
-    /* Everything is asked for before anything is used. Columns are places in a half row: its own in
-     * those of the same parity, the ones left and right of it in the others. */
-    const uint8_t *n_of = count + (size_t)walker * CELLS;
-    cb_vector *at = coordinate + (size_t)walker * SLOTS;
-    const int own_column = q < HX ? q : HX - 1;
-    const int left = q + px == 0 ? HX - 1 : q + px <= HX ? q + px - 1 : 0;
-    const int right = q + px < HX ? q + px : 0;
-    const int rows[3] = {y == 0 ? CB_MY - 1 : y - 1, y, y == CB_MY - 1 ? 0 : y + 1};
-    float2 from_left[3][4], from_middle[3][4];
-    int n_left[3], n_middle[3];
-    if (planned) plugmc_wait();
-#pragma unroll
-    for (int r = 0; r < 3; r++) {
-        const int same = 2 * rows[r] + px, other = 2 * rows[r] + 1 - px;
-        const cb_vector *a = at + (other * HALF_ROW + left), *b = at + (same * HALF_ROW + own_column);
-#pragma unroll
-        for (int k = 0; k < KEPT; k++) from_left[r][k] = a[k * CB_PITCH];
-#pragma unroll
-        for (int k = 0; k < (r == 1 ? 4 : KEPT); k++) from_middle[r][k] = b[k * CB_PITCH];
-        n_left[r] = n_of[other * CB_PITCH + left];
-        n_middle[r] = n_of[same * CB_PITCH + own_column];
-    }
-    cb_vector *home = at + ((2 * y + px) * HALF_ROW + own_column);
-
-    if (!CB_AT_ONCE) choice = cb_choose(seed, sweep, walker, cell, step);
-    __syncwarp(); /* what has been asked for is not waited for before here */
-
-    const int n = q < HX ? n_middle[1] : 0;
-    uint32_t fourth = (uint32_t)(n_left[0] | n_left[1] << 3 | n_left[2] << 6);
-    counts_left[t] = fourth;
-#pragma unroll
-    for (int k = 0; k < KEPT; k++) {
-#pragma unroll
-        for (int r = 0; r < 3; r++) side[r][k][t] = from_left[r][k];
-        middle[0][k][t] = from_middle[0][k];
-        if (k < 3) own[k][t] = from_middle[1][k];
-        middle[1][k][t] = from_middle[2][k];
-    }
-    own[3][t] = n > 3 ? from_middle[1][3] : make_float2(PLUGMC_NOWHERE, 0.0f);
-    if (t < 3 * KEPT && first + CB_BLOCK <= HX) { /* else the last thread has one to its right */
-        const int edge = first + CB_BLOCK - 1 + px < HX ? first + CB_BLOCK - 1 + px : 0;
-        int other[3];
-#pragma unroll
-        for (int r = 0; r < 3; r++) other[r] = 2 * rows[r] + 1 - px;
-        const int r = t / KEPT, k = t - KEPT * r, mine = r == 0 ? other[0] : r == 1 ? other[1] : other[2];
-        side[r][k][CB_BLOCK] = at[mine * HALF_ROW + k * CB_PITCH + edge];
-        if (t == 0)
-            counts_left[CB_BLOCK] = (uint32_t)(n_of[other[0] * CB_PITCH + edge] |
-                                               n_of[other[1] * CB_PITCH + edge] << 3 |
-                                               n_of[other[2] * CB_PITCH + edge] << 6);
-    }
-    __syncthreads();
-
-    uint32_t accepted = 0;
-    if (n > 0) {
-        /* neighbours with a fourth particle: bit 9 column + 3 row + 2, the highest of its count */
-        fourth |= (uint32_t)(n_middle[0] | n_middle[2] << 6) << 9 | counts_left[t + 1] << 18;
-        fourth &= 0x4924924u;
-        /* neighbours relative to the centre of this cell, and their distances from it; 1 is added
-         * to these, so that no sum below is negative */
-        float jx[24], jy[24], jj[24];
-#pragma unroll
-        for (int e = 0; e < 24; e++) {
-            const int r = e < 18 ? e / 6 : 2 * ((e - 18) / 3), slot = e % 3;
-            const int column = e < 18 ? 2 * (e / 3 % 2) : 1;
-            const float2 j = column == 1 ? middle[r / 2][slot][t] : side[r][slot][t + column / 2];
-            jx[e] = column == 1 ? j.x : j.x + (float)(column - 1);
-            jy[e] = r == 1 ? j.y : j.y + (float)(r - 1);
-            const float uy = jy[e] * CB_RATIO_Y;
-            jj[e] = cb_keep(fmaf(uy, uy, fmaf(jx[e], jx[e], 1.0f)));
-        }
-        /* Its particles wait in the order of the trials; one that has tried goes to the end. */
-        uint32_t order = cb_order_of_four(choice.order, n);
-        float2 queue[4];
-#pragma unroll
-        for (int k = 0; k < 4; k++) queue[k] = own[order >> 2 * k & 3u][t];
-        const float contact = cb_contact[0];
-#pragma unroll
-        for (int trial = 0; trial < CB_TRIALS; trial++) {
-            const float new_x = queue[0].x + choice.dx[trial], new_y = queue[0].y + choice.dy[trial];
-            const float inside = cb_least(cb_distance(new_x - queue[1].x, new_y - queue[1].y),
-                                          cb_distance(new_x - queue[2].x, new_y - queue[2].y),
-                                          cb_distance(new_x - queue[3].x, new_y - queue[3].y));
-            /* 1 + |r - j|^2 - |r|^2, positive for any r within the cell; two chains of minima, since
-             * one is as slow as it is long */
-            const float twice_x = -2.0f * new_x, twice_y = -2.0f * (CB_RATIO_Y * CB_RATIO_Y) * new_y;
-            float near[2] = {PLUGMC_NOWHERE, PLUGMC_NOWHERE};
-#pragma unroll
-            for (int e = 0; e < 24; e += 2) {
-                const float d = fmaf(jx[e], twice_x, fmaf(jy[e], twice_y, jj[e]));
-                const float f = fmaf(jx[e + 1], twice_x, fmaf(jy[e + 1], twice_y, jj[e + 1]));
-                near[e / 2 % 2] = cb_least(near[e / 2 % 2], d, f);
-            }
-            const float gap = fminf(near[0], near[1]) + (cb_distance(new_x, new_y) - (contact + 1.0f));
-            bool accept = new_x >= -0.5f && new_x < 0.5f && new_y >= -0.5f && new_y < 0.5f &&
-                          inside >= contact && gap > -CB_DOUBT;
-            if (accept && (gap < CB_DOUBT || fourth)) {
-                if (gap < CB_DOUBT)
-#pragma unroll 1
-                    for (int k = 0; k < 3; k++)
-#pragma unroll
-                        for (int r = 0; r < 3; r++) {
-                            const float row = new_y - (float)(r - 1);
-                            const float2 a = side[r][k][t], c = side[r][k][t + 1];
-                            accept = accept &&
-                                     cb_distance((new_x + 1.0f) - a.x, row - a.y) >= contact &&
-                                     cb_distance((new_x - 1.0f) - c.x, row - c.y) >= contact;
-                            if (r == 1) continue;
-                            const float2 b = middle[r / 2][k][t];
-                            accept = accept && cb_distance(new_x - b.x, row - b.y) >= contact;
-                        }
-                for (uint32_t rest = accept ? fourth : 0; rest; rest &= rest - 1) {
-                    const int c = (__ffs((int)rest) - 1) / 3, column = c / 3, r = c - 3 * column;
-                    const int half_row = 2 * (r == 0 ? rows[0] : r == 1 ? rows[1] : rows[2]) +
-                                         (column == 1 ? px : 1 - px);
-                    const float2 j =
-                        KEPT < 4      ? at[half_row * HALF_ROW + 3 * CB_PITCH +
-                                           (column == 0 ? left : column == 1 ? own_column : right)]
-                        : column == 1 ? middle[r / 2][KEPT - 1][t]
-                                      : side[r][KEPT - 1][t + column / 2];
-                    accept = accept && cb_distance((new_x - (float)(column - 1)) - j.x,
-                                                   (new_y - (float)(r - 1)) - j.y) >= contact;
-                }
-            }
-            accepted += accept;
-            const float2 tried = accept ? make_float2(new_x, new_y) : queue[0];
-            queue[0] = n == 1 ? tried : queue[1];
-            queue[1] = n == 2 ? tried : queue[2];
-            queue[2] = n == 3 ? tried : queue[3];
-            if (n == 4) queue[3] = tried;
-        }
-        /* whoever is next now, first: order repeats itself after n */
-        const int next = n == 2 ? CB_TRIALS % 2 : n == 3 ? CB_TRIALS % 3 : n == 4 ? CB_TRIALS % 4 : 0;
-        order &= (1u << 2 * n) - 1;
-        order = (order | order << 2 * n) >> 2 * next;
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            if (k < n) home[(order >> 2 * k & 3u) * CB_PITCH] = queue[k];
-    }
-    cb_count(n > 0 ? CB_TRIALS : 0, accepted, counts);
-}
-#else
+#if !CB_DISKS || !CB_TILED /* else: disks.cu */
 /* ---- All other systems ---------------------------------------------------------------------------
  * What is common to the kernel below, where a thread takes a cell, and to that of wide.cu. */
 
@@ -799,6 +556,31 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #endif
 #endif
 
+#if CB_DISKS
+/* Puts a new cell together from the slots of the old one, v[0 ... 3] with n disks, and of the one on the
+ * side that disks come from, v[4 ... 7] with m. They are moved by -s along axis, those of the other
+ * cell also by its distance, `edge`. Slot k of the new cell is k `stride` on. Returns how many there
+ * are, which may be more than slots. */
+PLUGMC_FN int cb_gather(const float2 v[8], const uint32_t number[8], int n, int m, int axis, float s,
+                        float edge, float2 *cell, uint32_t *numbers, int stride)
+{
+    int filled = 0;
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        float c = (axis == 0 ? v[k].x : v[k].y) - s;
+        const bool leaves = c < -0.5f || c >= 0.5f;
+        if ((k & 3) >= (k < 4 ? n : m) || leaves != (k >= 4)) continue;
+        if (k >= 4) c += edge;
+        if (filled < 4) {
+            cell[filled * stride] = axis == 0 ? make_float2(c, v[k].y) : make_float2(v[k].x, c);
+            if (CB_IDS) numbers[filled * stride] = number[k];
+        }
+        filled++;
+    }
+    return filled;
+}
+#endif
+
 /* Moves the cells, which is moving the particles the other way: each thread gathers one new
  * cell from the old cell of the same index and the neighbour on the side the particles come
  * from. *overflow is set if a cell has more particles than slots. */
@@ -846,18 +628,7 @@ extern "C" __global__ void __launch_bounds__(256)
         v[k] = have ? from[was] : make_float2(0.0f, 0.0f);
         number[k] = CB_IDS && have ? from_id[was] : 0;
     }
-#pragma unroll
-    for (int k = 0; k < 8; k++) {
-        float c = (axis == 0 ? v[k].x : v[k].y) - s;
-        const bool leaves = c < -0.5f || c >= 0.5f;
-        if ((k & 3) >= (k < 4 ? n : m) || leaves != (k >= 4)) continue;
-        if (k >= 4) c += edge;
-        if (filled < 4) {
-            cell[filled][me] = axis == 0 ? make_float2(c, v[k].y) : make_float2(v[k].x, c);
-            if (CB_IDS) numbers[filled][me] = number[k];
-        }
-        filled++;
-    }
+    filled = cb_gather(v, number, n, m, axis, s, edge, &cell[0][me], &numbers[0][me], 256);
     const unsigned active = __activemask();
     const int sector = me & 28;
 #pragma unroll
