@@ -110,11 +110,14 @@ PLUGMC_FN float cb_square_outside(int dimension, float x, float y, float z, int 
  * places of half a row, CB_CAP slots a cell, CB_TRIALS, CB_WALKERS, CB_SHUFFLE,
  * CB_SHUFFLE_SETS, CB_SHIFT, CB_IDS, CB_SCALE CB_RATIO_Y CB_RATIO_Z, CB_CONTACTS (table of
  * squares in units of the edge in x, one for each pair of species), CB_FIRST (table of first
- * particles of species), CB_BLOCK threads a block, CB_TILED (1: a block takes
- * cells of one row), CB_AT_ONCE (1: all cells of a set run at the same time), CB_REACH the square
- * of the range in units of the edge in x, CB_NEAR the room for particles within that range of a cell,
- * CB_WIDE (1: they are many, and a warp takes a cell: wide.cu), CB_COLUMNS threads of a block that take
- * a cell where a thread does.
+ * particles of species), CB_BLOCK threads a block, CB_AT_ONCE (1: all cells of a set run at the same
+ * time), CB_REACH the square of the range in units of the edge in x, CB_NEAR the room for particles
+ * within that range of a cell, CB_WIDE (1: they are many, and a warp takes a cell: wide.cu), CB_COLUMNS
+ * threads of a block that take a cell where a thread does.
+ *
+ * CB_TILED (1: equal hard disks, whose sweep is in disks.cu); there CB_RESIDENT blocks for which a
+ * multiprocessor has to have room, CB_PATCH (1: a block makes the whole sweep of a patch), CB_PATCH_X
+ * CB_PATCH_Y its cells, CB_CHOSEN (1: random numbers are drawn before the sweep before has ended).
  *
  * Layout: cells of equal parity of x follow each other along half a row, which is padded to
  * CB_PITCH places; slot 0 of a half row is followed by its slot 1, and so on. cb_cell is the place
@@ -122,8 +125,8 @@ PLUGMC_FN float cb_square_outside(int dimension, float x, float y, float z, int 
  * coordinate is a float2, or in three dimensions a float4 with the bits of the particle's number
  * in w.
  */
-/* Plans, the number of the first sweep and the step. Small systems read them before plugmc_wait, in
- * all kernels but the one that follows cb_plan_batch: what writes them has ended once the kernel
+/* Plans, the number of the first sweep and the step. Of small systems cb_shift reads them before
+ * plugmc_wait, and so does cb_sweep, but in the first sweep, which follows cb_plan_batch: what writes them has ended once the kernel
  * before this one runs. `volatile` keeps the order and goes past L1, which may hold older values.
  * Nothing else may be read so early, and no pointer to it may promise (const __restrict__) that nobody
  * writes. Large systems read them after the wait, through L1: so many warps asking L2 for one address
@@ -284,8 +287,8 @@ PLUGMC_FN uint32_t cb_order(uint64_t seed, uint64_t sweep, int walker, uint32_t 
 #define CB_DISKS 0
 #endif
 
-#if !CB_DISKS || !CB_TILED /* else: disks.cu */
-/* ---- All other systems ---------------------------------------------------------------------------
+#if !CB_TILED
+/* ---- The sub-sweep -------------------------------------------------------------------------------
  * What is common to the kernel below, where a thread takes a cell, and to that of wide.cu. */
 
 /* Word number k of a block, modulo 4, without an index that the compiler does not know. */

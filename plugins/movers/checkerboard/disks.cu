@@ -420,7 +420,8 @@ PLUGMC_FN cb_around cb_look_around(cb_patch *patch, int x, int y)
     cb_around around = {&patch->disk[0][place],
                         {&patch->disk[0][place - ROW], &patch->disk[0][place + ROW]},
                         {0, 0, 0},
-                        (uint32_t)patch->count[place - ROW] << 9 | (uint32_t)patch->count[place + ROW] << 15};
+                        (uint32_t)patch->count[place - ROW] << 9 |
+                            (uint32_t)patch->count[place + ROW] << 15};
 #pragma unroll
     for (int r = 0; r < 3; r++) {
         const int left = cb_place(x - 1, y + r - 1);
