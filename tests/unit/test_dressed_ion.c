@@ -162,13 +162,14 @@ static void noise_is_in_the_errors(void **state)
         double *raw = calloc((size_t)width, sizeof *raw),
                *value = calloc((size_t)found, sizeof *value),
                *error = calloc((size_t)found, sizeof *error);
+        bool *converged = calloc((size_t)found, sizeof *converged);
         assert_int_equal(0, block_average_init(&blocks, width));
         for (int k = 0; k < BLOCKS; k++) {
             make_counts(b, terms == 2 ? 0.8 : 0, 2e5, &noise, raw);
             block_average_add(&blocks, raw);
         }
         assert_int_equal(0, block_average_jackknife(&blocks, b->observable->derive, b->instance,
-                                                    found, value, error));
+                                                    found, value, error, converged));
         for (int k = 0; k < EXPECTED; k++) {
             const int64_t at = derived_at(b, numbers[k].name);
             char name[96];
@@ -181,7 +182,7 @@ static void noise_is_in_the_errors(void **state)
         const int64_t at = derived_at(b, "debye_length_R");
         assert_true(error[at] < 0.05 * debye_r);
         block_average_free(&blocks);
-        free(raw), free(value), free(error);
+        free(raw), free(value), free(error), free(converged);
         bench_free(b);
     }
 }

@@ -48,6 +48,7 @@ typedef struct run {
     quantity_record quantities[3];
     derived_record derived[2];
     double values[BINS], errors[BINS];
+    bool converged[BINS];
     frame frames[64];
     blob blobs[2];
     double positions[WALKERS][PARTICLES][3];
@@ -68,10 +69,12 @@ static void start(run *r, int dimension, int domain)
     r->quantities[2] = (quantity_record){"gr", "g", "", "pair correlation", "r", BINS, 2,
                                          bins, NULL, 0, 0, 0, {0}};
     assert_int_equal(block_average_init(&r->quantities[2].blocks, BINS), 0);
-    r->derived[0] = (derived_record){"gr", "contact", "1", "value at contact", 1.25, 0.5, true};
+    r->derived[0] = (derived_record){"gr", "contact", "1", "value at contact", 1.25, 0.5, true,
+                                     .converged = true};
     r->derived[1] = (derived_record){"gr", "g of means", "", "derived array", 0, 0, true, BINS, "r",
-                                     bins, r->values, r->errors};
-    for (int i = 0; i < BINS; i++) r->values[i] = 1 + i, r->errors[i] = 0.1 * i;
+                                     bins, r->values, r->errors, .each_converged = r->converged};
+    for (int i = 0; i < BINS; i++)
+        r->values[i] = 1 + i, r->errors[i] = 0.1 * i, r->converged[i] = i % 2;
     r->blobs[0] = (blob){"cells, shift", r->key, sizeof r->key};
     r->blobs[1] = (blob){"nothing", &r->empty, 0};
     r->data = (output_data){
@@ -300,11 +303,11 @@ static void what_is_written_is_read_back(void **state)
     finish(&a);
 }
 
-/* A dataset below the scalar "energy"; its length. */
-static int read_energy(const char *path, const char *name, double out[64])
+/* A dataset below plugmc/observables; its length. */
+static int read_numbers(const char *path, const char *name, double out[64])
 {
     char full[128];
-    snprintf(full, sizeof full, "plugmc/observables/energy/total/%s", name);
+    snprintf(full, sizeof full, "plugmc/observables/%s", name);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), set = H5Dopen2(file, full, H5P_DEFAULT);
     hid_t space = H5Dget_space(set);
     hsize_t count = 0;
@@ -332,11 +335,45 @@ static void autocorrelations_are_written_and_grow(void **state)
         assert_int_equal(autocorrelation_make(&expected, a.quantities[0].series,
                                               a.quantities[0].samples, WALKERS), 0);
         assert_int_equal(expected.count, sweep == 40 ? 4 : 6);
-        assert_int_equal(read_energy(path, "autocorrelation", value), expected.count);
-        assert_int_equal(read_energy(path, "autocorrelation_lag", lag), expected.count);
+        assert_int_equal(read_numbers(path, "energy/total/autocorrelation", value), expected.count);
+        assert_int_equal(read_numbers(path, "energy/total/autocorrelation_lag", lag),
+                         expected.count);
         for (int i = 0; i < expected.count; i++)
             assert_true(value[i] == expected.value[i] && lag[i] == (double)expected.lag[i]);
         autocorrelation_free(&expected);
+    }
+    finish(&a);
+}
+
+static int64_t read_contact(const char *path, const char *name)
+{
+    int64_t value = -1;
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t number = H5Aopen_by_name(file, "plugmc/observables/gr/contact", name, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Aread(number, H5T_NATIVE_INT64, &value) >= 0);
+    H5Aclose(number);
+    H5Fclose(file);
+    return value;
+}
+
+/* Of a derived number, a derived array and an array: 11 samples are too few for any error, 35 are not. */
+static void errors_that_are_lower_bounds_are_told_apart(void **state)
+{
+    (void)state;
+    const char *path = in_folder("bounds.h5");
+    report r = {0};
+    run a;
+    start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
+    for (int enough = 0; enough < 2; enough++) {
+        double value[64];
+        sweep_to(&a, enough ? 80 : 32);
+        a.derived[0].converged = enough;
+        assert_int_equal(output_write(path, !enough, &a.data, &r), EXIT_DONE);
+        assert_int_equal(read_contact(path, "converged"), enough);
+        assert_int_equal(read_numbers(path, "gr/g of means/converged", value), BINS);
+        for (int i = 0; i < BINS; i++) assert_true(value[i] == i % 2);
+        assert_int_equal(read_numbers(path, "gr/g/converged", value), BINS);
+        for (int i = 0; i < BINS; i++) assert_true(value[i] == enough);
     }
     finish(&a);
 }
@@ -969,6 +1006,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(autocorrelations_are_written_and_grow),
+        cmocka_unit_test(errors_that_are_lower_bounds_are_told_apart),
         cmocka_unit_test(a_resumed_run_has_the_file_of_one_never_stopped),
         cmocka_unit_test(a_checkpoint_of_another_run_is_refused),
         cmocka_unit_test(a_missing_file_is_not_appended_to),

@@ -311,11 +311,12 @@ static void an_ideal_gas_in_a_sphere_has_g_of_one(void **state)
         const int64_t width = place(b, NULL, NULL);
         block_average blocks;
         double g[3 * GAS_BINS], error[3 * GAS_BINS];
+        bool converged[3 * GAS_BINS];
         assert_int_equal(0, block_average_init(&blocks, width));
         blocks.per_block = GAS_WALKERS / GROUPS;
         for (int w = 0; w < GAS_WALKERS; w++) block_average_add(&blocks, values + w * width);
         assert_int_equal(0, block_average_jackknife(&blocks, b->observable->derive, b->instance,
-                                                    3 * GAS_BINS, g, error));
+                                                    3 * GAS_BINS, g, error, converged));
         for (int k = 0; k < 3 * GAS_BINS; k++) {
             plugmc_quantity q;
             char name[64];

@@ -4,9 +4,10 @@
  *     observables/LABEL/NAME      attributes of kind, and by kind:
  *       scalar                    series [samples][walkers], sweep [samples]; mean, error, ...;
  *                                 autocorrelation, autocorrelation_lag [lags]
- *       array                     mean, error, abscissa [length], block_sums [129][length]
- *       derived                   value, error, valid
- *       derived_array             value, error, abscissa [length]; valid
+ *       array                     mean, error, converged, abscissa [length], block_sums
+ *                                 [129][length]
+ *       derived                   value, error, converged, valid
+ *       derived_array             value, error, converged, abscissa [length]; valid
  *     checkpoint                  sweep, counts, step, finished, positions, the mover's blobs, the
  *                                 order of the observables; checksum
  *     volatile                    wall time and date: what differs between equal runs
@@ -232,14 +233,17 @@ static void write_array(store *s, hid_t group, const quantity_record *q)
 {
     hsize_t length = (hsize_t)q->length;
     double *mean = malloc(2 * (length + 1) * sizeof *mean);
-    if (!mean) {
+    bool *converged = malloc((length + 1) * sizeof *converged);
+    if (!mean || !converged) {
         store_fail(s, "there is not enough memory");
+        free(mean), free(converged);
         return;
     }
-    block_average_result(&q->blocks, mean, mean + length);
+    block_average_result(&q->blocks, mean, mean + length, converged);
     store_label(s, group, "kind", "array");
     store_array(s, group, "mean", H5T_NATIVE_DOUBLE, 1, &length, mean);
     store_array(s, group, "error", H5T_NATIVE_DOUBLE, 1, &length, mean + length);
+    store_array(s, group, "converged", H5T_NATIVE_UCHAR, 1, &length, converged);
     if (q->abscissa) store_array(s, group, "abscissa", H5T_NATIVE_DOUBLE, 1, &length, q->abscissa);
     store_array(s, group, "block_sums", H5T_NATIVE_DOUBLE, 2, (hsize_t[]){ROWS, length},
                 q->blocks.sums);
@@ -247,7 +251,7 @@ static void write_array(store *s, hid_t group, const quantity_record *q)
     write_integer(s, group, "blocks", q->blocks.blocks);
     write_integer(s, group, "in_last", q->blocks.in_last);
     write_integer(s, group, "samples", q->blocks.per_block * q->blocks.blocks + q->blocks.in_last);
-    free(mean);
+    free(mean), free(converged);
 }
 
 static void write_quantity(store *s, hid_t observables, const quantity_record *q,
@@ -279,11 +283,13 @@ static void write_derived(store *s, hid_t observables, const derived_record *d)
         write_integer(s, group, "length", d->length);
         store_array(s, group, "value", H5T_NATIVE_DOUBLE, 1, &length, d->values);
         store_array(s, group, "error", H5T_NATIVE_DOUBLE, 1, &length, d->errors);
+        store_array(s, group, "converged", H5T_NATIVE_UCHAR, 1, &length, d->each_converged);
         if (d->abscissa)
             store_array(s, group, "abscissa", H5T_NATIVE_DOUBLE, 1, &length, d->abscissa);
     } else {
         write_real(s, group, "value", d->value);
         write_real(s, group, "error", d->error);
+        write_integer(s, group, "converged", d->converged);
     }
     store_leave(group);
 }

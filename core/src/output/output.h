@@ -34,6 +34,8 @@ typedef struct derived_record {
     char *axis;
     double *abscissa;        /* [length], NULL if there is none */
     double *values, *errors; /* [length] */
+    /* Is the error known, or a lower bound as the run is too short? Not read back. */
+    bool converged, *each_converged; /* each: [length] */
 } derived_record;
 
 typedef struct frame {

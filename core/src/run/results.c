@@ -60,15 +60,18 @@ static derived_record *derived_of(simulation *sim, const char *observable)
 }
 
 /* A scalar that cannot be found although others can is NaN. */
-static void take_derived(derived_record *d, const double *value, const double *error, bool valid)
+static void take_derived(derived_record *d, const double *value, const double *error,
+                         const bool *converged, bool valid)
 {
     d->valid = valid && (d->length > 1 || !isnan(*value));
     if (d->length < 2) {
         d->value = *value;
         d->error = *error;
+        d->converged = *converged;
     } else {
         memcpy(d->values, value, (size_t)d->length * sizeof *value);
         memcpy(d->errors, error, (size_t)d->length * sizeof *error);
+        memcpy(d->each_converged, converged, (size_t)d->length * sizeof *converged);
     }
 }
 
@@ -87,17 +90,21 @@ void derive_results(simulation *sim)
                !strcmp(d[count].observable, label))
             numbers += d[count++].length;
         double *value = calloc(2 * (size_t)numbers + 1, sizeof(double)), *error = value + numbers;
+        bool *converged = calloc((size_t)numbers + 1, sizeof *converged);
         for (int k = 0; k < count; k++) d[k].valid = false;
-        if (!value) continue;
+        if (!value || !converged) {
+            free(value), free(converged);
+            continue;
+        }
         bool valid = !joint_blocks(sim, m, &joint) &&
                      !block_average_jackknife(&joint, o->derive, m->instance->data, numbers, value,
-                                              error);
+                                              error, converged);
         for (int64_t n = 0; n < 2 * numbers && !valid; n++) value[n] = NAN;
         int64_t at = 0;
         for (int k = 0; k < count; at += d[k++].length)
-            take_derived(&d[k], value + at, error + at, valid);
+            take_derived(&d[k], value + at, error + at, converged + at, valid);
         block_average_free(&joint);
-        free(value);
+        free(value), free(converged);
     }
 }
 
@@ -117,12 +124,54 @@ static const char *with_error(double mean, double error, char text[64])
     return text;
 }
 
-static void print_array(const simulation *sim, const char *observable, const char *name,
-                        int64_t length, const char *axis)
+/* Of the values that there are, how many errors are lower bounds. */
+static int64_t count_bounds(const double *value, const bool *converged, int64_t length)
 {
-    if (length > 1)
-        printf("%s.%s: %lld values against %s, in %s\n", observable, name, (long long)length,
-               axis ? axis : "index", sim->output_path);
+    int64_t count = 0;
+    for (int64_t i = 0; i < length; i++) count += !converged[i] && isfinite(value[i]);
+    return count;
+}
+
+static int64_t bounds_of_average(const block_average *blocks)
+{
+    const size_t length = (size_t)blocks->length;
+    double *mean = checked(malloc(2 * length * sizeof *mean));
+    bool *converged = checked(malloc(length * sizeof *converged));
+    block_average_result(blocks, mean, mean + length, converged);
+    int64_t count = count_bounds(mean, converged, blocks->length);
+    free(mean), free(converged);
+    return count;
+}
+
+static void print_array(const simulation *sim, const char *observable, const char *name,
+                        int64_t length, const char *axis, int64_t bounds)
+{
+    printf("%s.%s: %lld values against %s, in %s", observable, name, (long long)length,
+           axis ? axis : "index", sim->output_path);
+    if (bounds) printf("; %lld of their errors are lower bounds *", (long long)bounds);
+    printf("\n");
+}
+
+/* Returns whether any of their errors are lower bounds. */
+static bool print_arrays(const simulation *sim)
+{
+    const output_data *out = &sim->output;
+    int64_t all = 0;
+    for (int i = 0; i < out->quantity_count; i++) {
+        const quantity_record *q = &out->quantities[i];
+        if (q->length < 2) continue;
+        const int64_t bounds = bounds_of_average(&q->blocks);
+        print_array(sim, q->observable, q->name, q->length, q->axis, bounds);
+        all += bounds;
+    }
+    for (int i = 0; i < out->derived_count; i++) {
+        const derived_record *d = &out->derived[i];
+        if (d->length < 2) continue;
+        const int64_t bounds = count_bounds(d->values, d->each_converged, d->length);
+        print_array(sim, d->observable, d->name, d->length, d->axis, bounds);
+        all += bounds;
+    }
+    return all > 0;
 }
 
 /* Of the first column: 32 or the longest name of a number. */
@@ -146,7 +195,7 @@ void print_results(const simulation *sim)
 {
     const output_data *out = &sim->output;
     char text[64], time[32];
-    int64_t short_runs = 0;
+    bool bounds = false; /* is any error one? */
     const int wide = name_width(out);
     printf("%-*s %-22s %-12s %-12s %s\n", wide, "quantity", "mean(error)", "tau/sweeps", "samples", "unit");
     for (int i = 0; i < out->quantity_count; i++) {
@@ -161,7 +210,7 @@ void print_results(const simulation *sim)
         estimate e = estimate_interleaved(q->series, q->samples, sim->system.walkers);
         if (!e.converged) {
             mark = '*';
-            short_runs++;
+            bounds = true;
         }
         snprintf(time, sizeof time, "%.4g", e.correlation_time * (double)q->period);
         printf("%-*s %-22s %-12s %-12lld %s%c\n", wide, name, with_error(e.mean, e.error, text),
@@ -172,22 +221,20 @@ void print_results(const simulation *sim)
         char name[128];
         snprintf(name, sizeof name, "%s.%s", d->observable, d->name);
         if (d->length > 1) continue;
-        if (d->valid)
-            printf("%-*s %-22s %-12s %-12s %s\n", wide, name, with_error(d->value, d->error, text), "", "", d->unit ? d->unit : "");
-        else
+        if (!d->valid) {
             printf("%-*s %-22s\n", wide, name, "too few data");
+            continue;
+        }
+        printf("%-*s %-22s %-12s %-12s %s%s\n", wide, name, with_error(d->value, d->error, text), "", "",
+               d->unit ? d->unit : "", d->converged ? "" : "*");
+        if (!d->converged) bounds = true;
     }
-    for (int i = 0; i < out->quantity_count; i++)
-        print_array(sim, out->quantities[i].observable, out->quantities[i].name,
-                    out->quantities[i].length, out->quantities[i].axis);
-    for (int i = 0; i < out->derived_count; i++)
-        print_array(sim, out->derived[i].observable, out->derived[i].name, out->derived[i].length,
-                    out->derived[i].axis);
+    if (print_arrays(sim)) bounds = true;
     if (out->counts.trials)
         printf("acceptance %.4f of %.4g trial moves, step %.6g; %.4g s\n",
                (double)out->counts.accepted / (double)out->counts.trials, (double)out->counts.trials,
                out->step, out->seconds);
-    if (short_runs)
+    if (bounds)
         printf("* the run is too short for this error bar: it is a lower bound\n");
     printf("%s\n", sim->output_path);
 }

@@ -373,8 +373,10 @@ static int add_quantities(simulation *sim, measurement *m)
         if (q.length < 2) continue;
         record->values = malloc(bytes);
         record->errors = malloc(bytes);
+        record->each_converged = calloc((size_t)q.length, sizeof(bool));
         if (q.abscissa) record->abscissa = malloc(bytes);
-        if (!record->values || !record->errors || (q.abscissa && !record->abscissa))
+        if (!record->values || !record->errors || !record->each_converged ||
+            (q.abscissa && !record->abscissa))
             return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for '%s'", label);
         if (q.abscissa) memcpy(record->abscissa, q.abscissa, bytes);
     }
@@ -524,7 +526,7 @@ static void free_output(output_data *out)
     for (int i = 0; i < out->derived_count; i++) {
         derived_record *d = &out->derived[i];
         free(d->observable), free(d->name), free(d->unit), free(d->doc), free(d->axis);
-        free(d->abscissa), free(d->values), free(d->errors);
+        free(d->abscissa), free(d->values), free(d->errors), free(d->each_converged);
     }
     for (int i = 0; i < out->frame_count; i++) free(out->frames[i].positions);
     free(out->quantities);

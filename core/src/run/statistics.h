@@ -57,12 +57,14 @@ typedef struct block_average {
 int block_average_init(block_average *, int64_t length); /* non-zero: no memory */
 void block_average_add(block_average *, const double *sample);
 void block_average_free(block_average *);
-/* mean [length] and standard error [length] (from full blocks; NaN with fewer than 2). */
-void block_average_result(const block_average *, double *mean, double *error);
+/* mean [length] and standard error [length] from full blocks, NaN with fewer than 2. converged
+ * [length] is false where the run is too short for the error bar, which is then a lower bound. */
+void block_average_result(const block_average *, double *mean, double *error, bool *converged);
 /* Jackknife over full blocks of a function of the means: value from all samples, error from
- * leaving each block out. `derive` returns non-zero where the data do not suffice. Returns 0, or
- * non-zero if there is no value; the error is NaN with fewer than 2 blocks, or where derive fails
- * without one of them. */
+ * leaving each block out, converged as above, all [outputs]. `derive` returns non-zero where the
+ * data do not suffice. Returns 0, or non-zero if there is no value; the error is NaN with fewer
+ * than 2 blocks, or where derive fails without one of them. */
 int block_average_jackknife(const block_average *, int (*derive)(void *, const double *, double *),
-                            void *argument, int64_t outputs, double *value, double *error);
+                            void *argument, int64_t outputs, double *value, double *error,
+                            bool *converged);
 #endif
