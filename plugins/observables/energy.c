@@ -328,8 +328,7 @@ static int prepare_pairs(energy *e, const plugmc_host *host)
     pair_sums *p = &e->pairs;
     plugmc_kernel_text text;
     if (!sums_all_pairs(system)) return PLUGMC_OK;
-    if (!kernel_text(e, host, 0, &text))
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
+    if (!kernel_text(e, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     p->terms = kernel_index(system, system->term_count);
     p->tiles = (uint32_t)((system->particles + TILE - 1) / TILE);
     p->parts = BLOCKS / p->tiles + 1;

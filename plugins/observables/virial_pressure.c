@@ -239,8 +239,7 @@ static int prepare_pairs(virial_pressure *v, const plugmc_host *host)
     pair_virials *p = &v->device_pairs;
     plugmc_kernel_text text;
     if (!sums_in_kernel(system)) return PLUGMC_OK;
-    if (!kernel_text(v, host, 0, &text))
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
+    if (!kernel_text(v, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     for (int t = 0; t < v->pair_count; t++)
         p->range =
             fmax(p->range, v->pairs[t]->plugin->potential->pair->range(v->pairs[t]->instance));

@@ -121,8 +121,7 @@ static int formulas_prepare(formulas *f, const plugmc_host *host)
     if (!code) code = host->gpu->upload(host->context, f->device_orbitals, f->orbitals, bytes);
     for (int i = 0; i < 2 && !code; i++) {
         plugmc_kernel_text text = {.size = sizeof text};
-        if (!formulas_kernel_text(f, host, i, &text))
-            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
+        if (!formulas_kernel_text(f, host, i, &text)) return PLUGMC_ERROR_MEMORY;
         code = host->gpu->kernel(host->context, &text, "orbitals", &f->kernels[i]);
     }
     return code;

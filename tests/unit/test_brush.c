@@ -589,6 +589,22 @@ static void the_step_stays_within_the_box(void **state)
     electrolyte_end(&b);
 }
 
+/* A 0 without a message would be taken for the end of the texts. */
+static void a_kernel_text_without_memory_is_an_error(void **state)
+{
+    (void)state;
+    bench b;
+    plugmc_kernel_text text;
+    electrolyte_begin(&b, &in_a_sphere, 1, 1);
+    test_mover mover = brush_with(&b, "single", 64, 1);
+    const int blocks = b.block_count;
+    b.block_count = RECORDED_BLOCKS;
+    assert_int_equal(mover.plugin->kernel_text(mover.instance, &b.host, 0, &text), 0);
+    assert_string_equal(b.message, "no memory for a kernel text");
+    b.block_count = blocks;
+    electrolyte_end(&b);
+}
+
 TEST_MAIN(cmocka_unit_test(decisions_are_those_of_serial_in_a_sphere),
           cmocka_unit_test(decisions_are_those_of_serial_elsewhere),
           cmocka_unit_test(one_particle_moves_as_with_serial),
@@ -603,4 +619,5 @@ TEST_MAIN(cmocka_unit_test(decisions_are_those_of_serial_in_a_sphere),
           cmocka_unit_test(what_cannot_be_parted_is_refused),
           cmocka_unit_test(two_ions_in_a_sphere_have_the_exact_distances),
           cmocka_unit_test(an_energy_that_is_no_number_ends_the_run),
-          cmocka_unit_test(the_step_stays_within_the_box))
+          cmocka_unit_test(the_step_stays_within_the_box),
+          cmocka_unit_test(a_kernel_text_without_memory_is_an_error))

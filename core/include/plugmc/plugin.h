@@ -551,9 +551,9 @@ typedef struct plugmc_plugin {
     const char *text, *text_end, *text_name;
     const struct plugmc_plugin *single; /* the float descriptor of the same potential */
     /* Optional: device texts that prepare will ask for, number `index` from 0; returns 0 past the
-     * last. Works without a GPU, so that they can be compiled on any machine; called after
-     * configure. Strings live as long as the instance. Potentials: only those of kernels of their
-     * own (total, orbitals), and only for the double precision descriptor. */
+     * last, and where it has to fail. Works without a GPU, so that they can be compiled on any
+     * machine; called after configure. Strings live as long as the instance. Potentials: only those
+     * of kernels of their own (total, orbitals), and only for the double precision descriptor. */
     int (*kernel_text)(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
     /* Optional: takes memory and compiles; potentials before movers before observables. */
     int (*prepare)(void *instance, const plugmc_host *);

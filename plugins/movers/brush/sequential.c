@@ -130,8 +130,7 @@ int sequential_prepare_device(sequential *me, const plugmc_host *host, const dev
                    {TEXT_ENERGY, "brush_energy", &me->k_energy}};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
         plugmc_kernel_text text;
-        if (!sequential_kernel_text(me, host, texts, kernels[k].text, &text))
-            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
+        if (!sequential_kernel_text(me, host, texts, kernels[k].text, &text)) return PLUGMC_ERROR_MEMORY;
         TRY(host->gpu->kernel(host->context, &text, kernels[k].name, kernels[k].to));
     }
     me->d.particles = (int32_t)me->system->particles;

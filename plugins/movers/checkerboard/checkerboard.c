@@ -1463,8 +1463,9 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
                                                    : tiled(me) ? checkerboard_disks
                                                                : NULL, NULL};
     const char *text = join_texts(host, parts);
-    if (!me->defines[n - 1] || !me->defines[n - 2] || !text)
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's text");
+    if (!text) return PLUGMC_ERROR_MEMORY;
+    if (!me->defines[n - 1] || !me->defines[n - 2])
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's tables");
     *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "checkerboard.cu",
                                 .text = text, .defines = me->defines, .fuse = 1, .overlap = 1};
     return PLUGMC_OK;

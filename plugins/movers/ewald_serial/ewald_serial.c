@@ -424,9 +424,7 @@ static int load_kernels(ewald_serial *s, const plugmc_host *host)
         [APPLY] = "es_apply",     [ADVANCE] = "es_advance", [STRUCTURE] = "es_structure",
         [ENERGIES] = "es_energies"};
     plugmc_kernel_text text = {.size = sizeof text};
-    int code = kernel_text(s, host, 0, &text)
-                   ? PLUGMC_OK
-                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
+    int code = kernel_text(s, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int k = 0; k < KERNELS && !code; k++)
         code = host->gpu->kernel(host->context, &text, names[k], &s->kernel[k]);
     return code;

@@ -84,8 +84,7 @@ static int prepare(void *instance, const plugmc_host *host)
     sequential *me = instance;
     plugmc_kernel_text text;
     TRY(sequential_prepare(me, host));
-    if (!kernel_text(me, host, TEXT_SWEEP, &text))
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a kernel text");
+    if (!kernel_text(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
     TRY(host->gpu->kernel(host->context, &text, "parallel_reduction_move", &me->k_sweep));
     me->d.panels = 1; /* one counter of finished blocks a walker */
     me->d.padded = (int32_t)((me->system->particles + BLOCK - 1) / BLOCK * BLOCK);

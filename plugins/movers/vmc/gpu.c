@@ -538,9 +538,7 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         {"vmc_compare", &g->compare},       {judge, &g->judge},
         {"vmc_decide_configuration", &g->decide_configuration},
     };
-    int code = vmc_kernel_text(v, host, 0, &text)
-                   ? PLUGMC_OK
-                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for kernels");
+    int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
     return code ? code

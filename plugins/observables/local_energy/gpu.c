@@ -261,9 +261,7 @@ static int load_kernels(local_energy *le, const plugmc_host *host, int64_t most)
         {"le_visits", &g->visits},         {"le_projected", &g->projected},
         {"le_add_visits", &g->add_visits}, {"le_walkers", &g->walkers},
     };
-    int code = gpu_kernel_text(le, host, 0, &text)
-                   ? PLUGMC_OK
-                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for kernels");
+    int code = gpu_kernel_text(le, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
     return code ? code
