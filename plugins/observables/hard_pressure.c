@@ -323,8 +323,6 @@ static int choose_fit(hard_pressure *h, const plugmc_host *host)
     if (reason && h->fit == FIT_YES)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "fit = yes cannot be done: %s",
                           reason);
-    if (reason)
-        host->warn(host->context, "no extrapolation of g(r), only rifts: %s", reason);
     if (reason || h->fit == FIT_NO) return PLUGMC_OK;
     h->bins = (int32_t)lround(h->fit_range / h->delta_r);
     if (h->bins < 2 * (h->degree + 1) || h->bins > MOST_BINS)
@@ -448,7 +446,7 @@ static int prepare(void *instance, const plugmc_host *host)
 static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(hard_pressure, fit, "auto", "auto|yes|no",
                       "extrapolate g(r) to contact beside the rifts; auto: where there is one "
-                      "contact distance"),
+                      "contact distance and the box is wider than two of them"),
     PLUGMC_REAL_KEY(hard_pressure, delta_r, "1e-4", 1e-7, 1, "contact distances",
                     "width of a bin of the histogram"),
     PLUGMC_REAL_KEY(hard_pressure, fit_range, "0.02", 1e-5, 1, "contact distances",

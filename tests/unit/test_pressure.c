@@ -422,8 +422,8 @@ static void the_fit_is_left_out_where_it_means_nothing(void **state)
             observe(b, "hard_pressure");
             choose(b, fit);
             assert_int_equal(fit == AUTO ? PLUGMC_OK : PLUGMC_ERROR_INPUT, prepare(b));
-            assert_int_equal(fit == AUTO, b->context.warnings);
-            assert_non_null(strstr(b->context.message, reasons[small]));
+            assert_int_equal(0, b->context.warnings);
+            if (fit == YES) assert_non_null(strstr(b->context.message, reasons[small]));
             if (fit == AUTO) {
                 assert_int_equal(3, place(b, NULL, NULL));
                 assert_int_equal(0, b->observable->derived(b->instance, 0, &q));
