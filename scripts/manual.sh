@@ -1,7 +1,7 @@
 #!/bin/bash
 # scripts/manual.sh [--check] [BUILD]: writes docs/ini-reference.md with `plugmc manual`, from the
-# plugins that the build folder (build, unless given) would install; those only for tests are left
-# out. --check: only compares, and shows the differences.
+# plugins that the build folder (build, unless given) would install. --check: only compares, and
+# shows the differences.
 set -euo pipefail
 check=false
 [ "${1-}" != --help ] || { sed -n '2,4s/^# \?//p' "$0"; exit; }

@@ -1,8 +1,10 @@
-/* A plugin from the folder of the build, without the core's loader. Include after testing.h. */
+/* A plugin from the folder of the build, or by its path without .so, without the core's loader.
+ * Include after testing.h. */
 #ifndef PLUGMC_OPEN_PLUGIN_H
 #define PLUGMC_OPEN_PLUGIN_H
 
 #include <dlfcn.h>
+#include <string.h>
 
 #include "plugmc/plugin.h"
 
@@ -10,7 +12,10 @@
 static inline const plugmc_plugin *open_plugin(const char *name)
 {
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s.so", TEST_PLUGINS, name);
+    if (strchr(name, '/'))
+        snprintf(path, sizeof path, "%s.so", name);
+    else
+        snprintf(path, sizeof path, "%s/%s.so", TEST_PLUGINS, name);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) fail_msg("%s", dlerror());
     plugmc_entry *entry = (plugmc_entry *)dlsym(handle, "plugmc_plugin_entry");

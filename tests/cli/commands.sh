@@ -69,6 +69,7 @@ test_list()
         grep -Eq "^  $name  +[A-Za-z0-9]" "$out" || fail "list lacks $name or its summary"
     done
     expect_output "searched $PLUGINS, "
+    ! grep -q "^  test_" "$out" || fail "list shows a plugin of the tests"
     must list movers
     expect_output "  serial "
     grep -q "hard_disk" "$out" && fail "a potential among the movers"

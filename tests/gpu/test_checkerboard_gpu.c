@@ -65,7 +65,7 @@ static void begin(bench *b, const scenario *s, int64_t particles)
         b->system.range = s->range;
         return;
     }
-    if (s->strength != 0) bench_potential(b, "test_soft_disk", settings);
+    if (s->strength != 0) bench_potential(b, TEST_SOFT_DISK, settings);
     if (s->strength == 0 || s->core) bench_potential(b, "hard_disk", "");
 }
 

@@ -33,7 +33,7 @@ static void bench_of(bench *b, const scenario *s)
     char settings[128];
     if (s->hard) bench_potential(b, "hard_disk", "");
     snprintf(settings, sizeof settings, "strength=%.17g cutoff=%.17g", s->strength, s->cutoff);
-    if (s->strength != 0) bench_potential(b, "test_soft_disk", settings);
+    if (s->strength != 0) bench_potential(b, TEST_SOFT_DISK, settings);
 }
 
 static test_mover mover_of(bench *b, const scenario *s)

@@ -54,7 +54,7 @@ static void bench_of(bench *b, const ensemble *e, int walkers, uint64_t seed)
     char settings[128];
     if (e->hard) bench_potential(b, "hard_disk", "");
     snprintf(settings, sizeof settings, "strength=%.17g cutoff=%.17g", e->strength, e->cutoff);
-    if (e->strength != 0) bench_potential(b, "test_soft_disk", settings);
+    if (e->strength != 0) bench_potential(b, TEST_SOFT_DISK, settings);
 }
 
 /* ---- What is measured ------------------------------------------------------------------------ */
