@@ -50,6 +50,16 @@ test_unknown_key()
         run sim.ini
 }
 
+test_unknown_key_of_another_plugin()
+{
+    disks
+    refused 3 "sim.ini:20: [mover checkerboard] unknown key 'step' of plugin 'hmc'; did you mean \
+'steps'?" run sim.ini --set mover.plugin=hmc
+    change 's/^\[mover checkerboard\]/[mover quick]\nplugin = checkerboard/; s/^step =/stpe =/'
+    refused 3 "sim.ini:21: [mover quick] unknown key 'stpe' of plugin 'checkerboard'; did you mean \
+'step'?" run sim.ini
+}
+
 test_unknown_key_of_the_core()
 {
     disks
@@ -256,6 +266,14 @@ test_set_that_is_wrong()
     refused 3 "--set: [run] sweeps = x: is not a whole number" run sim.ini --set run.sweeps=x
     refused 3 "--set: [mover checkerboard] step = -1: must be at least 1e-9 and at most 1e9 \
 (length)" run sim.ini --set mover.step=-1
+    refused 3 "--set: unknown section [movr]; did you mean [mover ...]?" run sim.ini --set movr.step=1
+    refused 3 "--set: [observable energy] period = 0: must be at least 1 and at most 1e14 (sweeps)" \
+        run sim.ini --set "observable energy.period=0"
+    plugmc run sim.ini --set "observable enrgy.period=5"
+    expect_exit 4
+    grep -q "^--set: there is no plugin 'enrgy'; did you mean 'energy'?" "$err" || fail "no origin"
+    refused 3 "--set: [potential coulomb] key 'bjerrum_length' is missing: distance at which two \
+elementary charges have the energy kT" run sim.ini --set "potential coulomb.role=sampled"
     printf '\n[species other]\ncount = 1\n' >>sim.ini
     refused 2 "--set: there are 2 [species ...] sections: name one, as in \"species \
 other.KEY=VALUE\"" run sim.ini --set species.count=3

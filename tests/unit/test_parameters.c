@@ -255,7 +255,7 @@ static void unknown_keys_are_reported_with_the_nearest(void **state)
     report r = {0};
     messages c;
     ini_file f;
-    const char *text = "[potential x]\nroll = a\ncutof = 1\ntwice = 2\nqqqq = 1\nplugin = b\n";
+    const char *text = "[potential x]\nroll = a\ncutof = 1\ntwice = 2\nqqqq = 1\nplugin = x\n";
     assert_int_equal(ini_read_text("sim.ini", text, &f, &r), 0);
     messages_begin(&c);
     int code = parameters_unused(table, COUNT, extra, "sim.ini", &f.sections[0], &r);

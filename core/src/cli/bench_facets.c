@@ -137,8 +137,8 @@ static int first_total(simulation *sim, total_run *r, timing *t)
         memcpy(energy, r->energy, bytes);
     for (int32_t w = 0; w < sim->system.walkers && !code; w++)
         if (!isfinite(energy[w]))
-            code = report_error(sim->report, EXIT_INPUT, sim->config.ini.path,
-                                r->potential->section->section->line,
+            code = report_error(sim->report, EXIT_INPUT, r->potential->context.file,
+                                r->potential->context.line,
                                 "[%s] the energy of the initial state is %g",
                                 r->potential->section->section->name, energy[w]);
     free(energy);

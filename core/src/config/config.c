@@ -198,12 +198,12 @@ static void unknown_section(const config *c, const ini_section *s, report *r)
             snprintf(kinds + used, sizeof kinds - used, "%s[%s%s]", used ? ", " : "",
                      section_kinds[i].name, section_kinds[i].labelled ? " NAME" : "");
         }
-        report_error(r, EXIT_INPUT, c->ini.path, s->line, "unknown section [%s]; there are %s", s->name,
-                     kinds);
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "unknown section [%s]; there are %s", s->name, kinds);
         return;
     }
-    report_error(r, EXIT_INPUT, c->ini.path, s->line, "unknown section [%s]; did you mean [%s%s]?",
-                 s->name, nearest, find_kind(nearest)->labelled ? " ..." : "");
+    report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                 "unknown section [%s]; did you mean [%s%s]?", s->name, nearest, find_kind(nearest)->labelled ? " ..." : "");
 }
 
 static void check_section(const config *c, const ini_section *s, report *r)
@@ -213,17 +213,17 @@ static void check_section(const config *c, const ini_section *s, report *r)
     if (!kind)
         unknown_section(c, s, r);
     else if (!kind->labelled && *s->label)
-        report_error(r, EXIT_INPUT, c->ini.path, s->line, "[%s] takes no name: write [%s]", s->name,
-                     s->kind);
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[%s] takes no name: write [%s]", s->name, s->kind);
     else if (kind->labelled && !*s->label)
-        report_error(r, EXIT_INPUT, c->ini.path, s->line, "[%s] needs a name: write [%s NAME]",
-                     s->name, s->kind);
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[%s] needs a name: write [%s NAME]", s->name, s->kind);
     else if (!is_word(s->label))
-        report_error(r, EXIT_INPUT, c->ini.path, s->line,
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[%s] '%s' is no name: letters, digits, '_', '-', '+' and '.' make one%s",
                      s->name, s->label, kind->plugin ? "; a path goes into the key 'plugin'" : "");
     else if (kind->most == 1 && s != first)
-        report_error(r, EXIT_INPUT, c->ini.path, s->line,
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[%s] is one [%s] too many: a run has one, and [%s] is in line %d", s->name,
                      s->kind, first->name, first->line);
 }
@@ -273,13 +273,13 @@ static void read_run(config *c, report *r)
     const char *const keys[] = {"output", "csv"}, *const files[] = {c->run.output, c->run.csv};
     for (int i = 0; i < 2; i++)
         if (files[i] && ends_in(files[i], ".ini"))
-            report_error(r, EXIT_INPUT, c->ini.path, s->line,
+            report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                          "[run] %s = %s: would be taken for an INI file", keys[i], files[i]);
     if (c->run.csv && strcmp(c->run.csv, c->run.output) == 0)
-        report_error(r, EXIT_INPUT, c->ini.path, s->line,
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[run] output and csv are both '%s'", c->run.csv);
     else if (c->run.csv && strcmp(c->run.csv, c->ini.path) == 0 && !ends_in(c->run.csv, ".ini"))
-        report_error(r, EXIT_INPUT, c->ini.path, s->line,
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[run] csv = %s: this is the file that is read", c->run.csv);
 }
 
@@ -304,7 +304,7 @@ static void read_initial(config *c, report *r)
     if (!c->initial.file) return;
     bool from_file = c->initial.state == STATE_FILE, named = *c->initial.file != 0;
     if (from_file && !named)
-        report_error(r, EXIT_INPUT, c->ini.path, s->line,
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[initial] state = file: key 'file' must name it");
     if (!from_file && named && ini_get(s, "file"))
         report_error(r, EXIT_INPUT, c->ini.path, ini_get(s, "file")->line,

@@ -368,6 +368,11 @@ ini_entry *ini_get(const ini_section *s, const char *key)
     return NULL;
 }
 
+const char *ini_source(const ini_file *file, const ini_section *s)
+{
+    return s && s->line == 0 ? "--set" : file->path;
+}
+
 void ini_free(ini_file *file)
 {
     for (int i = 0; i < file->count; i++) free_section(&file->sections[i]);

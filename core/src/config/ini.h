@@ -22,7 +22,7 @@ typedef struct ini_entry {
 typedef struct ini_section {
     char *name;         /* as written, without brackets */
     char *kind, *label; /* first word; rest */
-    int line;
+    int line;           /* 0 if it comes from the command line */
     ini_entry *entries;
     int count;
 } ini_section;
@@ -47,5 +47,7 @@ int ini_set(ini_file *, const char *assignment, report *);
 void ini_write(FILE *, const ini_file *);
 ini_section *ini_find(const ini_file *, const char *kind); /* first of that kind, or NULL */
 ini_entry *ini_get(const ini_section *, const char *key);
+/* What messages about a section (or NULL) name before its line: the file, or "--set". */
+const char *ini_source(const ini_file *, const ini_section *);
 void ini_free(ini_file *);
 #endif

@@ -42,8 +42,8 @@ __attribute__((format(printf, 5, 6))) static void complain(report *r, const char
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    const char *file = entry && entry->line == 0 ? entry->origin : path;
-    int line = entry ? entry->line : section ? section->line : 0;
+    const int line = entry ? entry->line : section ? section->line : 0;
+    const char *file = (entry || section) && line == 0 ? "--set" : path;
     if (section)
         report_error(r, EXIT_INPUT, file, line, "[%s] %s", section->name, sentence);
     else
@@ -76,6 +76,9 @@ int parameters_unused(const plugmc_parameter *table, int count, const char *cons
                       const char *path, const ini_section *section, report *r)
 {
     int before = r->errors, known = 0, extras = 0;
+    /* The plugin is named where the section's label does not. */
+    const ini_entry *plugin = extra ? ini_get(section, "plugin") : NULL;
+    const bool named = plugin && *plugin->value && strcmp(plugin->value, section->label) != 0;
     while (extra && extra[extras]) extras++;
     const char **names = checked(malloc(((size_t)count + (size_t)extras + 1) * sizeof *names));
     for (int i = 0; i < count; i++)
@@ -88,7 +91,8 @@ int parameters_unused(const plugmc_parameter *table, int count, const char *cons
         for (int i = 0; i < extras; i++) is_extra |= strcmp(extra[i], entry->key) == 0;
         if (entry->used || is_extra) continue;
         const char *nearest = nearest_name(entry->key, names, known);
-        complain(r, path, section, entry, "unknown key '%s'%s%s%s", entry->key,
+        complain(r, path, section, entry, "unknown key '%s'%s%s%s%s%s%s", entry->key,
+                 named ? " of plugin '" : "", named ? plugin->value : "", named ? "'" : "",
                  nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     }
     free(names);

@@ -54,14 +54,14 @@ static int fill(const plugmc_plugin *plugin, const config *config, ini_section *
 
 static int load_instance(simulation *sim, instance *instance, const plugin_section *section)
 {
-    const char *path = sim->config.ini.path;
+    const char *path = sim->config.ini.path, *source = ini_source(&sim->config.ini, section->section);
     instance->section = section;
-    int code = plugin_load(section->plugin, section->kind, path, section->section->line,
+    int code = plugin_load(section->plugin, section->kind, source, section->section->line,
                            &instance->loaded, sim->report);
     if (code) return code;
     instance->plugin = instance->loaded.plugin;
     instance->context = (plugmc_context){.report = sim->report,
-                                         .file = path,
+                                         .file = source,
                                          .line = section->section->line,
                                          .section = section->section->name};
     code = fill(instance->plugin, &sim->config, section->section, &instance->data, sim->report);
@@ -263,7 +263,8 @@ static const char *movers_for(const simulation *sim, char words[256])
 static int match(simulation *sim)
 {
     const instance *mover = sim->mover;
-    const char *file = sim->config.ini.path, *name = mover->loaded.name;
+    const char *file = ini_source(&sim->config.ini, mover->section->section);
+    const char *name = mover->loaded.name;
     uint32_t needs = mover->plugin->mover->needs;
     int line = mover->section->section->line, first_error = 0;
     for (int t = 0; t < sim->system.term_count; t++) {
@@ -307,7 +308,8 @@ static int choose_device(simulation *sim)
 {
     const run_section *run = &sim->config.run;
     const instance *mover = sim->mover;
-    const char *file = sim->config.ini.path, *name = mover ? mover->loaded.name : "";
+    const char *file = ini_source(&sim->config.ini, mover ? mover->section->section : NULL);
+    const char *name = mover ? mover->loaded.name : "";
     const uint32_t needs =
         mover ? mover->plugin->mover->needs : PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU;
     const int line = mover ? mover->section->section->line : 0;
@@ -324,7 +326,7 @@ static int choose_device(simulation *sim)
     else
         sim->gpu = gpu_open((int)run->gpu, run->fast_math != 0, sim->why_no_gpu);
     if (!sim->gpu && (run->device == DEVICE_GPU || !(needs & PLUGMC_RUNS_ON_CPU)))
-        return report_error(sim->report, EXIT_DEVICE, file, 0, "no GPU to run on: %s", sim->why_no_gpu);
+        return report_error(sim->report, EXIT_DEVICE, sim->config.ini.path, 0, "no GPU to run on: %s", sim->why_no_gpu);
     if (sim->gpu) gpu_bind(sim->gpu, &sim->system, sim->report);
     return 0;
 }
@@ -399,7 +401,7 @@ static int prepare_kind(simulation *sim, int kind)
         measurement *m = &sim->measurements[sim->measurement_count++];
         *m = (measurement){.instance = instance, .period = instance->section->period};
         if (m->period > sim->config.run.sweeps)
-            report_warning(sim->report, sim->config.ini.path, instance->section->section->line,
+            report_warning(sim->report, instance->context.file, instance->context.line,
                            "[%s] period = %lld is longer than the run, sweeps = %lld: nothing is measured",
                            instance->section->section->name, (long long)m->period,
                            (long long)sim->config.run.sweeps);
