@@ -127,6 +127,14 @@ static int probe(const simulation *sim, const char *output)
     return code || !csv || !*csv ? code : output_probe(csv, sim->report);
 }
 
+/* Of many particles this takes seconds in which nothing else is said. */
+static int prepare(simulation *sim)
+{
+    const int64_t many = 10000000, all = sim->system.walkers * sim->system.particles;
+    if (all >= many) fprintf(stderr, "preparing %lld particles\n", (long long)all);
+    return simulation_prepare(sim);
+}
+
 int command_run(int argc, char **argv)
 {
     arguments a = {0};
@@ -140,7 +148,7 @@ int command_run(int argc, char **argv)
     simulation sim = {.report = &report};
     code = read_configuration(&sim, &a);
     if (!code) code = probe(&sim, a.resume ? a.file : sim.config.run.output);
-    if (!code) code = simulation_prepare(&sim);
+    if (!code) code = prepare(&sim);
     if (!code) {
         if (sim.gpu) {
             fputs("on ", stderr);
@@ -206,7 +214,7 @@ int command_check(int argc, char **argv)
         for (int i = 0; i < a.architecture_count && !code; i++)
             code = compile_all(&sim, nvrtc, a.architectures[i]);
     }
-    if (!code) code = simulation_prepare(&sim);
+    if (!code) code = prepare(&sim);
     if (!code) {
         double positions = 24.0 * (double)sim.system.walkers * (double)sim.system.particles;
         printf("%d walker%s of %lld particles; ", sim.system.walkers,
