@@ -67,6 +67,7 @@ typedef struct dressed_ion {
     int64_t first_bin, end_bin; /* of the fit */
     char *names[NUMBERS + ROWS + KINDS];
     double *g;                /* [bins] */
+    char reason[512];         /* why numbers are lacking */
 } dressed_ion;
 
 static int32_t row_of(const dressed_ion *d, int32_t a, int32_t b)
@@ -212,6 +213,15 @@ static void numbers(const dressed_ion *d, const double *means, const double *tai
     out[EXACT_DIFFERENCE] = out[EXACT_LEFT] - out[EXACT_RIGHT];
 }
 
+/* Of the bins of the fit, those in which u of this row is infinite. */
+static int64_t bins_without_a_pair(const dressed_ion *d, const double *u, int64_t row)
+{
+    int64_t count = 0;
+    for (int64_t k = d->first_bin; k < d->end_bin; k++)
+        count += !isfinite(u[row * d->pairs.bins + k]);
+    return count;
+}
+
 /* out: NUMBERS, then u [ROWS][bins], rho [KINDS][bins]. Numbers are NaN where there is no fit. */
 static int derive(void *instance, const double *means, double *out)
 {
@@ -227,13 +237,51 @@ static int derive(void *instance, const double *means, double *out)
     for (int64_t t = 0; t < ROWS + KINDS; t++)
         for (int64_t k = 0; k < h->bins; k++)
             tails[t * h->bins + k] = h->radius[k] * u[t * h->bins + k];
-    for (int64_t row = 0; row < ROWS; row++) /* a bin of the tail without a pair: too few data */
-        for (int64_t k = d->first_bin; k < d->end_bin; k++)
-            complete &= isfinite(u[row * h->bins + k]) != 0;
+    for (int64_t row = 0; row < ROWS; row++) complete &= !bins_without_a_pair(d, u, row);
     for (int n = 0; n < NUMBERS; n++) out[n] = NAN;
     if (complete) numbers(d, means, tails, out);
     free(tails);
     return 0;
+}
+
+/* The sentence of `lacking` for what derive has found, NULL if nothing is lacking. */
+static const char *reason(dressed_ion *d, const double *out)
+{
+    const pair_histogram *h = &d->pairs;
+    const size_t room = sizeof d->reason;
+    const double from = h->radius[d->first_bin], to = h->radius[d->end_bin - 1];
+    for (int64_t row = 0; row < ROWS; row++) {
+        const int64_t empty = bins_without_a_pair(d, out + NUMBERS, row);
+        if (!empty) continue;
+        snprintf(d->reason, room,
+                 "%lld of the %lld bins of the tail of %s, from r = %.4g to %.4g, have no pair; a "
+                 "longer run, fewer bins or a larger system gives them some",
+                 (long long)empty, (long long)(d->end_bin - d->first_bin), d->names[NUMBERS + row],
+                 from, to);
+        return d->reason;
+    }
+    for (int n = DEBYE_R; n < NUMBERS; n++) {
+        if (!isnan(out[n])) continue;
+        snprintf(d->reason, room,
+                 "between %s and 3 times %.4g, the bare inverse Debye length, no decay fits the tails "
+                 "from r = %.4g to %.4g best; a longer run lowers their noise, a smaller fit_from "
+                 "leaves more of them",
+                 d->terms == 1 ? "1/3" : "0.6", d->kappa, from, to);
+        return d->reason;
+    }
+    return NULL;
+}
+
+static const char *lacking(void *instance, const double *means)
+{
+    dressed_ion *d = instance;
+    double *out = malloc((size_t)(NUMBERS + (ROWS + KINDS) * d->pairs.bins) * sizeof *out);
+    if (!out) return NULL;
+    const char *sentence = "no ion of one species has been farther than margin from the surface; a "
+                           "smaller margin or a larger system leaves some";
+    if (!derive(d, means, out)) sentence = reason(d, out);
+    free(out);
+    return sentence;
 }
 
 static int derived(void *instance, int index, plugmc_quantity *out)
@@ -445,6 +493,7 @@ static const plugmc_observable observable = {
     .measure = measure,
     .derived = derived,
     .derive = derive,
+    .lacking = lacking,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "dressed_ion",

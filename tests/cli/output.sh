@@ -125,6 +125,42 @@ test_errors_that_are_lower_bounds_have_a_mark()
     expect_output "rdf.disk-disk: 20 values against r, in sim.h5"
 }
 
+# A few ions in a small sphere: their tails are noise.
+test_what_derived_numbers_lack_is_said()
+{
+    cat >sim.ini <<END
+[run]
+sweeps = 20
+threads = 1
+[box]
+dimension = 3
+shape = sphere
+radius = 380
+[species cation]
+count = 100
+charge = 3
+[species anion]
+count = 300
+charge = -1
+[initial]
+state = random
+[potential hard_sphere]
+[potential coulomb]
+bjerrum_length = 7
+[mover serial]
+step = 60
+[observable dressed_ion]
+period = 1
+margin = 285
+END
+    must run sim.ini
+    grep -Eq '^dressed_ion.kappa_R +too few data' "$out" || fail "enough data for a fit"
+    grep '^too few data' "$out" >said
+    [ "$(wc -l <said)" = 1 ] || fail "not said once what is lacking"
+    grep -q '^too few data for dressed_ion: between 1/3 and 3 times .*, no decay fits' said ||
+        fail "another reason"
+}
+
 test_csv()
 {
     disks

@@ -196,13 +196,18 @@ static void tails_without_pairs_leave_the_functions(void **state)
     double *raw = calloc((size_t)place(b, NULL, NULL), sizeof *raw);
     double *out = calloc((size_t)derived_width(b), sizeof *out);
     assert_int_not_equal(0, b->observable->derive(b->instance, raw, out)); /* no references */
+    assert_non_null(strstr(b->observable->lacking(b->instance, raw), "farther than margin"));
     make_counts(b, 0, 1, NULL, raw);
+    assert_null(b->observable->lacking(b->instance, raw));
     raw[place(b, "pairs_cation-cation", NULL) + 200] = 0;
     assert_int_equal(0, b->observable->derive(b->instance, raw, out));
     assert_true(isnan(out[derived_at(b, "kappa_R")]));
     assert_true(isnan(out[derived_at(b, "eq8_difference")]));
     assert_true(isfinite(out[derived_at(b, "u_cation-cation") + 100]));
     assert_true(isfinite(out[derived_at(b, "rho_anion") + 100]));
+    const char *sentence = b->observable->lacking(b->instance, raw);
+    assert_non_null(strstr(sentence, "1 of the "));
+    assert_non_null(strstr(sentence, "bins of the tail of u_cation-cation"));
     free(raw);
     free(out);
     bench_free(b);

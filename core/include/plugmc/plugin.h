@@ -522,6 +522,10 @@ typedef struct plugmc_observable {
     int (*derive)(void *instance, const double *means, double *out);
     /* 1: the positions of this view belong into the trajectory. */
     int32_t writes_trajectory;
+    /* Optional: what these means lack where derive fails or leaves numbers NaN, and what would help;
+     * said once below the results. One sentence without a full stop, in memory of the instance;
+     * NULL if there is nothing to say. */
+    const char *(*lacking)(void *instance, const double *means);
 } plugmc_observable;
 
 /* ---- The descriptor ------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "run/results.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +192,36 @@ static int name_width(const output_data *out)
     return (int)(wide < 127 ? wide : 127); /* names are cut there */
 }
 
+static bool says_what_is_lacking(const plugmc_observable *o)
+{
+    return o->size >= offsetof(plugmc_observable, lacking) + sizeof o->lacking && o->lacking;
+}
+
+/* Below the table, for observables whose derived numbers could not be found. */
+static void print_what_is_lacking(const simulation *sim)
+{
+    for (int i = 0; i < sim->measurement_count; i++) {
+        const measurement *m = &sim->measurements[i];
+        const plugmc_observable *o = m->instance->plugin->observable;
+        const char *label = m->instance->section->section->label;
+        bool invalid = false;
+        for (int k = 0; k < sim->output.derived_count; k++) {
+            const derived_record *d = &sim->output.derived[k];
+            invalid |= !d->valid && !strcmp(d->observable, label);
+        }
+        if (!invalid || !says_what_is_lacking(o)) continue;
+        block_average joint = {0};
+        double *mean = checked(malloc(((size_t)m->width + 1) * sizeof *mean));
+        if (joint_blocks(sim, m, &joint)) checked(NULL);
+        block_average_mean(&joint, mean);
+        const char *sentence =
+            joint.blocks + joint.in_last ? o->lacking(m->instance->data, mean) : NULL;
+        if (sentence) printf("too few data for %s: %s\n", label, sentence);
+        block_average_free(&joint);
+        free(mean);
+    }
+}
+
 void print_results(const simulation *sim)
 {
     const output_data *out = &sim->output;
@@ -236,5 +267,6 @@ void print_results(const simulation *sim)
                out->step, out->seconds);
     if (bounds)
         printf("* the run is too short for this error bar: it is a lower bound\n");
+    print_what_is_lacking(sim);
     printf("%s\n", sim->output_path);
 }

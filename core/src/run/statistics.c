@@ -268,6 +268,14 @@ static void sum_rows(const block_average *average, int64_t rows, double *sum)
         for (int64_t i = 0; i < average->length; i++) sum[i] += row(average, block)[i];
 }
 
+void block_average_mean(const block_average *average, double *mean)
+{
+    const int64_t samples = samples_of(average);
+    sum_rows(average, average->blocks + 1, mean);
+    for (int64_t i = 0; i < average->length; i++)
+        mean[i] = samples ? mean[i] / (double)samples : NAN;
+}
+
 /* Of n values and, among neighbours, their autocorrelation. 1/n is added to that, since
  * deviations from the values' own mean make it -1/n on average where there is none. */
 static double variance_of(const double *x, int64_t n, double *correlation)
@@ -307,16 +315,14 @@ static double error_of_blocks(double *x, int64_t n, bool *converged)
 void block_average_result(const block_average *average, double *mean, double *error,
                           bool *converged)
 {
-    const int64_t n = average->blocks, samples = samples_of(average);
+    const int64_t n = average->blocks;
     double x[2 * B];
     for (int64_t i = 0; i < average->length; i++) {
         for (int64_t block = 0; block < n; block++)
             x[block] = row(average, block)[i] / (double)average->per_block;
         error[i] = error_of_blocks(x, n, &converged[i]);
     }
-    sum_rows(average, n + 1, mean);
-    for (int64_t i = 0; i < average->length; i++)
-        mean[i] = samples ? mean[i] / (double)samples : NAN;
+    block_average_mean(average, mean);
 }
 
 /* Values [blocks][outputs] without one block each; non-zero where derive cannot. */
@@ -363,8 +369,7 @@ int block_average_jackknife(const block_average *average,
     if (!work) return 1;
     double *mean = work, *total = work + length, *values = total + length;
 
-    sum_rows(average, n + 1, mean);
-    for (size_t i = 0; i < length; i++) mean[i] /= (double)samples_of(average);
+    block_average_mean(average, mean);
     int code = derive(argument, mean, value);
     if (code) {
         for (int64_t i = 0; i < outputs; i++) value[i] = NAN;

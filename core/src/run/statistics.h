@@ -57,6 +57,8 @@ typedef struct block_average {
 int block_average_init(block_average *, int64_t length); /* non-zero: no memory */
 void block_average_add(block_average *, const double *sample);
 void block_average_free(block_average *);
+/* Over all samples, [length]; NaN without any. */
+void block_average_mean(const block_average *, double *mean);
 /* mean [length] and standard error [length] from full blocks, NaN with fewer than 2. converged
  * [length] is false where the run is too short for the error bar, which is then a lower bound. */
 void block_average_result(const block_average *, double *mean, double *error, bool *converged);
