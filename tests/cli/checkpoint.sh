@@ -94,7 +94,24 @@ test_resume_without_a_plugin_of_the_run()
     rm mine/hard_disk.so
     plugmc run --resume sim.h5
     expect_exit 4
+    grep -q "^sim.ini:17: " "$err" || fail "the line of the section is not named"
     expect_untouched
+}
+
+test_origins_of_values_outlast_a_resume()
+{
+    disks
+    rm sim.h5
+    must run sim.ini --set mover.step=0.1
+    mv sim.ini away.ini
+    for sweeps in 30 40; do # the second time from what a resumed run has written
+        must run --resume sim.h5 --set run.sweeps=$sweeps
+        h5dump -d /parameters/effective_ini sim.h5 >"$out"
+        expect_output "sweeps = $sweeps  ; --set"
+        expect_output "step = 0.1  ; --set"
+        expect_output "seed = 3  ; sim.ini:3"
+        expect_output "shape = square  ; default"
+    done
 }
 
 test_finished_run_resumed()

@@ -382,6 +382,19 @@ static void assert_round_trip(const ini_file *f)
     if (ini_read_text("again", text, &again, &r) != 0) fail_msg("written, not read:\n%s", text);
     assert_same(f, &again);
     ini_free(&again);
+    assert_int_equal(ini_read_archived("archive", text, &again, &r), 0);
+    assert_same(f, &again);
+    assert_string_equal(again.archive, "archive");
+    assert_string_equal(again.path, f->path);
+    for (int i = 0; i < f->count; i++) {
+        assert_int_equal(f->sections[i].line, again.sections[i].line);
+        for (int k = 0; k < f->sections[i].count; k++) {
+            const ini_entry *a = &f->sections[i].entries[k], *b = &again.sections[i].entries[k];
+            assert_string_equal(a->origin, b->origin);
+            assert_int_equal(a->line, b->line);
+        }
+    }
+    ini_free(&again);
     free(text);
 }
 
@@ -415,6 +428,24 @@ static void written_files_read_back_the_same(void **state)
         ini_free(&f);
     }
     assert_true(accepted > 1000);
+}
+
+/* What older programs wrote had no origins: they are those in the archived text. */
+static void archived_files_keep_their_origins(void **state)
+{
+    (void)state;
+    report r = {0};
+    ini_file f, old;
+    assert_int_equal(ini_read_text("a ;b: c.ini", "; comment\n[run]\nempty =\n\nseed = 3\n", &f, &r), 0);
+    assert_int_equal(ini_set(&f, "run.seed=4", &r), 0);
+    assert_int_equal(ini_set(&f, "mover x.step=1", &r), 0);
+    assert_round_trip(&f);
+    assert_string_equal(f.sections[0].entries[0].origin, "a ;b: c.ini:3");
+    ini_free(&f);
+    assert_int_equal(ini_read_archived("sim.h5", "[run]\nseed=3\n", &old, &r), 0);
+    assert_string_equal(old.path, "sim.h5");
+    assert_string_equal(old.sections[0].entries[0].origin, "sim.h5:2");
+    ini_free(&old);
 }
 
 static void reports_count_and_keep_the_first_code(void **state)
@@ -467,5 +498,6 @@ TEST_MAIN(cmocka_unit_test(keeps_sections_keys_and_lines),
           cmocka_unit_test(set_replaces_makes_keys_and_sections),
           cmocka_unit_test(set_refuses_what_it_cannot_do),
           cmocka_unit_test(written_files_read_back_the_same),
+          cmocka_unit_test(archived_files_keep_their_origins),
           cmocka_unit_test(reports_count_and_keep_the_first_code),
           cmocka_unit_test(nearest_name_allows_a_third_of_the_length))

@@ -98,7 +98,7 @@ static int read_configuration(simulation *sim, const arguments *a)
         char *text;
         code = output_read_ini(a->file, &text, sim->report);
         if (!code) {
-            code = ini_read_text(a->file, text, &sim->config.ini, sim->report);
+            code = ini_read_archived(a->file, text, &sim->config.ini, sim->report);
             free(text);
         }
     } else {

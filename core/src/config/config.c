@@ -268,7 +268,8 @@ static void read_run(config *c, report *r)
     ini_section *s = ini_find(&c->ini, "run");
     if (!s) return;
     read_section(c, s, run_table, run_count, &c->run, r);
-    if (!c->run.output || !*c->run.output) c->run.output = default_output(c->ini.path);
+    const char *read = c->ini.archive ? c->ini.archive : c->ini.path;
+    if (!c->run.output || !*c->run.output) c->run.output = default_output(read);
 
     const char *const keys[] = {"output", "csv"}, *const files[] = {c->run.output, c->run.csv};
     for (int i = 0; i < 2; i++)
@@ -278,7 +279,7 @@ static void read_run(config *c, report *r)
     if (c->run.csv && strcmp(c->run.csv, c->run.output) == 0)
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[run] output and csv are both '%s'", c->run.csv);
-    else if (c->run.csv && strcmp(c->run.csv, c->ini.path) == 0 && !ends_in(c->run.csv, ".ini"))
+    else if (c->run.csv && strcmp(c->run.csv, read) == 0 && !ends_in(c->run.csv, ".ini"))
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[run] csv = %s: this is the file that is read", c->run.csv);
 }

@@ -378,17 +378,79 @@ void ini_free(ini_file *file)
     for (int i = 0; i < file->count; i++) free_section(&file->sections[i]);
     free(file->sections);
     free(file->path);
+    free(file->archive);
     *file = (ini_file){0};
+}
+
+/* ---- Archived -------------------------------------------------------------------------------- */
+
+/* The end of a line. No comment for an origin that a line cannot hold. */
+static void write_origin(FILE *f, const char *origin)
+{
+    uint32_t code;
+    const bool plain = !character_fault(origin, strlen(origin), &code);
+    fprintf(f, "%s%s\n", plain ? " ; " : "", plain ? origin : "");
 }
 
 void ini_write(FILE *f, const ini_file *file)
 {
     for (int i = 0; i < file->count; i++) {
         const ini_section *s = &file->sections[i];
-        fprintf(f, "%s[%s]\n", i ? "\n" : "", s->name);
-        for (int k = 0; k < s->count; k++)
-            fprintf(f, "%s=%s\n", s->entries[k].key, s->entries[k].value);
+        char *origin = checked(strdup("--set"));
+        if (s->line) {
+            free(origin);
+            if (asprintf(&origin, "%s:%d", file->path, s->line) < 0) checked(NULL);
+        }
+        fprintf(f, "%s[%s]", i ? "\n" : "", s->name);
+        write_origin(f, origin);
+        free(origin);
+        for (int k = 0; k < s->count; k++) {
+            fprintf(f, "%s=%s", s->entries[k].key, s->entries[k].value);
+            write_origin(f, s->entries[k].origin);
+        }
     }
+}
+
+/* The number of the line that an origin names; 0 for --set. The file goes into *path once. */
+static int line_of_origin(const char *origin, char **path)
+{
+    const char *colon = strrchr(origin, ':');
+    if (!colon) return 0;
+    if (!*path) *path = checked(strndup(origin, (size_t)(colon - origin)));
+    return atoi(colon + 1);
+}
+
+/* Lines of the text follow one another as sections and keys do. */
+static void take_origins(ini_file *file, const char *text)
+{
+    char *copy = checked(strdup(text)), *rest = copy, *line, *path = NULL;
+    int section = -1, key = 0;
+    while ((line = strsep(&rest, "\n"))) {
+        const char *comment = find_or_comment(line, ""), *origin = skip_blanks(comment + (*comment != 0));
+        const bool is_section = *line == '[';
+        if (is_section) section++, key = 0;
+        if (!*line || section < 0 || section >= file->count) continue;
+        ini_section *s = &file->sections[section];
+        ini_entry *entry = !is_section && key < s->count ? &s->entries[key++] : NULL;
+        if (!*origin) continue;
+        if (is_section) s->line = line_of_origin(origin, &path);
+        if (!entry) continue;
+        free(entry->origin);
+        entry->origin = checked(strdup(origin));
+        entry->line = line_of_origin(origin, &path);
+    }
+    free(copy);
+    if (!path) return;
+    free(file->path);
+    file->path = path;
+}
+
+int ini_read_archived(const char *archive, const char *text, ini_file *out, report *r)
+{
+    int code = ini_read_text(archive, text, out, r);
+    out->archive = checked(strdup(archive));
+    if (!code) take_origins(out, text);
+    return code;
 }
 
 /* ---- --set ----------------------------------------------------------------------------------- */

@@ -28,7 +28,8 @@ typedef struct ini_section {
 } ini_section;
 
 typedef struct ini_file {
-    char *path;
+    char *path;    /* which messages name */
+    char *archive; /* the output file it was read from; NULL: none */
     ini_section *sections;
     int count;
 } ini_file;
@@ -36,14 +37,17 @@ typedef struct ini_file {
 /* Reads `path`; every error of the file is reported. 0, or the exit code of the first error.
  * What could be read is in `out` even then. */
 int ini_read(const char *path, ini_file *out, report *);
-/* The same for a text in memory (used on resume, where the configuration comes from the output
- * file); `name` is shown in messages. */
+/* The same for a text in memory; `name` is shown in messages. */
 int ini_read_text(const char *name, const char *text, ini_file *out, report *);
+/* The same for what ini_write wrote, kept in the output file `archive`: sections and keys have the
+ * origins that they had then, as far as they were written. */
+int ini_read_archived(const char *archive, const char *text, ini_file *out, report *);
 /* Applies one --set: "section.key=value", section as written in the file, e.g.
  * "mover NAME.trials=4"; the section's label may be left out where the kind is unique.
  * Makes the section or key if it is not there. */
 int ini_set(ini_file *, const char *assignment, report *);
-/* Writes it so that ini_read_text reads the same sections, keys and values back. */
+/* Writes it so that ini_read_text reads the same sections, keys and values back, with origins as
+ * comments. */
 void ini_write(FILE *, const ini_file *);
 ini_section *ini_find(const ini_file *, const char *kind); /* first of that kind, or NULL */
 ini_entry *ini_get(const ini_section *, const char *key);
