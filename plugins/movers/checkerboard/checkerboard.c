@@ -1356,15 +1356,15 @@ static int suits(const checkerboard *me, const patch *p, int64_t blocks)
 }
 
 /* The patches of the smallest systems are as small as leaves one for each multiprocessor, and random
- * numbers are drawn before the sweep before has ended. Larger ones have one of 24 x 24 cells or up to four
- * of 18 x 18, which is what multiprocessors have registers for. Beyond, sub-sweeps of all cells are
- * faster, which sweep none twice. Measured: bench/results/2026-11-22-hard-disk-h200.md. */
+ * numbers are drawn before the sweep before has ended. In larger ones a multiprocessor has one of
+ * 24 x 24 cells or up to four of 18 x 18, which is what it has registers for. Beyond, sub-sweeps of all
+ * cells are faster, which sweep none twice. Measured: bench/results/2026-11-22-hard-disk-h200.md. */
 static patch choose_patch(const checkerboard *me, int multiprocessors)
 {
     enum { LEAST_ROWS = 6 }; /* so that cells around a patch are not beyond the next image of the box */
     const patch none = {0, 0, 0, 0, 0}, one = {24, 24, 192, 2, 0}, four = {18, 18, 128, 4, 0};
     if (!tiled(me) || !me->shift_cells || me->m[1] < LEAST_ROWS) return none;
-    for (patch p = {8, 8, 0, 2, 1}; p.y <= 18; *(p.x > p.y ? &p.y : &p.x) += 2) {
+    for (patch p = {8, 8, 0, 2, 1}; p.y <= four.y; *(p.x > p.y ? &p.y : &p.x) += 2) {
         p.threads = (most_tasks(p.x, p.y) + WARP - 1) / WARP * WARP;
         if (p.threads < 128) p.threads = 128; /* which read the cells sooner */
         if (suits(me, &p, multiprocessors)) return p;
@@ -1398,14 +1398,15 @@ static int block_size(const checkerboard *me)
     return bytes * 128 <= 48 << 10 ? 128 : bytes * 64 <= 48 << 10 ? 64 : 32;
 }
 
-/* Blocks of disks for which a multiprocessor has to have room, as the kernel is compiled. Sub-sweeps are best
- * with the registers of 16 warps; but if 20 warps, with a fifth of them in memory, are one round of
- * blocks instead of two, that is faster by 8 %. */
+/* Blocks of disks for which a multiprocessor has to have room, as the kernel is compiled. Sub-sweeps
+ * are best with the registers of 16 warps; but if 20 warps, with a fifth of them in memory, are one
+ * round of blocks instead of two, that is faster by 8 %. */
 static int resident(const checkerboard *me, int multiprocessors)
 {
     const int64_t warps = (int64_t)blocks_for(me->half, WARP) * (me->m[1] / 2) * me->walkers;
     if (me->patch.x) return me->patch.resident;
-    return (warps > 16 * multiprocessors && warps <= 20 * multiprocessors ? 20 : 16) * WARP / block_size(me);
+    const int at_a_time = warps > 16 * multiprocessors && warps <= 20 * multiprocessors ? 20 : 16;
+    return at_a_time * WARP / block_size(me);
 }
 
 /* Threads of a block that take a cell, where a thread does. All, unless so many particles have come
