@@ -1343,7 +1343,8 @@ static int most_tasks(int x, int y)
 static int shared_bytes(const checkerboard *me, const patch *p)
 {
     enum { WORD = 4, DISK = 8, ALIGNMENT = 8 };
-    const int places = 2 * ((p->x + 10) / 2) * (p->y + 9), made = 4 * DISK + (me->ids ? 4 : 1) * WORD;
+    const int places = 2 * ((p->x + CB_AROUND + 1) / 2) * (p->y + CB_AROUND);
+    const int made = 4 * DISK + (me->ids ? 4 : 1) * WORD;
     const int chosen = p->chosen ? 4 * (2 * (int)me->trials + 1) * WORD : 0;
     return places * (4 * DISK + 1) + ALIGNMENT + p->threads * (chosen > made ? chosen : made);
 }
@@ -1460,9 +1461,8 @@ static int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_ke
     me->defines[n++] = table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
     me->defines[n++] = table_define(host, "CB_FIRST", me->species, first_item, me);
     me->defines[n] = NULL;
-    const char *const parts[] = {checkerboard_kernels, me->wide    ? checkerboard_wide
-                                                   : tiled(me) ? checkerboard_disks
-                                                               : NULL, NULL};
+    const char *more = me->wide ? checkerboard_wide : tiled(me) ? checkerboard_disks : NULL;
+    const char *const parts[] = {checkerboard_kernels, more, NULL};
     const char *text = join_texts(host, parts);
     if (!text) return PLUGMC_ERROR_MEMORY;
     if (!me->defines[n - 1] || !me->defines[n - 2])
@@ -1629,11 +1629,12 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
     TRY(describe_kernels(me, host, &text));
     TRY(host->gpu->kernel(host->context, &text, "cb_plan_batch", &me->k_plan));
     TRY(host->gpu->kernel(host->context, &text, "cb_advance", &me->k_advance));
-    if (me->patch.x)
+    if (me->patch.x) {
         TRY(host->gpu->kernel(host->context, &text, "cb_sweep", &me->k_sweep));
-    else
+    } else {
         TRY(host->gpu->kernel(host->context, &text, "cb_subsweep", &me->k_subsweep));
-    TRY(host->gpu->kernel(host->context, &text, "cb_shift", &me->k_shift));
+        TRY(host->gpu->kernel(host->context, &text, "cb_shift", &me->k_shift));
+    }
     TRY(host->gpu->kernel(host->context, &text, "cb_number", &me->k_number));
     TRY(host->gpu->kernel(host->context, &text, "cb_store", &me->k_store));
     TRY(allocate_on_device(me, host, &me->on_now));

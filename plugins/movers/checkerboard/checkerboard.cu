@@ -15,6 +15,10 @@
  * that add to the same place take turns, and a sub-sweep of a large system has 80,000 such sums. */
 #define CB_COUNTERS 1024
 
+/* Cells around a patch of disks that matter for its sweep, along an axis: two for each of the four
+ * sub-sweeps and one for the shift. See disks.cu. */
+#define CB_AROUND 9
+
 /* What a walker does in one sweep. */
 typedef struct cb_plan {
     uint8_t set[8];      /* order of the checkerboard sets; bit a of a set: parity along axis a */

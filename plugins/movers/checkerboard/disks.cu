@@ -96,8 +96,8 @@ typedef struct cb_around {
 } cb_around;
 
 #if CB_PATCH
-#define CB_MOST_X (CB_PATCH_X + 9) /* cells of the patch and its surroundings */
-#define CB_MOST_Y (CB_PATCH_Y + 9)
+#define CB_MOST_X (CB_PATCH_X + CB_AROUND) /* cells of the patch and its surroundings */
+#define CB_MOST_Y (CB_PATCH_Y + CB_AROUND)
 #define CB_MOST_HALF ((CB_MOST_X + 1) / 2) /* of them, those of one parity in a row */
 #define CB_PLACES (2 * CB_MOST_HALF * CB_MOST_Y)
 #define CB_OWN_STEP CB_PLACES
@@ -220,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
                 int part, const float *step, cb_vector *coordinate, const uint32_t *id,
                 const uint8_t *count, unsigned long long *counts, int *overflow)
 {
-    enum { KEPT = 3 }; /* slots */
+    enum { KEPT = 3 }; /* slots of neighbours */
     __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
     __shared__ float2 middle[2][KEPT][CB_BLOCK];   /* rows below and above, same columns */
     __shared__ float2 side[3][KEPT][CB_BLOCK + 1]; /* three rows, the columns left of each thread's,
@@ -269,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
 #pragma unroll
         for (int r = 0; r < 3; r++) side[r][k][t] = from_left[r][k];
         middle[0][k][t] = from_middle[0][k];
-        if (k < 3) own[k][t] = from_middle[1][k];
+        own[k][t] = from_middle[1][k];
         middle[1][k][t] = from_middle[2][k];
     }
     own[3][t] = n > 3 ? from_middle[1][3] : make_float2(PLUGMC_NOWHERE, 0.0f);
