@@ -441,12 +441,12 @@ static int remove_files(void **state)
 }
 
 /* A: 2 of diameter 1, B: 1 of charge -1, in a box of 10 x 11 x 12. */
-static void from_file(small *s, int dimension)
+static void from_file(small *s, int dimension, int walkers)
 {
     *s = small_new(dimension, 2);
     s->config.box = (box_section){.dimension = dimension, .shape = RECTANGLE, .lx = 10, .ly = 11,
                                   .lz = dimension == 3 ? 12 : 0};
-    s->config.run.walkers = 2;
+    s->config.run.walkers = walkers;
     s->config.species_count = 2;
     s->species[1] = (species_section){.count = 1, .diameter = 1, .charge = -1};
     s->config.initial.state = STATE_FILE;
@@ -458,7 +458,7 @@ static void xyz_is_read_by_its_properties(void **state)
 {
     (void)state;
     small s;
-    from_file(&s, 3);
+    from_file(&s, 3, 2);
     s.config.initial.file = write_file(
         "state.xyz", "3\r\n"
                      "Time=3 Lattice=\"10 0 0 0 11 0 0 0 12\" comment='x = \"1\"' pbc=\"T T T\" "
@@ -514,13 +514,13 @@ static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         small s;
-        from_file(&s, 3);
+        from_file(&s, 3, 2);
         s.config.initial.file = write_file("state.xyz", cases[k].text);
         assert_says(refused(&s), cases[k].says);
         small_free(&s);
     }
     small s;
-    from_file(&s, 2);
+    from_file(&s, 2, 2);
     s.config.initial.file = write_file("state.xyz", HEADER "A 1 1 0\nA 3 3 0.5\nB 5 5 0\n");
     assert_says(refused(&s), "state.xyz:4: z is 0.5, but the run is in two dimensions");
     s.config.initial.file = write_file("state.xyz", HEADER "A 1 1 0\nA 3 3 0\nB 5 5 0\n");
@@ -534,15 +534,16 @@ static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
     small_free(&s);
 }
 
-/* The output file of one run starts another. */
+/* The output file of one run starts another: each walker with its own positions, those beyond the
+ * file's with the first again. */
 static void h5md_of_another_run_is_read(void **state)
 {
     (void)state;
     char path[256];
     snprintf(path, sizeof path, "%s", in_folder("state.h5"));
     small s;
-    from_file(&s, 3);
-    double positions[18] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    from_file(&s, 3, 2);
+    double positions[18] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 8, 7, 6, 5, 4, 3, 2, 1};
     frame one = {1, malloc(sizeof positions)}; /* freed by output_write */
     memcpy(one.positions, positions, sizeof positions);
     output_data data = {.system = &s.system, .effective_ini = "", .user_ini = "", .provenance = "",
@@ -552,6 +553,11 @@ static void h5md_of_another_run_is_read(void **state)
     s.config.initial.file = path;
     assert_starts(&s);
     for (int k = 0; k < 18; k++) assert_true(s.positions[k] == positions[k]);
+    small_free(&s);
+    from_file(&s, 3, 3);
+    s.config.initial.file = path;
+    assert_starts(&s);
+    for (int k = 0; k < 27; k++) assert_true(s.positions[k] == positions[k % 18]);
     small_free(&s);
 
     s = small_new(3, 3);

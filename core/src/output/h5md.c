@@ -220,9 +220,24 @@ static void *last_row(store *s, hid_t group, const char *name, hid_t type, int *
     return data;
 }
 
-/* particles/trajectory, or the only group there. */
-static hid_t enter_particles(store *s)
+/* Walkers that follow one another in number, at least one. */
+static int count_walkers(store *s)
 {
+    for (int walker = 1;; walker++) {
+        char path[48] = "particles/";
+        walker_name(walker, path + strlen(path));
+        if (!store_has(s, s->file, path)) return walker;
+    }
+}
+
+/* particles/trajectory, or the only group there; particles/trajectory_w. */
+static hid_t enter_walker(store *s, int walker)
+{
+    if (walker > 0) {
+        char path[48] = "particles/";
+        walker_name(walker, path + strlen(path));
+        return store_enter(s, s->file, path);
+    }
     if (!store_has(s, s->file, "particles")) {
         store_fail(s, "it has no group 'particles', so it is not an H5MD file");
         return -1;
@@ -291,15 +306,16 @@ static int32_t *read_species(store *s, hid_t group, int64_t count)
     return species;
 }
 
-int h5md_read_positions(const char *path, int64_t *count, double **positions, int32_t **species,
-                        double edges[3][3], report *r)
+int h5md_read_positions(const char *path, int walker, int *walkers, int64_t *count,
+                        double **positions, int32_t **species, double edges[3][3], report *r)
 {
     *positions = NULL;
     if (species) *species = NULL;
     store s;
     int fd = store_open_path(&s, path);
-    hid_t group = s.failed ? -1 : enter_particles(&s);
+    hid_t group = s.failed ? -1 : enter_walker(&s, walker);
     if (group >= 0) {
+        if (walkers) *walkers = count_walkers(&s);
         *positions = read_positions(&s, group, count);
         read_edges(&s, group, edges);
         if (species) *species = read_species(&s, group, *count);

@@ -100,12 +100,13 @@ int output_read(const char *path, output_data *, report *);
 /* Frees what output_read has put into data that was all zero. */
 void output_free(output_data *);
 
-/* Last frame of particles/trajectory (or of the only group below particles), for initial states.
+/* Last frame of a walker, for initial states: 0 is particles/trajectory (or the only group below
+ * particles), walker w > 0 is particles/trajectory_w. walkers: how many the file has; may be NULL.
  * positions [count][3], species ids may be NULL and are 0 if the file has none. edges are the
  * vectors of the box as rows, 0 where the file has none. Two-dimensional files: z = 0, and the last
  * vector is (0, 0, 1). */
-int h5md_read_positions(const char *path, int64_t *count, double **positions, int32_t **species,
-                        double edges[3][3], report *);
+int h5md_read_positions(const char *path, int walker, int *walkers, int64_t *count,
+                        double **positions, int32_t **species, double edges[3][3], report *);
 
 /* CSV of the scalars: sweep, then one column a quantity (mean over walkers). Atomic too. */
 int output_csv(const char *path, const output_data *, report *);

@@ -156,8 +156,9 @@ static int from_random(const source *s)
 
 /* ---- File ---- */
 
-/* Particles of an H5MD file, which may be in any order, into blocks of species. */
-static int by_species(const source *s, const double *from, const int32_t *species)
+/* Particles of an H5MD file, which may be in any order, into blocks of species.
+ * to: [particles][3]. */
+static int by_species(const source *s, const double *from, const int32_t *species, double *to)
 {
     const plugmc_system *system = s->system;
     const char *path = s->config->initial.file;
@@ -184,11 +185,11 @@ static int by_species(const source *s, const double *from, const int32_t *specie
                                 "z of particle %lld is %g, but the run is in two dimensions",
                                 (long long)i, from[3 * i + 2]);
         else
-            memcpy(&s->positions[3 * next[k]++], &from[3 * i], 3 * sizeof *from);
+            memcpy(&to[3 * next[k]++], &from[3 * i], 3 * sizeof *from);
     }
     free(next);
     for (int64_t i = 0; i < system->particles && !code; i++)
-        plugmc_wrap(&system->box, &s->positions[3 * i]);
+        plugmc_wrap(&system->box, &to[3 * i]);
     return code;
 }
 
@@ -214,14 +215,16 @@ static int check_box(const source *s, const double edges[3][3])
     return EXIT_DONE;
 }
 
-static int from_h5md(const source *s)
+/* walkers: how many the file has. */
+static int from_h5md(const source *s, int32_t walker, int *walkers)
 {
     const plugmc_system *system = s->system;
     const char *path = s->config->initial.file;
     int64_t count = 0;
     double *positions = NULL, edges[3][3] = {{0}};
     int32_t *species = NULL;
-    int code = h5md_read_positions(path, &count, &positions, &species, edges, s->report);
+    int code = h5md_read_positions(path, walker, walkers, &count, &positions, &species, edges,
+                                   s->report);
     if (!code && count != system->particles)
         code = report_error(s->report, EXIT_INPUT, path, 0,
                             "the file has %lld particles, the run has %lld", (long long)count,
@@ -230,7 +233,7 @@ static int from_h5md(const source *s)
         code = report_error(s->report, EXIT_INPUT, path, 0,
                             "the file does not say of which species its particles are");
     if (!code) code = check_box(s, (const double(*)[3])edges);
-    if (!code) code = by_species(s, positions, species);
+    if (!code) code = by_species(s, positions, species, walker_positions(s, walker));
     free(positions);
     free(species);
     return code;
@@ -239,17 +242,20 @@ static int from_h5md(const source *s)
 static int from_file(const source *s)
 {
     const char *path = s->config->initial.file, *dot = path ? strrchr(path, '.') : NULL;
-    int code;
+    int code, walkers = 1;
     if (!path || !*path) return refuse(s, "file", "state = file needs file = NAME.xyz or NAME.h5");
     if (dot && (!strcmp(dot, ".xyz") || !strcmp(dot, ".extxyz")))
         code = xyz_read(path, s->system, s->positions, s->report);
     else if (dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".h5md") || !strcmp(dot, ".hdf5")))
-        code = from_h5md(s);
+        code = from_h5md(s, 0, &walkers);
     else
         return refuse(s, "file", "file: the name must end in .xyz, .extxyz, .h5, .h5md or .hdf5");
     for (int32_t w = 1; w < s->system->walkers && !code; w++)
-        memcpy(walker_positions(s, w), s->positions,
-               3 * (size_t)s->system->particles * sizeof(double));
+        if (w < walkers)
+            code = from_h5md(s, w, NULL);
+        else
+            memcpy(walker_positions(s, w), walker_positions(s, w - walkers),
+                   3 * (size_t)s->system->particles * sizeof(double));
     return code;
 }
 

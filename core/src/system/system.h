@@ -17,8 +17,9 @@ void system_free(plugmc_system *);
  *   random   random insertion without overlaps at random_fraction in an enlarged box, then
  *            compression with Metropolis moves to the target, as J. A. Anderson et al., J.
  *            Comput. Phys. 254, 27 (2013) do; walkers differ
- *   file     last frame of an H5MD file, or the first frame of an extended XYZ file; species by
- *            name (XYZ) or id (H5MD); box must agree within 1e-6
+ *   file     last frame of each walker of an H5MD file, or the first frame of an extended XYZ file;
+ *            walkers beyond those of the file begin with its first again; species by name (XYZ) or
+ *            id (H5MD); box must agree within 1e-6
  * Ends in an error naming the first overlapping pair if there is one. */
 int initial_state(const config *, const plugmc_system *, double *positions, report *);
 
