@@ -72,7 +72,7 @@ static void check_errors(double tau, int64_t n, int walkers, uint64_t seed, doub
            "tau measured %.2f, converged %d of %d\n",
            tau, (int)n, walkers, mean, noise, z_mean, z_noise, tau_sum / REALISATIONS, converged,
            REALISATIONS);
-    assert_true(converged == REALISATIONS);
+    assert_true(converged >= REALISATIONS - 3); /* some see a slow part where there is none */
     assert_close(mean, 1, 0, bias + 4 * noise);
     assert_close(z_mean, 1, 0, bias + 4 * z_noise);
     double effective = 0.5 * (double)n * ar1_mean_variance(tau, n); /* tau for n >> tau */
@@ -101,6 +101,50 @@ static void walkers_are_combined(void **state)
     check_errors(5, 3000, 8, 31, 0.05);
     /* Each walker is far too short for itself, but 200 of them know their spread. */
     check_errors(20, 100, 200, 32, 0.01);
+}
+
+/* A quantity that forgets itself at once, but for a small part that takes long: of variance `part` and
+ * correlation time `tau`, in series of length n. Blocks that suit the first alone give a squared error of
+ * 0.17 to 0.7 of the exact one in these cases. What is asked for, `low`, is 3 standard errors of the
+ * mean or more below what is found. */
+static void check_slow_part(double part, double tau, int64_t n, int walkers, uint64_t seed,
+                            double low)
+{
+    double *x = malloc((size_t)(n * walkers) * sizeof *x), *slow = malloc((size_t)n * sizeof *slow);
+    double sum = 0, squares = 0, z_squares = 0;
+    int converged = 0;
+    for (int r = 0; r < REALISATIONS; r++) {
+        for (int w = 0; w < walkers; w++) {
+            ar1(&seed, 1, x + w * n, n);
+            ar1(&seed, tau, slow, n);
+            for (int64_t i = 0; i < n; i++) x[w * n + i] += sqrt(part) * slow[i];
+        }
+        estimate e = estimate_series(x, n, walkers);
+        double exact = (ar1_mean_variance(1, n) + part * ar1_mean_variance(tau, n)) / walkers;
+        double relative = e.error * e.error / exact;
+        sum += relative;
+        squares += relative * relative;
+        z_squares += e.mean * e.mean / (e.error * e.error);
+        converged += e.converged;
+    }
+    free(x);
+    free(slow);
+    double mean = sum / REALISATIONS;
+    double noise = sqrt((squares / REALISATIONS - mean * mean) / REALISATIONS);
+    printf("part %g of tau %g, n %d, %d walkers: error^2/exact %.3f +- %.3f, <z^2> %.3f, converged "
+           "%d of %d\n", part, tau, (int)n, walkers, mean, noise, z_squares / REALISATIONS,
+           converged, REALISATIONS);
+    assert_true(mean > low);
+}
+
+static void a_slow_part_is_not_missed(void **state)
+{
+    (void)state;
+    check_slow_part(0.02, 300, 1 << 17, 1, 35, 0.65);
+    check_slow_part(0.1, 300, 1 << 17, 1, 36, 0.65);
+    check_slow_part(0.005, 1000, 1 << 17, 1, 37, 0.5);
+    check_slow_part(0.005, 1000, 1 << 15, 8, 38, 0.65);
+    check_slow_part(0.02, 1000, 1 << 14, 8, 39, 0.6);
 }
 
 static void a_short_run_is_not_converged(void **state)
@@ -653,7 +697,8 @@ static void few_blocks_are_marked(void **state)
 
 TEST_MAIN(cmocka_unit_test(white_noise_has_the_naive_error),
           cmocka_unit_test(correlated_series_have_the_right_error),
-          cmocka_unit_test(walkers_are_combined), cmocka_unit_test(a_short_run_is_not_converged),
+          cmocka_unit_test(walkers_are_combined), cmocka_unit_test(a_slow_part_is_not_missed),
+          cmocka_unit_test(a_short_run_is_not_converged),
           cmocka_unit_test(walkers_that_disagree_have_a_large_error),
           cmocka_unit_test(interleaved_walkers_give_the_same),
           cmocka_unit_test(a_constant_has_no_error), cmocka_unit_test(few_samples_are_handled),

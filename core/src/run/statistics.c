@@ -10,6 +10,11 @@
  * correlated, about 2 tau / B, is as large as the noise of the estimate, about (2 B / n)^(1/2)
  * (U. Wolff, Comput. Phys. Commun. 156, 143 (2004); R. M. Lee et al., Phys. Rev. E 83, 066706
  * (2011)). A run in which fewer than ENOUGH_BLOCKS such blocks fit is too short to know its error.
+ *
+ * That takes correlations to decay on one scale. Where a quantity also drifts a little with
+ * something slow (the pressure with the order of a crystal), blocks stop to grow and grow again
+ * later. So longer blocks, and the means of walkers, must not have a larger spread than chance
+ * allows: else the search goes on.
  * Tests of the blocks for remaining correlation (M. Jonsson, Phys. Rev. E 98, 043304 (2018)) stop
  * at shorter blocks and were found to underestimate errors of AR(1) series by 5 to 20 %.
  */
@@ -73,18 +78,42 @@ static double error_square(const level *levels, int k, int64_t total)
     return sample_variance(at->blocks, at->sum, at->squares) * ldexp(1, k) / (double)total;
 }
 
+/* What a variance from n numbers is of the true one, at most, unless by a chance of 1 in 200: chi
+ * squared of n - 1 degrees of freedom, by E. B. Wilson, M. M. Hilferty, Proc. Natl. Acad. Sci. 17,
+ * 684 (1931). */
+static double most_by_chance(int64_t n)
+{
+    const double quantile = 2.576, d = 2.0 / (9.0 * (double)(n - 1));
+    return pow(1 - d + quantile * sqrt(d), 3);
+}
+
+/* Whether blocks longer than 2^k, or the walkers' means, say that the squared error exceeds `here`. */
+static bool grows_later(const level *levels, int k, int64_t total, double here, int walkers,
+                        double walker_error)
+{
+    if (walkers >= FEW_BLOCKS && walker_error > here * most_by_chance(walkers)) return true;
+    for (int longer = k + 1; longer < LEVELS && levels[longer].blocks >= ENOUGH_BLOCKS; longer++)
+        if (error_square(levels, longer, total) > here * most_by_chance(levels[longer].blocks))
+            return true;
+    return false;
+}
+
 /* The squared error at the shortest block that is long enough; without one the largest, which is
- * the least wrong, and *converged is false. walker_error: from the spread of the walkers' means,
- * which are independent however long the correlation. */
+ * the least wrong, and *converged is false. Once it was seen to grow later than the rule says, four
+ * times as many blocks are asked for, so that two lengths more are looked at. walker_error: from the
+ * spread of the walkers' means, which are independent however long the correlation. */
 static double choose(const level *levels, int64_t total, int walkers, double walker_error,
                      bool *converged)
 {
     double uncorrelated = error_square(levels, 0, total), largest = uncorrelated;
+    int64_t enough = ENOUGH_BLOCKS;
     for (int k = 0; k < LEVELS && levels[k].blocks >= FEW_BLOCKS; k++) {
         double here = error_square(levels, k, total), ratio = here / uncorrelated;
-        *converged = levels[k].blocks >= ENOUGH_BLOCKS &&
-                     ldexp(1, 3 * k) > 2 * (double)total * ratio * ratio;
-        if (*converged) return here;
+        if (levels[k].blocks >= enough && ldexp(1, 3 * k) > 2 * (double)total * ratio * ratio) {
+            *converged = !grows_later(levels, k, total, here, walkers, walker_error);
+            if (*converged) return here;
+            enough = 4 * ENOUGH_BLOCKS;
+        }
         if (here > largest) largest = here;
     }
     *converged = walkers >= ENOUGH_BLOCKS;
