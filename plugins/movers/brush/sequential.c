@@ -368,7 +368,7 @@ int sequential_refuse_energy(const plugmc_host *host)
 {
     return host->fail(host->context, PLUGMC_ERROR_STATE,
                       "the energy change of a trial move is not a number or minus infinity: do "
-                      "particles attract without a hard core?");
+                      "particles attract without a hard core, or are two at one point?");
 }
 
 int sequential_counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
