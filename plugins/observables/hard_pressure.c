@@ -64,7 +64,7 @@ typedef struct hard_pressure {
     uint16_t *species; /* [particles] */
     double *radius;    /* [bins]: R_i, length */
     double *g_factor;  /* [bins]: g(R_i) of one pair of particles in bin i */
-    double *weight;    /* [bins]: g at contact is the sum of weight[i] g(R_i) */
+    double *weight;    /* [bins]: g at contact is the sum of weight[i] g(R_i), i > 0 */
 
     /* Counters: shares [walkers][3], then histogram [walkers][bins], then overlaps. */
     size_t counter_bytes;
@@ -239,7 +239,7 @@ static int derive(void *instance, const double *means, double *out)
     const double virial = h->dimension == 2 ? M_PI / 2 : 2 * M_PI / 3;
     const double density = h->density * pow(h->largest, h->dimension);
     double contact = 0, all = 0;
-    for (int32_t b = 0; b < h->bins; b++) {
+    for (int32_t b = 1; b < h->bins; b++) { /* the first bin is left out */
         contact += h->weight[b] * g[b];
         all += g[b];
     }
@@ -286,7 +286,7 @@ static void extrapolation_weights(const double *x, int64_t n, int64_t degree, do
 }
 
 /* R_i, where g is read off if it is linear within a bin (eq. 6 and its analogue), what one pair in
- * the bin is worth (eq. 5, with the area of the ring as it is), and the weights of the fit, which leaves out the first bin. */
+ * the bin is worth (eq. 5, with the area of the ring as it is), and the weights of the fit. */
 static int prepare_fit(hard_pressure *h, const plugmc_host *host)
 {
     const int32_t n = h->bins, d = h->dimension;
@@ -305,7 +305,6 @@ static int prepare_fit(hard_pressure *h, const plugmc_host *host)
                               : (low + high) * (low * low + high * high) / (4 * sum);
         h->g_factor[b] = 2 / ((double)h->particles * h->density * shell);
     }
-    h->weight[0] = 0;
     extrapolation_weights(h->radius + 1, n - 1, h->degree, h->largest, work, h->weight + 1);
     return PLUGMC_OK;
 }

@@ -715,9 +715,10 @@ static int frame_refused_or_identical(const char *path, uint64_t last)
 {
     report r = {0};
     int64_t count;
+    int walkers;
     double *x, edges[3][3];
     int32_t *species;
-    int code = HEARD(h5md_read_positions(path, 0, NULL, &count, &x, &species, edges, &r));
+    int code = HEARD(h5md_read_positions(path, 1, &walkers, &count, &x, &species, edges, &r));
     if (code) {
         assert_int_equal(code, EXIT_INPUT);
         assert_said("cannot read positions from");
@@ -859,19 +860,20 @@ static void the_last_frame_is_read(void **state)
         start(&a, dimension, dimension == 2 ? PLUGMC_DOMAIN_PERIODIC : PLUGMC_DOMAIN_SPHERE);
         assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
         int64_t count;
+        int walkers;
         double *x, edges[3][3];
         int32_t *species;
-        assert_int_equal(HEARD(h5md_read_positions(path, 0, NULL, &count, &x, &species, edges, &r)),
-                         EXIT_INPUT);
+        assert_int_equal(
+            HEARD(h5md_read_positions(path, 1, &walkers, &count, &x, &species, edges, &r)),
+            EXIT_INPUT);
         assert_said("it has no group 'particles'");
         sweep_to(&a, 33); /* frames at 14, 18, ... 30 */
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
         sweep_to(&a, 42);
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
-        int walkers;
         assert_int_equal(
-            h5md_read_positions(path, 0, &walkers, &count, &x, &species, edges, &r), EXIT_DONE);
-        assert_int_equal(walkers, WALKERS);
+            h5md_read_positions(path, 1, &walkers, &count, &x, &species, edges, &r), EXIT_DONE);
+        assert_int_equal(walkers, 1);
         assert_int_equal(count, PARTICLES);
         for (int i = 0; i < 3 * PARTICLES; i++) assert_true(x[i] == 10 * number(42, i));
         for (int i = 0; i < PARTICLES; i++) assert_int_equal(species[i], i >= 2);
@@ -880,9 +882,9 @@ static void the_last_frame_is_read(void **state)
         free(x);
         free(species);
         assert_int_equal(
-            h5md_read_positions(path, WALKERS - 1, NULL, &count, &x, NULL, edges, &r), EXIT_DONE);
-        for (int i = 0; i < 3 * PARTICLES; i++)
-            assert_true(x[i] == 10 * number(42, 3 * PARTICLES * (WALKERS - 1) + i));
+            h5md_read_positions(path, 9, &walkers, &count, &x, NULL, edges, &r), EXIT_DONE);
+        assert_int_equal(walkers, WALKERS);
+        for (int i = 0; i < 3 * PARTICLES * WALKERS; i++) assert_true(x[i] == 10 * number(42, i));
         free(x);
         finish(&a);
     }
@@ -896,6 +898,7 @@ static void an_oblique_box_is_written_as_its_vectors(void **state)
     report r = {0};
     run a;
     int64_t count;
+    int walkers;
     double *x, edges[3][3];
     start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
     a.system.box.oblique = 1;
@@ -904,7 +907,8 @@ static void an_oblique_box_is_written_as_its_vectors(void **state)
         sweep_to(&a, last);
         assert_int_equal(output_write(path, last == 18, &a.data, &r), EXIT_DONE);
     }
-    assert_int_equal(h5md_read_positions(path, 0, NULL, &count, &x, NULL, edges, &r), EXIT_DONE);
+    assert_int_equal(h5md_read_positions(path, 1, &walkers, &count, &x, NULL, edges, &r),
+                     EXIT_DONE);
     assert_memory_equal(edges, vector, sizeof edges);
     free(x);
     finish(&a);
@@ -936,9 +940,10 @@ static void files_of_other_programs_are_read(void **state)
     H5Fclose(file);
     report r = {0};
     int64_t count;
+    int walkers;
     double *found, edges[3][3];
     int32_t *species;
-    assert_int_equal(h5md_read_positions(path, 0, NULL, &count, &found, &species, edges, &r),
+    assert_int_equal(h5md_read_positions(path, 1, &walkers, &count, &found, &species, edges, &r),
                      EXIT_DONE);
     assert_int_equal(count, 3);
     const double expected[9] = {1, 2, 0, 3, 4, 0, 5, 6, 0};
@@ -952,17 +957,17 @@ static void files_of_other_programs_are_read(void **state)
     H5Ldelete(file, "particles/all/box/edges", H5P_DEFAULT);
     put_foreign(file, "particles/all/box/edges", H5T_IEEE_F32LE, 2, (hsize_t[]){2, 2}, skew[0]);
     H5Fclose(file);
-    assert_int_equal(h5md_read_positions(path, 0, NULL, &count, &found, NULL, edges, &r),
+    assert_int_equal(h5md_read_positions(path, 1, &walkers, &count, &found, NULL, edges, &r),
                      EXIT_DONE);
     assert_true(edges[0][0] == 7 && edges[0][1] == 1 && edges[1][0] == 0 && edges[1][1] == 8);
     free(found);
     file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     H5Gclose(H5Gcreate2(file, "particles/second", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     H5Fclose(file);
-    assert_int_equal(HEARD(h5md_read_positions(path, 0, NULL, &count, &found, NULL, edges, &r)),
+    assert_int_equal(HEARD(h5md_read_positions(path, 1, &walkers, &count, &found, NULL, edges, &r)),
                      EXIT_INPUT);
     assert_said("it has 2 groups below 'particles'");
-    assert_int_equal(HEARD(h5md_read_positions(folder, 0, NULL, &count, &found, NULL, edges, &r)),
+    assert_int_equal(HEARD(h5md_read_positions(folder, 1, &walkers, &count, &found, NULL, edges, &r)),
                      EXIT_INPUT);
     assert_said("it is a folder");
 }

@@ -316,10 +316,10 @@ static void the_fit_has_no_bias_on_the_model_distribution(void **state)
         printf("bias of the fit, %d dimensions: %.1e\n", dimension, fitted / exact - 1);
         assert_close(fitted, exact, 1e-5, 0);
 
-        double short_of = pressure; /* pairs that rounding keeps from contact do not count */
+        double all_there = pressure; /* what rounding keeps from contact does not matter */
         means[at] *= 0.999;
         assert_int_equal(0, b->observable->derive(b->instance, means, &pressure));
-        assert_true(pressure == short_of);
+        assert_true(pressure == all_there);
 
         for (int k = 0; k < 200; k++) means[at + k] = 0;
         assert_int_not_equal(0, b->observable->derive(b->instance, means, &pressure));

@@ -204,7 +204,8 @@ static void unknown_section(const config *c, const ini_section *s, report *r)
         return;
     }
     report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
-                 "unknown section [%s]; did you mean [%s%s]?", s->name, nearest, find_kind(nearest)->labelled ? " ..." : "");
+                 "unknown section [%s]; did you mean [%s%s]?", s->name, nearest,
+                 find_kind(nearest)->labelled ? " ..." : "");
 }
 
 static void check_section(const config *c, const ini_section *s, report *r)

@@ -220,24 +220,9 @@ static void *last_row(store *s, hid_t group, const char *name, hid_t type, int *
     return data;
 }
 
-/* Walkers that follow one another in number, at least one. */
-static int count_walkers(store *s)
+/* particles/trajectory, or the only group there. */
+static hid_t enter_particles(store *s)
 {
-    for (int walker = 1;; walker++) {
-        char path[48] = "particles/";
-        walker_name(walker, path + strlen(path));
-        if (!store_has(s, s->file, path)) return walker;
-    }
-}
-
-/* particles/trajectory, or the only group there; particles/trajectory_w. */
-static hid_t enter_walker(store *s, int walker)
-{
-    if (walker > 0) {
-        char path[48] = "particles/";
-        walker_name(walker, path + strlen(path));
-        return store_enter(s, s->file, path);
-    }
     if (!store_has(s, s->file, "particles")) {
         store_fail(s, "it has no group 'particles', so it is not an H5MD file");
         return -1;
@@ -290,6 +275,32 @@ static double *read_positions(store *s, hid_t group, int64_t *count)
     return positions;
 }
 
+/* [walkers][count][3]: of the first walker and those after it, as many as there are up to `most`. */
+static double *read_walkers(store *s, hid_t first, int most, int *walkers, int64_t *count)
+{
+    double *positions = read_positions(s, first, count);
+    for (*walkers = 1; *walkers < most; ++*walkers) {
+        char path[48] = "particles/";
+        int64_t own = 0;
+        walker_name(*walkers, path + strlen(path));
+        if (!store_has(s, s->file, path)) break;
+        hid_t group = store_enter(s, s->file, path);
+        double *more = read_positions(s, group, &own);
+        store_leave(group);
+        if (more && own != *count)
+            store_fail(s, "its walkers have different numbers of particles");
+        const size_t numbers = 3 * (size_t)*count, before = numbers * (size_t)*walkers;
+        double *all = s->failed ? NULL : realloc(positions, (before + numbers) * sizeof *all);
+        if (!s->failed && !all) store_fail(s, "there is not enough memory to read it");
+        if (all) {
+            positions = all;
+            memcpy(positions + before, more, numbers * sizeof *more);
+        }
+        free(more);
+    }
+    return positions;
+}
+
 static int32_t *read_species(store *s, hid_t group, int64_t count)
 {
     if (s->failed) return NULL;
@@ -306,17 +317,16 @@ static int32_t *read_species(store *s, hid_t group, int64_t count)
     return species;
 }
 
-int h5md_read_positions(const char *path, int walker, int *walkers, int64_t *count,
+int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count,
                         double **positions, int32_t **species, double edges[3][3], report *r)
 {
     *positions = NULL;
     if (species) *species = NULL;
     store s;
     int fd = store_open_path(&s, path);
-    hid_t group = s.failed ? -1 : enter_walker(&s, walker);
+    hid_t group = s.failed ? -1 : enter_particles(&s);
     if (group >= 0) {
-        if (walkers) *walkers = count_walkers(&s);
-        *positions = read_positions(&s, group, count);
+        *positions = read_walkers(&s, group, most, walkers, count);
         read_edges(&s, group, edges);
         if (species) *species = read_species(&s, group, *count);
         store_leave(group);

@@ -100,12 +100,13 @@ int output_read(const char *path, output_data *, report *);
 /* Frees what output_read has put into data that was all zero. */
 void output_free(output_data *);
 
-/* Last frame of a walker, for initial states: 0 is particles/trajectory (or the only group below
- * particles), walker w > 0 is particles/trajectory_w. walkers: how many the file has; may be NULL.
- * positions [count][3], species ids may be NULL and are 0 if the file has none. edges are the
+/* Last frames of walkers, for initial states: the first is particles/trajectory (or the only group
+ * below particles), walker w > 0 is particles/trajectory_w. As many as the file has, at most `most`:
+ * positions [walkers][count][3]. Box and species are those of the first. species ids may be NULL and
+ * are 0 if the file has none. edges are the
  * vectors of the box as rows, 0 where the file has none. Two-dimensional files: z = 0, and the last
  * vector is (0, 0, 1). */
-int h5md_read_positions(const char *path, int walker, int *walkers, int64_t *count,
+int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count,
                         double **positions, int32_t **species, double edges[3][3], report *);
 
 /* CSV of the scalars: sweep, then one column a quantity (mean over walkers). Atomic too. */

@@ -10,13 +10,13 @@
  * correlated, about 2 tau / B, is as large as the noise of the estimate, about (2 B / n)^(1/2)
  * (U. Wolff, Comput. Phys. Commun. 156, 143 (2004); R. M. Lee et al., Phys. Rev. E 83, 066706
  * (2011)). A run in which fewer than ENOUGH_BLOCKS such blocks fit is too short to know its error.
- *
- * That takes correlations to decay on one scale. Where a quantity also drifts a little with
- * something slow (the pressure with the order of a crystal), blocks stop to grow and grow again
- * later. So longer blocks, and the means of walkers, must not have a larger spread than chance
- * allows: else the search goes on.
  * Tests of the blocks for remaining correlation (M. Jonsson, Phys. Rev. E 98, 043304 (2018)) stop
  * at shorter blocks and were found to underestimate errors of AR(1) series by 5 to 20 %.
+ *
+ * That takes correlations to decay on one scale. Where a quantity also follows something slow a
+ * little (the pressure the order of a crystal), the squared error stops growing with B, and grows
+ * again where B comes near the slow time. So longer blocks, and the means of walkers, must not have
+ * a larger spread than chance allows: else the search goes on.
  */
 #include "run/statistics.h"
 
@@ -87,7 +87,7 @@ static double most_by_chance(int64_t n)
     return pow(1 - d + quantile * sqrt(d), 3);
 }
 
-/* Whether blocks longer than 2^k, or the walkers' means, say that the squared error exceeds `here`. */
+/* Whether blocks longer than 2^k, or the walkers' means, have a larger squared error than `here`. */
 static bool grows_later(const level *levels, int k, int64_t total, double here, int walkers,
                         double walker_error)
 {
@@ -100,8 +100,8 @@ static bool grows_later(const level *levels, int k, int64_t total, double here, 
 
 /* The squared error at the shortest block that is long enough; without one the largest, which is
  * the least wrong, and *converged is false. Once it was seen to grow later than the rule says, four
- * times as many blocks are asked for, so that two lengths more are looked at. walker_error: from the
- * spread of the walkers' means, which are independent however long the correlation. */
+ * times as many blocks are asked for, so that two more lengths are looked at. walker_error: from
+ * the spread of the walkers' means, which are independent however long the correlation. */
 static double choose(const level *levels, int64_t total, int walkers, double walker_error,
                      bool *converged)
 {

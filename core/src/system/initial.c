@@ -215,16 +215,16 @@ static int check_box(const source *s, const double edges[3][3])
     return EXIT_DONE;
 }
 
-/* walkers: how many the file has. */
-static int from_h5md(const source *s, int32_t walker, int *walkers)
+/* walkers: how many of those of the run the file has. */
+static int from_h5md(const source *s, int *walkers)
 {
     const plugmc_system *system = s->system;
     const char *path = s->config->initial.file;
     int64_t count = 0;
     double *positions = NULL, edges[3][3] = {{0}};
     int32_t *species = NULL;
-    int code = h5md_read_positions(path, walker, walkers, &count, &positions, &species, edges,
-                                   s->report);
+    int code = h5md_read_positions(path, system->walkers, walkers, &count, &positions, &species,
+                                   edges, s->report);
     if (!code && count != system->particles)
         code = report_error(s->report, EXIT_INPUT, path, 0,
                             "the file has %lld particles, the run has %lld", (long long)count,
@@ -233,7 +233,8 @@ static int from_h5md(const source *s, int32_t walker, int *walkers)
         code = report_error(s->report, EXIT_INPUT, path, 0,
                             "the file does not say of which species its particles are");
     if (!code) code = check_box(s, (const double(*)[3])edges);
-    if (!code) code = by_species(s, positions, species, walker_positions(s, walker));
+    for (int32_t w = 0; !code && w < *walkers; w++)
+        code = by_species(s, positions + 3 * count * w, species, walker_positions(s, w));
     free(positions);
     free(species);
     return code;
@@ -247,15 +248,12 @@ static int from_file(const source *s)
     if (dot && (!strcmp(dot, ".xyz") || !strcmp(dot, ".extxyz")))
         code = xyz_read(path, s->system, s->positions, s->report);
     else if (dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".h5md") || !strcmp(dot, ".hdf5")))
-        code = from_h5md(s, 0, &walkers);
+        code = from_h5md(s, &walkers);
     else
         return refuse(s, "file", "file: the name must end in .xyz, .extxyz, .h5, .h5md or .hdf5");
-    for (int32_t w = 1; w < s->system->walkers && !code; w++)
-        if (w < walkers)
-            code = from_h5md(s, w, NULL);
-        else
-            memcpy(walker_positions(s, w), walker_positions(s, w - walkers),
-                   3 * (size_t)s->system->particles * sizeof(double));
+    for (int32_t w = walkers; w < s->system->walkers && !code; w++)
+        memcpy(walker_positions(s, w), walker_positions(s, w - walkers),
+               3 * (size_t)s->system->particles * sizeof(double));
     return code;
 }
 

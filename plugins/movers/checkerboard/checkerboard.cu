@@ -130,11 +130,11 @@ PLUGMC_FN float cb_square_outside(int dimension, float x, float y, float z, int 
  * in w.
  */
 /* Plans, the number of the first sweep and the step. Of small systems cb_shift reads them before
- * plugmc_wait, and so does cb_sweep, but in the first sweep, which follows cb_plan_batch: what writes them has ended once the kernel
- * before this one runs. `volatile` keeps the order and goes past L1, which may hold older values.
- * Nothing else may be read so early, and no pointer to it may promise (const __restrict__) that nobody
- * writes. Large systems read them after the wait, through L1: so many warps asking L2 for one address
- * are served one after the other. */
+ * plugmc_wait, and so does cb_sweep, but not in the first sweep, which follows cb_plan_batch: what
+ * writes them has ended once the kernel before this one runs. `volatile` keeps the order and goes
+ * past L1, which may hold older values. Nothing else may be read so early, and no pointer to it may
+ * promise (const __restrict__) that nobody writes. Large systems read them after the wait, through
+ * L1: so many warps asking L2 for one address are served one after the other. */
 #if CB_AT_ONCE
 #define CB_EARLY(type, what) (*(const volatile type *)&(what))
 #else
