@@ -1,0 +1,170 @@
+/* Descriptors: versions, sizes, tables of parameters, and the functions that each facet needs. */
+#include "plugin/descriptor.h"
+
+#include <string.h>
+
+#include "config/config.h"
+#include "plugin/loader.h"
+
+/* Functions that a facet cannot do without, by where their pointers are. */
+typedef struct required {
+    const char *name;
+    size_t offset;
+} required;
+
+#define REQUIRED(type, field) {#field, offsetof(type, field)}
+
+/* Descriptors and facets of ABI 1.0; later ones are longer. */
+enum {
+    HEAD_SIZE = offsetof(plugmc_plugin, kind),
+    PLUGIN_SIZE = offsetof(plugmc_plugin, archive) + sizeof(void *),
+};
+
+static bool check_facet(const void *facet, const char *what, size_t size, const required *functions,
+                        int count, sentence why)
+{
+    if (!facet) return why_not(why, "has no %s functions", what);
+    uint32_t given = *(const uint32_t *)facet; /* `size` comes first in all of them */
+    if (given < size)
+        return why_not(why, "has a table of %s functions of %u bytes: expected at least %zu", what,
+                       given, size);
+    for (int i = 0; i < count; i++) {
+        void *function;
+        memcpy(&function, (const char *)facet + functions[i].offset, sizeof function);
+        if (!function) return why_not(why, "lacks the %s function '%s'", what, functions[i].name);
+    }
+    return true;
+}
+
+/* `last` is the last member of ABI 1.0. */
+#define CHECK_FACET(type, facet, what, last, functions)                                            \
+    check_facet(facet, what, offsetof(type, last) + sizeof(facet)->last, functions,                \
+                PLUGMC_COUNT(functions), why)
+
+static bool check_potential(const plugmc_plugin *d, sentence why)
+{
+    static const required pair[] = {
+        REQUIRED(plugmc_pair, range), REQUIRED(plugmc_pair, contact),
+        REQUIRED(plugmc_pair, energy), REQUIRED(plugmc_pair, change)};
+    static const required field[] = {REQUIRED(plugmc_field, energy)};
+    static const required total[] = {REQUIRED(plugmc_total, energy)};
+    static const required orbitals[] = {
+        REQUIRED(plugmc_orbitals, count), REQUIRED(plugmc_orbitals, complex_valued),
+        REQUIRED(plugmc_orbitals, evaluate)};
+    const plugmc_potential *p = d->potential;
+
+    if (!check_facet(p, "potential", sizeof *p, NULL, 0, why)) return false;
+    if (!p->pair && !p->field && !p->total && !p->orbitals)
+        return why_not(why, "is a potential without any facet: pair, field, total or orbitals");
+    return (!p->pair || CHECK_FACET(plugmc_pair, p->pair, "pair", derivatives, pair)) &&
+           (!p->field || CHECK_FACET(plugmc_field, p->field, "field", derivatives, field)) &&
+           (!p->total || CHECK_FACET(plugmc_total, p->total, "total", settle, total)) &&
+           (!p->orbitals || CHECK_FACET(plugmc_orbitals, p->orbitals, "orbitals", ions, orbitals));
+}
+
+static bool check_mover(const plugmc_plugin *d, sentence why)
+{
+    static const required functions[] = {
+        REQUIRED(plugmc_mover, load), REQUIRED(plugmc_mover, sweep),
+        REQUIRED(plugmc_mover, store), REQUIRED(plugmc_mover, counts)};
+    if (!CHECK_FACET(plugmc_mover, d->mover, "mover", running_energy, functions)) return false;
+    if (!d->prepare || !d->archive)
+        return why_not(why, "is a mover that lacks the function '%s'",
+                       d->prepare ? "archive" : "prepare");
+    if (!(d->mover->needs & (PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU)))
+        return why_not(why, "is a mover that runs neither on the CPU nor on the GPU");
+    return true;
+}
+
+static bool check_observable(const plugmc_plugin *d, sentence why)
+{
+    static const required functions[] = {REQUIRED(plugmc_observable, quantity),
+                                         REQUIRED(plugmc_observable, measure)};
+    if (!CHECK_FACET(plugmc_observable, d->observable, "observable", writes_trajectory, functions)) return false;
+    if (!d->observable->derived != !d->observable->derive)
+        return why_not(why, "is an observable with only one of 'derived' and 'derive'");
+    return true;
+}
+
+/* What can be read of a descriptor of any version. */
+static bool check_head(const plugmc_plugin *d, uint32_t real_size, sentence why)
+{
+    if (!d) return why_not(why, "is no plugmc plugin: plugmc_plugin_entry returns NULL");
+    if (d->magic != PLUGMC_MAGIC)
+        return why_not(why, "is no plugmc plugin: its magic number is 0x%08x, expected 0x%08x",
+                       d->magic, PLUGMC_MAGIC);
+    if (d->size < HEAD_SIZE)
+        return why_not(why, "has a descriptor of %u bytes: expected at least %u", d->size,
+                       (unsigned)PLUGIN_SIZE);
+    if (d->abi_major != PLUGMC_ABI_MAJOR || d->abi_minor > PLUGMC_ABI_MINOR)
+        return why_not(why, "is built for plugin ABI %d.%d, but this plugmc has %d.%d: build it "
+                       "again with the headers of this plugmc", d->abi_major, d->abi_minor,
+                       PLUGMC_ABI_MAJOR, PLUGMC_ABI_MINOR);
+    if (d->size < PLUGIN_SIZE)
+        return why_not(why, "has a descriptor of %u bytes: expected at least %u", d->size,
+                       (unsigned)PLUGIN_SIZE);
+    if (d->real_size != real_size)
+        return why_not(why, "has reals of %u bytes where %u are expected", d->real_size, real_size);
+    return true;
+}
+
+/* Keys that the core reads in the same sections. */
+static bool check_names(const plugmc_plugin *d, sentence why)
+{
+    const char *const *reserved = d->kind == PLUGMC_POTENTIAL ? potential_keys
+                                  : d->kind == PLUGMC_MOVER   ? mover_keys
+                                                              : observable_keys;
+    for (int i = 0; i < d->parameter_count; i++)
+        for (int k = 0; reserved[k]; k++)
+            if (strcmp(d->parameters[i].name, reserved[k]) == 0)
+                return why_not(why, "has a parameter '%s': that key belongs to the core",
+                               reserved[k]);
+    return true;
+}
+
+static bool check_body(const plugmc_plugin *d, sentence why)
+{
+    static bool (*const check_kind[])(const plugmc_plugin *, sentence) = {
+        [PLUGMC_POTENTIAL] = check_potential,
+        [PLUGMC_MOVER] = check_mover,
+        [PLUGMC_OBSERVABLE] = check_observable};
+    char detail[512];
+    if (d->kind < PLUGMC_POTENTIAL || d->kind > PLUGMC_OBSERVABLE)
+        return why_not(why, "is of kind %d: expected 1 (potential), 2 (mover) or 3 (observable)",
+                       d->kind);
+    if (!d->name || !*d->name) return why_not(why, "has no name in its descriptor");
+    if (d->parameter_count && d->parameter_size != sizeof(plugmc_parameter))
+        return why_not(why, "has a table of parameters of %u bytes each: expected %zu",
+                       d->parameter_size, sizeof(plugmc_parameter));
+    if (!parameters_sane(d->parameters, d->parameter_count, d->real_size, d->instance_size, detail,
+                         sizeof detail))
+        return why_not(why, "cannot be used: %s", detail);
+    return check_names(d, why) && check_kind[d->kind](d, why);
+}
+
+/* The float twin of a potential that has something for movers to call in float. */
+static bool check_single(const plugmc_plugin *d, sentence why)
+{
+    char detail[512];
+    const plugmc_plugin *s = d->single;
+    if (!s && d->kind == PLUGMC_POTENTIAL && (d->potential->pair || d->potential->field))
+        return why_not(why, "lacks its single-precision half: build it with plugmc_add_potential");
+    if (!s) return true;
+    sentence inner = {detail, sizeof detail};
+    if (!check_head(s, sizeof(float), inner) || !check_body(s, inner))
+        return why_not(why, "in its single-precision half %s", detail);
+    if (s->kind != d->kind || s->parameter_count != d->parameter_count)
+        return why_not(why, "has a single-precision half that is not its own: a %s with %d "
+                       "parameters for a %s with %d", plugin_kind_name(s->kind), s->parameter_count,
+                       plugin_kind_name(d->kind), d->parameter_count);
+    return true;
+}
+
+bool check_descriptor(const plugmc_plugin *d, int kind, sentence why)
+{
+    if (!check_head(d, sizeof(double), why) || !check_body(d, why)) return false;
+    if (kind != 0 && d->kind != kind)
+        return why_not(why, "is of kind %s ('%s'): expected here is kind %s",
+                       plugin_kind_name(d->kind), d->name, plugin_kind_name(kind));
+    return check_single(d, why);
+}

@@ -1,0 +1,173 @@
+/* Searching for plugins: the folders, and the names of what is in them. */
+#include "plugin/search.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "plugin/loader.h"
+
+typedef struct folders {
+    char **paths;
+    int count;
+} folders;
+
+static void add_folder(folders *f, char *path)
+{
+    for (int i = 0; i < f->count; i++) {
+        if (strcmp(f->paths[i], path) != 0) continue;
+        free(path);
+        return;
+    }
+    f->paths = checked(realloc(f->paths, ((size_t)f->count + 1) * sizeof *f->paths));
+    f->paths[f->count++] = path;
+}
+
+/* The folder of plugins that belongs to the program; NULL if there is none. */
+static char *folder_of_program(void)
+{
+    struct stat status;
+    char program[PATH_MAX], *folder = NULL;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0) return NULL;
+    program[length] = 0;
+    *strrchr(program, '/') = 0;
+    /* a build tree; an installation, wherever it was moved */
+    static const char *const beside[] = {"plugins", "../lib/plugmc"};
+    for (int i = 0; i < 2; i++) {
+        if (asprintf(&folder, "%s/%s", program, beside[i]) < 0) checked(NULL);
+        if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) return folder;
+        free(folder);
+    }
+    return NULL;
+}
+
+static folders search_path(void)
+{
+    folders f = {0};
+    const char *variable = getenv("PLUGMC_PLUGIN_PATH");
+    char *copy = checked(strdup(variable ? variable : "")), *rest = copy, *word;
+    while ((word = strsep(&rest, ":")))
+        if (*word) add_folder(&f, checked(strdup(word)));
+    free(copy);
+    char *beside = folder_of_program();
+    if (beside) add_folder(&f, beside);
+    add_folder(&f, checked(strdup(PLUGMC_PLUGIN_FOLDER)));
+    return f;
+}
+
+static void free_folders(folders *f)
+{
+    for (int i = 0; i < f->count; i++) free(f->paths[i]);
+    free(f->paths);
+}
+
+void plugin_path_print(FILE *out)
+{
+    folders f = search_path();
+    for (int i = 0; i < f.count; i++) fprintf(out, "%s%s", i ? ", " : "", f.paths[i]);
+    free_folders(&f);
+}
+
+char *find_plugin(const char *name)
+{
+    folders f = search_path();
+    char *path = NULL;
+    for (int i = 0; i < f.count && !path; i++) {
+        if (asprintf(&path, "%s/%s.so", f.paths[i], name) < 0) checked(NULL);
+        if (access(path, F_OK) == 0) continue;
+        free(path);
+        path = NULL;
+    }
+    free_folders(&f);
+    return path;
+}
+
+void report_missing(const char *name, const char *file, int line, report *r)
+{
+    char *searched = NULL;
+    size_t length;
+    FILE *text = checked(open_memstream(&searched, &length));
+    plugin_path_print(text);
+    fclose(text);
+    plugin_names known = plugin_list(0);
+    const char *nearest = nearest_name(name, (const char *const *)known.names, known.count);
+    report_error(r, EXIT_PLUGIN, file, line, "there is no plugin '%s'%s%s%s (searched %s)", name,
+                 nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+                 searched);
+    plugin_names_free(&known);
+    free(searched);
+}
+
+/* A plugin of a folder, unless one of that name comes earlier in the search path or it is not of
+ * the kind wanted. */
+static void add_plugin(plugin_names *list, const char *folder, const char *file, int kind)
+{
+    size_t length = strlen(file);
+    char why[1024], *name, *path;
+    loaded plugin;
+    if (length <= 3 || *file == '.' || strcmp(file + length - 3, ".so") != 0) return;
+    name = checked(strndup(file, length - 3));
+    if (asprintf(&path, "%s/%s", folder, file) < 0) checked(NULL);
+
+    bool wanted = true;
+    for (int i = 0; i < list->count; i++) wanted = wanted && strcmp(list->names[i], name) != 0;
+    if (wanted && kind != 0) {
+        wanted = plugin_open(path, kind, &plugin, why, sizeof why);
+        plugin_unload(&plugin);
+    }
+    if (!wanted) {
+        free(name);
+        free(path);
+        return;
+    }
+    size_t bytes = ((size_t)list->count + 1) * sizeof(char *);
+    list->names = checked(realloc(list->names, bytes));
+    list->paths = checked(realloc(list->paths, bytes));
+    list->names[list->count] = name;
+    list->paths[list->count++] = path;
+}
+
+/* By insertion: names and paths move together, and there are a few dozen. */
+static void sort_names(plugin_names *list)
+{
+    for (int i = 1; i < list->count; i++)
+        for (int k = i; k > 0 && strcmp(list->names[k - 1], list->names[k]) > 0; k--) {
+            char *name = list->names[k], *path = list->paths[k];
+            list->names[k] = list->names[k - 1];
+            list->paths[k] = list->paths[k - 1];
+            list->names[k - 1] = name;
+            list->paths[k - 1] = path;
+        }
+}
+
+plugin_names plugin_list(int kind)
+{
+    plugin_names list = {0};
+    folders f = search_path();
+    for (int i = 0; i < f.count; i++) {
+        DIR *folder = opendir(f.paths[i]);
+        struct dirent *entry;
+        while (folder && (entry = readdir(folder)))
+            add_plugin(&list, f.paths[i], entry->d_name, kind);
+        if (folder) closedir(folder);
+    }
+    free_folders(&f);
+    sort_names(&list);
+    return list;
+}
+
+void plugin_names_free(plugin_names *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        free(list->names[i]);
+        free(list->paths[i]);
+    }
+    free(list->names);
+    free(list->paths);
+    *list = (plugin_names){0};
+}
