@@ -6,6 +6,7 @@
 #   pkgconfig  builds with one command; must give the same chain as the plugin of `cmake`
 #   kernels    compiles it into GPU kernels for all architectures (77: skipped without NVRTC)
 set -eu -o pipefail
+unset CMAKE_C_COMPILER_LAUNCHER # whoever builds plugmc through a cache: an author has none
 step=$1 build=$2 source=$3
 work=$build/tests/outoftree
 prefix=$work/prefix
