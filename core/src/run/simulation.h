@@ -43,6 +43,7 @@ typedef struct simulation {
     double *positions;                      /* [walkers][particles][3], of the last store */
     output_data output;
     const char *output_path, *csv_path;
+    bool in_file; /* the file at output_path is this run's: what is written is added to it */
     uint64_t tuned_at;         /* last sweep at which the step was tuned */
     plugmc_counts counts_base; /* counts before those the mover holds */
     double seconds_base;       /* wall time of the stretches before a resume */

@@ -1,0 +1,226 @@
+/* A run's state between the mover, the other plugins and the output file: checkpoints, and taking
+ * them up again. */
+#include "run/checkpointing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/results.h"
+
+/* ---- What the mover holds ------------------------------------------------------------------------ */
+
+int checkpoint_positions(simulation *sim)
+{
+    instance *mover = sim->mover;
+    const plugmc_mover *m = mover->plugin->mover;
+    size_t bytes = sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles;
+    int code;
+    if (!sim->gpu) {
+        code = m->store(mover->data, &mover->host, sim->positions);
+    } else {
+        code = m->store(mover->data, &mover->host, (double *)(uintptr_t)sim->device_positions);
+        if (!code)
+            code = mover->host.gpu->download(mover->host.context, sim->positions,
+                                             sim->device_positions, bytes);
+    }
+    return context_exit_code(&mover->context, code, "storing positions");
+}
+
+int checkpoint_counts(simulation *sim, plugmc_counts *out, int clear)
+{
+    instance *mover = sim->mover;
+    int code = mover->plugin->mover->counts(mover->data, &mover->host, out, clear);
+    out->trials += sim->counts_base.trials;
+    out->accepted += sim->counts_base.accepted;
+    if (clear) sim->counts_base = (plugmc_counts){0, 0};
+    return context_exit_code(&mover->context, code, "counting");
+}
+
+/* ---- What plugins hold ----------------------------------------------------------------------------- */
+
+/* plugmc_archive over a list of named blobs. */
+typedef struct blob_archive {
+    plugmc_archive base;
+    simulation *sim;
+    instance *owner;
+    blob *blobs;
+    int count;
+} blob_archive;
+
+/* The mover's names stand as they are, those of others behind their section: "potential ewald/k".
+ * malloc'ed. */
+static char *blob_name(const blob_archive *archive, const char *name)
+{
+    char *full;
+    if (archive->owner == archive->sim->mover) return strdup(name);
+    return asprintf(&full, "%s/%s", archive->owner->section->section->name, name) < 0 ? NULL : full;
+}
+
+static int archive_bytes(plugmc_archive *base, const char *name, void *data, size_t bytes)
+{
+    blob_archive *archive = (blob_archive *)base;
+    char *full = blob_name(archive, name);
+    if (!full) return PLUGMC_ERROR_MEMORY;
+    if (base->reading) {
+        const blob *found = NULL;
+        for (int i = 0; i < archive->count && !found; i++)
+            if (strcmp(archive->blobs[i].name, full) == 0) found = &archive->blobs[i];
+        free(full);
+        if (found && found->bytes == bytes) {
+            memcpy(data, found->data, bytes);
+            return PLUGMC_OK;
+        }
+        report_error(archive->sim->report, EXIT_CHECKPOINT, NULL, 0,
+                     "the checkpoint does not hold %zu bytes of '%s' for %s '%s'", bytes, name,
+                     plugin_kind_name(archive->owner->plugin->kind),
+                     archive->owner->section->section->label);
+        archive->owner->context.failed = 1;
+        return PLUGMC_ERROR_STATE;
+    }
+    blob *blobs = realloc(archive->blobs, sizeof *blobs * (size_t)(archive->count + 1));
+    if (blobs) archive->blobs = blobs;
+    void *copy = blobs ? malloc(bytes ? bytes : 1) : NULL;
+    if (!copy) {
+        free(full);
+        return PLUGMC_ERROR_MEMORY;
+    }
+    memcpy(copy, data, bytes);
+    blobs[archive->count++] = (blob){full, copy, bytes};
+    return PLUGMC_OK;
+}
+
+/* All plugins' states to, or from, the blobs. */
+static int archive_instances(simulation *sim, blob_archive *archive)
+{
+    int code = 0;
+    for (int i = 0; i < sim->instance_count && !code; i++) {
+        instance *instance = &sim->instances[i];
+        if (!instance->plugin->archive) continue;
+        archive->owner = instance;
+        code = context_exit_code(
+            &instance->context,
+            instance->plugin->archive(instance->data, &instance->host, &archive->base),
+            archive->base.reading ? "taking up the checkpoint" : "saving its state");
+    }
+    return code;
+}
+
+static void free_blobs(blob *blobs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        free(blobs[i].name);
+        free(blobs[i].data);
+    }
+    free(blobs);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------- */
+
+enum { KEPT = 4096 };
+
+/* A file that is in the way of a new run is kept under another name, "" if there is none. */
+static int move_aside(simulation *sim, char kept[KEPT])
+{
+    kept[0] = 0;
+    if (access(sim->output_path, F_OK)) return 0;
+    for (int k = 1; k < 10000; k++) {
+        snprintf(kept, KEPT, "%s.%d", sim->output_path, k);
+        if (access(kept, F_OK) == 0) continue;
+        if (rename(sim->output_path, kept)) break;
+        return 0;
+    }
+    kept[0] = 0;
+    return report_error(sim->report, EXIT_OUTPUT, sim->output_path, 0, "is there already and cannot be moved aside");
+}
+
+/* The first write of a run. If it fails, what was there is there again. */
+static int write_fresh(simulation *sim)
+{
+    char kept[KEPT];
+    int code = move_aside(sim, kept);
+    if (code) return code;
+    code = output_write(sim->output_path, true, &sim->output, sim->report);
+    if (kept[0] && (!code || rename(kept, sim->output_path)))
+        report_warning(sim->report, sim->output_path, 0, "was there already and is now %s", kept);
+    return code;
+}
+
+int checkpoint(simulation *sim, uint64_t sweep, double seconds)
+{
+    instance *mover = sim->mover;
+    const plugmc_mover *m = mover->plugin->mover;
+    output_data *out = &sim->output;
+    blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 0, .bytes = archive_bytes},
+                            .sim = sim};
+    int code = checkpoint_positions(sim);
+    if (!code) code = checkpoint_counts(sim, &out->counts, 0);
+    if (!code) code = archive_instances(sim, &archive);
+    out->sweep = sweep;
+    out->seconds = sim->seconds_base + seconds;
+    out->positions = sim->positions;
+    out->blobs = archive.blobs;
+    out->blob_count = archive.count;
+    out->step = m->step ? m->step(mover->data) : 0;
+    out->finished = sweep == (uint64_t)(sim->config.run.equilibrate + sim->config.run.sweeps);
+    if (!code) derive_results(sim);
+    if (!code)
+        code = sim->in_file ? output_write(sim->output_path, false, out, sim->report) : write_fresh(sim);
+    if (!code && sim->csv_path && *sim->csv_path) code = output_csv(sim->csv_path, out, sim->report);
+    if (!code) sim->in_file = true;
+    free_blobs(archive.blobs, archive.count);
+    out->blobs = NULL;
+    out->blob_count = 0;
+    return code;
+}
+
+int checkpoint_last(simulation *sim, uint64_t sweep, double seconds)
+{
+    sim->output.sweep = sweep;
+    derive_results(sim);
+    return checkpoint(sim, sweep, seconds);
+}
+
+/* ---- Resuming -------------------------------------------------------------------------------------- */
+
+/* A run can be made longer when it is resumed, not shorter than it is. */
+static int enough_left(const simulation *sim, const char *path)
+{
+    const run_section *run = &sim->config.run;
+    if (sim->output.sweep <= (uint64_t)(run->equilibrate + run->sweeps)) return 0;
+    return report_error(sim->report, EXIT_INPUT, NULL, 0,
+                        "cannot resume from %s with [run] sweeps = %lld: it has made %lld already",
+                        path, (long long)run->sweeps,
+                        (long long)sim->output.sweep - (long long)run->equilibrate);
+}
+
+int simulation_resume(simulation *sim, const char *path)
+{
+    instance *mover = sim->mover;
+    const plugmc_mover *m = mover->plugin->mover;
+    output_data *out = &sim->output;
+    sim->output_path = path;
+    int code = output_read(path, out, sim->report);
+    if (code) return code;
+    memcpy(sim->positions, out->positions, sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
+    code = m->load(mover->data, &mover->host, sim->positions);
+    blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 1, .bytes = archive_bytes},
+                            .sim = sim, .blobs = (blob *)out->blobs, .count = out->blob_count};
+    code = context_exit_code(&mover->context, code, "taking up positions");
+    if (!code) code = archive_instances(sim, &archive);
+    plugmc_counts unused;
+    int last = 0;
+    if (!code && m->set_step) last = m->set_step(mover->data, &mover->host, out->step);
+    if (!code && !last) last = m->counts(mover->data, &mover->host, &unused, 1);
+    if (!code) code = context_exit_code(&mover->context, last, "taking up the checkpoint");
+    sim->counts_base = out->counts;
+    sim->seconds_base = out->seconds;
+    free_blobs((blob *)out->blobs, out->blob_count);
+    free((void *)out->positions);
+    out->positions = NULL;
+    out->blobs = NULL;
+    out->blob_count = 0;
+    if (code) return code;
+    sim->in_file = true;
+    return enough_left(sim, path);
+}

@@ -1,0 +1,18 @@
+/* A run's state between the mover, the other plugins and the output file. Resuming is
+ * simulation_resume in run/simulation.h. */
+#ifndef PLUGMC_CHECKPOINTING_H
+#define PLUGMC_CHECKPOINTING_H
+
+#include "run/simulation.h"
+
+/* The mover's positions into sim->positions, on the host. */
+int checkpoint_positions(simulation *);
+/* Trial moves since the counts were last cleared, those before a resume included. */
+int checkpoint_counts(simulation *, plugmc_counts *out, int clear);
+/* Writes the output file and the table of scalars as they are after `sweep` sweeps, of which those
+ * of this process took `seconds` of wall time. */
+int checkpoint(simulation *, uint64_t sweep, double seconds);
+/* The same when the run ends or is stopped. What the table of results needs is there afterwards,
+ * whatever could be written. */
+int checkpoint_last(simulation *, uint64_t sweep, double seconds);
+#endif
