@@ -1,7 +1,7 @@
 /* Algorithm 1 of J. A. Anderson et al., J. Comput. Phys. 254, 27 (2013), as one would write it
  * down: one walker, lists of particles for every cell, integer positions in the box, all other
  * particles looked at for each trial move, distances and energies in double precision. It shares
- * with the mover under test only its random choices (checkerboard.cu) and, where double precision
+ * with the mover under test only its random choices (random_choices.h) and, where double precision
  * finds a decision closer than single precision can tell (a "close call"), the rounding that the
  * mover documents.
  *
@@ -16,7 +16,7 @@
 
 #include "plugmc/plugin.h"
 
-#include "../plugins/movers/checkerboard/checkerboard.cu"
+#include "../plugins/movers/checkerboard/random_choices.h"
 
 enum naive_mistake {
     NAIVE_CORRECT,

@@ -46,15 +46,12 @@
 #define CB_SHUFFLE_SETS 1
 #define CB_SHIFT 1
 #define CB_IDS 0
-#define CB_TILED 1
 #define CB_AT_ONCE 0
 #define CB_PATCH 0
 
-/* Of the kernel for other potentials, which is not compiled; the text names them all the same. */
-#define CB_NEAR 1
-#define CB_COLUMNS 1
-#define CB_WIDE 0
+/* Of several species; the text names it all the same. */
 #define CB_FIRST {0u}
 
+#include "checkerboard/random_choices.h"
 #include "checkerboard/checkerboard.cu"
 #include "checkerboard/disks.cu"

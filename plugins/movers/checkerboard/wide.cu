@@ -1,10 +1,10 @@
 /* wide.cu: the sub-sweep where many particles are near a cell, as in a fluid of Lennard-Jones atoms in
- * three dimensions: a warp takes a cell. Its text follows that of checkerboard.cu.
+ * three dimensions: a warp takes a cell. Its text follows that of trial.cu.
  *
  * The particles near the cell are gathered once, into a list in shared memory, and lane k meets entries
  * k, k + 32, ... of it. Energies are added in a fixed order, which is part of the chain: each lane
  * adds up its own entries in the order of the list, and the sums of the lanes are added like the
- * leaves of a tree, k and k + 16 first. The CPU does the same (change_energies in checkerboard.c).
+ * leaves of a tree, k and k + 16 first. The CPU does the same (change_energies in row.c).
  *
  * The list: the cell's own particles in the order of their slots, filled up to whole rounds of the
  * warp with entries that are nowhere; then those of other cells within the range of the cell: slot 0

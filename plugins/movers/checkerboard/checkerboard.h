@@ -1,0 +1,172 @@
+/* checkerboard.h: what the files of the mover share: the cells as they are stored, on the host and on
+ * the device. checkerboard.c says what the mover does. */
+#ifndef CHECKERBOARD_H
+#define CHECKERBOARD_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugmc/plugin.h"
+
+#include "random_choices.h"
+
+enum {
+    LANES = PLUGMC_LANE_BLOCK,
+    PAD = 8,           /* words left of a half row: the last is the periodic image of its end */
+    MOST = 64,         /* slots a cell, at most */
+    MANY = 64,         /* more particles near a cell than this: see `wide` */
+    WARP = 32,
+    CHUNK = 256,       /* sweeps between looks at the overflow flag */
+    BATCH = 32         /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
+};
+
+typedef struct store {
+    float *coordinate; /* [walker][axis][slot][z][y][x % 2][row]; empty slots: PLUGMC_NOWHERE in x */
+    uint32_t *id;      /* [walker][slot][z][y][x % 2][row] */
+    uint8_t *count;    /* [walker][z][y][x % 2][row] */
+} store;
+
+typedef struct device_store {
+    plugmc_device_pointer coordinate, id, count;
+} device_store;
+
+/* How the whole sweep of a system of disks is shared out: see disks.cu. */
+typedef struct patch {
+    int x, y, threads; /* cells that a block makes the sweep of; 0 if no block does */
+    int resident;      /* blocks for which a multiprocessor has to have room */
+    int chosen;        /* 1: random numbers are drawn before the sweep before has ended */
+} patch;
+
+typedef struct checkerboard {
+    /* parameters */
+    int64_t trials;
+    real step, target_acceptance, cell;
+    int32_t shuffle_particles, shuffle_sets, shift_cells, identities;
+
+    /* geometry */
+    const plugmc_system *system;
+    int dimension, walkers, species, capacity, ids, energies;
+    int near;    /* room for particles within the range of a cell, on the GPU */
+    int wide;    /* many are expected there: a warp takes a cell, and energies are added in its order */
+    float reach; /* square of the range in units of width[0] */
+    int bounded; /* geometry rules out more than `capacity` and `near` */
+    int m[3];        /* cells, even */
+    double width[3]; /* cell edges, length */
+    int half, row;   /* cells in half a row, its stride in words */
+    int64_t plane, axis, walker; /* words of a slot, of an axis, of a walker */
+    float scale, ratio[3];
+    float *contact;          /* [species][species]: squares in units of width[0] */
+    float *charge, *diameter; /* [species] */
+
+    /* state */
+    store now, next;
+    int64_t *origin; /* [walkers][3]: of the cells, in quanta */
+    plugmc_counts counts;
+
+    /* GPU */
+    device_store on_now, on_next, snapshot;
+    plugmc_device_pointer d_origin, d_plans, d_base, d_step, d_counts, d_overflow, d_offset;
+    plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
+    plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_sweep, *k_number, *k_store;
+    patch patch;
+    plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
+    int swapped;            /* which store is `now`: index into graph */
+    char defines_text[28][48];
+    const char *defines[31];
+} checkerboard;
+
+/* Does a step of a sequence of calls unless one before has failed. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        int try_code = (call);                                                                     \
+        if (try_code) return try_code;                                                             \
+    } while (0)
+
+/* Where a cell is in a slot of a walker. */
+static inline int64_t word_of(const checkerboard *me, int x, int y, int z)
+{
+    return (((int64_t)z * me->m[1] + y) * 2 + (x & 1)) * me->row + PAD + (x >> 1);
+}
+
+/* Loops over lanes carry nothing from one lane to the next. The word for it keeps the compiler from
+ * unrolling short ones before it looks for vectors; long ones do without it. */
+#define EACH_LANE(l) _Pragma("omp simd") for (int l = 0; l < LANES; l++)
+
+PLUGMC_FN int largest_of_lanes(const uint8_t *count)
+{
+    uint8_t most = 0;
+    for (int l = 0; l < LANES; l++) {
+        const uint8_t there = count[l];
+        most = there > most ? there : most;
+    }
+    return most;
+}
+
+/* ---- geometry.c: cells, their slots, and what energies and contacts there are ---------------- */
+
+int geometry(checkerboard *, const plugmc_host *);
+/* Strides in words from the number of cells and slots. */
+void set_strides(checkerboard *);
+/* Kernels count the slots of a walker in int: an error if there are more. */
+int check_slots(const checkerboard *, const plugmc_host *);
+
+/* ---- store.c: the memory of cells on the host ------------------------------------------------- */
+
+size_t coordinate_bytes(const checkerboard *);
+size_t id_bytes(const checkerboard *);
+size_t count_bytes(const checkerboard *);
+/* All of it or, if it returns 0, nothing. */
+int allocate_store(const checkerboard *, store *);
+void free_store(store *);
+void copy_store(const checkerboard *, store *to, const store *from);
+/* The periodic images at both ends of one half row, all slots. */
+void refresh_images(const checkerboard *, const store *, int walker, int64_t base);
+/* What slots past the count hold, the padding and the periodic images: a function of the rest. */
+void normalise(const checkerboard *, store *);
+/* More slots for every cell of `now`, whose state is kept. */
+int grow(checkerboard *, const plugmc_host *);
+
+/* ---- positions.c: positions in and out -------------------------------------------------------- */
+
+int load_cells(checkerboard *, const plugmc_host *, const double *positions);
+/* positions [walkers][particles][3] */
+int store_on_host(const checkerboard *, const plugmc_host *, double *positions);
+
+/* ---- row.c, cpu.c: sweeps on the CPU ---------------------------------------------------------- */
+
+/* One row of active cells, along x. */
+typedef struct row_task {
+    uint64_t sweep;
+    int walker, x0, y, z; /* x0: parity of the set along x */
+} row_task;
+
+/* A sub-sweep of the cells of one row; returns its counts. */
+plugmc_counts update_row(const checkerboard *, const store *, row_task);
+/* n sweeps; if a cell overflows, cells grow and the same sweeps are done again, so the chain does not
+ * know. */
+int sweep_or_grow(checkerboard *, const plugmc_host *, uint64_t first, uint64_t n);
+
+/* ---- kernels.c: the text of the kernels, and how cells are shared out among threads ----------- */
+
+int describe_kernels(checkerboard *, const plugmc_host *, plugmc_kernel_text *out);
+int pitch(const checkerboard *); /* places of half a row on the device */
+uint32_t blocks_for(int64_t threads, int block);
+int tiled(const checkerboard *);
+int64_t active_cells(const checkerboard *);
+int block_size(const checkerboard *);
+int cells_a_block(const checkerboard *);
+
+/* ---- gpu.c: sweeps on the GPU ----------------------------------------------------------------- */
+
+int prepare_on_gpu(checkerboard *, const plugmc_host *);
+/* Stores and kernels for another number of slots. */
+int rebuild_on_device(checkerboard *, const plugmc_host *);
+int upload_state(checkerboard *, const plugmc_host *);
+int download_state(checkerboard *, const plugmc_host *);
+/* As sweep_or_grow. */
+int sweep_on_gpu(checkerboard *, const plugmc_host *, uint64_t first, uint64_t n);
+int store_on_gpu(checkerboard *, const plugmc_host *, plugmc_device_pointer positions);
+int counts_on_gpu(checkerboard *, const plugmc_host *, int clear);
+
+#endif

@@ -1,0 +1,189 @@
+/* cpu.c: sweeps on the CPU: sub-sweeps row by row, and the cell shift. */
+#include "checkerboard.h"
+
+static void subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, int part)
+{
+    const int rows_y = me->m[1] / 2, rows_z = me->dimension == 3 ? me->m[2] / 2 : 1;
+    const int rows = rows_y * rows_z, tasks = rows * me->walkers;
+    uint64_t trials = 0, accepted = 0;
+#pragma omp parallel for schedule(static) reduction(+ : trials, accepted) num_threads(me->system->threads)
+    for (int i = 0; i < tasks; i++) {
+        int w = i / rows, r = i % rows, set = plans[w].set[part];
+        row_task task = {number, w, set & 1, 2 * (r % rows_y) + (set >> 1 & 1),
+                         me->dimension == 3 ? 2 * (r / rows_y) + (set >> 2) : 0};
+        plugmc_counts c = update_row(me, &me->now, task);
+        trials += c.trials;
+        accepted += c.accepted;
+        refresh_images(me, &me->now, w,
+                       (((int64_t)task.z * me->m[1] + task.y) * 2 + task.x0) * me->row);
+    }
+    me->counts.trials += trials;
+    me->counts.accepted += accepted;
+}
+
+/* ---- The cell shift on the CPU --------------------------------------------------------------- */
+
+/* A half row of new cells, LANES at a time: particles of the old cells at the same place, then
+ * those that come over from the cells at `there`. here, there: words of the first of them. Returns
+ * the largest number of particles in a cell, which may exceed the capacity. */
+static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb_plan *p,
+                                    int64_t here, int64_t there)
+{
+    const float *from = me->now.coordinate + walker * me->walker;
+    float *to = me->next.coordinate + walker * me->walker;
+    const uint32_t *from_id = me->now.id + walker * me->axis;
+    uint32_t *to_id = me->next.id + walker * me->axis;
+    const uint8_t *from_count = me->now.count + walker * me->plane;
+    uint8_t *to_count = me->next.count + walker * me->plane;
+    const float s = (float)(p->sign * p->quanta) * CB_QUANTUM, edge = p->sign > 0 ? 1.0f : -1.0f;
+    const int half = me->half, dim = me->dimension, capacity = me->capacity, ids = me->ids;
+    int largest = 0;
+    for (int q0 = 0; q0 < half; q0 += LANES) {
+        float cell[3][MOST][LANES];
+        uint32_t number[MOST][LANES];
+        int32_t filled[LANES] = {0};
+        int used = 0; /* slots that may be filled */
+        for (int source = 0; source < 2; source++) {
+            const int64_t word = (source ? there : here) + q0;
+            const int most = largest_of_lanes(from_count + word);
+            int32_t n[LANES];
+            EACH_LANE(l) n[l] = from_count[word + l];
+            for (int k = 0; k < most; k++) {
+                float v[3][LANES];
+                uint32_t id[LANES];
+                int32_t slot[LANES]; /* where it goes; -1: elsewhere */
+                for (int a = 0; a < dim; a++)
+                    memcpy(v[a], from + a * me->axis + k * me->plane + word, sizeof v[a]);
+                if (ids) memcpy(id, from_id + k * me->plane + word, sizeof id);
+                float *along = v[p->axis];
+                EACH_LANE(l) {
+                    const float c = along[l] - s;
+                    const int32_t leaves = (c < -0.5f) | (c >= 0.5f), there_is = k < n[l];
+                    const int32_t comes = there_is & (leaves == source), next = filled[l];
+                    along[l] = source ? c + edge : c;
+                    slot[l] = comes ? next : -1;
+                    filled[l] = next + comes;
+                }
+                if (used < capacity) {
+                    for (int a = 0; a < dim; a++)
+                        EACH_LANE(l) cell[a][used][l] = a ? 0 : PLUGMC_NOWHERE;
+                    if (ids) memset(number[used], 0, sizeof number[used]);
+                    used++;
+                }
+                for (int i = 0; i < used; i++) {
+                    for (int a = 0; a < dim; a++)
+                        EACH_LANE(l) {
+                            const float new = v[a][l], old = cell[a][i][l];
+                            cell[a][i][l] = slot[l] == i ? new : old;
+                        }
+                    if (!ids) continue;
+                    EACH_LANE(l) {
+                        const uint32_t new = id[l], old = number[i][l];
+                        number[i][l] = slot[l] == i ? new : old;
+                    }
+                }
+            }
+        }
+        for (int k = 0; k < capacity; k++) {
+            const int64_t at = k * me->plane + here + q0;
+            if (k >= used) EACH_LANE(l) cell[0][k][l] = PLUGMC_NOWHERE;
+            memcpy(to + at, cell[0][k], sizeof cell[0][k]);
+            if (k >= used) continue;
+            for (int a = 1; a < dim; a++)
+                memcpy(to + a * me->axis + at, cell[a][k], sizeof cell[a][k]);
+            if (ids) memcpy(to_id + at, number[k], sizeof number[k]);
+        }
+        for (int l = 0; l < LANES && q0 + l < half; l++) {
+            largest = filled[l] > largest ? filled[l] : largest;
+            to_count[here + q0 + l] = (uint8_t)(filled[l] < capacity ? filled[l] : capacity);
+        }
+    }
+    return largest;
+}
+
+/* Returns 1 if a cell overflowed. */
+static int shift(checkerboard *me, const cb_plan *plans)
+{
+    const int rows = me->m[1] * me->m[2], tasks = rows * me->walkers;
+    int overflow = 0;
+#pragma omp parallel for schedule(static) reduction(| : overflow) num_threads(me->system->threads)
+    for (int i = 0; i < tasks; i++) {
+        int w = i / rows, y = i % rows % me->m[1], z = i % rows / me->m[1];
+        const cb_plan *p = &plans[w];
+        int ny = y, nz = z;
+        if (p->axis == 1) ny = (y + p->sign + me->m[1]) % me->m[1];
+        if (p->axis == 2) nz = (z + p->sign + me->m[2]) % me->m[2];
+        for (int parity = 0; parity < 2; parity++) {
+            const int64_t half_rows = (int64_t)(z * me->m[1] + y) * 2;
+            const int64_t here = (half_rows + parity) * me->row;
+            int64_t there = ((int64_t)(nz * me->m[1] + ny) * 2 + parity) * me->row;
+            if (p->axis == 0) /* the other half row, whose images close the circle */
+                there = (half_rows + 1 - parity) * me->row +
+                        (p->sign > 0 ? (parity ? 1 : 0) : (parity ? 0 : -1));
+            int filled = shift_row(me, w, p, here + PAD, there + PAD);
+            overflow |= filled > me->capacity;
+            refresh_images(me, &me->next, w, here);
+        }
+    }
+    store t = me->now;
+    me->now = me->next;
+    me->next = t;
+    return overflow;
+}
+
+/* ---- Sweeps on the CPU ------------------------------------------------------------------------- */
+
+/* One try at n sweeps; 1 if a cell overflowed on the way. */
+static int sweep_on_host(checkerboard *me, uint64_t first, uint64_t n)
+{
+    cb_plan *plans = (cb_plan *)malloc(sizeof(cb_plan) * me->walkers);
+    int overflow = 0;
+    for (uint64_t s = first; s < first + n && !overflow; s++) {
+        for (int w = 0; w < me->walkers; w++)
+            plans[w] = cb_make_plan(me->system->seed, s, (uint32_t)w, me->dimension,
+                                    me->shuffle_sets, me->shift_cells);
+        for (int part = 0; part < 1 << me->dimension; part++) subsweep(me, s, plans, part);
+        if (!me->shift_cells) continue;
+        overflow = shift(me, plans);
+        for (int w = 0; w < me->walkers; w++)
+            me->origin[3 * w + plans[w].axis] += plans[w].sign * plans[w].quanta;
+    }
+    free(plans);
+    return overflow;
+}
+
+/* Sweeps with a copy to go back to: if a cell overflows, cells grow and the same sweeps are done
+ * again, so the chain does not know. */
+int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    if (me->bounded)
+        return sweep_on_host(me, first, n)
+                   ? host->fail(host->context, PLUGMC_ERROR_STATE,
+                                "a cell holds more than %d hard particles: they overlap", me->capacity)
+                   : PLUGMC_OK;
+    store copy;
+    if (!allocate_store(me, &copy))
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
+    int64_t *origin = (int64_t *)malloc(sizeof(int64_t) * 3 * me->walkers);
+    plugmc_counts counts = me->counts;
+    memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
+    copy_store(me, &copy, &me->now);
+    int code = PLUGMC_OK;
+    while (sweep_on_host(me, first, n)) {
+        copy_store(me, &me->now, &copy);
+        memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->walkers);
+        me->counts = counts;
+        code = grow(me, host);
+        if (code) break;
+        free_store(&copy);
+        if (!allocate_store(me, &copy)) {
+            code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
+            break;
+        }
+        copy_store(me, &copy, &me->now);
+    }
+    free(origin);
+    free_store(&copy);
+    return code;
+}
+

@@ -1,0 +1,240 @@
+/* geometry.c: how the box is divided into cells, and how many particles they hold. */
+#include "checkerboard.h"
+
+static plugmc_particle particle_of(const plugmc_system *system, int s)
+{
+    return (plugmc_particle){.charge = system->species[s].charge,
+                             .diameter = system->species[s].diameter,
+                             .species = s};
+}
+
+/* Contact distance of two species: the largest of all sampled terms. */
+static double contact_distance(const plugmc_system *system, int a, int b)
+{
+    double contact = 0;
+    plugmc_particle pa = particle_of(system, a), pb = particle_of(system, b);
+    for (int t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = &system->terms[t];
+        const plugmc_pair *pair = term->plugin->potential->pair;
+        if (term->sampled && pair) contact = fmax(contact, pair->contact(term->instance, &pa, &pb));
+    }
+    return contact;
+}
+
+/* Smallest contact distance of any two particles; 0 if some do not have a hard core. */
+static double smallest_contact(const plugmc_system *system)
+{
+    double least = INFINITY;
+    for (int a = 0; a < system->species_count; a++)
+        for (int b = 0; b < system->species_count; b++)
+            least = fmin(least, contact_distance(system, a, b));
+    return isfinite(least) ? least : 0;
+}
+
+/* Cells in each direction: even, edges at least the range. In two dimensions hard disks take
+ * cells just below sqrt(2) diameters where they can, the widest that hold at most four (figure 3
+ * of the paper); else cells are as small as the range allows. The key `cell` overrules this. */
+static int divide(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    double core = smallest_contact(system), range = system->range;
+    if (me->cell > 0 && me->cell < range)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "cell = %g must be at least the range %g of the potential",
+                          (double)me->cell, range);
+    if (me->cell > 0) range = me->cell;
+    for (int a = 0; a < 3; a++) {
+        if (a >= me->dimension) {
+            me->m[a] = 1;
+            me->width[a] = 1;
+            continue;
+        }
+        double edge = system->box.length[a];
+        double most = 2 * floor(edge / (2 * range)); /* narrowest cells allowed */
+        double wide = 2 * floor(edge / (2 * 1.41421 * core)) + 2;
+        double m = me->dimension == 2 && core > 0 && wide <= most ? wide : most;
+        if (me->cell > 0) m = most;
+        if (range <= 0) /* nothing interacts: a particle a cell */
+            m = 2 * fmax(1, floor(edge / 2 * pow((double)system->particles / system->box.volume,
+                                                 1.0 / me->dimension)));
+        if (m < 2) {
+            for (int b = 0; b < me->dimension; b++) edge = fmin(edge, system->box.length[b]);
+            double smallest = (double)system->particles * pow(2 * range / edge, me->dimension);
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "the box edge %g is below twice the %s %g%s, so "
+                              "there is no checkerboard of cells; at this density the smallest "
+                              "system has N = %.0f particles (mover 'serial' takes any)",
+                              edge, me->cell > 0 ? "cell" : "range", range,
+                              me->cell > 0 ? "" : " of the potential", ceil(smallest));
+        }
+        if (m > 1 << 15) m = 1 << 15;
+        me->m[a] = (int)m;
+        me->width[a] = edge / m;
+    }
+    return PLUGMC_OK;
+}
+
+/* Most points a distance 1 apart in a convex region of the plane of this area and boundary: Oler,
+ * Acta Math. 105, 19 (1961). */
+static double most_points(double area, double boundary)
+{
+    return floor(2 / sqrt(3) * area + 0.5 * boundary + 1);
+}
+
+/* Hard particles that fit into one cell; infinite where we know of no bound. */
+static double most_in_cell(const checkerboard *me, double core, double widest)
+{
+    if (core <= 0) return INFINITY;
+    /* a fifth disk needs a diagonal of 2, a ninth sphere one of 2, in units of the diameter */
+    if (me->dimension == 2 && widest < 1.41421 * core) return 4;
+    if (me->dimension == 3) return widest < 1.15470 * core ? 8 : INFINITY;
+    double x = me->width[0] / core, y = me->width[1] / core;
+    return most_points(x * y, 2 * (x + y));
+}
+
+/* Slots a cell, and room for particles near one. Where geometry bounds the number of hard particles
+ * by no more than we would guess, that is enough for ever; else a guess, which grows when it is
+ * exceeded. */
+static void guess_capacity(checkerboard *me)
+{
+    const plugmc_system *system = me->system;
+    double core = smallest_contact(system), cell = 1, widest = 0;
+    for (int a = 0; a < me->dimension; a++) {
+        cell *= me->width[a];
+        widest = fmax(widest, me->width[a]);
+    }
+    double mean = (double)system->particles * cell / system->box.volume;
+    double guess = fmin(ceil(mean + 4 * sqrt(mean) + 3), MOST);
+    double bound = most_in_cell(me, core, widest);
+    me->capacity = (int)fmin(guess, bound);
+    me->bounded = me->dimension == 2 && bound <= guess;
+
+    /* Within the range r of a cell: area w^2 + 4 w r + pi r^2, boundary 4 w + 2 pi r. One more
+     * entry marks the end. */
+    double w = widest, r = system->range;
+    double region = me->dimension == 2 ? w * w + 4 * w * r + M_PI * r * r
+                                       : w * w * w + 6 * w * w * r + 3 * M_PI * w * r * r +
+                                             4 * M_PI / 3 * r * r * r;
+    mean = (double)system->particles * region / system->box.volume;
+    int all = me->capacity * (me->dimension == 2 ? 9 : 27);
+    me->near = (int)ceil(mean + 4 * sqrt(mean) + 4);
+    if (me->bounded)
+        me->near = (int)most_points(region / (core * core), (4 * w + 2 * M_PI * r) / core) + 1;
+    if (me->near > all + 1) me->near = all + 1;
+
+    /* A thread of the GPU that takes a cell keeps these particles in a column of shared memory. With
+     * more than 64 of them, less than 9 warps fit on a multiprocessor, too few to hide latencies; and
+     * a warp that takes a cell has two a lane or more. This is decided once and for all, since the
+     * order in which energies are added hangs on it: `near` may grow later. */
+    me->wide = me->near > MANY;
+}
+
+void set_strides(checkerboard *me)
+{
+    me->half = me->m[0] / 2;
+    me->row = (PAD + (me->half + LANES - 1) / LANES * LANES + LANES + 31) / 32 * 32;
+    me->plane = (int64_t)me->m[1] * me->m[2] * 2 * me->row;
+    me->axis = me->capacity * me->plane;
+    me->walker = me->dimension * me->axis;
+}
+
+int check_slots(const checkerboard *me, const plugmc_host *host)
+{
+    if ((double)me->plane * me->walkers * me->capacity <= 2e9) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "%d walkers of %lld particles need more than 2^31 cell slots, with %d in each of "
+                      "%d x %d x %d cells",
+                      me->walkers, (long long)me->system->particles, me->capacity, me->m[0], me->m[1],
+                      me->m[2]);
+}
+
+/* Whether cells of `mean` particles can hold them, and what would help if not: a box with room for two
+ * more cells along its shortest edge has narrower ones, unless those would be crowded too. */
+static int crowded(const checkerboard *me, const plugmc_host *host, double mean)
+{
+    const plugmc_system *system = host->system;
+    const double range = me->cell > 0 ? me->cell : system->range;
+    const double density = (double)system->particles / system->box.volume;
+    int shortest = 0;
+    char remedy[160];
+    for (int a = 1; a < me->dimension; a++)
+        if (me->m[a] < me->m[shortest]) shortest = a;
+    const double edge = (me->m[shortest] + 2) * range;
+    if (mean <= MOST && mean + 2 * sqrt(mean) <= MOST) return PLUGMC_OK;
+    if (density * pow(range, me->dimension) > MOST / 2)
+        snprintf(remedy, sizeof remedy, "at this density the %s %g%s is too large",
+                 me->cell > 0 ? "cell" : "range", range, me->cell > 0 ? "" : " of the potential");
+    else
+        snprintf(remedy, sizeof remedy,
+                 "edges of %g or more (N = %.0f in %s at this density) have narrower cells", edge,
+                 ceil(density * pow(edge, me->dimension) * (1 - 1e-9)),
+                 me->dimension == 2 ? "a square" : "a cube");
+    if (mean > MOST)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%.0f particles on average in a cell of edge %g are more than the %d that "
+                          "mover 'checkerboard' takes: %s",
+                          mean, me->width[shortest], MOST, remedy);
+    host->warn(host->context,
+               "%.0f particles on average in a cell of edge %g are close to the %d that mover "
+               "'checkerboard' takes, and the run ends when one has more: %s",
+               mean, me->width[shortest], MOST, remedy);
+    return PLUGMC_OK;
+}
+
+int geometry(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    me->system = system;
+    me->dimension = system->box.dimension;
+    me->walkers = system->walkers;
+    me->species = system->species_count;
+    me->ids = me->identities || me->species > 1;
+    int code = divide(me, host);
+    if (code) return code;
+    for (int a = 0; a < me->dimension; a++)
+        if (me->step >= 0.5 * me->width[a])
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "step = %g must be below half a cell, which is %g here", (double)me->step,
+                              0.5 * me->width[a]);
+    if (me->dimension == 3 && me->trials > 256) /* plugmc_draw has as many: one a trial move */
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "trials = %lld must be at most 256 in three dimensions",
+                          (long long)me->trials);
+    double mean = (double)system->particles / me->m[0] / me->m[1] / me->m[2];
+    code = crowded(me, host, mean);
+    if (code) return code;
+    if (!me->capacity) guess_capacity(me);
+    set_strides(me);
+    code = check_slots(me, host);
+    if (code) return code;
+
+    me->scale = (float)me->width[0];
+    /* the margin covers the rounding of distances to the cell */
+    me->reach = (float)(system->range * system->range / (me->width[0] * me->width[0]) * 1.00001);
+    for (int a = 0; a < 3; a++)
+        me->ratio[a] = a < me->dimension ? (float)(me->width[a] / me->width[0]) : 1;
+    int s = me->species;
+    me->contact = (float *)host->allocate(host->context, sizeof(float) * s * s);
+    me->charge = (float *)host->allocate(host->context, sizeof(float) * s);
+    me->diameter = (float *)host->allocate(host->context, sizeof(float) * s);
+    if (!me->contact || !me->charge || !me->diameter)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", s);
+    for (int a = 0; a < s; a++) {
+        me->charge[a] = (float)system->species[a].charge;
+        me->diameter[a] = (float)system->species[a].diameter;
+        for (int b = 0; b < s; b++) {
+            /* A margin of 2^-22 covers the rounding of r^2 in float: what passes for apart is
+             * apart in exact arithmetic. */
+            double c = contact_distance(system, a, b) / me->width[0];
+            me->contact[a * s + b] = c > 0 ? nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY) : 0;
+        }
+    }
+    me->energies = 0;
+    for (int t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = &system->terms[t];
+        const plugmc_pair *pair = term->plugin->potential->pair;
+        if (term->sampled && pair && pair->functions & PLUGMC_PAIR_ENERGY) me->energies++;
+    }
+    return PLUGMC_OK;
+}
+

@@ -1,0 +1,351 @@
+/* gpu.c: sweeps on the GPU: the cells as laid out on the device (checkerboard.cu), and the launches. */
+#include "checkerboard.h"
+
+static const size_t counter_bytes = sizeof(uint64_t) * 2 * CB_COUNTERS;
+
+/* The layout on the device, see checkerboard.cu. */
+static int64_t device_cells(const checkerboard *me)
+{
+    return (int64_t)me->m[1] * me->m[2] * 2 * pitch(me);
+}
+static int vector_floats(const checkerboard *me) { return me->dimension == 3 ? 4 : 2; }
+static size_t device_coordinate_bytes(const checkerboard *me)
+{
+    return sizeof(float) * vector_floats(me) * me->walkers * device_cells(me) * me->capacity;
+}
+static int device_ids(const checkerboard *me) { return me->ids && me->dimension == 2; }
+static size_t device_id_bytes(const checkerboard *me)
+{
+    return device_ids(me) ? sizeof(uint32_t) * me->walkers * device_cells(me) * me->capacity : 4;
+}
+static size_t device_count_bytes(const checkerboard *me) { return (size_t)me->walkers * device_cells(me); }
+
+static int allocate_on_device(checkerboard *me, const plugmc_host *host, device_store *s)
+{
+    TRY(host->gpu->allocate(host->context, device_coordinate_bytes(me), &s->coordinate));
+    TRY(host->gpu->allocate(host->context, device_id_bytes(me), &s->id));
+    TRY(host->gpu->allocate(host->context, device_count_bytes(me), &s->count));
+    return PLUGMC_OK;
+}
+
+static int release_on_device(const plugmc_host *host, device_store *s)
+{
+    TRY(host->gpu->release(host->context, s->coordinate));
+    TRY(host->gpu->release(host->context, s->id));
+    TRY(host->gpu->release(host->context, s->count));
+    return PLUGMC_OK;
+}
+
+static int copy_on_device(const checkerboard *me, const plugmc_host *host, const device_store *to,
+                          const device_store *from)
+{
+    TRY(host->gpu->copy(host->context, to->coordinate, from->coordinate, device_coordinate_bytes(me)));
+    TRY(host->gpu->copy(host->context, to->id, from->id, device_id_bytes(me)));
+    TRY(host->gpu->copy(host->context, to->count, from->count, device_count_bytes(me)));
+    return PLUGMC_OK;
+}
+
+/* The store as laid out on the device, on the host. */
+typedef struct staging {
+    float *coordinate;
+    uint32_t *id;
+    uint8_t *count;
+} staging;
+
+static int allocate_staging(const checkerboard *me, const plugmc_host *host, staging *s)
+{
+    *s = (staging){(float *)calloc(device_coordinate_bytes(me), 1), (uint32_t *)calloc(device_id_bytes(me), 1),
+                   (uint8_t *)calloc(device_count_bytes(me), 1)};
+    if (s->coordinate && s->id && s->count) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory to exchange cells with the GPU");
+}
+
+static void free_staging(staging *s)
+{
+    free(s->coordinate);
+    free(s->id);
+    free(s->count);
+}
+
+/* Copies `now` to the staging layout, or back from it. */
+static void rearrange(checkerboard *me, staging *s, int back)
+{
+    const int width = vector_floats(me), rows = me->m[1] * me->m[2] * 2;
+    for (int w = 0; w < me->walkers; w++)
+        for (int row = 0; row < rows; row++)
+            for (int q = 0; q < me->half; q++) {
+                const int64_t word = (int64_t)row * me->row + PAD + q;
+                const int64_t cell = (int64_t)row * pitch(me) + q;
+                uint8_t *count = &s->count[w * device_cells(me) + cell];
+                uint8_t *host_count = &me->now.count[w * me->plane + word];
+                if (back)
+                    *host_count = *count;
+                else
+                    *count = *host_count;
+                for (int k = 0; k < (back ? *host_count : me->capacity); k++) { /* empty ones too */
+                    const int64_t slot = ((w * device_cells(me) / pitch(me) + row) * me->capacity + k) *
+                                             pitch(me) + q;
+                    uint32_t *id = &me->now.id[w * me->axis + k * me->plane + word];
+                    uint32_t *there = device_ids(me) ? &s->id[slot] : NULL;
+                    if (me->dimension == 3) there = (uint32_t *)&s->coordinate[slot * 4 + 3];
+                    for (int a = 0; a < me->dimension; a++) {
+                        float *v = &me->now.coordinate[w * me->walker + a * me->axis + k * me->plane + word];
+                        float *u = &s->coordinate[slot * width + a];
+                        if (back)
+                            *v = *u;
+                        else
+                            *u = *v;
+                    }
+                    if (!there) continue;
+                    if (back)
+                        memcpy(id, there, sizeof *id);
+                    else
+                        memcpy(there, id, sizeof *id);
+                }
+            }
+}
+
+int upload_state(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    staging s;
+    TRY(allocate_staging(me, host, &s));
+    rearrange(me, &s, 0);
+    int code = gpu->upload(host->context, me->on_now.coordinate, s.coordinate, device_coordinate_bytes(me));
+    if (!code) code = gpu->upload(host->context, me->on_now.id, s.id, device_id_bytes(me));
+    if (!code) code = gpu->upload(host->context, me->on_now.count, s.count, device_count_bytes(me));
+    if (!code) code = gpu->upload(host->context, me->d_origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
+    if (!code) code = gpu->synchronize(host->context);
+    free_staging(&s);
+    return code;
+}
+
+int download_state(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    staging s;
+    TRY(allocate_staging(me, host, &s));
+    int code = gpu->download(host->context, s.coordinate, me->on_now.coordinate, device_coordinate_bytes(me));
+    if (!code) code = gpu->download(host->context, s.id, me->on_now.id, device_id_bytes(me));
+    if (!code) code = gpu->download(host->context, s.count, me->on_now.count, device_count_bytes(me));
+    if (!code) code = gpu->download(host->context, me->origin, me->d_origin, sizeof(int64_t) * 3 * me->walkers);
+    if (!code) {
+        rearrange(me, &s, 1);
+        normalise(me, &me->now);
+    }
+    free_staging(&s);
+    return code;
+}
+
+/* Kernels and stores for the present number of slots. */
+static int build_on_device(checkerboard *me, const plugmc_host *host)
+{
+    plugmc_kernel_text text;
+    TRY(describe_kernels(me, host, &text));
+    TRY(host->gpu->kernel(host->context, &text, "cb_plan_batch", &me->k_plan));
+    TRY(host->gpu->kernel(host->context, &text, "cb_advance", &me->k_advance));
+    if (me->patch.x) {
+        TRY(host->gpu->kernel(host->context, &text, "cb_sweep", &me->k_sweep));
+    } else {
+        TRY(host->gpu->kernel(host->context, &text, "cb_subsweep", &me->k_subsweep));
+        TRY(host->gpu->kernel(host->context, &text, "cb_shift", &me->k_shift));
+    }
+    TRY(host->gpu->kernel(host->context, &text, "cb_number", &me->k_number));
+    TRY(host->gpu->kernel(host->context, &text, "cb_store", &me->k_store));
+    TRY(allocate_on_device(me, host, &me->on_now));
+    TRY(allocate_on_device(me, host, &me->on_next));
+    me->graph[0] = me->graph[1] = NULL;
+    return PLUGMC_OK;
+}
+
+/* The stores change places. */
+static void swap_on_device(checkerboard *me)
+{
+    device_store t = me->on_now;
+    me->on_now = me->on_next;
+    me->on_next = t;
+    me->swapped = !me->swapped;
+}
+
+/* Sweep i of a batch of n, block by block. */
+static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int i)
+{
+    uint64_t seed = me->system->seed;
+    const uint32_t block[3] = {(uint32_t)block_size(me), 1, 1};
+    const uint32_t patches[3] = {blocks_for(me->m[0], me->patch.x), blocks_for(me->m[1], me->patch.y),
+                                 (uint32_t)me->walkers};
+    void *arguments[] = {&seed,       &me->d_base,        &me->d_plans,
+                         &n,          &i,                 &me->d_step,
+                         &me->on_now.coordinate, &me->on_now.id, &me->on_now.count,
+                         &me->on_next.coordinate, &me->on_next.id, &me->on_next.count,
+                         &me->d_counts, &me->d_overflow};
+    TRY(host->gpu->launch(host->context, me->k_sweep, patches, block, 0, arguments));
+    swap_on_device(me);
+    return PLUGMC_OK;
+}
+
+/* Sweep i of a batch of n, sub-sweep by sub-sweep, and the cell shift. */
+static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, int i)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    uint64_t seed = me->system->seed;
+    const int threads = block_size(me);
+    const uint32_t block[3] = {(uint32_t)threads, 1, 1};
+    const uint32_t flat[3] = {blocks_for(active_cells(me), cells_a_block(me)), 1, 1};
+    const uint32_t rows[3] = {blocks_for(me->half, threads), (uint32_t)me->m[1] / 2, (uint32_t)me->walkers};
+    const uint32_t *active = tiled(me) ? rows : flat;
+    const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((me->m[1] * me->m[2] + 3) / 4), (uint32_t)me->walkers};
+    const uint32_t shifters[3] = {256, 1, 1};
+    for (int part = 0; part < 1 << me->dimension; part++) {
+        void *arguments[] = {&seed,       &me->d_base,           &me->d_plans,
+                             &n,          &i,                    &part,
+                             &me->d_step, &me->on_now.coordinate, &me->on_now.id,
+                             &me->on_now.count, &me->d_counts, &me->d_overflow};
+        TRY(gpu->launch(host->context, me->k_subsweep, active, block, 0, arguments));
+    }
+    if (!me->shift_cells) return PLUGMC_OK;
+    void *arguments[] = {&me->d_plans,         &n,
+                         &i,                   &me->on_now.coordinate,
+                         &me->on_now.id,       &me->on_now.count,
+                         &me->on_next.coordinate, &me->on_next.id,
+                         &me->on_next.count,   &me->d_overflow};
+    TRY(gpu->launch(host->context, me->k_shift, all, shifters, 0, arguments));
+    swap_on_device(me);
+    return PLUGMC_OK;
+}
+
+/* Launches of `n` sweeps; n is even or 1, and after an odd number the stores have changed places. */
+static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    uint64_t seed = me->system->seed, advance = (uint64_t)n;
+    const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
+    const uint32_t one[3] = {1, 1, 1};
+    void *plan[] = {&seed, &me->d_base, &me->d_plans, &me->d_origin};
+    TRY(gpu->launch(host->context, me->k_plan, walkers, batch, 0, plan));
+    for (int i = 0; i < n; i++)
+        TRY(me->patch.x ? launch_patches(me, host, n, i) : launch_subsweeps(me, host, n, i));
+    void *advance_by[] = {&me->d_base, &advance};
+    return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
+}
+
+static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n,
+                           int32_t *overflow)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const float step[3] = {(float)(me->step / me->width[0]), (float)(me->step / me->width[1]),
+                           (float)(me->step / me->width[2])};
+    *overflow = 0;
+    TRY(gpu->upload(host->context, me->d_base, &first, sizeof first));
+    TRY(gpu->upload(host->context, me->d_step, step, sizeof step));
+    for (; n >= BATCH; n -= BATCH) {
+        plugmc_graph **graph = &me->graph[me->swapped];
+        if (!*graph) {
+            TRY(gpu->graph_begin(host->context));
+            TRY(launch_sweeps(me, host, BATCH));
+            TRY(gpu->graph_end(host->context, graph));
+        }
+        TRY(gpu->graph_launch(host->context, *graph));
+    }
+    for (; n > 0; n--) TRY(launch_sweeps(me, host, 1));
+    return gpu->download(host->context, overflow, me->d_overflow, sizeof *overflow);
+}
+
+/* Copies the state to the snapshot, or back from it. */
+static int snapshot(checkerboard *me, const plugmc_host *host, int back)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    size_t origin = sizeof(int64_t) * 3 * me->walkers;
+    TRY(back ? copy_on_device(me, host, &me->on_now, &me->snapshot)
+             : copy_on_device(me, host, &me->snapshot, &me->on_now));
+    TRY(gpu->copy(host->context, back ? me->d_origin : me->d_saved_origin,
+                  back ? me->d_saved_origin : me->d_origin, origin));
+    return gpu->copy(host->context, back ? me->d_counts : me->d_saved_counts,
+                     back ? me->d_saved_counts : me->d_counts, counter_bytes);
+}
+
+int rebuild_on_device(checkerboard *me, const plugmc_host *host)
+{
+    TRY(release_on_device(host, &me->on_now));
+    TRY(release_on_device(host, &me->on_next));
+    TRY(release_on_device(host, &me->snapshot));
+    TRY(build_on_device(me, host));
+    return allocate_on_device(me, host, &me->snapshot);
+}
+
+/* More room for what overflowed: 1 slots a cell, 2 particles near a cell; the state is kept. */
+static int grow_on_gpu(checkerboard *me, const plugmc_host *host, int what)
+{
+    TRY(download_state(me, host));
+    if (what == 1)
+        TRY(grow(me, host));
+    else
+        me->near = me->near + me->near / 2 < 27 * MOST ? me->near + me->near / 2 : 27 * MOST + 1;
+    TRY(rebuild_on_device(me, host));
+    TRY(upload_state(me, host));
+    return host->gpu->fill(host->context, me->d_overflow, 0, sizeof(int32_t));
+}
+
+int sweep_on_gpu(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    int32_t overflow = 1;
+    if (!me->bounded) TRY(snapshot(me, host, 0));
+    while (overflow) {
+        TRY(sweep_on_device(me, host, first, n, &overflow));
+        if (!overflow) break;
+        if (me->bounded)
+            return host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "a cell holds more hard particles than fit: they overlap");
+        TRY(snapshot(me, host, 1));
+        TRY(grow_on_gpu(me, host, overflow));
+        TRY(snapshot(me, host, 0));
+    }
+    return PLUGMC_OK;
+}
+
+int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointer positions)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
+    if (!me->ids) {
+        const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, scan[3] = {512, 1, 1};
+        void *arguments[] = {&me->on_now.count, &me->d_offset};
+        TRY(gpu->launch(host->context, me->k_number, walkers, scan, 0, arguments));
+    }
+    double quantum[3];
+    for (int a = 0; a < 3; a++) quantum[a] = me->width[a] / CB_QUANTA;
+    long long particles = me->system->particles;
+    const uint32_t grid[3] = {blocks_for(cells, 128), 1, 1}, block[3] = {128, 1, 1};
+    void *arguments[] = {&me->on_now.coordinate, &me->on_now.id, &me->on_now.count, &me->d_origin,
+                         &me->d_offset, &positions, &particles, &quantum[0], &quantum[1], &quantum[2]};
+    return gpu->launch(host->context, me->k_store, grid, block, 0, arguments);
+}
+
+int counts_on_gpu(checkerboard *me, const plugmc_host *host, int clear)
+{
+    uint64_t counters[CB_COUNTERS][2];
+    TRY(host->gpu->download(host->context, counters, me->d_counts, counter_bytes));
+    me->counts = (plugmc_counts){0, 0};
+    for (int i = 0; i < CB_COUNTERS; i++) {
+        me->counts.trials += counters[i][0];
+        me->counts.accepted += counters[i][1];
+    }
+    return clear ? host->gpu->fill(host->context, me->d_counts, 0, counter_bytes) : PLUGMC_OK;
+}
+
+int prepare_on_gpu(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
+    TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_origin));
+    TRY(gpu->allocate(host->context, sizeof(cb_plan) * BATCH * me->walkers, &me->d_plans));
+    TRY(gpu->allocate(host->context, sizeof(uint64_t), &me->d_base));
+    TRY(gpu->allocate(host->context, sizeof(float) * 3, &me->d_step));
+    TRY(gpu->allocate(host->context, counter_bytes, &me->d_counts));
+    TRY(gpu->allocate(host->context, sizeof(int32_t), &me->d_overflow));
+    TRY(gpu->allocate(host->context, me->ids ? 4 : sizeof(uint32_t) * cells, &me->d_offset));
+    TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_saved_origin));
+    TRY(gpu->allocate(host->context, counter_bytes, &me->d_saved_counts));
+    TRY(build_on_device(me, host));
+    return me->bounded ? PLUGMC_OK : allocate_on_device(me, host, &me->snapshot);
+}

@@ -1,0 +1,215 @@
+/* kernels.c: the text of the kernels, and how cells are shared out among threads of the device. */
+#include <stdarg.h>
+
+#include "checkerboard.h"
+
+#include "../../join_texts.h"
+
+PLUGMC_EMBED(checkerboard_choices, CHECKERBOARD_CHOICES_FILE);
+PLUGMC_EMBED(checkerboard_kernels, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(checkerboard_trial, CHECKERBOARD_TRIAL_FILE);
+PLUGMC_EMBED(checkerboard_subsweep, CHECKERBOARD_SUBSWEEP_FILE);
+PLUGMC_EMBED(checkerboard_wide, CHECKERBOARD_WIDE_FILE);
+PLUGMC_EMBED(checkerboard_disks, CHECKERBOARD_DISKS_FILE);
+
+static void define(checkerboard *me, int *n, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void define(checkerboard *me, int *n, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(me->defines_text[*n], sizeof me->defines_text[*n], format, arguments);
+    va_end(arguments);
+    me->defines[*n] = me->defines_text[*n];
+    (*n)++;
+}
+
+/* "NAME={a,b,...}" in memory of the core's. */
+static const char *table_define(const plugmc_host *host, const char *name, int n,
+                                const char *(*item)(const checkerboard *, int, char[48]),
+                                const checkerboard *me)
+{
+    size_t room = strlen(name) + 8 + (size_t)n * 48;
+    char *text = (char *)host->allocate(host->context, room), one[48];
+    if (!text) return NULL;
+    size_t used = (size_t)snprintf(text, room, "%s={", name);
+    for (int i = 0; i < n; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%s", i ? "," : "", item(me, i, one));
+    snprintf(text + used, room - used, "}");
+    return text;
+}
+
+static const char *contact_item(const checkerboard *me, int i, char text[48])
+{
+    snprintf(text, 48, "%af", (double)me->contact[i]);
+    return text;
+}
+
+static const char *first_item(const checkerboard *me, int i, char text[48])
+{
+    snprintf(text, 48, "%lluu", (unsigned long long)me->system->first[i]);
+    return text;
+}
+
+/* The layout on the device, see checkerboard.cu. */
+int pitch(const checkerboard *me) { return (me->half + 31) / 32 * 32; }
+
+uint32_t blocks_for(int64_t threads, int block) { return (uint32_t)((threads + block - 1) / block); }
+
+/* One kind of hard disks, at most four a cell, has a kernel of its own, which is worth while if a
+ * block finds enough cells in a row. */
+int tiled(const checkerboard *me)
+{
+    return me->dimension == 2 && me->capacity == 4 && me->species == 1 && !me->energies &&
+           me->half >= 24 && me->trials <= 8; /* trials are unrolled */
+}
+
+int64_t active_cells(const checkerboard *me)
+{
+    return (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers >> me->dimension;
+}
+
+/* Whether all cells of a set run at the same time, so that latencies count more than throughput. */
+static int at_once(const checkerboard *me) { return active_cells(me) < 1 << 16; }
+
+/* Cells of a set that a patch sweeps, at most: its own, and those around that matter, which the
+ * shift makes one more on its axis. */
+static int most_tasks(int x, int y)
+{
+    const int a = (x / 2 + 4) * (y / 2 + 3), b = (x / 2 + 3) * (y / 2 + 4);
+    return a > b ? a : b;
+}
+
+/* Of a block: cells and what is around them, and beside them what is chosen or made by a thread. */
+static int shared_bytes(const checkerboard *me, const patch *p)
+{
+    enum { WORD = 4, DISK = 8, ALIGNMENT = 8 };
+    const int places = 2 * ((p->x + CB_AROUND + 1) / 2) * (p->y + CB_AROUND);
+    const int made = 4 * DISK + (me->ids ? 4 : 1) * WORD;
+    const int chosen = p->chosen ? 4 * (2 * (int)me->trials + 1) * WORD : 0;
+    return places * (4 * DISK + 1) + ALIGNMENT + p->threads * (chosen > made ? chosen : made);
+}
+
+/* Whether there are no more such patches than `blocks`, and each fits into a multiprocessor. */
+static int suits(const checkerboard *me, const patch *p, int64_t blocks)
+{
+    const int64_t count = (int64_t)blocks_for(me->m[0], p->x) * blocks_for(me->m[1], p->y) * me->walkers;
+    return count <= blocks && shared_bytes(me, p) <= 48 << 10;
+}
+
+/* The patches of the smallest systems are as small as leaves one for each multiprocessor, and random
+ * numbers are drawn before the sweep before has ended. In larger ones a multiprocessor has one of
+ * 24 x 24 cells or up to four of 18 x 18, which is what it has registers for. Beyond, sub-sweeps of all
+ * cells are faster, which sweep none twice. Measured: bench/results/2026-11-22-hard-disk-h200.md. */
+static patch choose_patch(const checkerboard *me, int multiprocessors)
+{
+    enum { LEAST_ROWS = 6 }; /* so that cells around a patch are not beyond the next image of the box */
+    const patch none = {0, 0, 0, 0, 0}, one = {24, 24, 192, 2, 0}, four = {18, 18, 128, 4, 0};
+    if (!tiled(me) || !me->shift_cells || me->m[1] < LEAST_ROWS) return none;
+    for (patch p = {8, 8, 0, 2, 1}; p.y <= four.y; *(p.x > p.y ? &p.y : &p.x) += 2) {
+        p.threads = (most_tasks(p.x, p.y) + WARP - 1) / WARP * WARP;
+        if (p.threads < 128) p.threads = 128; /* which read the cells sooner */
+        if (suits(me, &p, multiprocessors)) return p;
+    }
+    if (suits(me, &one, multiprocessors)) return one;
+    return suits(me, &four, 4 * multiprocessors) ? four : none;
+}
+
+/* Of a particle near a cell, in shared memory. */
+static int near_bytes(const checkerboard *me) { return 4 * me->dimension + (me->species > 1); }
+
+/* Threads a block: fewer where the particles near a cell take much shared memory, and where
+ * large blocks would leave multiprocessors or threads idle. */
+int block_size(const checkerboard *me)
+{
+    const int bytes = me->near * near_bytes(me);
+    if (me->patch.x) return me->patch.threads;
+    if (me->wide) return active_cells(me) < 1 << 13 ? WARP : 2 * WARP;
+    if (active_cells(me) < 1 << 17 || me->half <= 32) return 32;
+    if (tiled(me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
+        static const struct {
+            int block, warps; /* warps: of a multiprocessor at a time, which has registers for 16 */
+        } choice[] = {{128, 16}, {64, 16}, {96, 15}};
+        int best = 0;
+        for (int i = 1; i < PLUGMC_COUNT(choice); i++)
+            if (blocks_for(me->half, choice[i].block) * choice[i].block * choice[best].warps <
+                blocks_for(me->half, choice[best].block) * choice[best].block * choice[i].warps)
+                best = i;
+        return choice[best].block;
+    }
+    return bytes * 128 <= 48 << 10 ? 128 : bytes * 64 <= 48 << 10 ? 64 : 32;
+}
+
+/* Blocks of disks for which a multiprocessor has to have room, as the kernel is compiled. Sub-sweeps
+ * are best with the registers of 16 warps; but if 20 warps, with a fifth of them in memory, are one
+ * round of blocks instead of two, that is faster by 8 %. */
+static int resident(const checkerboard *me, int multiprocessors)
+{
+    const int64_t warps = (int64_t)blocks_for(me->half, WARP) * (me->m[1] / 2) * me->walkers;
+    if (me->patch.x) return me->patch.resident;
+    const int at_a_time = warps > 16 * multiprocessors && warps <= 20 * multiprocessors ? 20 : 16;
+    return at_a_time * WARP / block_size(me);
+}
+
+/* Threads of a block that take a cell, where a thread does. All, unless so many particles have come
+ * near one cell that shared memory does not hold 32 columns of them, as when a gas condenses: slow, but
+ * the chain goes on as it was begun. 64 a cell and two columns fit always. */
+static int columns(const checkerboard *me)
+{
+    int n = block_size(me);
+    while (n > 1 && me->near * near_bytes(me) * n > 48 << 10) n /= 2;
+    return n;
+}
+
+/* Cells that a block takes. */
+int cells_a_block(const checkerboard *me)
+{
+    return me->wide ? block_size(me) / WARP : tiled(me) ? block_size(me) : columns(me);
+}
+
+/* Everything that is fixed for the run becomes a constant of the kernels. */
+int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
+{
+    const int multiprocessors = host->gpu ? host->gpu->multiprocessors : 132; /* H100, H200 */
+    int n = 0;
+    me->patch = choose_patch(me, multiprocessors);
+    define(me, &n, "CB_MX=%d", me->m[0]);
+    define(me, &n, "CB_MY=%d", me->m[1]);
+    define(me, &n, "CB_MZ=%d", me->m[2]);
+    define(me, &n, "CB_PITCH=%d", pitch(me));
+    define(me, &n, "CB_CAP=%d", me->capacity);
+    define(me, &n, "CB_TRIALS=%lld", (long long)me->trials);
+    define(me, &n, "CB_WALKERS=%d", me->walkers);
+    define(me, &n, "CB_SHUFFLE=%d", me->shuffle_particles);
+    define(me, &n, "CB_SHUFFLE_SETS=%d", me->shuffle_sets);
+    define(me, &n, "CB_SHIFT=%d", me->shift_cells);
+    define(me, &n, "CB_IDS=%d", me->ids);
+    define(me, &n, "CB_SCALE=%af", (double)me->scale);
+    define(me, &n, "CB_RATIO_Y=%af", (double)me->ratio[1]);
+    define(me, &n, "CB_RATIO_Z=%af", (double)me->ratio[2]);
+    define(me, &n, "CB_BLOCK=%d", block_size(me));
+    define(me, &n, "CB_AT_ONCE=%d", at_once(me));
+    define(me, &n, "CB_PATCH=%d", me->patch.x > 0);
+    define(me, &n, "CB_PATCH_X=%d", me->patch.x);
+    define(me, &n, "CB_PATCH_Y=%d", me->patch.y);
+    define(me, &n, "CB_CHOSEN=%d", me->patch.chosen);
+    define(me, &n, "CB_RESIDENT=%d", resident(me, multiprocessors));
+    define(me, &n, "CB_NEAR=%d", me->near);
+    define(me, &n, "CB_COLUMNS=%d", columns(me));
+    define(me, &n, "CB_REACH=%af", (double)me->reach);
+    me->defines[n++] = table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
+    me->defines[n++] = table_define(host, "CB_FIRST", me->species, first_item, me);
+    me->defines[n] = NULL;
+    const char *of_a_cell = me->wide ? checkerboard_wide : checkerboard_subsweep;
+    const char *const any[] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial, of_a_cell,
+                               NULL};
+    const char *const disks[] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks, NULL};
+    const char *text = join_texts(host, tiled(me) ? disks : any);
+    if (!text) return PLUGMC_ERROR_MEMORY;
+    if (!me->defines[n - 1] || !me->defines[n - 2])
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's tables");
+    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "checkerboard.cu",
+                                .text = text, .defines = me->defines, .fuse = 1, .overlap = 1};
+    return PLUGMC_OK;
+}
+

@@ -1,0 +1,178 @@
+/* positions.c: positions into cells, and out of them. */
+#include "checkerboard.h"
+
+static int species_of(const checkerboard *me, uint32_t id)
+{
+    int s = 0;
+    while (s + 1 < me->species && id >= me->system->first[s + 1]) s++;
+    return s;
+}
+
+/* How many particles overlap with particle k of a cell, if it were at `at`, as the sweep sees it;
+ * away is the separation from one of them. */
+static int cell_overlaps(const checkerboard *me, int walker, int x, int y, int z, int k,
+                         const float at[3], float away[3])
+{
+    const store *s = &me->now;
+    int64_t own = word_of(me, x, y, z);
+    int kind = species_of(me, s->id[walker * me->axis + k * me->plane + own]);
+    int cells = me->dimension == 3 ? 27 : 9, overlaps = 0;
+    for (int c = 0; c < cells; c++) {
+        int d[3] = {c % 3 - 1, c / 3 % 3 - 1, me->dimension == 3 ? c / 9 - 1 : 0};
+        int64_t word = word_of(me, (x + d[0] + me->m[0]) % me->m[0], (y + d[1] + me->m[1]) % me->m[1],
+                               (z + d[2] + me->m[2]) % me->m[2]);
+        for (int j = 0; j < s->count[walker * me->plane + word]; j++) {
+            if (c == cells / 2 && j == k) continue;
+            float u[3] = {0}, r2 = 0;
+            for (int a = 0; a < me->dimension; a++) {
+                u[a] = ((at[a] - (float)d[a]) -
+                        s->coordinate[walker * me->walker + a * me->axis + j * me->plane + word]) *
+                       me->ratio[a];
+                r2 = a ? fmaf(u[a], u[a], r2) : u[a] * u[a];
+            }
+            int other = species_of(me, s->id[walker * me->axis + j * me->plane + word]);
+            if (r2 < me->contact[kind * me->species + other]) {
+                overlaps++;
+                for (int a = 0; a < me->dimension; a++) away[a] = u[a];
+            }
+        }
+    }
+    return overlaps;
+}
+
+/* Rounding to quanta may bring touching particles to overlap by 1e-7: they are pushed apart by
+ * single quanta. */
+static int part_touching(checkerboard *me, const plugmc_host *host)
+{
+    for (int w = 0; w < me->walkers; w++) {
+        int64_t touching = 1;
+        for (int pass = 0; touching && pass < 1000; pass++) {
+            touching = 0;
+            for (int z = 0; z < me->m[2]; z++)
+                for (int y = 0; y < me->m[1]; y++)
+                    for (int x = 0; x < me->m[0]; x++) {
+                        int64_t word = word_of(me, x, y, z);
+                        for (int k = 0; k < me->now.count[w * me->plane + word]; k++) {
+                            float at[3] = {0}, away[3] = {0}, *v[3];
+                            for (int a = 0; a < me->dimension; a++) {
+                                v[a] = me->now.coordinate + w * me->walker + a * me->axis +
+                                       k * me->plane + word;
+                                at[a] = *v[a];
+                            }
+                            if (!cell_overlaps(me, w, x, y, z, k, at, away)) continue;
+                            touching++;
+                            for (int a = 0; a < me->dimension; a++) {
+                                float moved = at[a] + (away[a] > 0) * CB_QUANTUM - (away[a] < 0) * CB_QUANTUM;
+                                if (moved >= -0.5f && moved < 0.5f) *v[a] = moved;
+                            }
+                        }
+                    }
+        }
+        if (touching)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "the starting positions of walker %d are so dense that rounding to "
+                              "%.1e of a cell makes %lld particles overlap",
+                              w, (double)CB_QUANTUM, (long long)touching);
+    }
+    return PLUGMC_OK;
+}
+
+/* Puts positions into cells; returns the largest number in one, which may exceed the capacity. */
+static int fill_cells(checkerboard *me, const double *positions)
+{
+    const int64_t particles = me->system->particles;
+    int largest = 0;
+    memset(me->now.count, 0, count_bytes(me));
+    for (int w = 0; w < me->walkers; w++) {
+        for (int64_t i = 0; i < particles; i++) {
+            int cell[3] = {0};
+            float local[3] = {0};
+            for (int a = 0; a < me->dimension; a++) {
+                int64_t edge = (int64_t)CB_QUANTA * me->m[a];
+                int64_t at = llrint(positions[3 * (w * particles + i) + a] / me->width[a] * CB_QUANTA);
+                at = ((at - me->origin[3 * w + a]) % edge + edge) % edge;
+                cell[a] = (int)(at / CB_QUANTA);
+                local[a] = (float)(at % CB_QUANTA - CB_QUANTA / 2) * CB_QUANTUM;
+            }
+            int64_t word = word_of(me, cell[0], cell[1], cell[2]);
+            int k = me->now.count[w * me->plane + word]++;
+            largest = k + 1 > largest ? k + 1 : largest;
+            if (k >= me->capacity) continue;
+            for (int a = 0; a < me->dimension; a++)
+                me->now.coordinate[w * me->walker + a * me->axis + k * me->plane + word] = local[a];
+            me->now.id[w * me->axis + k * me->plane + word] = (uint32_t)i;
+        }
+    }
+    return largest;
+}
+
+int load_cells(checkerboard *me, const plugmc_host *host, const double *positions)
+{
+    memset(me->origin, 0, sizeof(int64_t) * 3 * me->walkers);
+    int largest;
+    while ((largest = fill_cells(me, positions)) > me->capacity) {
+        int code = largest > 255 ? host->fail(host->context, PLUGMC_ERROR_INPUT,
+                                              "%d particles start in one cell", largest)
+                                 : grow(me, host);
+        if (code) return code;
+    }
+    int code = part_touching(me, host);
+    if (code) return code;
+    normalise(me, &me->now);
+    return PLUGMC_OK;
+}
+
+/* Number of the first particle of every cell, in row-major order of cells, for runs that do not
+ * keep identities. */
+static void number_cells(const checkerboard *me, const uint8_t *count, uint32_t *offset)
+{
+    int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2];
+    for (int w = 0; w < me->walkers; w++) {
+        uint32_t sum = 0;
+        for (int64_t c = 0; c < cells; c++) {
+            int x = (int)(c % me->m[0]), y = (int)(c / me->m[0] % me->m[1]);
+            offset[w * cells + c] = sum;
+            sum += count[w * me->plane + word_of(me, x, y, (int)(c / me->m[0] / me->m[1]))];
+        }
+    }
+}
+
+static void place_particles(const checkerboard *me, const uint32_t *offset, double *positions)
+{
+    const int64_t particles = me->system->particles;
+    const int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2];
+#pragma omp parallel for schedule(static) num_threads(me->system->threads)
+    for (int64_t i = 0; i < cells * me->walkers; i++) {
+        int w = (int)(i / cells);
+        int64_t c = i % cells;
+        int at[3] = {(int)(c % me->m[0]), (int)(c / me->m[0] % me->m[1]), (int)(c / me->m[0] / me->m[1])};
+        int64_t word = word_of(me, at[0], at[1], at[2]);
+        for (int k = 0; k < me->now.count[w * me->plane + word]; k++) {
+            int64_t number = me->ids ? me->now.id[w * me->axis + k * me->plane + word]
+                                     : offset[w * cells + c] + k;
+            double *out = positions + 3 * (w * particles + number);
+            out[2] = 0;
+            for (int a = 0; a < me->dimension; a++) {
+                int64_t edge = (int64_t)CB_QUANTA * me->m[a];
+                int64_t q = (int64_t)CB_QUANTA * at[a] + CB_QUANTA / 2 +
+                            (int64_t)(me->now.coordinate[w * me->walker + a * me->axis +
+                                                         k * me->plane + word] * (float)CB_QUANTA);
+                q = ((q + me->origin[3 * w + a]) % edge + edge) % edge;
+                out[a] = (double)q * (me->width[a] / CB_QUANTA);
+            }
+        }
+    }
+}
+
+int store_on_host(const checkerboard *me, const plugmc_host *host, double *positions)
+{
+    uint32_t *offset = NULL;
+    if (!me->ids) {
+        offset = (uint32_t *)malloc(sizeof(uint32_t) * me->walkers * me->m[0] * me->m[1] * me->m[2]);
+        if (!offset) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cell offsets");
+        number_cells(me, me->now.count, offset);
+    }
+    place_particles(me, offset, positions);
+    free(offset);
+    return PLUGMC_OK;
+}

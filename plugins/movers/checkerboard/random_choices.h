@@ -1,0 +1,114 @@
+/* random_choices.h: the random choices of the checkerboard sweep, shared by CPU and GPU, and how
+ * coordinates are stored.
+ *
+ * Coordinates. A particle is stored relative to the centre of its cell, in units of the cell's
+ * edges: a multiple of CB_QUANTUM in [-1/2, 1/2). Trial displacements and cell shifts are
+ * multiples of CB_QUANTUM too, so every addition and subtraction of coordinates is exact in
+ * float, within a cell and across cells: no particle drifts by rounding, none is lost, none
+ * comes to overlap by a cell shift, and each trial move has its exact reverse.
+ */
+
+#ifndef CHECKERBOARD_RANDOM_CHOICES_H
+#define CHECKERBOARD_RANDOM_CHOICES_H
+
+#define CB_QUANTUM 0x1p-23f
+#define CB_QUANTA 8388608 /* quanta in a cell edge */
+
+/* Pairs of a GPU's counters, of trial moves and of accepted ones; the counts are their sums. Warps
+ * that add to the same place take turns, and a sub-sweep of a large system has 80,000 such sums. */
+#define CB_COUNTERS 1024
+
+/* Cells around a patch of disks that matter for its sweep, along an axis: two for each of the four
+ * sub-sweeps and one for the shift. See disks.cu. */
+#define CB_AROUND 9
+
+/* What a walker does in one sweep. */
+typedef struct cb_plan {
+    uint8_t set[8];      /* order of the checkerboard sets; bit a of a set: parity along axis a */
+    int32_t axis, sign;  /* the cells are shifted along axis, in direction sign */
+    int32_t quanta;      /* by so many quanta */
+    int32_t unused;
+} cb_plan;
+
+PLUGMC_FN cb_plan cb_make_plan(uint64_t seed, uint64_t sweep, uint32_t walker, int dimension,
+                               int shuffle, int shift)
+{
+    cb_plan plan;
+    uint32_t word[12];
+    for (uint32_t d = 0; d < 3; d++) {
+        plugmc_random r = plugmc_draw(seed, sweep, walker, 0, PLUGMC_PURPOSE_SWEEP, d);
+        for (int k = 0; k < 4; k++) word[4 * d + k] = r.word[k];
+    }
+    for (int k = 0; k < 8; k++) plan.set[k] = (uint8_t)k;
+    if (shuffle) /* Fisher-Yates */
+        for (int k = (1 << dimension) - 1; k > 0; k--) {
+            int j = (int)plugmc_below(word[k + 2], (uint32_t)k + 1);
+            uint8_t t = plan.set[k];
+            plan.set[k] = plan.set[j];
+            plan.set[j] = t;
+        }
+    plan.axis = (int32_t)plugmc_below(word[0], (uint32_t)dimension);
+    plan.sign = word[1] >> 31 ? 1 : -1;
+    plan.quanta = shift ? (int32_t)plugmc_below(word[2], CB_QUANTA / 2) : 0;
+    plan.unused = 0;
+    return plan;
+}
+
+/* To the nearest quantum, for |x| < 1/2: adding 3/2 leaves no bits below it. */
+PLUGMC_FN float cb_round(float x) { return (x + 1.5f) - 1.5f; }
+
+/* Trial number t of a cell uses one random word in two dimensions: 12 bits of angle, and the
+ * larger of two numbers of 10 bits as the radius, which falls into the annulus k with a
+ * probability in proportion to its area. step: largest displacement in units of each cell edge. */
+PLUGMC_FN void cb_displacement_2(uint32_t word, float step_x, float step_y, float *x, float *y)
+{
+    float sine, cosine;
+    uint32_t a = word & 0x3ffu, b = (word >> 10) & 0x3ffu, k = a > b ? a : b;
+    /* numbers in [1, 2) with these bits: cheaper than converting integers */
+    float r = plugmc_float_of_bits(0x3f800000u | k << 13) - (1.0f - 0x1p-11f);
+    float t = plugmc_float_of_bits(0x3f800000u | (word >> 20) << 11) - 1.0f;
+    plugmc_sincos_turn(t, &sine, &cosine);
+    *x = cb_round(r * cosine * step_x);
+    *y = cb_round(r * sine * step_y);
+}
+
+/* In three dimensions a block of four: 16 bits of azimuth, 16 of height, and the largest of
+ * three numbers of 21 bits, which is distributed as the cube root of one. */
+PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, float step_z, float *x,
+                                 float *y, float *z)
+{
+    float sine, cosine;
+    uint32_t a = w.word[1] >> 11, b = w.word[2] >> 11, c = w.word[3] >> 11;
+    uint32_t m = a > b ? a : b;
+    m = m > c ? m : c;
+    float r = ((float)m + 0.5f) * 0x1p-21f;
+    float height = ((float)(w.word[0] & 0xffffu) + 0.5f) * 0x1p-15f - 1.0f;
+    float across = sqrtf(1.0f - height * height);
+    plugmc_sincos_turn((float)(w.word[0] >> 16) * 0x1p-16f, &sine, &cosine);
+    *x = cb_round(r * across * cosine * step_x);
+    *y = cb_round(r * across * sine * step_y);
+    *z = cb_round(r * height * step_z);
+}
+
+/* How far a coordinate of a particle in the next cell on `side` (-1, 0, 1) is beyond the edge of the
+ * cell in the middle, in units of the edge in x. */
+PLUGMC_FN float cb_outside(float x, int side, float ratio)
+{
+    const float beyond = fmaf((float)side, x, -0.5f); /* exact */
+    return beyond > 0.0f ? beyond * ratio : 0.0f;
+}
+
+/* Particles near a cell are those for which the square of the distance from it is below the square of
+ * the range. In cells with many of them the order in which energies are added depends on who is
+ * near, so CPU and GPU round these squares alike. */
+PLUGMC_FN float cb_square_outside(int dimension, float x, float y, float z, int side_x, int side_y,
+                                  int side_z, float ratio_y, float ratio_z)
+{
+    const float ex = cb_outside(x, side_x, 1.0f), ey = cb_outside(y, side_y, ratio_y);
+    const float square = fmaf(ey, ey, ex * ex);
+    if (dimension == 2) return square;
+    const float ez = cb_outside(z, side_z, ratio_z);
+    return fmaf(ez, ez, square);
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* store.c: the memory of cells on the host. */
+#include "checkerboard.h"
+
+size_t coordinate_bytes(const checkerboard *me) { return sizeof(float) * me->walkers * me->walker; }
+size_t id_bytes(const checkerboard *me) { return sizeof(uint32_t) * me->walkers * me->axis; }
+size_t count_bytes(const checkerboard *me) { return (size_t)me->walkers * me->plane; }
+
+void free_store(store *s)
+{
+    free(s->coordinate);
+    free(s->id);
+    free(s->count);
+    *s = (store){0};
+}
+
+int allocate_store(const checkerboard *me, store *s)
+{
+    *s = (store){(float *)calloc(coordinate_bytes(me), 1), (uint32_t *)calloc(id_bytes(me), 1),
+                 (uint8_t *)calloc(count_bytes(me), 1)};
+    if (s->coordinate && s->id && s->count) return 1;
+    free_store(s);
+    return 0;
+}
+
+void copy_store(const checkerboard *me, store *to, const store *from)
+{
+    memcpy(to->coordinate, from->coordinate, coordinate_bytes(me));
+    memcpy(to->id, from->id, id_bytes(me));
+    memcpy(to->count, from->count, count_bytes(me));
+}
+
+void refresh_images(const checkerboard *me, const store *s, int walker, int64_t base)
+{
+    int64_t first = base + PAD, last = base + PAD + me->half - 1;
+    for (int a = 0; a < me->dimension; a++)
+        for (int k = 0; k < me->capacity; k++) {
+            float *v = s->coordinate + walker * me->walker + a * me->axis + k * me->plane;
+            v[first - 1] = v[last];
+            v[last + 1] = v[first];
+        }
+    for (int k = 0; k < me->capacity; k++) {
+        uint32_t *v = s->id + walker * me->axis + k * me->plane;
+        v[first - 1] = v[last];
+        v[last + 1] = v[first];
+    }
+    uint8_t *v = s->count + walker * me->plane;
+    v[first - 1] = v[last];
+    v[last + 1] = v[first];
+}
+
+void normalise(const checkerboard *me, store *s)
+{
+    const int end = PAD + me->half;
+    for (int w = 0; w < me->walkers; w++)
+        for (int64_t row = 0; row < (int64_t)me->m[1] * me->m[2] * 2; row++) {
+            for (int k = 0; k < me->capacity; k++) {
+                const int64_t at = k * me->plane + row * me->row + end;
+                const size_t words = (size_t)(me->row - end);
+                for (int a = 0; a < me->dimension; a++)
+                    memset(s->coordinate + w * me->walker + a * me->axis + at, 0,
+                           sizeof(float) * words);
+                memset(s->id + w * me->axis + at, 0, sizeof(uint32_t) * words);
+            }
+            for (int q = 0; q < me->half; q++) {
+                int64_t word = row * me->row + PAD + q;
+                for (int k = s->count[w * me->plane + word]; k < me->capacity; k++) {
+                    for (int a = 0; a < me->dimension; a++)
+                        s->coordinate[w * me->walker + a * me->axis + k * me->plane + word] =
+                            a ? 0 : PLUGMC_NOWHERE;
+                    s->id[w * me->axis + k * me->plane + word] = 0;
+                }
+            }
+            refresh_images(me, s, w, row * me->row);
+        }
+}
+
+int grow(checkerboard *me, const plugmc_host *host)
+{
+    checkerboard wider = *me;
+    wider.capacity += wider.capacity / 2 > 2 ? wider.capacity / 2 : 2;
+    if (wider.capacity > MOST) wider.capacity = MOST;
+    if (me->capacity == MOST) {
+        char depth[32] = "";
+        if (me->dimension == 3) snprintf(depth, sizeof depth, " x %g", me->width[2]);
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "more than %d particles in one cell of %g x %g%s, where the average is %.3g: the "
+                          "system has collapsed, or the cells or the range of the potential are too large "
+                          "for mover 'checkerboard'",
+                          MOST, me->width[0], me->width[1], depth,
+                          (double)me->system->particles / me->m[0] / me->m[1] / me->m[2]);
+    }
+    set_strides(&wider);
+    int code = check_slots(&wider, host);
+    if (code) return code;
+    const int now = allocate_store(&wider, &wider.now), next = allocate_store(&wider, &wider.next);
+    if (!now || !next) {
+        free_store(&wider.now);
+        free_store(&wider.next);
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d slots a cell",
+                          wider.capacity);
+    }
+    memcpy(wider.now.count, me->now.count, count_bytes(me));
+    for (int w = 0; w < me->walkers; w++) {
+        for (int a = 0; a < me->dimension; a++)
+            memcpy(wider.now.coordinate + w * wider.walker + a * wider.axis,
+                   me->now.coordinate + w * me->walker + a * me->axis, sizeof(float) * me->axis);
+        memcpy(wider.now.id + w * wider.axis, me->now.id + w * me->axis, sizeof(uint32_t) * me->axis);
+    }
+    free_store(&me->now);
+    free_store(&me->next);
+    *me = wider;
+    normalise(me, &me->now);
+    return PLUGMC_OK;
+}
+

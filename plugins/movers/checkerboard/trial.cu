@@ -1,0 +1,89 @@
+/* trial.cu: a trial move, for the kernels where a thread takes a cell (subsweep.cu) and where a warp
+ * does (wide.cu). Its text follows that of checkerboard.cu. */
+
+/* Word number k of a block, modulo 4, without an index that the compiler does not know. */
+PLUGMC_FN uint32_t cb_word(plugmc_random random, int k)
+{
+    k &= 3;
+    return k == 0 ? random.word[0] : k == 1 ? random.word[1] : k == 2 ? random.word[2] : random.word[3];
+}
+
+/* A trial move, relative to the centre of its cell, and what it has met so far. */
+typedef struct cb_trial {
+    float old_x, old_y, old_z, new_x, new_y, new_z;
+    int species;
+    float nearest; /* smallest square of a distance, with one species */
+    bool overlap;  /* with several */
+    plugmc_sums sums;
+} cb_trial;
+
+/* Of the particle at x, y, z; z is not used in two dimensions. */
+PLUGMC_FN cb_trial cb_begin_trial(float x, float y, float z, float dx, float dy, float dz, int species)
+{
+    cb_trial t;
+    t.old_x = x;
+    t.old_y = y;
+    t.old_z = z;
+    t.new_x = x + dx;
+    t.new_y = y + dy;
+    t.new_z = z + dz;
+    t.species = species;
+    t.nearest = PLUGMC_NOWHERE;
+    t.overlap = false;
+    plugmc_sums_clear(&t.sums);
+    return t;
+}
+
+PLUGMC_FN bool cb_stays(const cb_trial *t)
+{
+    const bool stays = t->new_x >= -0.5f && t->new_x < 0.5f && t->new_y >= -0.5f && t->new_y < 0.5f;
+    return DIM == 3 ? stays && t->new_z >= -0.5f && t->new_z < 0.5f : stays;
+}
+
+/* A particle of species b at jx, jy, jz; PLUGMC_NOWHERE in jx if there is none. */
+PLUGMC_FN void cb_meet(cb_trial *t, float jx, float jy, float jz, int b)
+{
+    const float ux = t->new_x - jx, uy = (t->new_y - jy) * CB_RATIO_Y;
+    float r2 = fmaf(uy, uy, ux * ux);
+#if DIM == 3
+    const float uz = (t->new_z - jz) * CB_RATIO_Z;
+    r2 = fmaf(uz, uz, r2);
+#endif
+#if PLUGMC_SPECIES > 1
+    t->overlap = t->overlap || r2 < cb_contact[t->species * PLUGMC_SPECIES + b];
+#else
+    t->nearest = fminf(t->nearest, r2);
+#endif
+#if PLUGMC_ENERGY_TERMS > 0
+    if (jx < PLUGMC_NOWHERE) {
+        plugmc_separation to, from;
+        to.x = ux * CB_SCALE;
+        to.y = uy * CB_SCALE;
+        from.x = (t->old_x - jx) * CB_SCALE;
+        from.y = (t->old_y - jy) * CB_RATIO_Y * CB_SCALE;
+        to.r2 = fmaf(to.y, to.y, to.x * to.x);
+        from.r2 = fmaf(from.y, from.y, from.x * from.x);
+        to.z = from.z = 0.0f;
+#if DIM == 3
+        to.z = uz * CB_SCALE;
+        from.z = (t->old_z - jz) * CB_RATIO_Z * CB_SCALE;
+        to.r2 = fmaf(to.z, to.z, to.r2);
+        from.r2 = fmaf(from.z, from.z, from.r2);
+#endif
+        plugmc_sums_add_change(&t->sums, from, to, plugmc_site_of_species(t->species),
+                               plugmc_site_of_species(b));
+    }
+#endif
+}
+
+/* Whether it has overlapped with one of those that it has met. */
+PLUGMC_FN bool cb_overlaps(const cb_trial *t)
+{
+    return PLUGMC_SPECIES == 1 ? t->nearest < cb_contact[0] : t->overlap;
+}
+
+/* Change of the energy by those that it has met. */
+PLUGMC_FN float cb_change(const cb_trial *t)
+{
+    return plugmc_sums_total(&t->sums, plugmc_site_of_species(t->species));
+}
