@@ -3,8 +3,8 @@
 # Nothing is printed but what takes minutes or fails; the rest goes to build/log/.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build
-build_packages=(build-essential cmake pkg-config libinih-dev libhdf5-dev libfftw3-dev liblapacke-dev
-                libopenblas-dev)
+build_packages=(build-essential cmake pkg-config libinih-dev libhdf5-dev libexpat1-dev libfftw3-dev
+                liblapacke-dev libopenblas-dev)
 test_packages=(librandom123-dev libcmocka-dev hdf5-tools)
 
 say() { echo "plugmc: $*" >&2; }

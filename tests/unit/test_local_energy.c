@@ -1,4 +1,6 @@
 /* The local energy: exact cases, differences, Ewald sums, pseudopotentials and their files. */
+#include <unistd.h>
+
 #include "testing.h"
 
 #include "quantum.h"
@@ -621,6 +623,79 @@ static void damaged_pseudopotentials_are_refused(void **state)
     assert_true(refused >= 55);
 }
 
+/* Replaces `from` in the example by `to`, and reads it. */
+static int read_edited(bench *b, const char *format, const char *from, const char *to)
+{
+    char path[64], settings[160], *at;
+    static char text[400000], edited[500000];
+    write_example(format, path);
+    FILE *f = fopen(path, "r+");
+    const size_t n = fread(text, 1, sizeof text - 1, f);
+    text[n] = 0;
+    at = strstr(text, from);
+    assert_non_null(at);
+    const int length = snprintf(edited, sizeof edited, "%.*s%s%s", (int)(at - text), text, to,
+                                at + strlen(from));
+    rewind(f);
+    assert_int_equal(fwrite(edited, 1, (size_t)length, f), length);
+    assert_int_equal(ftruncate(fileno(f), length), 0);
+    fclose(f);
+    test_orbitals t;
+    test_observable o;
+    polarised_ion(b, &t, 1);
+    snprintf(settings, sizeof settings, "pseudopotentials=%s", path);
+    const int code = try_observable(b, &o, settings);
+    remove(path);
+    return code;
+}
+
+/* What generators of pseudopotentials leave in a UPF file is no XML. */
+static void input_in_upf_files_is_passed_over(void **state)
+{
+    (void)state;
+    bench b;
+    assert_int_equal(read_edited(&b, "upf", "<PP_HEADER",
+                                 "<PP_INFO>\na < b & c\n<PP_INPUTFILE>\n &input\n  title='Li',\n"
+                                 "  zed=3., <x\n /\n</PP_INPUTFILE>\n</PP_INFO>\n<PP_HEADER"),
+                     PLUGMC_OK);
+    bench_end(&b);
+    assert_int_equal(read_edited(&b, "upf", "<PP_HEADER",
+                                 "<PP_INPUTFILE>\n&input <PP_R> 1 2 3 4 </PP_R>\n"
+                                 "</PP_INPUTFILE><PP_HEADER"),
+                     PLUGMC_OK);
+    bench_end(&b);
+    /* Lines are those of the file. */
+    assert_int_equal(read_edited(&b, "upf", "<PP_HEADER",
+                                 "<PP_INFO>\n&\n&\n</PP_INFO>\n</PP_WRONG><PP_HEADER"),
+                     PLUGMC_ERROR_INPUT);
+    assert_non_null(strstr(b.message, "line 6: is not XML as it should be: mismatched tag"));
+    bench_end(&b);
+}
+
+static void xml_that_grows_is_refused(void **state)
+{
+    (void)state;
+    bench b;
+    static char many[120000];
+    assert_int_equal(read_edited(&b, "qmcpack", "<pseudo",
+                                 "<!DOCTYPE pseudo [<!ENTITY a \"aaaaaaaaaa\">"
+                                 "<!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]>\n<pseudo"),
+                     PLUGMC_ERROR_INPUT);
+    assert_non_null(strstr(b.message, "it declares an entity"));
+    bench_end(&b);
+    many[0] = 0;
+    for (int i = 0; i < 40; i++) strcat(many, "<deep>");
+    strcat(many, "<header");
+    assert_int_equal(read_edited(&b, "qmcpack", "<header", many), PLUGMC_ERROR_INPUT);
+    assert_non_null(strstr(b.message, "more elements than a pseudopotential can have"));
+    bench_end(&b);
+    for (size_t i = 0; i < sizeof many - 12; i += 4) memcpy(many + i, "<a/>", 5);
+    strcpy(many + sizeof many - 12, "<header");
+    assert_int_equal(read_edited(&b, "qmcpack", "<header", many), PLUGMC_ERROR_INPUT);
+    assert_non_null(strstr(b.message, "more elements than a pseudopotential can have"));
+    bench_end(&b);
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static void ions_without_their_pseudopotential_are_refused(void **state)
@@ -670,4 +745,6 @@ TEST_MAIN(cmocka_unit_test(hydrogen_has_no_variance),
           cmocka_unit_test(channels_of_a_real_file_are_those_of_its_projectors),
           cmocka_unit_test(silicon_has_the_energies_of_its_header),
           cmocka_unit_test(damaged_pseudopotentials_are_refused),
+          cmocka_unit_test(input_in_upf_files_is_passed_over),
+          cmocka_unit_test(xml_that_grows_is_refused),
           cmocka_unit_test(ions_without_their_pseudopotential_are_refused))

@@ -278,15 +278,16 @@ static bool check_line(reader *r, const char *line)
     return false;
 }
 
-/* Gives a checked line to inih, in its buffer of `size` bytes. */
+/* Gives a checked line to inih, in its buffer of `size` bytes, with the newline that fgets would
+ * leave there: to some versions of inih (59, say) a full buffer without one is a line that goes on. */
 static void hand_over(reader *r, const char *line, char *buffer, size_t size)
 {
-    if (strlen(line) < size) {
-        strcpy(buffer, line);
+    if (strlen(line) + 1 < size) {
+        snprintf(buffer, size, "%s\n", line);
     } else if (*line != '[') { /* the name of a section is known already */
         const char *equal = find_or_comment(line, "=:");
         char *key = copy_trimmed(line, equal);
-        snprintf(buffer, size, "%s=", key);
+        snprintf(buffer, size, "%s=\n", key);
         free(key);
         r->value = copy_trimmed(equal + 1, find_or_comment(equal + 1, ""));
     }
@@ -337,7 +338,7 @@ static int keep_entry(void *user, const char *name, const char *key, const char 
 {
     reader *r = user;
     (void)name;
-    if (r->section < 0) return 1;
+    if (!key || r->section < 0) return 1; /* inih may be built to tell of sections alone */
     if (r->value) value = r->value;
     ini_section *s = &r->file->sections[r->section];
     const ini_entry *first = ini_get(s, key);

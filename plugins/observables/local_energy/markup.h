@@ -1,15 +1,25 @@
-/* The little of XML that pseudopotential files need: elements by name, their attributes, their
- * text. Texts are searched, not validated. */
+/* XML files in memory: elements in the order of the file, with their attributes and texts. */
 #ifndef LOCAL_ENERGY_MARKUP_H
 #define LOCAL_ENERGY_MARKUP_H
 
-/* An element: attributes from `attributes` to `content`, text from there to `end`. */
+#include "pseudopotential.h"
+
 typedef struct element {
-    char *attributes, *content, *end;
+    struct element *next; /* in the order in which elements begin */
+    int depth;            /* the outermost has 0 */
+    char *name;
+    char **attribute;     /* name, value, name, value, ..., NULL */
+    char *text;           /* what stands in the element itself; never NULL */
+    size_t bytes, room;   /* of the text */
 } element;
 
-/* The next <name ...> between `from` and `to`; returns 0 if there is none, or it does not end. */
-int find_element(char *from, const char *to, const char *name, element *out);
-/* The value of an attribute, cut at 63 characters; returns 0 if it is not there. */
-int find_attribute(const element *, const char *name, char value[64]);
+/* The outermost element of the file, which is then followed by all others, for markup_free. A code
+ * of plugmc after a message with the line. */
+int markup_read(const file_text *, element **outermost);
+void markup_free(element *outermost);
+
+/* The first element of that name within `in` after `last` (NULL: the first of all), or NULL. */
+const element *find_element(const element *in, const element *last, const char *name);
+/* The value of an attribute, or NULL. */
+const char *find_attribute(const element *, const char *name);
 #endif

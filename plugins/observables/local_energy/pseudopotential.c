@@ -31,8 +31,8 @@ int pseudopotential_read(pseudopotential *p, const plugmc_host *host, const char
                                      "is no pseudopotential in UPF 2, QMCPACK's XML or CASINO's "
                                      "tabulated format");
     free(file.text);
-    if (!code && !(p->valence > 0 && p->atomic_number >= 1 && p->atomic_number <= 118 &&
-                   p->valence <= p->atomic_number))
+    if (!code && !(p->valence > 0 && p->atomic_number >= 1 &&
+                   p->atomic_number <= MOST_ATOMIC_NUMBER && p->valence <= p->atomic_number))
         code = pseudopotential_fault(&file, "is of atomic number %d with %g valence electrons",
                                      p->atomic_number, p->valence);
     return code;
@@ -69,20 +69,26 @@ int pseudopotential_fault(const file_text *file, const char *format, ...)
 
 double *read_numbers(const file_text *file, const char *what, char **at, int64_t count)
 {
-    double *out = count > 0 && count <= 10000000 ? malloc((size_t)count * sizeof *out) : NULL;
+    /* A number and its blank take two characters: memory is for what can be there. */
+    const int64_t most = (int64_t)strlen(*at) / 2 + 1, room = count < most ? count : most;
+    double *out = malloc((size_t)(room > 0 ? room : 1) * sizeof *out);
     locale_t c = newlocale(LC_ALL_MASK, "C", NULL);
     char *place = *at;
     int64_t found = 0;
-    for (char *end; out && c && found < count; found++, place = end) {
+    for (char *end; out && c && found < room; found++, place = end) {
         out[found] = strtod_l(place, &end, c);
         if (end == place || !isfinite(out[found])) break;
     }
-    if (c) freelocale(c);
+    if (!out || !c)
+        file->host->fail(file->host->context, PLUGMC_ERROR_MEMORY,
+                         "no memory for a pseudopotential");
+    else if (count <= 0 || found < count)
+        pseudopotential_fault(file, "has %lld numbers in %s, where there should be %lld",
+                              (long long)found, what, (long long)count);
     *at = place;
-    if (out && found == count) return out;
+    if (c) freelocale(c);
+    if (out && c && count > 0 && found == count) return out;
     free(out);
-    pseudopotential_fault(file, "has %lld numbers in %s, where there should be %lld",
-                          (long long)found, what, (long long)count);
     return NULL;
 }
 

@@ -15,6 +15,8 @@
 
 #include "formulas.h"
 
+enum { MOST_ATOMIC_NUMBER = 118 };
+
 /* Functions of the distance smaller than `tolerance` (Hartree) are cut off. */
 int pseudopotential_read(pseudopotential *, const plugmc_host *, const char *path,
                          double tolerance);
@@ -43,7 +45,7 @@ int read_casino(pseudopotential *, const file_text *, double tolerance);
 /* "file '...' ..." */
 int pseudopotential_fault(const file_text *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Reads `count` numbers after `at` into a new array; where they end is left in *at if it is given.
+/* Reads `count` numbers after *at into a new array; where they end is left in *at.
  * NULL, with a message that names `what`, if there are fewer. */
 double *read_numbers(const file_text *, const char *what, char **at, int64_t count);
 /* Channels from potentials v_l [n] on the grid r, r v_l as the files have them. */

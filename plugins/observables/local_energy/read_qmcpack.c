@@ -10,19 +10,32 @@ static const char letters[] = "spdfg"; /* of l = 0 ... MOST_L */
 
 static double number_of(const element *e, const char *name, double missing)
 {
-    char value[64];
-    return find_attribute(e, name, value) ? strtod(value, NULL) : missing;
+    const char *value = find_attribute(e, name);
+    return value ? strtod(value, NULL) : missing;
+}
+
+static const char *word_of(const element *e, const char *name, const char *missing)
+{
+    const char *value = find_attribute(e, name);
+    return value ? value : missing;
+}
+
+/* A number that is meant to be a whole one; -1 if it is none that fits. */
+static int whole_of(const element *e, const char *name, double missing)
+{
+    const double value = number_of(e, name, missing);
+    return value >= 0 && value <= 1e6 ? (int)value : -1;
 }
 
 /* Radii [n] of a <grid>, or NULL. */
 static double *grid_of(const file_text *file, const element *grid, int64_t *n)
 {
-    char type[64] = "linear";
+    const char *type = word_of(grid, "type", "linear");
     const double first = number_of(grid, "ri", NAN), last = number_of(grid, "rf", NAN),
                  points = number_of(grid, "npts", 0);
-    find_attribute(grid, "type", type);
     const int logarithmic = strcmp(type, "log") == 0;
-    if (!(points >= 4 && points <= 1e7 && last > first && first >= 0) ||
+    if (!(points >= 4 && points <= 1e7 && last > first && first >= 0 &&
+          isfinite(last)) ||
         (logarithmic ? first <= 0 : strcmp(type, "linear") != 0)) {
         pseudopotential_fault(file, "has a grid of type '%s' with %g points from %g to %g", type,
                               points, first, last);
@@ -41,12 +54,11 @@ static double *grid_of(const file_text *file, const element *grid, int64_t *n)
 static int read_channel(const file_text *file, const element *all, const element *vps, double **r,
                         int64_t *n, double **r_v)
 {
-    element grid, data;
+    const element *grid = find_element(vps, NULL, "grid"), *data = find_element(vps, NULL, "data");
     int64_t points = 0;
-    if (!find_element(vps->content, vps->end, "grid", &grid) &&
-        !find_element(all->content, all->end, "grid", &grid))
-        return pseudopotential_fault(file, "has no grid");
-    double *radii = grid_of(file, &grid, &points);
+    if (!grid) grid = find_element(all, NULL, "grid");
+    if (!grid) return pseudopotential_fault(file, "has no grid");
+    double *radii = grid_of(file, grid, &points);
     if (!radii) return PLUGMC_ERROR_INPUT;
     int code = PLUGMC_OK;
     if (!*r) {
@@ -57,9 +69,8 @@ static int read_channel(const file_text *file, const element *all, const element
             code = pseudopotential_fault(file, "has different grids for different l");
         free(radii);
     }
-    if (!code && !find_element(vps->content, vps->end, "data", &data))
-        code = pseudopotential_fault(file, "has a potential without data");
-    char *at = code ? NULL : data.content;
+    if (!code && !data) code = pseudopotential_fault(file, "has a potential without data");
+    char *at = code ? NULL : data->text;
     if (!code && !(*r_v = read_numbers(file, "a potential", &at, *n))) code = PLUGMC_ERROR_INPUT;
     return code;
 }
@@ -67,9 +78,8 @@ static int read_channel(const file_text *file, const element *all, const element
 static int convert(const file_text *file, const element *semilocal, int64_t n, const double *r,
                    double *const *r_v, int count)
 {
-    char units[64] = "hartree", format[64] = "r*V";
-    find_attribute(semilocal, "units", units);
-    find_attribute(semilocal, "format", format);
+    const char *units = word_of(semilocal, "units", "hartree"),
+               *format = word_of(semilocal, "format", "r*V");
     const double unit = !strcmp(units, "hartree")   ? 1
                         : !strcmp(units, "rydberg") ? 0.5
                         : !strcmp(units, "eV")      ? 1 / 27.211386245988
@@ -89,23 +99,20 @@ static int read_potentials(pseudopotential *p, const file_text *file, const elem
     double *r = NULL, *r_v[MOST_L + 1] = {NULL};
     int64_t n = 0;
     int code = PLUGMC_OK, count = 0;
-    element vps;
-    for (char *at = semilocal->content; !code && find_element(at, semilocal->end, "vps", &vps);
-         at = vps.end) {
-        char name[64] = "?";
-        const char *letter = find_attribute(&vps, "l", name) ? strchr(letters, name[0]) : NULL;
-        if (!letter || !name[0])
+    for (const element *vps = NULL; !code && (vps = find_element(semilocal, vps, "vps"));) {
+        const char *name = word_of(vps, "l", ""), *letter = strchr(letters, name[0]);
+        if (!name[0] || !letter)
             code = pseudopotential_fault(file, "has a potential for l = '%s'", name);
         else if (r_v[letter - letters])
             code = pseudopotential_fault(file, "has two potentials for l = '%s'", name);
         else
-            code = read_channel(file, all, &vps, &r, &n, &r_v[letter - letters]);
+            code = read_channel(file, all, vps, &r, &n, &r_v[letter - letters]);
         if (!code) count++;
     }
     for (int l = 0; l < count && !code; l++)
         if (!r_v[l]) code = pseudopotential_fault(file, "has no potential for l = %c", letters[l]);
     if (!code && !count) code = pseudopotential_fault(file, "has no potentials");
-    const int local = (int)number_of(semilocal, "l-local", count - 1);
+    const int local = whole_of(semilocal, "l-local", count - 1);
     if (!code && (local < 0 || local >= count))
         code =
             pseudopotential_fault(file, "has l-local = %d, for which there is no potential", local);
@@ -118,13 +125,18 @@ static int read_potentials(pseudopotential *p, const file_text *file, const elem
 
 int read_qmcpack(pseudopotential *p, const file_text *file, double tolerance)
 {
-    element all, header, semilocal;
-    char *text = file->text, *end = text + strlen(text);
-    if (!find_element(text, end, "pseudo", &all) ||
-        !find_element(all.content, all.end, "header", &header) ||
-        !find_element(all.content, all.end, "semilocal", &semilocal))
-        return pseudopotential_fault(file, "lacks its end, its header or its semilocal potentials");
-    p->atomic_number = (int32_t)number_of(&header, "atomic-number", 0);
-    p->valence = number_of(&header, "zval", 0);
-    return read_potentials(p, file, &all, &semilocal, tolerance);
+    element *all;
+    int code = markup_read(file, &all);
+    if (code) return code;
+    const element *header = find_element(all, NULL, "header"),
+                  *semilocal = find_element(all, NULL, "semilocal");
+    if (!header || !semilocal) {
+        code = pseudopotential_fault(file, "lacks its header or its semilocal potentials");
+    } else {
+        p->atomic_number = whole_of(header, "atomic-number", 0);
+        p->valence = number_of(header, "zval", 0);
+        code = read_potentials(p, file, all, semilocal, tolerance);
+    }
+    markup_free(all);
+    return code;
 }

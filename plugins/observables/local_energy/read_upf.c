@@ -25,76 +25,84 @@ static const char *const symbols[] = {
 /* A file being read: its grid, and places of its parts. */
 typedef struct upf {
     const file_text *file;
-    element all;
+    const element *all;
     int64_t n;
     double *r, *weight; /* [n] radii and their weights in sums */
 } upf;
 
 static int is_true(const element *e, const char *name)
 {
-    char value[64];
-    return find_attribute(e, name, value) && strchr("tTyY1", value[0] == '.' ? value[1] : value[0]);
+    const char *value = find_attribute(e, name);
+    const char first = !value ? 0 : value[0] == '.' ? value[1] : value[0];
+    return first && strchr("tTyY1", first);
 }
 
 static int read_header(pseudopotential *p, const upf *u, int *projectors)
 {
-    element header;
-    char value[64], type[64] = "NC";
-    if (!find_element(u->all.content, u->all.end, "PP_HEADER", &header))
-        return pseudopotential_fault(u->file, "has no PP_HEADER");
-    find_attribute(&header, "pseudo_type", type);
-    if (is_true(&header, "is_ultrasoft") || is_true(&header, "is_paw") || !strcmp(type, "US") ||
-        !strcmp(type, "PAW"))
+    const element *header = find_element(u->all, NULL, "PP_HEADER");
+    if (!header) return pseudopotential_fault(u->file, "has no PP_HEADER");
+    const char *type = find_attribute(header, "pseudo_type");
+    if (is_true(header, "is_ultrasoft") || is_true(header, "is_paw") ||
+        (type && (!strcmp(type, "US") || !strcmp(type, "PAW"))))
         return pseudopotential_fault(u->file,
                                      "is ultrasoft or of the PAW method; quantum Monte Carlo "
                                      "needs one that conserves the norm");
-    if (is_true(&header, "has_so"))
+    if (is_true(header, "has_so"))
         return pseudopotential_fault(u->file,
                                      "has spin-orbit coupling, and orbitals here have one "
                                      "component of spin: take a scalar-relativistic one");
-    if (find_attribute(&header, "element", value)) {
-        const char *symbol = value + strspn(value, " ");
+    const char *symbol = find_attribute(header, "element"),
+               *valence = find_attribute(header, "z_valence"),
+               *count = find_attribute(header, "number_of_proj");
+    if (symbol) {
+        symbol += strspn(symbol, " ");
         for (int32_t z = 0; z < (int32_t)(sizeof symbols / sizeof symbols[0]); z++) {
             const size_t length = strlen(symbols[z]);
             if (!strncmp(symbol, symbols[z], length) && (!symbol[length] || symbol[length] == ' '))
                 p->atomic_number = z + 1;
         }
     }
-    if (find_attribute(&header, "z_valence", value)) p->valence = strtod(value, NULL);
-    *projectors = find_attribute(&header, "number_of_proj", value) ? atoi(value) : 0;
-    if (*projectors < 0 || *projectors > MOST_PROJECTORS)
-        return pseudopotential_fault(u->file, "has %d projectors; %d are the most", *projectors,
+    if (valence) p->valence = strtod(valence, NULL);
+    const long number = count ? strtol(count, NULL, 10) : 0;
+    if (number < 0 || number > MOST_PROJECTORS)
+        return pseudopotential_fault(u->file, "has %ld projectors; %d are the most", number,
                                      MOST_PROJECTORS);
+    *projectors = (int)number;
     return PLUGMC_OK;
+}
+
+/* An angular momentum that can be used, or -1. */
+static int angular_momentum(const element *e, const char *name)
+{
+    const char *value = find_attribute(e, name);
+    const long l = value ? strtol(value, NULL, 10) : -1;
+    return l >= 0 && l <= MOST_L ? (int)l : -1;
 }
 
 /* Numbers [n] of the element `name`; its l by the attribute `l_name` if that is given. */
 static double *numbers_of(const upf *u, const char *name, int64_t n, const char *l_name, int *l)
 {
-    element e;
-    char value[64];
-    if (!find_element(u->all.content, u->all.end, name, &e)) {
+    const element *e = find_element(u->all, NULL, name);
+    if (!e) {
         pseudopotential_fault(u->file, "has no %s", name);
         return NULL;
     }
-    if (l_name) *l = find_attribute(&e, l_name, value) ? atoi(value) : -1;
-    if (l_name && (*l < 0 || *l > MOST_L)) {
+    if (l_name && (*l = angular_momentum(e, l_name)) < 0) {
         pseudopotential_fault(u->file, "has a function %s without an l that could be used", name);
         return NULL;
     }
-    char *at = e.content;
+    char *at = e->text;
     return read_numbers(u->file, name, &at, n);
 }
 
 static int read_grid(upf *u)
 {
-    element mesh, r;
-    char value[64];
-    if (!find_element(u->all.content, u->all.end, "PP_MESH", &mesh) ||
-        !find_element(mesh.content, mesh.end, "PP_R", &r))
-        return pseudopotential_fault(u->file, "has no grid");
-    u->n = find_attribute(&mesh, "mesh", value) || find_attribute(&r, "size", value) ? atoll(value)
-                                                                                     : 0;
+    const element *mesh = find_element(u->all, NULL, "PP_MESH"),
+                  *r = mesh ? find_element(mesh, NULL, "PP_R") : NULL;
+    if (!r) return pseudopotential_fault(u->file, "has no grid");
+    const char *points = find_attribute(mesh, "mesh");
+    if (!points) points = find_attribute(r, "size");
+    u->n = points ? strtoll(points, NULL, 10) : 0;
     if (u->n < 4) return pseudopotential_fault(u->file, "has %lld grid points", (long long)u->n);
     u->r = numbers_of(u, "PP_R", u->n, NULL, NULL);
     u->weight = u->r ? numbers_of(u, "PP_RAB", u->n, NULL, NULL) : NULL;
@@ -166,10 +174,9 @@ static double *wave_function(const upf *u, int wanted)
 {
     for (int i = 1; i < 64; i++) {
         char name[32];
-        element e;
         int l;
         snprintf(name, sizeof name, "PP_CHI.%d", i);
-        if (!find_element(u->all.content, u->all.end, name, &e)) return NULL;
+        if (!find_element(u->all, NULL, name)) return NULL;
         double *chi = numbers_of(u, name, u->n, "l", &l);
         if (!chi || l == wanted) return chi;
         free(chi);
@@ -231,16 +238,15 @@ static int channels_of_file(pseudopotential *p, const upf *u, const element *sem
 {
     int code = PLUGMC_OK;
     for (int i = 1; i <= MOST_L + 1 && !code; i++) {
-        char name[32], value[64];
-        element e;
+        char name[32];
         snprintf(name, sizeof name, "PP_VNL.%d", i);
-        if (!find_element(semilocal->content, semilocal->end, name, &e)) {
+        const element *e = find_element(semilocal, NULL, name);
+        if (!e) {
             snprintf(name, sizeof name, "PP_VNL%d", i);
-            if (!find_element(semilocal->content, semilocal->end, name, &e)) break;
+            if (!(e = find_element(semilocal, NULL, name))) break;
         }
-        const int l =
-            find_attribute(&e, "L", value) || find_attribute(&e, "l", value) ? atoi(value) : -1;
-        char *at = e.content;
+        const int l = angular_momentum(e, find_attribute(e, "L") ? "L" : "l");
+        char *at = e->text;
         double *v = read_numbers(u->file, name, &at, u->n);
         if (!v || l < 0 || l > MOST_L) {
             if (v) code = pseudopotential_fault(u->file, "has a potential %s for l = %d", name, l);
@@ -262,23 +268,22 @@ static int channels_of_file(pseudopotential *p, const upf *u, const element *sem
 
 int read_upf(pseudopotential *p, const file_text *file, double tolerance)
 {
-    upf u = {.file = file};
-    element semilocal;
+    element *outermost;
     double *beta[MOST_PROJECTORS] = {NULL};
-    char *text = file->text, *end = text + strlen(text);
-    int count = 0;
-    if (!find_element(text, end, "UPF", &u.all))
-        return pseudopotential_fault(file, "has no end </UPF>");
-    int code = read_header(p, &u, &count);
+    int count = 0, code = markup_read(file, &outermost);
+    if (code) return code;
+    upf u = {.file = file, .all = outermost};
+    code = read_header(p, &u, &count);
     if (!code) code = read_grid(&u);
     if (!code) code = read_local(p, &u, tolerance);
     if (!code) code = read_projectors(p, &u, count, beta, tolerance);
-    if (!code && find_element(u.all.content, u.all.end, "PP_SEMILOCAL", &semilocal))
-        code = channels_of_file(p, &u, &semilocal, tolerance);
-    else if (!code)
-        code = channels_of_projectors(p, &u, beta, tolerance);
+    const element *semilocal = code ? NULL : find_element(u.all, NULL, "PP_SEMILOCAL");
+    if (!code)
+        code = semilocal ? channels_of_file(p, &u, semilocal, tolerance)
+                         : channels_of_projectors(p, &u, beta, tolerance);
     for (int i = 0; i < MOST_PROJECTORS; i++) free(beta[i]);
     free(u.r);
     free(u.weight);
+    markup_free(outermost);
     return code;
 }
