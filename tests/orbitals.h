@@ -9,6 +9,7 @@
 #include "config/ini.h"
 #include "config/parameters.h"
 #include "open_plugin.h"
+#include "output/rehearsal.h"
 #include "recorder.h"
 
 typedef struct orbital_bench {
@@ -45,6 +46,17 @@ static inline plugmc_box bench_box(const double vector[3][3])
     return box;
 }
 
+/* By the program of this build, with the plugin of this build. */
+static inline int bench_rehearse(plugmc_context *context, const char *path)
+{
+    char reason[REHEARSAL_REASON];
+    rehearsal_program = TEST_PROGRAM;
+    int code = rehearse("plugin", path, TEST_PLUGINS "/bspline_orbitals.so", EXIT_INPUT, reason);
+    if (!code) return PLUGMC_OK;
+    return bench_fail(context, code == EXIT_MEMORY ? PLUGMC_ERROR_MEMORY : PLUGMC_ERROR_INPUT,
+                      "%s: %s", path, reason);
+}
+
 static inline orbital_bench *bench_new(const double vector[3][3], int64_t up, int64_t down,
                                        int walkers, gpu *device)
 {
@@ -66,6 +78,7 @@ static inline orbital_bench *bench_new(const double vector[3][3], int64_t up, in
     b->host.fail = bench_fail;
     b->host.warn = bench_warn;
     b->host.allocate = bench_allocate;
+    b->host.rehearse = bench_rehearse;
     return b;
 }
 

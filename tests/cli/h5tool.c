@@ -7,6 +7,7 @@
  *   h5tool xyz FILE SPECIES           the last frame as extended XYZ
  *   h5tool format FILE NUMBER         changes the format of the checkpoint
  *   h5tool foreign FILE               makes a file that no plugmc has written
+ *   h5tool hostile FILE PATH KIND     puts in place of PATH what nobody should read: see `hostile`
  */
 #include <hdf5.h>
 #include <math.h>
@@ -123,6 +124,84 @@ static void make_foreign(const char *path)
     good(H5Fclose(file), path);
 }
 
+/* ---- Hostile files --------------------------------------------------------------------------- */
+
+static size_t unchanged(unsigned flags, size_t count, const unsigned values[], size_t bytes,
+                        size_t *room, void **data)
+{
+    (void)flags, (void)count, (void)values, (void)room, (void)data;
+    return bytes;
+}
+
+/* A data set of `type` with these properties, in the shape of the one that was there. */
+static void put(hid_t file, const char *path, hid_t type, hid_t space, hid_t creation,
+                const void *data)
+{
+    hid_t set = good(H5Dcreate2(file, path, type, space, H5P_DEFAULT, creation, H5P_DEFAULT), path);
+    if (data) good(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), path);
+    H5Dclose(set);
+}
+
+static void put_huge(hid_t file, const char *path, int rank)
+{
+    hsize_t shape[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
+    for (int i = 0; i < rank; i++) {
+        shape[i] = i == rank - 1 && rank > 1 ? 3 : (hsize_t)1 << (rank > 2 ? 18 : 36);
+        chunk[i] = i == rank - 1 && rank > 1 ? 3 : 16;
+    }
+    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(creation, rank, chunk);
+    put(file, path, H5T_NATIVE_DOUBLE, H5Screate_simple(rank, shape, NULL), creation, NULL);
+}
+
+static void hostile(const char *name, const char *path, const char *kind)
+{
+    static const H5Z_class2_t own = {H5Z_CLASS_T_VERS, 40000, 1, 1, "own", NULL, NULL, unchanged};
+    hid_t file = good(H5Fopen(name, H5F_ACC_RDWR, H5P_DEFAULT), name);
+    hid_t old = good(H5Dopen2(file, path, H5P_DEFAULT), path);
+    hid_t space = H5Dget_space(old), creation = H5Pcreate(H5P_DATASET_CREATE);
+    hsize_t shape[H5S_MAX_RANK];
+    int rank = H5Sget_simple_extent_dims(space, shape, NULL);
+    size_t n = (size_t)H5Sget_simple_extent_npoints(space);
+    double *zeros = calloc(n + 1, sizeof *zeros);
+    const char **words = calloc(n + 1, sizeof *words);
+    if (rank < 1) die("the data set has no shape");
+    H5Sclose(space);
+    space = H5Screate_simple(rank, shape, NULL);
+    H5Dclose(old);
+    good(H5Ldelete(file, path, H5P_DEFAULT), path);
+    for (size_t i = 0; i < n; i++) words[i] = "1.5";
+    if (!strcmp(kind, "virtual")) { /* of itself */
+        good(H5Pset_virtual(creation, space, ".", path, space), "virtual");
+        put(file, path, H5T_NATIVE_DOUBLE, space, creation, NULL);
+    } else if (!strcmp(kind, "external")) { /* what the user may read, the file may not hand on */
+        good(H5Pset_external(creation, "/etc/passwd", 0, H5F_UNLIMITED), "external");
+        put(file, path, H5T_NATIVE_DOUBLE, space, creation, NULL);
+    } else if (!strcmp(kind, "filter")) {
+        good(H5Zregister(&own), "filter");
+        H5Pset_chunk(creation, rank, shape);
+        good(H5Pset_filter(creation, 40000, H5Z_FLAG_MANDATORY, 0, NULL), "filter");
+        put(file, path, H5T_NATIVE_DOUBLE, space, creation, zeros);
+    } else if (!strcmp(kind, "text")) {
+        hid_t type = H5Tcopy(H5T_C_S1);
+        H5Tset_size(type, H5T_VARIABLE);
+        put(file, path, type, space, H5P_DEFAULT, words);
+    } else if (!strcmp(kind, "huge")) {
+        put_huge(file, path, rank);
+    } else if (!strcmp(kind, "elsewhere")) {
+        good(H5Lcreate_external("other.h5", path, file, path, H5P_DEFAULT, H5P_DEFAULT), kind);
+    } else if (!strcmp(kind, "loop")) { /* a link to itself */
+        good(H5Lcreate_soft(path, file, path, H5P_DEFAULT, H5P_DEFAULT), kind);
+    } else if (!strcmp(kind, "cycle")) { /* the root of the file below itself */
+        good(H5Lcreate_hard(file, "/", file, path, H5P_DEFAULT, H5P_DEFAULT), kind);
+    } else {
+        die(kind);
+    }
+    free(zeros);
+    free(words);
+    good(H5Fclose(file), name);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[1] : "";
@@ -137,6 +216,8 @@ int main(int argc, char **argv)
         change_format(argv[2], strtoll(argv[3], NULL, 10));
     } else if (!strcmp(what, "foreign") && argc == 3) {
         make_foreign(argv[2]);
+    } else if (!strcmp(what, "hostile") && argc == 5) {
+        hostile(argv[2], argv[3], argv[4]);
     } else {
         die("wrong arguments: see the head of h5tool.c");
     }

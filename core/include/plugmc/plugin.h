@@ -267,6 +267,10 @@ typedef struct plugmc_host {
      * memory, for movers that call potentials with a total facet. Its cell lists live until the
      * next call of `view` or the end of the callback. */
     int (*view)(plugmc_context *, const double *positions, int32_t on_device, plugmc_view *out);
+    /* Has `path` read by a child process that calls this plugin's `rehearse`, under limits on time
+     * and memory that grow with the file: for formats whose libraries break down on damaged files
+     * (HDF5). PLUGMC_OK if that ended well; else it has been said what is wrong. */
+    int (*rehearse)(plugmc_context *, const char *path);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
@@ -565,6 +569,10 @@ typedef struct plugmc_plugin {
      * and what a mover stores, so that it goes on as if it had never stopped. Movers must give it;
      * optional for the others. Called after load (movers) and start (potentials). */
     int (*archive)(void *instance, const plugmc_host *, plugmc_archive *);
+    /* Optional: reads all of a file that an instance would read, and keeps nothing of it. Called in a
+     * child process (plugmc_host.rehearse), without an instance; of the host there are only fail,
+     * warn and allocate. */
+    int (*rehearse)(const plugmc_host *, const char *path);
 } plugmc_plugin;
 
 typedef const plugmc_plugin *plugmc_entry(void);

@@ -9,6 +9,9 @@ int command_list(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_manual(int argc, char **argv);
 int command_doctor(int argc, char **argv);
+/* rehearse KIND FILE DETAIL: what the program starts as a child (output/rehearsal.h); not for users,
+ * hence in no list of commands. */
+int command_rehearse(int argc, char **argv);
 
 /* Tells the exit codes; part of every --help that runs something. */
 extern const char exit_code_help[];

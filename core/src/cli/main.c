@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "output/rehearsal.h"
 #include "report.h"
 
 static const struct command {
@@ -30,6 +31,7 @@ static void usage(FILE *out)
 int main(int argc, char **argv)
 {
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of write, with a sentence */
+    rehearsal_program = "/proc/self/exe";
     if (argc < 2) {
         usage(stderr);
         return EXIT_USAGE;
@@ -42,6 +44,7 @@ int main(int argc, char **argv)
         printf("plugmc %s\n", PLUGMC_VERSION);
         return EXIT_DONE;
     }
+    if (!strcmp(argv[1], "rehearse")) return command_rehearse(argc - 2, argv + 2);
     const char *names[sizeof commands / sizeof *commands];
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         names[i] = commands[i].name;

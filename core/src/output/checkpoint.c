@@ -23,8 +23,9 @@
 #include <unistd.h>
 
 #include "output/parts.h"
+#include "output/rehearsal.h"
 
-enum { FORMAT = 1, ROWS = 129 };
+enum { FORMAT = 1, ROWS = 129, MOST_BLOBS = 1000000 };
 
 /* ---- Checksum ------------------------------------------------------------------------------- */
 
@@ -144,7 +145,7 @@ static hid_t record_group(store *s, hid_t observables, const char *observable, c
 {
     char *path = record_path(observable, name), *slash = path ? strchr(path, '/') : NULL;
     if (!path) {
-        store_fail(s, "there is not enough memory");
+        store_short(s);
         return -1;
     }
     *slash = '\0';
@@ -171,7 +172,7 @@ static void write_sweeps(store *s, hid_t group, const quantity_record *q, uint64
 {
     int64_t count = q->samples - first, *sweep = malloc((size_t)(count + 1) * sizeof *sweep);
     if (!sweep) {
-        store_fail(s, "there is not enough memory");
+        store_short(s);
         return;
     }
     for (int64_t k = 0; k < count; k++)
@@ -198,7 +199,7 @@ static void write_autocorrelation(store *s, hid_t group, const quantity_record *
     autocorrelation a;
     int failed = autocorrelation_make(&a, q->series, q->samples, walkers);
     double *sweeps = malloc(((size_t)a.count + 1) * sizeof *sweeps);
-    if (failed || !sweeps) store_fail(s, "there is not enough memory");
+    if (failed || !sweeps) store_short(s);
     write_real(s, group, "integrated_time_sweeps", a.time * (double)q->period);
     if (a.count && sweeps) {
         const hsize_t count = (hsize_t)a.count;
@@ -235,7 +236,7 @@ static void write_array(store *s, hid_t group, const quantity_record *q)
     double *mean = malloc(2 * (length + 1) * sizeof *mean);
     bool *converged = malloc((length + 1) * sizeof *converged);
     if (!mean || !converged) {
-        store_fail(s, "there is not enough memory");
+        store_short(s);
         free(mean), free(converged);
         return;
     }
@@ -306,12 +307,12 @@ static void write_order(store *s, hid_t checkpoint, const output_data *data, boo
         const derived_record *d = &data->derived[i];
         char *path = derived ? record_path(d->observable, d->name)
                              : record_path(q->observable, q->name);
-        if (!path) store_fail(s, "there is not enough memory");
+        if (!path) store_short(s);
         fprintf(out, "%s\n", path ? path : "");
         free(path);
     }
     if (!out || fclose(out))
-        store_fail(s, "there is not enough memory");
+        store_short(s);
     else
         store_document(s, checkpoint, derived ? "derived" : "quantities", text);
     free(text);
@@ -442,7 +443,8 @@ static void read_array(store *s, hid_t group, quantity_record *q)
     average->in_last = read_integer(s, group, "in_last");
     average->sums = store_get_array(s, group, "block_sums", H5T_NATIVE_DOUBLE, 2, shape);
     if (!s->failed && (shape[0] != ROWS || shape[1] != (hsize_t)q->length || average->blocks < 0 ||
-                       average->blocks >= ROWS - 1))
+                       average->blocks >= ROWS - 1 || average->per_block < 1 ||
+                       average->in_last < 0 || average->in_last >= average->per_block))
         store_fail(s, "its block averages have a wrong shape");
     if (store_has(s, group, "abscissa")) {
         q->abscissa = store_get_array(s, group, "abscissa", H5T_NATIVE_DOUBLE, 1, shape);
@@ -503,7 +505,7 @@ static void read_records(store *s, hid_t plugmc, output_data *data, bool derived
     for (const char *c = order; c && *c; c++) lines += *c == '\n';
     void *records = calloc((size_t)lines + 1, derived ? sizeof *data->derived
                                                       : sizeof *data->quantities);
-    if (!records) store_fail(s, "there is not enough memory to read it");
+    if (!records) store_short(s);
     if (derived)
         data->derived = records;
     else
@@ -526,8 +528,10 @@ static void read_blobs(store *s, hid_t checkpoint, output_data *data)
 {
     hid_t group = store_enter(s, checkpoint, "mover");
     int64_t count = read_integer(s, group, "count");
+    if (!s->failed && (count < 0 || count > MOST_BLOBS))
+        store_fail(s, "it has %lld states of plugins", (long long)count);
     blob *blobs = s->failed ? NULL : calloc((size_t)count + 1, sizeof *blobs);
-    if (!blobs) store_fail(s, "there is not enough memory to read it");
+    if (!blobs) store_short(s);
     data->blobs = blobs;
     for (int i = 0; i < count && !s->failed; i++) {
         char number[16];
@@ -570,8 +574,7 @@ static void read_state(store *s, hid_t group, output_data *data)
     data->particles = (int64_t)shape[1];
 }
 
-/* Into data that is all zero. */
-static void read_all(store *s, output_data *data)
+void checkpoint_read(store *s, output_data *data)
 {
     if (!store_has(s, s->file, "plugmc/checkpoint")) {
         store_fail(s, "it has no checkpoint of plugmc");
@@ -604,15 +607,18 @@ static void read_all(store *s, output_data *data)
 
 static int read_checked(const char *path, output_data *data, report *r)
 {
-    store s;
+    store s = {.failed = true};
     *data = (output_data){0};
-    int fd = store_open_path(&s, path);
-    if (!s.failed) read_all(&s, data);
-    int failed = store_close(&s);
-    if (fd >= 0) close(fd);
-    if (!failed) return EXIT_DONE;
+    int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, s.reason);
+    if (!code) {
+        int fd = store_open_path(&s, path);
+        if (!s.failed) checkpoint_read(&s, data);
+        if (store_close(&s)) code = s.memory_short ? EXIT_MEMORY : EXIT_CHECKPOINT;
+        if (fd >= 0) close(fd);
+    }
+    if (!code) return EXIT_DONE;
     output_free(data);
-    return report_error(r, EXIT_CHECKPOINT, NULL, 0, "cannot resume from %s: %s", path, s.reason);
+    return report_error(r, code, NULL, 0, "cannot resume from %s: %s", path, s.reason);
 }
 
 int output_read_ini(const char *path, char **user_ini, report *r)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "output/parts.h"
+#include "output/rehearsal.h"
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
@@ -41,7 +42,7 @@ static void write_properties(store *s, hid_t group, const plugmc_system *system)
     int32_t *species = malloc(n * sizeof *species), *id = malloc(n * sizeof *id);
     double *charge = malloc(n * sizeof *charge), *diameter = malloc(n * sizeof *diameter);
     if (!species || !id || !charge || !diameter) {
-        store_fail(s, "there is not enough memory");
+        store_short(s);
     } else {
         for (int32_t kind = 0; kind < system->species_count; kind++)
             for (int64_t i = system->first[kind]; i < system->first[kind + 1]; i++) {
@@ -179,44 +180,18 @@ static void *last_row(store *s, hid_t group, const char *name, hid_t type, int *
                       hsize_t shape[2])
 {
     char value[64];
-    hsize_t full[3] = {0}, start[3] = {0}, *own = full;
     snprintf(value, sizeof value, "%s/value", name);
-    hid_t object = s->failed ? -1 : H5Oopen(group, name, H5P_DEFAULT);
+    bool there = store_has(s, group, name);
+    hid_t object = there ? H5Oopen(group, name, H5P_DEFAULT) : -1;
     bool in_time = object >= 0 && H5Iget_type(object) == H5I_GROUP;
     if (object >= 0) H5Oclose(object);
-    hid_t array = object < 0 ? -1 : H5Dopen2(group, in_time ? value : name, H5P_DEFAULT);
-    if (array < 0) {
+    if (object < 0) {
         store_fail(s, "it has no readable '%s'", name);
         return NULL;
     }
-    hid_t space = H5Dget_space(array);
-    int all = H5Sget_simple_extent_ndims(space);
-    *rank = all - in_time;
-    if (*rank < 1 || *rank > 2 || H5Sget_simple_extent_dims(space, full, NULL) != all)
-        store_fail(s, "its '%s' is not an array that H5MD knows", name);
-    else if (in_time && full[0] == 0)
-        store_fail(s, "it has no frame");
-    if (!s->failed && in_time) {
-        start[0] = full[0] - 1;
-        full[0] = 1;
-        own = full + 1;
-        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, full, NULL);
-    }
-    void *data = NULL;
-    if (!s->failed) {
-        hsize_t n = own[0] * (*rank == 2 ? own[1] : 1);
-        shape[0] = own[0];
-        shape[1] = *rank == 2 ? own[1] : 1;
-        hid_t memory = H5Screate_simple(1, &n, NULL);
-        data = calloc(n ? n : 1, H5Tget_size(type));
-        if (!data)
-            store_fail(s, "there is not enough memory to read it");
-        else if (n && H5Dread(array, type, memory, space, H5P_DEFAULT, data) < 0)
-            store_fail(s, "its '%s' is damaged or not made of numbers", name);
-        H5Sclose(memory);
-    }
-    H5Sclose(space);
-    H5Dclose(array);
+    hid_t array = store_open_array(s, group, in_time ? value : name);
+    void *data = store_get_last_row(s, array, name, type, in_time, rank, shape);
+    store_leave_array(array);
     return data;
 }
 
@@ -267,7 +242,7 @@ static double *read_positions(store *s, hid_t group, int64_t *count)
     if (!s->failed && (rank != 2 || shape[1] < 2 || shape[1] > 3 || shape[0] == 0))
         store_fail(s, "its positions are not those of particles in 2 or 3 dimensions");
     double *positions = s->failed ? NULL : calloc(shape[0], 3 * sizeof *positions);
-    if (!s->failed && !positions) store_fail(s, "there is not enough memory to read it");
+    if (!s->failed && !positions) store_short(s);
     for (hsize_t i = 0; positions && i < shape[0]; i++)
         for (hsize_t d = 0; d < shape[1]; d++) positions[3 * i + d] = found[shape[1] * i + d];
     if (positions) *count = (int64_t)shape[0];
@@ -291,7 +266,7 @@ static double *read_walkers(store *s, hid_t first, int most, int *walkers, int64
             store_fail(s, "its walkers have different numbers of particles");
         const size_t numbers = 3 * (size_t)*count, before = numbers * (size_t)*walkers;
         double *all = s->failed ? NULL : realloc(positions, (before + numbers) * sizeof *all);
-        if (!s->failed && !all) store_fail(s, "there is not enough memory to read it");
+        if (!s->failed && !all) store_short(s);
         if (all) {
             positions = all;
             memcpy(positions + before, more, numbers * sizeof *more);
@@ -306,7 +281,7 @@ static int32_t *read_species(store *s, hid_t group, int64_t count)
     if (s->failed) return NULL;
     if (!store_has(s, group, "species")) {
         int32_t *zero = calloc((size_t)count, sizeof *zero);
-        if (!zero) store_fail(s, "there is not enough memory to read it");
+        if (!zero) store_short(s);
         return zero;
     }
     int rank;
@@ -317,29 +292,45 @@ static int32_t *read_species(store *s, hid_t group, int64_t count)
     return species;
 }
 
+void h5md_read(store *s, const char *path, int most, int *walkers, int64_t *count,
+               double **positions, int32_t **species, double edges[3][3])
+{
+    *positions = NULL;
+    *species = NULL;
+    int fd = store_open_path(s, path);
+    hid_t group = s->failed ? -1 : enter_particles(s);
+    if (group >= 0) {
+        *positions = read_walkers(s, group, most, walkers, count);
+        read_edges(s, group, edges);
+        *species = read_species(s, group, *count);
+        store_leave(group);
+    }
+    int failed = store_close(s);
+    if (fd >= 0) close(fd);
+    if (!failed) return;
+    free(*positions);
+    free(*species);
+    *positions = NULL;
+    *species = NULL;
+}
+
 int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count,
                         double **positions, int32_t **species, double edges[3][3], report *r)
 {
+    store s = {.failed = true};
+    char limit[16];
+    int32_t *kinds = NULL;
     *positions = NULL;
-    if (species) *species = NULL;
-    store s;
-    int fd = store_open_path(&s, path);
-    hid_t group = s.failed ? -1 : enter_particles(&s);
-    if (group >= 0) {
-        *positions = read_walkers(&s, group, most, walkers, count);
-        read_edges(&s, group, edges);
-        if (species) *species = read_species(&s, group, *count);
-        store_leave(group);
+    snprintf(limit, sizeof limit, "%d", most);
+    int code = rehearse("positions", path, limit, EXIT_INPUT, s.reason);
+    if (!code) {
+        h5md_read(&s, path, most, walkers, count, positions, &kinds, edges);
+        code = !s.failed ? EXIT_DONE : s.memory_short ? EXIT_MEMORY : EXIT_INPUT;
     }
-    int failed = store_close(&s);
-    if (fd >= 0) close(fd);
-    if (!failed) return EXIT_DONE;
-    free(*positions);
-    *positions = NULL;
-    if (species) {
-        free(*species);
-        *species = NULL;
-    }
-    return report_error(r, EXIT_INPUT, NULL, 0, "cannot read positions from %s: %s", path,
-                        s.reason);
+    if (species)
+        *species = kinds;
+    else
+        free(kinds);
+    if (!code) return EXIT_DONE;
+    return report_error(r, code, NULL, 0, "cannot read positions from %s: %s", path, s.reason);
 }

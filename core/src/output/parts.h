@@ -8,10 +8,16 @@
 /* /h5md and /particles: the layout of H5MD 1.1. `before`: frames that the file has already. */
 void h5md_write_header(store *);
 void h5md_write_frames(store *, const output_data *, int64_t before);
+/* h5md_read_positions without a rehearsal; opens and closes the store, which has failed if the
+ * arrays are NULL. */
+void h5md_read(store *, const char *path, int most, int *walkers, int64_t *count,
+               double **positions, int32_t **species, double edges[3][3]);
 
 /* /plugmc: observables, checkpoint, what may differ between equal runs. `fresh`: no samples are in
  * the file yet; `frames`: in the file once this is written. */
 void checkpoint_write(store *, const output_data *, bool fresh, int64_t frames);
+/* Reads all of it into data that is all zero. */
+void checkpoint_read(store *, output_data *);
 
 /* "label/name" with what a path may not hold as %XX; to be freed, NULL without memory. */
 char *record_path(const char *observable, const char *name);

@@ -1,5 +1,6 @@
 /* HDF5 with failures that stick and a driver that survives them. See store.h. */
 #include "output/store.h"
+#include "regular_file.h"
 
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
@@ -148,18 +149,37 @@ static const H5FD_class_t driver_class = {
 
 /* ---- Opening, closing, failing -------------------------------------------------------------- */
 
-static herr_t innermost(unsigned depth, const H5E_error2_t *error, void *description)
+typedef struct cause {
+    const char *description;
+    bool memory;
+} cause;
+
+static herr_t find_cause(unsigned depth, const H5E_error2_t *error, void *out)
 {
-    if (depth == 0 && error->desc && error->desc[0]) *(const char **)description = error->desc;
+    cause *c = out;
+    if (depth == 0 && error->desc && error->desc[0]) c->description = error->desc;
+    if (error->maj_num == H5E_RESOURCE && error->min_num == H5E_NOSPACE) c->memory = true;
     return 0;
 }
 
 /* After a call of HDF5 that failed. */
 static void fail_hdf5(store *s)
 {
-    const char *description = "no reason given";
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &description);
-    store_fail(s, s->reading ? "it is truncated or damaged (HDF5: %s)" : "HDF5: %s", description);
+    cause c = {"no reason given", false};
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, find_cause, &c);
+    if (c.memory)
+        store_short(s);
+    else
+        store_fail(s, s->reading ? "it is truncated or damaged (HDF5: %s)" : "HDF5: %s",
+                   c.description);
+}
+
+void store_short(store *s)
+{
+    if (s->failed) return;
+    store_fail(s, s->reading ? "there is not enough memory to read it"
+                             : "there is not enough memory");
+    s->memory_short = true;
 }
 
 void store_fail(store *s, const char *format, ...)
@@ -172,8 +192,7 @@ void store_fail(store *s, const char *format, ...)
     s->failed = true;
 }
 
-/* Of a call of HDF5: true if all is well. */
-static bool good(store *s, hid_t result)
+bool store_good(store *s, hid_t result)
 {
     if (result < 0) fail_hdf5(s);
     return !s->failed;
@@ -183,10 +202,10 @@ static bool good(store *s, hid_t result)
 static hid_t access_list(store *s)
 {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-    good(s, list);
-    good(s, H5Pset_driver(list, s->driver, &s));
-    good(s, H5Pset_fclose_degree(list, H5F_CLOSE_STRONG));
-    good(s, H5Pset_libver_bounds(list, H5F_LIBVER_V110, H5F_LIBVER_V110));
+    store_good(s, list);
+    store_good(s, H5Pset_driver(list, s->driver, &s));
+    store_good(s, H5Pset_fclose_degree(list, H5F_CLOSE_STRONG));
+    store_good(s, H5Pset_libver_bounds(list, H5F_LIBVER_V110, H5F_LIBVER_V110));
     return list;
 }
 
@@ -199,22 +218,29 @@ static hid_t creation_list(hid_t list_class)
     return list;
 }
 
-void store_open(store *s, int fd, enum store_mode mode)
+void store_guard_hdf5(void)
 {
     H5dont_atexit(); /* refused, harmlessly, once HDF5 is in use */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5PLset_loading_state(0);
+    H5Lunregister(H5L_TYPE_EXTERNAL); /* fails the second time */
+}
+
+void store_open(store *s, int fd, enum store_mode mode)
+{
+    store_guard_hdf5();
     *s = (store){.file = H5I_INVALID_HID, .fd = fd, .reading = mode == STORE_READ};
     s->driver = H5FDregister(&driver_class);
-    if (!good(s, s->driver)) return;
+    if (!store_good(s, s->driver)) return;
     hid_t access = access_list(s);
     if (!s->failed && mode == STORE_FRESH) {
         hid_t creation = creation_list(H5P_FILE_CREATE);
         s->file = H5Fcreate("plugmc", H5F_ACC_TRUNC, creation, access);
-        good(s, s->file);
+        store_good(s, s->file);
         H5Pclose(creation);
     } else if (!s->failed) {
         s->file = H5Fopen("plugmc", mode == STORE_CHANGE ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
-        good(s, s->file);
+        store_good(s, s->file);
     }
     H5Pclose(access);
 }
@@ -234,15 +260,13 @@ static void explain(store *s)
 int store_open_path(store *s, const char *path)
 {
     *s = (store){.file = H5I_INVALID_HID, .driver = H5I_INVALID_HID, .fd = -1};
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &info)) {
-        store_fail(s, "%s", strerror(errno));
-    } else if (!S_ISREG(info.st_mode)) {
-        store_fail(s, S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file");
+    const char *why;
+    int fd = open_regular(path, &why);
+    if (fd < 0) {
+        store_fail(s, "%s", why);
     } else {
         store_open(s, fd, STORE_READ);
-        if (s->failed && !s->error) explain(s);
+        if (s->failed && !s->error && !s->memory_short) explain(s);
     }
     return fd;
 }
@@ -264,6 +288,7 @@ int store_close(store *s)
 bool store_has(store *s, hid_t parent, const char *path)
 {
     char part[1024];
+    H5L_info_t link;
     if (s->failed || strlen(path) >= sizeof part) return false;
     for (const char *end = path; *end; end++) {
         end = strchrnul(end + 1, '/');
@@ -272,6 +297,11 @@ bool store_has(store *s, hid_t parent, const char *path)
         htri_t found = H5Lexists(parent, part, H5P_DEFAULT);
         if (found < 0) fail_hdf5(s);
         if (found <= 0) return false;
+        if (!store_good(s, H5Lget_info(parent, part, &link, H5P_DEFAULT))) return false;
+        if (link.type != H5L_TYPE_HARD && link.type != H5L_TYPE_SOFT) {
+            store_fail(s, "its '%s' lies in another file", part);
+            return false;
+        }
         if (!*end) break;
     }
     return true;
@@ -279,9 +309,10 @@ bool store_has(store *s, hid_t parent, const char *path)
 
 hid_t store_enter(store *s, hid_t parent, const char *path)
 {
+    if (s->reading && !store_has(s, parent, path)) store_fail(s, "it has no group '%s'", path);
     if (s->failed) return -1;
     hid_t group = H5Gopen2(parent, path, H5P_DEFAULT);
-    return good(s, group) ? group : -1;
+    return store_good(s, group) ? group : -1;
 }
 
 hid_t store_group(store *s, hid_t parent, const char *name)
@@ -289,7 +320,7 @@ hid_t store_group(store *s, hid_t parent, const char *name)
     if (store_has(s, parent, name) || s->failed) return store_enter(s, parent, name);
     hid_t creation = creation_list(H5P_GROUP_CREATE);
     hid_t group = H5Gcreate2(parent, name, H5P_DEFAULT, creation, H5P_DEFAULT);
-    good(s, group);
+    store_good(s, group);
     H5Pclose(creation);
     return group;
 }
@@ -301,13 +332,13 @@ void store_leave(hid_t group)
 
 void store_remove(store *s, hid_t parent, const char *name)
 {
-    if (store_has(s, parent, name)) good(s, H5Ldelete(parent, name, H5P_DEFAULT));
+    if (store_has(s, parent, name)) store_good(s, H5Ldelete(parent, name, H5P_DEFAULT));
 }
 
 void store_link(store *s, hid_t old, const char *name, hid_t new, const char *new_name)
 {
     if (s->failed) return;
-    good(s, H5Lcreate_hard(old, name, new, new_name, H5P_DEFAULT, H5P_DEFAULT));
+    store_good(s, H5Lcreate_hard(old, name, new, new_name, H5P_DEFAULT, H5P_DEFAULT));
 }
 
 /* ---- Attributes and texts ------------------------------------------------------------------- */
@@ -316,10 +347,22 @@ void store_link(store *s, hid_t old, const char *name, hid_t new, const char *ne
 static hid_t attribute(store *s, hid_t object, const char *name, hid_t type, hid_t space)
 {
     htri_t found = H5Aexists(object, name);
-    if (!good(s, found)) return -1;
+    if (!store_good(s, found)) return -1;
     hid_t out = found ? H5Aopen(object, name, H5P_DEFAULT)
                       : H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    return good(s, out) ? out : -1;
+    return store_good(s, out) ? out : -1;
+}
+
+/* HDF5 takes as many numbers from memory as the attribute in the file has. */
+static bool same_kind(hid_t attribute, hid_t type, hid_t space)
+{
+    hid_t found_type = H5Aget_type(attribute), found_space = H5Aget_space(attribute);
+    bool same = H5Tget_class(found_type) == H5Tget_class(type) &&
+                H5Tget_size(found_type) == H5Tget_size(type) &&
+                H5Sextent_equal(found_space, space) > 0;
+    H5Sclose(found_space);
+    H5Tclose(found_type);
+    return same;
 }
 
 static void write_attribute(store *s, hid_t object, const char *name, hid_t type, hid_t space,
@@ -328,7 +371,10 @@ static void write_attribute(store *s, hid_t object, const char *name, hid_t type
     if (s->failed) return;
     hid_t out = attribute(s, object, name, type, space);
     if (out < 0) return;
-    good(s, H5Awrite(out, type, data));
+    if (same_kind(out, type, space))
+        store_good(s, H5Awrite(out, type, data));
+    else
+        store_fail(s, "its attribute '%s' is not of the kind that plugmc writes", name);
     H5Aclose(out);
 }
 
@@ -400,13 +446,6 @@ static hsize_t elements(int rank, const hsize_t *shape)
     return n;
 }
 
-static hid_t open_array(store *s, hid_t parent, const char *name)
-{
-    if (s->failed) return -1;
-    hid_t array = H5Dopen2(parent, name, H5P_DEFAULT);
-    return good(s, array) ? array : -1;
-}
-
 /* Rows of about 16 KiB, or an equal part of a long row: about 16 MiB, as HDF5 wants less than
  * 4 GiB. */
 static void choose_chunk(hid_t type, int rank, const hsize_t *shape, hsize_t *chunk)
@@ -431,16 +470,16 @@ static hid_t make_array(store *s, hid_t parent, const char *name, hid_t type, in
     if (rank > 0) {
         memcpy(largest, shape, (size_t)rank * sizeof *shape);
         if (grows) largest[0] = H5S_UNLIMITED;
-        good(s, H5Sset_extent_simple(space, rank, shape, largest));
+        store_good(s, H5Sset_extent_simple(space, rank, shape, largest));
     }
     if (rank > 0 && elements(rank, shape) > 0) {
         choose_chunk(type, rank, shape, chunk);
         if (!grows && chunk[0] > shape[0]) chunk[0] = shape[0];
-        good(s, H5Pset_chunk(creation, rank, chunk));
-        good(s, H5Pset_fletcher32(creation));
+        store_good(s, H5Pset_chunk(creation, rank, chunk));
+        store_good(s, H5Pset_fletcher32(creation));
     }
     hid_t array = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-    good(s, array);
+    store_good(s, array);
     H5Pclose(creation);
     H5Sclose(space);
     return array;
@@ -449,7 +488,7 @@ static hid_t make_array(store *s, hid_t parent, const char *name, hid_t type, in
 void store_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
                  const hsize_t *shape, const void *data)
 {
-    hid_t array = store_has(s, parent, name) ? open_array(s, parent, name) : -1;
+    hid_t array = store_has(s, parent, name) ? store_open_array(s, parent, name) : -1;
     if (array >= 0 && !same_shape(array, rank, shape)) {
         H5Dclose(array);
         array = -1;
@@ -457,7 +496,7 @@ void store_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
     }
     if (array < 0) array = make_array(s, parent, name, type, rank, shape, false);
     if (array < 0) return;
-    if (elements(rank, shape)) good(s, H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+    if (elements(rank, shape)) store_good(s, H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
     H5Dclose(array);
 }
 
@@ -467,7 +506,7 @@ hid_t store_grow(store *s, hid_t parent, const char *name, hid_t type, int rank,
     bool found = store_has(s, parent, name);
     if (s->failed) return -1;
     if (!found && before == 0) return make_array(s, parent, name, type, rank, shape, true);
-    hid_t array = found ? open_array(s, parent, name) : -1;
+    hid_t array = found ? store_open_array(s, parent, name) : -1;
     hsize_t old[MAX_RANK];
     memcpy(old, shape, (size_t)rank * sizeof *shape);
     old[0] = before;
@@ -476,7 +515,7 @@ hid_t store_grow(store *s, hid_t parent, const char *name, hid_t type, int rank,
         store_leave_array(array);
         return -1;
     }
-    good(s, H5Dset_extent(array, shape));
+    store_good(s, H5Dset_extent(array, shape));
     return array;
 }
 
@@ -487,10 +526,10 @@ void store_rows(store *s, hid_t array, hid_t type, hsize_t first, hsize_t count,
     hid_t space = H5Dget_space(array);
     int rank = H5Sget_simple_extent_dims(space, shape, NULL);
     shape[0] = count;
-    if (good(s, rank) && elements(rank, shape)) {
+    if (store_good(s, rank) && elements(rank, shape)) {
         hid_t rows = H5Screate_simple(rank, shape, NULL);
-        good(s, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, shape, NULL));
-        good(s, H5Dwrite(array, type, rows, space, H5P_DEFAULT, data));
+        store_good(s, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, shape, NULL));
+        store_good(s, H5Dwrite(array, type, rows, space, H5P_DEFAULT, data));
         H5Sclose(rows);
     }
     H5Sclose(space);
@@ -499,89 +538,4 @@ void store_rows(store *s, hid_t array, hid_t type, hsize_t first, hsize_t count,
 void store_leave_array(hid_t array)
 {
     if (array >= 0) H5Dclose(array);
-}
-
-/* ---- Reading -------------------------------------------------------------------------------- */
-
-void store_get_attribute(store *s, hid_t object, const char *name, hid_t type, void *value)
-{
-    if (s->failed) return;
-    hid_t in = H5Aopen(object, name, H5P_DEFAULT);
-    if (!good(s, in)) return;
-    hid_t space = H5Aget_space(in);
-    if (H5Sget_simple_extent_npoints(space) == 1)
-        good(s, H5Aread(in, type, value));
-    else
-        store_fail(s, "its attribute '%s' is not one number", name);
-    H5Sclose(space);
-    H5Aclose(in);
-}
-
-/* Room for a text of this type, or NULL with a failure. */
-static char *text_room(store *s, hid_t type, const char *name)
-{
-    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0) {
-        store_fail(s, "its '%s' is not a text of fixed length", name);
-        return NULL;
-    }
-    char *text = calloc(H5Tget_size(type) + 1, 1);
-    if (!text) store_fail(s, "there is not enough memory to read it");
-    return text;
-}
-
-char *store_get_label(store *s, hid_t object, const char *name)
-{
-    if (s->failed) return NULL;
-    hid_t in = H5Aopen(object, name, H5P_DEFAULT);
-    if (!good(s, in)) return NULL;
-    hid_t type = H5Aget_type(in), space = H5Aget_space(in);
-    if (H5Sget_simple_extent_npoints(space) != 1) store_fail(s, "its '%s' is not one text", name);
-    char *text = s->failed ? NULL : text_room(s, type, name);
-    if (text) good(s, H5Aread(in, type, text));
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Aclose(in);
-    return text;
-}
-
-char *store_get_document(store *s, hid_t parent, const char *name)
-{
-    hid_t in = open_array(s, parent, name);
-    if (in < 0) return NULL;
-    hid_t type = H5Dget_type(in), space = H5Dget_space(in);
-    if (H5Sget_simple_extent_npoints(space) != 1) store_fail(s, "its '%s' is not one text", name);
-    char *text = s->failed ? NULL : text_room(s, type, name);
-    if (text) good(s, H5Dread(in, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text));
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Dclose(in);
-    return text;
-}
-
-static void *array_room(store *s, hid_t type, int rank, const hsize_t *shape)
-{
-    size_t bytes = H5Tget_size(type);
-    bool fits = true;
-    for (int i = 0; i < rank; i++) fits = fits && !__builtin_mul_overflow(bytes, shape[i], &bytes);
-    void *room = fits ? malloc(bytes ? bytes : 1) : NULL;
-    if (!room) store_fail(s, "there is not enough memory to read it");
-    return room;
-}
-
-void *store_get_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
-                      hsize_t *shape)
-{
-    hid_t in = open_array(s, parent, name);
-    if (in < 0) return NULL;
-    hid_t space = H5Dget_space(in);
-    void *data = NULL;
-    if (H5Sget_simple_extent_ndims(space) != rank)
-        store_fail(s, "its '%s' does not have %d dimensions", name, rank);
-    else if (good(s, H5Sget_simple_extent_dims(space, shape, NULL)))
-        data = array_room(s, type, rank, shape);
-    if (data && elements(rank, shape))
-        good(s, H5Dread(in, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
-    H5Sclose(space);
-    H5Dclose(in);
-    return data;
 }

@@ -14,13 +14,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { STORE_REASON = 1024 };
+
 typedef struct store {
     hid_t file, driver;
     int fd;
     int error; /* errno of the first read or write that failed, or 0 */
     bool reading, failed;
-    char reason[256];
+    bool memory_short; /* the reason why it failed */
+    char reason[STORE_REASON];
 } store;
+
+/* Before HDF5 is used in any other way: it prints nothing, loads no library that a file asks for
+ * (filters), and follows no link into another file. */
+void store_guard_hdf5(void);
 
 enum store_mode { STORE_FRESH, STORE_CHANGE, STORE_READ };
 
@@ -32,6 +39,10 @@ int store_open_path(store *, const char *path);
 int store_close(store *);
 /* Lets all that follows fail, for a reason that the caller has found. */
 void store_fail(store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* ... because memory is short. */
+void store_short(store *);
+/* Of a call of HDF5: true if all is well so far. */
+bool store_good(store *, hid_t result);
 
 /* A group, made if it is missing (or: opened, "a/b/c"). Closed by store_leave. */
 hid_t store_group(store *, hid_t parent, const char *name);
@@ -61,11 +72,19 @@ hid_t store_grow(store *, hid_t parent, const char *name, hid_t type, int rank,
 void store_rows(store *, hid_t array, hid_t type, hsize_t first, hsize_t count, const void *data);
 void store_leave_array(hid_t array);
 
-/* Reading. What is returned is to be freed. */
+/* Reading. What is returned is to be freed. Nothing is believed: types, numbers of dimensions and
+ * sizes are compared before memory is written, and data must lie in this very file, behind no
+ * filter but those that are part of HDF5. */
 void store_get_attribute(store *, hid_t object, const char *name, hid_t type, void *value);
 char *store_get_label(store *, hid_t object, const char *name);
 char *store_get_document(store *, hid_t parent, const char *name);
-/* Fails unless the array has this rank; its shape is returned. */
+/* A data set of any type, or -1. Closed by store_leave_array. */
+hid_t store_open_array(store *, hid_t parent, const char *name);
+/* Fails unless the array is one of numbers and has this rank; its shape is returned. */
 void *store_get_array(store *, hid_t parent, const char *name, hid_t type, int rank,
                       hsize_t *shape);
+/* The last row of an open array whose first dimension is time, or (in_time = false) all of it, as
+ * numbers of `type`. rank (1 or 2) and shape are those of the row. */
+void *store_get_last_row(store *, hid_t array, const char *name, hid_t type, bool in_time,
+                         int *rank, hsize_t shape[2]);
 #endif

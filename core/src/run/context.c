@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/rehearsal.h"
+
 static enum exit_code exit_code_of(int code)
 {
     switch (code) {
@@ -14,6 +16,13 @@ static enum exit_code exit_code_of(int code)
     case PLUGMC_ERROR_DEVICE: return EXIT_DEVICE;
     default: return EXIT_INTERNAL;
     }
+}
+
+static int plugin_code_of(int code)
+{
+    return code == EXIT_INPUT    ? PLUGMC_ERROR_INPUT
+           : code == EXIT_MEMORY ? PLUGMC_ERROR_MEMORY
+                                 : PLUGMC_ERROR_STATE;
 }
 
 static int host_fail(plugmc_context *context, int code, const char *format, ...)
@@ -67,6 +76,14 @@ static int host_view(plugmc_context *context, const double *positions, int32_t o
     return PLUGMC_OK;
 }
 
+static int host_rehearse(plugmc_context *context, const char *path)
+{
+    char reason[REHEARSAL_REASON];
+    int code = rehearse("plugin", path, context->plugin, EXIT_INPUT, reason);
+    if (!code) return PLUGMC_OK;
+    return host_fail(context, plugin_code_of(code), "%s: %s", path, reason);
+}
+
 plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
 {
     context->stage.system = system;
@@ -79,7 +96,8 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .allocate = host_allocate,
                          .gpu = context->gpu ? gpu_services(context->gpu) : NULL,
                          .system = system,
-                         .view = host_view};
+                         .view = host_view,
+                         .rehearse = host_rehearse};
 }
 
 void context_release(plugmc_context *context)

@@ -14,6 +14,7 @@ struct plugmc_context {
     const char *file; /* of the INI, and line of the plugin's section */
     int line;
     const char *section; /* "potential NAME" */
+    const char *plugin;  /* path of its file */
     void **allocations;
     int allocation_count;
     int failed; /* the callback has said why it fails */

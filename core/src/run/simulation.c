@@ -63,7 +63,8 @@ static int load_instance(simulation *sim, instance *instance, const plugin_secti
     instance->context = (plugmc_context){.report = sim->report,
                                          .file = source,
                                          .line = section->section->line,
-                                         .section = section->section->name};
+                                         .section = section->section->name,
+                                         .plugin = instance->loaded.path};
     code = fill(instance->plugin, &sim->config, section->section, &instance->data, sim->report);
     int unused = parameters_unused(instance->plugin->parameters, instance->plugin->parameter_count,
                                    core_keys(section->kind), path, section->section, sim->report);

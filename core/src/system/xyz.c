@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "regular_file.h"
 #include "system/initial.h"
 
 typedef struct xyz {
@@ -37,8 +39,12 @@ static int read_frame(xyz *, double *positions);
 int xyz_read(const char *path, const plugmc_system *system, double *positions, report *report)
 {
     xyz x = {.path = path, .system = system, .report = report};
-    x.file = fopen(path, "r");
-    if (!x.file) return refuse(&x, "cannot be opened: %s", strerror(errno));
+    const char *why;
+    int fd = open_regular(path, &why);
+    if (fd < 0) return refuse(&x, "cannot be opened: %s", why);
+    x.file = fdopen(fd, "r");
+    if (!x.file) close(fd);
+    if (!x.file) return report_error(report, EXIT_MEMORY, path, 0, "not enough memory");
     x.filled = calloc((size_t)system->species_count, sizeof *x.filled);
     int code = x.filled ? read_frame(&x, positions)
                         : report_error(report, EXIT_MEMORY, path, 0, "not enough memory");

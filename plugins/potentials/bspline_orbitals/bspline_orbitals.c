@@ -918,4 +918,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "bspline_orbitals",
               .reference = "Alfe, Gillan, Phys. Rev. B 70, 161101 (2004)",
               .instance_size = sizeof(bspline_orbitals), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .configure = configure, .release = release,
-              .prepare = prepare, .kernel_text = kernel_text, .potential = &potential)
+              .prepare = prepare, .kernel_text = kernel_text, .potential = &potential,
+              .rehearse = orbital_file_rehearse)

@@ -1,16 +1,8 @@
 /* QMCPACK's ES-HDF: plane waves in an HDF5 file, as pw2qmcpack of Quantum ESPRESSO and others write
  * it. Every data set is read by its path, after its type and size have been compared with what the
  * file says elsewhere. */
-#define _GNU_SOURCE /* pipe2 */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <hdf5.h>
 
@@ -65,13 +57,47 @@ static bool has_class(hid_t set, H5T_class_t wanted)
     return found == wanted && bytes >= 1 && (wanted == H5T_STRING || bytes <= 16);
 }
 
+/* Data in this very file, behind filters that are part of HDF5. */
+static bool is_plain(hid_t set)
+{
+    hid_t creation = H5Dget_create_plist(set);
+    int filters = creation < 0 ? -1 : H5Pget_nfilters(creation);
+    bool plain = filters >= 0 && H5Pget_layout(creation) != H5D_VIRTUAL &&
+                 H5Pget_external_count(creation) == 0;
+    for (int i = 0; plain && i < filters; i++) {
+        unsigned flags, config;
+        size_t values = 0;
+        H5Z_filter_t filter =
+            H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
+        plain = filter >= 0 && filter < H5Z_FILTER_RESERVED;
+    }
+    if (creation >= 0) H5Pclose(creation);
+    return plain;
+}
+
+/* A data set that may be read, or -1 with a code, told. */
+static hid_t open_set(const orbital_file *f, const char *path, int *code)
+{
+    hid_t set = exists(f, path) ? H5Oopen((hid_t)f->hdf, path, H5P_DEFAULT) : -1;
+    *code = PLUGMC_OK;
+    if (set < 0)
+        *code = damaged(f, "%s: there is no such data set", path);
+    else if (H5Iget_type(set) != H5I_DATASET)
+        *code = damaged(f, "%s: it is no data set", path);
+    else if (!is_plain(set))
+        *code = damaged(f, "%s: its data lie in another place or behind a filter that is not part "
+                           "of HDF5", path);
+    if (*code && set >= 0) H5Oclose(set);
+    return *code ? -1 : set;
+}
+
 /* `count` numbers of a data set, which must have just as many; integers or reals. */
 static int read_set(const orbital_file *f, const char *path, H5T_class_t class, int64_t count,
                     void *out)
 {
-    int code = PLUGMC_OK;
-    hid_t set = exists(f, path) ? H5Dopen2((hid_t)f->hdf, path, H5P_DEFAULT) : -1;
-    if (set < 0) return damaged(f, "%s: there is no such data set", path);
+    int code;
+    hid_t set = open_set(f, path, &code);
+    if (code) return code;
     int64_t found = size_of(set);
     if (!has_class(set, class))
         code = damaged(f, "%s: it does not hold %s", path,
@@ -107,10 +133,12 @@ static int read_count(const orbital_file *f, const char *path, int64_t least, in
 static int read_charge(const orbital_file *f, const char *path, double *out)
 {
     int32_t integer = 0;
-    hid_t set = exists(f, path) ? H5Dopen2((hid_t)f->hdf, path, H5P_DEFAULT) : -1;
-    bool whole = set >= 0 && has_class(set, H5T_INTEGER);
-    if (set >= 0) H5Dclose(set);
-    int code = whole ? read_integers(f, path, 1, &integer) : read_reals(f, path, 1, out);
+    int code;
+    hid_t set = open_set(f, path, &code);
+    if (code) return code;
+    bool whole = has_class(set, H5T_INTEGER);
+    H5Dclose(set);
+    code = whole ? read_integers(f, path, 1, &integer) : read_reals(f, path, 1, out);
     if (whole) *out = integer;
     return code ? code : check_finite(f, path, "it", out, 1, 1e3);
 }
@@ -120,9 +148,11 @@ static int read_charge(const orbital_file *f, const char *path, double *out)
 static int check_format(const orbital_file *f)
 {
     char text[64] = "";
-    int code = PLUGMC_OK;
-    hid_t set = exists(f, "/format") ? H5Dopen2((hid_t)f->hdf, "/format", H5P_DEFAULT) : -1;
-    if (set < 0) return damaged(f, "/format: there is no such data set; is this an ES-HDF file?");
+    int code;
+    if (!exists(f, "/format"))
+        return damaged(f, "/format: there is no such data set; is this an ES-HDF file?");
+    hid_t set = open_set(f, "/format", &code);
+    if (code) return code;
     hid_t type = H5Dget_type(set);
     if (type < 0 || H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 ||
         H5Tget_size(type) >= sizeof text || size_of(set) != 1 ||
@@ -348,131 +378,33 @@ static int open_whole(orbital_file *f)
     return code;
 }
 
-/* ---- A rehearsal --------------------------------------------------------------------------- */
-
-/* The library of HDF5 may crash on damaged files, loop for ever, or ask for absurd amounts of
- * memory. So all that will be read is first read once in a child process. If that ends well,
- * reading it again does; if it fails, its sentence comes back through a pipe; if it dies, that is
- * said. */
-
-typedef struct rehearsal {
-    int pipe; /* where the sentence goes */
-} rehearsal;
-
-static int fail_in_child(plugmc_context *context, int code, const char *format, ...)
+/* All that an instance may read. */
+static int read_everything(orbital_file *f)
 {
-    char sentence[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    if (n >= (int)sizeof sentence) n = sizeof sentence - 1;
-    if (write(((rehearsal *)(void *)context)->pipe, sentence, (size_t)n) != n) _exit(2);
+    int code = open_whole(f);
+    double complex *out = code ? NULL : malloc(orbital_file_coefficients(f) * sizeof *out);
+    if (!code && !out)
+        code = f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for an orbital");
+    for (int32_t i = 0; i < f->states && !code; i++) code = read_coefficients(f, &f->state[i], out);
+    free(out);
     return code;
 }
 
-static void *allocate_in_child(plugmc_context *context, size_t bytes)
-{
-    (void)context;
-    return calloc(bytes ? bytes : 1, 1);
-}
-
-/* Bytes of data that this process has mapped: gigabytes where a GPU is open. 0 if nobody says. */
-static int64_t data_in_use(void)
-{
-    long long pages = 0;
-    FILE *statm = fopen("/proc/self/statm", "re");
-    if (!statm) return 0;
-    if (fscanf(statm, "%*d %*d %*d %*d %*d %lld", &pages) != 1) pages = 0;
-    fclose(statm);
-    return pages * sysconf(_SC_PAGESIZE);
-}
-
-/* The address sanitizer maps more than any limit. */
-static void limit_child(int64_t bytes)
-{
-    const int64_t most = data_in_use() + 8 * bytes + ((int64_t)1 << 30);
-    const struct rlimit memory = {(rlim_t)most, (rlim_t)most};
-    const struct rlimit no_core = {0, 0};
-#ifndef __SANITIZE_ADDRESS__
-    setrlimit(RLIMIT_DATA, &memory);
-#else
-    (void)memory;
-#endif
-    setrlimit(RLIMIT_CORE, &no_core);
-    alarm((unsigned)(60 + bytes / 1000000)); /* a slow disk, and no more */
-}
-
-static _Noreturn void rehearse_in_child(orbital_file *f, int to_parent)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM};
-    rehearsal r = {to_parent};
-    plugmc_host host = *f->host;
-    host.context = (plugmc_context *)(void *)&r;
-    host.fail = fail_in_child;
-    host.allocate = allocate_in_child;
-    f->host = &host;
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) signal(signals[i], SIG_DFL);
-    limit_child(f->bytes);
-    int null = open("/dev/null", O_WRONLY);
-    if (null < 0 || dup2(null, STDERR_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) _exit(2);
-    int code = open_whole(f);
-    double complex *out = code ? NULL : malloc(orbital_file_coefficients(f) * sizeof *out);
-    if (!code && !out) code = PLUGMC_ERROR_MEMORY;
-    for (int32_t i = 0; i < f->states && !code; i++) code = read_coefficients(f, &f->state[i], out);
-    _exit(code ? 1 : 0);
-}
-
-/* What the child has to say, until it ends. */
-static size_t listen_to(int pipe, char *sentence, size_t size)
-{
-    size_t n = 0;
-    ssize_t got;
-    while ((got = read(pipe, sentence + n, size - 1 - n)) != 0) {
-        if (got < 0 && errno != EINTR) break;
-        if (got > 0) n += (size_t)got;
-        if (n == size - 1) break;
-    }
-    sentence[n] = 0;
-    return n;
-}
-
-static int rehearse(orbital_file *f)
-{
-    int ends[2], status = 0;
-    char sentence[1100];
-    if (pipe2(ends, O_CLOEXEC))
-        return damaged(f, "no pipe to a child process: %s", strerror(errno));
-    pid_t child = fork();
-    if (child == 0) rehearse_in_child(f, ends[1]);
-    close(ends[1]);
-    if (child < 0) {
-        close(ends[0]);
-        return damaged(f, "no child process to read it: %s", strerror(errno));
-    }
-    size_t n = listen_to(ends[0], sentence, sizeof sentence);
-    close(ends[0]);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return PLUGMC_OK;
-    if (n > 0 && WIFEXITED(status))
-        return f->host->fail(f->host->context, PLUGMC_ERROR_INPUT, "%s", sentence);
-    if (WIFSIGNALED(status))
-        return damaged(f, "the library of HDF5 breaks down on it (%s): it is damaged",
-                       strsignal(WTERMSIG(status)));
-    return damaged(f, "HDF5 cannot read it within the memory that a file of %lld bytes should need",
-                   (long long)f->bytes);
-}
-
+/* In the child process (f->rehearsing) the file is read; in ours it is read once that went well. */
 int open_eshdf(orbital_file *f)
 {
+    const plugmc_host *host = f->host;
     f->format = "ES-HDF";
     f->read = read_orbital;
     f->close = close_file;
     fclose(f->stream); /* HDF5 opens it itself */
     f->stream = NULL;
+    if (!f->rehearsing && !PLUGMC_HAS(host, rehearse))
+        return damaged(f, "this plugmc is too old to read ES-HDF files");
+    int code = f->rehearsing ? PLUGMC_OK : host->rehearse(host->context, f->path);
+    if (code) return code;
     silence quiet = silence_begin();
-    int code = rehearse(f);
-    if (!code) code = open_whole(f);
+    code = f->rehearsing ? read_everything(f) : open_whole(f);
     silence_end(quiet);
     return code;
 }

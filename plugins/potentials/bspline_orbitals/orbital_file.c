@@ -1,10 +1,14 @@
 /* Opening a file of orbitals, and what is checked alike for all formats. */
 #include "orbital_file.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 const char *const energy_names[ENERGIES] = {"total",    "kinetic",           "local",
                                             "nonlocal", "electron-electron", "ion-ion"};
@@ -29,12 +33,28 @@ static int (*format_of(const unsigned char *head, size_t n))(orbital_file *)
     return NULL;
 }
 
-int orbital_file_open(orbital_file *f, const plugmc_host *host, const char *path)
+/* Waits for no pipe and reads no device: NULL is reported. */
+static FILE *open_regular(const orbital_file *f)
+{
+    struct stat info;
+    int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *stream = NULL;
+    if (fd < 0 || fstat(fd, &info))
+        damaged(f, "the file cannot be opened: %s", strerror(errno));
+    else if (!S_ISREG(info.st_mode))
+        damaged(f, "this is no file of orbitals: it is %s",
+                S_ISDIR(info.st_mode) ? "a folder" : "not a regular file");
+    else if (!(stream = fdopen(fd, "rb")))
+        damaged(f, "the file cannot be opened: %s", strerror(errno));
+    if (fd >= 0 && !stream) close(fd);
+    return stream;
+}
+
+static int open_any(orbital_file *f)
 {
     unsigned char head[4096];
-    *f = (orbital_file){.host = host, .path = path, .hdf = -1, .line = 1};
-    f->stream = fopen(path, "rb");
-    if (!f->stream) return damaged(f, "the file cannot be opened");
+    f->stream = open_regular(f);
+    if (!f->stream) return PLUGMC_ERROR_INPUT;
     size_t n = fread(head, 1, sizeof head, f->stream);
     int (*open)(orbital_file *) = format_of(head, n);
     if (fseeko(f->stream, 0, SEEK_END) == 0) f->bytes = ftello(f->stream);
@@ -45,6 +65,20 @@ int orbital_file_open(orbital_file *f, const plugmc_host *host, const char *path
                                  "bwfn.data.b1 (a record of 588 bytes), nor like HDF5");
     if (!code) code = check_all(f);
     if (code) orbital_file_close(f);
+    return code;
+}
+
+int orbital_file_open(orbital_file *f, const plugmc_host *host, const char *path)
+{
+    *f = (orbital_file){.host = host, .path = path, .hdf = -1, .line = 1};
+    return open_any(f);
+}
+
+int orbital_file_rehearse(const plugmc_host *host, const char *path)
+{
+    orbital_file f = {.host = host, .path = path, .hdf = -1, .line = 1, .rehearsing = true};
+    int code = open_any(&f);
+    orbital_file_close(&f);
     return code;
 }
 

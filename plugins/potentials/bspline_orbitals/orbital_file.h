@@ -43,6 +43,7 @@ typedef struct orbital_file {
     const char *path, *format;
     FILE *stream;  /* of the CASINO formats */
     int64_t hdf;   /* hid_t of an ES-HDF file, or -1 */
+    bool rehearsing; /* in a child process: all is read once and nothing kept */
     int64_t bytes; /* size of the file */
     int64_t line;  /* of a text, where the reader is */
 
@@ -86,6 +87,8 @@ extern const char *const energy_names[ENERGIES];
 
 /* Opens a file of any format, told by its content. On failure it is closed again. */
 int orbital_file_open(orbital_file *, const plugmc_host *, const char *path);
+/* plugmc_plugin.rehearse: reads all of the file. */
+int orbital_file_rehearse(const plugmc_host *, const char *path);
 void orbital_file_close(orbital_file *);
 /* Number of complex coefficients that `read` writes. */
 size_t orbital_file_coefficients(const orbital_file *);

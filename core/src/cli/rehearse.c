@@ -1,0 +1,137 @@
+/* plugmc rehearse: the child of a rehearsal. See output/rehearsal.h. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "output/rehearsal.h"
+#include "output/store.h"
+#include "plugin/loader.h"
+#include "run/context.h"
+
+/* ---- Limits --------------------------------------------------------------------------------- */
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { LIMITS_MEMORY = 0 }; /* they map more than any limit */
+#else
+enum { LIMITS_MEMORY = 1 };
+#endif
+
+/* Lowers a limit; false if a lower one was there already. */
+static bool lower(int resource, rlim_t to)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) || limit.rlim_cur < to) return false;
+    limit.rlim_cur = to;
+    if (limit.rlim_max < to) limit.rlim_cur = limit.rlim_max;
+    return setrlimit(resource, &limit) == 0;
+}
+
+/* Far more than any sound file needs. True if memory is what the file is worth, and not what little
+ * the user's own limits leave. */
+static bool limit_to(int64_t bytes)
+{
+    struct rlimit address = {RLIM_INFINITY, RLIM_INFINITY};
+    const rlim_t memory = (rlim_t)(((int64_t)1 << 30) + 8 * bytes);
+    lower(RLIMIT_CORE, 0);
+    lower(RLIMIT_CPU, (rlim_t)(5 + bytes / 5000000));
+    alarm((unsigned)(60 + bytes / 1000000)); /* a slow disk, and no more */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    getrlimit(RLIMIT_AS, &address);
+    return LIMITS_MEMORY && lower(RLIMIT_DATA, memory) && address.rlim_cur == RLIM_INFINITY;
+}
+
+/* ---- A plugin's file ------------------------------------------------------------------------ */
+
+typedef struct words {
+    const char *path;
+    char *reason;
+} words;
+
+/* What the plugin says; the name of the file, with which it begins, is added by the parent. */
+static int say(plugmc_context *context, int code, const char *format, ...)
+{
+    const words *w = (const words *)(void *)context;
+    char sentence[REHEARSAL_REASON];
+    const size_t n = strlen(w->path);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    bool named = !strncmp(sentence, w->path, n) && !strncmp(sentence + n, ": ", 2);
+    if (!w->reason[0]) snprintf(w->reason, REHEARSAL_REASON, "%s", sentence + (named ? n + 2 : 0));
+    return code;
+}
+
+static void keep_warning(plugmc_context *context, const char *format, ...)
+{
+    (void)context, (void)format; /* the parent will be warned in its turn */
+}
+
+static void *take(plugmc_context *context, size_t bytes)
+{
+    (void)context;
+    return calloc(bytes ? bytes : 1, 1); /* until the process ends */
+}
+
+static int rehearse_plugin(const char *path, const char *plugin, char reason[REHEARSAL_REASON])
+{
+    loaded opened;
+    words w = {path, reason};
+    const plugmc_host host = {.size = sizeof host,
+                              .abi_major = PLUGMC_ABI_MAJOR,
+                              .abi_minor = PLUGMC_ABI_MINOR,
+                              .context = (plugmc_context *)(void *)&w,
+                              .fail = say,
+                              .warn = keep_warning,
+                              .allocate = take};
+    if (!plugin_open(plugin, 0, &opened, reason, REHEARSAL_REASON)) return EXIT_PLUGIN;
+    reason[0] = 0;
+    if (!PLUGMC_HAS(opened.plugin, rehearse) || !opened.plugin->rehearse) {
+        snprintf(reason, REHEARSAL_REASON, "plugin '%s' has no function that rehearses reading it",
+                 opened.plugin->name);
+        return EXIT_INTERNAL;
+    }
+    int code = opened.plugin->rehearse(&host, path);
+    return code == PLUGMC_OK ? EXIT_DONE : code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : EXIT_INPUT;
+}
+
+/* ---- The command ---------------------------------------------------------------------------- */
+
+static int rehearse_kind(const char *kind, const char *path, const char *detail,
+                         char reason[REHEARSAL_REASON])
+{
+    if (!strcmp(kind, "checkpoint")) return rehearse_checkpoint(path, reason);
+    if (!strcmp(kind, "positions")) return rehearse_positions(path, atoi(detail), reason);
+    if (!strcmp(kind, "plugin")) return rehearse_plugin(path, detail, reason);
+    snprintf(reason, REHEARSAL_REASON, "nothing is known of files of the kind '%s'", kind);
+    return EXIT_INTERNAL;
+}
+
+int command_rehearse(int argc, char **argv)
+{
+    char reason[REHEARSAL_REASON] = "";
+    struct stat info = {0};
+    if (argc != 3) return EXIT_USAGE;
+    const char *kind = argv[0], *path = argv[1];
+    rehearsal_program = NULL;
+    int64_t bytes = stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
+    bool generous = limit_to(bytes);
+    store_guard_hdf5();
+    int code = rehearse_kind(kind, path, argv[2], reason);
+    if (code == EXIT_MEMORY && generous) {
+        code = strcmp(kind, "checkpoint") ? EXIT_INPUT : EXIT_CHECKPOINT;
+        snprintf(reason, sizeof reason,
+                 "it asks for more memory than a file of %lld bytes should need: it is damaged",
+                 (long long)bytes);
+    }
+    /* no leave-taking of libraries: HDF5 may hold what it could not read */
+    if (code && write(STDOUT_FILENO, reason, strlen(reason)) < 0) _exit(EXIT_INTERNAL);
+    _exit(code);
+}

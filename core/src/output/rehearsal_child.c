@@ -1,0 +1,77 @@
+/* What the child of a rehearsal does with the files of the core. See rehearsal.h. */
+#include "output/rehearsal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "output/parts.h"
+#include "output/replacement.h"
+
+static int judge(const store *s, enum exit_code damaged, char reason[REHEARSAL_REASON])
+{
+    snprintf(reason, REHEARSAL_REASON, "%s", s->failed ? s->reason : "");
+    if (!s->failed) return EXIT_DONE;
+    return s->memory_short ? EXIT_MEMORY : damaged;
+}
+
+/* The vectors of an oblique box have one dimension more than the edges of another. */
+static bool has_vectors(store *s)
+{
+    hid_t edges = store_open_array(s, s->file, "particles/trajectory/box/edges/value");
+    hid_t space = edges < 0 ? -1 : H5Dget_space(edges);
+    bool vectors = space >= 0 && H5Sget_simple_extent_ndims(space) == 3;
+    if (space >= 0) H5Sclose(space);
+    store_leave_array(edges);
+    return vectors;
+}
+
+/* What the next checkpoint will do with the file: all that is in it is written over, and a frame is
+ * added. Where no file can be made there will be no checkpoint either, which others will say. */
+static void write_back(store *s, const char *path, output_data *data)
+{
+    replacement copy;
+    if (replacement_begin(&copy, path, true)) return;
+    unlink(copy.temporary); /* whatever becomes of this process */
+    plugmc_system system = {.size = sizeof system, .walkers = data->walkers,
+                            .particles = data->particles};
+    frame next = {data->sweep, (double *)data->positions};
+    store_open(s, copy.fd, STORE_CHANGE);
+    s->reading = true; /* what fails is the fault of the file */
+    data->system = &system;
+    data->frames = &next;
+    data->frame_count = data->frames_written > 0;
+    for (int i = 0; i < data->derived_count; i++) /* not read back: another run decides anew */
+        if (data->derived[i].length > 1)
+            data->derived[i].each_converged =
+                calloc((size_t)data->derived[i].length, sizeof(bool));
+    if (data->frame_count) system.box.oblique = has_vectors(s);
+    h5md_write_frames(s, data, data->frames_written);
+    checkpoint_write(s, data, false, data->frames_written + data->frame_count);
+    store_close(s);
+    replacement_abandon(&copy);
+}
+
+int rehearse_checkpoint(const char *path, char reason[REHEARSAL_REASON])
+{
+    store s;
+    output_data data = {0};
+    int fd = store_open_path(&s, path);
+    if (!s.failed) checkpoint_read(&s, &data);
+    int failed = store_close(&s);
+    if (fd >= 0) close(fd);
+    if (failed) return judge(&s, EXIT_CHECKPOINT, reason);
+    write_back(&s, path, &data);
+    return judge(&s, s.error ? EXIT_OUTPUT : EXIT_CHECKPOINT, reason);
+}
+
+int rehearse_positions(const char *path, int walkers, char reason[REHEARSAL_REASON])
+{
+    store s;
+    int found = 0;
+    int64_t count = 0;
+    double *positions, edges[3][3];
+    int32_t *species;
+    h5md_read(&s, path, walkers, &found, &count, &positions, &species, edges);
+    return judge(&s, EXIT_INPUT, reason);
+}

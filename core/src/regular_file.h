@@ -1,0 +1,8 @@
+/* Files of the user's that are read: never a pipe, which might wait for ever, nor a device, which
+ * might never end. */
+#ifndef PLUGMC_REGULAR_FILE_H
+#define PLUGMC_REGULAR_FILE_H
+
+/* A descriptor for reading, or -1 with the reason in words. */
+int open_regular(const char *path, const char **why);
+#endif
