@@ -93,6 +93,12 @@ static inline void set_parameters(const plugmc_plugin *plugin, void *instance, c
 
 /* ---- The system ------------------------------------------------------------------------------ */
 
+static inline int bench_stopping(plugmc_context *context)
+{
+    (void)context;
+    return 0;
+}
+
 /* A periodic box. The bench must not move afterwards. */
 static inline void bench_begin(bench *b, int dimension, const double length[3], int walkers,
                                uint64_t seed)
@@ -109,7 +115,8 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
     b->host = (plugmc_host){.size = sizeof b->host, .abi_major = PLUGMC_ABI_MAJOR,
                             .abi_minor = PLUGMC_ABI_MINOR, .context = &b->context,
                             .fail = bench_fail, .warn = bench_warn, .allocate = bench_allocate,
-                            .system = &b->system, .view = bench_view};
+                            .system = &b->system, .view = bench_view,
+                            .stopping = bench_stopping};
 }
 
 static inline void bench_species(bench *b, const char *name, int64_t count, double diameter,

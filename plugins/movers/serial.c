@@ -71,18 +71,37 @@ typedef struct serial {
 static void trial_move(const serial *, walker *, uint64_t sweep, uint32_t trial);
 static int report_failure(const serial *, const plugmc_host *);
 
+/* A few trial moves take less time than anyone waits for; where every pair or the whole system is
+ * computed, as in a total, one may take a second. */
+static int64_t trials_between_looks(const serial *s)
+{
+    return s->total_count ? 1 : s->long_count ? 2 : 8;
+}
+
+/* Up to the sweep `last`, or until the run is stopped: then returns 1. */
+static int sweep_walker(const serial *s, const plugmc_host *host, walker *w, uint64_t first,
+                        uint64_t last)
+{
+    const int64_t n = s->system->particles, some = trials_between_looks(s);
+    for (uint64_t sweep = first; sweep <= last; sweep++)
+        for (int64_t t = 0; t < n && !w->code; t++) {
+            if (t % some == 0 && host->stopping(host->context)) return 1;
+            trial_move(s, w, sweep, (uint32_t)t);
+        }
+    return 0;
+}
+
 /* Totals are called one at a time, from the main thread, as plugin.h promises. */
 static int serial_sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     serial *s = instance;
     const int threads = s->total_count ? 1 : s->system->threads > 0 ? s->system->threads
                                                                     : omp_get_max_threads();
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    int stopped = 0;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1) reduction(| : stopped)
     for (int32_t w = 0; w < s->system->walkers; w++)
-        for (uint64_t sweep = first; sweep < first + n; sweep++)
-            for (int64_t t = 0; t < s->system->particles && !s->walkers[w].code; t++)
-                trial_move(s, &s->walkers[w], sweep, (uint32_t)t);
-    return report_failure(s, host);
+        stopped |= sweep_walker(s, host, &s->walkers[w], first, first + n - 1);
+    return stopped ? PLUGMC_STOPPED : report_failure(s, host);
 }
 
 /* ---- One trial move -------------------------------------------------------------------------- */

@@ -35,7 +35,8 @@ enum {
     PLUGMC_ERROR_INPUT = 1,  /* the user's input cannot be used as it is */
     PLUGMC_ERROR_MEMORY = 2, /* host or device memory is short */
     PLUGMC_ERROR_DEVICE = 3, /* GPU, driver or kernel compiler */
-    PLUGMC_ERROR_STATE = 4   /* a promise was broken while running: a bug, or a damaged state */
+    PLUGMC_ERROR_STATE = 4,  /* a promise was broken while running: a bug, or a damaged state */
+    PLUGMC_STOPPED = 5       /* no error: a sweep given up because host->stopping said so */
 };
 
 /* ---- Parameters --------------------------------------------------------------------------- */
@@ -271,6 +272,14 @@ typedef struct plugmc_host {
      * and memory that grow with the file: for formats whose libraries break down on damaged files
      * (HDF5). PLUGMC_OK if that ended well; else it has been said what is wrong. */
     int (*rehearse)(plugmc_context *, const char *path);
+    /* 1 when the run has to end: the mover then gives up its sweep at once and returns
+     * PLUGMC_STOPPED; its state is not used again, and the sweep is made again when the run is
+     * resumed. Movers ask where a fraction of a second may have passed: between launches, tasks,
+     * groups of particles, steps of a trajectory; not in inner loops. It reads one number, from any
+     * thread. On a GPU, from the main thread alone and not while a graph is recorded: when sweeps
+     * are slow it waits until what was launched before the last call is done, so that launches do
+     * not queue for minutes. */
+    int (*stopping)(plugmc_context *);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */

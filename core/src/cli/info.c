@@ -3,7 +3,6 @@
  * the program.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,15 +123,6 @@ static bool wants_help(int argc, char **argv, const char *usage)
     return false;
 }
 
-/* What was printed must have arrived. */
-static int finish(report *r)
-{
-    if (fflush(stdout) != 0 || ferror(stdout))
-        report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write to the standard output: %s",
-                     strerror(errno));
-    return r->code;
-}
-
 /* ---- list ------------------------------------------------------------------------------------ */
 
 /* Every plugin in the search path that opens; the sentences of those that do not. */
@@ -220,7 +210,7 @@ int command_list(int argc, char **argv)
         "called plugins next to the program, then the installed one. All are opened; those that\n"
         "cannot be used are named at the end, and the exit code is then 4.\n";
     report r = {0};
-    if (wants_help(argc, argv, usage)) return finish(&r);
+    if (wants_help(argc, argv, usage)) return r.code;
     int wanted = argc == 1 ? kind_of_word(argv[0]) : 0;
     if (argc > 1 || (argc == 1 && wanted == 0)) {
         fputs(usage, stderr);
@@ -235,7 +225,7 @@ int command_list(int argc, char **argv)
     fflush(stdout);
     report_failures(&c, &r);
     free_collection(&c);
-    return finish(&r);
+    return r.code;
 }
 
 /* ---- info ------------------------------------------------------------------------------------ */
@@ -298,7 +288,7 @@ int command_info(int argc, char **argv)
         "run, box, species, initial, potential, mover or observable. Ends with a block to paste\n"
         "into an INI file.\n";
     report r = {0};
-    if (wants_help(argc, argv, usage)) return finish(&r);
+    if (wants_help(argc, argv, usage)) return r.code;
     if (argc != 1) {
         fputs(usage, stderr);
         return EXIT_USAGE;
@@ -311,7 +301,7 @@ int command_info(int argc, char **argv)
         print_plugin_info(&plugin);
         plugin_unload(&plugin);
     }
-    return finish(&r);
+    return r.code;
 }
 
 /* ---- manual ---------------------------------------------------------------------------------- */
@@ -387,7 +377,7 @@ int command_manual(int argc, char **argv)
         "NAME.key=value\"`; NAME may be left out where there is one section of that kind.\n\n"
         "## Sections of the core\n\n";
     report r = {0};
-    if (wants_help(argc, argv, usage)) return finish(&r);
+    if (wants_help(argc, argv, usage)) return r.code;
     if (argc != 0) {
         fputs(usage, stderr);
         return EXIT_USAGE;
@@ -401,5 +391,5 @@ int command_manual(int argc, char **argv)
     fflush(stdout);
     report_failures(&c, &r);
     free_collection(&c);
-    return finish(&r);
+    return r.code;
 }

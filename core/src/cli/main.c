@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "output/rehearsal.h"
+#include "cli/standard_streams.h"
 #include "report.h"
 
 static const struct command {
@@ -28,9 +29,8 @@ static void usage(FILE *out)
     fprintf(out, "\nplugmc COMMAND --help tells more; plugmc --version prints the version.\n");
 }
 
-int main(int argc, char **argv)
+static int do_command(int argc, char **argv)
 {
-    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of write, with a sentence */
     rehearsal_program = "/proc/self/exe";
     if (argc < 2) {
         usage(stderr);
@@ -54,4 +54,11 @@ int main(int argc, char **argv)
     fprintf(stderr, "plugmc: unknown command '%s'%s%s%s\n", argv[1], near ? "; did you mean '" : "",
             near ? near : "; see plugmc --help", near ? "'?" : "");
     return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    standard_streams_begin();
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of write, with a sentence */
+    return standard_streams_end(do_command(argc, argv));
 }

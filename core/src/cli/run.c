@@ -1,4 +1,5 @@
 /* plugmc run and plugmc check. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,7 @@ int command_run(int argc, char **argv)
         printf("%s%s", run_help, exit_code_help);
         return EXIT_DONE;
     }
+    signal(SIGPIPE, SIG_IGN); /* until the run takes it: nothing is to be lost by a message */
     report report = {0};
     simulation sim = {.report = &report};
     code = read_configuration(&sim, &a);
@@ -203,6 +205,7 @@ int command_check(int argc, char **argv)
         printf("%s%s", check_help, exit_code_help);
         return EXIT_DONE;
     }
+    signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
     report report = {0};
     simulation sim = {.report = &report};
     code = read_configuration(&sim, &a);

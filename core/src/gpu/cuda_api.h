@@ -89,6 +89,7 @@ enum {
     X(event_create, "cuEventCreate", (driver_event *, unsigned flags))                             \
     X(event_destroy, "cuEventDestroy_v2", (driver_event))                                          \
     X(event_record, "cuEventRecord", (driver_event, driver_stream))                                \
+    X(event_synchronize, "cuEventSynchronize", (driver_event))                                     \
     X(event_elapsed, "cuEventElapsedTime", (float *milliseconds, driver_event, driver_event))
 
 typedef int compiler_result; /* nvrtcResult; 0 is success */

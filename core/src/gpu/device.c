@@ -582,6 +582,7 @@ void gpu_close(gpu *g)
     if (!g) return;
     if (g->stream) g->api.stream_synchronize(g->stream);
     gpu_profile_free(g);
+    gpu_pace_free(g);
     for (plugmc_graph *next, *graph = g->graphs; graph; graph = next) {
         next = graph->next;
         g->api.graph_exec_destroy(graph->handle);

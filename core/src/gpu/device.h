@@ -77,6 +77,8 @@ struct gpu {
     bool recording;
     bool broken; /* the GPU has failed, and that has been said */
     struct gpu_profile *profile; /* NULL unless it is asked for */
+    driver_event pace[2];        /* behind what was launched before the last two calls: pace.c */
+    uint64_t paces;
 
     gpu_cells *cells;
     gpu_cells_scratch scratch;
@@ -95,4 +97,5 @@ int gpu_launch(gpu *, plugmc_kernel *, const uint32_t grid[3], const uint32_t bl
 void gpu_profile_mark(gpu *, const char *name);
 void gpu_profile_mark_end(gpu *);
 void gpu_profile_free(gpu *);
+void gpu_pace_free(gpu *);
 #endif

@@ -54,6 +54,10 @@ void gpu_describe(FILE *, const gpu *);
 /* "3 GPUs" etc. without opening one; the driver's version as 13000; 0 if no driver. */
 int gpu_count(int *driver_version, char why[512]);
 
+/* Waits until what was launched before the call before this one is done; nothing while a graph is
+ * recorded. So the host is at most two launches ahead of the device. */
+void gpu_keep_pace(gpu *);
+
 /* ---- Where its time goes ---- */
 
 /* The launches of one kernel. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "run/results.h"
+#include "run/snapshot.h"
 
 /* ---- What the mover holds ------------------------------------------------------------------------ */
 
@@ -106,7 +107,17 @@ static int archive_instances(simulation *sim, blob_archive *archive)
     return code;
 }
 
-static void free_blobs(blob *blobs, int count)
+int checkpoint_blobs(simulation *sim, blob **blobs, int *count)
+{
+    blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 0, .bytes = archive_bytes},
+                            .sim = sim};
+    const int code = archive_instances(sim, &archive);
+    *blobs = archive.blobs;
+    *count = archive.count;
+    return code;
+}
+
+void checkpoint_free_blobs(blob *blobs, int count)
 {
     for (int i = 0; i < count; i++) {
         free(blobs[i].name);
@@ -146,32 +157,25 @@ static int write_fresh(simulation *sim)
     return code;
 }
 
-int checkpoint(simulation *sim, uint64_t sweep, double seconds)
+int checkpoint_snapshot(simulation *sim)
 {
-    instance *mover = sim->mover;
-    const plugmc_mover *m = mover->plugin->mover;
     output_data *out = &sim->output;
-    blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 0, .bytes = archive_bytes},
-                            .sim = sim};
-    int code = checkpoint_positions(sim);
-    if (!code) code = checkpoint_counts(sim, &out->counts, 0);
-    if (!code) code = archive_instances(sim, &archive);
-    out->sweep = sweep;
-    out->seconds = sim->seconds_base + seconds;
-    out->positions = sim->positions;
-    out->blobs = archive.blobs;
-    out->blob_count = archive.count;
-    out->step = m->step ? m->step(mover->data) : 0;
-    out->finished = sweep == (uint64_t)(sim->config.run.equilibrate + sim->config.run.sweeps);
-    if (!code) derive_results(sim);
-    if (!code)
-        code = sim->in_file ? output_write(sim->output_path, false, out, sim->report) : write_fresh(sim);
+    snapshot_publish(sim);
+    int code = sim->in_file ? output_write(sim->output_path, false, out, sim->report) : write_fresh(sim);
     if (!code && sim->csv_path && *sim->csv_path) code = output_csv(sim->csv_path, out, sim->report);
     if (!code) sim->in_file = true;
-    free_blobs(archive.blobs, archive.count);
+    out->positions = NULL;
     out->blobs = NULL;
     out->blob_count = 0;
     return code;
+}
+
+int checkpoint(simulation *sim, uint64_t sweep, double seconds)
+{
+    int code = snapshot_take(sim, sweep, seconds);
+    if (code) return code;
+    derive_results(sim);
+    return checkpoint_snapshot(sim);
 }
 
 int checkpoint_last(simulation *sim, uint64_t sweep, double seconds)
@@ -179,6 +183,12 @@ int checkpoint_last(simulation *sim, uint64_t sweep, double seconds)
     sim->output.sweep = sweep;
     derive_results(sim);
     return checkpoint(sim, sweep, seconds);
+}
+
+int checkpoint_given_up(simulation *sim)
+{
+    derive_results(sim);
+    return checkpoint_snapshot(sim);
 }
 
 /* ---- Resuming -------------------------------------------------------------------------------------- */
@@ -215,7 +225,7 @@ int simulation_resume(simulation *sim, const char *path)
     if (!code) code = context_exit_code(&mover->context, last, "taking up the checkpoint");
     sim->counts_base = out->counts;
     sim->seconds_base = out->seconds;
-    free_blobs((blob *)out->blobs, out->blob_count);
+    checkpoint_free_blobs((blob *)out->blobs, out->blob_count);
     free((void *)out->positions);
     out->positions = NULL;
     out->blobs = NULL;

@@ -9,10 +9,17 @@
 int checkpoint_positions(simulation *);
 /* Trial moves since the counts were last cleared, those before a resume included. */
 int checkpoint_counts(simulation *, plugmc_counts *out, int clear);
+/* What all plugins archive. malloc'ed. */
+int checkpoint_blobs(simulation *, blob **, int *count);
+void checkpoint_free_blobs(blob *, int count);
+/* Writes the output file and the table of scalars as of the last snapshot (run/snapshot.h). */
+int checkpoint_snapshot(simulation *);
 /* Writes the output file and the table of scalars as they are after `sweep` sweeps, of which those
  * of this process took `seconds` of wall time. */
 int checkpoint(simulation *, uint64_t sweep, double seconds);
 /* The same when the run ends or is stopped. What the table of results needs is there afterwards,
  * whatever could be written. */
 int checkpoint_last(simulation *, uint64_t sweep, double seconds);
+/* ... when the sweeps after the last snapshot were given up, and snapshot_go_back was called. */
+int checkpoint_given_up(simulation *);
 #endif

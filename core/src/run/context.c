@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/rehearsal.h"
+#include "run/stop.h"
 
 static enum exit_code exit_code_of(int code)
 {
@@ -84,6 +85,14 @@ static int host_rehearse(plugmc_context *context, const char *path)
     return host_fail(context, plugin_code_of(code), "%s: %s", path, reason);
 }
 
+static int host_stopping(plugmc_context *context)
+{
+    if (stop_given_up()) return 1;
+    if (!context->gpu || !stop_expects_slow()) return 0;
+    gpu_keep_pace(context->gpu);
+    return stop_given_up();
+}
+
 plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
 {
     context->stage.system = system;
@@ -97,7 +106,8 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .gpu = context->gpu ? gpu_services(context->gpu) : NULL,
                          .system = system,
                          .view = host_view,
-                         .rehearse = host_rehearse};
+                         .rehearse = host_rehearse,
+                         .stopping = host_stopping};
 }
 
 void context_release(plugmc_context *context)

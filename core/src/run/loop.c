@@ -4,15 +4,16 @@
  *
  * Sweeps are numbered from 0; those below `equilibrate` are equilibration. */
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "run/checkpointing.h"
 #include "run/results.h"
 #include "run/simulation.h"
+#include "run/snapshot.h"
+#include "run/stop.h"
+#include "run/watchdog.h"
 #include "system/system.h"
 
 enum {
@@ -20,15 +21,7 @@ enum {
     FRAME_BYTES = 256 << 20   /* of trajectory kept in memory before they are written */
 };
 
-static volatile sig_atomic_t stop_signal;
-static void take_signal(int number) { stop_signal = number; }
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static double now(void) { return stop_clock(); }
 
 /* ---- Measuring ----------------------------------------------------------------------------------- */
 
@@ -120,7 +113,9 @@ static int measure(simulation *sim, uint64_t produced)
         const double *positions =
             device ? (const double *)(uintptr_t)sim->device_positions : sim->positions;
         plugmc_view view = view_of(&stage, positions, device, sweep);
+        watchdog_plugin_begins();
         code = o->measure(m->instance->data, &m->instance->host, &view, m->values);
+        watchdog_plugin_ended();
         code = context_exit_code(&m->instance->context, code, "measuring");
         if (!code) code = record(sim, m);
     }
@@ -219,56 +214,120 @@ static int handle_events(simulation *sim, uint64_t sweep)
     return code;
 }
 
-int simulation_run(simulation *sim)
+/* A stretch. Until one sweep is done nobody knows how long it takes. */
+static int sweep_watched(simulation *sim, uint64_t sweep, uint64_t n, double expected)
+{
+    stop_expect_slow(expected > 0.5);
+    watchdog_plugin_begins();
+    const int code = simulation_sweep(sim, sweep, n);
+    watchdog_plugin_ended();
+    return code;
+}
+
+/* How a run that is told to end goes on. */
+static int say_stopped(const simulation *sim, bool at_limit, uint64_t sweep)
+{
+    if (at_limit)
+        fprintf(stderr, "time limit reached after sweep %llu; go on with: plugmc run --resume %s\n",
+                (unsigned long long)sweep, sim->output_path);
+    else
+        fprintf(stderr, "stopped by signal %d after sweep %llu; go on with: plugmc run --resume %s\n",
+                stop_signal(), (unsigned long long)sweep, sim->output_path);
+    return at_limit ? EXIT_TIME_LIMIT : EXIT_INTERRUPTED;
+}
+
+/* From the watchdog's thread: a plugin does not come back, so no plugin can be asked for anything. */
+static int save_and_leave(void *argument, bool at_limit)
+{
+    simulation *sim = argument;
+    const uint64_t sweep = snapshot_go_back(sim);
+    fprintf(stderr, "no plugin has answered for five seconds: the sweep at hand is given up\n");
+    const int code = checkpoint_snapshot(sim);
+    return code ? code : say_stopped(sim, at_limit, sweep);
+}
+
+/* Why the run has to end now, or EXIT_DONE. */
+static int reason_to_end(const run_section *run, double begin)
+{
+    if (stop_signal()) return EXIT_INTERRUPTED;
+    return run->time_limit > 0 && now() - begin >= run->time_limit ? EXIT_TIME_LIMIT : EXIT_DONE;
+}
+
+static bool checkpoint_is_due(const simulation *sim, double since)
+{
+    const size_t frame_bytes = sizeof(double) * 3 * (size_t)sim->system.walkers *
+                               (size_t)sim->system.particles * (size_t)sim->output.frame_count;
+    const double period = sim->config.run.checkpoint;
+    return (period > 0 && since >= period) || frame_bytes > FRAME_BYTES;
+}
+
+static void say_slow(double seconds, uint64_t left)
+{
+    if (seconds > 10)
+        fprintf(stderr, "one sweep takes %.3g s, so the %llu that are left take %.3g hours\n", seconds,
+                (unsigned long long)left, seconds * (double)left / 3600);
+}
+
+/* Sweeps until the end or until told to stop. *sweep: how many are done, of which the state is that
+ * of the last snapshot if *ended says that the last stretch was given up. */
+static int sweep_to_end(simulation *sim, double begin, progress *progress, uint64_t *sweep, int *ended)
 {
     const run_section *run = &sim->config.run;
-    const uint64_t total = (uint64_t)(run->equilibrate + run->sweeps);
-    uint64_t sweep = sim->output.sweep;
-    int code = 0, ended = EXIT_DONE;
-    double begin = now(), last_checkpoint = begin;
+    const uint64_t total = (uint64_t)(run->equilibrate + run->sweeps), first = *sweep;
     uint64_t stretch = 1; /* sweeps a call, doubled while they take less than a quarter second */
-    progress progress = {isatty(STDERR_FILENO), begin, begin, sweep};
-    struct sigaction action = {.sa_handler = take_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-
-    if (run->equilibrate == 0 && sweep == 0) code = handle_events(sim, 0);
-    while (!code && sweep < total) {
-        uint64_t event = next_event(sim, sweep), n = least(event - sweep, stretch);
-        double t = now();
-        code = simulation_sweep(sim, sweep, n);
-        sweep += n;
-        if (now() - t < 0.25 && n == stretch && stretch < 1 << 30) stretch *= 2;
-        if (now() - t > 0.5 && stretch > 1) stretch /= 2;
-        if (!code && sweep == event) code = handle_events(sim, sweep);
+    double expected = INFINITY, last_checkpoint = begin; /* expected: seconds a sweep */
+    int code = 0;
+    while (!code && *sweep < total && *ended == EXIT_DONE) {
+        const uint64_t event = next_event(sim, *sweep), n = least(event - *sweep, stretch);
+        code = snapshot_refresh(sim, *sweep, now() - begin);
         if (code) break;
-        show_progress(&progress, sweep, sim, false);
-
-        size_t frame_bytes = sizeof(double) * 3 * (size_t)sim->system.walkers *
-                             (size_t)sim->system.particles * (size_t)sim->output.frame_count;
-        t = now();
-        if (stop_signal)
-            ended = EXIT_INTERRUPTED;
-        else if (run->time_limit > 0 && t - begin >= run->time_limit && sweep < total)
-            ended = EXIT_TIME_LIMIT;
-        if (ended != EXIT_DONE) break;
-        if (sweep < total && ((run->checkpoint > 0 && t - last_checkpoint >= run->checkpoint) ||
-                              frame_bytes > FRAME_BYTES)) {
-            code = checkpoint(sim, sweep, t - begin);
+        const double t = now();
+        code = sweep_watched(sim, *sweep, n, expected * (double)n);
+        const double took = now() - t;
+        if (code == SWEEP_GIVEN_UP) {
+            *ended = reason_to_end(run, begin);
+            return code;
+        }
+        expected = took / (double)n;
+        if (*sweep == first) {
+            watchdog_first_sweep_done();
+            say_slow(expected, total - first - n);
+        }
+        *sweep += n;
+        if (took < 0.25 && n == stretch && stretch < 1 << 30) stretch *= 2;
+        if (took > 0.5 && stretch > 1) stretch /= 2;
+        if (!code && *sweep == event) code = handle_events(sim, *sweep);
+        if (code || *sweep == total) break;
+        show_progress(progress, *sweep, sim, false);
+        *ended = reason_to_end(run, begin);
+        if (*ended == EXIT_DONE && checkpoint_is_due(sim, now() - last_checkpoint)) {
+            code = checkpoint(sim, *sweep, now() - begin);
             last_checkpoint = now();
         }
     }
+    return code;
+}
+
+int simulation_run(simulation *sim)
+{
+    const run_section *run = &sim->config.run;
+    const double begin = now();
+    uint64_t sweep = sim->output.sweep;
+    int ended = EXIT_DONE, code = 0;
+    progress progress = {isatty(STDERR_FILENO), begin, begin, sweep};
+    stop_take_signals();
+    if (watchdog_begin(run->time_limit > 0 ? begin + run->time_limit : INFINITY, save_and_leave, sim))
+        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
+    if (run->equilibrate == 0 && sweep == 0) code = handle_events(sim, 0);
+    if (!code) code = sweep_to_end(sim, begin, &progress, &sweep, &ended);
+    watchdog_end();
     if (progress.terminal) fputs("\r\033[K", stderr);
-    if (code) return code;
+    const bool given_up = code == SWEEP_GIVEN_UP;
+    if (code && !given_up) return code;
+    if (given_up) sweep = snapshot_go_back(sim);
     show_progress(&progress, sweep, sim, true);
-    code = checkpoint_last(sim, sweep, now() - begin);
+    code = given_up ? checkpoint_given_up(sim) : checkpoint_last(sim, sweep, now() - begin);
     print_results(sim);
-    if (code) return code;
-    if (ended == EXIT_INTERRUPTED)
-        fprintf(stderr, "stopped by signal %d after sweep %llu; go on with: plugmc run --resume %s\n",
-                (int)stop_signal, (unsigned long long)sweep, sim->output_path);
-    if (ended == EXIT_TIME_LIMIT)
-        fprintf(stderr, "time limit reached after sweep %llu; go on with: plugmc run --resume %s\n",
-                (unsigned long long)sweep, sim->output_path);
-    return ended;
+    if (code || ended == EXIT_DONE) return code;
+    return say_stopped(sim, ended == EXIT_TIME_LIMIT, sweep);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "run/snapshot.h"
+#include "run/stop.h"
 #include "system/system.h"
 
 static int load_instances(simulation *);
@@ -512,6 +514,7 @@ int simulation_sweep(simulation *sim, uint64_t first, uint64_t n)
 {
     instance *mover = sim->mover;
     int code = mover->plugin->mover->sweep(mover->data, &mover->host, first, n);
+    if (code == PLUGMC_STOPPED && stop_given_up()) return SWEEP_GIVEN_UP;
     if (!code && mover->host.gpu) code = mover->host.gpu->synchronize(mover->host.context);
     return context_exit_code(&mover->context, code, "sweeping");
 }
@@ -554,6 +557,7 @@ void simulation_close(simulation *sim)
     }
     if (sim->gpu) gpu_close(sim->gpu);
     for (int i = 0; i < sim->measurement_count; i++) free(sim->measurements[i].values);
+    snapshot_free(sim);
     free_output(&sim->output);
     for (int i = 0; i < sim->instance_count; i++)
         if (sim->instances[i].plugin) plugin_unload(&sim->instances[i].loaded);

@@ -43,6 +43,7 @@ typedef struct simulation {
     double *positions;                      /* [walkers][particles][3], of the last store */
     output_data output;
     const char *output_path, *csv_path;
+    struct snapshot *snapshot; /* the state to go back to: run/snapshot.h */
     bool in_file; /* the file at output_path is this run's: what is written is added to it */
     uint64_t tuned_at;         /* last sweep at which the step was tuned */
     plugmc_counts counts_base; /* counts before those the mover holds */
@@ -58,7 +59,9 @@ int simulation_prepare(simulation *);
 /* Positions from [initial], or from the file of a run that is resumed. */
 int simulation_begin(simulation *);
 int simulation_resume(simulation *, const char *path);
-/* Sweeps first ... first + n - 1, nothing else; waits until they are done. */
+/* Sweeps first ... first + n - 1, nothing else; waits until they are done. SWEEP_GIVEN_UP: the
+ * mover was told to give them up (run/stop.h), and its state is of no more use. */
+enum { SWEEP_GIVEN_UP = -1 };
 int simulation_sweep(simulation *, uint64_t first, uint64_t n);
 /* The loop until the end, the time limit or a signal. Prints progress to stderr and the table of
  * results to stdout. */

@@ -1,0 +1,153 @@
+#include "run/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/checkpointing.h"
+#include "run/stop.h"
+
+/* How far a quantity was, and the block averages of an array, which cannot be cut back. */
+typedef struct mark {
+    int64_t samples;
+    int64_t per_block, blocks, in_last;
+    double *sums; /* [128 + 1][length]; NULL: a scalar */
+} mark;
+
+struct snapshot {
+    bool there;
+    uint64_t sweep;
+    double seconds, step;
+    plugmc_counts counts;
+    double *positions; /* [walkers][particles][3] */
+    blob *blobs;
+    int blob_count;
+    int frames; /* in memory */
+    mark *marks; /* [quantities] */
+    double taken, cost; /* stop_clock, seconds */
+};
+
+enum { ROWS = 128 + 1 }; /* of block_average.sums */
+
+static size_t position_bytes(const simulation *sim)
+{
+    return sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles;
+}
+
+/* Memory is taken once; NULL if it is short. */
+static struct snapshot *make(simulation *sim)
+{
+    if (sim->snapshot) return sim->snapshot;
+    const output_data *out = &sim->output;
+    struct snapshot *s = sim->snapshot = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->positions = malloc(position_bytes(sim));
+    s->marks = calloc((size_t)out->quantity_count + 1, sizeof *s->marks);
+    bool enough = s->positions && s->marks;
+    for (int k = 0; k < out->quantity_count && enough; k++) {
+        const size_t length = (size_t)out->quantities[k].length;
+        if (length < 2) continue;
+        s->marks[k].sums = malloc(sizeof(double) * ROWS * length);
+        enough = s->marks[k].sums != NULL;
+    }
+    if (enough) return s;
+    snapshot_free(sim);
+    return NULL;
+}
+
+void snapshot_free(simulation *sim)
+{
+    struct snapshot *s = sim->snapshot;
+    if (!s) return;
+    for (int k = 0; k < sim->output.quantity_count && s->marks; k++) free(s->marks[k].sums);
+    checkpoint_free_blobs(s->blobs, s->blob_count);
+    free(s->marks);
+    free(s->positions);
+    free(s);
+    sim->snapshot = NULL;
+}
+
+static void mark_quantity(mark *m, const quantity_record *q)
+{
+    m->samples = q->samples;
+    if (!m->sums) return;
+    m->per_block = q->blocks.per_block;
+    m->blocks = q->blocks.blocks;
+    m->in_last = q->blocks.in_last;
+    memcpy(m->sums, q->blocks.sums,
+           sizeof(double) * (size_t)(q->blocks.blocks + 1) * (size_t)q->length);
+}
+
+int snapshot_take(simulation *sim, uint64_t sweep, double seconds)
+{
+    const double begin = stop_clock();
+    const plugmc_mover *m = sim->mover->plugin->mover;
+    struct snapshot *s = make(sim);
+    plugmc_counts counts;
+    blob *blobs = NULL;
+    int count = 0;
+    if (!s)
+        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a copy of the state");
+    int code = checkpoint_positions(sim);
+    if (!code) code = checkpoint_counts(sim, &counts, 0);
+    if (!code) code = checkpoint_blobs(sim, &blobs, &count);
+    if (code) {
+        checkpoint_free_blobs(blobs, count);
+        return code;
+    }
+    memcpy(s->positions, sim->positions, position_bytes(sim));
+    checkpoint_free_blobs(s->blobs, s->blob_count);
+    s->blobs = blobs;
+    s->blob_count = count;
+    s->counts = counts;
+    s->step = m->step ? m->step(sim->mover->data) : 0;
+    s->sweep = sweep;
+    s->seconds = seconds;
+    s->frames = sim->output.frame_count;
+    for (int k = 0; k < sim->output.quantity_count; k++)
+        mark_quantity(&s->marks[k], &sim->output.quantities[k]);
+    s->there = true;
+    s->taken = stop_clock();
+    s->cost = s->taken - begin;
+    return 0;
+}
+
+int snapshot_refresh(simulation *sim, uint64_t sweep, double seconds)
+{
+    const struct snapshot *s = sim->snapshot;
+    const double age = s && s->there ? stop_clock() - s->taken : 0;
+    if (s && s->there && (age < 0.25 || age < 200 * s->cost)) return 0;
+    return snapshot_take(sim, sweep, seconds);
+}
+
+uint64_t snapshot_go_back(simulation *sim)
+{
+    const struct snapshot *s = sim->snapshot;
+    output_data *out = &sim->output;
+    for (int k = 0; k < out->quantity_count; k++) {
+        quantity_record *q = &out->quantities[k];
+        const mark *m = &s->marks[k];
+        q->samples = m->samples;
+        if (!m->sums) continue;
+        q->blocks.per_block = m->per_block;
+        q->blocks.blocks = m->blocks;
+        q->blocks.in_last = m->in_last;
+        memcpy(q->blocks.sums, m->sums,
+               sizeof(double) * (size_t)(m->blocks + 1) * (size_t)q->length);
+    }
+    while (out->frame_count > s->frames) free(out->frames[--out->frame_count].positions);
+    return s->sweep;
+}
+
+void snapshot_publish(simulation *sim)
+{
+    const struct snapshot *s = sim->snapshot;
+    output_data *out = &sim->output;
+    out->sweep = s->sweep;
+    out->seconds = sim->seconds_base + s->seconds;
+    out->positions = s->positions;
+    out->blobs = s->blobs;
+    out->blob_count = s->blob_count;
+    out->counts = s->counts;
+    out->step = s->step;
+    out->finished = s->sweep == (uint64_t)(sim->config.run.equilibrate + sim->config.run.sweeps);
+}

@@ -1,0 +1,21 @@
+/* The state of a run as it was after some sweep, in memory: what a checkpoint writes, and what a run
+ * goes back to when the sweeps after it are given up. It is taken before a stretch wherever that
+ * costs next to nothing, so a run that is stopped loses no more than the stretch at hand. */
+#ifndef PLUGMC_RUN_SNAPSHOT_H
+#define PLUGMC_RUN_SNAPSHOT_H
+
+#include "run/simulation.h"
+
+/* Takes one of the state after `sweep` sweeps, `seconds` of this process. Exit code. On failure the
+ * one before is still there. */
+int snapshot_take(simulation *, uint64_t sweep, double seconds);
+/* The same if the last one is a quarter of a second old or more, and 200 times as old as it took to
+ * make: half a per cent of the time goes into this at most. */
+int snapshot_refresh(simulation *, uint64_t sweep, double seconds);
+/* Samples and frames of later sweeps are forgotten. Derived numbers are those of the last
+ * checkpoint, or invalid: they have to be found again. Returns the sweep. */
+uint64_t snapshot_go_back(simulation *);
+/* Fills what a checkpoint writes besides samples: positions, counts, sweep, step, blobs. */
+void snapshot_publish(simulation *);
+void snapshot_free(simulation *);
+#endif

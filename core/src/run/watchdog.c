@@ -1,0 +1,111 @@
+#include "run/watchdog.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "run/stop.h"
+
+#define GRACE 0.3    /* seconds for a stretch to end by itself: most take less than half a second */
+#define PATIENCE 5.0 /* seconds for a mover to give up its sweep */
+#define SLOW 10.0    /* seconds: a sweep that takes longer is worth a word */
+
+typedef struct watchdog {
+    pthread_t thread;
+    pthread_mutex_t core; /* held by the main thread but while plugins are at work */
+    double begin, limit;
+    int (*save)(void *, bool);
+    void *argument;
+    atomic_bool finished, swept, running;
+} watchdog;
+
+static watchdog dog = {.core = PTHREAD_MUTEX_INITIALIZER};
+
+/* Until then, or until the run has ended. */
+static void sleep_until(double deadline)
+{
+    while (!dog.finished && stop_clock() < deadline) stop_wait(deadline);
+}
+
+/* Until the run is told to end; meanwhile, a word about a first sweep that takes long. */
+static void wait_for_request(void)
+{
+    bool told = false;
+    for (;;) {
+        const double now = stop_clock(), word = dog.begin + SLOW;
+        const bool waiting = !told && !dog.swept;
+        if (dog.finished || stop_signal() || now >= dog.limit) return;
+        if (waiting && now >= word) {
+            fprintf(stderr, "the first sweep has taken %.0f s and is not done; if the run is "
+                            "stopped, a sweep that is not done is made again when it is resumed\n",
+                    SLOW);
+            told = true;
+            continue;
+        }
+        stop_wait(waiting && word < dog.limit ? word : dog.limit);
+    }
+}
+
+/* The main thread may come back from its plugin at any moment; from when the lock is taken it waits
+ * there until the process ends. While it is in the core, as when it writes a checkpoint, it will
+ * see by itself that it has to end. */
+static void *watch(void *unused)
+{
+    (void)unused;
+    wait_for_request();
+    const double asked = stop_clock();
+    sleep_until(asked + GRACE);
+    if (dog.finished) return NULL;
+    stop_give_up();
+    sleep_until(asked + PATIENCE);
+    while (!dog.finished && pthread_mutex_trylock(&dog.core)) sleep_until(stop_clock() + 0.1);
+    if (dog.finished) return NULL;
+    _exit(dog.save(dog.argument, !stop_signal()));
+}
+
+int watchdog_begin(double limit, int (*save)(void *, bool), void *argument)
+{
+    sigset_t all, before;
+    dog.begin = stop_clock();
+    dog.limit = limit;
+    dog.save = save;
+    dog.argument = argument;
+    dog.finished = dog.swept = false;
+    pthread_mutex_lock(&dog.core);
+    sigfillset(&all); /* signals are for the other threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int failed = pthread_create(&dog.thread, NULL, watch, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    dog.running = !failed;
+    if (failed) pthread_mutex_unlock(&dog.core);
+    return failed;
+}
+
+void watchdog_end(void)
+{
+    if (!dog.running) return;
+    dog.finished = true;
+    stop_wake();
+    pthread_join(dog.thread, NULL);
+    pthread_mutex_unlock(&dog.core);
+    dog.running = false;
+}
+
+void watchdog_plugin_begins(void)
+{
+    if (dog.running) pthread_mutex_unlock(&dog.core);
+}
+
+void watchdog_plugin_ended(void)
+{
+    if (dog.running) pthread_mutex_lock(&dog.core);
+}
+
+void watchdog_first_sweep_done(void)
+{
+    dog.swept = true;
+    if (dog.running) stop_wake();
+}

@@ -1,0 +1,62 @@
+/* faulty: a field of no energy that takes its time, comes to a stop or crashes when it is told to,
+ * so that a test knows what the program has to cope with. */
+#include <plugmc/potential.h>
+
+typedef struct parameters {
+    real delay;          /* s */
+    int64_t quick, loop, crash; /* calls */
+    int32_t how;
+} parameters;
+
+#if PLUGMC_HOST
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { BY_POINTER, BY_DIVISION, BY_ABORT };
+
+static _Atomic int64_t calls;
+static volatile int zero;
+static int *volatile nowhere;
+
+static void misbehave(const parameters *p)
+{
+    const int64_t call = ++calls;
+    const struct timespec delay = {(time_t)p->delay, (long)(1e9 * fmod((double)p->delay, 1))};
+    if (p->delay > 0 && call > p->quick) nanosleep(&delay, NULL);
+    while (p->loop && call >= p->loop) {
+    }
+    if (!p->crash || call < p->crash) return;
+    if (p->how == BY_POINTER) *nowhere = 1;
+    if (p->how == BY_DIVISION) zero = 1 / zero;
+    abort();
+}
+#endif
+
+PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int *outside)
+{
+    (void)r, (void)a, (void)outside;
+#if PLUGMC_HOST
+    misbehave(p);
+#endif
+    return 0;
+}
+
+#include <plugmc/field.h>
+
+#if PLUGMC_HOST
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(parameters, delay, "0", 0, 1e3, "s", "of a call"),
+    PLUGMC_INTEGER_KEY(parameters, quick, "0", 0, 1e15, "", "first calls, without that delay"),
+    PLUGMC_INTEGER_KEY(parameters, loop, "0", 0, 1e15, "", "call that does not come back; 0: none"),
+    PLUGMC_INTEGER_KEY(parameters, crash, "0", 0, 1e15, "", "call that crashes; 0: none"),
+    PLUGMC_CHOICE_KEY(parameters, how, "pointer", "pointer|division|abort", "how it crashes"),
+};
+
+static const plugmc_potential potential = {.size = sizeof potential, .field = &plugmc_field_facet};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "faulty", .summary = "does what it should not",
+              .reference = "", .instance_size = sizeof(parameters), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+#endif

@@ -1,0 +1,206 @@
+# How a run ends when it is told to, whatever it is doing. Limits are generous: others use this
+# machine, too.
+
+# slow SECONDS [KEY=VALUE...]: sim.ini with 64 disks moved by serial in a potential that takes twice
+# so long a trial move once the run has begun, and further keys of that potential.
+slow()
+{
+    disks
+    rm sim.h5
+    change 's/mover checkerboard/mover serial/; s/^sweeps = .*/sweeps = 1000000/'
+    change 's/^\[observable hard_pressure\]/[observable energy]/; s/^period = .*/period = 1/'
+    printf '\n[potential faulty]\nplugin = %s/faulty.so\ndelay = %s\nquick = 300\n' "$TEST_PLUGINS" "$1" >>sim.ini
+    shift
+    printf '%s\n' "$@" >>sim.ini
+}
+
+# start ARGUMENT...: in the background, as `process`, until it has said where it runs.
+start()
+{
+    command="plugmc run $*"
+    "$PLUGMC" run "$@" >"$out" 2>"$err" </dev/null &
+    process=$!
+    until grep -q "^on the CPU" "$err" || ! kill -0 $process 2>/dev/null; do sleep 0.02; done
+}
+
+# finish: waits for it; `took` seconds since the last call of `tell`.
+tell()
+{
+    kill -"$1" "$process"
+    told=$(seconds)
+}
+
+finish()
+{
+    wait "$process"
+    status=$?
+    took=$(arithmetic "$(seconds) - $told")
+}
+
+took_less_than()
+{
+    [ "$(arithmetic "$took < $1")" = 1 ] || fail "it took $took s to end"
+}
+
+# A sweep of 64 x 0.2 s, and a signal after one second of it. The first calls are of energies.
+test_signal_in_a_slow_sweep()
+{
+    slow 0.1
+    start sim.ini
+    sleep 1
+    tell TERM
+    finish
+    expect_exit 10
+    took_less_than 4 # 0.3 s for the stretch to end, 1.6 s for eight trial moves, the rest for the load
+    grep -q "^stopped by signal 15 after sweep [0-9]*; go on with: plugmc run --resume sim.h5$" "$err" ||
+        fail "expected where the run stopped"
+    grep -q "five seconds" "$err" && fail "the mover did not give up its sweep"
+    [ -s sim.h5 ] || fail "nothing was saved"
+}
+
+test_time_limit_in_a_slow_sweep()
+{
+    slow 0.1
+    start sim.ini --set run.time_limit=1
+    told=$(seconds)
+    finish
+    expect_exit 11
+    took_less_than 6
+    grep -q "^time limit reached after sweep [0-9]*; go on with: plugmc run --resume sim.h5$" "$err" ||
+        fail "expected where the run stopped"
+}
+
+# The chain of a run whose sweeps are given up again and again.
+test_given_up_sweeps_are_repeated()
+{
+    slow 0.005
+    change 's/^sweeps = .*/sweeps = 20/'
+    must run sim.ini --set run.output=whole.h5 --set "potential faulty.delay=0"
+    local stops=0
+    for signal in HUP PIPE USR1 USR2 XCPU TERM INT; do
+        if [ -e sim.h5 ]; then start --resume sim.h5; else start sim.ini; fi
+        sleep 1.5
+        tell $signal
+        finish
+        [ "$status" = 0 ] && break
+        expect_exit 10
+        stops=$((stops + 1))
+    done
+    [ $stops -ge 2 ] || fail "the run was stopped only $stops times"
+    must run --resume sim.h5
+    same_chain whole.h5 sim.h5
+}
+
+# A potential that does not come back after 30 sweeps: what was done before is saved.
+test_plugin_that_does_not_return()
+{
+    slow 0.001 "loop = 6000" # two calls a trial move
+    start sim.ini
+    sleep 14
+    tell TERM
+    finish
+    expect_exit 10
+    took_less_than 12
+    expect_message "no plugin has answered for five seconds: the sweep at hand is given up"
+    local done
+    done=$(sed -n 's/^stopped by signal 15 after sweep \([0-9]*\); .*/\1/p' "$err")
+    [ "${done:-0}" -ge 1 ] || fail "nothing of what was done was saved"
+    must run --resume sim.h5 --set run.sweeps="$done"
+    expect_output "energy"
+}
+
+test_second_interrupt_leaves_at_once()
+{
+    slow 0 "loop = 100"
+    start sim.ini
+    sleep 0.5
+    tell INT
+    sleep 0.5
+    tell INT
+    finish
+    expect_exit 130
+    took_less_than 3
+    expect_message "second interrupt: left at once; the file is that of the last checkpoint"
+}
+
+test_hangup_under_nohup_is_ignored()
+{
+    slow 0.01
+    change 's/^sweeps = .*/sweeps = 3/'
+    (trap '' HUP && exec "$PLUGMC" run sim.ini >"$out" 2>"$err" </dev/null) &
+    process=$!
+    until grep -q "^on the CPU" "$err" || ! kill -0 $process 2>/dev/null; do sleep 0.02; done
+    sleep 0.5
+    tell HUP
+    finish
+    expect_exit 0
+}
+
+test_first_sweep_that_takes_long()
+{
+    slow 0.2
+    change 's/^quick = .*/quick = 64/' # the energy of the initial state
+    start sim.ini --set run.time_limit=12
+    told=$(seconds)
+    finish
+    expect_exit 11
+    expect_message "the first sweep has taken 10 s and is not done; if the run is stopped, a sweep \
+that is not done is made again when it is resumed"
+}
+
+# ---- Where the output goes ----
+
+# The reader of the messages goes away: the run saves what it has and ends.
+test_messages_into_a_pipe_that_ends()
+{
+    slow 0.002
+    change 's/^checkpoint/#&/'
+    mkfifo pipe
+    "$PLUGMC" run sim.ini >"$out" 2>pipe </dev/null &
+    process=$!
+    head -c 1 pipe >"$err" # and closes
+    sleep 1
+    tell TERM # a message is written only every 30 s
+    finish
+    expect_exit 10
+    [ -s sim.h5 ] || fail "nothing was saved"
+}
+
+test_table_into_a_pipe_that_ends()
+{
+    disks
+    rm sim.h5
+    mkfifo pipe
+    "$PLUGMC" run sim.ini >pipe 2>"$err" </dev/null &
+    process=$!
+    told=$(seconds)
+    : <pipe
+    finish
+    expect_exit 5
+    expect_message "cannot write to the standard output: Broken pipe"
+    must run --resume sim.h5
+}
+
+test_full_or_closed_output()
+{
+    [ -c /dev/full ] || skip "there is no /dev/full"
+    disks
+    rm sim.h5
+    for arguments in "run sim.ini" "check sim.ini" "info hard_disk" --help; do
+        command="plugmc $arguments"
+        "$PLUGMC" $arguments >/dev/full 2>"$err" </dev/null
+        status=$?
+        expect_exit 5
+        expect_message "cannot write to the standard output: No space left on device"
+        "$PLUGMC" $arguments >&- 2>"$err" </dev/null
+        status=$?
+        expect_exit 5
+        expect_message "cannot write to the standard output: Bad file descriptor"
+    done
+    "$PLUGMC" run sim.ini --set run.output=all.h5 <&- >&- 2>&-
+    status=$?
+    expect_exit 5
+    h5dump -n all.h5 >"$out" 2>&1 || fail "messages were written into the file"
+    rm -f all.h5
+    must run --resume sim.h5
+}
