@@ -128,8 +128,8 @@ static inline double bench_energy(const bench *b, const double *positions, doubl
         species[i] = (int32_t)(own - b->species);
     }
     for (int t = 0; t < system->term_count; t++) {
-        const plugmc_potential *p = system->terms[t].plugin->potential;
-        const void *instance = system->terms[t].instance;
+        const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
+        const void *instance = plugmc_term_at(system, t)->instance;
         for (int64_t i = 0; i < n; i++) {
             const plugmc_particle probe = {positions[3 * i],   positions[3 * i + 1],
                                            positions[3 * i + 2], column[3 * n + i],
@@ -152,7 +152,7 @@ static inline double bench_energy(const bench *b, const double *positions, doubl
         }
         plugmc_view view = {.size = sizeof view, .positions = positions};
         const plugmc_total_request request = {sizeof request, &view, &energy, forces, virial};
-        if (p->total && p->total->energy(system->terms[t].instance, &request))
+        if (p->total && p->total->energy(plugmc_term_at(system, t)->instance, &request))
             fail_msg("%s", b->message);
     }
     free(column);

@@ -110,7 +110,7 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
         box.volume *= box.length[a];
     }
     b->system = (plugmc_system){.size = sizeof b->system, .box = box, .walkers = walkers,
-                                .species = b->species, .first = b->first, .terms = b->terms,
+                                .species = b->species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term), .first = b->first, .terms = b->terms,
                                 .seed = seed, .threads = 1};
     b->host = (plugmc_host){.size = sizeof b->host, .abi_major = PLUGMC_ABI_MAJOR,
                             .abi_minor = PLUGMC_ABI_MINOR, .context = &b->context,

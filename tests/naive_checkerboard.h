@@ -162,13 +162,12 @@ static inline float naive_float_r2(const naive *v, const int64_t d[3])
 
 static inline int naive_overlaps(naive *v, int64_t i, const int64_t at[3])
 {
-    const plugmc_species *species = v->system->species;
     for (int64_t j = 0; v->hard && j < v->system->particles; j++) {
         if (j == i) continue;
         int64_t d[3];
         double r2 = naive_separation(v, at, j, d);
-        double contact = 0.5 * (species[naive_species(v, i)].diameter +
-                                species[naive_species(v, j)].diameter);
+        double contact = 0.5 * (plugmc_species_at(v->system, naive_species(v, i))->diameter +
+                                plugmc_species_at(v->system, naive_species(v, j))->diameter);
         if (fabs(r2 / (contact * contact) - 1) < 1e-6) {
             double c = contact / (v->quantum[0] * CB_QUANTA);
             v->close_calls++;
@@ -183,14 +182,13 @@ static inline int naive_overlaps(naive *v, int64_t i, const int64_t at[3])
 
 static inline double naive_energy(const naive *v, int64_t i, const int64_t at[3])
 {
-    const plugmc_species *species = v->system->species;
     double energy = 0;
     for (int64_t j = 0; j < v->system->particles; j++) {
         int64_t d[3];
         double r = sqrt(naive_separation(v, at, j, d)), t = 1 - r / v->cutoff;
-        if (j != i && r < v->cutoff) energy += species[naive_species(v, j)].charge * t * t;
+        if (j != i && r < v->cutoff) energy += plugmc_species_at(v->system, naive_species(v, j))->charge * t * t;
     }
-    return energy * v->strength * species[naive_species(v, i)].charge;
+    return energy * v->strength * plugmc_species_at(v->system, naive_species(v, i))->charge;
 }
 
 /* One pair in single precision: separation in units of length, then the energy of a unit factor. */
@@ -231,7 +229,7 @@ static inline float naive_float_difference(const naive *v, int64_t i, int64_t j,
         before[a] = li - lj - (int64_t)d[a] * CB_QUANTA;
         after[a] = before[a] + naive_nearest(v, a, to[a] - v->at[i][a]);
     }
-    float charge = (float)v->system->species[naive_species(v, j)].charge;
+    float charge = (float)plugmc_species_at(v->system, naive_species(v, j))->charge;
     return naive_float_pair(v, after, charge) - naive_float_pair(v, before, charge);
 }
 
@@ -291,7 +289,7 @@ static inline float naive_float_sum_of_lanes(const naive *v, int64_t i, int cell
                 lane[number++ % 32] += naive_float_difference(v, i, j, d, to);
         }
     }
-    const float factor = (float)v->strength * (float)v->system->species[naive_species(v, i)].charge;
+    const float factor = (float)v->strength * (float)plugmc_species_at(v->system, naive_species(v, i))->charge;
     for (int l = 0; l < 32; l++) lane[l] *= factor;
     for (int half = 16; half > 0; half /= 2)
         for (int l = 0; l < half; l++) lane[l] += lane[l + half];
@@ -301,7 +299,7 @@ static inline float naive_float_sum_of_lanes(const naive *v, int64_t i, int cell
 static inline float naive_float_change(const naive *v, int64_t i, int cell, const int64_t to[3])
 {
     if (v->wide) return naive_float_sum_of_lanes(v, i, cell, to);
-    const double charge = v->system->species[naive_species(v, i)].charge;
+    const double charge = plugmc_species_at(v->system, naive_species(v, i))->charge;
     return naive_float_sum(v, i, cell, to) * ((float)v->strength * (float)charge);
 }
 

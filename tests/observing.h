@@ -80,7 +80,7 @@ static inline bench *bench_new(int dimension, double x, double y, double z, int 
         .size = sizeof b->system,
         .box = {PLUGMC_DOMAIN_PERIODIC, dimension, {x, y, z}, 0, x * y * z},
         .walkers = walkers,
-        .species = b->species,
+        .species = b->species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term),
         .first = b->first,
         .terms = b->terms,
         .seed = 1,
@@ -145,14 +145,14 @@ static inline void ready(bench *b)
 /* Where a quantity begins in the values of one walker, or the number of all if name is NULL. */
 static inline int64_t place(bench *b, const char *name, plugmc_quantity *found)
 {
-    plugmc_quantity q;
+    plugmc_quantity q = {.size = sizeof q};
     int64_t at = 0;
     for (int i = 0; b->observable->quantity(b->instance, i, &q); i++) {
         if (name && strcmp(q.name, name) == 0) {
             if (found) *found = q;
             return at;
         }
-        at += q.length;
+        at += plugmc_quantity_length(&q);
     }
     if (name) fail_msg("no quantity %s", name);
     return at;

@@ -67,7 +67,7 @@ static inline orbital_bench *bench_new(const double vector[3][3], int64_t up, in
     b->first[2] = up + down;
     b->system = (plugmc_system){.size = sizeof b->system, .box = bench_box(vector),
                                 .particles = up + down, .walkers = walkers,
-                                .species_count = down ? 2 : 1, .species = b->species,
+                                .species_count = down ? 2 : 1, .species = b->species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term),
                                 .first = b->first, .seed = 1, .threads = 1};
     b->context = (plugmc_context){.report = &b->report,
                                   .gpu = device,

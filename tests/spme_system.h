@@ -206,7 +206,7 @@ static inline void spme_begin(spme_system *s, charges c, gpu *device, int thread
     }
     s->system = (plugmc_system){.size = sizeof s->system, .box = box, .walkers = c.walkers,
                                 .particles = charge_count(&c), .species_count = c.species_count,
-                                .species = s->charges.species, .first = s->charges.first,
+                                .species = s->charges.species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term), .first = s->charges.first,
                                 .terms = &s->term, .term_count = 1, .threads = threads};
     s->context = (plugmc_context){.report = &s->report,
                                   .gpu = device,

@@ -167,7 +167,7 @@ static double *initial_positions(const plugmc_system *system)
     const int64_t n = system->particles, species = system->species_count;
     double *sites = checked(calloc((size_t)(3 * n), sizeof *sites)), nearest = 0;
     if (lattice_sites(&system->box, LATTICE_AUTO, n, sites, &nearest) ||
-        nearest < system->species[0].diameter)
+        nearest < plugmc_species_at(system, 0)->diameter)
         fail_msg("there is no lattice of %lld sites", (long long)n);
     for (int64_t i = n - 1; i > 0 && species > 1; i--) { /* Fisher-Yates */
         const plugmc_random r =

@@ -368,7 +368,7 @@ static double pair_reach(const plugmc_system *system, const plugmc_term *term)
     double reach = pair->range(term->instance);
     for (int32_t a = 0; a < system->species_count; a++)
         for (int32_t b = 0; b < system->species_count; b++) {
-            const plugmc_species *sa = &system->species[a], *sb = &system->species[b];
+            const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
             plugmc_particle pa = {0, 0, 0, sa->charge, sa->diameter, a},
                             pb = {0, 0, 0, sb->charge, sb->diameter, b};
             reach = fmax(reach, pair->contact(term->instance, &pa, &pb));
@@ -389,7 +389,7 @@ static int sort_terms(serial *s, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d terms",
                           system->term_count);
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = &system->terms[t];
+        const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *potential = term->plugin->potential;
         if (!term->sampled) continue;
         if (potential->field) s->fields[s->field_count++] = term;
@@ -442,8 +442,8 @@ static int serial_prepare(void *instance, const plugmc_host *host)
     int32_t *species = integer;
     for (int32_t a = 0; a < system->species_count; a++)
         for (int64_t i = system->first[a]; i < system->first[a + 1]; i++) {
-            charge[i] = system->species[a].charge;
-            diameter[i] = system->species[a].diameter;
+            charge[i] = plugmc_species_at(system, a)->charge;
+            diameter[i] = plugmc_species_at(system, a)->diameter;
             species[i] = a;
         }
     number += 2 * n;

@@ -34,9 +34,9 @@ static int derived(void *instance, int index, plugmc_quantity *out)
     const charge_density *c = instance;
     const pair_histogram *h = &c->pairs;
     if (index >= h->system->species_count) return 0;
-    *out = (plugmc_quantity){h->system->species[index].name, h->bins, "e/length^3",
-                             "charge density around a particle of this species", h->radius, "r"};
-    return 1;
+    return plugmc_array(out, plugmc_species_at(h->system, index)->name, "e/length^3",
+                        "charge density around a particle of this species", h->bins, "r",
+                        h->radius);
 }
 
 static int derive(void *instance, const double *means, double *out)
@@ -54,7 +54,7 @@ static int prepare(void *instance, const plugmc_host *host)
     charge_density *c = instance;
     const plugmc_system *system = host->system;
     int charged = 0;
-    for (int32_t s = 0; s < system->species_count; s++) charged |= system->species[s].charge != 0;
+    for (int32_t s = 0; s < system->species_count; s++) charged |= plugmc_species_at(system, s)->charge != 0;
     if (!charged)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "no species has a charge: give charge in its section");

@@ -309,13 +309,8 @@ static int derived(void *instance, int index, plugmc_quantity *out)
     int k = PLUGMC_COUNT(table) - 1;
     if (index >= NUMBERS + ROWS + KINDS) return 0;
     while (table[k].index > index) k--;
-    *out = (plugmc_quantity){d->names[index], 1, table[k].unit, table[k].doc, NULL, NULL};
-    if (index >= NUMBERS) {
-        out->length = h->bins;
-        out->abscissa = h->radius;
-        out->axis = "r";
-    }
-    return 1;
+    if (index < NUMBERS) return plugmc_scalar(out, d->names[index], table[k].unit, table[k].doc);
+    return plugmc_array(out, d->names[index], table[k].unit, table[k].doc, h->bins, "r", h->radius);
 }
 
 /* ---- What is measured ---------------------------------------------------------------------- */
@@ -362,7 +357,6 @@ static int name_all(dressed_ion *d, const plugmc_host *host)
         [NUMBERS + 3] = "rho_%1",
         [NUMBERS + 4] = "rho_%2",
     };
-    const plugmc_species *species = host->system->species;
     for (int k = 0; k < NUMBERS + ROWS + KINDS; k++) {
         d->names[k] = host->allocate(host->context, LENGTH);
         if (!d->names[k])
@@ -370,7 +364,7 @@ static int name_all(dressed_ion *d, const plugmc_host *host)
         char *at = d->names[k], *end = at + LENGTH;
         for (const char *p = patterns[k]; *p && at < end - 1; p++) {
             if (*p == '%') /* %1, %2: a species */
-                at += snprintf(at, (size_t)(end - at), "%s", species[*++p - '1'].name);
+                at += snprintf(at, (size_t)(end - at), "%s", plugmc_species_at(host->system, *++p - '1')->name);
             else
                 *at++ = *p;
             if (at > end - 1) at = end - 1;
@@ -386,11 +380,11 @@ static double bjerrum_of_potential(const plugmc_system *system)
 {
     double found = 0;
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_plugin *plugin = system->terms[t].plugin;
-        for (int32_t k = 0; k < plugin->parameter_count && system->terms[t].sampled; k++) {
+        const plugmc_plugin *plugin = plugmc_term_at(system, t)->plugin;
+        for (int32_t k = 0; k < plugin->parameter_count && plugmc_term_at(system, t)->sampled; k++) {
             const plugmc_parameter *p = &plugin->parameters[k];
             if (p->type != PLUGMC_TYPE_REAL || strcmp(p->name, "bjerrum_length")) continue;
-            const char *instance = system->terms[t].instance;
+            const char *instance = plugmc_term_at(system, t)->instance;
             const double own = *(const double *)(const void *)(instance + p->offset);
             if (found > 0 && own != found) return 0;
             found = own;
@@ -403,12 +397,14 @@ static double bjerrum_of_potential(const plugmc_system *system)
 static int check_ions(dressed_ion *d, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
-    const plugmc_species *species = system->species;
+    const plugmc_species *species[KINDS];
     if (system->box.dimension != 3)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "screening is described in three dimensions, and this run has two");
-    if (system->species_count != KINDS || !(species[0].charge * species[1].charge < 0) ||
-        species[0].count < 2 || species[1].count < 2)
+    for (int32_t a = 0; a < KINDS; a++)
+        species[a] = plugmc_species_at(system, a < system->species_count ? a : 0);
+    if (system->species_count != KINDS || !(species[0]->charge * species[1]->charge < 0) ||
+        species[0]->count < 2 || species[1]->count < 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "dressed ions need two species of opposite charge and no other, with two "
                           "ions each at least");
@@ -419,9 +415,9 @@ static int check_ions(dressed_ion *d, const plugmc_host *host)
                           "different ones: give it here");
     double square = 0;
     for (int32_t a = 0; a < KINDS; a++) {
-        d->charge[a] = species[a].charge;
-        square += 4 * M_PI * d->bjerrum_length * species[a].charge * species[a].charge *
-                  (double)species[a].count / system->box.volume;
+        d->charge[a] = species[a]->charge;
+        square += 4 * M_PI * d->bjerrum_length * species[a]->charge * species[a]->charge *
+                  (double)species[a]->count / system->box.volume;
     }
     d->kappa = sqrt(square);
     return PLUGMC_OK;

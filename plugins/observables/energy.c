@@ -150,7 +150,7 @@ static int32_t kernel_index(const plugmc_system *system, int32_t term)
 {
     int32_t index = 0;
     for (int32_t t = 0; t < term; t++)
-        index += has_pair_energy(system->terms[t].plugin->potential);
+        index += has_pair_energy(plugmc_term_at(system, t)->plugin->potential);
     return index;
 }
 
@@ -188,7 +188,7 @@ static int add_term(const energy *e, const plugmc_host *host, const views *views
                     double *sums)
 {
     const plugmc_system *system = host->system;
-    const plugmc_term *term = &system->terms[t];
+    const plugmc_term *term = plugmc_term_at(system, t);
     const plugmc_potential *p = term->plugin->potential;
     int code = p->total ? add_total(e, host, views, term, sums) : PLUGMC_OK;
     if (code || is_whole(p)) return code;
@@ -262,13 +262,11 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const energy *e = instance;
     if (index > e->terms) return 0;
-    *out = index > 0 ? (plugmc_quantity){e->names[index - 1], 1, "kT",
-                                         "energy per particle, one term", NULL, NULL}
-           : e->source == RUNNING
-               ? (plugmc_quantity){"energy", 1, "kT", "energy per particle, as the mover keeps it",
-                                   NULL, NULL}
-               : (plugmc_quantity){"energy", 1, "kT", "energy per particle, all terms", NULL, NULL};
-    return 1;
+    if (index > 0)
+        return plugmc_scalar(out, e->names[index - 1], "kT", "energy per particle, one term");
+    return plugmc_scalar(out, "energy", "kT",
+                         e->source == RUNNING ? "energy per particle, as the mover keeps it"
+                                              : "energy per particle, all terms");
 }
 
 /* ---- Preparation --------------------------------------------------------------------------- */
@@ -282,7 +280,7 @@ static int find_terms(energy *e, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d terms",
                           system->term_count);
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = &system->terms[t];
+        const plugmc_term *term = plugmc_term_at(system, t);
         if (!has_energy(term->plugin->potential)) continue;
         const size_t bytes = strlen(term->label) + sizeof "energy_";
         char *name = host->allocate(host->context, bytes);
@@ -301,8 +299,8 @@ static int find_terms(energy *e, const plugmc_host *host)
 static int sums_all_pairs(const plugmc_system *system)
 {
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_potential *p = system->terms[t].plugin->potential;
-        if (has_pair_energy(p) && !is_whole(p) && !in_cells(system, &system->terms[t])) return 1;
+        const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
+        if (has_pair_energy(p) && !is_whole(p) && !in_cells(system, plugmc_term_at(system, t))) return 1;
     }
     return 0;
 }

@@ -206,29 +206,25 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const hard_pressure *h = instance;
-    static const plugmc_quantity scalars[] = {
-        {"pressure", 1, "kT/contact^d", "pressure from rifts, mean over the axes", NULL, NULL},
-        {"pressure_x", 1, "kT/contact^d", "pressure from rifts along x", NULL, NULL},
-        {"pressure_y", 1, "kT/contact^d", "pressure from rifts along y", NULL, NULL},
-        {"pressure_z", 1, "kT/contact^d", "pressure from rifts along z", NULL, NULL},
+    static const char *const scalars[][2] = {
+        {"pressure", "pressure from rifts, mean over the axes"},
+        {"pressure_x", "pressure from rifts along x"},
+        {"pressure_y", "pressure from rifts along y"},
+        {"pressure_z", "pressure from rifts along z"},
     };
-    if (index <= h->dimension) {
-        *out = scalars[index];
-        return 1;
-    }
+    if (index <= h->dimension)
+        return plugmc_scalar(out, scalars[index][0], "kT/contact^d", scalars[index][1]);
     if (index > h->dimension + 1 || h->bins == 0) return 0;
-    *out = (plugmc_quantity){"g_contact", h->bins, "", "pair distribution near contact",
-                             h->radius, "r"};
-    return 1;
+    return plugmc_array(out, "g_contact", "", "pair distribution near contact", h->bins, "r",
+                        h->radius);
 }
 
 static int derived(void *instance, int index, plugmc_quantity *out)
 {
     const hard_pressure *h = instance;
     if (index > 0 || h->bins == 0) return 0;
-    *out = (plugmc_quantity){"pressure_fit", 1, "kT/contact^d",
-                             "pressure from g(r) extrapolated to contact", NULL, NULL};
-    return 1;
+    return plugmc_scalar(out, "pressure_fit", "kT/contact^d",
+                         "pressure from g(r) extrapolated to contact");
 }
 
 /* Eq. 4. */
@@ -345,7 +341,7 @@ static int check_terms(const plugmc_host *host)
     const plugmc_system *system = host->system;
     int cores = 0;
     for (int32_t i = 0; i < system->term_count; i++) {
-        const plugmc_term *term = &system->terms[i];
+        const plugmc_term *term = plugmc_term_at(system, i);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
         if (!p->pair || p->field || p->total || p->orbitals ||
@@ -373,11 +369,11 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld particles",
                           (long long)h->particles);
     for (int32_t ij = 0; ij < n * n; ij++) {
-        const plugmc_species *a = &system->species[ij / n], *b = &system->species[ij % n];
+        const plugmc_species *a = plugmc_species_at(system, ij / n), *b = plugmc_species_at(system, ij % n);
         plugmc_particle p = {.charge = a->charge, .diameter = a->diameter, .species = ij / n};
         plugmc_particle q = {.charge = b->charge, .diameter = b->diameter, .species = ij % n};
         for (int32_t t = 0; t < system->term_count; t++) {
-            const plugmc_term *term = &system->terms[t];
+            const plugmc_term *term = plugmc_term_at(system, t);
             if (!term->sampled) continue;
             double contact = term->plugin->potential->pair->contact(term->instance, &p, &q);
             if (contact > h->contact[ij]) h->contact[ij] = contact;

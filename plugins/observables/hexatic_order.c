@@ -98,25 +98,22 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
-    static const plugmc_quantity all[] = {
-        {"psi6_real", 1, "", "real part of the global psi_6", NULL, NULL},
-        {"psi6_imaginary", 1, "", "imaginary part of the global psi_6", NULL, NULL},
-        {"psi6_modulus", 1, "", "modulus of the global psi_6", NULL, NULL},
-        {"psi6_squared", 1, "", "squared modulus of the global psi_6", NULL, NULL},
+    static const char *const all[][2] = {
+        {"psi6_real", "real part of the global psi_6"},
+        {"psi6_imaginary", "imaginary part of the global psi_6"},
+        {"psi6_modulus", "modulus of the global psi_6"},
+        {"psi6_squared", "squared modulus of the global psi_6"},
     };
     (void)instance;
     if (index >= PLUGMC_COUNT(all)) return 0;
-    *out = all[index];
-    return 1;
+    return plugmc_scalar(out, all[index][0], "", all[index][1]);
 }
 
 static int derived(void *instance, int index, plugmc_quantity *out)
 {
     (void)instance;
     if (index > 0) return 0;
-    *out = (plugmc_quantity){"susceptibility", 1, "",
-                             "N times the variance of the modulus of psi_6", NULL, NULL};
-    return 1;
+    return plugmc_scalar(out, "susceptibility", "", "N times the variance of the modulus of psi_6");
 }
 
 static int derive(void *instance, const double *means, double *out)
@@ -160,7 +157,7 @@ static int prepare(void *instance, const plugmc_host *host)
     h->threads = system->threads;
     h->particles = system->particles;
     for (int32_t s = 0; s < system->species_count; s++)
-        h->range = fmax(h->range, h->cutoff * system->species[s].diameter);
+        h->range = fmax(h->range, h->cutoff * plugmc_species_at(system, s)->diameter);
     int code = check_system(h, host);
     if (code) return code;
     const size_t bytes = (size_t)h->walkers * 2 * sizeof *h->sums;

@@ -80,16 +80,14 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
-    static const plugmc_quantity all[] = {
-        {"net_force", 1, "", "sum of the forces over the root of the sum of their squares", NULL,
-         NULL},
-        {"mean_force_x", 1, "kT/length", "mean force on a particle along x", NULL, NULL},
-        {"mean_force_y", 1, "kT/length", "along y", NULL, NULL},
-        {"mean_force_z", 1, "kT/length", "along z", NULL, NULL}};
+    static const char *const all[][3] = {
+        {"net_force", "", "sum of the forces over the root of the sum of their squares"},
+        {"mean_force_x", "kT/length", "mean force on a particle along x"},
+        {"mean_force_y", "kT/length", "along y"},
+        {"mean_force_z", "kT/length", "along z"}};
     (void)instance;
     if (index >= PLUGMC_COUNT(all)) return 0;
-    *out = all[index];
-    return 1;
+    return plugmc_scalar(out, all[index][0], all[index][1], all[index][2]);
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -99,9 +97,9 @@ static int find_terms(net_force *n, const plugmc_system *system)
 {
     int on_device = 1;
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_total *total = system->terms[t].plugin->potential->total;
-        if (!system->terms[t].sampled || !total) continue;
-        n->term[n->terms++] = &system->terms[t];
+        const plugmc_total *total = plugmc_term_at(system, t)->plugin->potential->total;
+        if (!plugmc_term_at(system, t)->sampled || !total) continue;
+        n->term[n->terms++] = plugmc_term_at(system, t);
         on_device &= total->on_device;
     }
     return on_device;

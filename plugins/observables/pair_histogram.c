@@ -227,16 +227,12 @@ int pair_histogram_measure(pair_histogram *h, const plugmc_host *host, const plu
 
 int pair_histogram_quantity(const pair_histogram *h, int index, plugmc_quantity *out)
 {
-    if (index < h->rows) {
-        *out = (plugmc_quantity){h->pair_names[index], h->bins, "",
-                                 "pairs in a bin, once for each that is a reference", h->radius,
-                                 "r"};
-        return 1;
-    }
+    if (index < h->rows)
+        return plugmc_array(out, h->pair_names[index], "",
+                            "pairs in a bin, once for each that is a reference", h->bins, "r",
+                            h->radius);
     if (index >= h->rows + h->system->species_count) return 0;
-    *out = (plugmc_quantity){h->reference_names[index - h->rows], 1, "", "number of references",
-                             NULL, NULL};
-    return 1;
+    return plugmc_scalar(out, h->reference_names[index - h->rows], "", "number of references");
 }
 
 /* ---- What follows from the counts ---------------------------------------------------------- */
@@ -278,7 +274,7 @@ int pair_histogram_charge(const pair_histogram *h, const double *raw, int32_t sp
     memset(rho, 0, (size_t)h->bins * sizeof *rho);
     for (int32_t b = 0; b < system->species_count && !code; b++) {
         const int32_t row = h->row[species * system->species_count + b];
-        const double charge = system->species[b].charge * pair_histogram_density(h, raw, b);
+        const double charge = plugmc_species_at(system, b)->charge * pair_histogram_density(h, raw, b);
         if (row == h->rows || charge == 0) continue;
         code = pair_histogram_g_of_ions(h, raw, row, g);
         for (int64_t i = 0; i < h->bins && !code; i++) rho[i] += charge * g[i];
@@ -362,23 +358,23 @@ static char *joined(const plugmc_host *host, const char *before, const char *a, 
 /* Numbers and names the pairs of species; those that cannot be get the number after the last. */
 static int number_rows(pair_histogram *h, const plugmc_host *host)
 {
-    const plugmc_species *species = h->system->species;
+    const plugmc_system *system = h->system;
     const int32_t n = h->system->species_count;
     int complete = 1;
     for (int pass = 0; pass < 2; pass++) {
         int32_t rows = 0;
         for (int32_t a = 0; a < n; a++) {
             for (int32_t b = a; b < n; b++) {
-                const int possible = a == b ? species[a].count > 1
-                                            : species[a].count > 0 && species[b].count > 0;
+                const int possible = a == b ? plugmc_species_at(system, a)->count > 1
+                                            : plugmc_species_at(system, a)->count > 0 && plugmc_species_at(system, b)->count > 0;
                 h->row[a * n + b] = h->row[b * n + a] = possible ? rows : (int32_t)h->rows;
                 if (!possible) continue;
                 h->first[rows] = a;
                 h->second[rows] = b;
                 if (pass == 0) {
-                    h->names[rows] = joined(host, "", species[a].name, "-", species[b].name);
+                    h->names[rows] = joined(host, "", plugmc_species_at(system, a)->name, "-", plugmc_species_at(system, b)->name);
                     h->pair_names[rows] =
-                        joined(host, "pairs_", species[a].name, "-", species[b].name);
+                        joined(host, "pairs_", plugmc_species_at(system, a)->name, "-", plugmc_species_at(system, b)->name);
                     complete &= h->names[rows] && h->pair_names[rows];
                 }
                 rows++;
@@ -387,7 +383,7 @@ static int number_rows(pair_histogram *h, const plugmc_host *host)
         h->rows = rows;
     }
     for (int32_t s = 0; s < n; s++) {
-        h->reference_names[s] = joined(host, "references_", species[s].name, "", "");
+        h->reference_names[s] = joined(host, "references_", plugmc_species_at(system, s)->name, "", "");
         complete &= h->reference_names[s] != NULL;
     }
     return complete ? PLUGMC_OK

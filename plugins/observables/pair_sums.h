@@ -47,8 +47,8 @@ static void take_particles(const sorted_particles *s, const plugmc_system *syste
         s->x[k] = positions[3 * k];
         s->y[k] = positions[3 * k + 1];
         s->z[k] = positions[3 * k + 2];
-        s->charge[k] = system->species[species].charge;
-        s->diameter[k] = system->species[species].diameter;
+        s->charge[k] = plugmc_species_at(system, species)->charge;
+        s->diameter[k] = plugmc_species_at(system, species)->diameter;
         s->species[k] = species;
     }
 }

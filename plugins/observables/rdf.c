@@ -28,7 +28,7 @@ static int all_rows(const pair_histogram *h, const double *raw, double *g)
 {
     int code = 0;
     for (int64_t row = 0; row < h->rows && !code; row++) {
-        const double all = (double)h->system->species[h->first[row]].count;
+        const double all = (double)plugmc_species_at(h->system, h->first[row])->count;
         const double factor = h->first[row] == h->second[row] ? all / (all - 1) : 1;
         code = pair_histogram_g(h, raw, row, g + row * h->bins);
         for (int64_t k = 0; k < h->bins; k++) g[row * h->bins + k] *= factor;
@@ -51,9 +51,8 @@ static int function(const rdf *g, int index, plugmc_quantity *out)
 {
     const pair_histogram *h = &g->pairs;
     if (index >= h->rows) return 0;
-    *out = (plugmc_quantity){h->names[index], h->bins, "", "radial distribution function",
-                             h->radius, "r"};
-    return 1;
+    return plugmc_array(out, h->names[index], "", "radial distribution function", h->bins, "r",
+                        h->radius);
 }
 
 static int quantity(void *instance, int index, plugmc_quantity *out)

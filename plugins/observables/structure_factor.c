@@ -113,7 +113,7 @@ static void average_shells(const structure_factor *f, const double *density, dou
         for (int32_t a = 0; a < species; a++)
             for (int32_t b = a; b < species; b++) {
                 const double counts =
-                    (double)system->species[a].count * (double)system->species[b].count;
+                    (double)plugmc_species_at(system, a)->count * (double)plugmc_species_at(system, b)->count;
                 if (counts == 0) continue;
                 *value += (rho[2 * a] * rho[2 * b] + rho[2 * a + 1] * rho[2 * b + 1]) *
                           f->weight[f->shell[k]] / sqrt(counts);
@@ -141,8 +141,7 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const structure_factor *f = instance;
     if (index >= f->rows) return 0;
-    *out = (plugmc_quantity){f->names[index], f->used, "", "structure factor", f->k, "k"};
-    return 1;
+    return plugmc_array(out, f->names[index], "", "structure factor", f->used, "k", f->k);
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -266,7 +265,7 @@ static int take_rows(structure_factor *f, const plugmc_host *host)
         host->allocate(host->context, (size_t)(species * (species + 1) / 2) * sizeof *f->names);
     for (int32_t a = 0; a < species && f->names; a++)
         for (int32_t b = a; b < species; b++) {
-            const plugmc_species *sa = &system->species[a], *sb = &system->species[b];
+            const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
             const size_t bytes = strlen(sa->name) + strlen(sb->name) + 2;
             if (sa->count == 0 || sb->count == 0) continue;
             char *name = host->allocate(host->context, bytes);

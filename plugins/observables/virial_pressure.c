@@ -175,8 +175,7 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     static const char *const docs[] = {"pressure over kT", "along x", "along y", "along z"};
     const virial_pressure *v = instance;
     if (index > v->system->box.dimension) return 0;
-    *out = (plugmc_quantity){names[index], 1, v->unit, docs[index], NULL, NULL};
-    return 1;
+    return plugmc_scalar(out, names[index], v->unit, docs[index]);
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -197,7 +196,7 @@ static int sort_terms(virial_pressure *v, const plugmc_host *host)
 {
     const plugmc_system *system = v->system;
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = &system->terms[t];
+        const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
         if (lacks(p))
@@ -214,8 +213,8 @@ static int sums_in_kernel(const plugmc_system *system)
 {
     int pairs = 0;
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_potential *p = system->terms[t].plugin->potential;
-        if (!system->terms[t].sampled || !p->pair) continue;
+        const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
+        if (!plugmc_term_at(system, t)->sampled || !p->pair) continue;
         if (p->total && !p->total->beside_parts) return 0;
         pairs++;
     }

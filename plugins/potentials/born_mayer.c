@@ -163,7 +163,7 @@ static int check_cores(const parameters *p, const plugmc_host *host)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "nothing keeps species '%s' and '%s' apart: a exp(b (sigma - r)) - "
                               "c/r^6 - d/r^8 has no barrier within the cutoff",
-                              host->system->species[a].name, host->system->species[b].name);
+                              plugmc_species_at(host->system, a)->name, plugmc_species_at(host->system, b)->name);
         }
     return PLUGMC_OK;
 }

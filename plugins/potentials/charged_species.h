@@ -8,16 +8,16 @@ static inline int charges_are_there(const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
     int charged = 0;
-    for (int32_t k = 0; k < system->species_count; k++) charged += system->species[k].charge != 0;
+    for (int32_t k = 0; k < system->species_count; k++) charged += plugmc_species_at(system, k)->charge != 0;
     if (!charged)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "no species has a charge, so there is nothing to interact: set 'charge' "
                           "in [species ...], or leave this potential out");
     for (int32_t k = 0; k < system->species_count; k++)
-        if (system->species[k].charge == 0)
+        if (plugmc_species_at(system, k)->charge == 0)
             host->warn(host->context,
                        "species '%s' has charge 0: it feels nothing of this potential",
-                       system->species[k].name);
+                       plugmc_species_at(system, k)->name);
     return PLUGMC_OK;
 }
 
@@ -26,7 +26,7 @@ static inline double net_charge(const plugmc_system *system)
 {
     double net = 0, gross = 0;
     for (int32_t k = 0; k < system->species_count; k++) {
-        const plugmc_species *s = &system->species[k];
+        const plugmc_species *s = plugmc_species_at(system, k);
         net += s->charge * (double)s->count;
         gross += fabs(s->charge) * (double)s->count;
     }
@@ -44,7 +44,7 @@ static inline void charges_warn_net(const plugmc_host *host)
 static inline const plugmc_term *term_of(const plugmc_system *system, const void *instance)
 {
     for (int32_t t = 0; t < system->term_count; t++)
-        if (system->terms[t].instance == instance) return &system->terms[t];
+        if (plugmc_term_at(system, t)->instance == instance) return plugmc_term_at(system, t);
     return NULL;
 }
 
@@ -53,11 +53,11 @@ static inline const plugmc_term *term_of(const plugmc_system *system, const void
 static inline int kept_apart(const plugmc_system *system, const plugmc_term *own, int32_t a,
                              int32_t b)
 {
-    const plugmc_species *sa = &system->species[a], *sb = &system->species[b];
+    const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
     const plugmc_particle pa = {0, 0, 0, sa->charge, sa->diameter, a},
                           pb = {0, 0, 0, sb->charge, sb->diameter, b};
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = &system->terms[t];
+        const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_pair *pair = term->plugin->potential->pair;
         if (term == own || !term->sampled || !pair) continue;
         if (pair->functions & PLUGMC_PAIR_ENERGY || pair->contact(term->instance, &pa, &pb) > 0)
@@ -75,7 +75,7 @@ static inline int charges_cannot_collapse(const void *instance, const plugmc_hos
     if (!own || !own->sampled) return PLUGMC_OK;
     for (int32_t a = 0; a < system->species_count; a++)
         for (int32_t b = 0; b < a; b++) {
-            const plugmc_species *sa = &system->species[a], *sb = &system->species[b];
+            const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
             if (sa->charge * sb->charge < 0 && !kept_apart(system, own, a, b))
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
                                   "species '%s' and '%s' attract each other and nothing keeps them "

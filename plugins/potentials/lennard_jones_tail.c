@@ -85,7 +85,7 @@ static int find_fluid(const tail *t, const plugmc_host *host, fluid *out)
 {
     const plugmc_term *term = NULL;
     for (int32_t i = 0; i < t->system->term_count && !term; i++)
-        if (!strcmp(t->system->terms[i].label, t->of)) term = &t->system->terms[i];
+        if (!strcmp(plugmc_term_at(t->system, i)->label, t->of)) term = plugmc_term_at(t->system, i);
     if (!term)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there is no [potential %s] whose tail this could be", t->of);
@@ -135,8 +135,8 @@ static int tail_prepare(void *instance, const plugmc_host *host)
             double sixth = pow(sigma / f.cutoff, 6), volume = pow(f.cutoff, dimension);
             double high = sixth * sixth * volume / (12 - dimension);
             double low = sixth * volume / (6 - dimension);
-            double na = (double)t->system->species[a].count;
-            double nb = (double)t->system->species[b].count;
+            double na = (double)plugmc_species_at(t->system, a)->count;
+            double nb = (double)plugmc_species_at(t->system, b)->count;
             double scale = surface / (2 * t->system->box.volume) * na * nb * 4 * epsilon;
             t->energy += scale * (high - low);
             t->virial += scale * (12 * high - 6 * low) / dimension;

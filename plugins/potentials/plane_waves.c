@@ -114,12 +114,12 @@ static int find_waves(formulas *f, const plugmc_host *host)
     f->orbitals = found < 0 ? NULL : host->allocate(host->context, bytes);
     if (f->orbitals) memcpy(f->orbitals, waves, bytes);
     for (int32_t s = 0; s < host->system->species_count && f->orbitals; s++) {
-        const int64_t n = host->system->species[s].count;
+        const int64_t n = plugmc_species_at(host->system, s)->count;
         if (n > 0 && fabs(waves[n].square - waves[n - 1].square) < 1e-9 * waves[n].square)
             host->warn(host->context,
                        "%lld electrons of species '%s' do not fill a shell of plane waves: the "
                        "determinant is no closed shell",
-                       (long long)n, host->system->species[s].name);
+                       (long long)n, plugmc_species_at(host->system, s)->name);
     }
     free(waves);
     return f->orbitals ? PLUGMC_OK
@@ -135,7 +135,7 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "plane waves need a periodic box; this one is a sphere");
     for (int32_t s = 0; s < system->species_count; s++)
-        if (system->species[s].count > f->count) f->count = system->species[s].count;
+        if (plugmc_species_at(system, s)->count > f->count) f->count = plugmc_species_at(system, s)->count;
     int code = find_waves(f, host);
     return code ? code : formulas_prepare(f, host);
 }

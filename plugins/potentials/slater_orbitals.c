@@ -106,10 +106,10 @@ static int prepare(void *instance, const plugmc_host *host)
     f->host = host;
     f->count = p->zeta.count;
     for (int32_t s = 0; s < system->species_count; s++)
-        if (system->species[s].count > f->count)
+        if (plugmc_species_at(system, s)->count > f->count)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "species '%s' has %lld electrons, but zeta gives only %lld orbitals",
-                              system->species[s].name, (long long)system->species[s].count,
+                              plugmc_species_at(system, s)->name, (long long)plugmc_species_at(system, s)->count,
                               (long long)f->count);
     f->orbitals = host->allocate(host->context, (size_t)f->count * sizeof *f->orbitals);
     if (!f->orbitals)

@@ -42,7 +42,7 @@ static int check_room(const parameters *p, const plugmc_host *host)
     const double radius = (double)p->radius;
     double filled = 0, most = 1;
     for (int32_t k = 0; k < system->species_count; k++) {
-        const plugmc_species *s = &system->species[k];
+        const plugmc_species *s = plugmc_species_at(system, k);
         if (p->keeps == PARTICLES && s->diameter >= 2 * radius)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "a sphere of radius %g is too small for species '%s' of diameter %g",
@@ -64,7 +64,7 @@ static void warn_idle(const parameters *p, const plugmc_host *host)
 {
     double least = INFINITY;
     for (int32_t k = 0; k < host->system->species_count; k++)
-        least = fmin(least, (double)largest_distance(p, (real)host->system->species[k].diameter));
+        least = fmin(least, (double)largest_distance(p, (real)plugmc_species_at(host->system, k)->diameter));
     if (least >= host->system->box.radius)
         host->warn(host->context,
                    "the wall keeps nobody in: [box] has no centre farther out than %g anyway",

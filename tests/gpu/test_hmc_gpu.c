@@ -379,9 +379,9 @@ static void waves_are_those_of_the_cpu(void **state)
             view.positions = (const double *)(uintptr_t)at;
             view.on_device = 1;
         }
-        plugmc_quantity q;
+        plugmc_quantity q = {.size = sizeof q};
         length = 0;
-        for (int i = 0; plugin->observable->quantity(instance, i, &q); i++) length += q.length;
+        for (int i = 0; plugin->observable->quantity(instance, i, &q); i++) length += plugmc_quantity_length(&q);
         bench_expect(&b, plugin->observable->measure(instance, &b.host, &view, values[on_gpu]));
         context_release(&b.context);
         bench_end(&b);

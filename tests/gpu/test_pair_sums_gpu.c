@@ -87,9 +87,9 @@ static void start_observable(setup *s, const char *name, const char *settings,
         positions = (const double *)(uintptr_t)at;
     }
     bench_expect(b, b->host.view(b->host.context, positions, on_gpu, &s->view));
-    plugmc_quantity q;
+    plugmc_quantity q = {.size = sizeof q};
     s->width = 0;
-    for (int i = 0; s->plugin->observable->quantity(s->instance, i, &q); i++) s->width += q.length;
+    for (int i = 0; s->plugin->observable->quantity(s->instance, i, &q); i++) s->width += plugmc_quantity_length(&q);
 }
 
 static double *measure(setup *s)

@@ -179,7 +179,7 @@ static inline plugmc_system make_system(int dimension, int species, enum plugmc_
                        .particles = three_first[species],
                        .walkers = 1,
                        .species_count = species,
-                       .species = three_species,
+                       .species = three_species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term),
                        .first = three_first,
                        .term_count = term_count,
                        .terms = terms,

@@ -46,9 +46,9 @@ static double normal(random_source *s)
 static void make_counts(bench *b, double second, double samples, random_source *noise, double *raw)
 {
     const double kappa = 1 / debye_r, q[2] = {q_r, other_charge()};
-    plugmc_quantity axis = {0};
+    plugmc_quantity axis = {.size = sizeof axis};
     place(b, "pairs_cation-cation", &axis);
-    const double width = axis.abscissa[1] - axis.abscissa[0];
+    const double width = axis.abscissa[0][1] - axis.abscissa[0][0];
     const double inner = b->system.box.radius - *(double *)parameter(b, "margin");
     const double volume = 4 * M_PI / 3 * inner * inner * inner;
     const int64_t at[3] = {place(b, "pairs_cation-cation", NULL),
@@ -61,8 +61,8 @@ static void make_counts(bench *b, double second, double samples, random_source *
     }
     for (int row = 0; row < 3; row++) {
         const int i = row / 2, j = (row + 1) / 2;
-        for (int64_t k = 0; k < axis.length; k++) {
-            const double r = axis.abscissa[k], low = r - width / 2, high = r + width / 2;
+        for (int64_t k = 0; k < axis.shape[0]; k++) {
+            const double r = axis.abscissa[0][k], low = r - width / 2, high = r + width / 2;
             const double shell = 4 * M_PI / 3 * (high * high * high - low * low * low);
             const double decay = exp(-kappa * r);
             const double u = l_b * q[i] * q[j] / eps_r * decay * (1 + second * decay) / r;
@@ -79,11 +79,11 @@ static void make_counts(bench *b, double second, double samples, random_source *
 /* Number of a derived quantity, all before it being scalars. */
 static int64_t derived_at(bench *b, const char *name)
 {
-    plugmc_quantity q;
+    plugmc_quantity q = {.size = sizeof q};
     int64_t at = 0;
     for (int k = 0; b->observable->derived(b->instance, k, &q); k++) {
         if (!strcmp(q.name, name)) return at;
-        at += q.length;
+        at += plugmc_quantity_length(&q);
     }
     fail_msg("no derived quantity %s", name);
     return 0;
@@ -91,9 +91,9 @@ static int64_t derived_at(bench *b, const char *name)
 
 static int64_t derived_width(bench *b)
 {
-    plugmc_quantity q;
+    plugmc_quantity q = {.size = sizeof q};
     int64_t width = 0;
-    for (int k = 0; b->observable->derived(b->instance, k, &q); k++) width += q.length;
+    for (int k = 0; b->observable->derived(b->instance, k, &q); k++) width += plugmc_quantity_length(&q);
     return width;
 }
 
@@ -217,10 +217,10 @@ static void defaults_are_multiples_of_the_debye_length(void **state)
 {
     (void)state;
     bench *b = electrolyte(200000);
-    plugmc_quantity q = {0};
+    plugmc_quantity q = {.size = sizeof q};
     ready(b);
     place(b, "pairs_cation-anion", &q);
-    assert_close(q.abscissa[239] + q.abscissa[0], 8 * debye, 1e-12, 0); /* r_max */
+    assert_close(q.abscissa[0][239] + q.abscissa[0][0], 8 * debye, 1e-12, 0); /* r_max */
     bench_free(b);
 }
 
@@ -238,9 +238,9 @@ static void the_bjerrum_length_is_that_of_the_potential(void **state)
         b->system.term_count = 1;
         assert_int_equal(there ? PLUGMC_OK : PLUGMC_ERROR_INPUT, prepare(b));
         if (there) {
-            plugmc_quantity q = {0};
+            plugmc_quantity q = {.size = sizeof q};
             place(b, "pairs_cation-anion", &q); /* r_max = 8 Debye lengths */
-            assert_close(q.abscissa[239] + q.abscissa[0], 8 * debye / sqrt(2), 1e-12, 0);
+            assert_close(q.abscissa[0][239] + q.abscissa[0][0], 8 * debye / sqrt(2), 1e-12, 0);
         } else {
             assert_non_null(strstr(b->context.message, "has a bjerrum_length"));
         }

@@ -172,7 +172,7 @@ static void an_error_in_a_potential_names_the_authors_file_and_line(void **state
     plugin.text_end = broken + sizeof broken - 1;
     plugin.text_name = "/home/author/my \"own\" core.c";
     const plugmc_term terms[] = {
-        LJ_TERM, {"mine", &plugin, &core_of_double, &core_plugin_single, &core_of_single, 1, NULL, {NULL}}};
+        LJ_TERM, {"mine", &plugin, &core_of_double, &core_plugin_single, &core_of_single, 1, NULL}};
     plugmc_system s = make_system(2, 1, PLUGMC_DOMAIN_PERIODIC, terms, 2);
     char *said = message_of(&s, &mover);
     assert_true(strncmp(said, "/home/author/my \"own\" core.c:5: ", 32) == 0);
@@ -211,7 +211,7 @@ static void a_potential_without_its_text_is_not_left_out(void **state)
     plugmc_plugin plugin = core_plugin;
     plugin.text = plugin.text_end = NULL;
     const plugmc_term terms[] = {
-        {"orphan", &plugin, &core_of_double, &core_plugin_single, &core_of_single, 1, NULL, {NULL}}};
+        {"orphan", &plugin, &core_of_double, &core_plugin_single, &core_of_single, 1, NULL}};
     plugmc_system s = make_system(2, 1, PLUGMC_DOMAIN_PERIODIC, terms, 1);
     char *said = message_of(&s, &mover);
     assert_says(said, "[potential orphan] carries no device text");

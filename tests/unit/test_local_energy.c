@@ -236,7 +236,7 @@ static double complex wave(const bench *b, const test_orbitals *t, const double 
     double complex psi = 1;
     bench rest = *b;
     for (int k = 0; k < b->system.species_count; k++) {
-        const int n = (int)b->system.species[k].count;
+        const int n = (int)plugmc_species_at(&b->system, k)->count;
         double complex matrix[TEST_ORBITALS * TEST_ORBITALS];
         orbital_matrix(t, x + 3 * b->first[k], n, matrix);
         psi *= invert_in_place(matrix, n);
@@ -566,7 +566,7 @@ static void silicon_has_the_energies_of_its_header(void **state)
         assert_z(forms[form], e.mean[NONLOCAL] / 8, e.error[NONLOCAL] / 8, header[2], 4);
         assert_close(e.mean[IONS] / 8, header[3], 0, 1e-7);
         assert_true(e.error[NONLOCAL] / 8 < 0.15);
-        plugmc_quantity q;
+        plugmc_quantity q = {.size = sizeof q};
         const plugmc_observable *calls = o.plugin->observable;
         assert_true(calls->derived(o.instance, 4, &q) && !strcmp(q.name, "ion_ion_less_file"));
         double derived[5];

@@ -12,7 +12,7 @@ static void an_ideal_gas_has_g_of_one(void **state)
     for (int dimension = 2; dimension <= 3; dimension++) {
         bench *b = bench_new(dimension, 4, 5, dimension == 3 ? 6 : 1, 40000);
         samples first = {0}, last = {0}, all = {0};
-        plugmc_quantity q = {0};
+        plugmc_quantity q = {.size = sizeof q};
         add_species(b, "gas", 5, 1, 0);
         observe(b, "rdf");
         *(int64_t *)parameter(b, "bins") = 4;
@@ -23,7 +23,7 @@ static void an_ideal_gas_has_g_of_one(void **state)
         assert_int_equal(1, b->observable->quantity(b->instance, 0, &q));
         assert_int_equal(0, b->observable->quantity(b->instance, 1, &q));
         assert_string_equal("gas-gas", q.name);
-        assert_close(q.abscissa[3], 1.75, 1e-15, 0); /* half of the smallest edge is 2 */
+        assert_close(q.abscissa[0][3], 1.75, 1e-15, 0); /* half of the smallest edge is 2 */
         for (int w = 0; w < 40000; w++) {
             add_sample(&first, values[4 * w]);
             add_sample(&last, values[4 * w + 3]);
@@ -371,7 +371,7 @@ static void trajectory_measures_nothing_and_asks_for_the_positions(void **state)
 {
     (void)state;
     bench *b = bench_new(2, 6, 6, 1, 1);
-    plugmc_quantity q;
+    plugmc_quantity q = {.size = sizeof q};
     add_species(b, "disk", 3, 1, 0);
     observe(b, "trajectory");
     ready(b);

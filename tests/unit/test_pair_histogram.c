@@ -318,11 +318,11 @@ static void an_ideal_gas_in_a_sphere_has_g_of_one(void **state)
         assert_int_equal(0, block_average_jackknife(&blocks, b->observable->derive, b->instance,
                                                     3 * GAS_BINS, g, error, converged));
         for (int k = 0; k < 3 * GAS_BINS; k++) {
-            plugmc_quantity q;
+            plugmc_quantity q = {.size = sizeof q};
             char name[64];
             assert_int_equal(1, b->observable->derived(b->instance, k / GAS_BINS, &q));
             snprintf(name, sizeof name, "ideal gas, %d dimensions, g of %s, r = %.2f", dimension,
-                     q.name, q.abscissa[k % GAS_BINS]);
+                     q.name, q.abscissa[0][k % GAS_BINS]);
             assert_z(name, g[k], error[k], 1, 4);
         }
         block_average_free(&blocks);

@@ -253,7 +253,7 @@ static void distances_near_contact_are_all_counted(void **state)
     (void)state;
     for (int dimension = 2; dimension <= 3; dimension++) {
         bench *b = hard_bench(dimension, 12, 13, dimension == 3 ? 4 : 1);
-        plugmc_quantity g = {0};
+        plugmc_quantity g = {.size = sizeof g};
         add_species(b, "disk", 80, 1, 0);
         observe(b, "hard_pressure");
         *(double *)parameter(b, "fit_range") = 0.2;
@@ -263,7 +263,7 @@ static void distances_near_contact_are_all_counted(void **state)
         double *values = calloc((size_t)place(b, NULL, NULL), sizeof *values);
         measure(b, values);
         int64_t at = place(b, "g_contact", &g);
-        assert_int_equal(20, g.length);
+        assert_int_equal(20, g.shape[0]);
         double pairs[20] = {0}, counted = 0;
         for (int64_t i = 0; i < 80; i++) {
             for (int64_t j = 0; j < i; j++) {
@@ -278,7 +278,7 @@ static void distances_near_contact_are_all_counted(void **state)
                                           : 4 * M_PI / 3 * (pow(high, 3) - pow(low, 3));
             double expected = 2 * pairs[k] * b->system.box.volume / (80.0 * 80.0 * shell);
             assert_close(values[at + k], expected, 1e-9, 0);
-            assert_true(g.abscissa[k] > low && g.abscissa[k] < high);
+            assert_true(g.abscissa[0][k] > low && g.abscissa[0][k] < high);
             counted += pairs[k];
         }
         assert_true(counted > 10);
@@ -295,17 +295,17 @@ static void the_fit_has_no_bias_on_the_model_distribution(void **state)
     (void)state;
     for (int dimension = 2; dimension <= 3; dimension++) {
         bench *b = hard_bench(dimension, 20, 20, dimension == 3 ? 20 : 1);
-        plugmc_quantity g = {0};
+        plugmc_quantity g = {.size = sizeof g};
         double n = 300, density = n / b->system.box.volume, pressure;
         add_species(b, "disk", (int64_t)n, 1, 0);
         observe(b, "hard_pressure");
         ready(b);
         double *means = calloc((size_t)place(b, NULL, NULL), sizeof *means);
         int64_t at = place(b, "g_contact", &g);
-        assert_int_equal(200, g.length);
+        assert_int_equal(200, g.shape[0]);
         for (int k = 0; k < 200; k++) {
             double low = 1e-4 * k, pairs = exp(-30 * low) - exp(-30 * (low + 1e-4));
-            double r = g.abscissa[k];
+            double r = g.abscissa[0][k];
             double shell = (dimension == 2 ? 2 * M_PI * r : 4 * M_PI * r * r) * 1e-4;
             means[at + k] = pairs / (n * density * shell);
         }
@@ -332,15 +332,15 @@ static void the_fit_reproduces_polynomials_up_to_its_degree(void **state)
 {
     (void)state;
     bench *b = hard_bench(2, 20, 20, 1);
-    plugmc_quantity g = {0};
+    plugmc_quantity g = {.size = sizeof g};
     double pressure;
     add_species(b, "disk", 300, 1, 0);
     observe(b, "hard_pressure");
     ready(b);
     double *means = calloc((size_t)place(b, NULL, NULL), sizeof *means);
     int64_t at = place(b, "g_contact", &g);
-    for (int k = 0; k < g.length; k++) {
-        double t = (g.abscissa[k] - 1) / 0.02;
+    for (int k = 0; k < g.shape[0]; k++) {
+        double t = (g.abscissa[0][k] - 1) / 0.02;
         means[at + k] = 7 - 3 * t + 2 * t * t - pow(t, 3) + 4 * pow(t, 4) - 5 * pow(t, 5);
     }
     assert_int_equal(0, b->observable->derive(b->instance, means, &pressure));
@@ -421,7 +421,7 @@ static void the_fit_is_left_out_where_it_means_nothing(void **state)
     for (int small = 0; small < 2; small++) {
         for (int fit = AUTO; fit <= YES; fit++) {
             bench *b = hard_bench(2, small ? 1.9 : 9, 9, 1);
-            plugmc_quantity q;
+            plugmc_quantity q = {.size = sizeof q};
             add_species(b, "a", 2, 1, 0);
             add_species(b, "b", 2, small ? 1 : 1.3, 0);
             observe(b, "hard_pressure");

@@ -110,7 +110,7 @@ static void particles_are_numbered_species_by_species(void **state)
     assert_int_equal(s.system.first[1], 3);
     assert_int_equal(s.system.first[2], 3);
     assert_int_equal(s.system.first[3], 8);
-    assert_true(s.system.species[2].charge == -1);
+    assert_true(plugmc_species_at(&s.system, 2)->charge == -1);
     const int32_t expected[] = {0, 0, 0, 2, 2, 2, 2, 2};
     for (int i = 0; i < 8; i++) assert_int_equal(species_of(&s.system, i), expected[i]);
     small_free(&s);

@@ -123,7 +123,6 @@ typedef struct plugmc_species {
     double diameter; /* length */
     double charge;   /* elementary charges */
     double mass;     /* of the momenta of hybrid Monte Carlo; no unit but each other */
-    double reserved[7]; /* 0; room to grow, since plugins walk arrays of these */
 } plugmc_species;
 
 struct plugmc_potential;
@@ -138,7 +137,6 @@ typedef struct plugmc_term {
     void *instance_single;
     int32_t sampled; /* 1: part of -ln p; 0: only measured */
     const struct plugmc_host *host; /* the potential's own: messages name its section */
-    const void *reserved[6];        /* NULL; room to grow */
 } plugmc_term;
 
 /* What is fixed for a run. Particles are numbered species by species: those of species s are
@@ -149,14 +147,28 @@ typedef struct plugmc_system {
     int64_t particles; /* N, a walker */
     int32_t walkers;   /* W */
     int32_t species_count;
+    uint32_t species_size; /* bytes from one species to the next: see plugmc_species_at */
     const plugmc_species *species;
     const int64_t *first; /* [species_count + 1] */
     int32_t term_count;
+    uint32_t term_size; /* bytes from one term to the next: see plugmc_term_at */
     const plugmc_term *terms;
     uint64_t seed;
     double range; /* largest range of the pair terms sampled; INFINITY if one has none */
     int32_t threads;
 } plugmc_system;
+
+/* Species and terms grow at the end as all structs do, so their arrays are walked by the stride of
+ * whoever made them, never by an index of C. */
+static inline const plugmc_species *plugmc_species_at(const plugmc_system *system, int64_t s)
+{
+    return (const plugmc_species *)((const char *)system->species + s * system->species_size);
+}
+
+static inline const plugmc_term *plugmc_term_at(const plugmc_system *system, int64_t t)
+{
+    return (const plugmc_term *)((const char *)system->terms + t * system->term_size);
+}
 
 /* ---- Services of the core ------------------------------------------------------------------ */
 
@@ -508,16 +520,53 @@ typedef struct plugmc_mover {
 
 /* ---- Observables ---------------------------------------------------------------------------- */
 
-/* Something that is measured: a scalar (length 1) or an array. Its samples are averaged by the
- * core. */
+enum { PLUGMC_MOST_RANK = 4 };
+
+/* Something that is measured: a scalar (rank 0) or an array, whose last index runs fastest. Its
+ * samples are averaged by the core, which clears it and sets its size before it asks; a plugin sets
+ * members one by one or by the two functions below, and never assigns the whole struct, which may be
+ * shorter on the other side. */
 typedef struct plugmc_quantity {
+    uint32_t size;
+    int32_t rank;
     const char *name;
-    int64_t length;
-    const char *unit;
-    const char *doc;
-    const double *abscissa; /* [length] values of the axis; NULL for scalars */
-    const char *axis;       /* what the axis is, e.g. "r"; NULL for scalars */
+    const char *unit; /* "" if none */
+    const char *doc;  /* one line */
+    int64_t shape[PLUGMC_MOST_RANK];           /* [rank], each at least 1 */
+    const double *abscissa[PLUGMC_MOST_RANK];  /* [rank][shape]: values along each axis, or NULL */
+    const char *axis[PLUGMC_MOST_RANK];        /* [rank]: what each axis is, e.g. "r" */
 } plugmc_quantity;
+
+/* Both return 1, so that `quantity` can return them. */
+static inline int plugmc_scalar(plugmc_quantity *out, const char *name, const char *unit,
+                                const char *doc)
+{
+    out->rank = 0;
+    out->name = name;
+    out->unit = unit;
+    out->doc = doc;
+    return 1;
+}
+
+/* One axis of n values. */
+static inline int plugmc_array(plugmc_quantity *out, const char *name, const char *unit,
+                               const char *doc, int64_t n, const char *axis, const double *abscissa)
+{
+    plugmc_scalar(out, name, unit, doc);
+    out->rank = 1;
+    out->shape[0] = n;
+    out->axis[0] = axis;
+    out->abscissa[0] = abscissa;
+    return 1;
+}
+
+/* How many numbers it has. */
+static inline int64_t plugmc_quantity_length(const plugmc_quantity *q)
+{
+    int64_t length = 1;
+    for (int32_t d = 0; d < q->rank; d++) length *= q->shape[d];
+    return length;
+}
 
 typedef struct plugmc_observable {
     uint32_t size;

@@ -257,7 +257,7 @@ static int place_points(simulation *sim, orbital_run *r, const bench_section *se
     void *at;
     r->points[species] = 0;
     if (count < 1 || (section->places && species > 0)) return EXIT_DONE;
-    const int64_t each = section->places ? section->places : sim->system.species[species].count;
+    const int64_t each = section->places ? section->places : plugmc_species_at(&sim->system, species)->count;
     r->points[species] = each * r->walkers;
     const size_t bytes = 3 * (size_t)r->points[species] * sizeof(double);
     double *places = checked(malloc(bytes));

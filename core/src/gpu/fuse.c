@@ -278,7 +278,7 @@ static void put_box(const fusion *f)
 /* The square is taken term by term as on the CPU: the largest square, not that of the largest. */
 static double contact_square(const fusion *f, int a, int b)
 {
-    const plugmc_species *sa = &f->system->species[a], *sb = &f->system->species[b];
+    const plugmc_species *sa = plugmc_species_at(f->system, a), *sb = plugmc_species_at(f->system, b);
     plugmc_particle pa = {.charge = sa->charge, .diameter = sa->diameter, .species = a};
     plugmc_particle pb = {.charge = sb->charge, .diameter = sb->diameter, .species = b};
     double largest = 0;
@@ -301,9 +301,9 @@ static void put_species(const fusion *f)
         fputs("#error \"plugmc: out of memory\"\n", f->out);
         return;
     }
-    for (int k = 0; k < n; k++) values[k] = f->system->species[k].charge;
+    for (int k = 0; k < n; k++) values[k] = plugmc_species_at(f->system, k)->charge;
     put_table(f, "plugmc_species_charge", values, n);
-    for (int k = 0; k < n; k++) values[k] = f->system->species[k].diameter;
+    for (int k = 0; k < n; k++) values[k] = plugmc_species_at(f->system, k)->diameter;
     put_table(f, "plugmc_species_diameter", values, n);
     for (int k = 0; k < n * n; k++) values[k] = contact_square(f, k / n, k % n);
     put_table(f, "plugmc_species_contact", values, n * n);
@@ -425,7 +425,7 @@ static int choose_terms(fusion *f)
     f->terms = calloc((size_t)f->system->term_count + 1, sizeof *f->terms);
     if (!f->terms) return -1;
     for (int i = 0; i < f->system->term_count; i++) {
-        const plugmc_term *term = &f->system->terms[i];
+        const plugmc_term *term = plugmc_term_at(f->system, i);
         const plugmc_plugin *plugin = f->in_double ? term->plugin : term->plugin_single;
         const plugmc_potential *potential = term->plugin->potential;
         int asked = term->sampled ? PLUGMC_FUSE_SAMPLED : PLUGMC_FUSE_MEASURED;

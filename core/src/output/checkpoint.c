@@ -56,17 +56,26 @@ static void digest_integer(uint64_t *state, uint64_t value)
     digest(state, &value, sizeof value);
 }
 
+static void digest_axes(uint64_t *state, const axes *a)
+{
+    for (int d = 0; d < a->rank; d++) {
+        digest_integer(state, (uint64_t)a->shape[d]);
+        digest_text(state, a->names[d]);
+        digest(state, a->values[d], a->values[d] ? (size_t)a->shape[d] * sizeof(double) : 0);
+    }
+}
+
 static void digest_quantity(uint64_t *state, const quantity_record *q, int walkers)
 {
-    const char *const texts[] = {q->observable, q->name, q->unit, q->doc, q->axis};
-    for (int i = 0; i < 5; i++) digest_text(state, texts[i]);
+    const char *const texts[] = {q->observable, q->name, q->unit, q->doc};
+    for (int i = 0; i < 4; i++) digest_text(state, texts[i]);
     digest_integer(state, (uint64_t)q->length);
     digest_integer(state, (uint64_t)q->period);
     if (q->length == 1) {
         digest(state, q->series, (size_t)(q->samples * walkers) * sizeof(double));
         return;
     }
-    digest(state, q->abscissa, q->abscissa ? (size_t)q->length * sizeof(double) : 0);
+    digest_axes(state, &q->axes);
     digest(state, (int64_t[]){q->blocks.per_block, q->blocks.blocks, q->blocks.in_last},
            3 * sizeof(int64_t));
     digest(state, q->blocks.sums, (size_t)(ROWS * q->length) * sizeof(double));
@@ -82,8 +91,7 @@ static void digest_derived(uint64_t *state, const derived_record *d)
     }
     const size_t bytes = (size_t)d->length * sizeof(double);
     digest_integer(state, (uint64_t)d->length);
-    digest_text(state, d->axis);
-    digest(state, d->abscissa, d->abscissa ? bytes : 0);
+    digest_axes(state, &d->axes);
     digest(state, d->values, bytes);
     digest(state, d->errors, bytes);
     digest_integer(state, d->valid);
@@ -242,10 +250,10 @@ static void write_array(store *s, hid_t group, const quantity_record *q)
     }
     block_average_result(&q->blocks, mean, mean + length, converged);
     store_label(s, group, "kind", "array");
-    store_array(s, group, "mean", H5T_NATIVE_DOUBLE, 1, &length, mean);
-    store_array(s, group, "error", H5T_NATIVE_DOUBLE, 1, &length, mean + length);
-    store_array(s, group, "converged", H5T_NATIVE_UCHAR, 1, &length, converged);
-    if (q->abscissa) store_array(s, group, "abscissa", H5T_NATIVE_DOUBLE, 1, &length, q->abscissa);
+    axes_write(s, group, &q->axes);
+    axes_write_array(s, group, "mean", H5T_NATIVE_DOUBLE, &q->axes, mean);
+    axes_write_array(s, group, "error", H5T_NATIVE_DOUBLE, &q->axes, mean + length);
+    axes_write_array(s, group, "converged", H5T_NATIVE_UCHAR, &q->axes, converged);
     store_array(s, group, "block_sums", H5T_NATIVE_DOUBLE, 2, (hsize_t[]){ROWS, length},
                 q->blocks.sums);
     write_integer(s, group, "per_block", q->blocks.per_block);
@@ -261,7 +269,6 @@ static void write_quantity(store *s, hid_t observables, const quantity_record *q
     hid_t group = record_group(s, observables, q->observable, q->name);
     store_label(s, group, "unit", q->unit);
     store_label(s, group, "doc", q->doc);
-    store_label(s, group, "axis", q->axis);
     write_integer(s, group, "length", q->length);
     write_integer(s, group, "period", q->period);
     if (q->length == 1)
@@ -279,14 +286,11 @@ static void write_derived(store *s, hid_t observables, const derived_record *d)
     store_label(s, group, "doc", d->doc);
     write_integer(s, group, "valid", d->valid);
     if (d->length > 1) {
-        const hsize_t length = (hsize_t)d->length;
-        store_label(s, group, "axis", d->axis);
         write_integer(s, group, "length", d->length);
-        store_array(s, group, "value", H5T_NATIVE_DOUBLE, 1, &length, d->values);
-        store_array(s, group, "error", H5T_NATIVE_DOUBLE, 1, &length, d->errors);
-        store_array(s, group, "converged", H5T_NATIVE_UCHAR, 1, &length, d->each_converged);
-        if (d->abscissa)
-            store_array(s, group, "abscissa", H5T_NATIVE_DOUBLE, 1, &length, d->abscissa);
+        axes_write(s, group, &d->axes);
+        axes_write_array(s, group, "value", H5T_NATIVE_DOUBLE, &d->axes, d->values);
+        axes_write_array(s, group, "error", H5T_NATIVE_DOUBLE, &d->axes, d->errors);
+        axes_write_array(s, group, "converged", H5T_NATIVE_UCHAR, &d->axes, d->each_converged);
     } else {
         write_real(s, group, "value", d->value);
         write_real(s, group, "error", d->error);
@@ -446,11 +450,7 @@ static void read_array(store *s, hid_t group, quantity_record *q)
                        average->blocks >= ROWS - 1 || average->per_block < 1 ||
                        average->in_last < 0 || average->in_last >= average->per_block))
         store_fail(s, "its block averages have a wrong shape");
-    if (store_has(s, group, "abscissa")) {
-        q->abscissa = store_get_array(s, group, "abscissa", H5T_NATIVE_DOUBLE, 1, shape);
-        if (!s->failed && shape[0] != (hsize_t)q->length)
-            store_fail(s, "an abscissa in it has a wrong length");
-    }
+    axes_read(s, group, q->length, &q->axes);
 }
 
 static void read_quantity(store *s, hid_t group, quantity_record *q, int walkers)
@@ -459,22 +459,12 @@ static void read_quantity(store *s, hid_t group, quantity_record *q, int walkers
     q->name = store_get_label(s, group, "name");
     q->unit = store_get_label(s, group, "unit");
     q->doc = store_get_label(s, group, "doc");
-    q->axis = store_get_label(s, group, "axis");
     q->length = read_integer(s, group, "length");
     q->period = read_integer(s, group, "period");
     if (q->length == 1)
         read_scalar(s, group, q, walkers);
     else
         read_array(s, group, q);
-}
-
-static double *read_column(store *s, hid_t group, const char *name, int64_t length)
-{
-    hsize_t shape[1];
-    double *column = store_get_array(s, group, name, H5T_NATIVE_DOUBLE, 1, shape);
-    if (!s->failed && shape[0] != (hsize_t)length)
-        store_fail(s, "its '%s' of a derived array has a wrong length", name);
-    return column;
 }
 
 static void read_derived(store *s, hid_t group, derived_record *d)
@@ -489,11 +479,10 @@ static void read_derived(store *s, hid_t group, derived_record *d)
         d->error = read_real(s, group, "error");
         return;
     }
-    d->axis = store_get_label(s, group, "axis");
     d->length = read_integer(s, group, "length");
-    d->values = read_column(s, group, "value", d->length);
-    d->errors = read_column(s, group, "error", d->length);
-    if (store_has(s, group, "abscissa")) d->abscissa = read_column(s, group, "abscissa", d->length);
+    axes_read(s, group, d->length, &d->axes);
+    d->values = axes_read_array(s, group, "value", H5T_NATIVE_DOUBLE, &d->axes);
+    d->errors = axes_read_array(s, group, "error", H5T_NATIVE_DOUBLE, &d->axes);
 }
 
 /* What write_order wrote: each line is the path of a record. */
@@ -740,14 +729,15 @@ void output_free(output_data *data)
 {
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
-        free(q->observable), free(q->name), free(q->unit), free(q->doc), free(q->axis);
-        free(q->abscissa), free(q->series);
+        free(q->observable), free(q->name), free(q->unit), free(q->doc), free(q->series);
+        axes_free(&q->axes);
         block_average_free(&q->blocks);
     }
     for (int i = 0; i < data->derived_count; i++) {
         derived_record *d = &data->derived[i];
-        free(d->observable), free(d->name), free(d->unit), free(d->doc), free(d->axis);
-        free(d->abscissa), free(d->values), free(d->errors);
+        free(d->observable), free(d->name), free(d->unit), free(d->doc);
+        free(d->values), free(d->errors);
+        axes_free(&d->axes);
     }
     for (int i = 0; i < data->blob_count; i++) {
         free(data->blobs[i].name);

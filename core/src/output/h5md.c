@@ -48,8 +48,8 @@ static void write_properties(store *s, hid_t group, const plugmc_system *system)
             for (int64_t i = system->first[kind]; i < system->first[kind + 1]; i++) {
                 species[i] = kind;
                 id[i] = (int32_t)i;
-                charge[i] = system->species[kind].charge;
-                diameter[i] = system->species[kind].diameter;
+                charge[i] = plugmc_species_at(system, kind)->charge;
+                diameter[i] = plugmc_species_at(system, kind)->diameter;
             }
         store_array(s, group, "species", H5T_NATIVE_INT32, 1, &n, species);
         store_array(s, group, "id", H5T_NATIVE_INT32, 1, &n, id);

@@ -10,16 +10,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "output/axes.h"
 #include "plugmc/plugin.h"
 #include "report.h"
 #include "run/statistics.h"
 
 /* Samples of one quantity of one observable. */
 typedef struct quantity_record {
-    char *observable, *name, *unit, *doc, *axis; /* observable: label of its section */
-    int64_t length;                              /* 1: scalar */
+    char *observable, *name, *unit, *doc; /* observable: label of its section */
+    axes axes;
+    int64_t length;   /* of all its axes; 1: a scalar */
     int64_t period;   /* sweeps; sample k (from 0) is from after production sweep (k + 1) period */
-    double *abscissa; /* [length], arrays only */
     double *series;   /* scalars: [samples][walkers] since the start of production */
     int64_t samples, capacity; /* capacity: numbers that series has room for */
     int64_t written;  /* samples already in the file */
@@ -31,8 +32,7 @@ typedef struct derived_record {
     double value, error;
     bool valid;
     int64_t length; /* 0 or 1: a scalar; else an array, which has no value and error: */
-    char *axis;
-    double *abscissa;        /* [length], NULL if there is none */
+    axes axes;
     double *values, *errors; /* [length] */
     /* Is the error known, or a lower bound as the run is too short? Not read back. */
     bool converged, *each_converged; /* each: [length] */

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_RANK = 3 };
+enum { MAX_RANK = 4 };
 
 /* ---- The driver ----------------------------------------------------------------------------- */
 

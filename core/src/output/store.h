@@ -62,7 +62,7 @@ void store_attributes(store *, hid_t object, const char *name, hid_t type, int c
 /* Texts: an attribute that never changes, or a dataset that may. NULL is "". */
 void store_label(store *, hid_t object, const char *name, const char *text);
 void store_document(store *, hid_t parent, const char *name, const char *text);
-/* Of fixed shape, at most 3 dimensions; written over. */
+/* Of fixed shape, at most 4 dimensions; written over. */
 void store_array(store *, hid_t parent, const char *name, hid_t type, int rank,
                  const hsize_t *shape, const void *data);
 /* Opens (or makes) an array, which must have `before` rows, and lets it grow to shape[0] rows,

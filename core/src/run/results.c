@@ -145,10 +145,11 @@ static int64_t bounds_of_average(const block_average *blocks)
 }
 
 static void print_array(const simulation *sim, const char *observable, const char *name,
-                        int64_t length, const char *axis, int64_t bounds)
+                        const axes *a, int64_t bounds)
 {
-    printf("%s.%s: %lld values against %s, in %s", observable, name, (long long)length,
-           axis ? axis : "index", sim->output_path);
+    char words[128];
+    printf("%s.%s: %lld values against %s, in %s", observable, name, (long long)axes_length(a),
+           axes_words(a, words, sizeof words), sim->output_path);
     if (bounds) printf("; %lld of their errors are lower bounds *", (long long)bounds);
     printf("\n");
 }
@@ -162,14 +163,14 @@ static bool print_arrays(const simulation *sim)
         const quantity_record *q = &out->quantities[i];
         if (q->length < 2) continue;
         const int64_t bounds = bounds_of_average(&q->blocks);
-        print_array(sim, q->observable, q->name, q->length, q->axis, bounds);
+        print_array(sim, q->observable, q->name, &q->axes, bounds);
         all += bounds;
     }
     for (int i = 0; i < out->derived_count; i++) {
         const derived_record *d = &out->derived[i];
         if (d->length < 2) continue;
         const int64_t bounds = count_bounds(d->values, d->each_converged, d->length);
-        print_array(sim, d->observable, d->name, d->length, d->axis, bounds);
+        print_array(sim, d->observable, d->name, &d->axes, bounds);
         all += bounds;
     }
     return all > 0;

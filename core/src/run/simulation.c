@@ -98,8 +98,8 @@ static int load_instances(simulation *sim)
 
 static plugmc_particle sample_of(const plugmc_system *system, int s)
 {
-    return (plugmc_particle){.charge = system->species[s].charge,
-                             .diameter = system->species[s].diameter,
+    return (plugmc_particle){.charge = plugmc_species_at(system, s)->charge,
+                             .diameter = plugmc_species_at(system, s)->diameter,
                              .species = s};
 }
 
@@ -145,6 +145,7 @@ static int configure_instances(simulation *sim)
                                             .host = &instance->host};
     }
     sim->system.terms = sim->terms;
+    sim->system.term_size = sizeof *sim->terms;
     sim->system.term_count = terms;
     /* Potentials first: movers and observables may look at them. */
     for (int pass = 0; pass < 2; pass++) {
@@ -336,57 +337,74 @@ static int choose_device(simulation *sim)
 
 static char *copy_text(const char *text) { return text ? checked(strdup(text)) : NULL; }
 
-static int add_quantities(simulation *sim, measurement *m)
+/* Quantity `index` of a list (quantity or derived); 0 past its last. */
+static int ask(int (*list)(void *, int, plugmc_quantity *), void *data, int index, plugmc_quantity *q)
+{
+    *q = (plugmc_quantity){.size = sizeof *q};
+    return list && list(data, index, q);
+}
+
+static int no_memory_for(const simulation *sim, const char *label)
+{
+    return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for what '%s' measures", label);
+}
+
+static int add_quantity(simulation *sim, measurement *m, const plugmc_quantity *q)
 {
     output_data *out = &sim->output;
-    instance *instance = m->instance;
-    const plugmc_observable *observable = instance->plugin->observable;
-    const char *label = instance->section->section->label;
+    const char *label = m->instance->section->section->label;
+    out->quantities = checked(
+        realloc(out->quantities, sizeof *out->quantities * (size_t)(out->quantity_count + 1)));
+    quantity_record *record = &out->quantities[out->quantity_count++];
+    *record = (quantity_record){.observable = copy_text(label),
+                                .name = copy_text(q->name),
+                                .unit = copy_text(q->unit),
+                                .doc = copy_text(q->doc),
+                                .length = plugmc_quantity_length(q),
+                                .period = m->period};
+    m->width += record->length;
+    m->quantity_count++;
+    return axes_copy(&record->axes, q) ||
+                   (record->length > 1 && block_average_init(&record->blocks, record->length))
+               ? no_memory_for(sim, label)
+               : 0;
+}
+
+static int add_derived(simulation *sim, const measurement *m, const plugmc_quantity *q)
+{
+    output_data *out = &sim->output;
+    const char *label = m->instance->section->section->label;
+    out->derived =
+        checked(realloc(out->derived, sizeof *out->derived * (size_t)(out->derived_count + 1)));
+    derived_record *record = &out->derived[out->derived_count++];
+    *record = (derived_record){.observable = copy_text(label),
+                               .name = copy_text(q->name),
+                               .unit = copy_text(q->unit),
+                               .doc = copy_text(q->doc),
+                               .length = plugmc_quantity_length(q)};
+    if (axes_copy(&record->axes, q)) return no_memory_for(sim, label);
+    if (record->length < 2) return 0;
+    record->values = calloc((size_t)record->length, sizeof(double));
+    record->errors = calloc((size_t)record->length, sizeof(double));
+    record->each_converged = calloc((size_t)record->length, sizeof(bool));
+    return record->values && record->errors && record->each_converged ? 0
+                                                                      : no_memory_for(sim, label);
+}
+
+static int add_quantities(simulation *sim, measurement *m)
+{
+    const plugmc_observable *observable = m->instance->plugin->observable;
+    void *data = m->instance->data;
     plugmc_quantity q;
-    m->first_quantity = out->quantity_count;
-    for (int k = 0; observable->quantity && observable->quantity(instance->data, k, &q); k++) {
-        out->quantities = checked(
-            realloc(out->quantities, sizeof *out->quantities * (size_t)(out->quantity_count + 1)));
-        quantity_record *record = &out->quantities[out->quantity_count++];
-        *record = (quantity_record){.observable = copy_text(label),
-                                    .name = copy_text(q.name),
-                                    .unit = copy_text(q.unit),
-                                    .doc = copy_text(q.doc),
-                                    .axis = copy_text(q.axis),
-                                    .length = q.length,
-                                    .period = m->period};
-        if (q.abscissa) {
-            record->abscissa = checked(malloc(sizeof(double) * (size_t)q.length));
-            memcpy(record->abscissa, q.abscissa, sizeof(double) * (size_t)q.length);
-        }
-        if (q.length > 1 && block_average_init(&record->blocks, q.length))
-            return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the averages of '%s'", label);
-        m->width += q.length;
-        m->quantity_count++;
-    }
-    for (int k = 0; observable->derived && observable->derived(instance->data, k, &q); k++) {
-        const size_t bytes = sizeof(double) * (size_t)q.length;
-        out->derived = checked(
-            realloc(out->derived, sizeof *out->derived * (size_t)(out->derived_count + 1)));
-        derived_record *record = &out->derived[out->derived_count++];
-        *record = (derived_record){.observable = copy_text(label),
-                                   .name = copy_text(q.name),
-                                   .unit = copy_text(q.unit),
-                                   .doc = copy_text(q.doc),
-                                   .axis = copy_text(q.axis),
-                                   .length = q.length};
-        if (q.length < 2) continue;
-        record->values = malloc(bytes);
-        record->errors = malloc(bytes);
-        record->each_converged = calloc((size_t)q.length, sizeof(bool));
-        if (q.abscissa) record->abscissa = malloc(bytes);
-        if (!record->values || !record->errors || !record->each_converged ||
-            (q.abscissa && !record->abscissa))
-            return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for '%s'", label);
-        if (q.abscissa) memcpy(record->abscissa, q.abscissa, bytes);
-    }
+    int code = 0;
+    m->first_quantity = sim->output.quantity_count;
+    for (int k = 0; !code && ask(observable->quantity, data, k, &q); k++)
+        code = add_quantity(sim, m, &q);
+    for (int k = 0; !code && ask(observable->derived, data, k, &q); k++)
+        code = add_derived(sim, m, &q);
+    if (code) return code;
     m->values = calloc((size_t)(sim->system.walkers * m->width) + 1, sizeof(double));
-    return m->values ? 0 : report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the samples of '%s'", label);
+    return m->values ? 0 : no_memory_for(sim, m->instance->section->section->label);
 }
 
 static int prepare_kind(simulation *sim, int kind)
@@ -525,14 +543,15 @@ static void free_output(output_data *out)
 {
     for (int i = 0; i < out->quantity_count; i++) {
         quantity_record *q = &out->quantities[i];
-        free(q->observable), free(q->name), free(q->unit), free(q->doc), free(q->axis);
-        free(q->abscissa), free(q->series);
+        free(q->observable), free(q->name), free(q->unit), free(q->doc), free(q->series);
+        axes_free(&q->axes);
         if (q->length > 1) block_average_free(&q->blocks);
     }
     for (int i = 0; i < out->derived_count; i++) {
         derived_record *d = &out->derived[i];
-        free(d->observable), free(d->name), free(d->unit), free(d->doc), free(d->axis);
-        free(d->abscissa), free(d->values), free(d->errors), free(d->each_converged);
+        free(d->observable), free(d->name), free(d->unit), free(d->doc);
+        free(d->values), free(d->errors), free(d->each_converged);
+        axes_free(&d->axes);
     }
     for (int i = 0; i < out->frame_count; i++) free(out->frames[i].positions);
     free(out->quantities);

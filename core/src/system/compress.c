@@ -88,7 +88,7 @@ static double contact_fraction(const plugmc_system *system, const contacts *cont
 {
     double volume = 0;
     for (int32_t s = 0; s < contacts->species; s++)
-        volume += (double)system->species[s].count *
+        volume += (double)plugmc_species_at(system, s)->count *
                   ball_volume(system->box.dimension, contacts->between[s * contacts->species + s]);
     return volume / system->box.volume;
 }

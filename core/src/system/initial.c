@@ -50,7 +50,7 @@ static double *walker_positions(const source *s, int32_t walker)
 int long_ranged(const plugmc_system *system)
 {
     for (int32_t s = 0; s < system->species_count; s++)
-        if (system->species[s].charge != 0) return 1;
+        if (plugmc_species_at(system, s)->charge != 0) return 1;
     return isinf(system->range);
 }
 
@@ -67,8 +67,8 @@ static double packing_fraction(const plugmc_system *system)
 {
     double volume = 0;
     for (int32_t s = 0; s < system->species_count; s++)
-        volume += (double)system->species[s].count *
-                  ball_volume(system->box.dimension, system->species[s].diameter);
+        volume += (double)plugmc_species_at(system, s)->count *
+                  ball_volume(system->box.dimension, plugmc_species_at(system, s)->diameter);
     return volume / system->box.volume;
 }
 
@@ -175,8 +175,8 @@ static int by_species(const source *s, const double *from, const int32_t *specie
         else if (next[k] == system->first[k + 1])
             code = report_error(s->report, EXIT_INPUT, path, 0,
                                 "the file has more than the %lld particles that species %s has in "
-                                "the run", (long long)system->species[k].count,
-                                system->species[k].name);
+                                "the run", (long long)plugmc_species_at(system, k)->count,
+                                plugmc_species_at(system, k)->name);
         else if (!isfinite(from[3 * i]) || !isfinite(from[3 * i + 1]) || !isfinite(from[3 * i + 2]))
             code = report_error(s->report, EXIT_INPUT, path, 0,
                                 "the position of particle %lld is not finite", (long long)i);
@@ -277,15 +277,15 @@ static int check_overlaps(const source *s)
             code = report_error(s->report, EXIT_INPUT, path, line,
                                 "[initial] particles %lld (%s) and %lld (%s) of walker %d overlap: "
                                 "they are %.10g apart, their contact distance is %.10g",
-                                (long long)o->i, system->species[species_of(system, o->i)].name,
-                                (long long)o->j, system->species[species_of(system, o->j)].name, w,
+                                (long long)o->i, plugmc_species_at(system, species_of(system, o->i))->name,
+                                (long long)o->j, plugmc_species_at(system, species_of(system, o->j))->name, w,
                                 o->distance, o->contact);
         else if (result[w] == 1) {
             const double *at = walker_positions(s, w) + 3 * o->i;
             code = report_error(s->report, EXIT_INPUT, path, line,
                                 "[initial] particle %lld (%s) of walker %d is at (%g, %g, %g), "
                                 "outside of the domain or where a potential forbids it",
-                                (long long)o->i, system->species[species_of(system, o->i)].name, w,
+                                (long long)o->i, plugmc_species_at(system, species_of(system, o->i))->name, w,
                                 at[0], at[1], at[2]);
         }
     }

@@ -32,8 +32,8 @@ static const plugmc_potential *sampled(const plugmc_term *term)
 
 static plugmc_particle particle_of(const plugmc_system *system, int32_t species)
 {
-    return (plugmc_particle){.charge = system->species[species].charge,
-                             .diameter = system->species[species].diameter, .species = species};
+    return (plugmc_particle){.charge = plugmc_species_at(system, species)->charge,
+                             .diameter = plugmc_species_at(system, species)->diameter, .species = species};
 }
 
 int contacts_make(const plugmc_system *system, contacts *out)
@@ -42,13 +42,13 @@ int contacts_make(const plugmc_system *system, contacts *out)
     *out = (contacts){.species = n, .between = calloc((size_t)n * (size_t)n, sizeof(double))};
     if (!out->between) return EXIT_MEMORY;
     for (int t = 0; t < system->term_count; t++) {
-        const plugmc_potential *potential = sampled(&system->terms[t]);
+        const plugmc_potential *potential = sampled(plugmc_term_at(system, t));
         const plugmc_pair *pair = potential ? potential->pair : NULL;
         if (!pair) continue;
         for (int32_t a = 0; a < n; a++)
             for (int32_t b = 0; b < n; b++) {
                 plugmc_particle pa = particle_of(system, a), pb = particle_of(system, b);
-                double contact = pair->contact(system->terms[t].instance, &pa, &pb);
+                double contact = pair->contact(plugmc_term_at(system, t)->instance, &pa, &pb);
                 out->between[a * n + b] = fmax(out->between[a * n + b], contact);
                 out->largest = fmax(out->largest, contact);
             }
@@ -71,10 +71,10 @@ int forbidden(const plugmc_system *system, int32_t species, const double r[3])
     const plugmc_particle a = particle_of(system, species);
     const plugmc_particles one = {1, &r[0], &r[1], &r[2], &a.charge, &a.diameter, &a.species};
     for (int t = 0; t < system->term_count; t++) {
-        const plugmc_potential *potential = sampled(&system->terms[t]);
+        const plugmc_potential *potential = sampled(plugmc_term_at(system, t));
         const plugmc_field *field = potential ? potential->field : NULL;
         double energy = 0;
-        if (field && field->energy(system->terms[t].instance, &one, &energy)) return 1;
+        if (field && field->energy(plugmc_term_at(system, t)->instance, &one, &energy)) return 1;
     }
     return 0;
 }

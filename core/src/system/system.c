@@ -83,6 +83,7 @@ static int species_build(const config *config, plugmc_system *system, report *re
     plugmc_species *species = calloc((size_t)n + 1, sizeof *species);
     int64_t *first = calloc((size_t)n + 1, sizeof *first);
     system->species = species;
+    system->species_size = sizeof *species;
     system->first = first;
     system->species_count = n;
     if (!species || !first)
@@ -214,8 +215,8 @@ static int box_build(const config *config, plugmc_system *system, report *report
 
     double particle_volume = 0;
     for (int s = 0; s < system->species_count; s++)
-        particle_volume += (double)system->species[s].count *
-                           ball_volume((int)in->dimension, system->species[s].diameter);
+        particle_volume += (double)plugmc_species_at(system, s)->count *
+                           ball_volume((int)in->dimension, plugmc_species_at(system, s)->diameter);
     if (given == BY_PACKING && particle_volume == 0)
         return report_error(report, EXIT_INPUT, path, line_of(config, "box", "packing_fraction"),
                             "[box] packing_fraction needs particles with a diameter; give density");
@@ -243,9 +244,9 @@ static int density_check(const config *config, const plugmc_system *system, doub
     const plugmc_box *box = &system->box;
     double largest = 0, smallest = INFINITY;
     for (int s = 0; s < system->species_count; s++) {
-        if (!system->species[s].count) continue;
-        largest = fmax(largest, system->species[s].diameter);
-        smallest = fmin(smallest, system->species[s].diameter);
+        if (!plugmc_species_at(system, s)->count) continue;
+        largest = fmax(largest, plugmc_species_at(system, s)->diameter);
+        smallest = fmin(smallest, plugmc_species_at(system, s)->diameter);
     }
     double room = box->domain == PLUGMC_DOMAIN_SPHERE
                       ? ball_volume(box->dimension, 2 * box->radius + largest)

@@ -206,7 +206,7 @@ static int read_number(xyz *x, const char *word, double *out)
 static int place(xyz *x, int32_t species, const double at[3], double *positions)
 {
     const plugmc_box *box = &x->system->box;
-    const plugmc_species *s = &x->system->species[species];
+    const plugmc_species *s = plugmc_species_at(x->system, species);
     if (x->filled[species] == s->count)
         return refuse(x, "this is particle %lld of species %s, but the run has only %lld",
                       (long long)s->count + 1, s->name, (long long)s->count);
@@ -229,7 +229,7 @@ static int read_particle(xyz *x, double *positions)
         if (!*word) continue;
         if (column == x->species) {
             for (int32_t s = 0; s < system->species_count; s++)
-                if (!strcmp(word, system->species[s].name)) species = s;
+                if (!strcmp(word, plugmc_species_at(system, s)->name)) species = s;
             if (species < 0) code = refuse(x, "the run has no species '%s'", word);
         }
         if (column == x->charge) code = read_number(x, word, &charge);
@@ -240,9 +240,9 @@ static int read_particle(xyz *x, double *positions)
     if (code) return code;
     if (column != x->columns)
         return refuse(x, "there are %d columns, Properties has %d", column, x->columns);
-    const double own = system->species[species].charge;
+    const double own = plugmc_species_at(system, species)->charge;
     if (x->charge >= 0 && fabs(charge - own) > 1e-6 * fmax(1, fabs(own)))
         return refuse(x, "the charge is %g, that of species %s in the run is %g", charge,
-                      system->species[species].name, own);
+                      plugmc_species_at(system, species)->name, own);
     return place(x, species, at, positions);
 }

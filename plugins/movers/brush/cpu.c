@@ -375,8 +375,8 @@ static int prepare_walkers(sequential *me, const plugmc_host *host)
                           "no memory for %d walkers of %zu particles", system->walkers, n);
     for (int32_t s = 0; s < system->species_count; s++)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
-            set(me, charge, i, system->species[s].charge);
-            set(me, diameter, i, system->species[s].diameter * margin);
+            set(me, charge, i, plugmc_species_at(system, s)->charge);
+            set(me, diameter, i, plugmc_species_at(system, s)->diameter * margin);
             species[i] = s;
         }
     return PLUGMC_OK;

@@ -33,13 +33,13 @@ double largest_contact(const plugmc_system *system)
     double contact = 0;
     for (int32_t k = 0; k < system->species_count * system->species_count; k++) {
         const int32_t a = k / system->species_count, b = k % system->species_count;
-        const plugmc_species *s = system->species;
-        const plugmc_particle pa = {0, 0, 0, s[a].charge, s[a].diameter, a},
-                              pb = {0, 0, 0, s[b].charge, s[b].diameter, b};
+        const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
+        const plugmc_particle pa = {0, 0, 0, sa->charge, sa->diameter, a},
+                              pb = {0, 0, 0, sb->charge, sb->diameter, b};
         for (int32_t t = 0; t < system->term_count; t++) {
-            const plugmc_pair *pair = system->terms[t].plugin->potential->pair;
-            if (system->terms[t].sampled && pair)
-                contact = fmax(contact, pair->contact(system->terms[t].instance, &pa, &pb));
+            const plugmc_pair *pair = plugmc_term_at(system, t)->plugin->potential->pair;
+            if (plugmc_term_at(system, t)->sampled && pair)
+                contact = fmax(contact, pair->contact(plugmc_term_at(system, t)->instance, &pa, &pb));
         }
     }
     return contact;
@@ -97,7 +97,7 @@ static int32_t species_of(const plugmc_system *system, int64_t i)
 static plugmc_particle particle_there(const sequential *me, int64_t i, const double r[3])
 {
     const int32_t s = species_of(me->system, i);
-    const plugmc_species *species = &me->system->species[s];
+    const plugmc_species *species = plugmc_species_at(me->system, s);
     return (plugmc_particle){r[0], r[1], r[2], species->charge, species->diameter, s};
 }
 

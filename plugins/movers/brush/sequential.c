@@ -20,7 +20,7 @@ static int sort_terms(sequential *me, const plugmc_host *host)
     if (!me->terms) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for terms");
     for (int energies = 0; energies < 2; energies++)
         for (int32_t t = 0; t < system->term_count; t++) {
-            const plugmc_term *of = &system->terms[t];
+            const plugmc_term *of = plugmc_term_at(system, t);
             const int single = me->precision == SINGLE;
             const plugmc_pair *pair = of->plugin->potential->pair;
             if (!of->sampled || (pair && pair->functions & PLUGMC_PAIR_ENERGY) != energies)
@@ -183,7 +183,7 @@ static double fields_of_all(const sequential *me, const double *positions)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
             plugmc_particle p = {
                 positions[3 * i],          positions[3 * i + 1],        positions[3 * i + 2],
-                system->species[s].charge, system->species[s].diameter, s};
+                plugmc_species_at(system, s)->charge, plugmc_species_at(system, s)->diameter, s};
             energy += sequential_fields(me, &p, &unused);
         }
     return energy;
@@ -199,8 +199,8 @@ static double pairs_of_all(const sequential *me, const double *positions, double
     for (int32_t s = 0; s < system->species_count; s++)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
             for (int d = 0; d < 3; d++) soa[d * n + i] = positions[3 * i + d];
-            soa[3 * n + i] = system->species[s].charge;
-            soa[4 * n + i] = system->species[s].diameter;
+            soa[3 * n + i] = plugmc_species_at(system, s)->charge;
+            soa[4 * n + i] = plugmc_species_at(system, s)->diameter;
             species[i] = s;
         }
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)

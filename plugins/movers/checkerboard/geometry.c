@@ -3,8 +3,8 @@
 
 static plugmc_particle particle_of(const plugmc_system *system, int s)
 {
-    return (plugmc_particle){.charge = system->species[s].charge,
-                             .diameter = system->species[s].diameter,
+    return (plugmc_particle){.charge = plugmc_species_at(system, s)->charge,
+                             .diameter = plugmc_species_at(system, s)->diameter,
                              .species = s};
 }
 
@@ -14,7 +14,7 @@ static double contact_distance(const plugmc_system *system, int a, int b)
     double contact = 0;
     plugmc_particle pa = particle_of(system, a), pb = particle_of(system, b);
     for (int t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = &system->terms[t];
+        const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_pair *pair = term->plugin->potential->pair;
         if (term->sampled && pair) contact = fmax(contact, pair->contact(term->instance, &pa, &pb));
     }
@@ -220,8 +220,8 @@ int geometry(checkerboard *me, const plugmc_host *host)
     if (!me->contact || !me->charge || !me->diameter)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", s);
     for (int a = 0; a < s; a++) {
-        me->charge[a] = (float)system->species[a].charge;
-        me->diameter[a] = (float)system->species[a].diameter;
+        me->charge[a] = (float)plugmc_species_at(system, a)->charge;
+        me->diameter[a] = (float)plugmc_species_at(system, a)->diameter;
         for (int b = 0; b < s; b++) {
             /* A margin of 2^-22 covers the rounding of r^2 in float: what passes for apart is
              * apart in exact arithmetic. */
@@ -231,7 +231,7 @@ int geometry(checkerboard *me, const plugmc_host *host)
     }
     me->energies = 0;
     for (int t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = &system->terms[t];
+        const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_pair *pair = term->plugin->potential->pair;
         if (term->sampled && pair && pair->functions & PLUGMC_PAIR_ENERGY) me->energies++;
     }

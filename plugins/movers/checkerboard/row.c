@@ -259,7 +259,7 @@ PLUGMC_FN void change_energies(const checkerboard *me, const slot_order *order, 
         move.slots = order->first[part + 1] - first;
         move.change = change[part];
         for (int i = 0; i < me->system->term_count; i++) {
-            const plugmc_term *term = &me->system->terms[i];
+            const plugmc_term *term = plugmc_term_at(me->system, i);
             if (!term->sampled) continue;
             const plugmc_pair *pair = term->plugin_single->potential->pair;
             if (pair->functions & PLUGMC_PAIR_ENERGY) pair->lanes(term->instance_single, &move);

@@ -292,7 +292,7 @@ static int take_waves(ewald_serial *s, const plugmc_host *host)
         for (int32_t k = 0; k < system->term_count; k++) {
             plugmc_waves waves;
             int there;
-            int code = waves_of(host, &system->terms[k], &there, &waves);
+            int code = waves_of(host, plugmc_term_at(system, k), &there, &waves);
             if (code) return code;
             if (!there) continue;
             if (fill) {
@@ -336,7 +336,7 @@ static void describe_system(ewald_serial *s)
     t->particle_blocks = blocks_of(t->particles, ES_PARTICLES);
     t->chunks = blocks_of(t->waves, ES_CHUNK);
     for (int32_t k = 0; k < system->term_count; k++) {
-        const plugmc_term *term = &system->terms[k];
+        const plugmc_term *term = plugmc_term_at(system, k);
         const plugmc_pair *pair = term->plugin->potential->pair;
         if (term->sampled && pair) reach = fmax(reach, pair->range(term->instance));
     }

@@ -206,7 +206,7 @@ static void sort_walker(const hmc *h, int32_t w)
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = order[k], to = w * n + k;
         const double *r = c->positions + 3 * (w * n + i);
-        const plugmc_species *species = &h->system->species[c->species[i]];
+        const plugmc_species *species = plugmc_species_at(h->system, c->species[i]);
         c->sorted.x[to] = r[0];
         c->sorted.y[to] = r[1];
         c->sorted.z[to] = r[2];

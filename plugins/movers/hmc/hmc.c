@@ -204,7 +204,7 @@ static int sort_terms(hmc *h, const plugmc_host *host)
     h->fields = list + terms;
     h->totals = list + 2 * terms;
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = &system->terms[t];
+        const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
         if (p->total) h->totals[h->total_count++] = term;
@@ -224,11 +224,11 @@ static int take_masses(hmc *h, const plugmc_host *host)
     if (!h->mass)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
     for (int32_t a = 0; a < system->species_count; a++) {
-        h->mass[a] = system->species[a].mass;
+        h->mass[a] = plugmc_species_at(system, a)->mass;
         if (!(h->mass[a] > 0) || !isfinite(h->mass[a]))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "species '%s' has a mass of %g, and momenta need one above 0",
-                              system->species[a].name, h->mass[a]);
+                              plugmc_species_at(system, a)->name, h->mass[a]);
     }
     return PLUGMC_OK;
 }

@@ -133,9 +133,9 @@ static int sort_terms(vmc *v, const plugmc_host *host)
     v->terms = host->allocate(host->context, ((size_t)system->term_count + 1) * sizeof *v->terms);
     if (!v->terms) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the terms");
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_potential *potential = system->terms[t].plugin->potential;
-        if (system->terms[t].sampled && (potential->pair || potential->field))
-            v->terms[v->term_count++] = &system->terms[t];
+        const plugmc_potential *potential = plugmc_term_at(system, t)->plugin->potential;
+        if (plugmc_term_at(system, t)->sampled && (potential->pair || potential->field))
+            v->terms[v->term_count++] = plugmc_term_at(system, t);
     }
     return PLUGMC_OK;
 }
@@ -206,8 +206,8 @@ static int prepare(vmc *v, const plugmc_host *host)
     if (!code) code = take_memory(v, host);
     for (int32_t s = 0; s < system->species_count && !code; s++)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
-            v->charge[i] = system->species[s].charge;
-            v->diameter[i] = system->species[s].diameter;
+            v->charge[i] = plugmc_species_at(system, s)->charge;
+            v->diameter[i] = plugmc_species_at(system, s)->diameter;
             v->species[i] = s;
         }
     return code;

@@ -609,7 +609,7 @@ static int take_memory(vmc *v, const plugmc_host *host)
 static int refuse_hard_cores(const vmc *v, const plugmc_host *host)
 {
     for (int32_t t = 0; t < v->system->term_count; t++) {
-        const plugmc_term *term = &v->system->terms[t];
+        const plugmc_term *term = plugmc_term_at(v->system, t);
         const plugmc_pair *pair = term->plugin->potential->pair;
         if (term->sampled && pair && pair->functions & PLUGMC_PAIR_CONTACT)
             return host->fail(

@@ -23,7 +23,7 @@ int slater_pitch(const plugmc_host *host, const plugmc_term *term, int64_t *pitc
     const plugmc_system *system = host->system;
     int64_t most = 0;
     for (int spin = 0; spin < system->species_count; spin++) {
-        const plugmc_species *s = &system->species[spin];
+        const plugmc_species *s = plugmc_species_at(system, spin);
         const int64_t count = term->plugin->potential->orbitals->count(term->instance, spin);
         if (count < s->count)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,

@@ -47,7 +47,7 @@ static int report_failure(vmc *v, const plugmc_host *host)
                 host->fail(host->context, PLUGMC_ERROR_STATE,
                            "the orbitals of species '%s' are linearly dependent at the electrons "
                            "of walker %d: the wave function is zero there",
-                           v->system->species[walker->singular - 1].name, w);
+                           plugmc_species_at(v->system, walker->singular - 1)->name, w);
         else if (!isfinite(walker->parts))
             code = host->fail(host->context, PLUGMC_ERROR_STATE,
                               "walker %d is where a potential forbids it", w);
@@ -185,7 +185,7 @@ static int find_orbitals(vmc *v, const plugmc_host *host)
 {
     const plugmc_system *system = v->system;
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = &system->terms[t];
+        const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *potential = term->plugin->potential;
         if (!term->sampled) continue;
         if (potential->total)
@@ -220,7 +220,7 @@ static int check_system(vmc *v, const plugmc_host *host)
                           "electrons have two spins, which are species; there are %d species",
                           system->species_count);
     for (int spin = 0; spin < system->species_count; spin++)
-        if (system->species[spin].count > v->most) v->most = system->species[spin].count;
+        if (plugmc_species_at(system, spin)->count > v->most) v->most = plugmc_species_at(system, spin)->count;
     v->is_complex = orbitals->complex_valued(v->orbitals->instance) != 0;
     v->is_single = v->precision == VMC_SINGLE || (v->precision == VMC_AUTO && host->gpu);
     /* A GPU does not round the orbitals of one electron as it does those of all, and a matrix near a

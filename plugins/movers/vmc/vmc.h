@@ -128,7 +128,7 @@ static inline int64_t vmc_numbers(const vmc *v, int64_t count)
 
 static inline int64_t vmc_electrons(const vmc *v, int spin)
 {
-    return spin < v->system->species_count ? v->system->species[spin].count : 0;
+    return spin < v->system->species_count ? plugmc_species_at(v->system, spin)->count : 0;
 }
 
 /* `block` electrons of the determinants' blocks, `keeps` VMC_KEEPS_*; the sweep of the mover on the

@@ -111,7 +111,7 @@ static int measure_group(local_energy *le, const plugmc_host *host, walkers_task
         code = launch_warps(host, g->far, walkers * g->far_warps, (void *[]){task, &g->far_of});
     for (int spin = 0; spin < le->system->species_count && !code; spin++) {
         task->first = (int32_t)le->system->first[spin];
-        task->electrons = (int32_t)le->system->species[spin].count;
+        task->electrons = (int32_t)plugmc_species_at(le->system, spin)->count;
         if (!task->electrons) continue;
         code = measure_spin(le, host, task, spin);
         ln[spin] = g->ln_square[spin];
@@ -401,7 +401,7 @@ int gpu_prepare(local_energy *le, const plugmc_host *host)
     int64_t most = 0;
     if (!g) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the GPU");
     for (int spin = 0; spin < system->species_count; spin++)
-        if (system->species[spin].count > most) most = system->species[spin].count;
+        if (plugmc_species_at(system, spin)->count > most) most = plugmc_species_at(system, spin)->count;
     g->far_warps = (le->sums.waves + LE_WARP - 1) / LE_WARP;
     g->group = choose_group(le, most);
     g->task = (walkers_task){

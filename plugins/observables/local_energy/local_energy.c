@@ -151,7 +151,7 @@ int fail_singular(const local_energy *le, const plugmc_host *host, int32_t walke
     return host->fail(host->context, PLUGMC_ERROR_STATE,
                       "the orbitals of species '%s' are linearly dependent at the electrons of "
                       "walker %d: the wave function is zero there",
-                      le->system->species[spin].name, walker);
+                      plugmc_species_at(le->system, spin)->name, walker);
 }
 
 /* Kinetic energies and ln |Psi|^2 of walkers first ... first + n - 1. */
@@ -162,7 +162,7 @@ static int evaluate_group(local_energy *le, const plugmc_host *host, const plugm
     int code = PLUGMC_OK;
     for (int32_t k = 0; k < n; k++) take_positions(le, view, first + k, &le->samples[k]);
     for (int spin = 0; spin < system->species_count && !code; spin++) {
-        const int64_t electrons = system->species[spin].count;
+        const int64_t electrons = plugmc_species_at(system, spin)->count;
         for (int32_t k = 0; k < n; k++)
             memcpy(le->points + 3 * k * electrons,
                    view->positions + 3 * ((first + k) * system->particles + system->first[spin]),
@@ -207,7 +207,7 @@ static plugmc_derivatives parts_derivatives(const local_energy *le, const sample
  * + |grad E|^2 / 4. */
 static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t place)
 {
-    const int64_t electrons = le->system->species[spin].count, row = le->numbers;
+    const int64_t electrons = plugmc_species_at(le->system, spin)->count, row = le->numbers;
     slater *det = &s->spin[spin];
     if (!slater_invert(det, le->values + place * electrons * row, NULL)) {
         s->singular = 1 + spin;
@@ -334,10 +334,10 @@ static int prepare(void *instance, const plugmc_host *host)
             "dimensions; this system has %d species and %d dimensions",
             system->species_count, system->box.dimension);
     for (int32_t s = 0; s < system->species_count; s++)
-        if (system->species[s].charge != 0 && system->species[s].charge != -1)
+        if (plugmc_species_at(system, s)->charge != 0 && plugmc_species_at(system, s)->charge != -1)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "species '%s' has the charge %g, and electrons have -1",
-                              system->species[s].name, system->species[s].charge);
+                              plugmc_species_at(system, s)->name, plugmc_species_at(system, s)->charge);
     int code = prepare_wave(le, host);
     if (!code) code = prepare_ions(le, host);
     if (!code) code = coulomb_prepare(&le->sums, host, system->particles + le->ions.count);
@@ -353,7 +353,7 @@ static int prepare(void *instance, const plugmc_host *host)
 static const plugmc_term *bound_to_cpu(const plugmc_system *system)
 {
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = &system->terms[t];
+        const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         if (term->sampled && ((p->orbitals && !p->orbitals->on_device) ||
                               ((p->pair || p->field) && !term->plugin->text)))
@@ -387,7 +387,7 @@ static int prepare_wave(local_energy *le, const plugmc_host *host)
     le->terms = host->allocate(host->context, ((size_t)system->term_count + 1) * sizeof *le->terms);
     if (!le->terms) return no_memory(host);
     for (int32_t t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = &system->terms[t];
+        const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
         if (p->orbitals) le->orbitals = term;
@@ -594,7 +594,7 @@ static int take_memory(local_energy *le, const plugmc_host *host)
                  waves = (size_t)le->sums.waves;
     size_t most = 0;
     for (int spin = 0; spin < system->species_count; spin++)
-        if ((size_t)system->species[spin].count > most) most = (size_t)system->species[spin].count;
+        if ((size_t)plugmc_species_at(system, spin)->count > most) most = (size_t)plugmc_species_at(system, spin)->count;
     const size_t fits = GROUP_BYTES / (5 * most * row * sizeof(double));
     le->group = fits < 1 ? 1 : fits < (size_t)system->walkers ? (int32_t)fits : system->walkers;
     const size_t group = (size_t)le->group, points = group * most;
@@ -606,8 +606,8 @@ static int take_memory(local_energy *le, const plugmc_host *host)
     double *each = host->allocate(context, group * (3 * particles + 2 * waves) * sizeof *each);
     size_t bytes = 0;
     for (int spin = 0; spin < system->species_count; spin++)
-        if (system->species[spin].count)
-            bytes += slater_bytes(system->species[spin].count, le->is_complex, 1);
+        if (plugmc_species_at(system, spin)->count)
+            bytes += slater_bytes(plugmc_species_at(system, spin)->count, le->is_complex, 1);
     char *matrices = host->allocate(context, group * bytes);
     if (!matrices || !le->points || !le->values || !le->samples || !le->charge || !le->species ||
         !each)
@@ -617,8 +617,8 @@ static int take_memory(local_energy *le, const plugmc_host *host)
     le->diameter = le->charge + particles;
     for (int32_t s = 0; s < system->species_count; s++)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
-            le->charge[i] = system->species[s].charge;
-            le->diameter[i] = system->species[s].diameter;
+            le->charge[i] = plugmc_species_at(system, s)->charge;
+            le->diameter[i] = plugmc_species_at(system, s)->diameter;
             le->species[i] = s;
         }
     for (int32_t k = 0; k < le->group; k++, each += 3 * particles + 2 * waves) {
@@ -628,7 +628,7 @@ static int take_memory(local_energy *le, const plugmc_host *host)
         s->z = each + 2 * particles;
         s->wave = each + 3 * particles;
         for (int spin = 0; spin < system->species_count; spin++) {
-            const int64_t n = system->species[spin].count;
+            const int64_t n = plugmc_species_at(system, spin)->count;
             if (n) slater_prepare(&s->spin[spin], matrices, n, le->pitch, le->is_complex, 1);
             if (n) matrices += slater_bytes(n, le->is_complex, 1);
         }
@@ -693,17 +693,11 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     const local_energy *le = instance;
     const char *unit = unit_words[le->units];
     if (index >= QUANTITIES) return 0;
-    if (index == TOTAL)
-        *out = (plugmc_quantity){"energy", 1, unit, "local energy", NULL, NULL};
-    else if (index == TOTAL_SQUARED)
-        *out = (plugmc_quantity){"energy_squared", 1, "", "its square", NULL, NULL};
-    else if (index == DRIFT)
-        *out = (plugmc_quantity){
-            "drift", 1, "", "ln |Psi|^2 as the mover keeps it, less what it is", NULL, NULL};
-    else
-        *out = (plugmc_quantity){components[index - 1].name, 1,    unit,
-                                 components[index - 1].doc,  NULL, NULL};
-    return 1;
+    if (index == TOTAL) return plugmc_scalar(out, "energy", unit, "local energy");
+    if (index == TOTAL_SQUARED) return plugmc_scalar(out, "energy_squared", "", "its square");
+    if (index == DRIFT)
+        return plugmc_scalar(out, "drift", "", "ln |Psi|^2 as the mover keeps it, less what it is");
+    return plugmc_scalar(out, components[index - 1].name, unit, components[index - 1].doc);
 }
 
 /* The component of derived quantity `index`, from 1. */
@@ -719,10 +713,9 @@ static int derived(void *instance, int index, plugmc_quantity *out)
     const local_energy *le = instance;
     const int c = index ? compared_component(le, index) : 0;
     if (c < 0) return 0;
-    *out = index ? (plugmc_quantity){components[c].difference, 1, unit_words[le->units],
-                                     components[c].difference_doc, NULL, NULL}
-                 : (plugmc_quantity){"variance", 1, "", "of the local energy", NULL, NULL};
-    return 1;
+    return index ? plugmc_scalar(out, components[c].difference, unit_words[le->units],
+                                 components[c].difference_doc)
+                 : plugmc_scalar(out, "variance", "", "of the local energy");
 }
 
 static int derive(void *instance, const double *means, double *out)

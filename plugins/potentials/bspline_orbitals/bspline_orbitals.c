@@ -412,7 +412,7 @@ static int check_electrons(bspline_orbitals *b, const plugmc_host *host)
     const int64_t cells = (int64_t)tile[0] * tile[1] * tile[2];
     int64_t found = 0;
     for (int32_t s = 0; s < system->species_count && s < 2; s++) {
-        b->wanted[s] = (int32_t)system->species[s].count;
+        b->wanted[s] = (int32_t)plugmc_species_at(system, s)->count;
         found += b->wanted[s];
     }
     if (found == cells * b->source.electrons) return PLUGMC_OK;

@@ -450,7 +450,7 @@ static void take_charges(ewald_sum *s, double bjerrum_length, double alpha)
 {
     double net = 0, squares = 0;
     for (int32_t a = 0; a < s->system->species_count; a++) {
-        const plugmc_species *species = &s->system->species[a];
+        const plugmc_species *species = plugmc_species_at(s->system, a);
         for (int64_t i = s->system->first[a]; i < s->system->first[a + 1]; i++)
             s->charge[i] = species->charge;
         net += species->charge * (double)species->count;

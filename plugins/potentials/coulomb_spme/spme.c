@@ -98,7 +98,7 @@ static int fill_charges(spme *m)
                              (long long)system->particles);
     for (int32_t s = 0; s < system->species_count; s++)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
-            m->charge[i] = system->species[s].charge;
+            m->charge[i] = plugmc_species_at(system, s)->charge;
     return PLUGMC_OK;
 }
 

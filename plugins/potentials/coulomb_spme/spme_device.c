@@ -245,7 +245,7 @@ static int fill_task(spme *m)
                                      [7] = 5887.0 / 11520, [8] = 151.0 / 315};
     double charge = 0;
     for (int32_t s = 0; s < system->species_count; s++)
-        charge = fmax(charge, fabs(system->species[s].charge));
+        charge = fmax(charge, fabs(plugmc_species_at(system, s)->charge));
     const uint64_t waves = (uint64_t)(grid[0] / 2 + 1) * (uint64_t)grid[1] * (uint64_t)grid[2];
     const uint64_t tiles = tiles_along(grid[0], SPME_TILE_X) * tiles_along(grid[1], SPME_TILE_Y) *
                            tiles_along(grid[2], SPME_TILE_Z);
