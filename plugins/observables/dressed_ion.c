@@ -382,7 +382,7 @@ static double bjerrum_of_potential(const plugmc_system *system)
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_plugin *plugin = plugmc_term_at(system, t)->plugin;
         for (int32_t k = 0; k < plugin->parameter_count && plugmc_term_at(system, t)->sampled; k++) {
-            const plugmc_parameter *p = &plugin->parameters[k];
+            const plugmc_parameter *p = plugmc_parameter_at(plugin, k);
             if (p->type != PLUGMC_TYPE_REAL || strcmp(p->name, "bjerrum_length")) continue;
             const char *instance = plugmc_term_at(system, t)->instance;
             const double own = *(const double *)(const void *)(instance + p->offset);

@@ -311,9 +311,9 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
     if (index > 0 || e->source != FRESH || !sums_all_pairs(host->system)) return 0;
     const char *text =
         join_texts(host, (const char *const[]){sum_of_block_text, energy_kernel, NULL});
-    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "energy.cu", .text = text,
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "energy.cu", .text = text,
                                 .fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED,
-                                .double_precision = 1, .contract = 1};
+                                .double_precision = 1, .contract = 1});
     return text != NULL;
 }
 
@@ -324,7 +324,7 @@ static int prepare_pairs(energy *e, const plugmc_host *host)
     enum { BLOCKS = 8192 };
     const plugmc_system *system = host->system;
     pair_sums *p = &e->pairs;
-    plugmc_kernel_text text;
+    plugmc_kernel_text text = {.size = sizeof text};
     if (!sums_all_pairs(system)) return PLUGMC_OK;
     if (!kernel_text(e, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     p->terms = kernel_index(system, system->term_count);

@@ -391,8 +391,8 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance, (void)host;
-    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "hard_pressure.cu", .text = hard_pressure_kernel,
-                                .double_precision = 1};
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "hard_pressure.cu", .text = hard_pressure_kernel,
+                                .double_precision = 1});
     return index == 0;
 }
 
@@ -402,7 +402,7 @@ static int prepare_device(hard_pressure *h, const plugmc_host *host)
     const size_t species = (size_t)h->particles * sizeof *h->species;
     const size_t contacts = (size_t)(host->system->species_count * host->system->species_count) *
                             sizeof *h->contact;
-    plugmc_kernel_text text;
+    plugmc_kernel_text text = {.size = sizeof text};
     kernel_text(h, host, 0, &text);
     int code = gpu->kernel(host->context, &text, "rifts", &h->rifts);
     if (!code) code = gpu->kernel(host->context, &text, "pairs", &h->pairs);

@@ -126,8 +126,8 @@ static int derive(void *instance, const double *means, double *out)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance, (void)host;
-    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "hexatic_order.cu", .text = hexatic_order_kernel,
-                                .double_precision = 1};
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "hexatic_order.cu", .text = hexatic_order_kernel,
+                                .double_precision = 1});
     return index == 0;
 }
 
@@ -166,7 +166,7 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
                           h->walkers);
     if (!host->gpu) return PLUGMC_OK;
-    plugmc_kernel_text text;
+    plugmc_kernel_text text = {.size = sizeof text};
     kernel_text(h, host, 0, &text);
     code = host->gpu->kernel(host->context, &text, "order_sums", &h->kernel);
     return code ? code : host->gpu->allocate(host->context, bytes, &h->device_sums);

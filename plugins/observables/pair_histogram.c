@@ -439,8 +439,8 @@ int pair_histogram_kernel_text(void *instance, const plugmc_host *host, int inde
                                plugmc_kernel_text *out)
 {
     (void)instance, (void)host;
-    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "pair_histogram.cu",
-                                .text = pair_histogram_kernels, .double_precision = 1};
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "pair_histogram.cu",
+                                .text = pair_histogram_kernels, .double_precision = 1});
     return index == 0;
 }
 
@@ -458,7 +458,7 @@ static int prepare_device(pair_histogram *h, const plugmc_host *host)
                           "block of this GPU has %d: take fewer bins",
                           (long long)h->rows + 1, (long long)h->bins, (long long)shared,
                           gpu->shared_per_block);
-    plugmc_kernel_text text;
+    plugmc_kernel_text text = {.size = sizeof text};
     pair_histogram_kernel_text(NULL, host, 0, &text);
     int code = gpu->kernel(host->context, &text, "place_points", &h->place_points);
     if (!code) code = gpu->kernel(host->context, &text, "in_cells", &h->in_cells_kernel);

@@ -227,8 +227,8 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
     if (index > 0 || !sums_in_kernel(host->system)) return 0;
     const char *text =
         join_texts(host, (const char *const[]){sum_of_block_text, virial_kernel, NULL});
-    *out = (plugmc_kernel_text){.size = sizeof *out, .name = "virial_pressure.cu", .text = text,
-                                .fuse = PLUGMC_FUSE_SAMPLED, .double_precision = 1, .contract = 1};
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "virial_pressure.cu", .text = text,
+                                .fuse = PLUGMC_FUSE_SAMPLED, .double_precision = 1, .contract = 1});
     return text != NULL;
 }
 
@@ -236,7 +236,7 @@ static int prepare_pairs(virial_pressure *v, const plugmc_host *host)
 {
     const plugmc_system *system = v->system;
     pair_virials *p = &v->device_pairs;
-    plugmc_kernel_text text;
+    plugmc_kernel_text text = {.size = sizeof text};
     if (!sums_in_kernel(system)) return PLUGMC_OK;
     if (!kernel_text(v, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     for (int t = 0; t < v->pair_count; t++)

@@ -74,10 +74,11 @@ typedef struct fluid {
 
 static const void *value_of(const plugmc_term *term, const char *name, int32_t type)
 {
-    const plugmc_parameter *p = term->plugin->parameters;
-    for (int32_t i = 0; i < term->plugin->parameter_count; i++, p++)
+    for (int32_t i = 0; i < term->plugin->parameter_count; i++) {
+        const plugmc_parameter *p = plugmc_parameter_at(term->plugin, i);
         if (!strcmp(p->name, name) && p->type == type)
             return (const char *)term->instance + p->offset;
+    }
     return NULL;
 }
 

@@ -51,7 +51,7 @@ static const char lennard_jones_text[] = /* every optional function of a pair, a
     "{ if (r.z < 0) *outside = 1; return p->slope * r.z; }\n"
     "#include <plugmc/field.h>\n";
 
-/* A mover that calls all that gpu/fused.h promises. values: out, [16] */
+/* A mover that calls all that plugmc/fused.h promises. values: out, [16] */
 static const char mover_text[] =
     "extern \"C\" __global__ void probe(const real *at, int sa, int sb, real *values)\n"
     "{\n"

@@ -595,7 +595,7 @@ static void a_kernel_text_without_memory_is_an_error(void **state)
 {
     (void)state;
     bench b;
-    plugmc_kernel_text text;
+    plugmc_kernel_text text = {.size = sizeof text};
     electrolyte_begin(&b, &in_a_sphere, 1, 1);
     test_mover mover = brush_with(&b, "single", 64, 1);
     const int blocks = b.block_count;

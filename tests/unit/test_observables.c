@@ -419,7 +419,7 @@ static void device_texts_are_offered_once(void **state)
     const char *kernels[] = {"__global__ void all_pairs", "__global__ void order_sums"};
     for (int k = 0; k < 2; k++) {
         bench *b = bench_new(2, 9, 9, 1, 1);
-        plugmc_kernel_text text;
+        plugmc_kernel_text text = {.size = sizeof text};
         add_species(b, "disk", 2, 1, 0);
         observe(b, names[k]);
         assert_int_equal(1, b->plugin->kernel_text(b->instance, &b->host, 0, &text));

@@ -12,7 +12,7 @@
  * Compatibility: the descriptor begins with magic, size and ABI version, which the core checks
  * before it reads on.  Structs that begin with their size only grow at the end, so a plugin built
  * against an older minor version goes on working (PLUGMC_HAS asks whether the other side knows a
- * member); the others do not change within a major version.
+ * member); the others do not change within a major version.  docs/plugin-abi.md has the rules.
  *
  * Threads: every callback is called from the main thread, one at a time, except the batch
  * functions of plugmc_pair and plugmc_field, which movers call from many threads at once.
@@ -28,6 +28,11 @@
 #define PLUGMC_MAGIC 0x434d4750u /* "PGMC" */
 #define PLUGMC_ABI_MAJOR 1
 #define PLUGMC_ABI_MINOR 0
+/* The oldest minor version of the program that a plugin can work with. One that asks with
+ * PLUGMC_HAS for whatever came later may define a smaller number before it includes this. */
+#ifndef PLUGMC_NEEDS_MINOR
+#define PLUGMC_NEEDS_MINOR PLUGMC_ABI_MINOR
+#endif
 
 /* Codes a callback returns. */
 enum {
@@ -104,6 +109,7 @@ typedef struct plugmc_box {
     int32_t oblique;   /* 1: periodic, a parallelepiped; `length` then holds |a|, |b|, |c| */
     double vector[3][3];  /* periodic: lattice vectors a, b, c as rows, whatever the shape */
     double inverse[3][3]; /* of that matrix: fractional coordinate d of r is sum_e r_e inverse[e][d] */
+    double reserved[6];   /* 0; room to grow, since boxes are members of other structs */
 } plugmc_box;
 
 /* The image of r in the box: [0, length) in a rectangular one, fractional coordinates in [0, 1) in an
@@ -195,6 +201,14 @@ typedef struct plugmc_kernel_text {
     int32_t contract;           /* 1: a * b + c may be rounded once, where the result need not be
                                    that of the CPU to the last bit */
 } plugmc_kernel_text;
+
+/* Fills in `to` from `from` as far as both sides know the members. */
+static inline void plugmc_set_text(plugmc_kernel_text *to, const plugmc_kernel_text *from)
+{
+    const uint32_t size = to->size;
+    __builtin_memcpy(to, from, size < sizeof *from ? size : sizeof *from);
+    to->size = size;
+}
 
 /* The GPU, or NULL in plugmc_host when the run is on the CPU. All calls are asynchronous on the
  * run's one stream unless said otherwise; all return a PLUGMC_* code and have already reported
@@ -596,7 +610,7 @@ enum { PLUGMC_POTENTIAL = 1, PLUGMC_MOVER = 2, PLUGMC_OBSERVABLE = 3 };
 
 typedef struct plugmc_plugin {
     uint32_t magic, size;
-    uint16_t abi_major, abi_minor;
+    uint16_t abi_major, abi_minor; /* of the oldest program that it can work with */
     uint32_t real_size; /* sizeof(real) of this descriptor */
     int32_t kind;       /* PLUGMC_POTENTIAL, ... */
     const char *name;
@@ -635,13 +649,20 @@ typedef struct plugmc_plugin {
 
 typedef const plugmc_plugin *plugmc_entry(void);
 
+/* Parameter k of a plugin, which may be built against another minor version. */
+static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *plugin, int32_t k)
+{
+    return (const plugmc_parameter *)((const char *)plugin->parameters +
+                                      (size_t)k * plugin->parameter_size);
+}
+
 /* Writes the entry. Fields are designated initialisers of plugmc_plugin:
  *     PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "serial", ...)
  */
 #define PLUGMC_EXPORT __attribute__((visibility("default")))
 #define PLUGMC_PLUGIN_HEAD                                                                         \
     .magic = PLUGMC_MAGIC, .size = sizeof(plugmc_plugin), .abi_major = PLUGMC_ABI_MAJOR,           \
-    .abi_minor = PLUGMC_ABI_MINOR, .real_size = sizeof(real),                                      \
+    .abi_minor = PLUGMC_NEEDS_MINOR, .real_size = sizeof(real),                                      \
     .parameter_size = sizeof(plugmc_parameter)
 
 #ifndef PLUGMC_PLUGIN /* plugmc/potential.h has its own */

@@ -4,7 +4,7 @@
  *     plugmc/device.h, plugmc/potential.h
  *     namespace plugmc_p0 { text of the first potential; its parameters as constants }
  *     namespace plugmc_p1 { ... }
- *     species, contact distances, sums over the potentials (gpu/fused.h)
+ *     species, contact distances, sums over the potentials (plugmc/fused.h)
  *     the mover's text
  *
  * #line directives keep the author's file and line in every message of the compiler. Numbers are
@@ -124,6 +124,7 @@ static void put_system_defines(const fusion *f)
         const char *name;
         int value;
     } defines[] = {
+        {"PLUGMC_FUSED", 1}, /* the version of plugmc/fused.h */
         {"PLUGMC_DIMENSION", s->box.dimension},
         {"PLUGMC_PERIODIC", s->box.domain == PLUGMC_DOMAIN_PERIODIC},
         {"PLUGMC_OBLIQUE", s->box.oblique},

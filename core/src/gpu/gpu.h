@@ -21,7 +21,7 @@ void nvrtc_version(const nvrtc *, int *major, int *minor);
 /* The text that goes to the compiler: definitions that are fixed for the run (PLUGMC_DIMENSION,
  * PLUGMC_DOMAIN_SPHERE 0|1, PLUGMC_SPECIES, box lengths, species tables, PLUGMC_REAL), every
  * sampled potential with a text in a namespace of its own with its parameters as constants, the
- * sums over all of them (core/src/gpu/fused.h says which functions a mover may call), and the
+ * sums over all of them (plugmc/fused.h says which functions a mover may call), and the
  * mover's text. malloc'ed. */
 char *fuse(const plugmc_system *, const plugmc_kernel_text *);
 

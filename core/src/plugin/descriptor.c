@@ -14,20 +14,10 @@ typedef struct required {
 
 #define REQUIRED(type, field) {#field, offsetof(type, field)}
 
-/* Descriptors and facets of ABI 1.0; later ones are longer. */
-enum {
-    HEAD_SIZE = offsetof(plugmc_plugin, kind),
-    PLUGIN_SIZE = offsetof(plugmc_plugin, archive) + sizeof(void *),
-};
-
-static bool check_facet(const void *facet, const char *what, size_t size, const required *functions,
-                        int count, sentence why)
+static bool check_facet(const void *facet, const char *what, const required *functions, int count,
+                        sentence why)
 {
     if (!facet) return why_not(why, "has no %s functions", what);
-    uint32_t given = *(const uint32_t *)facet; /* `size` comes first in all of them */
-    if (given < size)
-        return why_not(why, "has a table of %s functions of %u bytes: expected at least %zu", what,
-                       given, size);
     for (int i = 0; i < count; i++) {
         void *function;
         memcpy(&function, (const char *)facet + functions[i].offset, sizeof function);
@@ -36,10 +26,8 @@ static bool check_facet(const void *facet, const char *what, size_t size, const 
     return true;
 }
 
-/* `last` is the last member of ABI 1.0. */
-#define CHECK_FACET(type, facet, what, last, functions)                                            \
-    check_facet(facet, what, offsetof(type, last) + sizeof(facet)->last, functions,                \
-                PLUGMC_COUNT(functions), why)
+#define CHECK_FACET(facet, what, functions)                                                        \
+    check_facet(facet, what, functions, PLUGMC_COUNT(functions), why)
 
 static bool check_potential(const plugmc_plugin *d, sentence why)
 {
@@ -53,13 +41,13 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
         REQUIRED(plugmc_orbitals, evaluate)};
     const plugmc_potential *p = d->potential;
 
-    if (!check_facet(p, "potential", sizeof *p, NULL, 0, why)) return false;
+    if (!check_facet(p, "potential", NULL, 0, why)) return false;
     if (!p->pair && !p->field && !p->total && !p->orbitals)
         return why_not(why, "is a potential without any facet: pair, field, total or orbitals");
-    return (!p->pair || CHECK_FACET(plugmc_pair, p->pair, "pair", derivatives, pair)) &&
-           (!p->field || CHECK_FACET(plugmc_field, p->field, "field", derivatives, field)) &&
-           (!p->total || CHECK_FACET(plugmc_total, p->total, "total", settle, total)) &&
-           (!p->orbitals || CHECK_FACET(plugmc_orbitals, p->orbitals, "orbitals", ions, orbitals));
+    return (!p->pair || CHECK_FACET(p->pair, "pair", pair)) &&
+           (!p->field || CHECK_FACET(p->field, "field", field)) &&
+           (!p->total || CHECK_FACET(p->total, "total", total)) &&
+           (!p->orbitals || CHECK_FACET(p->orbitals, "orbitals", orbitals));
 }
 
 static bool check_mover(const plugmc_plugin *d, sentence why)
@@ -67,7 +55,7 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
     static const required functions[] = {
         REQUIRED(plugmc_mover, load), REQUIRED(plugmc_mover, sweep),
         REQUIRED(plugmc_mover, store), REQUIRED(plugmc_mover, counts)};
-    if (!CHECK_FACET(plugmc_mover, d->mover, "mover", running_energy, functions)) return false;
+    if (!CHECK_FACET(d->mover, "mover", functions)) return false;
     if (!d->prepare || !d->archive)
         return why_not(why, "is a mover that lacks the function '%s'",
                        d->prepare ? "archive" : "prepare");
@@ -80,7 +68,7 @@ static bool check_observable(const plugmc_plugin *d, sentence why)
 {
     static const required functions[] = {REQUIRED(plugmc_observable, quantity),
                                          REQUIRED(plugmc_observable, measure)};
-    if (!CHECK_FACET(plugmc_observable, d->observable, "observable", writes_trajectory, functions)) return false;
+    if (!CHECK_FACET(d->observable, "observable", functions)) return false;
     if (!d->observable->derived != !d->observable->derive)
         return why_not(why, "is an observable with only one of 'derived' and 'derive'");
     return true;
@@ -93,16 +81,16 @@ static bool check_head(const plugmc_plugin *d, uint32_t real_size, sentence why)
     if (d->magic != PLUGMC_MAGIC)
         return why_not(why, "is no plugmc plugin: its magic number is 0x%08x, expected 0x%08x",
                        d->magic, PLUGMC_MAGIC);
-    if (d->size < HEAD_SIZE)
-        return why_not(why, "has a descriptor of %u bytes: expected at least %u", d->size,
-                       (unsigned)PLUGIN_SIZE);
+    if (d->size < offsetof(plugmc_plugin, kind))
+        return why_not(why, "has a descriptor of %u bytes: expected at least %d", d->size,
+                       PLUGIN_1_0);
     if (d->abi_major != PLUGMC_ABI_MAJOR || d->abi_minor > PLUGMC_ABI_MINOR)
         return why_not(why, "is built for plugin ABI %d.%d, but this plugmc has %d.%d: build it "
                        "again with the headers of this plugmc", d->abi_major, d->abi_minor,
                        PLUGMC_ABI_MAJOR, PLUGMC_ABI_MINOR);
-    if (d->size < PLUGIN_SIZE)
-        return why_not(why, "has a descriptor of %u bytes: expected at least %u", d->size,
-                       (unsigned)PLUGIN_SIZE);
+    if (d->size < PLUGIN_1_0)
+        return why_not(why, "has a descriptor of %u bytes: expected at least %d", d->size,
+                       PLUGIN_1_0);
     if (d->real_size != real_size)
         return why_not(why, "has reals of %u bytes where %u are expected", d->real_size, real_size);
     return true;
@@ -133,9 +121,6 @@ static bool check_body(const plugmc_plugin *d, sentence why)
         return why_not(why, "is of kind %d: expected 1 (potential), 2 (mover) or 3 (observable)",
                        d->kind);
     if (!d->name || !*d->name) return why_not(why, "has no name in its descriptor");
-    if (d->parameter_count && d->parameter_size != sizeof(plugmc_parameter))
-        return why_not(why, "has a table of parameters of %u bytes each: expected %zu",
-                       d->parameter_size, sizeof(plugmc_parameter));
     if (!parameters_sane(d->parameters, d->parameter_count, d->real_size, d->instance_size, detail,
                          sizeof detail))
         return why_not(why, "cannot be used: %s", detail);
@@ -143,16 +128,18 @@ static bool check_body(const plugmc_plugin *d, sentence why)
 }
 
 /* The float twin of a potential that has something for movers to call in float. */
-static bool check_single(const plugmc_plugin *d, sentence why)
+static bool check_single(plugin_copy *copy, sentence why)
 {
     char detail[512];
-    const plugmc_plugin *s = d->single;
+    const plugmc_plugin *d = plugin_copy_descriptor(copy), *s = d->single;
     if (!s && d->kind == PLUGMC_POTENTIAL && (d->potential->pair || d->potential->field))
         return why_not(why, "lacks its single-precision half: build it with plugmc_add_potential");
     if (!s) return true;
     sentence inner = {detail, sizeof detail};
-    if (!check_head(s, sizeof(float), inner) || !check_body(s, inner))
+    if (!check_head(s, sizeof(float), inner) || !plugin_copy_single(copy, s, inner) ||
+        !check_body(d->single, inner))
         return why_not(why, "in its single-precision half %s", detail);
+    s = d->single;
     if (s->kind != d->kind || s->parameter_count != d->parameter_count)
         return why_not(why, "has a single-precision half that is not its own: a %s with %d "
                        "parameters for a %s with %d", plugin_kind_name(s->kind), s->parameter_count,
@@ -160,11 +147,21 @@ static bool check_single(const plugmc_plugin *d, sentence why)
     return true;
 }
 
-bool check_descriptor(const plugmc_plugin *d, int kind, sentence why)
+static bool check_copy(plugin_copy *copy, int kind, sentence why)
 {
-    if (!check_head(d, sizeof(double), why) || !check_body(d, why)) return false;
+    const plugmc_plugin *d = plugin_copy_descriptor(copy);
+    if (!check_body(d, why)) return false;
     if (kind != 0 && d->kind != kind)
         return why_not(why, "is of kind %s ('%s'): expected here is kind %s",
                        plugin_kind_name(d->kind), d->name, plugin_kind_name(kind));
-    return check_single(d, why);
+    return check_single(copy, why);
+}
+
+plugin_copy *take_descriptor(const plugmc_plugin *given, int kind, sentence why)
+{
+    if (!check_head(given, sizeof(double), why)) return NULL;
+    plugin_copy *copy = plugin_copy_make(given, why);
+    if (!copy || check_copy(copy, kind, why)) return copy;
+    plugin_copy_free(copy);
+    return NULL;
 }

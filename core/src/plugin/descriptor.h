@@ -2,9 +2,10 @@
 #ifndef PLUGMC_DESCRIPTOR_H
 #define PLUGMC_DESCRIPTOR_H
 
-#include "plugin/sentence.h"
+#include "plugin/copy.h"
 #include "plugmc/plugin.h"
 
-/* Version, sizes, parameters and functions, of both precisions. kind 0: any. */
-bool check_descriptor(const plugmc_plugin *, int kind, sentence why);
+/* Checks version, sizes, parameters and functions, of both precisions, and copies what it has
+ * checked; kind 0: any. NULL with the reason if something is wrong. */
+plugin_copy *take_descriptor(const plugmc_plugin *, int kind, sentence why);
 #endif

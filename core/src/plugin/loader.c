@@ -55,9 +55,9 @@ static bool open_checked(const char *path, int kind, loaded *out, sentence why)
         return why_not(why, "%s is no plugmc plugin: it has no function plugmc_plugin_entry", path);
     const plugmc_plugin *plugin = entry();
     char detail[768];
-    if (!check_descriptor(plugin, kind, (sentence){detail, sizeof detail}))
-        return why_not(why, "%s %s", path, detail);
-    out->plugin = plugin;
+    out->copy = take_descriptor(plugin, kind, (sentence){detail, sizeof detail});
+    if (!out->copy) return why_not(why, "%s %s", path, detail);
+    out->plugin = plugin_copy_descriptor(out->copy);
     return true;
 }
 
@@ -75,6 +75,7 @@ bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size
 
 void plugin_unload(loaded *l)
 {
+    plugin_copy_free(l->copy);
     if (l->handle) dlclose(l->handle);
     free(l->name);
     free(l->path);

@@ -12,7 +12,8 @@ typedef struct loaded {
     char *name; /* as asked for */
     char *path;
     void *handle;
-    const plugmc_plugin *plugin;
+    struct plugin_copy *copy;
+    const plugmc_plugin *plugin; /* in the copy: structs of this program, see copy.h */
     char hash[17]; /* of the file, for provenance */
 } loaded;
 

@@ -116,7 +116,7 @@ static int prepare_on_device(sequential *me, const plugmc_host *host)
 {
     const int32_t n = (int32_t)me->system->particles, panel = panel_of(me, me->system);
     device_state *d = &me->d;
-    plugmc_kernel_text text;
+    plugmc_kernel_text text = {.size = sizeof text};
     if (!kernel_text(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
     TRY(host->gpu->kernel(host->context, &text, "brush_sweep", &me->k_sweep));
     d->panels = (n + panel - 1) / panel;

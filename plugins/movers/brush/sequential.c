@@ -78,15 +78,13 @@ int sequential_kernel_text(sequential *me, const plugmc_host *host, const device
             if (!me->texts[k]) return 0;
         }
     }
-    *out = (plugmc_kernel_text){
-        .size = sizeof *out,
-        .name = texts[index].name,
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = texts[index].name,
         .text = me->texts[index],
         .defines = me->define_list,
         .fuse = PLUGMC_FUSE_SAMPLED,
         .double_precision = texts[index].in_double || me->precision == DOUBLE,
         .contract = texts[index].contract,
-    };
+    });
     return 1;
 }
 
@@ -129,7 +127,7 @@ int sequential_prepare_device(sequential *me, const plugmc_host *host, const dev
                    {TEXT_PROPOSE, "brush_store", &me->k_store},
                    {TEXT_ENERGY, "brush_energy", &me->k_energy}};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
-        plugmc_kernel_text text;
+        plugmc_kernel_text text = {.size = sizeof text};
         if (!sequential_kernel_text(me, host, texts, kernels[k].text, &text)) return PLUGMC_ERROR_MEMORY;
         TRY(host->gpu->kernel(host->context, &text, kernels[k].name, kernels[k].to));
     }

@@ -140,7 +140,7 @@ int download_state(checkerboard *me, const plugmc_host *host)
 /* Kernels and stores for the present number of slots. */
 static int build_on_device(checkerboard *me, const plugmc_host *host)
 {
-    plugmc_kernel_text text;
+    plugmc_kernel_text text = {.size = sizeof text};
     TRY(describe_kernels(me, host, &text));
     TRY(host->gpu->kernel(host->context, &text, "cb_plan_batch", &me->k_plan));
     TRY(host->gpu->kernel(host->context, &text, "cb_advance", &me->k_advance));

@@ -208,8 +208,8 @@ int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_te
     if (!text) return PLUGMC_ERROR_MEMORY;
     if (!me->defines[n - 1] || !me->defines[n - 2])
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's tables");
-    *out = (plugmc_kernel_text){.size = sizeof(plugmc_kernel_text), .name = "checkerboard.cu",
-                                .text = text, .defines = me->defines, .fuse = 1, .overlap = 1};
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "checkerboard.cu",
+                                .text = text, .defines = me->defines, .fuse = 1, .overlap = 1});
     return PLUGMC_OK;
 }
 

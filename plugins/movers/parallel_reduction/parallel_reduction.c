@@ -82,7 +82,7 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 static int prepare(void *instance, const plugmc_host *host)
 {
     sequential *me = instance;
-    plugmc_kernel_text text;
+    plugmc_kernel_text text = {.size = sizeof text};
     TRY(sequential_prepare(me, host));
     if (!kernel_text(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
     TRY(host->gpu->kernel(host->context, &text, "parallel_reduction_move", &me->k_sweep));

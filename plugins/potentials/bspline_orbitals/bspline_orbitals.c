@@ -755,13 +755,12 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
     b->defines[0] = b->precision == PRECISION_DOUBLE ? "TABLE=double" : "TABLE=float";
     b->defines[1] = b->source.real ? "COMPLEX=0" : "COMPLEX=1";
     b->defines[2] = b->resident_define;
-    *out = (plugmc_kernel_text){.size = sizeof *out,
-                                .name = "bspline_orbitals.cu",
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "bspline_orbitals.cu",
                                 .text = bspline_kernel,
                                 .defines = b->defines,
                                 .double_precision = index == 1,
                                 .overlap = 1,
-                                .contract = 1};
+                                .contract = 1});
     return index < 2;
 }
 

@@ -80,13 +80,12 @@ typedef struct spme_device_mesh {
 
 void spme_kernel_text(spme *m, plugmc_kernel_text *out)
 {
-    *out = (plugmc_kernel_text){.size = sizeof *out,
-                                .name = "coulomb_spme.cu",
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "coulomb_spme.cu",
                                 .text = spme_kernels,
                                 .defines = m->define_list,
                                 .double_precision = m->set.precision == SPME_DOUBLE,
                                 .overlap = 1,
-                                .contract = 1};
+                                .contract = 1});
 }
 
 /* A block for each `threads` of n, in every walker. */
@@ -212,7 +211,7 @@ static int open_fft(spme *m)
 
 static int get_kernels(spme *m)
 {
-    plugmc_kernel_text text;
+    plugmc_kernel_text text = {.size = sizeof text};
     spme_kernel_text(m, &text);
     int code = PLUGMC_OK;
     for (int k = 0; k < KERNELS && !code; k++)

@@ -1,8 +1,9 @@
-/* What a device text may use when it asks for fusion (plugmc_kernel_text.fuse). The
- * core writes these definitions in front of the text; this file documents them and is
- * compiled into no program.
+/* plugmc/fused.h: what a device text may use when it asks for fusion (plugmc_kernel_text.fuse).
+ * The core writes these definitions in front of the text; this file documents them and is compiled
+ * into no program. What is here keeps its meaning within a major version of the plugin interface;
+ * what is added raises PLUGMC_FUSED, which a text may compare.
  *
- * Macros: PLUGMC_DIMENSION (2 or 3), PLUGMC_PERIODIC (1 or 0),
+ * Macros: PLUGMC_FUSED (1), PLUGMC_DIMENSION (2 or 3), PLUGMC_PERIODIC (1 or 0),
  * PLUGMC_OBLIQUE (1: the box is not rectangular), PLUGMC_DOMAIN_SPHERE (0 or 1), PLUGMC_SPECIES,
  * PLUGMC_ENERGY_TERMS (number of pair terms with an energy), PLUGMC_CONTACTS (1 if any pair term
  * has a hard core), PLUGMC_FIELDS (number of field terms), PLUGMC_REAL (float or double).
