@@ -174,12 +174,14 @@ static const char *tau_of(const quantity_record *q, char text[32])
     return text;
 }
 
-/* Of the values that there are, how many errors are lower bounds. */
+/* Of the values that there are, how many errors are lower bounds; 0 where these are so few, one in
+ * FEW_OF, that chance makes as many of sound ones. */
 static int64_t count_bounds(const double *value, const bool *converged, int64_t length)
 {
+    enum { FEW_OF = 50 };
     int64_t count = 0;
     for (int64_t i = 0; i < length; i++) count += !converged[i] && isfinite(value[i]);
-    return count;
+    return count * FEW_OF > length ? count : 0;
 }
 
 static void print_array(const simulation *sim, const char *observable, const char *name,
