@@ -29,7 +29,7 @@ $1 == "energy.energy" {
     n++
     mean[n] = $2 + 0
     bar[n] = error($2)
-    if ($NF ~ /\*$/) { print "FAILED: the run is too short for its error bar"; failed = 1 }
+    if ($2 ~ /\*$/) { print "FAILED: the run is too short for its error bar"; failed = 1 }
     if (!(bar[n] > 0 && bar[n] < 0.01)) { print "FAILED: the error is not below 0.01"; failed = 1 }
 }
 END {

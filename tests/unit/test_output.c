@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "output/output.h"
+#include "run/averages.h"
 
 enum { PARTICLES = 5, WALKERS = 2, BINS = 7 };
 
@@ -87,6 +88,7 @@ static void start(run *r, int dimension, int domain)
         .derived = r->derived, .derived_count = 2, .frames = r->frames,
         .trajectory_note = "every 4th sweep", .positions = r->positions[0][0],
         .blobs = r->blobs, .blob_count = 2, .step = 0.3};
+    assert_int_equal(averages_find(&r->data), 0);
 }
 
 static void finish(run *r)
@@ -94,6 +96,7 @@ static void finish(run *r)
     for (int i = 0; i < 3; i++) {
         free(r->quantities[i].series);
         block_average_free(&r->quantities[i].blocks);
+        averages_free(&r->quantities[i]);
     }
     for (int f = 0; f < r->data.frame_count; f++) free(r->frames[f].positions);
 }
@@ -135,6 +138,7 @@ static void sweep_to(run *r, uint64_t last)
             memcpy(f->positions, r->positions, sizeof r->positions);
         }
     }
+    assert_int_equal(averages_find(&r->data), 0);
 }
 
 /* Valid for the next 63 calls. */

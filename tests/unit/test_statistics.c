@@ -41,110 +41,187 @@ static double ar1_mean_variance(double tau, int64_t n)
     return sum / (double)n;
 }
 
-/* ---- Blocking ------------------------------------------------------------------------------- */
+/* ---- Error bars of series ------------------------------------------------------------------- */
+
+/* Of walkers one after another, [walkers][n]. */
+static estimate estimate_series(const double *x, int64_t n, int walkers)
+{
+    double *turned = malloc((size_t)(n * walkers + 1) * sizeof *turned);
+    for (int w = 0; w < walkers; w++)
+        for (int64_t i = 0; i < n; i++) turned[i * walkers + w] = x[w * n + i];
+    estimate out;
+    autocorrelation correlation;
+    assert_int_equal(estimate_interleaved(turned, n, walkers, &out, &correlation), 0);
+    autocorrelation_free(&correlation);
+    free(turned);
+    return out;
+}
 
 enum { REALISATIONS = 300 };
 
-/* The squared error is right on average, and deviations of the mean from the true one have the
- * spread that the errors say. Relative noise of the first, over realisations, is measured; the
- * second has (2 / realisations)^(1/2). Limits are 4 standard errors beside the stated bias:
- * a false alarm in 16,000 for each check, for another seed than this. */
+/* Deviations of the mean from the true one have the spread that the errors say: <z^2> of 300 has a
+ * noise of 0.082, a little more by the noise of the errors; limits are 4 of 0.09 beside 0.95, so a
+ * false alarm in 16,000 for another seed. The squared error itself is larger by what Student's t asks
+ * for and by the choice of the largest: 1.05 to 1.35 on average. tau within 4 standard errors and the
+ * stated bias. */
 static void check_errors(double tau, int64_t n, int walkers, uint64_t seed, double bias)
 {
     double *x = malloc((size_t)(n * walkers) * sizeof *x);
-    double sum = 0, squares = 0, z_squares = 0, tau_sum = 0;
+    double sum = 0, z_squares = 0, tau_sum = 0, tau_squares = 0;
     int converged = 0;
     for (int r = 0; r < REALISATIONS; r++) {
         for (int w = 0; w < walkers; w++) ar1(&seed, tau, x + w * n, n);
         estimate e = estimate_series(x, n, walkers);
-        double relative = e.error * e.error / (ar1_mean_variance(tau, n) / walkers);
-        sum += relative;
-        squares += relative * relative;
+        sum += e.error * e.error / (ar1_mean_variance(tau, n) / walkers);
         z_squares += e.mean * e.mean / (e.error * e.error);
         tau_sum += e.correlation_time;
+        tau_squares += e.correlation_time * e.correlation_time;
         converged += e.converged;
     }
     free(x);
     double mean = sum / REALISATIONS, z_mean = z_squares / REALISATIONS;
-    double noise = sqrt((squares / REALISATIONS - mean * mean) / REALISATIONS);
-    double z_noise = sqrt(2.0 / REALISATIONS);
-    printf("tau %g, n %d, %d walkers: error^2/exact %.3f +- %.3f, <z^2> %.3f +- %.3f, "
-           "tau measured %.2f, converged %d of %d\n",
-           tau, (int)n, walkers, mean, noise, z_mean, z_noise, tau_sum / REALISATIONS, converged,
-           REALISATIONS);
-    assert_true(converged >= REALISATIONS - 3); /* some see a slow part where there is none */
-    assert_close(mean, 1, 0, bias + 4 * noise);
-    assert_close(z_mean, 1, 0, bias + 4 * z_noise);
-    double effective = 0.5 * (double)n * ar1_mean_variance(tau, n); /* tau for n >> tau */
-    assert_close(tau_sum / REALISATIONS, effective, bias + 4 * noise, 0.03);
+    double tau_mean = tau_sum / REALISATIONS;
+    double noise = sqrt((tau_squares / REALISATIONS - tau_mean * tau_mean) / REALISATIONS);
+    printf("tau %g, n %d, %d walkers: error^2/exact %.3f, <z^2> %.3f, tau measured %.3f +- %.3f, "
+           "converged %d of %d\n",
+           tau, (int)n, walkers, mean, z_mean, tau_mean, noise, converged, REALISATIONS);
+    assert_true(converged >= 0.95 * REALISATIONS);
+    assert_true(mean > 1 && mean < 1.4);
+    assert_close(z_mean, 0.95, 0, 4 * 0.09);
+    assert_close(tau_mean, tau, bias, 4 * noise);
 }
 
+/* tau is never below 1/2, so its noise makes it larger than that on average. */
 static void white_noise_has_the_naive_error(void **state)
 {
     (void)state;
-    check_errors(0.5, 1 << 13, 1, 11, 0.01);
-    check_errors(0.5, 1000, 1, 12, 0.03);
+    check_errors(0.5, 1 << 13, 1, 11, 0.03);
+    check_errors(0.5, 1000, 1, 12, 0.07);
 }
 
 static void correlated_series_have_the_right_error(void **state)
 {
     (void)state;
-    check_errors(2, 1 << 14, 1, 21, 0.03);
-    check_errors(10, 1 << 15, 1, 22, 0.04);
-    check_errors(10, 20000, 1, 23, 0.04); /* not a power of 2 */
-    check_errors(30, 1 << 15, 1, 24, 0.06);
+    check_errors(2, 1 << 14, 1, 21, 0.02);
+    check_errors(10, 1 << 15, 1, 22, 0.02);
+    check_errors(10, 20000, 1, 23, 0.03); /* not a power of 2 */
+    check_errors(30, 1 << 15, 1, 24, 0.04);
 }
 
 static void walkers_are_combined(void **state)
 {
     (void)state;
-    check_errors(5, 3000, 8, 31, 0.05);
-    /* Each walker is far too short for itself, but 200 of them know their spread. */
-    check_errors(20, 100, 200, 32, 0.01);
-}
-
-/* A quantity that forgets itself at once, but for a small part that takes long: of variance `part` and
- * correlation time `tau`, in series of length n. Blocks that suit the first alone give a squared error of
- * 0.17 to 0.7 of the exact one in these cases. What is asked for, `low`, is 3 standard errors of the
- * mean or more below what is found. */
-static void check_slow_part(double part, double tau, int64_t n, int walkers, uint64_t seed,
-                            double low)
-{
-    double *x = malloc((size_t)(n * walkers) * sizeof *x), *slow = malloc((size_t)n * sizeof *slow);
-    double sum = 0, squares = 0, z_squares = 0;
-    int converged = 0;
+    check_errors(5, 3000, 8, 31, 0.02);
+    /* Each walker is far too short for itself, but 200 of them know their spread. Their time cannot
+     * be seen: lags end at a tenth of a walker. */
+    double x[200 * 100], z_squares = 0;
+    uint64_t seed = 32;
     for (int r = 0; r < REALISATIONS; r++) {
-        for (int w = 0; w < walkers; w++) {
-            ar1(&seed, 1, x + w * n, n);
-            ar1(&seed, tau, slow, n);
-            for (int64_t i = 0; i < n; i++) x[w * n + i] += sqrt(part) * slow[i];
-        }
-        estimate e = estimate_series(x, n, walkers);
-        double exact = (ar1_mean_variance(1, n) + part * ar1_mean_variance(tau, n)) / walkers;
-        double relative = e.error * e.error / exact;
-        sum += relative;
-        squares += relative * relative;
+        for (int w = 0; w < 200; w++) ar1(&seed, 20, x + w * 100, 100);
+        estimate e = estimate_series(x, 100, 200);
+        assert_true(e.converged);
+        assert_close(e.error * e.error, ar1_mean_variance(20, 100) / 200, 0.5, 0);
         z_squares += e.mean * e.mean / (e.error * e.error);
-        converged += e.converged;
     }
-    free(x);
-    free(slow);
-    double mean = sum / REALISATIONS;
-    double noise = sqrt((squares / REALISATIONS - mean * mean) / REALISATIONS);
-    printf("part %g of tau %g, n %d, %d walkers: error^2/exact %.3f +- %.3f, <z^2> %.3f, converged "
-           "%d of %d\n", part, tau, (int)n, walkers, mean, noise, z_squares / REALISATIONS,
-           converged, REALISATIONS);
-    assert_true(mean > low);
+    assert_z("<z^2> of 200 short walkers", z_squares / REALISATIONS, sqrt(2.0 / REALISATIONS), 1, 4);
 }
 
-static void a_slow_part_is_not_missed(void **state)
+/* ---- One rule for series, arrays and derived numbers ---------------------------------------- */
+
+enum { SEEDS = 400, SAMPLES = 10000 };
+static const double OFFSET = 20;
+
+static int logarithm(void *unused, const double *mean, double *out)
+{
+    (void)unused;
+    out[0] = log(OFFSET + mean[0]);
+    return 0;
+}
+
+/* Of a fast part with tau = 2 and a slow one with `share` times its part of the squared error, of
+ * which `times` correlation times fit into the series; share < 0: the slow one alone. The exact
+ * squared error of the mean is returned. */
+static double mixture(uint64_t *seed, double share, double times, double *x)
+{
+    static double slow[SAMPLES];
+    const double tau = SAMPLES / times, fast_error = ar1_mean_variance(2, SAMPLES),
+                 slow_error = ar1_mean_variance(tau, SAMPLES);
+    ar1(seed, tau, slow, SAMPLES);
+    if (share < 0) {
+        memcpy(x, slow, sizeof slow);
+        return slow_error;
+    }
+    ar1(seed, 2, x, SAMPLES);
+    for (int i = 0; i < SAMPLES; i++) x[i] += sqrt(share * fast_error / slow_error) * slow[i];
+    return (1 + share) * fast_error;
+}
+
+/* The same series as a scalar, an array of one element and a logarithm of its mean, to first order
+ * (mean + OFFSET) log(...): the same error and the same star. */
+static void check_one_rule(const double *x, const estimate *scalar)
+{
+    block_average average;
+    double mean, error, value, jackknife_error;
+    bool converged;
+    assert_int_equal(block_average_init(&average, 1), 0);
+    for (int i = 0; i < SAMPLES; i++) block_average_add(&average, &x[i]);
+    block_average_result(&average, &mean, &error, &converged);
+    assert_close(error, scalar->error, 1e-9, 0);
+    assert_int_equal(converged, scalar->converged);
+    assert_int_equal(block_average_jackknife(&average, logarithm, NULL, 1, &value, &jackknife_error,
+                                             &converged), 0);
+    assert_close(jackknife_error * (OFFSET + mean), error, 0.03, 0);
+    block_average_free(&average);
+}
+
+/* chi^2 per degree of freedom of errors without a star is in 0.8 ... 1.25. Of 400 seeds it is known
+ * to 0.08, and it is 0.88 to 1.1 over many seeds: with others than these, one of these cases in 20
+ * would fail. In 2,000 correlation times of the slow part at most 5 % have a star: 1 % have. */
+static void check_mixture(double share, double times, uint64_t seed)
+{
+    static double x[SAMPLES];
+    double z_squares = 0;
+    int sound = 0;
+    for (int s = 0; s < SEEDS; s++) {
+        mixture(&seed, share, times, x);
+        estimate e = estimate_series(x, SAMPLES, 1);
+        if (s < 20) check_one_rule(x, &e);
+        if (!e.converged) continue;
+        sound++;
+        z_squares += e.mean * e.mean / (e.error * e.error);
+    }
+    printf("slow part %g of the fast one, %g times: chi^2/dof %.3f of %d errors without a star\n",
+           share, times, z_squares / sound, sound);
+    assert_true(z_squares / sound > 0.8 && z_squares / sound < 1.25);
+    if (times >= 2000) assert_true(sound >= 0.95 * SEEDS);
+    assert_true(sound > 0.5 * SEEDS);
+}
+
+static void errors_without_a_star_are_right(void **state)
 {
     (void)state;
-    check_slow_part(0.02, 300, 1 << 17, 1, 35, 0.65);
-    check_slow_part(0.1, 300, 1 << 17, 1, 36, 0.65);
-    check_slow_part(0.005, 1000, 1 << 17, 1, 37, 0.5);
-    check_slow_part(0.005, 1000, 1 << 15, 8, 38, 0.65);
-    check_slow_part(0.02, 1000, 1 << 14, 8, 39, 0.6);
+    const double share[4] = {0.5, 2, 8, -1}, times[3] = {150, 400, 2000};
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++) check_mixture(share[i], times[k], 400 + (uint64_t)(3 * i + k));
+}
+
+/* Two halves of a series that relaxes differ, of one that does not they do so once in a thousand. */
+static void a_run_that_is_not_in_equilibrium_is_seen(void **state)
+{
+    (void)state;
+    static double x[SAMPLES];
+    uint64_t seed = 45;
+    int false_alarms = 0, seen = 0;
+    for (int s = 0; s < SEEDS; s++) {
+        mixture(&seed, s % 2 ? 2 : 0.5, 400, x);
+        false_alarms += fabs(difference_of_halves(x, SAMPLES, 1)) > 4;
+        for (int i = 0; i < SAMPLES; i++) x[i] += 1.0 * (i < SAMPLES / 2);
+        seen += difference_of_halves(x, SAMPLES, 1) < -4;
+    }
+    printf("halves differ in %d of %d without a reason, in %d with one\n", false_alarms, SEEDS, seen);
+    assert_true(false_alarms <= 4); /* of 0.4 expected: once in 6,000 other seeds */
+    assert_true(seen > 0.9 * SEEDS);
+    assert_true(isnan(difference_of_halves(x, 1, 1)) && isnan(difference_of_halves(x, 20, 1)));
 }
 
 static void a_short_run_is_not_converged(void **state)
@@ -173,20 +250,6 @@ static void walkers_that_disagree_have_a_large_error(void **state)
     assert_close(e.mean, 0.5, 0, 0.01);
     assert_close(e.error, sqrt(1.0 / 3 / 4), 0.01, 0); /* standard error of 0, 1, 0, 1 */
     assert_false(e.converged);
-}
-
-static void interleaved_walkers_give_the_same(void **state)
-{
-    (void)state;
-    uint64_t seed = 61;
-    double apart[3][700], interleaved[700][3];
-    for (int w = 0; w < 3; w++)
-        for (int i = 0; i < 700; i++) interleaved[i][w] = apart[w][i] = normal(&seed);
-    estimate a = estimate_series(apart[0], 700, 3);
-    estimate b = estimate_interleaved(interleaved[0], 700, 3);
-    assert_true(a.mean == b.mean && a.error == b.error && a.variance == b.variance);
-    assert_true(a.correlation_time == b.correlation_time && a.converged == b.converged);
-    assert_int_equal(a.samples, 2100);
 }
 
 static void a_constant_has_no_error(void **state)
@@ -393,7 +456,7 @@ static void array_averages_equal_those_of_kept_samples(void **state)
             assert_true(isnan(error[0]) && isnan(error[1]));
         else {
             double variance = (squares - total * total / (double)m) / (double)(m - 1);
-            assert_close(error[0], sqrt(variance / (double)m), 1e-9, 0);
+            assert_close(error[0], sqrt(variance / (double)m), m < 16 ? 0.6 : 0.5, 0);
             assert_close(error[1], 0, 0, 1e-14);
         }
         assert_true(converged[0] == (m >= 16) && converged[1] == (m >= 16));
@@ -406,22 +469,21 @@ static void array_errors_cover_the_truth(void **state)
 {
     (void)state;
     uint64_t seed = 91;
-    enum { LENGTH = 400, SAMPLES = 5000 };
+    enum { LENGTH = 400, TAKEN = 5000 };
     block_average average;
     assert_int_equal(block_average_init(&average, LENGTH), 0);
     double phi = 0.6, x[LENGTH], mean[LENGTH], error[LENGTH], z_squares = 0;
     bool converged[LENGTH];
     for (int i = 0; i < LENGTH; i++) x[i] = normal(&seed);
-    for (int s = 0; s < SAMPLES; s++) {
+    for (int s = 0; s < TAKEN; s++) {
         for (int i = 0; i < LENGTH; i++) x[i] = phi * x[i] + sqrt(1 - phi * phi) * normal(&seed);
         block_average_add(&average, x);
     }
     block_average_result(&average, mean, error, converged);
     for (int i = 0; i < LENGTH; i++) z_squares += mean[i] * mean[i] / (error[i] * error[i]);
     block_average_free(&average);
-    /* 78 blocks of 64: Student's t adds 2/76, blocks still correlated 2 %. Limit 4: one false
-     * alarm in 16,000. */
-    assert_z("<z^2> of array averages", z_squares / LENGTH, sqrt(2.0 / LENGTH), 1.04, 4);
+    /* Limit 4: one false alarm in 16,000. */
+    assert_z("<z^2> of array averages", z_squares / LENGTH, sqrt(2.0 / LENGTH), 0.95, 4);
 }
 
 static void a_continued_average_equals_one_never_stopped(void **state)
@@ -534,116 +596,7 @@ static void jackknife_needs_samples_and_two_blocks(void **state)
     block_average_free(&average);
 }
 
-/* ---- Blocks that are correlated ------------------------------------------------------------- */
-
-enum { SERIES = 2000, PER_BLOCK = 8 };
-static const double OFFSET = 20;
-
-static int logarithms(void *unused, const double *mean, double *out)
-{
-    (void)unused;
-    for (int i = 0; i < SERIES; i++) out[i] = log(mean[i]);
-    return 0;
-}
-
-/* What SERIES averages, or their logarithms, say of their errors. */
-typedef struct block_errors {
-    double mean, noise; /* of the squared error over the exact one, and of that mean */
-    double joined, marked; /* shares with another error than that of the blocks alone, with a mark */
-} block_errors;
-
-static block_errors summary(const block_average *average, const double *error,
-                            const bool *converged, double exact)
-{
-    block_errors out = {0};
-    double squares = 0;
-    for (int i = 0; i < SERIES; i++) {
-        double sum = 0, deviations = 0;
-        const double relative = error[i] * error[i] / exact, n = (double)average->blocks;
-        for (int64_t b = 0; b < average->blocks; b++) sum += average->sums[b * SERIES + i];
-        for (int64_t b = 0; b < average->blocks; b++)
-            deviations += pow((average->sums[b * SERIES + i] - sum / n) / PER_BLOCK, 2);
-        out.joined += fabs(relative * exact * n * (n - 1) / deviations - 1) > 0.05;
-        out.marked += !converged[i];
-        out.mean += relative;
-        squares += relative * relative;
-    }
-    out.mean /= SERIES;
-    out.joined /= SERIES;
-    out.marked /= SERIES;
-    out.noise = sqrt((squares / SERIES - out.mean * out.mean) / SERIES);
-    return out;
-}
-
-/* Averages of AR(1) series with the correlation time of `tau` blocks. out: of the mean, and of its
- * logarithm, whose exact error is that of the mean over OFFSET (to 1e-4). */
-static void errors_of_blocks(double tau, int blocks, uint64_t seed, block_errors out[2])
-{
-    static double x[SERIES], mean[SERIES], error[SERIES];
-    static bool converged[SERIES];
-    const double sweeps = fmax(0.5, tau * PER_BLOCK), phi = (2 * sweeps - 1) / (2 * sweeps + 1);
-    const double exact = ar1_mean_variance(sweeps, blocks * PER_BLOCK);
-    block_average average;
-    assert_int_equal(block_average_init(&average, SERIES), 0);
-    for (int i = 0; i < SERIES; i++) x[i] = OFFSET + normal(&seed);
-    for (int s = 0; s < blocks * PER_BLOCK; s++) {
-        block_average_add(&average, x);
-        for (int i = 0; i < SERIES; i++)
-            x[i] = OFFSET + phi * (x[i] - OFFSET) + sqrt(1 - phi * phi) * normal(&seed);
-    }
-    assert_true(average.blocks == blocks && average.per_block == PER_BLOCK);
-    block_average_result(&average, mean, error, converged);
-    out[0] = summary(&average, error, converged, exact);
-    assert_int_equal(block_average_jackknife(&average, logarithms, NULL, SERIES, mean, error,
-                                             converged), 0);
-    for (int i = 0; i < SERIES; i++) error[i] *= exp(mean[i]); /* the slope of the logarithm */
-    out[1] = summary(&average, error, converged, exact);
-    block_average_free(&average);
-    for (int k = 0; k < 2; k++)
-        printf("tau %g blocks of %d, %s: error^2/exact %.3f +- %.3f, joined %.3f, marked %.4f\n",
-               tau, blocks, k ? "logarithm" : "mean", out[k].mean, out[k].noise, out[k].joined,
-               out[k].marked);
-}
-
-/* Of independent blocks 2 % are taken for correlated, which makes squared errors 1 % larger. Limits
- * are 4 standard errors beside the stated bias: a false alarm in 16,000 for each check. */
-static void blocks_of_white_noise_have_the_naive_error(void **state)
-{
-    (void)state;
-    for (int blocks = 64; blocks <= 127; blocks += 21) {
-        block_errors e[2];
-        errors_of_blocks(0, blocks, 141 + (uint64_t)blocks, e);
-        for (int k = 0; k < 2; k++) {
-            assert_close(e[k].mean, 1.01, 0, 0.01 + 4 * e[k].noise);
-            assert_close(e[k].joined, 0.02, 0, 0.005 + 4 * sqrt(0.02 / SERIES));
-            assert_true(e[k].marked <= 0.003);
-        }
-    }
-}
-
-/* Expected squared errors over exact ones are those of 20,000 realisations of another seed, written
- * down independently of the program. Without joining they would be 0.72, 0.57, 0.37, 0.21, 0.11 for
- * these five times. From two blocks on, where errors are a tenth too small, half of them are marked. */
-static void blocks_shorter_than_the_correlation_time_are_joined(void **state)
-{
-    (void)state;
-    const double tau[5] = {0.3, 0.5, 1, 2, 4};
-    const double expected[3][5] = {{0.870, 0.924, 0.898, 0.796, 0.636},
-                                   {0.909, 0.967, 0.937, 0.843, 0.692},
-                                   {0.932, 0.992, 0.963, 0.871, 0.717}};
-    const int blocks[3] = {64, 96, 127};
-    for (int b = 0; b < 3; b++)
-        for (int t = 0; t < 5; t++) {
-            block_errors e[2];
-            errors_of_blocks(tau[t], blocks[b], 151 + (uint64_t)(5 * b + t), e);
-            for (int k = 0; k < 2; k++) {
-                assert_close(e[k].mean, expected[b][t], 0, 0.01 + 4 * e[k].noise);
-                if (tau[t] <= 0.5) assert_true(e[k].marked < 0.04);
-                if (tau[t] == 2) assert_true(e[k].marked > 0.4);
-                if (tau[t] == 4) assert_true(e[k].marked > 0.85);
-            }
-        }
-}
+/* ---- Runs that are too short ---------------------------------------------------------------- */
 
 static int both_means(void *unused, const double *mean, double *out)
 {
@@ -697,10 +650,10 @@ static void few_blocks_are_marked(void **state)
 
 TEST_MAIN(cmocka_unit_test(white_noise_has_the_naive_error),
           cmocka_unit_test(correlated_series_have_the_right_error),
-          cmocka_unit_test(walkers_are_combined), cmocka_unit_test(a_slow_part_is_not_missed),
+          cmocka_unit_test(walkers_are_combined), cmocka_unit_test(errors_without_a_star_are_right),
+          cmocka_unit_test(a_run_that_is_not_in_equilibrium_is_seen),
           cmocka_unit_test(a_short_run_is_not_converged),
           cmocka_unit_test(walkers_that_disagree_have_a_large_error),
-          cmocka_unit_test(interleaved_walkers_give_the_same),
           cmocka_unit_test(a_constant_has_no_error), cmocka_unit_test(few_samples_are_handled),
           cmocka_unit_test(a_large_offset_costs_no_digits), cmocka_unit_test(a_nan_is_not_hidden),
           cmocka_unit_test(autocorrelations_are_those_of_the_definition),
@@ -711,6 +664,4 @@ TEST_MAIN(cmocka_unit_test(white_noise_has_the_naive_error),
           cmocka_unit_test(a_continued_average_equals_one_never_stopped),
           cmocka_unit_test(jackknife_of_a_mean_is_its_standard_error),
           cmocka_unit_test(jackknife_needs_samples_and_two_blocks),
-          cmocka_unit_test(blocks_of_white_noise_have_the_naive_error),
-          cmocka_unit_test(blocks_shorter_than_the_correlation_time_are_joined),
           cmocka_unit_test(a_drift_is_marked), cmocka_unit_test(few_blocks_are_marked))

@@ -202,21 +202,18 @@ static void write_series(store *s, hid_t group, const quantity_record *q, int wa
     store_leave_array(array);
 }
 
-static void write_autocorrelation(store *s, hid_t group, const quantity_record *q, int walkers)
+static void write_autocorrelation(store *s, hid_t group, const quantity_record *q)
 {
-    autocorrelation a;
-    int failed = autocorrelation_make(&a, q->series, q->samples, walkers);
-    double *sweeps = malloc(((size_t)a.count + 1) * sizeof *sweeps);
-    if (failed || !sweeps) store_short(s);
-    write_real(s, group, "integrated_time_sweeps", a.time * (double)q->period);
-    if (a.count && sweeps) {
-        const hsize_t count = (hsize_t)a.count;
-        for (int64_t i = 0; i < a.count; i++) sweeps[i] = (double)(a.lag[i] * q->period);
-        store_array(s, group, "autocorrelation", H5T_NATIVE_DOUBLE, 1, &count, a.value);
+    const autocorrelation *a = &q->found.correlation;
+    double *sweeps = malloc(((size_t)a->count + 1) * sizeof *sweeps);
+    if (!sweeps) store_short(s);
+    if (a->count && sweeps) {
+        const hsize_t count = (hsize_t)a->count;
+        for (int64_t i = 0; i < a->count; i++) sweeps[i] = (double)(a->lag[i] * q->period);
+        store_array(s, group, "autocorrelation", H5T_NATIVE_DOUBLE, 1, &count, a->value);
         store_array(s, group, "autocorrelation_lag", H5T_NATIVE_DOUBLE, 1, &count, sweeps);
     }
     free(sweeps);
-    autocorrelation_free(&a);
 }
 
 static void write_scalar(store *s, hid_t group, const quantity_record *q, int walkers,
@@ -226,41 +223,33 @@ static void write_scalar(store *s, hid_t group, const quantity_record *q, int wa
         write_series(s, group, q, walkers, first);
         write_sweeps(s, group, q, equilibrate, first);
     }
-    estimate e = estimate_interleaved(q->series, q->samples, walkers);
+    const estimate *e = &q->found.scalar;
     store_label(s, group, "kind", "scalar");
-    write_real(s, group, "mean", e.mean);
-    write_real(s, group, "error", e.error);
-    write_real(s, group, "variance", e.variance);
-    write_real(s, group, "correlation_time", e.correlation_time);
-    write_real(s, group, "correlation_time_sweeps", e.correlation_time * (double)q->period);
+    write_real(s, group, "mean", e->mean);
+    write_real(s, group, "error", e->error);
+    write_real(s, group, "variance", e->variance);
+    write_real(s, group, "correlation_time", e->correlation_time);
+    write_real(s, group, "correlation_time_sweeps", e->correlation_time * (double)q->period);
+    write_real(s, group, "difference_of_halves", q->found.halves);
     write_integer(s, group, "samples", q->samples);
-    write_integer(s, group, "converged", e.converged);
-    write_autocorrelation(s, group, q, walkers);
+    write_integer(s, group, "converged", e->converged);
+    write_autocorrelation(s, group, q);
 }
 
 static void write_array(store *s, hid_t group, const quantity_record *q)
 {
     hsize_t length = (hsize_t)q->length;
-    double *mean = malloc(2 * (length + 1) * sizeof *mean);
-    bool *converged = malloc((length + 1) * sizeof *converged);
-    if (!mean || !converged) {
-        store_short(s);
-        free(mean), free(converged);
-        return;
-    }
-    block_average_result(&q->blocks, mean, mean + length, converged);
     store_label(s, group, "kind", "array");
     axes_write(s, group, &q->axes);
-    axes_write_array(s, group, "mean", H5T_NATIVE_DOUBLE, &q->axes, mean);
-    axes_write_array(s, group, "error", H5T_NATIVE_DOUBLE, &q->axes, mean + length);
-    axes_write_array(s, group, "converged", H5T_NATIVE_UCHAR, &q->axes, converged);
+    axes_write_array(s, group, "mean", H5T_NATIVE_DOUBLE, &q->axes, q->found.means);
+    axes_write_array(s, group, "error", H5T_NATIVE_DOUBLE, &q->axes, q->found.errors);
+    axes_write_array(s, group, "converged", H5T_NATIVE_UCHAR, &q->axes, q->found.each_converged);
     store_array(s, group, "block_sums", H5T_NATIVE_DOUBLE, 2, (hsize_t[]){ROWS, length},
                 q->blocks.sums);
     write_integer(s, group, "per_block", q->blocks.per_block);
     write_integer(s, group, "blocks", q->blocks.blocks);
     write_integer(s, group, "in_last", q->blocks.in_last);
     write_integer(s, group, "samples", q->blocks.per_block * q->blocks.blocks + q->blocks.in_last);
-    free(mean), free(converged);
 }
 
 static void write_quantity(store *s, hid_t observables, const quantity_record *q,

@@ -15,6 +15,15 @@
 #include "report.h"
 #include "run/statistics.h"
 
+/* What its samples say; filled by averages_find (run/averages.h). */
+typedef struct quantity_result {
+    estimate scalar;
+    autocorrelation correlation;
+    double halves;           /* scalars: see difference_of_halves */
+    double *means, *errors;  /* arrays: [length] */
+    bool *each_converged;    /* [length] */
+} quantity_result;
+
 /* Samples of one quantity of one observable. */
 typedef struct quantity_record {
     char *observable, *name, *unit, *doc; /* observable: label of its section */
@@ -25,6 +34,7 @@ typedef struct quantity_record {
     int64_t samples, capacity; /* capacity: numbers that series has room for */
     int64_t written;  /* samples already in the file */
     block_average blocks; /* arrays, averaged over walkers */
+    quantity_result found;
 } quantity_record;
 
 typedef struct derived_record {
@@ -52,6 +62,7 @@ typedef struct output_data {
                                   "key: value" lines */
     quantity_record *quantities;
     int quantity_count;
+    const quantity_record *slowest; /* scalar of the longest correlation time; NULL: none is slow */
     uint64_t equilibrate;    /* production starts after this many sweeps */
     derived_record *derived;
     int derived_count;
@@ -81,8 +92,8 @@ typedef struct blob {
 
 /* Can a file be made at `path`? Tried before a run begins, without touching what is there. */
 int output_probe(const char *path, report *);
-/* Writes everything and replaces `path`. `fresh`: nothing of an old file is kept. On failure the
- * old file is as it was, and the sentence says what to do; `data` too is as it was, so that the
+/* Writes everything, with what averages_find has found, and replaces `path`. `fresh`: nothing of an
+ * old file is kept. On failure the old file is as it was, and the sentence says what to do; `data` too is as it was, so that the
  * call can be repeated. On success the quantities' `written` and `frames_written` are brought up
  * to date, the positions of the frames are freed and frame_count is 0 (`frames` stays). */
 int output_write(const char *path, bool fresh, output_data *, report *);

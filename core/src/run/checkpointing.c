@@ -173,22 +173,22 @@ int checkpoint_snapshot(simulation *sim)
 int checkpoint(simulation *sim, uint64_t sweep, double seconds)
 {
     int code = snapshot_take(sim, sweep, seconds);
-    if (code) return code;
-    derive_results(sim);
-    return checkpoint_snapshot(sim);
+    if (!code) code = find_results(sim);
+    return code ? code : checkpoint_snapshot(sim);
 }
 
 int checkpoint_last(simulation *sim, uint64_t sweep, double seconds)
 {
     sim->output.sweep = sweep;
-    derive_results(sim);
-    return checkpoint(sim, sweep, seconds);
+    int code = find_results(sim); /* for the table, should there be no checkpoint */
+    if (!code) code = snapshot_take(sim, sweep, seconds);
+    return code ? code : checkpoint_snapshot(sim);
 }
 
 int checkpoint_given_up(simulation *sim)
 {
-    derive_results(sim);
-    return checkpoint_snapshot(sim);
+    int code = find_results(sim);
+    return code ? code : checkpoint_snapshot(sim);
 }
 
 /* ---- Resuming -------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "run/averages.h"
 #include "run/checkpointing.h"
 #include "run/results.h"
 #include "run/simulation.h"
@@ -242,6 +243,7 @@ static int save_and_leave(void *argument, bool at_limit)
     simulation *sim = argument;
     const uint64_t sweep = snapshot_go_back(sim);
     fprintf(stderr, "no plugin has answered for five seconds: the sweep at hand is given up\n");
+    if (averages_find(&sim->output)) return EXIT_MEMORY;
     const int code = checkpoint_snapshot(sim);
     return code ? code : say_stopped(sim, at_limit, sweep);
 }

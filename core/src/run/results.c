@@ -6,50 +6,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All quantities of an observable as one array in blocks. Arrays have theirs; scalars are
- * averaged over walkers and blocked alike. */
-static int joint_blocks(const simulation *sim, const measurement *m, block_average *joint)
+#include "run/averages.h"
+
+/* ---- Derived numbers ------------------------------------------------------------------------ */
+
+static const quantity_record *quantities_of(const simulation *sim, const measurement *m)
 {
-    const int walkers = sim->system.walkers;
-    const quantity_record *first = &sim->output.quantities[m->first_quantity];
-    const block_average *array = NULL;
+    return &sim->output.quantities[m->first_quantity];
+}
+
+static const quantity_record *array_of(const simulation *sim, const measurement *m)
+{
+    const quantity_record *first = quantities_of(sim, m);
     for (int k = 0; k < m->quantity_count; k++)
-        if (first[k].length > 1) array = &first[k].blocks;
-    if (block_average_init(joint, m->width)) return 1;
-    double *row = calloc((size_t)m->width + 1, sizeof(double));
-    if (!row) return 1;
-    if (!array) { /* scalars only: their series say everything */
-        for (int64_t s = 0; s < first->samples; s++) {
-            for (int k = 0; k < m->quantity_count; k++) {
-                row[k] = 0;
-                for (int w = 0; w < walkers; w++) row[k] += first[k].series[s * walkers + w] / walkers;
-            }
-            block_average_add(joint, row);
-        }
-        free(row);
-        return 0;
-    }
-    joint->per_block = array->per_block;
-    joint->blocks = array->blocks;
-    joint->in_last = array->in_last;
-    int64_t at = 0;
+        if (first[k].length > 1) return &first[k];
+    return NULL;
+}
+
+/* Means of all quantities of an observable, [width]. */
+static void means_of(const simulation *sim, const measurement *m, double *mean)
+{
     for (int k = 0; k < m->quantity_count; k++) {
-        const quantity_record *q = &first[k];
-        for (int64_t b = 0; b <= array->blocks; b++) {
-            double *to = joint->sums + b * m->width + at;
-            if (q->length > 1) {
-                memcpy(to, q->blocks.sums + b * q->length, sizeof(double) * (size_t)q->length);
-                continue;
-            }
-            int64_t begin = b * array->per_block;
-            int64_t end = begin + (b < array->blocks ? array->per_block : array->in_last);
-            *to = 0;
-            for (int64_t s = begin; s < end; s++)
-                for (int w = 0; w < walkers; w++) *to += q->series[s * walkers + w] / walkers;
-        }
-        at += q->length;
+        const quantity_record *q = &quantities_of(sim, m)[k];
+        if (q->length == 1) *mean = q->found.scalar.mean;
+        if (q->length > 1) memcpy(mean, q->found.means, sizeof *mean * (size_t)q->length);
+        mean += q->length;
     }
-    free(row);
+}
+
+/* Of scalars, all walkers apart. */
+static int blocks_of_scalars(const simulation *sim, const measurement *m, block_means *out)
+{
+    const quantity_record *first = quantities_of(sim, m);
+    const double **series = calloc((size_t)m->quantity_count, sizeof *series);
+    if (!series) return 1;
+    for (int k = 0; k < m->quantity_count; k++) series[k] = first[k].series;
+    int code = block_means_of_series(out, series, m->quantity_count, first->samples,
+                                     sim->system.walkers);
+    free(series);
+    return code;
+}
+
+/* With arrays, whose blocks are averages over walkers: scalars are averaged likewise. */
+static int blocks_with_arrays(const simulation *sim, const measurement *m, block_means *out)
+{
+    const block_average *array = &array_of(sim, m)->blocks;
+    const int64_t per_block = array->per_block, walkers = sim->system.walkers;
+    if (block_means_init(out, array->blocks, 1, m->width)) return 1;
+    means_of(sim, m, out->mean);
+    for (int64_t b = 0; b < array->blocks; b++) {
+        double *to = out->block + b * m->width;
+        for (int k = 0; k < m->quantity_count; k++) {
+            const quantity_record *q = &quantities_of(sim, m)[k];
+            for (int64_t i = 0; q->length > 1 && i < q->length; i++)
+                to[i] = q->blocks.sums[b * q->length + i] / (double)per_block;
+            for (int64_t s = b * per_block * walkers; q->length == 1 && s < (b + 1) * per_block * walkers; s++)
+                *to += q->series[s] / (double)(per_block * walkers);
+            to += q->length;
+        }
+    }
     return 0;
 }
 
@@ -76,72 +91,97 @@ static void take_derived(derived_record *d, const double *value, const double *e
     }
 }
 
-void derive_results(simulation *sim)
+/* The `count` records from d on, which have `numbers` values together. */
+static int derive_from(simulation *sim, const measurement *m, derived_record *d, int count,
+                       int64_t numbers)
 {
-    for (int i = 0; i < sim->measurement_count; i++) {
+    const plugmc_observable *o = m->instance->plugin->observable;
+    const bool arrays = array_of(sim, m) != NULL;
+    const bool long_enough = averages_long_enough(&sim->output, arrays);
+    double *value = calloc(2 * (size_t)numbers + 1, sizeof(double)), *error = value + numbers;
+    bool *converged = calloc((size_t)numbers + 1, sizeof *converged);
+    block_means blocks = {0};
+    int code = !value || !converged;
+    bool valid = false;
+    if (!code && quantities_of(sim, m)->samples > 0) {
+        code = arrays ? blocks_with_arrays(sim, m, &blocks) : blocks_of_scalars(sim, m, &blocks);
+        valid = !code && !jackknife(&blocks, o->derive, m->instance->data, numbers, value, error,
+                                    converged);
+    }
+    for (int64_t n = 0; !code && n < numbers; n++) {
+        if (!valid) value[n] = error[n] = NAN;
+        if (error[n] > 0 && !long_enough) converged[n] = false;
+    }
+    for (int64_t k = 0, at = 0; !code && k < count; at += d[k++].length)
+        take_derived(&d[k], value + at, error + at, converged + at, valid);
+    block_means_free(&blocks);
+    free(value), free(converged);
+    return code;
+}
+
+int find_results(simulation *sim)
+{
+    int code = averages_find(&sim->output);
+    for (int i = 0; i < sim->measurement_count && !code; i++) {
         const measurement *m = &sim->measurements[i];
-        const plugmc_observable *o = m->instance->plugin->observable;
         const char *label = m->instance->section->section->label;
         derived_record *d = derived_of(sim, label);
-        block_average joint = {0};
         int count = 0;
         int64_t numbers = 0;
-        if (!o->derive || !d || !m->quantity_count) continue;
+        if (!m->instance->plugin->observable->derive || !d || !m->quantity_count) continue;
         while (d + count < sim->output.derived + sim->output.derived_count &&
                !strcmp(d[count].observable, label))
             numbers += d[count++].length;
-        double *value = calloc(2 * (size_t)numbers + 1, sizeof(double)), *error = value + numbers;
-        bool *converged = calloc((size_t)numbers + 1, sizeof *converged);
-        for (int k = 0; k < count; k++) d[k].valid = false;
-        if (!value || !converged) {
-            free(value), free(converged);
-            continue;
-        }
-        bool valid = !joint_blocks(sim, m, &joint) &&
-                     !block_average_jackknife(&joint, o->derive, m->instance->data, numbers, value,
-                                              error, converged);
-        for (int64_t n = 0; n < 2 * numbers && !valid; n++) value[n] = NAN;
-        int64_t at = 0;
-        for (int k = 0; k < count; at += d[k++].length)
-            take_derived(&d[k], value + at, error + at, converged + at, valid);
-        block_average_free(&joint);
-        free(value), free(converged);
+        code = derive_from(sim, m, d, count, numbers);
     }
+    if (!code) return 0;
+    return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the averages of the run");
 }
 
-/* "9.1741(5)": a mean with its error in units of the last digits; "1e-17 +- 2e-18" if those are far away. */
-static const char *with_error(double mean, double error, char text[64])
+/* ---- The table ------------------------------------------------------------------------------ */
+
+/* More digits than these are not those of a double. */
+enum { MOST_DIGITS = 15, SHOWN_OF_EXACT = 12 };
+
+/* "9.1741(5)": a mean with its error in units of the last digits, and a star behind one that is a
+ * lower bound; "10.0810599204 +- 8e-18" where the last digit of the error is beyond those of a
+ * double, "1.0e-17 +- 2e-18" where both are far behind the point. */
+static const char *with_error(double mean, double error, bool converged, char text[64])
 {
+    const char *star = converged ? "" : "*";
     if (!(error > 0) || !isfinite(error) || !isfinite(mean)) {
-        snprintf(text, 64, "%.10g", mean);
+        snprintf(text, 64, "%.*g%s", SHOWN_OF_EXACT, mean, star);
         return text;
     }
     int decimals = 1 - (int)floor(log10(error));
     if (decimals < 0) decimals = 0;
-    if (decimals > 15) /* more digits than a double has: rounding errors, as of a drift */
-        snprintf(text, 64, "%.2g +- %.1g", mean, error);
+    int digits = mean != 0 ? decimals + 1 + (int)floor(log10(fabs(mean))) : 1;
+    if (digits > MOST_DIGITS) digits = SHOWN_OF_EXACT;
+    else if (decimals <= MOST_DIGITS) digits = 0;
+    if (digits)
+        snprintf(text, 64, "%.*g +- %.1g%s", digits > 1 ? digits : 1, mean, error, star);
     else
-        snprintf(text, 64, "%.*f(%.0f)", decimals, mean, error * pow(10, decimals));
+        snprintf(text, 64, "%.*f(%.0f)%s", decimals, mean, error * pow(10, decimals), star);
     return text;
 }
 
-/* Of the values that there are, how many errors are lower bounds. */
-static int64_t count_bounds(const double *value, const bool *converged, int64_t length)
+/* Sweeps; "<5" where samples are independent, and all that is known is that it is less. */
+static const char *tau_of(const quantity_record *q, char text[32])
 {
-    int64_t count = 0;
-    for (int64_t i = 0; i < length; i++) count += !converged[i] && isfinite(value[i]);
-    return count;
+    const double samples = q->found.scalar.correlation_time;
+    if (isnan(samples)) return "none";
+    snprintf(text, 32, "%s%.4g", samples <= 0.5 ? "<" : "", samples * (double)q->period);
+    return text;
 }
 
-static int64_t bounds_of_average(const block_average *blocks)
+/* Of the values that there are, how many errors are lower bounds; 0 where these are so few, one in
+ * FEW_OF, that chance makes as many of sound ones. */
+static int64_t count_bounds(const double *value, const bool *converged, int64_t length)
 {
-    const size_t length = (size_t)blocks->length;
-    double *mean = checked(malloc(2 * length * sizeof *mean));
-    bool *converged = checked(malloc(length * sizeof *converged));
-    block_average_result(blocks, mean, mean + length, converged);
-    int64_t count = count_bounds(mean, converged, blocks->length);
-    free(mean), free(converged);
-    return count;
+    enum { FEW_OF = 50 };
+    int64_t count = 0;
+    for (int64_t i = 0; i < length; i++) count += !converged[i] && isfinite(value[i]);
+    return count * FEW_OF > length ? count : 0;
 }
 
 static void print_array(const simulation *sim, const char *observable, const char *name,
@@ -162,7 +202,8 @@ static bool print_arrays(const simulation *sim)
     for (int i = 0; i < out->quantity_count; i++) {
         const quantity_record *q = &out->quantities[i];
         if (q->length < 2) continue;
-        const int64_t bounds = bounds_of_average(&q->blocks);
+        const int64_t bounds =
+            count_bounds(q->found.means, q->found.each_converged, q->length);
         print_array(sim, q->observable, q->name, &q->axes, bounds);
         all += bounds;
     }
@@ -210,64 +251,96 @@ static void print_what_is_lacking(const simulation *sim)
             const derived_record *d = &sim->output.derived[k];
             invalid |= !d->valid && !strcmp(d->observable, label);
         }
-        if (!invalid || !says_what_is_lacking(o)) continue;
-        block_average joint = {0};
+        if (!invalid || !says_what_is_lacking(o) || !quantities_of(sim, m)->samples) continue;
         double *mean = checked(malloc(((size_t)m->width + 1) * sizeof *mean));
-        if (joint_blocks(sim, m, &joint)) checked(NULL);
-        block_average_mean(&joint, mean);
-        const char *sentence =
-            joint.blocks + joint.in_last ? o->lacking(m->instance->data, mean) : NULL;
+        means_of(sim, m, mean);
+        const char *sentence = o->lacking(m->instance->data, mean);
         if (sentence) printf("too few data for %s: %s\n", label, sentence);
-        block_average_free(&joint);
         free(mean);
+    }
+}
+
+/* Returns whether any error is a lower bound, as the other parts of the table do. */
+static bool print_scalars(const output_data *out, int wide)
+{
+    char text[64], time[32], name[128];
+    bool bounds = false;
+    for (int i = 0; i < out->quantity_count; i++) {
+        const quantity_record *q = &out->quantities[i];
+        const estimate *e = &q->found.scalar;
+        const char *unit = q->unit ? q->unit : "";
+        if (q->length != 1) continue;
+        snprintf(name, sizeof name, "%s.%s", q->observable, q->name);
+        if (!q->samples) {
+            printf("%-*s %-22s %-12s %-12d %s\n", wide, name, "none", "", 0, unit);
+            continue;
+        }
+        bounds = bounds || !e->converged;
+        printf("%-*s %-22s %-12s %-12lld %s\n", wide, name,
+               with_error(e->mean, e->error, e->converged, text), tau_of(q, time),
+               (long long)e->samples, unit);
+    }
+    return bounds;
+}
+
+static bool print_derived(const output_data *out, int wide)
+{
+    char text[64], name[128];
+    bool bounds = false;
+    for (int i = 0; i < out->derived_count; i++) {
+        const derived_record *d = &out->derived[i];
+        if (d->length > 1) continue;
+        snprintf(name, sizeof name, "%s.%s", d->observable, d->name);
+        if (!d->valid) {
+            printf("%-*s %-22s\n", wide, name, "too few data");
+            continue;
+        }
+        bounds = bounds || !d->converged;
+        printf("%-*s %-22s %-12s %-12s %s\n", wide, name,
+               with_error(d->value, d->error, d->converged, text), "", "", d->unit ? d->unit : "");
+    }
+    return bounds;
+}
+
+/* What the star means, and whose time is too long, if that is the reason. */
+static void explain_bounds(const output_data *out)
+{
+    const quantity_record *q = out->slowest;
+    printf("* the run is too short for this error bar: it is a lower bound\n");
+    if (averages_long_enough(out, true)) return;
+    printf("  %s.%s changes slowest: tau = %.4g sweeps, of which a run must be some 20 long\n",
+           q->observable, q->name, q->found.scalar.correlation_time * (double)q->period);
+}
+
+/* Standard errors; of a thousand series without drift less than one. */
+static const double FAR = 4;
+
+static void warn_of_drifts(const output_data *out)
+{
+    for (int i = 0; i < out->quantity_count; i++) {
+        const quantity_record *q = &out->quantities[i];
+        if (q->length == 1 && q->samples && fabs(q->found.halves) > FAR)
+            printf("%s.%s: the second half of the run is %.1f standard errors %s the first: was it "
+                   "in equilibrium?\n",
+                   q->observable, q->name, fabs(q->found.halves),
+                   q->found.halves > 0 ? "above" : "below");
     }
 }
 
 void print_results(const simulation *sim)
 {
     const output_data *out = &sim->output;
-    char text[64], time[32];
-    bool bounds = false; /* is any error one? */
     const int wide = name_width(out);
     printf("%-*s %-22s %-12s %-12s %s\n", wide, "quantity", "mean(error)", "tau/sweeps", "samples", "unit");
-    for (int i = 0; i < out->quantity_count; i++) {
-        const quantity_record *q = &out->quantities[i];
-        char name[128], mark = ' ';
-        if (q->length != 1) continue;
-        snprintf(name, sizeof name, "%s.%s", q->observable, q->name);
-        if (!q->samples) {
-            printf("%-*s %-22s %-12s %-12d %s\n", wide, name, "none", "", 0, q->unit ? q->unit : "");
-            continue;
-        }
-        estimate e = estimate_interleaved(q->series, q->samples, sim->system.walkers);
-        if (!e.converged) {
-            mark = '*';
-            bounds = true;
-        }
-        snprintf(time, sizeof time, "%.4g", e.correlation_time * (double)q->period);
-        printf("%-*s %-22s %-12s %-12lld %s%c\n", wide, name, with_error(e.mean, e.error, text),
-               isnan(e.correlation_time) ? "none" : time, (long long)e.samples, q->unit ? q->unit : "", mark);
-    }
-    for (int i = 0; i < out->derived_count; i++) {
-        const derived_record *d = &out->derived[i];
-        char name[128];
-        snprintf(name, sizeof name, "%s.%s", d->observable, d->name);
-        if (d->length > 1) continue;
-        if (!d->valid) {
-            printf("%-*s %-22s\n", wide, name, "too few data");
-            continue;
-        }
-        printf("%-*s %-22s %-12s %-12s %s%s\n", wide, name, with_error(d->value, d->error, text), "", "",
-               d->unit ? d->unit : "", d->converged ? "" : "*");
-        if (!d->converged) bounds = true;
-    }
+    bool bounds = print_scalars(out, wide);
+    if (print_derived(out, wide)) bounds = true;
     if (print_arrays(sim)) bounds = true;
     if (out->counts.trials)
         printf("acceptance %.4f of %.4g trial moves, step %.6g; %.4g s\n",
                (double)out->counts.accepted / (double)out->counts.trials, (double)out->counts.trials,
                out->step, out->seconds);
-    if (bounds)
-        printf("* the run is too short for this error bar: it is a lower bound\n");
+    if (bounds) explain_bounds(out);
+    warn_of_drifts(out);
     print_what_is_lacking(sim);
     printf("%s\n", sim->output_path);
 }

@@ -4,8 +4,9 @@
 
 #include "run/simulation.h"
 
-/* Fills output.derived from the averages so far, with jackknife errors. */
-void derive_results(simulation *);
+/* Averages, errors and derived numbers from the samples so far, into `output`: before it is written
+ * and before the table is printed. */
+int find_results(simulation *);
 /* The table of results on stdout. */
 void print_results(const simulation *);
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "run/averages.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "system/system.h"
@@ -546,6 +547,7 @@ static void free_output(output_data *out)
         free(q->observable), free(q->name), free(q->unit), free(q->doc), free(q->series);
         axes_free(&q->axes);
         if (q->length > 1) block_average_free(&q->blocks);
+        averages_free(q);
     }
     for (int i = 0; i < out->derived_count; i++) {
         derived_record *d = &out->derived[i];

@@ -1,163 +1,108 @@
-/* Means, error bars and correlation times of correlated samples.
- *
- * Blocking (H. Flyvbjerg, H. G. Petersen, J. Chem. Phys. 91, 461 (1989)): samples are averaged in
- * pairs, the averages again in pairs, and so on. With blocks of B samples the squared error of
- * the mean is estimated as B s_B^2 / n, s_B^2 being the variance of block means; it grows with B
- * until blocks are longer than the correlation time.
- *
- * Which block length is taken: the shortest with B^3 > 2 n R_B^2, where R_B is the squared error
- * at B over that at B = 1, an estimate of 2 tau. There the bias from blocks that are still
- * correlated, about 2 tau / B, is as large as the noise of the estimate, about (2 B / n)^(1/2)
- * (U. Wolff, Comput. Phys. Commun. 156, 143 (2004); R. M. Lee et al., Phys. Rev. E 83, 066706
- * (2011)). A run in which fewer than ENOUGH_BLOCKS such blocks fit is too short to know its error.
- * Tests of the blocks for remaining correlation (M. Jonsson, Phys. Rev. E 98, 043304 (2018)) stop
- * at shorter blocks and were found to underestimate errors of AR(1) series by 5 to 20 %.
- *
- * That takes correlations to decay on one scale. Where a quantity also follows something slow a
- * little (the pressure the order of a crystal), the squared error stops growing with B, and grows
- * again where B comes near the slow time. So longer blocks, and the means of walkers, must not have
- * a larger spread than chance allows: else the search goes on.
- */
+/* Means, error bars and correlation times of correlated samples. The rule for error bars is in
+ * blocking.c; here are the blocks that it is applied to: those of series, of arrays, and what the
+ * jackknife makes of both for derived numbers. */
 #include "run/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = 62, ENOUGH_BLOCKS = 16, FEW_BLOCKS = 4, B = 64 };
-static const double CORRELATION_AT_END = 0.5;
+#include "run/blocking.h"
 
-/* Sums over the blocks of 2^k samples of all walkers, of deviations from the mean. */
-typedef struct level {
-    int64_t blocks;
-    double sum, squares;
-    double first_half; /* of a block of the next level */
-    bool has_half;
-} level;
+/* A full set has 64 to 127 blocks a walker; of many walkers fewer, so that the jackknife ends. */
+enum { B = 64, MOST_BLOCKS = 4096 };
 
-static estimate estimate_strided(const double *series, int64_t n, int walkers,
-                                 int64_t sample_stride, int64_t walker_stride);
+/* ---- Blocks of series ----------------------------------------------------------------------- */
 
-estimate estimate_series(const double *series, int64_t n, int n_walkers)
+int block_means_init(block_means *out, int64_t count, int64_t walkers, int64_t length)
 {
-    return estimate_strided(series, n, n_walkers, 1, n);
+    const size_t blocks = (size_t)((count + 1) * walkers), width = (size_t)length;
+    *out = (block_means){.count = count, .walkers = walkers, .length = length};
+    out->block = calloc(blocks * width + 1, sizeof(double));
+    out->mean = calloc(width + 1, sizeof(double));
+    if (out->block && out->mean) return 0;
+    block_means_free(out);
+    return 1;
 }
 
-estimate estimate_interleaved(const double *series, int64_t n, int n_walkers)
+void block_means_free(block_means *b)
 {
-    return estimate_strided(series, n, n_walkers, n_walkers, 1);
+    free(b->block);
+    free(b->mean);
+    *b = (block_means){0};
 }
 
-static void add_block(level *levels, double mean)
+/* Mean of a [n][walkers] series; from the first sample, so that constants are exact. */
+static double mean_of(const double *series, int64_t n, int64_t walkers)
 {
-    for (level *at = levels;; at++) {
-        at->blocks++;
-        at->sum += mean;
-        at->squares += mean * mean;
-        at->has_half = !at->has_half;
-        if (at->has_half) {
-            at->first_half = mean;
-            return;
-        }
-        mean = 0.5 * (at->first_half + mean);
+    double shift = 0;
+    for (int64_t i = 0; i < n * walkers; i++) shift += series[i] - series[0];
+    return n * walkers > 0 ? series[0] + shift / (double)(n * walkers) : NAN;
+}
+
+int block_means_of_series(block_means *out, const double *const *series, int64_t length, int64_t n,
+                          int64_t walkers)
+{
+    int64_t per_block = 1;
+    while (n / per_block >= 2 * B || (n / per_block > 1 && n / per_block * walkers > MOST_BLOCKS))
+        per_block *= 2;
+    if (block_means_init(out, n / per_block, walkers, length)) return 1;
+    for (int64_t k = 0; k < length; k++) {
+        out->mean[k] = mean_of(series[k], n, walkers);
+        for (int64_t i = 0; i < out->count * per_block; i++)
+            for (int64_t w = 0; w < walkers; w++) /* sums of deviations lose fewer digits */
+                out->block[(i / per_block * walkers + w) * length + k] +=
+                    (series[k][i * walkers + w] - out->mean[k]) / (double)per_block;
+        for (int64_t b = 0; b < out->count * walkers; b++) out->block[b * length + k] += out->mean[k];
     }
+    return 0;
 }
 
-static double sample_variance(int64_t count, double sum, double squares)
+/* ---- Series --------------------------------------------------------------------------------- */
+
+static double variance_of(const double *series, int64_t count, double mean)
 {
-    if (count < 2) return NAN;
-    double variance = (squares - sum * sum / (double)count) / (double)(count - 1);
-    return variance < 0 ? 0 : variance;
+    double squares = 0;
+    for (int64_t i = 0; i < count; i++) squares += (series[i] - mean) * (series[i] - mean);
+    return count < 2 ? NAN : squares / (double)(count - 1);
 }
 
-/* Squared error of the mean of `total` samples from blocks of 2^k. Samples at the end of a walker
- * that fill no block count into the mean, hence total and not blocks 2^k. */
-static double error_square(const level *levels, int k, int64_t total)
+int estimate_interleaved(const double *series, int64_t n, int walkers, estimate *out,
+                         autocorrelation *correlation)
 {
-    const level *at = &levels[k];
-    return sample_variance(at->blocks, at->sum, at->squares) * ldexp(1, k) / (double)total;
+    *out = (estimate){NAN, NAN, NAN, NAN, n * walkers, false};
+    *correlation = (autocorrelation){.time = NAN};
+    if (n < 1) return 0;
+    block_means blocks;
+    if (block_means_of_series(&blocks, &series, 1, n, walkers)) return 1;
+    out->mean = blocks.mean[0];
+    out->variance = variance_of(series, n * walkers, out->mean);
+    const block_error found = error_of_blocks(blocks.block, blocks.count, walkers);
+    block_means_free(&blocks);
+    out->error = found.error;
+    out->converged = found.converged;
+    if (isnan(out->variance)) return 0;
+    if (autocorrelation_make(correlation, series, n, walkers)) return 1;
+    out->correlation_time = correlation->count ? fmax(0.5, correlation->time) : 0.5;
+    return 0;
 }
 
-/* What a variance from n numbers is of the true one, at most, unless by a chance of 1 in 200: chi
- * squared of n - 1 degrees of freedom, by E. B. Wilson, M. M. Hilferty, Proc. Natl. Acad. Sci. 17,
- * 684 (1931). */
-static double most_by_chance(int64_t n)
+double difference_of_halves(const double *series, int64_t n, int walkers)
 {
-    const double quantile = 2.576, d = 2.0 / (9.0 * (double)(n - 1));
-    return pow(1 - d + quantile * sqrt(d), 3);
-}
-
-/* Whether blocks longer than 2^k, or the walkers' means, have a larger squared error than `here`. */
-static bool grows_later(const level *levels, int k, int64_t total, double here, int walkers,
-                        double walker_error)
-{
-    if (walkers >= FEW_BLOCKS && walker_error > here * most_by_chance(walkers)) return true;
-    for (int longer = k + 1; longer < LEVELS && levels[longer].blocks >= ENOUGH_BLOCKS; longer++)
-        if (error_square(levels, longer, total) > here * most_by_chance(levels[longer].blocks))
-            return true;
-    return false;
-}
-
-/* The squared error at the shortest block that is long enough; without one the largest, which is
- * the least wrong, and *converged is false. Once it was seen to grow later than the rule says, four
- * times as many blocks are asked for, so that two more lengths are looked at. walker_error: from
- * the spread of the walkers' means, which are independent however long the correlation. */
-static double choose(const level *levels, int64_t total, int walkers, double walker_error,
-                     bool *converged)
-{
-    double uncorrelated = error_square(levels, 0, total), largest = uncorrelated;
-    int64_t enough = ENOUGH_BLOCKS;
-    for (int k = 0; k < LEVELS && levels[k].blocks >= FEW_BLOCKS; k++) {
-        double here = error_square(levels, k, total), ratio = here / uncorrelated;
-        if (levels[k].blocks >= enough && ldexp(1, 3 * k) > 2 * (double)total * ratio * ratio) {
-            *converged = !grows_later(levels, k, total, here, walkers, walker_error);
-            if (*converged) return here;
-            enough = 4 * ENOUGH_BLOCKS;
-        }
-        if (here > largest) largest = here;
+    const int64_t half = n / 2;
+    const double *const part[2] = {series, series + (n - half) * walkers};
+    double mean[2], square = 0;
+    bool known = half > 0;
+    for (int k = 0; k < 2 && known; k++) {
+        block_means blocks;
+        if (block_means_of_series(&blocks, &part[k], 1, half, walkers)) return NAN;
+        mean[k] = blocks.mean[0];
+        const block_error e = error_of_blocks(blocks.block, blocks.count, walkers);
+        block_means_free(&blocks);
+        square += e.error * e.error;
+        known = e.converged && e.error > 0;
     }
-    *converged = walkers >= ENOUGH_BLOCKS;
-    if (walkers >= FEW_BLOCKS) largest = fmax(largest, walker_error);
-    return *converged ? walker_error : largest;
-}
-
-static estimate estimate_strided(const double *series, int64_t n, int walkers,
-                                 int64_t sample_stride, int64_t walker_stride)
-{
-    int64_t total = n * walkers;
-    estimate out = {NAN, NAN, NAN, NAN, total, false};
-    if (total < 1) return out;
-
-    double shift = 0; /* from the first sample, so that constants are exact */
-    for (int w = 0; w < walkers; w++)
-        for (int64_t i = 0; i < n; i++)
-            shift += series[w * walker_stride + i * sample_stride] - series[0];
-    out.mean = series[0] + shift / (double)total;
-
-    level levels[LEVELS] = {0};
-    double walker_sum = 0, walker_squares = 0;
-    for (int w = 0; w < walkers; w++) {
-        for (int k = 0; k < LEVELS; k++) levels[k].has_half = false;
-        double before = levels[0].sum;
-        for (int64_t i = 0; i < n; i++)
-            add_block(levels, series[w * walker_stride + i * sample_stride] - out.mean);
-        double walker_mean = (levels[0].sum - before) / (double)n;
-        walker_sum += walker_mean;
-        walker_squares += walker_mean * walker_mean;
-    }
-    out.variance = sample_variance(total, levels[0].sum, levels[0].squares);
-    if (isnan(out.variance)) return out;
-    if (out.variance == 0) {
-        out.error = 0;
-        out.correlation_time = 0.5;
-        out.converged = total >= ENOUGH_BLOCKS;
-        return out;
-    }
-    double walker_error = sample_variance(walkers, walker_sum, walker_squares) / walkers;
-    double square = choose(levels, total, walkers, walker_error, &out.converged);
-    out.error = sqrt(square);
-    out.correlation_time = fmax(0.5, 0.5 * square * (double)total / out.variance);
-    return out;
+    return known ? (mean[1] - mean[0]) / sqrt(square) : NAN;
 }
 
 /* ---- Autocorrelation ------------------------------------------------------------------------ */
@@ -228,22 +173,7 @@ void autocorrelation_free(autocorrelation *a)
 }
 
 /* ---- Averages of arrays ---------------------------------------------------------------------
- *
- * Samples are not kept, so the choice of a block length starts from 64 to 127 blocks that a short
- * run may have made shorter than the correlation time. Neighbours are tested: while their
- * autocorrelation r is above 2/n^(1/2), they are joined in pairs, down to ENOUGH_BLOCKS. (The
- * squared error of pairs is 1 + r times that of singles, so this asks whether it still grows, as
- * Flyvbjerg and Petersen do.) Of independent blocks 2 % are taken for correlated.
- *
- * The test stops too early, where r is lost in noise though the squared error s^2/n is still short
- * by about 2 r: of AR(1) series in 96 blocks of two correlation times by 20 %. What is missing
- * falls as 1/length, so it can be had from two lengths, and s^2 (1 + 2 r)/n, the sum over both
- * neighbours, is the limit. It is taken at the longest blocks found correlated: then it is 3 %.
- * Blocks not found correlated keep s^2/n, whose noise is smaller.
- *
- * Converged: the last test passed, and blocks before the last joining had r <= 1/2. With a larger r
- * a block is shorter than 1.1 decay times of an exponential, and the limit, too, is short by more
- * than a fifth. */
+ * Samples are not kept, only sums over blocks. */
 
 int block_average_init(block_average *average, int64_t length)
 {
@@ -305,107 +235,93 @@ void block_average_mean(const block_average *average, double *mean)
         mean[i] = samples ? mean[i] / (double)samples : NAN;
 }
 
-/* Of n values and, among neighbours, their autocorrelation. 1/n is added to that, since
- * deviations from the values' own mean make it -1/n on average where there is none. */
-static double variance_of(const double *x, int64_t n, double *correlation)
+/* x [blocks] of one element, without the samples of the block being filled. */
+static void column_of(const block_average *average, int64_t i, double *x)
 {
-    double mean = 0, squares = 0, products = 0, before = 0;
-    for (int64_t i = 0; i < n; i++) mean += (x[i] - x[0]) / (double)n; /* constants are exact */
-    for (int64_t i = 0; i < n; i++) {
-        double deviation = x[i] - x[0] - mean;
-        squares += deviation * deviation;
-        products += before * deviation;
-        before = deviation;
-    }
-    *correlation = products / squares + 1 / (double)n; /* NaN of a constant: compares as none */
-    return squares / (double)(n - 1);
-}
-
-/* Standard error of the mean of n blocks, which are overwritten. */
-static double error_of_blocks(double *x, int64_t n, bool *converged)
-{
-    *converged = false;
-    if (n < 2) return NAN;
-    double correlation, variance = variance_of(x, n, &correlation), square = variance / (double)n;
-    if (n < ENOUGH_BLOCKS || isnan(square)) return sqrt(square);
-    *converged = true;
-    for (int64_t m = n, joined = 1; correlation > 2 / sqrt((double)m); joined *= 2) {
-        square = variance * (1 + 2 * correlation) * (double)joined / (double)n;
-        *converged = m >= 4 * ENOUGH_BLOCKS ||
-                     (m >= 2 * ENOUGH_BLOCKS && correlation <= CORRELATION_AT_END);
-        if (m < 2 * ENOUGH_BLOCKS) break;
-        m /= 2;
-        for (int64_t i = 0; i < m; i++) x[i] = 0.5 * (x[2 * i] + x[2 * i + 1]);
-        variance = variance_of(x, m, &correlation);
-    }
-    return sqrt(square);
+    for (int64_t block = 0; block < average->blocks; block++)
+        x[block] = row(average, block)[i] / (double)average->per_block;
 }
 
 void block_average_result(const block_average *average, double *mean, double *error,
                           bool *converged)
 {
-    const int64_t n = average->blocks;
-    double x[2 * B];
+    double x[2 * B]; /* blocks < 2 B, and one more */
     for (int64_t i = 0; i < average->length; i++) {
-        for (int64_t block = 0; block < n; block++)
-            x[block] = row(average, block)[i] / (double)average->per_block;
-        error[i] = error_of_blocks(x, n, &converged[i]);
+        column_of(average, i, x);
+        const block_error e = error_of_blocks(x, average->blocks, 1);
+        error[i] = e.error;
+        converged[i] = e.converged;
     }
     block_average_mean(average, mean);
 }
 
-/* Values [blocks][outputs] without one block each; non-zero where derive cannot. */
-static int leave_out(const block_average *average, int (*derive)(void *, const double *, double *),
-                     void *argument, int64_t outputs, double *total, double *mean, double *values)
+/* ---- Jackknife ------------------------------------------------------------------------------
+ *
+ * The values without block b are linear in the mean of b, as far as the function is linear over
+ * the distance that one block moves it, which every jackknife takes for granted: up to a constant
+ * they are -1/(n - 1) times what b itself says (the pseudo-values of J. W. Tukey, Ann. Math. Stat.
+ * 29, 614 (1958)). So they are treated as the blocks of a mean are. Leaving out joined blocks anew
+ * would differ by terms of second order, in which the jackknife is not right anyway. */
+
+/* Values [blocks of all walkers][outputs] without one block each; non-zero where derive cannot. */
+static int leave_out(const block_means *b, derive_function derive, void *argument, int64_t outputs,
+                     double *total, double *mean, double *values)
 {
-    sum_rows(average, average->blocks, total);
-    double samples = (double)(average->per_block * (average->blocks - 1));
-    for (int64_t block = 0; block < average->blocks; block++) {
-        for (int64_t i = 0; i < average->length; i++)
-            mean[i] = (total[i] - row(average, block)[i]) / samples;
-        int code = derive(argument, mean, values + block * outputs);
+    const int64_t blocks = b->count * b->walkers;
+    for (int64_t k = 0; k < blocks; k++)
+        for (int64_t i = 0; i < b->length; i++) total[i] += b->block[k * b->length + i];
+    for (int64_t k = 0; k < blocks; k++) {
+        for (int64_t i = 0; i < b->length; i++)
+            mean[i] = (total[i] - b->block[k * b->length + i]) / (double)(blocks - 1);
+        int code = derive(argument, mean, values + k * outputs);
         if (code) return code;
     }
     return 0;
 }
 
-/* The values without block b are linear in the mean of b, as far as the function is linear over
- * the distance that one block moves it, which every jackknife takes for granted: up to a constant
- * they are -1/(n - 1) times what b itself says (the pseudo-values of J. W. Tukey, Ann. Math. Stat.
- * 29, 614 (1958)). So these are joined and tested as the blocks of a mean are. Leaving out joined
- * blocks anew would differ by terms of second order, in which the jackknife is not right anyway. */
-static double jackknife_error(const double *values, int64_t n, int64_t outputs, int64_t output,
-                              bool *converged)
+int jackknife(const block_means *b, derive_function derive, void *argument, int64_t outputs,
+              double *value, double *error, bool *converged)
 {
-    double x[2 * B];
-    for (int64_t block = 0; block < n; block++)
-        x[block] = (double)(n - 1) * values[block * outputs + output];
-    return error_of_blocks(x, n, converged);
+    const int64_t blocks = b->count * b->walkers;
+    for (int64_t i = 0; i < outputs; i++) {
+        value[i] = error[i] = NAN;
+        converged[i] = false;
+    }
+    const size_t length = (size_t)b->length;
+    double *work = calloc(2 * length + (size_t)(blocks * (outputs + 1) + b->walkers), sizeof *work);
+    if (!work) return 1;
+    double *mean = work, *total = work + length, *values = total + length;
+    double *x = values + blocks * outputs;
+    int code = derive(argument, b->mean, value);
+    if (code) {
+        for (int64_t i = 0; i < outputs; i++) value[i] = NAN;
+    } else if (blocks >= 2 && !leave_out(b, derive, argument, outputs, total, mean, values)) {
+        for (int64_t i = 0; i < outputs; i++) {
+            for (int64_t k = 0; k < blocks; k++)
+                x[k] = (double)(blocks - 1) * values[k * outputs + i];
+            const block_error e = error_of_blocks(x, b->count, b->walkers);
+            error[i] = e.error;
+            converged[i] = e.converged;
+        }
+    }
+    free(work);
+    return code;
 }
 
-int block_average_jackknife(const block_average *average,
-                            int (*derive)(void *, const double *, double *), void *argument,
+int block_average_jackknife(const block_average *average, derive_function derive, void *argument,
                             int64_t outputs, double *value, double *error, bool *converged)
 {
-    int64_t n = average->blocks;
+    block_means blocks;
     for (int64_t i = 0; i < outputs; i++) {
         value[i] = error[i] = NAN;
         converged[i] = false;
     }
     if (samples_of(average) == 0) return 1;
-    size_t length = (size_t)average->length;
-    double *work = calloc(2 * length + (size_t)(n * outputs) + 1, sizeof *work);
-    if (!work) return 1;
-    double *mean = work, *total = work + length, *values = total + length;
-
-    block_average_mean(average, mean);
-    int code = derive(argument, mean, value);
-    if (code) {
-        for (int64_t i = 0; i < outputs; i++) value[i] = NAN;
-    } else if (n >= 2 && !leave_out(average, derive, argument, outputs, total, mean, values)) {
-        for (int64_t i = 0; i < outputs; i++)
-            error[i] = jackknife_error(values, n, outputs, i, &converged[i]);
-    }
-    free(work);
+    if (block_means_init(&blocks, average->blocks, 1, average->length)) return 1;
+    for (int64_t k = 0; k < average->blocks * average->length; k++)
+        blocks.block[k] = average->sums[k] / (double)average->per_block;
+    block_average_mean(average, blocks.mean);
+    int code = jackknife(&blocks, derive, argument, outputs, value, error, converged);
+    block_means_free(&blocks);
     return code;
 }

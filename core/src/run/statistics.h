@@ -6,24 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Mean of a correlated series and its standard error by blocking: H. Flyvbjerg, H. G. Petersen,
- * J. Chem. Phys. 91, 461 (1989). */
-typedef struct estimate {
-    double mean, error;
-    double variance;         /* of one sample */
-    double correlation_time; /* integrated autocorrelation time, in samples: (error^2 n / variance
-                                ... ) / 2, at least 0.5 */
-    int64_t samples;
-    bool converged; /* false: no plateau, the run is too short for its error bar */
-} estimate;
-
-/* Of one series of n samples. Walkers of equal length: pass them one after another, they are
- * blocked apart and their means averaged. n_walkers series of n samples each. */
-estimate estimate_series(const double *series, int64_t n, int n_walkers);
-
-/* The same for a series [n][n_walkers], as records are kept. */
-estimate estimate_interleaved(const double *series, int64_t n, int n_walkers);
-
 /* The normalised autocorrelation function of a series [n][n_walkers],
  *
  *     C_k = <(x_i - m)(x_{i+k} - m)> / <(x_i - m)^2>,
@@ -44,6 +26,46 @@ typedef struct autocorrelation {
 int autocorrelation_make(autocorrelation *, const double *series, int64_t n, int n_walkers);
 void autocorrelation_free(autocorrelation *);
 
+/* Mean of a correlated series and its standard error (run/blocking.h). */
+typedef struct estimate {
+    double mean, error;
+    double variance;         /* of one sample */
+    double correlation_time; /* integrated autocorrelation time, samples; at least 0.5 */
+    int64_t samples;
+    bool converged; /* false: the run is too short, `error` is a lower bound */
+} estimate;
+
+/* Of a series [n][walkers], as records are kept; walkers are independent. *correlation is to be
+ * freed. Non-zero: no memory. */
+int estimate_interleaved(const double *series, int64_t n, int walkers, estimate *,
+                         autocorrelation *);
+
+/* How many standard errors the mean of the second half is above that of the first; NaN where a half
+ * is too short for its error. Without drift it is beyond +-4 less than once in a thousand series. */
+double difference_of_halves(const double *series, int64_t n, int walkers);
+
+/* Means of [length] numbers over [count][walkers] blocks of equal numbers of samples. */
+typedef struct block_means {
+    int64_t count, walkers, length;
+    double *block; /* [count][walkers][length], and room for one more of each walker */
+    double *mean;  /* [length], over all samples, those in no full block as well */
+} block_means;
+
+int block_means_init(block_means *, int64_t count, int64_t walkers, int64_t length);
+/* Of `length` series [n][walkers] each, n > 0. Non-zero: no memory. */
+int block_means_of_series(block_means *, const double *const *series, int64_t length, int64_t n,
+                          int64_t walkers);
+void block_means_free(block_means *);
+
+/* Outputs from means; non-zero where the data do not suffice. */
+typedef int (*derive_function)(void *argument, const double *means, double *outputs);
+
+/* Value of a function of the means, and its error from leaving each block out; converged as above;
+ * all [outputs]. Returns 0, or non-zero if there is no value; the error is NaN with fewer than 2
+ * blocks, or where derive fails without one of them. */
+int jackknife(const block_means *, derive_function, void *argument, int64_t outputs, double *value,
+              double *error, bool *converged);
+
 /* Averages of an array without keeping its samples: at most 2 B blocks of equal numbers of
  * samples, merged in pairs when they are full (B = 64). State is plain numbers, for checkpoints. */
 typedef struct block_average {
@@ -62,11 +84,7 @@ void block_average_mean(const block_average *, double *mean);
 /* mean [length] and standard error [length] from full blocks, NaN with fewer than 2. converged
  * [length] is false where the run is too short for the error bar, which is then a lower bound. */
 void block_average_result(const block_average *, double *mean, double *error, bool *converged);
-/* Jackknife over full blocks of a function of the means: value from all samples, error from
- * leaving each block out, converged as above, all [outputs]. `derive` returns non-zero where the
- * data do not suffice. Returns 0, or non-zero if there is no value; the error is NaN with fewer
- * than 2 blocks, or where derive fails without one of them. */
-int block_average_jackknife(const block_average *, int (*derive)(void *, const double *, double *),
-                            void *argument, int64_t outputs, double *value, double *error,
-                            bool *converged);
+/* Jackknife over the full blocks. */
+int block_average_jackknife(const block_average *, derive_function, void *argument, int64_t outputs,
+                            double *value, double *error, bool *converged);
 #endif

@@ -1,0 +1,101 @@
+/* Averages and errors of all quantities, and what one of them says about the others.
+ *
+ * All quantities of a run are functions of one chain. Where one of them is slow, a part of any other
+ * may be: the pressure along x of a small box of disks follows the orientation of the crystal in it,
+ * and a run of ten of its correlation times has too small an error for the pressure, which looks fast
+ * and cannot know. So the largest correlation time among the scalars of a run is compared with its
+ * length. */
+#include "run/averages.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+/* Correlation times of the slowest scalar that a run has to be long, as measured; in short runs
+ * that measures too small a time. */
+static const double LONG_ENOUGH = 22;
+/* What varies by less than this share of the largest number beside it is its rounding errors, which
+ * may walk for ever. */
+static const double ROUNDING = 1e-10;
+
+void averages_free(quantity_record *q)
+{
+    autocorrelation_free(&q->found.correlation);
+    free(q->found.means), free(q->found.errors), free(q->found.each_converged);
+    q->found = (quantity_result){0};
+}
+
+static int find_scalar(quantity_record *q, int walkers)
+{
+    q->found.halves = difference_of_halves(q->series, q->samples, walkers);
+    return estimate_interleaved(q->series, q->samples, walkers, &q->found.scalar,
+                                &q->found.correlation);
+}
+
+static int find_array(quantity_record *q)
+{
+    const size_t length = (size_t)q->length;
+    q->found.means = calloc(length, sizeof(double));
+    q->found.errors = calloc(length, sizeof(double));
+    q->found.each_converged = calloc(length, sizeof(bool));
+    if (!q->found.means || !q->found.errors || !q->found.each_converged) return 1;
+    block_average_result(&q->blocks, q->found.means, q->found.errors, q->found.each_converged);
+    return 0;
+}
+
+static bool is_rounding(const output_data *data, const quantity_record *q)
+{
+    double largest = 0;
+    for (int i = 0; i < data->quantity_count; i++) {
+        const quantity_record *other = &data->quantities[i];
+        if (other->length == 1 && !strcmp(other->observable, q->observable))
+            largest = fmax(largest, fabs(other->found.scalar.mean));
+    }
+    return sqrt(q->found.scalar.variance) <= ROUNDING * largest;
+}
+
+static double sweeps_of(const quantity_record *q)
+{
+    return q->found.scalar.correlation_time * (double)q->period;
+}
+
+static const quantity_record *slowest_of(const output_data *data)
+{
+    const quantity_record *slowest = NULL;
+    for (int i = 0; i < data->quantity_count; i++) {
+        const quantity_record *q = &data->quantities[i];
+        if (q->length == 1 && q->found.scalar.correlation_time > 0.5 && !is_rounding(data, q) &&
+            (!slowest || sweeps_of(q) > sweeps_of(slowest)))
+            slowest = q;
+    }
+    return slowest;
+}
+
+bool averages_long_enough(const output_data *data, bool by_walker)
+{
+    if (!data->slowest) return true;
+    const quantity_record *q = data->slowest;
+    const double samples = (double)(by_walker ? q->samples : q->found.scalar.samples);
+    return samples >= LONG_ENOUGH * q->found.scalar.correlation_time;
+}
+
+int averages_find(output_data *data)
+{
+    const int walkers = data->system->walkers;
+    for (int i = 0; i < data->quantity_count; i++) {
+        quantity_record *q = &data->quantities[i];
+        averages_free(q);
+        if (q->length == 1 ? find_scalar(q, walkers) : find_array(q)) return 1;
+    }
+    data->slowest = slowest_of(data);
+    for (int i = 0; i < data->quantity_count; i++) {
+        quantity_record *q = &data->quantities[i];
+        if (averages_long_enough(data, q->length > 1)) continue;
+        if (q->length == 1 && q->found.scalar.error > 0) q->found.scalar.converged = false;
+        for (int64_t k = 0; q->length > 1 && k < q->length; k++)
+            if (q->found.errors[k] > 0) q->found.each_converged[k] = false;
+    }
+    return 0;
+}
