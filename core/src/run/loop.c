@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run/refusals.h"
 #include "run/results.h"
 #include "run/simulation.h"
 #include "system/system.h"
@@ -140,6 +141,7 @@ static int measure(simulation *sim, uint64_t produced)
         plugmc_view view = view_of(&stage, positions, device, sweep);
         code = o->measure(m->instance->data, &m->instance->host, &view, m->values);
         code = context_exit_code(&m->instance->context, code, "measuring");
+        if (!code) code = check_sample(sim, m);
         if (!code) code = record(sim, m);
     }
     view_clear(&stage);

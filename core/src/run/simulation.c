@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "plugin/answers.h"
+#include "run/refusals.h"
 #include "system/system.h"
 
 static int load_instances(simulation *);
@@ -31,6 +33,7 @@ int simulation_open(simulation *sim)
     int loading = load_instances(sim);
     if (!code) code = loading;
     if (!code) code = configure_instances(sim);
+    if (!code) code = check_pairs(sim);
     return code || !sim->mover ? code : match(sim);
 }
 
@@ -340,8 +343,13 @@ static int add_quantities(simulation *sim, measurement *m)
     const plugmc_observable *observable = instance->plugin->observable;
     const char *label = instance->section->section->label;
     plugmc_quantity q;
+    char why[512];
+    sentence room = {why, sizeof why};
+    int more;
     m->first_quantity = out->quantity_count;
-    for (int k = 0; observable->quantity && observable->quantity(instance->data, k, &q); k++) {
+    for (int k = 0;
+         (more = ask_quantity(observable, instance->data, QUANTITIES_MEASURED, k, &q, room)); k++) {
+        if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
         out->quantities = checked(
             realloc(out->quantities, sizeof *out->quantities * (size_t)(out->quantity_count + 1)));
         quantity_record *record = &out->quantities[out->quantity_count++];
@@ -361,7 +369,9 @@ static int add_quantities(simulation *sim, measurement *m)
         m->width += q.length;
         m->quantity_count++;
     }
-    for (int k = 0; observable->derived && observable->derived(instance->data, k, &q); k++) {
+    for (int k = 0;
+         (more = ask_quantity(observable, instance->data, QUANTITIES_DERIVED, k, &q, room)); k++) {
+        if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
         const size_t bytes = sizeof(double) * (size_t)q.length;
         out->derived = checked(
             realloc(out->derived, sizeof *out->derived * (size_t)(out->derived_count + 1)));
@@ -397,6 +407,8 @@ static int prepare_kind(simulation *sim, int kind)
         instance->host = context_host(&instance->context, &sim->system);
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
         if (code) return context_exit_code(&instance->context, code, "preparing");
+        code = check_prepared(sim, instance);
+        if (code) return code;
         if (kind != PLUGMC_OBSERVABLE) continue;
         measurement *m = &sim->measurements[sim->measurement_count++];
         *m = (measurement){.instance = instance, .period = instance->section->period};
