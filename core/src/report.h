@@ -8,7 +8,7 @@ enum exit_code {
     EXIT_DONE = 0,
     EXIT_USAGE = 2,       /* command line */
     EXIT_INPUT = 3,       /* INI file, initial state, or a combination that cannot run */
-    EXIT_PLUGIN = 4,      /* a plugin that is missing, damaged or of another ABI */
+    EXIT_PLUGIN = 4,      /* a plugin that is missing, damaged, of another ABI, or breaks its word */
     EXIT_OUTPUT = 5,      /* output cannot be written */
     EXIT_CHECKPOINT = 6,  /* a checkpoint that is truncated, foreign or does not fit */
     EXIT_DEVICE = 7,      /* GPU, driver, kernel compiler */

@@ -81,8 +81,8 @@ test_plugin_that_others_may_change()
 (mode 0757): run chmod go-w 'mine/hard_disk.so'" run sim.ini
     chmod 755 mine/hard_disk.so
     chmod 777 mine
-    refused 4 "sim.ini:17: plugin 'mine/hard_disk.so': mine can be changed by others (mode 0777): \
-run chmod go-w 'mine'" run sim.ini
+    refused 4 "sim.ini:17: plugin 'mine/hard_disk.so': $PWD/mine can be changed by others (mode \
+0777): run chmod go-w '$PWD/mine'" run sim.ini
     chmod 755 mine
     must run sim.ini
 }

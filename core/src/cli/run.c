@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "plugin/answers.h"
+#include "run/refusals.h"
 #include "run/simulation.h"
 
 const char exit_code_help[] =
@@ -174,10 +176,13 @@ static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
         const plugmc_plugin *plugin = instance->plugin;
-        int (*text)(void *, const plugmc_host *, int, plugmc_kernel_text *) = plugin->kernel_text;
-        for (int k = 0; text; k++) {
-            plugmc_kernel_text kernel = {.size = sizeof kernel};
-            if (!text(instance->data, &instance->host, k, &kernel)) break;
+        plugmc_kernel_text kernel;
+        char why[512];
+        int more;
+        for (int k = 0; (more = ask_kernel_text(plugin, instance->data, &instance->host, k, &kernel,
+                                                (sentence){why, sizeof why}));
+             k++) {
+            if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
             void *cubin = NULL;
             size_t bytes = 0;
             char *fused = fuse(&sim->system, &kernel);

@@ -411,8 +411,9 @@ static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size
 bool parameters_sane(const plugmc_parameter *table, int count, size_t real_size,
                      size_t instance_size, char *why, size_t size)
 {
+    enum { MOST_PARAMETERS = 1000 };
     char unused[WHY];
-    if (count < 0 || (count > 0 && !table)) {
+    if (count < 0 || count > MOST_PARAMETERS || (count > 0 && !table)) {
         snprintf(why, size, "its table of parameters has %d entries", count);
         return false;
     }

@@ -15,6 +15,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/sha256.h"
+#include "plugin/trust.h"
 
 typedef struct file_header {
     cache_key key;
@@ -49,25 +50,30 @@ static int make_folders(char *path)
     return mkdir(path, 0700) && errno != EEXIST ? -1 : 0;
 }
 
-/* A kernel is code: nobody else may have put it there. */
+/* A kernel is code: nobody else may have put it there. What was found stays true while the program
+ * runs (see trust.h), so files of the folder are opened by name. */
 static bool folder_is_ours(const char *path, char why[512])
 {
+    enum { HINT = 80 };
     struct stat s;
-    if (stat(path, &s) || !S_ISDIR(s.st_mode)) {
-        snprintf(why, 512, "'%.300s' is no folder", path);
+    trusted folder;
+    if (!trusted_open(path, true, &folder, (sentence){why, 512 - HINT})) {
+        strcat(why, "; or set PLUGMC_CACHE_DIR to another folder");
         return false;
     }
-    if (s.st_uid != geteuid()) {
+    bool known = fstat(folder.file, &s) == 0;
+    trusted_close(&folder);
+    if (known && s.st_uid != geteuid()) {
         snprintf(why, 512, "'%.300s' belongs to another user; set PLUGMC_CACHE_DIR to a folder of "
                  "your own", path);
         return false;
     }
-    if (s.st_mode & (S_IWGRP | S_IWOTH)) {
+    if (known && s.st_mode & (S_IWGRP | S_IWOTH)) {
         snprintf(why, 512, "others may write to '%.300s'; take that away with chmod go-w, or set "
                  "PLUGMC_CACHE_DIR to another folder", path);
         return false;
     }
-    if (access(path, R_OK | W_OK | X_OK)) {
+    if (!known || access(path, R_OK | W_OK | X_OK)) {
         snprintf(why, 512, "'%.300s' cannot be written to: %s", path, strerror(errno));
         return false;
     }
@@ -119,7 +125,9 @@ static bool read_image(int file, const cache_key *key, char **image, size_t *byt
     file_header header;
     struct stat s;
     uint8_t checksum[32];
-    if (fstat(file, &s) || s.st_uid != geteuid()) return false;
+    if (fstat(file, &s) || !S_ISREG(s.st_mode) || s.st_uid != geteuid() ||
+        s.st_mode & (S_IWGRP | S_IWOTH))
+        return false;
     if (!read_all(file, &header, sizeof header) || memcmp(&header.key, key, sizeof *key))
         return false;
     if ((uint64_t)s.st_size != sizeof header + header.bytes) return false;
@@ -135,7 +143,7 @@ bool cache_load(const char *folder, const cache_key *key, void **image, size_t *
 {
     char path[CACHE_PATH], *data = NULL;
     file_path(folder, key, path);
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) return false;
     bool good = read_image(file, key, &data, bytes);
     if (good)

@@ -5,6 +5,7 @@
  * nothing. */
 #include "gpu/device.h"
 #include "gpu/toolkit.h"
+#include "plugin/answers.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -226,6 +227,9 @@ int gpu_kernel(gpu *g, const plugmc_kernel_text *text, const char *name, plugmc_
     if (text->size < KERNEL_TEXT_SIZE)
         return gpu_fail(g, PLUGMC_ERROR_STATE, "the kernel text of '%s' says that it has %u bytes: "
                         "expected at least %u", name, text->size, (unsigned)KERNEL_TEXT_SIZE);
+    char why[512];
+    if (!check_kernel_text(text, (sentence){why, sizeof why}))
+        return gpu_fail(g, PLUGMC_ERROR_STATE, "%s", why);
     char *fused = fuse(g->system, text);
     if (!fused) return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
     uint8_t digest[32];

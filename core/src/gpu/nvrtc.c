@@ -47,10 +47,10 @@ static bool list_architectures(nvrtc *n)
 static nvrtc *open_library(const char *path, char why[512])
 {
     Dl_info info;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    char reason[512];
+    void *library = toolkit_open(path, reason);
     if (!library) {
-        const char *reason = dlerror();
-        snprintf(why, 512, "NVRTC cannot be opened: %.400s", reason ? reason : path);
+        snprintf(why, 512, "NVRTC cannot be opened: %.400s", reason);
         return NULL;
     }
     nvrtc *n = calloc(1, sizeof *n);
@@ -76,14 +76,18 @@ static void *open_found(const char *path, void *why) { return open_library(path,
 nvrtc *nvrtc_open_up_to(int major, char why[512])
 {
     const char *own = getenv("PLUGMC_NVRTC");
+    char found[512] = "";
     if (own && *own) return open_library(own, why);
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
         if (libraries[i].major > major) continue;
         nvrtc *n = open_library(libraries[i].name, why);
-        if (!n) n = toolkit_search(libraries[i].name, open_found, why);
+        if (!n) n = toolkit_search(libraries[i].name, open_found, found);
         if (n) return n;
     }
-    snprintf(why, 512, "no NVRTC (libnvrtc.so.11.2 to .%d) in the loader's path or below "
+    if (*found)
+        snprintf(why, 512, "%s", found);
+    else
+        snprintf(why, 512, "no NVRTC (libnvrtc.so.11.2 to .%d) in the loader's path or below "
              "/usr/local/cuda*; install CUDA's NVRTC package or set PLUGMC_NVRTC to the library",
              major < libraries[0].major ? major : libraries[0].major);
     return NULL;

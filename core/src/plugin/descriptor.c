@@ -110,6 +110,8 @@ static bool check_names(const plugmc_plugin *d, sentence why)
     return true;
 }
 
+enum { MOST_INSTANCE = 1 << 30 }; /* larger tables are taken in prepare */
+
 static bool check_body(const plugmc_plugin *d, sentence why)
 {
     static bool (*const check_kind[])(const plugmc_plugin *, sentence) = {
@@ -124,6 +126,9 @@ static bool check_body(const plugmc_plugin *d, sentence why)
     if (!parameters_sane(d->parameters, d->parameter_count, d->real_size, d->instance_size, detail,
                          sizeof detail))
         return why_not(why, "cannot be used: %s", detail);
+    if (d->instance_size > MOST_INSTANCE)
+        return why_not(why, "has a struct of %zu bytes: at most %d are given", d->instance_size,
+                       MOST_INSTANCE);
     return check_names(d, why) && check_kind[d->kind](d, why);
 }
 

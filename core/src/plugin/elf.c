@@ -1,28 +1,128 @@
-/* What is asked of an ELF file before the loader of the operating system maps it. */
+/* What is asked of an ELF file before the loader of the operating system maps it: that one believes
+ * the headers, and dies where they lie (of SIGBUS behind the end of a file that was cut short). */
 #include "plugin/elf.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* dlopen maps a file that was cut short and then dies of SIGBUS. Is all there that its program
- * headers speak of? What is no ELF file is left for dlopen to name. */
-bool check_length(const char *path, sentence why)
+enum { MOST_PARTS = 256, PAGE = 4096 }; /* at least a page on every machine */
+
+#if defined(__x86_64__)
+enum { THIS_MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { THIS_MACHINE = EM_AARCH64 };
+#else
+enum { THIS_MACHINE = EM_NONE }; /* not compared */
+#endif
+
+static bool read_at(int file, void *to, size_t bytes, uint64_t offset)
+{
+    return offset <= INT64_MAX && pread(file, to, bytes, (off_t)offset) == (ssize_t)bytes;
+}
+
+static bool is_elf(int file, Elf64_Ehdr *head)
+{
+    memset(head, 0, sizeof *head);
+    return read_at(file, head, SELFMAG, 0) && !memcmp(head->e_ident, ELFMAG, SELFMAG);
+}
+
+static bool is_power_of_two(uint64_t n) { return n && !(n & (n - 1)); }
+
+/* What is wrong with one part, NULL if nothing is. `end` is the address behind the last part that
+ * is loaded. */
+static const char *part_fault(const Elf64_Phdr *p, uint64_t length, uint64_t *end)
+{
+    const uint64_t too_far = UINT64_C(1) << 46; /* beyond what a process has */
+    if (p->p_type == PT_NULL || p->p_type == PT_GNU_STACK) return NULL;
+    if (p->p_filesz > length || p->p_offset > length - p->p_filesz)
+        return "it ends before its last part";
+    if (p->p_type != PT_LOAD) return NULL;
+    if (p->p_memsz < p->p_filesz || p->p_memsz > too_far || p->p_vaddr > too_far)
+        return "a part has a size or place that cannot be";
+    if (!is_power_of_two(p->p_align) || p->p_align < PAGE ||
+        (p->p_vaddr - p->p_offset) % p->p_align != 0)
+        return "a part is not aligned";
+    if (p->p_vaddr < *end) return "its parts are not one behind the other";
+    *end = p->p_vaddr + p->p_memsz;
+    return NULL;
+}
+
+/* Tables that the loader finds by address, such as PT_DYNAMIC, lie in a part that is loaded. */
+static bool is_loaded(const Elf64_Phdr *parts, int count, const Elf64_Phdr *table)
+{
+    for (int i = 0; i < count; i++) {
+        const Elf64_Phdr *p = &parts[i];
+        if (p->p_type == PT_LOAD && table->p_memsz <= p->p_memsz && table->p_vaddr >= p->p_vaddr &&
+            table->p_vaddr - p->p_vaddr <= p->p_memsz - table->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+/* Nothing that is loaded needs the sections, but their table comes last in most files: without it
+ * one has been cut short. */
+static const char *header_fault(const Elf64_Ehdr *head, uint64_t length)
+{
+    const uint64_t sections = (uint64_t)head->e_shnum * head->e_shentsize;
+    if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_type != ET_DYN ||
+        (THIS_MACHINE != EM_NONE && head->e_machine != THIS_MACHINE))
+        return "it is no shared object for this machine";
+    if (head->e_phentsize != sizeof(Elf64_Phdr) || head->e_phnum < 1 || head->e_phnum > MOST_PARTS)
+        return "its header has no table of parts";
+    if (sections > length || head->e_shoff > length - sections)
+        return "it ends before its last part";
+    return NULL;
+}
+
+static const char *table_fault(const Elf64_Phdr *parts, int count, uint64_t length)
+{
+    uint64_t end = 0;
+    int dynamic = 0;
+    for (int i = 0; i < count; i++) {
+        const char *wrong = part_fault(&parts[i], length, &end);
+        if (wrong) return wrong;
+        switch (parts[i].p_type) {
+        case PT_DYNAMIC: dynamic++; /* fall through */
+        case PT_NOTE:
+        case PT_TLS:
+        case PT_GNU_EH_FRAME:
+        case PT_GNU_RELRO:
+            if (!is_loaded(parts, count, &parts[i])) return "a table lies outside of its parts";
+        }
+    }
+    return end == 0 || dynamic != 1 ? "it has nothing to load" : NULL;
+}
+
+bool elf_is_whole(int file, const char *path, sentence why)
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr parts[MOST_PARTS];
+    struct stat status;
+    if (!is_elf(file, &head)) return true;
+    if (!read_at(file, &head, sizeof head, 0) || fstat(file, &status) != 0)
+        return why_not(why, "%s is damaged: it ends before its last part", path);
+    const uint64_t length = (uint64_t)status.st_size;
+    const char *wrong = header_fault(&head, length);
+    if (!wrong && !read_at(file, parts, head.e_phnum * sizeof *parts, head.e_phoff))
+        wrong = "it ends before its last part";
+    if (!wrong) wrong = table_fault(parts, head.e_phnum, length);
+    return !wrong || why_not(why, "%s is damaged: %s", path, wrong);
+}
+
+bool elf_has_run_path(int file)
 {
     Elf64_Ehdr head;
     Elf64_Phdr part;
-    FILE *f = fopen(path, "rb");
-    if (!f) return why_not(why, "%s cannot be opened: %s", path, strerror(errno));
-    bool elf = fread(&head, sizeof head, 1, f) == 1 && !memcmp(head.e_ident, ELFMAG, SELFMAG) &&
-               head.e_ident[EI_CLASS] == ELFCLASS64;
-    bool whole = fseek(f, 0, SEEK_END) == 0;
-    long length = ftell(f);
-    for (int i = 0; elf && whole && i < head.e_phnum; i++) {
-        whole = fseek(f, (long)head.e_phoff + i * (long)sizeof part, SEEK_SET) == 0 &&
-                fread(&part, sizeof part, 1, f) == 1 && part.p_filesz <= (Elf64_Xword)length &&
-                part.p_offset <= (Elf64_Xword)length - part.p_filesz;
+    Elf64_Dyn entry;
+    if (!read_at(file, &head, sizeof head, 0)) return false;
+    for (int i = 0; i < head.e_phnum; i++) {
+        if (!read_at(file, &part, sizeof part, head.e_phoff + (uint64_t)i * sizeof part)) break;
+        for (uint64_t at = 0; part.p_type == PT_DYNAMIC && at < part.p_filesz; at += sizeof entry)
+            if (read_at(file, &entry, sizeof entry, part.p_offset + at) &&
+                (entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH))
+                return true;
     }
-    fclose(f);
-    return whole || why_not(why, "%s is damaged: it ends before its last part", path);
+    return false;
 }

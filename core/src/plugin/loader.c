@@ -1,6 +1,6 @@
 /* Opening plugins. Where they are looked for is in search.c; whose file it is in trust.c; whether
- * it is whole in elf.c; what is asked of a descriptor in descriptor.c.
- */
+ * it is whole in elf.c; a trial in a child process in trial.c; what is asked of a descriptor in
+ * descriptor.c. */
 #include "plugin/loader.h"
 
 #include <dlfcn.h>
@@ -8,13 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plugin/descriptor.h"
 #include "plugin/elf.h"
+#include "plugin/trial.h"
 #include "plugin/search.h"
 #include "plugin/trust.h"
 
-static bool hash_file(const char *path, char hash[17]);
+static bool hash_file(int file, char hash[17]);
 
 int plugin_load(const char *name, int kind, const char *file, int line, loaded *out, report *r)
 {
@@ -35,18 +37,20 @@ int plugin_load(const char *name, int kind, const char *file, int line, loaded *
     return out->plugin ? 0 : EXIT_PLUGIN;
 }
 
-static bool open_checked(const char *path, int kind, loaded *out, sentence why)
+/* The file is trusted; is it a plugin? */
+static bool open_trusted(const char *path, const trusted *file, int kind, loaded *out, sentence why)
 {
-    if (!check_file(path, why) || !check_length(path, why)) return false;
-    /* With a '/', so that dlopen does not search for it in places of its own. */
-    char *full = realpath(path, NULL);
-    if (!full || !hash_file(full, out->hash)) {
-        free(full);
+    if (!elf_is_whole(file->file, path, why)) return false;
+    if (file->beside && elf_has_run_path(file->file))
+        return why_not(why, "%s has a run path of its own to look for libraries in, and others may "
+                       "put files beside it: move it to a folder of yours", path);
+    if (!hash_file(file->file, out->hash))
         return why_not(why, "%s cannot be read: %s", path, strerror(errno));
-    }
-    out->handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
-    free(full);
+    if (!survives_loading(path, why)) return false;
+    out->handle = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
     if (!out->handle) return why_not(why, "cannot be loaded: %s", dlerror());
+    if (!trusted_unchanged(file))
+        return why_not(why, "%s was written anew while it was being loaded: start again", path);
 
     /* POSIX has dlsym return functions as void *, ISO C has no such conversion. */
     plugmc_entry *entry = NULL;
@@ -59,6 +63,15 @@ static bool open_checked(const char *path, int kind, loaded *out, sentence why)
     if (!out->copy) return why_not(why, "%s %s", path, detail);
     out->plugin = plugin_copy_descriptor(out->copy);
     return true;
+}
+
+static bool open_checked(const char *path, int kind, loaded *out, sentence why)
+{
+    trusted file;
+    if (!trusted_open(path, false, &file, why)) return false;
+    bool good = open_trusted(path, &file, kind, out, why);
+    trusted_close(&file);
+    return good;
 }
 
 bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size)
@@ -90,17 +103,13 @@ const char *plugin_kind_name(int kind)
 
 /* FNV-1a, 64 bits (draft-eastlake-fnv): tells builds apart in the provenance of a run, guards
  * against nothing. */
-static bool hash_file(const char *path, char hash[17])
+static bool hash_file(int file, char hash[17])
 {
     unsigned char buffer[4096];
     uint64_t h = 0xcbf29ce484222325u;
-    size_t n;
-    FILE *f = fopen(path, "rb");
-    if (!f) return false;
-    while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
-        for (size_t i = 0; i < n; i++) h = (h ^ buffer[i]) * 0x100000001b3u;
-    bool good = !ferror(f);
-    fclose(f);
+    ssize_t n;
+    for (off_t at = 0; (n = pread(file, buffer, sizeof buffer, at)) > 0; at += n)
+        for (ssize_t i = 0; i < n; i++) h = (h ^ buffer[i]) * 0x100000001b3u;
     snprintf(hash, 17, "%016llx", (unsigned long long)h);
-    return good;
+    return n == 0;
 }

@@ -10,6 +10,7 @@
 
 #include "run/averages.h"
 #include "run/checkpointing.h"
+#include "run/refusals.h"
 #include "run/results.h"
 #include "run/simulation.h"
 #include "run/snapshot.h"
@@ -118,6 +119,7 @@ static int measure(simulation *sim, uint64_t produced)
         code = o->measure(m->instance->data, &m->instance->host, &view, m->values);
         watchdog_plugin_ended();
         code = context_exit_code(&m->instance->context, code, "measuring");
+        if (!code) code = check_sample(sim, m);
         if (!code) code = record(sim, m);
     }
     view_clear(&stage);

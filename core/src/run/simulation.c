@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "plugin/answers.h"
 #include "run/averages.h"
+#include "run/refusals.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "system/system.h"
@@ -34,6 +36,7 @@ int simulation_open(simulation *sim)
     int loading = load_instances(sim);
     if (!code) code = loading;
     if (!code) code = configure_instances(sim);
+    if (!code) code = check_pairs(sim);
     return code || !sim->mover ? code : match(sim);
 }
 
@@ -338,13 +341,6 @@ static int choose_device(simulation *sim)
 
 static char *copy_text(const char *text) { return text ? checked(strdup(text)) : NULL; }
 
-/* Quantity `index` of a list (quantity or derived); 0 past its last. */
-static int ask(int (*list)(void *, int, plugmc_quantity *), void *data, int index, plugmc_quantity *q)
-{
-    *q = (plugmc_quantity){.size = sizeof *q};
-    return list && list(data, index, q);
-}
-
 static int no_memory_for(const simulation *sim, const char *label)
 {
     return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for what '%s' measures", label);
@@ -392,17 +388,28 @@ static int add_derived(simulation *sim, const measurement *m, const plugmc_quant
                                                                       : no_memory_for(sim, label);
 }
 
+/* All of one list, measured or derived. */
+static int add_list(simulation *sim, measurement *m, enum quantity_list which)
+{
+    char why[512];
+    const plugmc_observable *observable = m->instance->plugin->observable;
+    int code = 0;
+    for (int k = 0; !code; k++) {
+        plugmc_quantity q;
+        int more = ask_quantity(observable, m->instance->data, which, k, &q,
+                                (sentence){why, sizeof why});
+        if (more == 0) return 0;
+        if (more < 0) return refuse_answer(m->instance, EXIT_PLUGIN, why);
+        code = which == QUANTITIES_MEASURED ? add_quantity(sim, m, &q) : add_derived(sim, m, &q);
+    }
+    return code;
+}
+
 static int add_quantities(simulation *sim, measurement *m)
 {
-    const plugmc_observable *observable = m->instance->plugin->observable;
-    void *data = m->instance->data;
-    plugmc_quantity q;
-    int code = 0;
     m->first_quantity = sim->output.quantity_count;
-    for (int k = 0; !code && ask(observable->quantity, data, k, &q); k++)
-        code = add_quantity(sim, m, &q);
-    for (int k = 0; !code && ask(observable->derived, data, k, &q); k++)
-        code = add_derived(sim, m, &q);
+    int code = add_list(sim, m, QUANTITIES_MEASURED);
+    if (!code) code = add_list(sim, m, QUANTITIES_DERIVED);
     if (code) return code;
     m->values = calloc((size_t)(sim->system.walkers * m->width) + 1, sizeof(double));
     return m->values ? 0 : no_memory_for(sim, m->instance->section->section->label);
@@ -419,6 +426,8 @@ static int prepare_kind(simulation *sim, int kind)
         instance->host = context_host(&instance->context, &sim->system);
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
         if (code) return context_exit_code(&instance->context, code, "preparing");
+        code = check_prepared(sim, instance);
+        if (code) return code;
         if (kind != PLUGMC_OBSERVABLE) continue;
         measurement *m = &sim->measurements[sim->measurement_count++];
         *m = (measurement){.instance = instance, .period = instance->section->period};

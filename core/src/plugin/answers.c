@@ -1,0 +1,260 @@
+/* Answers of plugins. A plugin is code of somebody else, written last week: what it says is taken
+ * as input and not as truth. What can be seen from outside is whether a number is possible, a
+ * pointer is there and a list ends. */
+#include "plugin/answers.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_QUANTITIES = 1000, MOST_TEXTS = 1000, MOST_DEFINES = 1000, MOST_NAME = 200 };
+
+/* ---- Quantities ------------------------------------------------------------------------------ */
+
+static int (*list_of(const plugmc_observable *o, enum quantity_list which))(void *, int,
+                                                                            plugmc_quantity *)
+{
+    return which == QUANTITIES_MEASURED ? o->quantity : o->derived;
+}
+
+/* A name is that of a group in the output file and of a column. */
+static bool is_name(const char *name)
+{
+    if (!*name || !strcmp(name, ".") || !strcmp(name, "..")) return false;
+    for (const char *c = name; *c; c++)
+        if (c - name >= MOST_NAME || *c == '/' || iscntrl((unsigned char)*c)) return false;
+    return true;
+}
+
+static bool check_quantity(const plugmc_quantity *q, sentence why)
+{
+    const int64_t most = INT64_C(1) << 30; /* 8 GiB a walker */
+    if (!q->name) return why_not(why, "a quantity has no name");
+    if (!is_name(q->name))
+        return why_not(why, "a quantity is named '%.80s': names have 1 to %d bytes and no '/'",
+                       q->name, MOST_NAME);
+    if (!q->unit || !q->doc)
+        return why_not(why, "quantity '%s' has no %s (\"\" would do)", q->name,
+                       q->unit ? "description" : "unit");
+    if (q->rank < 0 || q->rank > PLUGMC_MOST_RANK)
+        return why_not(why, "quantity '%s' has %d axes: expected are 0 to %d", q->name, q->rank,
+                       PLUGMC_MOST_RANK);
+    int64_t length = 1;
+    for (int d = 0; d < q->rank; d++) {
+        if (q->shape[d] < 1 || q->shape[d] > most / length)
+            return why_not(why, "quantity '%s' has %lld values along axis %d: expected are 1 to %lld",
+                           q->name, (long long)q->shape[d], d, (long long)(most / length));
+        length *= q->shape[d];
+        for (int64_t i = 0; q->abscissa[d] && i < q->shape[d]; i++)
+            if (!isfinite(q->abscissa[d][i]))
+                return why_not(why, "quantity '%s' has an axis with the value %g at %lld", q->name,
+                               q->abscissa[d][i], (long long)i);
+    }
+    return true;
+}
+
+/* Whether one of the first `count` of a list is called so. */
+static bool is_there(const plugmc_observable *o, void *instance, enum quantity_list which,
+                     int count, const char *name)
+{
+    int (*list)(void *, int, plugmc_quantity *) = list_of(o, which);
+    for (int k = 0; list && k < count; k++) {
+        plugmc_quantity other = {.size = sizeof other};
+        if (!list(instance, k, &other)) return false;
+        if (other.name && strcmp(other.name, name) == 0) return true;
+    }
+    return false;
+}
+
+int ask_quantity(const plugmc_observable *o, void *instance, enum quantity_list which, int index,
+                 plugmc_quantity *out, sentence why)
+{
+    int (*list)(void *, int, plugmc_quantity *) = list_of(o, which);
+    *out = (plugmc_quantity){.size = sizeof *out};
+    if (!list || !list(instance, index, out)) return 0;
+    if (index >= MOST_QUANTITIES)
+        return why_not(why, "the list of its quantities has no end (more than %d)",
+                       MOST_QUANTITIES) -
+               1;
+    if (!check_quantity(out, why)) return -1;
+    char name[MOST_NAME + 1]; /* of its own: the plugin may use one buffer for all */
+    strcpy(name, out->name);
+    if (is_there(o, instance, which, index, name) ||
+        (which == QUANTITIES_DERIVED &&
+         is_there(o, instance, QUANTITIES_MEASURED, MOST_QUANTITIES, name)))
+        return why_not(why, "two quantities are named '%s'", name) - 1;
+    *out = (plugmc_quantity){.size = sizeof *out};
+    list(instance, index, out);
+    return 1;
+}
+
+int64_t first_not_finite(const double *values, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(values[i])) return i;
+    return -1;
+}
+
+/* ---- Device texts ---------------------------------------------------------------------------- */
+
+bool check_kernel_text(const plugmc_kernel_text *text, sentence why)
+{
+    int defines = 0;
+    if (!text->name || !*text->name) return why_not(why, "a kernel text has no name");
+    if (!text->text) return why_not(why, "kernel text '%.80s' is empty", text->name);
+    if (text->fuse & ~(PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED))
+        return why_not(why, "kernel text '%.80s' asks for potentials of no kind (fuse = %d)",
+                       text->name, text->fuse);
+    while (text->defines && text->defines[defines])
+        if (++defines > MOST_DEFINES)
+            return why_not(why, "the list of definitions of kernel text '%.80s' has no end",
+                           text->name);
+    return true;
+}
+
+int ask_kernel_text(const plugmc_plugin *plugin, void *instance, const plugmc_host *host, int index,
+                    plugmc_kernel_text *out, sentence why)
+{
+    *out = (plugmc_kernel_text){.size = sizeof *out};
+    if (!plugin->kernel_text || !plugin->kernel_text(instance, host, index, out)) return 0;
+    if (index >= MOST_TEXTS) return why_not(why, "the list of its kernel texts has no end") - 1;
+    return check_kernel_text(out, why) ? 1 : -1;
+}
+
+/* ---- Potentials ------------------------------------------------------------------------------ */
+
+static plugmc_particle sample_of(const plugmc_system *system, int s)
+{
+    return (plugmc_particle){
+        .charge = plugmc_species_at(system, s)->charge, .diameter = plugmc_species_at(system, s)->diameter, .species = s};
+}
+
+/* The two precisions may differ by the rounding of the shorter one. */
+static bool are_near(double a, double b) { return a == b || fabs(a - b) <= 1e-5 * fabs(a); }
+
+static bool check_contact(const plugmc_system *system, const plugmc_term *term, int a, int b,
+                          sentence why)
+{
+    const plugmc_pair *pair = term->plugin->potential->pair;
+    const plugmc_plugin *s = term->plugin_single;
+    const char *first = plugmc_species_at(system, a)->name, *second = plugmc_species_at(system, b)->name;
+    plugmc_particle pa = sample_of(system, a), pb = sample_of(system, b);
+    double d = pair->contact(term->instance, &pa, &pb),
+           back = pair->contact(term->instance, &pb, &pa);
+    if (!(d >= 0) || isinf(d))
+        return why_not(why, "the contact distance of '%s' and '%s' is %g", first, second, d);
+    if (!are_near(d, back))
+        return why_not(why,
+                       "the contact distance of '%s' and '%s' is %.9g, that of '%s' and '%s' %.9g",
+                       first, second, d, second, first, back);
+    if (!s || !s->potential || !s->potential->pair) return true;
+    double single = s->potential->pair->contact(term->instance_single, &pa, &pb);
+    return are_near(d, single) || why_not(why,
+                                          "the contact distance of '%s' and '%s' is %.9g in double "
+                                          "precision and %.9g in "
+                                          "single",
+                                          first, second, d, single);
+}
+
+bool check_distances(const plugmc_system *system, const plugmc_term *term, sentence why)
+{
+    const plugmc_pair *pair = term->plugin->potential->pair;
+    const plugmc_plugin *s = term->plugin_single;
+    if (!pair) return true;
+    double range = pair->range(term->instance);
+    if (!(range >= 0)) return why_not(why, "the range of its pair energy is %g", range);
+    if (s && s->potential && s->potential->pair) {
+        double single = s->potential->pair->range(term->instance_single);
+        if (!are_near(range, single))
+            return why_not(why,
+                           "the range of its pair energy is %.9g in double precision and %.9g in "
+                           "single",
+                           range, single);
+    }
+    for (int a = 0; a < system->species_count; a++)
+        for (int b = a; b < system->species_count; b++)
+            if (!check_contact(system, term, a, b, why)) return false;
+    return true;
+}
+
+static bool check_ions(const plugmc_orbitals *orbitals, const void *instance, sentence why)
+{
+    const int32_t most = 100000000, most_energies = 1000;
+    plugmc_ions ions = {.size = sizeof ions};
+    if (!PLUGMC_HAS(orbitals, ions) || !orbitals->ions || orbitals->ions(instance, &ions))
+        return true;
+    if (ions.count < 0 || ions.count > most) return why_not(why, "it has %d ions", ions.count);
+    if (ions.count && (!ions.positions || !ions.atomic_number || !ions.valence))
+        return why_not(why, "its ions have no positions, atomic numbers or valences");
+    for (int32_t i = 0; i < ions.count; i++)
+        if (first_not_finite(ions.positions[i], 3) >= 0 || !isfinite(ions.valence[i]) ||
+            ions.atomic_number[i] < 0)
+            return why_not(
+                why, "its ion %d has a position, atomic number or valence that cannot be", i + 1);
+    if (ions.energy_count < 0 || ions.energy_count > most_energies ||
+        (ions.energy_count && (!ions.energy_names || !ions.energies)))
+        return why_not(why, "its list of %d energies cannot be", ions.energy_count);
+    for (int32_t i = 0; i < ions.energy_count; i++)
+        if (!ions.energy_names[i]) return why_not(why, "its energy %d has no name", i + 1);
+    return true;
+}
+
+static bool check_orbitals(const plugmc_system *system, const plugmc_term *term, sentence why)
+{
+    const int64_t most = 10000000;
+    const plugmc_orbitals *orbitals = term->plugin->potential->orbitals;
+    for (int s = 0; s < system->species_count; s++) {
+        int64_t count = orbitals->count(term->instance, s);
+        if (count < 0 || count > most)
+            return why_not(why, "it has %lld orbitals for '%s'", (long long)count,
+                           plugmc_species_at(system, s)->name);
+    }
+    return check_ions(orbitals, term->instance, why);
+}
+
+static bool check_waves(const plugmc_total *total, const void *instance, sentence why)
+{
+    const int64_t most = INT64_C(1) << 31;
+    plugmc_waves waves = {.size = sizeof waves};
+    if (!PLUGMC_HAS(total, waves) || !total->waves || total->waves(instance, &waves)) return true;
+    if (waves.count < 0 || waves.count > most || (waves.count && (!waves.n || !waves.weight)))
+        return why_not(why, "its list of %lld waves cannot be", (long long)waves.count);
+    int64_t wrong = first_not_finite(waves.weight, waves.count);
+    if (wrong >= 0)
+        return why_not(why, "its wave %lld has the weight %g", (long long)wrong,
+                       waves.weight[wrong]);
+    return isfinite(waves.constant) ||
+           why_not(why, "the constant beside its waves is %g", waves.constant);
+}
+
+bool check_potential_answers(const plugmc_system *system, const plugmc_term *term, sentence why)
+{
+    const plugmc_potential *p = term->plugin->potential;
+    return (!p->orbitals || check_orbitals(system, term, why)) &&
+           (!p->total || check_waves(p->total, term->instance, why));
+}
+
+/* ---- Movers ---------------------------------------------------------------------------------- */
+
+bool check_mover_answers(const plugmc_plugin *plugin, const void *instance, sentence why)
+{
+    const plugmc_mover *m = plugin->mover;
+    if (m->step) {
+        double step = m->step(instance);
+        if (!(step >= 0) || isinf(step))
+            return why_not(why, "the size of its trial moves is %g", step);
+    }
+    if (m->target_acceptance) {
+        double target = m->target_acceptance(instance);
+        if (!(target >= 0 && target <= 1))
+            return why_not(why, "the acceptance that it aims at is %g", target);
+    }
+    return true;
+}
+
+bool check_counts(const plugmc_counts *counts, sentence why)
+{
+    return counts->accepted <= counts->trials ||
+           why_not(why, "it has accepted %llu of %llu trial moves",
+                   (unsigned long long)counts->accepted, (unsigned long long)counts->trials);
+}

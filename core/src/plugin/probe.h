@@ -1,0 +1,13 @@
+/* A pair potential on trial, before anything is sampled with it. */
+#ifndef PLUGMC_PROBE_H
+#define PLUGMC_PROBE_H
+
+#include "plugin/sentence.h"
+#include "plugmc/plugin.h"
+
+/* Asks the pair facet of a configured term for energies of two particles at some hundred
+ * separations, for pairs of species that there are, and compares what must agree (probe.c says
+ * what). Takes milliseconds. False with the first that does not: separation, species and values.
+ * True for a term without a pair facet. */
+bool probe_pair(const plugmc_system *, const plugmc_term *, sentence why);
+#endif

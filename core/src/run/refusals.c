@@ -1,0 +1,66 @@
+/* Where the answers of plugins are checked, and in whose name they are refused. */
+#include "run/refusals.h"
+
+#include <stdio.h>
+
+#include "plugin/answers.h"
+#include "plugin/probe.h"
+
+enum { WHY = 768 };
+
+int refuse_answer(instance *instance, enum exit_code code, const char *why)
+{
+    plugmc_context *context = &instance->context;
+    context->failed = 1;
+    return report_error(context->report, code, context->file, context->line, "[%s] %s",
+                        context->section, why);
+}
+
+/* The instance that a term belongs to. */
+static instance *owner_of(simulation *sim, const plugmc_term *term)
+{
+    for (int i = 0; i < sim->instance_count; i++)
+        if (sim->instances[i].data == term->instance) return &sim->instances[i];
+    return NULL; /* terms are made of instances */
+}
+
+int check_pairs(simulation *sim)
+{
+    int first_error = 0;
+    for (int t = 0; t < sim->system.term_count; t++) {
+        const plugmc_term *term = &sim->terms[t];
+        char why[WHY];
+        sentence room = {why, sizeof why};
+        if (check_distances(&sim->system, term, room) && probe_pair(&sim->system, term, room))
+            continue;
+        int code = refuse_answer(owner_of(sim, term), EXIT_PLUGIN, why);
+        if (!first_error) first_error = code;
+    }
+    return first_error;
+}
+
+int check_prepared(simulation *sim, instance *instance)
+{
+    char why[WHY];
+    sentence room = {why, sizeof why};
+    bool good = true;
+    for (int t = 0; t < sim->system.term_count; t++)
+        if (sim->terms[t].instance == instance->data)
+            good = check_potential_answers(&sim->system, &sim->terms[t], room);
+    if (instance->plugin->kind == PLUGMC_MOVER)
+        good = check_mover_answers(instance->plugin, instance->data, room);
+    return good ? 0 : refuse_answer(instance, EXIT_PLUGIN, why);
+}
+
+int check_sample(simulation *sim, const measurement *m)
+{
+    int64_t wrong = first_not_finite(m->values, sim->system.walkers * m->width), at;
+    char why[WHY];
+    if (wrong < 0) return 0;
+    at = wrong % m->width;
+    int k = m->first_quantity;
+    while (at >= sim->output.quantities[k].length) at -= sim->output.quantities[k++].length;
+    snprintf(why, sizeof why, "'%s' is %g in walker %lld: such a value has no average",
+             sim->output.quantities[k].name, m->values[wrong], (long long)(wrong / m->width));
+    return refuse_answer(m->instance, EXIT_INTERNAL, why);
+}

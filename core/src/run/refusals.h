@@ -1,0 +1,16 @@
+/* Plugins of a run whose answers cannot be: found here, said with section and line. */
+#ifndef PLUGMC_REFUSALS_H
+#define PLUGMC_REFUSALS_H
+
+#include "run/simulation.h"
+
+/* Says it of an instance; returns the exit code. */
+int refuse_answer(instance *, enum exit_code, const char *why);
+/* Ranges and contacts of all pair facets, and their energies on trial (plugin/probe.h). After
+ * configure. */
+int check_pairs(simulation *);
+/* What an instance says of itself after prepare. */
+int check_prepared(simulation *, instance *);
+/* The values that an observable has just measured: no NaN or infinity comes into an average. */
+int check_sample(simulation *, const measurement *);
+#endif

@@ -1,0 +1,139 @@
+# Plugins that promise what they do not keep, and answer what cannot be.
+
+# untrue.ini: two kinds of particles and the potential `untrue`, which is true by default.
+untrue()
+{
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
+    cat >untrue.ini <<EOF
+[run]
+sweeps = 20
+seed = 3
+threads = 1
+device = cpu
+[box]
+dimension = 3
+density = 0.02
+[species a]
+count = 20
+[species b]
+count = 20
+[potential untrue]
+[mover serial]
+EOF
+}
+
+# caught LIE SENTENCE: by check and by run, in line 13.
+caught()
+{
+    for command in check run; do
+        plugmc $command untrue.ini --set "potential.lie=$1"
+        expect_exit 4
+        grep -Eq "^untrue.ini:13: \[potential untrue\] $2\$" "$err" || fail "expected: $2"
+        expect_lines 1
+        expect_untouched
+    done
+}
+
+test_pair_potential_that_keeps_its_promises()
+{
+    untrue
+    must check untrue.ini
+    must run untrue.ini
+}
+
+test_pair_potential_beyond_its_range()
+{
+    untrue
+    caught range "the pair energy of 'a' and 'a' is 0\.00999[0-9]* at separation 1\.8000[0-9]*, beyond \
+the range of 1\.8[0-9]* that the potential gives"
+    caught no_range "the range of its pair energy is -?nan"
+}
+
+test_pair_potential_that_is_no_number()
+{
+    untrue
+    caught nan "the pair energy of 'a' and 'a' is NaN at separation 0\.[56][0-9]*"
+    caught infinity "the pair energy of 'a' and 'a' is -infinity at separation 0\.[56][0-9]*"
+}
+
+test_pair_potential_that_depends_on_the_order()
+{
+    untrue
+    caught order "the pair energy of 'a' and 'b' is [0-9.]+ at separation [0-9.]+, but [0-9.]+ if they \
+change places"
+    caught contact "the contact distance of 'a' and 'b' is 0\.6, that of 'b' and 'a' 0\.5"
+    caught core "the contact distance of 'a' and 'a' is -1"
+}
+
+test_pair_potential_that_is_another_in_float()
+{
+    untrue
+    caught float "the pair energy of 'a' and 'a' at separation [0-9.]+ is [0-9.]+ in double precision \
+and [0-9.]+ in single"
+}
+
+test_pair_potential_whose_changes_are_no_differences()
+{
+    untrue
+    caught change "the pair energy of 'a' and 'a' changes by -[0-9.]+ from separation [0-9.]+ to \
+[0-9.]+, but \`change\` says -[0-9.]+"
+}
+
+test_pair_potential_with_wrong_derivatives()
+{
+    untrue
+    caught slope "the pair energy of 'a' and 'a' has the derivative -[0-9.]+ at separation [0-9.]+, but \
+differences give -[0-9.]+"
+    caught curvature "the pair energy of 'a' and 'a' has the second derivative 0\.75[0-9]* at separation \
+[0-9.]+, but differences give 0\.(5|49)[0-9]*"
+}
+
+# babbles LIE SENTENCE: by check and by run.
+babbles()
+{
+    for command in check run; do
+        plugmc $command sim.ini --set "observable.lie=$1"
+        expect_exit 4
+        expect_message "sim.ini:22: [observable babble] $2"
+        expect_lines 1
+        expect_untouched
+    done
+}
+
+test_quantities_that_cannot_be()
+{
+    disks
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
+    change 's/^\[observable hard_pressure\]/[observable babble]/'
+    babbles nameless "a quantity has no name"
+    babbles unset "a quantity has no name"
+    babbles empty_name "a quantity is named '': names have 1 to 200 bytes and no '/'"
+    babbles path "a quantity is named '../../box': names have 1 to 200 bytes and no '/'"
+    babbles no_unit "quantity 'q' has no unit (\"\" would do)"
+    babbles no_doc "quantity 'q' has no description (\"\" would do)"
+    babbles negative "quantity 'q' has -1 values: expected are 1 to 1073741824"
+    babbles empty "quantity 'q' has 0 values: expected are 1 to 1073741824"
+    babbles huge "quantity 'q' has 9223372036854775807 values: expected are 1 to 1073741824"
+    babbles endless "the list of its quantities has no end (more than 1000)"
+    babbles twice "two quantities are named 'q'"
+    babbles derived "two quantities are named 'q'"
+    babbles axis "quantity 'q' has an axis with the value nan at 1"
+    must run sim.ini
+}
+
+# Seen only when it is measured, so files may be there already.
+test_values_that_have_no_average()
+{
+    disks
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
+    change 's/^\[observable hard_pressure\]/[observable babble]/'
+    for lie in nan infinite; do
+        plugmc run sim.ini --set "observable.lie=$lie"
+        expect_exit 9
+        expect_message "sim.ini:22: [observable babble] 'q' is ${lie%inite} in walker 0: such a value \
+has no average"
+    done
+    plugmc run sim.ini --set observable.lie=code
+    expect_exit 9
+    expect_message "sim.ini:22: [observable babble] the plugin failed (code -7) while measuring"
+}
