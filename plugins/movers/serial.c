@@ -406,6 +406,7 @@ static int sort_terms(serial *s, const plugmc_host *host)
         }
         const plugmc_total *total = potential->total;
         if ((potential->pair || potential->field) && !(total && total->beside_parts)) continue;
+        if (total && !plugmc_follows_positions(total)) continue;
         if (!total)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "potential '%s' gives neither pair, field nor total energies",

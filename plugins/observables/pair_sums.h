@@ -22,7 +22,7 @@ typedef struct views {
 } views;
 
 /* Memory for all particles of the system. */
-static int prepare_particles(sorted_particles *s, const plugmc_host *host)
+static inline int prepare_particles(sorted_particles *s, const plugmc_host *host)
 {
     const size_t n = (size_t)host->system->particles;
     double *column = host->allocate(host->context, 5 * n * sizeof *column);
@@ -36,8 +36,8 @@ static int prepare_particles(sorted_particles *s, const plugmc_host *host)
 
 /* Particles in the order given by `order`, or as numbered if it is NULL; positions [particles][3] of
  * a walker. */
-static void take_particles(const sorted_particles *s, const plugmc_system *system,
-                           const uint32_t *order, const double *positions)
+static inline void take_particles(const sorted_particles *s, const plugmc_system *system,
+                                  const uint32_t *order, const double *positions)
 {
 #pragma omp parallel for num_threads(system->threads) schedule(static)
     for (int64_t k = 0; k < system->particles; k++) {
@@ -53,7 +53,7 @@ static void take_particles(const sorted_particles *s, const plugmc_system *syste
     }
 }
 
-static plugmc_particles particles_from(const sorted_particles *s, int64_t first, int64_t n)
+static inline plugmc_particles particles_from(const sorted_particles *s, int64_t first, int64_t n)
 {
     return (plugmc_particles){n,
                               s->x + first,
@@ -64,7 +64,7 @@ static plugmc_particles particles_from(const sorted_particles *s, int64_t first,
                               s->species + first};
 }
 
-static plugmc_particle particle_at(const sorted_particles *s, int64_t k)
+static inline plugmc_particle particle_at(const sorted_particles *s, int64_t k)
 {
     return (plugmc_particle){s->x[k],      s->y[k],        s->z[k],
                              s->charge[k], s->diameter[k], s->species[k]};
@@ -77,7 +77,8 @@ typedef struct cells_around {
     const uint32_t *start; /* of a walker */
 } cells_around;
 
-static cells_around cells_around_one(const plugmc_cells *cells, const uint32_t *start, int64_t cell)
+static inline cells_around cells_around_one(const plugmc_cells *cells, const uint32_t *start,
+                                            int64_t cell)
 {
     const int32_t *count = cells->count;
     const int32_t x = (int32_t)(cell % count[0]), y = (int32_t)(cell / count[0] % count[1]),
@@ -94,8 +95,8 @@ static cells_around cells_around_one(const plugmc_cells *cells, const uint32_t *
 }
 
 /* The particles after k, which is in the cell itself, in the i-th of the cells around it. */
-static plugmc_particles particles_after(const sorted_particles *s, const cells_around *around,
-                                        int32_t i, int64_t k)
+static inline plugmc_particles particles_after(const sorted_particles *s,
+                                               const cells_around *around, int32_t i, int64_t k)
 {
     const uint32_t *start = around->start + around->cell[i];
     const int64_t first = start[0] > k ? start[0] : k + 1;
@@ -104,9 +105,10 @@ static plugmc_particles particles_after(const sorted_particles *s, const cells_a
 
 /* The kernel `name` of a text; species [particles] uint16_t and `bytes` for its sums on the device,
  * `bytes` for them on the host. */
-static int prepare_sums(const plugmc_host *host, const plugmc_kernel_text *text, const char *name,
-                        size_t bytes, plugmc_kernel **kernel, plugmc_device_pointer *species,
-                        plugmc_device_pointer *sums, double **on_host)
+static inline int prepare_sums(const plugmc_host *host, const plugmc_kernel_text *text,
+                               const char *name, size_t bytes, plugmc_kernel **kernel,
+                               plugmc_device_pointer *species, plugmc_device_pointer *sums,
+                               double **on_host)
 {
     const plugmc_gpu *gpu = host->gpu;
     const plugmc_system *system = host->system;

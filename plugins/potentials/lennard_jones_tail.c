@@ -7,14 +7,11 @@
  *     W = -S / (2 V) sum_ab N_a N_b integral from r_c of r^D v'(r) dr
  *
  * M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids, Oxford (1987), section 2.8. Both
- * are constants of the run. So they move nobody, and are best had as a potential that is only
- * measured, which adds to energy and virial with every mover:
- *
- *     [potential lennard_jones_tail]
- *     role = measured
+ * are constants of the box and the numbers of particles: they move nobody, and add to energy and
+ * virial with every mover.
  *
  * This is a potential of its own since the constant belongs into the total facet (a virial has no
- * other place), and a potential with that facet is refused by movers that move particles by pairs.
+ * other place), and pairs of Lennard-Jones particles are to go with movers that move by pairs.
  * The fluid is that of the section [potential lennard_jones], or of the one that `of` names; its
  * epsilon, sigma and cutoff are taken from there.
  */
@@ -40,26 +37,6 @@ static int tail_energy(void *instance, const plugmc_total_request *request)
         for (int d = 0; request->virial && d < box->dimension; d++)
             request->virial[3 * w + d] += t->virial;
     }
-    return PLUGMC_OK;
-}
-
-/* Sampled, it changes nothing either. */
-static int tail_start(void *instance, const plugmc_view *view)
-{
-    (void)instance, (void)view;
-    return PLUGMC_OK;
-}
-
-static int tail_change(void *instance, int32_t walker, int64_t particle, const double position[3],
-                       double *change)
-{
-    (void)instance, (void)walker, (void)particle, (void)position, (void)change;
-    return PLUGMC_OK;
-}
-
-static int tail_settle(void *instance, int32_t walker, int accepted)
-{
-    (void)instance, (void)walker, (void)accepted;
     return PLUGMC_OK;
 }
 
@@ -150,8 +127,7 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_total total = {.size = sizeof total, .energy = tail_energy,
-                                   .start = tail_start, .change = tail_change,
-                                   .settle = tail_settle};
+                                   .unchanged_by = PLUGMC_CHANGE_POSITIONS};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "lennard_jones_tail",

@@ -311,6 +311,57 @@ without images; here half the box, 3.68403, is the most" run sim.ini
 set truncation = cut" run sim.ini
 }
 
+# first_sample COLUMN: of sim.csv.
+first_sample()
+{
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+                          NR == 2 && column { print $column }' sim.csv
+}
+
+# The tail is a constant of box and numbers: it is sampled with every mover, whose chain it leaves as it
+# is, and it is in energies and virials, also those that a mover keeps.
+test_tail_goes_with_every_mover()
+{
+    local mover without with tail kept
+    for mover in serial checkerboard hmc brush; do
+        fluid "epsilon = 1" "cutoff = 1.8"
+        change "s/^.mover serial./[mover $mover]/; /^step/d; s/^.observable energy./&\nperiod = 5/"
+        printf '[observable virial_pressure]\nperiod = 5\n' >>sim.ini
+        must run sim.ini --set run.csv=sim.csv
+        without=$(first_sample energy.energy) pressure=$(first_sample virial_pressure.pressure)
+        grep acceptance "$out" | sed 's/;.*//' >before
+        printf '[potential lennard_jones_tail]\n' >>sim.ini
+        [ $mover = hmc ] || [ $mover = brush ] &&
+            printf '[observable kept]\nplugin = energy\nsource = running\nperiod = 5\n' >>sim.ini
+        must run sim.ini --set run.csv=sim.csv
+        grep acceptance "$out" | sed 's/;.*//' | cmp - before || fail "$mover: another chain"
+        with=$(first_sample energy.energy) kept=$(first_sample kept.energy)
+        tail=$(first_sample energy.energy_lennard_jones_tail)
+        # by hand: U / N = 8 pi rho / 9 (1.8^-9 - 3 1.8^-3), and 32 pi rho^2 / 9 (1.8^-9 - 1.5 1.8^-3)
+        awk -v a="$without" -v b="$with" -v t="$tail" -v k="${kept:-$with}" -v p="$pressure" \
+            -v q="$(first_sample virial_pressure.pressure)" 'function off(x) { return x * x > 1e-12 }
+            BEGIN { pi = 3.14159265358979; high = 1.8 ^ -9; low = 1.8 ^ -3
+                    exit off(t - 4 * pi / 9 * (high - 3 * low)) || off(b - a - t) || off(k - b) ||
+                         off(q - p - 8 * pi / 9 * (high - 1.5 * low)) }' ||
+            fail "$mover: energy $without and $with, tail $tail, kept $kept"
+    done
+}
+
+# Who leaves out the pairs within molecules needs somebody who holds them together.
+test_molecules_that_nothing_binds()
+{
+    fluid "epsilon = 1" "cutoff = 1.8"
+    change 's/^.mover serial./[mover hmc]/; /^step/d; s/^.species one./&\ncharge = 1/
+            s/^.species two./&\ncharge = -1/'
+    printf '[potential coulomb_spme]\nbjerrum_length = 1\ncutoff = 2\nmolecule = 1 1\n' >>sim.ini
+    refused 3 "sim.ini:14: mover 'hmc' would tear molecules apart: potential 'coulomb_spme' leaves \
+out the pairs within them and no other binds them" run sim.ini
+    must run sim.ini --set "potential coulomb_spme.role=measured"
+    must run sim.ini --set "potential coulomb_spme.molecule="
+    printf "[potential springs]\nplugin = $TEST_PLUGINS/springs.so\n" >>sim.ini
+    must run sim.ini
+}
+
 test_tail_without_its_fluid()
 {
     fluid "epsilon = 1" "cutoff = 2.5"

@@ -186,6 +186,41 @@ static void energies_are_those_of_the_cpu(void **state)
         }
 }
 
+/* ---- Pressures with cores -------------------------------------------------------------------- */
+
+/* Points in a box, none of them in each other's core: counts near contact and the virial. */
+static void pressures_with_cores_are_those_of_the_cpu(void **state)
+{
+    (void)state;
+    for (int shape = BRICK; shape <= RECTANGLE; shape++) {
+        double *values[3];
+        int64_t width = 0, counted = 0;
+        for (int run = 0; run < 3; run++) { /* CPU, GPU, GPU again */
+            static setup s;
+            begin(&s, shape, 100, 157, 2);
+            for (int k = 0; k < 2; k++) { /* small enough for hardly any to overlap or attract */
+                s.b.species[k].diameter = 2e-3 / (1 + k);
+                s.b.species[k].charge *= 1e-3;
+            }
+            add_potentials(&s.b, 1);
+            double *positions = place_ions(&s.b);
+            start_observable(&s, "pressure", "fit_range=1000 delta_r=10", positions, run > 0);
+            values[run] = measure(&s);
+            width = s.width * s.b.system.walkers;
+            finish_observable(&s);
+            free(positions);
+        }
+        assert_int_equal(width, 2 * (1 + 3 * 100));
+        for (int64_t i = 0; i < width; i++) {
+            assert_close(values[1][i], values[0][i], 1e-11, 1e-11);
+            counted += values[0][i] > 0;
+        }
+        assert_true(counted > 25);
+        assert_memory_equal(values[1], values[2], (size_t)width * sizeof(double));
+        for (int run = 0; run < 3; run++) free(values[run]);
+    }
+}
+
 /* ---- Virials --------------------------------------------------------------------------------- */
 
 /* Two terms with a range, one without; few and many cells. */
@@ -276,5 +311,6 @@ static void a_million_ions(void **state)
 
 GPU_TEST_MAIN(cmocka_unit_test(histograms_are_those_of_the_cpu),
               cmocka_unit_test(energies_are_those_of_the_cpu),
+              cmocka_unit_test(pressures_with_cores_are_those_of_the_cpu),
               cmocka_unit_test(virials_are_those_of_the_cpu),
               cmocka_unit_test(a_million_ions))

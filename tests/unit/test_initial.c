@@ -2,6 +2,7 @@
 #include "small_system.h"
 
 #include <omp.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "output/output.h"
@@ -196,6 +197,32 @@ static void random_states_reach_their_density(void **state)
         assert_starts(&s);
         small_free(&s);
     }
+}
+
+/* As dense as disks are studied, and as many as make the time grow. On one core and in one go it took
+ * a minute of its time, with Metropolis moves; it takes about one second. */
+static void many_disks_are_packed_soon(void **state)
+{
+    (void)state;
+    double *first = NULL;
+    for (int threads = 1; threads <= 2; threads++) {
+        small s = random_hard(2, 65536, SQUARE, 0.716);
+        s.config.run.threads = threads;
+        assert_int_equal(small_build(&s), EXIT_DONE);
+        s.system.threads = threads;
+        small_hard_cores(&s);
+        const clock_t begin = clock();
+        assert_int_equal(small_start(&s), EXIT_DONE); /* which looks for overlaps */
+        const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+        printf("65,536 disks at 0.716 on %d threads: %.2f s of CPU time\n", threads, seconds);
+        if (threads == 1) assert_true(seconds < 10);
+        if (first) assert_memory_equal(first, s.positions, 3 * 65536 * sizeof(double));
+        free(first);
+        first = s.positions;
+        s.positions = NULL;
+        small_free(&s);
+    }
+    free(first);
 }
 
 static void mixtures_and_scaled_contacts_are_packed(void **state)
@@ -586,6 +613,7 @@ int main(void)
         cmocka_unit_test(lattice_of_another_dimension_is_refused),
         cmocka_unit_test(species_are_mixed_over_the_lattice),
         cmocka_unit_test(random_states_reach_their_density),
+        cmocka_unit_test(many_disks_are_packed_soon),
         cmocka_unit_test(mixtures_and_scaled_contacts_are_packed),
         cmocka_unit_test(walkers_differ_and_do_not_depend_on_threads),
         cmocka_unit_test(numbers_follow_positions_only_where_ranges_are_short),

@@ -422,6 +422,17 @@ typedef struct plugmc_waves {
     double constant;       /* kT, of a configuration */
 } plugmc_waves;
 
+/* Kinds of change of a configuration, as bits. */
+enum { PLUGMC_CHANGE_POSITIONS = 1, PLUGMC_CHANGE_BOX = 2, PLUGMC_CHANGE_COUNTS = 4 };
+
+/* What a potential has to do with molecules. */
+enum {
+    PLUGMC_MOLECULES_NONE,  /* it knows of none */
+    PLUGMC_MOLECULES_LOOSE, /* it leaves out pairs within a molecule, which something else has to
+                               hold together */
+    PLUGMC_MOLECULES_BOUND  /* it holds them together */
+};
+
 /* Energy of whole configurations. The potential's own `prepare` takes memory and compiles. */
 typedef struct plugmc_total {
     uint32_t size;
@@ -439,6 +450,13 @@ typedef struct plugmc_total {
     /* Optional, after prepare: the energy as a sum over waves, where it is one. The caller has
      * cleared *out and set its size; arrays live as long as the instance. */
     int (*waves)(const void *instance, plugmc_waves *out);
+    /* Changes that leave energy and virial as they are, as bits PLUGMC_CHANGE_*; 0: each may change
+     * them. A total that positions do not change, of a potential without other facets, goes with
+     * every mover: movers leave it out (plugmc_follows_positions), and `energy` may be asked of a
+     * view without positions (NULL). */
+    uint32_t unchanged_by;
+    /* Optional, after configure: PLUGMC_MOLECULES_*. */
+    int32_t (*molecules)(const void *instance);
 } plugmc_total;
 
 /* Orbitals to be evaluated at points, of one species (spin). */
@@ -502,8 +520,9 @@ enum {
     PLUGMC_RUNS_ON_CPU = 64,
     PLUGMC_RUNS_ON_GPU = 128,
     PLUGMC_NEEDS_RECTANGULAR = 256, /* no oblique box */
-    PLUGMC_NEEDS_FORCES = 512       /* derivatives of every pair and field, forces of every total;
+    PLUGMC_NEEDS_FORCES = 512,      /* derivatives of every pair and field, forces of every total;
                                        no hard cores */
+    PLUGMC_KEEPS_MOLECULES = 1024   /* the particles of a molecule are moved together */
 };
 
 /* Numbers of trial moves since the counters were last cleared, all walkers. */
@@ -527,8 +546,8 @@ typedef struct plugmc_mover {
     double (*step)(const void *instance);
     int (*set_step)(void *instance, const plugmc_host *, double step);
     double (*target_acceptance)(const void *instance); /* 0: no tuning */
-    /* Optional: energy over kT of each walker [walkers], all sampled potentials, as it is kept while
-     * sweeping. */
+    /* Optional: energy over kT of each walker [walkers], as it is kept while sweeping: of all sampled
+     * potentials but those that positions do not change, which the core adds. */
     int (*running_energy)(void *instance, const plugmc_host *, double *energy);
 } plugmc_mover;
 
@@ -675,6 +694,12 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
 #define PLUGMC_HAS(pointer, member)                                                                \
     ((pointer)->size >= (size_t)((const char *)&(pointer)->member - (const char *)(pointer)) +     \
                             sizeof (pointer)->member)
+
+/* Whether moves of particles change the energy of a total facet. */
+static inline int plugmc_follows_positions(const plugmc_total *total)
+{
+    return !(PLUGMC_HAS(total, unchanged_by) && total->unchanged_by & PLUGMC_CHANGE_POSITIONS);
+}
 
 /* Number of entries of a table. */
 #define PLUGMC_COUNT(table) ((int32_t)(sizeof(table) / sizeof((table)[0])))

@@ -52,20 +52,22 @@ static void print_head(const benchmark *b)
 
 static const char *device_name(const timing *t)
 {
-    return t->extrapolated_from > 0 ? "-" : t->on_gpu ? "gpu" : "cpu";
+    return t->too_long > 0 ? "-" : t->on_gpu ? "gpu" : "cpu";
 }
 
 static void print_sweeps(const benchmark *b, const timing *t)
 {
-    const bool timed = t->extrapolated_from == 0;
     const double particles = (double)t->particles;
-    printf("%12lld %8d %8s %14.6g ", t->particles, t->walkers, device_name(t), 1e3 * t->seconds);
-    printf("%14.4g ", timed ? t->trials : t->walkers * particles / t->seconds);
-    if (b->section.pairs) printf("%12.4g ", t->walkers * particles * (particles - 1) / t->seconds);
-    if (timed)
-        printf("%10.4f ", t->acceptance);
-    else
+    printf("%12lld %8d %8s ", t->particles, t->walkers, device_name(t));
+    if (t->too_long > 0) {
+        printf("%14s %14s ", "-", "-");
+        if (b->section.pairs) printf("%12s ", "-");
         printf("%10s ", "-");
+        return;
+    }
+    printf("%14.6g %14.4g ", 1e3 * t->seconds, t->trials);
+    if (b->section.pairs) printf("%12.4g ", t->walkers * particles * (particles - 1) / t->seconds);
+    printf("%10.4f ", t->acceptance);
 }
 
 /* Of a configuration. */
@@ -96,17 +98,16 @@ static void print_case(const benchmark *b, const bench_case *c)
 /* How many times slower those before it were, on the same system. */
 static void print_speedups(const benchmark *b, const timing *all, int k)
 {
-    for (int other = 0; other < k; other++)
+    if (all[k].too_long > 0) printf("  a sweep would take some %.2g s", all[k].too_long);
+    for (int other = 0; other < k && all[k].seconds > 0; other++)
         if (all[other].seconds > 0)
             printf(" %s %.4g", b->subjects[other].label, all[other].seconds / all[k].seconds);
-    if (all[k].extrapolated_from > 0)
-        printf("  extrapolated from N = %.0f as N^2", all[k].extrapolated_from);
 }
 
 static void print_line(const benchmark *b, const bench_case *c, const timing *all, int k)
 {
     const timing *t = &all[k];
-    const bool timed = t->extrapolated_from == 0;
+    const bool timed = t->too_long == 0;
     char calls[64];
     if (b->subject_count > 1) printf("%-20s ", b->subjects[k].label);
     if (b->section.time == TIME_SWEEPS)

@@ -45,7 +45,7 @@ typedef struct timing {
     double trials, acceptance; /* a second; of them accepted */
     double spread;             /* of the timings, of the median */
     double prepare, first;     /* seconds: until kernels are ready; the first call */
-    double extrapolated_from;  /* particles; 0 if it was timed */
+    double too_long;           /* not timed: a sweep would take about so many seconds; 0: timed */
     gpu_share *shares;         /* where the GPU's time goes, malloc'ed; NULL if not asked for */
     int share_count;
     int64_t share_calls;

@@ -24,7 +24,7 @@ static const plugmc_parameter bench_table[] = {
     PLUGMC_REAL_KEY(
         bench_section, limit, "0", 0, 1e9, "seconds",
         "for a case: fewer sweeps are timed where it would take longer, and where a sweep "
-        "would, it is extrapolated from fewer particles; 0: none"),
+        "would, it is not timed; 0: none"),
     PLUGMC_FLAG_KEY(bench_section, pairs, "no", "also ordered pairs a second: N (N - 1) a sweep"),
     PLUGMC_FLAG_KEY(bench_section, profile, "no",
                     "also where a GPU spends its time, kernel by kernel"),

@@ -48,8 +48,7 @@ static int time_sweeps(simulation *sim, const bench_section *bench, timing *t)
     return code ? code : bench_profile(bench, sim->gpu, sweep, sim, &clock, t);
 }
 
-/* Times one mover in one case, or extrapolates where a sweep would take longer than there is time.
- */
+/* Times one mover in one case, unless a sweep would take longer than there is time. */
 int bench_time_mover(const benchmark *b, const bench_case *c, subject *s, timing *t)
 {
     simulation sim = {.report = b->report};
@@ -62,8 +61,7 @@ int bench_time_mover(const benchmark *b, const bench_case *c, subject *s, timing
     const double particles = (double)t->particles;
     const bool too_long = !code && section.limit > 0 && expected(s, particles) > section.limit;
     if (too_long) {
-        t->extrapolated_from = s->done[0].particles;
-        t->seconds = s->done[0].seconds * pow(particles / s->done[0].particles, 2);
+        t->too_long = expected(s, particles);
     } else {
         if (!code) code = simulation_prepare(&sim);
         t->prepare = bench_now() - begin;

@@ -36,7 +36,8 @@ const plugmc_parameter run_table[] = {
     PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
                     "wall time between checkpoints; 0: only at the end"),
     PLUGMC_REAL_KEY(run_section, time_limit, "0", 0, 1e9, "s",
-                    "wall time after which a checkpoint is written and the run stops; 0: none"),
+                    "wall time from the first sweep of a command after which a checkpoint is written and "
+                    "the run stops; 0: none"),
 };
 
 const plugmc_parameter box_table[] = {

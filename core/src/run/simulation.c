@@ -176,6 +176,7 @@ static int configure_instances(simulation *sim)
 static bool can_sample(uint32_t needs, const plugmc_potential *p)
 {
     bool parts = p->pair || p->field;
+    if (is_constant(p)) return true;
     if (p->total && p->total->beside_parts)
         return needs & PLUGMC_USES_TOTAL && (!p->pair || needs & PLUGMC_USES_PAIR) &&
                (!p->field || needs & PLUGMC_USES_FIELD);
@@ -225,10 +226,27 @@ static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
     return NULL;
 }
 
+static int32_t molecules_of(const plugmc_term *term)
+{
+    const plugmc_total *total = term->sampled ? term->plugin->potential->total : NULL;
+    return total && PLUGMC_HAS(total, molecules) && total->molecules
+               ? total->molecules(term->instance)
+               : PLUGMC_MOLECULES_NONE;
+}
+
+/* Whether this term leaves out what would hold molecules together, and nothing else does. */
+static bool tears_molecules(const simulation *sim, uint32_t needs, const plugmc_term *term)
+{
+    if (molecules_of(term) != PLUGMC_MOLECULES_LOOSE || needs & PLUGMC_KEEPS_MOLECULES) return false;
+    for (int t = 0; t < sim->system.term_count; t++)
+        if (molecules_of(&sim->terms[t]) == PLUGMC_MOLECULES_BOUND) return false;
+    return true;
+}
+
 static bool can_move(const simulation *sim, uint32_t needs, const plugmc_term *term)
 {
     return can_sample(needs, term->plugin->potential) && !lacks_range(sim, needs, term) &&
-           !lacks_forces(needs, term->plugin->potential);
+           !lacks_forces(needs, term->plugin->potential) && !tears_molecules(sim, needs, term);
 }
 
 static bool fits_box(const simulation *sim, uint32_t needs)
@@ -294,6 +312,11 @@ static int match(simulation *sim)
             code = report_error(sim->report, EXIT_INPUT, file, line,
                                 "mover '%s' follows forces; potential '%s' %s%s", name, term->label,
                                 lacks_forces(needs, p), movers_for(sim, use));
+        else if (tears_molecules(sim, needs, term))
+            code = report_error(sim->report, EXIT_INPUT, file, line,
+                                "mover '%s' would tear molecules apart: potential '%s' leaves out "
+                                "the pairs within them and no other binds them%s", name,
+                                term->label, movers_for(sim, use));
         if (!first_error) first_error = code;
     }
     if (needs & PLUGMC_NEEDS_RECTANGULAR && sim->system.box.oblique) {

@@ -28,10 +28,27 @@ static int cells_on_device(const plugmc_view *view, double range, plugmc_cells *
                            (plugmc_device_pointer)(uintptr_t)view->positions, range, out);
 }
 
+/* Energies that positions do not change. Movers leave them out. */
+static int add_constants(const view_stage *stage, double *energy)
+{
+    const plugmc_view nowhere = {.size = sizeof nowhere};
+    const plugmc_total_request request = {
+        .size = sizeof request, .view = &nowhere, .energy = energy};
+    int code = PLUGMC_OK;
+    for (int32_t t = 0; t < stage->system->term_count && !code; t++) {
+        const plugmc_term *term = plugmc_term_at(stage->system, t);
+        if (term->sampled && is_constant(term->plugin->potential))
+            code = term->plugin->potential->total->energy(term->instance, &request);
+    }
+    return code;
+}
+
 static int energy_of_mover(const plugmc_view *view, double *energy)
 {
-    view_stage *stage = view->core;
-    return stage->mover->mover->running_energy(stage->mover_instance, stage->mover_host, energy);
+    const view_stage *stage = view->core;
+    int code =
+        stage->mover->mover->running_energy(stage->mover_instance, stage->mover_host, energy);
+    return code ? code : add_constants(stage, energy);
 }
 
 plugmc_view view_of(view_stage *stage, const double *positions, int on_device, uint64_t sweep)

@@ -1,6 +1,7 @@
-/* Random states of hard particles: random insertion at low density, then compression with
- * Metropolis moves to the density wanted, as in J. A. Anderson et al., J. Comput. Phys. 254, 27
- * (2013).
+/* Random states of hard particles: random insertion at low density, then particles are given their
+ * size and taken apart (relax.c). Where that leaves overlaps, close to jamming, the state after
+ * insertion is compressed with Metropolis moves to the density wanted, as in J. A. Anderson et al.,
+ * J. Comput. Phys. 254, 27 (2013), which takes its time.
  *
  * Instead of shrinking the box we let the particles grow in the final box, which is the same in
  * other units; walls and fields then are where they will be, and one grid of cells serves all
@@ -58,6 +59,23 @@ static int sort_by_cell(packing *);
 static double compress(packing *, double scale);
 static double contact_fraction(const plugmc_system *, const contacts *);
 
+/* From the state after insertion to that of the size wanted. */
+static int grow(packing *k, const contacts *contacts, double scale, double *reached)
+{
+    const size_t bytes = 3 * (size_t)k->system->particles * sizeof *k->x;
+    double *inserted = malloc(bytes);
+    int apart = 0, code = inserted ? EXIT_DONE : EXIT_MEMORY;
+    if (inserted) memcpy(inserted, k->x, bytes);
+    if (!code) code = relax(k->system, contacts, k->x, &apart);
+    *reached = 1 + MARGIN;
+    if (!code && !apart) {
+        memcpy(k->x, inserted, bytes);
+        *reached = compress(k, scale);
+    }
+    free(inserted);
+    return code;
+}
+
 random_outcome random_state(const plugmc_system *system, const contacts *contacts,
                             double random_fraction, int64_t attempts, uint32_t walker,
                             double *positions)
@@ -75,10 +93,8 @@ random_outcome random_state(const plugmc_system *system, const contacts *contact
         if (out.inserted < system->particles) out.code = EXIT_INPUT;
         else if (!long_ranged(system)) out.code = sort_by_cell(&k);
     }
-    if (!out.code) {
-        out.scale = compress(&k, scale);
-        out.code = out.scale < 1 ? EXIT_INPUT : EXIT_DONE;
-    }
+    if (!out.code && scale < 1) out.code = grow(&k, contacts, scale, &out.scale);
+    if (!out.code && out.scale < 1) out.code = EXIT_INPUT;
     packing_free(&k);
     return out;
 }

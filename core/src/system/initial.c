@@ -127,7 +127,9 @@ static int from_random(const source *s)
     random_outcome *outcomes = calloc((size_t)system->walkers, sizeof *outcomes);
     if (!outcomes)
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
-#pragma omp parallel for schedule(dynamic) num_threads(system->threads)
+    /* walkers side by side if they are enough, else all threads work on one after the other */
+#pragma omp parallel for schedule(dynamic) num_threads(system->threads)                            \
+    if (system->walkers >= system->threads)
     for (int32_t w = 0; w < system->walkers; w++)
         outcomes[w] = random_state(system, s->contacts, in->random_fraction, in->attempts,
                                    (uint32_t)w, walker_positions(s, w));

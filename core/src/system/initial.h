@@ -22,6 +22,11 @@ typedef struct random_outcome {
 random_outcome random_state(const plugmc_system *, const contacts *, double random_fraction,
                             int64_t attempts, uint32_t walker, double *positions);
 
+/* Takes the overlapping particles of one walker apart, by pushing; in parallel, and the same whatever
+ * the number of threads. *apart: whether none is left; positions are wrapped into the box.
+ * EXIT_DONE or EXIT_MEMORY. */
+int relax(const plugmc_system *, const contacts *, double *positions, int *apart);
+
 /* Whether particles may feel others far away: with a charge, or a potential without range. Their
  * numbers are then not to follow their positions: a mover that takes them by their numbers, all on
  * one side first, drives a current through the system, and a sphere of 131,072 ions takes 300

@@ -264,3 +264,8 @@ static int density_check(const config *config, const plugmc_system *system, doub
                                                 : "pi/(3 sqrt 2) = ",
                         limit);
 }
+
+bool is_constant(const plugmc_potential *p)
+{
+    return p->total && !p->pair && !p->field && !p->orbitals && !plugmc_follows_positions(p->total);
+}

@@ -11,12 +11,16 @@
 int system_build(const config *, plugmc_system *, report *);
 void system_free(plugmc_system *);
 
+/* A potential whose energy no move of particles changes: a total alone that says so. */
+bool is_constant(const plugmc_potential *);
+
 /* Initial positions [walkers][particles][3] (double, wrapped into the box, z = 0 in 2D) of every
  * walker, by config->initial. system->terms must be complete and their parameters filled.
  *   lattice  the species are mixed at random over the sites (seeded)
  *   random   random insertion without overlaps at random_fraction in an enlarged box, then
- *            compression with Metropolis moves to the target, as J. A. Anderson et al., J.
- *            Comput. Phys. 254, 27 (2013) do; walkers differ
+ *            particles of full size are pushed apart, or, if they cannot be, compressed with
+ *            Metropolis moves as by J. A. Anderson et al., J. Comput. Phys. 254, 27 (2013);
+ *            walkers differ
  *   file     last frame of each walker of an H5MD file, or the first frame of an extended XYZ file;
  *            walkers beyond those of the file begin with its first again; species by name (XYZ) or
  *            id (H5MD); box must agree within 1e-6

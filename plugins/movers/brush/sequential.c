@@ -25,6 +25,7 @@ static int sort_terms(sequential *me, const plugmc_host *host)
             const plugmc_pair *pair = of->plugin->potential->pair;
             if (!of->sampled || (pair && pair->functions & PLUGMC_PAIR_ENERGY) != energies)
                 continue;
+            if (!pair && !of->plugin->potential->field) continue; /* a constant */
             const plugmc_plugin *plugin = single ? of->plugin_single : of->plugin;
             me->terms[me->term_count++] =
                 (term){of, plugin->potential->pair, of->plugin->potential->field,

@@ -260,7 +260,7 @@ PLUGMC_FN void change_energies(const checkerboard *me, const slot_order *order, 
         move.change = change[part];
         for (int i = 0; i < me->system->term_count; i++) {
             const plugmc_term *term = plugmc_term_at(me->system, i);
-            if (!term->sampled) continue;
+            if (!term->sampled || !term->plugin_single) continue; /* a constant has no float unit */
             const plugmc_pair *pair = term->plugin_single->potential->pair;
             if (pair->functions & PLUGMC_PAIR_ENERGY) pair->lanes(term->instance_single, &move);
         }

@@ -272,7 +272,8 @@ static double target(const void *instance)
 static int waves_of(const plugmc_host *host, const plugmc_term *term, int *there, plugmc_waves *out)
 {
     const plugmc_potential *p = term->plugin->potential;
-    *there = term->sampled && p->total && (p->total->beside_parts || !(p->pair || p->field));
+    *there = term->sampled && p->total && plugmc_follows_positions(p->total) &&
+             (p->total->beside_parts || !(p->pair || p->field));
     if (!*there) return PLUGMC_OK;
     if (!PLUGMC_HAS(p->total, waves) || !p->total->waves)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,

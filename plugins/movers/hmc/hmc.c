@@ -207,7 +207,7 @@ static int sort_terms(hmc *h, const plugmc_host *host)
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
         if (!term->sampled) continue;
-        if (p->total) h->totals[h->total_count++] = term;
+        if (p->total && plugmc_follows_positions(p->total)) h->totals[h->total_count++] = term;
         if (p->total && !p->total->beside_parts) continue;
         if (p->field) h->fields[h->field_count++] = term;
         if (!p->pair) continue;

@@ -188,7 +188,7 @@ static int find_orbitals(vmc *v, const plugmc_host *host)
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *potential = term->plugin->potential;
         if (!term->sampled) continue;
-        if (potential->total)
+        if (potential->total && plugmc_follows_positions(potential->total))
             return host->fail(
                 host->context, PLUGMC_ERROR_INPUT,
                 "potential '%s' is an energy of whole configurations, which cannot be a "

@@ -187,8 +187,18 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 
 static void release(void *instance) { spme_release(((parameters *)instance)->mesh); }
 
-static const plugmc_total mesh = {
-    .size = sizeof mesh, .on_device = 1, .beside_parts = 1, .energy = energy};
+static int32_t molecules(const void *instance)
+{
+    const parameters *p = instance;
+    return p->molecule.count || *p->molecules || *p->exclusions ? PLUGMC_MOLECULES_LOOSE
+                                                                : PLUGMC_MOLECULES_NONE;
+}
+
+static const plugmc_total mesh = {.size = sizeof mesh,
+                                  .on_device = 1,
+                                  .beside_parts = 1,
+                                  .energy = energy,
+                                  .molecules = molecules};
 #define MESH .total = &mesh
 #define CALLBACKS .prepare = prepare, .kernel_text = kernel_text, .release = release
 #else

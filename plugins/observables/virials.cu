@@ -1,4 +1,4 @@
-/* virial_pressure.cu: the virial of all pairs of a configuration, in double precision, from
+/* virials.cu: the virial of all pairs of a configuration, in double precision, from
  * particles sorted by cell. Each pair is met once, by the one of the two that comes first; what a
  * thread adds up and the order of it depend on the configuration alone, and the sums of the blocks
  * are added on the host: the same on every GPU.

@@ -1,0 +1,436 @@
+/* pressure: of hard cores with other forces between them, in one number. With kT = 1, V the volume, d
+ * the dimension and S r^(d-1) the surface of a sphere (S = 2 pi or 4 pi),
+ *
+ *     P = N / V + (1 / (d V)) < virial of all forces >
+ *               + (S / (2 d)) sum_ab rho_a rho_b s_ab^d g_ab(s_ab+)
+ *
+ * where s_ab is the contact distance of species a and b: J.-P. Hansen, I. R. McDonald, Theory of
+ * Simple Liquids, sections 2.5 and 10.2 (the primitive model of electrolytes). P V / N kT is the
+ * osmotic coefficient there.
+ *
+ * Contact values. A histogram of pair distances in (s, s (1 + fit_range)] gives g at points R_i. Near
+ * contact g of a strongly attracting pair falls as steeply as exp(-u), and y = g exp(u) is what varies
+ * slowly, with u the energy of the pair alone. So a polynomial is laid through
+ * g(R_i) exp(u(R_i) - u(s)) and read off at s. Of an Ewald sum, u is the part in pairs, whose slope
+ * near contact is all but that of the bare charges. What is left out of the first bin, and why, is
+ * said in hard_pressure.c.
+ *
+ * The result is a sum of means, so it is a derived number; its error comes from blocks of the whole
+ * sum, contact and virial together: where ions attract they partly cancel, and their errors are not
+ * independent. Of a pair energy that jumps at its cutoff the jump is not seen (virial_pressure.c).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "extrapolation.h"
+#include "virials.h"
+
+#include PLUGMC_KERNEL_FILE
+
+PLUGMC_EMBED(contact_kernel, PLUGMC_KERNEL_FILE);
+
+enum { MOST_BINS = 10000, DERIVED = 3 };
+
+/* Two species with a hard core between them. */
+typedef struct core {
+    int32_t a, b;
+    double contact;      /* length */
+    const char *g_name, *contact_name;
+    double *radius;      /* [bins]: R_i, length */
+    double *weight;      /* [bins]: g at contact is the sum of weight[i] g(R_i), i > 0 */
+    double per_count;    /* pressure of g = 1 at contact */
+    double *g_factor;    /* [bins]: g(R_i) of one pair of particles in bin i */
+} core;
+
+typedef struct pressure {
+    /* parameters */
+    real delta_r, fit_range;
+    int64_t degree;
+
+    virials virials;
+    const plugmc_system *system;
+    char unit[16];
+    int32_t bins, cores;
+    core *core;        /* [cores] */
+    double *contact;   /* [species][species], length; 0 without a core */
+    int32_t *slot;     /* [species][species]: number of the core */
+    double largest;    /* contact distance */
+    uint16_t *species; /* [particles] */
+    uint32_t *counts;  /* [walkers][cores][bins], then one counter of overlaps */
+    size_t count_bytes;
+
+    plugmc_kernel *kernel;
+    plugmc_device_pointer device_species, device_contact, device_slot, device_counts;
+} pressure;
+
+/* ---- What is measured ------------------------------------------------------------------------ */
+
+static size_t numbers_of(const pressure *p) { return (size_t)p->cores * (size_t)p->bins; }
+
+static uint32_t *overlaps_of(const pressure *p)
+{
+    return p->counts + (size_t)p->system->walkers * numbers_of(p);
+}
+
+static contact_task task_of(const pressure *p, const plugmc_view *view, const plugmc_cells *cells)
+{
+    contact_task t = {
+        .reach = 1 + (double)p->fit_range,
+        .bins_per_contact = p->bins / (double)p->fit_range,
+        .overlap = 1 - 1e-4, /* more than rounding, even that of positions in float */
+        .start = cells->start,
+        .order = cells->order,
+        .positions = cells->positions,
+        .species = p->species,
+        .contact = p->contact,
+        .slot = p->slot,
+        .particles = (uint32_t)p->system->particles,
+        .cells = (uint32_t)cells->cells,
+        .species_count = p->system->species_count,
+        .bins = p->bins,
+        .slots = p->cores,
+    };
+    for (int a = 0; a < 3; a++) {
+        t.length[a] = p->system->box.length[a];
+        t.width[a] = cells->width[a];
+        t.count[a] = cells->count[a];
+    }
+    if (view->on_device) {
+        t.species = (const uint16_t *)(uintptr_t)p->device_species;
+        t.contact = (const double *)(uintptr_t)p->device_contact;
+        t.slot = (const int32_t *)(uintptr_t)p->device_slot;
+    }
+    return t;
+}
+
+static void count_on_host(const pressure *p, const contact_task *t)
+{
+    uint32_t overlaps = 0;
+    for (int32_t w = 0; w < p->system->walkers; w++) {
+        uint32_t *histogram = p->counts + (size_t)w * numbers_of(p);
+#pragma omp parallel for num_threads(p->system->threads) schedule(static) reduction(+ : overlaps)
+        for (uint32_t k = 0; k < t->particles; k++)
+            count_contacts(t, (uint32_t)w, k, histogram, &overlaps);
+    }
+    *overlaps_of(p) = overlaps;
+}
+
+static int count_on_device(const pressure *p, const plugmc_host *host, contact_task *t)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    plugmc_device_pointer histogram = p->device_counts;
+    plugmc_device_pointer overlaps =
+        histogram + (size_t)((char *)overlaps_of(p) - (char *)p->counts);
+    const uint32_t blocks = (t->particles + CONTACT_BLOCK - 1) / CONTACT_BLOCK;
+    int code = gpu->fill(host->context, histogram, 0, p->count_bytes);
+    if (!code)
+        code = gpu->launch(host->context, p->kernel,
+                           (uint32_t[3]){blocks, (uint32_t)p->system->walkers, 1},
+                           (uint32_t[3]){CONTACT_BLOCK, 1, 1}, 0,
+                           (void *[]){t, &histogram, &overlaps});
+    return code ? code : gpu->download(host->context, p->counts, histogram, p->count_bytes);
+}
+
+static int count_pairs_near_contact(const pressure *p, const plugmc_host *host,
+                                    const plugmc_view *view)
+{
+    plugmc_cells cells = {.size = sizeof cells};
+    if (!p->cores) return PLUGMC_OK;
+    int code = view->cells(view, p->largest * (1 + (double)p->fit_range), &cells);
+    if (code) return code;
+    contact_task task = task_of(p, view, &cells);
+    memset(p->counts, 0, p->count_bytes);
+    if (view->on_device)
+        code = count_on_device(p, host, &task);
+    else
+        count_on_host(p, &task);
+    if (!code && *overlaps_of(p) > 0)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "particles overlap in the configuration after sweep %llu, by more than "
+                          "rounding can explain",
+                          (unsigned long long)view->sweep);
+    return code;
+}
+
+/* values [walkers][1 + cores * bins]: the pressure without contacts, then g near contact. */
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    const pressure *p = instance;
+    const plugmc_box *box = &p->system->box;
+    int code = virials_measure(&p->virials, host, view);
+    if (!code) code = count_pairs_near_contact(p, host, view);
+    for (int32_t w = 0; w < p->system->walkers && !code; w++) {
+        const uint32_t *counts = p->counts + (size_t)w * numbers_of(p);
+        double *row = values + (size_t)w * (1 + numbers_of(p)), virial = 0;
+        for (int d = 0; d < box->dimension; d++) virial += p->virials.virial[w][d];
+        row[0] = ((double)p->system->particles + virial / box->dimension) / box->volume;
+        for (int32_t c = 0; c < p->cores; c++)
+            for (int32_t b = 0; b < p->bins; b++)
+                row[1 + c * p->bins + b] = p->core[c].g_factor[b] * counts[c * p->bins + b];
+    }
+    return code;
+}
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    const pressure *p = instance;
+    if (index == 0)
+        return plugmc_scalar(out, "virial", p->unit,
+                             "pressure of ideal gas and forces, without contacts");
+    if (index > p->cores) return 0;
+    return plugmc_array(out, p->core[index - 1].g_name, "", "pair distribution near contact",
+                        p->bins, "r", p->core[index - 1].radius);
+}
+
+static int derived(void *instance, int index, plugmc_quantity *out)
+{
+    const pressure *p = instance;
+    const char *const numbers[DERIVED][3] = {
+        {"pressure", p->unit, "contacts, forces and ideal gas together"},
+        {"osmotic_coefficient", "", "pressure over that of the ideal gas, P V / N kT"},
+        {"contacts", p->unit, "part of the contacts in the pressure"}};
+    if (index < DERIVED)
+        return plugmc_scalar(out, numbers[index][0], numbers[index][1], numbers[index][2]);
+    if (index - DERIVED >= p->cores) return 0;
+    return plugmc_scalar(out, p->core[index - DERIVED].contact_name, "",
+                         "pair distribution at contact, extrapolated");
+}
+
+static int derive(void *instance, const double *means, double *out)
+{
+    const pressure *p = instance;
+    double contacts = 0;
+    for (int32_t c = 0; c < p->cores; c++) {
+        const double *g = means + 1 + c * p->bins;
+        double at_contact = 0;
+        for (int32_t b = 1; b < p->bins; b++) at_contact += p->core[c].weight[b] * g[b];
+        out[DERIVED + c] = at_contact;
+        contacts += p->core[c].per_count * at_contact;
+    }
+    out[0] = means[0] + contacts;
+    out[1] = out[0] * p->system->box.volume / (double)p->system->particles;
+    out[2] = contacts;
+    return 0;
+}
+
+/* ---- The fit --------------------------------------------------------------------------------- */
+
+static plugmc_particle particle_of(const plugmc_system *system, int32_t s, double x)
+{
+    return (plugmc_particle){.x = x,
+                             .charge = plugmc_species_at(system, s)->charge,
+                             .diameter = plugmc_species_at(system, s)->diameter,
+                             .species = s};
+}
+
+/* Energy of a pair of these species at distance r, of all pair potentials that are sampled, in kT. */
+static double pair_energy_at(const plugmc_system *system, const core *core, double r)
+{
+    const plugmc_particle one = particle_of(system, core->a, 0), other = particle_of(system, core->b, r);
+    const plugmc_particles others = {1, &other.x, &other.y, &other.z, &other.charge,
+                                     &other.diameter, &other.species};
+    double energy = 0;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
+        if (pair && pair->functions & PLUGMC_PAIR_ENERGY)
+            pair->energy(term->instance, &system->box, 0, &one, &others, &energy);
+    }
+    return energy;
+}
+
+static const char *label(const plugmc_host *host, const char *before, const core *core,
+                         const char *after)
+{
+    const char *a = plugmc_species_at(host->system, core->a)->name,
+               *b = plugmc_species_at(host->system, core->b)->name;
+    const int one = host->system->species_count == 1;
+    const size_t room = strlen(before) + strlen(a) + strlen(b) + strlen(after) + 3;
+    char *text = host->allocate(host->context, room);
+    if (text && one) snprintf(text, room, "%s%s", before, after);
+    if (text && !one) snprintf(text, room, "%s_%s_%s%s", before, a, b, after);
+    return text;
+}
+
+/* R_i, where g is read off if it is linear within a bin, what one pair in the bin is worth, and the
+ * weights of the extrapolation of g exp(u). */
+static int prepare_core(const pressure *p, const plugmc_host *host, core *core)
+{
+    const plugmc_system *system = p->system;
+    const int32_t n = p->bins, d = system->box.dimension;
+    const double surface = d == 2 ? 2 * M_PI : 4 * M_PI, volume = system->box.volume;
+    const double na = (double)plugmc_species_at(system, core->a)->count,
+                 nb = (double)plugmc_species_at(system, core->b)->count;
+    const double pairs = core->a == core->b ? na * na / 2 : na * nb; /* an ideal gas has g = 1 */
+    double *work = host->allocate(host->context, (size_t)n * 6 * sizeof *work);
+    core->g_name = label(host, "g", core, "_near_contact");
+    core->contact_name = label(host, "g", core, "_at_contact");
+    if (!work || !core->g_name || !core->contact_name)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d bins", n);
+    core->radius = work + 3 * n;
+    core->g_factor = work + 4 * n;
+    core->weight = work + 5 * n;
+    const double width = core->contact * (double)p->fit_range / n;
+    const double at_contact = pair_energy_at(system, core, core->contact * (1 + 1e-9));
+    for (int32_t b = 0; b < n; b++) {
+        const double low = core->contact + width * b, high = low + width;
+        const double sum =
+            d == 2 ? (low + high) / 2 : (low * low + low * high + high * high) / 3;
+        core->radius[b] = d == 2 ? (low * low + low * high + high * high) / (3 * sum)
+                                 : (low + high) * (low * low + high * high) / (4 * sum);
+        core->g_factor[b] = volume / (pairs * width * sum * surface);
+    }
+    extrapolation_weights(core->radius + 1, n - 1, p->degree, core->contact, work, core->weight + 1);
+    for (int32_t b = 1; b < n; b++) {
+        const double less = exp(pair_energy_at(system, core, core->radius[b]) - at_contact);
+        if (!isfinite(less))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "the energy of a pair goes from %g kT at contact to %g at the "
+                              "distance %g: g cannot be extrapolated",
+                              at_contact, pair_energy_at(system, core, core->radius[b]),
+                              core->radius[b]);
+        core->weight[b] *= less;
+    }
+    core->per_count = surface / d * pow(core->contact, d) * pairs / (volume * volume);
+    return PLUGMC_OK;
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+/* The largest of all terms. */
+static double contact_of(const plugmc_system *system, int32_t a, int32_t b)
+{
+    const plugmc_particle one = particle_of(system, a, 0), other = particle_of(system, b, 0);
+    double contact = 0;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
+        if (pair) contact = fmax(contact, pair->contact(term->instance, &one, &other));
+    }
+    return contact;
+}
+
+static int find_cores(pressure *p, const plugmc_host *host)
+{
+    const plugmc_system *system = p->system;
+    const int32_t n = system->species_count;
+    const size_t squares = (size_t)n * (size_t)n;
+    p->contact = host->allocate(host->context, squares * sizeof *p->contact);
+    p->slot = host->allocate(host->context, squares * sizeof *p->slot);
+    p->core = host->allocate(host->context, squares * sizeof *p->core);
+    p->species = host->allocate(host->context, (size_t)system->particles * sizeof *p->species);
+    if (!p->contact || !p->slot || !p->core || !p->species)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld particles",
+                          (long long)system->particles);
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = a; b < n; b++) {
+            const double contact = contact_of(system, a, b);
+            if (!(contact > 0) || plugmc_species_at(system, a)->count < 1 + (a == b) ||
+                plugmc_species_at(system, b)->count < 1)
+                continue; /* there is no such pair */
+            p->contact[a * n + b] = p->contact[b * n + a] = contact;
+            p->slot[a * n + b] = p->slot[b * n + a] = p->cores;
+            p->core[p->cores++] = (core){.a = a, .b = b, .contact = contact};
+            p->largest = fmax(p->largest, contact);
+        }
+    for (int32_t s = 0; s < n; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
+            p->species[i] = (uint16_t)s;
+    return PLUGMC_OK;
+}
+
+static int check_fit(pressure *p, const plugmc_host *host)
+{
+    const double *length = p->system->box.length, reach = p->largest * (1 + (double)p->fit_range);
+    p->bins = (int32_t)lround((double)(p->fit_range / p->delta_r));
+    if (p->bins < 2 * (p->degree + 1) || p->bins > MOST_BINS)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "fit_range = %g and delta_r = %g make %d bins; a fit of degree %lld "
+                          "needs from %lld to %d",
+                          (double)p->fit_range, (double)p->delta_r, p->bins, (long long)p->degree,
+                          2 * ((long long)p->degree + 1), MOST_BINS);
+    for (int a = 0; a < p->system->box.dimension; a++)
+        if (length[a] < 2 * reach)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "the box is %g long in %c, less than twice the %g that contacts are "
+                              "looked for in: a pair could meet on two sides",
+                              length[a], "xyz"[a], reach);
+    return PLUGMC_OK;
+}
+
+static int prepare_device(pressure *p, const plugmc_host *host)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const size_t squares = (size_t)p->system->species_count * (size_t)p->system->species_count,
+                 species = (size_t)p->system->particles * sizeof *p->species;
+    const plugmc_kernel_text text = {.size = sizeof text, .name = "contact_pairs.cu",
+                                     .text = contact_kernel, .double_precision = 1};
+    int code = gpu->kernel(host->context, &text, "contact_pairs", &p->kernel);
+    if (!code) code = gpu->allocate(host->context, species, &p->device_species);
+    if (!code) code = gpu->allocate(host->context, squares * sizeof *p->contact, &p->device_contact);
+    if (!code) code = gpu->allocate(host->context, squares * sizeof *p->slot, &p->device_slot);
+    if (!code) code = gpu->allocate(host->context, p->count_bytes, &p->device_counts);
+    if (!code) code = gpu->upload(host->context, p->device_species, p->species, species);
+    if (!code)
+        code = gpu->upload(host->context, p->device_contact, p->contact,
+                           squares * sizeof *p->contact);
+    return code ? code
+                : gpu->upload(host->context, p->device_slot, p->slot, squares * sizeof *p->slot);
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    pressure *p = instance;
+    p->system = host->system;
+    snprintf(p->unit, sizeof p->unit, "kT/length^%d", host->system->box.dimension);
+    int code = virials_prepare(&p->virials, host, 1);
+    if (!code) code = find_cores(p, host);
+    if (code || !p->cores) return code;
+    code = check_fit(p, host);
+    for (int32_t c = 0; c < p->cores && !code; c++) code = prepare_core(p, host, &p->core[c]);
+    if (code) return code;
+    p->count_bytes =
+        ((size_t)p->system->walkers * numbers_of(p) + 1) * sizeof *p->counts;
+    p->counts = host->allocate(host->context, p->count_bytes);
+    if (!p->counts)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
+                          p->system->walkers);
+    return host->gpu ? prepare_device(p, host) : PLUGMC_OK;
+}
+
+/* The histograms, then the virials of pairs where a GPU sums them. */
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    (void)instance;
+    if (index > 0) return virials_kernel_text(host, index - 1, out);
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "contact_pairs.cu",
+                                .text = contact_kernel, .double_precision = 1});
+    return 1;
+}
+
+/* ---- The tables ------------------------------------------------------------------------------ */
+
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(pressure, delta_r, "5e-4", 1e-7, 1, "contact distances",
+                    "width of a bin of the histograms near contact"),
+    PLUGMC_REAL_KEY(pressure, fit_range, "0.05", 1e-5, 1, "contact distances",
+                    "the fit uses distances up to 1 + fit_range, without the first bin"),
+    PLUGMC_INTEGER_KEY(pressure, degree, "4", 0, 12, "", "of the polynomial"),
+};
+
+static const plugmc_observable observable = {
+    .size = sizeof observable,
+    .on_device = 1,
+    .quantity = quantity,
+    .measure = measure,
+    .derived = derived,
+    .derive = derive,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "pressure",
+              .summary = "pressure of hard cores with other forces: contacts and virial together",
+              .reference = "Hansen, McDonald, Theory of Simple Liquids, sections 2.5 and 10.2",
+              .instance_size = sizeof(pressure), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
+              .prepare = prepare, .kernel_text = kernel_text)

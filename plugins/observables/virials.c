@@ -1,0 +1,224 @@
+/* virials.c: the virial of pairs by their derivatives, of whole-configuration sums by their own. */
+#include "virials.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../join_texts.h"
+
+PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
+PLUGMC_EMBED(virial_kernel, VIRIAL_KERNEL_FILE);
+
+enum { THREADS = 128 }; /* VIRIAL_THREADS of the kernel */
+
+/* ---- Pairs of one walker --------------------------------------------------------------------- */
+
+/* Virial of particle k with those after it in the cells around its own. */
+static void virial_in_cells(const virials *v, const plugmc_term *term,
+                            const cells_around *around, int64_t k)
+{
+    const plugmc_particle probe = particle_at(&v->sorted, k);
+    plugmc_derivatives sum = {0};
+    for (int32_t i = 0; i < around->count; i++) {
+        const plugmc_particles others = particles_after(&v->sorted, around, i, k);
+        if (others.n > 0)
+            term->plugin->potential->pair->derivatives(term->instance, &v->system->box, 1, 0,
+                                                       &probe, &others, &sum);
+    }
+    memcpy(v->share[k], sum.virial, sizeof sum.virial);
+}
+
+static int add_pairs(const virials *v, const plugmc_view *view, const plugmc_term *term)
+{
+    const plugmc_system *system = v->system;
+    const double range = term->plugin->potential->pair->range(term->instance);
+    plugmc_cells cells = {.size = sizeof cells};
+    int code = view->cells(view, fmin(range, 1e300), &cells);
+    for (int64_t w = 0; w < system->walkers && !code; w++) {
+        const uint32_t *start = cells.start + w * (cells.cells + 1);
+        take_particles(&v->sorted, system, cells.order + w * system->particles,
+                       cells.positions + 3 * w * system->particles);
+#pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
+        for (int64_t cell = 0; cell < cells.cells; cell++) {
+            const cells_around around = cells_around_one(&cells, start, cell);
+            for (int64_t k = start[cell]; k < start[cell + 1]; k++)
+                virial_in_cells(v, term, &around, k);
+        }
+        for (int64_t k = 0; k < system->particles; k++)
+            for (int d = 0; d < 3; d++) v->virial[w][d] += v->share[k][d];
+    }
+    return code;
+}
+
+/* ---- All walkers ----------------------------------------------------------------------------- */
+
+static int add_pairs_on_device(const virials *v, const plugmc_host *host,
+                               const plugmc_view *view)
+{
+    const pair_virials *p = &v->device_pairs;
+    const size_t rows = (size_t)v->system->walkers * p->blocks;
+    plugmc_cells cells = {.size = sizeof cells};
+    int code = view->cells(view, p->range, &cells);
+    if (code) return code;
+    plugmc_device_pointer species = p->species, sums = p->sums;
+    uint32_t particles = (uint32_t)v->system->particles;
+    code = host->gpu->launch(host->context, p->kernel,
+                             (uint32_t[3]){p->blocks, (uint32_t)v->system->walkers, 1},
+                             (uint32_t[3]){THREADS, 1, 1}, 0,
+                             (void *[]){&cells.positions, &cells.order, &cells.start, &species,
+                                        &particles, &cells.count[0], &cells.count[1],
+                                        &cells.count[2], &sums});
+    if (!code) code = host->gpu->download(host->context, p->host, sums, 3 * rows * sizeof *p->host);
+    for (size_t k = 0; k < rows && !code; k++)
+        for (int d = 0; d < 3; d++) v->virial[k / p->blocks][d] += p->host[3 * k + d];
+    return code;
+}
+
+static int add_total(const virials *v, const plugmc_host *host, const views *views,
+                     const plugmc_term *term)
+{
+    const plugmc_total *total = term->plugin->potential->total;
+    plugmc_total_request request = {
+        .size = sizeof request, .view = views->on_host, .virial = v->virial[0]};
+    if (!views->given->on_device || !total->on_device)
+        return total->energy(term->instance, &request);
+    const size_t bytes = (size_t)v->system->walkers * sizeof *v->virial;
+    double(*found)[3] = malloc(bytes);
+    if (!found) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for virials");
+    request.view = views->given;
+    request.virial = (double *)(uintptr_t)v->found;
+    int code = host->gpu->fill(host->context, v->found, 0, bytes);
+    if (!code) code = total->energy(term->instance, &request);
+    if (!code) code = host->gpu->download(host->context, found, v->found, bytes);
+    for (int32_t w = 0; w < v->system->walkers && !code; w++)
+        for (int d = 0; d < 3; d++) v->virial[w][d] += found[w][d];
+    free(found);
+    return code;
+}
+
+int virials_measure(const virials *v, const plugmc_host *host, const plugmc_view *view)
+{
+    memset(v->virial, 0, (size_t)v->system->walkers * sizeof *v->virial);
+    plugmc_view copy;
+    const views views = {view, v->positions && view->on_device ? &copy : view};
+    const int pairs_there = view->on_device && v->device_pairs.kernel;
+    int code = views.on_host == &copy ? bring_to_host(host, view, v->positions, &copy) : PLUGMC_OK;
+    for (int t = 0; t < v->total_count && !code; t++)
+        code = add_total(v, host, &views, v->totals[t]);
+    if (!code && pairs_there) code = add_pairs_on_device(v, host, view);
+    for (int t = 0; t < v->pair_count && !code && !pairs_there; t++)
+        code = add_pairs(v, views.on_host, v->pairs[t]);
+    return code;
+}
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+/* What is in the way of the virial of a term; NULL if nothing is. */
+static const char *lacks(const plugmc_potential *p, int with_cores)
+{
+    const int core = p->pair && p->pair->functions & PLUGMC_PAIR_CONTACT;
+    if (p->total && !p->total->beside_parts) return NULL;
+    if (p->field) return "is a field, in which the pressure is not the same everywhere";
+    if (core && !with_cores)
+        return "has a hard core, whose push has no virial: 'pressure' measures both";
+    if (core && !(p->pair->functions & PLUGMC_PAIR_ENERGY)) return NULL;
+    if (p->pair && !(p->pair->functions & PLUGMC_PAIR_DERIVATIVE))
+        return "gives no derivative of its pair energy";
+    return p->pair || p->total ? NULL : "gives no forces";
+}
+
+static int sort_terms(virials *v, const plugmc_host *host, int with_cores)
+{
+    const plugmc_system *system = v->system;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_potential *p = term->plugin->potential;
+        if (!term->sampled) continue;
+        if (lacks(p, with_cores))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT, "potential '%s' %s", term->label,
+                              lacks(p, with_cores));
+        if (p->total) v->totals[v->total_count++] = term;
+        if (p->pair && p->pair->functions & PLUGMC_PAIR_ENERGY &&
+            !(p->total && !p->total->beside_parts))
+            v->pairs[v->pair_count++] = term;
+    }
+    return PLUGMC_OK;
+}
+
+/* Whether the pairs that count are those that a fused kernel sums. */
+static int sums_in_kernel(const plugmc_system *system)
+{
+    int pairs = 0;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
+        if (!plugmc_term_at(system, t)->sampled || !p->pair ||
+            !(p->pair->functions & PLUGMC_PAIR_ENERGY))
+            continue;
+        if (p->total && !p->total->beside_parts) return 0;
+        pairs++;
+    }
+    return pairs > 0;
+}
+
+int virials_kernel_text(const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    if (index > 0 || !sums_in_kernel(host->system)) return 0;
+    const char *text =
+        join_texts(host, (const char *const[]){sum_of_block_text, virial_kernel, NULL});
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "virials.cu", .text = text,
+                                .fuse = PLUGMC_FUSE_SAMPLED, .double_precision = 1, .contract = 1});
+    return text != NULL;
+}
+
+static int prepare_pairs(virials *v, const plugmc_host *host)
+{
+    const plugmc_system *system = v->system;
+    pair_virials *p = &v->device_pairs;
+    plugmc_kernel_text text = {.size = sizeof text};
+    if (!sums_in_kernel(system)) return PLUGMC_OK;
+    if (!virials_kernel_text(host, 0, &text)) return PLUGMC_ERROR_MEMORY;
+    for (int t = 0; t < v->pair_count; t++)
+        p->range =
+            fmax(p->range, v->pairs[t]->plugin->potential->pair->range(v->pairs[t]->instance));
+    p->range = fmin(p->range, 1e300);
+    p->blocks = (uint32_t)((system->particles + THREADS - 1) / THREADS);
+    const size_t bytes = 3 * (size_t)system->walkers * p->blocks * sizeof *p->host;
+    return prepare_sums(host, &text, "pair_virials", bytes, &p->kernel, &p->species, &p->sums,
+                        &p->host);
+}
+
+static int prepare_device(virials *v, const plugmc_host *host)
+{
+    const size_t walkers = (size_t)v->system->walkers;
+    int code = host->gpu->allocate(host->context, walkers * sizeof *v->virial, &v->found);
+    if (!code) code = prepare_pairs(v, host);
+    int on_host = v->pair_count > 0 && !v->device_pairs.kernel;
+    for (int t = 0; t < v->total_count; t++)
+        on_host |= !v->totals[t]->plugin->potential->total->on_device &&
+                   plugmc_follows_positions(v->totals[t]->plugin->potential->total);
+    if (code || !on_host) return code;
+    v->positions = host->allocate(host->context, 3 * walkers * (size_t)v->system->particles *
+                                                     sizeof *v->positions);
+    return v->positions ? PLUGMC_OK
+                        : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
+}
+
+int virials_prepare(virials *v, const plugmc_host *host, int with_cores)
+{
+    const plugmc_system *system = v->system = host->system;
+    const size_t n = (size_t)system->particles, terms = (size_t)system->term_count + 1;
+    if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "the pressure is that of a periodic box, and [box] is a sphere");
+    int code = prepare_particles(&v->sorted, host);
+    if (code) return code;
+    v->share = host->allocate(host->context, n * sizeof *v->share);
+    v->virial = host->allocate(host->context, (size_t)system->walkers * sizeof *v->virial);
+    v->pairs = host->allocate(host->context, terms * sizeof *v->pairs);
+    v->totals = host->allocate(host->context, terms * sizeof *v->totals);
+    if (!v->share || !v->virial || !v->pairs || !v->totals)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
+    code = sort_terms(v, host, with_cores);
+    return code || !host->gpu ? code : prepare_device(v, host);
+}

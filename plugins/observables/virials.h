@@ -1,0 +1,42 @@
+/* virials: -sum over particles of r_d du/dr_d of all sampled potentials, for the observables that make
+ * a pressure of it. In a run on a GPU pairs are summed there, in double precision too, and so are the
+ * sums over whole configurations that can be; positions come to the host only for those that cannot.
+ * Sums run in a fixed order: the same for any number of threads. */
+#ifndef PLUGMC_VIRIALS_H
+#define PLUGMC_VIRIALS_H
+
+#include <plugmc/plugin.h>
+
+#include "pair_sums.h"
+
+/* What the sums over pairs on a GPU need. */
+typedef struct pair_virials {
+    plugmc_kernel *kernel;               /* NULL: they are not made there */
+    plugmc_device_pointer species, sums; /* [particles] uint16_t; as `host` */
+    uint32_t blocks;
+    double range;    /* length, of all pairs */
+    double *host;    /* [walkers][blocks][3] kT */
+} pair_virials;
+
+typedef struct virials {
+    const plugmc_system *system;
+    int pair_count, total_count;
+    const plugmc_term **pairs, **totals;
+    sorted_particles sorted;
+    double (*share)[3]; /* [particles] kT: virial of a particle's pairs with those after it */
+    double (*virial)[3]; /* [walkers] kT: the result */
+
+    pair_virials device_pairs;
+    plugmc_device_pointer found; /* [walkers][3] kT: virials of sums that are made on the GPU */
+    double *positions;            /* [walkers][particles][3]: from a GPU, for the host */
+} virials;
+
+/* In prepare of an observable. Hard cores have no virial: they are refused, as what is measured by
+ * hard_pressure, or passed over if `with_cores`. So is all else that gives no forces. */
+int virials_prepare(virials *, const plugmc_host *, int with_cores);
+/* Finds v->virial of a configuration. */
+int virials_measure(const virials *, const plugmc_host *, const plugmc_view *);
+/* kernel_text of an observable: the one text behind these sums is number 0. */
+int virials_kernel_text(const plugmc_host *, int index, plugmc_kernel_text *out);
+
+#endif
