@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "run/not_a_number.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "system/system.h"
@@ -415,6 +416,7 @@ static int prepare_kind(simulation *sim, int kind)
         int code = 0;
         if (plugin->kind != kind) continue;
         instance->context.gpu = sim->gpu;
+        instance->context.sim = sim;
         instance->host = context_host(&instance->context, &sim->system);
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
         if (code) return context_exit_code(&instance->context, code, "preparing");
@@ -524,6 +526,8 @@ int simulation_begin(simulation *sim)
     instance *mover = sim->mover;
     int code = initial_state(&sim->config, &sim->system, sim->positions, sim->report);
     if (code || !mover) return code;
+    code = check_initial_energy(sim);
+    if (code) return code;
     code = mover->plugin->mover->load(mover->data, &mover->host, sim->positions);
     return context_exit_code(&mover->context, code, "taking over the initial state");
 }
