@@ -47,7 +47,7 @@ test_checkerboard_names_the_pair_without_a_number()
 }
 test_checkerboard_names_the_pair_in_wide_cells()
 {
-    holes checkerboard 3 3 "step = 0.5"
+    holes checkerboard 3 2 "step = 0.5"
     change 's/^count = 64/count = 512/'
     found checkerboard
 }
@@ -74,6 +74,8 @@ test_an_initial_state_without_an_energy_is_refused()
 {
     holes serial 2 1 "step = 0.1"
     change 's/^hole = .*/hole = 1.01/; s/^cutoff = .*/cutoff = 1.5/'
-    refused 9 "sim.ini:12: [potential test_hole] the energy of particles 0 and 1 of walker 0, 1 apart, is \
-not a number in the initial state" run sim.ini
+    plugmc run sim.ini
+    expect_exit 9
+    expect_message "sim.ini:12: [potential test_hole] the energy of particles 0 and 1 of walker 0, 1 \
+apart, is not a number in the initial state"
 }
