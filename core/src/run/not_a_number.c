@@ -444,7 +444,7 @@ int host_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)
         snprintf(who, sizeof who, " of particle %lld of walker %d", (long long)where->particle,
                  where->walker);
     report_error(context->report, EXIT_INTERNAL, context->file, context->line,
-                 "[%s] the energy change by a trial move%s in sweep %llu is not a number, and each "
+                 "[%s] the energy change by a trial move%s in sweep %llu is not a number (or minus infinity), and each "
                  "potential gives numbers where the particles are by now",
                  context->section, who, (unsigned long long)where->sweep);
     return PLUGMC_ERROR_STATE;

@@ -271,7 +271,7 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(hmc, time_step, "0.005", 1e-12, 1e12, "length sqrt(mass/kT)",
-                    "of the leapfrog; tuned in equilibration unless target_acceptance is 0, up to what it can follow"),
+                    "of the leapfrog; tuned in equilibration unless target_acceptance is 0"),
     PLUGMC_INTEGER_KEY(hmc, steps, "20", 1, 1000000, "", "time steps of a trajectory"),
     PLUGMC_REAL_KEY(hmc, length, "0", 0, 1e12, "length sqrt(mass/kT)",
                     "time that a trajectory takes: steps follow from it; 0: `steps` as given"),
