@@ -116,7 +116,8 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
                             .abi_minor = PLUGMC_ABI_MINOR, .context = &b->context,
                             .fail = bench_fail, .warn = bench_warn, .allocate = bench_allocate,
                             .system = &b->system, .view = bench_view,
-                            .stopping = bench_stopping};
+                            .stopping = bench_stopping,
+                            .not_a_number = bench_not_a_number};
 }
 
 static inline void bench_species(bench *b, const char *name, int64_t count, double diameter,

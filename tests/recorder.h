@@ -46,6 +46,14 @@ static inline void bench_warn(plugmc_context *context, const char *format, ...)
     r->warnings++;
 }
 
+/* The core would ask the potentials; a test sees what the mover knows. */
+static inline int bench_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)
+{
+    return bench_fail(context, PLUGMC_ERROR_STATE,
+                      "not a number: walker %d, particle %lld, sweep %llu", where->walker,
+                      (long long)where->particle, (unsigned long long)where->sweep);
+}
+
 /* Refuses what no test needs, so that a plugin that believes a damaged file is seen. */
 static inline void *bench_allocate(plugmc_context *context, size_t bytes)
 {

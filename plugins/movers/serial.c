@@ -127,9 +127,10 @@ static void trial_move(const serial *s, walker *w, uint64_t sweep, uint32_t tria
     displace(s, w, sweep, trial, to);
     if (!inside(s, to) || !parts_change(s, w, i, to, &change)) return;
     if (totals_change(s, w, i, to, &change)) return;
-    if (isnan(change)) {
+    if (isnan(change)) { /* it goes there, so that it is found */
         w->code = PLUGMC_ERROR_STATE;
         w->label = NULL;
+        move(s, w, i, to);
         return;
     }
     random = plugmc_draw(system->seed, sweep, index, trial, PLUGMC_PURPOSE_ACCEPT, 0);
@@ -516,11 +517,9 @@ static int report_failure(const serial *s, const plugmc_host *host)
                               "potential '%s' could not tell its energy change when particle %lld "
                               "of walker %d moved in sweep %llu",
                               w->label, (long long)w->particle, k, (unsigned long long)w->sweep);
-        if (w->code)
-            return host->fail(host->context, w->code,
-                              "the energy change when particle %lld of walker %d moved in sweep "
-                              "%llu is not a number",
-                              (long long)w->particle, k, (unsigned long long)w->sweep);
+        const plugmc_not_a_number where = {.size = sizeof where, .walker = k,
+                                           .particle = w->particle, .sweep = w->sweep};
+        if (w->code) return host->not_a_number(host->context, &where);
     }
     return PLUGMC_OK;
 }

@@ -592,8 +592,7 @@ static void an_energy_that_is_no_number_ends_the_run(void **state)
     double *x = rows(&b, 5, 0.5);
     mover_load(&b, &mover, x);
     assert_int_equal(mover.calls->sweep(mover.instance, &b.host, 7, 2), PLUGMC_ERROR_STATE);
-    assert_string_equal(b.message, "the energy change when particle 0 of walker 0 moved in sweep 7 "
-                                   "is not a number");
+    assert_string_equal(b.message, "not a number: walker 0, particle 0, sweep 7");
     free(x);
     bench_end(&b);
 }

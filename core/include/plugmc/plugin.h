@@ -277,6 +277,16 @@ typedef struct plugmc_archive {
     int (*bytes)(struct plugmc_archive *, const char *name, void *data, size_t bytes);
 } plugmc_archive;
 
+/* Where a mover met an energy, a force or a probability that is not a number, as far as it knows. */
+typedef struct plugmc_not_a_number {
+    uint32_t size;
+    int32_t walker;      /* -1: not known */
+    int64_t particle;    /* -1: not known */
+    uint64_t sweep;
+    const double *trial; /* [3] length: where the particle tried to go; NULL: it went there, or not
+                            known */
+} plugmc_not_a_number;
+
 typedef struct plugmc_host {
     uint32_t size;
     uint16_t abi_major, abi_minor;
@@ -306,6 +316,12 @@ typedef struct plugmc_host {
      * are slow it waits until what was launched before the last call is done, so that launches do
      * not queue for minutes. */
     int (*stopping)(plugmc_context *);
+    /* For movers, which call it instead of `fail` and go no further: the core asks every sampled
+     * potential by itself, where the mover's particles are by now (it calls `store`) and at the place
+     * that was tried, and says which potential and which particles it was. A mover that cannot tell
+     * the place lets the particle go there and then stops, so that it is found. Infinite energies
+     * are not reported: they are rejected. Returns the code that the callback returns. */
+    int (*not_a_number)(plugmc_context *, const plugmc_not_a_number *);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "output/rehearsal.h"
+#include "run/not_a_number.h"
 #include "run/stop.h"
 
 static enum exit_code exit_code_of(int code)
@@ -107,7 +108,8 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .system = system,
                          .view = host_view,
                          .rehearse = host_rehearse,
-                         .stopping = host_stopping};
+                         .stopping = host_stopping,
+                         .not_a_number = host_not_a_number};
 }
 
 void context_release(plugmc_context *context)

@@ -8,6 +8,8 @@
 #include "report.h"
 #include "run/view.h"
 
+struct simulation;
+
 struct plugmc_context {
     report *report;
     gpu *gpu;         /* NULL on the CPU */
@@ -18,6 +20,7 @@ struct plugmc_context {
     void **allocations;
     int allocation_count;
     int failed; /* the callback has said why it fails */
+    struct simulation *sim; /* the run; NULL outside of one */
     view_stage stage; /* what plugmc_host.view has made last */
 };
 

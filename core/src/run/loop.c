@@ -15,6 +15,7 @@
 #include "run/simulation.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
+#include "run/tuning.h"
 #include "run/watchdog.h"
 #include "system/system.h"
 
@@ -141,18 +142,11 @@ static uint64_t tuning_interval(const simulation *sim)
     return interval > 0 ? interval : 1;
 }
 
-/* Moves the step towards the target acceptance, by at most a factor 2. */
-static int tune(simulation *sim)
+static int tune(simulation *sim, int last)
 {
-    instance *mover = sim->mover;
     plugmc_counts counts;
     int code = checkpoint_counts(sim, &counts, 1);
-    if (code || !counts.trials) return code;
-    double acceptance = (double)counts.accepted / (double)counts.trials;
-    double factor = fmin(2, fmax(0.5, acceptance / target_acceptance(sim)));
-    double step = mover->plugin->mover->step(mover->data) * factor;
-    code = mover->plugin->mover->set_step(mover->data, &mover->host, step);
-    return context_exit_code(&mover->context, code, "setting the step");
+    return code ? code : tune_step(sim, counts, target_acceptance(sim), last);
 }
 
 /* ---- Progress -------------------------------------------------------------------------------------------- */
@@ -206,7 +200,7 @@ static int handle_events(simulation *sim, uint64_t sweep)
     int code = 0;
     if (sweep <= equilibrate && target_acceptance(sim) > 0 &&
         (sweep % tuning_interval(sim) == 0 || sweep == equilibrate) && sweep != sim->tuned_at) {
-        code = tune(sim);
+        code = tune(sim, sweep == equilibrate);
         sim->tuned_at = sweep;
     }
     if (!code && sweep == equilibrate) { /* production counts from here */

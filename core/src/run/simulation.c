@@ -10,6 +10,7 @@
 #include "plugin/answers.h"
 #include "run/averages.h"
 #include "run/refusals.h"
+#include "run/not_a_number.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "system/system.h"
@@ -446,6 +447,7 @@ static int prepare_kind(simulation *sim, int kind)
         int code = 0;
         if (plugin->kind != kind) continue;
         instance->context.gpu = sim->gpu;
+        instance->context.sim = sim;
         instance->host = context_host(&instance->context, &sim->system);
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
         if (code) return context_exit_code(&instance->context, code, "preparing");
@@ -557,6 +559,8 @@ int simulation_begin(simulation *sim)
     instance *mover = sim->mover;
     int code = initial_state(&sim->config, &sim->system, sim->positions, sim->report);
     if (code || !mover) return code;
+    code = check_initial_energy(sim);
+    if (code) return code;
     code = mover->plugin->mover->load(mover->data, &mover->host, sim->positions);
     return context_exit_code(&mover->context, code, "taking over the initial state");
 }

@@ -85,6 +85,7 @@ static int launch_sweep(sequential *me, const plugmc_host *host)
 static int sweep_on_device(sequential *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const plugmc_gpu *gpu = host->gpu;
+    const uint64_t last = first + n - 1;
     TRY(gpu->upload(host->context, me->d.sweep, &first, sizeof first));
     if (!me->graph && n >= RECORDED) {
         TRY(gpu->graph_begin(host->context));
@@ -95,7 +96,7 @@ static int sweep_on_device(sequential *me, const plugmc_host *host, uint64_t fir
     }
     for (; n >= RECORDED; n -= RECORDED) TRY(gpu->graph_launch(host->context, me->graph));
     for (; n > 0; n--) TRY(launch_sweep(me, host));
-    return PLUGMC_OK;
+    return sequential_check_device(me, host, last);
 }
 
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)

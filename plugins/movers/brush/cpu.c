@@ -28,6 +28,7 @@ typedef struct group {
     void *rejected, *accepted; /* real: what j's outcome changes for i */
     void *term;                /* real[threads][group]: of one term */
     char *taken;               /* [group]: the decisions */
+    int64_t lost; /* particle whose change is not a number; it has moved all the same, to be found */
 } group;
 
 /* ---- Particles as the batch functions take them ---------------------------------------------- */
@@ -150,20 +151,27 @@ int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t 
     const int threads = system->threads, shared = system->walkers >= threads;
     uint64_t accepted = 0;
     int failed = 0;
+    plugmc_not_a_number where = {.size = sizeof where, .walker = -1};
 #pragma omp parallel for num_threads(threads) if (shared) reduction(+ : accepted, failed)          \
     schedule(static)
-    for (int32_t w = 0; w < system->walkers; w++)
-        for (uint64_t s = first; s < first + n; s++)
-            failed += sweep_walker(me, &me->groups[shared ? omp_get_thread_num() : 0], w, s,
-                                   shared ? 1 : threads, &accepted, &me->energy[w]);
+    for (int32_t w = 0; w < system->walkers; w++) {
+        group *g = &me->groups[shared ? omp_get_thread_num() : 0];
+        g->lost = -1;
+        for (uint64_t s = first; s < first + n && g->lost < 0; s++) {
+            failed += sweep_walker(me, g, w, s, shared ? 1 : threads, &accepted, &me->energy[w]);
+#pragma omp critical(brush_lost)
+            if (g->lost >= 0) where.walker = w, where.particle = g->lost, where.sweep = s;
+        }
+    }
     me->counts.accepted += accepted;
+    if (where.walker >= 0) return host->not_a_number(host->context, &where);
     return failed ? sequential_refuse_energy(host) : PLUGMC_OK;
 }
 
 static void propose(const sequential *, arrays *, int32_t w, uint64_t sweep, int64_t i);
 static void prepare_group(const sequential *, const arrays *, group *, int64_t begin, int64_t end,
                           int threads);
-static int decide(const sequential *, arrays *, const group *, int64_t begin, int64_t end,
+static int decide(const sequential *, arrays *, group *, int64_t begin, int64_t end,
                   uint64_t *accepted, double *energy);
 
 static int sweep_walker(const sequential *me, group *g, int32_t w, uint64_t sweep, int threads,
@@ -174,7 +182,7 @@ static int sweep_walker(const sequential *me, group *g, int32_t w, uint64_t swee
     int failed = 0;
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
     for (int64_t i = 0; i < n; i++) propose(me, a, w, sweep, i);
-    for (int64_t begin = 0; begin < n; begin += me->group) {
+    for (int64_t begin = 0; begin < n && g->lost < 0; begin += me->group) {
         const int64_t end = begin + me->group < n ? begin + me->group : n;
         prepare_group(me, a, g, begin, end, threads);
         failed |= decide(me, a, g, begin, end, accepted, energy);
@@ -287,7 +295,7 @@ static void prepare_group(const sequential *me, const arrays *a, group *g, int64
     }
 }
 
-static int decide(const sequential *me, arrays *a, const group *g, int64_t begin, int64_t end,
+static int decide(const sequential *me, arrays *a, group *g, int64_t begin, int64_t end,
                   uint64_t *accepted, double *energy)
 {
     int failed = 0;
@@ -296,7 +304,12 @@ static int decide(const sequential *me, arrays *a, const group *g, int64_t begin
         double change = a->change[i];
         for (int64_t j = 0; j < i - begin && change < INFINITY; j++)
             change += get(me, g->taken[j] ? g->accepted : g->rejected, row + j);
-        failed |= isnan(change) || change == -INFINITY;
+        failed |= change == -INFINITY;
+        if (isnan(change)) {
+            g->lost = i;
+            move(me, a, i);
+            break;
+        }
         g->taken[i - begin] = change < a->threshold[i];
         if (!g->taken[i - begin]) continue;
         move(me, a, i);
@@ -394,7 +407,7 @@ static int prepare_groups(sequential *me, const plugmc_host *host)
         char *taken = host->allocate(host->context, g);
         enough = pairs && taken;
         if (!enough) break;
-        me->groups[k] = (group){pairs, pairs + g * g * size, pairs + 2 * g * g * size, taken};
+        me->groups[k] = (group){pairs, pairs + g * g * size, pairs + 2 * g * g * size, taken, -1};
     }
     if (enough) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for groups of %zu", g);

@@ -34,7 +34,8 @@ extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
     int unused = 0;
     trial.change = plugmc_fields(there, a, &outside) - plugmc_fields(from, a, &unused);
 #endif
-    if (outside) trial.change = __longlong_as_double(0x7ff0000000000000LL);
+    if (i == 0 && w == 0 && s.failed[0]) s.failed[1]++;
+    if (outside || s.failed[0]) trial.change = __longlong_as_double(0x7ff0000000000000LL);
     trial.threshold = brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
     s.moved[at] = moved;
     s.trial[at] = trial;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../join_texts.h"
+#include "../displacement_step.h"
 #include "sequential.h"
 
 /* Fixed-point units of a kT on the device, [precision]: BRUSH_UNIT of pairs.cu. */
@@ -106,7 +107,7 @@ static int allocate_on_device(sequential *me, const plugmc_host *host)
                   {&d->decided, walkers * 4},
                   {&d->ticket, walkers * 4},
                   {&d->role, 4},
-                  {&d->failed, 4},
+                  {&d->failed, 8},
                   {&d->accepted, 8},
                   {&d->energy, walkers * 8},
                   {&d->sweep, 8},
@@ -154,12 +155,10 @@ static int take_sums(sequential *me, const plugmc_host *host)
     const plugmc_gpu *gpu = host->gpu;
     const int32_t walkers = me->system->walkers;
     uint64_t accepted = 0;
-    uint32_t failed = 0;
     if (!gpu) return PLUGMC_OK;
     int64_t *energy = malloc((size_t)walkers * sizeof *energy);
     if (!energy) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
     int code = gpu->download(host->context, &accepted, me->d.accepted, sizeof accepted);
-    if (!code) code = gpu->download(host->context, &failed, me->d.failed, sizeof failed);
     if (!code)
         code = gpu->download(host->context, energy, me->d.energy, (size_t)walkers * sizeof *energy);
     if (!code) code = gpu->fill(host->context, me->d.accepted, 0, sizeof accepted);
@@ -168,7 +167,7 @@ static int take_sums(sequential *me, const plugmc_host *host)
         me->energy[w] += (double)energy[w] / unit[me->precision];
     me->counts.accepted += accepted;
     free(energy);
-    return !code && failed ? sequential_refuse_energy(host) : code;
+    return code;
 }
 
 /* ---- Energy ---------------------------------------------------------------------------------- */
@@ -370,6 +369,15 @@ int sequential_refuse_energy(const plugmc_host *host)
                       "particles attract without a hard core, or are two at one point?");
 }
 
+int sequential_check_device(const sequential *me, const plugmc_host *host, uint64_t last)
+{
+    uint32_t failed[2]; /* of state.h */
+    TRY(host->gpu->download(host->context, failed, me->d.failed, sizeof failed));
+    const plugmc_not_a_number where = {
+        .size = sizeof where, .walker = -1, .particle = -1, .sweep = last - failed[1]};
+    return failed[0] ? host->not_a_number(host->context, &where) : PLUGMC_OK;
+}
+
 int sequential_counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
 {
     sequential *me = instance;
@@ -394,16 +402,10 @@ int sequential_archive(void *instance, const plugmc_host *host, plugmc_archive *
 
 double sequential_step(const void *instance) { return ((const sequential *)instance)->step; }
 
-/* Beyond half of the box a larger step changes nothing in a periodic one, and leaves a sphere. */
 int sequential_set_step(void *instance, const plugmc_host *host, double step)
 {
     sequential *me = instance;
-    double largest = 0;
-    for (int d = 0; d < host->system->box.dimension; d++)
-        largest = fmax(largest, 0.5 * host->system->box.length[d]);
-    if (!(step > 0))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a step of %g is not possible", step);
-    me->step = fmin(step, largest);
+    TRY(take_step(host, step, &me->step));
     return host->gpu ? host->gpu->upload(host->context, me->d.step, &me->step, sizeof me->step)
                      : PLUGMC_OK;
 }

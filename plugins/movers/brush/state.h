@@ -23,7 +23,8 @@ typedef struct brush_state {
     unsigned *decided;   /* [walkers]: panels decided */
     unsigned *ticket;    /* [walkers]: next task */
     unsigned *role;      /* [1] */
-    unsigned *failed;    /* [1]: an energy that is not a number, or minus infinity */
+    unsigned *failed;    /* [2]: 1 after an energy that is not a number, or minus infinity; and how
+                            many sweeps have begun since: then nobody moves any more */
     unsigned long long *accepted; /* [1] */
     long long *energy;   /* [walkers]: accepted changes, in BRUSH_UNIT */
     unsigned long long *sweep; /* [1]: number of the next one */

@@ -63,10 +63,11 @@ typedef struct checkerboard {
     store now, next;
     int64_t *origin; /* [walkers][3]: of the cells, in quanta */
     plugmc_counts counts;
+    uint64_t lost; /* sweep in which a change of energy was not a number */
 
     /* GPU */
     device_store on_now, on_next, snapshot;
-    plugmc_device_pointer d_origin, d_plans, d_base, d_step, d_counts, d_overflow, d_offset;
+    plugmc_device_pointer d_origin, d_plans, d_base, d_step, d_counts, d_trouble, d_offset;
     plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
     plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_sweep, *k_number, *k_store;
     patch patch;
@@ -141,8 +142,15 @@ typedef struct row_task {
     int walker, x0, y, z; /* x0: parity of the set along x */
 } row_task;
 
-/* A sub-sweep of the cells of one row; returns its counts. */
-plugmc_counts update_row(const checkerboard *, const store *, row_task);
+typedef struct row_result {
+    plugmc_counts counts;
+    int lost; /* a change of energy was not a number */
+} row_result;
+
+/* A sub-sweep of the cells of one row. */
+row_result update_row(const checkerboard *, const store *, row_task);
+/* The particle has gone where its change of energy, in sweep me->lost, is not a number. */
+int report_lost(const checkerboard *, const plugmc_host *);
 /* n sweeps; if a cell overflows, cells grow and the same sweeps are done again, so the chain does not
  * know. */
 int sweep_or_grow(checkerboard *, const plugmc_host *, uint64_t first, uint64_t n);

@@ -1,24 +1,29 @@
 /* cpu.c: sweeps on the CPU: sub-sweeps row by row, and the cell shift. */
 #include "checkerboard.h"
 
-static void subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, int part)
+/* Returns 1 if a change of energy was not a number. */
+static int subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, int part)
 {
     const int rows_y = me->m[1] / 2, rows_z = me->dimension == 3 ? me->m[2] / 2 : 1;
     const int rows = rows_y * rows_z, tasks = rows * me->walkers;
     uint64_t trials = 0, accepted = 0;
-#pragma omp parallel for schedule(static) reduction(+ : trials, accepted) num_threads(me->system->threads)
+    int lost = 0;
+#pragma omp parallel for schedule(static) reduction(+ : trials, accepted) reduction(| : lost)              \
+    num_threads(me->system->threads)
     for (int i = 0; i < tasks; i++) {
         int w = i / rows, r = i % rows, set = plans[w].set[part];
         row_task task = {number, w, set & 1, 2 * (r % rows_y) + (set >> 1 & 1),
                          me->dimension == 3 ? 2 * (r / rows_y) + (set >> 2) : 0};
-        plugmc_counts c = update_row(me, &me->now, task);
-        trials += c.trials;
-        accepted += c.accepted;
+        row_result row = update_row(me, &me->now, task);
+        trials += row.counts.trials;
+        accepted += row.counts.accepted;
+        lost |= row.lost;
         refresh_images(me, &me->now, w,
                        (((int64_t)task.z * me->m[1] + task.y) * 2 + task.x0) * me->row);
     }
     me->counts.trials += trials;
     me->counts.accepted += accepted;
+    return lost;
 }
 
 /* ---- The cell shift on the CPU --------------------------------------------------------------- */
@@ -133,34 +138,50 @@ static int shift(checkerboard *me, const cb_plan *plans)
 
 /* ---- Sweeps on the CPU ------------------------------------------------------------------------- */
 
-/* One try at n sweeps; 1 if a cell overflowed on the way. */
-static int sweep_on_host(checkerboard *me, uint64_t first, uint64_t n)
+int report_lost(const checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_not_a_number where = {
+        .size = sizeof where, .walker = -1, .particle = -1, .sweep = me->lost};
+    return host->not_a_number(host->context, &where);
+}
+
+/* How a try at some sweeps ended: all were made, a cell overflowed, or a change of energy was not a
+ * number in sweep me->lost. */
+enum outcome { MADE, OVERFLOWED, LOST };
+
+/* One try at n sweeps. */
+static enum outcome sweep_on_host(checkerboard *me, uint64_t first, uint64_t n)
 {
     cb_plan *plans = (cb_plan *)malloc(sizeof(cb_plan) * me->walkers);
-    int overflow = 0;
-    for (uint64_t s = first; s < first + n && !overflow; s++) {
+    enum outcome outcome = MADE;
+    for (uint64_t s = first; s < first + n && outcome == MADE; s++) {
         for (int w = 0; w < me->walkers; w++)
             plans[w] = cb_make_plan(me->system->seed, s, (uint32_t)w, me->dimension,
                                     me->shuffle_sets, me->shift_cells);
-        for (int part = 0; part < 1 << me->dimension; part++) subsweep(me, s, plans, part);
-        if (!me->shift_cells) continue;
-        overflow = shift(me, plans);
+        me->lost = s;
+        for (int part = 0; part < 1 << me->dimension && outcome == MADE; part++)
+            outcome = subsweep(me, s, plans, part) ? LOST : MADE;
+        if (!me->shift_cells || outcome == LOST) continue;
+        outcome = shift(me, plans) ? OVERFLOWED : MADE;
         for (int w = 0; w < me->walkers; w++)
             me->origin[3 * w + plans[w].axis] += plans[w].sign * plans[w].quanta;
     }
     free(plans);
-    return overflow;
+    return outcome;
 }
 
 /* Sweeps with a copy to go back to: if a cell overflows, cells grow and the same sweeps are done
  * again, so the chain does not know. */
 int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    if (me->bounded)
-        return sweep_on_host(me, first, n)
-                   ? host->fail(host->context, PLUGMC_ERROR_STATE,
-                                "a cell holds more than %d hard particles: they overlap", me->capacity)
-                   : PLUGMC_OK;
+    enum outcome outcome;
+    if (me->bounded) {
+        outcome = sweep_on_host(me, first, n);
+        if (outcome == OVERFLOWED)
+            return host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "a cell holds more than %d hard particles: they overlap", me->capacity);
+        return outcome == LOST ? report_lost(me, host) : PLUGMC_OK;
+    }
     store copy;
     if (!allocate_store(me, &copy))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
@@ -169,7 +190,7 @@ int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uin
     memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
     copy_store(me, &copy, &me->now);
     int code = PLUGMC_OK;
-    while (sweep_on_host(me, first, n)) {
+    while ((outcome = sweep_on_host(me, first, n)) == OVERFLOWED) {
         copy_store(me, &me->now, &copy);
         memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->walkers);
         me->counts = counts;
@@ -184,6 +205,6 @@ int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uin
     }
     free(origin);
     free_store(&copy);
-    return code;
+    return !code && outcome == LOST ? report_lost(me, host) : code;
 }
 

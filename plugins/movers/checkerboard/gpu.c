@@ -178,7 +178,7 @@ static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int 
                          &n,          &i,                 &me->d_step,
                          &me->on_now.coordinate, &me->on_now.id, &me->on_now.count,
                          &me->on_next.coordinate, &me->on_next.id, &me->on_next.count,
-                         &me->d_counts, &me->d_overflow};
+                         &me->d_counts, &me->d_trouble};
     TRY(host->gpu->launch(host->context, me->k_sweep, patches, block, 0, arguments));
     swap_on_device(me);
     return PLUGMC_OK;
@@ -200,7 +200,7 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
         void *arguments[] = {&seed,       &me->d_base,           &me->d_plans,
                              &n,          &i,                    &part,
                              &me->d_step, &me->on_now.coordinate, &me->on_now.id,
-                             &me->on_now.count, &me->d_counts, &me->d_overflow};
+                             &me->on_now.count, &me->d_counts, &me->d_trouble};
         TRY(gpu->launch(host->context, me->k_subsweep, active, block, 0, arguments));
     }
     if (!me->shift_cells) return PLUGMC_OK;
@@ -208,7 +208,7 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
                          &i,                   &me->on_now.coordinate,
                          &me->on_now.id,       &me->on_now.count,
                          &me->on_next.coordinate, &me->on_next.id,
-                         &me->on_next.count,   &me->d_overflow};
+                         &me->on_next.count,   &me->d_trouble};
     TRY(gpu->launch(host->context, me->k_shift, all, shifters, 0, arguments));
     swap_on_device(me);
     return PLUGMC_OK;
@@ -230,12 +230,11 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
 }
 
 static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n,
-                           int32_t *overflow)
+                           cb_trouble *trouble)
 {
     const plugmc_gpu *gpu = host->gpu;
     const float step[3] = {(float)(me->step / me->width[0]), (float)(me->step / me->width[1]),
                            (float)(me->step / me->width[2])};
-    *overflow = 0;
     TRY(gpu->upload(host->context, me->d_base, &first, sizeof first));
     TRY(gpu->upload(host->context, me->d_step, step, sizeof step));
     for (; n >= BATCH; n -= BATCH) {
@@ -248,7 +247,7 @@ static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t f
         TRY(gpu->graph_launch(host->context, *graph));
     }
     for (; n > 0; n--) TRY(launch_sweeps(me, host, 1));
-    return gpu->download(host->context, overflow, me->d_overflow, sizeof *overflow);
+    return gpu->download(host->context, trouble, me->d_trouble, sizeof *trouble);
 }
 
 /* Copies the state to the snapshot, or back from it. */
@@ -283,24 +282,25 @@ static int grow_on_gpu(checkerboard *me, const plugmc_host *host, int what)
         me->near = me->near + me->near / 2 < 27 * MOST ? me->near + me->near / 2 : 27 * MOST + 1;
     TRY(rebuild_on_device(me, host));
     TRY(upload_state(me, host));
-    return host->gpu->fill(host->context, me->d_overflow, 0, sizeof(int32_t));
+    return host->gpu->fill(host->context, me->d_trouble, 0, sizeof(cb_trouble));
 }
 
 int sweep_on_gpu(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    int32_t overflow = 1;
+    cb_trouble trouble;
     if (!me->bounded) TRY(snapshot(me, host, 0));
-    while (overflow) {
-        TRY(sweep_on_device(me, host, first, n, &overflow));
-        if (!overflow) break;
+    for (;;) {
+        TRY(sweep_on_device(me, host, first, n, &trouble));
+        if (!trouble.overflow) break;
         if (me->bounded)
             return host->fail(host->context, PLUGMC_ERROR_STATE,
                               "a cell holds more hard particles than fit: they overlap");
         TRY(snapshot(me, host, 1));
-        TRY(grow_on_gpu(me, host, overflow));
+        TRY(grow_on_gpu(me, host, trouble.overflow));
         TRY(snapshot(me, host, 0));
     }
-    return PLUGMC_OK;
+    me->lost = trouble.lost - 1;
+    return trouble.lost ? report_lost(me, host) : PLUGMC_OK;
 }
 
 int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointer positions)
@@ -342,7 +342,7 @@ int prepare_on_gpu(checkerboard *me, const plugmc_host *host)
     TRY(gpu->allocate(host->context, sizeof(uint64_t), &me->d_base));
     TRY(gpu->allocate(host->context, sizeof(float) * 3, &me->d_step));
     TRY(gpu->allocate(host->context, counter_bytes, &me->d_counts));
-    TRY(gpu->allocate(host->context, sizeof(int32_t), &me->d_overflow));
+    TRY(gpu->allocate(host->context, sizeof(cb_trouble), &me->d_trouble));
     TRY(gpu->allocate(host->context, me->ids ? 4 : sizeof(uint32_t) * cells, &me->d_offset));
     TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_saved_origin));
     TRY(gpu->allocate(host->context, counter_bytes, &me->d_saved_counts));

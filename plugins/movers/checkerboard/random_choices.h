@@ -30,6 +30,14 @@ typedef struct cb_plan {
     int32_t unused;
 } cb_plan;
 
+/* What goes wrong on a GPU in a run of sweeps. overflow: 1 if a cell has more particles than slots, 2
+ * if more than there is room for are near one. lost: 1 + the sweep in which a trial move's change of
+ * energy was not a number. It is accepted, and no other one after it, so that it is found. */
+typedef struct cb_trouble {
+    int32_t overflow, unused;
+    uint64_t lost;
+} cb_trouble;
+
 PLUGMC_FN cb_plan cb_make_plan(uint64_t seed, uint64_t sweep, uint32_t walker, int dimension,
                                int shuffle, int shift)
 {

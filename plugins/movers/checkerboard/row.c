@@ -284,6 +284,7 @@ typedef struct lanes {
     float step[3];
     uint32_t cell0;
     int32_t n[LANES], order[MOST][LANES], turn[LANES], accepted[LANES];
+    int32_t lost[LANES]; /* 1: a change of energy was not a number; it was the last move accepted */
     uint32_t words[4][LANES], accept_words[4][LANES];
 } lanes;
 
@@ -357,7 +358,8 @@ PLUGMC_FN void displace(lanes *at, int t, lane_trials *move, const variant v)
     }
 }
 
-/* Rejects trial t of a lane by its change of energy, as Metropolis do. */
+/* Rejects trial t of a lane by its change of energy, as Metropolis do. If that is not a number, the
+ * particle goes there and nobody after it, so that it is found. */
 PLUGMC_FN void weigh(lanes *at, int t, const slot_order *summed, lane_trials *move, const variant v)
 {
     const checkerboard *me = at->me;
@@ -376,9 +378,14 @@ PLUGMC_FN void weigh(lanes *at, int t, const slot_order *summed, lane_trials *mo
     change_energies(me, summed, asked);
     if (t % 4 == 0)
         draw_lanes(me, at->task, at->cell0, PLUGMC_PURPOSE_ACCEPT, (uint32_t)t / 4, at->accept_words);
-    EACH_LANE(l)
-        move->reject[l] |=
-            !(plugmc_uniform_float(at->accept_words[t % 4][l]) < plugmc_exp(-change[l]));
+    EACH_LANE(l) {
+        const int32_t low =
+            plugmc_uniform_float(at->accept_words[t % 4][l]) < plugmc_exp(-change[l]);
+        const int32_t unknown = !(change[l] == change[l]);
+        const int32_t before = at->lost[l], rejected = move->reject[l];
+        at->lost[l] = before | (unknown & !rejected);
+        move->reject[l] = rejected | before | !(low | unknown);
+    }
 }
 
 /* Each lane's particle at its new place, or where it came from. */
@@ -436,10 +443,10 @@ PLUGMC_FN void write_lanes(const checkerboard *me, const row_view *view, int q0,
 }
 
 /* Trial moves of the cells of one row. */
-PLUGMC_FN plugmc_counts update(const checkerboard *me, const store *s, row_task task, const variant v)
+PLUGMC_FN row_result update(const checkerboard *me, const store *s, row_task task, const variant v)
 {
     const row_view view = look_around(me, s, task);
-    plugmc_counts counts = {0, 0};
+    row_result result = {{0, 0}, 0};
     surroundings near;
     slot_order summed;
     lanes at;
@@ -451,7 +458,7 @@ PLUGMC_FN plugmc_counts update(const checkerboard *me, const store *s, row_task 
         const int busy = count_lanes(me, &view, q0, at.n);
         if (!busy) continue;
         at.cell0 = (uint32_t)((task.z * me->m[1] + task.y) * me->m[0] + task.x0 + 2 * q0);
-        EACH_LANE(l) at.turn[l] = at.accepted[l] = 0;
+        EACH_LANE(l) at.turn[l] = at.accepted[l] = at.lost[l] = 0;
         gather_surroundings(me, &view, q0, at.n, v.dim, v.many, v.wide, &near);
         if (v.energies) order_slots(&near, v.dim, v.wide, &summed);
         draw_order(me, task, at.cell0, at.n, near.own, at.order);
@@ -464,38 +471,39 @@ PLUGMC_FN plugmc_counts update(const checkerboard *me, const store *s, row_task 
             if (v.energies) weigh(&at, t, &summed, &move, v);
             put_back(&at, &near, &move, v);
         }
-        counts.trials += (uint64_t)busy * (uint64_t)me->trials;
-        for (int l = 0; l < LANES; l++) counts.accepted += (uint64_t)at.accepted[l];
+        result.counts.trials += (uint64_t)busy * (uint64_t)me->trials;
+        for (int l = 0; l < LANES; l++) result.counts.accepted += (uint64_t)at.accepted[l];
+        for (int l = 0; l < LANES && v.energies; l++) result.lost |= at.lost[l];
         write_lanes(me, &view, q0, &near, v);
     }
-    return counts;
+    return result;
 }
 
-static PLUGMC_TARGETS plugmc_counts update_disks(const checkerboard *me, const store *s, row_task t)
+static PLUGMC_TARGETS row_result update_disks(const checkerboard *me, const store *s, row_task t)
 {
     return update(me, s, t, (variant){2, 0, 0, 0});
 }
 
-static PLUGMC_TARGETS plugmc_counts update_spheres(const checkerboard *me, const store *s, row_task t)
+static PLUGMC_TARGETS row_result update_spheres(const checkerboard *me, const store *s, row_task t)
 {
     return update(me, s, t, (variant){3, 0, 0, 0});
 }
 
-static PLUGMC_TARGETS plugmc_counts update_any(const checkerboard *me, const store *s, row_task t)
+static PLUGMC_TARGETS row_result update_any(const checkerboard *me, const store *s, row_task t)
 {
     const int many = me->species > 1, energies = me->energies > 0;
     return me->dimension == 2 ? update(me, s, t, (variant){2, many, energies, 0})
                               : update(me, s, t, (variant){3, many, energies, 0});
 }
 
-static PLUGMC_TARGETS plugmc_counts update_wide(const checkerboard *me, const store *s, row_task t)
+static PLUGMC_TARGETS row_result update_wide(const checkerboard *me, const store *s, row_task t)
 {
     const int many = me->species > 1;
     return me->dimension == 2 ? update(me, s, t, (variant){2, many, 1, 1})
                               : update(me, s, t, (variant){3, many, 1, 1});
 }
 
-plugmc_counts update_row(const checkerboard *me, const store *s, row_task t)
+row_result update_row(const checkerboard *me, const store *s, row_task t)
 {
     return me->wide && me->energies          ? update_wide(me, s, t)
            : me->species > 1 || me->energies ? update_any(me, s, t)

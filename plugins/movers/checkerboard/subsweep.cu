@@ -15,13 +15,13 @@ typedef struct cb_near {
 } cb_near;
 
 /* Sub-sweep number `part` of sweep number `index` of the batch: one thread a cell of the set. id is
- * not read with one species. *overflow is set to 2 if there are more than CB_NEAR particles near a
- * cell; its state is then of no use. */
+ * not read with one species. If there are more than CB_NEAR particles near a cell, its state is of no
+ * use; after a change of energy that is not a number, all stay as they are. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
                 int batch, int index, int part, const float *__restrict__ step,
                 cb_vector *coordinate, const uint32_t *__restrict__ id,
-                const uint8_t *__restrict__ count, unsigned long long *counts, int *overflow)
+                const uint8_t *__restrict__ count, unsigned long long *counts, cb_trouble *trouble)
 {
     __shared__ cb_near near;
     const int me = threadIdx.x;
@@ -33,6 +33,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
         cb_find_task(blockIdx.x * CB_COLUMNS + threadIdx.x, plans, batch, index, part, &task)) {
         own = cb_cell(task.x, task.y, task.z);
         n = count[(size_t)task.walker * CELLS + own];
+        if (PLUGMC_ENERGY_TERMS > 0 && trouble->lost) n = 0;
     }
     if (n > 0) {
         const int walker = task.walker;
@@ -91,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             }
         }
         if (m > CB_NEAR - 1) {
-            *overflow = 2;
+            trouble->overflow = 2;
             m = CB_NEAR - 1;
         }
         near.x[m][me] = PLUGMC_NOWHERE; /* the loop below takes entries in pairs */
@@ -122,6 +123,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
         plugmc_random random, uniform;
         uint64_t moved = 0;
         int turn = 0;
+        bool lost = false; /* of this cell */
 #if CB_TRIALS <= 8
 #pragma unroll
 #endif
@@ -167,7 +169,14 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #if PLUGMC_ENERGY_TERMS > 0
             if ((t & 3) == 0)
                 uniform = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ACCEPT, t >> 2);
-            accept = accept && plugmc_uniform_float(cb_word(uniform, t)) < plugmc_exp(-cb_change(&trial));
+            const float change = cb_change(&trial);
+            const bool unknown = change != change;
+            accept = accept && !lost &&
+                     (unknown || plugmc_uniform_float(cb_word(uniform, t)) < plugmc_exp(-change));
+            if (accept && unknown) {
+                lost = true;
+                trouble->lost = sweep + 1;
+            }
 #endif
             near.x[i][me] = accept ? trial.new_x : trial.old_x;
             if (accept) {

@@ -213,28 +213,31 @@ PLUGMC_FN void cb_meet_all(cb_trial *trial, const cb_list *list, int lane, int l
     __syncwarp();
 }
 
-/* Whether the warp accepts the trial move, whose particle stays in the cell: the same in all lanes. */
-PLUGMC_FN bool cb_accepts(const cb_trial *trial, float uniform)
+/* Whether the warp accepts the trial move, whose particle stays in the cell: the same in all lanes.
+ * *lost: the change of energy is not a number. */
+PLUGMC_FN bool cb_accepts(const cb_trial *trial, float uniform, bool *lost)
 {
+    *lost = false;
     if (__any_sync(CB_ALL, cb_overlaps(trial))) return false;
 #if PLUGMC_ENERGY_TERMS > 0
     float change = cb_change(trial);
 #pragma unroll
     for (int d = 16; d > 0; d >>= 1) change += __shfl_xor_sync(CB_ALL, change, d);
-    return uniform < plugmc_exp(-change);
+    *lost = change != change;
+    return *lost || uniform < plugmc_exp(-change);
 #else
     return true;
 #endif
 }
 
 /* Sub-sweep number `part` of sweep number `index` of the batch: one warp a cell of the set. id is not
- * read with one species. *overflow is set to 2 if there are more than CB_NEAR particles near a cell;
- * its state is then of no use. */
+ * read with one species. If there are more than CB_NEAR particles near a cell, its state is of no use;
+ * after a change of energy that is not a number, all stay as they are. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
                 int batch, int index, int part, const float *__restrict__ step,
                 cb_vector *coordinate, const uint32_t *__restrict__ id,
-                const uint8_t *__restrict__ count, unsigned long long *counts, int *overflow)
+                const uint8_t *__restrict__ count, unsigned long long *counts, cb_trouble *trouble)
 {
     __shared__ cb_list lists[CB_BLOCK / 32];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -246,6 +249,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     if (cb_find_task(blockIdx.x * (CB_BLOCK / 32) + warp, plans, batch, index, part, &task)) {
         own = cb_cell(task.x, task.y, task.z);
         n = count[(size_t)task.walker * CELLS + own];
+        if (PLUGMC_ENERGY_TERMS > 0 && trouble->lost) n = 0;
     }
     if (n > 0) {
         const int walker = task.walker, first = cb_slot(own);
@@ -253,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
         const uint64_t sweep = *base + index;
         const uint32_t cell = (uint32_t)((task.z * CB_MY + task.y) * CB_MX + task.x);
         const int length = cb_gather(list, lane, task, at, id + (size_t)walker * SLOTS,
-                                     count + (size_t)walker * CELLS, n, overflow);
+                                     count + (size_t)walker * CELLS, n, &trouble->overflow);
         int order[CB_TURNS], turn = 0;
         cb_order_of_lanes(seed, sweep, walker, cell, lane, n, order);
         cb_draw drawn; /* for trial move number lane, lane + 32, ... */
@@ -270,11 +274,15 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             const float uniform = __shfl_sync(CB_ALL, drawn.uniform, t & 31);
             if (!cb_stays(&trial)) continue;
             cb_meet_all(&trial, list, lane, length, i);
-            if (!cb_accepts(&trial, uniform)) continue;
+            bool lost;
+            if (!cb_accepts(&trial, uniform, &lost)) continue;
             if (lane == 0) cb_place(list, i, trial.new_x, trial.new_y, trial.new_z);
             __syncwarp();
             moved |= (uint64_t)1 << i;
             accepted++;
+            if (!lost) continue;
+            trouble->lost = sweep + 1;
+            break;
         }
         for (int k = lane; k < n; k += 32) {
             if (!(moved >> k & 1)) continue;

@@ -117,17 +117,18 @@ static int fetch_states(ewald_serial *s, const plugmc_host *host)
                                s->task.walkers * sizeof *s->state);
 }
 
-static int check_astray(ewald_serial *s, const plugmc_host *host, uint64_t first, uint64_t n)
+/* The particle has gone where its change of energy is not a number. */
+static int check_astray(ewald_serial *s, const plugmc_host *host)
 {
-    int code = fetch_states(s, host);
-    for (uint32_t w = 0; w < s->task.walkers && !code; w++)
-        if (s->state[w].astray)
-            code =
-                host->fail(host->context, PLUGMC_ERROR_STATE,
-                           "the energy change when particle %lld of walker %u moved in sweep %llu "
-                           "to %llu is not a number",
-                           (long long)s->state[w].astray - 1, w, (unsigned long long)first,
-                           (unsigned long long)(first + n - 1));
+    es_plan plan;
+    int code = host->gpu->download(host->context, &plan, device(s->task.plan), sizeof plan);
+    if (!code) code = fetch_states(s, host);
+    for (uint32_t w = 0; w < s->task.walkers && !code; w++) {
+        const plugmc_not_a_number where = {.size = sizeof where, .walker = (int32_t)w,
+                                           .particle = s->state[w].astray - 1,
+                                           .sweep = plan.lost - 1};
+        if (s->state[w].astray) code = host->not_a_number(host->context, &where);
+    }
     return code;
 }
 
@@ -136,12 +137,12 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     enum { LONGEST_GRAPH = 256 /* batches; longer sweeps keep the GPU busy without */ };
     ewald_serial *s = instance;
     const int recorded = s->task.particles <= LONGEST_GRAPH * ES_BATCH;
-    const es_plan plan = {s->system->seed, first, s->step, 0, 0};
+    const es_plan plan = {s->system->seed, first, s->step, 0, 0, 0};
     int code = host->gpu->upload(host->context, device(s->task.plan), &plan, sizeof plan);
     if (!code && recorded && !s->graph) code = record(s, host);
     for (uint64_t k = 0; k < n && !code; k++)
         code = recorded ? host->gpu->graph_launch(host->context, s->graph) : one_sweep(s, host);
-    return code ? code : check_astray(s, host, first, n);
+    return code ? code : check_astray(s, host);
 }
 
 /* ---- In and out ------------------------------------------------------------------------------ */

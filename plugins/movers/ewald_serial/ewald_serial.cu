@@ -28,6 +28,7 @@ typedef struct es_plan {
     double step;    /* length */
     uint32_t first; /* particle of the batch */
     uint32_t unused;
+    uint64_t lost;  /* 1 + the sweep in which an energy change was not a number; 0: none */
 } es_plan;
 
 typedef struct es_task {
@@ -239,13 +240,14 @@ ES_KERNEL es_between(const es_task t)
     t.after[place] = out[1];
 }
 
-/* One after the other. A block of ES_BATCH threads a walker; thread m keeps the change of move m.
- */
+/* One after the other. A block of ES_BATCH threads a walker; thread m keeps the change of move m. A
+ * move whose change is not a number is made, and none after it, so that it is found. */
 extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t)
 {
     __shared__ double before[ES_TRIANGLE], after[ES_TRIANGLE];
     __shared__ double changes[ES_BATCH];
     __shared__ uint8_t accepted[ES_BATCH];
+    __shared__ int lost; /* a change was not a number */
     const uint32_t walker = blockIdx.x, m = threadIdx.x, n = es_batch(&t), first = t.plan->first;
     const uint64_t at = (uint64_t)walker * ES_BATCH + m, triangle = (uint64_t)walker * ES_TRIANGLE;
     for (uint32_t k = m; k < n * (n - 1) / 2; k += ES_BATCH) {
@@ -253,6 +255,8 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
         after[k] = t.after[triangle + k];
     }
     double change = 0, limit = 0;
+    if (m == 0) lost = t.state[walker].astray != 0;
+    __syncthreads();
     if (m < n) {
         const plugmc_random random = plugmc_draw(t.plan->seed, t.plan->sweep, walker, first + m,
                                                  PLUGMC_PURPOSE_ACCEPT, 0);
@@ -264,8 +268,10 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     }
     for (uint32_t i = 0; i < n; i++) {
         if (m == i) {
-            accepted[i] = change <= 0 || limit < exp(-change);
+            const bool unknown = change != change;
+            accepted[i] = !lost && (unknown || change <= 0 || limit < exp(-change));
             changes[i] = change;
+            if (unknown) lost = 1;
         }
         __syncthreads();
         const uint32_t place = m * (m - 1) / 2 + i;
@@ -279,7 +285,10 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     es_state *s = t.state + walker;
     s->trials += n;
     for (uint32_t i = 0; i < n; i++) {
-        if (changes[i] != changes[i] && !s->astray) s->astray = (int64_t)(first + i) + 1;
+        if (changes[i] != changes[i] && !s->astray) {
+            s->astray = (int64_t)(first + i) + 1;
+            t.plan->lost = t.plan->sweep + 1;
+        }
         if (!accepted[i]) continue;
         s->accepted++;
         s->energy += changes[i];

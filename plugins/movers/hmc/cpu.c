@@ -43,6 +43,7 @@ struct hmc_cpu {
     double *share;                                /* [walkers][particles] kT: of the energy */
     double *potential;                            /* [walkers] kT, of where the particles are */
     double *kinetic;                              /* [walkers] kT, at the start of a trajectory */
+    int lost; /* a force or an energy is not a number where the particles are */
     hmc_state *state;                             /* [walkers] */
 };
 
@@ -63,6 +64,7 @@ int hmc_cpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
         memcpy(c->force_before, c->force, (size_t)h->count * sizeof *c->force);
         for (int32_t w = 0; w < h->system->walkers; w++) c->kinetic[w] = kinetic_energy(h, w);
         code = trajectory(h, host);
+        if (!code && c->lost) return hmc_lost(host, sweep);
         if (!code && h->check_reversal) code = reverse(h, host, sweep);
         for (int32_t w = 0; w < h->system->walkers && !code; w++) settle(h, sweep, w);
     }
@@ -113,11 +115,11 @@ static int trajectory(hmc *h, const plugmc_host *host)
 {
     const int64_t steps = hmc_steps(h);
     int code = PLUGMC_OK;
-    for (int64_t k = 0; k < steps && !code; k++) {
+    for (int64_t k = 0; k < steps && !code && !h->cpu->lost; k++) {
         move(h, k == 0 ? 1 : 2, 1);
         code = forces_and_energies(h, host, k == steps - 1);
     }
-    move(h, 1, 0);
+    if (!code && !h->cpu->lost) move(h, 1, 0);
     return code;
 }
 
@@ -374,6 +376,18 @@ static int add_totals(hmc *h, const plugmc_host *host, double *energy)
     return code;
 }
 
+/* Whether a force is not a number, or, if they are known, an energy. */
+static int not_numbers(const hmc *h, int with_energy)
+{
+    const hmc_cpu *c = h->cpu;
+    int found = 0;
+#pragma omp parallel for num_threads(c->threads) schedule(static) reduction(| : found)
+    for (int64_t i = 0; i < h->count; i++) found |= c->force[i] != c->force[i];
+    for (int32_t w = 0; w < h->system->walkers && with_energy; w++)
+        found |= c->potential[w] != c->potential[w];
+    return found;
+}
+
 static int forces_and_energies(hmc *h, const plugmc_host *host, int with_energy)
 {
     const hmc_cpu *c = h->cpu;
@@ -384,7 +398,9 @@ static int forces_and_energies(hmc *h, const plugmc_host *host, int with_energy)
         c->potential[w] = 0;
         for (int64_t i = 0; i < n; i++) c->potential[w] += c->share[w * n + i];
     }
-    return add_totals(h, host, with_energy ? c->potential : NULL);
+    const int code = add_totals(h, host, with_energy ? c->potential : NULL);
+    h->cpu->lost = !code && not_numbers(h, with_energy);
+    return code;
 }
 
 /* ---- In and out ------------------------------------------------------------------------------ */

@@ -179,6 +179,7 @@ static int record(hmc *h, const plugmc_host *host, int64_t steps)
 }
 
 static int check_astray(hmc *, const plugmc_host *);
+static int check_lost(hmc *, const plugmc_host *);
 
 int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
 {
@@ -186,14 +187,24 @@ int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
     hmc_gpu *g = h->gpu;
     const int64_t steps = hmc_steps(h);
     const int recorded = h->total_count == 0 && steps <= LONGEST_GRAPH;
-    const hmc_plan plan = {h->system->seed, first, 0.5 * h->time_step};
+    const hmc_plan plan = {h->system->seed, first, 0.5 * h->time_step, 0};
     int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan,
                                  &plan, sizeof plan);
     if (!code && recorded && (!g->graph || g->graph_steps != steps)) code = record(h, host, steps);
     for (uint64_t k = 0; k < n && !code; k++)
         code = recorded ? host->gpu->graph_launch(host->context, g->graph)
                         : trajectory(h, host, steps);
+    if (!code) code = check_lost(h, host);
     return code || !h->check_reversal ? code : check_astray(h, host);
+}
+
+/* Particles are where a force or an energy is not a number. */
+static int check_lost(hmc *h, const plugmc_host *host)
+{
+    hmc_plan plan;
+    int code = host->gpu->download(host->context, &plan,
+                                   (plugmc_device_pointer)(uintptr_t)h->gpu->task.plan, sizeof plan);
+    return !code && plan.lost ? hmc_lost(host, plan.lost - 1) : code;
 }
 
 static int check_astray(hmc *h, const plugmc_host *host)

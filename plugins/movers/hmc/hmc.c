@@ -88,6 +88,13 @@ static void *scratch(const plugmc_host *host, size_t bytes, int *code)
     return memory;
 }
 
+int hmc_lost(const plugmc_host *host, uint64_t sweep)
+{
+    const plugmc_not_a_number where = {
+        .size = sizeof where, .walker = -1, .particle = -1, .sweep = sweep};
+    return host->not_a_number(host->context, &where);
+}
+
 static int check_energies(hmc *h, const plugmc_host *host)
 {
     int code;
@@ -175,7 +182,8 @@ static int set_step(void *instance, const plugmc_host *host, double step)
     if (!(step > 0) || !isfinite(step))
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "a time step of %g is not possible",
                           step);
-    h->time_step = step;
+    /* one that the user gave is kept: a checkpoint sets it again */
+    if (step != h->time_step) h->time_step = fmin(step, h->largest_step);
     return PLUGMC_OK;
 }
 
@@ -246,6 +254,12 @@ static int prepare(void *instance, const plugmc_host *host)
     int code = sort_terms(h, host);
     if (!code) code = take_masses(h, host);
     if (code) return code;
+    h->largest_step = hmc_largest_step(h);
+    if (h->target_acceptance > 0 && h->time_step > h->largest_step)
+        host->warn(host->context,
+                   "time_step = %g is longer than %.3g, up to which leapfrog follows the forces here: "
+                   "it is shortened when it is tuned",
+                   h->time_step, h->largest_step);
     return host->gpu ? hmc_gpu_prepare(h, host) : hmc_cpu_prepare(h, host);
 }
 

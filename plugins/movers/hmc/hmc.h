@@ -23,6 +23,7 @@ typedef struct hmc {
     int pair_count, field_count, total_count;
     const plugmc_term **pairs, **fields, **totals; /* sampled terms with something to give */
     double *mass;   /* [species] */
+    double largest_step; /* that tuning may come to, time */
     int64_t count;  /* coordinates: 3 walkers particles */
     hmc_cpu *cpu; /* one of the two */
     hmc_gpu *gpu;
@@ -31,8 +32,14 @@ typedef struct hmc {
 /* Of a trajectory: at least 1. */
 int64_t hmc_steps(const hmc *);
 
+/* Longest time step that tuning may come to, time; pairs and masses are known. */
+double hmc_largest_step(const hmc *);
+
 /* Cells along each edge, `each` of them a range wide, in fractions of the box; `most` in all. */
 void hmc_cells(const hmc *, int each, double most, int32_t count[3]);
+
+/* Says that a force or an energy is not a number where the particles are; returns the code. */
+int hmc_lost(const plugmc_host *, uint64_t sweep);
 
 /* The same calls for both. Host arrays: place [walkers][particles][3] and state [walkers] as in
  * hmc.cu. After `load` forces and energies are those of the new positions; `states` with `write`

@@ -58,6 +58,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
 {
     sequential *me = instance;
     const int64_t particles = me->system->particles;
+    const uint64_t last = first + n - 1;
     me->sweeps_since += n;
     me->counts.trials += n * (uint64_t)(particles * me->system->walkers);
     TRY(host->gpu->upload(host->context, me->d.sweep, &first, sizeof first));
@@ -67,7 +68,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
         for (int64_t i = 0; i < particles; i += launches_of(me))
             TRY(host->gpu->graph_launch(host->context, me->graph));
     }
-    return PLUGMC_OK;
+    return sequential_check_device(me, host, last);
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */

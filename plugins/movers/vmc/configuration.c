@@ -22,7 +22,7 @@ static int determinants(vmc *v, const plugmc_host *host, int32_t first, int32_t 
         slater *s = &v->walkers[first + k].spin[spin];
         double ln_square;
         const int good = slater_determinant(s, v->values + k * size, &ln_square);
-        s->ln_proposed = good ? ln_square : -INFINITY;
+        s->ln_proposed = good || isnan(ln_square) ? ln_square : -INFINITY;
     }
     return code;
 }
@@ -31,6 +31,7 @@ static void decide(const vmc *v, vmc_walker *walker, uint64_t sweep)
 {
     const double *to = v->proposals + 3 * walker->index * v->system->particles;
     double parts, ln_ratio = 0;
+    if (walker->not_a_number) return;
     walker->trials++;
     for (int64_t e = 0; e < v->system->particles; e++) {
         walker->new_x[e] = to[3 * e];

@@ -311,7 +311,7 @@ static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t 
     if (!code) code = gpu->copy(host->context, kept, found, (size_t)n * 8);
     for (int32_t k = 0; k < n && !code; k++) {
         vmc_walker *walker = &v->walkers[first + k];
-        if (isinf(numbers[k])) walker->singular = 1 + spin;
+        if (!isfinite(numbers[k])) walker->singular = 1 + spin;
         if (compare) vmc_note_drift(walker, fabs(numbers[k] - numbers[n + k]) / (1 + fabs(numbers[k])));
     }
     return code;

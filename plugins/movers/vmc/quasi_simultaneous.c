@@ -64,6 +64,7 @@ static void judge(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, co
         double change = 0;
         walker->trials++;
         v->taken[at] = 0;
+        if (walker->not_a_number) continue;
         if (!vmc_parts_change(v, walker, e, v->proposals + 3 * at, &change)) continue;
         const double complex q = slater_product(&walker->spin[spin], own, values);
         if (!vmc_accepts(v, walker, sweep, e, creal(q) * creal(q) + cimag(q) * cimag(q), change))

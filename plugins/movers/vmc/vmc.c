@@ -11,6 +11,7 @@
 
 static int refresh(vmc *, const plugmc_host *);
 static int report_failure(vmc *, const plugmc_host *);
+static int lost(const vmc *);
 
 /* The inverse matrices are made anew before sweeps whose number is a multiple of `refresh`, however
  * the run is cut into calls. */
@@ -28,8 +29,17 @@ int vmc_sweeps(vmc *v, const plugmc_host *host, uint64_t first, uint64_t n)
         v->fresh = 0;
         v->steps[v->since++] = v->step;
         if (!code) code = v->one_sweep(v, host, sweep);
+        if (lost(v)) break;
     }
     return code ? code : report_failure(v, host);
+}
+
+/* On the CPU; what happens on a GPU is known once it is asked for. */
+static int lost(const vmc *v)
+{
+    for (int32_t w = 0; w < v->system->walkers; w++)
+        if (v->walkers[w].not_a_number) return 1;
+    return 0;
 }
 
 static int report_failure(vmc *v, const plugmc_host *host)
@@ -37,11 +47,11 @@ static int report_failure(vmc *v, const plugmc_host *host)
     int code = v->engine->report(v, host);
     for (int32_t w = 0; w < v->system->walkers && !code; w++) {
         const vmc_walker *walker = &v->walkers[w];
-        if (walker->not_a_number)
-            code = host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "the ratio of probabilities when electron %lld of walker %d moved in "
-                              "sweep %llu is not a number",
-                              (long long)walker->electron, w, (unsigned long long)walker->sweep);
+        const plugmc_not_a_number where = {.size = sizeof where, .walker = w,
+                                           .particle = walker->not_a_number ? walker->electron : -1,
+                                           .sweep = walker->sweep};
+        if (walker->not_a_number || isnan(walker->parts))
+            code = host->not_a_number(host->context, &where);
         else if (walker->singular)
             code =
                 host->fail(host->context, PLUGMC_ERROR_STATE,

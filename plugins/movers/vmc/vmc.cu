@@ -145,7 +145,8 @@ PLUGMC_FN double acceptance_number(const vmc_draws &d, int32_t walker, int32_t e
 
 PLUGMC_FN void note_failure(const vmc_state &s, const vmc_draws &d, int32_t w, int32_t e)
 {
-    s.not_a_number[w] = (unsigned long long)d.sweep << 32 | (unsigned)(e + 1);
+    if (!s.not_a_number[w])
+        s.not_a_number[w] = (unsigned long long)d.sweep << 32 | (unsigned)(e + 1);
 }
 
 /* One block of threads a walker. products [walkers][capacity][electrons]: P, less 1 at [i][e_i]
@@ -174,13 +175,16 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
         number[k] = acceptance_number(d, d.walker + w, e0 + k);
         taken[k] = 0;
     }
+    /* a move whose ratio is not a number is made, and none after it, so that it is found */
+    const int32_t end = s.not_a_number[w] ? 0 : n;
     __syncthreads();
-    for (int32_t e = 0; e < n; e++) {
+    for (int32_t e = 0, lost = 0; e < end && !lost; e++) {
         /* every thread comes to the same decision */
         const T q = g[e * n + e];
         const double q2 = square_of(q), ratio = q2 * exp(-now[e]);
-        if (t == 0 && not_a_number(ratio)) note_failure(s, d, w, e0 + e);
-        if (!(number[e] < ratio)) continue;
+        lost = not_a_number(ratio);
+        if (t == 0 && lost) note_failure(s, d, w, e0 + e);
+        if (!(number[e] < ratio) && !lost) continue;
         const T over = one_over(q);
         for (int32_t k = t; k < n; k += VMC_THREADS) {
             row[k] = times(g[e * n + k], over);
@@ -312,8 +316,10 @@ PLUGMC_FN void judge(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
                  im = sum_of_block<VMC_LOOK>(imaginary_of(q));
     if (threadIdx.x > 0) return;
     const double ratio = (re * re + im * im) * exp(-change[(int64_t)w * b.capacity + k]);
-    if (not_a_number(ratio)) note_failure(s, d, w, e);
-    if (!(acceptance_number(d, d.walker + w, e) < ratio)) return;
+    const bool lost = not_a_number(ratio);
+    if (s.not_a_number[w] && !lost) return;
+    if (lost) note_failure(s, d, w, e);
+    if (!(acceptance_number(d, d.walker + w, e) < ratio) && !lost) return;
     atomicAdd(s.accepted + w, 1ull);
     for (int i = 0; i < 3; i++)
         moved[3 * ((int64_t)w * b.particles + e) + i] = to[3 * ((int64_t)w * b.rows + k) + i];
@@ -344,10 +350,12 @@ extern "C" __global__ void vmc_decide_configuration(
     double ln_ratio = ln_up[w] - s.ln_square[w];
     if (ln_down) ln_ratio += ln_down[w] - ln_square_down[w];
     const double ratio = exp(-(parts_new[w] - s.parts[w] - ln_ratio));
-    const bool taken = acceptance_number(d, d.walker + w, 0) < ratio;
+    const bool lost = not_a_number(ratio);
+    const bool taken = !s.not_a_number[w] &&
+                       (lost || acceptance_number(d, d.walker + w, 0) < ratio);
     __syncthreads();
     if (threadIdx.x == 0) {
-        if (not_a_number(ratio)) note_failure(s, d, w, 0);
+        if (lost) note_failure(s, d, w, 0);
         if (taken) {
             s.ln_square[w] = ln_up[w];
             if (ln_down) ln_square_down[w] = ln_down[w];

@@ -148,10 +148,11 @@ int vmc_accepts(const vmc *v, vmc_walker *walker, uint64_t sweep, int64_t e, dou
     const double ratio = square_of_q * exp(-change);
     const plugmc_random u = plugmc_draw(v->system->seed, sweep, (uint32_t)walker->index,
                                         (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 0);
-    if (isnan(ratio)) {
+    if (isnan(ratio)) { /* it is made, and none after it, so that it is found */
         walker->not_a_number = 1;
         walker->sweep = sweep;
         walker->electron = e;
+        return 1;
     }
     return plugmc_uniform_double(u.word[0], u.word[1]) < ratio;
 }
@@ -169,6 +170,7 @@ void vmc_try(const vmc *v, vmc_walker *walker, int spin, uint64_t sweep, int64_t
     slater *s = &walker->spin[spin];
     const int64_t own = e - v->system->first[spin];
     double change = 0;
+    if (walker->not_a_number) return;
     walker->trials++;
     if (!vmc_parts_change(v, walker, e, to, &change)) return;
     const double complex q = slater_ratio(s, own, values);

@@ -1,0 +1,27 @@
+/* Particles near a cell as the batch functions of potentials take them, in double or single
+ * precision. */
+#ifndef PLUGMC_RUN_COLUMNS_H
+#define PLUGMC_RUN_COLUMNS_H
+
+#include "plugmc/plugin.h"
+#include "system/geometry.h"
+
+typedef struct columns {
+    int64_t n;
+    size_t size;                          /* of a number */
+    char *x, *y, *z, *charge, *diameter;  /* real[most] */
+    int32_t *species;                     /* [most] */
+    int64_t *number;                      /* [most]: which particle */
+} columns;
+
+/* Room for `most` particles; 0 without memory. */
+int columns_take(columns *, int64_t most, int single);
+void columns_free(columns *);
+/* Those of a cell, then those of the cells around it; returns how many are in the cell. cells: of
+ * one walker. */
+int64_t columns_gather(columns *, const plugmc_system *, const plugmc_cells *cells,
+                       const cell_grid *, int64_t cell);
+plugmc_particle column_particle(const columns *, int64_t k);
+/* Particles first ... end - 1. */
+plugmc_particles column_slice(const columns *, int64_t first, int64_t end);
+#endif

@@ -1,0 +1,78 @@
+/* How long a time step may be, so that what is tuned stays an integrator.
+ *
+ * Acceptance does not tell: two particles in a large box hardly ever meet, nearly every trajectory is
+ * accepted, and a step that is tuned by acceptance alone grows until a trajectory is a leap across the
+ * box, which no longer finds its way into the well of a potential or out of it. Three bounds:
+ *
+ * - Leapfrog is stable for omega dt < 2 (M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids,
+ *   2nd ed., sections 3.2 and 3.4). omega^2 = u'' (1/m_a + 1/m_b) is taken from the stiffest place
+ *   that a pair reaches with 1 kT above the least energy, and omega dt <= 1 leaves room for
+ *   particles with several neighbours.
+ * - A trajectory of a given length has at least LEAST_STEPS steps.
+ * - A step takes the lightest species, at its thermal velocity sqrt(kT/m), no farther than a
+ *   twentieth of the way across the box. */
+#include "hmc.h"
+
+enum { LEAST_STEPS = 2, PLACES = 2000 };
+static const double part_of_box = 0.05;
+
+/* Energy and its slope along the line between two particles, all pair terms, kT and kT/length. */
+static plugmc_derivatives along(const hmc *h, int32_t a, int32_t b, double r)
+{
+    const plugmc_species *sa = plugmc_species_at(h->system, a), *sb = plugmc_species_at(h->system, b);
+    const double zero = 0;
+    const plugmc_particle probe = {r, 0, 0, sa->charge, sa->diameter, a};
+    const plugmc_particles other = {1, &zero, &zero, &zero, &sb->charge, &sb->diameter, &b};
+    plugmc_derivatives out = {0};
+    for (int t = 0; t < h->pair_count; t++)
+        h->pairs[t]->plugin->potential->pair->derivatives(h->pairs[t]->instance, &h->system->box, 0,
+                                                          0, &probe, &other, &out);
+    return out;
+}
+
+/* Largest second derivative where a pair is within 1 kT of its least energy; differences of slopes,
+ * over so small a distance that a cutoff hardly ever falls between. */
+static double stiffest(const hmc *h, int32_t a, int32_t b, double farthest)
+{
+    double least = INFINITY, most = 0;
+    for (int k = 1; k <= PLACES; k++) {
+        const double energy = along(h, a, b, farthest * k / PLACES).energy;
+        if (isfinite(energy)) least = fmin(least, energy);
+    }
+    for (int k = 1; k <= PLACES; k++) {
+        const double r = farthest * k / PLACES, little = 1e-5 * r;
+        if (!(along(h, a, b, r).energy <= least + 1)) continue;
+        const double slope[2] = {along(h, a, b, r - little).gradient[0],
+                                 along(h, a, b, r + little).gradient[0]};
+        const double second = (slope[1] - slope[0]) / (2 * little);
+        if (isfinite(second)) most = fmax(most, second);
+    }
+    return most;
+}
+
+/* Least distance between opposite faces. */
+static double across(const hmc *h)
+{
+    double least = INFINITY;
+    for (int d = 0; d < h->frame.dimension; d++) {
+        double square = 0;
+        for (int e = 0; e < 3; e++) square += h->frame.inverse[e][d] * h->frame.inverse[e][d];
+        least = fmin(least, 1 / sqrt(square));
+    }
+    return least;
+}
+
+double hmc_largest_step(const hmc *h)
+{
+    const double width = across(h), farthest = fmin(h->reach, 0.5 * width);
+    double step = INFINITY, lightest = INFINITY;
+    if (h->length > 0) step = h->length / LEAST_STEPS;
+    for (int32_t a = 0; a < h->system->species_count; a++) {
+        lightest = fmin(lightest, h->mass[a]);
+        for (int32_t b = a; b < h->system->species_count && farthest > 0; b++) {
+            const double square = stiffest(h, a, b, farthest) * (1 / h->mass[a] + 1 / h->mass[b]);
+            if (square > 0) step = fmin(step, 1 / sqrt(square));
+        }
+    }
+    return fmin(step, part_of_box * width * sqrt(lightest));
+}

@@ -1,0 +1,37 @@
+/* test_edge: a field that is not a number beyond a plane, for the tests; 0 for x < edge. */
+#include <plugmc/potential.h>
+
+typedef struct parameters {
+    real edge;
+} parameters;
+
+PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int *outside)
+{
+    (void)a, (void)outside;
+    return r.x < p->edge ? (real)0 : (r.x - r.x) / (r.x - r.x);
+}
+
+PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_site a,
+                                real gradient[3], real *laplacian)
+{
+    (void)a;
+    gradient[1] = gradient[2] = *laplacian = 0;
+    gradient[0] = r.x < p->edge ? (real)0 : (r.x - r.x) / (r.x - r.x);
+}
+
+#define PLUGMC_FIELD (PLUGMC_FIELD_ENERGY | PLUGMC_FIELD_DERIVATIVE)
+#include <plugmc/field.h>
+
+#if PLUGMC_HOST
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(parameters, edge, "1", -1e6, 1e6, "length", "beyond it there is no number"),
+};
+
+static const plugmc_potential potential = {.size = sizeof potential,
+                                           .field = &plugmc_field_facet};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "test_edge",
+              .summary = "a field that is not a number", .reference = "",
+              .instance_size = sizeof(parameters), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+#endif

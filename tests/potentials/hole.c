@@ -1,0 +1,49 @@
+/* test_hole: a pair energy that is not a number where particles are near, for the tests. A soft
+ * repulsion u(r) = strength (1 - r / cutoff)^2 for r < cutoff, and NaN for r < hole. */
+#include <plugmc/potential.h>
+
+typedef struct parameters {
+    real strength, cutoff, hole;
+} parameters;
+
+PLUGMC_FN real pair_range(const parameters *p) { return p->cutoff; }
+
+/* 0 / 0, which no compiler works out beforehand. */
+PLUGMC_FN real hole_in(real x) { return (x - x) / (x - x); }
+
+PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
+{
+    real t = (real)1 - plugmc_sqrt(s.r2) / p->cutoff;
+    (void)a, (void)b;
+    if (s.r2 < p->hole * p->hole) return hole_in(t);
+    return s.r2 < p->cutoff * p->cutoff ? p->strength * (t * t) : (real)0;
+}
+
+PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_site a,
+                               plugmc_site b, real *first, real *second)
+{
+    const real r = plugmc_sqrt(s.r2), t = (real)1 - r / p->cutoff;
+    const int inside = s.r2 < p->cutoff * p->cutoff;
+    (void)a, (void)b;
+    *first = inside ? (real)-2 * p->strength * t / (p->cutoff * r) : (real)0;
+    *second = inside ? (real)2 * p->strength / (p->cutoff * p->cutoff) : (real)0;
+    if (s.r2 < p->hole * p->hole) *first = hole_in(t);
+}
+
+#define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_DERIVATIVE)
+#include <plugmc/pair.h>
+
+#if PLUGMC_HOST
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(parameters, strength, "1", 0, 1e6, "kT", "energy at full overlap"),
+    PLUGMC_REAL_KEY(parameters, cutoff, "1", 1e-6, 1e6, "length", "range"),
+    PLUGMC_REAL_KEY(parameters, hole, "0.3", 0, 1e6, "length", "below it there is no number"),
+};
+
+static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "test_hole",
+              .summary = "a pair energy that is not a number", .reference = "",
+              .instance_size = sizeof(parameters), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+#endif
