@@ -204,3 +204,30 @@ test_full_or_closed_output()
     rm -f all.h5
     must run --resume sim.h5
 }
+
+# ---- Crashes ----
+
+# crashed HOW SIGNAL: after some sweeps, of which a checkpoint has been written.
+crashed()
+{
+    slow 0 "how = $1"
+    change 's/^sweeps = .*/sweeps = 2/'
+    must run sim.ini
+    cp sim.h5 before.h5
+    change 's/^sweeps = .*/sweeps = 1000000/; s/^output.*//'
+    printf 'crash = 1000\n' >>sim.ini
+    plugmc run sim.ini --set run.output=sim.h5
+    expect_exit 9
+    grep -q "^crashed ([a-z ]*, $2) in [^ ]*, in the callback 'sweep' of \[mover serial\]; an output \
+file is that of the last checkpoint$" "$err" || fail "expected who has crashed"
+    cmp before.h5 sim.h5 || fail "the file has changed"
+}
+
+test_crash_by_a_pointer()
+{
+    crashed pointer SIGSEGV
+    grep -q "in [^ ]*/faulty.so, " "$err" || fail "expected whose code has crashed"
+}
+
+test_crash_by_a_division() { crashed division SIGFPE; }
+test_crash_by_abort() { crashed abort SIGABRT; }

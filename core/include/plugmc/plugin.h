@@ -288,9 +288,8 @@ typedef struct plugmc_host {
      * PLUGMC_STOPPED; its state is not used again, and the sweep is made again when the run is
      * resumed. Movers ask where a fraction of a second may have passed: between launches, tasks,
      * groups of particles, steps of a trajectory; not in inner loops. It reads one number, from any
-     * thread. On a GPU, from the main thread alone and not while a graph is recorded: when sweeps
-     * are slow it waits until what was launched before the last call is done, so that launches do
-     * not queue for minutes. */
+     * thread. On a GPU it is for the main thread alone: when sweeps are slow it waits until what was
+     * launched before the last call is done, so that launches do not queue for minutes. */
     int (*stopping)(plugmc_context *);
 } plugmc_host;
 

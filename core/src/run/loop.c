@@ -113,6 +113,7 @@ static int measure(simulation *sim, uint64_t produced)
         const double *positions =
             device ? (const double *)(uintptr_t)sim->device_positions : sim->positions;
         plugmc_view view = view_of(&stage, positions, device, sweep);
+        context_calling(&m->instance->context, "measure");
         watchdog_plugin_begins();
         code = o->measure(m->instance->data, &m->instance->host, &view, m->values);
         watchdog_plugin_ended();
@@ -148,6 +149,7 @@ static int tune(simulation *sim)
     double acceptance = (double)counts.accepted / (double)counts.trials;
     double factor = fmin(2, fmax(0.5, acceptance / target_acceptance(sim)));
     double step = mover->plugin->mover->step(mover->data) * factor;
+    context_calling(&mover->context, "set_step");
     code = mover->plugin->mover->set_step(mover->data, &mover->host, step);
     return context_exit_code(&mover->context, code, "setting the step");
 }

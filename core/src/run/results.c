@@ -1,5 +1,6 @@
 /* Derived numbers and arrays by jackknife, and the table of results. */
 #include "run/results.h"
+#include "crash.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -97,9 +98,11 @@ void derive_results(simulation *sim)
             free(value), free(converged);
             continue;
         }
+        context_calling(&m->instance->context, "derive");
         bool valid = !joint_blocks(sim, m, &joint) &&
                      !block_average_jackknife(&joint, o->derive, m->instance->data, numbers, value,
                                               error, converged);
+        crash_called();
         for (int64_t n = 0; n < 2 * numbers && !valid; n++) value[n] = NAN;
         int64_t at = 0;
         for (int k = 0; k < count; at += d[k++].length)

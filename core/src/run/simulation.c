@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "crash.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "system/system.h"
@@ -123,8 +124,10 @@ static int configure(const simulation *sim, instance *instance)
     void *data[2] = {instance->data, instance->data_single};
     for (int i = 0; i < 2; i++) {
         if (!both[i] || !both[i]->configure) continue;
+        context_calling(&instance->context, "configure");
         int code = both[i]->configure(data[i], &instance->host);
-        if (code) return context_exit_code(&instance->context, code, "checking its parameters");
+        code = context_exit_code(&instance->context, code, "checking its parameters");
+        if (code) return code;
     }
     return 0;
 }
@@ -416,8 +419,10 @@ static int prepare_kind(simulation *sim, int kind)
         if (plugin->kind != kind) continue;
         instance->context.gpu = sim->gpu;
         instance->host = context_host(&instance->context, &sim->system);
+        context_calling(&instance->context, "prepare");
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
-        if (code) return context_exit_code(&instance->context, code, "preparing");
+        code = context_exit_code(&instance->context, code, "preparing");
+        if (code) return code;
         if (kind != PLUGMC_OBSERVABLE) continue;
         measurement *m = &sim->measurements[sim->measurement_count++];
         *m = (measurement){.instance = instance, .period = instance->section->period};
@@ -426,7 +431,9 @@ static int prepare_kind(simulation *sim, int kind)
                            "[%s] period = %lld is longer than the run, sweeps = %lld: nothing is measured",
                            instance->section->section->name, (long long)m->period,
                            (long long)sim->config.run.sweeps);
+        context_calling(&instance->context, "quantity");
         code = add_quantities(sim, m);
+        crash_called();
         if (code) return code;
     }
     return 0;
@@ -524,6 +531,7 @@ int simulation_begin(simulation *sim)
     instance *mover = sim->mover;
     int code = initial_state(&sim->config, &sim->system, sim->positions, sim->report);
     if (code || !mover) return code;
+    context_calling(&mover->context, "load");
     code = mover->plugin->mover->load(mover->data, &mover->host, sim->positions);
     return context_exit_code(&mover->context, code, "taking over the initial state");
 }
@@ -531,7 +539,9 @@ int simulation_begin(simulation *sim)
 int simulation_sweep(simulation *sim, uint64_t first, uint64_t n)
 {
     instance *mover = sim->mover;
+    context_calling(&mover->context, "sweep");
     int code = mover->plugin->mover->sweep(mover->data, &mover->host, first, n);
+    crash_called();
     if (code == PLUGMC_STOPPED && stop_given_up()) return SWEEP_GIVEN_UP;
     if (!code && mover->host.gpu) code = mover->host.gpu->synchronize(mover->host.context);
     return context_exit_code(&mover->context, code, "sweeping");
@@ -569,7 +579,9 @@ void simulation_close(simulation *sim)
         const plugmc_plugin *both[2] = {instance->plugin, instance->plugin ? instance->plugin->single : NULL};
         void *data[2] = {instance->data, instance->data_single};
         for (int k = 0; k < 2; k++) {
+            context_calling(&instance->context, "release");
             if (both[k] && both[k]->release && data[k]) both[k]->release(data[k]);
+            crash_called();
             free(data[k]);
         }
         context_release(&instance->context);

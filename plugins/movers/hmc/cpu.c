@@ -114,6 +114,7 @@ static int trajectory(hmc *h, const plugmc_host *host)
     const int64_t steps = hmc_steps(h);
     int code = PLUGMC_OK;
     for (int64_t k = 0; k < steps && !code; k++) {
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
         move(h, k == 0 ? 1 : 2, 1);
         code = forces_and_energies(h, host, k == steps - 1);
     }
