@@ -155,7 +155,7 @@ typedef struct plugmc_system {
     const plugmc_term *terms;
     uint64_t seed;
     double range; /* largest range of the pair terms sampled; INFINITY if one has none */
-    int32_t threads;
+    int32_t threads; /* on the CPU; after prepare there may be fewer for a while, never more */
 } plugmc_system;
 
 /* Species and terms grow at the end as all structs do, so their arrays are walked by the stride of

@@ -2,7 +2,6 @@
 #include "run/simulation.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -17,11 +16,10 @@ static int configure_instances(simulation *);
 static int match(simulation *);
 
 /* Small systems lose more by waiting for threads than these save. Results do not depend on it. */
-static int threads_worth_while(const plugmc_system *system)
+static int threads_worth_while(const plugmc_system *system, int offered)
 {
     enum { PARTICLES_A_THREAD = 1024 };
     int64_t most = system->particles * system->walkers / PARTICLES_A_THREAD;
-    int offered = omp_get_max_threads();
     return most < 1 ? 1 : most < offered ? (int)most : offered;
 }
 
@@ -29,8 +27,9 @@ int simulation_open(simulation *sim)
 {
     int code = sim->report->errors ? sim->report->code
                                    : system_build(&sim->config, &sim->system, sim->report);
+    sim->offer = threads_offered("");
     sim->system.threads = sim->config.run.threads ? (int32_t)sim->config.run.threads
-                                                  : threads_worth_while(&sim->system);
+                                                  : threads_worth_while(&sim->system, sim->offer.threads);
     int loading = load_instances(sim);
     if (!code) code = loading;
     if (!code) code = configure_instances(sim);

@@ -57,6 +57,7 @@ int hmc_cpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     hmc_cpu *c = h->cpu;
     int code = PLUGMC_OK;
+    if (h->system->threads > 0) c->threads = h->system->threads; /* at most those of prepare */
     for (uint64_t sweep = first; sweep < first + n && !code; sweep++) {
         draw_momenta(h, sweep);
         memcpy(c->place_before, c->place, (size_t)h->count * sizeof *c->place);

@@ -29,7 +29,7 @@ static void misbehave(const parameters *p)
     }
     if (!p->crash || call < p->crash) return;
     if (p->how == BY_POINTER) *nowhere = 1;
-    if (p->how == BY_DIVISION) zero = 1 / zero;
+    if (p->how == BY_DIVISION) zero = 7 / zero;
     abort();
 }
 #endif
