@@ -134,15 +134,16 @@ static int shift(checkerboard *me, const cb_plan *plans)
 /* ---- Sweeps on the CPU ------------------------------------------------------------------------- */
 
 /* One try at n sweeps; 1 if a cell overflowed on the way. */
-static int sweep_on_host(checkerboard *me, uint64_t first, uint64_t n)
+static int sweep_on_host(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     cb_plan *plans = (cb_plan *)malloc(sizeof(cb_plan) * me->walkers);
     int overflow = 0;
-    for (uint64_t s = first; s < first + n && !overflow; s++) {
+    for (uint64_t s = first; s < first + n && !overflow && !host->stopping(host->context); s++) {
         for (int w = 0; w < me->walkers; w++)
             plans[w] = cb_make_plan(me->system->seed, s, (uint32_t)w, me->dimension,
                                     me->shuffle_sets, me->shift_cells);
-        for (int part = 0; part < 1 << me->dimension; part++) subsweep(me, s, plans, part);
+        for (int part = 0; part < 1 << me->dimension && !host->stopping(host->context); part++)
+            subsweep(me, s, plans, part);
         if (!me->shift_cells) continue;
         overflow = shift(me, plans);
         for (int w = 0; w < me->walkers; w++)
@@ -157,7 +158,7 @@ static int sweep_on_host(checkerboard *me, uint64_t first, uint64_t n)
 int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     if (me->bounded)
-        return sweep_on_host(me, first, n)
+        return sweep_on_host(me, host, first, n)
                    ? host->fail(host->context, PLUGMC_ERROR_STATE,
                                 "a cell holds more than %d hard particles: they overlap", me->capacity)
                    : PLUGMC_OK;
@@ -169,7 +170,7 @@ int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uin
     memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
     copy_store(me, &copy, &me->now);
     int code = PLUGMC_OK;
-    while (sweep_on_host(me, first, n)) {
+    while (sweep_on_host(me, host, first, n)) {
         copy_store(me, &me->now, &copy);
         memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->walkers);
         me->counts = counts;
