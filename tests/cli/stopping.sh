@@ -58,6 +58,45 @@ test_signal_in_a_slow_sweep()
     [ -s sim.h5 ] || fail "nothing was saved"
 }
 
+# given_up: a signal after one second is obeyed between tasks, not by leaving the mover behind.
+given_up()
+{
+    start sim.ini
+    sleep 1
+    tell TERM
+    finish
+    expect_exit 10
+    took_less_than 5
+    grep -q "five seconds" "$err" && fail "the mover did not give up its sweep"
+    [ -s sim.h5 ] || fail "nothing was saved"
+}
+
+# A sub-sweep takes about a second, a sweep four.
+test_signal_in_a_slow_checkerboard()
+{
+    slow 0.0002
+    change 's/mover serial/mover checkerboard/; s/faulty/faulty_pair/'
+    given_up
+}
+
+# All trial moves of a sweep are proposed in 0.6 s, between the groups there is time to stop.
+test_signal_in_a_slow_brush()
+{
+    slow 0.005
+    change 's/mover serial/mover brush/; s/^quick = .*/quick = 300/'
+    given_up
+}
+
+# A step of a trajectory takes half a second, a trajectory of 20 ten.
+test_signal_in_a_slow_trajectory()
+{
+    slow 0
+    change '/^\[potential/,/^$/d; /^\[mover/,/^$/d'
+    printf '\n[mover hmc]\ntime_step = 0.01\n' >>sim.ini
+    printf '\n[potential slow]\nplugin = %s/busy.so\nforces_time = 500000\n' "$TEST_PLUGINS" >>sim.ini
+    given_up
+}
+
 test_time_limit_in_a_slow_sweep()
 {
     slow 0.1
