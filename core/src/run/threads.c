@@ -152,12 +152,13 @@ static void compare(thread_choice *c, double clock)
 {
     const bool many = c->now > 1;
     const double tried = c->seconds / c->sweeps, before = c->rate[!many];
-    const double lost = c->seconds - c->sweeps * before;
+    double lost = c->seconds - c->sweeps * before;
     c->rate[many] = tried;
     c->trying = false;
     if (tried * BETTER < before) {
         c->pause = 1;
         c->best_rate = tried;
+        lost = fmax(0.2 * WINDOW, before) * (1 - tried / before); /* by going back to try, at least */
         begin_again(c);
     } else {
         c->pause = fmin(LONGEST, 2 * c->pause);
@@ -189,7 +190,7 @@ void thread_choice_took(thread_choice *c, uint64_t sweeps, double seconds, doubl
             compare(c, clock);
         return;
     }
-    if (c->seconds < WINDOW) return;
+    if (c->seconds < (c->best_rate > 0 ? WINDOW : 0.2 * WINDOW)) return; /* soon, the first time */
     c->rate[c->now > 1] = rate;
     if (c->now > 1) c->cpu = c->cpu_seconds / c->sweeps;
     const bool slower = c->best_rate > 0 && rate > WORSE * c->best_rate &&
