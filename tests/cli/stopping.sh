@@ -97,6 +97,56 @@ test_signal_in_a_slow_trajectory()
     given_up
 }
 
+# on_a_gpu MOVER POTENTIAL [KEY=VALUE]: 262,144 charges, of which a sweep takes seconds.
+on_a_gpu()
+{
+    "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"
+    cat >sim.ini <<INI
+[run]
+sweeps = 1000000
+device = gpu
+
+[box]
+dimension = 3
+packing_fraction = 0.1
+
+[species cation]
+count = 131072
+charge = 1
+
+[species anion]
+count = 131072
+charge = -1
+
+[initial]
+state = lattice
+
+[potential hard_disk]
+
+[potential $2]
+bjerrum_length = 1
+${3-}
+
+[mover $1]
+step = 0.1
+INI
+    command="plugmc run sim.ini"
+    "$PLUGMC" run sim.ini >"$out" 2>"$err" </dev/null &
+    process=$!
+    until grep -q "^on " "$err" || ! kill -0 $process 2>/dev/null; do sleep 0.02; done
+    sleep 20 # the initial energy, and into a sweep
+    tell TERM
+    finish
+    expect_exit 10
+    took_less_than 5
+    grep -q "five seconds" "$err" && fail "the mover did not give up its sweep"
+    [ -s sim.h5 ] || fail "nothing was saved"
+}
+
+test_signal_on_a_gpu_parallel_reduction() { on_a_gpu parallel_reduction coulomb "minimum_image = yes"; }
+test_signal_on_a_gpu_brush() { on_a_gpu brush coulomb "minimum_image = yes"; }
+test_signal_on_a_gpu_ewald() { on_a_gpu ewald_serial coulomb_ewald; }
+
 test_time_limit_in_a_slow_sweep()
 {
     slow 0.1
