@@ -6,7 +6,6 @@
 #include <link.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -83,8 +82,8 @@ static void crash(int number, siginfo_t *info, void *context)
 void crash_report(void)
 {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    const size_t bytes = 64 << 10; /* the stack may be what has run out */
-    const stack_t stack = {.ss_sp = checked(malloc(bytes)), .ss_size = bytes};
+    static char memory[64 << 10]; /* the stack may be what has run out */
+    const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
     sigaltstack(&stack, NULL);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction before, action = {.sa_sigaction = crash,

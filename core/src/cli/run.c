@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "crash.h"
 #include "run/simulation.h"
 
 const char exit_code_help[] =
@@ -161,7 +160,6 @@ int command_run(int argc, char **argv)
         printf("%s%s", run_help, exit_code_help);
         return EXIT_DONE;
     }
-    crash_report();
     signal(SIGPIPE, SIG_IGN); /* until the run takes it: nothing is to be lost by a message */
     report report = {0};
     simulation sim = {.report = &report};
@@ -222,7 +220,6 @@ int command_check(int argc, char **argv)
         printf("%s%s", check_help, exit_code_help);
         return EXIT_DONE;
     }
-    crash_report();
     signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
     report report = {0};
     simulation sim = {.report = &report};

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crash.h"
 #include "plugin/descriptor.h"
 #include "plugin/elf.h"
 #include "plugin/search.h"
@@ -44,7 +45,9 @@ static bool open_checked(const char *path, int kind, loaded *out, sentence why)
         free(full);
         return why_not(why, "%s cannot be read: %s", path, strerror(errno));
     }
+    crash_calling(path, "dlopen"); /* of its constructors */
     out->handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+    crash_called();
     free(full);
     if (!out->handle) return why_not(why, "cannot be loaded: %s", dlerror());
 
@@ -53,7 +56,9 @@ static bool open_checked(const char *path, int kind, loaded *out, sentence why)
     *(void **)&entry = dlsym(out->handle, "plugmc_plugin_entry");
     if (!entry)
         return why_not(why, "%s is no plugmc plugin: it has no function plugmc_plugin_entry", path);
+    crash_calling(path, "plugmc_plugin_entry");
     const plugmc_plugin *plugin = entry();
+    crash_called();
     char detail[768];
     if (!check_descriptor(plugin, kind, (sentence){detail, sizeof detail}))
         return why_not(why, "%s %s", path, detail);

@@ -1,5 +1,6 @@
 #include "run/snapshot.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +123,17 @@ int snapshot_refresh(simulation *sim, uint64_t sweep, double seconds)
     return snapshot_take(sim, sweep, seconds);
 }
 
+/* They were found from samples that are forgotten. */
+static void forget(derived_record *d)
+{
+    d->valid = d->converged = false;
+    d->value = d->error = NAN;
+    for (int64_t i = 0; i < d->length && d->values; i++) {
+        d->values[i] = d->errors[i] = NAN;
+        d->each_converged[i] = false;
+    }
+}
+
 uint64_t snapshot_go_back(simulation *sim)
 {
     const struct snapshot *s = sim->snapshot;
@@ -137,6 +149,7 @@ uint64_t snapshot_go_back(simulation *sim)
         memcpy(q->blocks.sums, m->sums,
                sizeof(double) * (size_t)(m->blocks + 1) * (size_t)q->length);
     }
+    for (int k = 0; k < out->derived_count; k++) forget(&out->derived[k]);
     while (out->frame_count > s->frames) free(out->frames[--out->frame_count].positions);
     return s->sweep;
 }
