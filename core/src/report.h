@@ -14,7 +14,7 @@ enum exit_code {
     EXIT_DEVICE = 7,      /* GPU, driver, kernel compiler */
     EXIT_MEMORY = 8,
     EXIT_INTERNAL = 9,    /* a bug in plugmc or a plugin */
-    EXIT_INTERRUPTED = 10, /* SIGINT or SIGTERM: checkpoint written, run not finished */
+    EXIT_INTERRUPTED = 10, /* by a signal: checkpoint written, run not finished */
     EXIT_TIME_LIMIT = 11   /* time limit reached: checkpoint written, run not finished */
 };
 

@@ -34,7 +34,8 @@ test_run_prints_results()
 {
     disks
     must run sim.ini --set run.sweeps=2000
-    expect_message "on the CPU, 1 thread ([run] device = cpu)"
+    grep -q "^on the CPU, 1 thread (\[run\] threads, of [1-9].*; \[run\] device = cpu)$" "$err" ||
+        fail "expected where it runs"
     expect_output "quantity                         mean(error)            tau/sweeps"
     grep -Eq '^hard_pressure\.pressure +[0-9.]+\([0-9]+\) +<?[0-9.]+ +400 +kT/contact\^d' "$out" ||
         fail "expected the pressure with its error"
@@ -127,7 +128,7 @@ test_info_blocks_can_be_pasted()
 test_doctor()
 {
     must doctor
-    for topic in GPU NVRTC "kernel cache" OpenMP CPU HDF5; do
+    for topic in GPU NVRTC "kernel cache" threads CPU HDF5; do
         grep -q "^$topic  *[^ ]" "$out" || fail "doctor says nothing of $topic"
     done
     grep -q "^plugins  *$PLUGINS, " "$out" || fail "doctor does not say where plugins are"

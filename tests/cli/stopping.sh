@@ -58,6 +58,95 @@ test_signal_in_a_slow_sweep()
     [ -s sim.h5 ] || fail "nothing was saved"
 }
 
+# given_up: a signal after one second is obeyed between tasks, not by leaving the mover behind.
+given_up()
+{
+    start sim.ini
+    sleep 1
+    tell TERM
+    finish
+    expect_exit 10
+    took_less_than 5
+    grep -q "five seconds" "$err" && fail "the mover did not give up its sweep"
+    [ -s sim.h5 ] || fail "nothing was saved"
+}
+
+# A sub-sweep takes about a second, a sweep four.
+test_signal_in_a_slow_checkerboard()
+{
+    slow 0.0002
+    change 's/mover serial/mover checkerboard/; s/faulty/faulty_pair/'
+    given_up
+}
+
+# All trial moves of a sweep are proposed in 0.6 s, between the groups there is time to stop.
+test_signal_in_a_slow_brush()
+{
+    slow 0.005
+    change 's/mover serial/mover brush/; s/^quick = .*/quick = 300/'
+    given_up
+}
+
+# A step of a trajectory takes half a second, a trajectory of 20 ten.
+test_signal_in_a_slow_trajectory()
+{
+    slow 0
+    change '/^\[potential/,/^$/d; /^\[mover/,/^$/d'
+    printf '\n[mover hmc]\ntime_step = 0.01\n' >>sim.ini
+    printf '\n[potential slow]\nplugin = %s/busy.so\nforces_time = 500000\n' "$TEST_PLUGINS" >>sim.ini
+    given_up
+}
+
+# on_a_gpu MOVER POTENTIAL [KEY=VALUE]: 262,144 charges, of which a sweep takes seconds.
+on_a_gpu()
+{
+    "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"
+    cat >sim.ini <<INI
+[run]
+sweeps = 1000000
+device = gpu
+
+[box]
+dimension = 3
+packing_fraction = 0.1
+
+[species cation]
+count = 131072
+charge = 1
+
+[species anion]
+count = 131072
+charge = -1
+
+[initial]
+state = lattice
+
+[potential hard_disk]
+
+[potential $2]
+bjerrum_length = 1
+${3-}
+
+[mover $1]
+step = 0.1
+INI
+    command="plugmc run sim.ini"
+    "$PLUGMC" run sim.ini >"$out" 2>"$err" </dev/null &
+    process=$!
+    until grep -q "^on " "$err" || ! kill -0 $process 2>/dev/null; do sleep 0.02; done
+    sleep 20 # the initial energy, and into a sweep
+    tell TERM
+    finish
+    expect_exit 10
+    took_less_than 5
+    grep -q "five seconds" "$err" && fail "the mover did not give up its sweep"
+    [ -s sim.h5 ] || fail "nothing was saved"
+}
+
+test_signal_on_a_gpu_parallel_reduction() { on_a_gpu parallel_reduction coulomb "minimum_image = yes"; }
+test_signal_on_a_gpu_brush() { on_a_gpu brush coulomb "minimum_image = yes"; }
+test_signal_on_a_gpu_ewald() { on_a_gpu ewald_serial coulomb_ewald; }
+
 test_time_limit_in_a_slow_sweep()
 {
     slow 0.1
@@ -91,12 +180,13 @@ test_given_up_sweeps_are_repeated()
     same_chain whole.h5 sim.h5
 }
 
-# A potential that does not come back after 30 sweeps: what was done before is saved.
+# A potential that does not come back after some sweeps: what was done before is saved. Until then it
+# sleeps, and takes no time of the processor.
 test_plugin_that_does_not_return()
 {
-    slow 0.001 "loop = 6000" # two calls a trial move
+    slow 0.001 "loop = 3000" # two calls a trial move
     start sim.ini
-    sleep 14
+    until [ "$(ps -o cputimes= -p $process)" -ge 3 ]; do sleep 0.2; done
     tell TERM
     finish
     expect_exit 10
@@ -204,3 +294,30 @@ test_full_or_closed_output()
     rm -f all.h5
     must run --resume sim.h5
 }
+
+# ---- Crashes ----
+
+# crashed HOW SIGNAL: after some sweeps, of which a checkpoint has been written.
+crashed()
+{
+    slow 0 "how = $1"
+    change 's/^sweeps = .*/sweeps = 2/'
+    must run sim.ini
+    cp sim.h5 before.h5
+    change 's/^sweeps = .*/sweeps = 1000000/; s/^output.*//'
+    printf 'crash = 1000\n' >>sim.ini
+    plugmc run sim.ini --set run.output=sim.h5
+    expect_exit 9
+    grep -q "^crashed ([a-z ]*, $2) in [^ ]*, in the callback 'sweep' of \[mover serial\]; an output \
+file is that of the last checkpoint$" "$err" || fail "expected who has crashed"
+    cmp before.h5 sim.h5 || fail "the file has changed"
+}
+
+test_crash_by_a_pointer()
+{
+    crashed pointer SIGSEGV
+    grep -q "in [^ ]*/faulty.so, " "$err" || fail "expected whose code has crashed"
+}
+
+test_crash_by_a_division() { crashed division SIGFPE; }
+test_crash_by_abort() { crashed abort SIGABRT; }

@@ -161,7 +161,7 @@ typedef struct plugmc_system {
     const plugmc_term *terms;
     uint64_t seed;
     double range; /* largest range of the pair terms sampled; INFINITY if one has none */
-    int32_t threads;
+    int32_t threads; /* on the CPU; after prepare there may be fewer for a while, never more */
 } plugmc_system;
 
 /* Species and terms grow at the end as all structs do, so their arrays are walked by the stride of
@@ -312,9 +312,8 @@ typedef struct plugmc_host {
      * PLUGMC_STOPPED; its state is not used again, and the sweep is made again when the run is
      * resumed. Movers ask where a fraction of a second may have passed: between launches, tasks,
      * groups of particles, steps of a trajectory; not in inner loops. It reads one number, from any
-     * thread. On a GPU, from the main thread alone and not while a graph is recorded: when sweeps
-     * are slow it waits until what was launched before the last call is done, so that launches do
-     * not queue for minutes. */
+     * thread. On a GPU it is for the main thread alone: when sweeps are slow it waits until what was
+     * launched before the last call is done, so that launches do not queue for minutes. */
     int (*stopping)(plugmc_context *);
     /* For movers, which call it instead of `fail` and go no further: the core asks every sampled
      * potential by itself, where the mover's particles are by now (it calls `store`) and at the place

@@ -3,7 +3,6 @@
 #include "cli/doctor.h"
 
 #include <hdf5.h>
-#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "gpu/nvrtc.h"
 #include "plugin/loader.h"
 #include "report.h"
+#include "run/threads.h"
 
 static void line(const char *topic, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void line(const char *topic, const char *format, ...)
@@ -90,7 +90,9 @@ static void show_plugins(void)
 
 static void show_processor(void)
 {
-    line("OpenMP", "%d threads, %d processors", omp_get_max_threads(), omp_get_num_procs());
+    char words[160];
+    const thread_offer offer = threads_offered("");
+    line("threads", "%d: %s", offer.threads, threads_why(&offer, words));
 #if defined(__x86_64__)
     __builtin_cpu_init();
     line("CPU", "x86-64, AVX2 %s, FMA %s, AVX-512 %s",

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "output/rehearsal.h"
 #include "cli/standard_streams.h"
+#include "crash.h"
 #include "report.h"
 
 static const struct command {
@@ -45,6 +46,7 @@ static int do_command(int argc, char **argv)
         return EXIT_DONE;
     }
     if (!strcmp(argv[1], "rehearse")) return command_rehearse(argc - 2, argv + 2);
+    crash_report(); /* but not in a rehearsal, whose crashes its parent looks for */
     const char *names[sizeof commands / sizeof *commands];
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         names[i] = commands[i].name;

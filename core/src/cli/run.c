@@ -138,8 +138,23 @@ static int prepare(simulation *sim)
     return simulation_prepare(sim);
 }
 
+/* Why so many threads. */
+static const char *threads_of(const simulation *sim, char words[200])
+{
+    char offer[160];
+    threads_why(&sim->offer, offer);
+    if (sim->config.run.threads)
+        snprintf(words, 200, "[run] threads, of %s", offer);
+    else if (sim->system.threads < sim->offer.threads)
+        snprintf(words, 200, "more do not pay for so few particles, of %s", offer);
+    else
+        snprintf(words, 200, "%s%s", offer, sim->system.threads > 1 ? ", one where that is faster" : "");
+    return words;
+}
+
 int command_run(int argc, char **argv)
 {
+    char words[200];
     arguments a = {0};
     int code = parse(argc, argv, false, &a);
     if (code) return code;
@@ -158,8 +173,8 @@ int command_run(int argc, char **argv)
             fputs("on ", stderr);
             gpu_describe(stderr, sim.gpu);
         } else {
-            fprintf(stderr, "on the CPU, %d thread%s (%s)\n", sim.system.threads,
-                    sim.system.threads == 1 ? "" : "s", sim.why_no_gpu);
+            fprintf(stderr, "on the CPU, %d thread%s (%s; %s)\n", sim.system.threads,
+                    sim.system.threads == 1 ? "" : "s", threads_of(&sim, words), sim.why_no_gpu);
         }
         code = a.resume ? simulation_resume(&sim, a.file) : simulation_begin(&sim);
     }

@@ -22,7 +22,7 @@ const plugmc_parameter run_table[] = {
     PLUGMC_INTEGER_KEY(run_section, walkers, "1", 1, 1e6, "",
                        "independent configurations that are sampled side by side"),
     PLUGMC_INTEGER_KEY(run_section, threads, "0", 0, 4096, "",
-                       "threads on the CPU; 0: as many as OpenMP offers"),
+                       "threads on the CPU; 0: as many as the machine offers, one where that is faster"),
     PLUGMC_CHOICE_KEY(run_section, device, "auto", "auto|cpu|gpu",
                       "where to run; auto: on the GPU if there is one and the mover can"),
     PLUGMC_INTEGER_KEY(run_section, gpu, "0", 0, 1023, "", "index of the GPU to run on"),

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "crash.h"
 #include "plugin/descriptor.h"
 #include "plugin/elf.h"
 #include "plugin/trial.h"
@@ -47,7 +48,9 @@ static bool open_trusted(const char *path, const trusted *file, int kind, loaded
     if (!hash_file(file->file, out->hash))
         return why_not(why, "%s cannot be read: %s", path, strerror(errno));
     if (!survives_loading(path, why)) return false;
+    crash_calling(path, "dlopen"); /* of its constructors */
     out->handle = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
+    crash_called();
     if (!out->handle) return why_not(why, "cannot be loaded: %s", dlerror());
     if (!trusted_unchanged(file))
         return why_not(why, "%s was written anew while it was being loaded: start again", path);
@@ -57,7 +60,9 @@ static bool open_trusted(const char *path, const trusted *file, int kind, loaded
     *(void **)&entry = dlsym(out->handle, "plugmc_plugin_entry");
     if (!entry)
         return why_not(why, "%s is no plugmc plugin: it has no function plugmc_plugin_entry", path);
+    crash_calling(path, "plugmc_plugin_entry");
     const plugmc_plugin *plugin = entry();
+    crash_called();
     char detail[768];
     out->copy = take_descriptor(plugin, kind, (sentence){detail, sizeof detail});
     if (!out->copy) return why_not(why, "%s %s", path, detail);

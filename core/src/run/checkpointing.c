@@ -17,6 +17,7 @@ int checkpoint_positions(simulation *sim)
     const plugmc_mover *m = mover->plugin->mover;
     size_t bytes = sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles;
     int code;
+    context_calling(&mover->context, "store");
     if (!sim->gpu) {
         code = m->store(mover->data, &mover->host, sim->positions);
     } else {
@@ -31,6 +32,7 @@ int checkpoint_positions(simulation *sim)
 int checkpoint_counts(simulation *sim, plugmc_counts *out, int clear)
 {
     instance *mover = sim->mover;
+    context_calling(&mover->context, "counts");
     int code = mover->plugin->mover->counts(mover->data, &mover->host, out, clear);
     out->trials += sim->counts_base.trials;
     out->accepted += sim->counts_base.accepted;
@@ -99,6 +101,7 @@ static int archive_instances(simulation *sim, blob_archive *archive)
         instance *instance = &sim->instances[i];
         if (!instance->plugin->archive) continue;
         archive->owner = instance;
+        context_calling(&instance->context, "archive");
         code = context_exit_code(
             &instance->context,
             instance->plugin->archive(instance->data, &instance->host, &archive->base),
@@ -213,6 +216,7 @@ int simulation_resume(simulation *sim, const char *path)
     int code = output_read(path, out, sim->report);
     if (code) return code;
     memcpy(sim->positions, out->positions, sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
+    context_calling(&mover->context, "load");
     code = m->load(mover->data, &mover->host, sim->positions);
     blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 1, .bytes = archive_bytes},
                             .sim = sim, .blobs = (blob *)out->blobs, .count = out->blob_count};

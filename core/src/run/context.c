@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crash.h"
 #include "output/rehearsal.h"
 #include "run/not_a_number.h"
 #include "run/stop.h"
@@ -121,8 +122,14 @@ void context_release(plugmc_context *context)
     context->allocation_count = 0;
 }
 
+void context_calling(const plugmc_context *context, const char *callback)
+{
+    crash_calling(context->section, callback);
+}
+
 int context_exit_code(plugmc_context *context, int code, const char *doing)
 {
+    crash_called();
     if (code == PLUGMC_OK) return EXIT_DONE;
     if (!context->failed)
         return report_error(context->report, exit_code_of(code), context->file, context->line,

@@ -27,6 +27,9 @@ struct plugmc_context {
 /* A host for an instance; gpu and system may be filled in later. */
 plugmc_host context_host(plugmc_context *, const plugmc_system *);
 void context_release(plugmc_context *);
+/* Before a callback of its plugin is called, named as in plugmc/plugin.h, for the case of a crash;
+ * context_exit_code ends it, or crash_called where a callback has no code. */
+void context_calling(const plugmc_context *, const char *callback);
 /* The exit code for a callback's code; reports a sentence if the plugin failed without one. */
 int context_exit_code(plugmc_context *, int code, const char *doing);
 #endif

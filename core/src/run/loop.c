@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "run/averages.h"
@@ -25,6 +26,14 @@ enum {
 };
 
 static double now(void) { return stop_clock(); }
+
+/* Of all threads, seconds. */
+static double cpu_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 /* ---- Measuring ----------------------------------------------------------------------------------- */
 
@@ -116,6 +125,7 @@ static int measure(simulation *sim, uint64_t produced)
         const double *positions =
             device ? (const double *)(uintptr_t)sim->device_positions : sim->positions;
         plugmc_view view = view_of(&stage, positions, device, sweep);
+        context_calling(&m->instance->context, "measure");
         watchdog_plugin_begins();
         code = o->measure(m->instance->data, &m->instance->host, &view, m->values);
         watchdog_plugin_ended();
@@ -266,6 +276,15 @@ static void say_slow(double seconds, uint64_t left)
                 (unsigned long long)left, seconds * (double)left / 3600);
 }
 
+/* Worth a word if one thread was faster for a while: other programs use the processors. */
+static void say_threads(const thread_choice *c)
+{
+    const double one = c->sweeps_with[0], all = one + c->sweeps_with[1];
+    if (c->most > 1 && one > 0.1 * all)
+        fprintf(stderr, "%.0f %% of the sweeps were made by one thread, which was faster than %d\n",
+                100 * one / all, c->most);
+}
+
 /* Sweeps until the end or until told to stop. *sweep: how many are done, of which the state is that
  * of the last snapshot if *ended says that the last stretch was given up. */
 static int sweep_to_end(simulation *sim, double begin, progress *progress, uint64_t *sweep, int *ended)
@@ -274,14 +293,20 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
     const uint64_t total = (uint64_t)(run->equilibrate + run->sweeps), first = *sweep;
     uint64_t stretch = 1; /* sweeps a call, doubled while they take less than a quarter second */
     double expected = INFINITY, last_checkpoint = begin; /* expected: seconds a sweep */
+    thread_choice threads;
+    /* on a GPU, and where the user says how many, there is nothing to choose */
+    thread_choice_begin(&threads, sim->gpu || run->threads ? 1 : sim->system.threads, begin);
     int code = 0;
     while (!code && *sweep < total && *ended == EXIT_DONE) {
-        const uint64_t event = next_event(sim, *sweep), n = least(event - *sweep, stretch);
+        const uint64_t event = next_event(sim, *sweep);
+        const uint64_t n = thread_choice_sweeps(&threads, least(event - *sweep, stretch));
         code = snapshot_refresh(sim, *sweep, now() - begin);
         if (code) break;
-        const double t = now();
+        const double t = now(), cpu = cpu_time();
         code = sweep_watched(sim, *sweep, n, expected * (double)n);
         const double took = now() - t;
+        thread_choice_took(&threads, n, took, cpu_time() - cpu, now());
+        if (threads.most > 1) sim->system.threads = threads.now;
         if (code == SWEEP_GIVEN_UP) {
             *ended = reason_to_end(run, begin);
             return code;
@@ -303,6 +328,8 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
             last_checkpoint = now();
         }
     }
+    if (threads.most > 1) sim->system.threads = threads.most;
+    say_threads(&threads);
     return code;
 }
 

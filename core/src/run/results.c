@@ -1,5 +1,6 @@
 /* Derived numbers and arrays by jackknife, and the table of results. */
 #include "run/results.h"
+#include "crash.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -105,8 +106,10 @@ static int derive_from(simulation *sim, const measurement *m, derived_record *d,
     bool valid = false;
     if (!code && quantities_of(sim, m)->samples > 0) {
         code = arrays ? blocks_with_arrays(sim, m, &blocks) : blocks_of_scalars(sim, m, &blocks);
+        context_calling(&m->instance->context, "derive");
         valid = !code && !jackknife(&blocks, o->derive, m->instance->data, numbers, value, error,
                                     converged);
+        crash_called();
     }
     for (int64_t n = 0; !code && n < numbers; n++) {
         if (!valid) value[n] = error[n] = NAN;

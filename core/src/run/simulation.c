@@ -2,15 +2,15 @@
 #include "run/simulation.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "crash.h"
 #include "plugin/answers.h"
 #include "run/averages.h"
-#include "run/refusals.h"
 #include "run/not_a_number.h"
+#include "run/refusals.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "system/system.h"
@@ -20,11 +20,10 @@ static int configure_instances(simulation *);
 static int match(simulation *);
 
 /* Small systems lose more by waiting for threads than these save. Results do not depend on it. */
-static int threads_worth_while(const plugmc_system *system)
+static int threads_worth_while(const plugmc_system *system, int offered)
 {
     enum { PARTICLES_A_THREAD = 1024 };
     int64_t most = system->particles * system->walkers / PARTICLES_A_THREAD;
-    int offered = omp_get_max_threads();
     return most < 1 ? 1 : most < offered ? (int)most : offered;
 }
 
@@ -32,8 +31,9 @@ int simulation_open(simulation *sim)
 {
     int code = sim->report->errors ? sim->report->code
                                    : system_build(&sim->config, &sim->system, sim->report);
+    sim->offer = threads_offered("");
     sim->system.threads = sim->config.run.threads ? (int32_t)sim->config.run.threads
-                                                  : threads_worth_while(&sim->system);
+                                                  : threads_worth_while(&sim->system, sim->offer.threads);
     int loading = load_instances(sim);
     if (!code) code = loading;
     if (!code) code = configure_instances(sim);
@@ -128,8 +128,10 @@ static int configure(const simulation *sim, instance *instance)
     void *data[2] = {instance->data, instance->data_single};
     for (int i = 0; i < 2; i++) {
         if (!both[i] || !both[i]->configure) continue;
+        context_calling(&instance->context, "configure");
         int code = both[i]->configure(data[i], &instance->host);
-        if (code) return context_exit_code(&instance->context, code, "checking its parameters");
+        code = context_exit_code(&instance->context, code, "checking its parameters");
+        if (code) return code;
     }
     return 0;
 }
@@ -449,8 +451,10 @@ static int prepare_kind(simulation *sim, int kind)
         instance->context.gpu = sim->gpu;
         instance->context.sim = sim;
         instance->host = context_host(&instance->context, &sim->system);
+        context_calling(&instance->context, "prepare");
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
-        if (code) return context_exit_code(&instance->context, code, "preparing");
+        code = context_exit_code(&instance->context, code, "preparing");
+        if (code) return code;
         code = check_prepared(sim, instance);
         if (code) return code;
         if (kind != PLUGMC_OBSERVABLE) continue;
@@ -461,7 +465,9 @@ static int prepare_kind(simulation *sim, int kind)
                            "[%s] period = %lld is longer than the run, sweeps = %lld: nothing is measured",
                            instance->section->section->name, (long long)m->period,
                            (long long)sim->config.run.sweeps);
+        context_calling(&instance->context, "quantity");
         code = add_quantities(sim, m);
+        crash_called();
         if (code) return code;
     }
     return 0;
@@ -561,6 +567,7 @@ int simulation_begin(simulation *sim)
     if (code || !mover) return code;
     code = check_initial_energy(sim);
     if (code) return code;
+    context_calling(&mover->context, "load");
     code = mover->plugin->mover->load(mover->data, &mover->host, sim->positions);
     return context_exit_code(&mover->context, code, "taking over the initial state");
 }
@@ -568,7 +575,9 @@ int simulation_begin(simulation *sim)
 int simulation_sweep(simulation *sim, uint64_t first, uint64_t n)
 {
     instance *mover = sim->mover;
+    context_calling(&mover->context, "sweep");
     int code = mover->plugin->mover->sweep(mover->data, &mover->host, first, n);
+    crash_called();
     if (code == PLUGMC_STOPPED && stop_given_up()) return SWEEP_GIVEN_UP;
     if (!code && mover->host.gpu) code = mover->host.gpu->synchronize(mover->host.context);
     return context_exit_code(&mover->context, code, "sweeping");
@@ -607,7 +616,9 @@ void simulation_close(simulation *sim)
         const plugmc_plugin *both[2] = {instance->plugin, instance->plugin ? instance->plugin->single : NULL};
         void *data[2] = {instance->data, instance->data_single};
         for (int k = 0; k < 2; k++) {
+            context_calling(&instance->context, "release");
             if (both[k] && both[k]->release && data[k]) both[k]->release(data[k]);
+            crash_called();
             free(data[k]);
         }
         context_release(&instance->context);

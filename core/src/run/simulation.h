@@ -6,6 +6,7 @@
 #include "output/output.h"
 #include "plugin/loader.h"
 #include "run/context.h"
+#include "run/threads.h"
 
 /* One plugin of the run with its parameters. */
 typedef struct instance {
@@ -43,6 +44,7 @@ typedef struct simulation {
     double *positions;                      /* [walkers][particles][3], of the last store */
     output_data output;
     const char *output_path, *csv_path;
+    thread_offer offer;        /* threads of the machine */
     struct snapshot *snapshot; /* the state to go back to: run/snapshot.h */
     bool in_file; /* the file at output_path is this run's: what is written is added to it */
     uint64_t tuned_at;         /* last sweep at which the step was tuned */

@@ -12,8 +12,8 @@ int snapshot_take(simulation *, uint64_t sweep, double seconds);
 /* The same if the last one is a quarter of a second old or more, and 200 times as old as it took to
  * make: half a per cent of the time goes into this at most. */
 int snapshot_refresh(simulation *, uint64_t sweep, double seconds);
-/* Samples and frames of later sweeps are forgotten. Derived numbers are those of the last
- * checkpoint, or invalid: they have to be found again. Returns the sweep. */
+/* Samples and frames of later sweeps are forgotten. Derived numbers become invalid: they have
+ * to be found again. Returns the sweep. */
 uint64_t snapshot_go_back(simulation *);
 /* Fills what a checkpoint writes besides samples: positions, counts, sweep, step, blobs. */
 void snapshot_publish(simulation *);

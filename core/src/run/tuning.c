@@ -29,6 +29,7 @@ int tune_step(simulation *sim, plugmc_counts counts, double target, int last)
     const double acceptance = (double)counts.accepted / (double)counts.trials;
     const double factor = fmin(2, fmax(0.5, acceptance / target));
     const double wanted = mover->plugin->mover->step(mover->data) * factor;
+    context_calling(&mover->context, "set_step");
     const int code = mover->plugin->mover->set_step(mover->data, &mover->host, wanted);
     if (!code && last) say_what_is_missed(sim, acceptance, target, wanted);
     return context_exit_code(&mover->context, code, "setting the step");

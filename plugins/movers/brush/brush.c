@@ -94,8 +94,10 @@ static int sweep_on_device(sequential *me, const plugmc_host *host, uint64_t fir
         int ended = gpu->graph_end(host->context, &me->graph);
         TRY(code ? code : ended);
     }
-    for (; n >= RECORDED; n -= RECORDED) TRY(gpu->graph_launch(host->context, me->graph));
-    for (; n > 0; n--) TRY(launch_sweep(me, host));
+    for (; n > 0; n -= n < RECORDED ? 1 : RECORDED) {
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
+        TRY(n < RECORDED ? launch_sweep(me, host) : gpu->graph_launch(host->context, me->graph));
+    }
     return sequential_check_device(me, host, last);
 }
 

@@ -141,8 +141,8 @@ static int overlaps_outside(const sequential *me, const arrays *a, int64_t begin
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
-static int sweep_walker(const sequential *, group *, int32_t w, uint64_t sweep, int threads,
-                        uint64_t *accepted, double *energy);
+static int sweep_walker(const sequential *, const plugmc_host *, group *, int32_t w, uint64_t sweep,
+                        int threads, uint64_t *accepted, double *energy);
 
 /* Threads share the walkers, or the particles of a group where there are fewer walkers. */
 int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t n)
@@ -158,13 +158,15 @@ int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t 
         group *g = &me->groups[shared ? omp_get_thread_num() : 0];
         g->lost = -1;
         for (uint64_t s = first; s < first + n && g->lost < 0; s++) {
-            failed += sweep_walker(me, g, w, s, shared ? 1 : threads, &accepted, &me->energy[w]);
+            failed += sweep_walker(me, host, g, w, s, shared ? 1 : threads, &accepted,
+                                   &me->energy[w]);
 #pragma omp critical(brush_lost)
             if (g->lost >= 0) where.walker = w, where.particle = g->lost, where.sweep = s;
         }
     }
     me->counts.accepted += accepted;
     if (where.walker >= 0) return host->not_a_number(host->context, &where);
+    if (host->stopping(host->context)) return PLUGMC_STOPPED;
     return failed ? sequential_refuse_energy(host) : PLUGMC_OK;
 }
 
@@ -174,15 +176,17 @@ static void prepare_group(const sequential *, const arrays *, group *, int64_t b
 static int decide(const sequential *, arrays *, group *, int64_t begin, int64_t end,
                   uint64_t *accepted, double *energy);
 
-static int sweep_walker(const sequential *me, group *g, int32_t w, uint64_t sweep, int threads,
-                        uint64_t *accepted, double *energy)
+/* Between groups the run may be stopped. */
+static int sweep_walker(const sequential *me, const plugmc_host *host, group *g, int32_t w,
+                        uint64_t sweep, int threads, uint64_t *accepted, double *energy)
 {
     const int64_t n = me->system->particles;
     arrays *a = &me->walkers[w];
     int failed = 0;
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
     for (int64_t i = 0; i < n; i++) propose(me, a, w, sweep, i);
-    for (int64_t begin = 0; begin < n && g->lost < 0; begin += me->group) {
+    for (int64_t begin = 0; begin < n && g->lost < 0 && !host->stopping(host->context);
+         begin += me->group) {
         const int64_t end = begin + me->group < n ? begin + me->group : n;
         prepare_group(me, a, g, begin, end, threads);
         failed |= decide(me, a, g, begin, end, accepted, energy);

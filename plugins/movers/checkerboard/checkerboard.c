@@ -50,6 +50,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     while (n > 0) {
         uint64_t some = n < CHUNK || me->bounded ? n : CHUNK;
         TRY(host->gpu ? sweep_on_gpu(me, host, first, some) : sweep_or_grow(me, host, first, some));
+        if (host->stopping(host->context)) return PLUGMC_STOPPED; /* it may have been cut short */
         first += some;
         n -= some;
     }

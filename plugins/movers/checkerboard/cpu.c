@@ -149,17 +149,20 @@ int report_lost(const checkerboard *me, const plugmc_host *host)
  * number in sweep me->lost. */
 enum outcome { MADE, OVERFLOWED, LOST };
 
-/* One try at n sweeps. */
-static enum outcome sweep_on_host(checkerboard *me, uint64_t first, uint64_t n)
+/* One try at n sweeps, or fewer if the run has to stop. */
+static enum outcome sweep_on_host(checkerboard *me, const plugmc_host *host, uint64_t first,
+                                  uint64_t n)
 {
     cb_plan *plans = (cb_plan *)malloc(sizeof(cb_plan) * me->walkers);
     enum outcome outcome = MADE;
-    for (uint64_t s = first; s < first + n && outcome == MADE; s++) {
+    for (uint64_t s = first;
+         s < first + n && outcome == MADE && !host->stopping(host->context); s++) {
         for (int w = 0; w < me->walkers; w++)
             plans[w] = cb_make_plan(me->system->seed, s, (uint32_t)w, me->dimension,
                                     me->shuffle_sets, me->shift_cells);
         me->lost = s;
-        for (int part = 0; part < 1 << me->dimension && outcome == MADE; part++)
+        for (int part = 0;
+             part < 1 << me->dimension && outcome == MADE && !host->stopping(host->context); part++)
             outcome = subsweep(me, s, plans, part) ? LOST : MADE;
         if (!me->shift_cells || outcome == LOST) continue;
         outcome = shift(me, plans) ? OVERFLOWED : MADE;
@@ -176,7 +179,7 @@ int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uin
 {
     enum outcome outcome;
     if (me->bounded) {
-        outcome = sweep_on_host(me, first, n);
+        outcome = sweep_on_host(me, host, first, n);
         if (outcome == OVERFLOWED)
             return host->fail(host->context, PLUGMC_ERROR_STATE,
                               "a cell holds more than %d hard particles: they overlap", me->capacity);
@@ -190,7 +193,7 @@ int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uin
     memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
     copy_store(me, &copy, &me->now);
     int code = PLUGMC_OK;
-    while ((outcome = sweep_on_host(me, first, n)) == OVERFLOWED) {
+    while ((outcome = sweep_on_host(me, host, first, n)) == OVERFLOWED) {
         copy_store(me, &me->now, &copy);
         memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->walkers);
         me->counts = counts;

@@ -237,7 +237,7 @@ static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t f
                            (float)(me->step / me->width[2])};
     TRY(gpu->upload(host->context, me->d_base, &first, sizeof first));
     TRY(gpu->upload(host->context, me->d_step, step, sizeof step));
-    for (; n >= BATCH; n -= BATCH) {
+    for (; n >= BATCH && !host->stopping(host->context); n -= BATCH) {
         plugmc_graph **graph = &me->graph[me->swapped];
         if (!*graph) {
             TRY(gpu->graph_begin(host->context));
@@ -246,7 +246,7 @@ static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t f
         }
         TRY(gpu->graph_launch(host->context, *graph));
     }
-    for (; n > 0; n--) TRY(launch_sweeps(me, host, 1));
+    for (; n > 0 && !host->stopping(host->context); n--) TRY(launch_sweeps(me, host, 1));
     return gpu->download(host->context, trouble, me->d_trouble, sizeof *trouble);
 }
 

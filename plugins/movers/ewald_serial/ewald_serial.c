@@ -98,7 +98,7 @@ static int one_sweep(ewald_serial *s, const plugmc_host *host)
 {
     int code = PLUGMC_OK;
     for (uint32_t first = 0; first < s->task.particles && !code; first += ES_BATCH)
-        code = batch(s, host);
+        code = host->stopping(host->context) ? PLUGMC_STOPPED : batch(s, host);
     return code;
 }
 
@@ -141,7 +141,9 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     int code = host->gpu->upload(host->context, device(s->task.plan), &plan, sizeof plan);
     if (!code && recorded && !s->graph) code = record(s, host);
     for (uint64_t k = 0; k < n && !code; k++)
-        code = recorded ? host->gpu->graph_launch(host->context, s->graph) : one_sweep(s, host);
+        code = host->stopping(host->context) ? PLUGMC_STOPPED
+               : recorded ? host->gpu->graph_launch(host->context, s->graph)
+                          : one_sweep(s, host);
     return code ? code : check_astray(s, host);
 }
 

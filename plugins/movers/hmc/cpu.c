@@ -58,6 +58,7 @@ int hmc_cpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     hmc_cpu *c = h->cpu;
     int code = PLUGMC_OK;
+    if (h->system->threads > 0) c->threads = h->system->threads; /* at most those of prepare */
     for (uint64_t sweep = first; sweep < first + n && !code; sweep++) {
         draw_momenta(h, sweep);
         memcpy(c->place_before, c->place, (size_t)h->count * sizeof *c->place);
@@ -116,6 +117,7 @@ static int trajectory(hmc *h, const plugmc_host *host)
     const int64_t steps = hmc_steps(h);
     int code = PLUGMC_OK;
     for (int64_t k = 0; k < steps && !code && !h->cpu->lost; k++) {
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
         move(h, k == 0 ? 1 : 2, 1);
         code = forces_and_energies(h, host, k == steps - 1);
     }

@@ -138,6 +138,7 @@ static int run_steps(hmc *h, const plugmc_host *host, int64_t steps, int with_en
 {
     int code = PLUGMC_OK;
     for (int64_t k = 0; k < steps && !code; k++) {
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
         code = move(h, host, k == 0 ? 1 : 2, 1, 1);
         if (!code) code = forces(h, host, with_energy && k == steps - 1);
     }
@@ -183,17 +184,21 @@ static int check_lost(hmc *, const plugmc_host *);
 
 int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    enum { LONGEST_GRAPH = 2000 /* steps; beyond, launches hide behind kernels anyway */ };
+    /* Steps, and steps of particles, which take about half a second. Beyond, launches hide behind
+     * kernels anyway, and a run can be stopped between them. */
+    enum { LONGEST_GRAPH = 2000, LARGEST_GRAPH = 400000000 };
     hmc_gpu *g = h->gpu;
     const int64_t steps = hmc_steps(h);
-    const int recorded = h->total_count == 0 && steps <= LONGEST_GRAPH;
+    const int recorded = h->total_count == 0 && steps <= LONGEST_GRAPH &&
+                         steps * (h->count / 3) <= LARGEST_GRAPH;
     const hmc_plan plan = {h->system->seed, first, 0.5 * h->time_step, 0};
     int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan,
                                  &plan, sizeof plan);
     if (!code && recorded && (!g->graph || g->graph_steps != steps)) code = record(h, host, steps);
     for (uint64_t k = 0; k < n && !code; k++)
-        code = recorded ? host->gpu->graph_launch(host->context, g->graph)
-                        : trajectory(h, host, steps);
+        code = host->stopping(host->context) ? PLUGMC_STOPPED
+               : recorded ? host->gpu->graph_launch(host->context, g->graph)
+                          : trajectory(h, host, steps);
     if (!code) code = check_lost(h, host);
     return code || !h->check_reversal ? code : check_astray(h, host);
 }

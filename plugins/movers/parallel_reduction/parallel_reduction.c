@@ -65,8 +65,10 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     if (!me->graph) TRY(record(me, host));
     for (; n > 0; n--) {
         TRY(sequential_propose(me, host));
-        for (int64_t i = 0; i < particles; i += launches_of(me))
+        for (int64_t i = 0; i < particles; i += launches_of(me)) {
+            if (host->stopping(host->context)) return PLUGMC_STOPPED;
             TRY(host->gpu->graph_launch(host->context, me->graph));
+        }
     }
     return sequential_check_device(me, host, last);
 }

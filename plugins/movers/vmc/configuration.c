@@ -55,6 +55,7 @@ static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
     int code = PLUGMC_OK;
     for (int32_t w = 0; w < v->system->walkers && !code; w += v->group) {
         const int32_t left = v->system->walkers - w, n = left < v->group ? left : v->group;
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
         for (int spin = 0; spin < v->system->species_count && !code; spin++)
             if (vmc_electrons(v, spin)) code = determinants(v, host, w, n, spin, sweep);
 #pragma omp parallel for schedule(dynamic) num_threads(v->threads) if (v->threads > 1)

@@ -181,6 +181,7 @@ static int for_groups(vmc *v, const plugmc_host *host, uint64_t sweep, group_swe
     for (int32_t w = 0; w < v->system->walkers && !code; w += v->gpu->group) {
         const int32_t left = v->system->walkers - w;
         d.walker = w;
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
         code = call(v, host, &d, left < v->gpu->group ? left : v->gpu->group);
     }
     return code;
@@ -230,6 +231,7 @@ static int group_particle_by_particle(vmc *v, const plugmc_host *host, vmc_draws
     for (int spin = 0; spin < VMC_SPINS; spin++)
         for (int64_t e = 0; e < vmc_electrons(v, spin) && !code; e++) {
             vmc_block b = block_of(v, spin, e, 1, 1, 0);
+            if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = propose(v, host, d, &b, spin, n, 0);
             if (!code) code = evaluate(v, host, spin, n, v->gpu->to[spin]);
             if (!code) code = decide_block(v, host, d, &b, spin, n);

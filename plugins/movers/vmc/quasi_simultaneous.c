@@ -104,6 +104,7 @@ static int on_cpu(vmc *v, const plugmc_host *host, uint64_t sweep)
     int code = PLUGMC_OK;
     for (int32_t w = 0; w < v->system->walkers && !code; w += v->group) {
         const int32_t left = v->system->walkers - w, n = left < v->group ? left : v->group;
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
         code = v->acceptance == VMC_SEQUENTIAL ? decide_spins(v, host, w, n, sweep, chain)
                                                : simultaneous(v, host, w, n, sweep);
     }

@@ -18,7 +18,9 @@ static int lost(const vmc *);
 int vmc_sweeps(vmc *v, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     int code = PLUGMC_OK;
+    if (!host->gpu && v->system->threads > 0) v->threads = v->system->threads;
     for (uint64_t sweep = first; sweep < first + n && !code; sweep++) {
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
         const int due = sweep % (uint64_t)v->refresh == 0;
         if (due && !v->fresh) code = refresh(v, host);
         if (!code && (due || v->fresh)) {

@@ -198,7 +198,9 @@ static void evaluate_point(const bspline_orbitals *b, const spline_table *t,
 static void evaluate_on_host(const bspline_orbitals *b, const spline_table *t,
                              const plugmc_orbital_request *q)
 {
-#pragma omp parallel num_threads(b->threads) if (q->points >= 4 * b->threads)
+    const int now = b->host->system->threads;
+    const int threads = now > 0 && now < b->threads ? now : b->threads; /* there may be fewer now */
+#pragma omp parallel num_threads(threads) if (q->points >= 4 * threads)
     {
         char *scratch = b->scratch + (size_t)omp_get_thread_num() * b->scratch_bytes;
 #pragma omp for schedule(static)

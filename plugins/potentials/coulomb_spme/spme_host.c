@@ -40,7 +40,7 @@ typedef struct workspace {
 
 struct spme_host_mesh {
     int half_x, pitch; /* grid[0] / 2 + 1; row of a plane */
-    int workspaces;
+    int threads, workspaces;
     workspace *space; /* [workspaces] */
     fftw_plan plane_forward, plane_backward, column_forward, column_backward;
 };
@@ -55,9 +55,12 @@ int spme_host_energy(spme *m, const plugmc_total_request *request)
     if (code) return code;
     const struct spme_host_mesh *h = m->on_host;
     int64_t bad_walker = INT64_MAX, bad_particle = INT64_MAX;
-#pragma omp parallel for schedule(static) num_threads(h->workspaces) if (h->workspaces > 1)
+    const int team = system->threads > 0 && system->threads < h->threads ? system->threads : h->threads;
+    const int share = team < h->workspaces ? team : h->workspaces; /* of threads, for walkers */
+    if (h->workspaces == 1) h->space[0].threads = team;
+#pragma omp parallel for schedule(static) num_threads(share) if (share > 1)
     for (int64_t w = 0; w < system->walkers; w++) {
-        workspace *space = &h->space[h->workspaces > 1 ? omp_get_thread_num() : 0];
+        workspace *space = &h->space[share > 1 ? omp_get_thread_num() : 0];
         one_walker(m, space, request, w);
         if (space->not_finite < 0) continue;
 #pragma omp critical(spme_not_finite)
@@ -526,6 +529,7 @@ static int host_mesh(spme *m)
     h->half_x = m->set.grid[0] / 2 + 1;
     h->pitch = (m->set.grid[0] + SPME_MOST_ORDER + 7) / 8 * 8;
     h->workspaces = threads < system->walkers ? threads : system->walkers;
+    h->threads = threads;
     if (h->workspaces < threads) h->workspaces = 1; /* all threads for one walker after the other */
     h->space = take(m, (size_t)h->workspaces, sizeof *h->space, &missing);
     for (int i = 0; i < h->workspaces && !missing; i++)

@@ -1,4 +1,4 @@
-/* faulty: a field of no energy that takes its time, comes to a stop or crashes when it is told to,
+/* faulty: a field (in faulty_pair.c, a pair potential) of no energy that takes its time, comes to a stop or crashes when it is told to,
  * so that a test knows what the program has to cope with. */
 #include <plugmc/potential.h>
 
@@ -29,11 +29,30 @@ static void misbehave(const parameters *p)
     }
     if (!p->crash || call < p->crash) return;
     if (p->how == BY_POINTER) *nowhere = 1;
-    if (p->how == BY_DIVISION) zero = 1 / zero;
+    if (p->how == BY_DIVISION) zero = 7 / zero;
     abort();
 }
 #endif
 
+#ifdef FAULTY_PAIR
+PLUGMC_FN real pair_range(const parameters *p)
+{
+    (void)p;
+    return (real)1.2;
+}
+
+PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
+{
+    (void)s, (void)a, (void)b;
+#if PLUGMC_HOST
+    misbehave(p);
+#endif
+    return 0;
+}
+
+#define PLUGMC_PAIR PLUGMC_PAIR_ENERGY
+#include <plugmc/pair.h>
+#else
 PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int *outside)
 {
     (void)r, (void)a, (void)outside;
@@ -44,6 +63,7 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
 }
 
 #include <plugmc/field.h>
+#endif
 
 #if PLUGMC_HOST
 static const plugmc_parameter table[] = {
@@ -54,9 +74,15 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(parameters, how, "pointer", "pointer|division|abort", "how it crashes"),
 };
 
+#ifdef FAULTY_PAIR
+#define FAULTY_NAME "faulty_pair"
+static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};
+#else
+#define FAULTY_NAME "faulty"
 static const plugmc_potential potential = {.size = sizeof potential, .field = &plugmc_field_facet};
+#endif
 
-PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "faulty", .summary = "does what it should not",
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = FAULTY_NAME, .summary = "does what it should not",
               .reference = "", .instance_size = sizeof(parameters), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
 #endif

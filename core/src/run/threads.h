@@ -1,0 +1,44 @@
+/* How many threads: what the machine offers to this process, and what pays while others use it. */
+#ifndef PLUGMC_RUN_THREADS_H
+#define PLUGMC_RUN_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct thread_offer {
+    int threads;     /* the least of these, at least 1 */
+    int affinity;    /* processors that this process may run on */
+    double quota;    /* processors' worth of time that its control group may use; INFINITY: all */
+    int openmp;      /* OMP_NUM_THREADS or OMP_THREAD_LIMIT; 0: not set */
+} thread_offer;
+
+/* Quotas are those of control groups of version 1 and 2, of this process's group and all above it,
+ * looked for below `root` ("" but in tests), and rounded up. */
+thread_offer threads_offered(const char *root);
+/* "2 processors, of which its control group may use 1.5": why so many. Returns words. */
+const char *threads_why(const thread_offer *, char words[160]);
+
+/* Whether many threads are faster than one depends on what else runs: at a barrier all wait for the
+ * one whose processor another program has. So both are timed, at first and then again now and then,
+ * more often when sweeps get slower; what is lost in trying is 1 % of the time at most. Chains do
+ * not depend on the number of threads. */
+typedef struct thread_choice {
+    int most, now; /* threads; now is 1 or most */
+    bool trying;   /* the other number is being timed */
+    double rate[2];   /* seconds a sweep with 1, with most; 0: not known */
+    double cpu;       /* seconds of all processors a sweep, with most */
+    double best_rate; /* with `now`, when the two were last compared */
+    double sweeps, seconds, cpu_seconds; /* since the last switch */
+    double pause, next;                  /* seconds between tries; of the clock, the next one */
+    double sweeps_with[2];
+} thread_choice;
+
+/* most: 1 leaves nothing to choose. clock: seconds, now. */
+void thread_choice_begin(thread_choice *, int most, double clock);
+/* Sweeps of the next stretch, at most: `wanted`, or fewer with many threads, which may at any moment
+ * become a hundred times slower, and while something is being tried. */
+uint64_t thread_choice_sweeps(const thread_choice *, uint64_t wanted);
+/* What a stretch took: wall time and that of all processors. Sets `now` for the next one. */
+void thread_choice_took(thread_choice *, uint64_t sweeps, double seconds, double cpu_seconds,
+                        double clock);
+#endif
