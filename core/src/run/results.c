@@ -223,12 +223,23 @@ static void print_what_is_lacking(const simulation *sim)
     }
 }
 
+/* A table that is not the last one says so, first thing. */
+static void print_unfinished(const simulation *sim)
+{
+    const run_section *run = &sim->config.run;
+    if (sim->output.finished) return;
+    printf("UNFINISHED: %llu of %llu sweeps, equilibration included\n",
+           (unsigned long long)sim->output.sweep,
+           (unsigned long long)(run->equilibrate + run->sweeps));
+}
+
 void print_results(const simulation *sim)
 {
     const output_data *out = &sim->output;
     char text[64], time[32];
     bool bounds = false; /* is any error one? */
     const int wide = name_width(out);
+    print_unfinished(sim);
     printf("%-*s %-22s %-12s %-12s %s\n", wide, "quantity", "mean(error)", "tau/sweeps", "samples", "unit");
     for (int i = 0; i < out->quantity_count; i++) {
         const quantity_record *q = &out->quantities[i];
