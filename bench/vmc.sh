@@ -19,4 +19,5 @@ orbitals 4 6
 orbitals 3 4
 orbitals 3 12
 orbitals 4 12
-"$plugmc" bench "$here/vmc.ini" "$@"
+cp "$here/vmc.ini" . # file names in it are relative to it
+"$plugmc" bench ./vmc.ini "$@"

@@ -85,7 +85,7 @@ static inline void set_parameters(const plugmc_plugin *plugin, void *instance, c
         if (!equals) fail_msg("'%s' is not a setting", word);
         *equals = 0;
         for (p = plugin->parameters; p < end && strcmp(p->name, word); p++) continue;
-        if (p == end || p->type == PLUGMC_TYPE_TEXT)
+        if (p == end || p->type == PLUGMC_TYPE_TEXT || p->type == PLUGMC_TYPE_FILE)
             fail_msg("plugin '%s' has no parameter '%s' that tests can set", plugin->name, word);
         set_parameter(plugin, instance, p, equals + 1);
     }

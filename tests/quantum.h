@@ -265,7 +265,10 @@ static inline void quantum_parameters(bench *b, const plugmc_plugin *plugin, voi
             at = stop ? stop + 1 + strspn(stop + 1, " ") : NULL;
         }
         if (!text) fail_msg("key '%s' of '%s' is missing", p->name, plugin->name);
-        if (p->type == PLUGMC_TYPE_TEXT) {
+        if (p->type == PLUGMC_TYPE_FILE && p->length != 1)
+            for (char *c = text; *c; c++)
+                if (*c == ' ') *c = '\n';
+        if (p->type == PLUGMC_TYPE_TEXT || p->type == PLUGMC_TYPE_FILE) {
             char *copy = bench_allocate(b->host.context, strlen(text) + 1);
             set_parameter(plugin, instance, p, strcpy(copy, text));
         } else if (p->type == PLUGMC_TYPE_LIST) {

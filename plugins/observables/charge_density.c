@@ -65,6 +65,14 @@ static const plugmc_parameter table[] = {
     PAIR_HISTOGRAM_KEYS(charge_density, PAIR_HISTOGRAM_R_MAX, "200", PAIR_HISTOGRAM_MARGIN),
 };
 
+/* All that it can give. */
+static const plugmc_listing listing[] = {
+    {"pairs_<species>-<species>", "",
+     "pairs in a bin against r, once for each that is a reference", 1, 0},
+    {"references_<species>", "", "number of references", 0, 0},
+    {"<species>", "e/length^3", "charge density against r around a particle of this species", 1, 1},
+};
+
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
@@ -72,6 +80,9 @@ static const plugmc_observable observable = {
     .measure = measure,
     .derived = derived,
     .derive = derive,
+    .listing = listing,
+    .listing_count = PLUGMC_COUNT(listing),
+    .listing_size = sizeof listing[0],
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "charge_density",

@@ -482,6 +482,29 @@ static const plugmc_parameter table[] = {
                         "r_max if that is more"),
 };
 
+/* All that it can give. */
+static const plugmc_listing listing[] = {
+    {"pairs_<species>-<species>", "",
+     "pairs in a bin against r, once for each that is a reference", 1, 0},
+    {"references_<species>", "", "number of references", 0, 0},
+    {"debye_length", "length", "Debye length of the bulk, eq. 5", 0, 1},
+    {"debye_length_R", "length", "renormalised Debye length", 0, 1},
+    {"kappa", "1/length", "inverse Debye length of the bulk, eq. 5", 0, 1},
+    {"kappa_R", "1/length", "renormalised, from both charge densities, eq. 14", 0, 1},
+    {"kappa_R_around_<species>", "1/length",
+     "renormalised, from the charge density around one, eq. 14", 0, 1},
+    {"q_R_<species>_around_<species>", "e", "renormalised charge, eq. 17", 0, 1},
+    {"q_R_<species>_difference", "e", "difference of its two ways, eq. 17", 0, 1},
+    {"eps_R_around_<species>", "",
+     "renormalised dielectric constant over that of the solvent, eq. 18", 0, 1},
+    {"eq8_left", "", "(kappa_R / kappa)^2, eq. 8", 0, 1},
+    {"eq8_right", "", "the same from the charges, each around its own species, eq. 8", 0, 1},
+    {"eq8_difference", "", "eq. 8, left less right side", 0, 1},
+    {"u_<species>-<species>", "kT", "potential of mean force against r, eq. 11", 1, 1},
+    {"rho_<species>", "e/length^3",
+     "charge density against r around a particle of this species, eq. 12", 1, 1},
+};
+
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
@@ -490,6 +513,9 @@ static const plugmc_observable observable = {
     .derived = derived,
     .derive = derive,
     .lacking = lacking,
+    .listing = listing,
+    .listing_count = PLUGMC_COUNT(listing),
+    .listing_size = sizeof listing[0],
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "dressed_ion",

@@ -367,11 +367,20 @@ static const plugmc_parameter table[] = {
                       "added up anew, all terms and each; or what the mover keeps while it sweeps"),
 };
 
+/* All that it can give. */
+static const plugmc_listing listing[] = {
+    {"energy", "kT", "energy per particle, all terms", 0, 0},
+    {"energy_<potential>", "kT", "energy per particle, one term", 0, 0},
+};
+
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .listing = listing,
+    .listing_count = PLUGMC_COUNT(listing),
+    .listing_size = sizeof listing[0],
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "energy",

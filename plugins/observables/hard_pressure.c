@@ -420,6 +420,14 @@ static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(hard_pressure, degree, "5", 0, 12, "", "of the polynomial"),
 };
 
+/* All that it can give. */
+static const plugmc_listing listing[] = {
+    {"pressure", "kT/contact^d", "pressure from rifts, mean over the axes", 0, 0},
+    {"pressure_<axis>", "kT/contact^d", "pressure from rifts along x, y, z", 0, 0},
+    {"g_contact", "", "pair distribution near contact against r", 1, 0},
+    {"pressure_fit", "kT/contact^d", "pressure from g(r) extrapolated to contact", 0, 1},
+};
+
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
@@ -427,6 +435,9 @@ static const plugmc_observable observable = {
     .measure = measure,
     .derived = derived,
     .derive = derive,
+    .listing = listing,
+    .listing_count = PLUGMC_COUNT(listing),
+    .listing_size = sizeof listing[0],
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hard_pressure",

@@ -177,6 +177,15 @@ static const plugmc_parameter table[] = {
                     "particles closer than this are neighbours"),
 };
 
+/* All that it can give. */
+static const plugmc_listing listing[] = {
+    {"psi6_real", "", "real part of the global psi_6", 0, 0},
+    {"psi6_imaginary", "", "imaginary part of the global psi_6", 0, 0},
+    {"psi6_modulus", "", "modulus of the global psi_6", 0, 0},
+    {"psi6_squared", "", "squared modulus of the global psi_6", 0, 0},
+    {"susceptibility", "", "N times the variance of the modulus of psi_6", 0, 1},
+};
+
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
@@ -184,6 +193,9 @@ static const plugmc_observable observable = {
     .measure = measure,
     .derived = derived,
     .derive = derive,
+    .listing = listing,
+    .listing_count = PLUGMC_COUNT(listing),
+    .listing_size = sizeof listing[0],
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hexatic_order",

@@ -127,11 +127,20 @@ static int prepare(void *instance, const plugmc_host *host)
                         : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
 }
 
+/* All that it can give. */
+static const plugmc_listing listing[] = {
+    {"net_force", "", "sum of the forces over the root of the sum of their squares", 0, 0},
+    {"mean_force_<axis>", "kT/length", "mean force on a particle along x, y, z", 0, 0},
+};
+
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .listing = listing,
+    .listing_count = PLUGMC_COUNT(listing),
+    .listing_size = sizeof listing[0],
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "net_force",

@@ -91,6 +91,15 @@ static const plugmc_parameter table[] = {
     PAIR_HISTOGRAM_KEYS(rdf, PAIR_HISTOGRAM_R_MAX, "200", PAIR_HISTOGRAM_MARGIN),
 };
 
+/* All that it can give. */
+static const plugmc_listing listing[] = {
+    {"<species>-<species>", "", "radial distribution function against r", 1, 0},
+    {"pairs_<species>-<species>", "",
+     "pairs in a bin against r, once for each that is a reference; in a sphere", 1, 0},
+    {"references_<species>", "", "number of references; in a sphere", 0, 0},
+    {"<species>-<species>", "", "radial distribution function against r; in a sphere", 1, 1},
+};
+
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
@@ -98,6 +107,9 @@ static const plugmc_observable observable = {
     .measure = measure,
     .derived = derived,
     .derive = derive,
+    .listing = listing,
+    .listing_count = PLUGMC_COUNT(listing),
+    .listing_size = sizeof listing[0],
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "rdf",

@@ -337,11 +337,19 @@ static const plugmc_parameter table[] = {
                        "shells of equal width up to k_max; 0: every |k| is a shell of its own"),
 };
 
+/* All that it can give. */
+static const plugmc_listing listing[] = {
+    {"<species>-<species>", "", "structure factor against k", 1, 0},
+};
+
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .listing = listing,
+    .listing_count = PLUGMC_COUNT(listing),
+    .listing_size = sizeof listing[0],
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "structure_factor",

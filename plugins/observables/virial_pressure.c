@@ -59,11 +59,20 @@ static int prepare(void *instance, const plugmc_host *host)
     return virials_prepare(&v->virials, host, 0);
 }
 
+/* All that it can give. */
+static const plugmc_listing listing[] = {
+    {"pressure", "length^-<dimension>", "pressure over kT", 0, 0},
+    {"pressure_<axis>", "length^-<dimension>", "along x, y, z", 0, 0},
+};
+
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .listing = listing,
+    .listing_count = PLUGMC_COUNT(listing),
+    .listing_size = sizeof listing[0],
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "virial_pressure",

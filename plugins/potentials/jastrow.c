@@ -383,7 +383,7 @@ static const plugmc_parameter table[] = {
                     "x y z of the ions that chi belongs to"),
     PLUGMC_LIST_KEY(parameters, tile, 3, "1 1 1", 1, 1000, "",
                     "copies of the ions along a, b and c that fill the cell"),
-    PLUGMC_TEXT_KEY(parameters, file, "",
+    PLUGMC_FILE_KEY(parameters, file, "",
                     "file with lines 'like ...', 'unlike ...', 'chi ...', 'ions ...'"),
     PLUGMC_LIST_DERIVED(parameters, u_table, "polynomials of 2 u"),
     PLUGMC_LIST_DERIVED(parameters, chi_table, "polynomials of 2 chi"),

@@ -79,7 +79,8 @@ test_resume_cannot_make_a_run_shorter()
     checkpointed
     plugmc run --resume sim.h5 --set run.sweeps=10
     expect_exit 3
-    expect_message "cannot resume from sim.h5 with [run] sweeps = 10: it has made 20 already"
+    expect_message "cannot resume from sim.h5 with [run] sweeps = 10: with equilibration these are \
+10, and it has made 20 already"
     expect_untouched
 }
 

@@ -199,3 +199,34 @@ test_bench_of_nothing()
     grep -q "^plugmc: no benchmark 'none': there is no .*/none.ini" "$err" || fail "expected where"
     expect_untouched
 }
+
+# What an observable gives is known without a run, and is what a run then has.
+test_info_lists_what_observables_give()
+{
+    must info hexatic_order
+    grep -Eq '^  psi6_squared +measured +squared modulus of the global psi_6$' "$out" || fail "a quantity"
+    grep -Eq '^  susceptibility +derived +N times the variance' "$out" || fail "a derived number"
+    must info dressed_ion
+    grep -Eq '^  u_<species>-<species> +derived array +kT +potential of mean force' "$out" ||
+        fail "a derived array with a unit"
+    PLUGMC_PLUGIN_PATH=$TEST_PLUGINS must info reader
+    expect_output "what it gives is known in a run only"
+    must list observables
+    local names
+    names=$(sed -n 's/^  \([a-z_]*\) .*/\1/p' "$out")
+    for name in $names; do
+        must info "$name"
+        [ "$name" = trajectory ] || expect_output "What it gives (<word>: as the run has it):"
+    done
+}
+
+test_observable_that_gives_what_it_does_not_list()
+{
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
+    disks
+    printf '\n[observable unlisted]\nperiod = 5\n' >>sim.ini
+    refused 9 "sim.ini:25: [observable unlisted] gives 'two' in 'kT', which the listing of the plugin \
+does not have" run sim.ini
+    must info unlisted
+    grep -Eq '^  one +measured +the only one$' "$out" || fail "what it lists"
+}

@@ -8,6 +8,7 @@
 #   BAD_PLUGINS   ... and wrong
 #   H5TOOL        h5tool.c, compiled
 #   EXCHANGE      exchange.c, compiled
+#   NO_LOCKS      no_locks.c, compiled
 #
 # A test fails at the first expectation that is not met, and shows what the program printed.
 

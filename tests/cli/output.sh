@@ -21,14 +21,17 @@ test_unwritable_folder()
     mkdir -m 555 locked
     change 's/^seed = 3/&\noutput = locked\/sim.h5/'
     as_nobody
-    refused 5 "cannot write locked/sim.h5: Permission denied (in folder locked)" run sim.ini
-    refused 5 "cannot write locked/sim.h5: Permission denied (in folder locked)" check sim.ini
+    for what in run check; do
+        refused 5 "cannot write locked/sim.h5: Permission denied (in folder locked); [run] output \
+names another place" $what sim.ini
+    done
 }
 
 test_output_in_no_folder()
 {
     disks
-    refused 5 "cannot write none/sim.h5: No such file or directory (in folder none)" \
+    refused 5 "cannot write none/sim.h5: No such file or directory (in folder none); [run] \
+output names another place" \
         run sim.ini --set run.output=none/sim.h5
 }
 
@@ -105,10 +108,186 @@ test_full_file_system()
     mount -t tmpfs -o size=100k none small 2>/dev/null || skip "no file system can be mounted here"
     trap 'umount "$work/run/small"; rm -rf "$work"' EXIT
     echo "what an earlier run has written" >small/sim.h5
+    local earlier
+    earlier=$(cat small/sim.h5)
     plugmc run sim.ini --set run.output=small/sim.h5
     expect_exit 5
-    expect_message "cannot write small/sim.h5: No space left on device (nothing was changed)"
-    expect_untouched
+    [ "$(cat small/sim.h5)" = "$earlier" ] || fail "what was there is not kept"
+    rescued "cannot write small/sim.h5: No space left on device (nothing was changed)"
+}
+
+# rescued MESSAGE: the run ended with this and its output under another name here, as good as any.
+rescued()
+{
+    local file
+    file=$(ls sim.rescued-????????.h5) || fail "no file was written elsewhere"
+    expect_message "$1; the run is in $file: go on with plugmc run --resume $file"
+    expect_output "hard_pressure.pressure "
+    must run --resume "$file" --set run.sweeps=3000
+    must run sim.ini --set run.sweeps=3000 --set run.output=direct.h5
+    same_chain direct.h5 "$file"
+}
+
+# ---- Failures that pass, or that come at the end ----
+
+# start ARGUMENT...: the run in the background, up to its first checkpoint.
+start()
+{
+    command="plugmc $*"
+    "$PLUGMC" "$@" >"$out" 2>"$err" </dev/null &
+    process=$!
+    until [ -e "$written" ]; do
+        kill -0 $process 2>/dev/null || fail "the run ended before its first checkpoint"
+        sleep 0.02
+    done
+}
+
+finish()
+{
+    wait $process
+    status=$?
+}
+
+# wait_for TEXT: until it is among the messages of the run.
+wait_for()
+{
+    for i in $(seq 1000); do
+        grep -q -- "$1" "$err" && return
+        sleep 0.02
+    done
+    fail "expected the message: $1"
+}
+
+# long: a run of some seconds that writes all the time, and its undisturbed file direct.h5.
+long()
+{
+    disks
+    rm sim.h5
+    change 's/^sweeps = .*/sweeps = 60000/; s/^period = .*/period = 100/'
+    must run sim.ini --set run.output=direct.h5
+    change 's/^seed/checkpoint = 0.02\nseed/'
+}
+
+test_output_removed_while_running()
+{
+    long
+    written=sim.h5
+    start run sim.ini
+    rm sim.h5
+    finish
+    expect_exit 0
+    expect_message "sim.h5: warning: was gone and is written anew"
+    same_chain direct.h5 sim.h5
+    [ "$(ls sim.h5*)" = sim.h5 ] || fail "something is left behind"
+}
+
+test_disk_full_for_a_moment()
+{
+    long
+    mkdir small
+    mount -t tmpfs -o size=2m none small 2>/dev/null || skip "no file system can be mounted here"
+    trap 'umount "$work/run/small"; rm -rf "$work"' EXIT
+    written=small/sim.h5
+    start run sim.ini --set run.output=small/sim.h5
+    cat /dev/zero >small/filler 2>/dev/null
+    wait_for "^small/sim.h5: warning: cannot be written: No space left on device (the file from the \
+last checkpoint is intact); the run goes on and tries again at the next checkpoint$"
+    rm small/filler
+    finish
+    expect_exit 0
+    expect_message "small/sim.h5: written again"
+    same_chain direct.h5 small/sim.h5
+}
+
+test_table_of_scalars_that_can_no_longer_be_written()
+{
+    long
+    mkdir tables
+    written=tables/sim.csv
+    start run sim.ini --set run.csv=tables/sim.csv
+    mv tables away
+    finish
+    expect_exit 5
+    expect_message "tables/sim.csv: warning: cannot be written: No such file or directory; the run \
+goes on and tries again at the next checkpoint"
+    expect_message "cannot write tables/sim.csv: No such file or directory"
+    expect_output "hard_pressure.pressure "
+    same_chain direct.h5 sim.h5
+}
+
+test_output_whose_folder_goes_away()
+{
+    long
+    mkdir results
+    written=results/sim.h5
+    start run sim.ini --set run.output=results/sim.h5
+    mv results away
+    finish
+    expect_exit 5
+    local file
+    file=$(ls sim.rescued-????????.h5) || fail "no file was written elsewhere"
+    grep -q "^cannot write results/sim.h5: No such file or directory (the file from the last \
+checkpoint is gone); the run is in $file: " "$err" || fail "expected where the run is"
+    expect_output "hard_pressure.pressure "
+    same_chain direct.h5 "$file"
+}
+
+# ---- Two runs ----
+
+# one_each OUTPUT: two runs with one output, the second while the first is at work.
+test_two_runs_with_one_output()
+{
+    long
+    written=sim.h5
+    start run sim.ini
+    "$PLUGMC" run sim.ini --set run.seed=4 >second.out 2>second.err
+    [ $? = 5 ] || fail "the second run was not refused"
+    grep -q "^cannot write sim.h5: another run is writing it (process $process on " second.err ||
+        fail "expected who is writing: $(cat second.err)"
+    finish
+    expect_exit 0
+    same_chain direct.h5 sim.h5
+    [ "$(ls sim.h5*)" = sim.h5 ] || fail "a lock or temporary file is left behind"
+    must run sim.ini --set run.sweeps=20
+}
+
+test_lock_of_a_killed_run()
+{
+    long
+    written=sim.h5
+    start run sim.ini
+    kill -KILL $process
+    finish
+    [ -e sim.h5.lock ] || fail "there was no lock"
+    echo rubbish >sim.h5.tmp-0123456789abcdef
+    must run --resume sim.h5
+    [ "$(ls sim.h5*)" = sim.h5 ] || fail "something is left behind"
+    same_chain direct.h5 sim.h5
+}
+
+# Each of the two keeps its own chain whole, in a file of its own.
+test_two_runs_where_there_are_no_locks()
+{
+    long
+    must run sim.ini --set run.seed=4 --set run.output=other.h5 --set run.checkpoint=600
+    written=sim.h5
+    LD_PRELOAD=$NO_LOCKS start run sim.ini
+    expect_message "sim.h5.lock: warning: cannot be locked here (No locks available): do not \
+start a second run with this output; each would notice only when it writes"
+    LD_PRELOAD=$NO_LOCKS "$PLUGMC" run sim.ini --set run.seed=4 --set run.sweeps=60000 >second.out \
+        2>second.err
+    local second=$?
+    finish
+    [ "$second" = 0 ] || [ "$status" = 0 ] || fail "neither run has its file"
+    for chain in direct other; do
+        local found=0
+        for file in sim.h5 sim.rescued-????????.h5; do
+            h5diff -q --exclude-path /parameters --exclude-path /plugmc/volatile $chain.h5 "$file" \
+                2>/dev/null && found=$((found + 1))
+        done
+        [ $found = 1 ] || fail "$chain.h5 is in $found files: $(ls)"
+    done
+    [ $((second + status)) = 5 ] || fail "expected one of them to end with 5: $second, $status"
 }
 
 test_errors_that_are_lower_bounds_have_a_mark()
@@ -174,7 +353,8 @@ test_csv()
 test_csv_that_cannot_be_written()
 {
     disks
-    refused 5 "cannot write none/sim.csv: No such file or directory (in folder none)" \
+    refused 5 "cannot write none/sim.csv: No such file or directory (in folder none); [run] csv \
+names another place" \
         run sim.ini --set run.csv=none/sim.csv
     mv sim.ini sim.txt
     refused 3 "sim.txt:1: [run] csv = sim.txt: this is the file that is read" \

@@ -14,8 +14,9 @@ done
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
-cp "$data/diamondC.pwscf.h5" "$data/C.BFD.xml" "$folder" && cd "$folder" || exit 1
-"$PLUGMC" run "$here/../../examples/diamond.ini" --set "potential jastrow.role=measured" \
+cp "$data/diamondC.pwscf.h5" "$data/C.BFD.xml" "$here/../../examples/diamond.ini" "$folder" || exit 1
+cd "$folder" || exit 1
+"$PLUGMC" run diamond.ini --set "potential jastrow.role=measured" \
     --set run.output="$folder/out.h5" --set run.device=cpu --set run.threads=1 --set run.walkers=64 \
     --set run.sweeps=8000 --set run.seed=19 || exit 1
 python3 "$here/determinant.py" diamondC.pwscf.h5 C.BFD.xml --grid 45 --run out.h5 \

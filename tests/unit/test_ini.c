@@ -377,7 +377,7 @@ static void assert_round_trip(const ini_file *f)
     ini_file again;
     report r = {0};
     FILE *out = open_memstream(&text, &length);
-    ini_write(out, f);
+    ini_write(out, f, NULL);
     fclose(out);
     if (ini_read_text("again", text, &again, &r) != 0) fail_msg("written, not read:\n%s", text);
     assert_same(f, &again);

@@ -439,8 +439,9 @@ static void a_resumed_run_has_the_file_of_one_never_stopped(void **state)
         printf("SKIPPED: h5diff is not installed\n");
         skip();
     }
-    snprintf(command, sizeof command, "h5diff --exclude-path /plugmc/volatile %s %s > %s", whole,
-             resumed, in_folder("differences"));
+    snprintf(command, sizeof command,
+             "h5diff --exclude-path /plugmc/volatile --exclude-path /parameters/identity %s %s > %s",
+             whole, resumed, in_folder("differences"));
     assert_int_equal(system(command), 0);
     struct stat info;
     assert_int_equal(stat(in_folder("differences"), &info), 0);
@@ -501,22 +502,96 @@ static void two_quantities_of_one_name_are_refused(void **state)
     finish(&a);
 }
 
-static void stale_temporary_files_do_no_harm(void **state)
+static void touch(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fclose(f);
+}
+
+static void the_holder_of_the_lock_removes_what_dead_runs_left(void **state)
 {
     (void)state;
-    char stale[300];
-    const char *path = in_folder("stale.h5");
-    snprintf(stale, sizeof stale, "%s.tmp-%d", path, (int)getpid());
-    FILE *f = fopen(stale, "w");
-    fputs("rubbish", f);
-    fclose(f);
     report r = {0};
-    run a;
+    char identity[IDENTITY_SIZE], path[300];
+    output_lock lock;
+    identity_make(identity);
+    const char *const strays[] = {"stale.h5.tmp-12345", "stale.h5.tmp-0123456789abcdef0123456789abcdef"};
+    const char *const others[] = {"stale.h5.tmp-", "stale.h5.tmp-file", "other.h5.tmp-12345", "stale.h5"};
+    for (int i = 0; i < 2; i++) touch(in_folder(strays[i]));
+    for (int i = 0; i < 4; i++) touch(in_folder(others[i]));
+    assert_int_equal(mkdir(in_folder("stale.h5.tmp-777"), 0700), 0);
+    assert_int_equal(output_lock_take(&lock, in_folder("stale.h5"), identity, &r), 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(access(in_folder(strays[i]), F_OK), -1);
+    for (int i = 0; i < 4; i++) assert_int_equal(access(in_folder(others[i]), F_OK), 0);
+    assert_int_equal(access(in_folder("stale.h5.tmp-777"), F_OK), 0);
+    for (int i = 0; i < 4; i++) unlink(in_folder(others[i]));
+    rmdir(in_folder("stale.h5.tmp-777"));
+    snprintf(path, sizeof path, "%s", lock.path);
+    assert_int_equal(access(path, F_OK), 0);
+    output_lock_release(&lock);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void one_run_at_a_time_has_the_lock(void **state)
+{
+    (void)state;
+    report r = {0};
+    char identity[2][IDENTITY_SIZE], who[64];
+    output_lock first, second;
+    for (int i = 0; i < 2; i++) identity_make(identity[i]);
+    assert_string_not_equal(identity[0], identity[1]);
+    assert_int_equal(strspn(identity[0], "0123456789abcdef"), 32);
+    assert_int_equal(output_lock_take(&first, in_folder("locked.h5"), identity[0], &r), 0);
+    assert_int_equal(HEARD(output_lock_take(&second, in_folder("locked.h5"), identity[1], &r)),
+                     EXIT_OUTPUT);
+    snprintf(who, sizeof who, "another run is writing it (process %d on ", (int)getpid());
+    assert_said(who);
+    output_lock_release(&first);
+    assert_int_equal(output_lock_take(&second, in_folder("locked.h5"), identity[1], &r), 0);
+    output_lock_release(&second);
+    assert_int_equal(symlink("elsewhere", in_folder("locked.h5.lock")), 0);
+    assert_int_equal(HEARD(output_lock_take(&second, in_folder("locked.h5"), identity[1], &r)),
+                     EXIT_OUTPUT);
+    assert_said("its lock file");
+    unlink(in_folder("locked.h5.lock"));
+}
+
+/* Locks may be missing: who writes still sees that somebody else has. */
+static void a_file_of_another_run_is_not_replaced(void **state)
+{
+    (void)state;
+    const char *path = in_folder("shared.h5");
+    report r = {0};
+    run a, b, c;
     start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
+    start(&c, 3, PLUGMC_DOMAIN_PERIODIC);
+    sweep_to(&a, 30);
     assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
-    assert_reads_back(path, &a.data);
+    assert_int_equal(HEARD(output_write(path, true, &c.data, &r)), EXIT_OUTPUT); /* is there */
+    assert_said("another program has written this file in the meantime");
+    start(&b, 3, PLUGMC_DOMAIN_PERIODIC);
+    b.data.positions = NULL; /* those of the file are new */
+    b.data.blobs = NULL;
+    b.data.blob_count = 0;
+    assert_int_equal(output_read(path, &b.data, &r), EXIT_DONE);
+    assert_int_equal(output_write(path, false, &b.data, &r), EXIT_DONE); /* resumes it */
+    sweep_to(&a, 60);
+    assert_int_equal(HEARD(output_write(path, false, &a.data, &r)), EXIT_OUTPUT);
+    assert_said("another run has written this file in the meantime "
+                "(the file is not that from the last checkpoint)");
+    assert_true(output_is_intact(path, &b.data));
+    assert_false(output_is_intact(path, &a.data));
     assert_int_equal(count_temporary_files(folder), 0);
+    for (int i = 0; i < b.data.blob_count; i++) {
+        free(b.data.blobs[i].name);
+        free(b.data.blobs[i].data);
+    }
+    free((void *)b.data.blobs);
+    free((void *)b.data.positions);
     finish(&a);
+    finish(&b);
+    finish(&c);
 }
 
 static void a_link_is_followed(void **state)
@@ -543,21 +618,22 @@ static void probe_refuses_what_cannot_be_written(void **state)
     (void)state;
     report r = {0};
     const char *path = in_folder("probe.h5");
-    assert_int_equal(output_probe(path, &r), EXIT_DONE);
+    assert_int_equal(output_probe(path, NULL, &r), EXIT_DONE);
     assert_int_equal(access(path, F_OK), -1); /* nothing is left behind */
     fclose(fopen(path, "w"));
-    assert_int_equal(output_probe(path, &r), EXIT_DONE);
+    assert_int_equal(output_probe(path, NULL, &r), EXIT_DONE);
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_size, 0);
-    assert_int_equal(HEARD(output_probe(in_folder("no/such.h5"), &r)), EXIT_OUTPUT);
+    assert_int_equal(HEARD(output_probe(in_folder("no/such.h5"), "[run] output", &r)), EXIT_OUTPUT);
     assert_said("No such file or directory");
-    assert_int_equal(HEARD(output_probe(folder, &r)), EXIT_OUTPUT);
+    assert_said("; [run] output names another place");
+    assert_int_equal(HEARD(output_probe(folder, NULL, &r)), EXIT_OUTPUT);
     assert_said("it is a folder");
-    assert_int_equal(HEARD(output_probe("/dev/null", &r)), EXIT_OUTPUT);
+    assert_int_equal(HEARD(output_probe("/dev/null", NULL, &r)), EXIT_OUTPUT);
     assert_said("not a regular file");
-    assert_int_equal(HEARD(output_probe("/proc/out.h5", &r)), EXIT_OUTPUT);
-    assert_int_equal(HEARD(output_probe("", &r)), EXIT_OUTPUT);
+    assert_int_equal(HEARD(output_probe("/proc/out.h5", NULL, &r)), EXIT_OUTPUT);
+    assert_int_equal(HEARD(output_probe("", NULL, &r)), EXIT_OUTPUT);
     assert_int_equal(count_temporary_files(folder), 0);
 }
 
@@ -872,6 +948,7 @@ static void the_last_frame_is_read(void **state)
     for (int dimension = 2; dimension <= 3; dimension++) {
         report r = {0};
         run a;
+        if (dimension == 3) unlink(path); /* a fresh file replaces none */
         start(&a, dimension, dimension == 2 ? PLUGMC_DOMAIN_PERIODIC : PLUGMC_DOMAIN_SPHERE);
         assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
         int64_t count;
@@ -1040,7 +1117,9 @@ int main(void)
         cmocka_unit_test(a_checkpoint_of_another_run_is_refused),
         cmocka_unit_test(a_missing_file_is_not_appended_to),
         cmocka_unit_test(two_quantities_of_one_name_are_refused),
-        cmocka_unit_test(stale_temporary_files_do_no_harm),
+        cmocka_unit_test(the_holder_of_the_lock_removes_what_dead_runs_left),
+        cmocka_unit_test(one_run_at_a_time_has_the_lock),
+        cmocka_unit_test(a_file_of_another_run_is_not_replaced),
         cmocka_unit_test(a_link_is_followed),
         cmocka_unit_test(probe_refuses_what_cannot_be_written),
         cmocka_unit_test(writing_says_why_it_cannot),

@@ -52,7 +52,10 @@ enum plugmc_type {
     PLUGMC_TYPE_FLAG,    /* int32_t, yes or no */
     PLUGMC_TYPE_CHOICE,  /* int32_t, index into the words of `choices` */
     PLUGMC_TYPE_TEXT,    /* const char *, owned by the core */
-    PLUGMC_TYPE_LIST     /* plugmc_list: reals, written with blanks between them */
+    PLUGMC_TYPE_LIST,    /* plugmc_list: reals, written with blanks between them */
+    PLUGMC_TYPE_FILE     /* const char *, owned by the core: a file that the plugin reads, or several
+                            with a newline between them. As the plugin may open it; what is in it
+                            is part of what a resumed run is compared with. "" for none */
 };
 
 /* One parameter. The table of these feeds the INI reader, range errors, `plugmc info`, the echo
@@ -68,7 +71,8 @@ typedef struct plugmc_parameter {
     const char *unit;    /* "length", "kT", ...; "" if none */
     const char *choices; /* PLUGMC_TYPE_CHOICE: words separated by '|' */
     const char *doc;     /* one line */
-    int64_t length;      /* PLUGMC_TYPE_LIST: how many values there must be; 0: any number */
+    int64_t length;      /* PLUGMC_TYPE_LIST, PLUGMC_TYPE_FILE: how many there must be; 0: any number,
+                            files with blanks between them */
 } plugmc_parameter;
 
 #define PLUGMC_REAL_KEY(type, field, fallback, minimum, maximum, unit, doc)                        \
@@ -81,6 +85,12 @@ typedef struct plugmc_parameter {
     {#field, PLUGMC_TYPE_CHOICE, 0, offsetof(type, field), fallback, 0, 0, "", choices, doc, 0}
 #define PLUGMC_TEXT_KEY(type, field, fallback, doc)                                                \
     {#field, PLUGMC_TYPE_TEXT, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 0}
+/* The name of a file, in an INI file relative to it. */
+#define PLUGMC_FILE_KEY(type, field, fallback, doc)                                                \
+    {#field, PLUGMC_TYPE_FILE, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 1}
+/* The names of any number of them. */
+#define PLUGMC_FILES_KEY(type, field, fallback, doc)                                               \
+    {#field, PLUGMC_TYPE_FILE, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 0}
 /* `values` reals, or any number if `values` is 0. */
 #define PLUGMC_LIST_KEY(type, field, values, fallback, minimum, maximum, unit, doc)                \
     {#field, PLUGMC_TYPE_LIST, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc, values}
@@ -615,6 +625,13 @@ static inline int64_t plugmc_quantity_length(const plugmc_quantity *q)
     for (int32_t d = 0; d < q->rank; d++) length *= q->shape[d];
     return length;
 }
+/* One line of what an observable can give in any run, for people who have no run yet. <word> in a
+ * name or unit stands for what parameters or system put there: "<species>-<species>". */
+typedef struct plugmc_listing {
+    const char *name, *unit, *doc;
+    int32_t array;   /* 1: more than one value */
+    int32_t derived; /* 1: computed from averages */
+} plugmc_listing;
 
 typedef struct plugmc_observable {
     uint32_t size;
@@ -636,6 +653,11 @@ typedef struct plugmc_observable {
      * said once below the results. One sentence without a full stop, in memory of the instance;
      * NULL if there is nothing to say. */
     const char *(*lacking)(void *instance, const double *means);
+    /* Optional: all that `quantity` and `derived` can give, whatever the parameters; the core refuses
+     * what they give and is not here. */
+    const plugmc_listing *listing;
+    int32_t listing_count;
+    uint32_t listing_size; /* sizeof(plugmc_listing), the stride of the table */
 } plugmc_observable;
 
 /* ---- The descriptor ------------------------------------------------------------------------- */

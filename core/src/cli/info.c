@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "plugin/loader.h"
 #include "report.h"
+#include "run/listing.h"
 
 /* ---- Plugins in words ------------------------------------------------------------------------ */
 
@@ -89,7 +90,35 @@ static void print_observable(FILE *f, const char *lead, const plugmc_plugin *d)
     const plugmc_observable *o = d->observable;
     fprintf(f, "%smeasures on: %s\n", lead, where(o->on_device));
     if (o->derived) fprintf(f, "%sderives numbers from its averages, with their errors\n", lead);
+    if (o->quantity && !o->writes_trajectory && !listing_entry(o, 0))
+        fprintf(f, "%swhat it gives is known in a run only\n", lead);
     if (o->writes_trajectory) fprintf(f, "%swrites positions into the trajectory\n", lead);
+}
+
+static const char *kind_words(const plugmc_listing *l)
+{
+    return l->derived ? l->array ? "derived array" : "derived" : l->array ? "array" : "measured";
+}
+
+/* All that an observable can give: name, kind, unit, meaning; as text or as Markdown rows. */
+static void print_listing(const plugmc_plugin *d, bool markdown)
+{
+    const plugmc_listing *l;
+    int width[2] = {8, 4}; /* of the heads */
+    if (d->kind != PLUGMC_OBSERVABLE || !listing_entry(d->observable, 0)) return;
+    for (int i = 0; (l = listing_entry(d->observable, i)); i++) {
+        if ((int)strlen(l->name) > width[0]) width[0] = (int)strlen(l->name);
+        if ((int)strlen(l->unit) > width[1]) width[1] = (int)strlen(l->unit);
+    }
+    if (markdown)
+        puts("| quantity | kind | unit | meaning |\n|---|---|---|---|");
+    else
+        printf("\nWhat it gives (<word>: as the run has it):\n  %-*s  %-13s  %-*s  meaning\n", width[0],
+               "quantity", "kind", width[1], "unit");
+    for (int i = 0; (l = listing_entry(d->observable, i)); i++)
+        printf(markdown ? "| `%-*s` | %s | %-*s | %s |\n" : "  %-*s  %-13s  %-*s  %s\n",
+               markdown ? 0 : width[0], l->name, kind_words(l), markdown ? 0 : width[1], l->unit, l->doc);
+    if (markdown) puts("");
 }
 
 /* One line a trait, each with `lead` in front. */
@@ -269,6 +298,7 @@ static void print_plugin_info(const loaded *l)
     if (*or_empty(d->reference)) printf("paper: %s\n", d->reference);
     printf("file: %s, hash %s, ABI %d.%d\n\n", l->path, l->hash, d->abi_major, d->abi_minor);
     print_traits(stdout, "  ", d);
+    print_listing(d, false);
     printf("\n%s of [%s], beside those that the core reads (", has_keys(d) ? "Keys" : "No keys",
            section);
     print_keys_of_core(d->kind);
@@ -335,6 +365,7 @@ static void manual_plugin(const collection *c, int i)
             printf("Also known as `%s`.\n\n", c->found.names[k]);
     print_traits(stdout, "- ", d);
     fputs("\n", stdout);
+    print_listing(d, true);
     if (has_keys(d)) {
         parameters_describe(stdout, d->parameters, d->parameter_count, 1);
         fputs("\n", stdout);

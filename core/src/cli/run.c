@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/resume.h"
 #include "plugin/answers.h"
+#include "run/history.h"
 #include "run/refusals.h"
 #include "run/simulation.h"
 
@@ -15,11 +17,15 @@ const char exit_code_help[] =
     "checkpoint is written, go on with --resume)\n";
 
 static const char run_help[] =
-    "usage: plugmc run FILE.ini [--set SECTION.KEY=VALUE]...\n"
+    "usage: plugmc run FILE.ini [--set SECTION.KEY=VALUE]... [--resume-if-there]\n"
     "       plugmc run --resume FILE.h5 [--set run.KEY=VALUE]...\n\n"
     "Samples what the INI file describes and writes [run] output. A file already there is kept\n"
     "under another name. With --resume a run goes on as if it had not been stopped; --set may\n"
-    "then only change [run] sweeps, time_limit, checkpoint, threads, device, gpu and csv.\n\n";
+    "then only change [run] sweeps, time_limit, checkpoint, threads, device, gpu and csv.\n"
+    "With --resume-if-there it goes on if its output file is there, and begins if it is not: one\n"
+    "command for every submission of a job. The INI file must say the same but for these keys.\n"
+    "A finished run prints its table again. If the program, a plugin or a file that one reads has\n"
+    "changed, --accept-changed-plugins goes on all the same.\n\n";
 
 static const char check_help[] =
     "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n\n"
@@ -31,7 +37,7 @@ enum { MOST_SETS = 64, MOST_ARCHITECTURES = 16 };
 
 typedef struct arguments {
     const char *file;
-    bool resume, help;
+    bool resume, if_there, accept_changes, help;
     const char *sets[MOST_SETS];
     int set_count;
     int architectures[MOST_ARCHITECTURES];
@@ -79,6 +85,10 @@ static int parse(int argc, char **argv, bool check, arguments *a)
             if (add_architecture(a, argv[++i])) return EXIT_USAGE;
         } else if (!check && !strcmp(word, "--resume")) {
             a->resume = true;
+        } else if (!check && !strcmp(word, "--resume-if-there")) {
+            a->if_there = true;
+        } else if (!check && !strcmp(word, "--accept-changed-plugins")) {
+            a->accept_changes = true;
         } else if (word[0] == '-') {
             return usage_error("unknown option '%s'", word);
         } else if (a->file) {
@@ -87,33 +97,25 @@ static int parse(int argc, char **argv, bool check, arguments *a)
             a->file = word;
         }
     }
+    if (a->resume && a->if_there)
+        return usage_error("%s goes with an INI file, not with --resume", "--resume-if-there");
     return a->file ? 0 : usage_error("%s", "which file?");
 }
 
 /* What could be read of a file is interpreted even after errors, so that all of them are told at
  * once; of a file that cannot be read at all, that one is enough. */
-static int read_configuration(simulation *sim, const arguments *a)
+static int read_configuration(simulation *sim, const arguments *a, output_data *found)
 {
-    static const char *const free_to_change[] = {"run.sweeps", "run.time_limit", "run.checkpoint",
-                                                 "run.threads", "run.device", "run.gpu", "run.csv"};
     int code;
     if (a->resume) {
-        char *text;
-        code = output_read_ini(a->file, &text, sim->report);
-        if (!code) {
-            code = ini_read_archived(a->file, text, &sim->config.ini, sim->report);
-            free(text);
-        }
+        code = output_read(a->file, found, sim->report);
+        if (!code) code = ini_read_archived(a->file, found->user_ini, &sim->config.ini, sim->report);
     } else {
         code = ini_read(a->file, &sim->config.ini, sim->report);
     }
     for (int i = 0; i < a->set_count && !code; i++) {
-        bool allowed = !a->resume;
-        for (int k = 0; k < 7; k++) {
-            size_t n = strlen(free_to_change[k]);
-            allowed = allowed || (!strncmp(a->sets[i], free_to_change[k], n) && a->sets[i][n] == '=');
-        }
-        if (!allowed) return usage_error("--set %s would change a run that is resumed", a->sets[i]);
+        if (a->resume && !resume_may_set(a->sets[i]))
+            return usage_error("--set %s would change a run that is resumed", a->sets[i]);
         code = ini_set(&sim->config.ini, a->sets[i], sim->report);
     }
     if (code && !sim->config.ini.count) return code;
@@ -123,11 +125,11 @@ static int read_configuration(simulation *sim, const arguments *a)
 }
 
 /* Before hours are spent: can everything be written? */
-static int probe(const simulation *sim, const char *output)
+static int probe(const simulation *sim, const char *output, const char *key)
 {
     const char *csv = sim->config.run.csv;
-    int code = output_probe(output, sim->report);
-    return code || !csv || !*csv ? code : output_probe(csv, sim->report);
+    int code = output_probe(output, key, sim->report);
+    return code || !csv || !*csv ? code : output_probe(csv, "[run] csv", sim->report);
 }
 
 /* Of many particles this takes seconds in which nothing else is said. */
@@ -152,9 +154,57 @@ static const char *threads_of(const simulation *sim, char words[200])
     return words;
 }
 
-int command_run(int argc, char **argv)
+static void say_where(const simulation *sim)
 {
     char words[200];
+    if (sim->gpu) {
+        fputs("on ", stderr);
+        gpu_describe(stderr, sim->gpu);
+    } else {
+        fprintf(stderr, "on the CPU, %d thread%s (%s; %s)\n", sim->system.threads,
+                sim->system.threads == 1 ? "" : "s", threads_of(sim, words), sim->why_no_gpu);
+    }
+}
+
+/* The run itself, its output locked. `found`: what the file has that is resumed; NULL: a new run. */
+static int run_locked(simulation *sim, const char *path, const output_data *found)
+{
+    const char *csv = sim->config.run.csv;
+    output_lock output = {0}, table = {0};
+    identity_make(sim->output.identity);
+    int code = output_lock_take(&output, path, sim->output.identity, sim->report);
+    if (!code && csv && *csv)
+        code = output_lock_take(&table, csv, sim->output.identity, sim->report);
+    if (!code) code = prepare(sim);
+    if (!code) say_where(sim);
+    if (!code) code = found ? simulation_resume(sim, path) : simulation_begin(sim);
+    if (!code) code = simulation_run(sim);
+    output_lock_release(&table);
+    output_lock_release(&output);
+    return code;
+}
+
+/* A new run, one that goes on, or one that is finished. */
+static int run(simulation *sim, const arguments *a, output_data *found)
+{
+    bool there = a->resume;
+    int code = read_configuration(sim, a, found);
+    if (!code && a->if_there) code = resume_look(sim, found, &there);
+    if (code) return code;
+    const char *path = a->resume ? a->file : sim->config.run.output;
+    if (there && resume_is_finished(sim, found)) return resume_print_again(sim, path, found);
+    if (there) {
+        sim->before = found->history ? found->history : found->provenance;
+        sim->resumed_at = found->sweep;
+        sim->output_path = path;
+        code = history_compare(sim, path, sim->before, a->accept_changes);
+    }
+    if (!code) code = probe(sim, path, a->resume ? NULL : "[run] output");
+    return code ? code : run_locked(sim, path, there ? found : NULL);
+}
+
+int command_run(int argc, char **argv)
+{
     arguments a = {0};
     int code = parse(argc, argv, false, &a);
     if (code) return code;
@@ -164,22 +214,13 @@ int command_run(int argc, char **argv)
     }
     signal(SIGPIPE, SIG_IGN); /* until the run takes it: nothing is to be lost by a message */
     report report = {0};
-    simulation sim = {.report = &report};
-    code = read_configuration(&sim, &a);
-    if (!code) code = probe(&sim, a.resume ? a.file : sim.config.run.output);
-    if (!code) code = prepare(&sim);
-    if (!code) {
-        if (sim.gpu) {
-            fputs("on ", stderr);
-            gpu_describe(stderr, sim.gpu);
-        } else {
-            fprintf(stderr, "on the CPU, %d thread%s (%s; %s)\n", sim.system.threads,
-                    sim.system.threads == 1 ? "" : "s", threads_of(&sim, words), sim.why_no_gpu);
-        }
-        code = a.resume ? simulation_resume(&sim, a.file) : simulation_begin(&sim);
-    }
-    if (!code) code = simulation_run(&sim);
+    output_data found = {0};
+    char *command = resume_command_line(argc, argv);
+    simulation sim = {.report = &report, .command = command};
+    code = run(&sim, &a, &found);
     simulation_close(&sim);
+    output_free(&found);
+    free(command);
     return code;
 }
 
@@ -228,8 +269,8 @@ int command_check(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
     report report = {0};
     simulation sim = {.report = &report};
-    code = read_configuration(&sim, &a);
-    if (!code) code = probe(&sim, sim.config.run.output);
+    code = read_configuration(&sim, &a, &(output_data){0});
+    if (!code) code = probe(&sim, sim.config.run.output, "[run] output");
     if (!code && a.architecture_count) {
         char why[512];
         nvrtc *nvrtc = nvrtc_open(why);

@@ -29,10 +29,12 @@ const plugmc_parameter run_table[] = {
     PLUGMC_FLAG_KEY(run_section, fast_math, "no",
                     "approximate functions in GPU kernels: faster, but the chain differs from the "
                     "CPU's"),
-    PLUGMC_TEXT_KEY(run_section, output, "",
+    PLUGMC_FILE_KEY(run_section, output, "",
                     "HDF5 file to write; if empty, the INI file's path with .h5 for .ini"),
-    PLUGMC_TEXT_KEY(run_section, csv, "",
+    PLUGMC_FILE_KEY(run_section, csv, "",
                     "file for a table of the scalars as text; if empty, none"),
+    PLUGMC_TEXT_KEY(run_section, author, "",
+                    "whose run it is, NAME or NAME <MAIL>, for the output file"),
     PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
                     "wall time between checkpoints; 0: only at the end"),
     PLUGMC_REAL_KEY(run_section, time_limit, "0", 0, 1e9, "s",
@@ -79,7 +81,7 @@ const plugmc_parameter initial_table[] = {
                       "and compressed; file: read from one"),
     PLUGMC_CHOICE_KEY(initial_section, lattice, "auto", "auto|square|triangular|sc|fcc",
                       "for state = lattice; auto: the densest that fits the box"),
-    PLUGMC_TEXT_KEY(initial_section, file, "",
+    PLUGMC_FILE_KEY(initial_section, file, "",
                     "for state = file: H5MD (last frame of each walker) or extended XYZ (first "
                     "frame)"),
     PLUGMC_REAL_KEY(initial_section, random_fraction, "0.2", 1e-6, 1, "",
@@ -328,7 +330,11 @@ static void read_plugins(config *c, report *r)
         p->section = s;
         p->kind = kind->plugin;
         p->sampled = p->kind == PLUGMC_POTENTIAL && p->sampled == ROLE_SAMPLED;
-        if (!p->plugin || !*p->plugin) p->plugin = s->label;
+        ini_entry *plugin = ini_get(s, "plugin");
+        if (!p->plugin || !*p->plugin)
+            p->plugin = s->label;
+        else if (strchr(p->plugin, '/') && plugin)
+            p->plugin = keep_text(parameters_path(s, plugin));
     }
 }
 

@@ -18,6 +18,7 @@ typedef struct run_section { /* [run] */
     int32_t fast_math;
     const char *output;           /* HDF5 file; default: the INI's name with .h5 */
     const char *csv;              /* table of the scalars; "" for none */
+    const char *author;           /* "NAME" or "NAME <MAIL>", for the output file */
     double checkpoint;            /* seconds between checkpoints; 0: only at the end */
     double time_limit;            /* seconds; 0: none */
 } run_section;

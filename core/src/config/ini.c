@@ -18,6 +18,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/paths.h"
+
 enum {
     LONGEST_NAME = 49,     /* bytes, of a section or key; inih cuts what is longer */
     LARGEST_FILE = 1 << 20 /* bytes; nobody writes more by hand */
@@ -44,7 +46,7 @@ static int parse(const char *name, const char *text, size_t length, ini_file *ou
     static const char bom[] = "\xef\xbb\xbf", hdf5[] = "\x89HDF\r\n\x1a\n";
     int before = r->errors;
 
-    *out = (ini_file){.path = checked(strdup(name))};
+    *out = (ini_file){.path = checked(strdup(name)), .folder = path_folder(name)};
     if (length >= strlen(hdf5) && memcmp(text, hdf5, strlen(hdf5)) == 0)
         return report_error(r, EXIT_INPUT, name, 0,
                             "this is an HDF5 file, not an INI file; to go on with the run that "
@@ -69,7 +71,7 @@ int ini_read_text(const char *name, const char *text, ini_file *out, report *r)
 int ini_read(const char *path, ini_file *out, report *r)
 {
     struct stat status;
-    *out = (ini_file){.path = checked(strdup(path))};
+    *out = (ini_file){.path = checked(strdup(path)), .folder = path_folder(path)};
     FILE *f = fopen(path, "rb");
     if (!f)
         return report_error(r, EXIT_INPUT, path, 0, "cannot open this file: %s", strerror(errno));
@@ -82,6 +84,7 @@ int ini_read(const char *path, ini_file *out, report *r)
     int trouble = ferror(f) ? errno : 0;
     fclose(f);
     free(out->path);
+    free(out->folder);
     int code = parse(path, text, length <= LARGEST_FILE && !trouble ? length : 0, out, r);
     if (trouble)
         code = report_error(r, EXIT_INPUT, path, 0, "cannot read this file: %s", strerror(trouble));
@@ -179,6 +182,7 @@ static void free_section(ini_section *s)
         free(s->entries[i].key);
         free(s->entries[i].value);
         free(s->entries[i].origin);
+        free(s->entries[i].file);
     }
     free(s->entries);
     free(s->name);
@@ -199,6 +203,7 @@ static int append_section(ini_file *file, ini_section s)
 {
     size_t bytes = ((size_t)file->count + 1) * sizeof *file->sections;
     file->sections = checked(realloc(file->sections, bytes));
+    s.folder = file->folder;
     file->sections[file->count] = s;
     return file->count++;
 }
@@ -380,6 +385,7 @@ void ini_free(ini_file *file)
     free(file->sections);
     free(file->path);
     free(file->archive);
+    free(file->folder);
     *file = (ini_file){0};
 }
 
@@ -393,8 +399,29 @@ static void write_origin(FILE *f, const char *origin)
     fprintf(f, "%s%s\n", plain ? " ; " : "", plain ? origin : "");
 }
 
-void ini_write(FILE *f, const ini_file *file)
+/* A value, or the files that it names as they are seen from the folder of an archive. */
+static void write_entry(FILE *f, const ini_entry *entry, const char *folder)
 {
+    fprintf(f, "%s=", entry->key);
+    if (!folder || !entry->file) {
+        fputs(entry->value, f);
+    } else {
+        char *copy = checked(strdup(entry->file)), *rest = copy, *path;
+        const char *between = "";
+        while ((path = strsep(&rest, "\n"))) {
+            char *beside = path_beside(folder, path);
+            fprintf(f, "%s%s", between, beside);
+            free(beside);
+            between = "\t";
+        }
+        free(copy);
+    }
+    write_origin(f, entry->origin);
+}
+
+void ini_write(FILE *f, const ini_file *file, const char *archive)
+{
+    char *folder = archive ? path_folder(archive) : NULL;
     for (int i = 0; i < file->count; i++) {
         const ini_section *s = &file->sections[i];
         char *origin = checked(strdup("--set"));
@@ -405,11 +432,9 @@ void ini_write(FILE *f, const ini_file *file)
         fprintf(f, "%s[%s]", i ? "\n" : "", s->name);
         write_origin(f, origin);
         free(origin);
-        for (int k = 0; k < s->count; k++) {
-            fprintf(f, "%s=%s", s->entries[k].key, s->entries[k].value);
-            write_origin(f, s->entries[k].origin);
-        }
+        for (int k = 0; k < s->count; k++) write_entry(f, &s->entries[k], folder);
     }
+    free(folder);
 }
 
 /* The number of the line that an origin names; 0 for --set. The file goes into *path once. */
@@ -448,8 +473,9 @@ static void take_origins(ini_file *file, const char *text)
 
 int ini_read_archived(const char *archive, const char *text, ini_file *out, report *r)
 {
-    int code = ini_read_text(archive, text, out, r);
+    int code = ini_read_text(archive, text, out, r); /* hence with the folder of the archive */
     out->archive = checked(strdup(archive));
+    for (int i = 0; i < out->count; i++) out->sections[i].archived = true;
     if (!code) take_origins(out, text);
     return code;
 }
@@ -507,7 +533,9 @@ static int set_entry(ini_file *file, const char *section, const char *dot, const
     if (index < 0) return EXIT_USAGE;
     ini_entry *entry = ini_get(&file->sections[index], key);
     if (!entry) {
-        append_entry(&file->sections[index], key, value, checked(strdup("--set")), 0);
+        ini_section *s = &file->sections[index];
+        append_entry(s, key, value, checked(strdup("--set")), 0);
+        s->entries[s->count - 1].here = true;
         return 0;
     }
     free(entry->value);
@@ -515,6 +543,7 @@ static int set_entry(ini_file *file, const char *section, const char *dot, const
     entry->value = checked(strdup(value));
     entry->origin = checked(strdup("--set"));
     entry->line = 0;
+    entry->here = true;
     return 0;
 }
 

@@ -16,6 +16,8 @@ typedef struct ini_entry {
     char *origin; /* "sim.ini:12" or "--set" */
     int line;     /* 0 if it comes from the command line */
     bool used;    /* set by whoever knows the key */
+    bool here;    /* a file name in it is relative to the working directory: it comes from --set */
+    char *file;   /* of a key that names files, once it is known to: their paths, one a line */
 } ini_entry;
 
 /* [kind label], e.g. [potential NAME]; label is "" in [run]. */
@@ -25,11 +27,14 @@ typedef struct ini_section {
     int line;           /* 0 if it comes from the command line */
     ini_entry *entries;
     int count;
+    const char *folder; /* that file names are relative to; of the ini_file */
+    bool archived;      /* tabs are between several names, since blanks may be in them */
 } ini_section;
 
 typedef struct ini_file {
     char *path;    /* which messages name */
     char *archive; /* the output file it was read from; NULL: none */
+    char *folder;  /* of that file, or of path */
     ini_section *sections;
     int count;
 } ini_file;
@@ -46,9 +51,10 @@ int ini_read_archived(const char *archive, const char *text, ini_file *out, repo
  * "mover NAME.trials=4"; the section's label may be left out where the kind is unique.
  * Makes the section or key if it is not there. */
 int ini_set(ini_file *, const char *assignment, report *);
-/* Writes it so that ini_read_text reads the same sections, keys and values back, with origins as
- * comments. */
-void ini_write(FILE *, const ini_file *);
+/* Writes it so that ini_read_archived reads the same sections, keys and values back, with origins
+ * as comments. Known file names (ini_entry.file) are written relative to the folder of `archive`
+ * if they lie there or below, else as absolute paths; all as they are if that is NULL. */
+void ini_write(FILE *, const ini_file *, const char *archive);
 ini_section *ini_find(const ini_file *, const char *kind); /* first of that kind, or NULL */
 ini_entry *ini_get(const ini_section *, const char *key);
 /* What messages about a section (or NULL) name before its line: the file, or "--set". */

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/paths.h"
+
 /* One value between text and field. */
 typedef struct value {
     double real;
@@ -28,6 +30,7 @@ enum { WHY = 512, WORD = 64 };
 static bool parse_value(const plugmc_parameter *, const char *text, size_t real_size, value *,
                         char why[WHY]);
 static void store(const plugmc_parameter *, size_t real_size, void *instance, const value *);
+static const char *find_files(const plugmc_parameter *, const ini_section *, ini_entry *);
 
 /* ---- Sections into structs ------------------------------------------------------------------- */
 
@@ -66,10 +69,46 @@ int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, 
             complain(r, path, section, NULL, "key '%s' is missing: %s", p->name, p->doc);
         else if (!parse_value(p, text, real_size, &v, why))
             complain(r, path, section, entry, "%s = %s: %s", p->name, excerpt(text).text, why);
+        else if (p->type == PLUGMC_TYPE_FILE && entry)
+            store(p, real_size, instance, &(value){.text = find_files(p, section, entry)});
         else
             store(p, real_size, instance, &v);
     }
     return r->errors > before ? r->code : 0;
+}
+
+static const char *folder_of(const ini_section *section, const ini_entry *entry)
+{
+    return entry->here || !section->folder ? "" : section->folder;
+}
+
+const char *parameters_path(const ini_section *section, ini_entry *entry)
+{
+    char *path = path_join(folder_of(section, entry), entry->value);
+    free(entry->file);
+    entry->file = path;
+    return path;
+}
+
+/* The names in an entry as paths, with newlines between them: blanks may be in the folder. */
+static const char *find_files(const plugmc_parameter *p, const ini_section *section, ini_entry *entry)
+{
+    if (p->length == 1) return parameters_path(section, entry);
+    char *copy = checked(strdup(entry->value)), *rest = copy, *name, *all = NULL;
+    size_t size;
+    FILE *out = checked(open_memstream(&all, &size));
+    const char *between = "";
+    while ((name = strsep(&rest, section->archived && !entry->here ? "\t" : " \t"))) {
+        if (!*name) continue;
+        char *path = path_join(folder_of(section, entry), name);
+        fprintf(out, "%s%s", between, path);
+        free(path);
+        between = "\n";
+    }
+    fclose(out);
+    free(copy);
+    free(entry->file);
+    return entry->file = checked(all);
 }
 
 int parameters_unused(const plugmc_parameter *table, int count, const char *const *extra,
@@ -313,6 +352,7 @@ static const struct type {
     [PLUGMC_TYPE_CHOICE] = {parse_choice, sizeof(int32_t), ""},
     [PLUGMC_TYPE_TEXT] = {parse_text, sizeof(const char *), "text"},
     [PLUGMC_TYPE_LIST] = {parse_list, sizeof(plugmc_list), "any numbers"},
+    [PLUGMC_TYPE_FILE] = {parse_text, sizeof(const char *), "file"},
 };
 
 static bool parse_value(const plugmc_parameter *p, const char *text, size_t real_size, value *v,
@@ -383,7 +423,8 @@ static void store(const plugmc_parameter *p, size_t real_size, void *instance, c
     case PLUGMC_TYPE_INTEGER: *(int64_t *)field = v->integer; break;
     case PLUGMC_TYPE_FLAG:
     case PLUGMC_TYPE_CHOICE: *(int32_t *)field = v->word; break;
-    case PLUGMC_TYPE_TEXT: *(const char **)field = keep_text(v->text); break;
+    case PLUGMC_TYPE_TEXT:
+    case PLUGMC_TYPE_FILE: *(const char **)field = keep_text(v->text); break;
     case PLUGMC_TYPE_LIST: *(plugmc_list *)field = list_of(p, real_size, v); break;
     }
 }
@@ -477,6 +518,9 @@ static void print_value(FILE *f, const plugmc_parameter *p, size_t real_size, co
         fputs(*(const char *const *)field ? *(const char *const *)field : "", f);
         break;
     case PLUGMC_TYPE_LIST: print_list(f, (const plugmc_list *)(const void *)field, real_size); break;
+    case PLUGMC_TYPE_FILE:
+        for (const char *c = *(const char *const *)field; c && *c; c++) fputc(*c == '\n' ? ' ' : *c, f);
+        break;
     }
 }
 
@@ -511,7 +555,9 @@ static void range_words(const plugmc_parameter *p, char out[WHY])
     else if (from || to)
         snprintf(out, WHY, "%sat %s %s", many, from ? "least" : "most", from ? minimum : maximum);
     else
-        snprintf(out, WHY, "%s%s", list && p->length ? many : "", list && p->length ? "any" : types[p->type].words);
+        snprintf(out, WHY, "%s%s%s", list && p->length ? many : "",
+                 list && p->length ? "any" : types[p->type].words,
+                 p->type == PLUGMC_TYPE_FILE && p->length != 1 ? "s" : "");
     if (p->type != PLUGMC_TYPE_CHOICE) return;
     int count = split_choices(p->choices, &words), n = 0;
     for (int i = 0; i < count && n < WHY; i++)

@@ -13,10 +13,16 @@
  * the entries it used. Reports every bad value: not a number, out of range (with the range and
  * unit), not one of the choices, missing though it has no default. Numbers: C notation, whole
  * string; integers also as 1e6; reals also as simple fractions "1/3". Flags: yes/no/true/false/
- * on/off/1/0. Texts are copied into memory that lives as long as the program. Returns 0, or the
- * exit code of the first error, as does the next. */
+ * on/off/1/0. Texts are copied into memory that lives as long as the program; names of files
+ * become paths, see parameters_path. Returns 0, or the exit code of the first error, as does the
+ * next. */
 int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, void *instance,
                     const char *path, ini_section *section, report *);
+
+/* The path of the file that an entry names: a relative name is relative to the folder of the INI
+ * file (of the output file for a resumed run), or to the working directory after --set. Kept in
+ * entry->file. */
+const char *parameters_path(const ini_section *, ini_entry *);
 
 /* A copy that lives as long as the program. Main thread only. */
 const char *keep_text(const char *);

@@ -117,12 +117,14 @@ static uint64_t checksum(const output_data *data, int walkers, int64_t particles
 }
 
 /* Of what may differ between runs of the same chain: where and how fast they ran, and the keys
- * that say so. */
-static uint64_t volatile_checksum(uint64_t state, const output_data *data)
+ * that say so. Files of earlier versions have no history and no stamp. */
+static uint64_t volatile_checksum(uint64_t state, const output_data *data, const char *stamp)
 {
     digest_text(&state, data->effective_ini);
     digest_text(&state, data->user_ini);
     digest_text(&state, data->provenance);
+    if (data->history) digest_text(&state, data->history);
+    if (*stamp) digest_text(&state, stamp);
     digest(&state, &data->seconds, sizeof data->seconds);
     return state;
 }
@@ -330,17 +332,6 @@ static void write_blobs(store *s, hid_t checkpoint, const output_data *data)
     store_leave(group);
 }
 
-static void write_parameters(store *s, const output_data *data)
-{
-    hid_t group = store_group(s, s->file, "parameters");
-    store_document(s, group, "effective_ini", data->effective_ini);
-    store_document(s, group, "user_ini", data->user_ini);
-    store_document(s, group, "provenance", data->provenance);
-    store_attribute(s, group, "seed", H5T_NATIVE_UINT64, &data->system->seed);
-    store_label(s, group, "version", PLUGMC_VERSION);
-    store_leave(group);
-}
-
 static void write_state(store *s, hid_t plugmc, const output_data *data, int64_t frames,
                         uint64_t sum)
 {
@@ -362,24 +353,26 @@ static void write_state(store *s, hid_t plugmc, const output_data *data, int64_t
     store_leave(group);
 }
 
-static void write_volatile(store *s, hid_t plugmc, const output_data *data, uint64_t sum)
+static void write_volatile(store *s, hid_t plugmc, const output_data *data, const char *stamp,
+                           uint64_t sum)
 {
     char date[32];
     time_t now = time(NULL);
     struct tm utc;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     hid_t group = store_group(s, plugmc, "volatile");
-    sum = volatile_checksum(sum, data);
+    sum = volatile_checksum(sum, data, stamp);
     write_real(s, group, "seconds", data->seconds);
     store_attribute(s, group, "checksum", H5T_NATIVE_UINT64, &sum);
     store_document(s, group, "written", date);
     store_leave(group);
 }
 
-void checkpoint_write(store *s, const output_data *data, bool fresh, int64_t frames)
+void checkpoint_write(store *s, const output_data *data, const char *stamp, bool fresh,
+                      int64_t frames)
 {
     uint64_t sum = checksum(data, data->system->walkers, data->system->particles, frames);
-    write_parameters(s, data);
+    origin_write(s, data, stamp);
     hid_t plugmc = store_group(s, s->file, "plugmc");
     write_integer(s, plugmc, "format", FORMAT);
     hid_t observables = store_group(s, plugmc, "observables");
@@ -388,7 +381,7 @@ void checkpoint_write(store *s, const output_data *data, bool fresh, int64_t fra
     for (int i = 0; i < data->derived_count; i++) write_derived(s, observables, &data->derived[i]);
     store_leave(observables);
     write_state(s, plugmc, data, frames, sum);
-    write_volatile(s, plugmc, data, sum);
+    write_volatile(s, plugmc, data, stamp, sum);
     store_leave(plugmc);
 }
 
@@ -456,6 +449,17 @@ static void read_quantity(store *s, hid_t group, quantity_record *q, int walkers
         read_array(s, group, q);
 }
 
+static bool *read_marks(store *s, hid_t group, const axes *axes)
+{
+    const int64_t length = axes_length(axes);
+    unsigned char *column = axes_read_array(s, group, "converged", H5T_NATIVE_UCHAR, axes);
+    bool *marks = s->failed ? NULL : malloc(((size_t)length + 1) * sizeof *marks);
+    if (!s->failed && !marks) store_fail(s, "there is not enough memory to read it");
+    for (int64_t i = 0; marks && i < length; i++) marks[i] = column[i] != 0;
+    free(column);
+    return marks;
+}
+
 static void read_derived(store *s, hid_t group, derived_record *d)
 {
     d->observable = store_get_label(s, group, "observable");
@@ -466,12 +470,14 @@ static void read_derived(store *s, hid_t group, derived_record *d)
     if (!store_has(s, group, "value")) { /* a scalar: in attributes */
         d->value = read_real(s, group, "value");
         d->error = read_real(s, group, "error");
+        d->converged = read_integer(s, group, "converged") != 0;
         return;
     }
     d->length = read_integer(s, group, "length");
     axes_read(s, group, d->length, &d->axes);
     d->values = axes_read_array(s, group, "value", H5T_NATIVE_DOUBLE, &d->axes);
     d->errors = axes_read_array(s, group, "error", H5T_NATIVE_DOUBLE, &d->axes);
+    d->each_converged = read_marks(s, group, &d->axes);
 }
 
 /* What write_order wrote: each line is the path of a record. */
@@ -526,15 +532,6 @@ static void read_blobs(store *s, hid_t checkpoint, output_data *data)
     store_leave(group);
 }
 
-static void read_parameters(store *s, output_data *data)
-{
-    hid_t group = store_enter(s, s->file, "parameters");
-    data->effective_ini = store_get_document(s, group, "effective_ini");
-    data->user_ini = store_get_document(s, group, "user_ini");
-    data->provenance = store_get_document(s, group, "provenance");
-    store_leave(group);
-}
-
 static void read_state(store *s, hid_t group, output_data *data)
 {
     hsize_t shape[3] = {0};
@@ -565,7 +562,7 @@ void checkpoint_read(store *s, output_data *data)
                    (long long)format, FORMAT);
     hid_t checkpoint = store_enter(s, plugmc, "checkpoint");
     hid_t moment = store_enter(s, plugmc, "volatile");
-    read_parameters(s, data);
+    origin_read(s, data);
     read_state(s, checkpoint, data);
     read_records(s, plugmc, data, false);
     read_records(s, plugmc, data, true);
@@ -575,7 +572,7 @@ void checkpoint_read(store *s, output_data *data)
     uint64_t expected_volatile = read_natural(s, moment, "checksum");
     if (!s->failed) {
         uint64_t sum = checksum(data, data->walkers, data->particles, data->frames_written);
-        if (sum != expected || volatile_checksum(sum, data) != expected_volatile)
+        if (sum != expected || volatile_checksum(sum, data, data->stamp) != expected_volatile)
             store_fail(s, "it is damaged: its checkpoint does not have the checksum that it had");
     }
     store_leave(moment);
@@ -583,20 +580,38 @@ void checkpoint_read(store *s, output_data *data)
     store_leave(plugmc);
 }
 
+/* An exit code, with the reason in s->reason, and data all zero, if it cannot be read or trusted. */
+static int read_whole(store *s, const char *path, output_data *data)
+{
+    int fd = store_open_path(s, path);
+    if (!s->failed) checkpoint_read(s, data);
+    int code = !store_close(s) ? EXIT_DONE : s->memory_short ? EXIT_MEMORY : EXIT_CHECKPOINT;
+    if (fd >= 0) close(fd);
+    if (code) output_free(data);
+    return code;
+}
+
 static int read_checked(const char *path, output_data *data, report *r)
 {
     store s = {.failed = true};
     *data = (output_data){0};
     int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, s.reason);
-    if (!code) {
-        int fd = store_open_path(&s, path);
-        if (!s.failed) checkpoint_read(&s, data);
-        if (store_close(&s)) code = s.memory_short ? EXIT_MEMORY : EXIT_CHECKPOINT;
-        if (fd >= 0) close(fd);
-    }
+    if (!code) code = read_whole(&s, path, data);
     if (!code) return EXIT_DONE;
-    output_free(data);
     return report_error(r, code, NULL, 0, "cannot resume from %s: %s", path, s.reason);
+}
+
+bool output_is_intact(const char *path, const output_data *data)
+{
+    store s;
+    output_data found = {0};
+    char reason[REHEARSAL_REASON];
+    int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, reason);
+    if (code && code != EXIT_OUTPUT) return false; /* that is: whole, but nothing can be added */
+    if (read_whole(&s, path, &found)) return false;
+    bool same = strcmp(found.stamp, data->stamp) == 0;
+    output_free(&found);
+    return same;
 }
 
 int output_read_ini(const char *path, char **user_ini, report *r)
@@ -667,6 +682,8 @@ static void hand_over(output_data *found, output_data *data)
     take_text(&data->effective_ini, &found->effective_ini);
     take_text(&data->user_ini, &found->user_ini);
     take_text(&data->provenance, &found->provenance);
+    take_text(&data->history, &found->history);
+    strcpy(data->stamp, found->stamp);
     if (!data->quantities) {
         data->quantities = found->quantities;
         data->quantity_count = found->quantity_count;
@@ -725,7 +742,7 @@ void output_free(output_data *data)
     for (int i = 0; i < data->derived_count; i++) {
         derived_record *d = &data->derived[i];
         free(d->observable), free(d->name), free(d->unit), free(d->doc);
-        free(d->values), free(d->errors);
+        free(d->values), free(d->errors), free(d->each_converged);
         axes_free(&d->axes);
     }
     for (int i = 0; i < data->blob_count; i++) {
@@ -739,5 +756,6 @@ void output_free(output_data *data)
     free((void *)data->effective_ini);
     free((void *)data->user_ini);
     free((void *)data->provenance);
+    free((void *)data->history);
     *data = (output_data){0};
 }

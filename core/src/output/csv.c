@@ -60,10 +60,10 @@ static void write_table(FILE *out, const output_data *data)
     }
 }
 
-int output_csv(const char *path, const output_data *data, report *r)
+int output_csv_try(const char *path, const output_data *data, char why[OUTPUT_WHY])
 {
     replacement file;
-    int code = replacement_begin(&file, path, false);
+    int code = replacement_begin(&file, path, NULL, data->identity, false);
     if (!code) {
         int fd = dup(file.fd);
         FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
@@ -81,5 +81,13 @@ int output_csv(const char *path, const output_data *data, report *r)
             code = replacement_finish(&file);
     }
     if (!code) return EXIT_DONE;
-    return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path, strerror(code));
+    snprintf(why, OUTPUT_WHY, "%s", replacement_words(code));
+    return EXIT_OUTPUT;
+}
+
+int output_csv(const char *path, const output_data *data, report *r)
+{
+    char why[OUTPUT_WHY];
+    if (!output_csv_try(path, data, why)) return EXIT_DONE;
+    return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path, why);
 }

@@ -13,13 +13,27 @@
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-void h5md_write_header(store *s)
+/* "NAME <MAIL>" as the two attributes of H5MD. */
+static void write_author(store *s, hid_t h5md, const char *author)
+{
+    hid_t group = store_group(s, h5md, "author");
+    const char *open = author ? strchr(author, '<') : NULL, *close = open ? strchr(open, '>') : NULL;
+    size_t length = open && close ? (size_t)(open - author) : author ? strlen(author) : 0;
+    while (length && author[length - 1] == ' ') length--;
+    char *name = strndup(author ? author : "", length);
+    char *mail = close ? strndup(open + 1, (size_t)(close - open - 1)) : NULL;
+    if (!name || (close && !mail)) store_fail(s, "there is not enough memory");
+    store_label(s, group, "name", name && *name ? name : "not given");
+    if (mail) store_label(s, group, "email", mail);
+    free(name), free(mail);
+    store_leave(group);
+}
+
+void h5md_write_header(store *s, const output_data *data)
 {
     hid_t h5md = store_group(s, s->file, "h5md");
     store_attributes(s, h5md, "version", H5T_NATIVE_INT, 2, (int[]){1, 1});
-    hid_t author = store_group(s, h5md, "author");
-    store_label(s, author, "name", "not given");
-    store_leave(author);
+    write_author(s, h5md, data->author);
     hid_t creator = store_group(s, h5md, "creator");
     store_label(s, creator, "name", "plugmc");
     store_label(s, creator, "version", PLUGMC_VERSION);
@@ -33,6 +47,25 @@ static void walker_name(int walker, char name[32])
         snprintf(name, 32, "trajectory_%d", walker);
     else
         strcpy(name, "trajectory");
+}
+
+/* Beside the numbers of species in `species`: attribute names, in the order of these numbers. */
+static void write_species_names(store *s, hid_t group, const plugmc_system *system)
+{
+    enum { LONGEST = 64 };
+    char (*names)[LONGEST] = calloc((size_t)system->species_count, sizeof *names);
+    hid_t array = s->failed ? -1 : H5Dopen2(group, "species", H5P_DEFAULT), type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, LONGEST);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    for (int k = 0; names && k < system->species_count; k++)
+        snprintf(names[k], LONGEST, "%s", plugmc_species_at(system, k)->name);
+    if (names)
+        store_attributes(s, array, "names", type, system->species_count, names);
+    else
+        store_fail(s, "there is not enough memory");
+    H5Tclose(type);
+    store_leave_array(array);
+    free(names);
 }
 
 /* One value a particle, the same in all frames. */
@@ -52,6 +85,7 @@ static void write_properties(store *s, hid_t group, const plugmc_system *system)
                 diameter[i] = plugmc_species_at(system, kind)->diameter;
             }
         store_array(s, group, "species", H5T_NATIVE_INT32, 1, &n, species);
+        write_species_names(s, group, system);
         store_array(s, group, "id", H5T_NATIVE_INT32, 1, &n, id);
         store_array(s, group, "charge", H5T_NATIVE_DOUBLE, 1, &n, charge);
         store_array(s, group, "diameter", H5T_NATIVE_DOUBLE, 1, &n, diameter);

@@ -11,21 +11,24 @@
 /* ---- Before a run begins -------------------------------------------------------------------- */
 
 /* By making the file that the first checkpoint would make, and removing it. */
-static int try_temporary(const char *path, report *r)
+static int try_temporary(const char *path, const char *key, report *r)
 {
     replacement file;
-    int code = replacement_begin(&file, path, false);
+    char identity[IDENTITY_SIZE];
+    identity_make(identity);
+    int code = replacement_begin(&file, path, NULL, identity, false);
     if (!code) {
         replacement_abandon(&file);
         return EXIT_DONE;
     }
     const char *slash = strrchr(path, '/');
     int folder = slash == path ? 1 : slash ? (int)(slash - path) : 1;
-    return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (in folder %.*s)", path,
-                        strerror(code), folder, slash ? path : ".");
+    return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (in folder %.*s)%s%s%s", path, strerror(code), folder,
+                        slash ? path : ".", key ? "; " : "", key ? key : "",
+                        key ? " names another place" : "");
 }
 
-int output_probe(const char *path, report *r)
+int output_probe(const char *path, const char *key, report *r)
 {
     struct stat info;
     if (!path[0]) return report_error(r, EXIT_OUTPUT, NULL, 0, "the output file has no name");
@@ -36,7 +39,7 @@ int output_probe(const char *path, report *r)
     } else if (errno != ENOENT) {
         return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path, strerror(errno));
     }
-    return try_temporary(path, r);
+    return try_temporary(path, key, r);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------- */
@@ -61,53 +64,76 @@ static bool names_clash(const output_data *data, const char **observable, const 
 }
 
 /* 0, or non-zero with the reason in s->reason. */
-static int write_file(store *s, const char *path, bool fresh, const output_data *data)
+static int write_file(store *s, const char *path, const char *from, const output_data *data,
+                      const char *stamp)
 {
     replacement file;
+    const bool fresh = !from;
     *s = (store){.fd = -1};
-    int code = replacement_begin(&file, path, !fresh);
+    int code = replacement_begin(&file, path, from, data->identity, fresh || !strcmp(path, from));
     if (code) {
-        store_fail(s, "%s", strerror(code));
+        store_fail(s, "%s", replacement_words(code));
         return code;
     }
     store_open(s, file.fd, fresh ? STORE_FRESH : STORE_CHANGE);
+    if (!fresh) origin_check_stamp(s, data);
     int64_t before = fresh ? 0 : data->frames_written;
-    if (fresh) h5md_write_header(s);
+    if (fresh) h5md_write_header(s, data);
     h5md_write_frames(s, data, before);
-    checkpoint_write(s, data, fresh, before + data->frame_count);
+    checkpoint_write(s, data, stamp, fresh, before + data->frame_count);
     if (store_close(s)) {
         replacement_abandon(&file);
         return 1;
     }
     code = replacement_finish(&file);
-    if (code) store_fail(s, "%s", strerror(code));
+    if (code) store_fail(s, "%s", replacement_words(code));
     return code;
 }
 
-static const char *advice(const char *path, bool fresh)
-{
-    if (fresh) return "nothing was changed";
-    if (access(path, F_OK)) return "the file from the last checkpoint is gone";
-    return "the file from the last checkpoint is intact: mend this and resume from it";
-}
-
-int output_write(const char *path, bool fresh, output_data *data, report *r)
+int output_try(const char *path, const char *from, output_data *data, char why[OUTPUT_WHY])
 {
     store s;
     const char *observable, *name;
-    if (names_clash(data, &observable, &name))
-        return report_error(r, EXIT_INTERNAL, NULL, 0,
-                            "observable '%s' gives two quantities named '%s'", observable, name);
-    if (write_file(&s, path, fresh, data))
-        return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (%s)", path, s.reason,
-                            advice(path, fresh));
+    char stamp[sizeof data->stamp];
+    if (names_clash(data, &observable, &name)) {
+        snprintf(why, OUTPUT_WHY, "observable '%.64s' gives two quantities named '%.64s'", observable,
+                 name);
+        return EXIT_INTERNAL;
+    }
+    if (!data->identity[0]) identity_make(data->identity);
+    snprintf(stamp, sizeof stamp, "%s %llu", data->identity, (unsigned long long)data->writes + 1);
+    if (write_file(&s, path, from, data, stamp)) {
+        snprintf(why, OUTPUT_WHY, "%s", s.reason);
+        return EXIT_OUTPUT;
+    }
+    data->writes++;
+    strcpy(data->stamp, stamp);
     for (int i = 0; i < data->quantity_count; i++)
         data->quantities[i].written = data->quantities[i].samples;
     for (int f = 0; f < data->frame_count; f++) {
         free(data->frames[f].positions);
         data->frames[f].positions = NULL;
     }
-    data->frames_written = (fresh ? 0 : data->frames_written) + data->frame_count;
+    data->frames_written = (from ? data->frames_written : 0) + data->frame_count;
     data->frame_count = 0;
+    return EXIT_DONE;
+}
+
+const char *output_state(const char *path, bool fresh, const output_data *data)
+{
+    if (fresh) return "nothing was changed";
+    if (access(path, F_OK)) return "the file from the last checkpoint is gone";
+    if (!output_is_intact(path, data)) return "the file is not that from the last checkpoint";
+    return "the file from the last checkpoint is intact";
+}
+
+int output_write(const char *path, bool fresh, output_data *data, report *r)
+{
+    char why[OUTPUT_WHY];
+    int code = output_try(path, fresh ? NULL : path, data, why);
+    if (code == EXIT_INTERNAL) return report_error(r, code, NULL, 0, "%s", why);
+    if (code)
+        return report_error(r, code, NULL, 0, "cannot write %s: %s (%s)", path, why,
+                            output_state(path, fresh, data));
     return EXIT_DONE;
 }

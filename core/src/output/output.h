@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "output/axes.h"
+#include "output/lock.h"
 #include "plugmc/plugin.h"
 #include "report.h"
 #include "run/statistics.h"
@@ -44,7 +45,7 @@ typedef struct derived_record {
     int64_t length; /* 0 or 1: a scalar; else an array, which has no value and error: */
     axes axes;
     double *values, *errors; /* [length] */
-    /* Is the error known, or a lower bound as the run is too short? Not read back. */
+    /* Is the error known, or a lower bound as the run is too short? */
     bool converged, *each_converged; /* each: [length] */
 } derived_record;
 
@@ -53,6 +54,8 @@ typedef struct frame {
     double *positions; /* [walkers][particles][3] */
 } frame;
 
+enum { STAMP_SIZE = 64 };
+
 /* Everything that goes into the file. Filled by the loop. */
 typedef struct output_data {
     const plugmc_system *system;
@@ -60,6 +63,13 @@ typedef struct output_data {
     const char *user_ini;      /* text that resume reads again: the INI with --set applied */
     const char *provenance;    /* version, compiler, plugins with hashes, machine, GPU, driver:
                                   "key: value" lines */
+    const char *history;       /* the provenance of each part of the run that was resumed, an empty
+                                  line between them */
+    const char *author;        /* of the run: "NAME" or "NAME <MAIL>"; "" or NULL: not given */
+    /* Of the process that writes; made by the first write if it is "". */
+    char identity[IDENTITY_SIZE];
+    char stamp[STAMP_SIZE]; /* who wrote what is in the file, and which of its writes that was */
+    uint64_t writes; /* of this process */
     quantity_record *quantities;
     int quantity_count;
     const quantity_record *slowest; /* scalar of the longest correlation time; NULL: none is slow */
@@ -90,13 +100,25 @@ typedef struct blob {
     size_t bytes;
 } blob;
 
-/* Can a file be made at `path`? Tried before a run begins, without touching what is there. */
-int output_probe(const char *path, report *);
+/* Can a file be made at `path`? Tried before a run begins, without touching what is there. `key` is
+ * the one that names another place, NULL if there is none. */
+int output_probe(const char *path, const char *key, report *);
 /* Writes everything, with what averages_find has found, and replaces `path`. `fresh`: nothing of an
- * old file is kept. On failure the old file is as it was, and the sentence says what to do; `data` too is as it was, so that the
- * call can be repeated. On success the quantities' `written` and `frames_written` are brought up
- * to date, the positions of the frames are freed and frame_count is 0 (`frames` stays). */
+ * old file is kept, and there must be none. Else the file must be the one that was written (or read)
+ * last, as its stamp shows. On failure the old file is as it was, and the sentence says what to do;
+ * `data` too is as it was, so that the call can be repeated. On success the quantities' `written`
+ * and `frames_written` are brought up to date, the positions of the frames are freed and frame_count
+ * is 0 (`frames` stays). */
 int output_write(const char *path, bool fresh, output_data *, report *);
+/* The same without a report: why it failed goes into `why`. What the file has already is taken from
+ * `from`: `path`, a file of this run elsewhere, or NULL for none. */
+enum { OUTPUT_WHY = 1152 };
+int output_try(const char *path, const char *from, output_data *, char why[OUTPUT_WHY]);
+/* Is there a whole file of this run at `path`, the one that `data` was last written to or read from?
+ * Reads all of it. */
+bool output_is_intact(const char *path, const output_data *data);
+/* What has become of the file at `path` after a write that failed, in words; it is looked at. */
+const char *output_state(const char *path, bool fresh, const output_data *data);
 
 /* Reads back what a resumed run needs: user_ini first. The series of scalars, block averages of
  * arrays, counts, step, positions, blobs. Truncated, foreign or damaged files are refused with
@@ -122,4 +144,5 @@ int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count
 
 /* CSV of the scalars: sweep, then one column a quantity (mean over walkers). Atomic too. */
 int output_csv(const char *path, const output_data *, report *);
+int output_csv_try(const char *path, const output_data *, char why[OUTPUT_WHY]);
 #endif

@@ -6,7 +6,7 @@
 #include "output/store.h"
 
 /* /h5md and /particles: the layout of H5MD 1.1. `before`: frames that the file has already. */
-void h5md_write_header(store *);
+void h5md_write_header(store *, const output_data *);
 void h5md_write_frames(store *, const output_data *, int64_t before);
 /* h5md_read_positions without a rehearsal; opens and closes the store, which has failed if the
  * arrays are NULL. */
@@ -15,9 +15,15 @@ void h5md_read(store *, const char *path, int most, int *walkers, int64_t *count
 
 /* /plugmc: observables, checkpoint, what may differ between equal runs. `fresh`: no samples are in
  * the file yet; `frames`: in the file once this is written. */
-void checkpoint_write(store *, const output_data *, bool fresh, int64_t frames);
+void checkpoint_write(store *, const output_data *, const char *stamp, bool fresh, int64_t frames);
 /* Reads all of it into data that is all zero. */
 void checkpoint_read(store *, output_data *);
+
+/* /parameters: texts of the configuration, of what made the run and of its resumes; the stamp. */
+void origin_write(store *, const output_data *, const char *stamp);
+void origin_read(store *, output_data *);
+/* Fails unless the file has the stamp that data has. */
+void origin_check_stamp(store *, const output_data *);
 
 /* "label/name" with what a path may not hold as %XX; to be freed, NULL without memory. */
 char *record_path(const char *observable, const char *name);

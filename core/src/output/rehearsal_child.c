@@ -31,7 +31,9 @@ static bool has_vectors(store *s)
 static void write_back(store *s, const char *path, output_data *data)
 {
     replacement copy;
-    if (replacement_begin(&copy, path, true)) return;
+    char identity[IDENTITY_SIZE];
+    identity_make(identity);
+    if (replacement_begin(&copy, path, path, identity, false)) return;
     unlink(copy.temporary); /* whatever becomes of this process */
     plugmc_system system = {.size = sizeof system, .walkers = data->walkers,
                             .particles = data->particles};
@@ -41,13 +43,9 @@ static void write_back(store *s, const char *path, output_data *data)
     data->system = &system;
     data->frames = &next;
     data->frame_count = data->frames_written > 0;
-    for (int i = 0; i < data->derived_count; i++) /* not read back: another run decides anew */
-        if (data->derived[i].length > 1)
-            data->derived[i].each_converged =
-                calloc((size_t)data->derived[i].length, sizeof(bool));
     if (data->frame_count) system.box.oblique = has_vectors(s);
     h5md_write_frames(s, data, data->frames_written);
-    checkpoint_write(s, data, false, data->frames_written + data->frame_count);
+    checkpoint_write(s, data, data->stamp, false, data->frames_written + data->frame_count);
     store_close(s);
     replacement_abandon(&copy);
 }

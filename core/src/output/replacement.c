@@ -34,12 +34,13 @@ static int copy_all(int from, int to)
     return code;
 }
 
-static int copy_old_file(const char *path, int to)
+static int copy_old_file(const char *path, replacement *file)
 {
-    struct stat old;
     int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for a writer */
     if (from < 0) return errno;
-    int code = fstat(from, &old) || fchmod(to, old.st_mode & 0777) ? errno : copy_all(from, to);
+    int code = fstat(from, &file->old) || fchmod(file->fd, file->old.st_mode & 0777)
+                   ? errno
+                   : copy_all(from, file->fd);
     close(from);
     return code;
 }
@@ -51,24 +52,63 @@ static void release(replacement *file)
     *file = (replacement){.fd = -1};
 }
 
-int replacement_begin(replacement *file, const char *path, bool copy_old)
+char *replacement_target(const char *path)
 {
-    *file = (replacement){.fd = -1};
-    file->target = realpath(path, NULL);
-    if (!file->target) file->target = strdup(path); /* a new file */
-    if (!file->target || asprintf(&file->temporary, "%s.tmp-%d", file->target, (int)getpid()) < 0) {
+    char *target = realpath(path, NULL);
+    return target ? target : strdup(path); /* a new file */
+}
+
+int replacement_begin(replacement *file, const char *path, const char *from, const char *identity,
+                      bool guarded)
+{
+    *file = (replacement){.fd = -1, .guarded = guarded, .target = replacement_target(path)};
+    if (!file->target || asprintf(&file->temporary, "%s.tmp-%s", file->target, identity) < 0) {
         file->temporary = NULL;
         release(file);
         return ENOMEM;
     }
-    unlink(file->temporary); /* left by a killed run whose number the system used again */
     file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     int code = file->fd < 0 ? errno : 0;
     if (code)
         release(file);
-    else if (copy_old && (code = copy_old_file(file->target, file->fd)))
+    else if (from && (code = copy_old_file(from, file)))
         replacement_abandon(file);
     return code;
+}
+
+/* Is there now what was there when it was copied? A file that is renamed over another has an inode
+ * of its own, one that is written to another time. */
+static bool is_as_it_was(const replacement *file)
+{
+    struct stat now;
+    if (stat(file->target, &now)) return errno == ENOENT && !file->old.st_nlink;
+    return file->old.st_nlink && now.st_dev == file->old.st_dev && now.st_ino == file->old.st_ino &&
+           now.st_size == file->old.st_size && now.st_mtim.tv_sec == file->old.st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == file->old.st_mtim.tv_nsec;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* 0, errno or REPLACEMENT_CHANGED. */
+static int put_in_place(const replacement *file)
+{
+    if (!file->guarded) return rename(file->temporary, file->target) ? errno : 0;
+    if (!is_as_it_was(file)) return is_folder(file->target) ? EISDIR : REPLACEMENT_CHANGED;
+    if (file->old.st_nlink) return rename(file->temporary, file->target) ? errno : 0;
+    if (!renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_NOREPLACE)) return 0;
+    if (errno == EEXIST) return REPLACEMENT_CHANGED;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+    return rename(file->temporary, file->target) ? errno : 0; /* looked at a moment ago */
+}
+
+const char *replacement_words(int code)
+{
+    return code == REPLACEMENT_CHANGED ? "another program has written this file in the meantime"
+                                       : strerror(code);
 }
 
 /* The file is in place by now. If the machine fails before its folder reaches the disk, the old
@@ -89,7 +129,7 @@ int replacement_finish(replacement *file)
     int code = fsync(file->fd) ? errno : 0;
     if (close(file->fd) && !code) code = errno;
     file->fd = -1;
-    if (!code && rename(file->temporary, file->target)) code = errno;
+    if (!code) code = put_in_place(file);
     if (code) {
         replacement_abandon(file);
         return code;

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "run/results.h"
+#include "run/saving.h"
 #include "run/snapshot.h"
 
 /* ---- What the mover holds ------------------------------------------------------------------------ */
@@ -131,42 +131,11 @@ void checkpoint_free_blobs(blob *blobs, int count)
 
 /* ---- Writing --------------------------------------------------------------------------------------- */
 
-enum { KEPT = 4096 };
-
-/* A file that is in the way of a new run is kept under another name, "" if there is none. */
-static int move_aside(simulation *sim, char kept[KEPT])
-{
-    kept[0] = 0;
-    if (access(sim->output_path, F_OK)) return 0;
-    for (int k = 1; k < 10000; k++) {
-        snprintf(kept, KEPT, "%s.%d", sim->output_path, k);
-        if (access(kept, F_OK) == 0) continue;
-        if (rename(sim->output_path, kept)) break;
-        return 0;
-    }
-    kept[0] = 0;
-    return report_error(sim->report, EXIT_OUTPUT, sim->output_path, 0, "is there already and cannot be moved aside");
-}
-
-/* The first write of a run. If it fails, what was there is there again. */
-static int write_fresh(simulation *sim)
-{
-    char kept[KEPT];
-    int code = move_aside(sim, kept);
-    if (code) return code;
-    code = output_write(sim->output_path, true, &sim->output, sim->report);
-    if (kept[0] && (!code || rename(kept, sim->output_path)))
-        report_warning(sim->report, sim->output_path, 0, "was there already and is now %s", kept);
-    return code;
-}
-
-int checkpoint_snapshot(simulation *sim)
+int checkpoint_snapshot(simulation *sim, bool last)
 {
     output_data *out = &sim->output;
     snapshot_publish(sim);
-    int code = sim->in_file ? output_write(sim->output_path, false, out, sim->report) : write_fresh(sim);
-    if (!code && sim->csv_path && *sim->csv_path) code = output_csv(sim->csv_path, out, sim->report);
-    if (!code) sim->in_file = true;
+    int code = save(sim, last);
     out->positions = NULL;
     out->blobs = NULL;
     out->blob_count = 0;
@@ -177,7 +146,7 @@ int checkpoint(simulation *sim, uint64_t sweep, double seconds)
 {
     int code = snapshot_take(sim, sweep, seconds);
     if (!code) code = find_results(sim);
-    return code ? code : checkpoint_snapshot(sim);
+    return code ? code : checkpoint_snapshot(sim, false);
 }
 
 int checkpoint_last(simulation *sim, uint64_t sweep, double seconds)
@@ -185,13 +154,13 @@ int checkpoint_last(simulation *sim, uint64_t sweep, double seconds)
     sim->output.sweep = sweep;
     int code = find_results(sim); /* for the table, should there be no checkpoint */
     if (!code) code = snapshot_take(sim, sweep, seconds);
-    return code ? code : checkpoint_snapshot(sim);
+    return code ? code : checkpoint_snapshot(sim, true);
 }
 
 int checkpoint_given_up(simulation *sim)
 {
     int code = find_results(sim);
-    return code ? code : checkpoint_snapshot(sim);
+    return code ? code : checkpoint_snapshot(sim, true);
 }
 
 /* ---- Resuming -------------------------------------------------------------------------------------- */
@@ -200,11 +169,12 @@ int checkpoint_given_up(simulation *sim)
 static int enough_left(const simulation *sim, const char *path)
 {
     const run_section *run = &sim->config.run;
-    if (sim->output.sweep <= (uint64_t)(run->equilibrate + run->sweeps)) return 0;
+    const long long asked = run->equilibrate + run->sweeps;
+    if (sim->output.sweep <= (uint64_t)asked) return 0;
     return report_error(sim->report, EXIT_INPUT, NULL, 0,
-                        "cannot resume from %s with [run] sweeps = %lld: it has made %lld already",
-                        path, (long long)run->sweeps,
-                        (long long)sim->output.sweep - (long long)run->equilibrate);
+                        "cannot resume from %s with [run] sweeps = %lld: with equilibration these are "
+                        "%lld, and it has made %lld already",
+                        path, (long long)run->sweeps, asked, (long long)sim->output.sweep);
 }
 
 int simulation_resume(simulation *sim, const char *path)

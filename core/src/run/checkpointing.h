@@ -12,8 +12,9 @@ int checkpoint_counts(simulation *, plugmc_counts *out, int clear);
 /* What all plugins archive. malloc'ed. */
 int checkpoint_blobs(simulation *, blob **, int *count);
 void checkpoint_free_blobs(blob *, int count);
-/* Writes the output file and the table of scalars as of the last snapshot (run/snapshot.h). */
-int checkpoint_snapshot(simulation *);
+/* Writes the output file and the table of scalars as of the last snapshot (run/snapshot.h); `last`:
+ * there will be no other try. */
+int checkpoint_snapshot(simulation *, bool last);
 /* Writes the output file and the table of scalars as they are after `sweep` sweeps, of which those
  * of this process took `seconds` of wall time. */
 int checkpoint(simulation *, uint64_t sweep, double seconds);

@@ -250,7 +250,7 @@ static int save_and_leave(void *argument, bool at_limit)
     const uint64_t sweep = snapshot_go_back(sim);
     fprintf(stderr, "no plugin has answered for five seconds: the sweep at hand is given up\n");
     if (averages_find(&sim->output)) return EXIT_MEMORY;
-    const int code = checkpoint_snapshot(sim);
+    const int code = checkpoint_snapshot(sim, true);
     return code ? code : say_stopped(sim, at_limit, sweep);
 }
 
@@ -266,7 +266,8 @@ static bool checkpoint_is_due(const simulation *sim, double since)
     const size_t frame_bytes = sizeof(double) * 3 * (size_t)sim->system.walkers *
                                (size_t)sim->system.particles * (size_t)sim->output.frame_count;
     const double period = sim->config.run.checkpoint;
-    return (period > 0 && since >= period) || frame_bytes > FRAME_BYTES;
+    return (period > 0 && since >= period) ||
+           frame_bytes > FRAME_BYTES * (1 + (size_t)sim->failed_writes);
 }
 
 static void say_slow(double seconds, uint64_t left)

@@ -330,10 +330,21 @@ static void warn_of_drifts(const output_data *out)
     }
 }
 
+/* A table that is not the last one says so, first thing. */
+static void print_unfinished(const simulation *sim)
+{
+    const run_section *run = &sim->config.run;
+    if (sim->output.finished) return;
+    printf("UNFINISHED: %llu of %llu sweeps, equilibration included\n",
+           (unsigned long long)sim->output.sweep,
+           (unsigned long long)(run->equilibrate + run->sweeps));
+}
+
 void print_results(const simulation *sim)
 {
     const output_data *out = &sim->output;
     const int wide = name_width(out);
+    print_unfinished(sim);
     printf("%-*s %-22s %-12s %-12s %s\n", wide, "quantity", "mean(error)", "tau/sweeps", "samples", "unit");
     bool bounds = print_scalars(out, wide);
     if (print_derived(out, wide)) bounds = true;

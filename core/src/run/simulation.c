@@ -4,11 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "crash.h"
 #include "plugin/answers.h"
 #include "run/averages.h"
+#include "run/history.h"
+#include "run/listing.h"
 #include "run/not_a_number.h"
 #include "run/refusals.h"
 #include "run/snapshot.h"
@@ -372,6 +373,16 @@ static int no_memory_for(const simulation *sim, const char *label)
     return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for what '%s' measures", label);
 }
 
+/* What `plugmc info` tells must be true. */
+static int check_listed(simulation *sim, const measurement *m, const plugmc_quantity *q, bool derived)
+{
+    const instance *instance = m->instance;
+    if (listing_has(instance->plugin->observable, q, derived)) return 0;
+    return report_error(sim->report, EXIT_INTERNAL, instance->context.file, instance->context.line,
+                        "[%s] gives '%s' in '%s', which the listing of the plugin does not have",
+                        instance->section->section->name, q->name, q->unit ? q->unit : "");
+}
+
 static int add_quantity(simulation *sim, measurement *m, const plugmc_quantity *q)
 {
     output_data *out = &sim->output;
@@ -426,6 +437,8 @@ static int add_list(simulation *sim, measurement *m, enum quantity_list which)
                                 (sentence){why, sizeof why});
         if (more == 0) return 0;
         if (more < 0) return refuse_answer(m->instance, EXIT_PLUGIN, why);
+        code = check_listed(sim, m, &q, which == QUANTITIES_DERIVED);
+        if (code) return code;
         code = which == QUANTITIES_MEASURED ? add_quantity(sim, m, &q) : add_derived(sim, m, &q);
     }
     return code;
@@ -482,31 +495,7 @@ static int prepare_instances(simulation *sim)
     return code ? code : prepare_kind(sim, PLUGMC_OBSERVABLE);
 }
 
-/* What made this run, as "key: value" lines. */
-static char *provenance(const simulation *sim)
-{
-    char *text;
-    size_t size;
-    struct utsname machine;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
-    fprintf(out, "plugmc: %s, commit " PLUGMC_COMMIT "\ncompiler: %s\n", PLUGMC_VERSION, __VERSION__);
-    for (int i = 0; i < sim->instance_count; i++)
-        fprintf(out, "plugin: %s %s %s\n", plugin_kind_name(sim->instances[i].plugin->kind),
-                sim->instances[i].loaded.name, sim->instances[i].loaded.hash);
-    if (uname(&machine) == 0) fprintf(out, "machine: %s %s %s\n", machine.sysname, machine.release, machine.machine);
-    fprintf(out, "threads: %d\n", sim->system.threads);
-    if (sim->gpu) {
-        fputs("gpu: ", out);
-        gpu_describe(out, sim->gpu);
-    } else {
-        fprintf(out, "gpu: none (%s)\n", sim->why_no_gpu);
-    }
-    fclose(out);
-    return text;
-}
-
-static char *effective_ini(const simulation *sim)
+char *effective_ini(const simulation *sim)
 {
     char *text;
     size_t size;
@@ -523,13 +512,13 @@ static char *effective_ini(const simulation *sim)
     return text;
 }
 
-char *ini_as_text(const ini_file *ini)
+char *ini_as_text(const ini_file *ini, const char *archive)
 {
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
-    ini_write(out, ini);
+    ini_write(out, ini, archive);
     fclose(out);
     return text;
 }
@@ -551,11 +540,13 @@ int simulation_prepare(simulation *sim)
     }
     sim->output.system = &sim->system;
     sim->output.effective_ini = effective_ini(sim);
-    sim->output.user_ini = ini_as_text(&sim->config.ini);
-    sim->output.provenance = provenance(sim);
+    sim->output.provenance = history_describe(sim);
+    sim->output.history = history_append(sim->before, sim->output.provenance);
+    sim->output.author = sim->config.run.author;
     sim->output.equilibrate = (uint64_t)sim->config.run.equilibrate;
     sim->output.trajectory_note = sim->system.box.dimension == 2 ? "two-dimensional run: z = 0" : "";
-    sim->output_path = sim->config.run.output;
+    if (!sim->output_path) sim->output_path = sim->config.run.output;
+    sim->output.user_ini = ini_as_text(&sim->config.ini, sim->output_path);
     sim->csv_path = sim->config.run.csv;
     return 0;
 }
@@ -607,6 +598,7 @@ static void free_output(output_data *out)
     free((char *)out->effective_ini);
     free((char *)out->user_ini);
     free((char *)out->provenance);
+    free((char *)out->history);
 }
 
 void simulation_close(simulation *sim)

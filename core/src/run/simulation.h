@@ -43,10 +43,15 @@ typedef struct simulation {
     plugmc_device_pointer device_positions; /* [walkers][particles][3] */
     double *positions;                      /* [walkers][particles][3], of the last store */
     output_data output;
-    const char *output_path, *csv_path;
+    const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;        /* threads of the machine */
     struct snapshot *snapshot; /* the state to go back to: run/snapshot.h */
     bool in_file; /* the file at output_path is this run's: what is written is added to it */
+    int failed_writes;    /* one after the other, up to now */
+    const char *why_failed, *why_table_failed; /* of the last one that did; texts are kept once */
+    const char *command;  /* the command line, for the file */
+    const char *before;   /* history of the file that is resumed; NULL: none is */
+    uint64_t resumed_at;  /* sweeps done when this process began */
     uint64_t tuned_at;         /* last sweep at which the step was tuned */
     plugmc_counts counts_base; /* counts before those the mover holds */
     double seconds_base;       /* wall time of the stretches before a resume */
@@ -70,6 +75,10 @@ int simulation_sweep(simulation *, uint64_t first, uint64_t n);
 int simulation_run(simulation *);
 void simulation_close(simulation *);
 
-/* The --set's and the file as one INI text that reads back the same. malloc'ed. */
-char *ini_as_text(const ini_file *);
+/* All keys with the values that they have, and where these come from. Known once the plugins are
+ * configured. malloc'ed. */
+char *effective_ini(const simulation *);
+/* The --set's and the file as one INI text that reads back the same from the file `archive`.
+ * malloc'ed. */
+char *ini_as_text(const ini_file *, const char *archive);
 #endif

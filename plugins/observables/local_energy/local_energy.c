@@ -21,6 +21,7 @@
  * has exchange.
  */
 #include "local_energy.h"
+#include "listing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -420,7 +421,7 @@ static int read_pseudopotentials(local_energy *le, const plugmc_host *host)
     le->v.kind = host->allocate(host->context, (bytes / 2 + 1) * sizeof *le->v.kind);
     if (!names || !le->v.kind) return no_memory(host);
     memcpy(names, le->pseudopotentials, bytes);
-    while ((name = strtok_r(rest, " \t", &rest))) {
+    while ((name = strtok_r(rest, "\n", &rest))) {
         pseudopotential *p = &le->v.kind[le->kinds++];
         int code = pseudopotential_read(p, host, name, le->tolerance);
         if (code) return code;
@@ -728,8 +729,8 @@ static int derive(void *instance, const double *means, double *out)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(local_energy, pseudopotentials, "",
-                    "files, with blanks between them; each says which element it is for"),
+    PLUGMC_FILES_KEY(local_energy, pseudopotentials, "",
+                     "with blanks between them; each says which element it is for"),
     PLUGMC_CHOICE_KEY(local_energy, nonlocal, "semilocal", "semilocal|separable",
                       "form of what depends on the angular momentum"),
     PLUGMC_CHOICE_KEY(local_energy, quadrature, "12", "6|12|26",
@@ -751,7 +752,10 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .quantity = quantity,
                                              .measure = measure,
                                              .derived = derived,
-                                             .derive = derive};
+                                             .derive = derive,
+                                             .listing = listing,
+                                             .listing_count = PLUGMC_COUNT(listing),
+                                             .listing_size = sizeof listing[0]};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "local_energy",
               .summary = "local energy of a Slater-Jastrow wave function and its parts",

@@ -874,7 +874,7 @@ static void release(void *instance)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(bspline_orbitals, file, NULL,
+    PLUGMC_FILE_KEY(bspline_orbitals, file, NULL,
                     "CASINO's bwfn.data, bwfn.data.b1 or pwfn.data, or QMCPACK's ES-HDF"),
     PLUGMC_LIST_KEY(
         bspline_orbitals, tile, 0, "", 1, 1000, "",

@@ -232,9 +232,9 @@ static const plugmc_parameter table[] = {
         parameters, molecule, 0, "", 0, 1e9, "",
         "atoms of each species in a molecule, in the order of the species: these do not "
         "interact; molecules follow one another within each species"),
-    PLUGMC_TEXT_KEY(parameters, molecules, "",
+    PLUGMC_FILE_KEY(parameters, molecules, "",
                     "file with the number of its molecule for each particle, negative for none"),
-    PLUGMC_TEXT_KEY(parameters, exclusions, "",
+    PLUGMC_FILE_KEY(parameters, exclusions, "",
                     "file with two particles a line (from 0, species by species) that do not "
                     "interact"),
     PLUGMC_REAL_DERIVED(parameters, splitting, "alpha that is used"),

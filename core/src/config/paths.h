@@ -1,0 +1,13 @@
+/* Names of files: what they are relative to. All that is returned is malloc'ed. */
+#ifndef PLUGMC_PATHS_H
+#define PLUGMC_PATHS_H
+
+/* The folder that a path names something in: "a" of "a/b", "" (the working directory) of "b", "/"
+ * of "/b". */
+char *path_folder(const char *path);
+/* `name` in `folder`; `name` as it is if it is absolute or empty, or the folder is "". */
+char *path_join(const char *folder, const char *name);
+/* The same file seen from `folder` if it lies there or below, else its absolute path. What has a
+ * '/' keeps one: "./b". */
+char *path_beside(const char *folder, const char *path);
+#endif

@@ -1,0 +1,231 @@
+/* What makes a run, as lines of text. See history.h.
+ *
+ *     plugmc: VERSION, commit COMMIT
+ *     plugin: KIND NAME HASH
+ *     file: [SECTION] KEY SHA256 PATH
+ *
+ * are what a resumed run is compared by; the others are for people. */
+#include "run/history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "gpu/sha256.h"
+
+/* ---- Files that plugins read ---------------------------------------------------------------- */
+
+enum { HEX = 65 };
+
+static bool hash_file(const char *path, char hex[HEX])
+{
+    enum { PIECE = 1 << 20 };
+    sha256 state;
+    uint8_t digest[32], *piece = checked(malloc(PIECE));
+    FILE *f = fopen(path, "rbe");
+    size_t n;
+    sha256_start(&state);
+    while (f && (n = fread(piece, 1, PIECE, f)) > 0) sha256_add(&state, piece, n);
+    bool good = f && !ferror(f);
+    sha256_finish(&state, digest);
+    for (int i = 0; i < 32; i++) sprintf(hex + 2 * i, "%02x", digest[i]);
+    if (f) fclose(f);
+    free(piece);
+    return good;
+}
+
+/* One that cannot be read is for the plugin to complain about. */
+static void describe_file(FILE *out, const char *section, const char *key, const char *path)
+{
+    char hex[HEX];
+    fprintf(out, "file: [%s] %s %s %s\n", section, key, hash_file(path, hex) ? hex : "unreadable",
+            path);
+}
+
+static void describe_files(FILE *out, const instance *instance)
+{
+    for (int i = 0; i < instance->plugin->parameter_count; i++) {
+        const plugmc_parameter *p = &instance->plugin->parameters[i];
+        if (p->type != PLUGMC_TYPE_FILE || p->derived) continue;
+        const char *names = *(const char *const *)((const char *)instance->data + p->offset);
+        char *copy = checked(strdup(names ? names : "")), *rest = copy, *path;
+        while ((path = strsep(&rest, "\n")))
+            if (*path) describe_file(out, instance->section->section->name, p->name, path);
+        free(copy);
+    }
+}
+
+/* ---- Description ---------------------------------------------------------------------------- */
+
+static void describe_chain(FILE *out, const simulation *sim)
+{
+    fprintf(out, "plugmc: %s, commit " PLUGMC_COMMIT "\n", PLUGMC_VERSION);
+    for (int i = 0; i < sim->instance_count; i++)
+        fprintf(out, "plugin: %s %s %s\n", plugin_kind_name(sim->instances[i].plugin->kind),
+                sim->instances[i].loaded.name, sim->instances[i].loaded.hash);
+    for (int i = 0; i < sim->instance_count; i++) describe_files(out, &sim->instances[i]);
+}
+
+/* "model name" of x86-64; other processors have no such line. */
+static void describe_processor(FILE *out)
+{
+    char line[256];
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", strlen("model name")) || !colon) continue;
+        line[strcspn(line, "\n")] = 0;
+        fprintf(out, "processor:%s\n", colon + 1);
+        break;
+    }
+    if (f) fclose(f);
+}
+
+static void describe_machine(FILE *out, const simulation *sim)
+{
+    char date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    struct utsname machine;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    fprintf(out, "from sweep: %llu\nbegun: %s\n", (unsigned long long)sim->resumed_at, date);
+    if (sim->command) fprintf(out, "command: %s\n", sim->command);
+    fprintf(out, "compiler: %s\n", __VERSION__);
+    if (uname(&machine) == 0)
+        fprintf(out, "host: %s\nmachine: %s %s %s\n", machine.nodename, machine.sysname,
+                machine.release, machine.machine);
+    describe_processor(out);
+    fprintf(out, "threads: %d\n", sim->system.threads);
+    if (sim->gpu) {
+        fputs("gpu: ", out);
+        gpu_describe(out, sim->gpu);
+    } else {
+        fprintf(out, "gpu: none (%s)\n", sim->why_no_gpu);
+    }
+}
+
+char *history_describe(const simulation *sim)
+{
+    char *text;
+    size_t size;
+    FILE *out = checked(open_memstream(&text, &size));
+    describe_chain(out, sim);
+    describe_machine(out, sim);
+    fclose(out);
+    return checked(text);
+}
+
+char *history_append(const char *before, const char *entry)
+{
+    char *all;
+    if (asprintf(&all, "%s%s%s", before ? before : "", before ? "\n" : "", entry) < 0) checked(NULL);
+    return all;
+}
+
+/* ---- Comparison ----------------------------------------------------------------------------- */
+
+/* Line number `index` of those that begin with `key`, without it, in the last entry; malloc'ed,
+ * NULL if there are not as many. */
+static char *line_of(const char *text, const char *key, int index)
+{
+    const char *entry = text, *end;
+    while ((end = strstr(entry, "\n\n"))) entry = end + 2;
+    size_t length = strlen(key);
+    for (const char *line = entry; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+        if (strncmp(line, key, length) || index--) continue;
+        return checked(strndup(line + length, strcspn(line + length, "\n")));
+    }
+    return NULL;
+}
+
+/* Word number `index` of a line, as a piece of it: where, and how long. */
+static const char *word_of(const char *line, int index, int *length)
+{
+    for (;; index--) {
+        line += strspn(line, " ");
+        *length = (int)strcspn(line, " ");
+        if (!index || !*line) return line;
+        line += *length;
+    }
+}
+
+/* Of a line, what must be the same, and what messages call it. */
+typedef struct identity_line {
+    const char *hash, *name;
+    int hash_length, name_length;
+} identity_line;
+
+/* "KIND NAME HASH": a name may have blanks. */
+static identity_line read_plugin(const char *line)
+{
+    const char *blank = strrchr(line, ' '), *hash = blank ? blank + 1 : line;
+    return (identity_line){hash, line, (int)strlen(hash), (int)(hash - line) - (blank != NULL)};
+}
+
+/* "[SECTION] KEY SHA256 PATH" */
+static identity_line read_file(const char *line)
+{
+    const char *close = strchr(line, ']'), *rest = close ? close + 1 : line;
+    identity_line out = {.name = line};
+    int length;
+    out.hash = word_of(rest, 1, &out.hash_length);
+    const char *key = word_of(rest, 0, &length);
+    out.name_length = (int)(key - line) + length;
+    return out;
+}
+
+static identity_line read_version(const char *line)
+{
+    return (identity_line){line, "", (int)strlen(line), 0};
+}
+
+static bool is_same(const identity_line *a, const identity_line *b)
+{
+    return a->hash_length == b->hash_length && !strncmp(a->hash, b->hash, (size_t)a->hash_length);
+}
+
+static int complain(const simulation *sim, const char *path, bool accept, const char *what)
+{
+    if (accept) {
+        report_warning(sim->report, path, 0, "%s; the run goes on with what is there now", what);
+        return 0;
+    }
+    return report_error(sim->report, EXIT_CHECKPOINT, NULL, 0,
+                        "cannot resume from %s: %s; --accept-changed-plugins goes on all the same",
+                        path, what);
+}
+
+int history_compare(const simulation *sim, const char *path, const char *before, bool accept)
+{
+    static const struct {
+        const char *key, *word;
+        identity_line (*read)(const char *line);
+    } kinds[] = {{"plugmc: ", "plugmc", read_version},
+                 {"plugin: ", "plugin ", read_plugin},
+                 {"file: ", "file of ", read_file}};
+    char *now, what[512];
+    size_t size;
+    int code = 0;
+    FILE *out = checked(open_memstream(&now, &size));
+    describe_chain(out, sim);
+    fclose(out);
+    for (int k = 0; k < PLUGMC_COUNT(kinds); k++) {
+        for (int i = 0;; i++) {
+            char *old = line_of(before, kinds[k].key, i), *new = line_of(now, kinds[k].key, i);
+            const identity_line was = kinds[k].read(old ? old : ""), is = kinds[k].read(new ? new : "");
+            const identity_line *named = new ? &is : &was;
+            const bool none = !old && !new, differs = !none && (!old || !new || !is_same(&was, &is));
+            snprintf(what, sizeof what, "%s%.*s has changed (%.*s, was %.*s)", kinds[k].word,
+                     named->name_length, named->name, new ? is.hash_length : 4, new ? is.hash : "none",
+                     old ? was.hash_length : 7, old ? was.hash : "unknown");
+            const int wrong = differs ? complain(sim, path, accept, what) : 0;
+            if (!code) code = wrong;
+            free(old), free(new);
+            if (none) break;
+        }
+    }
+    free(now);
+    return code;
+}

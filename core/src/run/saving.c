@@ -1,0 +1,165 @@
+/* Writing the output file and the table of scalars. See saving.h. */
+#include "run/saving.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/paths.h"
+
+/* ---- The first write ------------------------------------------------------------------------ */
+
+enum { KEPT = 4096 };
+
+/* A file that is in the way of a new run is kept under another name, "" if there is none. */
+static int move_aside(const char *path, char kept[KEPT], char why[OUTPUT_WHY])
+{
+    kept[0] = 0;
+    if (access(path, F_OK)) return 0;
+    for (int k = 1; k < 10000; k++) {
+        snprintf(kept, KEPT, "%s.%d", path, k);
+        if (access(kept, F_OK) == 0) continue;
+        if (rename(path, kept)) break;
+        return 0;
+    }
+    kept[0] = 0;
+    snprintf(why, OUTPUT_WHY, "it is there already and cannot be moved aside");
+    return EXIT_OUTPUT;
+}
+
+/* If it fails, what was there is there again. */
+static int write_fresh(simulation *sim, char why[OUTPUT_WHY])
+{
+    char kept[KEPT];
+    int code = move_aside(sim->output_path, kept, why);
+    if (code) return code;
+    code = output_try(sim->output_path, NULL, &sim->output, why);
+    if (kept[0] && (!code || rename(kept, sim->output_path)))
+        report_warning(sim->report, sim->output_path, 0, "was there already and is now %s", kept);
+    return code;
+}
+
+/* ---- Further ones --------------------------------------------------------------------------- */
+
+/* The series of scalars and the averages are all in memory, frames only since the last write. */
+static int write_anew(simulation *sim, char why[OUTPUT_WHY])
+{
+    const int64_t lost = sim->output.frames_written;
+    int code = output_try(sim->output_path, NULL, &sim->output, why);
+    if (code) return code;
+    if (lost)
+        report_warning(sim->report, sim->output_path, 0,
+                       "was gone and is written anew, without the %lld frames that were in it",
+                       (long long)lost);
+    else
+        report_warning(sim->report, sim->output_path, 0, "was gone and is written anew");
+    return 0;
+}
+
+static int write_output(simulation *sim, char why[OUTPUT_WHY])
+{
+    if (!sim->in_file) return write_fresh(sim, why);
+    int code = output_try(sim->output_path, sim->output_path, &sim->output, why);
+    bool gone = code == EXIT_OUTPUT && access(sim->output_path, F_OK) && errno == ENOENT;
+    return gone ? write_anew(sim, why) : code;
+}
+
+/* ---- When it fails at the end --------------------------------------------------------------- */
+
+/* FOLDER/sim.rescued-1a2b3c4d.h5; the digits are those of the process, so the name is free. */
+static char *rescue_name(const simulation *sim, const char *folder)
+{
+    const char *slash = strrchr(sim->output_path, '/');
+    const char *name = slash ? slash + 1 : sim->output_path, *end = strrchr(name, '.');
+    const int stem = end && end > name ? (int)(end - name) : (int)strlen(name);
+    char *file, *path;
+    if (asprintf(&file, "%.*s.rescued-%.8s.h5", stem, name, sim->output.identity) < 0) checked(NULL);
+    path = path_join(folder, file);
+    free(file);
+    return path;
+}
+
+/* Beside the output, here, or among temporary files: the first place that takes it. */
+static bool rescue(simulation *sim, char words[1024])
+{
+    const char *temporary = getenv("TMPDIR");
+    char *beside = path_folder(sim->output_path), why[OUTPUT_WHY];
+    const char *const folders[] = {beside, "", temporary && *temporary ? temporary : "/tmp"};
+    const bool kept = sim->in_file && output_is_intact(sim->output_path, &sim->output);
+    bool saved = false;
+    for (int i = 0; i < 3 && !saved; i++) {
+        if (i && strcmp(folders[i], folders[i - 1]) == 0) continue;
+        char *path = rescue_name(sim, folders[i]);
+        saved = !output_try(path, kept ? sim->output_path : NULL, &sim->output, why);
+        if (saved) {
+            snprintf(words, 1024, "the run is in %s: go on with plugmc run --resume %s", path, path);
+            sim->output_path = keep_text(path);
+        }
+        free(path);
+    }
+    free(beside);
+    return saved;
+}
+
+static int give_up(simulation *sim, const char *why)
+{
+    char words[1024];
+    const char *path = sim->output_path, *state = output_state(path, !sim->in_file, &sim->output);
+    if (rescue(sim, words))
+        return report_error(sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (%s); %s", path,
+                            why, state, words);
+    return report_error(sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (%s%s)", path, why,
+                        state, sim->in_file ? ": mend this and resume from it" : "");
+}
+
+/* ---- All of it ------------------------------------------------------------------------------ */
+
+static int save_table(simulation *sim, bool last)
+{
+    char why[OUTPUT_WHY];
+    if (!sim->csv_path || !*sim->csv_path || !output_csv_try(sim->csv_path, &sim->output, why))
+        return 0;
+    if (last)
+        return report_error(sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", sim->csv_path,
+                            why);
+    const char *kept = keep_text(why);
+    if (sim->why_table_failed == kept) return 0;
+    sim->why_table_failed = kept;
+    report_warning(sim->report, sim->csv_path, 0,
+                   "cannot be written: %s; the run goes on and tries again at the next checkpoint",
+                   why);
+    return 0;
+}
+
+/* Once for each reason. */
+static void say_failed(simulation *sim, const char *why)
+{
+    const char *kept = keep_text(why);
+    if (sim->failed_writes && sim->why_failed == kept) return;
+    sim->why_failed = kept;
+    report_warning(sim->report, sim->output_path, 0,
+                   "cannot be written: %s (%s); the run goes on and tries again at the next "
+                   "checkpoint",
+                   why, output_state(sim->output_path, !sim->in_file, &sim->output));
+}
+
+int save(simulation *sim, bool last)
+{
+    char why[OUTPUT_WHY];
+    int code = write_output(sim, why);
+    if (code == EXIT_INTERNAL) return report_error(sim->report, code, NULL, 0, "%s", why);
+    if (!code) {
+        if (sim->failed_writes) fprintf(stderr, "%s: written again\n", sim->output_path);
+        sim->in_file = true;
+        sim->failed_writes = 0;
+    } else if (last) {
+        code = give_up(sim, why);
+    } else {
+        say_failed(sim, why);
+        sim->failed_writes++;
+        code = 0;
+    }
+    int table = save_table(sim, last);
+    return code ? code : table;
+}

@@ -1,0 +1,61 @@
+/* reader: an observable that reads a number from each of its files, and measures their sum. */
+#include <stdio.h>
+#include <string.h>
+
+#include <plugmc/plugin.h>
+
+typedef struct reader {
+    const char *file, *others;
+    double sum;
+} reader;
+
+static int add(reader *r, const plugmc_host *host, const char *path)
+{
+    double number;
+    FILE *f = fopen(path, "r");
+    int read = f && fscanf(f, "%lf", &number) == 1;
+    if (f) fclose(f);
+    if (!read)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "there is no number in '%s'", path);
+    r->sum += number;
+    return PLUGMC_OK;
+}
+
+static int configure(void *instance, const plugmc_host *host)
+{
+    reader *r = instance;
+    char path[1024];
+    int code = add(r, host, r->file);
+    for (const char *at = r->others; *at && !code; at += strspn(at, "\n")) {
+        snprintf(path, sizeof path, "%.*s", (int)strcspn(at, "\n"), at);
+        at += strcspn(at, "\n");
+        code = add(r, host, path);
+    }
+    return code;
+}
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    (void)instance;
+    return index == 0 && plugmc_scalar(out, "sum", "", "of the numbers");
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    (void)view;
+    for (int w = 0; w < host->system->walkers; w++) values[w] = ((const reader *)instance)->sum;
+    return PLUGMC_OK;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_FILE_KEY(reader, file, NULL, "with a number"),
+    PLUGMC_FILES_KEY(reader, others, "", "with further ones"),
+};
+
+static const plugmc_observable observable = {
+    .size = sizeof observable, .quantity = quantity, .measure = measure};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "reader", .summary = "reads files", .reference = "",
+              .instance_size = sizeof(reader), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .configure = configure,
+              .observable = &observable)

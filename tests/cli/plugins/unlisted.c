@@ -1,0 +1,32 @@
+/* unlisted: an observable that gives more than its listing has. */
+#include <plugmc/plugin.h>
+
+typedef struct unlisted {
+    char nothing;
+} unlisted;
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    (void)instance;
+    if (index == 0) return plugmc_scalar(out, "one", "", "the only one");
+    return index == 1 && plugmc_scalar(out, "two", "kT", "one too many");
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    (void)instance, (void)host, (void)view;
+    for (int i = 0; i < 2; i++) values[i] = 0;
+    return PLUGMC_OK;
+}
+
+static const plugmc_listing listing[] = {{"one", "", "the only one", 0, 0}};
+
+static const plugmc_observable observable = {.size = sizeof observable,
+                                             .quantity = quantity,
+                                             .measure = measure,
+                                             .listing = listing,
+                                             .listing_count = PLUGMC_COUNT(listing),
+                                             .listing_size = sizeof listing[0]};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "unlisted", .summary = "gives more than it lists",
+              .reference = "", .instance_size = sizeof(unlisted), .observable = &observable)
