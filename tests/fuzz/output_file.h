@@ -13,8 +13,8 @@ static size_t sound_bytes;
 
 static inline void write_sound_file(const char *path)
 {
-    static const plugmc_species species[] = {{"plus", 1, 1.0, 1.0, 1, {0}},
-                                             {"minus", 2, 0.5, -0.5, 1, {0}}};
+    static const plugmc_species species[] = {{"plus", 1, 1.0, 1.0, 1},
+                                             {"minus", 2, 0.5, -0.5, 1}};
     static const int64_t first[] = {0, 1, 3};
     static double bins[BINS] = {0.5, 1.5, 2.5, 3.5}, values[BINS], errors[BINS];
     static double positions[WALKERS][PARTICLES][3];
@@ -22,20 +22,24 @@ static inline void write_sound_file(const char *path)
     uint64_t key[4] = {1, 2, 3, 4};
     const plugmc_system system = {
         .size = sizeof system, .particles = PARTICLES, .walkers = WALKERS, .species_count = 2,
-        .species = species, .first = first, .seed = 7,
+        .species = species,
+        .species_size = sizeof species[0], .first = first, .seed = 7,
         .box = {.domain = PLUGMC_DOMAIN_PERIODIC, .dimension = 3, .length = {10, 11, 12},
                 .volume = 1320}};
     quantity_record quantities[2] = {
-        {.observable = "energy", .name = "total", .unit = "kT", .doc = "d", .axis = "", .length = 1,
+        {.observable = "energy", .name = "total", .unit = "kT", .doc = "d", .length = 1,
          .period = 1, .samples = SAMPLES, .capacity = SAMPLES * WALKERS},
-        {.observable = "gr", .name = "g", .unit = "", .doc = "d", .axis = "r", .length = BINS,
-         .period = 2, .abscissa = bins}};
+        {.observable = "gr", .name = "g", .unit = "", .doc = "d", .length = BINS,
+         .axes = {.rank = 1, .shape = {BINS}, .names = {(char *)"r"}, .values = {bins}},
+         .period = 2}};
     derived_record derived[2] = {
         {.observable = "gr", .name = "contact", .unit = "1", .doc = "d", .value = 1.25,
          .error = 0.5, .valid = true},
         {.observable = "gr", .name = "array", .unit = "", .doc = "d", .valid = true,
-         .length = BINS, .axis = "r", .abscissa = bins, .values = values, .errors = errors,
-         .each_converged = converged}};
+         .length = BINS,
+         .axes = {.rank = 2, .shape = {1, BINS}, .names = {(char *)"", (char *)"r"},
+                  .values = {NULL, bins}},
+         .values = values, .errors = errors, .each_converged = converged}};
     frame frames[1] = {{.sweep = 8, .positions = malloc(sizeof positions)}};
     const blob blobs[1] = {{(char *)"cells", key, sizeof key}};
     quantities[0].series = calloc(SAMPLES * WALKERS, sizeof(double));
