@@ -2,6 +2,8 @@
 # its tests with the sanitizers of the compiler. What they find ends the program. thread is for
 # clang: GCC's OpenMP library does not tell the sanitizer where threads wait for each other, so
 # every barrier of it would look like a race; clang's does (libarcher).
+# -DPLUGMC_FUZZ=ON besides (clang): only the program and the fuzzing programs are made, for libFuzzer.
+option(PLUGMC_FUZZ "build the fuzzing programs of tests/fuzz for libFuzzer" OFF)
 set(PLUGMC_SANITIZE "" CACHE STRING "address, undefined, address,undefined or thread")
 if(NOT PLUGMC_SANITIZE)
   return()
@@ -18,6 +20,9 @@ endif()
 list(TRANSFORM PLUGMC_COMPILE_OPTIONS REPLACE "^-O3$" "-O1") # or compiling takes an hour
 set(CMAKE_C_FLAGS_RELEASE "-O1 -g")
 set(sanitize -fsanitize=${PLUGMC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+if(PLUGMC_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 add_compile_options(${sanitize})
 add_link_options(${sanitize})
 # The choice among several versions of a function is made while the program is loaded, before a

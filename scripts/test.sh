@@ -3,6 +3,7 @@
 # a fresh clone too, and runs them.
 #   --slow  also those labelled slow
 #   --gpu   only those labelled gpu
+# As many at once as there are cores; those that measure time run alone.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -11,7 +12,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --gpu) gpu=true ;;
         --slow) slow=true ;;
-        --help) sed -n '2,5s/^# \?//p' "$0"; exit ;;
+        --help) sed -n '2,6s/^# \?//p' "$0"; exit ;;
         *) break ;;
     esac
     shift
@@ -25,4 +26,6 @@ install_packages "${build_packages[@]}" "${test_packages[@]}"
 build_plugmc all -DBUILD_TESTING=ON
 finish
 cd "$build"
-exec ctest --output-on-failure "${selection[@]}" "$@"
+# Tests share the cores: threads of one that wait for each other leave theirs to another.
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY-passive}
+exec ctest --parallel "$(nproc)" --output-on-failure "${selection[@]}" "$@"

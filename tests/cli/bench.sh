@@ -1,4 +1,5 @@
 # plugmc bench of potentials, tables of a file, and the list of benchmarks. commands.sh has sweeps.
+# They run alone.
 
 # charges TIME: a benchmark of two potentials between charges, without a mover.
 charges()

@@ -1,5 +1,6 @@
 # How a run ends when it is told to, whatever it is doing. Limits are generous: others use this
 # machine, too.
+# They run alone.
 
 # slow SECONDS [KEY=VALUE...]: sim.ini with 64 disks moved by serial in a potential that takes twice
 # so long a trial move once the run has begun, and further keys of that potential.

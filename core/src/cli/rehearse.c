@@ -17,7 +17,7 @@
 
 /* ---- Limits --------------------------------------------------------------------------------- */
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#ifdef PLUGMC_SANITIZED
 enum { LIMITS_MEMORY = 0 }; /* they map more than any limit */
 #else
 enum { LIMITS_MEMORY = 1 };

@@ -431,19 +431,31 @@ static void store(const plugmc_parameter *p, size_t real_size, void *instance, c
 
 /* ---- A table that can be trusted ------------------------------------------------------------- */
 
+/* Of the field. */
+static size_t bytes_of(const plugmc_parameter *p, size_t real_size)
+{
+    return types[p->type].bytes ? types[p->type].bytes : real_size;
+}
+
+static bool overlap(const plugmc_parameter *a, const plugmc_parameter *b, size_t real_size)
+{
+    return a->offset < b->offset + bytes_of(b, real_size) &&
+           b->offset < a->offset + bytes_of(a, real_size);
+}
+
 static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size_t instance_size,
                                char why[WHY])
 {
     value v;
     if (p->type < 0 || p->type >= PLUGMC_COUNT(types)) return "has an unknown type";
-    size_t bytes = types[p->type].bytes ? types[p->type].bytes : real_size;
+    const size_t bytes = bytes_of(p, real_size);
     if (instance_size < bytes || p->offset > instance_size - bytes)
         return "lies outside its struct";
     if (p->offset % (bytes > sizeof(void *) ? sizeof(void *) : bytes) != 0)
         return "is not aligned in its struct";
     if (!p->doc || !p->unit) return "has no doc or no unit";
-    if (p->derived) return NULL;
     if (p->type == PLUGMC_TYPE_CHOICE && (!p->choices || !*p->choices)) return "has no choices";
+    if (p->derived) return NULL;
     if ((p->type <= PLUGMC_TYPE_INTEGER || p->type == PLUGMC_TYPE_LIST) && !(p->minimum <= p->maximum)) return "has an empty range";
     if (p->fallback && !parse_value(p, p->fallback, real_size, &v, why)) return "has a bad default";
     return NULL;
@@ -467,6 +479,8 @@ bool parameters_sane(const plugmc_parameter *table, int count, size_t real_size,
         for (int k = 0; k < i && !wrong; k++)
             if (strcmp(name, table[k].name) == 0) wrong = "is there twice";
         if (!wrong) wrong = entry_fault(&table[i], real_size, instance_size, unused);
+        for (int k = 0; k < i && !wrong; k++)
+            if (overlap(&table[i], &table[k], real_size)) wrong = "lies over another in its struct";
         if (!wrong) continue;
         snprintf(why, size, "its parameter '%s' %s", name, wrong);
         return false;
@@ -503,6 +517,7 @@ static void print_value(FILE *f, const plugmc_parameter *p, size_t real_size, co
 {
     const char *field = (const char *)instance + p->offset;
     char **words;
+    int32_t word;
     switch (p->type) {
     case PLUGMC_TYPE_REAL:
         print_real(f, real_size == 4 ? *(const float *)field : *(const double *)field, real_size);
@@ -510,8 +525,8 @@ static void print_value(FILE *f, const plugmc_parameter *p, size_t real_size, co
     case PLUGMC_TYPE_INTEGER: fprintf(f, "%lld", (long long)*(const int64_t *)field); break;
     case PLUGMC_TYPE_FLAG: fputs(*(const int32_t *)field ? "yes" : "no", f); break;
     case PLUGMC_TYPE_CHOICE:
-        if (*(const int32_t *)field < split_choices(p->choices, &words))
-            fputs(words[*(const int32_t *)field], f);
+        word = *(const int32_t *)field;
+        if (word < split_choices(p->choices, &words) && word >= 0) fputs(words[word], f);
         free_choices(words);
         break;
     case PLUGMC_TYPE_TEXT:

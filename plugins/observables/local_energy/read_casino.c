@@ -31,11 +31,15 @@ static double unit_of(const char *at)
     return 0;
 }
 
-/* One whole number after a label. */
-static int64_t whole_after(const file_text *file, const char *label)
+/* One whole number after a label, at most `most`; -1 with a message. */
+static int64_t whole_after(const file_text *file, const char *label, int64_t most)
 {
-    char *at = line_after(file, file->text, label);
-    return at ? strtoll(at, NULL, 10) : -1;
+    char *at = line_after(file, file->text, label), *end;
+    if (!at) return -1;
+    const int64_t value = strtoll(at, &end, 10);
+    if (end != at && value >= 0 && value <= most) return value;
+    pseudopotential_fault(file, "has no number from 0 to %lld after '%s'", (long long)most, label);
+    return -1;
 }
 
 static int read_all_l(const file_text *file, char *at, int64_t n, double unit, double **r_v,
@@ -72,8 +76,8 @@ int read_casino(pseudopotential *p, const file_text *file, double tolerance)
     free(z);
     const double unit = unit_of(units);
     if (!unit) return pseudopotential_fault(file, "has energies in units that are not known");
-    const int64_t local = whole_after(file, "Angular momentum of local component");
-    const int64_t n = local < 0 ? -1 : whole_after(file, "Number of grid points");
+    const int64_t local = whole_after(file, "Angular momentum of local component", MOST_L);
+    const int64_t n = local < 0 ? -1 : whole_after(file, "Number of grid points", 10000000);
     char *at = n < 0 ? NULL : line_after(file, file->text, "R(i)");
     if (n < 4 && at) return pseudopotential_fault(file, "has %lld grid points", (long long)n);
     double *r = at ? read_numbers(file, "its grid", &at, n) : NULL;

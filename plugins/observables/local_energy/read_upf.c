@@ -169,19 +169,21 @@ static int read_projectors(pseudopotential *p, const upf *u, int count, double *
     return code;
 }
 
-/* The pseudo wave function of an l: the first of it, or NULL without a message. */
-static double *wave_function(const upf *u, int wanted)
+/* The pseudo wave function of an l: the first of it, or NULL where the file has none. */
+static int wave_function(const upf *u, int wanted, double **chi)
 {
+    *chi = NULL;
     for (int i = 1; i < 64; i++) {
         char name[32];
         int l;
         snprintf(name, sizeof name, "PP_CHI.%d", i);
-        if (!find_element(u->all, NULL, name)) return NULL;
-        double *chi = numbers_of(u, name, u->n, "l", &l);
-        if (!chi || l == wanted) return chi;
-        free(chi);
+        if (!find_element(u->all, NULL, name)) return PLUGMC_OK;
+        if (!(*chi = numbers_of(u, name, u->n, "l", &l))) return PLUGMC_ERROR_INPUT;
+        if (l == wanted) return PLUGMC_OK;
+        free(*chi);
+        *chi = NULL;
     }
-    return NULL;
+    return PLUGMC_OK;
 }
 
 /* dv = beta / chi up to where it has died off; NULL if all is well, or why not. */
@@ -218,7 +220,8 @@ static int channels_of_projectors(pseudopotential *p, const upf *u, double *cons
                                    "no memory for a pseudopotential");
     for (int i = 0; i < p->projectors && !code && !p->no_channels; i++) {
         const int l = p->projector[i].l;
-        double *chi = wave_function(u, l);
+        double *chi;
+        if ((code = wave_function(u, l, &chi))) break;
         p->no_channels = p->channel[l].n ? "it has several projectors for one l"
                          : !chi          ? "it has no wave function for an l"
                                 : divide(u, beta[i], chi, p->strength[i][i], tolerance, dv);

@@ -244,6 +244,8 @@ static int read_table(orbital_file *f, const counts *c)
     f->valence = take(f, (size_t)f->atoms, sizeof *f->valence);
     f->state = take(f, (size_t)f->states, sizeof *f->state);
     record r = {malloc((size_t)bytes), 0};
+    if (!r.bytes)
+        f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY, "no memory for a file of orbitals");
     if (!f->k || !f->atomic_number || !f->position || !f->valence || !f->state || !r.bytes) {
         free(r.bytes);
         return PLUGMC_ERROR_MEMORY;
@@ -268,7 +270,9 @@ static int pass_maps(orbital_file *f, const counts *c)
     int code = read_record(f, "record 3", &flag, sizeof flag);
     void *maps = code ? NULL : malloc((size_t)map_bytes(f, c));
     if (!code && maps) code = read_record(f, "record 4", maps, map_bytes(f, c));
-    if (!code && !maps) code = PLUGMC_ERROR_MEMORY;
+    if (!code && !maps)
+        code = f->host->fail(f->host->context, PLUGMC_ERROR_MEMORY,
+                             "no memory for a file of orbitals");
     free(maps);
     return code;
 }

@@ -15,6 +15,10 @@
 
 #include <plugmc/plugin.h>
 
+#ifndef CMPLX /* clang, with the headers of glibc */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
+
 /* Limits on what is believed; far beyond any calculation, and small enough to multiply. */
 enum {
     MOST_ATOMS = 100000,

@@ -1,0 +1,31 @@
+/* Extended XYZ: the initial state of three particles of two species in a box. */
+#include "fuzz.h"
+
+#include <math.h>
+
+#include "system/initial.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const plugmc_species species[] = {{"A", 2, 1, 1, 1}, {"B", 1, 0.5, -2, 1}};
+    static const int64_t first[] = {0, 2, 3};
+    plugmc_system system = {
+        .size = sizeof system, .particles = 3, .walkers = 1, .species_count = 2,
+        .species = species, .species_size = sizeof species[0], .first = first, .threads = 1,
+        .box = {.domain = PLUGMC_DOMAIN_PERIODIC, .dimension = 3, .length = {10, 10, 10},
+                .volume = 1000, .vector = {{10, 0, 0}, {0, 10, 0}, {0, 0, 10}},
+                .inverse = {{0.1, 0, 0}, {0, 0.1, 0}, {0, 0, 0.1}}}};
+    if (size && data[0] == '2') { /* in the plane; the box of these seeds is another */
+        system.box.dimension = 2;
+        system.box.length[2] = system.box.vector[2][2] = system.box.inverse[2][2] = 1;
+        system.box.volume = 100;
+    }
+    double positions[9];
+    report r = {0};
+    const size_t skip = size && data[0] == '2';
+    const int code = xyz_read(fuzz_write(data + skip, size - skip), &system, positions, &r);
+    require((code != 0) == (r.errors > 0));
+    for (int i = 0; i < 9 && !code; i++)
+        require(positions[i] >= 0 && positions[i] < system.box.length[i % 3]);
+    return 0;
+}
