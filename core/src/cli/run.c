@@ -141,22 +141,22 @@ static int prepare(simulation *sim)
 }
 
 /* Why so many threads. */
-static const char *threads_of(const simulation *sim, char words[200])
+static const char *threads_of(const simulation *sim, char words[240])
 {
     char offer[160];
     threads_why(&sim->offer, offer);
     if (sim->config.run.threads)
-        snprintf(words, 200, "[run] threads, of %s", offer);
+        snprintf(words, 240, "[run] threads, of %s", offer);
     else if (sim->system.threads < sim->offer.threads)
-        snprintf(words, 200, "more do not pay for so few particles, of %s", offer);
+        snprintf(words, 240, "more do not pay for so few particles, of %s", offer);
     else
-        snprintf(words, 200, "%s%s", offer, sim->system.threads > 1 ? ", one where that is faster" : "");
+        snprintf(words, 240, "%s%s", offer, sim->system.threads > 1 ? ", one where that is faster" : "");
     return words;
 }
 
 static void say_where(const simulation *sim)
 {
-    char words[200];
+    char words[240];
     if (sim->gpu) {
         fputs("on ", stderr);
         gpu_describe(stderr, sim->gpu);
