@@ -1,8 +1,8 @@
 /* Averages and errors of all quantities, and what one of them says about the others.
  *
  * All quantities of a run are functions of one chain. Where one of them is slow, a part of any other
- * may be: the pressure along x of a small box of disks follows the orientation of the crystal in it,
- * and a run of ten of its correlation times has too small an error for the pressure, which looks fast
+ * may be: what acts along x in a small box of disks follows the orientation of the crystal in it,
+ * and a run of ten of its correlation times has too small an error for it, since it looks fast
  * and cannot know. So the largest correlation time among the scalars of a run is compared with its
  * length. */
 #include "run/averages.h"

@@ -10,7 +10,7 @@
  * n blocks a walker. Of exponential correlations with a decay time of one block this misses 23 %, of
  * two blocks 6 %, V/N alone 63 and 43 %. It is known as well as from N/3 independent blocks.
  *
- * A short time is easy to see. The danger is a small part that forgets itself slowly (pressure along
+ * A short time is easy to see. The danger is a small part that forgets itself slowly (what acts along
  * one axis of a small box follows how the crystal lies): for short blocks it is lost among the rest,
  * for long ones it may be most of the error. So an error is taken from blocks only if these and all
  * longer ones, down to FEW, look independent: correlation of neighbours below LIMIT standard errors,
