@@ -137,22 +137,22 @@ static int prepare(simulation *sim)
 }
 
 /* Why so many threads. */
-static const char *threads_of(const simulation *sim, char words[200])
+static const char *threads_of(const simulation *sim, char words[256])
 {
     char offer[160];
     threads_why(&sim->offer, offer);
     if (sim->config.run.threads)
-        snprintf(words, 200, "[run] threads, of %s", offer);
+        snprintf(words, 256, "[run] threads, of %s", offer);
     else if (sim->system.threads < sim->offer.threads)
-        snprintf(words, 200, "more do not pay for so few particles, of %s", offer);
+        snprintf(words, 256, "more do not pay for so few particles, of %s", offer);
     else
-        snprintf(words, 200, "%s%s", offer, sim->system.threads > 1 ? ", one where that is faster" : "");
+        snprintf(words, 256, "%s%s", offer, sim->system.threads > 1 ? ", one where that is faster" : "");
     return words;
 }
 
 int command_run(int argc, char **argv)
 {
-    char words[200];
+    char words[256];
     arguments a = {0};
     int code = parse(argc, argv, false, &a);
     if (code) return code;
