@@ -187,7 +187,10 @@ test_plugin_that_does_not_return()
 {
     slow 0.001 "loop = 3000" # two calls a trial move
     start sim.ini
-    until [ "$(ps -o cputimes= -p $process)" -ge 3 ]; do sleep 0.2; done
+    until [ "$(ps -o cputimes= -p $process)" -ge 3 ]; do
+        kill -0 $process 2>/dev/null || fail "the run ended by itself"
+        sleep 0.2
+    done
     tell TERM
     finish
     expect_exit 10

@@ -19,6 +19,7 @@ int standard_streams_end(int code)
 {
     const int before = ferror(stdout);
     errno = 0;
+    if (before) fputc('\n', stdout); /* the reason is forgotten: once more */
     if (!fflush(stdout) && !before) return code;
     fprintf(stderr, "cannot write to the standard output%s%s\n", errno ? ": " : "",
             errno ? strerror(errno) : "");
