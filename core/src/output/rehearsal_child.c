@@ -7,6 +7,7 @@
 
 #include "output/parts.h"
 #include "output/replacement.h"
+#include "run/averages.h"
 
 static int judge(const store *s, enum exit_code damaged, char reason[REHEARSAL_REASON])
 {
@@ -45,6 +46,7 @@ static void write_back(store *s, const char *path, output_data *data)
         if (data->derived[i].length > 1)
             data->derived[i].each_converged =
                 calloc((size_t)data->derived[i].length, sizeof(bool));
+    if (averages_find(data)) store_short(s);
     if (data->frame_count) system.box.oblique = has_vectors(s);
     h5md_write_frames(s, data, data->frames_written);
     checkpoint_write(s, data, false, data->frames_written + data->frame_count);
