@@ -24,6 +24,7 @@
 
 #include "output/parts.h"
 #include "output/rehearsal.h"
+#include "run/averages.h"
 
 enum { FORMAT = 1, ROWS = 129, MOST_BLOBS = 1000000 };
 
@@ -738,6 +739,7 @@ void output_free(output_data *data)
         free(q->observable), free(q->name), free(q->unit), free(q->doc), free(q->series);
         axes_free(&q->axes);
         block_average_free(&q->blocks);
+        averages_free(q);
     }
     for (int i = 0; i < data->derived_count; i++) {
         derived_record *d = &data->derived[i];

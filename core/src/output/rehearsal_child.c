@@ -7,6 +7,7 @@
 
 #include "output/parts.h"
 #include "output/replacement.h"
+#include "run/averages.h"
 
 static int judge(const store *s, enum exit_code damaged, char reason[REHEARSAL_REASON])
 {
@@ -43,6 +44,7 @@ static void write_back(store *s, const char *path, output_data *data)
     data->system = &system;
     data->frames = &next;
     data->frame_count = data->frames_written > 0;
+    if (averages_find(data)) store_short(s);
     if (data->frame_count) system.box.oblique = has_vectors(s);
     h5md_write_frames(s, data, data->frames_written);
     checkpoint_write(s, data, data->stamp, false, data->frames_written + data->frame_count);
