@@ -53,9 +53,9 @@ enum plugmc_type {
     PLUGMC_TYPE_CHOICE,  /* int32_t, index into the words of `choices` */
     PLUGMC_TYPE_TEXT,    /* const char *, owned by the core */
     PLUGMC_TYPE_LIST,    /* plugmc_list: reals, written with blanks between them */
-    PLUGMC_TYPE_FILE     /* const char *, owned by the core: a file that the plugin reads, or several
-                            with a newline between them. As the plugin may open it; what is in it
-                            is part of what a resumed run is compared with. "" for none */
+    PLUGMC_TYPE_FILE     /* const char *, owned by the core: the path of a file that the plugin
+                            reads, or several with a newline between them. What is in it is part
+                            of what a resumed run is compared by. "" for none */
 };
 
 /* One parameter. The table of these feeds the INI reader, range errors, `plugmc info`, the echo
@@ -71,8 +71,8 @@ typedef struct plugmc_parameter {
     const char *unit;    /* "length", "kT", ...; "" if none */
     const char *choices; /* PLUGMC_TYPE_CHOICE: words separated by '|' */
     const char *doc;     /* one line */
-    int64_t length;      /* PLUGMC_TYPE_LIST, PLUGMC_TYPE_FILE: how many there must be; 0: any number,
-                            files with blanks between them */
+    int64_t length;      /* PLUGMC_TYPE_LIST, PLUGMC_TYPE_FILE: how many there must be; 0: any
+                            number, files with blanks between them */
 } plugmc_parameter;
 
 #define PLUGMC_REAL_KEY(type, field, fallback, minimum, maximum, unit, doc)                        \
@@ -653,8 +653,8 @@ typedef struct plugmc_observable {
      * said once below the results. One sentence without a full stop, in memory of the instance;
      * NULL if there is nothing to say. */
     const char *(*lacking)(void *instance, const double *means);
-    /* Optional: all that `quantity` and `derived` can give, whatever the parameters; the core refuses
-     * what they give and is not here. */
+    /* Optional: all that `quantity` and `derived` can give, whatever the parameters; the core
+     * refuses what they give and is not here. */
     const plugmc_listing *listing;
     int32_t listing_count;
     uint32_t listing_size; /* sizeof(plugmc_listing), the stride of the table */

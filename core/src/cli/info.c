@@ -113,11 +113,12 @@ static void print_listing(const plugmc_plugin *d, bool markdown)
     if (markdown)
         puts("| quantity | kind | unit | meaning |\n|---|---|---|---|");
     else
-        printf("\nWhat it gives (<word>: as the run has it):\n  %-*s  %-13s  %-*s  meaning\n", width[0],
-               "quantity", "kind", width[1], "unit");
+        printf("\nWhat it gives (<word>: as the run has it):\n  %-*s  %-13s  %-*s  meaning\n",
+               width[0], "quantity", "kind", width[1], "unit");
     for (int i = 0; (l = listing_entry(d->observable, i)); i++)
         printf(markdown ? "| `%-*s` | %s | %-*s | %s |\n" : "  %-*s  %-13s  %-*s  %s\n",
-               markdown ? 0 : width[0], l->name, kind_words(l), markdown ? 0 : width[1], l->unit, l->doc);
+               markdown ? 0 : width[0], l->name, kind_words(l), markdown ? 0 : width[1], l->unit,
+               l->doc);
     if (markdown) puts("");
 }
 

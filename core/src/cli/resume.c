@@ -49,8 +49,8 @@ static int differs(const simulation *sim, const char *path, const char *section,
                    const char *was, const char *is)
 {
     return report_error(sim->report, EXIT_CHECKPOINT, sim->config.ini.path, 0,
-                        "cannot resume from %s: [%s]%s%s was %s and is %s now; another [run] output "
-                        "begins another run",
+                        "cannot resume from %s: [%s]%s%s was %s and is %s now; another [run] "
+                        "output begins another run",
                         path, section, *key ? " " : "", key, was ? excerpt(was).text : "not there",
                         is ? excerpt(is).text : "not there");
 }
@@ -70,8 +70,8 @@ static int compare_one_way(const simulation *sim, const char *path, const ini_fi
         }
         for (int k = 0; k < s->count; k++) {
             const ini_entry *a = &s->entries[k], *b = ini_get(t, a->key);
-            if (may_differ(sim, s->name, a->key) || (b && (!forward || !strcmp(a->value, b->value))))
-                continue;
+            if (may_differ(sim, s->name, a->key)) continue;
+            if (b && (!forward || !strcmp(a->value, b->value))) continue;
             const char *there = a->value, *here = b ? b->value : NULL;
             int wrong = differs(sim, path, s->name, a->key, forward ? there : here,
                                 forward ? here : there);

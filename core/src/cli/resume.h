@@ -7,8 +7,8 @@
 /* Can this --set be given to a run that is resumed? [run] sweeps, time_limit and what else does not
  * change the chain. */
 bool resume_may_set(const char *assignment);
-/* For --resume-if-there: reads the output file of the configuration into `found` if there is one, and
- * compares what it was begun with to what is asked for now. *there: was there one? Errors are
+/* For --resume-if-there: reads the output file of the configuration into `found` if there is one,
+ * and compares what it was begun with to what is asked for now. *there: was there one? Errors are
  * EXIT_CHECKPOINT, a sentence for each key. */
 int resume_look(simulation *, output_data *found, bool *there);
 /* Has the run in the file made all the sweeps that are asked for? */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/resume.h"
@@ -109,7 +110,8 @@ static int read_configuration(simulation *sim, const arguments *a, output_data *
     int code;
     if (a->resume) {
         code = output_read(a->file, found, sim->report);
-        if (!code) code = ini_read_archived(a->file, found->user_ini, &sim->config.ini, sim->report);
+        if (!code)
+            code = ini_read_archived(a->file, found->user_ini, &sim->config.ini, sim->report);
     } else {
         code = ini_read(a->file, &sim->config.ini, sim->report);
     }
@@ -166,8 +168,26 @@ static void say_where(const simulation *sim)
     }
 }
 
-/* The run itself, its output locked. `found`: what the file has that is resumed; NULL: a new run. */
-static int run_locked(simulation *sim, const char *path, const output_data *found)
+/* What is gone on with; `there` is false for a new run. */
+typedef struct origin {
+    bool there, if_there;
+    char stamp[STAMP_SIZE]; /* of what was compared */
+} origin;
+
+/* Between looking at the file and locking it another run may have come and gone. */
+static int check_unchanged(const simulation *sim, const char *path, const origin *from)
+{
+    bool same = from->there ? strcmp(sim->output.stamp, from->stamp) == 0
+                            : !from->if_there || access(path, F_OK);
+    if (same) return 0;
+    return report_error(sim->report, EXIT_OUTPUT, NULL, 0,
+                        "cannot write %s: another run has just written it; the same command goes on "
+                        "with that",
+                        path);
+}
+
+/* The run itself, its output locked. */
+static int run_locked(simulation *sim, const char *path, const origin *from)
 {
     const char *csv = sim->config.run.csv;
     output_lock output = {0}, table = {0};
@@ -175,9 +195,11 @@ static int run_locked(simulation *sim, const char *path, const output_data *foun
     int code = output_lock_take(&output, path, sim->output.identity, sim->report);
     if (!code && csv && *csv)
         code = output_lock_take(&table, csv, sim->output.identity, sim->report);
+    if (!code && !from->there) code = check_unchanged(sim, path, from);
     if (!code) code = prepare(sim);
     if (!code) say_where(sim);
-    if (!code) code = found ? simulation_resume(sim, path) : simulation_begin(sim);
+    if (!code) code = from->there ? simulation_resume(sim, path) : simulation_begin(sim);
+    if (!code && from->there) code = check_unchanged(sim, path, from);
     if (!code) code = simulation_run(sim);
     output_lock_release(&table);
     output_lock_release(&output);
@@ -187,20 +209,22 @@ static int run_locked(simulation *sim, const char *path, const output_data *foun
 /* A new run, one that goes on, or one that is finished. */
 static int run(simulation *sim, const arguments *a, output_data *found)
 {
-    bool there = a->resume;
+    origin from = {.there = a->resume, .if_there = a->if_there};
     int code = read_configuration(sim, a, found);
-    if (!code && a->if_there) code = resume_look(sim, found, &there);
+    if (!code && a->if_there) code = resume_look(sim, found, &from.there);
     if (code) return code;
     const char *path = a->resume ? a->file : sim->config.run.output;
-    if (there && resume_is_finished(sim, found)) return resume_print_again(sim, path, found);
-    if (there) {
-        sim->before = found->history ? found->history : found->provenance;
+    if (from.there && resume_is_finished(sim, found)) return resume_print_again(sim, path, found);
+    if (from.there) {
+        sim->before = keep_text(found->history ? found->history : found->provenance);
         sim->resumed_at = found->sweep;
         sim->output_path = path;
+        strcpy(from.stamp, found->stamp);
         code = history_compare(sim, path, sim->before, a->accept_changes);
+        output_free(found); /* it is read again when it is locked */
     }
     if (!code) code = probe(sim, path, a->resume ? NULL : "[run] output");
-    return code ? code : run_locked(sim, path, there ? found : NULL);
+    return code ? code : run_locked(sim, path, &from);
 }
 
 int command_run(int argc, char **argv)
