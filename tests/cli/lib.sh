@@ -7,6 +7,7 @@
 #   TEST_PLUGINS  folder with those of this folder that are built right
 #   BAD_PLUGINS   ... and wrong
 #   H5TOOL        h5tool.c, compiled
+#   FAIL_MALLOC   fail_malloc.c, to be preloaded
 #
 # A test fails at the first expectation that is not met, and shows what the program printed.
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "output/rehearsal.h"
 #include "cli/standard_streams.h"
+#include "output/child.h"
 #include "report.h"
 
 static const struct command {
@@ -31,7 +31,7 @@ static void usage(FILE *out)
 
 static int do_command(int argc, char **argv)
 {
-    rehearsal_program = "/proc/self/exe";
+    child_program = "/proc/self/exe";
     if (argc < 2) {
         usage(stderr);
         return EXIT_USAGE;
@@ -44,6 +44,7 @@ static int do_command(int argc, char **argv)
         printf("plugmc %s\n", PLUGMC_VERSION);
         return EXIT_DONE;
     }
+    if (!strcmp(argv[1], "write")) return command_write(argc - 2, argv + 2);
     if (!strcmp(argv[1], "rehearse")) return command_rehearse(argc - 2, argv + 2);
     const char *names[sizeof commands / sizeof *commands];
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {

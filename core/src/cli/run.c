@@ -128,6 +128,15 @@ static int probe(const simulation *sim, const char *output)
     return code || !csv || !*csv ? code : output_probe(csv, sim->report);
 }
 
+/* The first file of this run, with its initial state; of a resumed run this was done when its file was
+ * read. */
+static int rehearse_output(const simulation *sim)
+{
+    output_data first = sim->output;
+    first.positions = sim->positions;
+    return output_rehearse(sim->output_path, &first, sim->report);
+}
+
 /* Of many particles this takes seconds in which nothing else is said. */
 static int prepare(simulation *sim)
 {
@@ -161,6 +170,7 @@ int command_run(int argc, char **argv)
         }
         code = a.resume ? simulation_resume(&sim, a.file) : simulation_begin(&sim);
     }
+    if (!code && !a.resume) code = rehearse_output(&sim);
     if (!code) code = simulation_run(&sim);
     simulation_close(&sim);
     return code;

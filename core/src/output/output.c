@@ -60,8 +60,9 @@ static bool names_clash(const output_data *data, const char **observable, const 
     return false;
 }
 
-/* 0, or non-zero with the reason in s->reason. */
-static int write_file(store *s, const char *path, bool fresh, const output_data *data)
+/* 0, or non-zero with the reason in s->reason. keeps = false: all is done but the last step, and the
+ * old file, or none, is there as before. */
+static int write_file(store *s, const char *path, bool fresh, bool keeps, const output_data *data)
 {
     replacement file;
     *s = (store){.fd = -1};
@@ -70,14 +71,14 @@ static int write_file(store *s, const char *path, bool fresh, const output_data 
         store_fail(s, "%s", strerror(code));
         return code;
     }
-    store_open(s, file.fd, fresh ? STORE_FRESH : STORE_CHANGE);
+    store_open_apart(s, file.fd, fresh ? STORE_FRESH : STORE_CHANGE);
     int64_t before = fresh ? 0 : data->frames_written;
     if (fresh) h5md_write_header(s);
     h5md_write_frames(s, data, before);
     checkpoint_write(s, data, fresh, before + data->frame_count);
-    if (store_close(s)) {
+    if (store_close(s) || !keeps) {
         replacement_abandon(&file);
-        return 1;
+        return s->failed;
     }
     code = replacement_finish(&file);
     if (code) store_fail(s, "%s", strerror(code));
@@ -91,6 +92,14 @@ static const char *advice(const char *path, bool fresh)
     return "the file from the last checkpoint is intact: mend this and resume from it";
 }
 
+int output_rehearse(const char *path, const output_data *data, report *r)
+{
+    store s;
+    if (!write_file(&s, path, true, false, data)) return EXIT_DONE;
+    return report_error(r, s.memory_short ? EXIT_MEMORY : EXIT_OUTPUT, NULL, 0,
+                        "cannot write %s: %s (nothing was changed)", path, s.reason);
+}
+
 int output_write(const char *path, bool fresh, output_data *data, report *r)
 {
     store s;
@@ -98,8 +107,8 @@ int output_write(const char *path, bool fresh, output_data *data, report *r)
     if (names_clash(data, &observable, &name))
         return report_error(r, EXIT_INTERNAL, NULL, 0,
                             "observable '%s' gives two quantities named '%s'", observable, name);
-    if (write_file(&s, path, fresh, data))
-        return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (%s)", path, s.reason,
+    if (write_file(&s, path, fresh, true, data))
+        return report_error(r, s.memory_short ? EXIT_MEMORY : EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (%s)", path, s.reason,
                             advice(path, fresh));
     for (int i = 0; i < data->quantity_count; i++)
         data->quantities[i].written = data->quantities[i].samples;

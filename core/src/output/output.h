@@ -81,6 +81,9 @@ typedef struct blob {
 
 /* Can a file be made at `path`? Tried before a run begins, without touching what is there. */
 int output_probe(const char *path, report *);
+/* Writes the file that a run would write now, beside `path`, and removes it again: what would fail
+ * after hours fails before them. EXIT_MEMORY or EXIT_OUTPUT. */
+int output_rehearse(const char *path, const output_data *, report *);
 /* Writes everything and replaces `path`. `fresh`: nothing of an old file is kept. On failure the
  * old file is as it was, and the sentence says what to do; `data` too is as it was, so that the
  * call can be repeated. On success the quantities' `written` and `frames_written` are brought up
