@@ -1,4 +1,4 @@
-/* plugmc rehearse and plugmc write: what the program starts as its children. See output/rehearsal.h
+/* plugmc rehearse, read and write: what the program starts as its children. See output/rehearsal.h
  * and output/store_apart.h. */
 #include <signal.h>
 #include <stdarg.h>
@@ -148,4 +148,13 @@ int command_write(int argc, char **argv)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     _exit(store_serve(STDIN_FILENO, FILE_TO_WRITE,
                       strcmp(argv[0], "fresh") ? STORE_CHANGE : STORE_FRESH));
+}
+
+int command_read(int argc, char **argv)
+{
+    struct stat info = {0};
+    if (argc != 1) return EXIT_USAGE;
+    child_program = NULL;
+    limit_to(stat(argv[0], &info) == 0 ? (int64_t)info.st_size : 0);
+    _exit(store_serve_reader(STDIN_FILENO, argv[0]));
 }

@@ -45,6 +45,7 @@ static int do_command(int argc, char **argv)
         return EXIT_DONE;
     }
     if (!strcmp(argv[1], "write")) return command_write(argc - 2, argv + 2);
+    if (!strcmp(argv[1], "read")) return command_read(argc - 2, argv + 2);
     if (!strcmp(argv[1], "rehearse")) return command_rehearse(argc - 2, argv + 2);
     const char *names[sizeof commands / sizeof *commands];
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {

@@ -600,8 +600,9 @@ static int read_checked(const char *path, output_data *data, report *r)
     *data = (output_data){0};
     int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, NULL, s.reason);
     if (!code) {
-        int fd = store_open_path(&s, path);
+        store_open_path_apart(&s, path);
         if (!s.failed) checkpoint_read(&s, data);
+        const int fd = s.fd;
         if (store_close(&s)) code = s.memory_short ? EXIT_MEMORY : EXIT_CHECKPOINT;
         if (fd >= 0) close(fd);
     }

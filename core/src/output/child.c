@@ -47,8 +47,9 @@ static int set_signals(posix_spawnattr_t *attributes, bool blocks)
     sigemptyset(&mask);
     if (blocks) {
         sigfillset(&mask);
-        static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGCHLD};
-        for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&mask, faults[i]);
+        static const int own[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,
+                                  SIGABRT, SIGCHLD, SIGALRM, SIGXCPU};
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&mask, own[i]);
     }
     int code = posix_spawnattr_setsigdefault(attributes, &all);
     if (!code) code = posix_spawnattr_setsigmask(attributes, &mask);

@@ -286,7 +286,7 @@ int store_open_path(store *s, const char *path)
 
 int store_close(store *s)
 {
-    if (s->writer) return writer_close(s);
+    if (s->apart) return writer_close(s);
     if (s->file >= 0 && H5Fclose(s->file) < 0) fail_hdf5(s);
     if (s->driver >= 0) H5FDunregister(s->driver);
     s->file = s->driver = H5I_INVALID_HID;
@@ -303,6 +303,7 @@ bool store_has(store *s, hid_t parent, const char *path)
 {
     char part[1024];
     H5L_info_t link;
+    if (s->apart) return reader_has(s, parent, path);
     if (s->failed || strlen(path) >= sizeof part) return false;
     for (const char *end = path; *end; end++) {
         end = strchrnul(end + 1, '/');
@@ -323,6 +324,7 @@ bool store_has(store *s, hid_t parent, const char *path)
 
 hid_t store_enter(store *s, hid_t parent, const char *path)
 {
+    if (s->apart) return reader_enter(s, parent, path);
     if (s->reading && !store_has(s, parent, path)) store_fail(s, "it has no group '%s'", path);
     if (s->failed) return -1;
     hid_t group = H5Gopen2(parent, path, H5P_DEFAULT);
@@ -331,7 +333,7 @@ hid_t store_enter(store *s, hid_t parent, const char *path)
 
 hid_t store_group(store *s, hid_t parent, const char *name)
 {
-    if (s->writer) return writer_enter(s, SEND_GROUP, parent, name);
+    if (s->apart) return writer_enter(s, SEND_GROUP, parent, name);
     if (store_has(s, parent, name) || s->failed) return store_enter(s, parent, name);
     hid_t creation = creation_list(H5P_GROUP_CREATE);
     hid_t group = H5Gcreate2(parent, name, H5P_DEFAULT, creation, H5P_DEFAULT);
@@ -342,7 +344,7 @@ hid_t store_group(store *s, hid_t parent, const char *name)
 
 void store_leave(store *s, hid_t group)
 {
-    if (s->writer)
+    if (s->apart)
         writer_send(s, SEND_LEAVE, group, NULL);
     else if (group >= 0)
         H5Gclose(group);
@@ -350,7 +352,7 @@ void store_leave(store *s, hid_t group)
 
 void store_remove(store *s, hid_t parent, const char *name)
 {
-    if (s->writer)
+    if (s->apart)
         writer_send(s, SEND_REMOVE, parent, name);
     else if (store_has(s, parent, name))
         store_good(s, H5Ldelete(parent, name, H5P_DEFAULT));
@@ -359,7 +361,7 @@ void store_remove(store *s, hid_t parent, const char *name)
 void store_link(store *s, hid_t old, const char *name, hid_t new, const char *new_name)
 {
     if (s->failed) return;
-    if (s->writer)
+    if (s->apart)
         writer_link(s, old, name, new, new_name);
     else
         store_good(s, H5Lcreate_hard(old, name, new, new_name, H5P_DEFAULT, H5P_DEFAULT));
@@ -405,7 +407,7 @@ static void write_attribute(store *s, hid_t object, const char *name, hid_t type
 void store_attribute(store *s, hid_t object, const char *name, enum store_type type,
                      const void *value)
 {
-    if (s->writer) {
+    if (s->apart) {
         writer_attribute(s, object, name, type, -1, value);
         return;
     }
@@ -417,7 +419,7 @@ void store_attribute(store *s, hid_t object, const char *name, enum store_type t
 void store_attributes(store *s, hid_t object, const char *name, enum store_type type, int count,
                       const void *values)
 {
-    if (s->writer) {
+    if (s->apart) {
         writer_attribute(s, object, name, type, count, values);
         return;
     }
@@ -429,7 +431,7 @@ void store_attributes(store *s, hid_t object, const char *name, enum store_type 
 void store_labels(store *s, hid_t object, const char *name, int count, int width, const void *texts)
 {
     if (s->failed) return;
-    if (s->writer) {
+    if (s->apart) {
         writer_labels(s, object, name, count, width, texts);
         return;
     }
@@ -453,7 +455,7 @@ static hid_t text_type(const char *text)
 void store_label(store *s, hid_t object, const char *name, const char *text)
 {
     if (!text) text = "";
-    if (s->writer) {
+    if (s->apart) {
         writer_text(s, SEND_LABEL, object, name, text);
         return;
     }
@@ -471,7 +473,7 @@ void store_document(store *s, hid_t parent, const char *name, const char *text)
 {
     if (s->failed) return;
     if (!text) text = "";
-    if (s->writer) {
+    if (s->apart) {
         writer_text(s, SEND_DOCUMENT, parent, name, text);
         return;
     }
@@ -562,7 +564,7 @@ static void write_array(store *s, hid_t parent, const char *name, hid_t type, in
 void store_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
                  const hsize_t *shape, const void *data)
 {
-    if (s->writer)
+    if (s->apart)
         writer_array(s, parent, name, type, rank, shape, data);
     else
         write_array(s, parent, name, store_native(type), rank, shape, data);
@@ -571,7 +573,7 @@ void store_array(store *s, hid_t parent, const char *name, enum store_type type,
 hid_t store_grow(store *s, hid_t parent, const char *name, enum store_type kind, int rank,
                  const hsize_t *shape, hsize_t before)
 {
-    if (s->writer) return writer_grow(s, parent, name, kind, rank, shape, before);
+    if (s->apart) return writer_grow(s, parent, name, kind, rank, shape, before);
     const hid_t type = store_native(kind);
     bool found = store_has(s, parent, name);
     if (s->failed) return -1;
@@ -594,7 +596,7 @@ void store_rows(store *s, hid_t array, enum store_type type, hsize_t first, hsiz
 {
     hsize_t start[MAX_RANK] = {first}, shape[MAX_RANK];
     if (s->failed) return;
-    if (s->writer) {
+    if (s->apart) {
         writer_rows(s, array, type, first, count, data);
         return;
     }
@@ -612,7 +614,7 @@ void store_rows(store *s, hid_t array, enum store_type type, hsize_t first, hsiz
 
 void store_leave_array(store *s, hid_t array)
 {
-    if (s->writer)
+    if (s->apart)
         writer_send(s, SEND_LEAVE, array, NULL);
     else if (array >= 0)
         H5Dclose(array);

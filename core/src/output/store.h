@@ -27,7 +27,7 @@ enum store_type {
     STORE_TYPES
 };
 
-struct store_writer;
+struct store_child;
 
 typedef struct store {
     hid_t file, driver;
@@ -36,7 +36,7 @@ typedef struct store {
     bool reading, failed;
     bool memory_short; /* the reason why it failed */
     char reason[STORE_REASON];
-    struct store_writer *writer; /* NULL: HDF5 is called in this process */
+    struct store_child *apart; /* NULL: HDF5 is called in this process */
 } store;
 
 /* Before HDF5 is used in any other way: it prints nothing, loads no library that a file asks for
@@ -50,6 +50,9 @@ void store_open(store *, int fd, enum store_mode);
  * there. Only what writes may be called until store_close. The child's failures show in
  * store_close. */
 void store_open_apart(store *, int fd, enum store_mode);
+/* Reading through a child; only store_has, store_enter and what gets attributes, texts and whole
+ * arrays may be called. There is no descriptor to close. */
+void store_open_path_apart(store *, const char *path);
 /* The same for reading `path`, with reasons in words for what is no HDF5 file. Returns the
  * descriptor, to be closed after store_close, or -1. */
 int store_open_path(store *, const char *path);

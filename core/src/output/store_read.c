@@ -55,7 +55,7 @@ static bool holds_numbers(hid_t array)
 
 hid_t store_open_array(store *s, hid_t parent, const char *name)
 {
-    if (s->writer) return writer_enter(s, SEND_OPEN_ARRAY, parent, name);
+    if (s->apart) return writer_enter(s, SEND_OPEN_ARRAY, parent, name);
     if (!store_has(s, parent, name)) {
         store_fail(s, "it has no '%s'", name);
         return -1;
@@ -85,6 +85,10 @@ static hid_t open_attribute(store *s, hid_t object, const char *name)
 void store_get_attribute(store *s, hid_t object, const char *name, enum store_type type,
                          void *value)
 {
+    if (s->apart) {
+        reader_attribute(s, object, name, type, value);
+        return;
+    }
     hid_t in = open_attribute(s, object, name);
     if (in < 0) return;
     hid_t space = H5Aget_space(in), found = H5Aget_type(in);
@@ -111,6 +115,7 @@ static char *text_room(store *s, hid_t type, const char *name)
 
 char *store_get_label(store *s, hid_t object, const char *name)
 {
+    if (s->apart) return reader_text(s, ASK_LABEL, object, name);
     hid_t in = open_attribute(s, object, name);
     if (in < 0) return NULL;
     hid_t type = H5Aget_type(in), space = H5Aget_space(in);
@@ -125,6 +130,7 @@ char *store_get_label(store *s, hid_t object, const char *name)
 
 char *store_get_document(store *s, hid_t parent, const char *name)
 {
+    if (s->apart) return reader_text(s, ASK_DOCUMENT, parent, name);
     hid_t in = store_open_array(s, parent, name);
     if (in < 0) return NULL;
     hid_t type = H5Dget_type(in), space = H5Dget_space(in);
@@ -157,6 +163,7 @@ static void *array_room(store *s, hid_t type, int rank, const hsize_t *shape, hs
 void *store_get_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
                       hsize_t *shape)
 {
+    if (s->apart) return reader_array(s, parent, name, type, rank, shape);
     hid_t in = store_open_array(s, parent, name);
     if (in < 0) return NULL;
     hid_t space = H5Dget_space(in);

@@ -74,7 +74,42 @@ static void leave(server *v, int64_t number)
     v->opened[number] = -1;
 }
 
-static void carry_out(server *v, const message *m, const char *name, const void *data)
+/* ---- What is read --------------------------------------------------------------------------- */
+
+static void *read_attribute(store *s, hid_t object, const char *name, enum store_type type,
+                            verdict *answer)
+{
+    void *value = calloc(1, sizeof(uint64_t)); /* the largest of them */
+    if (!value) store_short(s);
+    store_get_attribute(s, object, name, type, value);
+    answer->data_bytes = sizeof(uint64_t);
+    return value;
+}
+
+static void *read_text(char *text, verdict *answer)
+{
+    answer->data_bytes = text ? strlen(text) + 1 : 0;
+    return text;
+}
+
+static void *read_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
+                        verdict *answer)
+{
+    hsize_t shape[3] = {0};
+    void *data = store_get_array(s, parent, name, type, rank, shape);
+    answer->data_bytes = H5Tget_size(store_native(type));
+    for (int i = 0; i < rank; i++) {
+        answer->shape[i] = shape[i];
+        answer->data_bytes *= shape[i];
+    }
+    return data;
+}
+
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+/* What was asked for goes to *found, to be freed. */
+static void carry_out(server *v, const message *m, const char *name, const void *data,
+                      verdict *answer, void **found)
 {
     store *s = &v->store;
     const hid_t object = object_of(v, m->object);
@@ -103,8 +138,37 @@ static void carry_out(server *v, const message *m, const char *name, const void 
     case SEND_ROWS:
         store_rows(s, object, type, (hsize_t)m->first, (hsize_t)m->count, data);
         break;
+    case ASK_HAS: answer->value = store_has(s, object, name); break;
+    case ASK_ENTER: keep(v, store_enter(s, object, name)); break;
+    case ASK_ATTRIBUTE: *found = read_attribute(s, object, name, type, answer); break;
+    case ASK_LABEL: *found = read_text(store_get_label(s, object, name), answer); break;
+    case ASK_DOCUMENT: *found = read_text(store_get_document(s, object, name), answer); break;
+    case ASK_ARRAY: *found = read_array(s, object, name, type, m->rank, answer); break;
     default: store_fail(s, "an unknown message (%d) to the process that writes it", m->what);
     }
+}
+
+static bool send_all(int socket, const void *data, size_t bytes)
+{
+    for (const char *at = data; bytes;) {
+        ssize_t n = write(socket, at, bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += n, bytes -= (size_t)n;
+    }
+    return true;
+}
+
+static bool send_answer(server *v, verdict *answer, const void *data)
+{
+    const store *s = &v->store;
+    answer->failed = s->failed;
+    answer->memory_short = s->memory_short;
+    answer->error = s->error;
+    memcpy(answer->reason, s->reason, sizeof answer->reason);
+    if (s->failed || !data) answer->data_bytes = 0;
+    return send_all(v->socket, answer, sizeof *answer) &&
+           send_all(v->socket, data, answer->data_bytes);
 }
 
 /* Once something has failed nothing more is asked of HDF5, which may not bear it. */
@@ -117,28 +181,38 @@ static bool serve_one(server *v)
     char *name = receive_new(v, m.name_bytes, &there);
     char *data = receive_new(v, m.data_bytes, &there);
     if (!there) _exit(EXIT_INTERNAL);
-    if (!v->store.failed) carry_out(v, &m, name, data);
+    verdict answer = {0};
+    void *found = NULL;
+    if (!v->store.failed) carry_out(v, &m, name, data, &answer, &found);
+    if (m.what > SEND_CLOSE && !send_answer(v, &answer, found)) _exit(EXIT_INTERNAL);
+    free(found);
     free(name);
     free(data);
     return true;
+}
+
+/* From the file that is open (or could not be opened) to its end. */
+static int serve(server *v)
+{
+    verdict answer = {0};
+    keep(v, v->store.file);
+    while (serve_one(v)) continue;
+    if (!v->store.failed) store_close(&v->store);
+    if (v->store.error) /* the cause of whatever else went wrong */
+        snprintf(v->store.reason, sizeof v->store.reason, "%s", strerror(v->store.error));
+    return send_answer(v, &answer, NULL) ? EXIT_DONE : EXIT_INTERNAL;
 }
 
 int store_serve(int socket, int fd, enum store_mode mode)
 {
     server v = {.socket = socket};
     store_open(&v.store, fd, mode);
-    keep(&v, v.store.file);
-    while (serve_one(&v)) continue;
-    if (!v.store.failed) store_close(&v.store);
-    if (v.store.error) /* the cause of whatever else went wrong */
-        snprintf(v.store.reason, sizeof v.store.reason, "%s", strerror(v.store.error));
-    verdict answer = {.failed = v.store.failed, .memory_short = v.store.memory_short,
-                      .error = v.store.error};
-    memcpy(answer.reason, v.store.reason, sizeof answer.reason);
-    for (size_t sent = 0; sent < sizeof answer;) {
-        ssize_t n = write(socket, (const char *)&answer + sent, sizeof answer - sent);
-        if (n < 0 && errno != EINTR) return EXIT_INTERNAL;
-        if (n > 0) sent += (size_t)n;
-    }
-    return EXIT_DONE;
+    return serve(&v);
+}
+
+int store_serve_reader(int socket, const char *path)
+{
+    server v = {.socket = socket};
+    store_open_path(&v.store, path);
+    return serve(&v);
 }
