@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_RANK = 4 };
-
 /* ---- The driver ----------------------------------------------------------------------------- */
 
 typedef struct driver_file {
@@ -526,7 +524,7 @@ static hid_t make_array(store *s, hid_t parent, const char *name, hid_t type, in
                         const hsize_t *shape, bool grows)
 {
     if (s->failed) return -1;
-    hsize_t largest[MAX_RANK], chunk[MAX_RANK];
+    hsize_t largest[STORE_RANK], chunk[STORE_RANK];
     hid_t space = H5Screate(H5S_SCALAR), creation = creation_list(H5P_DATASET_CREATE);
     if (rank > 0) {
         memcpy(largest, shape, (size_t)rank * sizeof *shape);
@@ -579,7 +577,7 @@ hid_t store_grow(store *s, hid_t parent, const char *name, enum store_type kind,
     if (s->failed) return -1;
     if (!found && before == 0) return make_array(s, parent, name, type, rank, shape, true);
     hid_t array = found ? store_open_array(s, parent, name) : -1;
-    hsize_t old[MAX_RANK];
+    hsize_t old[STORE_RANK];
     memcpy(old, shape, (size_t)rank * sizeof *shape);
     old[0] = before;
     if (array < 0 || !same_shape(array, rank, old)) {
@@ -594,7 +592,7 @@ hid_t store_grow(store *s, hid_t parent, const char *name, enum store_type kind,
 void store_rows(store *s, hid_t array, enum store_type type, hsize_t first, hsize_t count,
                 const void *data)
 {
-    hsize_t start[MAX_RANK] = {first}, shape[MAX_RANK];
+    hsize_t start[STORE_RANK] = {first}, shape[STORE_RANK];
     if (s->failed) return;
     if (s->apart) {
         writer_rows(s, array, type, first, count, data);

@@ -45,7 +45,7 @@ typedef struct message {
 /* The answer to what asks, followed by data, and to SEND_CLOSE. */
 typedef struct verdict {
     int32_t failed, memory_short, error, value;
-    uint64_t shape[3], data_bytes;
+    uint64_t shape[STORE_RANK], data_bytes;
     char reason[STORE_REASON];
 } verdict;
 

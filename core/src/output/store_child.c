@@ -95,7 +95,7 @@ static void *read_text(char *text, verdict *answer)
 static void *read_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
                         verdict *answer)
 {
-    hsize_t shape[3] = {0};
+    hsize_t shape[STORE_RANK] = {0};
     void *data = store_get_array(s, parent, name, type, rank, shape);
     answer->data_bytes = H5Tget_size(store_native(type));
     for (int i = 0; i < rank; i++) {

@@ -133,10 +133,9 @@ static int shift(checkerboard *me, const cb_plan *plans)
 
 /* ---- Sweeps on the CPU ------------------------------------------------------------------------- */
 
-/* One try at n sweeps; 1 if a cell overflowed on the way. */
-static int sweep_on_host(checkerboard *me, uint64_t first, uint64_t n)
+/* One try at n sweeps; 1 if a cell overflowed on the way. plans [walkers]: room for them. */
+static int sweep_on_host(checkerboard *me, cb_plan *plans, uint64_t first, uint64_t n)
 {
-    cb_plan *plans = (cb_plan *)malloc(sizeof(cb_plan) * me->walkers);
     int overflow = 0;
     for (uint64_t s = first; s < first + n && !overflow; s++) {
         for (int w = 0; w < me->walkers; w++)
@@ -148,28 +147,22 @@ static int sweep_on_host(checkerboard *me, uint64_t first, uint64_t n)
         for (int w = 0; w < me->walkers; w++)
             me->origin[3 * w + plans[w].axis] += plans[w].sign * plans[w].quanta;
     }
-    free(plans);
     return overflow;
 }
 
 /* Sweeps with a copy to go back to: if a cell overflows, cells grow and the same sweeps are done
- * again, so the chain does not know. */
-int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
+ * again, so the chain does not know. origin [walkers][3]: room for them. */
+static int sweep_with_copy(checkerboard *me, const plugmc_host *host, cb_plan *plans,
+                           int64_t *origin, uint64_t first, uint64_t n)
 {
-    if (me->bounded)
-        return sweep_on_host(me, first, n)
-                   ? host->fail(host->context, PLUGMC_ERROR_STATE,
-                                "a cell holds more than %d hard particles: they overlap", me->capacity)
-                   : PLUGMC_OK;
     store copy;
     if (!allocate_store(me, &copy))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
-    int64_t *origin = (int64_t *)malloc(sizeof(int64_t) * 3 * me->walkers);
     plugmc_counts counts = me->counts;
     memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
     copy_store(me, &copy, &me->now);
     int code = PLUGMC_OK;
-    while (sweep_on_host(me, first, n)) {
+    while (sweep_on_host(me, plans, first, n)) {
         copy_store(me, &me->now, &copy);
         memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->walkers);
         me->counts = counts;
@@ -182,8 +175,27 @@ int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uin
         }
         copy_store(me, &copy, &me->now);
     }
-    free(origin);
     free_store(&copy);
+    return code;
+}
+
+int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    cb_plan *plans = malloc(sizeof *plans * (size_t)me->walkers);
+    int64_t *origin = malloc(sizeof *origin * 3 * (size_t)me->walkers);
+    int code;
+    if (!plans || !origin)
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the plans of sweeps");
+    else if (!me->bounded)
+        code = sweep_with_copy(me, host, plans, origin, first, n);
+    else
+        code = sweep_on_host(me, plans, first, n)
+                   ? host->fail(host->context, PLUGMC_ERROR_STATE,
+                                "a cell holds more than %d hard particles: they overlap",
+                                me->capacity)
+                   : PLUGMC_OK;
+    free(plans);
+    free(origin);
     return code;
 }
 
