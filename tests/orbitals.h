@@ -9,6 +9,7 @@
 #include "config/ini.h"
 #include "config/parameters.h"
 #include "open_plugin.h"
+#include "output/child.h"
 #include "output/rehearsal.h"
 #include "recorder.h"
 
@@ -50,8 +51,9 @@ static inline plugmc_box bench_box(const double vector[3][3])
 static inline int bench_rehearse(plugmc_context *context, const char *path)
 {
     char reason[REHEARSAL_REASON];
-    rehearsal_program = TEST_PROGRAM;
-    int code = rehearse("plugin", path, TEST_PLUGINS "/bspline_orbitals.so", EXIT_INPUT, reason);
+    child_program = TEST_PROGRAM;
+    int code = rehearse("plugin", path, TEST_PLUGINS "/bspline_orbitals.so", EXIT_INPUT, NULL,
+                        reason);
     if (!code) return PLUGMC_OK;
     return bench_fail(context, code == EXIT_MEMORY ? PLUGMC_ERROR_MEMORY : PLUGMC_ERROR_INPUT,
                       "%s: %s", path, reason);

@@ -24,7 +24,7 @@ static void read_back(const ini_file *file)
     ini_file again;
     FILE *f = open_memstream(&text, &bytes);
     if (!f) abort();
-    ini_write(f, file);
+    ini_write(f, file, NULL);
     fclose(f);
     require(ini_read_archived("archive.h5", text, &again, &r) == 0);
     same(file, &again);

@@ -9,9 +9,12 @@ int command_list(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_manual(int argc, char **argv);
 int command_doctor(int argc, char **argv);
-/* rehearse KIND FILE DETAIL: what the program starts as a child (output/rehearsal.h); not for users,
- * hence in no list of commands. */
+/* What the program starts as its children (output/child.h); not for users, hence in no list of
+ * commands. rehearse KIND FILE DETAIL: output/rehearsal.h. write fresh | change and read FILE:
+ * output/store_apart.h, with the socket as standard input and the file to write as descriptor 3. */
 int command_rehearse(int argc, char **argv);
+int command_write(int argc, char **argv);
+int command_read(int argc, char **argv);
 
 /* Tells the exit codes; part of every --help that runs something. */
 extern const char exit_code_help[];

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "output/rehearsal.h"
+#include "output/child.h"
 #include "cli/standard_streams.h"
 #include "crash.h"
 #include "report.h"
@@ -32,7 +32,7 @@ static void usage(FILE *out)
 
 static int do_command(int argc, char **argv)
 {
-    rehearsal_program = "/proc/self/exe";
+    child_program = "/proc/self/exe";
     if (argc < 2) {
         usage(stderr);
         return EXIT_USAGE;
@@ -45,6 +45,8 @@ static int do_command(int argc, char **argv)
         printf("plugmc %s\n", PLUGMC_VERSION);
         return EXIT_DONE;
     }
+    if (!strcmp(argv[1], "write")) return command_write(argc - 2, argv + 2);
+    if (!strcmp(argv[1], "read")) return command_read(argc - 2, argv + 2);
     if (!strcmp(argv[1], "rehearse")) return command_rehearse(argc - 2, argv + 2);
     crash_report(); /* but not in a rehearsal, whose crashes its parent looks for */
     const char *names[sizeof commands / sizeof *commands];

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/resume.h"
 #include "plugin/answers.h"
+#include "run/averages.h"
 #include "run/history.h"
 #include "run/refusals.h"
 #include "run/simulation.h"
@@ -186,6 +187,17 @@ static int check_unchanged(const simulation *sim, const char *path, const origin
                         path);
 }
 
+/* The first file of this run, with its initial state; of a resumed run this was done when its file
+ * was read. */
+static int rehearse_output(const simulation *sim)
+{
+    output_data first = sim->output;
+    first.positions = sim->positions;
+    if (averages_find(&first))
+        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the averages of the run");
+    return output_rehearse(sim->output_path, &first, sim->report);
+}
+
 /* The run itself, its output locked. */
 static int run_locked(simulation *sim, const char *path, const origin *from)
 {
@@ -200,6 +212,7 @@ static int run_locked(simulation *sim, const char *path, const origin *from)
     if (!code) say_where(sim);
     if (!code) code = from->there ? simulation_resume(sim, path) : simulation_begin(sim);
     if (!code && from->there) code = check_unchanged(sim, path, from);
+    if (!code && !from->there) code = rehearse_output(sim);
     if (!code) code = simulation_run(sim);
     output_lock_release(&table);
     output_lock_release(&output);

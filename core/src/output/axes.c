@@ -59,11 +59,11 @@ void axes_write(store *s, hid_t group, const axes *a)
 {
     char name[32];
     if (a->rank > 1)
-        store_array(s, group, "shape", H5T_NATIVE_INT64, 1, &(hsize_t){(hsize_t)a->rank}, a->shape);
+        store_array(s, group, "shape", STORE_INT64, 1, &(hsize_t){(hsize_t)a->rank}, a->shape);
     for (int d = 0; d < a->rank; d++) {
         store_label(s, group, numbered(name, "axis", d), a->names[d]);
         if (a->values[d])
-            store_array(s, group, numbered(name, "abscissa", d), H5T_NATIVE_DOUBLE, 1,
+            store_array(s, group, numbered(name, "abscissa", d), STORE_DOUBLE, 1,
                         &(hsize_t){(hsize_t)a->shape[d]}, a->values[d]);
     }
 }
@@ -73,7 +73,7 @@ static void read_shape(store *s, hid_t group, int64_t length, axes *a)
     hsize_t rank;
     *a = (axes){.rank = 1, .shape = {length}};
     if (!store_has(s, group, "shape")) return;
-    int64_t *shape = store_get_array(s, group, "shape", H5T_NATIVE_INT64, 1, &rank);
+    int64_t *shape = store_get_array(s, group, "shape", STORE_INT64, 1, &rank);
     if (!s->failed && (rank < 2 || rank > PLUGMC_MOST_RANK))
         store_fail(s, "an array in it has %llu dimensions", (unsigned long long)rank);
     int64_t left = length;
@@ -98,13 +98,13 @@ void axes_read(store *s, hid_t group, int64_t length, axes *a)
         hsize_t found;
         a->names[d] = store_get_label(s, group, numbered(name, "axis", d));
         if (!store_has(s, group, numbered(name, "abscissa", d))) continue;
-        a->values[d] = store_get_array(s, group, name, H5T_NATIVE_DOUBLE, 1, &found);
+        a->values[d] = store_get_array(s, group, name, STORE_DOUBLE, 1, &found);
         if (!s->failed && found != (hsize_t)a->shape[d])
             store_fail(s, "an abscissa in it has a wrong length");
     }
 }
 
-void axes_write_array(store *s, hid_t group, const char *name, hid_t type, const axes *a,
+void axes_write_array(store *s, hid_t group, const char *name, enum store_type type, const axes *a,
                       const void *data)
 {
     hsize_t shape[PLUGMC_MOST_RANK];
@@ -112,7 +112,7 @@ void axes_write_array(store *s, hid_t group, const char *name, hid_t type, const
     store_array(s, group, name, type, a->rank, shape, data);
 }
 
-void *axes_read_array(store *s, hid_t group, const char *name, hid_t type, const axes *a)
+void *axes_read_array(store *s, hid_t group, const char *name, enum store_type type, const axes *a)
 {
     hsize_t shape[PLUGMC_MOST_RANK] = {0};
     void *data = store_get_array(s, group, name, type, a->rank, shape);

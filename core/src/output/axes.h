@@ -24,8 +24,8 @@ void axes_free(axes *);
 void axes_write(store *, hid_t group, const axes *);
 void axes_read(store *, hid_t group, int64_t length, axes *);
 /* An array of that shape. */
-void axes_write_array(store *, hid_t group, const char *name, hid_t type, const axes *,
+void axes_write_array(store *, hid_t group, const char *name, enum store_type type, const axes *,
                       const void *data);
 /* All its numbers in a row; fails if they are not as many. */
-void *axes_read_array(store *, hid_t group, const char *name, hid_t type, const axes *);
+void *axes_read_array(store *, hid_t group, const char *name, enum store_type type, const axes *);
 #endif

@@ -159,7 +159,7 @@ static hid_t record_group(store *s, hid_t observables, const char *observable, c
     }
     *slash = '\0';
     hid_t outer = store_group(s, observables, path), inner = store_group(s, outer, slash + 1);
-    store_leave(outer);
+    store_leave(s, outer);
     free(path);
     store_label(s, inner, "observable", observable);
     store_label(s, inner, "name", name);
@@ -168,12 +168,12 @@ static hid_t record_group(store *s, hid_t observables, const char *observable, c
 
 static void write_real(store *s, hid_t group, const char *name, double value)
 {
-    store_attribute(s, group, name, H5T_NATIVE_DOUBLE, &value);
+    store_attribute(s, group, name, STORE_DOUBLE, &value);
 }
 
 static void write_integer(store *s, hid_t group, const char *name, int64_t value)
 {
-    store_attribute(s, group, name, H5T_NATIVE_INT64, &value);
+    store_attribute(s, group, name, STORE_INT64, &value);
 }
 
 static void write_sweeps(store *s, hid_t group, const quantity_record *q, uint64_t equilibrate,
@@ -187,9 +187,9 @@ static void write_sweeps(store *s, hid_t group, const quantity_record *q, uint64
     for (int64_t k = 0; k < count; k++)
         sweep[k] = (int64_t)equilibrate + (first + k + 1) * q->period;
     hsize_t shape[1] = {(hsize_t)q->samples};
-    hid_t array = store_grow(s, group, "sweep", H5T_NATIVE_INT64, 1, shape, (hsize_t)first);
-    store_rows(s, array, H5T_NATIVE_INT64, (hsize_t)first, (hsize_t)count, sweep);
-    store_leave_array(array);
+    hid_t array = store_grow(s, group, "sweep", STORE_INT64, 1, shape, (hsize_t)first);
+    store_rows(s, array, STORE_INT64, (hsize_t)first, (hsize_t)count, sweep);
+    store_leave_array(s, array);
     free(sweep);
 }
 
@@ -197,10 +197,10 @@ static void write_series(store *s, hid_t group, const quantity_record *q, int wa
                          int64_t first)
 {
     hsize_t shape[2] = {(hsize_t)q->samples, (hsize_t)walkers};
-    hid_t array = store_grow(s, group, "series", H5T_NATIVE_DOUBLE, 2, shape, (hsize_t)first);
-    store_rows(s, array, H5T_NATIVE_DOUBLE, (hsize_t)first, (hsize_t)(q->samples - first),
+    hid_t array = store_grow(s, group, "series", STORE_DOUBLE, 2, shape, (hsize_t)first);
+    store_rows(s, array, STORE_DOUBLE, (hsize_t)first, (hsize_t)(q->samples - first),
                q->series + first * walkers);
-    store_leave_array(array);
+    store_leave_array(s, array);
 }
 
 static void write_autocorrelation(store *s, hid_t group, const quantity_record *q)
@@ -211,8 +211,8 @@ static void write_autocorrelation(store *s, hid_t group, const quantity_record *
     if (a->count && sweeps) {
         const hsize_t count = (hsize_t)a->count;
         for (int64_t i = 0; i < a->count; i++) sweeps[i] = (double)(a->lag[i] * q->period);
-        store_array(s, group, "autocorrelation", H5T_NATIVE_DOUBLE, 1, &count, a->value);
-        store_array(s, group, "autocorrelation_lag", H5T_NATIVE_DOUBLE, 1, &count, sweeps);
+        store_array(s, group, "autocorrelation", STORE_DOUBLE, 1, &count, a->value);
+        store_array(s, group, "autocorrelation_lag", STORE_DOUBLE, 1, &count, sweeps);
     }
     free(sweeps);
 }
@@ -242,10 +242,10 @@ static void write_array(store *s, hid_t group, const quantity_record *q)
     hsize_t length = (hsize_t)q->length;
     store_label(s, group, "kind", "array");
     axes_write(s, group, &q->axes);
-    axes_write_array(s, group, "mean", H5T_NATIVE_DOUBLE, &q->axes, q->found.means);
-    axes_write_array(s, group, "error", H5T_NATIVE_DOUBLE, &q->axes, q->found.errors);
-    axes_write_array(s, group, "converged", H5T_NATIVE_UCHAR, &q->axes, q->found.each_converged);
-    store_array(s, group, "block_sums", H5T_NATIVE_DOUBLE, 2, (hsize_t[]){ROWS, length},
+    axes_write_array(s, group, "mean", STORE_DOUBLE, &q->axes, q->found.means);
+    axes_write_array(s, group, "error", STORE_DOUBLE, &q->axes, q->found.errors);
+    axes_write_array(s, group, "converged", STORE_BYTE, &q->axes, q->found.each_converged);
+    store_array(s, group, "block_sums", STORE_DOUBLE, 2, (hsize_t[]){ROWS, length},
                 q->blocks.sums);
     write_integer(s, group, "per_block", q->blocks.per_block);
     write_integer(s, group, "blocks", q->blocks.blocks);
@@ -265,7 +265,7 @@ static void write_quantity(store *s, hid_t observables, const quantity_record *q
         write_scalar(s, group, q, data->system->walkers, data->equilibrate, fresh ? 0 : q->written);
     else
         write_array(s, group, q);
-    store_leave(group);
+    store_leave(s, group);
 }
 
 static void write_derived(store *s, hid_t observables, const derived_record *d)
@@ -278,15 +278,15 @@ static void write_derived(store *s, hid_t observables, const derived_record *d)
     if (d->length > 1) {
         write_integer(s, group, "length", d->length);
         axes_write(s, group, &d->axes);
-        axes_write_array(s, group, "value", H5T_NATIVE_DOUBLE, &d->axes, d->values);
-        axes_write_array(s, group, "error", H5T_NATIVE_DOUBLE, &d->axes, d->errors);
-        axes_write_array(s, group, "converged", H5T_NATIVE_UCHAR, &d->axes, d->each_converged);
+        axes_write_array(s, group, "value", STORE_DOUBLE, &d->axes, d->values);
+        axes_write_array(s, group, "error", STORE_DOUBLE, &d->axes, d->errors);
+        axes_write_array(s, group, "converged", STORE_BYTE, &d->axes, d->each_converged);
     } else {
         write_real(s, group, "value", d->value);
         write_real(s, group, "error", d->error);
         write_integer(s, group, "converged", d->converged);
     }
-    store_leave(group);
+    store_leave(s, group);
 }
 
 /* Paths below `observables`, one a line, in the order of the run: quantities or derived ones. */
@@ -323,12 +323,12 @@ static void write_blobs(store *s, hid_t checkpoint, const output_data *data)
         hsize_t bytes = data->blobs[i].bytes;
         store_document(s, one, "name", data->blobs[i].name);
         if (bytes)
-            store_array(s, one, "data", H5T_NATIVE_UCHAR, 1, &bytes, data->blobs[i].data);
+            store_array(s, one, "data", STORE_BYTE, 1, &bytes, data->blobs[i].data);
         else
             store_remove(s, one, "data");
-        store_leave(one);
+        store_leave(s, one);
     }
-    store_leave(group);
+    store_leave(s, group);
 }
 
 static void write_state(store *s, hid_t plugmc, const output_data *data, int64_t frames,
@@ -336,20 +336,20 @@ static void write_state(store *s, hid_t plugmc, const output_data *data, int64_t
 {
     const plugmc_system *system = data->system;
     hid_t group = store_group(s, plugmc, "checkpoint");
-    store_attribute(s, group, "equilibrate", H5T_NATIVE_UINT64, &data->equilibrate);
-    store_attribute(s, group, "sweep", H5T_NATIVE_UINT64, &data->sweep);
-    store_attribute(s, group, "trials", H5T_NATIVE_UINT64, &data->counts.trials);
-    store_attribute(s, group, "accepted", H5T_NATIVE_UINT64, &data->counts.accepted);
+    store_attribute(s, group, "equilibrate", STORE_UINT64, &data->equilibrate);
+    store_attribute(s, group, "sweep", STORE_UINT64, &data->sweep);
+    store_attribute(s, group, "trials", STORE_UINT64, &data->counts.trials);
+    store_attribute(s, group, "accepted", STORE_UINT64, &data->counts.accepted);
     write_real(s, group, "step", data->step);
     write_integer(s, group, "finished", data->finished);
     write_integer(s, group, "frames", frames);
-    store_attribute(s, group, "checksum", H5T_NATIVE_UINT64, &sum);
+    store_attribute(s, group, "checksum", STORE_UINT64, &sum);
     hsize_t shape[3] = {(hsize_t)system->walkers, (hsize_t)system->particles, 3};
-    store_array(s, group, "positions", H5T_NATIVE_DOUBLE, 3, shape, data->positions);
+    store_array(s, group, "positions", STORE_DOUBLE, 3, shape, data->positions);
     write_order(s, group, data, false);
     write_order(s, group, data, true);
     write_blobs(s, group, data);
-    store_leave(group);
+    store_leave(s, group);
 }
 
 static void write_volatile(store *s, hid_t plugmc, const output_data *data, const char *stamp,
@@ -362,9 +362,9 @@ static void write_volatile(store *s, hid_t plugmc, const output_data *data, cons
     hid_t group = store_group(s, plugmc, "volatile");
     sum = volatile_checksum(sum, data, stamp);
     write_real(s, group, "seconds", data->seconds);
-    store_attribute(s, group, "checksum", H5T_NATIVE_UINT64, &sum);
+    store_attribute(s, group, "checksum", STORE_UINT64, &sum);
     store_document(s, group, "written", date);
-    store_leave(group);
+    store_leave(s, group);
 }
 
 void checkpoint_write(store *s, const output_data *data, const char *stamp, bool fresh,
@@ -378,10 +378,10 @@ void checkpoint_write(store *s, const output_data *data, const char *stamp, bool
     for (int i = 0; i < data->quantity_count; i++)
         write_quantity(s, observables, &data->quantities[i], data, fresh);
     for (int i = 0; i < data->derived_count; i++) write_derived(s, observables, &data->derived[i]);
-    store_leave(observables);
+    store_leave(s, observables);
     write_state(s, plugmc, data, frames, sum);
     write_volatile(s, plugmc, data, stamp, sum);
-    store_leave(plugmc);
+    store_leave(s, plugmc);
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */
@@ -389,21 +389,21 @@ void checkpoint_write(store *s, const output_data *data, const char *stamp, bool
 static int64_t read_integer(store *s, hid_t group, const char *name)
 {
     int64_t value = 0;
-    store_get_attribute(s, group, name, H5T_NATIVE_INT64, &value);
+    store_get_attribute(s, group, name, STORE_INT64, &value);
     return value;
 }
 
 static uint64_t read_natural(store *s, hid_t group, const char *name)
 {
     uint64_t value = 0;
-    store_get_attribute(s, group, name, H5T_NATIVE_UINT64, &value);
+    store_get_attribute(s, group, name, STORE_UINT64, &value);
     return value;
 }
 
 static double read_real(store *s, hid_t group, const char *name)
 {
     double value = 0;
-    store_get_attribute(s, group, name, H5T_NATIVE_DOUBLE, &value);
+    store_get_attribute(s, group, name, STORE_DOUBLE, &value);
     return value;
 }
 
@@ -411,7 +411,7 @@ static void read_scalar(store *s, hid_t group, quantity_record *q, int walkers)
 {
     hsize_t shape[2];
     if (!store_has(s, group, "series")) return; /* no samples yet */
-    q->series = store_get_array(s, group, "series", H5T_NATIVE_DOUBLE, 2, shape);
+    q->series = store_get_array(s, group, "series", STORE_DOUBLE, 2, shape);
     if (s->failed) return;
     if (shape[1] != (hsize_t)walkers) store_fail(s, "its series have another number of walkers");
     q->samples = q->written = (int64_t)shape[0];
@@ -426,7 +426,7 @@ static void read_array(store *s, hid_t group, quantity_record *q)
     average->per_block = read_integer(s, group, "per_block");
     average->blocks = read_integer(s, group, "blocks");
     average->in_last = read_integer(s, group, "in_last");
-    average->sums = store_get_array(s, group, "block_sums", H5T_NATIVE_DOUBLE, 2, shape);
+    average->sums = store_get_array(s, group, "block_sums", STORE_DOUBLE, 2, shape);
     if (!s->failed && (shape[0] != ROWS || shape[1] != (hsize_t)q->length || average->blocks < 0 ||
                        average->blocks >= ROWS - 1 || average->per_block < 1 ||
                        average->in_last < 0 || average->in_last >= average->per_block))
@@ -451,7 +451,7 @@ static void read_quantity(store *s, hid_t group, quantity_record *q, int walkers
 static bool *read_marks(store *s, hid_t group, const axes *axes)
 {
     const int64_t length = axes_length(axes);
-    unsigned char *column = axes_read_array(s, group, "converged", H5T_NATIVE_UCHAR, axes);
+    unsigned char *column = axes_read_array(s, group, "converged", STORE_BYTE, axes);
     bool *marks = s->failed ? NULL : malloc(((size_t)length + 1) * sizeof *marks);
     if (!s->failed && !marks) store_fail(s, "there is not enough memory to read it");
     for (int64_t i = 0; marks && i < length; i++) marks[i] = column[i] != 0;
@@ -474,8 +474,8 @@ static void read_derived(store *s, hid_t group, derived_record *d)
     }
     d->length = read_integer(s, group, "length");
     axes_read(s, group, d->length, &d->axes);
-    d->values = axes_read_array(s, group, "value", H5T_NATIVE_DOUBLE, &d->axes);
-    d->errors = axes_read_array(s, group, "error", H5T_NATIVE_DOUBLE, &d->axes);
+    d->values = axes_read_array(s, group, "value", STORE_DOUBLE, &d->axes);
+    d->errors = axes_read_array(s, group, "error", STORE_DOUBLE, &d->axes);
     d->each_converged = read_marks(s, group, &d->axes);
 }
 
@@ -501,9 +501,9 @@ static void read_records(store *s, hid_t plugmc, output_data *data, bool derived
             read_derived(s, group, &data->derived[data->derived_count++]);
         else
             read_quantity(s, group, &data->quantities[data->quantity_count++], data->walkers);
-        store_leave(group);
+        store_leave(s, group);
     }
-    store_leave(observables);
+    store_leave(s, observables);
     free(order);
 }
 
@@ -523,12 +523,12 @@ static void read_blobs(store *s, hid_t checkpoint, output_data *data)
         hid_t one = store_enter(s, group, number);
         blobs[i].name = store_get_document(s, one, "name");
         if (store_has(s, one, "data"))
-            blobs[i].data = store_get_array(s, one, "data", H5T_NATIVE_UCHAR, 1, &bytes);
+            blobs[i].data = store_get_array(s, one, "data", STORE_BYTE, 1, &bytes);
         blobs[i].bytes = bytes;
         data->blob_count = i + 1;
-        store_leave(one);
+        store_leave(s, one);
     }
-    store_leave(group);
+    store_leave(s, group);
 }
 
 static void read_state(store *s, hid_t group, output_data *data)
@@ -541,7 +541,7 @@ static void read_state(store *s, hid_t group, output_data *data)
     data->step = read_real(s, group, "step");
     data->finished = read_integer(s, group, "finished") != 0;
     data->frames_written = read_integer(s, group, "frames");
-    data->positions = store_get_array(s, group, "positions", H5T_NATIVE_DOUBLE, 3, shape);
+    data->positions = store_get_array(s, group, "positions", STORE_DOUBLE, 3, shape);
     if (!s->failed && (shape[2] != 3 || shape[0] > INT32_MAX))
         store_fail(s, "its positions have a wrong shape");
     data->walkers = (int32_t)shape[0];
@@ -574,7 +574,7 @@ void checkpoint_read(store *s, output_data *data)
         if (sum != expected || volatile_checksum(sum, data, data->stamp) != expected_volatile)
             store_fail(s, "it is damaged: its checkpoint does not have the checksum that it had");
     }
-    store_leave(moment);
-    store_leave(checkpoint);
-    store_leave(plugmc);
+    store_leave(s, moment);
+    store_leave(s, checkpoint);
+    store_leave(s, plugmc);
 }

@@ -26,19 +26,19 @@ static void write_author(store *s, hid_t h5md, const char *author)
     store_label(s, group, "name", name && *name ? name : "not given");
     if (mail) store_label(s, group, "email", mail);
     free(name), free(mail);
-    store_leave(group);
+    store_leave(s, group);
 }
 
 void h5md_write_header(store *s, const output_data *data)
 {
     hid_t h5md = store_group(s, s->file, "h5md");
-    store_attributes(s, h5md, "version", H5T_NATIVE_INT, 2, (int[]){1, 1});
+    store_attributes(s, h5md, "version", STORE_INT, 2, (int[]){1, 1});
     write_author(s, h5md, data->author);
     hid_t creator = store_group(s, h5md, "creator");
     store_label(s, creator, "name", "plugmc");
     store_label(s, creator, "version", PLUGMC_VERSION);
-    store_leave(creator);
-    store_leave(h5md);
+    store_leave(s, creator);
+    store_leave(s, h5md);
 }
 
 static void walker_name(int walker, char name[32])
@@ -54,17 +54,15 @@ static void write_species_names(store *s, hid_t group, const plugmc_system *syst
 {
     enum { LONGEST = 64 };
     char (*names)[LONGEST] = calloc((size_t)system->species_count, sizeof *names);
-    hid_t array = s->failed ? -1 : H5Dopen2(group, "species", H5P_DEFAULT), type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, LONGEST);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    for (int k = 0; names && k < system->species_count; k++)
+    if (!names) {
+        store_short(s);
+        return;
+    }
+    for (int k = 0; k < system->species_count; k++)
         snprintf(names[k], LONGEST, "%s", plugmc_species_at(system, k)->name);
-    if (names)
-        store_attributes(s, array, "names", type, system->species_count, names);
-    else
-        store_fail(s, "there is not enough memory");
-    H5Tclose(type);
-    store_leave_array(array);
+    hid_t array = store_open_array(s, group, "species");
+    store_labels(s, array, "names", system->species_count, LONGEST, names);
+    store_leave_array(s, array);
     free(names);
 }
 
@@ -84,14 +82,14 @@ static void write_properties(store *s, hid_t group, const plugmc_system *system)
                 charge[i] = plugmc_species_at(system, kind)->charge;
                 diameter[i] = plugmc_species_at(system, kind)->diameter;
             }
-        store_array(s, group, "species", H5T_NATIVE_INT32, 1, &n, species);
+        store_array(s, group, "species", STORE_INT32, 1, &n, species);
         write_species_names(s, group, system);
-        store_array(s, group, "id", H5T_NATIVE_INT32, 1, &n, id);
-        store_array(s, group, "charge", H5T_NATIVE_DOUBLE, 1, &n, charge);
-        store_array(s, group, "diameter", H5T_NATIVE_DOUBLE, 1, &n, diameter);
-        hid_t array = s->failed ? -1 : H5Dopen2(group, "charge", H5P_DEFAULT);
+        store_array(s, group, "id", STORE_INT32, 1, &n, id);
+        store_array(s, group, "charge", STORE_DOUBLE, 1, &n, charge);
+        store_array(s, group, "diameter", STORE_DOUBLE, 1, &n, diameter);
+        hid_t array = store_open_array(s, group, "charge");
         store_label(s, array, "type", "effective");
-        store_leave_array(array);
+        store_leave_array(s, array);
     }
     free(species), free(id), free(charge), free(diameter);
 }
@@ -102,11 +100,8 @@ static void write_boundary(store *s, hid_t box, const plugmc_box *system)
     char boundary[3][9] = {"none", "none", "none"};
     for (int d = 0; d < system->dimension; d++)
         if (system->domain == PLUGMC_DOMAIN_PERIODIC) strcpy(boundary[d], "periodic");
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, sizeof boundary[0]);
-    store_attributes(s, box, "boundary", type, 3, boundary);
-    H5Tclose(type);
-    store_attribute(s, box, "dimension", H5T_NATIVE_INT, &(int){3});
+    store_labels(s, box, "boundary", 3, sizeof boundary[0], boundary);
+    store_attribute(s, box, "dimension", STORE_INT, &(int){3});
 }
 
 /* Steps and times of position, and links to them in box/edges. */
@@ -114,16 +109,16 @@ static void write_steps(store *s, hid_t position, hid_t edges, const output_data
                         int64_t before)
 {
     hsize_t shape[1] = {(hsize_t)(before + data->frame_count)};
-    hid_t step = store_grow(s, position, "step", H5T_NATIVE_INT64, 1, shape, (hsize_t)before);
-    hid_t time = store_grow(s, position, "time", H5T_NATIVE_DOUBLE, 1, shape, (hsize_t)before);
+    hid_t step = store_grow(s, position, "step", STORE_INT64, 1, shape, (hsize_t)before);
+    hid_t time = store_grow(s, position, "time", STORE_DOUBLE, 1, shape, (hsize_t)before);
     for (int f = 0; f < data->frame_count; f++) {
         int64_t sweep = (int64_t)data->frames[f].sweep;
         hsize_t row = (hsize_t)(before + f);
-        store_rows(s, step, H5T_NATIVE_INT64, row, 1, &sweep);
-        store_rows(s, time, H5T_NATIVE_DOUBLE, row, 1, &(double){(double)sweep});
+        store_rows(s, step, STORE_INT64, row, 1, &sweep);
+        store_rows(s, time, STORE_DOUBLE, row, 1, &(double){(double)sweep});
     }
-    store_leave_array(step);
-    store_leave_array(time);
+    store_leave_array(s, step);
+    store_leave_array(s, time);
     if (before > 0) return;
     store_link(s, position, "step", edges, "step");
     store_link(s, position, "time", edges, "time");
@@ -135,11 +130,11 @@ static void write_edges(store *s, hid_t edges, const output_data *data, int64_t 
     const plugmc_box *box = &data->system->box;
     const double *one = box->oblique ? box->vector[0] : box->length;
     hsize_t shape[3] = {(hsize_t)(before + data->frame_count), 3, 3};
-    hid_t value = store_grow(s, edges, "value", H5T_NATIVE_DOUBLE, box->oblique ? 3 : 2, shape,
+    hid_t value = store_grow(s, edges, "value", STORE_DOUBLE, box->oblique ? 3 : 2, shape,
                              (hsize_t)before);
     for (int f = 0; f < data->frame_count; f++)
-        store_rows(s, value, H5T_NATIVE_DOUBLE, (hsize_t)(before + f), 1, one);
-    store_leave_array(value);
+        store_rows(s, value, STORE_DOUBLE, (hsize_t)(before + f), 1, one);
+    store_leave_array(s, value);
 }
 
 static void write_positions(store *s, hid_t position, const output_data *data, int walker,
@@ -147,11 +142,11 @@ static void write_positions(store *s, hid_t position, const output_data *data, i
 {
     int64_t particles = data->system->particles;
     hsize_t shape[3] = {(hsize_t)(before + data->frame_count), (hsize_t)particles, 3};
-    hid_t value = store_grow(s, position, "value", H5T_NATIVE_DOUBLE, 3, shape, (hsize_t)before);
+    hid_t value = store_grow(s, position, "value", STORE_DOUBLE, 3, shape, (hsize_t)before);
     for (int f = 0; f < data->frame_count; f++)
-        store_rows(s, value, H5T_NATIVE_DOUBLE, (hsize_t)(before + f), 1,
+        store_rows(s, value, STORE_DOUBLE, (hsize_t)(before + f), 1,
                    data->frames[f].positions + walker * particles * 3);
-    store_leave_array(value);
+    store_leave_array(s, value);
 }
 
 static void write_first_walker(store *s, hid_t group, const output_data *data, int64_t before)
@@ -169,9 +164,9 @@ static void write_first_walker(store *s, hid_t group, const output_data *data, i
     write_positions(s, position, data, 0, before);
     write_steps(s, position, edges, data, before);
     write_edges(s, edges, data, before);
-    store_leave(edges);
-    store_leave(box);
-    store_leave(position);
+    store_leave(s, edges);
+    store_leave(s, box);
+    store_leave(s, position);
 }
 
 static void write_other_walker(store *s, hid_t group, hid_t first, const output_data *data,
@@ -186,7 +181,7 @@ static void write_other_walker(store *s, hid_t group, hid_t first, const output_
         store_link(s, first, "position/step", position, "step");
         store_link(s, first, "position/time", position, "time");
     }
-    store_leave(position);
+    store_leave(s, position);
 }
 
 void h5md_write_frames(store *s, const output_data *data, int64_t before)
@@ -200,17 +195,17 @@ void h5md_write_frames(store *s, const output_data *data, int64_t before)
         walker_name(walker, name);
         hid_t group = store_group(s, particles, name);
         write_other_walker(s, group, first, data, walker, before);
-        store_leave(group);
+        store_leave(s, group);
     }
-    store_leave(first);
-    store_leave(particles);
+    store_leave(s, first);
+    store_leave(s, particles);
 }
 
 /* ---- Reading the last frame ----------------------------------------------------------------- */
 
 /* Last row of an array that changes in time (name/value [T][...]), or a fixed array (name [...]),
  * as `type`; rank and shape without T. */
-static void *last_row(store *s, hid_t group, const char *name, hid_t type, int *rank,
+static void *last_row(store *s, hid_t group, const char *name, enum store_type type, int *rank,
                       hsize_t shape[2])
 {
     char value[64];
@@ -225,7 +220,7 @@ static void *last_row(store *s, hid_t group, const char *name, hid_t type, int *
     }
     hid_t array = store_open_array(s, group, in_time ? value : name);
     void *data = store_get_last_row(s, array, name, type, in_time, rank, shape);
-    store_leave_array(array);
+    store_leave_array(s, array);
     return data;
 }
 
@@ -248,7 +243,7 @@ static hid_t enter_particles(store *s)
                                          sizeof name, H5P_DEFAULT) < 0)
         store_fail(s, "its group 'particles' cannot be read");
     hid_t group = store_enter(s, particles, name);
-    store_leave(particles);
+    store_leave(s, particles);
     return group;
 }
 
@@ -259,7 +254,7 @@ static void read_edges(store *s, hid_t group, double edges[3][3])
     hsize_t shape[2];
     for (int i = 0; i < 9; i++) edges[i / 3][i % 3] = 0;
     if (!store_has(s, group, "box/edges")) return;
-    double *found = last_row(s, group, "box/edges", H5T_NATIVE_DOUBLE, &rank, shape);
+    double *found = last_row(s, group, "box/edges", STORE_DOUBLE, &rank, shape);
     if (!s->failed && (shape[0] < 2 || shape[0] > 3 || (rank == 2 && shape[1] != shape[0])))
         store_fail(s, "its box has %d dimensions", (int)shape[0]);
     for (hsize_t i = 0; !s->failed && i < shape[0] * shape[1]; i++)
@@ -272,7 +267,7 @@ static double *read_positions(store *s, hid_t group, int64_t *count)
 {
     int rank;
     hsize_t shape[2];
-    double *found = last_row(s, group, "position", H5T_NATIVE_DOUBLE, &rank, shape);
+    double *found = last_row(s, group, "position", STORE_DOUBLE, &rank, shape);
     if (!s->failed && (rank != 2 || shape[1] < 2 || shape[1] > 3 || shape[0] == 0))
         store_fail(s, "its positions are not those of particles in 2 or 3 dimensions");
     double *positions = s->failed ? NULL : calloc(shape[0], 3 * sizeof *positions);
@@ -295,7 +290,7 @@ static double *read_walkers(store *s, hid_t first, int most, int *walkers, int64
         if (!store_has(s, s->file, path)) break;
         hid_t group = store_enter(s, s->file, path);
         double *more = read_positions(s, group, &own);
-        store_leave(group);
+        store_leave(s, group);
         if (more && own != *count)
             store_fail(s, "its walkers have different numbers of particles");
         const size_t numbers = 3 * (size_t)*count, before = numbers * (size_t)*walkers;
@@ -320,7 +315,7 @@ static int32_t *read_species(store *s, hid_t group, int64_t count)
     }
     int rank;
     hsize_t shape[2];
-    int32_t *species = last_row(s, group, "species", H5T_NATIVE_INT32, &rank, shape);
+    int32_t *species = last_row(s, group, "species", STORE_INT32, &rank, shape);
     if (!s->failed && (rank != 1 || shape[0] != (hsize_t)count))
         store_fail(s, "its species are not one number a particle");
     return species;
@@ -337,7 +332,7 @@ void h5md_read(store *s, const char *path, int most, int *walkers, int64_t *coun
         *positions = read_walkers(s, group, most, walkers, count);
         read_edges(s, group, edges);
         *species = read_species(s, group, *count);
-        store_leave(group);
+        store_leave(s, group);
     }
     int failed = store_close(s);
     if (fd >= 0) close(fd);
@@ -348,23 +343,50 @@ void h5md_read(store *s, const char *path, int most, int *walkers, int64_t *coun
     *species = NULL;
 }
 
+/* What a child has read, as h5md_read gives it. */
+static void unpack(store *s, const findings *found, int *walkers, int64_t *count,
+                   double **positions, int32_t **species, double edges[3][3])
+{
+    found_positions head;
+    memcpy(&head, found->data, sizeof head);
+    const char *from = found->data + sizeof head;
+    const size_t n = (size_t)head.count, numbers = 3 * n * (size_t)head.walkers;
+    *positions = malloc(numbers * sizeof **positions);
+    *species = malloc(n * sizeof **species);
+    if (!*positions || !*species) {
+        store_short(s);
+        return;
+    }
+    memcpy(*positions, from, numbers * sizeof **positions);
+    memcpy(*species, from + numbers * sizeof **positions, n * sizeof **species);
+    memcpy(edges, head.edges, sizeof head.edges);
+    *walkers = head.walkers;
+    *count = head.count;
+}
+
 int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count,
                         double **positions, int32_t **species, double edges[3][3], report *r)
 {
-    store s = {.failed = true};
+    store s = {.reading = true};
     char limit[16];
     int32_t *kinds = NULL;
+    findings found = {0};
     *positions = NULL;
     snprintf(limit, sizeof limit, "%d", most);
-    int code = rehearse("positions", path, limit, EXIT_INPUT, s.reason);
-    if (!code) {
+    int code = rehearse("positions", path, limit, EXIT_INPUT, &found, s.reason);
+    if (!code && found.data)
+        unpack(&s, &found, walkers, count, positions, &kinds, edges);
+    else if (!code)
         h5md_read(&s, path, most, walkers, count, positions, &kinds, edges);
-        code = !s.failed ? EXIT_DONE : s.memory_short ? EXIT_MEMORY : EXIT_INPUT;
-    }
-    if (species)
+    if (!code && s.failed) code = s.memory_short ? EXIT_MEMORY : EXIT_INPUT;
+    free(found.data);
+    if (species && !code)
         *species = kinds;
     else
         free(kinds);
     if (!code) return EXIT_DONE;
+    free(*positions);
+    *positions = NULL;
+    if (species) *species = NULL;
     return report_error(r, code, NULL, 0, "cannot read positions from %s: %s", path, s.reason);
 }

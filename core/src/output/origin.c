@@ -28,9 +28,9 @@ void origin_write(store *s, const output_data *data, const char *stamp)
     if (data->history) store_document(s, group, "history", data->history);
     store_document(s, group, "identity", stamp);
     write_species_names(s, group, data->system);
-    store_attribute(s, group, "seed", H5T_NATIVE_UINT64, &data->system->seed);
+    store_attribute(s, group, "seed", STORE_UINT64, &data->system->seed);
     store_label(s, group, "version", PLUGMC_VERSION);
-    store_leave(group);
+    store_leave(s, group);
 }
 
 /* "" in files of earlier versions. */
@@ -51,7 +51,7 @@ void origin_read(store *s, output_data *data)
     data->provenance = store_get_document(s, group, "provenance");
     if (store_has(s, group, "history")) data->history = store_get_document(s, group, "history");
     read_stamp(s, group, data->stamp);
-    store_leave(group);
+    store_leave(s, group);
 }
 
 void origin_check_stamp(store *s, const output_data *data)
@@ -61,5 +61,5 @@ void origin_check_stamp(store *s, const output_data *data)
     read_stamp(s, group, stamp);
     if (!s->failed && strcmp(stamp, data->stamp) != 0)
         store_fail(s, "another run has written this file in the meantime");
-    store_leave(group);
+    store_leave(s, group);
 }

@@ -63,31 +63,55 @@ static bool names_clash(const output_data *data, const char **observable, const 
     return false;
 }
 
-/* 0, or non-zero with the reason in s->reason. */
-static int write_file(store *s, const char *path, const char *from, const output_data *data,
-                      const char *stamp)
+/* Is the file that is added to still the one that was written or read last? */
+static int check_stamp(store *s, const char *from, const output_data *data)
+{
+    store reading;
+    store_open_path_apart(&reading, from);
+    origin_check_stamp(&reading, data);
+    if (!store_close(&reading)) return 0;
+    s->memory_short = reading.memory_short;
+    store_fail(s, "%s", reading.reason);
+    return 1;
+}
+
+/* 0, or non-zero with the reason in s->reason. What the file has already is that of `from`. keeps =
+ * false: all is done but the last step, and the old file, or none, is there as before. */
+static int write_file(store *s, const char *path, const char *from, bool keeps,
+                      const output_data *data, const char *stamp)
 {
     replacement file;
     const bool fresh = !from;
     *s = (store){.fd = -1};
+    if (!fresh && check_stamp(s, from, data)) return 1;
     int code = replacement_begin(&file, path, from, data->identity, fresh || !strcmp(path, from));
     if (code) {
         store_fail(s, "%s", replacement_words(code));
         return code;
     }
-    store_open(s, file.fd, fresh ? STORE_FRESH : STORE_CHANGE);
-    if (!fresh) origin_check_stamp(s, data);
+    store_open_apart(s, file.fd, fresh ? STORE_FRESH : STORE_CHANGE);
     int64_t before = fresh ? 0 : data->frames_written;
     if (fresh) h5md_write_header(s, data);
     h5md_write_frames(s, data, before);
     checkpoint_write(s, data, stamp, fresh, before + data->frame_count);
-    if (store_close(s)) {
+    if (store_close(s) || !keeps) {
         replacement_abandon(&file);
-        return 1;
+        return s->failed;
     }
     code = replacement_finish(&file);
     if (code) store_fail(s, "%s", replacement_words(code));
     return code;
+}
+
+int output_rehearse(const char *path, output_data *data, report *r)
+{
+    store s;
+    char stamp[sizeof data->stamp];
+    if (!data->identity[0]) identity_make(data->identity);
+    snprintf(stamp, sizeof stamp, "%s 0", data->identity);
+    if (!write_file(&s, path, NULL, false, data, stamp)) return EXIT_DONE;
+    return report_error(r, s.memory_short ? EXIT_MEMORY : EXIT_OUTPUT, NULL, 0,
+                        "cannot write %s: %s (nothing was changed)", path, s.reason);
 }
 
 int output_try(const char *path, const char *from, output_data *data, char why[OUTPUT_WHY])
@@ -102,9 +126,9 @@ int output_try(const char *path, const char *from, output_data *data, char why[O
     }
     if (!data->identity[0]) identity_make(data->identity);
     snprintf(stamp, sizeof stamp, "%s %llu", data->identity, (unsigned long long)data->writes + 1);
-    if (write_file(&s, path, from, data, stamp)) {
+    if (write_file(&s, path, from, true, data, stamp)) {
         snprintf(why, OUTPUT_WHY, "%s", s.reason);
-        return EXIT_OUTPUT;
+        return s.memory_short ? EXIT_MEMORY : EXIT_OUTPUT;
     }
     data->writes++;
     strcpy(data->stamp, stamp);

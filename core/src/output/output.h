@@ -103,6 +103,9 @@ typedef struct blob {
 /* Can a file be made at `path`? Tried before a run begins, without touching what is there. `key` is
  * the one that names another place, NULL if there is none. */
 int output_probe(const char *path, const char *key, report *);
+/* Writes the file that a run would write now, beside `path`, and removes it again: what would fail
+ * after hours fails before them. EXIT_MEMORY or EXIT_OUTPUT. */
+int output_rehearse(const char *path, output_data *, report *);
 /* Writes everything, with what averages_find has found, and replaces `path`. `fresh`: nothing of an
  * old file is kept, and there must be none. Else the file must be the one that was written (or read)
  * last, as its stamp shows. On failure the old file is as it was, and the sentence says what to do;

@@ -12,7 +12,8 @@
 /* An exit code, with the reason in s->reason, and data all zero, if it cannot be read or trusted. */
 static int read_whole(store *s, const char *path, output_data *data)
 {
-    int fd = store_open_path(s, path);
+    store_open_path_apart(s, path);
+    const int fd = s->fd;
     if (!s->failed) checkpoint_read(s, data);
     int code = !store_close(s) ? EXIT_DONE : s->memory_short ? EXIT_MEMORY : EXIT_CHECKPOINT;
     if (fd >= 0) close(fd);
@@ -24,7 +25,7 @@ static int read_checked(const char *path, output_data *data, report *r)
 {
     store s = {.failed = true};
     *data = (output_data){0};
-    int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, s.reason);
+    int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, NULL, s.reason);
     if (!code) code = read_whole(&s, path, data);
     if (!code) return EXIT_DONE;
     return report_error(r, code, NULL, 0, "cannot resume from %s: %s", path, s.reason);
@@ -35,7 +36,7 @@ bool output_is_intact(const char *path, const output_data *data)
     store s;
     output_data found = {0};
     char reason[REHEARSAL_REASON];
-    int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, reason);
+    int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, NULL, reason);
     if (code && code != EXIT_OUTPUT) return false; /* that is: whole, but nothing can be added */
     if (read_whole(&s, path, &found)) return false;
     bool same = strcmp(found.stamp, data->stamp) == 0;

@@ -4,16 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-const char *rehearsal_program;
+#include "output/child.h"
 
 /* ---- Files that were good ------------------------------------------------------------------- */
 
@@ -48,52 +47,30 @@ static bool is_known(const known *k)
 
 /* ---- The child ------------------------------------------------------------------------------ */
 
-/* Its words come through the pipe; it has no other file of ours, and signals as they are in a new
- * program. 0 or errno. */
-static int start(pid_t *child, int to_parent, char *const arguments[])
+/* All that the child has to say, until it ends. 0 or errno. */
+static int listen_to(int pipe, findings *found)
 {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    int code = posix_spawn_file_actions_init(&files);
-    if (code) return code;
-    code = posix_spawnattr_init(&attributes);
-    if (!code) {
-        code = posix_spawn_file_actions_adddup2(&files, to_parent, STDOUT_FILENO);
-        if (!code)
-            code = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (!code)
-            code = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        if (!code) code = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-        if (!code) code = posix_spawnattr_setsigdefault(&attributes, &all);
-        if (!code) code = posix_spawnattr_setsigmask(&attributes, &none);
-        if (!code)
-            code = posix_spawnattr_setflags(&attributes,
-                                            POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-        if (!code)
-            code = posix_spawn(child, rehearsal_program, &files, &attributes, arguments, environ);
-        posix_spawnattr_destroy(&attributes);
+    size_t room = 0;
+    for (;;) {
+        if (found->bytes == room) {
+            room = 2 * room + 4096;
+            char *more = realloc(found->data, room);
+            if (!more) return ENOMEM;
+            found->data = more;
+        }
+        ssize_t got = read(pipe, found->data + found->bytes, room - found->bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got < 0 ? errno : 0;
+        found->bytes += (size_t)got;
     }
-    posix_spawn_file_actions_destroy(&files);
-    return code;
 }
 
-/* What the child has to say, until it ends. */
-static void listen_to(int pipe, char sentence[REHEARSAL_REASON])
+/* If it failed it has sent a sentence. */
+static void take_sentence(const findings *found, char reason[REHEARSAL_REASON])
 {
-    size_t n = 0;
-    char rest[256];
-    for (;;) {
-        bool full = n == REHEARSAL_REASON - 1;
-        ssize_t got = full ? read(pipe, rest, sizeof rest)
-                           : read(pipe, sentence + n, REHEARSAL_REASON - 1 - n);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        if (!full) n += (size_t)got;
-    }
-    sentence[n] = 0;
+    size_t n = found->bytes < REHEARSAL_REASON ? found->bytes : REHEARSAL_REASON - 1;
+    memcpy(reason, found->data, n);
+    reason[n] = 0;
 }
 
 /* How the child ended, in an exit code and the sentence that it left or one of ours. */
@@ -114,16 +91,17 @@ static int judge(int status, enum exit_code damaged, char reason[REHEARSAL_REASO
     return damaged;
 }
 
-static int run_child(char *const arguments[], enum exit_code damaged, char reason[REHEARSAL_REASON])
+static int run_child(char *const arguments[], enum exit_code damaged, findings *found,
+                     char reason[REHEARSAL_REASON])
 {
-    int ends[2], status = 0;
+    int ends[2];
     pid_t child;
     if (pipe2(ends, O_CLOEXEC)) {
         snprintf(reason, REHEARSAL_REASON, "there is no pipe to a child process that reads it: %s",
                  strerror(errno));
         return EXIT_MEMORY;
     }
-    int code = start(&child, ends[1], arguments);
+    int code = child_start(&child, (int[]){-1, ends[1], -1}, 3, false, arguments);
     close(ends[1]);
     if (code) {
         close(ends[0]);
@@ -131,26 +109,37 @@ static int run_child(char *const arguments[], enum exit_code damaged, char reaso
                  strerror(code));
         return code == ENOMEM || code == EAGAIN ? EXIT_MEMORY : EXIT_INTERNAL;
     }
-    listen_to(ends[0], reason);
-    close(ends[0]);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    int listening = listen_to(ends[0], found);
+    close(ends[0]); /* a child that is not listened to ends */
+    int status = child_wait(child);
+    if (listening) {
+        snprintf(reason, REHEARSAL_REASON, "what was read cannot be taken over: %s",
+                 strerror(listening));
+        return EXIT_MEMORY;
+    }
+    take_sentence(found, reason);
     return judge(status, damaged, reason);
 }
 
 int rehearse(const char *kind, const char *path, const char *detail, enum exit_code damaged,
-             char reason[REHEARSAL_REASON])
+             findings *wanted, char reason[REHEARSAL_REASON])
 {
     struct sigaction kept, plain = {.sa_handler = SIG_DFL};
+    findings found = {0};
     known now;
     reason[0] = 0;
-    if (!rehearsal_program) return EXIT_DONE;
+    if (!child_program) return EXIT_DONE;
     describe(&now, kind, path, detail);
-    if (is_known(&now)) return EXIT_DONE;
+    if (!wanted && is_known(&now)) return EXIT_DONE;
     char *const arguments[] = {(char *)"plugmc", (char *)"rehearse", (char *)kind, (char *)path,
                                (char *)detail, NULL};
     sigaction(SIGCHLD, &plain, &kept); /* if it were ignored, nobody would know how the child ended */
-    int code = run_child(arguments, damaged, reason);
+    int code = run_child(arguments, damaged, &found, reason);
     sigaction(SIGCHLD, &kept, NULL);
     if (!code) last_good = now;
+    if (!code && wanted)
+        *wanted = found;
+    else
+        free(found.data);
     return code;
 }

@@ -1,6 +1,7 @@
 /* What the child of a rehearsal does with the files of the core. See rehearsal.h. */
 #include "output/rehearsal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@ static bool has_vectors(store *s)
     hid_t space = edges < 0 ? -1 : H5Dget_space(edges);
     bool vectors = space >= 0 && H5Sget_simple_extent_ndims(space) == 3;
     if (space >= 0) H5Sclose(space);
-    store_leave_array(edges);
+    store_leave_array(s, edges);
     return vectors;
 }
 
@@ -65,13 +66,29 @@ int rehearse_checkpoint(const char *path, char reason[REHEARSAL_REASON])
     return judge(&s, s.error ? EXIT_OUTPUT : EXIT_CHECKPOINT, reason);
 }
 
-int rehearse_positions(const char *path, int walkers, char reason[REHEARSAL_REASON])
+static bool write_all(int out, const void *data, size_t bytes)
+{
+    for (const char *at = data; bytes;) {
+        ssize_t n = write(out, at, bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += n, bytes -= (size_t)n;
+    }
+    return true;
+}
+
+int rehearse_positions(const char *path, int walkers, int out, char reason[REHEARSAL_REASON])
 {
     store s;
-    int found = 0;
-    int64_t count = 0;
-    double *positions, edges[3][3];
+    found_positions head = {0};
+    double *positions;
     int32_t *species;
-    h5md_read(&s, path, walkers, &found, &count, &positions, &species, edges);
-    return judge(&s, EXIT_INPUT, reason);
+    h5md_read(&s, path, walkers, &head.walkers, &head.count, &positions, &species, head.edges);
+    if (s.failed) return judge(&s, EXIT_INPUT, reason);
+    const size_t count = (size_t)head.count;
+    if (write_all(out, &head, sizeof head) &&
+        write_all(out, positions, 3 * (size_t)head.walkers * count * sizeof *positions) &&
+        write_all(out, species, count * sizeof *species))
+        return EXIT_DONE;
+    return EXIT_INTERNAL;
 }

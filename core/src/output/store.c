@@ -1,5 +1,5 @@
 /* HDF5 with failures that stick and a driver that survives them. See store.h. */
-#include "output/store.h"
+#include "output/store_apart.h"
 #include "regular_file.h"
 
 #if H5_VERSION_GE(1, 13, 0)
@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAX_RANK = 4 };
 
 /* ---- The driver ----------------------------------------------------------------------------- */
 
@@ -158,7 +156,7 @@ static herr_t find_cause(unsigned depth, const H5E_error2_t *error, void *out)
 {
     cause *c = out;
     if (depth == 0 && error->desc && error->desc[0]) c->description = error->desc;
-    if (error->maj_num == H5E_RESOURCE && error->min_num == H5E_NOSPACE) c->memory = true;
+    if (error->min_num == H5E_NOSPACE) c->memory = true;
     return 0;
 }
 
@@ -218,6 +216,19 @@ static hid_t creation_list(hid_t list_class)
     return list;
 }
 
+hid_t store_native(enum store_type type)
+{
+    switch (type) {
+    case STORE_BYTE: return H5T_NATIVE_UCHAR;
+    case STORE_INT: return H5T_NATIVE_INT;
+    case STORE_INT32: return H5T_NATIVE_INT32;
+    case STORE_INT64: return H5T_NATIVE_INT64;
+    case STORE_UINT64: return H5T_NATIVE_UINT64;
+    case STORE_DOUBLE: return H5T_NATIVE_DOUBLE;
+    default: return H5I_INVALID_HID;
+    }
+}
+
 void store_guard_hdf5(void)
 {
     H5dont_atexit(); /* refused, harmlessly, once HDF5 is in use */
@@ -273,6 +284,7 @@ int store_open_path(store *s, const char *path)
 
 int store_close(store *s)
 {
+    if (s->apart) return writer_close(s);
     if (s->file >= 0 && H5Fclose(s->file) < 0) fail_hdf5(s);
     if (s->driver >= 0) H5FDunregister(s->driver);
     s->file = s->driver = H5I_INVALID_HID;
@@ -289,6 +301,7 @@ bool store_has(store *s, hid_t parent, const char *path)
 {
     char part[1024];
     H5L_info_t link;
+    if (s->apart) return reader_has(s, parent, path);
     if (s->failed || strlen(path) >= sizeof part) return false;
     for (const char *end = path; *end; end++) {
         end = strchrnul(end + 1, '/');
@@ -309,6 +322,7 @@ bool store_has(store *s, hid_t parent, const char *path)
 
 hid_t store_enter(store *s, hid_t parent, const char *path)
 {
+    if (s->apart) return reader_enter(s, parent, path);
     if (s->reading && !store_has(s, parent, path)) store_fail(s, "it has no group '%s'", path);
     if (s->failed) return -1;
     hid_t group = H5Gopen2(parent, path, H5P_DEFAULT);
@@ -317,6 +331,7 @@ hid_t store_enter(store *s, hid_t parent, const char *path)
 
 hid_t store_group(store *s, hid_t parent, const char *name)
 {
+    if (s->apart) return writer_enter(s, SEND_GROUP, parent, name);
     if (store_has(s, parent, name) || s->failed) return store_enter(s, parent, name);
     hid_t creation = creation_list(H5P_GROUP_CREATE);
     hid_t group = H5Gcreate2(parent, name, H5P_DEFAULT, creation, H5P_DEFAULT);
@@ -325,20 +340,29 @@ hid_t store_group(store *s, hid_t parent, const char *name)
     return group;
 }
 
-void store_leave(hid_t group)
+void store_leave(store *s, hid_t group)
 {
-    if (group >= 0) H5Gclose(group);
+    if (s->apart)
+        writer_send(s, SEND_LEAVE, group, NULL);
+    else if (group >= 0)
+        H5Gclose(group);
 }
 
 void store_remove(store *s, hid_t parent, const char *name)
 {
-    if (store_has(s, parent, name)) store_good(s, H5Ldelete(parent, name, H5P_DEFAULT));
+    if (s->apart)
+        writer_send(s, SEND_REMOVE, parent, name);
+    else if (store_has(s, parent, name))
+        store_good(s, H5Ldelete(parent, name, H5P_DEFAULT));
 }
 
 void store_link(store *s, hid_t old, const char *name, hid_t new, const char *new_name)
 {
     if (s->failed) return;
-    store_good(s, H5Lcreate_hard(old, name, new, new_name, H5P_DEFAULT, H5P_DEFAULT));
+    if (s->apart)
+        writer_link(s, old, name, new, new_name);
+    else
+        store_good(s, H5Lcreate_hard(old, name, new, new_name, H5P_DEFAULT, H5P_DEFAULT));
 }
 
 /* ---- Attributes and texts ------------------------------------------------------------------- */
@@ -378,18 +402,41 @@ static void write_attribute(store *s, hid_t object, const char *name, hid_t type
     H5Aclose(out);
 }
 
-void store_attribute(store *s, hid_t object, const char *name, hid_t type, const void *value)
+void store_attribute(store *s, hid_t object, const char *name, enum store_type type,
+                     const void *value)
 {
+    if (s->apart) {
+        writer_attribute(s, object, name, type, -1, value);
+        return;
+    }
     hid_t space = H5Screate(H5S_SCALAR);
-    write_attribute(s, object, name, type, space, value);
+    write_attribute(s, object, name, store_native(type), space, value);
     H5Sclose(space);
 }
 
-void store_attributes(store *s, hid_t object, const char *name, hid_t type, int count,
+void store_attributes(store *s, hid_t object, const char *name, enum store_type type, int count,
                       const void *values)
 {
+    if (s->apart) {
+        writer_attribute(s, object, name, type, count, values);
+        return;
+    }
     hid_t space = H5Screate_simple(1, (hsize_t[]){(hsize_t)count}, NULL);
-    write_attribute(s, object, name, type, space, values);
+    write_attribute(s, object, name, store_native(type), space, values);
+    H5Sclose(space);
+}
+
+void store_labels(store *s, hid_t object, const char *name, int count, int width, const void *texts)
+{
+    if (s->failed) return;
+    if (s->apart) {
+        writer_labels(s, object, name, count, width, texts);
+        return;
+    }
+    hid_t space = H5Screate_simple(1, (hsize_t[]){(hsize_t)count}, NULL), type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, (size_t)width);
+    write_attribute(s, object, name, type, space, texts);
+    H5Tclose(type);
     H5Sclose(space);
 }
 
@@ -405,22 +452,34 @@ static hid_t text_type(const char *text)
 
 void store_label(store *s, hid_t object, const char *name, const char *text)
 {
-    if (s->failed || H5Aexists(object, name) > 0) return;
     if (!text) text = "";
-    hid_t type = text_type(text);
-    store_attribute(s, object, name, type, text);
+    if (s->apart) {
+        writer_text(s, SEND_LABEL, object, name, text);
+        return;
+    }
+    if (s->failed || H5Aexists(object, name) > 0) return;
+    hid_t type = text_type(text), space = H5Screate(H5S_SCALAR);
+    write_attribute(s, object, name, type, space, text);
+    H5Sclose(space);
     H5Tclose(type);
 }
+
+static void write_array(store *, hid_t parent, const char *name, hid_t type, int rank,
+                        const hsize_t *shape, const void *data);
 
 void store_document(store *s, hid_t parent, const char *name, const char *text)
 {
     if (s->failed) return;
     if (!text) text = "";
+    if (s->apart) {
+        writer_text(s, SEND_DOCUMENT, parent, name, text);
+        return;
+    }
     char *old = store_has(s, parent, name) ? store_get_document(s, parent, name) : NULL;
     if (!old || strcmp(old, text) != 0) {
         hid_t type = text_type(text);
         store_remove(s, parent, name);
-        store_array(s, parent, name, type, 0, NULL, text);
+        write_array(s, parent, name, type, 0, NULL, text);
         H5Tclose(type);
     }
     free(old);
@@ -465,7 +524,7 @@ static hid_t make_array(store *s, hid_t parent, const char *name, hid_t type, in
                         const hsize_t *shape, bool grows)
 {
     if (s->failed) return -1;
-    hsize_t largest[MAX_RANK], chunk[MAX_RANK];
+    hsize_t largest[STORE_RANK], chunk[STORE_RANK];
     hid_t space = H5Screate(H5S_SCALAR), creation = creation_list(H5P_DATASET_CREATE);
     if (rank > 0) {
         memcpy(largest, shape, (size_t)rank * sizeof *shape);
@@ -485,8 +544,8 @@ static hid_t make_array(store *s, hid_t parent, const char *name, hid_t type, in
     return array;
 }
 
-void store_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
-                 const hsize_t *shape, const void *data)
+static void write_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
+                        const hsize_t *shape, const void *data)
 {
     hid_t array = store_has(s, parent, name) ? store_open_array(s, parent, name) : -1;
     if (array >= 0 && !same_shape(array, rank, shape)) {
@@ -500,42 +559,61 @@ void store_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
     H5Dclose(array);
 }
 
-hid_t store_grow(store *s, hid_t parent, const char *name, hid_t type, int rank,
+void store_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
+                 const hsize_t *shape, const void *data)
+{
+    if (s->apart)
+        writer_array(s, parent, name, type, rank, shape, data);
+    else
+        write_array(s, parent, name, store_native(type), rank, shape, data);
+}
+
+hid_t store_grow(store *s, hid_t parent, const char *name, enum store_type kind, int rank,
                  const hsize_t *shape, hsize_t before)
 {
+    if (s->apart) return writer_grow(s, parent, name, kind, rank, shape, before);
+    const hid_t type = store_native(kind);
     bool found = store_has(s, parent, name);
     if (s->failed) return -1;
     if (!found && before == 0) return make_array(s, parent, name, type, rank, shape, true);
     hid_t array = found ? store_open_array(s, parent, name) : -1;
-    hsize_t old[MAX_RANK];
+    hsize_t old[STORE_RANK];
     memcpy(old, shape, (size_t)rank * sizeof *shape);
     old[0] = before;
     if (array < 0 || !same_shape(array, rank, old)) {
         store_fail(s, "its '%s' does not have the rows that this run wrote", name);
-        store_leave_array(array);
+        store_leave_array(s, array);
         return -1;
     }
     store_good(s, H5Dset_extent(array, shape));
     return array;
 }
 
-void store_rows(store *s, hid_t array, hid_t type, hsize_t first, hsize_t count, const void *data)
+void store_rows(store *s, hid_t array, enum store_type type, hsize_t first, hsize_t count,
+                const void *data)
 {
-    hsize_t start[MAX_RANK] = {first}, shape[MAX_RANK];
+    hsize_t start[STORE_RANK] = {first}, shape[STORE_RANK];
     if (s->failed) return;
+    if (s->apart) {
+        writer_rows(s, array, type, first, count, data);
+        return;
+    }
     hid_t space = H5Dget_space(array);
     int rank = H5Sget_simple_extent_dims(space, shape, NULL);
     shape[0] = count;
     if (store_good(s, rank) && elements(rank, shape)) {
         hid_t rows = H5Screate_simple(rank, shape, NULL);
         store_good(s, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, shape, NULL));
-        store_good(s, H5Dwrite(array, type, rows, space, H5P_DEFAULT, data));
+        store_good(s, H5Dwrite(array, store_native(type), rows, space, H5P_DEFAULT, data));
         H5Sclose(rows);
     }
     H5Sclose(space);
 }
 
-void store_leave_array(hid_t array)
+void store_leave_array(store *s, hid_t array)
 {
-    if (array >= 0) H5Dclose(array);
+    if (s->apart)
+        writer_send(s, SEND_LEAVE, array, NULL);
+    else if (array >= 0)
+        H5Dclose(array);
 }

@@ -14,7 +14,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { STORE_REASON = 1024 };
+enum { STORE_REASON = 1024, STORE_RANK = 4 }; /* the most dimensions */
+
+/* Numbers, of this machine's kind. */
+enum store_type {
+    STORE_BYTE,
+    STORE_INT,
+    STORE_INT32,
+    STORE_INT64,
+    STORE_UINT64,
+    STORE_DOUBLE,
+    STORE_TYPES
+};
+
+struct store_child;
 
 typedef struct store {
     hid_t file, driver;
@@ -23,6 +36,7 @@ typedef struct store {
     bool reading, failed;
     bool memory_short; /* the reason why it failed */
     char reason[STORE_REASON];
+    struct store_child *apart; /* NULL: HDF5 is called in this process */
 } store;
 
 /* Before HDF5 is used in any other way: it prints nothing, loads no library that a file asks for
@@ -32,6 +46,13 @@ void store_guard_hdf5(void);
 enum store_mode { STORE_FRESH, STORE_CHANGE, STORE_READ };
 
 void store_open(store *, int fd, enum store_mode);
+/* The same for writing through a child process, which HDF5 may break down in: what is written is sent
+ * there. Only what writes may be called until store_close. The child's failures show in
+ * store_close. */
+void store_open_apart(store *, int fd, enum store_mode);
+/* Reading through a child; only store_has, store_enter and what gets attributes, texts and whole
+ * arrays may be called. There is no descriptor to close. */
+void store_open_path_apart(store *, const char *path);
 /* The same for reading `path`, with reasons in words for what is no HDF5 file. Returns the
  * descriptor, to be closed after store_close, or -1. */
 int store_open_path(store *, const char *path);
@@ -47,7 +68,7 @@ bool store_good(store *, hid_t result);
 /* A group, made if it is missing (or: opened, "a/b/c"). Closed by store_leave. */
 hid_t store_group(store *, hid_t parent, const char *name);
 hid_t store_enter(store *, hid_t parent, const char *path);
-void store_leave(hid_t group);
+void store_leave(store *, hid_t group);
 /* Is there such a link? Each part of "a/b/c" is looked for. */
 bool store_has(store *, hid_t parent, const char *path);
 /* Removes a link if there is one. */
@@ -55,36 +76,39 @@ void store_remove(store *, hid_t parent, const char *name);
 /* The object old/name also as new/new_name. */
 void store_link(store *, hid_t old, const char *name, hid_t new, const char *new_name);
 
-/* `type` is a native type of HDF5, in the file as in memory. */
-void store_attribute(store *, hid_t object, const char *name, hid_t type, const void *value);
-void store_attributes(store *, hid_t object, const char *name, hid_t type, int count,
+/* `type` is in the file as in memory. */
+void store_attribute(store *, hid_t object, const char *name, enum store_type type, const void *value);
+void store_attributes(store *, hid_t object, const char *name, enum store_type type, int count,
                       const void *values);
+/* An attribute of `count` texts of `width` bytes each, final zeros included. */
+void store_labels(store *, hid_t object, const char *name, int count, int width,
+                  const void *texts);
 /* Texts: an attribute that never changes, or a dataset that may. NULL is "". */
 void store_label(store *, hid_t object, const char *name, const char *text);
 void store_document(store *, hid_t parent, const char *name, const char *text);
 /* Of fixed shape, at most 4 dimensions; written over. */
-void store_array(store *, hid_t parent, const char *name, hid_t type, int rank,
+void store_array(store *, hid_t parent, const char *name, enum store_type type, int rank,
                  const hsize_t *shape, const void *data);
 /* Opens (or makes) an array, which must have `before` rows, and lets it grow to shape[0] rows,
  * which store_rows then writes. No shape[i] is 0. Closed by store_leave_array. */
-hid_t store_grow(store *, hid_t parent, const char *name, hid_t type, int rank,
+hid_t store_grow(store *, hid_t parent, const char *name, enum store_type type, int rank,
                  const hsize_t *shape, hsize_t before);
-void store_rows(store *, hid_t array, hid_t type, hsize_t first, hsize_t count, const void *data);
-void store_leave_array(hid_t array);
+void store_rows(store *, hid_t array, enum store_type type, hsize_t first, hsize_t count, const void *data);
+void store_leave_array(store *, hid_t array);
 
 /* Reading. What is returned is to be freed. Nothing is believed: types, numbers of dimensions and
  * sizes are compared before memory is written, and data must lie in this very file, behind no
  * filter but those that are part of HDF5. */
-void store_get_attribute(store *, hid_t object, const char *name, hid_t type, void *value);
+void store_get_attribute(store *, hid_t object, const char *name, enum store_type type, void *value);
 char *store_get_label(store *, hid_t object, const char *name);
 char *store_get_document(store *, hid_t parent, const char *name);
 /* A data set of any type, or -1. Closed by store_leave_array. */
 hid_t store_open_array(store *, hid_t parent, const char *name);
 /* Fails unless the array is one of numbers and has this rank; its shape is returned. */
-void *store_get_array(store *, hid_t parent, const char *name, hid_t type, int rank,
+void *store_get_array(store *, hid_t parent, const char *name, enum store_type type, int rank,
                       hsize_t *shape);
 /* The last row of an open array whose first dimension is time, or (in_time = false) all of it, as
  * numbers of `type`. rank (1 or 2) and shape are those of the row. */
-void *store_get_last_row(store *, hid_t array, const char *name, hid_t type, bool in_time,
+void *store_get_last_row(store *, hid_t array, const char *name, enum store_type type, bool in_time,
                          int *rank, hsize_t shape[2]);
 #endif

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/store.h"
+#include "output/store_apart.h"
 
 enum { MOST_BYTES_OF_NUMBER = 16, MOST_FILTERS = 32 };
 
@@ -55,6 +55,7 @@ static bool holds_numbers(hid_t array)
 
 hid_t store_open_array(store *s, hid_t parent, const char *name)
 {
+    if (s->apart) return writer_enter(s, SEND_OPEN_ARRAY, parent, name);
     if (!store_has(s, parent, name)) {
         store_fail(s, "it has no '%s'", name);
         return -1;
@@ -81,13 +82,18 @@ static hid_t open_attribute(store *s, hid_t object, const char *name)
     return store_good(s, in) ? in : -1;
 }
 
-void store_get_attribute(store *s, hid_t object, const char *name, hid_t type, void *value)
+void store_get_attribute(store *s, hid_t object, const char *name, enum store_type type,
+                         void *value)
 {
+    if (s->apart) {
+        reader_attribute(s, object, name, type, value);
+        return;
+    }
     hid_t in = open_attribute(s, object, name);
     if (in < 0) return;
     hid_t space = H5Aget_space(in), found = H5Aget_type(in);
     if (is_number(found) && H5Sget_simple_extent_npoints(space) == 1)
-        store_good(s, H5Aread(in, type, value));
+        store_good(s, H5Aread(in, store_native(type), value));
     else
         store_fail(s, "its attribute '%s' is not one number", name);
     H5Tclose(found);
@@ -109,6 +115,7 @@ static char *text_room(store *s, hid_t type, const char *name)
 
 char *store_get_label(store *s, hid_t object, const char *name)
 {
+    if (s->apart) return reader_text(s, ASK_LABEL, object, name);
     hid_t in = open_attribute(s, object, name);
     if (in < 0) return NULL;
     hid_t type = H5Aget_type(in), space = H5Aget_space(in);
@@ -123,6 +130,7 @@ char *store_get_label(store *s, hid_t object, const char *name)
 
 char *store_get_document(store *s, hid_t parent, const char *name)
 {
+    if (s->apart) return reader_text(s, ASK_DOCUMENT, parent, name);
     hid_t in = store_open_array(s, parent, name);
     if (in < 0) return NULL;
     hid_t type = H5Dget_type(in), space = H5Dget_space(in);
@@ -152,9 +160,10 @@ static void *array_room(store *s, hid_t type, int rank, const hsize_t *shape, hs
     return room;
 }
 
-void *store_get_array(store *s, hid_t parent, const char *name, hid_t type, int rank,
+void *store_get_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
                       hsize_t *shape)
 {
+    if (s->apart) return reader_array(s, parent, name, type, rank, shape);
     hid_t in = store_open_array(s, parent, name);
     if (in < 0) return NULL;
     hid_t space = H5Dget_space(in);
@@ -165,16 +174,16 @@ void *store_get_array(store *s, hid_t parent, const char *name, hid_t type, int 
     else if (H5Sget_simple_extent_ndims(space) != rank)
         store_fail(s, "its '%s' does not have %d dimensions", name, rank);
     else if (store_good(s, H5Sget_simple_extent_dims(space, shape, NULL)))
-        data = array_room(s, type, rank, shape, &elements);
+        data = array_room(s, store_native(type), rank, shape, &elements);
     if (data && elements)
-        store_good(s, H5Dread(in, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+        store_good(s, H5Dread(in, store_native(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
     H5Sclose(space);
     H5Dclose(in);
     return data;
 }
 
-void *store_get_last_row(store *s, hid_t array, const char *name, hid_t type, bool in_time,
-                         int *rank, hsize_t shape[2])
+void *store_get_last_row(store *s, hid_t array, const char *name, enum store_type type,
+                         bool in_time, int *rank, hsize_t shape[2])
 {
     hsize_t full[3] = {0}, start[3] = {0}, elements = 0, *own = in_time ? full + 1 : full;
     if (s->failed) return NULL;
@@ -195,11 +204,11 @@ void *store_get_last_row(store *s, hid_t array, const char *name, hid_t type, bo
     if (!s->failed) {
         shape[0] = own[0];
         shape[1] = *rank == 2 ? own[1] : 1;
-        data = array_room(s, type, 2, shape, &elements);
+        data = array_room(s, store_native(type), 2, shape, &elements);
     }
     if (data && elements) {
         hid_t memory = H5Screate_simple(1, &elements, NULL);
-        store_good(s, H5Dread(array, type, memory, space, H5P_DEFAULT, data));
+        store_good(s, H5Dread(array, store_native(type), memory, space, H5P_DEFAULT, data));
         H5Sclose(memory);
     }
     H5Sclose(space);

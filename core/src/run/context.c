@@ -82,7 +82,7 @@ static int host_view(plugmc_context *context, const double *positions, int32_t o
 static int host_rehearse(plugmc_context *context, const char *path)
 {
     char reason[REHEARSAL_REASON];
-    int code = rehearse("plugin", path, context->plugin, EXIT_INPUT, reason);
+    int code = rehearse("plugin", path, context->plugin, EXIT_INPUT, NULL, reason);
     if (!code) return PLUGMC_OK;
     return host_fail(context, plugin_code_of(code), "%s: %s", path, reason);
 }

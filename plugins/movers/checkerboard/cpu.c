@@ -149,11 +149,10 @@ int report_lost(const checkerboard *me, const plugmc_host *host)
  * number in sweep me->lost. */
 enum outcome { MADE, OVERFLOWED, LOST };
 
-/* One try at n sweeps, or fewer if the run has to stop. */
-static enum outcome sweep_on_host(checkerboard *me, const plugmc_host *host, uint64_t first,
-                                  uint64_t n)
+/* One try at n sweeps, or fewer if the run has to stop. plans [walkers]: room for them. */
+static enum outcome sweep_on_host(checkerboard *me, const plugmc_host *host, cb_plan *plans,
+                                  uint64_t first, uint64_t n)
 {
-    cb_plan *plans = (cb_plan *)malloc(sizeof(cb_plan) * me->walkers);
     enum outcome outcome = MADE;
     for (uint64_t s = first;
          s < first + n && outcome == MADE && !host->stopping(host->context); s++) {
@@ -169,31 +168,23 @@ static enum outcome sweep_on_host(checkerboard *me, const plugmc_host *host, uin
         for (int w = 0; w < me->walkers; w++)
             me->origin[3 * w + plans[w].axis] += plans[w].sign * plans[w].quanta;
     }
-    free(plans);
     return outcome;
 }
 
 /* Sweeps with a copy to go back to: if a cell overflows, cells grow and the same sweeps are done
- * again, so the chain does not know. */
-int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
+ * again, so the chain does not know. origin [walkers][3]: room for them. */
+static int sweep_with_copy(checkerboard *me, const plugmc_host *host, cb_plan *plans,
+                           int64_t *origin, uint64_t first, uint64_t n)
 {
     enum outcome outcome;
-    if (me->bounded) {
-        outcome = sweep_on_host(me, host, first, n);
-        if (outcome == OVERFLOWED)
-            return host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "a cell holds more than %d hard particles: they overlap", me->capacity);
-        return outcome == LOST ? report_lost(me, host) : PLUGMC_OK;
-    }
     store copy;
     if (!allocate_store(me, &copy))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
-    int64_t *origin = (int64_t *)malloc(sizeof(int64_t) * 3 * me->walkers);
     plugmc_counts counts = me->counts;
     memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
     copy_store(me, &copy, &me->now);
     int code = PLUGMC_OK;
-    while ((outcome = sweep_on_host(me, host, first, n)) == OVERFLOWED) {
+    while ((outcome = sweep_on_host(me, host, plans, first, n)) == OVERFLOWED) {
         copy_store(me, &me->now, &copy);
         memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->walkers);
         me->counts = counts;
@@ -206,8 +197,34 @@ int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uin
         }
         copy_store(me, &copy, &me->now);
     }
-    free(origin);
     free_store(&copy);
     return !code && outcome == LOST ? report_lost(me, host) : code;
+}
+
+/* Sweeps where geometry rules out that a cell overflows. */
+static int sweep_bounded(checkerboard *me, const plugmc_host *host, cb_plan *plans, uint64_t first,
+                         uint64_t n)
+{
+    const enum outcome outcome = sweep_on_host(me, host, plans, first, n);
+    if (outcome == OVERFLOWED)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "a cell holds more than %d hard particles: they overlap", me->capacity);
+    return outcome == LOST ? report_lost(me, host) : PLUGMC_OK;
+}
+
+int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    cb_plan *plans = malloc(sizeof *plans * (size_t)me->walkers);
+    int64_t *origin = malloc(sizeof *origin * 3 * (size_t)me->walkers);
+    int code;
+    if (!plans || !origin)
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the plans of sweeps");
+    else if (!me->bounded)
+        code = sweep_with_copy(me, host, plans, origin, first, n);
+    else
+        code = sweep_bounded(me, host, plans, first, n);
+    free(plans);
+    free(origin);
+    return code;
 }
 

@@ -1,4 +1,5 @@
-/* plugmc rehearse: the child of a rehearsal. See output/rehearsal.h. */
+/* plugmc rehearse, read and write: what the program starts as its children. See output/rehearsal.h
+ * and output/store_apart.h. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,8 +11,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "output/child.h"
 #include "output/rehearsal.h"
-#include "output/store.h"
+#include "output/store_apart.h"
 #include "plugin/loader.h"
 #include "run/context.h"
 
@@ -108,7 +110,7 @@ static int rehearse_kind(const char *kind, const char *path, const char *detail,
                          char reason[REHEARSAL_REASON])
 {
     if (!strcmp(kind, "checkpoint")) return rehearse_checkpoint(path, reason);
-    if (!strcmp(kind, "positions")) return rehearse_positions(path, atoi(detail), reason);
+    if (!strcmp(kind, "positions")) return rehearse_positions(path, atoi(detail), STDOUT_FILENO, reason);
     if (!strcmp(kind, "plugin")) return rehearse_plugin(path, detail, reason);
     snprintf(reason, REHEARSAL_REASON, "nothing is known of files of the kind '%s'", kind);
     return EXIT_INTERNAL;
@@ -120,7 +122,7 @@ int command_rehearse(int argc, char **argv)
     struct stat info = {0};
     if (argc != 3) return EXIT_USAGE;
     const char *kind = argv[0], *path = argv[1];
-    rehearsal_program = NULL;
+    child_program = NULL;
     int64_t bytes = stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
     bool generous = limit_to(bytes);
     store_guard_hdf5();
@@ -134,4 +136,25 @@ int command_rehearse(int argc, char **argv)
     /* no leave-taking of libraries: HDF5 may hold what it could not read */
     if (code && write(STDOUT_FILENO, reason, strlen(reason)) < 0) _exit(EXIT_INTERNAL);
     _exit(code);
+}
+
+int command_write(int argc, char **argv)
+{
+    enum { FILE_TO_WRITE = 3 };
+    struct stat info;
+    if (argc != 1 || fstat(FILE_TO_WRITE, &info) || !S_ISREG(info.st_mode)) return EXIT_USAGE;
+    child_program = NULL;
+    lower(RLIMIT_CORE, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    _exit(store_serve(STDIN_FILENO, FILE_TO_WRITE,
+                      strcmp(argv[0], "fresh") ? STORE_CHANGE : STORE_FRESH));
+}
+
+int command_read(int argc, char **argv)
+{
+    struct stat info = {0};
+    if (argc != 1) return EXIT_USAGE;
+    child_program = NULL;
+    limit_to(stat(argv[0], &info) == 0 ? (int64_t)info.st_size : 0);
+    _exit(store_serve_reader(STDIN_FILENO, argv[0]));
 }

@@ -1,0 +1,19 @@
+/* Children of the program: it starts itself (posix_spawn: fork would copy what CUDA and MPI hold)
+ * for what HDF5 might break down on. */
+#ifndef PLUGMC_CHILD_H
+#define PLUGMC_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* The program to start. NULL: everything is done in this process, as in the child itself and in
+ * tests of readers and writers. main says "/proc/self/exe". */
+extern const char *child_program;
+
+/* Starts `plugmc COMMAND ...` with the files 0 ... count - 1 (-1: /dev/null) and no others. Signals
+ * are as in a new program, or all that might end it are blocked: what is sent to a whole job is for
+ * the parent. 0 or errno. */
+int child_start(pid_t *, const int *files, int count, bool blocks_signals, char *const arguments[]);
+/* Waits for its end: the status of waitpid. */
+int child_wait(pid_t);
+#endif

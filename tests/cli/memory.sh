@@ -1,0 +1,86 @@
+# Memory that is short. FAILED_ALLOCATIONS=500 ctest -R failed_allocations spreads as many over each
+# run as are asked for; here there are few.
+
+# spread NAME ARGUMENT...: runs with one failed allocation each, spread over all that such a run
+# makes. A run ends well or with a code that is documented and a sentence; the library of OpenMP ends
+# the program by itself, with 1, and the loader of libraries with 127.
+spread()
+{
+    local name=$1 count=${FAILED_ALLOCATIONS:-30} all n code
+    shift
+    LD_PRELOAD=$FAIL_MALLOC COUNT_ALLOCATIONS=$work/said/all "$PLUGMC" "$@" >"$out" 2>"$err" ||
+        fail "$name does not run"
+    all=$(cat "$work/said/all")
+    [ "$all" -gt 1000 ] || fail "only $all allocations were seen"
+    for ((i = 0; i < count; i++)); do
+        n=$((1 + all * i / count))
+        prepare
+        command="plugmc $* with allocation $n of $all failing"
+        LD_PRELOAD=$FAIL_MALLOC FAIL_ALLOCATION=$n timeout 60 "$PLUGMC" "$@" >"$out" 2>"$err"
+        status=$?
+        case $status in
+        0) ;;
+        1) grep -q '^libgomp: ' "$err" || fail "a code that is not documented" ;;
+        127) grep -q 'error while loading shared libraries' "$err" || fail "not of the loader" ;;
+        [3-9]) tail -1 "$err" | grep -q '[a-z]' || fail "there is no sentence" ;;
+        *) fail "a signal, or a code that is not documented" ;;
+        esac
+        [ -z "$(find . -name '*.tmp*')" ] || fail "a temporary file is left: $(ls)"
+    done
+}
+
+test_failed_allocations_of_a_run()
+{
+    disks
+    change '$a[observable trajectory]\nperiod = 5'
+    prepare() { rm -f sim.h5*; }
+    prepare
+    spread "a run" run sim.ini
+}
+
+test_failed_allocations_of_a_resumed_run()
+{
+    disks
+    change '$a[observable trajectory]\nperiod = 5'
+    rm sim.h5
+    must run sim.ini
+    mv sim.h5 first.h5
+    prepare() { cp first.h5 sim.h5; }
+    prepare
+    spread "a resumed run" run --resume sim.h5 --set run.sweeps=30
+}
+
+test_failed_allocations_of_a_run_from_a_file()
+{
+    disks
+    change '$a[observable trajectory]\nperiod = 5'
+    rm sim.h5
+    must run sim.ini --set run.output=start.h5
+    change 's/^state = .*/state = file\nfile = start.h5/'
+    prepare() { rm -f sim.h5*; }
+    spread "a run from a file" run sim.ini
+}
+
+# Whatever limit there is on memory: a run that cannot write its file says so before it begins.
+test_short_memory_is_found_before_the_sampling()
+{
+    disks
+    change -e '/^sweeps/s/=.*/= 100000000/' -e '/^count/s/=.*/= 16384/'
+    change '/^\[run\]/a time_limit = 1'
+    rm sim.h5
+    local found=0
+    for mib in 40 60 80 100 120 140 160 180 200 240 280; do
+        command="plugmc run sim.ini, $mib MiB"
+        (ulimit -v $((mib * 1024)) && exec timeout 60 "$PLUGMC" run sim.ini) >"$out" 2>"$err"
+        status=$?
+        case $status in
+        11) found=1; break ;; # enough, and its time is over
+        1) grep -q '^libgomp: ' "$err" || fail "a code that is not documented" ;;
+        127) ;;
+        4 | 5 | 8) grep -q 'sweeps/s' "$err" && fail "found after the sampling" ;;
+        *) fail "a signal, or a code that is not documented" ;;
+        esac
+        [ -e sim.h5 ] && fail "there is a file"
+    done
+    [ $found = 1 ] || fail "no limit was enough"
+}
