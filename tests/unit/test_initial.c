@@ -511,6 +511,8 @@ static void xyz_that_does_not_fit_is_refused_at_its_line(void **state)
     } cases[] = {
         {HEADER "A 1 1 1\nA 3 3 3\nB 5 5 nan\n", "state.xyz:5: 'nan' is not a finite number"},
         {HEADER "A 1 1 1\nA 3 3 3\nB 5 5 5x\n", "state.xyz:5: '5x' is not a finite number"},
+        {HEADER "A 1 1 1\nA 3 1e22 3\nB 5 5 5\n",
+         "state.xyz:4: (3, 1e+22, 3) is too far from the box to have a place in it"},
         {HEADER "A 1 1 1\nA 3 inf 3\nB 5 5 5\n", "state.xyz:4: 'inf' is not a finite number"},
         {HEADER "A 1 1 1\nA 3 3 3\n", "state.xyz:5: the file ends where particle 3 of 3 should be"},
         {HEADER "A 1 1 1\nC 3 3 3\nB 5 5 5\n", "state.xyz:4: the run has no species 'C'"},

@@ -41,6 +41,8 @@ void contacts_free(contacts *);
 
 /* Is `position` outside of the domain, or forbidden by a field that is sampled? */
 int forbidden(const plugmc_system *, int32_t species, const double position[3]);
+/* Is `position` so many boxes away that digits of its place in the box are lost? */
+int far_away(const plugmc_box *, const double position[3]);
 /* Species of particle i. */
 int32_t species_of(const plugmc_system *, int64_t i);
 /* Volume (area in two dimensions) of a sphere (disk). */

@@ -182,6 +182,10 @@ static int by_species(const source *s, const double *from, const int32_t *specie
         else if (!isfinite(from[3 * i]) || !isfinite(from[3 * i + 1]) || !isfinite(from[3 * i + 2]))
             code = report_error(s->report, EXIT_INPUT, path, 0,
                                 "the position of particle %lld is not finite", (long long)i);
+        else if (far_away(&system->box, &from[3 * i]))
+            code = report_error(s->report, EXIT_INPUT, path, 0,
+                                "particle %lld is too far from the box to have a place in it",
+                                (long long)i);
         else if (system->box.dimension == 2 && from[3 * i + 2] != 0)
             code = report_error(s->report, EXIT_INPUT, path, 0,
                                 "z of particle %lld is %g, but the run is in two dimensions",

@@ -62,6 +62,15 @@ void contacts_free(contacts *contacts)
     contacts->between = NULL;
 }
 
+/* A double has 16 digits: half of them are left at 10^8 boxes. */
+int far_away(const plugmc_box *box, const double r[3])
+{
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return 0; /* nothing is wrapped */
+    for (int d = 0; d < box->dimension; d++)
+        if (!(fabs(r[d]) <= 1e8 * box->length[d])) return 1;
+    return 0;
+}
+
 int forbidden(const plugmc_system *system, int32_t species, const double r[3])
 {
     const plugmc_box *box = &system->box;

@@ -212,6 +212,9 @@ static int place(xyz *x, int32_t species, const double at[3], double *positions)
                       (long long)s->count + 1, s->name, (long long)s->count);
     if (box->dimension == 2 && at[2] != 0)
         return refuse(x, "z is %g, but the run is in two dimensions", at[2]);
+    if (far_away(box, at))
+        return refuse(x, "(%g, %g, %g) is too far from the box to have a place in it", at[0], at[1],
+                      at[2]);
     double *to = &positions[3 * (x->system->first[species] + x->filled[species]++)];
     memcpy(to, at, 3 * sizeof *to);
     plugmc_wrap(box, to);

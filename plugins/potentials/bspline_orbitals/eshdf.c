@@ -207,7 +207,7 @@ static int read_electrons(orbital_file *f)
     for (int s = 0; s < 2 && !code; s++)
         code = check_count(f, "/electrons/number_of_electrons", "it", electrons[s], 0,
                            MOST_ELECTRONS / 2);
-    f->electrons = electrons[0] + electrons[1];
+    f->electrons = code ? 0 : electrons[0] + electrons[1];
     if (!code)
         code = check_count(f, "/electrons/number_of_electrons", "the sum", f->electrons, 1,
                            MOST_ELECTRONS);
