@@ -23,10 +23,13 @@ build() {
 
 # search FOLDER SECONDS FORMAT: one line of what it did; 1 if it found something.
 search() {
+    # More memory than there is, is refused by malloc, as it is to the program.
+    local -x ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=2048
     local found=$1/found/$3 corpus=$1/corpus/$3 log=$1/found/$3.log code=0
     rm -rf "$found"
     mkdir -p "$found" "$corpus"
-    "$1/tests/fuzz/fuzz_$3" -max_total_time="$2" -timeout=25 -rss_limit_mb=4096 -max_len=16384 \
+    "$1/tests/fuzz/fuzz_$3" -max_total_time="$2" -timeout=25 -rss_limit_mb=4096 \
+        -malloc_limit_mb=2000000000 -max_len=16384 \
         -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="$found/" \
         "$corpus" "$seeds/$3" >"$log" 2>&1 || code=$?
     local runs cover
