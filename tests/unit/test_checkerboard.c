@@ -813,12 +813,12 @@ static void more_particles_in_a_cell_than_slots_are_refused(void **state)
 {
     (void)state;
     scenario s = crowded;
-    s.count[0] = 700; /* in 8 cells */
-    assert_refused(&s, "88 particles on average in a cell of edge 2.55 are more than the 64 that");
+    s.count[0] = 1600; /* in 8 cells */
+    assert_refused(&s, "200 particles on average in a cell of edge 2.55 are more than the 192 that");
     assert_refused(&s, "the range 2.5 of the potential is too large");
     s = disks_224;
     s.options = "cell=7.9";
-    s.count[0] = 260; /* in 4 */
+    s.count[0] = 800; /* in 4 */
     assert_refused(&s, "at this density the cell 7.9 is too large");
 }
 
@@ -831,24 +831,25 @@ static void more_slots_than_an_int_counts_are_refused(void **state)
                        "28286 x 28286 x 1 cells");
 }
 
-/* A Lennard-Jones liquid whose edge is below four times the cutoff has two cells along it, where 500
- * particles fit on average and not always, and 600 never; 760 in the smallest box with four. */
+/* A liquid whose edge is below four times the cutoff of 4 has two cells along it, where 1360 particles
+ * fit on average and not always, and 1700 never; 3113 in the smallest box with four. */
 static void crowded_cells_are_told_with_the_box_that_has_narrower_ones(void **state)
 {
     (void)state;
-    static const char remedy[] = "edges of 10 or more (N = 760 in a cube at this density) have narrower";
+    static const char remedy[] = "edges of 16 or more (N = 3113 in a cube at this density) have narrower";
     scenario s = crowded;
-    for (int a = 0; a < 3; a++) s.length[a] = cbrt(600 / 0.76);
-    s.count[0] = 600;
+    s.cutoff = 4;
+    for (int a = 0; a < 3; a++) s.length[a] = cbrt(1700 / 0.76);
+    s.count[0] = 1700;
     assert_refused(&s, remedy);
 
-    for (int a = 0; a < 3; a++) s.length[a] = cbrt(500 / 0.76);
-    s.count[0] = 500;
+    for (int a = 0; a < 3; a++) s.length[a] = cbrt(1360 / 0.76);
+    s.count[0] = 1360;
     bench b;
     bench_of(&b, &s);
     test_mover mover = mover_of(&b, &s);
     assert_int_equal(b.warnings, 1);
-    if (!strstr(b.message, "62 particles on average in a cell of edge 4.34")) fail_msg("%s", b.message);
+    if (!strstr(b.message, "170 particles on average in a cell of edge 6.07")) fail_msg("%s", b.message);
     if (!strstr(b.message, remedy)) fail_msg("%s", b.message);
     mover_end(&mover);
     bench_end(&b);

@@ -14,7 +14,8 @@
 enum {
     LANES = PLUGMC_LANE_BLOCK,
     PAD = 8,           /* words left of a half row: the last is the periodic image of its end */
-    MOST = 64,         /* slots a cell, at most */
+    MOST = 192,        /* slots a cell, at most, where a warp takes one: see `wide` */
+    NARROW = 64,       /* and where a thread does */
     MANY = 64,         /* more particles near a cell than this: see `wide` */
     WARP = 32,
     CHUNK = 256,       /* sweeps between looks at the overflow flag */
@@ -109,6 +110,8 @@ PLUGMC_FN int largest_of_lanes(const uint8_t *count)
 int geometry(checkerboard *, const plugmc_host *);
 /* Strides in words from the number of cells and slots. */
 void set_strides(checkerboard *);
+/* Slots that a cell may come to have. */
+int most_slots(const checkerboard *);
 /* Kernels count the slots of a walker in int: an error if there are more. */
 int check_slots(const checkerboard *, const plugmc_host *);
 
@@ -161,6 +164,8 @@ int describe_kernels(checkerboard *, const plugmc_host *, plugmc_kernel_text *ou
 int pitch(const checkerboard *); /* places of half a row on the device */
 uint32_t blocks_for(int64_t threads, int block);
 int tiled(const checkerboard *);
+/* Particles within the range of a cell for which there can be room. */
+int most_near(const checkerboard *);
 int64_t active_cells(const checkerboard *);
 int block_size(const checkerboard *);
 int cells_a_block(const checkerboard *);

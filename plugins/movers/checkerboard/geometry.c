@@ -127,7 +127,11 @@ static void guess_capacity(checkerboard *me)
      * a warp that takes a cell has two a lane or more. This is decided once and for all, since the
      * order in which energies are added hangs on it: `near` may grow later. */
     me->wide = me->near > MANY;
+    if (me->capacity > most_slots(me)) me->capacity = most_slots(me);
+    if (me->near > most_near(me)) me->near = most_near(me);
 }
+
+int most_slots(const checkerboard *me) { return me->wide ? MOST : NARROW; }
 
 void set_strides(checkerboard *me)
 {

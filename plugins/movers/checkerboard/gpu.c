@@ -272,6 +272,19 @@ int rebuild_on_device(checkerboard *me, const plugmc_host *host)
     return allocate_on_device(me, host, &me->snapshot);
 }
 
+/* More room for particles near a cell. */
+static int more_near(checkerboard *me, const plugmc_host *host)
+{
+    const int most = most_near(me), more = me->near + me->near / 2;
+    if (me->near == most)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "more than %d particles within the range of one cell, which is what a GPU has room "
+                          "for: the system has collapsed, or its density or the range of the potential "
+                          "is too large for mover 'checkerboard' on a GPU", most);
+    me->near = more < most ? more : most;
+    return PLUGMC_OK;
+}
+
 /* More room for what overflowed: 1 slots a cell, 2 particles near a cell; the state is kept. */
 static int grow_on_gpu(checkerboard *me, const plugmc_host *host, int what)
 {
@@ -279,7 +292,7 @@ static int grow_on_gpu(checkerboard *me, const plugmc_host *host, int what)
     if (what == 1)
         TRY(grow(me, host));
     else
-        me->near = me->near + me->near / 2 < 27 * MOST ? me->near + me->near / 2 : 27 * MOST + 1;
+        TRY(more_near(me, host));
     TRY(rebuild_on_device(me, host));
     TRY(upload_state(me, host));
     return host->gpu->fill(host->context, me->d_trouble, 0, sizeof(cb_trouble));

@@ -118,13 +118,31 @@ static patch choose_patch(const checkerboard *me, int multiprocessors)
 /* Of a particle near a cell, in shared memory. */
 static int near_bytes(const checkerboard *me) { return 4 * me->dimension + (me->species > 1); }
 
+enum { SHARED = 48 << 10 }; /* bytes of shared memory that any block can have */
+
+static int rounds(int n) { return (n + WARP - 1) / WARP * WARP; }
+
+/* The list of a warp, see wide.cu. */
+static int list_bytes(const checkerboard *me)
+{
+    return (rounds(me->capacity) + rounds(me->near)) * near_bytes(me);
+}
+
+/* All that can be there, as far as a warp's list of them fits into shared memory. A thread's column of
+ * NARROW slots a cell fits always. */
+int most_near(const checkerboard *me)
+{
+    const int all = 27 * most_slots(me) + 1, room = SHARED / near_bytes(me) - rounds(MOST);
+    return me->wide && room / WARP * WARP < all ? room / WARP * WARP : all;
+}
+
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where
  * large blocks would leave multiprocessors or threads idle. */
 int block_size(const checkerboard *me)
 {
     const int bytes = me->near * near_bytes(me);
     if (me->patch.x) return me->patch.threads;
-    if (me->wide) return active_cells(me) < 1 << 13 ? WARP : 2 * WARP;
+    if (me->wide) return active_cells(me) < 1 << 13 || 2 * list_bytes(me) > SHARED ? WARP : 2 * WARP;
     if (active_cells(me) < 1 << 17 || me->half <= 32) return 32;
     if (tiled(me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
         static const struct {
@@ -137,7 +155,7 @@ int block_size(const checkerboard *me)
                 best = i;
         return choice[best].block;
     }
-    return bytes * 128 <= 48 << 10 ? 128 : bytes * 64 <= 48 << 10 ? 64 : 32;
+    return bytes * 128 <= SHARED ? 128 : bytes * 64 <= SHARED ? 64 : 32;
 }
 
 /* Blocks of disks for which a multiprocessor has to have room, as the kernel is compiled. Sub-sweeps

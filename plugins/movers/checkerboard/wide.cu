@@ -13,7 +13,7 @@
 #define CB_ALL 0xffffffffu
 #define CB_ROUNDED(n) (((n) + 31) & ~31)
 #define CB_ROOM (CB_ROUNDED(CB_CAP) + CB_ROUNDED(CB_NEAR))
-#define CB_TURNS (CB_ROUNDED(CB_CAP) / 32) /* own particles a lane: 1 or 2 */
+#define CB_TURNS (CB_ROUNDED(CB_CAP) / 32) /* own particles a lane */
 
 /* The list of a warp. Coordinates are relative to the centre of its cell. */
 typedef struct cb_list {
@@ -25,6 +25,15 @@ typedef struct cb_list {
     uint8_t species[CB_ROOM];
 #endif
 } cb_list;
+
+/* values[k / 32], without an index that the compiler does not know. */
+PLUGMC_FN int cb_of_turn(const int values[CB_TURNS], int k)
+{
+    int value = values[0];
+#pragma unroll
+    for (int h = 1; h < CB_TURNS; h++) value = k >= 32 * h ? values[h] : value;
+    return value;
+}
 
 PLUGMC_FN float cb_z(cb_vector v)
 {
@@ -148,7 +157,7 @@ PLUGMC_FN void cb_order_of_lanes(uint64_t seed, uint64_t sweep, int walker, uint
         partner[h] = (int)plugmc_below(cb_word(r, k), k + 1);
     }
     for (int k = 1; CB_SHUFFLE && k < n; k++) {
-        const int j = __shfl_sync(CB_ALL, k < 32 ? partner[0] : partner[CB_TURNS - 1], k & 31);
+        const int j = __shfl_sync(CB_ALL, cb_of_turn(partner, k), k & 31);
 #pragma unroll
         for (int h = 0; h < CB_TURNS; h++)
             order[h] = order[h] == k ? j : order[h] == j ? k : order[h];
@@ -261,10 +270,10 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
         int order[CB_TURNS], turn = 0;
         cb_order_of_lanes(seed, sweep, walker, cell, lane, n, order);
         cb_draw drawn; /* for trial move number lane, lane + 32, ... */
-        uint64_t moved = 0;
+        uint32_t moved = 0; /* of the lane's own: bit h for slot lane + 32 h */
         for (int t = 0; t < CB_TRIALS; t++) {
             if ((t & 31) == 0) drawn = cb_draw_trial(seed, sweep, walker, cell, t + lane, step);
-            const int i = __shfl_sync(CB_ALL, turn < 32 ? order[0] : order[CB_TURNS - 1], turn & 31);
+            const int i = __shfl_sync(CB_ALL, cb_of_turn(order, turn), turn & 31);
             turn = turn + 1 == n ? 0 : turn + 1;
             cb_trial trial = cb_begin_trial(list->x[i], list->y[i], cb_list_z(list, i),
                                             __shfl_sync(CB_ALL, drawn.dx, t & 31),
@@ -278,14 +287,14 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             if (!cb_accepts(&trial, uniform, &lost)) continue;
             if (lane == 0) cb_place(list, i, trial.new_x, trial.new_y, trial.new_z);
             __syncwarp();
-            moved |= (uint64_t)1 << i;
+            if ((i & 31) == lane) moved |= 1u << (i >> 5);
             accepted++;
             if (!lost) continue;
             trouble->lost = sweep + 1;
             break;
         }
         for (int k = lane; k < n; k += 32) {
-            if (!(moved >> k & 1)) continue;
+            if (!(moved >> (k >> 5) & 1)) continue;
             at[first + CB_PITCH * k].x = list->x[k];
             at[first + CB_PITCH * k].y = list->y[k];
 #if DIM == 3
