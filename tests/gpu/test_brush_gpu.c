@@ -493,7 +493,7 @@ static void an_energy_that_is_no_number_ends_the_run(void **state)
             mover_load(b, &gpu.mover, x);
             assert_int_equal(gpu.mover.calls->sweep(gpu.mover.instance, &b->host, 0, 2),
                              PLUGMC_ERROR_STATE);
-            assert_non_null(strstr(b->message, "not a number: walker -1, particle -1, sweep 0"));
+            assert_non_null(strstr(b->message, "in sweep 0 is not a number"));
             free(x);
             finish(&gpu);
         }

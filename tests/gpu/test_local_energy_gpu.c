@@ -26,7 +26,8 @@ static void onto_gpu(place *p)
 {
     bench *b = &p->b;
     p->context =
-        (plugmc_context){.report = &p->messages, .gpu = device, .file = "test", .section = "test"};
+        (plugmc_context){.report = &p->messages, .gpu = device, .file = "test", .section = "test",
+                         .plugin = TEST_PLUGINS "/bspline_orbitals.so"};
     gpu_bind(device, &b->system, &p->messages);
     b->host = context_host(&p->context, &b->system);
 }

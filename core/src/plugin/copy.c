@@ -63,9 +63,10 @@ static bool copy_parameters(half *h, sentence why)
     if (n < 0 || n > MOST_PARAMETERS)
         return why_not(why, "has a table of %d parameters: at most %d are possible", n,
                        MOST_PARAMETERS);
-    if (n && (!from || stride < PARAMETER_1_0))
+    if (!from) return true; /* said with the rest of the table, if it has entries */
+    if (n && stride < PARAMETER_1_0)
         return why_not(why, "has a table of parameters of %u bytes each: expected at least %u",
-                       from ? stride : 0, PARAMETER_1_0);
+                       stride, PARAMETER_1_0);
     h->parameters = checked(calloc((size_t)n + 1, sizeof *h->parameters));
     for (int32_t i = 0; i < n; i++)
         memcpy(&h->parameters[i], from + (size_t)i * stride,

@@ -165,9 +165,9 @@ int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t 
         }
     }
     me->counts.accepted += accepted;
+    if (failed) return sequential_refuse_energy(host); /* NaN elsewhere may follow from that */
     if (where.walker >= 0) return host->not_a_number(host->context, &where);
-    if (host->stopping(host->context)) return PLUGMC_STOPPED;
-    return failed ? sequential_refuse_energy(host) : PLUGMC_OK;
+    return host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK;
 }
 
 static void propose(const sequential *, arrays *, int32_t w, uint64_t sweep, int64_t i);
