@@ -419,6 +419,17 @@ static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(pressure, degree, "4", 0, 12, "", "of the polynomial"),
 };
 
+static const plugmc_listing listing[] = {
+    {"virial", "kT/length^<dimension>", "pressure of ideal gas and forces, without contacts", 0, 0},
+    {"g", "", "pair distribution near contact against r, of one species", 1, 0},
+    {"g_<species>_<species>", "", "pair distribution near contact against r", 1, 0},
+    {"pressure", "kT/length^<dimension>", "contacts, forces and ideal gas together", 0, 1},
+    {"osmotic_coefficient", "", "pressure over that of the ideal gas, P V / N kT", 0, 1},
+    {"contacts", "kT/length^<dimension>", "part of the contacts in the pressure", 0, 1},
+    {"g_at_contact", "", "pair distribution at contact, of one species", 0, 1},
+    {"g_<species>_<species>_at_contact", "", "pair distribution at contact", 0, 1},
+};
+
 static const plugmc_observable observable = {
     .size = sizeof observable,
     .on_device = 1,
@@ -426,6 +437,9 @@ static const plugmc_observable observable = {
     .measure = measure,
     .derived = derived,
     .derive = derive,
+    .listing = listing,
+    .listing_count = PLUGMC_COUNT(listing),
+    .listing_size = sizeof listing[0],
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "pressure",

@@ -32,7 +32,7 @@ build_later() { # FOLDER FLAGS TARGET...
     local folder=$1 flags=$2
     shift 2
     cmake -S "$later" -B "$folder" -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release \
-        -DCMAKE_C_FLAGS_RELEASE="-O1 $flags" "${options[@]}" >"$work/log" 2>&1 &&
+        -DCMAKE_C_FLAGS="$flags" "${options[@]}" >"$work/log" 2>&1 &&
         cmake --build "$folder" --parallel "$(nproc)" --target "$@" >>"$work/log" 2>&1 ||
         { tail -n 30 "$work/log"; exit 1; }
 }

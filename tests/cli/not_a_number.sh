@@ -76,6 +76,6 @@ test_an_initial_state_without_an_energy_is_refused()
     change 's/^hole = .*/hole = 1.01/; s/^cutoff = .*/cutoff = 1.5/'
     plugmc run sim.ini
     expect_exit 9
-    expect_message "sim.ini:12: [potential test_hole] the energy of particles 0 and 1 of walker 0, 1 \
+    expect_message "sim.ini:12: [potential test_hole] the energy of particles 0 and 8 of walker 0, 1 \
 apart, is not a number in the initial state"
 }

@@ -113,7 +113,7 @@ test_full_file_system()
     plugmc run sim.ini --set run.output=small/sim.h5
     expect_exit 5
     [ "$(cat small/sim.h5)" = "$earlier" ] || fail "what was there is not kept"
-    rescued "cannot write small/sim.h5: No space left on device (nothing was changed)"
+    expect_message "cannot write small/sim.h5: No space left on device (nothing was changed)"
 }
 
 # rescued MESSAGE: the run ended with this and its output under another name here, as good as any.

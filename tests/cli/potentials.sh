@@ -98,7 +98,7 @@ test_nothing_is_measured_in_a_short_run()
 sweeps = 5: nothing is measured"
     must run sim.ini --set observable.period=5 # one sample: no correlation time, and no word of it
     expect_lines 3
-    expect_output "none         1            kT*"
+    expect_output "*        none         1            kT"
 }
 
 # salt KEYS...: the fluid with the repulsion and dispersion of ions instead.

@@ -19,7 +19,7 @@ users="$(names movers 'runs on the GPU') $(names observables 'measures on: CPU a
 missing=0
 for user in $users; do
     for potential in $potentials; do
-        grep -qE "^$user +($potential|\*) +[^ ]" "$folder/without_case.txt" && continue
+        grep -qE "^($user|\*) +($potential|\*) +[^ ]" "$folder/without_case.txt" && continue
         cases=$(grep -lE "^(\[(mover|observable) $user\]|plugin = $user$)" "$folder"/*.ini)
         [ -n "$cases" ] && grep -qE "^(\[potential $potential\]|plugin = $potential$)" $cases &&
             continue

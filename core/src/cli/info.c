@@ -197,10 +197,12 @@ static void free_collection(collection *c)
 /* The same file under another name, by a link. */
 static bool is_alias(const collection *c, int i)
 {
-    const plugmc_plugin *d = c->plugins[i].plugin;
-    if (strcmp(d->name, c->found.names[i]) == 0) return false;
+    const loaded *own = &c->plugins[i];
+    if (strcmp(own->plugin->name, c->found.names[i]) == 0) return false;
     for (int k = 0; k < c->found.count; k++)
-        if (strcmp(c->found.names[k], d->name) == 0 && c->plugins[k].plugin == d) return true;
+        if (strcmp(c->found.names[k], own->plugin->name) == 0 &&
+            c->plugins[k].handle == own->handle)
+            return true;
     return false;
 }
 
@@ -362,7 +364,7 @@ static void manual_plugin(const collection *c, int i)
     if (*or_empty(d->summary)) print_sentence(d->summary);
     if (*or_empty(d->reference)) printf("Paper: %s.\n\n", d->reference);
     for (int k = 0; k < c->found.count; k++)
-        if (k != i && c->plugins[k].plugin == d && is_alias(c, k))
+        if (k != i && c->plugins[k].handle == c->plugins[i].handle && is_alias(c, k))
             printf("Also known as `%s`.\n\n", c->found.names[k]);
     print_traits(stdout, "- ", d);
     fputs("\n", stdout);

@@ -122,6 +122,7 @@ int resume_print_again(simulation *sim, const char *path, const output_data *fou
             (unsigned long long)found->sweep, (unsigned long long)found->sweep);
     const output_data own = sim->output;
     sim->output = *found;
+    sim->output.system = &sim->system;
     sim->output_path = path;
     int code = averages_find(&sim->output);
     if (code)
