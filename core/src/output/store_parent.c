@@ -17,6 +17,7 @@ typedef struct store_child {
     size_t *row;     /* [next]: elements of a row of an array that grows */
     int64_t row_room;
     bool told; /* the child has said why it failed */
+    bool gone; /* it no longer answers */
 } store_child;
 
 /* ---- Sending -------------------------------------------------------------------------------- */
@@ -32,6 +33,12 @@ static bool send_all(int socket, const void *data, size_t bytes)
     return true;
 }
 
+static void lost(store *s, const char *words)
+{
+    store_fail(s, "%s", words);
+    s->apart->gone = true;
+}
+
 /* If the child is gone, store_close finds out why. */
 static void send_message(store *s, message m, const char *name, const void *data)
 {
@@ -41,7 +48,7 @@ static void send_message(store *s, message m, const char *name, const void *data
     if (send_all(socket, &m, sizeof m) && send_all(socket, name, m.name_bytes) &&
         send_all(socket, data, m.data_bytes))
         return;
-    store_fail(s, "the process that writes it is gone");
+    lost(s, "the process that writes it is gone");
 }
 
 static size_t size_of(enum store_type type)
@@ -231,7 +238,7 @@ static verdict ask(store *s, message m, const char *name, void **data)
     send_message(s, m, name, NULL);
     if (s->failed) return v;
     if (!receive_all(s->apart->socket, &v, sizeof v)) {
-        store_fail(s, "the process that reads it is gone");
+        lost(s, "the process that reads it is gone");
         return (verdict){0};
     }
     if (v.failed) {
@@ -246,7 +253,7 @@ static verdict ask(store *s, message m, const char *name, void **data)
     if (v.data_bytes && !room) {
         store_short(s);
     } else if (v.data_bytes && !receive_all(s->apart->socket, room, v.data_bytes)) {
-        store_fail(s, "the process that reads it is gone");
+        lost(s, "the process that reads it is gone");
         free(room);
         room = NULL;
     }
@@ -318,7 +325,7 @@ int writer_close(store *s)
 {
     store_child *w = s->apart;
     verdict v = {0};
-    const bool known = w->told || (s->failed && s->memory_short); /* no need to ask the child */
+    const bool known = w->told || (s->failed && !w->gone); /* the reason is ours, not the child's */
     if (!s->failed) send_message(s, about(SEND_CLOSE, 0), NULL, NULL);
     bool answered = !known && receive_all(w->socket, &v, sizeof v);
     close(w->socket); /* the end of its work if it has not been told */
