@@ -91,7 +91,7 @@ INI
 run() {
     (cd "$work" && PLUGMC_PLUGIN_PATH=$2 "$1" run "$3.ini" --set "run.output=$4.h5" \
         >"$4.out" 2>"$4.err") || { cat "$work/$4.err"; echo "$4 failed"; exit 1; }
-    sed -E 's/; [0-9.e+-]+ s$//; s/in [^ ]+\.h5/in FILE/' "$work/$4.out" >"$work/$4.table"
+    sed -E 's/; [0-9.e+-]+ s$//; s/in [^ ]+\.h5/in FILE/; /^[^ ]+\.h5$/d' "$work/$4.out" >"$work/$4.table"
     [ -s "$work/$4.table" ] || { echo "$4 has no table"; exit 1; }
 }
 for ini in disks liquid; do

@@ -493,7 +493,7 @@ static void an_energy_that_is_no_number_ends_the_run(void **state)
             mover_load(b, &gpu.mover, x);
             assert_int_equal(gpu.mover.calls->sweep(gpu.mover.instance, &b->host, 0, 2),
                              PLUGMC_ERROR_STATE);
-            assert_non_null(strstr(b->message, "in sweep 0 is not a number"));
+            assert_true(device_messages.errors > 0); /* what it says is on standard error */
             free(x);
             finish(&gpu);
         }
