@@ -205,9 +205,9 @@ test_plugin_that_does_not_return()
 
 test_second_interrupt_leaves_at_once()
 {
-    slow 0 "loop = 100"
+    slow 0 "loop = 1000" # beyond the initial energy
     start sim.ini
-    sleep 0.5
+    sleep 2
     tell INT
     sleep 0.5
     tell INT
