@@ -61,6 +61,7 @@ static inline void write_sound_file(const char *path)
                         .step = 0.3};
     report r = {0};
     if (averages_find(&data) || output_write(path, true, &data, &r)) abort();
+    for (int i = 0; i < data.quantity_count; i++) averages_free(&data.quantities[i]);
     free(quantities[0].series);
     block_average_free(&quantities[1].blocks);
 }
