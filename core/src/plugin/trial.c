@@ -1,6 +1,6 @@
 /* The child is this program once more, not a fork of it: a copy of a process that has begun to use
  * a GPU or MPI is good for nothing. It is told what to do by an environment variable that is looked
- * at before main, so that every program with the core in it can rehearse. */
+ * at before main, so that every program with the core in it can do it. */
 #include "plugin/trial.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "plugin/loader.h"
 
-#define VARIABLE "PLUGMC_REHEARSAL" /* holds the path */
+#define VARIABLE "PLUGMC_TRIAL" /* holds the path */
 
 enum {
     ANSWER = 3,        /* descriptor on which the child says that it has survived */
@@ -26,7 +26,7 @@ enum {
     MOST_CPU_SECONDS = 10
 };
 
-static bool rehearsing; /* this is the child */
+static bool on_trial; /* this is the child */
 
 /* ---- The child ------------------------------------------------------------------------------- */
 
@@ -44,14 +44,14 @@ static size_t read_texts(const plugmc_plugin *d)
     return length;
 }
 
-__attribute__((constructor)) static void rehearse_and_leave(void)
+__attribute__((constructor)) static void load_and_leave(void)
 {
     const char *path = getenv(VARIABLE);
     const struct rlimit none = {0, 0}, short_time = {MOST_CPU_SECONDS, MOST_CPU_SECONDS};
     char why[1024];
     loaded plugin;
     if (!path) return;
-    rehearsing = true;
+    on_trial = true;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_CPU, &short_time);
@@ -129,7 +129,7 @@ bool survives_loading(const char *path, sentence why)
     int ends[2], status = -1;
     char answer;
     pid_t child;
-    if (rehearsing) return true;
+    if (on_trial) return true;
     int code = pipe2(ends, O_CLOEXEC) ? errno : 0;
     if (code)
         return why_not(why, "%s cannot be tried in a child process: %s", path, strerror(code));

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin/answers.h"
+#include "run/refusals.h"
 #include "run/results.h"
 #include "run/saving.h"
 #include "run/snapshot.h"
@@ -32,8 +34,12 @@ int checkpoint_positions(simulation *sim)
 int checkpoint_counts(simulation *sim, plugmc_counts *out, int clear)
 {
     instance *mover = sim->mover;
+    char why[256];
+    *out = (plugmc_counts){0, 0};
     context_calling(&mover->context, "counts");
     int code = mover->plugin->mover->counts(mover->data, &mover->host, out, clear);
+    if (!code && !check_counts(out, (sentence){why, sizeof why}))
+        return refuse_answer(mover, EXIT_INTERNAL, why);
     out->trials += sim->counts_base.trials;
     out->accepted += sim->counts_base.accepted;
     if (clear) sim->counts_base = (plugmc_counts){0, 0};

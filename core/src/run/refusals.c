@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "crash.h"
 #include "plugin/answers.h"
 #include "plugin/probe.h"
 
@@ -31,9 +32,13 @@ int check_pairs(simulation *sim)
         const plugmc_term *term = &sim->terms[t];
         char why[WHY];
         sentence room = {why, sizeof why};
-        if (check_distances(&sim->system, term, room) && probe_pair(&sim->system, term, room))
-            continue;
-        int code = refuse_answer(owner_of(sim, term), EXIT_PLUGIN, why);
+        instance *owner = owner_of(sim, term);
+        context_calling(&owner->context, "pair on trial"); /* any function of the facet */
+        bool good =
+            check_distances(&sim->system, term, room) && probe_pair(&sim->system, term, room);
+        crash_called();
+        if (good) continue;
+        int code = refuse_answer(owner, EXIT_PLUGIN, why);
         if (!first_error) first_error = code;
     }
     return first_error;
@@ -44,11 +49,13 @@ int check_prepared(simulation *sim, instance *instance)
     char why[WHY];
     sentence room = {why, sizeof why};
     bool good = true;
+    context_calling(&instance->context, "count, ions, waves, step or target_acceptance");
     for (int t = 0; t < sim->system.term_count; t++)
         if (sim->terms[t].instance == instance->data)
             good = check_potential_answers(&sim->system, &sim->terms[t], room);
     if (instance->plugin->kind == PLUGMC_MOVER)
         good = check_mover_answers(instance->plugin, instance->data, room);
+    crash_called();
     return good ? 0 : refuse_answer(instance, EXIT_PLUGIN, why);
 }
 

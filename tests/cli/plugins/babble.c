@@ -23,6 +23,7 @@ enum {
     AXIS,
     DERIVED,
     UNSET,
+    RANK,
     NOT_A_NUMBER,
     INFINITE,
     CODE
@@ -37,16 +38,14 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     if (lie == UNSET) return 1;
     snprintf(name, sizeof name, lie == ENDLESS ? "q%d" : "q", index);
     out->name = lie == NAMELESS ? NULL : lie == EMPTY_NAME ? "" : lie == PATH ? "../../box" : name;
+    if (lie == RANK) out->rank = 5;
     out->unit = lie == NO_UNIT ? NULL : "";
     out->doc = lie == NO_DOC ? NULL : "what nobody needs";
-    if (lie == NEGATIVE || lie == EMPTY || lie == HUGE_ONE || lie == AXIS) {
-        out->rank = 1;
-        out->shape[0] = lie == NEGATIVE ? -1 : lie == EMPTY ? 0 : lie == AXIS ? 2 : INT64_MAX;
-    }
-    if (lie == AXIS) {
-        out->abscissa[0] = axis;
-        out->axis[0] = "x";
-    }
+    if (lie != NEGATIVE && lie != EMPTY && lie != HUGE_ONE && lie != AXIS) return 1;
+    out->rank = 1;
+    out->shape[0] = lie == NEGATIVE ? -1 : lie == EMPTY ? 0 : lie == HUGE_ONE ? INT64_MAX : 2;
+    out->axis[0] = "x";
+    if (lie == AXIS) out->abscissa[0] = axis;
     return 1;
 }
 
@@ -83,7 +82,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(babble, lie, "none",
                       "none|nameless|empty_name|path|no_unit|no_doc|negative|empty|huge|endless|"
                       "twice|"
-                      "axis|derived|unset|nan|infinite|code",
+                      "axis|derived|unset|rank|nan|infinite|code",
                       "what is wrong with the answers"),
 };
 
