@@ -6,6 +6,7 @@
 
 #include "open_plugin.h"
 #include "recorder.h"
+#include "rehearsing.h"
 
 enum { BENCH_TERMS = 4, BENCH_SPECIES = 4 };
 
@@ -116,7 +117,7 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
                             .abi_minor = PLUGMC_ABI_MINOR, .context = &b->context,
                             .fail = bench_fail, .warn = bench_warn, .allocate = bench_allocate,
                             .system = &b->system, .view = bench_view,
-                            .stopping = bench_stopping,
+                            .rehearse = bench_rehearse, .stopping = bench_stopping,
                             .not_a_number = bench_not_a_number};
 }
 

@@ -9,9 +9,8 @@
 #include "config/ini.h"
 #include "config/parameters.h"
 #include "open_plugin.h"
-#include "output/child.h"
-#include "output/rehearsal.h"
 #include "recorder.h"
+#include "rehearsing.h"
 
 typedef struct orbital_bench {
     RECORDER;
@@ -45,18 +44,6 @@ static inline plugmc_box bench_box(const double vector[3][3])
         box.volume = fabs(determinant);
     }
     return box;
-}
-
-/* By the program of this build, with the plugin of this build. */
-static inline int bench_rehearse(plugmc_context *context, const char *path)
-{
-    char reason[REHEARSAL_REASON];
-    child_program = TEST_PROGRAM;
-    int code = rehearse("plugin", path, TEST_PLUGINS "/bspline_orbitals.so", EXIT_INPUT, NULL,
-                        reason);
-    if (!code) return PLUGMC_OK;
-    return bench_fail(context, code == EXIT_MEMORY ? PLUGMC_ERROR_MEMORY : PLUGMC_ERROR_INPUT,
-                      "%s: %s", path, reason);
 }
 
 static inline orbital_bench *bench_new(const double vector[3][3], int64_t up, int64_t down,

@@ -1,10 +1,12 @@
 #!/bin/bash
-# error_bars.sh PLUGMC SWEEPS SEEDS: runs of 64 disks at 0.69 with many seeds; chi^2 per degree of freedom
-# of what the table prints, of all errors and of those without a star (docs/statistics.md). By hand: 400
-# seeds of 20,000 sweeps are some ten minutes of one core. The references are the means over the seeds.
+# error_bars.sh PLUGMC SWEEPS SEEDS [DENSITY]: runs of 64 disks at 0.69 with many seeds; chi^2 per degree
+# of freedom of what the table prints, of all errors and of those without a star (docs/statistics.md). By
+# hand: 400 seeds of 20,000 sweeps are 20 minutes of one core. The references are the means over the seeds.
 set -e
-[ $# = 3 ] || { sed -n 2,4p "$0"; exit 2; }
+case $# in 3 | 4) ;; *) sed -n 2,4p "$0"; exit 2 ;; esac
+plugmc=$(realpath "$1")
 folder=$(mktemp -d)
+export plugmc folder
 trap 'rm -rf "$folder"' EXIT
 cat >"$folder/disks.ini" <<INI
 [run]
@@ -13,7 +15,7 @@ equilibrate = 3000
 threads = 1
 [box]
 dimension = 2
-packing_fraction = 0.69
+packing_fraction = ${4-0.69}
 [species disk]
 count = 64
 [initial]
@@ -29,11 +31,16 @@ period = 10
 period = 10
 k_max = 6
 INI
-for seed in $(seq "$3"); do
-    "$1" run "$folder/disks.ini" --set run.seed="$seed" --set run.device=cpu \
-        --set run.output="$folder/out.h5" 2>/dev/null
-    rm -f "$folder"/out.h5*
-done | awk '
+one()
+{
+    "$plugmc" run "$folder/disks.ini" --set run.seed="$1" --set run.device=cpu \
+        --set run.output="$folder/$1.h5" >"$folder/$1.table" 2>"$folder/$1.said" ||
+        cat "$folder/$1.said" >&2
+    rm -f "$folder/$1".h5*
+}
+export -f one
+seq "$3" | xargs -P "$(nproc)" -I{} bash -c 'one {}'
+cat "$folder"/*.table | awk '
 $2 ~ /^-?[0-9.]+\([0-9]+\)\*?$/ {
     split($2, parts, /[()]/)
     digits = index(parts[1], ".") ? length(parts[1]) - index(parts[1], ".") : 0

@@ -15,7 +15,7 @@
 
 /* Correlation times of the slowest scalar that a run has to be long, as measured; in short runs
  * that measures too small a time. */
-static const double LONG_ENOUGH = 22;
+static const double LONG_ENOUGH = 30;
 /* What varies by less than this share of the largest number beside it is its rounding errors, which
  * may walk for ever. */
 static const double ROUNDING = 1e-10;
