@@ -214,6 +214,15 @@ test_bench_vmc()
     expect_message "vmc.sh: PLUGMC=$PLUGMC.not is no program"
 }
 
+# From a liquid that it makes; far from equilibrium every trajectory would be rejected.
+test_bench_hmc()
+{
+    SIZES=500 DEVICE=cpu "$here/../../bench/hmc.sh" --set run.device=cpu --set bench.repeat=1 \
+        --set "bench.values=500 0.005 liquid-500.h5" >"$out" 2>"$err" || fail "expected success"
+    awk '$1 == 500 && $6 > 0.5 && $6 <= 1 { found = 1 } END { exit !found }' "$out" ||
+        fail "no line, or trajectories are rejected"
+}
+
 # The file that it makes: kinetic energies of free electrons have no variance, and are known.
 test_free_electrons()
 {
