@@ -16,6 +16,9 @@
 /* Correlation times of the slowest scalar that a run has to be long, as measured; in short runs
  * that measures too small a time. */
 static const double LONG_ENOUGH = 30;
+/* Of a run of n such times the blocks are n/64 to n/127 of one long, so they miss the more of a slow
+ * part the smaller n is: squared errors are larger by 1 + MISSED/n (docs/statistics.md). */
+static const double MISSED = 6;
 /* What varies by less than this share of the largest number beside it is its rounding errors, which
  * may walk for ever. */
 static const double ROUNDING = 1e-10;
@@ -73,12 +76,13 @@ static const quantity_record *slowest_of(const output_data *data)
     return slowest;
 }
 
-bool averages_long_enough(const output_data *data, bool by_walker)
+run_length averages_run_length(const output_data *data, bool by_walker)
 {
-    if (!data->slowest) return true;
+    if (!data->slowest) return (run_length){.enough = true, .widening = 1};
     const quantity_record *q = data->slowest;
-    const double samples = (double)(by_walker ? q->samples : q->found.scalar.samples);
-    return samples >= LONG_ENOUGH * q->found.scalar.correlation_time;
+    const double samples = (double)(by_walker ? q->samples : q->found.scalar.samples),
+                 times = samples / q->found.scalar.correlation_time;
+    return (run_length){.enough = times >= LONG_ENOUGH, .widening = sqrt(1 + MISSED / times)};
 }
 
 int averages_find(output_data *data)
@@ -92,10 +96,14 @@ int averages_find(output_data *data)
     data->slowest = slowest_of(data);
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
-        if (averages_long_enough(data, q->length > 1)) continue;
-        if (q->length == 1 && q->found.scalar.error > 0) q->found.scalar.converged = false;
-        for (int64_t k = 0; q->length > 1 && k < q->length; k++)
-            if (q->found.errors[k] > 0) q->found.each_converged[k] = false;
+        const run_length run = averages_run_length(data, q->length > 1);
+        q->found.scalar.error *= run.widening;
+        if (!run.enough && q->length == 1 && q->found.scalar.error > 0)
+            q->found.scalar.converged = false;
+        for (int64_t k = 0; q->length > 1 && k < q->length; k++) {
+            q->found.errors[k] *= run.widening;
+            if (!run.enough && q->found.errors[k] > 0) q->found.each_converged[k] = false;
+        }
     }
     return 0;
 }

@@ -8,10 +8,15 @@
  * the rule of run/blocking.h which error bars are lower bounds. Non-zero: no memory. */
 int averages_find(output_data *data);
 
-/* Whether the run is long enough for the slowest of its quantities, so that error bars of others
- * can be believed: arrays and what is derived from them are averaged over walkers before they are
- * blocked, and then have the length of one walker. */
-bool averages_long_enough(const output_data *data, bool by_walker);
+/* How long the run is for the slowest of its quantities: whether error bars of others can be
+ * believed, and the factor by which they are to be larger. Arrays and what is derived from them
+ * (by_walker) are averaged over walkers before they are blocked, and have the length of one walker. */
+typedef struct run_length {
+    bool enough;
+    double widening;
+} run_length;
+
+run_length averages_run_length(const output_data *data, bool by_walker);
 
 /* Frees `found` of a quantity. */
 void averages_free(quantity_record *);

@@ -98,7 +98,7 @@ static int derive_from(simulation *sim, const measurement *m, derived_record *d,
 {
     const plugmc_observable *o = m->instance->plugin->observable;
     const bool arrays = array_of(sim, m) != NULL;
-    const bool long_enough = averages_long_enough(&sim->output, arrays);
+    const run_length run = averages_run_length(&sim->output, arrays);
     double *value = calloc(2 * (size_t)numbers + 1, sizeof(double)), *error = value + numbers;
     bool *converged = calloc((size_t)numbers + 1, sizeof *converged);
     block_means blocks = {0};
@@ -113,7 +113,8 @@ static int derive_from(simulation *sim, const measurement *m, derived_record *d,
     }
     for (int64_t n = 0; !code && n < numbers; n++) {
         if (!valid) value[n] = error[n] = NAN;
-        if (error[n] > 0 && !long_enough) converged[n] = false;
+        error[n] *= run.widening;
+        if (error[n] > 0 && !run.enough) converged[n] = false;
     }
     for (int64_t k = 0, at = 0; !code && k < count; at += d[k++].length)
         take_derived(&d[k], value + at, error + at, converged + at, valid);
@@ -310,8 +311,8 @@ static void explain_bounds(const output_data *out)
 {
     const quantity_record *q = out->slowest;
     printf("* the run is too short for this error bar: it is a lower bound\n");
-    if (averages_long_enough(out, true)) return;
-    printf("  %s.%s changes slowest: tau = %.4g sweeps, of which a run must be some 20 long\n",
+    if (averages_run_length(out, true).enough) return;
+    printf("  %s.%s changes slowest: tau = %.4g sweeps, of which a run must be some 30 long\n",
            q->observable, q->name, q->found.scalar.correlation_time * (double)q->period);
 }
 
