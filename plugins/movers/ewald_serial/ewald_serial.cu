@@ -246,8 +246,7 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
 {
     __shared__ double before[ES_TRIANGLE], after[ES_TRIANGLE];
     __shared__ double changes[ES_BATCH];
-    __shared__ uint8_t accepted[ES_BATCH];
-    __shared__ int lost; /* a change was not a number */
+    __shared__ uint8_t accepted[ES_BATCH]; /* 2: its change was not a number */
     const uint32_t walker = blockIdx.x, m = threadIdx.x, n = es_batch(&t), first = t.plan->first;
     const uint64_t at = (uint64_t)walker * ES_BATCH + m, triangle = (uint64_t)walker * ES_TRIANGLE;
     for (uint32_t k = m; k < n * (n - 1) / 2; k += ES_BATCH) {
@@ -255,8 +254,7 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
         after[k] = t.after[triangle + k];
     }
     double change = 0, limit = 0;
-    if (m == 0) lost = t.state[walker].astray != 0;
-    __syncthreads();
+    bool lost = t.state[walker].astray != 0;
     if (m < n) {
         const plugmc_random random = plugmc_draw(t.plan->seed, t.plan->sweep, walker, first + m,
                                                  PLUGMC_PURPOSE_ACCEPT, 0);
@@ -268,16 +266,17 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     }
     for (uint32_t i = 0; i < n; i++) {
         if (m == i) {
-            const bool unknown = change != change;
-            accepted[i] = !lost && (unknown || change <= 0 || limit < exp(-change));
+            accepted[i] = lost               ? 0
+                          : change != change ? 2
+                                             : change <= 0 || limit < exp(-change);
             changes[i] = change;
-            if (unknown) lost = 1;
         }
         __syncthreads();
-        const uint32_t place = m * (m - 1) / 2 + i;
-        if (m > i && m < n) change += accepted[i] ? after[place] : before[place];
+        const uint32_t place = m * (m - 1) / 2 + i, decision = accepted[i];
+        lost = lost || decision == 2;
+        if (m > i && m < n) change += decision ? after[place] : before[place];
     }
-    if (m < n) t.accepted[at] = accepted[m];
+    if (m < n) t.accepted[at] = accepted[m] != 0;
     if (m < n && accepted[m])
         for (int d = 0; d < 3; d++)
             t.positions[3 * ((uint64_t)walker * t.particles + first + m) + d] = t.to[3 * at + d];

@@ -247,11 +247,14 @@ HMC_KERNEL hmc_move(const hmc_task t, int kick, int drift, int bin)
 {
     HMC_PARTICLE
     const double half_step = t.plan->half_step, *force = t.force + 3 * at;
+    bool lost = t.plan->lost != 0; /* read early: forces are on their way meanwhile */
     const double mass = t.mass[t.species[particle]];
     if (particle == 0 && bin) t.used[walker] = 0;
-    if (kick && (force[0] != force[0] || force[1] != force[1] || force[2] != force[2]))
+    if (kick && (force[0] != force[0] || force[1] != force[1] || force[2] != force[2])) {
         t.plan->lost = t.plan->sweep + 1;
-    if (t.plan->lost) kick = drift = 0;
+        lost = true;
+    }
+    if (lost) kick = drift = 0;
     if (kick) hmc_kick(t.box.dimension, kick, half_step, force, t.momentum + 3 * at);
     if (drift) hmc_drift(&t.box, 2 * half_step / mass, t.momentum + 3 * at, t.place + 3 * at);
     if (!bin) return;
@@ -386,7 +389,7 @@ PLUGMC_FN int64_t hmc_force_quanta(real f)
 /* In units of 1 / HMC_ENERGY_UNIT. */
 typedef struct hmc_sum {
     int64_t force[3], energy;
-    bool unknown; /* not a number, which integers cannot say */
+    real known; /* plain sum of the same, not a number if one of them is none: integers cannot say */
 } hmc_sum;
 
 /* A thread looks at many entries and finds few in reach. It lists them and computes them a layer of
@@ -405,14 +408,14 @@ PLUGMC_FN void hmc_add_pair(plugmc_separation s, plugmc_site a, plugmc_site b, i
         plugmc_sums_add_energy(&energies, s, a, b);
         const real energy = plugmc_sums_total(&energies, a);
         sum->energy += hmc_energy_quanta(energy);
-        sum->unknown |= energy != energy;
+        sum->known += energy;
     } else {
         real energy, first, second;
         plugmc_pair_derivatives(s, a, b, &energy, &first, &second);
         sum->force[0] -= hmc_force_quanta(first * s.x);
         sum->force[1] -= hmc_force_quanta(first * s.y);
         if (PLUGMC_DIMENSION == 3) sum->force[2] -= hmc_force_quanta(first * s.z);
-        sum->unknown |= first != first;
+        sum->known += first;
     }
 }
 
@@ -495,9 +498,9 @@ HMC_KERNEL hmc_forces(const hmc_task t)
     if (own >= t.particles) return;
     const hmc_neighbour me = HMC_ENTRIES(t)[(uint64_t)walker * t.particles + own];
     const uint64_t at = (uint64_t)walker * t.particles + hmc_particle_of(me);
-    hmc_sum sum = {{0, 0, 0}, 0, false};
+    hmc_sum sum = {{0, 0, 0}, 0, 0};
     if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 0, lists, &sum);
-    if (sum.unknown) t.plan->lost = t.plan->sweep + 1;
+    if (sum.known != sum.known) t.plan->lost = t.plan->sweep + 1;
     real gradient[3] = {0, 0, 0}, laplacian;
     if (PLUGMC_FIELDS > 0)
         plugmc_fields_derivatives(hmc_field_position(t.positions + 3 * at), hmc_site_of(me),
@@ -515,10 +518,10 @@ HMC_KERNEL hmc_energies(const hmc_task t)
     if (own >= t.particles) return;
     const hmc_neighbour me = HMC_ENTRIES(t)[(uint64_t)walker * t.particles + own];
     const uint64_t at = (uint64_t)walker * t.particles + hmc_particle_of(me);
-    hmc_sum sum = {{0, 0, 0}, 0, false};
+    hmc_sum sum = {{0, 0, 0}, 0, 0};
     int outside = 0;
     if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 1, lists, &sum);
-    if (sum.unknown) t.plan->lost = t.plan->sweep + 1;
+    if (sum.known != sum.known) t.plan->lost = t.plan->sweep + 1;
     double energy = 0.5 * (double)sum.energy / HMC_ENERGY_UNIT;
     if (PLUGMC_FIELDS > 0)
         energy += (double)plugmc_fields(hmc_field_position(t.positions + 3 * at), hmc_site_of(me),
