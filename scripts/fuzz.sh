@@ -21,43 +21,33 @@ build() {
         cmake --build "$1" --parallel "$(nproc)" --target fuzz_programs
 }
 
-# set_apart PROGRAM FOUND: what was found and crashes inside of libhdf5 goes to FOUND.libhdf5. The program
-# reads such files in a child first (docs/testing.md), so that library's crashes are no faults of ours.
-set_apart() {
-    local input count=0
-    rm -rf "$2.libhdf5"
-    for input in "$2"/crash-*; do
-        [ -f "$input" ] || continue
-        "$1" "$input" 2>&1 | grep -m1 '^ *#0 ' | grep -q libhdf5 || continue
-        mkdir -p "$2.libhdf5"
-        mv "$input" "$2.libhdf5/"
-        count=$((count + 1))
-    done
-    [ $count = 0 ] || echo "; $count inputs crash libhdf5"
-}
-
-# search FOLDER SECONDS FORMAT: one line of what it did; 1 if it found something.
+# search FOLDER SECONDS FORMAT: one line of what it did; 1 if it found something. Crashes inside of
+# libhdf5 are no faults of ours, since the program reads such files in a child first: what caused one is
+# left in found/FORMAT.libhdf5, and the search goes on.
 search() {
     # More memory than there is, is refused by malloc, as it is to the program.
     local -x ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=2048
-    local found=$1/found/$3 corpus=$1/corpus/$3 log=$1/found/$3.log code=0
-    rm -rf "$found"
-    mkdir -p "$found" "$corpus"
-    local of_library=() library=
-    case $3 in checkpoint | h5md | eshdf) of_library=(-fork=1 -ignore_crashes=1) ;; esac
-    "$1/tests/fuzz/fuzz_$3" -max_total_time="$2" -timeout=25 -rss_limit_mb=4096 \
-        -malloc_limit_mb=2000000000 -max_len=16384 "${of_library[@]}" \
-        -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="$found/" \
-        "$corpus" "$seeds/$3" >"$log" 2>&1 || code=$?
-    local runs cover
-    runs=$(sed -n 's/^stat::number_of_executed_units: *//p; s/^#\([0-9]*\): cov: .*/\1/p' "$log" |
-        tail -n 1)
-    cover=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
-    [ ${#of_library[@]} = 0 ] || library=$(set_apart "$1/tests/fuzz/fuzz_$3" "$found")
-    [ -z "$(ls "$found")" ] || code=1
-    if [ $code = 0 ] && [ -n "$runs" ]; then
-        printf '%-12s %10s inputs, %5s edges: no crash, no hang, no leak%s\n' "$3" "$runs" "$cover" \
-            "$library"
+    local found=$1/found/$3 corpus=$1/corpus/$3 log=$1/found/$3.log
+    local end=$((SECONDS + $2)) code=1 runs=0 library=0 clean cover
+    rm -rf "$found" "$found.libhdf5"
+    mkdir -p "$found" "$found.libhdf5" "$corpus"
+    while [ $code != 0 ] && [ $SECONDS -lt $end ]; do
+        code=0 clean=true
+        "$1/tests/fuzz/fuzz_$3" -max_total_time=$((end - SECONDS)) -timeout=25 -rss_limit_mb=4096 \
+            -malloc_limit_mb=2000000000 -max_len=16384 \
+            -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="$found/" \
+            "$corpus" "$seeds/$3" >"$log" 2>&1 || code=$?
+        runs=$((runs + $(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | grep . || echo 0)))
+        cover=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
+        [ $code != 0 ] || break
+        grep -m1 '^ *#0 ' "$log" | grep -q libhdf5 || { clean=false; break; }
+        mv "$found"/* "$found.libhdf5/"
+        library=$((library + 1))
+    done
+    if $clean && [ "$runs" -gt 0 ]; then
+        printf '%-12s %10s inputs, %5s edges: no crash, no hang, no leak' "$3" "$runs" "$cover"
+        [ $library = 0 ] || printf ' but %d in libhdf5' $library
+        echo
     else
         printf '%-12s FOUND (exit code %d): %s\n' "$3" "$code" "$(ls "$found")"
         tail -n 60 "$log"

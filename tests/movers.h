@@ -174,9 +174,37 @@ static inline test_mover mover_new(bench *b, const char *name, const char *setti
     return mover;
 }
 
+/* A state of positions alone, on the side where they are. */
+static inline int lent_array(const plugmc_state *state, int what, int side, int access, void **out,
+                             size_t *row)
+{
+    (void)side, (void)access, (void)row;
+    assert_int_equal(what, PLUGMC_STATE_POSITION);
+    *out = state->core;
+    return PLUGMC_OK;
+}
+
+/* positions [walkers][particles][3] on the host. Returns the code. */
+static inline int mover_take(const test_mover *mover, const plugmc_host *host, const double *positions)
+{
+    const plugmc_state state = {.size = sizeof state, .walkers = host->system->walkers,
+                                .capacity = host->system->particles, .array = lent_array,
+                                .core = (void *)positions};
+    return mover->calls->take(mover->instance, host, &state, PLUGMC_CHANGED_POSITION);
+}
+
+/* The same on the device, if the mover runs there. */
+static inline int mover_give(const test_mover *mover, const plugmc_host *host, double *positions)
+{
+    const plugmc_state state = {.size = sizeof state, .walkers = host->system->walkers,
+                                .capacity = host->system->particles, .array = lent_array,
+                                .core = positions};
+    return mover->calls->give(mover->instance, host, &state);
+}
+
 static inline void mover_load(bench *b, test_mover *mover, const double *positions)
 {
-    bench_expect(b, mover->calls->load(mover->instance, &b->host, positions));
+    bench_expect(b, mover_take(mover, &b->host, positions));
 }
 
 static inline void mover_sweep(bench *b, test_mover *mover, uint64_t first, uint64_t n)
@@ -189,7 +217,7 @@ static inline void mover_store(bench *b, test_mover *mover, double *positions)
 {
     int64_t n = 3 * b->system.particles * b->system.walkers;
     for (int64_t i = 0; i < n; i++) positions[i] = NAN;
-    bench_expect(b, mover->calls->store(mover->instance, &b->host, positions));
+    bench_expect(b, mover_give(mover, &b->host, positions));
     for (int64_t i = 0; i < n; i++)
         if (isnan(positions[i])) fail_msg("particle %lld was lost", (long long)(i / 3));
 }

@@ -74,7 +74,7 @@ static inline void fetch(place *p, double *positions)
     }
     assert_int_equal(services->allocate(p->b.host.context, bytes, &at), PLUGMC_OK);
     bench_expect(&p->b,
-                 p->mover.calls->store(p->mover.instance, &p->b.host, (double *)(uintptr_t)at));
+                 mover_give(&p->mover, &p->b.host, (double *)(uintptr_t)at));
     assert_int_equal(services->download(p->b.host.context, positions, at, bytes), PLUGMC_OK);
     assert_int_equal(services->release(p->b.host.context, at), PLUGMC_OK);
 }

@@ -464,26 +464,32 @@ static int serial_prepare(void *instance, const plugmc_host *host)
 
 /* ---- Positions in and out -------------------------------------------------------------------- */
 
-static int serial_store(void *instance, const plugmc_host *host, double *positions)
+static int serial_give(void *instance, const plugmc_host *host, const plugmc_state *state)
 {
     const serial *s = instance;
     const int64_t n = s->system->particles;
+    double *positions;
+    const int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_WRITE, &positions);
     (void)host;
-    for (int32_t k = 0; k < s->system->walkers; k++)
+    for (int32_t k = 0; k < s->system->walkers && !code; k++)
         for (int64_t i = 0; i < n; i++) {
             double *to = &positions[3 * (k * n + i)];
             to[0] = s->walkers[k].all.x[i];
             to[1] = s->walkers[k].all.y[i];
             to[2] = s->walkers[k].all.z[i];
         }
-    return PLUGMC_OK;
+    return code;
 }
 
-static int serial_load(void *instance, const plugmc_host *host, const double *positions)
+static int serial_take(void *instance, const plugmc_host *host, const plugmc_state *state,
+                       uint32_t changed)
 {
     serial *s = instance;
     const int64_t n = s->system->particles;
-    for (int32_t k = 0; k < s->system->walkers; k++) {
+    double *positions;
+    (void)changed; /* positions are all that can */
+    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    for (int32_t k = 0; k < s->system->walkers && !code; k++) {
         walker *w = &s->walkers[k];
         for (int64_t c = 0; c < s->cells; c++) w->head[c] = -1;
         for (int64_t i = n - 1; i >= 0; i--) {
@@ -498,7 +504,7 @@ static int serial_load(void *instance, const plugmc_host *host, const double *po
         w->code = PLUGMC_OK;
     }
     plugmc_view view;
-    int code = host->view(host->context, positions, 0, &view);
+    if (!code) code = host->view(host->context, positions, 0, &view);
     for (int t = 0; t < s->total_count && !code; t++) {
         const plugmc_total *total = s->totals[t]->plugin->potential->total;
         code = total->start(s->totals[t]->instance, &view);
@@ -569,9 +575,11 @@ static const plugmc_parameter table[] = {
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_RUNS_ON_CPU,
-    .load = serial_load,
+    .changes = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION,
+    .take = serial_take,
     .sweep = serial_sweep,
-    .store = serial_store,
+    .give = serial_give,
     .counts = serial_counts,
     .step = serial_step,
     .set_step = serial_set_step,

@@ -19,12 +19,12 @@ fixed="plugmc_box plugmc_particle plugmc_particles plugmc_derivatives plugmc_cou
 later=$work/later
 mkdir "$later"
 cp -r "$source"/{CMakeLists.txt,cmake,core,plugins,bench,docs,examples,README.md,sim.ini} "$later"
-header=$later/core/include/plugmc/plugin.h
+header=$later/core/include/plugmc/plugin.h headers=("$later"/core/include/plugmc/{plugin,parameter,state}.h)
 sed -i -E 's/^(#define PLUGMC_ABI_MINOR) ([0-9]+)$/\1 (\2 + 1)/' "$header"
 sed -i -E '/^\} plugmc_[a-z_]+;$/{
     /^\} ('"${fixed// /|}"');$/!i\    const void *appended_by_a_later_version;
-}' "$header"
-appended=$(grep -c appended_by_a_later_version "$header")
+}' "${headers[@]}"
+appended=$(cat "${headers[@]}" | grep -c appended_by_a_later_version)
 [ "$appended" -ge 20 ] || { echo "a member was appended to $appended structs only"; exit 1; }
 grep -q 'ABI_MINOR (0 + 1)\|ABI_MINOR ([1-9][0-9]* + 1)' "$header" || { echo "no minor version"; exit 1; }
 

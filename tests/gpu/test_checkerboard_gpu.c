@@ -128,7 +128,7 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
         done += n;
         mover_store(&cpu, &reference, x);
         bench_expect(&on_gpu,
-                     mover.calls->store(mover.instance, host, (double *)(uintptr_t)positions));
+                     mover_give(&mover, host, (double *)(uintptr_t)positions));
         bench_expect(&on_gpu, host->gpu->download(host->context, y, positions, bytes));
         assert_same(s, y, x, particles, done);
     }
@@ -156,7 +156,7 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
     mover_sweep(&on_gpu, &resumed, sweep, 33);
     mover_store(&cpu, &reference, x);
     bench_expect(&on_gpu,
-                 resumed.calls->store(resumed.instance, host, (double *)(uintptr_t)positions));
+                 mover_give(&resumed, host, (double *)(uintptr_t)positions));
     bench_expect(&on_gpu, host->gpu->download(host->context, y, positions, bytes));
     assert_same(s, y, x, particles, done + 33);
 

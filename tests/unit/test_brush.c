@@ -434,7 +434,7 @@ static void what_cannot_be_parted_is_refused(void **state)
     electrolyte_begin(&b, &e, 1, 1);
     const double x[9] = {1, 1, 0, 5.3, 5.1, 0, 5.3, 6.0999, 0};
     test_mover mover = brush_with(&b, "single", 64, 1);
-    assert_int_equal(mover.calls->load(mover.instance, &b.host, x), PLUGMC_ERROR_INPUT);
+    assert_int_equal(mover_take(&mover, &b.host, x), PLUGMC_ERROR_INPUT);
     assert_string_equal(
         b.message, "particle 1 of walker 0 overlaps, or is where it may not be, when places are "
                    "rounded to 9.53674e-07: use precision = double");

@@ -706,7 +706,7 @@ static void a_collapsed_system_is_refused(void **state)
         bench_of(&b, &s);
         test_mover mover = mover_of(&b, &s);
         double *origin = bench_positions(&b);
-        assert_int_not_equal(mover.calls->load(mover.instance, &b.host, origin), PLUGMC_OK);
+        assert_int_not_equal(mover_take(&mover, &b.host, origin), PLUGMC_OK);
         if (!strstr(b.message, message[i])) fail_msg("%s", b.message);
         mover_end(&mover);
         bench_end(&b);
@@ -775,7 +775,7 @@ static void a_jammed_start_is_refused(void **state)
     bench_of(&b, &s);
     test_mover mover = mover_of(&b, &s);
     double *start = lattice_of(&b, &s);
-    assert_int_equal(mover.calls->load(mover.instance, &b.host, start), PLUGMC_ERROR_INPUT);
+    assert_int_equal(mover_take(&mover, &b.host, start), PLUGMC_ERROR_INPUT);
     if (!strstr(b.message, "so dense")) fail_msg("%s", b.message);
     mover_end(&mover);
     bench_end(&b);

@@ -430,7 +430,7 @@ static void refuses_what_cannot_be(void **state)
     assert_int_not_equal(mover.calls->set_step(mover.instance, &b.host, 0), PLUGMC_OK);
     static double r[3 * WELLS];
     w.stiffness = NAN;
-    assert_int_not_equal(mover.calls->load(mover.instance, &b.host, r), PLUGMC_OK);
+    assert_int_not_equal(mover_take(&mover, &b.host, r), PLUGMC_OK);
     assert_non_null(strstr(b.message, "not a number"));
     bench_end(&b);
 }

@@ -24,6 +24,8 @@
 #include <stdint.h>
 
 #include "plugmc/device.h"
+#include "plugmc/parameter.h"
+#include "plugmc/state.h"
 
 #define PLUGMC_MAGIC 0x434d4750u /* "PGMC" */
 #define PLUGMC_ABI_MAJOR 1
@@ -43,65 +45,6 @@ enum {
     PLUGMC_ERROR_STATE = 4,  /* a promise was broken while running: a bug, or a damaged state */
     PLUGMC_STOPPED = 5       /* no error: a sweep given up because host->stopping said so */
 };
-
-/* ---- Parameters --------------------------------------------------------------------------- */
-
-enum plugmc_type {
-    PLUGMC_TYPE_REAL,    /* real, the plugin's own precision */
-    PLUGMC_TYPE_INTEGER, /* int64_t */
-    PLUGMC_TYPE_FLAG,    /* int32_t, yes or no */
-    PLUGMC_TYPE_CHOICE,  /* int32_t, index into the words of `choices` */
-    PLUGMC_TYPE_TEXT,    /* const char *, owned by the core */
-    PLUGMC_TYPE_LIST,    /* plugmc_list: reals, written with blanks between them */
-    PLUGMC_TYPE_FILE     /* const char *, owned by the core: the path of a file that the plugin
-                            reads, or several with a newline between them. What is in it is part
-                            of what a resumed run is compared by. "" for none */
-};
-
-/* One parameter. The table of these feeds the INI reader, range errors, `plugmc info`, the echo
- * of the effective configuration, the constants folded into kernels and the reference manual. */
-typedef struct plugmc_parameter {
-    const char *name;     /* INI key, and name of the field in the struct */
-    int32_t type;         /* enum plugmc_type */
-    int32_t derived;      /* 1: not read from the INI but computed by configure; still folded
-                             into kernels */
-    size_t offset;        /* of the field in the instance */
-    const char *fallback; /* default as text; NULL: must be given */
-    double minimum, maximum;
-    const char *unit;    /* "length", "kT", ...; "" if none */
-    const char *choices; /* PLUGMC_TYPE_CHOICE: words separated by '|' */
-    const char *doc;     /* one line */
-    int64_t length;      /* PLUGMC_TYPE_LIST, PLUGMC_TYPE_FILE: how many there must be; 0: any
-                            number, files with blanks between them */
-} plugmc_parameter;
-
-#define PLUGMC_REAL_KEY(type, field, fallback, minimum, maximum, unit, doc)                        \
-    {#field, PLUGMC_TYPE_REAL, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc, 0}
-#define PLUGMC_INTEGER_KEY(type, field, fallback, minimum, maximum, unit, doc)                     \
-    {#field, PLUGMC_TYPE_INTEGER, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc, 0}
-#define PLUGMC_FLAG_KEY(type, field, fallback, doc)                                                \
-    {#field, PLUGMC_TYPE_FLAG, 0, offsetof(type, field), fallback, 0, 1, "", NULL, doc, 0}
-#define PLUGMC_CHOICE_KEY(type, field, fallback, choices, doc)                                     \
-    {#field, PLUGMC_TYPE_CHOICE, 0, offsetof(type, field), fallback, 0, 0, "", choices, doc, 0}
-#define PLUGMC_TEXT_KEY(type, field, fallback, doc)                                                \
-    {#field, PLUGMC_TYPE_TEXT, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 0}
-/* The name of a file, in an INI file relative to it. */
-#define PLUGMC_FILE_KEY(type, field, fallback, doc)                                                \
-    {#field, PLUGMC_TYPE_FILE, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 1}
-/* The names of any number of them. */
-#define PLUGMC_FILES_KEY(type, field, fallback, doc)                                               \
-    {#field, PLUGMC_TYPE_FILE, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 0}
-/* `values` reals, or any number if `values` is 0. */
-#define PLUGMC_LIST_KEY(type, field, values, fallback, minimum, maximum, unit, doc)                \
-    {#field, PLUGMC_TYPE_LIST, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc, values}
-/* A number that configure computes from the others and that device text needs. */
-#define PLUGMC_REAL_DERIVED(type, field, doc)                                                      \
-    {#field, PLUGMC_TYPE_REAL, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
-#define PLUGMC_INTEGER_DERIVED(type, field, doc)                                                   \
-    {#field, PLUGMC_TYPE_INTEGER, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
-/* A table that configure computes; device text finds it where it finds lists. */
-#define PLUGMC_LIST_DERIVED(type, field, doc)                                                      \
-    {#field, PLUGMC_TYPE_LIST, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
 
 /* ---- The system that is sampled ----------------------------------------------------------- */
 
@@ -250,42 +193,6 @@ typedef struct plugmc_gpu {
      * keeps it open; symbols are found with dlsym(*handle, ...). */
     int (*library)(plugmc_context *, const char *stem, void **handle);
 } plugmc_gpu;
-
-/* Particles sorted by cell, for observables and movers that look for neighbours. Within a cell
- * particles are in order of their index. Pointers are host or device memory, as the view's. */
-typedef struct plugmc_cells {
-    uint32_t size;
-    int32_t count[3];        /* cells in each direction, at least 1 */
-    double width[3];         /* length; at least the range asked for where count >= 3 */
-    int64_t cells;           /* product of count */
-    const uint32_t *start;   /* [walkers][cells + 1]: first entry of each cell */
-    const uint32_t *order;   /* [walkers][particles]: particle index, sorted by cell */
-    const double *positions; /* [walkers][particles][3], in that order, wrapped into the box */
-} plugmc_cells;
-
-/* A configuration as observables see it. */
-typedef struct plugmc_view {
-    uint32_t size;
-    uint64_t sweep;
-    /* [walkers][particles][3], length, periodic ones wrapped into [0, length); z = 0 in two
-     * dimensions. Device memory if the observable measures on the GPU, host memory else. */
-    const double *positions;
-    int32_t on_device;
-    /* Sorted by cells at least `range` wide; built once a view and range. */
-    int (*cells)(const struct plugmc_view *, double range, plugmc_cells *out);
-    void *core;
-    /* Energy over kT of each walker [walkers] as the mover keeps it while it sweeps, all sampled
-     * potentials; NULL if the mover keeps none. Host memory. */
-    int (*running_energy)(const struct plugmc_view *, double *energy);
-} plugmc_view;
-
-/* A place for a mover's own state in the checkpoint, or one to read it from. */
-typedef struct plugmc_archive {
-    uint32_t size;
-    int32_t reading;
-    /* Saves, or restores, `bytes` bytes under a name. Fails if the size differs. */
-    int (*bytes)(struct plugmc_archive *, const char *name, void *data, size_t bytes);
-} plugmc_archive;
 
 /* Where a mover met an energy, a force or a probability that is not a number, as far as it knows. */
 typedef struct plugmc_not_a_number {
@@ -558,12 +465,18 @@ typedef struct plugmc_counts {
 typedef struct plugmc_mover {
     uint32_t size;
     uint32_t needs; /* PLUGMC_USES_* | PLUGMC_NEEDS_* | PLUGMC_RUNS_ON_* */
-    /* Takes over positions [walkers][particles][3] in host memory, as in plugmc_view. */
-    int (*load)(void *instance, const plugmc_host *, const double *positions);
+    /* PLUGMC_CHANGED_*: what it changes, and what it can follow when another mover of the run has
+     * changed it. What nobody changes is as the run began (plugmc_system). */
+    uint32_t changes, follows;
+    /* Takes the configuration to sweep it. `changed`, PLUGMC_CHANGED_*, is what is not as this mover
+     * gave it last; at first everything is. What it builds from that must follow from the state and
+     * from what the mover archives alone, so that it does not matter when it is built. */
+    int (*take)(void *instance, const plugmc_host *, const plugmc_state *, uint32_t changed);
     /* Sweeps number first ... first + n - 1 of every walker. */
     int (*sweep)(void *instance, const plugmc_host *, uint64_t first, uint64_t n);
-    /* Writes positions [walkers][particles][3] to host memory, or to device memory on a GPU. */
-    int (*store)(void *instance, const plugmc_host *, double *positions);
+    /* Writes what it changes into the state, on the side where it is. It keeps its own layout: if
+     * nobody else changes anything, it goes on sweeping without another take. */
+    int (*give)(void *instance, const plugmc_host *, const plugmc_state *);
     /* Counts since `clear`. */
     int (*counts)(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
     /* Optional: the size of the trial move in units of length, and how to set it. The core tunes
@@ -695,7 +608,7 @@ typedef struct plugmc_plugin {
     int (*prepare)(void *instance, const plugmc_host *);
     /* Saves to, or restores from, the checkpoint what a resumed run needs besides the parameters
      * and what a mover stores, so that it goes on as if it had never stopped. Movers must give it;
-     * optional for the others. Called after load (movers) and start (potentials). */
+     * optional for the others. Called after take (movers) and start (potentials). */
     int (*archive)(void *instance, const plugmc_host *, plugmc_archive *);
     /* Optional: reads all of a file that an instance would read, and keeps nothing of it. Called in a
      * child process (plugmc_host.rehearse), without an instance; of the host there are only fail,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "run/borrowing.h"
 
 /* A potential that is ready, alone in its simulation. */
 static int open_potential(const benchmark *b, const bench_case *c, const subject *s,
@@ -106,13 +107,15 @@ static int prepare_total(simulation *sim, total_run *r)
     const size_t walkers = (size_t)sim->system.walkers,
                  numbers = 3 * walkers * (size_t)sim->system.particles;
     void *positions, *energy = NULL, *forces = NULL;
+    const double *initial;
     r->potential = &sim->instances[0];
     r->on_device = sim->gpu && r->potential->plugin->potential->total->on_device;
     int code = take(r->potential, r->on_device, numbers * sizeof(double), &positions);
     if (!code) code = take(r->potential, r->on_device, walkers * sizeof(double), &energy);
     if (!code) code = take(r->potential, r->on_device, numbers * sizeof(double), &forces);
+    if (!code) code = borrowing_read(sim, &initial);
     if (!code)
-        code = put(r->potential, r->on_device, positions, sim->positions, numbers * sizeof(double));
+        code = put(r->potential, r->on_device, positions, initial, numbers * sizeof(double));
     r->positions = positions;
     r->energy = energy;
     r->forces = forces;
@@ -231,22 +234,26 @@ static void random_place(const plugmc_system *system, int32_t walker, int64_t in
 }
 
 /* Where the orbitals of a species are wanted, in the order of the requests. */
-static void fill_places(const simulation *sim, const orbital_run *r, const bench_section *section,
-                        int32_t species, double *out)
+static int fill_places(simulation *sim, const orbital_run *r, const bench_section *section,
+                       int32_t species, double *out)
 {
     const plugmc_system *system = &sim->system;
     const int32_t walkers = system->walkers;
     const int64_t n = r->points[species] / walkers;
+    const double *positions;
+    int code = borrowing_read(sim, &positions);
+    if (code) return code;
     for (int32_t w = 0; w < walkers; w++)
         for (int64_t i = 0; i < n; i++) {
             double *to = out + 3 * (r->one_by_one ? i * walkers + w : w * n + i);
             const double *from =
-                &sim->positions[3 * (w * system->particles + system->first[species] + i)];
+                &positions[3 * (w * system->particles + system->first[species] + i)];
             if (section->places)
                 random_place(system, w, i, to);
             else
                 memcpy(to, from, 3 * sizeof *to);
         }
+    return 0;
 }
 
 static int place_points(simulation *sim, orbital_run *r, const bench_section *section,

@@ -9,6 +9,7 @@
 #include "cli/resume.h"
 #include "plugin/answers.h"
 #include "run/averages.h"
+#include "run/borrowing.h"
 #include "run/history.h"
 #include "run/refusals.h"
 #include "run/simulation.h"
@@ -189,10 +190,11 @@ static int check_unchanged(const simulation *sim, const char *path, const origin
 
 /* The first file of this run, with its initial state; of a resumed run this was done when its file
  * was read. */
-static int rehearse_output(const simulation *sim)
+static int rehearse_output(simulation *sim)
 {
     output_data first = sim->output;
-    first.positions = sim->positions;
+    int code = borrowing_positions(sim, PLUGMC_ON_HOST, &first.positions);
+    if (code) return code;
     if (averages_find(&first))
         return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the averages of the run");
     return output_rehearse(sim->output_path, &first, sim->report);

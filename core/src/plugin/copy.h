@@ -19,7 +19,7 @@ enum {
     FIELD_1_0 = 24,
     TOTAL_1_0 = 56,
     ORBITALS_1_0 = 40,
-    MOVER_1_0 = 72,
+    MOVER_1_0 = 80,
     OBSERVABLE_1_0 = 56
 };
 

@@ -53,14 +53,15 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
 static bool check_mover(const plugmc_plugin *d, sentence why)
 {
     static const required functions[] = {
-        REQUIRED(plugmc_mover, load), REQUIRED(plugmc_mover, sweep),
-        REQUIRED(plugmc_mover, store), REQUIRED(plugmc_mover, counts)};
+        REQUIRED(plugmc_mover, take), REQUIRED(plugmc_mover, sweep),
+        REQUIRED(plugmc_mover, give), REQUIRED(plugmc_mover, counts)};
     if (!CHECK_FACET(d->mover, "mover", functions)) return false;
     if (!d->prepare || !d->archive)
         return why_not(why, "is a mover that lacks the function '%s'",
                        d->prepare ? "archive" : "prepare");
     if (!(d->mover->needs & (PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU)))
         return why_not(why, "is a mover that runs neither on the CPU nor on the GPU");
+    if (!d->mover->changes) return why_not(why, "is a mover that says that it changes nothing");
     return true;
 }
 

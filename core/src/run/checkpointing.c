@@ -6,30 +6,13 @@
 #include <string.h>
 
 #include "plugin/answers.h"
+#include "run/borrowing.h"
 #include "run/refusals.h"
 #include "run/results.h"
 #include "run/saving.h"
 #include "run/snapshot.h"
 
 /* ---- What the mover holds ------------------------------------------------------------------------ */
-
-int checkpoint_positions(simulation *sim)
-{
-    instance *mover = sim->mover;
-    const plugmc_mover *m = mover->plugin->mover;
-    size_t bytes = sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles;
-    int code;
-    context_calling(&mover->context, "store");
-    if (!sim->gpu) {
-        code = m->store(mover->data, &mover->host, sim->positions);
-    } else {
-        code = m->store(mover->data, &mover->host, (double *)(uintptr_t)sim->device_positions);
-        if (!code)
-            code = mover->host.gpu->download(mover->host.context, sim->positions,
-                                             sim->device_positions, bytes);
-    }
-    return context_exit_code(&mover->context, code, "storing positions");
-}
 
 int checkpoint_counts(simulation *sim, plugmc_counts *out, int clear)
 {
@@ -191,12 +174,13 @@ int simulation_resume(simulation *sim, const char *path)
     sim->output_path = path;
     int code = output_read(path, out, sim->report);
     if (code) return code;
-    memcpy(sim->positions, out->positions, sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
-    context_calling(&mover->context, "load");
-    code = m->load(mover->data, &mover->host, sim->positions);
+    double *positions;
+    code = borrowing_write(sim, &positions);
+    if (code) return code;
+    memcpy(positions, out->positions, sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
+    code = borrowing_take(sim);
     blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 1, .bytes = archive_bytes},
                             .sim = sim, .blobs = (blob *)out->blobs, .count = out->blob_count};
-    code = context_exit_code(&mover->context, code, "taking up positions");
     if (!code) code = archive_instances(sim, &archive);
     plugmc_counts unused;
     int last = 0;

@@ -5,8 +5,6 @@
 
 #include "run/simulation.h"
 
-/* The mover's positions into sim->positions, on the host. */
-int checkpoint_positions(simulation *);
 /* Trial moves since the counts were last cleared, those before a resume included. */
 int checkpoint_counts(simulation *, plugmc_counts *out, int clear);
 /* What all plugins archive. malloc'ed. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "run/averages.h"
+#include "run/borrowing.h"
 #include "run/checkpointing.h"
 #include "run/refusals.h"
 #include "run/results.h"
@@ -70,7 +71,7 @@ static int record(simulation *sim, const measurement *m)
     return 0;
 }
 
-static int keep_frame(simulation *sim, uint64_t sweep)
+static int keep_frame(simulation *sim, uint64_t sweep, const double *positions)
 {
     output_data *out = &sim->output;
     size_t bytes = sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles;
@@ -81,7 +82,7 @@ static int keep_frame(simulation *sim, uint64_t sweep)
         free(copy);
         return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a frame of the trajectory");
     }
-    memcpy(copy, sim->positions, bytes);
+    memcpy(copy, positions, bytes);
     out->frames[out->frame_count++] = (frame){sweep, copy};
     return 0;
 }
@@ -100,31 +101,22 @@ static int measure(simulation *sim, uint64_t produced)
         const measurement *m = &sim->measurements[i];
         const plugmc_observable *o = m->instance->plugin->observable;
         if (produced % (uint64_t)m->period) continue;
-        if (sim->gpu && o->on_device && !o->writes_trajectory)
-            on_device = true;
-        else
-            on_host = true;
+        const bool device = sim->gpu && o->on_device;
+        on_device |= device;
+        on_host |= !device || o->writes_trajectory;
     }
     if (!on_host && !on_device) return 0;
-    int code = 0;
-    if (on_host) {
-        code = checkpoint_positions(sim);
-    } else {
-        instance *mover = sim->mover;
-        code = mover->plugin->mover->store(mover->data, &mover->host,
-                                           (double *)(uintptr_t)sim->device_positions);
-        code = context_exit_code(&mover->context, code, "storing positions");
-    }
+    const double *here = NULL, *there = NULL;
+    int code = on_host ? borrowing_positions(sim, PLUGMC_ON_HOST, &here) : 0;
+    if (!code && on_device) code = borrowing_positions(sim, PLUGMC_ON_DEVICE, &there);
     for (int i = 0; i < sim->measurement_count && !code; i++) {
         measurement *m = &sim->measurements[i];
         const plugmc_observable *o = m->instance->plugin->observable;
         if (produced % (uint64_t)m->period) continue;
         bool device = sim->gpu && o->on_device;
-        if (o->writes_trajectory) code = keep_frame(sim, sweep);
+        if (o->writes_trajectory) code = keep_frame(sim, sweep, here);
         if (!o->measure || code) continue;
-        const double *positions =
-            device ? (const double *)(uintptr_t)sim->device_positions : sim->positions;
-        plugmc_view view = view_of(&stage, positions, device, sweep);
+        plugmc_view view = view_of(&stage, device ? there : here, device, sweep);
         context_calling(&m->instance->context, "measure");
         watchdog_plugin_begins();
         code = o->measure(m->instance->data, &m->instance->host, &view, m->values);

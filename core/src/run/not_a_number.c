@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/borrowing.h"
 #include "run/columns.h"
 #include "system/system.h"
 
@@ -229,18 +230,17 @@ static int total_of(simulation *sim, const plugmc_term *term, const double *posi
     const plugmc_system *system = &sim->system;
     const plugmc_total *total = term->plugin->potential->total;
     const size_t places = 3 * (size_t)system->walkers * (size_t)system->particles,
-                 bytes = ((size_t)system->walkers + places) * sizeof(double);
+                 bytes = ((size_t)system->walkers + places) * sizeof(double),
+                 room = bytes + places * sizeof(double); /* the positions behind what it gives */
     const plugmc_host *host = &sim->mover->host;
     const plugmc_gpu *gpu = total->on_device ? host->gpu : NULL;
     plugmc_device_pointer there = 0;
     plugmc_view view;
     int code = PLUGMC_OK;
     if (gpu) {
-        code = gpu->allocate(host->context, bytes, &there);
-        if (!code)
-            code = gpu->upload(host->context, sim->device_positions, positions,
-                               places * sizeof(double));
-        positions = (const double *)(uintptr_t)sim->device_positions;
+        code = gpu->allocate(host->context, room, &there);
+        if (!code) code = gpu->upload(host->context, there + bytes, positions, room - bytes);
+        positions = (const double *)(uintptr_t)(there + bytes);
     }
     double *out = gpu ? (double *)(uintptr_t)there : numbers;
     if (!code) code = host->view(host->context, positions, gpu != NULL, &view);
@@ -382,9 +382,9 @@ static void describe(const simulation *sim, const culprit *c, char *out, size_t 
                  c->at[0], c->at[1], c->at[2], how);
 }
 
-int check_initial_energy(simulation *sim)
+int check_initial_energy(simulation *sim, const double *positions)
 {
-    const culprit c = look(sim, sim->positions, -1, -1, 1);
+    const culprit c = look(sim, positions, -1, -1, 1);
     char what[400];
     if (!c.term) return 0;
     const plugmc_context *owner = &owner_of(sim, c.term)->context;
@@ -393,37 +393,26 @@ int check_initial_energy(simulation *sim)
                         "[%s] %s in the initial state", owner->section, what);
 }
 
-/* Where the mover has left its particles, on the host. */
-static int fetch(simulation *sim)
-{
-    const plugmc_host *host = &sim->mover->host;
-    const plugmc_mover *mover = sim->mover->plugin->mover;
-    if (!host->gpu) return mover->store(sim->mover->data, host, sim->positions);
-    const size_t bytes =
-        3 * (size_t)sim->system.walkers * (size_t)sim->system.particles * sizeof(double);
-    int code = mover->store(sim->mover->data, host, (double *)(uintptr_t)sim->device_positions);
-    return code ? code
-                : host->gpu->download(host->context, sim->positions, sim->device_positions, bytes);
-}
-
 /* The particle at the place that it tried, then where it is, then everyone. */
 static culprit find(simulation *sim, const plugmc_not_a_number *where)
 {
     culprit c = {0};
-    if (fetch(sim)) return c;
+    int code = borrowing_give(sim);
+    double *positions = code ? NULL : state_positions(&sim->state, PLUGMC_ON_HOST, PLUGMC_READ, &code);
+    if (code) return c;
     const int known = where->walker >= 0 && where->particle >= 0;
-    double *own = known ? sim->positions +
+    double *own = known ? positions +
                               3 * (where->walker * sim->system.particles + where->particle)
                         : NULL;
     if (known && where->trial) {
         double kept[3];
         memcpy(kept, own, sizeof kept);
         memcpy(own, where->trial, sizeof kept);
-        c = look(sim, sim->positions, where->walker, where->particle, 0);
+        c = look(sim, positions, where->walker, where->particle, 0);
         memcpy(own, kept, sizeof kept);
     }
-    if (known && !c.term) c = look(sim, sim->positions, where->walker, where->particle, 0);
-    return c.term ? c : look(sim, sim->positions, where->walker, -1, 0);
+    if (known && !c.term) c = look(sim, positions, where->walker, where->particle, 0);
+    return c.term ? c : look(sim, positions, where->walker, -1, 0);
 }
 
 int host_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)

@@ -8,6 +8,7 @@
 #include "crash.h"
 #include "plugin/answers.h"
 #include "run/averages.h"
+#include "run/borrowing.h"
 #include "run/history.h"
 #include "run/listing.h"
 #include "run/not_a_number.h"
@@ -525,19 +526,14 @@ char *ini_as_text(const ini_file *ini, const char *archive)
 
 int simulation_prepare(simulation *sim)
 {
-    size_t numbers = (size_t)sim->system.walkers * (size_t)sim->system.particles * 3;
     int code = choose_device(sim);
     if (!code) code = prepare_instances(sim);
     if (code) return code;
-    sim->positions = calloc(numbers, sizeof(double));
-    if (!sim->positions)
-        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for %zu positions", numbers / 3);
-    if (sim->gpu) {
-        instance *asking = sim->mover ? sim->mover : sim->instances;
-        const plugmc_host *host = &asking->host;
-        code = host->gpu->allocate(host->context, numbers * sizeof(double), &sim->device_positions);
-        if (code) return context_exit_code(&asking->context, code, "taking memory for positions");
-    }
+    instance *asking = sim->mover ? sim->mover : sim->instances;
+    state_begin(&sim->state, &sim->system, &asking->host);
+    state_positions(&sim->state, PLUGMC_ON_HOST, 0, &code);
+    if (!code && sim->gpu) state_positions(&sim->state, PLUGMC_ON_DEVICE, 0, &code);
+    if (code) return context_exit_code(&asking->context, code, "taking memory for positions");
     sim->output.system = &sim->system;
     sim->output.effective_ini = effective_ini(sim);
     sim->output.provenance = history_describe(sim);
@@ -553,19 +549,18 @@ int simulation_prepare(simulation *sim)
 
 int simulation_begin(simulation *sim)
 {
-    instance *mover = sim->mover;
-    int code = initial_state(&sim->config, &sim->system, sim->positions, sim->report);
-    if (code || !mover) return code;
-    code = check_initial_energy(sim);
-    if (code) return code;
-    context_calling(&mover->context, "load");
-    code = mover->plugin->mover->load(mover->data, &mover->host, sim->positions);
-    return context_exit_code(&mover->context, code, "taking over the initial state");
+    double *positions;
+    int code = borrowing_write(sim, &positions);
+    if (!code) code = initial_state(&sim->config, &sim->system, positions, sim->report);
+    if (code || !sim->mover) return code;
+    code = check_initial_energy(sim, positions);
+    return code ? code : borrowing_take(sim);
 }
 
 int simulation_sweep(simulation *sim, uint64_t first, uint64_t n)
 {
     instance *mover = sim->mover;
+    sim->ahead = true;
     context_calling(&mover->context, "sweep");
     int code = mover->plugin->mover->sweep(mover->data, &mover->host, first, n);
     crash_called();
@@ -624,7 +619,7 @@ void simulation_close(simulation *sim)
     free(sim->measurements);
     free(sim->instances);
     free(sim->terms);
-    free(sim->positions);
+    state_end(&sim->state);
     system_free(&sim->system);
     config_free(&sim->config);
 }

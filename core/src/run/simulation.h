@@ -6,6 +6,7 @@
 #include "output/output.h"
 #include "plugin/loader.h"
 #include "run/context.h"
+#include "run/state.h"
 #include "run/threads.h"
 
 /* One plugin of the run with its parameters. */
@@ -40,8 +41,9 @@ typedef struct simulation {
     int measurement_count;
     gpu *gpu; /* NULL on the CPU */
     char why_no_gpu[512];
-    plugmc_device_pointer device_positions; /* [walkers][particles][3] */
-    double *positions;                      /* [walkers][particles][3], of the last store */
+    state state;                        /* the configuration: run/borrowing.h */
+    uint64_t seen[PLUGMC_STATE_ARRAYS]; /* versions of its arrays that the mover knows */
+    bool ahead; /* the mover may hold another configuration than the state */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;        /* threads of the machine */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/borrowing.h"
 #include "run/checkpointing.h"
 #include "run/stop.h"
 
@@ -89,14 +90,15 @@ int snapshot_take(simulation *sim, uint64_t sweep, double seconds)
     int count = 0;
     if (!s)
         return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a copy of the state");
-    int code = checkpoint_positions(sim);
+    const double *positions = NULL;
+    int code = borrowing_positions(sim, PLUGMC_ON_HOST, &positions);
     if (!code) code = checkpoint_counts(sim, &counts, 0);
     if (!code) code = checkpoint_blobs(sim, &blobs, &count);
     if (code) {
         checkpoint_free_blobs(blobs, count);
         return code;
     }
-    memcpy(s->positions, sim->positions, position_bytes(sim));
+    memcpy(s->positions, positions, position_bytes(sim));
     checkpoint_free_blobs(s->blobs, s->blob_count);
     s->blobs = blobs;
     s->blob_count = count;

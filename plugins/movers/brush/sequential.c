@@ -172,6 +172,8 @@ static int take_sums(sequential *me, const plugmc_host *host)
 
 /* ---- Energy ---------------------------------------------------------------------------------- */
 
+static int write_positions(sequential *, const plugmc_host *, double *positions);
+
 static double fields_of_all(const sequential *me, const double *positions)
 {
     const plugmc_system *system = me->system;
@@ -240,14 +242,14 @@ static int fresh_energy(sequential *me, const plugmc_host *host, double *energy)
         const uint32_t grid[3] = {(uint32_t)((n + 127) / 128 + 1) / 2, (uint32_t)walkers, 1};
         void *arguments[] = {&me->d.place, &me->d.particles, &me->d.padded, &me->d_rows};
         code = host->gpu->launch(host->context, me->k_energy, grid, block, 0, arguments);
-        if (!code) code = sequential_store(me, host, (double *)(uintptr_t)me->d_positions);
+        if (!code) code = write_positions(me, host, (double *)(uintptr_t)me->d_positions);
         if (!code)
             code = host->gpu->download(host->context, rows, me->d_rows, n * walkers * sizeof *rows);
         if (!code)
             code = host->gpu->download(host->context, positions, me->d_positions,
                                        3 * n * walkers * sizeof *positions);
     } else if (!code) {
-        code = sequential_store(me, host, positions);
+        code = write_positions(me, host, positions);
     }
     for (size_t w = 0; w < walkers && !code; w++) {
         energy[w] = fields_of_all(me, positions + 3 * n * w);
@@ -308,14 +310,18 @@ static int load_on_device(sequential *me, const plugmc_host *host, const double 
     return code;
 }
 
-int sequential_load(void *instance, const plugmc_host *host, const double *positions)
+int sequential_take(void *instance, const plugmc_host *host, const plugmc_state *state,
+                    uint32_t changed)
 {
     sequential *me = instance;
     const plugmc_system *system = me->system;
     const size_t count = (size_t)(system->particles * system->walkers);
+    double *positions;
+    (void)changed; /* positions are all that can */
+    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    if (code) return code;
     double *places = malloc(3 * count * sizeof *places);
     char *rounded = malloc(count); /* [walkers][particles]: 1 if the place has changed */
-    int code = PLUGMC_OK;
     if (!places || !rounded)
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
     for (size_t i = 0; i < count && !code; i++) {
@@ -334,9 +340,17 @@ int sequential_load(void *instance, const plugmc_host *host, const double *posit
     return code;
 }
 
-int sequential_store(void *instance, const plugmc_host *host, double *positions)
+int sequential_give(void *instance, const plugmc_host *host, const plugmc_state *state)
 {
-    sequential *me = instance;
+    double *positions;
+    const int side = host->gpu ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST,
+              code = plugmc_state_positions(state, side, PLUGMC_WRITE, &positions);
+    return code ? code : write_positions(instance, host, positions);
+}
+
+/* To host memory, or to device memory on a GPU. */
+static int write_positions(sequential *me, const plugmc_host *host, double *positions)
+{
     const plugmc_system *system = me->system;
     const int64_t n = system->particles;
     if (host->gpu) {

@@ -101,8 +101,8 @@ int sequential_prepare_device(sequential *, const plugmc_host *, const device_te
 /* Draws the trial moves of a sweep on the device. */
 int sequential_propose(sequential *, const plugmc_host *);
 /* Of the mover; instance is a sequential. */
-int sequential_load(void *instance, const plugmc_host *, const double *positions);
-int sequential_store(void *instance, const plugmc_host *, double *positions);
+int sequential_take(void *instance, const plugmc_host *, const plugmc_state *, uint32_t changed);
+int sequential_give(void *instance, const plugmc_host *, const plugmc_state *);
 int sequential_counts(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
 int sequential_running_energy(void *instance, const plugmc_host *, double *energy);
 int sequential_archive(void *instance, const plugmc_host *, plugmc_archive *);

@@ -34,10 +34,13 @@ static int prepare(void *instance, const plugmc_host *host)
     return host->gpu ? prepare_on_gpu(me, host) : PLUGMC_OK;
 }
 
-static int load_anywhere(void *instance, const plugmc_host *host, const double *positions)
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
 {
     checkerboard *me = (checkerboard *)instance;
     int slots = me->capacity;
+    double *positions;
+    (void)changed; /* positions are all that can */
+    TRY(plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions));
     TRY(load_cells(me, host, positions));
     if (!host->gpu) return PLUGMC_OK;
     if (me->capacity != slots) TRY(rebuild_on_device(me, host));
@@ -57,9 +60,12 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     return PLUGMC_OK;
 }
 
-static int store_positions(void *instance, const plugmc_host *host, double *positions)
+static int give(void *instance, const plugmc_host *host, const plugmc_state *state)
 {
     checkerboard *me = (checkerboard *)instance;
+    const int side = host->gpu ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST;
+    double *positions;
+    TRY(plugmc_state_positions(state, side, PLUGMC_WRITE, &positions));
     return host->gpu ? store_on_gpu(me, host, (plugmc_device_pointer)(uintptr_t)positions)
                      : store_on_host(me, host, positions);
 }
@@ -151,7 +157,8 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
              PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .load = load_anywhere, .sweep = sweep, .store = store_positions, .counts = counts,
+    .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_POSITION,
+    .take = take, .sweep = sweep, .give = give, .counts = counts,
     .step = get_step, .set_step = set_step, .target_acceptance = target,
 };
 

@@ -159,9 +159,12 @@ static size_t structure_bytes(const ewald_serial *s)
     return (size_t)s->system->walkers * 2 * s->task.waves * sizeof(double);
 }
 
-static int store(void *instance, const plugmc_host *host, double *positions)
+static int give(void *instance, const plugmc_host *host, const plugmc_state *state)
 {
     ewald_serial *s = instance;
+    double *positions;
+    const int code = plugmc_state_positions(state, PLUGMC_ON_DEVICE, PLUGMC_WRITE, &positions);
+    if (code) return code;
     return host->gpu->copy(host->context, device(positions), device(s->task.positions),
                            position_bytes(s));
 }
@@ -193,16 +196,20 @@ static int take_energies(ewald_serial *s, const plugmc_host *host)
                                     t->walkers * sizeof *s->state);
 }
 
-static int load(void *instance, const plugmc_host *host, const double *positions)
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
 {
     ewald_serial *s = instance;
     const es_task *t = &s->task;
+    double *positions;
+    (void)changed; /* positions are all that can */
+    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    if (code) return code;
     double *wrapped = malloc(position_bytes(s));
     if (!wrapped) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
     memcpy(wrapped, positions, position_bytes(s));
     for (size_t i = 0; i < (size_t)t->walkers * t->particles; i++)
         plugmc_wrap(&s->system->box, wrapped + 3 * i);
-    int code = host->gpu->upload(host->context, device(t->positions), wrapped, position_bytes(s));
+    code = host->gpu->upload(host->context, device(t->positions), wrapped, position_bytes(s));
     free(wrapped);
     if (!code && t->waves) code = launch(s, host, STRUCTURE, t->waves, t->walkers, 1, ES_THREADS);
     if (!code)
@@ -457,9 +464,11 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_PERIODIC |
              PLUGMC_RUNS_ON_GPU,
-    .load = load,
+    .changes = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION,
+    .take = take,
     .sweep = sweep,
-    .store = store,
+    .give = give,
     .counts = counts,
     .step = step,
     .set_step = set_step,

@@ -62,9 +62,13 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     return h->gpu ? hmc_gpu_sweep(h, host, first, n) : hmc_cpu_sweep(h, host, first, n);
 }
 
-static int store(void *instance, const plugmc_host *host, double *positions)
+static int give(void *instance, const plugmc_host *host, const plugmc_state *state)
 {
     hmc *h = instance;
+    double *positions;
+    const int side = h->gpu ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST,
+              code = plugmc_state_positions(state, side, PLUGMC_WRITE, &positions);
+    if (code) return code;
     return h->gpu ? hmc_gpu_store(h, host, positions) : hmc_cpu_store(h, host, positions);
 }
 
@@ -109,10 +113,13 @@ static int check_energies(hmc *h, const plugmc_host *host)
     return code;
 }
 
-static int load(void *instance, const plugmc_host *host, const double *positions)
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
 {
     hmc *h = instance;
-    int code;
+    double *positions;
+    (void)changed; /* positions are all that can */
+    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    if (code) return code;
     uint64_t *place = scratch(host, (size_t)h->count * sizeof *place, &code);
     for (int64_t i = 0; i < h->count && !code; i += 3)
         hmc_place_of(&h->frame, positions + i, place + i);
@@ -287,9 +294,11 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_FORCES |
              PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .load = load,
+    .changes = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION,
+    .take = take,
     .sweep = sweep,
-    .store = store,
+    .give = give,
     .counts = counts,
     .step = step,
     .set_step = set_step,

@@ -105,20 +105,31 @@ vmc_draws vmc_draws_of(const vmc *v, uint64_t sweep)
 
 /* ---- Positions in and out -------------------------------------------------------------------- */
 
-static int store(void *instance, const plugmc_host *host, double *positions)
+static int give(void *instance, const plugmc_host *host, const plugmc_state *state)
 {
     const vmc *v = instance;
-    return v->engine->give(v, host, positions);
+    double *positions;
+    const int side = host->gpu ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST,
+              code = plugmc_state_positions(state, side, PLUGMC_WRITE, &positions);
+    return code ? code : v->engine->give(v, host, positions);
 }
 
-static int load(void *instance, const plugmc_host *host, const double *positions)
+/* On the host. */
+static int take_positions(vmc *v, const plugmc_host *host, const double *positions)
 {
-    vmc *v = instance;
     v->fresh = 1;
     v->since = 0;
     int code = v->engine->take(v, host, positions);
     if (!code) code = v->engine->anew(v, host, 0);
     return code ? code : report_failure(v, host);
+}
+
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
+{
+    double *positions;
+    (void)changed; /* positions are all that can */
+    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    return code ? code : take_positions(instance, host, positions);
 }
 
 /* ---- Checkpoint ------------------------------------------------------------------------------ */
@@ -141,7 +152,7 @@ static int follow(vmc *v, const plugmc_host *host, uint64_t sweeps, const double
     int code = end && found ? PLUGMC_OK
                             : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory to resume");
     if (!code) code = fetch(v, host, end);
-    if (!code) code = load(v, host, base);
+    if (!code) code = take_positions(v, host, base);
     for (uint64_t k = 0; k < sweeps && !code; k++) {
         v->step = steps[k];
         code = vmc_sweeps(v, host, base_sweep + k, 1);
@@ -152,7 +163,7 @@ static int follow(vmc *v, const plugmc_host *host, uint64_t sweeps, const double
         host->warn(host->context,
                    "this machine does not follow the chain bit for bit from the last "
                    "refresh; the run goes on from the positions of the checkpoint");
-        code = load(v, host, end);
+        code = take_positions(v, host, end);
     } else if (!code) {
         code = v->engine->take_base(v, host, base);
     }
@@ -310,9 +321,11 @@ const plugmc_mover vmc_callbacks = {
     .size = sizeof vmc_callbacks,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS | PLUGMC_RUNS_ON_CPU |
              PLUGMC_RUNS_ON_GPU,
-    .load = load,
+    .changes = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION,
+    .take = take,
     .sweep = sweep,
-    .store = store,
+    .give = give,
     .counts = counts,
     .step = step,
     .set_step = set_step,
