@@ -36,7 +36,7 @@ typedef struct handful {
 
 /* Mirrors brush_state of state.h. */
 typedef struct device_state {
-    plugmc_device_pointer place, moved, trial, sum, hit, done, decided, ticket, role, failed,
+    plugmc_device_pointer place, before, moved, trial, sum, hit, done, decided, ticket, role, failed,
         accepted, energy, sweep, step;
     int32_t particles, padded, panels, walkers, interval, intervals, blocks;
 } device_state;
