@@ -1,7 +1,7 @@
-/* When a mover meets an energy, a force or a probability that is not a number, it only says where,
- * as far as it knows (plugmc_host.not_a_number). Who it was is found here, for all movers: each
- * sampled potential is asked by itself for the positions as they are, pair by pair where pairs have
- * energies; in double precision, and if all is well there, in single. */
+/* When a mover meets an energy, a force or a probability that is not a number, or an energy of minus
+ * infinity, it only says where, as far as it knows (plugmc_host.not_a_number). Who it was is found here,
+ * for all movers: each sampled potential is asked by itself for the positions as they are, pair by pair
+ * where pairs have energies; in double precision, and if all is well there, in single. */
 #include "run/not_a_number.h"
 
 #include <math.h>
@@ -19,9 +19,9 @@ typedef struct culprit {
     enum facet facet;
     int force;    /* not the energy but its derivatives */
     int single;   /* only in single precision */
-    int infinite; /* and not NaN */
+    double value; /* NaN or infinite */
     int32_t walker;
-    int64_t i, j; /* particles; -1 where there is none */
+    int64_t i, j; /* particles; -1 where there is none. Energy of a whole configuration: who moved */
     double at[3], distance;
 } culprit;
 
@@ -31,13 +31,13 @@ typedef struct search {
     const double *positions; /* [particles][3], host */
     int32_t walker;
     int64_t only;  /* -1, or the particle that it must be */
-    int infinite;  /* infinite energies are looked for as well */
+    int infinite;  /* energies of plus infinity are looked for as well */
     culprit found; /* of the smallest i */
 } search;
 
 static int wrong(const search *s, double value)
 {
-    return isnan(value) || (s->infinite && isinf(value));
+    return !(value > -INFINITY) || (s->infinite && isinf(value));
 }
 
 static int needs_forces(const simulation *sim)
@@ -109,7 +109,7 @@ static void look_at_pairs(search *s, const pair_term *t, const columns *c, int64
         if (!how) continue;
         const int64_t i = c->number[k], j = c->number[m];
         culprit found = {.term = t->term, .facet = PAIR, .force = how == 2, .single = t->single,
-                         .infinite = how == 1 && !isnan(value), .i = i < j ? i : j,
+                         .value = how == 1 ? value : NAN, .i = i < j ? i : j,
                          .j = i < j ? j : i};
         found.distance =
             distance_between(&s->sim->system.box, s->positions + 3 * i, s->positions + 3 * j);
@@ -202,7 +202,7 @@ static void look_at_field(search *s, const plugmc_term *term, int64_t i, int32_t
     }
     if (!wrong(s, energy) && !force) return;
     culprit found = {.term = term, .facet = FIELD, .force = force,
-                     .infinite = !force && !isnan(energy), .i = i, .j = -1};
+                     .value = force ? NAN : energy, .i = i, .j = -1};
     memcpy(found.at, r, sizeof r);
     note(s, found);
 }
@@ -265,12 +265,13 @@ static int look_at_totals(search *s, const double *positions)
         double *numbers = calloc(count, sizeof *numbers);
         if (!numbers) return EXIT_MEMORY;
         const int failed = total_of(s->sim, term, positions, numbers);
-        for (size_t n = 0; n < count && !failed && !s->found.term; n++) {
+        for (size_t k = 0; k < count && !failed && !s->found.term; k++) {
+            const size_t n = (k + walkers) % count; /* forces first, which tell the particle */
             const int force = n >= walkers;
             if (force ? !isnan(numbers[n]) : !wrong(s, numbers[n])) continue;
             const int64_t i = force ? (int64_t)(n - walkers) / 3 : -1;
             s->found = (culprit){.term = term, .facet = TOTAL, .force = force,
-                                 .infinite = !isnan(numbers[n]), .j = -1,
+                                 .value = numbers[n], .j = -1,
                                  .walker = (int32_t)(force ? i / system->particles : (int64_t)n),
                                  .i = force ? i % system->particles : -1};
         }
@@ -300,8 +301,7 @@ static int look_at_orbitals_of(search *s, const plugmc_term *term, int32_t speci
     for (int64_t k = 0; k < n * each && !code; k++) {
         const int64_t i = first + k / each;
         if (isfinite(values[k]) || (s->only >= 0 && s->only != i)) continue;
-        culprit found = {.term = term, .facet = ORBITALS, .infinite = !isnan(values[k]), .i = i,
-                         .j = -1};
+        culprit found = {.term = term, .facet = ORBITALS, .value = values[k], .i = i, .j = -1};
         memcpy(found.at, s->positions + 3 * i, sizeof found.at);
         note(s, found);
         break;
@@ -366,13 +366,16 @@ static const instance *owner_of(const simulation *sim, const plugmc_term *term)
 static void describe(const simulation *sim, const culprit *c, char *out, size_t room)
 {
     const char *what = c->facet == ORBITALS ? "an orbital" : c->force ? "the force" : "the energy";
-    const char *how = c->infinite ? "infinite" : "not a number";
+    const char *how = isnan(c->value) ? "not a number" : c->value > 0 ? "infinite" : "minus infinity";
     const char *precision = c->single ? " in single precision" : "";
     if (c->facet == PAIR)
         snprintf(out, room, "%s of particles %lld and %lld of walker %d, %.6g apart, is %s%s",
                  what, (long long)c->i, (long long)c->j, c->walker, c->distance, how, precision);
     else if (c->facet == TOTAL && c->i < 0)
         snprintf(out, room, "%s of walker %d is %s", what, c->walker, how);
+    else if (c->facet == TOTAL && !c->force)
+        snprintf(out, room, "%s of walker %d, with particle %lld moved to %.6g %.6g %.6g, is %s", what,
+                 c->walker, (long long)c->i, c->at[0], c->at[1], c->at[2], how);
     else if (c->facet == TOTAL)
         snprintf(out, room, "%s on particle %lld of walker %d is %s", what, (long long)c->i,
                  c->walker, how);
@@ -389,7 +392,7 @@ int check_initial_energy(simulation *sim)
     if (!c.term) return 0;
     const plugmc_context *owner = &owner_of(sim, c.term)->context;
     describe(sim, &c, what, sizeof what);
-    return report_error(sim->report, c.infinite ? EXIT_INPUT : EXIT_INTERNAL, owner->file, owner->line,
+    return report_error(sim->report, isinf(c.value) ? EXIT_INPUT : EXIT_INTERNAL, owner->file, owner->line,
                         "[%s] %s in the initial state", owner->section, what);
 }
 
@@ -406,6 +409,17 @@ static int fetch(simulation *sim)
                 : host->gpu->download(host->context, sim->positions, sim->device_positions, bytes);
 }
 
+/* Particle `i` of a walker alone, in the place where it is. */
+static culprit look_at_one(simulation *sim, int32_t walker, int64_t i)
+{
+    culprit c = look(sim, sim->positions, walker, i, 0);
+    const double *at = sim->positions + 3 * (walker * sim->system.particles + i);
+    if (c.facet != TOTAL || c.i >= 0) return c;
+    c.i = i;
+    memcpy(c.at, at, sizeof c.at);
+    return c;
+}
+
 /* The particle at the place that it tried, then where it is, then everyone. */
 static culprit find(simulation *sim, const plugmc_not_a_number *where)
 {
@@ -419,10 +433,10 @@ static culprit find(simulation *sim, const plugmc_not_a_number *where)
         double kept[3];
         memcpy(kept, own, sizeof kept);
         memcpy(own, where->trial, sizeof kept);
-        c = look(sim, sim->positions, where->walker, where->particle, 0);
+        c = look_at_one(sim, where->walker, where->particle);
         memcpy(own, kept, sizeof kept);
     }
-    if (known && !c.term) c = look(sim, sim->positions, where->walker, where->particle, 0);
+    if (known && !c.term) c = look_at_one(sim, where->walker, where->particle);
     return c.term ? c : look(sim, sim->positions, where->walker, -1, 0);
 }
 

@@ -363,13 +363,6 @@ double sequential_fields(const sequential *me, const plugmc_particle *p, int64_t
     return energy;
 }
 
-int sequential_refuse_energy(const plugmc_host *host)
-{
-    return host->fail(host->context, PLUGMC_ERROR_STATE,
-                      "the energy change of a trial move is not a number or minus infinity: do "
-                      "particles attract without a hard core, or are two at one point?");
-}
-
 /* To when the particle at `place` [walkers][padded] tried to move: those before it in its walker have
  * been decided, it and those after it are where they were. to: where it would have gone. */
 static int go_back_to(const sequential *me, const plugmc_host *host, uint64_t place, double to[3])

@@ -386,7 +386,7 @@ PLUGMC_FN int64_t hmc_force_quanta(real f)
 /* In units of 1 / HMC_ENERGY_UNIT. */
 typedef struct hmc_sum {
     int64_t force[3], energy;
-    bool unknown; /* not a number, which integers cannot say */
+    bool unknown; /* not a number, or minus infinity, which integers cannot say */
 } hmc_sum;
 
 /* A thread looks at many entries and finds few in reach. It lists them and computes them a layer of
@@ -405,7 +405,7 @@ PLUGMC_FN void hmc_add_pair(plugmc_separation s, plugmc_site a, plugmc_site b, i
         plugmc_sums_add_energy(&energies, s, a, b);
         const real energy = plugmc_sums_total(&energies, a);
         sum->energy += hmc_energy_quanta(energy);
-        sum->unknown |= energy != energy;
+        sum->unknown |= !(energy > -PLUGMC_NO_RANGE);
     } else {
         real energy, first, second;
         plugmc_pair_derivatives(s, a, b, &energy, &first, &second);
@@ -589,7 +589,7 @@ HMC_KERNEL hmc_decide(const hmc_task t)
     hmc_state *s = t.state + walker;
     const double *sums = t.sums + 3 * walker;
     const double change = (sums[1] + sums[2]) - (s->potential + sums[0]);
-    if (change != change) t.plan->lost = t.plan->sweep + 1;
+    if (!(change > -(double)PLUGMC_NO_RANGE)) t.plan->lost = t.plan->sweep + 1;
     const plugmc_random random =
         plugmc_draw(t.plan->seed, t.plan->sweep, walker, 0, PLUGMC_PURPOSE_ACCEPT, 0);
     const bool accepted =
