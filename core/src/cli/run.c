@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/resume.h"
+#include "crash.h"
 #include "plugin/answers.h"
 #include "run/averages.h"
 #include "run/history.h"
@@ -263,18 +264,24 @@ int command_run(int argc, char **argv)
 
 /* ---- check ------------------------------------------------------------------------------------- */
 
+/* As ask_kernel_text. */
+static int next_text(instance *instance, int index, plugmc_kernel_text *out, sentence why)
+{
+    context_calling(&instance->context, "kernel_text");
+    const int more = ask_kernel_text(instance->plugin, instance->data, &instance->host, index, out, why);
+    crash_called();
+    return more;
+}
+
 /* Compiles every device text of the run for one architecture. */
 static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
 {
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
-        const plugmc_plugin *plugin = instance->plugin;
         plugmc_kernel_text kernel;
         char why[512];
         int more;
-        for (int k = 0; (more = ask_kernel_text(plugin, instance->data, &instance->host, k, &kernel,
-                                                (sentence){why, sizeof why}));
-             k++) {
+        for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why})); k++) {
             if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
             void *cubin = NULL;
             size_t bytes = 0;

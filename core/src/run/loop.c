@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "crash.h"
 #include "run/averages.h"
 #include "run/checkpointing.h"
 #include "run/refusals.h"
@@ -111,6 +112,7 @@ static int measure(simulation *sim, uint64_t produced)
         code = checkpoint_positions(sim);
     } else {
         instance *mover = sim->mover;
+        context_calling(&mover->context, "store");
         code = mover->plugin->mover->store(mover->data, &mover->host,
                                            (double *)(uintptr_t)sim->device_positions);
         code = context_exit_code(&mover->context, code, "storing positions");
@@ -143,7 +145,11 @@ static int measure(simulation *sim, uint64_t produced)
 static double target_acceptance(const simulation *sim)
 {
     const plugmc_mover *m = sim->mover->plugin->mover;
-    return m->target_acceptance && m->step && m->set_step ? m->target_acceptance(sim->mover->data) : 0;
+    if (!m->target_acceptance || !m->step || !m->set_step) return 0;
+    context_calling(&sim->mover->context, "target_acceptance");
+    const double target = m->target_acceptance(sim->mover->data);
+    crash_called();
+    return target;
 }
 
 static uint64_t tuning_interval(const simulation *sim)

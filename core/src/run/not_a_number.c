@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crash.h"
 #include "run/columns.h"
 #include "system/system.h"
 
@@ -144,8 +145,10 @@ static int look_at_term(search *s, const pair_term *t)
     plugmc_system one = s->sim->system;
     plugmc_cells cells = {0};
     one.walkers = 1;
+    crash_calling_potential(t->term->label, "range");
     double range = look_range(s, t);
     if (!(range > 0)) return 0;
+    crash_calling_its(needs_forces(s->sim) ? "energy or derivatives" : "energy");
     if (!isfinite(range)) range = 4 * (one.box.length[0] + one.box.length[1] + one.box.length[2]);
     if (host_cells_build(&one, s->positions, range, &cells)) return EXIT_MEMORY;
     const cell_grid grid = cell_grid_make(&one, range);
@@ -194,9 +197,11 @@ static void look_at_field(search *s, const plugmc_term *term, int64_t i, int32_t
     const plugmc_particles others = {1, &one.x, &one.y, &one.z, &one.charge, &one.diameter,
                                      &one.species};
     plugmc_derivatives derivatives = {0};
+    crash_calling_its("energy");
     if (field->energy(term->instance, &others, &energy)) return; /* it may not be there */
     int force = 0;
     if (!wrong(s, energy) && needs_forces(s->sim) && field->derivatives) {
+        crash_calling_its("derivatives");
         field->derivatives(term->instance, &one, &derivatives);
         for (int d = 0; d < 3; d++) force |= isnan(derivatives.gradient[d]) != 0;
     }
@@ -213,6 +218,7 @@ static void look_at_all_fields(search *s)
     for (int k = 0; k < system->term_count && !s->found.term; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         if (!term->sampled || !term->plugin->potential->field) continue;
+        crash_calling_potential(term->label, "energy");
         for (int32_t a = 0; a < system->species_count; a++)
             for (int64_t i = system->first[a]; i < system->first[a + 1]; i++)
                 if (s->only < 0 || s->only == i) look_at_field(s, term, i, a);
@@ -262,11 +268,12 @@ static int look_at_totals(search *s, const double *positions)
     for (int k = 0; k < system->term_count && !s->found.term && s->sim->mover; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         if (!term->sampled || !term->plugin->potential->total) continue;
+        crash_calling_potential(term->label, "energy");
         double *numbers = calloc(count, sizeof *numbers);
         if (!numbers) return EXIT_MEMORY;
         const int failed = total_of(s->sim, term, positions, numbers);
-        for (size_t k = 0; k < count && !failed && !s->found.term; k++) {
-            const size_t n = (k + walkers) % count; /* forces first, which tell the particle */
+        for (size_t m = 0; m < count && !failed && !s->found.term; m++) {
+            const size_t n = (m + walkers) % count; /* forces first, which tell the particle */
             const int force = n >= walkers;
             if (force ? !isnan(numbers[n]) : !wrong(s, numbers[n])) continue;
             const int64_t i = force ? (int64_t)(n - walkers) / 3 : -1;
@@ -288,15 +295,18 @@ static int look_at_orbitals_of(search *s, const plugmc_term *term, int32_t speci
 {
     const plugmc_system *system = &s->sim->system;
     const plugmc_orbitals *orbitals = term->plugin->potential->orbitals;
-    const int64_t n = plugmc_species_at(system, species)->count, first = system->first[species],
-                  count = orbitals->count(term->instance, species),
-                  each = count * (orbitals->complex_valued(term->instance) ? 2 : 1);
+    const int64_t n = plugmc_species_at(system, species)->count, first = system->first[species];
+    crash_calling_its("count");
+    const int64_t count = orbitals->count(term->instance, species);
+    crash_calling_its("complex_valued");
+    const int64_t each = count * (orbitals->complex_valued(term->instance) ? 2 : 1);
     if (n < 1 || count < 1) return 0;
     double *values = calloc((size_t)(n * each), sizeof *values);
     if (!values) return EXIT_MEMORY;
     const plugmc_orbital_request request = {
         .size = sizeof request, .species = species, .real_size = sizeof(double), .points = n,
         .positions = s->positions + 3 * first, .pitch = count, .values = values};
+    crash_calling_its("evaluate");
     const int code = orbitals->evaluate(term->instance, &request);
     for (int64_t k = 0; k < n * each && !code; k++) {
         const int64_t i = first + k / each;
@@ -317,6 +327,7 @@ static int look_at_orbitals(search *s)
     for (int k = 0; k < system->term_count && !s->found.term; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         if (!term->sampled || !term->plugin->potential->orbitals) continue;
+        crash_calling_potential(term->label, "count");
         for (int32_t a = 0; a < system->species_count && !code; a++)
             code = look_at_orbitals_of(s, term, a);
     }
@@ -389,6 +400,7 @@ int check_initial_energy(simulation *sim)
 {
     const culprit c = look(sim, sim->positions, -1, -1, 1);
     char what[400];
+    crash_called();
     if (!c.term) return 0;
     const plugmc_context *owner = &owner_of(sim, c.term)->context;
     describe(sim, &c, what, sizeof what);
@@ -445,7 +457,9 @@ int host_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)
     simulation *sim = context->sim;
     char what[400], who[80] = "";
     context->failed = 1;
+    const crash_record outer = crash_calling(context->section, "store");
     const culprit c = sim ? find(sim, where) : (culprit){0};
+    crash_called_within(outer);
     if (c.term) {
         const plugmc_context *owner = &owner_of(sim, c.term)->context;
         describe(sim, &c, what, sizeof what);
