@@ -347,9 +347,7 @@ int simulation_run(simulation *sim)
     uint64_t sweep = sim->output.sweep;
     int ended = EXIT_DONE, code = 0;
     progress progress = {isatty(STDERR_FILENO), begin, begin, sweep};
-    stop_take_signals();
-    if (watchdog_begin(run->time_limit > 0 ? begin + run->time_limit : INFINITY, save_and_leave, sim))
-        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
+    watchdog_guard(run->time_limit > 0 ? begin + run->time_limit : INFINITY, save_and_leave, sim);
     if (run->equilibrate == 0 && sweep == 0) code = handle_events(sim, 0);
     if (!code) code = sweep_to_end(sim, begin, &progress, &sweep, &ended);
     watchdog_end();
