@@ -9,8 +9,8 @@
 #include "config/ini.h"
 #include "config/parameters.h"
 #include "open_plugin.h"
-#include "output/child.h"
-#include "output/rehearsal.h"
+#include "child.h"
+#include "rehearsal.h"
 #include "recorder.h"
 
 typedef struct orbital_bench {
