@@ -6,22 +6,66 @@
 #include <link.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "report.h"
 
-static _Atomic(const char *) plugin_called, callback_called;
+typedef struct record {
+    _Atomic(const char *) kind, plugin, callback;
+} record;
+
+static record of_main;
+static _Thread_local record own;
+static _Thread_local bool is_main;
 static atomic_flag crashed = ATOMIC_FLAG_INIT;
 
-void crash_calling(const char *plugin, const char *callback)
+/* A signal may come in between: the plugin is the last. */
+static void put(record *to, crash_record what)
 {
-    callback_called = callback;
-    plugin_called = plugin;
+    to->plugin = NULL;
+    to->kind = what.kind;
+    to->callback = what.callback;
+    to->plugin = what.plugin;
 }
 
-void crash_called(void) { plugin_called = NULL; }
+static crash_record get(const record *from)
+{
+    return (crash_record){from->kind, from->plugin, from->callback};
+}
+
+void crash_called_within(crash_record outer)
+{
+    put(&own, outer);
+    if (is_main) put(&of_main, outer);
+}
+
+void crash_called(void) { crash_called_within((crash_record){0}); }
+
+static crash_record call(const char *kind, const char *plugin, const char *callback)
+{
+    const crash_record before = get(&own);
+    crash_called_within((crash_record){kind, plugin, callback});
+    return before;
+}
+
+crash_record crash_calling(const char *plugin, const char *callback)
+{
+    return call("", plugin, callback);
+}
+
+crash_record crash_calling_potential(const char *label, const char *callback)
+{
+    return call("potential ", label, callback);
+}
+
+void crash_calling_its(const char *callback)
+{
+    own.callback = callback;
+    if (is_main) of_main.callback = callback;
+}
 
 static void say(const char *word)
 {
@@ -58,7 +102,8 @@ static void crash(int number, siginfo_t *info, void *context)
     (void)info;
     while (atomic_flag_test_and_set(&crashed)) pause();
     struct dl_find_object object;
-    const char *plugin = plugin_called, *file = NULL;
+    const crash_record in = get(own.plugin ? &own : &of_main);
+    const char *file = NULL;
     void *place = place_of(context);
     if (place && _dl_find_object(place, &object) == 0) file = object.dlfo_link_map->l_name;
     say("crashed (");
@@ -68,11 +113,12 @@ static void crash(int number, siginfo_t *info, void *context)
         say(" in ");
         say(file);
     }
-    if (plugin) {
+    if (in.plugin) {
         say(", in the callback '");
-        say(callback_called);
+        say(in.callback);
         say("' of [");
-        say(plugin);
+        say(in.kind);
+        say(in.plugin);
         say("]");
     }
     say("; an output file is that of the last checkpoint\n");
@@ -83,6 +129,7 @@ void crash_report(void)
 {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char memory[64 << 10]; /* the stack may be what has run out */
+    is_main = true;
     const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
     sigaltstack(&stack, NULL);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {

@@ -127,7 +127,7 @@ static void trial_move(const serial *s, walker *w, uint64_t sweep, uint32_t tria
     displace(s, w, sweep, trial, to);
     if (!inside(s, to) || !parts_change(s, w, i, to, &change)) return;
     if (totals_change(s, w, i, to, &change)) return;
-    if (isnan(change)) { /* it goes there, so that it is found */
+    if (!(change > -INFINITY)) { /* it goes there, so that it is found */
         w->code = PLUGMC_ERROR_STATE;
         w->label = NULL;
         move(s, w, i, to);

@@ -62,6 +62,22 @@ test_plugin_that_is_cut_short()
 last part"
 }
 
+# In a child process, which it cannot harm.
+test_plugin_that_cannot_be_loaded()
+{
+    disks
+    change 's/^\[observable.*/[observable unloadable]/'
+    local plugin=$BAD_PLUGINS/unloadable.so what
+    change "s|^\[observable unloadable\]|&\nplugin = $plugin|"
+    local line="sim.ini:22: plugin '$plugin': $plugin: the loader"
+    export LOADING
+    for what in "leaves:ends the program on it (exit code 0)" "fails:ends the program on it (exit code 3)" \
+        "aborts:breaks down on it (Aborted)" "loops:takes longer on it than on any file of its size"; do
+        LOADING=${what%%:*}
+        refused 4 "$line ${what#*:}: it is damaged, or its code is wrong" run sim.ini
+    done
+}
+
 test_plugin_that_is_not_there()
 {
     disks

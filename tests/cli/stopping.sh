@@ -43,6 +43,125 @@ took_less_than()
     [ "$(arithmetic "$took < $1")" = 1 ] || fail "it took $took s to end"
 }
 
+# ---- Before the first sweep ----
+
+# begin ARGUMENT...: in the background, until it has its lock.
+begin()
+{
+    command="plugmc run $*"
+    "$PLUGMC" run "$@" >"$out" 2>"$err" </dev/null &
+    process=$!
+    until [ -e sim.h5.lock ] || ! kill -0 $process 2>/dev/null; do sleep 0.02; done
+}
+
+# left_before FILE...: it has ended at once, with the sentence of a run that has nothing to save, and
+# these files alone are there.
+left_before()
+{
+    expect_exit 10
+    took_less_than 2
+    grep -Eq "^stopped by signal [0-9]+ before the first sweep; nothing was saved$" "$err" ||
+        fail "expected that nothing was saved"
+    [ "$(echo *)" = "$*" ] || fail "files were left behind: $(echo *)"
+}
+
+test_signal_while_a_plugin_prepares()
+{
+    slow 0 "prepare = 60"
+    for signal in INT TERM HUP USR1 USR2 XCPU; do
+        begin sim.ini --set run.csv=sim.csv
+        tell $signal
+        finish
+        left_before sim.ini
+    done
+}
+
+test_signal_in_the_initial_energy()
+{
+    slow 1
+    change 's/^quick = .*/quick = 0/'
+    start sim.ini
+    sleep 0.5
+    tell TERM
+    finish
+    left_before sim.ini
+}
+
+# Some seconds of compression.
+test_signal_in_a_random_start()
+{
+    disks
+    rm sim.h5
+    change 's/^count = .*/count = 300000/; s/^state = .*/state = random/'
+    start sim.ini
+    sleep 1
+    tell TERM
+    finish
+    left_before sim.ini
+}
+
+test_signal_before_a_run_goes_on()
+{
+    slow 0 "prepare = 3"
+    change 's/^sweeps = .*/sweeps = 5/'
+    must run sim.ini
+    cp sim.h5 before.h5
+    for arguments in "--resume sim.h5" "sim.ini --resume-if-there"; do
+        begin $arguments --set run.sweeps=9
+        tell TERM
+        finish
+        expect_exit 10
+        took_less_than 2
+        expect_message "stopped by signal 15 before the first sweep; the file is as it was, go on with: \
+plugmc run --resume sim.h5"
+        cmp sim.h5 before.h5 || fail "the file has changed"
+        [ "$(echo *)" = "before.h5 sim.h5 sim.ini" ] || fail "files were left behind: $(echo *)"
+    done
+    must run --resume sim.h5 --set run.sweeps=9
+}
+
+# Nobody reads messages: there is no reason to end before there is something to save.
+test_broken_pipe_before_the_first_sweep()
+{
+    slow 0 "prepare = 2"
+    change 's/^sweeps = .*/sweeps = 5/'
+    begin sim.ini
+    tell PIPE
+    finish
+    expect_exit 0
+}
+
+# At any moment from the start into the run.
+test_signals_at_any_moment()
+{
+    slow 0
+    local n before=0
+    for n in $(seq 0 40); do
+        rm -f sim.h5
+        "$PLUGMC" run sim.ini --set run.checkpoint=0.01 >"$out" 2>"$err" </dev/null &
+        process=$!
+        sleep "$(arithmetic "$n * 0.005")"
+        tell TERM
+        finish
+        took_less_than 5
+        case $status in
+        143) grep -q . "$err" && fail "the signal was not taken" ;; # it came before main
+        10) ;;
+        *) fail "expected exit code 10" ;;
+        esac
+        if [ $status = 143 ] || grep -q "before the first sweep; nothing was saved$" "$err"; then
+            before=$((before + 1))
+            [ "$(echo *)" = sim.ini ] || fail "files were left behind: $(echo *)"
+        else
+            [ "$(echo *)" = "sim.h5 sim.ini" ] || fail "expected the output file alone: $(echo *)"
+        fi
+    done
+    [ $before -gt 0 ] || fail "no signal came early"
+    [ $before -lt 41 ] || fail "no signal came late"
+}
+
+# ---- In the run ----
+
 # A sweep of 64 x 0.2 s, and a signal after one second of it. The first calls are of energies.
 test_signal_in_a_slow_sweep()
 {

@@ -1,14 +1,21 @@
-/* test_edge: a field that is not a number beyond a plane, for the tests; 0 for x < edge. */
+/* test_edge: a field that is not a number, or infinite, beyond a plane, for the tests; 0 for x < edge. */
 #include <plugmc/potential.h>
 
 typedef struct parameters {
     real edge;
+    int32_t beyond;
 } parameters;
+
+PLUGMC_FN real at_place(const parameters *p, real x)
+{
+    if (x < p->edge) return (real)0;
+    return p->beyond ? PLUGMC_NO_RANGE : (x - x) / (x - x);
+}
 
 PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int *outside)
 {
     (void)a, (void)outside;
-    return r.x < p->edge ? (real)0 : (r.x - r.x) / (r.x - r.x);
+    return at_place(p, r.x);
 }
 
 PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_site a,
@@ -16,7 +23,7 @@ PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_s
 {
     (void)a;
     gradient[1] = gradient[2] = *laplacian = 0;
-    gradient[0] = r.x < p->edge ? (real)0 : (r.x - r.x) / (r.x - r.x);
+    gradient[0] = at_place(p, r.x);
 }
 
 #define PLUGMC_FIELD (PLUGMC_FIELD_ENERGY | PLUGMC_FIELD_DERIVATIVE)
@@ -25,6 +32,7 @@ PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_s
 #if PLUGMC_HOST
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, edge, "1", -1e6, 1e6, "length", "beyond it there is no number"),
+    PLUGMC_CHOICE_KEY(parameters, beyond, "nan", "nan|infinity", "energy and force there"),
 };
 
 static const plugmc_potential potential = {.size = sizeof potential,

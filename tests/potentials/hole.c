@@ -1,16 +1,21 @@
 /* test_hole: a pair energy that is not a number where particles are near, for the tests. A soft
- * repulsion u(r) = strength (1 - r / cutoff)^2 for r < cutoff, and NaN for r < hole if they are one
- * above the other: within 45 degrees of y, where the trials before a run do not look. */
+ * repulsion u(r) = strength (1 - r / cutoff)^2 for r < cutoff, and NaN (or infinity) for r < hole if
+ * they are one above the other: within 45 degrees of y, where the trials before a run do not look. */
 #include <plugmc/potential.h>
 
 typedef struct parameters {
     real strength, cutoff, hole;
+    int32_t inside;
 } parameters;
 
 PLUGMC_FN real pair_range(const parameters *p) { return p->cutoff; }
 
 /* 0 / 0, which no compiler works out beforehand. */
-PLUGMC_FN real hole_in(real x) { return (x - x) / (x - x); }
+PLUGMC_FN real hole_in(const parameters *p, real x)
+{
+    if (p->inside) return p->inside == 1 ? PLUGMC_NO_RANGE : -PLUGMC_NO_RANGE;
+    return (x - x) / (x - x);
+}
 
 PLUGMC_FN int in_hole(const parameters *p, plugmc_separation s)
 {
@@ -21,7 +26,7 @@ PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site
 {
     real t = (real)1 - plugmc_sqrt(s.r2) / p->cutoff;
     (void)a, (void)b;
-    if (in_hole(p, s)) return hole_in(t);
+    if (in_hole(p, s)) return hole_in(p, t);
     return s.r2 < p->cutoff * p->cutoff ? p->strength * (t * t) : (real)0;
 }
 
@@ -33,7 +38,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
     (void)a, (void)b;
     *first = inside ? (real)-2 * p->strength * t / (p->cutoff * r) : (real)0;
     *second = inside ? (real)2 * p->strength / (p->cutoff * p->cutoff) : (real)0;
-    if (in_hole(p, s)) *first = hole_in(t);
+    if (in_hole(p, s)) *first = -hole_in(p, t);
 }
 
 #define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_DERIVATIVE)
@@ -44,6 +49,8 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, strength, "1", 0, 1e6, "kT", "energy at full overlap"),
     PLUGMC_REAL_KEY(parameters, cutoff, "1", 1e-6, 1e6, "length", "range"),
     PLUGMC_REAL_KEY(parameters, hole, "0.3", 0, 1e6, "length", "below it there is no number"),
+    PLUGMC_CHOICE_KEY(parameters, inside, "nan", "nan|infinity|minus_infinity",
+                      "energy and force there"),
 };
 
 static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet};

@@ -564,12 +564,7 @@ static void an_energy_that_is_no_number_ends_the_run(void **state)
         mover_load(&b, &mover, x);
         const int code = mover.calls->sweep(mover.instance, &b.host, 0, 20);
         assert_int_equal(code, way < 2 ? PLUGMC_ERROR_STATE : PLUGMC_OK);
-        if (way == 0) assert_non_null(strstr(b.message, "not a number: walker "));
-        /* minus infinity less minus infinity is not a number: which is met first is a matter of where
-         * the particles are */
-        if (way == 1)
-            assert_true(strstr(b.message, "not a number or minus infinity") ||
-                        strstr(b.message, "not a number: walker "));
+        if (way < 2) assert_non_null(strstr(b.message, "not a number: walker "));
         free(x);
         bench_end(&b);
     }

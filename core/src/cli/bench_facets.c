@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "crash.h"
 #include "run/borrowing.h"
 
 /* A potential that is ready, alone in its simulation. */
@@ -90,6 +91,7 @@ static int evaluate_total(void *what, uint64_t first, uint64_t n)
     const plugmc_total *total = r->potential->plugin->potential->total;
     int code = PLUGMC_OK;
     (void)first;
+    context_calling(&r->potential->context, "energy");
     for (uint64_t i = 0; i < n && !code; i++) {
         plugmc_view view;
         code = host->view(host->context, r->positions, r->on_device, &view);
@@ -177,6 +179,15 @@ int bench_time_total(const benchmark *b, const bench_case *c, subject *s, timing
 
 enum { MOST_SPECIES = 255 };
 
+/* Of a species; it is the same all the time. */
+static int64_t count_orbitals(const instance *potential, int32_t species)
+{
+    context_calling(&potential->context, "count");
+    const int64_t count = potential->plugin->potential->orbitals->count(potential->data, species);
+    crash_called();
+    return count;
+}
+
 typedef struct orbital_run {
     instance *potential;
     bool on_device, one_by_one, with_derivatives;
@@ -191,6 +202,7 @@ typedef struct orbital_run {
 static int request_orbitals(const orbital_run *r, int32_t species, int64_t first, int64_t n)
 {
     const plugmc_orbitals *orbitals = r->potential->plugin->potential->orbitals;
+    crash_calling_its("count");
     const int64_t pitch = orbitals->count(r->potential->data, species),
                   offset = first * pitch * r->parts * r->real_size;
     const plugmc_orbital_request request = {
@@ -205,6 +217,7 @@ static int request_orbitals(const orbital_run *r, int32_t species, int64_t first
         .gradients = r->with_derivatives ? r->gradients + 3 * offset : NULL,
         .laplacians = r->with_derivatives ? r->laplacians + offset : NULL,
     };
+    crash_calling_its("evaluate");
     return orbitals->evaluate(r->potential->data, &request);
 }
 
@@ -213,6 +226,7 @@ static int evaluate_orbitals(void *what, uint64_t unused, uint64_t n)
     const orbital_run *r = what;
     int code = PLUGMC_OK;
     (void)unused;
+    context_calling(&r->potential->context, "count");
     for (uint64_t i = 0; i < n; i++)
         for (int32_t s = 0; s < r->species_count; s++) {
             const int64_t step = r->one_by_one ? r->walkers : r->points[s];
@@ -259,8 +273,7 @@ static int fill_places(simulation *sim, const orbital_run *r, const bench_sectio
 static int place_points(simulation *sim, orbital_run *r, const bench_section *section,
                         int32_t species)
 {
-    const plugmc_orbitals *orbitals = r->potential->plugin->potential->orbitals;
-    const int64_t count = orbitals->count(r->potential->data, species);
+    const int64_t count = count_orbitals(r->potential, species);
     void *at;
     r->points[species] = 0;
     if (count < 1 || (section->places && species > 0)) return EXIT_DONE;
@@ -279,11 +292,10 @@ static int place_points(simulation *sim, orbital_run *r, const bench_section *se
 /* Room for the results of one species after the other. */
 static int take_results(orbital_run *r)
 {
-    const plugmc_orbitals *orbitals = r->potential->plugin->potential->orbitals;
     void *values = NULL, *gradients = NULL, *laplacians = NULL;
     int64_t most = 0;
     for (int32_t s = 0; s < r->species_count; s++) {
-        const int64_t numbers = r->points[s] * orbitals->count(r->potential->data, s) * r->parts;
+        const int64_t numbers = r->points[s] * count_orbitals(r->potential, s) * r->parts;
         if (numbers > most) most = numbers;
     }
     const size_t bytes = (size_t)most * (size_t)r->real_size;
@@ -308,7 +320,9 @@ static int prepare_orbitals(const benchmark *b, simulation *sim, const bench_sec
     r->on_device = sim->gpu && orbitals->on_device;
     r->one_by_one = s->one_by_one;
     r->real_size = r->on_device || s->single ? sizeof(float) : sizeof(double);
+    context_calling(&r->potential->context, "complex_valued");
     r->parts = orbitals->complex_valued(r->potential->data) ? 2 : 1;
+    crash_called();
     r->walkers = sim->system.walkers;
     r->species_count = sim->system.species_count;
     int code = EXIT_DONE;
@@ -330,8 +344,7 @@ int bench_time_orbitals(const benchmark *b, const bench_case *c, subject *s, tim
     for (int32_t k = 0; k < r.species_count && !code; k++)
         t->particles += (long long)(r.points[k] / r.walkers);
     if (!code)
-        t->orbitals =
-            (long long)r.potential->plugin->potential->orbitals->count(r.potential->data, 0);
+        t->orbitals = (long long)count_orbitals(r.potential, 0);
     const double begin = bench_now();
     if (!code) code = evaluate_orbitals(&r, 0, 1);
     t->first = bench_now() - begin;

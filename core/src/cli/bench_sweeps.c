@@ -23,6 +23,7 @@ static int sweep(void *what, uint64_t first, uint64_t n)
 static int counts_of(simulation *sim, plugmc_counts *counts, int clear)
 {
     instance *mover = sim->mover;
+    context_calling(&mover->context, "counts");
     int code = mover->plugin->mover->counts(mover->data, &mover->host, counts, clear);
     return context_exit_code(&mover->context, code, "counting trial moves");
 }

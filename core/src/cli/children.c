@@ -1,5 +1,6 @@
-/* plugmc rehearse, read and write: what the program starts as its children. See output/rehearsal.h
+/* plugmc rehearse, read and write: what the program starts as its children. See rehearsal.h
  * and output/store_apart.h. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,8 +12,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "output/child.h"
-#include "output/rehearsal.h"
+#include "child.h"
+#include "output/rehearsal_child.h"
 #include "output/store_apart.h"
 #include "plugin/loader.h"
 #include "run/context.h"
@@ -35,16 +36,22 @@ static bool lower(int resource, rlim_t to)
     return setrlimit(resource, &limit) == 0;
 }
 
+/* Of the processor and of the clock. */
+static void limit_seconds(int64_t cpu, int64_t all)
+{
+    lower(RLIMIT_CORE, 0);
+    lower(RLIMIT_CPU, (rlim_t)cpu);
+    alarm((unsigned)all);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 /* Far more than any sound file needs. True if memory is what the file is worth, and not what little
  * the user's own limits leave. */
 static bool limit_to(int64_t bytes)
 {
     struct rlimit address = {RLIM_INFINITY, RLIM_INFINITY};
     const rlim_t memory = (rlim_t)(((int64_t)1 << 30) + 8 * bytes);
-    lower(RLIMIT_CORE, 0);
-    lower(RLIMIT_CPU, (rlim_t)(5 + bytes / 5000000));
-    alarm((unsigned)(60 + bytes / 1000000)); /* a slow disk, and no more */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    limit_seconds(5 + bytes / 5000000, 60 + bytes / 1000000); /* a slow disk, and no more */
     getrlimit(RLIMIT_AS, &address);
     return LIMITS_MEMORY && lower(RLIMIT_DATA, memory) && address.rlim_cur == RLIM_INFINITY;
 }
@@ -104,16 +111,56 @@ static int rehearse_plugin(const char *path, const char *plugin, char reason[REH
     return code == PLUGMC_OK ? EXIT_DONE : code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : EXIT_INPUT;
 }
 
+/* ---- A plugin that is loaded ---------------------------------------------------------------- */
+
+/* Reads every text of a descriptor to its end. */
+static size_t read_texts(const plugmc_plugin *d)
+{
+    size_t length = 0;
+    const char *const texts[] = {d->name, d->summary, d->reference, d->text, d->text_name};
+    for (int i = 0; i < PLUGMC_COUNT(texts); i++) length += texts[i] ? strlen(texts[i]) : 0;
+    for (int i = 0; i < d->parameter_count; i++) {
+        const plugmc_parameter *p = &d->parameters[i];
+        const char *const words[] = {p->name, p->fallback, p->unit, p->choices, p->doc};
+        for (int k = 0; k < PLUGMC_COUNT(words); k++) length += words[k] ? strlen(words[k]) : 0;
+    }
+    return length;
+}
+
+/* Whatever is wrong with it, the parent will find; a byte says that this process has lived to the end,
+ * which code that is loaded may end with 0. */
+static int rehearse_loading(const char *path, int out)
+{
+    char why[1024];
+    loaded plugin;
+    if (plugin_open(path, 0, &plugin, why, sizeof why)) {
+        volatile size_t read = read_texts(plugin.plugin);
+        (void)read;
+        plugin_unload(&plugin);
+    }
+    return write(out, "", 1) == 1 ? EXIT_DONE : EXIT_INTERNAL;
+}
+
 /* ---- The command ---------------------------------------------------------------------------- */
 
-static int rehearse_kind(const char *kind, const char *path, const char *detail,
+static int rehearse_kind(const char *kind, const char *path, const char *detail, int out,
                          char reason[REHEARSAL_REASON])
 {
+    if (!strcmp(kind, "load")) return rehearse_loading(path, out);
     if (!strcmp(kind, "checkpoint")) return rehearse_checkpoint(path, reason);
-    if (!strcmp(kind, "positions")) return rehearse_positions(path, atoi(detail), STDOUT_FILENO, reason);
+    if (!strcmp(kind, "positions")) return rehearse_positions(path, atoi(detail), out, reason);
     if (!strcmp(kind, "plugin")) return rehearse_plugin(path, detail, reason);
     snprintf(reason, REHEARSAL_REASON, "nothing is known of files of the kind '%s'", kind);
     return EXIT_INTERNAL;
+}
+
+/* Another descriptor in place of the standard output, into which code of others may print. */
+static int hide_output(void)
+{
+    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1),
+        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (out < 0 || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0) _exit(EXIT_INTERNAL);
+    return out;
 }
 
 int command_rehearse(int argc, char **argv)
@@ -123,10 +170,13 @@ int command_rehearse(int argc, char **argv)
     if (argc != 3) return EXIT_USAGE;
     const char *kind = argv[0], *path = argv[1];
     child_program = NULL;
+    const bool loads = !strcmp(kind, "load"); /* its libraries may take memory as they start */
     int64_t bytes = stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
-    bool generous = limit_to(bytes);
-    store_guard_hdf5();
-    int code = rehearse_kind(kind, path, argv[2], reason);
+    int out = hide_output();
+    bool generous = !loads && limit_to(bytes);
+    if (loads) limit_seconds(10, 60);
+    if (!loads) store_guard_hdf5();
+    int code = rehearse_kind(kind, path, argv[2], out, reason);
     if (code == EXIT_MEMORY && generous) {
         code = strcmp(kind, "checkpoint") ? EXIT_INPUT : EXIT_CHECKPOINT;
         snprintf(reason, sizeof reason,
@@ -134,7 +184,7 @@ int command_rehearse(int argc, char **argv)
                  (long long)bytes);
     }
     /* no leave-taking of libraries: HDF5 may hold what it could not read */
-    if (code && write(STDOUT_FILENO, reason, strlen(reason)) < 0) _exit(EXIT_INTERNAL);
+    if (code && write(out, reason, strlen(reason)) < 0) _exit(EXIT_INTERNAL);
     _exit(code);
 }
 

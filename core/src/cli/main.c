@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "output/child.h"
+#include "child.h"
 #include "cli/standard_streams.h"
 #include "crash.h"
 #include "report.h"

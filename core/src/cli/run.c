@@ -7,17 +7,19 @@
 
 #include "cli/cli.h"
 #include "cli/resume.h"
+#include "crash.h"
 #include "plugin/answers.h"
 #include "run/averages.h"
 #include "run/borrowing.h"
 #include "run/history.h"
 #include "run/refusals.h"
 #include "run/simulation.h"
+#include "run/watchdog.h"
 
 const char exit_code_help[] =
     "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 checkpoint, 7 GPU or\n"
     "kernel compiler, 8 memory, 9 bug, 10 stopped by a signal, 11 time limit (10 and 11: the\n"
-    "checkpoint is written, go on with --resume)\n";
+    "checkpoint is written, go on with --resume; before the first sweep nothing is)\n";
 
 static const char run_help[] =
     "usage: plugmc run FILE.ini [--set SECTION.KEY=VALUE]... [--resume-if-there]\n"
@@ -225,10 +227,12 @@ static int run_locked(simulation *sim, const char *path, const origin *from)
 static int run(simulation *sim, const arguments *a, output_data *found)
 {
     origin from = {.there = a->resume, .if_there = a->if_there};
+    if (a->resume) watchdog_resumes(a->file);
     int code = read_configuration(sim, a, found);
     if (!code && a->if_there) code = resume_look(sim, found, &from.there);
     if (code) return code;
     const char *path = a->resume ? a->file : sim->config.run.output;
+    if (from.there) watchdog_resumes(path);
     if (from.there && resume_is_finished(sim, found)) return resume_print_again(sim, path, found);
     if (from.there) {
         sim->before = keep_text(found->history ? found->history : found->provenance);
@@ -254,9 +258,12 @@ int command_run(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* until the run takes it: nothing is to be lost by a message */
     report report = {0};
     output_data found = {0};
+    if (watchdog_begin())
+        return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
     char *command = resume_command_line(argc, argv);
     simulation sim = {.report = &report, .command = command};
     code = run(&sim, &a, &found);
+    watchdog_end();
     simulation_close(&sim);
     output_free(&found);
     free(command);
@@ -265,18 +272,24 @@ int command_run(int argc, char **argv)
 
 /* ---- check ------------------------------------------------------------------------------------- */
 
+/* As ask_kernel_text. */
+static int next_text(instance *instance, int index, plugmc_kernel_text *out, sentence why)
+{
+    context_calling(&instance->context, "kernel_text");
+    const int more = ask_kernel_text(instance->plugin, instance->data, &instance->host, index, out, why);
+    crash_called();
+    return more;
+}
+
 /* Compiles every device text of the run for one architecture. */
 static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
 {
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
-        const plugmc_plugin *plugin = instance->plugin;
         plugmc_kernel_text kernel;
         char why[512];
         int more;
-        for (int k = 0; (more = ask_kernel_text(plugin, instance->data, &instance->host, k, &kernel,
-                                                (sentence){why, sizeof why}));
-             k++) {
+        for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why})); k++) {
             if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
             void *cubin = NULL;
             size_t bytes = 0;

@@ -15,6 +15,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/sha256.h"
+#include "leftovers.h"
 #include "plugin/trust.h"
 
 typedef struct file_header {
@@ -251,16 +252,20 @@ int cache_store(const char *folder, const cache_key *key, const void *image, siz
 
     file_path(folder, key, path);
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    int file = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
-    if (file < 0) return errno;
+    leftovers_hold();
+    int file = mkostemp(temporary, O_CLOEXEC), code = file < 0 ? errno : 0; /* mode 0600 */
+    if (!code) leftovers_add(temporary);
+    leftovers_let_go();
+    if (code) return code;
     bool written = write_all(file, &header, sizeof header) && write_all(file, image, bytes) &&
                    fsync(file) == 0;
-    int code = written ? 0 : errno;
+    if (!written) code = errno;
     if (close(file) && !code) code = errno;
+    leftovers_hold();
     if (!code && rename(temporary, path)) code = errno;
-    if (code)
-        unlink(temporary);
-    else
-        trim(folder, cap);
+    if (code) unlink(temporary);
+    leftovers_forget(temporary);
+    leftovers_let_go();
+    if (!code) trim(folder, cap);
     return code;
 }

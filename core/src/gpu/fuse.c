@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crash.h"
 #include "gpu/gpu.h"
 
 /* A potential as the kernel at hand sees it: in float, or in double if the mover asks for it. */
@@ -286,7 +287,9 @@ static double contact_square(const fusion *f, int a, int b)
     for (int i = 0; i < f->count; i++) {
         const fused_term *t = &f->terms[i];
         if (!t->pair || !(t->pair->functions & PLUGMC_PAIR_CONTACT)) continue;
+        const crash_record outer = crash_calling_potential(t->term->label, "contact");
         double contact = t->pair->contact(t->instance, &pa, &pb);
+        crash_called_within(outer);
         double square =
             f->in_double ? contact * contact : (double)((float)contact * (float)contact);
         if (square > largest) largest = square;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "output/parts.h"
-#include "output/rehearsal.h"
+#include "output/rehearsal_child.h"
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "leftovers.h"
 #include "output/replacement.h"
 
 void identity_make(char identity[IDENTITY_SIZE])
@@ -131,7 +132,11 @@ int output_lock_take(output_lock *lock, const char *path, const char *identity, 
     char *target = checked(replacement_target(path)), holder[256];
     *lock = (output_lock){.fd = -1};
     if (asprintf(&lock->path, "%s.lock", target) < 0) checked(NULL);
+    leftovers_hold();
     int code = try_lock(lock), result = 0;
+    lock->held = lock->fd >= 0 && !code;
+    if (lock->held) leftovers_add(lock->path);
+    leftovers_let_go();
     if (lock->fd < 0) {
         result = report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: its lock file %s: %s", path,
                               lock->path, strerror(code));
@@ -149,7 +154,6 @@ int output_lock_take(output_lock *lock, const char *path, const char *identity, 
                        "each would notice only when it writes",
                        strerror(code));
     } else {
-        lock->held = true;
         remove_strays(target);
     }
     if (!result && lock->held) write_holder(lock->fd, identity);
@@ -161,7 +165,10 @@ int output_lock_take(output_lock *lock, const char *path, const char *identity, 
 void output_lock_release(output_lock *lock)
 {
     if (!lock->path) return;
+    leftovers_hold();
     if (lock->held) unlink(lock->path); /* while it is held, so that nobody else has it */
+    if (lock->held) leftovers_forget(lock->path);
+    leftovers_let_go();
     if (lock->fd >= 0) close(lock->fd);
     free(lock->path);
     *lock = (output_lock){.fd = -1};

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "output/parts.h"
-#include "output/rehearsal.h"
+#include "rehearsal.h"
 #include "run/averages.h"
 
 /* ---- As a whole ----------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* What the child of a rehearsal does with the files of the core. See rehearsal.h. */
-#include "output/rehearsal.h"
+/* See rehearsal_child.h. */
+#include "output/rehearsal_child.h"
 
 #include <errno.h>
 #include <stdio.h>

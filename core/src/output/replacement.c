@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "leftovers.h"
+
 /* From the beginning of one file to the end of the other. Shared blocks where the file system
  * offers them; what copy_file_range leaves, for whatever reason, is read and written. */
 static int copy_all(int from, int to)
@@ -67,8 +69,11 @@ int replacement_begin(replacement *file, const char *path, const char *from, con
         release(file);
         return ENOMEM;
     }
+    leftovers_hold();
     file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     int code = file->fd < 0 ? errno : 0;
+    if (!code) leftovers_add(file->temporary);
+    leftovers_let_go();
     if (code)
         release(file);
     else if (from && (code = copy_old_file(from, file)))
@@ -129,7 +134,10 @@ int replacement_finish(replacement *file)
     int code = fsync(file->fd) ? errno : 0;
     if (close(file->fd) && !code) code = errno;
     file->fd = -1;
+    leftovers_hold();
     if (!code) code = put_in_place(file);
+    if (!code) leftovers_forget(file->temporary);
+    leftovers_let_go();
     if (code) {
         replacement_abandon(file);
         return code;
@@ -142,6 +150,9 @@ int replacement_finish(replacement *file)
 void replacement_abandon(replacement *file)
 {
     if (file->fd >= 0) close(file->fd);
+    leftovers_hold();
     unlink(file->temporary);
+    leftovers_forget(file->temporary);
+    leftovers_let_go();
     release(file);
 }

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "output/child.h"
+#include "child.h"
 #include "output/store_apart.h"
 
 typedef struct store_child {

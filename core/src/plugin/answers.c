@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "crash.h"
+
 enum { MOST_QUANTITIES = 1000, MOST_TEXTS = 1000, MOST_DEFINES = 1000, MOST_NAME = 200 };
 
 /* ---- Quantities ------------------------------------------------------------------------------ */
@@ -14,6 +16,7 @@ enum { MOST_QUANTITIES = 1000, MOST_TEXTS = 1000, MOST_DEFINES = 1000, MOST_NAME
 static int (*list_of(const plugmc_observable *o, enum quantity_list which))(void *, int,
                                                                             plugmc_quantity *)
 {
+    crash_calling_its(which == QUANTITIES_MEASURED ? "quantity" : "derived");
     return which == QUANTITIES_MEASURED ? o->quantity : o->derived;
 }
 
@@ -84,7 +87,7 @@ int ask_quantity(const plugmc_observable *o, void *instance, enum quantity_list 
          is_there(o, instance, QUANTITIES_MEASURED, MOST_QUANTITIES, name)))
         return why_not(why, "two quantities are named '%s'", name) - 1;
     *out = (plugmc_quantity){.size = sizeof *out};
-    list(instance, index, out);
+    list_of(o, which)(instance, index, out);
     return 1;
 }
 
@@ -139,6 +142,7 @@ static bool check_contact(const plugmc_system *system, const plugmc_term *term, 
     const plugmc_plugin *s = term->plugin_single;
     const char *first = plugmc_species_at(system, a)->name, *second = plugmc_species_at(system, b)->name;
     plugmc_particle pa = sample_of(system, a), pb = sample_of(system, b);
+    crash_calling_its("contact");
     double d = pair->contact(term->instance, &pa, &pb),
            back = pair->contact(term->instance, &pb, &pa);
     if (!(d >= 0) || isinf(d))
@@ -161,6 +165,7 @@ bool check_distances(const plugmc_system *system, const plugmc_term *term, sente
     const plugmc_pair *pair = term->plugin->potential->pair;
     const plugmc_plugin *s = term->plugin_single;
     if (!pair) return true;
+    crash_calling_its("range");
     double range = pair->range(term->instance);
     if (!(range >= 0)) return why_not(why, "the range of its pair energy is %g", range);
     if (s && s->potential && s->potential->pair) {
@@ -181,6 +186,7 @@ static bool check_ions(const plugmc_orbitals *orbitals, const void *instance, se
 {
     const int32_t most = 100000000, most_energies = 1000;
     plugmc_ions ions = {.size = sizeof ions};
+    crash_calling_its("ions");
     if (!PLUGMC_HAS(orbitals, ions) || !orbitals->ions || orbitals->ions(instance, &ions))
         return true;
     if (ions.count < 0 || ions.count > most) return why_not(why, "it has %d ions", ions.count);
@@ -203,6 +209,7 @@ static bool check_orbitals(const plugmc_system *system, const plugmc_term *term,
 {
     const int64_t most = 10000000;
     const plugmc_orbitals *orbitals = term->plugin->potential->orbitals;
+    crash_calling_its("count");
     for (int s = 0; s < system->species_count; s++) {
         int64_t count = orbitals->count(term->instance, s);
         if (count < 0 || count > most)
@@ -216,6 +223,7 @@ static bool check_waves(const plugmc_total *total, const void *instance, sentenc
 {
     const int64_t most = INT64_C(1) << 31;
     plugmc_waves waves = {.size = sizeof waves};
+    crash_calling_its("waves");
     if (!PLUGMC_HAS(total, waves) || !total->waves || total->waves(instance, &waves)) return true;
     if (waves.count < 0 || waves.count > most || (waves.count && (!waves.n || !waves.weight)))
         return why_not(why, "its list of %lld waves cannot be", (long long)waves.count);
@@ -240,11 +248,13 @@ bool check_mover_answers(const plugmc_plugin *plugin, const void *instance, sent
 {
     const plugmc_mover *m = plugin->mover;
     if (m->step) {
+        crash_calling_its("step");
         double step = m->step(instance);
         if (!(step >= 0) || isinf(step))
             return why_not(why, "the size of its trial moves is %g", step);
     }
     if (m->target_acceptance) {
+        crash_calling_its("target_acceptance");
         double target = m->target_acceptance(instance);
         if (!(target >= 0 && target <= 1))
             return why_not(why, "the acceptance that it aims at is %g", target);

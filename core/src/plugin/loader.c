@@ -94,7 +94,9 @@ bool plugin_open(const char *path, int kind, loaded *out, char *why, size_t size
 void plugin_unload(loaded *l)
 {
     plugin_copy_free(l->copy);
+    crash_calling(l->path ? l->path : "plugin", "dlclose"); /* of its destructors */
     if (l->handle) dlclose(l->handle);
+    crash_called();
     free(l->name);
     free(l->path);
     *l = (loaded){0};

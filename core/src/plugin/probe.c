@@ -23,6 +23,8 @@
 
 #include <math.h>
 
+#include "crash.h"
+
 enum { INSIDE = 240, BEYOND = 40, MOST_PAIRS = 60 };
 
 typedef struct trial {
@@ -45,6 +47,7 @@ bool probe_pair(const plugmc_system *system, const plugmc_term *term, sentence w
     int pairs = 0;
     if (!t.pair) return true;
     if (single && single->potential) t.single = single->potential->pair;
+    crash_calling_its("range");
     t.range = t.pair->range(term->instance);
     for (int a = 0; a < system->species_count; a++)
         for (int b = a; b < system->species_count && pairs < MOST_PAIRS; b++) {
@@ -101,6 +104,7 @@ static double energy(const trial *t, bool single, plugmc_particle a, plugmc_part
     other o;
     double u = 0;
     place(t, r, &a);
+    crash_calling_its("energy");
     int64_t hits = pair->energy(single ? t->term->instance_single : t->term->instance,
                                 &t->system->box, 0, &a, other_of(&o, &b, single), &u);
     return hits ? INFINITY : u;
@@ -203,6 +207,7 @@ static bool changes_are_differences(trial *t)
             const double u[2] = {energy(t, single, t->a, t->b, t->r[i]),
                                  energy(t, single, t->a, t->b, t->r[i + 1])};
             if (isinf(u[0]) || isinf(u[1]) || size > 1e30) continue;
+            crash_calling_its("change");
             pair->change(single ? t->term->instance_single : t->term->instance, &t->system->box, 0,
                          &from, (double[3]){to.x, to.y, to.z}, other_of(&o, &t->b, single),
                          &change);
@@ -250,6 +255,7 @@ static bool derivative_is_wrong(trial *t, int i, bool single)
     plugmc_derivatives d = {0};
     other o;
     place(t, r, &a);
+    crash_calling_its("derivatives");
     pair->derivatives(single ? t->term->instance_single : t->term->instance, &t->system->box, 0, 1,
                       &a, other_of(&o, &t->b, single), &d);
     const double first = (d.gradient[0] * a.x + d.gradient[1] * a.y + d.gradient[2] * a.z) / r;
@@ -323,6 +329,7 @@ static void find_sizes(trial *t)
 static bool probe_species(trial *t)
 {
     const plugmc_box *box = &t->system->box;
+    crash_calling_its("contact");
     t->contact = t->pair->contact(t->term->instance, &t->a, &t->b);
     t->scale = box->domain == PLUGMC_DOMAIN_SPHERE ? 2 * box->radius : 0.5 * box->length[0];
     choose_separations(t);

@@ -4,9 +4,9 @@
 
 #include "plugin/sentence.h"
 
-/* Opens the plugin in a child process and looks at its descriptor there. False if the child ends by
- * that, with a sentence about how: the file is damaged (the loader of the operating system believes
- * tables that it cannot check), or its code cannot be run here. Whatever else is wrong with it, the
- * caller finds in its own process. Inside such a child it is always true. */
+/* Opens the plugin in a child process and looks at its descriptor there (rehearsal.h). False if the
+ * child ends by that, with a sentence about how: the file is damaged (the loader of the operating system
+ * believes tables that it cannot check), or its code cannot be run here. Whatever else is wrong with it,
+ * the caller finds in its own process. Inside such a child it is always true. */
 bool survives_loading(const char *path, sentence why);
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crash.h"
 #include "plugin/answers.h"
 #include "run/borrowing.h"
 #include "run/refusals.h"
@@ -21,12 +22,24 @@ int checkpoint_counts(simulation *sim, plugmc_counts *out, int clear)
     *out = (plugmc_counts){0, 0};
     context_calling(&mover->context, "counts");
     int code = mover->plugin->mover->counts(mover->data, &mover->host, out, clear);
+    crash_called();
     if (!code && !check_counts(out, (sentence){why, sizeof why}))
         return refuse_answer(mover, EXIT_INTERNAL, why);
     out->trials += sim->counts_base.trials;
     out->accepted += sim->counts_base.accepted;
     if (clear) sim->counts_base = (plugmc_counts){0, 0};
     return context_exit_code(&mover->context, code, "counting");
+}
+
+double checkpoint_step(const simulation *sim)
+{
+    const instance *mover = sim->mover;
+    const plugmc_mover *m = mover->plugin->mover;
+    if (!m->step) return 0;
+    context_calling(&mover->context, "step");
+    const double step = m->step(mover->data);
+    crash_called();
+    return step;
 }
 
 /* ---- What plugins hold ----------------------------------------------------------------------------- */
@@ -184,7 +197,9 @@ int simulation_resume(simulation *sim, const char *path)
     if (!code) code = archive_instances(sim, &archive);
     plugmc_counts unused;
     int last = 0;
+    context_calling(&mover->context, "set_step");
     if (!code && m->set_step) last = m->set_step(mover->data, &mover->host, out->step);
+    context_calling(&mover->context, "counts");
     if (!code && !last) last = m->counts(mover->data, &mover->host, &unused, 1);
     if (!code) code = context_exit_code(&mover->context, last, "taking up the checkpoint");
     sim->counts_base = out->counts;

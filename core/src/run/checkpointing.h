@@ -7,6 +7,8 @@
 
 /* Trial moves since the counts were last cleared, those before a resume included. */
 int checkpoint_counts(simulation *, plugmc_counts *out, int clear);
+/* The size of its trial move; 0 if it has none. */
+double checkpoint_step(const simulation *);
 /* What all plugins archive. malloc'ed. */
 int checkpoint_blobs(simulation *, blob **, int *count);
 void checkpoint_free_blobs(blob *, int count);

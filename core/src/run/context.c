@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "crash.h"
-#include "output/rehearsal.h"
+#include "rehearsal.h"
 #include "run/not_a_number.h"
 #include "run/stop.h"
 

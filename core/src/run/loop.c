@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "crash.h"
 #include "run/averages.h"
 #include "run/borrowing.h"
 #include "run/checkpointing.h"
@@ -135,7 +136,11 @@ static int measure(simulation *sim, uint64_t produced)
 static double target_acceptance(const simulation *sim)
 {
     const plugmc_mover *m = sim->mover->plugin->mover;
-    return m->target_acceptance && m->step && m->set_step ? m->target_acceptance(sim->mover->data) : 0;
+    if (!m->target_acceptance || !m->step || !m->set_step) return 0;
+    context_calling(&sim->mover->context, "target_acceptance");
+    const double target = m->target_acceptance(sim->mover->data);
+    crash_called();
+    return target;
 }
 
 static uint64_t tuning_interval(const simulation *sim)
@@ -333,9 +338,7 @@ int simulation_run(simulation *sim)
     uint64_t sweep = sim->output.sweep;
     int ended = EXIT_DONE, code = 0;
     progress progress = {isatty(STDERR_FILENO), begin, begin, sweep};
-    stop_take_signals();
-    if (watchdog_begin(run->time_limit > 0 ? begin + run->time_limit : INFINITY, save_and_leave, sim))
-        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
+    watchdog_guard(run->time_limit > 0 ? begin + run->time_limit : INFINITY, save_and_leave, sim);
     if (run->equilibrate == 0 && sweep == 0) code = handle_events(sim, 0);
     if (!code) code = sweep_to_end(sim, begin, &progress, &sweep, &ended);
     watchdog_end();

@@ -1,13 +1,14 @@
-/* When a mover meets an energy, a force or a probability that is not a number, it only says where,
- * as far as it knows (plugmc_host.not_a_number). Who it was is found here, for all movers: each
- * sampled potential is asked by itself for the positions as they are, pair by pair where pairs have
- * energies; in double precision, and if all is well there, in single. */
+/* When a mover meets an energy, a force or a probability that is not a number, or an energy of minus
+ * infinity, it only says where, as far as it knows (plugmc_host.not_a_number). Who it was is found here,
+ * for all movers: each sampled potential is asked by itself for the positions as they are, pair by pair
+ * where pairs have energies; in double precision, and if all is well there, in single. */
 #include "run/not_a_number.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "crash.h"
 #include "run/borrowing.h"
 #include "run/columns.h"
 #include "system/system.h"
@@ -20,9 +21,9 @@ typedef struct culprit {
     enum facet facet;
     int force;    /* not the energy but its derivatives */
     int single;   /* only in single precision */
-    int infinite; /* and not NaN */
+    double value; /* NaN or infinite */
     int32_t walker;
-    int64_t i, j; /* particles; -1 where there is none */
+    int64_t i, j; /* particles; -1 where there is none. Energy of a whole configuration: who moved */
     double at[3], distance;
 } culprit;
 
@@ -32,13 +33,13 @@ typedef struct search {
     const double *positions; /* [particles][3], host */
     int32_t walker;
     int64_t only;  /* -1, or the particle that it must be */
-    int infinite;  /* infinite energies are looked for as well */
+    int infinite;  /* energies of plus infinity are looked for as well */
     culprit found; /* of the smallest i */
 } search;
 
 static int wrong(const search *s, double value)
 {
-    return isnan(value) || (s->infinite && isinf(value));
+    return !(value > -INFINITY) || (s->infinite && isinf(value));
 }
 
 static int needs_forces(const simulation *sim)
@@ -110,7 +111,7 @@ static void look_at_pairs(search *s, const pair_term *t, const columns *c, int64
         if (!how) continue;
         const int64_t i = c->number[k], j = c->number[m];
         culprit found = {.term = t->term, .facet = PAIR, .force = how == 2, .single = t->single,
-                         .infinite = how == 1 && !isnan(value), .i = i < j ? i : j,
+                         .value = how == 1 ? value : NAN, .i = i < j ? i : j,
                          .j = i < j ? j : i};
         found.distance =
             distance_between(&s->sim->system.box, s->positions + 3 * i, s->positions + 3 * j);
@@ -145,8 +146,10 @@ static int look_at_term(search *s, const pair_term *t)
     plugmc_system one = s->sim->system;
     plugmc_cells cells = {0};
     one.walkers = 1;
+    crash_calling_potential(t->term->label, "range");
     double range = look_range(s, t);
     if (!(range > 0)) return 0;
+    crash_calling_its(needs_forces(s->sim) ? "energy or derivatives" : "energy");
     if (!isfinite(range)) range = 4 * (one.box.length[0] + one.box.length[1] + one.box.length[2]);
     if (host_cells_build(&one, s->positions, range, &cells)) return EXIT_MEMORY;
     const cell_grid grid = cell_grid_make(&one, range);
@@ -195,15 +198,17 @@ static void look_at_field(search *s, const plugmc_term *term, int64_t i, int32_t
     const plugmc_particles others = {1, &one.x, &one.y, &one.z, &one.charge, &one.diameter,
                                      &one.species};
     plugmc_derivatives derivatives = {0};
+    crash_calling_its("energy");
     if (field->energy(term->instance, &others, &energy)) return; /* it may not be there */
     int force = 0;
     if (!wrong(s, energy) && needs_forces(s->sim) && field->derivatives) {
+        crash_calling_its("derivatives");
         field->derivatives(term->instance, &one, &derivatives);
         for (int d = 0; d < 3; d++) force |= isnan(derivatives.gradient[d]) != 0;
     }
     if (!wrong(s, energy) && !force) return;
     culprit found = {.term = term, .facet = FIELD, .force = force,
-                     .infinite = !force && !isnan(energy), .i = i, .j = -1};
+                     .value = force ? NAN : energy, .i = i, .j = -1};
     memcpy(found.at, r, sizeof r);
     note(s, found);
 }
@@ -214,6 +219,7 @@ static void look_at_all_fields(search *s)
     for (int k = 0; k < system->term_count && !s->found.term; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         if (!term->sampled || !term->plugin->potential->field) continue;
+        crash_calling_potential(term->label, "energy");
         for (int32_t a = 0; a < system->species_count; a++)
             for (int64_t i = system->first[a]; i < system->first[a + 1]; i++)
                 if (s->only < 0 || s->only == i) look_at_field(s, term, i, a);
@@ -262,15 +268,17 @@ static int look_at_totals(search *s, const double *positions)
     for (int k = 0; k < system->term_count && !s->found.term && s->sim->mover; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         if (!term->sampled || !term->plugin->potential->total) continue;
+        crash_calling_potential(term->label, "energy");
         double *numbers = calloc(count, sizeof *numbers);
         if (!numbers) return EXIT_MEMORY;
         const int failed = total_of(s->sim, term, positions, numbers);
-        for (size_t n = 0; n < count && !failed && !s->found.term; n++) {
+        for (size_t m = 0; m < count && !failed && !s->found.term; m++) {
+            const size_t n = (m + walkers) % count; /* forces first, which tell the particle */
             const int force = n >= walkers;
             if (force ? !isnan(numbers[n]) : !wrong(s, numbers[n])) continue;
             const int64_t i = force ? (int64_t)(n - walkers) / 3 : -1;
             s->found = (culprit){.term = term, .facet = TOTAL, .force = force,
-                                 .infinite = !isnan(numbers[n]), .j = -1,
+                                 .value = numbers[n], .j = -1,
                                  .walker = (int32_t)(force ? i / system->particles : (int64_t)n),
                                  .i = force ? i % system->particles : -1};
         }
@@ -287,21 +295,23 @@ static int look_at_orbitals_of(search *s, const plugmc_term *term, int32_t speci
 {
     const plugmc_system *system = &s->sim->system;
     const plugmc_orbitals *orbitals = term->plugin->potential->orbitals;
-    const int64_t n = plugmc_species_at(system, species)->count, first = system->first[species],
-                  count = orbitals->count(term->instance, species),
-                  each = count * (orbitals->complex_valued(term->instance) ? 2 : 1);
+    const int64_t n = plugmc_species_at(system, species)->count, first = system->first[species];
+    crash_calling_its("count");
+    const int64_t count = orbitals->count(term->instance, species);
+    crash_calling_its("complex_valued");
+    const int64_t each = count * (orbitals->complex_valued(term->instance) ? 2 : 1);
     if (n < 1 || count < 1) return 0;
     double *values = calloc((size_t)(n * each), sizeof *values);
     if (!values) return EXIT_MEMORY;
     const plugmc_orbital_request request = {
         .size = sizeof request, .species = species, .real_size = sizeof(double), .points = n,
         .positions = s->positions + 3 * first, .pitch = count, .values = values};
+    crash_calling_its("evaluate");
     const int code = orbitals->evaluate(term->instance, &request);
     for (int64_t k = 0; k < n * each && !code; k++) {
         const int64_t i = first + k / each;
         if (isfinite(values[k]) || (s->only >= 0 && s->only != i)) continue;
-        culprit found = {.term = term, .facet = ORBITALS, .infinite = !isnan(values[k]), .i = i,
-                         .j = -1};
+        culprit found = {.term = term, .facet = ORBITALS, .value = values[k], .i = i, .j = -1};
         memcpy(found.at, s->positions + 3 * i, sizeof found.at);
         note(s, found);
         break;
@@ -317,6 +327,7 @@ static int look_at_orbitals(search *s)
     for (int k = 0; k < system->term_count && !s->found.term; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         if (!term->sampled || !term->plugin->potential->orbitals) continue;
+        crash_calling_potential(term->label, "count");
         for (int32_t a = 0; a < system->species_count && !code; a++)
             code = look_at_orbitals_of(s, term, a);
     }
@@ -366,13 +377,16 @@ static const instance *owner_of(const simulation *sim, const plugmc_term *term)
 static void describe(const simulation *sim, const culprit *c, char *out, size_t room)
 {
     const char *what = c->facet == ORBITALS ? "an orbital" : c->force ? "the force" : "the energy";
-    const char *how = c->infinite ? "infinite" : "not a number";
+    const char *how = isnan(c->value) ? "not a number" : c->value > 0 ? "infinite" : "minus infinity";
     const char *precision = c->single ? " in single precision" : "";
     if (c->facet == PAIR)
         snprintf(out, room, "%s of particles %lld and %lld of walker %d, %.6g apart, is %s%s",
                  what, (long long)c->i, (long long)c->j, c->walker, c->distance, how, precision);
     else if (c->facet == TOTAL && c->i < 0)
         snprintf(out, room, "%s of walker %d is %s", what, c->walker, how);
+    else if (c->facet == TOTAL && !c->force)
+        snprintf(out, room, "%s of walker %d, with particle %lld moved to %.6g %.6g %.6g, is %s", what,
+                 c->walker, (long long)c->i, c->at[0], c->at[1], c->at[2], how);
     else if (c->facet == TOTAL)
         snprintf(out, room, "%s on particle %lld of walker %d is %s", what, (long long)c->i,
                  c->walker, how);
@@ -386,11 +400,22 @@ int check_initial_energy(simulation *sim, const double *positions)
 {
     const culprit c = look(sim, positions, -1, -1, 1);
     char what[400];
+    crash_called();
     if (!c.term) return 0;
     const plugmc_context *owner = &owner_of(sim, c.term)->context;
     describe(sim, &c, what, sizeof what);
-    return report_error(sim->report, c.infinite ? EXIT_INPUT : EXIT_INTERNAL, owner->file, owner->line,
+    return report_error(sim->report, isinf(c.value) ? EXIT_INPUT : EXIT_INTERNAL, owner->file, owner->line,
                         "[%s] %s in the initial state", owner->section, what);
+}
+
+/* Particle `i` of a walker alone, in the place where it is. */
+static culprit look_at_one(simulation *sim, const double *positions, int32_t walker, int64_t i)
+{
+    culprit c = look(sim, positions, walker, i, 0);
+    if (c.facet != TOTAL || c.i >= 0) return c;
+    c.i = i;
+    memcpy(c.at, positions + 3 * (walker * sim->system.particles + i), sizeof c.at);
+    return c;
 }
 
 /* The particle at the place that it tried, then where it is, then everyone. */
@@ -408,10 +433,10 @@ static culprit find(simulation *sim, const plugmc_not_a_number *where)
         double kept[3];
         memcpy(kept, own, sizeof kept);
         memcpy(own, where->trial, sizeof kept);
-        c = look(sim, positions, where->walker, where->particle, 0);
+        c = look_at_one(sim, positions, where->walker, where->particle);
         memcpy(own, kept, sizeof kept);
     }
-    if (known && !c.term) c = look(sim, positions, where->walker, where->particle, 0);
+    if (known && !c.term) c = look_at_one(sim, positions, where->walker, where->particle);
     return c.term ? c : look(sim, positions, where->walker, -1, 0);
 }
 
@@ -420,7 +445,9 @@ int host_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)
     simulation *sim = context->sim;
     char what[400], who[80] = "";
     context->failed = 1;
+    const crash_record outer = crash_calling(context->section, "store");
     const culprit c = sim ? find(sim, where) : (culprit){0};
+    crash_called_within(outer);
     if (c.term) {
         const plugmc_context *owner = &owner_of(sim, c.term)->context;
         describe(sim, &c, what, sizeof what);

@@ -33,7 +33,7 @@ int check_pairs(simulation *sim)
         char why[WHY];
         sentence room = {why, sizeof why};
         instance *owner = owner_of(sim, term);
-        context_calling(&owner->context, "pair on trial"); /* any function of the facet */
+        context_calling(&owner->context, "range"); /* and the others of the facet */
         bool good =
             check_distances(&sim->system, term, room) && probe_pair(&sim->system, term, room);
         crash_called();
@@ -49,7 +49,7 @@ int check_prepared(simulation *sim, instance *instance)
     char why[WHY];
     sentence room = {why, sizeof why};
     bool good = true;
-    context_calling(&instance->context, "count, ions, waves, step or target_acceptance");
+    context_calling(&instance->context, "count"); /* and others: answers.c says which */
     for (int t = 0; t < sim->system.term_count; t++)
         if (sim->terms[t].instance == instance->data)
             good = check_potential_answers(&sim->system, &sim->terms[t], room);

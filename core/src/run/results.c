@@ -258,8 +258,10 @@ static void print_what_is_lacking(const simulation *sim)
         if (!invalid || !says_what_is_lacking(o) || !quantities_of(sim, m)->samples) continue;
         double *mean = checked(malloc(((size_t)m->width + 1) * sizeof *mean));
         means_of(sim, m, mean);
+        context_calling(&m->instance->context, "lacking");
         const char *sentence = o->lacking(m->instance->data, mean);
-        if (sentence) printf("too few data for %s: %s\n", label, sentence);
+        if (sentence) printf("too few data for %s: %s\n", label, sentence); /* its memory */
+        crash_called();
         free(mean);
     }
 }

@@ -114,12 +114,15 @@ static plugmc_particle sample_of(const plugmc_system *system, int s)
 static double term_range(const plugmc_system *system, const plugmc_term *term)
 {
     const plugmc_pair *pair = term->plugin->potential->pair;
+    crash_calling_potential(term->label, "range");
     double range = pair->range(term->instance);
+    crash_calling_potential(term->label, "contact");
     for (int a = 0; a < system->species_count; a++)
         for (int b = 0; b < system->species_count; b++) {
             plugmc_particle pa = sample_of(system, a), pb = sample_of(system, b);
             range = fmax(range, pair->contact(term->instance, &pa, &pb));
         }
+    crash_called();
     return range;
 }
 
@@ -234,9 +237,11 @@ static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
 static int32_t molecules_of(const plugmc_term *term)
 {
     const plugmc_total *total = term->sampled ? term->plugin->potential->total : NULL;
-    return total && PLUGMC_HAS(total, molecules) && total->molecules
-               ? total->molecules(term->instance)
-               : PLUGMC_MOLECULES_NONE;
+    if (!total || !PLUGMC_HAS(total, molecules) || !total->molecules) return PLUGMC_MOLECULES_NONE;
+    crash_calling_potential(term->label, "molecules");
+    const int32_t kind = total->molecules(term->instance);
+    crash_called();
+    return kind;
 }
 
 /* Whether this term leaves out what would hold molecules together, and nothing else does. */
@@ -448,8 +453,10 @@ static int add_list(simulation *sim, measurement *m, enum quantity_list which)
 static int add_quantities(simulation *sim, measurement *m)
 {
     m->first_quantity = sim->output.quantity_count;
+    context_calling(&m->instance->context, "quantity");
     int code = add_list(sim, m, QUANTITIES_MEASURED);
     if (!code) code = add_list(sim, m, QUANTITIES_DERIVED);
+    crash_called();
     if (code) return code;
     m->values = calloc((size_t)(sim->system.walkers * m->width) + 1, sizeof(double));
     return m->values ? 0 : no_memory_for(sim, m->instance->section->section->label);
@@ -479,9 +486,7 @@ static int prepare_kind(simulation *sim, int kind)
                            "[%s] period = %lld is longer than the run, sweeps = %lld: nothing is measured",
                            instance->section->section->name, (long long)m->period,
                            (long long)sim->config.run.sweeps);
-        context_calling(&instance->context, "quantity");
         code = add_quantities(sim, m);
-        crash_called();
         if (code) return code;
     }
     return 0;

@@ -83,7 +83,6 @@ static void mark_quantity(mark *m, const quantity_record *q)
 int snapshot_take(simulation *sim, uint64_t sweep, double seconds)
 {
     const double begin = stop_clock();
-    const plugmc_mover *m = sim->mover->plugin->mover;
     struct snapshot *s = make(sim);
     plugmc_counts counts;
     blob *blobs = NULL;
@@ -103,7 +102,7 @@ int snapshot_take(simulation *sim, uint64_t sweep, double seconds)
     s->blobs = blobs;
     s->blob_count = count;
     s->counts = counts;
-    s->step = m->step ? m->step(sim->mover->data) : 0;
+    s->step = checkpoint_step(sim);
     s->sweep = sweep;
     s->seconds = seconds;
     s->frames = sim->output.frame_count;

@@ -44,21 +44,25 @@ static void take_signal(int number)
     errno = error;
 }
 
+static void take(int number)
+{
+    const struct sigaction action = {.sa_handler = take_signal, .sa_flags = SA_RESTART};
+    sigaction(number, &action, NULL);
+}
+
 void stop_take_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGXCPU};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
+    struct sigaction hangup;
     first_signal = 0;
     given_up = 0;
     interrupted_at = 0;
     sem_init(&news, 0, 0);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction action = {.sa_handler = take_signal, .sa_flags = SA_RESTART}, before;
-        if (numbers[i] == SIGHUP && !sigaction(SIGHUP, NULL, &before) &&
-            before.sa_handler == SIG_IGN)
-            continue;
-        sigaction(numbers[i], &action, NULL);
-    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) take(numbers[i]);
+    if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN) take(SIGHUP);
 }
+
+void stop_take_broken_pipes(void) { take(SIGPIPE); }
 
 int stop_signal(void) { return first_signal; }
 

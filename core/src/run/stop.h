@@ -5,10 +5,12 @@
 
 #include <stdbool.h>
 
-/* From here on SIGINT, SIGTERM, SIGHUP (unless nohup has it ignored), SIGPIPE, SIGUSR1, SIGUSR2 and
- * SIGXCPU are noted. A second SIGINT, a fifth of a second or more after the first, ends the process
- * as if it had not been caught. */
+/* From here on SIGINT, SIGTERM, SIGHUP (unless nohup has it ignored), SIGUSR1, SIGUSR2 and SIGXCPU are
+ * noted. A second SIGINT, a fifth of a second or more after the first, ends the process as if it had
+ * not been caught. */
 void stop_take_signals(void);
+/* SIGPIPE, too: until there is something to save, it is of no concern that nobody reads messages. */
+void stop_take_broken_pipes(void);
 /* The first signal that was noted; 0 if none was. */
 int stop_signal(void);
 

@@ -3,13 +3,15 @@
 
 #include <math.h>
 
+#include "run/checkpointing.h"
+
 /* A mover has a largest step, beyond which its moves mean nothing: half a box, half a cell, what an
  * integrator can follow. Where nearly all moves are accepted at that, the target stays out of
  * reach; so it does where hardly any is, however small the step has become. */
 static void say_what_is_missed(simulation *sim, double acceptance, double target, double wanted)
 {
     const instance *mover = sim->mover;
-    const double step = mover->plugin->mover->step(mover->data);
+    const double step = checkpoint_step(sim);
     const plugmc_context *context = &mover->context;
     if (step < wanted * (1 - 1e-9) && acceptance > target + 0.05)
         report_warning(sim->report, context->file, context->line,
@@ -28,9 +30,10 @@ int tune_step(simulation *sim, plugmc_counts counts, double target, int last)
     if (!counts.trials) return 0;
     const double acceptance = (double)counts.accepted / (double)counts.trials;
     const double factor = fmin(2, fmax(0.5, acceptance / target));
-    const double wanted = mover->plugin->mover->step(mover->data) * factor;
+    const double wanted = checkpoint_step(sim) * factor;
     context_calling(&mover->context, "set_step");
     const int code = mover->plugin->mover->set_step(mover->data, &mover->host, wanted);
-    if (!code && last) say_what_is_missed(sim, acceptance, target, wanted);
-    return context_exit_code(&mover->context, code, "setting the step");
+    const int ended = context_exit_code(&mover->context, code, "setting the step");
+    if (!ended && last) say_what_is_missed(sim, acceptance, target, wanted);
+    return ended;
 }

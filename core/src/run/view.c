@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "crash.h"
+#include "run/context.h"
 #include "system/system.h"
 
 static int cells_on_host(const plugmc_view *view, double range, plugmc_cells *out)
@@ -37,8 +39,10 @@ static int add_constants(const view_stage *stage, double *energy)
     int code = PLUGMC_OK;
     for (int32_t t = 0; t < stage->system->term_count && !code; t++) {
         const plugmc_term *term = plugmc_term_at(stage->system, t);
-        if (term->sampled && is_constant(term->plugin->potential))
-            code = term->plugin->potential->total->energy(term->instance, &request);
+        if (!term->sampled || !is_constant(term->plugin->potential)) continue;
+        const crash_record outer = crash_calling_potential(term->label, "energy");
+        code = term->plugin->potential->total->energy(term->instance, &request);
+        crash_called_within(outer);
     }
     return code;
 }
@@ -46,8 +50,11 @@ static int add_constants(const view_stage *stage, double *energy)
 static int energy_of_mover(const plugmc_view *view, double *energy)
 {
     const view_stage *stage = view->core;
+    const crash_record outer =
+        crash_calling(stage->mover_host->context->section, "running_energy");
     int code =
         stage->mover->mover->running_energy(stage->mover_instance, stage->mover_host, energy);
+    crash_called_within(outer);
     return code ? code : add_constants(stage, energy);
 }
 

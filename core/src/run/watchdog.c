@@ -5,8 +5,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "leftovers.h"
+#include "report.h"
 #include "run/stop.h"
 
 #define GRACE 0.3    /* seconds for a stretch to end by itself: most take less than half a second */
@@ -15,19 +18,53 @@
 
 typedef struct watchdog {
     pthread_t thread;
-    pthread_mutex_t core; /* held by the main thread but while plugins are at work */
+    pthread_mutex_t core;  /* held by the main thread but while plugins are at work */
+    pthread_mutex_t phase; /* of on_guard */
+    _Atomic(const char *) resumed;
     double begin, limit;
     int (*save)(void *, bool);
     void *argument;
+    bool on_guard; /* there is something to save */
     atomic_bool finished, swept, running;
 } watchdog;
 
-static watchdog dog = {.core = PTHREAD_MUTEX_INITIALIZER};
+static watchdog dog = {.core = PTHREAD_MUTEX_INITIALIZER, .phase = PTHREAD_MUTEX_INITIALIZER};
 
 /* Until then, or until the run has ended. */
 static void sleep_until(double deadline)
 {
     while (!dog.finished && stop_clock() < deadline) stop_wait(deadline);
+}
+
+/* There is nothing to save. Not by stdio, which the main thread may hold. */
+static void leave(void)
+{
+    char sentence[8400];
+    const char *file = dog.resumed;
+    leftovers_remove();
+    if (file)
+        snprintf(sentence, sizeof sentence,
+                 "stopped by signal %d before the first sweep; the file is as it was, go on with: "
+                 "plugmc run --resume %s\n", stop_signal(), file);
+    else
+        snprintf(sentence, sizeof sentence,
+                 "stopped by signal %d before the first sweep; nothing was saved\n", stop_signal());
+    if (write(STDERR_FILENO, sentence, strlen(sentence)) < 0) { /* then nobody reads it */
+    }
+    _exit(EXIT_INTERRUPTED);
+}
+
+/* Until it is on guard, or the run has ended; or never, after a signal. */
+static void wait_for_sweeps(void)
+{
+    for (;;) {
+        pthread_mutex_lock(&dog.phase); /* until the end of the process, if it leaves */
+        const bool over = dog.on_guard || dog.finished;
+        if (!over && stop_signal()) leave();
+        pthread_mutex_unlock(&dog.phase);
+        if (over) return;
+        stop_wait(INFINITY);
+    }
 }
 
 /* Until the run is told to end; meanwhile, a word about a first sweep that takes long. */
@@ -55,6 +92,7 @@ static void wait_for_request(void)
 static void *watch(void *unused)
 {
     (void)unused;
+    wait_for_sweeps();
     wait_for_request();
     const double asked = stop_clock();
     sleep_until(asked + GRACE);
@@ -63,25 +101,39 @@ static void *watch(void *unused)
     sleep_until(asked + PATIENCE);
     while (!dog.finished && pthread_mutex_trylock(&dog.core)) sleep_until(stop_clock() + 0.1);
     if (dog.finished) return NULL;
-    _exit(dog.save(dog.argument, !stop_signal()));
+    const int code = dog.save(dog.argument, !stop_signal());
+    leftovers_remove();
+    _exit(code);
 }
 
-int watchdog_begin(double limit, int (*save)(void *, bool), void *argument)
+int watchdog_begin(void)
 {
     sigset_t all, before;
-    dog.begin = stop_clock();
-    dog.limit = limit;
-    dog.save = save;
-    dog.argument = argument;
-    dog.finished = dog.swept = false;
-    pthread_mutex_lock(&dog.core);
+    dog.on_guard = dog.finished = dog.swept = false;
+    dog.resumed = NULL;
+    stop_take_signals();
     sigfillset(&all); /* signals are for the other threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int failed = pthread_create(&dog.thread, NULL, watch, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     dog.running = !failed;
-    if (failed) pthread_mutex_unlock(&dog.core);
     return failed;
+}
+
+void watchdog_resumes(const char *path) { dog.resumed = path; }
+
+void watchdog_guard(double limit, int (*save)(void *, bool), void *argument)
+{
+    pthread_mutex_lock(&dog.core);
+    pthread_mutex_lock(&dog.phase);
+    dog.begin = stop_clock();
+    dog.limit = limit;
+    dog.save = save;
+    dog.argument = argument;
+    dog.on_guard = true;
+    pthread_mutex_unlock(&dog.phase);
+    stop_take_broken_pipes();
+    stop_wake();
 }
 
 void watchdog_end(void)
@@ -90,7 +142,7 @@ void watchdog_end(void)
     dog.finished = true;
     stop_wake();
     pthread_join(dog.thread, NULL);
-    pthread_mutex_unlock(&dog.core);
+    if (dog.on_guard) pthread_mutex_unlock(&dog.core);
     dog.running = false;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "crash.h"
 #include "report.h"
 #include "system/geometry.h"
 #include "system/system.h"
@@ -45,6 +46,7 @@ int contacts_make(const plugmc_system *system, contacts *out)
         const plugmc_potential *potential = sampled(plugmc_term_at(system, t));
         const plugmc_pair *pair = potential ? potential->pair : NULL;
         if (!pair) continue;
+        crash_calling_potential(plugmc_term_at(system, t)->label, "contact");
         for (int32_t a = 0; a < n; a++)
             for (int32_t b = 0; b < n; b++) {
                 plugmc_particle pa = particle_of(system, a), pb = particle_of(system, b);
@@ -52,6 +54,7 @@ int contacts_make(const plugmc_system *system, contacts *out)
                 out->between[a * n + b] = fmax(out->between[a * n + b], contact);
                 out->largest = fmax(out->largest, contact);
             }
+        crash_called();
     }
     return EXIT_DONE;
 }
@@ -80,10 +83,14 @@ int forbidden(const plugmc_system *system, int32_t species, const double r[3])
     const plugmc_particle a = particle_of(system, species);
     const plugmc_particles one = {1, &r[0], &r[1], &r[2], &a.charge, &a.diameter, &a.species};
     for (int t = 0; t < system->term_count; t++) {
-        const plugmc_potential *potential = sampled(plugmc_term_at(system, t));
-        const plugmc_field *field = potential ? potential->field : NULL;
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_field *field = sampled(term) ? term->plugin->potential->field : NULL;
         double energy = 0;
-        if (field && field->energy(plugmc_term_at(system, t)->instance, &one, &energy)) return 1;
+        if (!field) continue;
+        crash_calling_potential(term->label, "energy");
+        const int64_t outside = field->energy(term->instance, &one, &energy);
+        crash_called();
+        if (outside) return 1;
     }
     return 0;
 }

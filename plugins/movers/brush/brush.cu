@@ -37,9 +37,9 @@
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-/* The terms of `count` places of a chunk that begins with particle j0: those below `end`, and, if
- * `above` is not negative, only j > above. */
-PLUGMC_FN long long brush_chunk_sum(const brush_state *s, const brush_probe *i,
+/* The terms of `count` places of a chunk that begins with particle j0, for the particle i at `place`:
+ * those below `end`, and, if `above` is not negative, only j > above. */
+PLUGMC_FN long long brush_chunk_sum(const brush_state *s, size_t place, const brush_probe *i,
                                     const brush_place *places, int count, int j0, int end,
                                     int above, int *overlaps)
 {
@@ -57,7 +57,7 @@ PLUGMC_FN long long brush_chunk_sum(const brush_state *s, const brush_probe *i,
             if (j0 + q > above)
                 brush_add_pair(&c, i, &places[q], plugmc_site_of_species((int)places[q].species));
     }
-    long long fixed = brush_fixed(s, plugmc_sums_total(&c.sums, i->site), &c.overlaps);
+    long long fixed = brush_fixed(s, place, plugmc_sums_total(&c.sums, i->site), &c.overlaps);
     *overlaps |= c.overlaps;
     return fixed;
 }
@@ -136,7 +136,7 @@ PLUGMC_FN void brush_range(const brush_state *s, int w, int g, int begin, int en
 #pragma unroll 1
         for (int q = team * BRUSH_CHUNK; q < BRUSH_TILE; q += BRUSH_CHUNK * BRUSH_TEAMS)
             if (j0 + q < most)
-                sum += brush_chunk_sum(s, &probe, &tile[q], BRUSH_CHUNK, j0 + q, most,
+                sum += brush_chunk_sum(s, base + i, &probe, &tile[q], BRUSH_CHUNK, j0 + q, most,
                                        j0 + q <= above ? above : -1, &overlaps);
         __syncthreads();
     }
@@ -270,7 +270,7 @@ PLUGMC_FN double brush_change_before(const brush_state *s, const brush_desk *d, 
  * broadcast, the second is ready for either outcome. The margin is real: what is large has gone
  * into it before. It stays what it was when the particle was decided, since outcomes of those
  * after it are 0. */
-PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int r, brush_margin *own)
+PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int w, int r, brush_margin *own)
 {
     const int lane = threadIdx.x % 32, i = r * BRUSH_ROW + lane;
     const brush_outcome(*outcome)[BRUSH_ROW + 1] = d->outcome[r % 2];
@@ -291,7 +291,8 @@ PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int r, brush_ma
     }
     const unsigned accepted = __ballot_sync(0xffffffffu, margin < 0);
     if (lane == 0) d->verdict[r % 2].accepted = accepted;
-    if (i < s->particles && !(margin > -(real)BRUSH_HUGE)) *s->failed = 1;
+    if (i < s->particles && !(margin > -(real)BRUSH_HUGE))
+        brush_lose(s, (size_t)w * s->padded + i);
     own->margin = margin;
 }
 
@@ -341,8 +342,9 @@ PLUGMC_FN void brush_spread_near(brush_desk *d, int r, int thread, const brush_c
 
 /* ---- Those who have the rows behind it ---- */
 
-/* Terms of a chunk of decided particles, from `slot` on; bit q of `mask`: the q-th was accepted. */
-PLUGMC_FN long long brush_decided_sum(const brush_state *s, const brush_desk *d,
+/* Terms of a chunk of decided particles, from `slot` on, for the particle i at `place`; bit q of
+ * `mask`: the q-th was accepted. */
+PLUGMC_FN long long brush_decided_sum(const brush_state *s, const brush_desk *d, size_t place,
                                       const brush_probe *i, int slot, unsigned mask, int *overlaps)
 {
     const brush_place *old = &d->old[slot], *moved = &d->moved[slot];
@@ -360,14 +362,14 @@ PLUGMC_FN long long brush_decided_sum(const brush_state *s, const brush_desk *d,
             brush_add_pair(&c, i, (mask >> q & 1 ? moved : old) + q,
                            plugmc_site_of_species((int)old[q].species));
     }
-    long long fixed = brush_fixed(s, plugmc_sums_total(&c.sums, i->site), &c.overlaps);
+    long long fixed = brush_fixed(s, place, plugmc_sums_total(&c.sums, i->site), &c.overlaps);
     *overlaps |= c.overlaps;
     return fixed;
 }
 
 /* Terms of row r for the rows behind the next one, up to where the workers take over: one thread a
  * particle and chunk. */
-PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int r, int thread)
+PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int w, int r, int thread)
 {
     const int chunks = BRUSH_ROW / BRUSH_CHUNK, begin = (r + 2) * BRUSH_ROW;
     const int end = (r / BRUSH_ROWS + 1 + BRUSH_LAG) * BRUSH_PANEL;
@@ -378,7 +380,7 @@ PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int r, int 
     if (i >= end) return; /* whole warps */
     if (i < s->particles) {
         const brush_probe probe = brush_probe_at(d, slot);
-        sum = brush_decided_sum(s, d, &probe, brush_slot(j0),
+        sum = brush_decided_sum(s, d, (size_t)w * s->padded + i, &probe, brush_slot(j0),
                                 d->verdict[r % 2].accepted >> (j0 % BRUSH_ROW), &overlaps);
     }
     /* the chunks of one particle lie in neighbouring lanes */
@@ -474,13 +476,13 @@ PLUGMC_FN void brush_row(const brush_state *s, brush_desk *d, int w, int r, brus
     if (warp == 0) {
         *energy += brush_gain(own); /* of the row before */
         *accepted += own->margin < 0;
-        brush_decide(s, d, r, own);
+        brush_decide(s, d, w, r, own);
     } else if (warp < BRUSH_FIRST_FAR) {
         if (r > 0) brush_spread_near(d, r - 1, threadIdx.x - 32, cross);
         brush_meet();
         if (r + 1 < rows) brush_near_outcomes(s, d, r, threadIdx.x - 32, cross);
     } else if (warp < BRUSH_FIRST_TRIANGLE) {
-        if (r > 0) brush_spread_far(s, d, r - 1, threadIdx.x - 32 * BRUSH_FIRST_FAR);
+        if (r > 0) brush_spread_far(s, d, w, r - 1, threadIdx.x - 32 * BRUSH_FIRST_FAR);
     } else if (warp < BRUSH_FIRST_WORLD) {
         if (r + 1 < rows)
             brush_outcomes(s, d, r + 1, warp - BRUSH_FIRST_TRIANGLE,
@@ -530,6 +532,7 @@ extern "C" __global__ void __launch_bounds__(BRUSH_BLOCK, 1) brush_sweep(brush_s
 {
     extern __shared__ __align__(32) unsigned char memory[];
     __shared__ unsigned shared;
+    if (s.failed[1]) return;
     if (threadIdx.x == 0) shared = atomicAdd(s.role, 1u);
     __syncthreads();
     const unsigned role = shared;

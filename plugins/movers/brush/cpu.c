@@ -141,8 +141,8 @@ static int overlaps_outside(const sequential *me, const arrays *a, int64_t begin
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
-static int sweep_walker(const sequential *, const plugmc_host *, group *, int32_t w, uint64_t sweep,
-                        int threads, uint64_t *accepted, double *energy);
+static void sweep_walker(const sequential *, const plugmc_host *, group *, int32_t w, uint64_t sweep,
+                         int threads, uint64_t *accepted, double *energy);
 
 /* Threads share the walkers, or the particles of a group where there are fewer walkers. */
 int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t n)
@@ -150,22 +150,19 @@ int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t 
     const plugmc_system *system = me->system;
     const int threads = system->threads, shared = system->walkers >= threads;
     uint64_t accepted = 0;
-    int failed = 0;
     plugmc_not_a_number where = {.size = sizeof where, .walker = -1};
-#pragma omp parallel for num_threads(threads) if (shared) reduction(+ : accepted, failed)          \
+#pragma omp parallel for num_threads(threads) if (shared) reduction(+ : accepted)                  \
     schedule(static)
     for (int32_t w = 0; w < system->walkers; w++) {
         group *g = &me->groups[shared ? omp_get_thread_num() : 0];
         g->lost = -1;
         for (uint64_t s = first; s < first + n && g->lost < 0; s++) {
-            failed += sweep_walker(me, host, g, w, s, shared ? 1 : threads, &accepted,
-                                   &me->energy[w]);
+            sweep_walker(me, host, g, w, s, shared ? 1 : threads, &accepted, &me->energy[w]);
 #pragma omp critical(brush_lost)
             if (g->lost >= 0) where.walker = w, where.particle = g->lost, where.sweep = s;
         }
     }
     me->counts.accepted += accepted;
-    if (failed) return sequential_refuse_energy(host); /* NaN elsewhere may follow from that */
     if (where.walker >= 0) return host->not_a_number(host->context, &where);
     return host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK;
 }
@@ -173,25 +170,23 @@ int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t 
 static void propose(const sequential *, arrays *, int32_t w, uint64_t sweep, int64_t i);
 static void prepare_group(const sequential *, const arrays *, group *, int64_t begin, int64_t end,
                           int threads);
-static int decide(const sequential *, arrays *, group *, int64_t begin, int64_t end,
-                  uint64_t *accepted, double *energy);
+static void decide(const sequential *, arrays *, group *, int64_t begin, int64_t end,
+                   uint64_t *accepted, double *energy);
 
 /* Between groups the run may be stopped. */
-static int sweep_walker(const sequential *me, const plugmc_host *host, group *g, int32_t w,
-                        uint64_t sweep, int threads, uint64_t *accepted, double *energy)
+static void sweep_walker(const sequential *me, const plugmc_host *host, group *g, int32_t w,
+                         uint64_t sweep, int threads, uint64_t *accepted, double *energy)
 {
     const int64_t n = me->system->particles;
     arrays *a = &me->walkers[w];
-    int failed = 0;
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
     for (int64_t i = 0; i < n; i++) propose(me, a, w, sweep, i);
     for (int64_t begin = 0; begin < n && g->lost < 0 && !host->stopping(host->context);
          begin += me->group) {
         const int64_t end = begin + me->group < n ? begin + me->group : n;
         prepare_group(me, a, g, begin, end, threads);
-        failed |= decide(me, a, g, begin, end, accepted, energy);
+        decide(me, a, g, begin, end, accepted, energy);
     }
-    return failed;
 }
 
 /* The trial move, and the change of energy by fields: infinite where the particle may not be. */
@@ -299,17 +294,16 @@ static void prepare_group(const sequential *me, const arrays *a, group *g, int64
     }
 }
 
-static int decide(const sequential *me, arrays *a, group *g, int64_t begin, int64_t end,
-                  uint64_t *accepted, double *energy)
+/* Up to the first whose change is not a number, or minus infinity: it goes there, so that it is found. */
+static void decide(const sequential *me, arrays *a, group *g, int64_t begin, int64_t end,
+                   uint64_t *accepted, double *energy)
 {
-    int failed = 0;
     for (int64_t i = begin; i < end; i++) {
         const int64_t row = (i - begin) * me->group;
         double change = a->change[i];
         for (int64_t j = 0; j < i - begin && change < INFINITY; j++)
             change += get(me, g->taken[j] ? g->accepted : g->rejected, row + j);
-        failed |= change == -INFINITY;
-        if (isnan(change)) {
+        if (!(change > -INFINITY)) {
             g->lost = i;
             move(me, a, i);
             break;
@@ -320,7 +314,6 @@ static int decide(const sequential *me, arrays *a, group *g, int64_t begin, int6
         *accepted += 1;
         *energy += change;
     }
-    return failed;
 }
 
 /* ---- Places in and out, and memory ----------------------------------------------------------- */

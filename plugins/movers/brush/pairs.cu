@@ -34,9 +34,9 @@ PLUGMC_FN void brush_add_pair(brush_chunk *c, const brush_probe *i, const brush_
 #endif
 }
 
-/* An energy in fixed point. Infinite, or far too large, is as good as an overlap: it cannot be
- * accepted. */
-PLUGMC_FN long long brush_fixed(const brush_state *s, real change, int *overlaps)
+/* An energy of the particle at `place` in fixed point. Infinite, or far too large, is as good as an
+ * overlap: it cannot be accepted. */
+PLUGMC_FN long long brush_fixed(const brush_state *s, size_t place, real change, int *overlaps)
 {
     if (change < (real)BRUSH_HUGE && change > -(real)BRUSH_HUGE)
 #ifdef BRUSH_DOUBLE
@@ -44,7 +44,7 @@ PLUGMC_FN long long brush_fixed(const brush_state *s, real change, int *overlaps
 #else
         return __float2ll_rn(change * (float)BRUSH_UNIT);
 #endif
-    if (!*overlaps && !(change >= (real)BRUSH_HUGE)) *s->failed = 1;
+    if (!*overlaps && !(change >= (real)BRUSH_HUGE)) brush_lose(s, place);
     *overlaps = 1;
     return 0;
 }

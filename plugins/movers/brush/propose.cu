@@ -1,12 +1,17 @@
 /* propose.cu: the trial moves of a sweep, and positions out. Apart from brush.cu because this is
  * compiled to the arithmetic of the CPU, bit for bit, in double precision. */
 
-/* Draws all trial moves and clears what the sweep adds up. */
+/* Draws all trial moves and clears what the sweep adds up. After an energy that is no number the last
+ * ones stay, for the host to look at. */
 extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
                                          unsigned long long seed)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x, w = blockIdx.y;
     const unsigned long long sweep = *s.sweep;
+    if (s.failed[0]) {
+        if (i == 0 && w == 0) s.failed[1]++;
+        return;
+    }
     if (i == 0) {
         s.decided[w] = s.ticket[w] = 0;
         if (w == 0) *s.role = 0;
@@ -17,6 +22,7 @@ extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
     s.sum[at] = 0;
     s.hit[at] = 0;
     const brush_place old = s.place[at];
+    s.before[at] = old;
     double to[3] = {(double)old.x, (double)old.y, (double)old.z};
     int outside = !brush_displace(&domain, seed, sweep, (uint32_t)w, (uint32_t)i, *s.step, to);
     brush_place moved;
@@ -34,8 +40,7 @@ extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
     int unused = 0;
     trial.change = plugmc_fields(there, a, &outside) - plugmc_fields(from, a, &unused);
 #endif
-    if (i == 0 && w == 0 && s.failed[0]) s.failed[1]++;
-    if (outside || s.failed[0]) trial.change = __longlong_as_double(0x7ff0000000000000LL);
+    if (outside) trial.change = __longlong_as_double(0x7ff0000000000000LL);
     trial.threshold = brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
     s.moved[at] = moved;
     s.trial[at] = trial;

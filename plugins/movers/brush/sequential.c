@@ -99,6 +99,7 @@ static int allocate_on_device(sequential *me, const plugmc_host *host)
         plugmc_device_pointer *to;
         size_t bytes;
     } wanted[] = {{&d->place, places * 4 * me->real_size},
+                  {&d->before, places * 4 * me->real_size},
                   {&d->moved, places * 4 * me->real_size},
                   {&d->trial, places * 16},
                   {&d->sum, places * 8},
@@ -107,7 +108,7 @@ static int allocate_on_device(sequential *me, const plugmc_host *host)
                   {&d->decided, walkers * 4},
                   {&d->ticket, walkers * 4},
                   {&d->role, 4},
-                  {&d->failed, 8},
+                  {&d->failed, 16},
                   {&d->accepted, 8},
                   {&d->energy, walkers * 8},
                   {&d->sweep, 8},
@@ -376,20 +377,33 @@ double sequential_fields(const sequential *me, const plugmc_particle *p, int64_t
     return energy;
 }
 
-int sequential_refuse_energy(const plugmc_host *host)
+/* To when the particle at `place` [walkers][padded] tried to move: those before it in its walker have
+ * been decided, it and those after it are where they were. to: where it would have gone. */
+static int go_back_to(const sequential *me, const plugmc_host *host, uint64_t place, double to[3])
 {
-    return host->fail(host->context, PLUGMC_ERROR_STATE,
-                      "the energy change of a trial move is not a number or minus infinity: do "
-                      "particles attract without a hard core, or are two at one point?");
+    const device_state *d = &me->d;
+    const uint64_t bytes = 4 * me->real_size, particle = place % (uint64_t)d->padded,
+                   left = (uint64_t)d->particles - particle;
+    double moved[4]; /* reals */
+    TRY(host->gpu->copy(host->context, d->place + place * bytes, d->before + place * bytes,
+                        left * bytes));
+    TRY(host->gpu->download(host->context, moved, d->moved + place * bytes, bytes));
+    for (int k = 0; k < 3; k++) to[k] = get(me, moved, k);
+    return PLUGMC_OK;
 }
 
 int sequential_check_device(const sequential *me, const plugmc_host *host, uint64_t last)
 {
-    uint32_t failed[2]; /* of state.h */
+    uint64_t failed[2]; /* of state.h */
+    double to[3];
     TRY(host->gpu->download(host->context, failed, me->d.failed, sizeof failed));
-    const plugmc_not_a_number where = {
-        .size = sizeof where, .walker = -1, .particle = -1, .sweep = last - failed[1]};
-    return failed[0] ? host->not_a_number(host->context, &where) : PLUGMC_OK;
+    if (!failed[0]) return PLUGMC_OK;
+    const uint64_t place = ~failed[0], padded = (uint64_t)me->d.padded;
+    TRY(go_back_to(me, host, place, to));
+    const plugmc_not_a_number where = {.size = sizeof where, .walker = (int32_t)(place / padded),
+                                       .particle = (int64_t)(place % padded),
+                                       .sweep = last - failed[1], .trial = to};
+    return host->not_a_number(host->context, &where);
 }
 
 int sequential_counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)

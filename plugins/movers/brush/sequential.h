@@ -36,7 +36,7 @@ typedef struct handful {
 
 /* Mirrors brush_state of state.h. */
 typedef struct device_state {
-    plugmc_device_pointer place, moved, trial, sum, hit, done, decided, ticket, role, failed,
+    plugmc_device_pointer place, before, moved, trial, sum, hit, done, decided, ticket, role, failed,
         accepted, energy, sweep, step;
     int32_t particles, padded, panels, walkers, interval, intervals, blocks;
 } device_state;
@@ -111,7 +111,6 @@ int sequential_set_step(void *instance, const plugmc_host *, double step);
 double sequential_target(const void *instance);
 /* Energy of the fields; adds to *forbidden where the particle may not be. */
 double sequential_fields(const sequential *, const plugmc_particle *, int64_t *forbidden);
-int sequential_refuse_energy(const plugmc_host *);
 /* After sweeps up to number `last` on the device: whether an energy was no number, in which case the
  * host has been told. */
 int sequential_check_device(const sequential *, const plugmc_host *, uint64_t last);

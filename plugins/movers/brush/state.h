@@ -15,6 +15,7 @@ typedef struct __align__(16) brush_trial {
 
 typedef struct brush_state {
     brush_place *place;  /* [walkers][padded] */
+    brush_place *before; /* [walkers][padded]: when the sweep began */
     brush_place *moved;  /* [walkers][padded]: places of the trial moves */
     brush_trial *trial;  /* [walkers][padded] */
     long long *sum;      /* [walkers][padded]: change so far, in BRUSH_UNIT */
@@ -23,8 +24,9 @@ typedef struct brush_state {
     unsigned *decided;   /* [walkers]: panels decided */
     unsigned *ticket;    /* [walkers]: next task */
     unsigned *role;      /* [1] */
-    unsigned *failed;    /* [2]: 1 after an energy that is not a number, or minus infinity; and how
-                            many sweeps have begun since: then nobody moves any more */
+    unsigned long long *failed; /* [2]: 0, or the complement of the place of the first particle of a
+                            sweep whose change of energy is not a number, or minus infinity; and how
+                            many sweeps have begun since: these do nothing */
     unsigned long long *accepted; /* [1] */
     long long *energy;   /* [walkers]: accepted changes, in BRUSH_UNIT */
     unsigned long long *sweep; /* [1]: number of the next one */
@@ -34,3 +36,10 @@ typedef struct brush_state {
     int intervals;       /* of them in padded */
     int blocks;          /* of a walker */
 } brush_state;
+
+/* Of several the first, in the order in which the CPU would meet them. Nobody after it matters, since
+ * the host goes back to where the others were when it tried to move. */
+PLUGMC_FN void brush_lose(const brush_state *s, size_t place)
+{
+    atomicMax(s->failed, ~(unsigned long long)place);
+}

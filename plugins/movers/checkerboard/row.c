@@ -381,7 +381,7 @@ PLUGMC_FN void weigh(lanes *at, int t, const slot_order *summed, lane_trials *mo
     EACH_LANE(l) {
         const int32_t low =
             plugmc_uniform_float(at->accept_words[t % 4][l]) < plugmc_exp(-change[l]);
-        const int32_t unknown = !(change[l] == change[l]);
+        const int32_t unknown = !(change[l] > -INFINITY);
         const int32_t before = at->lost[l], rejected = move->reject[l];
         at->lost[l] = before | (unknown & !rejected);
         move->reject[l] = rejected | before | !(low | unknown);

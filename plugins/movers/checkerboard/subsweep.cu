@@ -170,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             if ((t & 3) == 0)
                 uniform = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ACCEPT, t >> 2);
             const float change = cb_change(&trial);
-            const bool unknown = change != change;
+            const bool unknown = !(change > -PLUGMC_NO_RANGE);
             accept = accept && !lost &&
                      (unknown || plugmc_uniform_float(cb_word(uniform, t)) < plugmc_exp(-change));
             if (accept && unknown) {

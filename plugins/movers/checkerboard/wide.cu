@@ -223,7 +223,7 @@ PLUGMC_FN void cb_meet_all(cb_trial *trial, const cb_list *list, int lane, int l
 }
 
 /* Whether the warp accepts the trial move, whose particle stays in the cell: the same in all lanes.
- * *lost: the change of energy is not a number. */
+ * *lost: the change of energy is not a number, or minus infinity. */
 PLUGMC_FN bool cb_accepts(const cb_trial *trial, float uniform, bool *lost)
 {
     *lost = false;
@@ -232,7 +232,7 @@ PLUGMC_FN bool cb_accepts(const cb_trial *trial, float uniform, bool *lost)
     float change = cb_change(trial);
 #pragma unroll
     for (int d = 16; d > 0; d >>= 1) change += __shfl_xor_sync(CB_ALL, change, d);
-    *lost = change != change;
+    *lost = !(change > -PLUGMC_NO_RANGE);
     return *lost || uniform < plugmc_exp(-change);
 #else
     return true;

@@ -241,7 +241,8 @@ ES_KERNEL es_between(const es_task t)
 }
 
 /* One after the other. A block of ES_BATCH threads a walker; thread m keeps the change of move m. A
- * move whose change is not a number is made, and none after it, so that it is found. */
+ * move whose change is not a number, or minus infinity, is made, and none after it, so that it is
+ * found. */
 extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t)
 {
     __shared__ double before[ES_TRIANGLE], after[ES_TRIANGLE];
@@ -266,9 +267,8 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     }
     for (uint32_t i = 0; i < n; i++) {
         if (m == i) {
-            accepted[i] = lost               ? 0
-                          : change != change ? 2
-                                             : change <= 0 || limit < exp(-change);
+            const bool unknown = !(change > -es_infinite());
+            accepted[i] = lost ? 0 : unknown ? 2 : change <= 0 || limit < exp(-change);
             changes[i] = change;
         }
         __syncthreads();
@@ -284,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     es_state *s = t.state + walker;
     s->trials += n;
     for (uint32_t i = 0; i < n; i++) {
-        if (changes[i] != changes[i] && !s->astray) {
+        if (!(changes[i] > -es_infinite()) && !s->astray) {
             s->astray = (int64_t)(first + i) + 1;
             t.plan->lost = t.plan->sweep + 1;
         }

@@ -378,7 +378,8 @@ static int add_totals(hmc *h, const plugmc_host *host, double *energy)
     return code;
 }
 
-/* Whether a force is not a number, or, if they are known, an energy. */
+/* Whether a force is not a number, or, if they are known, an energy, which may not be minus infinity
+ * either. */
 static int not_numbers(const hmc *h, int with_energy)
 {
     const hmc_cpu *c = h->cpu;
@@ -386,13 +387,28 @@ static int not_numbers(const hmc *h, int with_energy)
 #pragma omp parallel for num_threads(c->threads) schedule(static) reduction(| : found)
     for (int64_t i = 0; i < h->count; i++) found |= c->force[i] != c->force[i];
     for (int32_t w = 0; w < h->system->walkers && with_energy; w++)
-        found |= c->potential[w] != c->potential[w];
+        found |= !(c->potential[w] > -INFINITY);
+    return found;
+}
+
+/* Infinite forces from two sides add up to no number. Where the energy is infinite they do not matter:
+ * hmc_kick takes them as 0, and the energy where the trajectory ends decides. Energies are known. */
+static int some_walker_is_lost(const hmc *h)
+{
+    const hmc_cpu *c = h->cpu;
+    const int64_t n = 3 * h->system->particles;
+    int found = 0;
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        found |= !(c->potential[w] > -INFINITY);
+        for (int64_t i = w * n; i < (w + 1) * n && c->potential[w] < INFINITY; i++)
+            found |= isnan(c->force[i]) != 0;
+    }
     return found;
 }
 
 static int forces_and_energies(hmc *h, const plugmc_host *host, int with_energy)
 {
-    const hmc_cpu *c = h->cpu;
+    hmc_cpu *c = h->cpu;
     const int64_t n = h->system->particles;
     take_positions(h);
     forces_of_parts(h);
@@ -401,7 +417,9 @@ static int forces_and_energies(hmc *h, const plugmc_host *host, int with_energy)
         for (int64_t i = 0; i < n; i++) c->potential[w] += c->share[w * n + i];
     }
     const int code = add_totals(h, host, with_energy ? c->potential : NULL);
-    h->cpu->lost = !code && not_numbers(h, with_energy);
+    c->lost = !code && not_numbers(h, with_energy);
+    if (c->lost && !with_energy) return forces_and_energies(h, host, 1);
+    if (c->lost) c->lost = some_walker_is_lost(h);
     return code;
 }
 

@@ -389,7 +389,8 @@ PLUGMC_FN int64_t hmc_force_quanta(real f)
 /* In units of 1 / HMC_ENERGY_UNIT. */
 typedef struct hmc_sum {
     int64_t force[3], energy;
-    real known; /* plain sum of the same, not a number if one of them is none: integers cannot say */
+    real known; /* plain sum of the same, no number or minus infinity if one of them is that: integers
+                   cannot say */
 } hmc_sum;
 
 /* A thread looks at many entries and finds few in reach. It lists them and computes them a layer of
@@ -521,7 +522,7 @@ HMC_KERNEL hmc_energies(const hmc_task t)
     hmc_sum sum = {{0, 0, 0}, 0, 0};
     int outside = 0;
     if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 1, lists, &sum);
-    if (sum.known != sum.known) t.plan->lost = t.plan->sweep + 1;
+    if (!(sum.known > -PLUGMC_NO_RANGE)) t.plan->lost = t.plan->sweep + 1;
     double energy = 0.5 * (double)sum.energy / HMC_ENERGY_UNIT;
     if (PLUGMC_FIELDS > 0)
         energy += (double)plugmc_fields(hmc_field_position(t.positions + 3 * at), hmc_site_of(me),
@@ -592,7 +593,7 @@ HMC_KERNEL hmc_decide(const hmc_task t)
     hmc_state *s = t.state + walker;
     const double *sums = t.sums + 3 * walker;
     const double change = (sums[1] + sums[2]) - (s->potential + sums[0]);
-    if (change != change) t.plan->lost = t.plan->sweep + 1;
+    if (!(change > -(double)PLUGMC_NO_RANGE)) t.plan->lost = t.plan->sweep + 1;
     const plugmc_random random =
         plugmc_draw(t.plan->seed, t.plan->sweep, walker, 0, PLUGMC_PURPOSE_ACCEPT, 0);
     const bool accepted =

@@ -30,6 +30,7 @@ PLUGMC_FN void decide(const brush_state *s, int w, int i, const brush_probe *pro
     const long long sum = *(volatile long long *)&s->sum[at];
     const int hit = *(volatile int *)&s->hit[at];
     const double change = (double)sum * (1 / BRUSH_UNIT) + trial.change;
+    if (!hit && !(change > -BRUSH_HUGE)) brush_lose(s, at); /* by a field */
     if (!hit && change < trial.threshold) {
         s->place[at] = probe->moved;
         s->energy[w] += __double2ll_rn(change * BRUSH_UNIT);
@@ -43,7 +44,7 @@ PLUGMC_FN void decide(const brush_state *s, int w, int i, const brush_probe *pro
 extern "C" __global__ void __launch_bounds__(BLOCK) parallel_reduction_move(brush_state s)
 {
     const int w = blockIdx.y, i = (int)s.ticket[w], j = blockIdx.x * BLOCK + threadIdx.x;
-    if (i >= s.particles) return;
+    if (i >= s.particles || s.failed[1]) return;
     const size_t base = (size_t)w * s.padded;
     brush_probe probe;
     probe.old = s.place[base + i];
@@ -63,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) parallel_reduction_move(brus
     overlaps = __syncthreads_or(overlaps);
     const real sum = block_sum(change);
     if (threadIdx.x > 0) return;
-    const long long fixed = brush_fixed(&s, sum, &overlaps);
+    const long long fixed = brush_fixed(&s, base + i, sum, &overlaps);
     atomicAdd((unsigned long long *)&s.sum[base + i], (unsigned long long)fixed);
     if (overlaps) s.hit[base + i] = 1;
     __threadfence();

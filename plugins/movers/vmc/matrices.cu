@@ -37,7 +37,6 @@ template <class V> PLUGMC_FN void load(const V *values, int64_t i, vmc_complex *
     out->im = (double)values[2 * i + 1];
 }
 
-PLUGMC_FN bool not_a_number(double x) { return !(x == x); }
 PLUGMC_FN double infinity() { return __longlong_as_double(0x7ff0000000000000); }
 
 /* out [walkers][orbitals][electrons]: the matrix of orbitals as LAPACK counts. Tiles of VMC_TILE x

@@ -143,6 +143,12 @@ PLUGMC_FN double acceptance_number(const vmc_draws &d, int32_t walker, int32_t e
     return plugmc_uniform_double(u.word[0], u.word[1]);
 }
 
+/* A ratio of probabilities |q|^2 exp(-change) that is not a number, or infinite. */
+PLUGMC_FN bool is_lost(double square_of_q, double change)
+{
+    return !(change > -infinity()) || !(square_of_q < infinity());
+}
+
 PLUGMC_FN void note_failure(const vmc_state &s, const vmc_draws &d, int32_t w, int32_t e)
 {
     if (!s.not_a_number[w])
@@ -175,14 +181,14 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
         number[k] = acceptance_number(d, d.walker + w, e0 + k);
         taken[k] = 0;
     }
-    /* a move whose ratio is not a number is made, and none after it, so that it is found */
+    /* a move that is lost is made, and none after it, so that it is found */
     const int32_t end = s.not_a_number[w] ? 0 : n;
     __syncthreads();
     for (int32_t e = 0, lost = 0; e < end && !lost; e++) {
         /* every thread comes to the same decision */
         const T q = g[e * n + e];
         const double q2 = square_of(q), ratio = q2 * exp(-now[e]);
-        lost = not_a_number(ratio);
+        lost = is_lost(q2, now[e]);
         if (t == 0 && lost) note_failure(s, d, w, e0 + e);
         if (!(number[e] < ratio) && !lost) continue;
         const T over = one_over(q);
@@ -315,8 +321,9 @@ PLUGMC_FN void judge(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
     const double re = sum_of_block<VMC_LOOK>(real_of(q)),
                  im = sum_of_block<VMC_LOOK>(imaginary_of(q));
     if (threadIdx.x > 0) return;
-    const double ratio = (re * re + im * im) * exp(-change[(int64_t)w * b.capacity + k]);
-    const bool lost = not_a_number(ratio);
+    const double q2 = re * re + im * im, own = change[(int64_t)w * b.capacity + k],
+                 ratio = q2 * exp(-own);
+    const bool lost = is_lost(q2, own);
     if (s.not_a_number[w] && !lost) return;
     if (lost) note_failure(s, d, w, e);
     if (!(acceptance_number(d, d.walker + w, e) < ratio) && !lost) return;
@@ -349,8 +356,8 @@ extern "C" __global__ void vmc_decide_configuration(
     const int32_t w = blockIdx.x;
     double ln_ratio = ln_up[w] - s.ln_square[w];
     if (ln_down) ln_ratio += ln_down[w] - ln_square_down[w];
-    const double ratio = exp(-(parts_new[w] - s.parts[w] - ln_ratio));
-    const bool lost = not_a_number(ratio);
+    const double change = parts_new[w] - s.parts[w] - ln_ratio, ratio = exp(-change);
+    const bool lost = is_lost(1, change);
     const bool taken = !s.not_a_number[w] &&
                        (lost || acceptance_number(d, d.walker + w, 0) < ratio);
     __syncthreads();

@@ -3,7 +3,7 @@
 #include <plugmc/potential.h>
 
 typedef struct parameters {
-    real delay;          /* s */
+    real delay, prepare; /* s */
     int64_t quick, loop, crash; /* calls */
     int32_t how;
 } parameters;
@@ -66,7 +66,25 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
 #endif
 
 #if PLUGMC_HOST
+static double now(void) /* s */
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Whatever signals come. */
+static int prepare(void *instance, const plugmc_host *host)
+{
+    const struct timespec pause = {0, 10000000};
+    const double until = now() + (double)((const parameters *)instance)->prepare;
+    (void)host;
+    while (now() < until) nanosleep(&pause, NULL);
+    return PLUGMC_OK;
+}
+
 static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(parameters, prepare, "0", 0, 1e3, "s", "that its preparation takes"),
     PLUGMC_REAL_KEY(parameters, delay, "0", 0, 1e3, "s", "of a call"),
     PLUGMC_INTEGER_KEY(parameters, quick, "0", 0, 1e15, "", "first calls, without that delay"),
     PLUGMC_INTEGER_KEY(parameters, loop, "0", 0, 1e15, "", "call that does not come back; 0: none"),
@@ -84,5 +102,5 @@ static const plugmc_potential potential = {.size = sizeof potential, .field = &p
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = FAULTY_NAME, .summary = "does what it should not",
               .reference = "", .instance_size = sizeof(parameters), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+              .parameter_count = PLUGMC_COUNT(table), .potential = &potential, .prepare = prepare);
 #endif

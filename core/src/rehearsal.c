@@ -1,5 +1,5 @@
 /* Starting the child of a rehearsal and listening to it. See rehearsal.h. */
-#include "output/rehearsal.h"
+#include "rehearsal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "output/child.h"
+#include "child.h"
 
 /* ---- Files that were good ------------------------------------------------------------------- */
 
@@ -73,26 +73,44 @@ static void take_sentence(const findings *found, char reason[REHEARSAL_REASON])
     reason[n] = 0;
 }
 
-/* How the child ended, in an exit code and the sentence that it left or one of ours. */
-static int judge(int status, enum exit_code damaged, char reason[REHEARSAL_REASON])
+/* A sentence about a child that has not left one. */
+static void tell_end(int status, const char *kind, char reason[REHEARSAL_REASON])
 {
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE) return EXIT_DONE;
-    if (WIFEXITED(status) && reason[0]) return WEXITSTATUS(status);
-    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGALRM))
-        snprintf(reason, REHEARSAL_REASON, "reading it takes longer than a file of its size should");
-    else if (WIFSIGNALED(status))
-        snprintf(reason, REHEARSAL_REASON,
-                 "the library of HDF5 breaks down on it (%s): it is damaged",
-                 strsignal(WTERMSIG(status)));
+    const bool load = !strcmp(kind, "load"), plugin = !strcmp(kind, "plugin");
+    const char *who = load     ? "the loader"
+                      : plugin ? "the plugin's function 'rehearse'"
+                               : "the library of HDF5";
+    const char *verdict = load ? "it is damaged, or its code is wrong" : "it is damaged";
+    const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (number == SIGXCPU || number == SIGALRM)
+        snprintf(reason, REHEARSAL_REASON, "%s takes longer on it than on any file of its size: %s", who,
+                 verdict);
+    else if (number)
+        snprintf(reason, REHEARSAL_REASON, "%s breaks down on it (%s): %s", who, strsignal(number),
+                 verdict);
     else
-        snprintf(reason, REHEARSAL_REASON,
-                 "the library of HDF5 gives up on it without a reason (exit code %d)",
-                 WEXITSTATUS(status));
+        snprintf(reason, REHEARSAL_REASON, "%s ends the program on it (exit code %d): %s", who,
+                 WEXITSTATUS(status), verdict);
+}
+
+/* How the child ended, in an exit code and the sentence that it left or one of ours. Code that is
+ * loaded may end it as if all were well. */
+static int judge(int status, const char *kind, const findings *found, enum exit_code damaged,
+                 char reason[REHEARSAL_REASON])
+{
+    const bool load = !strcmp(kind, "load"), exited = WIFEXITED(status);
+    const int code = exited ? WEXITSTATUS(status) : 0;
+    if (exited && code == EXIT_DONE && (!load || found->bytes)) return EXIT_DONE;
+    if (exited && code != EXIT_DONE && (found->bytes || (load && code == EXIT_MEMORY))) {
+        take_sentence(found, reason);
+        return code;
+    }
+    tell_end(status, kind, reason);
     return damaged;
 }
 
-static int run_child(char *const arguments[], enum exit_code damaged, findings *found,
-                     char reason[REHEARSAL_REASON])
+static int run_child(char *const arguments[], const char *kind, enum exit_code damaged,
+                     findings *found, char reason[REHEARSAL_REASON])
 {
     int ends[2];
     pid_t child;
@@ -101,7 +119,7 @@ static int run_child(char *const arguments[], enum exit_code damaged, findings *
                  strerror(errno));
         return EXIT_MEMORY;
     }
-    int code = child_start(&child, (int[]){-1, ends[1], -1}, 3, false, arguments);
+    int code = child_start(&child, (int[]){-1, ends[1], -1}, 3, true, arguments);
     close(ends[1]);
     if (code) {
         close(ends[0]);
@@ -117,8 +135,7 @@ static int run_child(char *const arguments[], enum exit_code damaged, findings *
                  strerror(listening));
         return EXIT_MEMORY;
     }
-    take_sentence(found, reason);
-    return judge(status, damaged, reason);
+    return judge(status, kind, found, damaged, reason);
 }
 
 int rehearse(const char *kind, const char *path, const char *detail, enum exit_code damaged,
@@ -134,9 +151,9 @@ int rehearse(const char *kind, const char *path, const char *detail, enum exit_c
     char *const arguments[] = {(char *)"plugmc", (char *)"rehearse", (char *)kind, (char *)path,
                                (char *)detail, NULL};
     sigaction(SIGCHLD, &plain, &kept); /* if it were ignored, nobody would know how the child ended */
-    int code = run_child(arguments, damaged, &found, reason);
+    int code = run_child(arguments, kind, damaged, &found, reason);
     sigaction(SIGCHLD, &kept, NULL);
-    if (!code) last_good = now;
+    if (!code && strcmp(kind, "load")) last_good = now; /* each of these is opened once */
     if (!code && wanted)
         *wanted = found;
     else

@@ -1,5 +1,5 @@
 /* Children of the program: it starts itself (posix_spawn: fork would copy what CUDA and MPI hold)
- * for what HDF5 might break down on. */
+ * for what HDF5 or the loader of plugins might break down on. */
 #ifndef PLUGMC_CHILD_H
 #define PLUGMC_CHILD_H
 

@@ -1,5 +1,5 @@
 /* See child.h. */
-#include "output/child.h"
+#include "child.h"
 
 #include <errno.h>
 #include <fcntl.h>
