@@ -92,6 +92,7 @@ int averages_find(output_data *data)
     data->slowest = slowest_of(data);
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
+        if (q->length == 1 && is_rounding(data, q)) q->found.halves = NAN;
         if (averages_long_enough(data, q->length > 1)) continue;
         if (q->length == 1 && q->found.scalar.error > 0) q->found.scalar.converged = false;
         for (int64_t k = 0; q->length > 1 && k < q->length; k++)
