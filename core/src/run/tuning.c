@@ -3,6 +3,12 @@
 
 #include <math.h>
 
+double target_acceptance(const simulation *sim)
+{
+    const plugmc_mover *m = sim->mover->plugin->mover;
+    return m->target_acceptance && m->step && m->set_step ? m->target_acceptance(sim->mover->data) : 0;
+}
+
 /* A mover has a largest step, beyond which its moves mean nothing: half a box, half a cell, what an
  * integrator can follow. Where nearly all moves are accepted at that, the target stays out of
  * reach; so it does where hardly any is, however small the step has become. */
