@@ -91,7 +91,7 @@ test_full_disk_while_running()
     printf '\n[observable trajectory]\nperiod = 1\n' >>sim.ini
     must run sim.ini
     cp sim.h5 whole.h5
-    limited 500 run --resume sim.h5 --set run.sweeps=2000
+    limited 600 run --resume sim.h5 --set run.sweeps=2000
     expect_exit 5
     expect_message "cannot write sim.h5: File too large (the file from the last checkpoint is \
 intact: mend this and resume from it)"
