@@ -15,9 +15,10 @@
  *
  * Exact for any N, any box and any mixture; a particle with nothing in its way along the whole
  * box adds nothing. See B. Li, Y. Nishikawa, P. Hoellmer, L. Carillo, A. C. Maggs, W. Krauth,
- * J. Chem. Phys. 157, 234111 (2022) on rifts and on estimators without a fit. Values are
- * beta P s^d with s the largest contact distance and d the dimension; `pressure` is the mean over
- * the axes.
+ * J. Chem. Phys. 157, 234111 (2022) on rifts and on estimators without a fit. Pressures are in kT a
+ * volume, as everywhere; `pressure` is the mean over the axes. Where all contacts have one distance s,
+ * `reduced_pressure` is beta P s^d with d the dimension, which the literature on hard particles
+ * gives. A mixture with several contact distances has none: no one of them is the unit.
  *
  * What to know of its error bar: a rift of length l has a probability proportional to l where l is
  * small, so the mean of 1/l is finite, but its variance grows as the logarithm of the number of
@@ -58,10 +59,11 @@ typedef struct hard_pressure {
     int64_t degree;
 
     int32_t dimension, walkers, threads, bins; /* bins: 0 without a fit */
+    int32_t scalars; /* measured: the pressures and, with one contact distance, the reduced one */
     int64_t particles;
     double density, volume;
     double *contact;   /* [species][species], length */
-    double largest;    /* of them: the unit of length */
+    double largest;    /* of them */
     double range;      /* of the neighbours looked at */
     uint16_t *species; /* [particles] */
     double *radius;    /* [bins]: R_i, length */
@@ -165,21 +167,24 @@ static int count_on_device(const hard_pressure *h, const plugmc_host *host, pres
     return code ? code : gpu->download(host->context, h->counters, shares, h->counter_bytes);
 }
 
+static int has_reduced(const hard_pressure *h) { return h->scalars > 1 + h->dimension; }
+
+/* values [walkers][scalars + bins]: the mean over the axes, then along each axis, the reduced
+ * pressure if there is one, g near contact. */
 static void write_values(const hard_pressure *h, double *values)
 {
-    const double unit = pow(h->largest, h->dimension) / h->volume;
     const double per_share = 0.5 / (double)(1 << PRESSURE_SHARE_BITS);
     for (int32_t w = 0; w < h->walkers; w++) {
         const uint64_t *shares = shares_of(h->counters) + 3 * w;
         const uint32_t *histogram = histogram_of(h, h->counters) + (int64_t)w * h->bins;
-        double *out = values + w * (1 + h->dimension + h->bins);
+        double *out = values + w * (h->scalars + h->bins);
         out[0] = 0;
         for (int a = 0; a < h->dimension; a++) {
-            out[1 + a] = unit * ((double)h->particles + per_share * (double)shares[a]);
+            out[1 + a] = ((double)h->particles + per_share * (double)shares[a]) / h->volume;
             out[0] += out[1 + a] / h->dimension;
         }
-        for (int32_t b = 0; b < h->bins; b++)
-            out[1 + h->dimension + b] = h->g_factor[b] * histogram[b];
+        if (has_reduced(h)) out[1 + h->dimension] = out[0] * pow(h->largest, h->dimension);
+        for (int32_t b = 0; b < h->bins; b++) out[h->scalars + b] = h->g_factor[b] * histogram[b];
     }
 }
 
@@ -205,6 +210,11 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     return PLUGMC_OK;
 }
 
+static const char *unit_of(const hard_pressure *h)
+{
+    return h->dimension == 2 ? "kT/length^2" : "kT/length^3";
+}
+
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const hard_pressure *h = instance;
@@ -215,8 +225,12 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
         {"pressure_z", "pressure from rifts along z"},
     };
     if (index <= h->dimension)
-        return plugmc_scalar(out, scalars[index][0], "kT/contact^d", scalars[index][1]);
-    if (index > h->dimension + 1 || h->bins == 0) return 0;
+        return plugmc_scalar(out, scalars[index][0], unit_of(h), scalars[index][1]);
+    if (index < h->scalars)
+        return plugmc_scalar(out, "reduced_pressure", "",
+                             h->dimension == 2 ? "beta P d^2 from rifts, d the contact distance"
+                                               : "beta P d^3 from rifts, d the contact distance");
+    if (index > h->scalars || h->bins == 0) return 0;
     return plugmc_array(out, "g_contact", "", "pair distribution near contact", h->bins, "r",
                         h->radius);
 }
@@ -225,7 +239,7 @@ static int derived(void *instance, int index, plugmc_quantity *out)
 {
     const hard_pressure *h = instance;
     if (index > 0 || h->bins == 0) return 0;
-    return plugmc_scalar(out, "pressure_fit", "kT/contact^d",
+    return plugmc_scalar(out, "pressure_fit", unit_of(h),
                          "pressure from g(r) extrapolated to contact");
 }
 
@@ -233,15 +247,14 @@ static int derived(void *instance, int index, plugmc_quantity *out)
 static int derive(void *instance, const double *means, double *out)
 {
     const hard_pressure *h = instance;
-    const double *g = means + 1 + h->dimension;
-    const double virial = h->dimension == 2 ? M_PI / 2 : 2 * M_PI / 3;
-    const double density = h->density * pow(h->largest, h->dimension);
+    const double *g = means + h->scalars;
+    const double virial = (h->dimension == 2 ? M_PI / 2 : 2 * M_PI / 3) * pow(h->largest, h->dimension);
     double contact = 0, all = 0;
     for (int32_t b = 1; b < h->bins; b++) { /* the first bin is left out */
         contact += h->weight[b] * g[b];
         all += g[b];
     }
-    *out = density * (1 + virial * density * contact);
+    *out = h->density * (1 + virial * h->density * contact);
     return all > 0 ? 0 : 1; /* nothing to extrapolate from */
 }
 
@@ -271,11 +284,17 @@ static int prepare_fit(hard_pressure *h, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
+static int one_contact_distance(const hard_pressure *h, const plugmc_system *system)
+{
+    for (int32_t s = 0; s < system->species_count * system->species_count; s++)
+        if (h->contact[s] != h->largest) return 0;
+    return 1;
+}
+
 /* Why g(r) cannot be extrapolated here, or NULL. */
 static const char *no_fit(const hard_pressure *h, const plugmc_system *system)
 {
-    for (int32_t s = 0; s < system->species_count * system->species_count; s++)
-        if (h->contact[s] != h->largest) return "the species have several contact distances";
+    if (!one_contact_distance(h, system)) return "the species have several contact distances";
     for (int a = 0; a < h->dimension; a++)
         if (system->box.length[a] < 2 * h->largest * (1 + h->fit_range))
             return "the box is so small that a pair can meet on two sides";
@@ -397,6 +416,7 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!code) code = find_contacts(h, host);
     if (!code) code = choose_fit(h, host);
     if (code) return code;
+    h->scalars = 1 + h->dimension + one_contact_distance(h, system);
 
     const size_t walker_bytes = 3 * sizeof(uint64_t) + (size_t)h->bins * sizeof(uint32_t);
     h->counter_bytes = (size_t)h->walkers * walker_bytes + sizeof(uint32_t);
@@ -422,10 +442,12 @@ static const plugmc_parameter table[] = {
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
-    {"pressure", "kT/contact^d", "pressure from rifts, mean over the axes", 0, 0},
-    {"pressure_<axis>", "kT/contact^d", "pressure from rifts along x, y, z", 0, 0},
+    {"pressure", "kT/length^<dimension>", "pressure from rifts, mean over the axes", 0, 0},
+    {"pressure_<axis>", "kT/length^<dimension>", "pressure from rifts along x, y, z", 0, 0},
+    {"reduced_pressure", "",
+     "beta P d^2 (disks) or beta P d^3 (spheres), d the contact distance, if there is only one", 0, 0},
     {"g_contact", "", "pair distribution near contact against r", 1, 0},
-    {"pressure_fit", "kT/contact^d", "pressure from g(r) extrapolated to contact", 0, 1},
+    {"pressure_fit", "kT/length^<dimension>", "pressure from g(r) extrapolated to contact", 0, 1},
 };
 
 static const plugmc_observable observable = {

@@ -421,8 +421,8 @@ static const plugmc_parameter table[] = {
 
 static const plugmc_listing listing[] = {
     {"virial", "kT/length^<dimension>", "pressure of ideal gas and forces, without contacts", 0, 0},
-    {"g", "", "pair distribution near contact against r, of one species", 1, 0},
-    {"g_<species>_<species>", "", "pair distribution near contact against r", 1, 0},
+    {"g_near_contact", "", "pair distribution near contact against r, of one species", 1, 0},
+    {"g_<species>_<species>_near_contact", "", "pair distribution near contact against r", 1, 0},
     {"pressure", "kT/length^<dimension>", "contacts, forces and ideal gas together", 0, 1},
     {"osmotic_coefficient", "", "pressure over that of the ideal gas, P V / N kT", 0, 1},
     {"contacts", "kT/length^<dimension>", "part of the contacts in the pressure", 0, 1},

@@ -1,4 +1,4 @@
-/* virial_pressure: the pressure over kT from forces,
+/* virial_pressure: the pressure from forces, in kT a volume,
  *
  *     P_d = N / V + (1 / V) < sum_i r_i,d f_i,d >,    P = mean of P_d over the directions d,
  *
@@ -40,7 +40,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     static const char *const names[] = {"pressure", "pressure_x", "pressure_y", "pressure_z"};
-    static const char *const docs[] = {"pressure over kT", "along x", "along y", "along z"};
+    static const char *const docs[] = {"mean over the axes", "along x", "along y", "along z"};
     const virial_pressure *v = instance;
     if (index > v->virials.system->box.dimension) return 0;
     return plugmc_scalar(out, names[index], v->unit, docs[index]);
@@ -55,14 +55,14 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 static int prepare(void *instance, const plugmc_host *host)
 {
     virial_pressure *v = instance;
-    strcpy(v->unit, host->system->box.dimension == 2 ? "length^-2" : "length^-3");
+    strcpy(v->unit, host->system->box.dimension == 2 ? "kT/length^2" : "kT/length^3");
     return virials_prepare(&v->virials, host, 0);
 }
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
-    {"pressure", "length^-<dimension>", "pressure over kT", 0, 0},
-    {"pressure_<axis>", "length^-<dimension>", "along x, y, z", 0, 0},
+    {"pressure", "kT/length^<dimension>", "mean over the axes", 0, 0},
+    {"pressure_<axis>", "kT/length^<dimension>", "along x, y, z", 0, 0},
 };
 
 static const plugmc_observable observable = {

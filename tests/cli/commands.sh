@@ -37,7 +37,7 @@ test_run_prints_results()
     grep -q "^on the CPU, 1 thread (\[run\] threads, of [1-9].*; \[run\] device = cpu)$" "$err" ||
         fail "expected where it runs"
     expect_output "quantity                         mean(error)            tau/sweeps"
-    grep -Eq '^hard_pressure\.pressure +[0-9.]+\([0-9]+\) +<?[0-9.]+ +400 +kT/contact\^d' "$out" ||
+    grep -Eq '^hard_pressure\.pressure +[0-9.]+\([0-9]+\) +<?[0-9.]+ +400 +kT/length\^2' "$out" ||
         fail "expected the pressure with its error"
     grep -Eq '^hard_pressure\.pressure_fit +[0-9.]+\([0-9]+\)' "$out" ||
         fail "expected a derived value"

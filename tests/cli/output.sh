@@ -91,7 +91,7 @@ test_full_disk_while_running()
     printf '\n[observable trajectory]\nperiod = 1\n' >>sim.ini
     must run sim.ini
     cp sim.h5 whole.h5
-    limited 500 run --resume sim.h5 --set run.sweeps=2000
+    limited 600 run --resume sim.h5 --set run.sweeps=2000
     expect_exit 5
     expect_message "cannot write sim.h5: File too large (the file from the last checkpoint is \
 intact: mend this and resume from it)"
@@ -370,4 +370,22 @@ test_standard_output_that_is_full()
         expect_exit 5
         expect_message "cannot write to the standard output: No space left on device"
     done
+}
+
+# An error that is only rounding takes no digits from its number, and says how small it is, if it can be
+# known; one that is uncertain has the two digits of its error. Of rounding nothing is said to drift.
+test_exact_numbers_keep_their_digits()
+{
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
+    disks
+    change 's/^\[observable hard_pressure\]/[observable steady]/; s/^period = .*/period = 1/'
+    must run sim.ini --set run.sweeps=20000
+    grep -Eq '^steady\.same +10\.0810599204 +[^ ]+ +20000 *$' "$out" || fail "the same number"
+    grep -Eq '^steady\.rounded +10\.0810599204( \+- [1-9]e-1[5-9])? +<?[0-9.]+ +20000 *$' "$out" ||
+        fail "one bit"
+    grep -Eq '^steady\.summed +10\.0810599204 \+- [3-6]e-16 +<?[0-9.]+ +20000 *$' "$out" || fail "rounding"
+    grep -Eq '^steady\.nothing +5\.[67][0-9]+e-14 \+- [3-6]e-16 ' "$out" || fail "nothing but rounding"
+    grep -Eq '^steady\.rough +10\.0810[4-7][0-9]*\([0-9]{2}\) ' "$out" || fail "an uncertain number"
+    grep -Eq '^steady\.thousandfold +10081\.0599204( \+- [1-9]e-1[1-4])? *$' "$out" || fail "a derived number"
+    if grep -q 'was it in equilibrium' "$out"; then fail "there is no drift"; fi
 }

@@ -97,7 +97,7 @@ test_nothing_is_measured_in_a_short_run()
     expect_message "sim.ini:14: warning: [observable energy] period = 6 is longer than the run, \
 sweeps = 5: nothing is measured"
     must run sim.ini --set observable.period=5 # one sample: no correlation time, and no word of it
-    expect_lines 3
+    expect_lines 4 # of the lattice start, that it began, that it ended, and the file that was there already
     expect_output "*        none         1            kT"
 }
 

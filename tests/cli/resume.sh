@@ -50,6 +50,7 @@ test_resume_if_there_of_another_run()
 {
     disks
     rm sim.h5
+    change 's/^state = .*/state = lattice/'
     must run sim.ini --set run.sweeps=10
     refused 6 "sim.ini: cannot resume from sim.h5: [run] seed was 3 and is 4 now; another [run] output \
 begins another run" run sim.ini --resume-if-there --set run.seed=4

@@ -10,6 +10,7 @@ slow()
     rm sim.h5
     change 's/mover checkerboard/mover serial/; s/^sweeps = .*/sweeps = 1000000/'
     change 's/^\[observable hard_pressure\]/[observable energy]/; s/^period = .*/period = 1/'
+    change 's/^state = .*/state = lattice/' # which takes no call of a potential
     printf '\n[potential faulty]\nplugin = %s/faulty.so\ndelay = %s\nquick = 300\n' "$TEST_PLUGINS" "$1" >>sim.ini
     shift
     printf '%s\n' "$@" >>sim.ini

@@ -98,3 +98,33 @@ test_a_step_that_is_never_accepted_is_said()
     grep -q "warning: \[mover serial\] acceptance is still .* at the end of equilibration, with a step of \
 .*, and target_acceptance = 0.9: equilibrate for longer" "$err" || fail "the low acceptance is not said"
 }
+
+# Averages that begin with a lattice, and a step that nothing tunes: said once, before the run, at the
+# line of the key or where it is set.
+test_a_run_without_equilibration_is_warned_of()
+{
+    local lattice="warning: [run] equilibrate = 0 and [initial] state = lattice: averages begin with the \
+lattice, which is no state in equilibrium"
+    local tuned="warning: [mover checkerboard] target_acceptance = 0.4 has no effect: the step is tuned \
+during equilibration, and [run] equilibrate = 0"
+    disks
+    rm sim.h5
+    must run sim.ini --set run.sweeps=40
+    grep -q warning "$err" && fail "a random start needs no warning"
+    change 's/^state = .*/state = lattice/; s/^step = .*/&\ntarget_acceptance = 0.4/'
+    must check sim.ini
+    expect_message "sim.ini:1: $lattice"
+    expect_message "sim.ini:21: $tuned"
+    expect_lines 2
+    must run sim.ini --set run.equilibrate=0 --set mover.target_acceptance=0 --set run.output=some.h5
+    expect_message "--set: $lattice"
+    [ "$(grep -nF "$lattice" "$err" | cut -d: -f1)" = 1 ] || fail "not said first"
+    [ "$(grep -c warning "$err")" = 1 ] || fail "one warning is right"
+    must run --resume some.h5 --set run.sweeps=40
+    grep -q warning "$err" && fail "it is said again of a run that goes on"
+    must check sim.ini --set run.equilibrate=1
+    expect_lines 0
+    change 's/^\[observable hard_pressure\]/[observable trajectory]/'
+    must check sim.ini --set mover.target_acceptance=0
+    expect_lines 0 # there are no averages
+}

@@ -32,7 +32,7 @@ function error(text,    parts, digits) {
     digits = index(parts[1], ".") ? length(parts[1]) - index(parts[1], ".") : 0
     return parts[2] / 10 ^ digits
 }
-$1 == "hard_pressure.pressure" {
+$1 == "hard_pressure.reduced_pressure" {
     found = 1
     e = error($2)
     z = (value($2) - value(reference)) / sqrt(e ^ 2 + error(reference) ^ 2)

@@ -29,7 +29,34 @@ static void a_lone_particle_is_an_ideal_gas(void **state)
         place_at_random(b, 0);
         measure(b, values);
         for (int i = 0; i <= dimension; i++)
-            assert_close(values[i], pow(0.5, dimension) / b->system.box.volume, 1e-14, 0);
+            assert_close(values[i], 1 / b->system.box.volume, 1e-14, 0);
+        bench_free(b);
+    }
+}
+
+/* The reduced pressure stands beside it, in units of the contact distance, whatever the species. */
+static void the_reduced_pressure_is_in_contact_distances(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        bench *b = hard_bench(dimension, 30, 40, dimension == 3 ? 50 : 1);
+        plugmc_quantity pressure = {.size = sizeof pressure}, reduced = pressure, fit = pressure;
+        add_species(b, "a", 20, 2.5, 0);
+        add_species(b, "b", 30, 2.5, 0);
+        observe(b, "hard_pressure");
+        ready(b);
+        place_at_random(b, 1);
+        double *values = calloc((size_t)place(b, NULL, NULL), sizeof *values);
+        measure(b, values);
+        const int64_t at = place(b, "reduced_pressure", &reduced);
+        assert_int_equal(0, place(b, "pressure", &pressure));
+        assert_true(values[0] > 50 / b->system.box.volume);
+        assert_close(values[at], values[0] * pow(2.5, dimension), 1e-14, 0);
+        assert_int_equal(1, b->observable->derived(b->instance, 0, &fit));
+        assert_string_equal(dimension == 2 ? "kT/length^2" : "kT/length^3", pressure.unit);
+        assert_string_equal(pressure.unit, fit.unit);
+        assert_string_equal("", reduced.unit);
+        free(values);
         bench_free(b);
     }
 }
@@ -58,12 +85,11 @@ static void check_two_disks(double x, double y, const double diameters[2], int s
     observe(b, "hard_pressure");
     choose(b, NO);
     ready(b);
-    double unit = pow(fmax(diameters[0], diameters[1]), 2) / (x * y);
     for (int i = 0; i < samples_wanted; i++) {
         place_at_random(b, 1);
         measure(b, values);
-        add_sample(&along[0], values[1] / unit);
-        add_sample(&along[1], values[2] / unit);
+        add_sample(&along[0], values[1] * x * y);
+        add_sample(&along[1], values[2] * x * y);
     }
     for (int a = 0; a < 2; a++) {
         char name[80];
@@ -207,15 +233,12 @@ static void check_plain(bench *b, int tries)
     observe(b, "hard_pressure");
     choose(b, NO);
     ready(b);
-    double values[4], largest = 0;
-    for (int s = 0; s < b->system.species_count; s++)
-        largest = fmax(largest, b->species[s].diameter);
-    const double unit = pow(largest, b->system.box.dimension) / b->system.box.volume;
+    double values[5];
     for (int t = 0; t < tries; t++) {
         place_at_random(b, 1);
         measure(b, values);
         for (int a = 0; a < b->system.box.dimension; a++)
-            assert_close(values[1 + a], unit * plain_pressure(b, a), 1e-6, 0);
+            assert_close(values[1 + a], plain_pressure(b, a) / b->system.box.volume, 1e-6, 0);
     }
     bench_free(b);
 }
@@ -331,20 +354,20 @@ static void the_fit_has_no_bias_on_the_model_distribution(void **state)
 static void the_fit_reproduces_polynomials_up_to_its_degree(void **state)
 {
     (void)state;
-    bench *b = hard_bench(2, 20, 20, 1);
+    bench *b = hard_bench(2, 40, 40, 1);
     plugmc_quantity g = {.size = sizeof g};
     double pressure;
-    add_species(b, "disk", 300, 1, 0);
+    add_species(b, "disk", 300, 2, 0);
     observe(b, "hard_pressure");
     ready(b);
     double *means = calloc((size_t)place(b, NULL, NULL), sizeof *means);
     int64_t at = place(b, "g_contact", &g);
     for (int k = 0; k < g.shape[0]; k++) {
-        double t = (g.abscissa[0][k] - 1) / 0.02;
+        double t = (g.abscissa[0][k] / 2 - 1) / 0.02;
         means[at + k] = 7 - 3 * t + 2 * t * t - pow(t, 3) + 4 * pow(t, 4) - 5 * pow(t, 5);
     }
     assert_int_equal(0, b->observable->derive(b->instance, means, &pressure));
-    assert_close(pressure, 0.75 * (1 + M_PI / 2 * 0.75 * 7), 1e-10, 0);
+    assert_close(pressure, 0.75 / 4 * (1 + M_PI / 2 * 0.75 * 7), 1e-10, 0);
     free(means);
     bench_free(b);
 }
@@ -430,7 +453,7 @@ static void the_fit_is_left_out_where_it_means_nothing(void **state)
             assert_int_equal(0, b->context.warnings);
             if (fit == YES) assert_non_null(strstr(b->context.message, reasons[small]));
             if (fit == AUTO) {
-                assert_int_equal(3, place(b, NULL, NULL));
+                assert_int_equal(small ? 4 : 3, place(b, NULL, NULL));
                 assert_int_equal(0, b->observable->derived(b->instance, 0, &q));
             }
             bench_free(b);
@@ -512,6 +535,7 @@ static void its_device_text_is_offered_once(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(a_lone_particle_is_an_ideal_gas),
+          cmocka_unit_test(the_reduced_pressure_is_in_contact_distances),
           cmocka_unit_test(two_disks_have_the_exact_pressure_in_boxes_of_any_size),
           cmocka_unit_test(two_spheres_have_the_exact_pressure),
           cmocka_unit_test(rods_on_a_ring_have_the_pressure_of_tonks),

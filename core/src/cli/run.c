@@ -9,6 +9,7 @@
 #include "cli/resume.h"
 #include "crash.h"
 #include "plugin/answers.h"
+#include "run/advice.h"
 #include "run/averages.h"
 #include "run/borrowing.h"
 #include "run/history.h"
@@ -143,7 +144,9 @@ static int prepare(simulation *sim)
 {
     const int64_t many = 10000000, all = sim->system.walkers * sim->system.particles;
     if (all >= many) fprintf(stderr, "preparing %lld particles\n", (long long)all);
-    return simulation_prepare(sim);
+    const int code = simulation_prepare(sim);
+    if (!code && !sim->before) advise(sim); /* of a run that goes on it has been said */
+    return code;
 }
 
 /* Why so many threads. */

@@ -304,11 +304,10 @@ static void read_species(config *c, report *r)
 
 static void read_initial(config *c, report *r)
 {
-    enum { STATE_FILE = 2 };
     ini_section *s = ini_find(&c->ini, "initial");
     read_section(c, s, initial_table, initial_count, &c->initial, r);
     if (!c->initial.file) return;
-    bool from_file = c->initial.state == STATE_FILE, named = *c->initial.file != 0;
+    bool from_file = c->initial.state == INITIAL_FILE, named = *c->initial.file != 0;
     if (from_file && !named)
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[initial] state = file: key 'file' must name it");

@@ -7,6 +7,7 @@
 #include "config/parameters.h"
 
 enum { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
+enum { INITIAL_LATTICE, INITIAL_RANDOM, INITIAL_FILE };
 
 typedef struct run_section { /* [run] */
     int64_t sweeps, equilibrate;  /* numbers of sweeps */
@@ -40,7 +41,7 @@ typedef struct species_section { /* [species NAME] */
 } species_section;
 
 typedef struct initial_section { /* [initial] */
-    int32_t state;             /* choice lattice|random|file */
+    int32_t state;             /* choice lattice|random|file: INITIAL_* */
     int32_t lattice;           /* choice auto|square|triangular|sc|fcc */
     const char *file;          /* H5MD or extended XYZ */
     double random_fraction;    /* packing fraction of the random insertion before compression */

@@ -97,6 +97,7 @@ int averages_find(output_data *data)
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
         const run_length run = averages_run_length(data, q->length > 1);
+        if (q->length == 1 && is_rounding(data, q)) q->found.halves = NAN;
         q->found.scalar.error *= run.widening;
         if (!run.enough && q->length == 1 && q->found.scalar.error > 0)
             q->found.scalar.converged = false;

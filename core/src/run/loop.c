@@ -132,17 +132,6 @@ static int measure(simulation *sim, uint64_t produced)
 
 /* ---- Tuning the step --------------------------------------------------------------------------------- */
 
-/* 0 if the step is not tuned. */
-static double target_acceptance(const simulation *sim)
-{
-    const plugmc_mover *m = sim->mover->plugin->mover;
-    if (!m->target_acceptance || !m->step || !m->set_step) return 0;
-    context_calling(&sim->mover->context, "target_acceptance");
-    const double target = m->target_acceptance(sim->mover->data);
-    crash_called();
-    return target;
-}
-
 static uint64_t tuning_interval(const simulation *sim)
 {
     uint64_t interval = (uint64_t)sim->config.run.equilibrate / TUNINGS;

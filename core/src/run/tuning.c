@@ -3,7 +3,18 @@
 
 #include <math.h>
 
+#include "crash.h"
 #include "run/checkpointing.h"
+
+double target_acceptance(const simulation *sim)
+{
+    const plugmc_mover *m = sim->mover->plugin->mover;
+    if (!m->target_acceptance || !m->step || !m->set_step) return 0;
+    context_calling(&sim->mover->context, "target_acceptance");
+    const double target = m->target_acceptance(sim->mover->data);
+    crash_called();
+    return target;
+}
 
 /* A mover has a largest step, beyond which its moves mean nothing: half a box, half a cell, what an
  * integrator can follow. Where nearly all moves are accepted at that, the target stays out of

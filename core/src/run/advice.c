@@ -1,0 +1,46 @@
+#include "run/advice.h"
+
+#include "run/tuning.h"
+
+typedef struct place {
+    const char *file;
+    int line;
+} place;
+
+/* Of a key, or of its section if the key is not given. */
+static place place_of(const simulation *sim, const ini_section *section, const char *key)
+{
+    const ini_file *ini = &sim->config.ini;
+    const ini_entry *entry = ini_get(section, key);
+    if (!entry) return (place){ini_source(ini, section), section->line};
+    return (place){entry->line ? ini->path : entry->origin, entry->line};
+}
+
+/* All particles of all walkers in their places: no state that the chain would come to. */
+static void advise_lattice(const simulation *sim)
+{
+    if (sim->config.initial.state != INITIAL_LATTICE || !sim->output.quantity_count) return;
+    const place at = place_of(sim, ini_find(&sim->config.ini, "run"), "equilibrate");
+    report_warning(sim->report, at.file, at.line,
+                   "[run] equilibrate = 0 and [initial] state = lattice: averages begin with the "
+                   "lattice, which is no state in equilibrium");
+}
+
+static void advise_tuning(const simulation *sim)
+{
+    const ini_section *section = sim->mover->section->section;
+    const double target = target_acceptance(sim);
+    if (!(target > 0)) return;
+    const place at = place_of(sim, section, "target_acceptance");
+    report_warning(sim->report, at.file, at.line,
+                   "[%s] target_acceptance = %g has no effect: the step is tuned during "
+                   "equilibration, and [run] equilibrate = 0",
+                   section->name, target);
+}
+
+void advise(const simulation *sim)
+{
+    if (sim->config.run.equilibrate > 0) return;
+    advise_lattice(sim);
+    advise_tuning(sim);
+}
