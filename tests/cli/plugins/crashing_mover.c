@@ -15,13 +15,15 @@ static size_t bytes_of(const crashing_mover *m)
     return 3 * (size_t)(m->system->walkers * m->system->particles) * sizeof(double);
 }
 
-static int load(void *instance, const plugmc_host *host, const double *positions)
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
 {
     crashing_mover *m = instance;
-    (void)host;
-    here("mover.load");
-    memcpy(m->positions, positions, bytes_of(m));
-    return PLUGMC_OK;
+    double *positions;
+    const int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    (void)host, (void)changed;
+    here("mover.take");
+    if (!code) memcpy(m->positions, positions, bytes_of(m));
+    return code;
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
@@ -34,13 +36,15 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     return PLUGMC_OK;
 }
 
-static int store(void *instance, const plugmc_host *host, double *positions)
+static int give(void *instance, const plugmc_host *host, const plugmc_state *state)
 {
     const crashing_mover *m = instance;
+    double *positions;
+    const int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_WRITE, &positions);
     (void)host;
-    here("mover.store");
-    memcpy(positions, m->positions, bytes_of(m));
-    return PLUGMC_OK;
+    here("mover.give");
+    if (!code) memcpy(positions, m->positions, bytes_of(m));
+    return code;
 }
 
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
@@ -126,7 +130,8 @@ static void release(void *instance)
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_RUNS_ON_CPU,
-    .load = load, .sweep = sweep, .store = store, .counts = counts, .step = step,
+    .changes = PLUGMC_CHANGED_POSITION, .take = take, .sweep = sweep, .give = give,
+    .counts = counts, .step = step,
     .set_step = set_step, .target_acceptance = target_acceptance,
     .running_energy = running_energy};
 
