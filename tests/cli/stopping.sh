@@ -232,11 +232,11 @@ dimension = 3
 packing_fraction = 0.1
 
 [species cation]
-count = 131072
+count = ${4-131072}
 charge = 1
 
 [species anion]
-count = 131072
+count = ${4-131072}
 charge = -1
 
 [initial]
@@ -266,7 +266,7 @@ INI
 
 test_signal_on_a_gpu_parallel_reduction() { on_a_gpu parallel_reduction coulomb "minimum_image = yes"; }
 test_signal_on_a_gpu_brush() { on_a_gpu brush coulomb "minimum_image = yes"; }
-test_signal_on_a_gpu_ewald() { on_a_gpu ewald_serial coulomb_ewald; }
+test_signal_on_a_gpu_ewald() { on_a_gpu ewald_serial coulomb_ewald "" 65536; }
 
 test_time_limit_in_a_slow_sweep()
 {

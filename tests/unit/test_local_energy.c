@@ -573,6 +573,7 @@ static void silicon_has_the_energies_of_its_header(void **state)
         assert_int_equal(calls->derive(o.instance, e.mean, derived), 0);
         assert_close(derived[1], e.mean[KINETIC] - 8 * header[0], 0, 1e-6);
         if (term->plugin->release) term->plugin->release(term->instance);
+        o.plugin->release(o.instance);
         bench_end(&b);
     }
 }

@@ -53,6 +53,7 @@ static void measure(const char *potential, const char *settings, double values[]
         wanted[4 * w] = sqrt((net[0] * net[0] + net[1] * net[1] + net[2] * net[2]) / squares);
         for (int d = 0; d < 3; d++) wanted[4 * w + 1 + d] = net[d] / IONS;
     }
+    if (term->plugin->release) term->plugin->release(term->instance);
     free(r);
     bench_end(&b);
 }

@@ -381,7 +381,7 @@ static void errors_that_are_lower_bounds_are_told_apart(void **state)
     start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
     for (int enough = 0; enough < 2; enough++) {
         double value[64];
-        sweep_to(&a, enough ? 80 : 32);
+        sweep_to(&a, enough ? 120 : 32);
         a.derived[0].converged = enough;
         assert_int_equal(output_write(path, !enough, &a.data, &r), EXIT_DONE);
         assert_int_equal(read_contact(path, "converged"), enough);
