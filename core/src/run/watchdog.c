@@ -109,7 +109,9 @@ static void *watch(void *unused)
 int watchdog_begin(void)
 {
     sigset_t all, before;
-    dog.on_guard = dog.finished = dog.swept = false;
+    dog.on_guard = false;
+    dog.finished = false;
+    dog.swept = false;
     dog.resumed = NULL;
     stop_take_signals();
     sigfillset(&all); /* signals are for the other threads */
