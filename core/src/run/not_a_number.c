@@ -445,7 +445,7 @@ int host_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)
     simulation *sim = context->sim;
     char what[400], who[80] = "";
     context->failed = 1;
-    const crash_record outer = crash_calling(context->section, "store");
+    const crash_record outer = crash_calling(context->section, "give");
     const culprit c = sim ? find(sim, where) : (culprit){0};
     crash_called_within(outer);
     if (c.term) {
