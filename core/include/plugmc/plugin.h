@@ -233,10 +233,10 @@ typedef struct plugmc_host {
      * launched before the last call is done, so that launches do not queue for minutes. */
     int (*stopping)(plugmc_context *);
     /* For movers, which call it instead of `fail` and go no further: the core asks every sampled
-     * potential by itself, where the mover's particles are by now (it calls `store`) and at the place
+     * potential by itself, where the mover's particles are by now (it calls `give`) and at the place
      * that was tried, and says which potential and which particles it was. A mover that cannot tell
      * the place lets the particle go there and then stops, so that it is found. Infinite energies
-     * are not reported: they are rejected. Returns the code that the callback returns. */
+     * are rejected and not reported, minus infinity is. Returns the code that the callback returns. */
     int (*not_a_number)(plugmc_context *, const plugmc_not_a_number *);
 } plugmc_host;
 
@@ -607,7 +607,7 @@ typedef struct plugmc_plugin {
     /* Optional: takes memory and compiles; potentials before movers before observables. */
     int (*prepare)(void *instance, const plugmc_host *);
     /* Saves to, or restores from, the checkpoint what a resumed run needs besides the parameters
-     * and what a mover stores, so that it goes on as if it had never stopped. Movers must give it;
+     * and what a mover gives, so that it goes on as if it had never stopped. Movers must give it;
      * optional for the others. Called after take (movers) and start (potentials). */
     int (*archive)(void *instance, const plugmc_host *, plugmc_archive *);
     /* Optional: reads all of a file that an instance would read, and keeps nothing of it. Called in a
