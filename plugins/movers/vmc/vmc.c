@@ -72,7 +72,8 @@ static int refresh(vmc *v, const plugmc_host *host)
 {
     double worst = 0;
     int32_t where = 0;
-    int code = v->engine->anew(v, host, 1);
+    int code = report_failure(v, host); /* on a GPU, what comes next would forget it */
+    if (!code) code = v->engine->anew(v, host, 1);
     if (!code) code = report_failure(v, host);
     for (int32_t w = 0; w < v->system->walkers; w++)
         if (!(v->walkers[w].drift <= worst)) {
