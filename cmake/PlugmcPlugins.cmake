@@ -1,7 +1,7 @@
 # Building plugins, inside this tree and outside of it (find_package(plugmc)).
 #
 #   plugmc_add_potential(NAME SOURCE file.c [ALIAS other-name...] [KERNEL file.cu]
-#                        [MORE file.c...] [LIBRARIES ...])
+#                        [MORE file.c...] [LIBRARIES ...] [TEXTS MACRO=file...])
 #       With a pair or a field: compiles the file for double and for float and carries its text for
 #       the GPU. The others (total, orbitals alone) are made by plugmc_add_plugin.
 #   plugmc_add_plugin(NAME SOURCE file.c [KERNEL file.cu] [MORE file.c...] [LIBRARIES ...]
@@ -38,8 +38,20 @@ function(plugmc_plugin_kernel name kernel)
   endif()
 endfunction()
 
+# Further texts, MACRO=file each, which the C files that follow embed.
+function(plugmc_plugin_texts name texts)
+  foreach(text IN LISTS texts)
+    string(REPLACE "=" ";" text "${text}")
+    list(GET text 0 macro)
+    list(GET text 1 file)
+    get_filename_component(file ${file} ABSOLUTE)
+    target_compile_definitions(${name} PRIVATE ${macro}="${file}")
+    set_property(SOURCE ${ARGN} APPEND PROPERTY OBJECT_DEPENDS ${file})
+  endforeach()
+endfunction()
+
 function(plugmc_add_potential name)
-  cmake_parse_arguments(arg "" "SOURCE;KERNEL" "ALIAS;MORE;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "SOURCE;KERNEL" "ALIAS;MORE;LIBRARIES;TEXTS" ${ARGN})
   get_filename_component(source ${arg_SOURCE} ABSOLUTE)
   set(units ${PLUGMC_UNIT_DIR}/plugmc_double.c ${PLUGMC_UNIT_DIR}/plugmc_float.c)
   add_library(${name} MODULE ${units} ${arg_MORE})
@@ -47,6 +59,7 @@ function(plugmc_add_potential name)
   target_compile_definitions(${name} PRIVATE PLUGMC_SOURCE="${source}")
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
   plugmc_plugin_kernel(${name} "${arg_KERNEL}" ${source} ${units} ${arg_MORE})
+  plugmc_plugin_texts(${name} "${arg_TEXTS}" ${source} ${units} ${arg_MORE})
   set_target_properties(${name} PROPERTIES PLUGMC_ALIASES "${arg_ALIAS}")
   foreach(alias IN LISTS arg_ALIAS)
     add_custom_command(TARGET ${name} POST_BUILD
@@ -61,14 +74,7 @@ function(plugmc_add_plugin name)
   plugmc_plugin_target(${name})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
   plugmc_plugin_kernel(${name} "${arg_KERNEL}" ${arg_SOURCE} ${arg_MORE})
-  foreach(text IN LISTS arg_TEXTS)
-    string(REPLACE "=" ";" text "${text}")
-    list(GET text 0 macro)
-    list(GET text 1 file)
-    get_filename_component(file ${file} ABSOLUTE)
-    target_compile_definitions(${name} PRIVATE ${macro}="${file}")
-    set_property(SOURCE ${arg_SOURCE} ${arg_MORE} APPEND PROPERTY OBJECT_DEPENDS ${file})
-  endforeach()
+  plugmc_plugin_texts(${name} "${arg_TEXTS}" ${arg_SOURCE} ${arg_MORE})
 endfunction()
 
 function(plugmc_install_plugins)

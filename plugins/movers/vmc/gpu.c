@@ -6,7 +6,7 @@
  * cuBLAS counts columns first: what is [i][j] here is its matrix (j, i), so M is its inverse of A,
  * P is its transposed inverse times V, and so on.
  */
-#include "matrices.h"
+#include "../../determinants/matrices.h"
 #include "vmc.h"
 
 #include <math.h>

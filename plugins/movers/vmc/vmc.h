@@ -23,9 +23,9 @@
 
 #include <math.h>
 
-#include "slater.h"
+#include "../../determinants/slater.h"
 
-#include "draws.h"
+#include "../../determinants/draws.h"
 
 enum { VMC_AUTO, VMC_DOUBLE, VMC_SINGLE };
 enum { VMC_SEQUENTIAL, VMC_SIMULTANEOUS };

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../movers/vmc/matrices.h"
+#include "../../determinants/matrices.h"
 
 PLUGMC_EMBED(formulas_text, LOCAL_ENERGY_FORMULAS_FILE);
 PLUGMC_EMBED(kernels_text, PLUGMC_KERNEL_FILE);

@@ -2,7 +2,7 @@
 #ifndef LOCAL_ENERGY_H
 #define LOCAL_ENERGY_H
 
-#include "../../movers/vmc/slater.h"
+#include "../../determinants/slater.h"
 #include "coulomb.h"
 #include "pseudopotential.h"
 #include "quadrature.h"
@@ -90,6 +90,16 @@ double projected_energy(const local_energy *, const sample *, int spin, const vi
 /* Values at n points of a spin, and their derivatives if wanted. */
 int evaluate(const local_energy *, const plugmc_host *, int spin, int64_t n, const double *points,
              double *values, double *gradients, double *laplacians);
+
+/* Says that memory is short; returns the code. */
+int local_energy_no_memory(const plugmc_host *);
+
+/* ---- Ions: ions.c ---------------------------------------------------------------------------- */
+
+/* Pseudopotentials, and the charge of each ion. */
+int prepare_ions(local_energy *, const plugmc_host *);
+/* Then, once the Ewald sums are prepared, how far each ion reaches, its images, their energy. */
+int prepare_centres(local_energy *, const plugmc_host *);
 
 /* ---- On a GPU: gpu.c ------------------------------------------------------------------------- */
 

@@ -179,10 +179,7 @@ static int energy(void *instance, const plugmc_total_request *request)
 
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
-    (void)host;
-    if (index > 0) return 0;
-    spme_kernel_text(((parameters *)instance)->mesh, out);
-    return 1;
+    return index == 0 && !spme_kernel_text(((parameters *)instance)->mesh, host, out);
 }
 
 static void release(void *instance) { spme_release(((parameters *)instance)->mesh); }

@@ -34,7 +34,8 @@ typedef struct spme spme;
 int spme_configure(const plugmc_host *, const spme_settings *, spme **out);
 int spme_prepare(spme *, const plugmc_host *);
 int spme_energy(spme *, const plugmc_total_request *);
-void spme_kernel_text(spme *, plugmc_kernel_text *out);
+/* The text of the kernels, in memory of the host; returns the code. */
+int spme_kernel_text(spme *, const plugmc_host *, plugmc_kernel_text *out);
 void spme_release(spme *);
 
 /* ---- Errors and what follows from them (spme_tune.c) ------------------------------------- */

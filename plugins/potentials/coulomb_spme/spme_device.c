@@ -6,9 +6,13 @@
 
 #include "spme.h"
 
-#include "coulomb_spme.cu"
+#include "../../join_texts.h"
+#include "spme_task.h"
 
+PLUGMC_EMBED(spme_task_text, SPME_TASK_FILE);
 PLUGMC_EMBED(spme_kernels, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(spme_spreading, SPME_SPREADING_FILE);
+PLUGMC_EMBED(spme_gathering, SPME_GATHERING_FILE);
 
 /* ---- cuFFT, which is opened when it is needed -------------------------------------------- */
 
@@ -78,14 +82,19 @@ typedef struct spme_device_mesh {
     plugmc_device_pointer not_finite;
 } spme_device_mesh;
 
-void spme_kernel_text(spme *m, plugmc_kernel_text *out)
+int spme_kernel_text(spme *m, const plugmc_host *host, plugmc_kernel_text *out)
 {
+    const char *text = join_texts(
+        host,
+        (const char *const[]){spme_task_text, spme_kernels, spme_spreading, spme_gathering, NULL});
+    if (!text) return PLUGMC_ERROR_MEMORY;
     plugmc_set_text(out, &(plugmc_kernel_text){.name = "coulomb_spme.cu",
-                                .text = spme_kernels,
+                                .text = text,
                                 .defines = m->define_list,
                                 .double_precision = m->set.precision == SPME_DOUBLE,
                                 .overlap = 1,
                                 .contract = 1});
+    return PLUGMC_OK;
 }
 
 /* A block for each `threads` of n, in every walker. */
@@ -212,8 +221,7 @@ static int open_fft(spme *m)
 static int get_kernels(spme *m)
 {
     plugmc_kernel_text text = {.size = sizeof text};
-    spme_kernel_text(m, &text);
-    int code = PLUGMC_OK;
+    int code = spme_kernel_text(m, m->host, &text);
     for (int k = 0; k < KERNELS && !code; k++)
         if (kernels[k].spreading < 0 || kernels[k].spreading == m->set.spreading)
             code = m->host->gpu->kernel(m->host->context, &text, kernels[k].name,

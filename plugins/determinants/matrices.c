@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../join_texts.h"
+#include "../join_texts.h"
 #include "draws.h"
 
 PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);

@@ -1,0 +1,70 @@
+/* What the parts of bspline_orbitals share: its parameters, its tables, and how these are prepared. */
+#ifndef PLUGMC_BSPLINE_ORBITALS_H
+#define PLUGMC_BSPLINE_ORBITALS_H
+
+#include <plugmc/plugin.h>
+
+#include "occupation.h"
+#include "orbital_file.h"
+
+enum { PRECISION_AUTO, PRECISION_FLOAT, PRECISION_DOUBLE };
+enum { LAYOUT_COALESCED, LAYOUT_PLAIN };
+enum { SORT_AUTO, SORT_YES, SORT_NO };
+
+/* Orbitals of one spin; both spins share a table where the file does not tell them apart. */
+typedef struct spline_table {
+    int64_t count;        /* orbitals */
+    int64_t row;          /* numbers in a row: components of all orbitals, padded to 32 bytes */
+    int32_t *k_of;        /* [count]: index into phase and wave */
+    int32_t k_count;      /* phases that differ, with those of time reversal */
+    double (*phase)[3];   /* [k_count] turns a primitive vector */
+    double (*wave)[4];    /* [k_count] k, 1/bohr, and its square */
+    void *numbers;        /* [grid 0][1][2][row], or plain: [count][grid 0][1][2][parts] */
+    plugmc_device_pointer device, device_phase, device_wave; /* the latter two by orbital */
+} spline_table;
+
+/* The kernels for one type of results. */
+typedef struct spline_kernels {
+    plugmc_kernel *values, *everything, *values_of_few, *everything_of_few, *plain_values,
+        *plain_everything, *clear, *bin, *offsets, *places;
+} spline_kernels;
+
+typedef struct bspline_orbitals {
+    const char *file; /* parameters */
+    plugmc_list tile, valence;
+    real multiplicity;
+    int32_t precision, layout, sort;
+    int64_t resident;
+
+    const plugmc_host *host;
+    orbital_file source;
+    k_set cells;
+    int32_t grid[3], parts; /* parts: 2 if orbitals are complex */
+    size_t size;            /* of a number of the table */
+    double inverse[3][3], metric[6], slope[3][3];
+    int32_t wanted[2];      /* electrons of each spin */
+    spline_table tables[2];
+    int32_t table_of[2];    /* spin -> table */
+    int32_t threads;
+    char *scratch;          /* [threads][scratch_bytes] */
+    size_t scratch_bytes;
+
+    const char *defines[4]; /* of the device text */
+    char resident_define[32];
+    spline_kernels kernels[2]; /* results in float, double */
+    int64_t batch;             /* points */
+    uint32_t bricks[3], brick_count;
+    plugmc_device_pointer counts, brick, rank, order;
+
+    plugmc_ions ions; /* of the simulation cell */
+} bspline_orbitals;
+
+/* Blips of a file are what they are; plane waves get a grid that is fine enough. */
+int choose_grid(bspline_orbitals *);
+/* The orbitals that are occupied, from the file into the tables of the two spins. */
+int load_tables(bspline_orbitals *);
+
+/* Valence charges of the file's atoms, then all ions of the simulation cell. */
+int find_valence(bspline_orbitals *);
+int prepare_ions(bspline_orbitals *, const plugmc_box *);
+#endif
