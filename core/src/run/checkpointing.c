@@ -190,7 +190,8 @@ int simulation_resume(simulation *sim, const char *path)
     double *positions;
     code = borrowing_write(sim, &positions);
     if (code) return code;
-    memcpy(positions, out->positions, sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
+    memcpy(positions, out->positions,
+           sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
     code = borrowing_take(sim);
     blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 1, .bytes = archive_bytes},
                             .sim = sim, .blobs = (blob *)out->blobs, .count = out->blob_count};
