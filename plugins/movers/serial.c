@@ -57,6 +57,7 @@ typedef struct serial {
     int32_t order;
     real step, target_acceptance; /* length, 1 */
     const plugmc_system *system;
+    uint64_t seed; /* of its random draws */
     int short_count, long_count, total_count, field_count;
     int short_energies; /* terms of finite range that are not only hard */
     pair_term *short_range, *long_range; /* finite range; every pair */
@@ -118,7 +119,7 @@ static void trial_move(const serial *s, walker *w, uint64_t sweep, uint32_t tria
     const plugmc_system *system = s->system;
     const uint32_t index = (uint32_t)w->index;
     int64_t i = trial;
-    plugmc_random random = plugmc_draw(system->seed, sweep, index, trial, PLUGMC_PURPOSE_ORDER, 0);
+    plugmc_random random = plugmc_draw(s->seed, sweep, index, trial, PLUGMC_PURPOSE_ORDER, 0);
     if (s->order == ORDER_RANDOM) i = plugmc_below(random.word[0], (uint32_t)system->particles);
     double to[3] = {w->all.x[i], w->all.y[i], w->all.z[i]}, change = 0;
     w->sweep = sweep;
@@ -133,7 +134,7 @@ static void trial_move(const serial *s, walker *w, uint64_t sweep, uint32_t tria
         move(s, w, i, to);
         return;
     }
-    random = plugmc_draw(system->seed, sweep, index, trial, PLUGMC_PURPOSE_ACCEPT, 0);
+    random = plugmc_draw(s->seed, sweep, index, trial, PLUGMC_PURPOSE_ACCEPT, 0);
     int accepted = change <= 0 ||
                    plugmc_uniform_double(random.word[0], random.word[1]) < exp(-change);
     if (totals_settle(s, w, accepted) || !accepted) return;
@@ -145,7 +146,7 @@ static void displace(const serial *s, const walker *w, uint64_t sweep, uint32_t 
 {
     const plugmc_box *box = &s->system->box;
     double v[3];
-    plugmc_draw_in_ball(s->system->seed, sweep, (uint32_t)w->index, trial, box->dimension, v);
+    plugmc_draw_in_ball(s->seed, sweep, (uint32_t)w->index, trial, box->dimension, v);
     for (int d = 0; d < box->dimension; d++) to[d] += s->step * v[d];
     plugmc_wrap(box, to);
 }
@@ -428,6 +429,7 @@ static int serial_prepare(void *instance, const plugmc_host *host)
 {
     serial *s = instance;
     const plugmc_system *system = s->system = host->system;
+    s->seed = host->seed;
     const size_t n = (size_t)system->particles, walkers = (size_t)system->walkers;
     int code = sort_terms(s, host);
     if (code) return code;
@@ -543,23 +545,22 @@ static int serial_counts(void *instance, const plugmc_host *host, plugmc_counts 
     return PLUGMC_OK;
 }
 
-/* The step may have been tuned. */
-static int serial_archive(void *instance, const plugmc_host *host, plugmc_archive *archive)
+static double serial_step(const void *instance, int32_t move, int32_t rung)
 {
-    serial *s = instance;
-    (void)host;
-    return archive->bytes(archive, "step", &s->step, sizeof s->step);
+    (void)move, (void)rung;
+    return ((const serial *)instance)->step;
 }
 
-static double serial_step(const void *instance) { return ((const serial *)instance)->step; }
-
-static int serial_set_step(void *instance, const plugmc_host *host, double step)
+static int serial_set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
+                           double step)
 {
+    (void)move, (void)rung;
     return take_step(host, step, &((serial *)instance)->step);
 }
 
-static double serial_target(const void *instance)
+static double serial_target(const void *instance, int32_t move)
 {
+    (void)move;
     return ((const serial *)instance)->target_acceptance;
 }
 
@@ -572,6 +573,8 @@ static const plugmc_parameter table[] = {
                     "acceptance to tune step to during equilibration; 0: step stays as it is"),
 };
 
+static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_RUNS_ON_CPU,
@@ -580,6 +583,7 @@ static const plugmc_mover mover = {
     .take = serial_take,
     .sweep = serial_sweep,
     .give = serial_give,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
     .counts = serial_counts,
     .step = serial_step,
     .set_step = serial_set_step,
@@ -591,4 +595,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "serial",
               .reference = "Metropolis et al., J. Chem. Phys. 21, 1087 (1953)",
               .instance_size = sizeof(serial), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .mover = &mover,
-              .prepare = serial_prepare, .archive = serial_archive);
+              .prepare = serial_prepare);

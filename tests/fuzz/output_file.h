@@ -43,6 +43,10 @@ static inline void write_sound_file(const char *path)
          .values = values, .errors = errors, .each_converged = converged}};
     frame frames[1] = {{.sweep = 8, .positions = malloc(sizeof positions)}};
     const blob blobs[1] = {{(char *)"cells", key, sizeof key}};
+    plugmc_counts counts[2] = {{100, 40}, {90, 30}};
+    double steps[2] = {0.3, 0.2};
+    move_record moves[1] = {{(char *)"cells", (char *)"displacement", (char *)"", (char *)"length", 2,
+                             counts, steps}};
     quantities[0].series = calloc(SAMPLES * WALKERS, sizeof(double));
     if (!frames[0].positions || !quantities[0].series ||
         block_average_init(&quantities[1].blocks, BINS))
@@ -58,7 +62,7 @@ static inline void write_sound_file(const char *path)
                         .derived = derived, .derived_count = 2, .frames = frames,
                         .frame_count = 1, .trajectory_note = "every sweep", .sweep = 8,
                         .positions = positions[0][0], .blobs = blobs, .blob_count = 1,
-                        .step = 0.3};
+                        .moves = moves, .move_count = 1};
     report r = {0};
     if (averages_find(&data) || output_write(path, true, &data, &r)) abort();
     for (int i = 0; i < data.quantity_count; i++) averages_free(&data.quantities[i]);

@@ -119,7 +119,7 @@ static void a_resumed_run_goes_on(void **state)
         bench_lattice(&one.b, shapes[k].side, 0.02, r);
         start(&one, "hmc", "length=0.08 time_step=0.01", 1, r);
         mover_sweep(&one.b, &one.mover, 0, 5);
-        bench_expect(&one.b, one.mover.calls->set_step(one.mover.instance, &one.b.host, 0.007));
+        bench_expect(&one.b, one.mover.calls->set_step(one.mover.instance, &one.b.host, 0, 0, 0.007));
         mover_sweep(&one.b, &one.mover, 5, 5);
         fetch(&one, middle);
         mover_save(&one.b, &one.mover, &archive);

@@ -144,23 +144,32 @@ static void waves_are_complete(void **state)
 
 static double step_size, target;
 
-static double step(const void *instance)
+static double step(const void *instance, int32_t move, int32_t rung)
 {
-    (void)instance;
+    (void)instance, (void)move, (void)rung;
     return step_size;
 }
 
-static double acceptance(const void *instance)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double to)
 {
-    (void)instance;
+    (void)instance, (void)host, (void)move, (void)rung;
+    step_size = to;
+    return PLUGMC_OK;
+}
+
+static double acceptance(const void *instance, int32_t move)
+{
+    (void)instance, (void)move;
     return target;
 }
 
 static void steps_and_targets_are_possible(void **state)
 {
     (void)state;
+    const plugmc_move moves[] = {{"displacement", "", "length"}};
     const plugmc_mover mover = {
-        .size = sizeof mover, .step = step, .target_acceptance = acceptance};
+        .size = sizeof mover, .moves = moves, .move_count = 1, .move_size = sizeof *moves,
+        .step = step, .set_step = set_step, .target_acceptance = acceptance};
     const plugmc_plugin moving = {.kind = PLUGMC_MOVER, .mover = &mover};
     step_size = 0.1, target = 0.3;
     assert_true(check_mover_answers(&moving, NULL, room));

@@ -291,7 +291,7 @@ static void resumes(const electrolyte *e, const char *precision)
     test_mover mover = brush_with(&b, precision, 64, 0.1),
                other = brush_with(&b, precision, 64, 0.1);
     mover_load(&b, &mover, x);
-    bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, e->step));
+    bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0, e->step));
     bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, energy[0]));
     for (uint64_t stop = 3; stop < 12; stop += 5) {
         mover_sweep(&b, &mover, stop - 3, 3);
@@ -306,7 +306,7 @@ static void resumes(const electrolyte *e, const char *precision)
         mover_store(&b, &mover, x);
         mover_store(&b, &other, y);
         assert_memory_equal(x, y, bytes_of(&b));
-        assert_true(other.calls->step(other.instance) == e->step);
+        assert_true(other.calls->step(other.instance, 0, 0) == e->step);
         bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, energy[0]));
         bench_expect(&b, other.calls->running_energy(other.instance, &b.host, energy[1]));
         assert_memory_equal(energy[0], energy[1], sizeof energy[0]);
@@ -576,13 +576,13 @@ static void the_step_stays_within_the_box(void **state)
     bench b;
     electrolyte_begin(&b, &in_a_sphere, 1, 1);
     test_mover mover = brush_with(&b, "single", 64, 1);
-    bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 100));
-    assert_true(mover.calls->step(mover.instance) == 12.3);
-    assert_int_equal(mover.calls->set_step(mover.instance, &b.host, NAN), PLUGMC_ERROR_INPUT);
+    bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0, 100));
+    assert_true(mover.calls->step(mover.instance, 0, 0) == 12.3);
+    assert_int_equal(mover.calls->set_step(mover.instance, &b.host, 0, 0, NAN), PLUGMC_ERROR_INPUT);
     assert_string_equal(b.message, "a step of nan is not possible");
-    assert_int_equal(mover.calls->set_step(mover.instance, &b.host, 0), PLUGMC_ERROR_INPUT);
-    assert_true(mover.calls->step(mover.instance) == 12.3);
-    assert_true(mover.calls->target_acceptance(mover.instance) == 0);
+    assert_int_equal(mover.calls->set_step(mover.instance, &b.host, 0, 0, 0), PLUGMC_ERROR_INPUT);
+    assert_true(mover.calls->step(mover.instance, 0, 0) == 12.3);
+    assert_true(mover.calls->target_acceptance(mover.instance, 0) == 0);
     electrolyte_end(&b);
 }
 

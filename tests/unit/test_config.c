@@ -137,9 +137,6 @@ static void missing_keys_are_named(void **state)
 static void superfluous_sections_are_refused(void **state)
 {
     (void)state;
-    assert_refused(REQUIRED_SECTIONS "[mover n]\n", 1,
-                   "sim.ini:9: [mover n] is one [mover] too many: a run has one, and [mover m] is "
-                   "in line 8");
     assert_refused(REQUIRED_SECTIONS "[run fast]\n", 1, "sim.ini:9: [run fast] takes no name");
     assert_refused(REQUIRED_SECTIONS "[potential]\n", 1,
                    "sim.ini:9: [potential] needs a name: write [potential NAME]");

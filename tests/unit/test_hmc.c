@@ -301,7 +301,7 @@ static void a_resumed_run_goes_on(void **state)
         test_archive archive, ends[2];
         test_mover mover = start_liquid(&b, &shapes[k], settings, &straight);
         mover_sweep(&b, &mover, 0, 5);
-        bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0.0123));
+        bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0, 0.0123));
         mover_sweep(&b, &mover, 5, 5);
         middle = bench_positions(&b);
         mover_store(&b, &mover, middle);
@@ -313,7 +313,7 @@ static void a_resumed_run_goes_on(void **state)
         test_mover again = start_liquid(&later, &shapes[k], settings, &unused);
         mover_load(&later, &again, middle);
         mover_restore(&later, &again, &archive);
-        assert_close(again.calls->step(again.instance), 0.0123, 0, 0);
+        assert_close(again.calls->step(again.instance, 0, 0), 0.0123, 0, 0);
         mover_sweep(&later, &again, 10, 10);
         mover_store(&later, &again, unused);
         mover_save(&later, &again, &ends[1]);
@@ -427,7 +427,7 @@ static void refuses_what_cannot_be(void **state)
     assert_non_null(strstr(b.message, "more than a million"));
     b.species[1].mass = 1;
     mover = mover_new(&b, "hmc", "");
-    assert_int_not_equal(mover.calls->set_step(mover.instance, &b.host, 0), PLUGMC_OK);
+    assert_int_not_equal(mover.calls->set_step(mover.instance, &b.host, 0, 0, 0), PLUGMC_OK);
     static double r[3 * WELLS];
     w.stiffness = NAN;
     assert_int_not_equal(mover_take(&mover, &b.host, r), PLUGMC_OK);
@@ -446,7 +446,7 @@ static void the_time_step_is_tuned(void **state)
     test_mover mover = mover_new(&b, "hmc", "time_step=0.01 length=1");
     for (int i = 0; i < 3 * WELLS; i++) r[i] = 10 + 0.5 * (i % 3 - 1);
     mover_load(&b, &mover, r);
-    const double target = mover.calls->target_acceptance(mover.instance);
+    const double target = mover.calls->target_acceptance(mover.instance, 0);
     assert_close(target, 0.65, 0, 0);
     plugmc_counts counts;
     for (int round = 0; round < 20; round++) {
@@ -454,13 +454,13 @@ static void the_time_step_is_tuned(void **state)
         bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 1));
         assert_int_equal(counts.trials, 200);
         const double factor = (double)counts.accepted / 200 / target;
-        bench_expect(&b, mover.calls->set_step(mover.instance, &b.host,
-                                               mover.calls->step(mover.instance) *
+        bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0,
+                                               mover.calls->step(mover.instance, 0, 0) *
                                                    fmin(2, fmax(0.5, factor))));
     }
     mover_sweep(&b, &mover, 4000, 2000);
     bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 1));
-    printf("time step %.3g, acceptance %.3f\n", mover.calls->step(mover.instance),
+    printf("time step %.3g, acceptance %.3f\n", mover.calls->step(mover.instance, 0, 0),
            counts.accepted / 2000.0);
     assert_close(counts.accepted / 2000.0, 0.65, 0, 0.08);
     bench_end(&b);

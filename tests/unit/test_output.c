@@ -17,7 +17,7 @@
 #include "output/output.h"
 #include "run/averages.h"
 
-enum { PARTICLES = 5, WALKERS = 2, BINS = 7 };
+enum { PARTICLES = 5, WALKERS = 2, BINS = 7, RUNGS = 3 };
 
 static char folder[] = "/tmp/plugmc-test-output-XXXXXX";
 
@@ -53,6 +53,9 @@ typedef struct run {
     frame frames[64];
     blob blobs[2];
     double positions[WALKERS][PARTICLES][3];
+    plugmc_counts counts[2][RUNGS];
+    double steps[2][RUNGS];
+    move_record moves[2];
     uint64_t key[4];
     unsigned char empty;
     output_data data;
@@ -79,6 +82,10 @@ static void start(run *r, int dimension, int domain)
         r->values, r->errors, .each_converged = r->converged};
     for (int i = 0; i < BINS; i++)
         r->values[i] = 1 + i, r->errors[i] = 0.1 * i, r->converged[i] = i % 2;
+    r->steps[0][0] = 0.3;
+    r->moves[0] = (move_record){"cells", "displacement", "there", "length", RUNGS, r->counts[0],
+                                r->steps[0]};
+    r->moves[1] = (move_record){"swap", "swap", "", NULL, 1, r->counts[1], r->steps[1]};
     r->blobs[0] = (blob){"cells, shift", r->key, sizeof r->key};
     r->blobs[1] = (blob){"nothing", &r->empty, 0};
     r->data = (output_data){
@@ -87,7 +94,7 @@ static void start(run *r, int dimension, int domain)
         .quantities = r->quantities, .quantity_count = 3, .equilibrate = 10,
         .derived = r->derived, .derived_count = 2, .frames = r->frames,
         .trajectory_note = "every 4th sweep", .positions = r->positions[0][0],
-        .blobs = r->blobs, .blob_count = 2, .step = 0.3};
+        .blobs = r->blobs, .blob_count = 2, .moves = r->moves, .move_count = 2};
     assert_int_equal(averages_find(&r->data), 0);
 }
 
@@ -122,8 +129,10 @@ static void sweep_to(run *r, uint64_t last)
         r->data.seconds += 0.01;
         if (sweep <= r->data.equilibrate) continue;
         uint64_t production = sweep - r->data.equilibrate;
-        r->data.counts.trials += 10;
-        r->data.counts.accepted += sweep % 10;
+        for (int k = 0; k < RUNGS; k++) {
+            r->counts[0][k].trials += 10;
+            r->counts[0][k].accepted += sweep % 10;
+        }
         if (production % 1 == 0) sample_scalar(&r->quantities[0], sweep);
         if (production % 3 == 0) sample_scalar(&r->quantities[1], sweep);
         if (production % 2 == 0) {
@@ -239,9 +248,7 @@ static bool same_data(const output_data *a, const output_data *b)
                 same_text(a->user_ini, b->user_ini) && same_text(a->provenance, b->provenance) &&
                 a->quantity_count == b->quantity_count && a->derived_count == b->derived_count &&
                 a->equilibrate == b->equilibrate && a->frames_written == b->frames_written &&
-                a->sweep == b->sweep && a->counts.trials == b->counts.trials &&
-                a->counts.accepted == b->counts.accepted && a->step == b->step &&
-                a->seconds == b->seconds && a->finished == b->finished &&
+                a->sweep == b->sweep && a->move_count == b->move_count && a->seconds == b->seconds && a->finished == b->finished &&
                 a->blob_count == b->blob_count &&
                 memcmp(a->positions, b->positions, WALKERS * PARTICLES * 3 * sizeof(double)) == 0;
     for (int i = 0; same && i < a->quantity_count; i++) {
@@ -257,6 +264,15 @@ static bool same_data(const output_data *a, const output_data *b)
             same = p->blocks.per_block == q->blocks.per_block &&
                    p->blocks.blocks == q->blocks.blocks && p->blocks.in_last == q->blocks.in_last &&
                    memcmp(p->blocks.sums, q->blocks.sums, 129 * BINS * sizeof(double)) == 0;
+    }
+    for (int i = 0; same && i < a->move_count; i++) {
+        const move_record *p = &a->moves[i], *q = &b->moves[i];
+        same = same_text(p->mover, q->mover) && same_text(p->name, q->name) &&
+               same_text(p->doc, q->doc) && !p->step_unit == !q->step_unit &&
+               (!p->step_unit || same_text(p->step_unit, q->step_unit)) &&
+               p->rungs == q->rungs &&
+               memcmp(p->counts, q->counts, (size_t)p->rungs * sizeof *p->counts) == 0 &&
+               memcmp(p->steps, q->steps, (size_t)p->rungs * sizeof *p->steps) == 0;
     }
     for (int i = 0; same && i < a->derived_count; i++) {
         const derived_record *p = &a->derived[i], *q = &b->derived[i];
@@ -303,7 +319,7 @@ static void what_is_written_is_read_back(void **state)
         a.data.finished = sweep > 120;
         a.derived[0].value = (double)sweep;
         a.values[2] = (double)sweep;
-        a.data.step = 1.0 / (double)sweep;
+        a.steps[0][1] = 1.0 / (double)sweep;
         a.blobs[0].bytes = sweep == 69 ? 0 : sweep == 100 ? 8 : sizeof a.key;
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
         assert_int_equal(a.data.frame_count, 0);
@@ -924,10 +940,13 @@ static void other_formats_and_checksums_are_refused(void **state)
     start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
     sweep_to(&a, 60);
     assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
+    change_number(path, "plugmc", "format", 1); /* of the release before */
+    assert_int_equal(HEARD(output_read(path, &found, &r)), EXIT_CHECKPOINT);
+    assert_said("its checkpoint has format 1, this plugmc reads format 2");
     change_number(path, "plugmc", "format", 7);
     assert_int_equal(HEARD(output_read(path, &found, &r)), EXIT_CHECKPOINT);
-    assert_said("its checkpoint has format 7, this plugmc reads format 1");
-    change_number(path, "plugmc", "format", 1);
+    assert_said("its checkpoint has format 7, this plugmc reads format 2");
+    change_number(path, "plugmc", "format", 2);
     assert_reads_back(path, &a.data);
     change_number(path, "plugmc/checkpoint", "sweep", 61);
     assert_int_equal(HEARD(output_read(path, &found, &r)), EXIT_CHECKPOINT);

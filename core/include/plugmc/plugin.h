@@ -112,9 +112,10 @@ typedef struct plugmc_system {
     int32_t term_count;
     uint32_t term_size; /* bytes from one term to the next: see plugmc_term_at */
     const plugmc_term *terms;
-    uint64_t seed;
+    uint64_t seed; /* of the run; plugins use that of plugmc_host */
     double range; /* largest range of the pair terms sampled; INFINITY if one has none */
     int32_t threads; /* on the CPU; after prepare there may be fewer for a while, never more */
+    int32_t rungs;   /* of the ladder; 1: there is none */
 } plugmc_system;
 
 /* Species and terms grow at the end as all structs do, so their arrays are walked by the stride of
@@ -238,6 +239,9 @@ typedef struct plugmc_host {
      * the place lets the particle go there and then stops, so that it is found. Infinite energies
      * are rejected and not reported, minus infinity is. Returns the code that the callback returns. */
     int (*not_a_number)(plugmc_context *, const plugmc_not_a_number *);
+    /* Seed of this plugin's random numbers. Of the first mover, of potentials and of observables it is
+     * that of the run; further movers have others, so that none changes the numbers of another. */
+    uint64_t seed;
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
@@ -457,10 +461,17 @@ enum {
     PLUGMC_KEEPS_MOLECULES = 1024   /* the particles of a molecule are moved together */
 };
 
-/* Numbers of trial moves since the counters were last cleared, all walkers. */
+/* Numbers of trial moves since the counters were last cleared. */
 typedef struct plugmc_counts {
     uint64_t trials, accepted;
 } plugmc_counts;
+
+/* A kind of trial move. Counts and steps of a mover are kept, and reported, for each of its kinds. */
+typedef struct plugmc_move {
+    const char *name;      /* a word: "displacement" */
+    const char *doc;       /* one line */
+    const char *step_unit; /* of its step, e.g. "length"; NULL: it has none */
+} plugmc_move;
 
 typedef struct plugmc_mover {
     uint32_t size;
@@ -477,13 +488,18 @@ typedef struct plugmc_mover {
     /* Writes what it changes into the state, on the side where it is. It keeps its own layout: if
      * nobody else changes anything, it goes on sweeping without another take. */
     int (*give)(void *instance, const plugmc_host *, const plugmc_state *);
-    /* Counts since `clear`. */
+    /* The kinds of trial move that it makes. */
+    const plugmc_move *moves;
+    int32_t move_count;
+    uint32_t move_size; /* sizeof(plugmc_move), the stride of the table */
+    /* Counts since `clear`, all walkers: out [moves][rungs]. */
     int (*counts)(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
-    /* Optional: the size of the trial move in units of length, and how to set it. The core tunes
-     * it during equilibration towards the target acceptance and then leaves it alone. */
-    double (*step)(const void *instance);
-    int (*set_step)(void *instance, const plugmc_host *, double step);
-    double (*target_acceptance)(const void *instance); /* 0: no tuning */
+    /* Optional: the size of a kind of trial move on a rung, and how to set it. The core tunes it
+     * during equilibration towards the target acceptance, then leaves it alone, and sets it again when
+     * a run is resumed. A mover may take less than it is told: `step` says what it took. */
+    double (*step)(const void *instance, int32_t move, int32_t rung);
+    int (*set_step)(void *instance, const plugmc_host *, int32_t move, int32_t rung, double step);
+    double (*target_acceptance)(const void *instance, int32_t move); /* 0: no tuning */
     /* Optional: energy over kT of each walker [walkers], as it is kept while sweeping: of all sampled
      * potentials but those that positions do not change, which the core adds. */
     int (*running_energy)(void *instance, const plugmc_host *, double *energy);
@@ -607,8 +623,8 @@ typedef struct plugmc_plugin {
     /* Optional: takes memory and compiles; potentials before movers before observables. */
     int (*prepare)(void *instance, const plugmc_host *);
     /* Saves to, or restores from, the checkpoint what a resumed run needs besides the parameters
-     * and what a mover gives, so that it goes on as if it had never stopped. Movers must give it;
-     * optional for the others. Called after take (movers) and start (potentials). */
+     * and what a mover gives (and its steps, which are the core's), so that it goes on as if it had
+     * never stopped. Optional. Called after take (movers) and start (potentials). */
     int (*archive)(void *instance, const plugmc_host *, plugmc_archive *);
     /* Optional: reads all of a file that an instance would read, and keeps nothing of it. Called in a
      * child process (plugmc_host.rehearse), without an instance; of the host there are only fail,

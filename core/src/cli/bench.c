@@ -141,7 +141,8 @@ static int find_unable(benchmark *b, bool there_is_a_gpu)
         bench_section unused;
         code = bench_configure(b, &b->cases[0], &b->subjects[k], &unused, &sim.config);
         if (!code) code = simulation_open(&sim);
-        if (!code && !(sim.mover->plugin->mover->needs & PLUGMC_RUNS_ON_CPU)) {
+        for (int m = 0; m < sim.mover_count && !code; m++) {
+            if (sim.movers[m].mover->needs & PLUGMC_RUNS_ON_CPU) continue;
             b->subjects[k].unable = "it runs on a GPU only";
             printf("# %s is not timed: %s\n", b->subjects[k].label, b->subjects[k].unable);
         }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "cli/bench.h"
+#include "run/moves.h"
 
 /* Seconds that a sweep of this many particles will take, by the last two cases. Work grows no
  * faster than the number of pairs. 0: not known. */
@@ -20,18 +21,18 @@ static int sweep(void *what, uint64_t first, uint64_t n)
     return simulation_sweep(what, first, n);
 }
 
-static int counts_of(simulation *sim, plugmc_counts *counts, int clear)
-{
-    instance *mover = sim->mover;
-    context_calling(&mover->context, "counts");
-    int code = mover->plugin->mover->counts(mover->data, &mover->host, counts, clear);
-    return context_exit_code(&mover->context, code, "counting trial moves");
-}
+static int clear_counts(void *what) { return moves_clear(what); }
 
-static int clear_counts(void *what)
+/* Of all moves and rungs. */
+static int counts_of(simulation *sim, plugmc_counts *all)
 {
-    plugmc_counts unused;
-    return counts_of(what, &unused, 1);
+    const int code = moves_refresh(sim);
+    for (int k = 0; k < sim->output.move_count; k++)
+        for (int32_t r = 0; r < sim->output.moves[k].rungs; r++) {
+            all->trials += sim->output.moves[k].counts[r].trials;
+            all->accepted += sim->output.moves[k].counts[r].accepted;
+        }
+    return code;
 }
 
 static int time_sweeps(simulation *sim, const bench_section *bench, timing *t)
@@ -39,7 +40,7 @@ static int time_sweeps(simulation *sim, const bench_section *bench, timing *t)
     plugmc_counts counts = {0, 0};
     bench_clock clock = {.next = 1, .ready = clear_counts};
     int code = bench_measure(bench, t->first, sweep, sim, &clock);
-    if (!code) code = counts_of(sim, &counts, 0);
+    if (!code) code = counts_of(sim, &counts);
     t->calls = clock.calls;
     t->repeat = clock.repeat;
     t->seconds = clock.seconds;

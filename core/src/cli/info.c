@@ -81,8 +81,13 @@ static void print_mover(FILE *f, const char *lead, const plugmc_plugin *d)
     for (int i = 0; i < PLUGMC_COUNT(mover_traits); i++)
         if (d->mover->needs & mover_traits[i].bit)
             fprintf(f, "%s%s\n", lead, mover_traits[i].words);
-    if (d->mover->step && d->mover->set_step && d->mover->target_acceptance)
-        fprintf(f, "%shas a trial move whose size can be tuned during equilibration\n", lead);
+    for (int32_t k = 0; k < d->mover->move_count; k++) {
+        const plugmc_move *move = &d->mover->moves[k];
+        fprintf(f, "%smove %s: %s", lead, move->name, move->doc);
+        if (move->step_unit && d->mover->target_acceptance)
+            fprintf(f, "; its size (%s) can be tuned during equilibration", move->step_unit);
+        fprintf(f, "\n");
+    }
 }
 
 static void print_observable(FILE *f, const char *lead, const plugmc_plugin *d)

@@ -104,7 +104,12 @@ static const plugmc_parameter potential_table[] = {
      "sampled|measured",
      "sampled: part of the density that is sampled; measured: only observables see it", 0},
 };
-static const plugmc_parameter mover_table[] = {PLUGIN_KEY};
+static const plugmc_parameter mover_table[] = {
+    PLUGIN_KEY,
+    PLUGMC_INTEGER_KEY(plugin_section, every, "1", 1, 1e14, "sweeps",
+                       "it moves in every so many sweeps; several movers take turns in the order of "
+                       "their sections"),
+};
 static const plugmc_parameter observable_table[] = {
     PLUGIN_KEY,
     PLUGMC_INTEGER_KEY(plugin_section, period, "100", 1, 1e14, "sweeps",
@@ -118,10 +123,11 @@ static const int potential_count = PLUGMC_COUNT(potential_table),
                  observable_count = PLUGMC_COUNT(observable_table);
 
 const char *const potential_keys[] = {"plugin", "role", NULL};
-const char *const mover_keys[] = {"plugin", NULL};
+const char *const mover_keys[] = {"plugin", "every", NULL};
 const char *const observable_keys[] = {"plugin", "period", NULL};
 
-enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */ };
+enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */,
+       MOST_MOVERS = 64 };
 
 const section_kind section_kinds[] = {
     {"run", "how long, where, and what is written", 0, 0, 1, 1, run_table, &run_count},
@@ -133,7 +139,7 @@ const section_kind section_kinds[] = {
     {"initial", "where particles are at the start", 0, 0, 0, 1, initial_table, &initial_count},
     {"potential", "a term of -ln p; several add up", PLUGMC_POTENTIAL, 1, 1, ANY, potential_table,
      &potential_count},
-    {"mover", "how trial moves are made", PLUGMC_MOVER, 1, 1, 1, mover_table, &mover_count},
+    {"mover", "how trial moves are made", PLUGMC_MOVER, 1, 1, MOST_MOVERS, mover_table, &mover_count},
     {"observable", "what is measured", PLUGMC_OBSERVABLE, 1, 0, ANY, observable_table,
      &observable_count},
 };

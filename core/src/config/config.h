@@ -52,13 +52,15 @@ extern const plugmc_parameter run_table[], box_table[], species_table[], initial
 extern const int run_count, box_count, species_count, initial_count;
 
 /* One [potential L], [mover L] or [observable L]. Core keys beside the plugin's own: `plugin`
- * (default: the label), `role` (potentials: sampled|measured), `period` (observables: sweeps). */
+ * (default: the label), `role` (potentials: sampled|measured), `period` (observables: sweeps), `every` (movers:
+ * sweeps). */
 typedef struct plugin_section {
     ini_section *section;
     int kind;            /* PLUGMC_POTENTIAL, ... */
     const char *plugin;  /* name or path */
     int32_t sampled;
     int64_t period;
+    int64_t every;
 } plugin_section;
 
 /* The kinds of section there are, with the tables of the keys that the core reads in them, for
@@ -91,8 +93,8 @@ typedef struct config {
 extern const char *const potential_keys[], *const mover_keys[], *const observable_keys[];
 
 /* Interprets an INI that has been read (config->ini). Reports every error: unknown or doubled
- * sections, exactly one [run], [box] and [mover], at least one [species NAME], at least one
- * [potential]. Does not load plugins. */
+ * sections, exactly one [run] and [box], at least one [species NAME], [mover NAME] and
+ * [potential NAME]. Does not load plugins. */
 int config_read(config *, report *);
 /* The effective configuration of the core's sections as INI text with origins. */
 void config_echo(FILE *, const config *);

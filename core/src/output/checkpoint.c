@@ -8,8 +8,9 @@
  *                                 [129][length]
  *       derived                   value, error, converged, valid
  *       derived_array             value, error, converged, abscissa [length]; valid
- *     checkpoint                  sweep, counts, step, finished, positions, the mover's blobs, the
- *                                 order of the observables; checksum
+ *     movers/LABEL/NAME           counts and steps of trial moves: move_records.c
+ *     checkpoint                  sweep, finished, positions, what plugins archive, the order of
+ *                                 observables and moves; checksum
  *     volatile                    wall time and date: what differs between equal runs
  *   parameters                    the configuration and where it ran
  *
@@ -24,7 +25,7 @@
 
 #include "output/parts.h"
 
-enum { FORMAT = 1, ROWS = 129, MOST_BLOBS = 1000000 };
+enum { FORMAT = 2, ROWS = 129, MOST_BLOBS = 1000000 };
 
 /* ---- Checksum ------------------------------------------------------------------------------- */
 
@@ -96,6 +97,14 @@ static void digest_derived(uint64_t *state, const derived_record *d)
     digest_integer(state, d->valid);
 }
 
+static void digest_move(uint64_t *state, const move_record *m)
+{
+    const char *const texts[] = {m->mover, m->name, m->doc, m->step_unit};
+    for (int k = 0; k < 4; k++) digest_text(state, texts[k]);
+    digest(state, m->counts, (size_t)m->rungs * sizeof *m->counts);
+    digest(state, m->steps, (size_t)m->rungs * sizeof *m->steps);
+}
+
 static uint64_t checksum(const output_data *data, int walkers, int64_t particles, int64_t frames)
 {
     uint64_t state = 0x706c75676d630001u + FORMAT;
@@ -103,10 +112,10 @@ static uint64_t checksum(const output_data *data, int walkers, int64_t particles
         digest_quantity(&state, &data->quantities[i], walkers);
     for (int i = 0; i < data->derived_count; i++) digest_derived(&state, &data->derived[i]);
     const uint64_t numbers[] = {data->equilibrate, (uint64_t)frames, data->sweep,
-                                data->counts.trials, data->counts.accepted, data->finished,
-                                (uint64_t)data->quantity_count, (uint64_t)data->derived_count};
+                                data->finished, (uint64_t)data->quantity_count,
+                                (uint64_t)data->derived_count, (uint64_t)data->move_count};
     digest(&state, numbers, sizeof numbers);
-    digest(&state, &data->step, sizeof data->step);
+    for (int i = 0; i < data->move_count; i++) digest_move(&state, &data->moves[i]);
     digest(&state, data->positions, (size_t)(walkers * particles * 3) * sizeof(double));
     for (int i = 0; i < data->blob_count; i++) {
         digest_text(&state, data->blobs[i].name);
@@ -149,19 +158,18 @@ char *record_path(const char *observable, const char *name)
     return path;
 }
 
-/* The group of one quantity below `observables`, made if it is missing. */
-static hid_t record_group(store *s, hid_t observables, const char *observable, const char *name)
+hid_t record_group(store *s, hid_t parent, const char *what, const char *label, const char *name)
 {
-    char *path = record_path(observable, name), *slash = path ? strchr(path, '/') : NULL;
+    char *path = record_path(label, name), *slash = path ? strchr(path, '/') : NULL;
     if (!path) {
         store_short(s);
         return -1;
     }
     *slash = '\0';
-    hid_t outer = store_group(s, observables, path), inner = store_group(s, outer, slash + 1);
+    hid_t outer = store_group(s, parent, path), inner = store_group(s, outer, slash + 1);
     store_leave(s, outer);
     free(path);
-    store_label(s, inner, "observable", observable);
+    store_label(s, inner, what, label);
     store_label(s, inner, "name", name);
     return inner;
 }
@@ -256,7 +264,7 @@ static void write_array(store *s, hid_t group, const quantity_record *q)
 static void write_quantity(store *s, hid_t observables, const quantity_record *q,
                            const output_data *data, bool fresh)
 {
-    hid_t group = record_group(s, observables, q->observable, q->name);
+    hid_t group = record_group(s, observables, "observable", q->observable, q->name);
     store_label(s, group, "unit", q->unit);
     store_label(s, group, "doc", q->doc);
     write_integer(s, group, "length", q->length);
@@ -270,7 +278,7 @@ static void write_quantity(store *s, hid_t observables, const quantity_record *q
 
 static void write_derived(store *s, hid_t observables, const derived_record *d)
 {
-    hid_t group = record_group(s, observables, d->observable, d->name);
+    hid_t group = record_group(s, observables, "observable", d->observable, d->name);
     store_label(s, group, "kind", d->length > 1 ? "derived_array" : "derived");
     store_label(s, group, "unit", d->unit);
     store_label(s, group, "doc", d->doc);
@@ -289,18 +297,30 @@ static void write_derived(store *s, hid_t observables, const derived_record *d)
     store_leave(s, group);
 }
 
-/* Paths below `observables`, one a line, in the order of the run: quantities or derived ones. */
-static void write_order(store *s, hid_t checkpoint, const output_data *data, bool derived)
+static char *path_of_quantity(const output_data *data, int i)
+{
+    return record_path(data->quantities[i].observable, data->quantities[i].name);
+}
+
+static char *path_of_derived(const output_data *data, int i)
+{
+    return record_path(data->derived[i].observable, data->derived[i].name);
+}
+
+static char *path_of_move(const output_data *data, int i)
+{
+    return record_path(data->moves[i].mover, data->moves[i].name);
+}
+
+/* Paths of records below their group, one a line, in the order of the run. */
+static void write_order(store *s, hid_t checkpoint, const char *name, const output_data *data,
+                        int count, char *(*path_of)(const output_data *, int))
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
-    int count = derived ? data->derived_count : data->quantity_count;
     for (int i = 0; out && i < count; i++) {
-        const quantity_record *q = &data->quantities[i];
-        const derived_record *d = &data->derived[i];
-        char *path = derived ? record_path(d->observable, d->name)
-                             : record_path(q->observable, q->name);
+        char *path = path_of(data, i);
         if (!path) store_short(s);
         fprintf(out, "%s\n", path ? path : "");
         free(path);
@@ -308,13 +328,13 @@ static void write_order(store *s, hid_t checkpoint, const output_data *data, boo
     if (!out || fclose(out))
         store_short(s);
     else
-        store_document(s, checkpoint, derived ? "derived" : "quantities", text);
+        store_document(s, checkpoint, name, text);
     free(text);
 }
 
 static void write_blobs(store *s, hid_t checkpoint, const output_data *data)
 {
-    hid_t group = store_group(s, checkpoint, "mover");
+    hid_t group = store_group(s, checkpoint, "plugins");
     write_integer(s, group, "count", data->blob_count);
     for (int i = 0; i < data->blob_count; i++) {
         char number[16];
@@ -338,16 +358,14 @@ static void write_state(store *s, hid_t plugmc, const output_data *data, int64_t
     hid_t group = store_group(s, plugmc, "checkpoint");
     store_attribute(s, group, "equilibrate", STORE_UINT64, &data->equilibrate);
     store_attribute(s, group, "sweep", STORE_UINT64, &data->sweep);
-    store_attribute(s, group, "trials", STORE_UINT64, &data->counts.trials);
-    store_attribute(s, group, "accepted", STORE_UINT64, &data->counts.accepted);
-    write_real(s, group, "step", data->step);
     write_integer(s, group, "finished", data->finished);
     write_integer(s, group, "frames", frames);
     store_attribute(s, group, "checksum", STORE_UINT64, &sum);
     hsize_t shape[3] = {(hsize_t)system->walkers, (hsize_t)system->particles, 3};
     store_array(s, group, "positions", STORE_DOUBLE, 3, shape, data->positions);
-    write_order(s, group, data, false);
-    write_order(s, group, data, true);
+    write_order(s, group, "quantities", data, data->quantity_count, path_of_quantity);
+    write_order(s, group, "derived", data, data->derived_count, path_of_derived);
+    write_order(s, group, "moves", data, data->move_count, path_of_move);
     write_blobs(s, group, data);
     store_leave(s, group);
 }
@@ -379,6 +397,7 @@ void checkpoint_write(store *s, const output_data *data, const char *stamp, bool
         write_quantity(s, observables, &data->quantities[i], data, fresh);
     for (int i = 0; i < data->derived_count; i++) write_derived(s, observables, &data->derived[i]);
     store_leave(s, observables);
+    move_records_write(s, plugmc, data);
     write_state(s, plugmc, data, frames, sum);
     write_volatile(s, plugmc, data, stamp, sum);
     store_leave(s, plugmc);
@@ -509,7 +528,7 @@ static void read_records(store *s, hid_t plugmc, output_data *data, bool derived
 
 static void read_blobs(store *s, hid_t checkpoint, output_data *data)
 {
-    hid_t group = store_enter(s, checkpoint, "mover");
+    hid_t group = store_enter(s, checkpoint, "plugins");
     int64_t count = read_integer(s, group, "count");
     if (!s->failed && (count < 0 || count > MOST_BLOBS))
         store_fail(s, "it has %lld states of plugins", (long long)count);
@@ -536,9 +555,6 @@ static void read_state(store *s, hid_t group, output_data *data)
     hsize_t shape[3] = {0};
     data->equilibrate = read_natural(s, group, "equilibrate");
     data->sweep = read_natural(s, group, "sweep");
-    data->counts.trials = read_natural(s, group, "trials");
-    data->counts.accepted = read_natural(s, group, "accepted");
-    data->step = read_real(s, group, "step");
     data->finished = read_integer(s, group, "finished") != 0;
     data->frames_written = read_integer(s, group, "frames");
     data->positions = store_get_array(s, group, "positions", STORE_DOUBLE, 3, shape);
@@ -565,6 +581,7 @@ void checkpoint_read(store *s, output_data *data)
     read_state(s, checkpoint, data);
     read_records(s, plugmc, data, false);
     read_records(s, plugmc, data, true);
+    move_records_read(s, plugmc, data);
     read_blobs(s, checkpoint, data);
     data->seconds = read_real(s, moment, "seconds");
     uint64_t expected = read_natural(s, checkpoint, "checksum");

@@ -49,6 +49,15 @@ typedef struct derived_record {
     bool converged, *each_converged; /* each: [length] */
 } derived_record;
 
+/* A kind of trial move of one mover. */
+typedef struct move_record {
+    char *mover, *name, *doc; /* mover: label of its section */
+    char *step_unit;          /* NULL: it has no step */
+    int32_t rungs;            /* of the ladder; 1: there is none */
+    plugmc_counts *counts;    /* [rungs] production so far, or since the step was tuned */
+    double *steps;            /* [rungs]; 0 without a step */
+} move_record;
+
 typedef struct frame {
     uint64_t sweep;
     double *positions; /* [walkers][particles][3] */
@@ -82,11 +91,11 @@ typedef struct output_data {
     const char *trajectory_note;
     /* checkpoint */
     uint64_t sweep;            /* sweeps done, equilibration included */
-    plugmc_counts counts;      /* production so far */
+    move_record *moves;
+    int move_count;
     const double *positions;   /* [walkers][particles][3] */
-    const struct blob *blobs;  /* the mover's own state */
+    const struct blob *blobs;  /* the plugins' own states */
     int blob_count;
-    double step;               /* trial move size, tuned */
     double seconds;            /* of wall time so far */
     bool finished;
     /* set by output_read */
@@ -124,15 +133,17 @@ bool output_is_intact(const char *path, const output_data *data);
 const char *output_state(const char *path, bool fresh, const output_data *data);
 
 /* Reads back what a resumed run needs: user_ini first. The series of scalars, block averages of
- * arrays, counts, step, positions, blobs. Truncated, foreign or damaged files are refused with
+ * arrays, counts and steps of moves, positions, blobs. Truncated, foreign or damaged files are refused with
  * what is wrong (EXIT_CHECKPOINT). Payload is protected by a checksum.
  *
  * `data` may be all zero. If it has a system, walkers and particles must agree with it. If it has
  * quantities (observable, name, length, walkers of a system), they must be those of the file in
- * any order, and their samples are filled in; otherwise they are made from the file. Texts and
+ * any order, and their samples are filled in; otherwise they are made from the file; moves likewise,
+ * in this order. Texts and
  * derived values are read where they are NULL. Positions and blobs are always new. */
 int output_read_ini(const char *path, char **user_ini, report *);
 int output_read(const char *path, output_data *, report *);
+void move_records_free(output_data *);
 /* Frees what output_read has put into data that was all zero. */
 void output_free(output_data *);
 

@@ -19,6 +19,13 @@ void checkpoint_write(store *, const output_data *, const char *stamp, bool fres
 /* Reads all of it into data that is all zero. */
 void checkpoint_read(store *, output_data *);
 
+/* A group OBSERVABLE/NAME below `parent`, made if it is missing, with both as attributes, the first
+ * one called `what`. */
+hid_t record_group(store *, hid_t parent, const char *what, const char *label, const char *name);
+/* /plugmc/movers: trial moves. */
+void move_records_write(store *, hid_t plugmc, const output_data *);
+void move_records_read(store *, hid_t plugmc, output_data *);
+
 /* /parameters: texts of the configuration, of what made the run and of its resumes; the stamp. */
 void origin_write(store *, const output_data *, const char *stamp);
 void origin_read(store *, output_data *);

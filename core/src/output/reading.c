@@ -100,6 +100,24 @@ static int fit_quantities(const char *path, output_data *found, output_data *dat
     return EXIT_DONE;
 }
 
+/* Counts and steps go from the file to the records of the run, which must have the same moves. */
+static int fit_moves(const char *path, const output_data *found, output_data *data, report *r)
+{
+    bool same = found->move_count == data->move_count;
+    for (int i = 0; same && i < data->move_count; i++) {
+        const move_record *from = &found->moves[i], *to = &data->moves[i];
+        same = !strcmp(from->mover, to->mover) && !strcmp(from->name, to->name) &&
+               from->rungs == to->rungs;
+        if (!same) break;
+        memcpy(to->counts, from->counts, (size_t)to->rungs * sizeof *to->counts);
+        memcpy(to->steps, from->steps, (size_t)to->rungs * sizeof *to->steps);
+    }
+    return same ? EXIT_DONE
+                : report_error(r, EXIT_CHECKPOINT, NULL, 0,
+                               "cannot resume from %s: it has other movers or another order of them "
+                               "than the run", path);
+}
+
 static void take_text(const char **to, const char **from)
 {
     if (*to) return;
@@ -126,11 +144,15 @@ static void hand_over(output_data *found, output_data *data)
         found->derived = NULL;
         found->derived_count = 0;
     }
+    if (!data->moves) {
+        data->moves = found->moves;
+        data->move_count = found->move_count;
+        found->moves = NULL;
+        found->move_count = 0;
+    }
     data->equilibrate = found->equilibrate;
     data->frames_written = found->frames_written;
     data->sweep = found->sweep;
-    data->counts = found->counts;
-    data->step = found->step;
     data->seconds = found->seconds;
     data->finished = found->finished;
     data->walkers = found->walkers;
@@ -156,6 +178,7 @@ int output_read(const char *path, output_data *data, report *r)
                             path, found.walkers, (long long)found.particles, system->walkers,
                             (long long)system->particles);
     if (!code && data->quantities) code = fit_quantities(path, &found, data, r);
+    if (!code && data->moves) code = fit_moves(path, &found, data, r);
     if (!code) hand_over(&found, data);
     output_free(&found);
     return code;
@@ -180,6 +203,7 @@ void output_free(output_data *data)
         free(data->blobs[i].name);
         free(data->blobs[i].data);
     }
+    move_records_free(data);
     free(data->quantities);
     free(data->derived);
     free((void *)data->blobs);

@@ -247,17 +247,19 @@ bool check_potential_answers(const plugmc_system *system, const plugmc_term *ter
 bool check_mover_answers(const plugmc_plugin *plugin, const void *instance, sentence why)
 {
     const plugmc_mover *m = plugin->mover;
-    if (m->step) {
-        crash_calling_its("step");
-        double step = m->step(instance);
-        if (!(step >= 0) || isinf(step))
-            return why_not(why, "the size of its trial moves is %g", step);
-    }
-    if (m->target_acceptance) {
-        crash_calling_its("target_acceptance");
-        double target = m->target_acceptance(instance);
-        if (!(target >= 0 && target <= 1))
-            return why_not(why, "the acceptance that it aims at is %g", target);
+    for (int32_t k = 0; k < m->move_count; k++) {
+        if (m->moves[k].step_unit) {
+            crash_calling_its("step");
+            double step = m->step(instance, k, 0);
+            if (!(step >= 0) || isinf(step))
+                return why_not(why, "the size of its trial moves is %g", step);
+        }
+        if (m->target_acceptance) {
+            crash_calling_its("target_acceptance");
+            double target = m->target_acceptance(instance, k);
+            if (!(target >= 0 && target <= 1))
+                return why_not(why, "the acceptance that it aims at is %g", target);
+        }
     }
     return true;
 }

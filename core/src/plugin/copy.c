@@ -24,13 +24,14 @@ typedef struct half {
     plugmc_mover mover;
     plugmc_observable observable;
     plugmc_parameter *parameters;
+    plugmc_move *moves;
 } half;
 
 struct plugin_copy {
     half own, single;
 };
 
-enum { MOST_PARAMETERS = 4096 };
+enum { MOST_ENTRIES = 4096 };
 
 /* A struct that begins with its size; `to` is cleared. */
 static bool copy_sized(void *to, size_t room, const void *from, const char *what, uint32_t least,
@@ -54,26 +55,48 @@ static bool copy_sized(void *to, size_t room, const void *from, const char *what
      (copy_sized(&(h)->name, sizeof(h)->name, (h)->owner.name, #name, least, why) &&               \
       ((h)->owner.name = &(h)->name)))
 
-/* Entries are as far apart as they are in the plugin's table. */
+/* A table, copied with the stride of this program; NULL if there is something wrong with it. Entries
+ * are as far apart as they are in the plugin's table. */
+static void *copy_table(const void *from, int32_t n, uint32_t stride, uint32_t least, size_t ours,
+                        const char *what, sentence why)
+{
+    if (n < 0 || n > MOST_ENTRIES) {
+        why_not(why, "has a table of %d %s: at most %d are possible", n, what, MOST_ENTRIES);
+        return NULL;
+    }
+    if (n && stride < least) {
+        why_not(why, "has a table of %s of %u bytes each: expected at least %u", what, stride, least);
+        return NULL;
+    }
+    char *to = checked(calloc((size_t)n + 1, ours));
+    for (int32_t i = 0; i < n; i++)
+        memcpy(to + (size_t)i * ours, (const char *)from + (size_t)i * stride,
+               stride < ours ? stride : ours);
+    return to;
+}
+
+/* Without a table nothing is copied: what is wrong with that is said with the rest of it. */
 static bool copy_parameters(half *h, sentence why)
 {
-    const char *from = (const char *)h->plugin.parameters;
-    const int32_t n = h->plugin.parameter_count;
-    const uint32_t stride = h->plugin.parameter_size;
-    if (n < 0 || n > MOST_PARAMETERS)
-        return why_not(why, "has a table of %d parameters: at most %d are possible", n,
-                       MOST_PARAMETERS);
-    if (!from) return true; /* said with the rest of the table, if it has entries */
-    if (n && stride < PARAMETER_1_0)
-        return why_not(why, "has a table of parameters of %u bytes each: expected at least %u",
-                       stride, PARAMETER_1_0);
-    h->parameters = checked(calloc((size_t)n + 1, sizeof *h->parameters));
-    for (int32_t i = 0; i < n; i++)
-        memcpy(&h->parameters[i], from + (size_t)i * stride,
-               stride < sizeof *h->parameters ? stride : sizeof *h->parameters);
+    if (!h->plugin.parameters && h->plugin.parameter_count >= 0 &&
+        h->plugin.parameter_count <= MOST_ENTRIES)
+        return true;
+    h->parameters = copy_table(h->plugin.parameters, h->plugin.parameter_count,
+                               h->plugin.parameter_size, PARAMETER_1_0, sizeof *h->parameters,
+                               "parameters", why);
     h->plugin.parameters = h->parameters;
     h->plugin.parameter_size = sizeof *h->parameters;
-    return true;
+    return h->parameters != NULL;
+}
+
+static bool copy_moves(half *h, sentence why)
+{
+    if (!h->plugin.mover || !h->mover.moves) return true;
+    h->moves = copy_table(h->mover.moves, h->mover.move_count, h->mover.move_size, MOVE_1_0,
+                          sizeof *h->moves, "moves", why);
+    h->mover.moves = h->moves;
+    h->mover.move_size = sizeof *h->moves;
+    return h->moves != NULL;
 }
 
 /* Magic comes before the size of a descriptor, which check_head has compared. */
@@ -87,7 +110,7 @@ static bool copy_half(half *h, const plugmc_plugin *from, sentence why)
            COPY_FACET(h, potential, field, FIELD_1_0) &&
            COPY_FACET(h, potential, total, TOTAL_1_0) &&
            COPY_FACET(h, potential, orbitals, ORBITALS_1_0) &&
-           COPY_FACET(h, plugin, mover, MOVER_1_0) &&
+           COPY_FACET(h, plugin, mover, MOVER_1_0) && copy_moves(h, why) &&
            COPY_FACET(h, plugin, observable, OBSERVABLE_1_0);
 }
 
@@ -111,6 +134,8 @@ void plugin_copy_free(plugin_copy *copy)
 {
     if (!copy) return;
     free(copy->own.parameters);
+    free(copy->own.moves);
     free(copy->single.parameters);
+    free(copy->single.moves);
     free(copy);
 }

@@ -19,7 +19,8 @@ enum {
     FIELD_1_0 = 24,
     TOTAL_1_0 = 56,
     ORBITALS_1_0 = 40,
-    MOVER_1_0 = 80,
+    MOVER_1_0 = 96,
+    MOVE_1_0 = 24,
     OBSERVABLE_1_0 = 56
 };
 

@@ -50,19 +50,34 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
            (!p->orbitals || CHECK_FACET(p->orbitals, "orbitals", orbitals));
 }
 
+/* Names of moves are those of groups in the output file. */
+static bool check_moves(const plugmc_mover *m, sentence why)
+{
+    if (!m->moves || m->move_count < 1) return why_not(why, "is a mover without a table of its moves");
+    for (int32_t k = 0; k < m->move_count; k++) {
+        const char *name = m->moves[k].name;
+        if (!name || !*name || strpbrk(name, "/. \n"))
+            return why_not(why, "has a move %d whose name '%s' is no word", k, name ? name : "");
+        for (int32_t other = 0; other < k; other++)
+            if (!strcmp(name, m->moves[other].name))
+                return why_not(why, "has two moves called '%s'", name);
+        if (m->moves[k].step_unit && (!m->step || !m->set_step))
+            return why_not(why, "has a step of '%s', and lacks the function 'step' or 'set_step'", name);
+    }
+    return true;
+}
+
 static bool check_mover(const plugmc_plugin *d, sentence why)
 {
     static const required functions[] = {
         REQUIRED(plugmc_mover, take), REQUIRED(plugmc_mover, sweep),
         REQUIRED(plugmc_mover, give), REQUIRED(plugmc_mover, counts)};
     if (!CHECK_FACET(d->mover, "mover", functions)) return false;
-    if (!d->prepare || !d->archive)
-        return why_not(why, "is a mover that lacks the function '%s'",
-                       d->prepare ? "archive" : "prepare");
+    if (!d->prepare) return why_not(why, "is a mover that lacks the function 'prepare'");
     if (!(d->mover->needs & (PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU)))
         return why_not(why, "is a mover that runs neither on the CPU nor on the GPU");
     if (!d->mover->changes) return why_not(why, "is a mover that says that it changes nothing");
-    return true;
+    return check_moves(d->mover, why);
 }
 
 static bool check_observable(const plugmc_plugin *d, sentence why)

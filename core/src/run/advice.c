@@ -1,6 +1,8 @@
 #include "run/advice.h"
 
-#include "run/tuning.h"
+#include <math.h>
+
+#include "run/moves.h"
 
 typedef struct place {
     const char *file;
@@ -26,10 +28,11 @@ static void advise_lattice(const simulation *sim)
                    "lattice, which is no state in equilibrium");
 }
 
-static void advise_tuning(const simulation *sim)
+static void advise_tuning(const simulation *sim, const moving *m)
 {
-    const ini_section *section = sim->mover->section->section;
-    const double target = target_acceptance(sim);
+    const ini_section *section = m->instance->section->section;
+    double target = 0;
+    for (int k = 0; k < m->mover->move_count; k++) target = fmax(target, moves_target(m, k));
     if (!(target > 0)) return;
     const place at = place_of(sim, section, "target_acceptance");
     report_warning(sim->report, at.file, at.line,
@@ -42,5 +45,5 @@ void advise(const simulation *sim)
 {
     if (sim->config.run.equilibrate > 0) return;
     advise_lattice(sim);
-    advise_tuning(sim);
+    for (int k = 0; k < sim->mover_count; k++) advise_tuning(sim, &sim->movers[k]);
 }

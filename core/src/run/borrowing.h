@@ -1,12 +1,21 @@
-/* The mover of a run borrows the configuration from the core. */
+/* The movers of a run borrow the configuration from the core, one after the other. */
 #ifndef PLUGMC_BORROWING_H
 #define PLUGMC_BORROWING_H
 
 #include "run/simulation.h"
 
-/* Lets the mover take the configuration, if it is not as this mover gave it last. An exit code. */
-int borrowing_take(simulation *);
-/* Lets the mover give it back, if it may hold another one than the state. A PLUGMC_* code. */
+/* Lets a mover take the configuration, if it is not as this mover gave it last; another that may hold
+ * a newer one gives it back first. An exit code. */
+int borrowing_take(simulation *, moving *);
+/* At the start of a run every mover takes it once, the first one last. */
+int borrowing_take_all(simulation *);
+/* When a run is resumed: every mover takes what the checkpoint had, and none gives it back. */
+int borrowing_take_up(simulation *);
+/* Then, once it has read what it archived: whether it held what the state was. */
+void borrowing_resume(simulation *, moving *, bool current);
+/* Whether the mover holds what the state is. One that does not takes it before it sweeps again. */
+bool borrowing_is_current(const simulation *, const moving *);
+/* Lets the mover that swept last give the configuration back. A PLUGMC_* code. */
 int borrowing_give(simulation *);
 /* Positions [walkers][particles][3] as they are now, on a side, for reading: the mover gives them back
  * first. An exit code. */

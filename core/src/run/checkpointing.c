@@ -6,41 +6,11 @@
 #include <string.h>
 
 #include "crash.h"
-#include "plugin/answers.h"
 #include "run/borrowing.h"
-#include "run/refusals.h"
+#include "run/moves.h"
 #include "run/results.h"
 #include "run/saving.h"
 #include "run/snapshot.h"
-
-/* ---- What the mover holds ------------------------------------------------------------------------ */
-
-int checkpoint_counts(simulation *sim, plugmc_counts *out, int clear)
-{
-    instance *mover = sim->mover;
-    char why[256];
-    *out = (plugmc_counts){0, 0};
-    context_calling(&mover->context, "counts");
-    int code = mover->plugin->mover->counts(mover->data, &mover->host, out, clear);
-    crash_called();
-    if (!code && !check_counts(out, (sentence){why, sizeof why}))
-        return refuse_answer(mover, EXIT_INTERNAL, why);
-    out->trials += sim->counts_base.trials;
-    out->accepted += sim->counts_base.accepted;
-    if (clear) sim->counts_base = (plugmc_counts){0, 0};
-    return context_exit_code(&mover->context, code, "counting");
-}
-
-double checkpoint_step(const simulation *sim)
-{
-    const instance *mover = sim->mover;
-    const plugmc_mover *m = mover->plugin->mover;
-    if (!m->step) return 0;
-    context_calling(&mover->context, "step");
-    const double step = m->step(mover->data);
-    crash_called();
-    return step;
-}
 
 /* ---- What plugins hold ----------------------------------------------------------------------------- */
 
@@ -53,13 +23,12 @@ typedef struct blob_archive {
     int count;
 } blob_archive;
 
-/* The mover's names stand as they are, those of others behind their section: "potential ewald/k".
- * malloc'ed. */
+/* Behind the section of its plugin: "potential ewald/k". malloc'ed. */
 static char *blob_name(const blob_archive *archive, const char *name)
 {
     char *full;
-    if (archive->owner == archive->sim->mover) return strdup(name);
-    return asprintf(&full, "%s/%s", archive->owner->section->section->name, name) < 0 ? NULL : full;
+    const char *section = archive->owner ? archive->owner->section->section->name : "run";
+    return asprintf(&full, "%s/%s", section, name) < 0 ? NULL : full;
 }
 
 static int archive_bytes(plugmc_archive *base, const char *name, void *data, size_t bytes)
@@ -77,10 +46,9 @@ static int archive_bytes(plugmc_archive *base, const char *name, void *data, siz
             return PLUGMC_OK;
         }
         report_error(archive->sim->report, EXIT_CHECKPOINT, NULL, 0,
-                     "the checkpoint does not hold %zu bytes of '%s' for %s '%s'", bytes, name,
-                     plugin_kind_name(archive->owner->plugin->kind),
-                     archive->owner->section->section->label);
-        archive->owner->context.failed = 1;
+                     "the checkpoint does not hold %zu bytes of '%s' for [%s]", bytes, name,
+                     archive->owner ? archive->owner->section->section->name : "run");
+        if (archive->owner) archive->owner->context.failed = 1;
         return PLUGMC_ERROR_STATE;
     }
     blob *blobs = realloc(archive->blobs, sizeof *blobs * (size_t)(archive->count + 1));
@@ -93,6 +61,21 @@ static int archive_bytes(plugmc_archive *base, const char *name, void *data, siz
     memcpy(copy, data, bytes);
     blobs[archive->count++] = (blob){full, copy, bytes};
     return PLUGMC_OK;
+}
+
+/* Which movers hold what the state is: when a run is resumed the others take it before they go on,
+ * as they would have. */
+static int archive_current(simulation *sim, blob_archive *archive)
+{
+    unsigned char *current = checked(calloc((size_t)sim->mover_count + 1, 1));
+    for (int k = 0; k < sim->mover_count; k++)
+        current[k] = borrowing_is_current(sim, &sim->movers[k]);
+    archive->owner = NULL;
+    const int code = archive_bytes(&archive->base, "current", current, (size_t)sim->mover_count);
+    for (int k = 0; k < sim->mover_count && !code && archive->base.reading; k++)
+        borrowing_resume(sim, &sim->movers[k], current[k]);
+    free(current);
+    return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
 /* All plugins' states to, or from, the blobs. */
@@ -109,7 +92,7 @@ static int archive_instances(simulation *sim, blob_archive *archive)
             instance->plugin->archive(instance->data, &instance->host, &archive->base),
             archive->base.reading ? "taking up the checkpoint" : "saving its state");
     }
-    return code;
+    return code ? code : archive_current(sim, archive);
 }
 
 int checkpoint_blobs(simulation *sim, blob **blobs, int *count)
@@ -181,8 +164,6 @@ static int enough_left(const simulation *sim, const char *path)
 
 int simulation_resume(simulation *sim, const char *path)
 {
-    instance *mover = sim->mover;
-    const plugmc_mover *m = mover->plugin->mover;
     output_data *out = &sim->output;
     sim->output_path = path;
     int code = output_read(path, out, sim->report);
@@ -192,18 +173,11 @@ int simulation_resume(simulation *sim, const char *path)
     if (code) return code;
     memcpy(positions, out->positions,
            sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
-    code = borrowing_take(sim);
+    code = borrowing_take_up(sim);
     blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 1, .bytes = archive_bytes},
                             .sim = sim, .blobs = (blob *)out->blobs, .count = out->blob_count};
     if (!code) code = archive_instances(sim, &archive);
-    plugmc_counts unused;
-    int last = 0;
-    context_calling(&mover->context, "set_step");
-    if (!code && m->set_step) last = m->set_step(mover->data, &mover->host, out->step);
-    context_calling(&mover->context, "counts");
-    if (!code && !last) last = m->counts(mover->data, &mover->host, &unused, 1);
-    if (!code) code = context_exit_code(&mover->context, last, "taking up the checkpoint");
-    sim->counts_base = out->counts;
+    if (!code) code = moves_take_up(sim);
     sim->seconds_base = out->seconds;
     checkpoint_free_blobs((blob *)out->blobs, out->blob_count);
     free((void *)out->positions);

@@ -1,14 +1,10 @@
-/* A run's state between the mover, the other plugins and the output file. Resuming is
+/* A run's state between movers, other plugins and the output file. Resuming is
  * simulation_resume in run/simulation.h. */
 #ifndef PLUGMC_CHECKPOINTING_H
 #define PLUGMC_CHECKPOINTING_H
 
 #include "run/simulation.h"
 
-/* Trial moves since the counts were last cleared, those before a resume included. */
-int checkpoint_counts(simulation *, plugmc_counts *out, int clear);
-/* The size of its trial move; 0 if it has none. */
-double checkpoint_step(const simulation *);
 /* What all plugins archive. malloc'ed. */
 int checkpoint_blobs(simulation *, blob **, int *count);
 void checkpoint_free_blobs(blob *, int count);

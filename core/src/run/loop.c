@@ -13,12 +13,12 @@
 #include "run/averages.h"
 #include "run/borrowing.h"
 #include "run/checkpointing.h"
+#include "run/moves.h"
 #include "run/refusals.h"
 #include "run/results.h"
 #include "run/simulation.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
-#include "run/tuning.h"
 #include "run/watchdog.h"
 #include "system/system.h"
 
@@ -91,11 +91,12 @@ static int keep_frame(simulation *sim, uint64_t sweep, const double *positions)
 /* All observables due after production sweep `produced`. */
 static int measure(simulation *sim, uint64_t produced)
 {
-    view_stage stage = {.system = &sim->system,
-                        .gpu = sim->gpu,
-                        .mover = sim->mover->plugin,
-                        .mover_instance = sim->mover->data,
-                        .mover_host = &sim->mover->host};
+    view_stage stage = {.system = &sim->system, .gpu = sim->gpu};
+    if (sim->mover_count == 1) { /* of several, none knows the energy after the others have moved */
+        stage.mover = sim->movers[0].mover;
+        stage.mover_instance = sim->movers[0].instance->data;
+        stage.mover_host = &sim->movers[0].instance->host;
+    }
     uint64_t sweep = produced + (uint64_t)sim->config.run.equilibrate;
     bool on_host = false, on_device = false;
     for (int i = 0; i < sim->measurement_count; i++) {
@@ -130,19 +131,12 @@ static int measure(simulation *sim, uint64_t produced)
     return code;
 }
 
-/* ---- Tuning the step --------------------------------------------------------------------------------- */
+/* ---- Tuning steps ------------------------------------------------------------------------------------ */
 
 static uint64_t tuning_interval(const simulation *sim)
 {
     uint64_t interval = (uint64_t)sim->config.run.equilibrate / TUNINGS;
     return interval > 0 ? interval : 1;
-}
-
-static int tune(simulation *sim, int last)
-{
-    plugmc_counts counts;
-    int code = checkpoint_counts(sim, &counts, 1);
-    return code ? code : tune_step(sim, counts, target_acceptance(sim), last);
 }
 
 /* ---- Progress -------------------------------------------------------------------------------------------- */
@@ -180,7 +174,7 @@ static uint64_t next_event(const simulation *sim, uint64_t sweep)
     uint64_t event = equilibrate + (uint64_t)sim->config.run.sweeps;
     if (sweep < equilibrate) {
         event = equilibrate;
-        if (target_acceptance(sim) > 0) event = least(event, next_multiple(sweep, tuning_interval(sim)));
+        if (moves_are_tuned(sim)) event = least(event, next_multiple(sweep, tuning_interval(sim)));
     } else {
         for (int i = 0; i < sim->measurement_count; i++)
             event = least(event, equilibrate + next_multiple(sweep - equilibrate,
@@ -194,15 +188,12 @@ static int handle_events(simulation *sim, uint64_t sweep)
 {
     uint64_t equilibrate = (uint64_t)sim->config.run.equilibrate;
     int code = 0;
-    if (sweep <= equilibrate && target_acceptance(sim) > 0 &&
+    if (sweep <= equilibrate && moves_are_tuned(sim) &&
         (sweep % tuning_interval(sim) == 0 || sweep == equilibrate) && sweep != sim->tuned_at) {
-        code = tune(sim, sweep == equilibrate);
+        code = moves_tune(sim, sweep == equilibrate);
         sim->tuned_at = sweep;
     }
-    if (!code && sweep == equilibrate) { /* production counts from here */
-        plugmc_counts unused;
-        code = checkpoint_counts(sim, &unused, 1);
-    }
+    if (!code && sweep == equilibrate) code = moves_clear(sim); /* production counts from here */
     if (!code && sweep > equilibrate) code = measure(sim, sweep - equilibrate);
     return code;
 }

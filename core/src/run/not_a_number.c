@@ -44,7 +44,9 @@ static int wrong(const search *s, double value)
 
 static int needs_forces(const simulation *sim)
 {
-    return sim->mover && sim->mover->plugin->mover->needs & PLUGMC_NEEDS_FORCES;
+    uint32_t needs = 0;
+    for (int k = 0; k < sim->mover_count; k++) needs |= sim->movers[k].mover->needs;
+    return (needs & PLUGMC_NEEDS_FORCES) != 0;
 }
 
 /* Keeps the one with the smallest number; called from several threads. */
@@ -238,7 +240,7 @@ static int total_of(simulation *sim, const plugmc_term *term, const double *posi
     const size_t places = 3 * (size_t)system->walkers * (size_t)system->particles,
                  bytes = ((size_t)system->walkers + places) * sizeof(double),
                  room = bytes + places * sizeof(double); /* the positions behind what it gives */
-    const plugmc_host *host = &sim->mover->host;
+    const plugmc_host *host = &simulation_asking(sim)->host;
     const plugmc_gpu *gpu = total->on_device ? host->gpu : NULL;
     plugmc_device_pointer there = 0;
     plugmc_view view;
@@ -265,7 +267,7 @@ static int look_at_totals(search *s, const double *positions)
     const plugmc_system *system = &s->sim->system;
     const size_t walkers = (size_t)system->walkers,
                  count = walkers + 3 * walkers * (size_t)system->particles;
-    for (int k = 0; k < system->term_count && !s->found.term && s->sim->mover; k++) {
+    for (int k = 0; k < system->term_count && !s->found.term && s->sim->mover_count; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         if (!term->sampled || !term->plugin->potential->total) continue;
         crash_calling_potential(term->label, "energy");

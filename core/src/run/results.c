@@ -333,6 +333,62 @@ static void warn_of_drifts(const output_data *out)
     }
 }
 
+/* "0.4981", or "0.31 to 0.52" where rungs differ. */
+static const char *acceptance_of(const move_record *move, double *trials, char text[32])
+{
+    double least = 1, most = 0;
+    *trials = 0;
+    for (int32_t r = 0; r < move->rungs; r++) {
+        const plugmc_counts *c = &move->counts[r];
+        if (!c->trials) continue;
+        least = fmin(least, (double)c->accepted / (double)c->trials);
+        most = fmax(most, (double)c->accepted / (double)c->trials);
+        *trials += (double)c->trials;
+    }
+    if (move->rungs == 1)
+        snprintf(text, 32, "%.4f", most);
+    else
+        snprintf(text, 32, "%.4f to %.4f", least, most);
+    return text;
+}
+
+static const char *steps_of(const move_record *move, char text[64])
+{
+    double least = move->steps[0], most = least;
+    text[0] = 0;
+    if (!move->step_unit) return text;
+    for (int32_t r = 0; r < move->rungs; r++) {
+        least = fmin(least, move->steps[r]);
+        most = fmax(most, move->steps[r]);
+    }
+    if (least < most)
+        snprintf(text, 64, ", step %.6g to %.6g", least, most);
+    else
+        snprintf(text, 64, ", step %.6g", least);
+    return text;
+}
+
+/* A line for each kind of move, with its name where there are several; then the time. */
+static void print_moves(const output_data *out)
+{
+    char acceptance[32], step[64], name[128] = "";
+    for (int i = 0; i < out->move_count; i++) {
+        const move_record *move = &out->moves[i];
+        double trials;
+        acceptance_of(move, &trials, acceptance);
+        if (out->move_count > 1) snprintf(name, sizeof name, " of %s.%s", move->mover, move->name);
+        if (trials > 0)
+            printf("acceptance %s of %.4g trial moves%s%s", acceptance, trials, name,
+                   steps_of(move, step));
+        else if (*name)
+            printf("no trial moves%s", name);
+        else
+            continue;
+        if (i + 1 == out->move_count) printf("; %.4g s", out->seconds);
+        printf("\n");
+    }
+}
+
 /* A table that is not the last one says so, first thing. */
 static void print_unfinished(const simulation *sim)
 {
@@ -352,10 +408,7 @@ void print_results(const simulation *sim)
     bool bounds = print_scalars(out, wide);
     if (print_derived(out, wide)) bounds = true;
     if (print_arrays(sim)) bounds = true;
-    if (out->counts.trials)
-        printf("acceptance %.4f of %.4g trial moves, step %.6g; %.4g s\n",
-               (double)out->counts.accepted / (double)out->counts.trials, (double)out->counts.trials,
-               out->step, out->seconds);
+    print_moves(out);
     if (bounds) explain_bounds(out);
     warn_of_drifts(out);
     print_what_is_lacking(sim);

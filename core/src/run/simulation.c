@@ -11,15 +11,15 @@
 #include "run/borrowing.h"
 #include "run/history.h"
 #include "run/listing.h"
+#include "run/matching.h"
+#include "run/moves.h"
 #include "run/not_a_number.h"
 #include "run/refusals.h"
 #include "run/snapshot.h"
-#include "run/stop.h"
 #include "system/system.h"
 
 static int load_instances(simulation *);
 static int configure_instances(simulation *);
-static int match(simulation *);
 
 /* Small systems lose more by waiting for threads than these save. Results do not depend on it. */
 static int threads_worth_while(const plugmc_system *system, int offered)
@@ -40,7 +40,7 @@ int simulation_open(simulation *sim)
     if (!code) code = loading;
     if (!code) code = configure_instances(sim);
     if (!code) code = check_pairs(sim);
-    return code || !sim->mover ? code : match(sim);
+    return code ? code : match(sim);
 }
 
 /* ---- Loading ----------------------------------------------------------------------------------- */
@@ -91,12 +91,16 @@ static int load_instances(simulation *sim)
     int first_error = 0;
     sim->instance_count = config->plugin_count;
     sim->instances = checked(calloc((size_t)config->plugin_count + 1, sizeof *sim->instances));
+    sim->movers = checked(calloc((size_t)config->plugin_count + 1, sizeof *sim->movers));
     for (int i = 0; i < config->plugin_count; i++) {
         instance *instance = &sim->instances[i];
         if (!*config->plugins[i].plugin) continue; /* a section without a name: told already */
         int code = load_instance(sim, instance, &config->plugins[i]);
         if (!first_error) first_error = code;
-        if (config->plugins[i].kind == PLUGMC_MOVER) sim->mover = instance;
+        if (config->plugins[i].kind == PLUGMC_MOVER && instance->plugin)
+            sim->movers[sim->mover_count++] =
+                (moving){.instance = instance, .mover = instance->plugin->mover,
+                         .every = (uint64_t)config->plugins[i].every};
     }
     return first_error;
 }
@@ -111,7 +115,7 @@ static plugmc_particle sample_of(const plugmc_system *system, int s)
 }
 
 /* Range of a pair term: of its energy and of its hard cores. */
-static double term_range(const plugmc_system *system, const plugmc_term *term)
+double term_range(const plugmc_system *system, const plugmc_term *term)
 {
     const plugmc_pair *pair = term->plugin->potential->pair;
     crash_calling_potential(term->label, "range");
@@ -177,197 +181,55 @@ static int configure_instances(simulation *sim)
     return 0;
 }
 
-/* ---- Matching facets ------------------------------------------------------------------------------ */
-
-/* What of a potential a mover would have to evaluate, as bits PLUGMC_USES_*; the pair and field
- * facets together are one way, total another, unless it comes on top of them. */
-static bool can_sample(uint32_t needs, const plugmc_potential *p)
-{
-    bool parts = p->pair || p->field;
-    if (is_constant(p)) return true;
-    if (p->total && p->total->beside_parts)
-        return needs & PLUGMC_USES_TOTAL && (!p->pair || needs & PLUGMC_USES_PAIR) &&
-               (!p->field || needs & PLUGMC_USES_FIELD);
-    if (parts && (!p->pair || needs & PLUGMC_USES_PAIR) && (!p->field || needs & PLUGMC_USES_FIELD))
-        return true;
-    if (p->total && needs & PLUGMC_USES_TOTAL) return true;
-    return p->orbitals && needs & PLUGMC_USES_ORBITALS;
-}
-
-static const char *facet_words(const plugmc_potential *p, char words[96])
-{
-    words[0] = 0;
-    const char *names[] = {p->pair ? "pair" : NULL, p->field ? "field" : NULL,
-                           p->total ? "total" : NULL, p->orbitals ? "orbitals" : NULL};
-    for (int i = 0; i < 4; i++)
-        if (names[i]) snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "", names[i]);
-    return words;
-}
-
-static const char *uses_words(uint32_t needs, char words[96])
-{
-    static const char *const names[] = {"pair", "field", "total", "orbitals"};
-    words[0] = 0;
-    for (int i = 0; i < 4; i++)
-        if (needs & 1u << i)
-            snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "", names[i]);
-    return words;
-}
-
-static bool lacks_range(const simulation *sim, uint32_t needs, const plugmc_term *term)
-{
-    return term->plugin->potential->pair && needs & PLUGMC_NEEDS_FINITE_RANGE &&
-           isinf(term_range(&sim->system, term));
-}
-
-/* What keeps a mover that follows forces from moving in this potential; NULL if nothing does. */
-static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
-{
-    bool whole = p->total && !p->total->beside_parts;
-    if (!(needs & PLUGMC_NEEDS_FORCES) || whole) return NULL;
-    if (p->pair && p->pair->functions & PLUGMC_PAIR_CONTACT)
-        return "has a hard core, which has no force";
-    if (p->pair && !(p->pair->functions & PLUGMC_PAIR_DERIVATIVE))
-        return "gives no derivative of its pair energy";
-    if (p->field && !(p->field->functions & PLUGMC_FIELD_DERIVATIVE))
-        return "gives no derivative of its field";
-    return NULL;
-}
-
-static int32_t molecules_of(const plugmc_term *term)
-{
-    const plugmc_total *total = term->sampled ? term->plugin->potential->total : NULL;
-    if (!total || !PLUGMC_HAS(total, molecules) || !total->molecules) return PLUGMC_MOLECULES_NONE;
-    crash_calling_potential(term->label, "molecules");
-    const int32_t kind = total->molecules(term->instance);
-    crash_called();
-    return kind;
-}
-
-/* Whether this term leaves out what would hold molecules together, and nothing else does. */
-static bool tears_molecules(const simulation *sim, uint32_t needs, const plugmc_term *term)
-{
-    if (molecules_of(term) != PLUGMC_MOLECULES_LOOSE || needs & PLUGMC_KEEPS_MOLECULES) return false;
-    for (int t = 0; t < sim->system.term_count; t++)
-        if (molecules_of(&sim->terms[t]) == PLUGMC_MOLECULES_BOUND) return false;
-    return true;
-}
-
-static bool can_move(const simulation *sim, uint32_t needs, const plugmc_term *term)
-{
-    return can_sample(needs, term->plugin->potential) && !lacks_range(sim, needs, term) &&
-           !lacks_forces(needs, term->plugin->potential) && !tears_molecules(sim, needs, term);
-}
-
-static bool fits_box(const simulation *sim, uint32_t needs)
-{
-    return !(needs & PLUGMC_NEEDS_RECTANGULAR && sim->system.box.oblique) &&
-           !(needs & PLUGMC_NEEDS_PERIODIC && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC);
-}
-
-static bool uses_orbitals(const simulation *sim)
-{
-    for (int t = 0; t < sim->system.term_count; t++)
-        if (sim->terms[t].sampled && sim->terms[t].plugin->potential->orbitals) return true;
-    return false;
-}
-
-/* ": use 'a' or 'b'", the movers in the search path that can sample this system; "" if none can. */
-static const char *movers_for(const simulation *sim, char words[256])
-{
-    plugin_names movers = plugin_list(PLUGMC_MOVER);
-    words[0] = 0;
-    for (int i = 0; i < movers.count; i++) {
-        loaded mover;
-        char why[1024];
-        if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
-        uint32_t needs = mover.plugin->mover->needs;
-        size_t used = strlen(words);
-        bool fits = true; /* the others, too, and the box: no advice that is refused in its turn */
-        for (int t = 0; t < sim->system.term_count; t++) {
-            const plugmc_term *other = &sim->terms[t];
-            if (other->sampled) fits &= can_move(sim, needs, other);
-        }
-        if (fits && fits_box(sim, needs) && uses_orbitals(sim) == !!(needs & PLUGMC_USES_ORBITALS))
-            snprintf(words + used, 256 - used, "%s'%s'", used ? " or " : ": use ", movers.names[i]);
-        plugin_unload(&mover);
-    }
-    plugin_names_free(&movers);
-    return words;
-}
-
-static int match(simulation *sim)
-{
-    const instance *mover = sim->mover;
-    const char *file = ini_source(&sim->config.ini, mover->section->section);
-    const char *name = mover->loaded.name;
-    uint32_t needs = mover->plugin->mover->needs;
-    int line = mover->section->section->line, first_error = 0;
-    for (int t = 0; t < sim->system.term_count; t++) {
-        const plugmc_term *term = &sim->terms[t];
-        const plugmc_potential *p = term->plugin->potential;
-        int code = 0;
-        char has[96], can[96], use[256];
-        if (!term->sampled) continue;
-        if (!can_sample(needs, p))
-            code = report_error(sim->report, EXIT_INPUT, file, line,
-                                "mover '%s' works with the facets %s; potential '%s' has %s%s", name,
-                                uses_words(needs, can), term->label, facet_words(p, has),
-                                movers_for(sim, use));
-        else if (lacks_range(sim, needs, term))
-            code = report_error(sim->report, EXIT_INPUT, file, line,
-                                "mover '%s' needs potentials of finite range; '%s' has none%s", name,
-                                term->label, movers_for(sim, use));
-        else if (lacks_forces(needs, p))
-            code = report_error(sim->report, EXIT_INPUT, file, line,
-                                "mover '%s' follows forces; potential '%s' %s%s", name, term->label,
-                                lacks_forces(needs, p), movers_for(sim, use));
-        else if (tears_molecules(sim, needs, term))
-            code = report_error(sim->report, EXIT_INPUT, file, line,
-                                "mover '%s' would tear molecules apart: potential '%s' leaves out "
-                                "the pairs within them and no other binds them%s", name,
-                                term->label, movers_for(sim, use));
-        if (!first_error) first_error = code;
-    }
-    if (needs & PLUGMC_NEEDS_RECTANGULAR && sim->system.box.oblique) {
-        int code = report_error(sim->report, EXIT_INPUT, file, line,
-                                "mover '%s' needs a rectangular box, and the lattice vectors of [box] "
-                                "are not at right angles", name);
-        if (!first_error) first_error = code;
-    }
-    if (needs & PLUGMC_NEEDS_PERIODIC && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC) {
-        int code = report_error(sim->report, EXIT_INPUT, file, line,
-                                "mover '%s' needs a periodic box, and [box] is a sphere", name);
-        if (!first_error) first_error = code;
-    }
-    return first_error;
-}
-
 /* ---- Device and memory ------------------------------------------------------------------------------ */
+
+/* The first mover, which does most of the work, decides; one that needs a GPU has it. Others that
+ * know the CPU alone then work there, beside it. */
+static bool wants_gpu(const simulation *sim)
+{
+    bool wanted = !sim->mover_count || sim->movers[0].mover->needs & PLUGMC_RUNS_ON_GPU;
+    for (int k = 0; k < sim->mover_count; k++)
+        wanted |= !(sim->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU);
+    return wanted;
+}
+
+/* A mover that knows only the other device; NULL if there is none. `all`: every mover does. */
+static const instance *knows_only_other(const simulation *sim, uint32_t device, bool all)
+{
+    const instance *found = NULL;
+    for (int k = 0; k < sim->mover_count; k++) {
+        if (sim->movers[k].mover->needs & device) {
+            if (all) return NULL;
+        } else if (!found) {
+            found = sim->movers[k].instance;
+        }
+    }
+    return found;
+}
 
 static int choose_device(simulation *sim)
 {
     const run_section *run = &sim->config.run;
-    const instance *mover = sim->mover;
-    const char *file = ini_source(&sim->config.ini, mover ? mover->section->section : NULL);
-    const char *name = mover ? mover->loaded.name : "";
-    const uint32_t needs =
-        mover ? mover->plugin->mover->needs : PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU;
-    const int line = mover ? mover->section->section->line : 0;
-    if (run->device == DEVICE_GPU && !(needs & PLUGMC_RUNS_ON_GPU))
-        return report_error(sim->report, EXIT_INPUT, file, line,
-                            "mover '%s' runs on the CPU only, but [run] device = gpu", name);
-    if (run->device == DEVICE_CPU && !(needs & PLUGMC_RUNS_ON_CPU))
-        return report_error(sim->report, EXIT_INPUT, file, line,
-                            "mover '%s' runs on a GPU only, but [run] device = cpu", name);
+    const instance *no_gpu = knows_only_other(sim, PLUGMC_RUNS_ON_GPU, true),
+                   *no_cpu = knows_only_other(sim, PLUGMC_RUNS_ON_CPU, false);
+    if (run->device == DEVICE_GPU && no_gpu)
+        return report_error(sim->report, EXIT_INPUT, no_gpu->context.file, no_gpu->context.line,
+                            "mover '%s' runs on the CPU only, but [run] device = gpu",
+                            no_gpu->loaded.name);
+    if (run->device == DEVICE_CPU && no_cpu)
+        return report_error(sim->report, EXIT_INPUT, no_cpu->context.file, no_cpu->context.line,
+                            "mover '%s' runs on a GPU only, but [run] device = cpu",
+                            no_cpu->loaded.name);
     if (run->device == DEVICE_CPU)
         snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "[run] device = cpu");
-    else if (!(needs & PLUGMC_RUNS_ON_GPU))
-        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "mover '%s' runs on the CPU only", name);
+    else if (run->device == DEVICE_AUTO && !wants_gpu(sim))
+        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "mover '%s' runs on the CPU only",
+                 sim->movers[0].instance->loaded.name);
     else
         sim->gpu = gpu_open((int)run->gpu, run->fast_math != 0, sim->why_no_gpu);
-    if (!sim->gpu && (run->device == DEVICE_GPU || !(needs & PLUGMC_RUNS_ON_CPU)))
-        return report_error(sim->report, EXIT_DEVICE, sim->config.ini.path, 0, "no GPU to run on: %s", sim->why_no_gpu);
+    if (!sim->gpu && (run->device == DEVICE_GPU || no_cpu))
+        return report_error(sim->report, EXIT_DEVICE, sim->config.ini.path, 0, "no GPU to run on: %s",
+                            sim->why_no_gpu);
     if (sim->gpu) gpu_bind(sim->gpu, &sim->system, sim->report);
     return 0;
 }
@@ -462,6 +324,25 @@ static int add_quantities(simulation *sim, measurement *m)
     return m->values ? 0 : no_memory_for(sim, m->instance->section->section->label);
 }
 
+/* All but movers that know the CPU alone. */
+static bool runs_on_gpu(const plugmc_plugin *plugin)
+{
+    return plugin->kind != PLUGMC_MOVER || plugin->mover->needs & PLUGMC_RUNS_ON_GPU;
+}
+
+/* The first mover has the seed of the run, mover number k that seed and k stirred into another key,
+ * by the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), which is one to one. */
+static uint64_t seed_of(const simulation *sim, const instance *instance)
+{
+    uint64_t k = 0;
+    while ((int)k < sim->mover_count && sim->movers[k].instance != instance) k++;
+    if (!k || (int)k == sim->mover_count) return sim->system.seed;
+    uint64_t z = sim->system.seed + k * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
 static int prepare_kind(simulation *sim, int kind)
 {
     for (int i = 0; i < sim->instance_count; i++) {
@@ -469,9 +350,10 @@ static int prepare_kind(simulation *sim, int kind)
         const plugmc_plugin *plugin = instance->plugin;
         int code = 0;
         if (plugin->kind != kind) continue;
-        instance->context.gpu = sim->gpu;
+        instance->context.gpu = runs_on_gpu(plugin) ? sim->gpu : NULL;
         instance->context.sim = sim;
         instance->host = context_host(&instance->context, &sim->system);
+        instance->host.seed = seed_of(sim, instance);
         context_calling(&instance->context, "prepare");
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
         code = context_exit_code(&instance->context, code, "preparing");
@@ -498,6 +380,7 @@ static int prepare_instances(simulation *sim)
     sim->measurements = checked(calloc((size_t)sim->instance_count, sizeof *sim->measurements));
     int code = prepare_kind(sim, PLUGMC_POTENTIAL);
     if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
+    if (!code) code = moves_begin(sim);
     return code ? code : prepare_kind(sim, PLUGMC_OBSERVABLE);
 }
 
@@ -534,8 +417,10 @@ int simulation_prepare(simulation *sim)
     int code = choose_device(sim);
     if (!code) code = prepare_instances(sim);
     if (code) return code;
-    instance *asking = sim->mover ? sim->mover : sim->instances;
-    state_begin(&sim->state, &sim->system, &asking->host);
+    instance *asking = simulation_asking(sim);
+    sim->state_host = asking->host;
+    sim->state_host.gpu = sim->gpu ? gpu_services(sim->gpu) : NULL;
+    state_begin(&sim->state, &sim->system, &sim->state_host);
     state_positions(&sim->state, PLUGMC_ON_HOST, 0, &code);
     if (!code && sim->gpu) state_positions(&sim->state, PLUGMC_ON_DEVICE, 0, &code);
     if (code) return context_exit_code(&asking->context, code, "taking memory for positions");
@@ -557,21 +442,14 @@ int simulation_begin(simulation *sim)
     double *positions;
     int code = borrowing_write(sim, &positions);
     if (!code) code = initial_state(&sim->config, &sim->system, positions, sim->report);
-    if (code || !sim->mover) return code;
+    if (code || !sim->mover_count) return code;
     code = check_initial_energy(sim, positions);
-    return code ? code : borrowing_take(sim);
+    return code ? code : borrowing_take_all(sim);
 }
 
-int simulation_sweep(simulation *sim, uint64_t first, uint64_t n)
+instance *simulation_asking(simulation *sim)
 {
-    instance *mover = sim->mover;
-    sim->ahead = true;
-    context_calling(&mover->context, "sweep");
-    int code = mover->plugin->mover->sweep(mover->data, &mover->host, first, n);
-    crash_called();
-    if (code == PLUGMC_STOPPED && stop_given_up()) return SWEEP_GIVEN_UP;
-    if (!code && mover->host.gpu) code = mover->host.gpu->synchronize(mover->host.context);
-    return context_exit_code(&mover->context, code, "sweeping");
+    return sim->mover_count ? sim->movers[0].instance : sim->instances;
 }
 
 /* ---- Release -------------------------------------------------------------------------------------------- */
@@ -592,6 +470,7 @@ static void free_output(output_data *out)
         axes_free(&d->axes);
     }
     for (int i = 0; i < out->frame_count; i++) free(out->frames[i].positions);
+    move_records_free(out);
     free(out->quantities);
     free(out->derived);
     free(out->frames);
@@ -621,6 +500,8 @@ void simulation_close(simulation *sim)
     free_output(&sim->output);
     for (int i = 0; i < sim->instance_count; i++)
         if (sim->instances[i].plugin) plugin_unload(&sim->instances[i].loaded);
+    for (int i = 0; i < sim->mover_count; i++) free(sim->movers[i].counted);
+    free(sim->movers);
     free(sim->measurements);
     free(sim->instances);
     free(sim->terms);

@@ -20,6 +20,17 @@ typedef struct instance {
     plugmc_host host;
 } instance;
 
+/* A mover of the run. In sweep s (from 0, equilibration included) it acts if `every` divides s + 1, in
+ * the order of the file. */
+typedef struct moving {
+    instance *instance;
+    const plugmc_mover *mover;
+    uint64_t every;
+    uint64_t seen[PLUGMC_STATE_ARRAYS]; /* versions of the state's arrays that it knows */
+    int first_move;                     /* in output_data.moves */
+    plugmc_counts *counted;             /* [moves][rungs]: one answer */
+} moving;
+
 /* An observable of the run with what it has measured so far. */
 typedef struct measurement {
     instance *instance;
@@ -36,14 +47,15 @@ typedef struct simulation {
     plugmc_term *terms;
     instance *instances;
     int instance_count;
-    instance *mover; /* NULL with config.without_mover: potentials alone, for a benchmark */
+    moving *movers;
+    int mover_count; /* 0 with config.without_mover: potentials alone, for a benchmark */
     measurement *measurements;
     int measurement_count;
     gpu *gpu; /* NULL on the CPU */
     char why_no_gpu[512];
-    state state;                        /* the configuration: run/borrowing.h */
-    uint64_t seen[PLUGMC_STATE_ARRAYS]; /* versions of its arrays that the mover knows */
-    bool ahead; /* the mover may hold another configuration than the state */
+    plugmc_host state_host; /* of whoever asks for memory for the state */
+    state state;   /* the configuration: run/borrowing.h */
+    moving *ahead; /* the mover that may hold another configuration than the state, or NULL */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;        /* threads of the machine */
@@ -54,9 +66,8 @@ typedef struct simulation {
     const char *command;  /* the command line, for the file */
     const char *before;   /* history of the file that is resumed; NULL: none is */
     uint64_t resumed_at;  /* sweeps done when this process began */
-    uint64_t tuned_at;         /* last sweep at which the step was tuned */
-    plugmc_counts counts_base; /* counts before those the mover holds */
-    double seconds_base;       /* wall time of the stretches before a resume */
+    uint64_t tuned_at;   /* last sweep at which steps were tuned */
+    double seconds_base; /* wall time of the stretches before a resume */
 } simulation;
 
 /* Loads the plugins of config (already read), fills their parameters, matches facets. Reports
@@ -65,6 +76,9 @@ typedef struct simulation {
 int simulation_open(simulation *);
 /* Chooses the device, takes memory and compiles kernels. */
 int simulation_prepare(simulation *);
+/* Whom what is said of the whole run comes from: the first mover or, where there is none, the first
+ * plugin. */
+instance *simulation_asking(simulation *);
 /* Positions from [initial], or from the file of a run that is resumed. */
 int simulation_begin(simulation *);
 int simulation_resume(simulation *, const char *path);

@@ -6,6 +6,7 @@
 
 #include "run/borrowing.h"
 #include "run/checkpointing.h"
+#include "run/moves.h"
 #include "run/stop.h"
 
 /* How far a quantity was, and the block averages of an array, which cannot be cut back. */
@@ -18,8 +19,9 @@ typedef struct mark {
 struct snapshot {
     bool there;
     uint64_t sweep;
-    double seconds, step;
-    plugmc_counts counts;
+    double seconds;
+    plugmc_counts *counts; /* of all kinds of moves, [rungs] each */
+    double *steps;
     double *positions; /* [walkers][particles][3] */
     blob *blobs;
     int blob_count;
@@ -45,7 +47,9 @@ static struct snapshot *make(simulation *sim)
     if (!s) return NULL;
     s->positions = malloc(position_bytes(sim));
     s->marks = calloc((size_t)out->quantity_count + 1, sizeof *s->marks);
-    bool enough = s->positions && s->marks;
+    s->counts = calloc((size_t)(out->move_count * sim->system.rungs) + 1, sizeof *s->counts);
+    s->steps = calloc((size_t)(out->move_count * sim->system.rungs) + 1, sizeof *s->steps);
+    bool enough = s->positions && s->marks && s->counts && s->steps;
     for (int k = 0; k < out->quantity_count && enough; k++) {
         const size_t length = (size_t)out->quantities[k].length;
         if (length < 2) continue;
@@ -65,6 +69,8 @@ void snapshot_free(simulation *sim)
     checkpoint_free_blobs(s->blobs, s->blob_count);
     free(s->marks);
     free(s->positions);
+    free(s->counts);
+    free(s->steps);
     free(s);
     sim->snapshot = NULL;
 }
@@ -80,18 +86,36 @@ static void mark_quantity(mark *m, const quantity_record *q)
            sizeof(double) * (size_t)(q->blocks.blocks + 1) * (size_t)q->length);
 }
 
+/* Counts and steps between the snapshot and the records of the run. */
+static void copy_moves(simulation *sim, struct snapshot *s, bool publish)
+{
+    plugmc_counts *counts = s->counts;
+    double *steps = s->steps;
+    for (int k = 0; k < sim->output.move_count; k++) {
+        const move_record *move = &sim->output.moves[k];
+        for (int32_t r = 0; r < move->rungs; r++, counts++, steps++) {
+            if (publish) {
+                move->counts[r] = *counts;
+                move->steps[r] = *steps;
+            } else {
+                *counts = move->counts[r];
+                *steps = move->steps[r];
+            }
+        }
+    }
+}
+
 int snapshot_take(simulation *sim, uint64_t sweep, double seconds)
 {
     const double begin = stop_clock();
     struct snapshot *s = make(sim);
-    plugmc_counts counts;
     blob *blobs = NULL;
     int count = 0;
     if (!s)
         return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a copy of the state");
     const double *positions = NULL;
     int code = borrowing_positions(sim, PLUGMC_ON_HOST, &positions);
-    if (!code) code = checkpoint_counts(sim, &counts, 0);
+    if (!code) code = moves_refresh(sim);
     if (!code) code = checkpoint_blobs(sim, &blobs, &count);
     if (code) {
         checkpoint_free_blobs(blobs, count);
@@ -101,8 +125,7 @@ int snapshot_take(simulation *sim, uint64_t sweep, double seconds)
     checkpoint_free_blobs(s->blobs, s->blob_count);
     s->blobs = blobs;
     s->blob_count = count;
-    s->counts = counts;
-    s->step = checkpoint_step(sim);
+    copy_moves(sim, s, false);
     s->sweep = sweep;
     s->seconds = seconds;
     s->frames = sim->output.frame_count;
@@ -157,14 +180,13 @@ uint64_t snapshot_go_back(simulation *sim)
 
 void snapshot_publish(simulation *sim)
 {
-    const struct snapshot *s = sim->snapshot;
+    struct snapshot *s = sim->snapshot;
     output_data *out = &sim->output;
+    copy_moves(sim, s, true);
     out->sweep = s->sweep;
     out->seconds = sim->seconds_base + s->seconds;
     out->positions = s->positions;
     out->blobs = s->blobs;
     out->blob_count = s->blob_count;
-    out->counts = s->counts;
-    out->step = s->step;
     out->finished = s->sweep == (uint64_t)(sim->config.run.equilibrate + sim->config.run.sweeps);
 }

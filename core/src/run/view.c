@@ -53,7 +53,7 @@ static int energy_of_mover(const plugmc_view *view, double *energy)
     const crash_record outer =
         crash_calling(stage->mover_host->context->section, "running_energy");
     int code =
-        stage->mover->mover->running_energy(stage->mover_instance, stage->mover_host, energy);
+        stage->mover->running_energy(stage->mover_instance, stage->mover_host, energy);
     crash_called_within(outer);
     return code ? code : add_constants(stage, energy);
 }
@@ -67,7 +67,7 @@ plugmc_view view_of(view_stage *stage, const double *positions, int on_device, u
         .on_device = on_device,
         .cells = on_device ? cells_on_device : cells_on_host,
         .core = stage,
-        .running_energy = stage->mover && stage->mover->mover->running_energy ? energy_of_mover : NULL,
+        .running_energy = stage->mover && stage->mover->running_energy ? energy_of_mover : NULL,
     };
 }
 

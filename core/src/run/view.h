@@ -11,7 +11,7 @@ enum { HOST_CELLS = 4 }; /* cell lists kept for one configuration */
 typedef struct view_stage {
     const plugmc_system *system;
     gpu *gpu;                    /* NULL on the CPU */
-    const plugmc_plugin *mover;  /* of the running energy; NULL: there is none */
+    const plugmc_mover *mover;   /* of the running energy; NULL: there is none */
     void *mover_instance;
     const plugmc_host *mover_host;
     plugmc_cells cells[HOST_CELLS];

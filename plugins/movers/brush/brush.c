@@ -148,6 +148,8 @@ static const plugmc_parameter table[] = {
                        "on the CPU: particles whose trial moves are prepared side by side"),
 };
 
+static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
@@ -156,6 +158,7 @@ static const plugmc_mover mover = {
     .take = sequential_take,
     .sweep = sweep,
     .give = sequential_give,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
     .counts = sequential_counts,
     .step = sequential_step,
     .set_step = sequential_set_step,

@@ -194,7 +194,7 @@ static void propose(const sequential *me, arrays *a, int32_t w, uint64_t sweep, 
 {
     const plugmc_particle old = particle_at(me, a, i);
     plugmc_particle new = old;
-    const uint64_t seed = me->system->seed;
+    const uint64_t seed = me->seed;
     double to[3] = {old.x, old.y, old.z}, change = 0;
     int64_t forbidden = 0, unused = 0;
     if (!brush_displace(&me->domain, seed, sweep, (uint32_t)w, (uint32_t)i, me->step, to))

@@ -39,6 +39,7 @@ static int sort_terms(sequential *me, const plugmc_host *host)
 int sequential_prepare(sequential *me, const plugmc_host *host)
 {
     me->system = host->system;
+    me->seed = host->seed;
     me->real_size = me->precision == SINGLE ? sizeof(float) : sizeof(double);
     me->domain = domain_of(&host->system->box, me->precision);
     me->energy = host->allocate(host->context, (size_t)host->system->walkers * sizeof *me->energy);
@@ -142,7 +143,7 @@ int sequential_prepare_device(sequential *me, const plugmc_host *host, const dev
 
 int sequential_propose(sequential *me, const plugmc_host *host)
 {
-    unsigned long long seed = me->system->seed;
+    unsigned long long seed = host->seed;
     const uint32_t grid[3] = {(uint32_t)(me->system->particles + 255) / 256,
                               (uint32_t)me->system->walkers, 1};
     const uint32_t block[3] = {256, 1, 1};
@@ -419,26 +420,29 @@ int sequential_archive(void *instance, const plugmc_host *host, plugmc_archive *
 {
     sequential *me = instance;
     TRY(take_sums(me, host)); /* when reading: so that nothing from before is added later */
-    TRY(archive->bytes(archive, "step", &me->step, sizeof me->step));
-    if (archive->reading && host->gpu)
-        TRY(host->gpu->upload(host->context, me->d.step, &me->step, sizeof me->step));
     TRY(archive->bytes(archive, "energy", me->energy,
                        (size_t)me->system->walkers * sizeof *me->energy));
     TRY(archive->bytes(archive, "energy_known", &me->energy_known, sizeof me->energy_known));
     return archive->bytes(archive, "sweeps_since", &me->sweeps_since, sizeof me->sweeps_since);
 }
 
-double sequential_step(const void *instance) { return ((const sequential *)instance)->step; }
+double sequential_step(const void *instance, int32_t move, int32_t rung)
+{
+    (void)move, (void)rung;
+    return ((const sequential *)instance)->step;
+}
 
-int sequential_set_step(void *instance, const plugmc_host *host, double step)
+int sequential_set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
 {
     sequential *me = instance;
+    (void)move, (void)rung;
     TRY(take_step(host, step, &me->step));
     return host->gpu ? host->gpu->upload(host->context, me->d.step, &me->step, sizeof me->step)
                      : PLUGMC_OK;
 }
 
-double sequential_target(const void *instance)
+double sequential_target(const void *instance, int32_t move)
 {
+    (void)move;
     return ((const sequential *)instance)->target_acceptance;
 }

@@ -55,6 +55,7 @@ typedef struct sequential {
     int64_t group_size, refresh;
 
     const plugmc_system *system;
+    uint64_t seed; /* of its random draws */
     brush_domain domain;
     term *terms;
     int term_count, hard_count; /* the first ones have no pair energy */
@@ -106,9 +107,9 @@ int sequential_give(void *instance, const plugmc_host *, const plugmc_state *);
 int sequential_counts(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
 int sequential_running_energy(void *instance, const plugmc_host *, double *energy);
 int sequential_archive(void *instance, const plugmc_host *, plugmc_archive *);
-double sequential_step(const void *instance);
-int sequential_set_step(void *instance, const plugmc_host *, double step);
-double sequential_target(const void *instance);
+double sequential_step(const void *instance, int32_t move, int32_t rung);
+int sequential_set_step(void *instance, const plugmc_host *, int32_t move, int32_t rung, double step);
+double sequential_target(const void *instance, int32_t move);
 /* Energy of the fields; adds to *forbidden where the particle may not be. */
 double sequential_fields(const sequential *, const plugmc_particle *, int64_t *forbidden);
 /* After sweeps up to number `last` on the device: whether an energy was no number, in which case the

@@ -105,12 +105,16 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     return upload_state(me, host);
 }
 
-static double get_step(const void *instance) { return (double)((const checkerboard *)instance)->step; }
+static double get_step(const void *instance, int32_t move, int32_t rung)
+{
+    (void)move, (void)rung;
+    return (double)((const checkerboard *)instance)->step;
+}
 
-static int set_step(void *instance, const plugmc_host *host, double step)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
 {
     checkerboard *me = (checkerboard *)instance;
-    (void)host;
+    (void)host, (void)move, (void)rung;
     double narrowest = me->width[0];
     for (int a = 1; a < me->dimension; a++) narrowest = fmin(narrowest, me->width[a]);
     /* any step that prepare takes is kept as it is: a checkpoint sets it again */
@@ -118,8 +122,9 @@ static int set_step(void *instance, const plugmc_host *host, double step)
     return PLUGMC_OK;
 }
 
-static double target(const void *instance)
+static double target(const void *instance, int32_t move)
 {
+    (void)move;
     return (double)((const checkerboard *)instance)->target_acceptance;
 }
 
@@ -153,12 +158,15 @@ static const plugmc_parameter table[] = {
                     "cell, and sweeps move less memory"),
 };
 
+static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
              PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_POSITION,
-    .take = take, .sweep = sweep, .give = give, .counts = counts,
+    .take = take, .sweep = sweep, .give = give,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move), .counts = counts,
     .step = get_step, .set_step = set_step, .target_acceptance = target,
 };
 

@@ -157,7 +157,7 @@ static enum outcome sweep_on_host(checkerboard *me, const plugmc_host *host, cb_
     for (uint64_t s = first;
          s < first + n && outcome == MADE && !host->stopping(host->context); s++) {
         for (int w = 0; w < me->walkers; w++)
-            plans[w] = cb_make_plan(me->system->seed, s, (uint32_t)w, me->dimension,
+            plans[w] = cb_make_plan(me->seed, s, (uint32_t)w, me->dimension,
                                     me->shuffle_sets, me->shift_cells);
         me->lost = s;
         for (int part = 0;

@@ -189,6 +189,7 @@ int geometry(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
     me->system = system;
+    me->seed = host->seed;
     me->dimension = system->box.dimension;
     me->walkers = system->walkers;
     me->species = system->species_count;

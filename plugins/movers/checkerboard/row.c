@@ -37,7 +37,7 @@ PLUGMC_FN void draw_lanes(const checkerboard *me, row_task task, uint32_t cell0,
                           uint32_t draw, uint32_t words[4][LANES])
 {
     for (int l = 0; l < LANES; l++) {
-        plugmc_random r = plugmc_draw(me->system->seed, task.sweep, (uint32_t)task.walker,
+        plugmc_random r = plugmc_draw(me->seed, task.sweep, (uint32_t)task.walker,
                                       cell0 + 2 * (uint32_t)l, purpose, draw);
         for (int k = 0; k < 4; k++) words[k][l] = r.word[k];
     }

@@ -43,6 +43,7 @@ typedef struct ewald_serial {
     real step, target_acceptance; /* parameters: length, 1 */
 
     const plugmc_system *system;
+    uint64_t seed; /* of its random draws */
     es_task task;
     double constant;  /* kT: of the sums over waves */
     double *weight;   /* [waves] */
@@ -137,7 +138,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     enum { LONGEST_GRAPH = 256 /* batches; longer sweeps keep the GPU busy without */ };
     ewald_serial *s = instance;
     const int recorded = s->task.particles <= LONGEST_GRAPH * ES_BATCH;
-    const es_plan plan = {s->system->seed, first, s->step, 0, 0, 0};
+    const es_plan plan = {s->seed, first, s->step, 0, 0, 0};
     int code = host->gpu->upload(host->context, device(s->task.plan), &plan, sizeof plan);
     if (!code && recorded && !s->graph) code = record(s, host);
     for (uint64_t k = 0; k < n && !code; k++)
@@ -256,7 +257,6 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
     if (!code)
         code = archive->bytes(archive, "structure factors", s->structure, structure_bytes(s));
     if (!code) code = archive->bytes(archive, "states", s->state, states);
-    if (!code) code = archive->bytes(archive, "step", &s->step, sizeof s->step);
     if (code || !archive->reading) return code;
     if (t->waves)
         code = host->gpu->upload(host->context, device(t->structure), s->structure,
@@ -264,15 +264,21 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
     return code ? code : host->gpu->upload(host->context, device(t->state), s->state, states);
 }
 
-static double step(const void *instance) { return ((const ewald_serial *)instance)->step; }
-
-static int set_step(void *instance, const plugmc_host *host, double step)
+static double step(const void *instance, int32_t move, int32_t rung)
 {
+    (void)move, (void)rung;
+    return ((const ewald_serial *)instance)->step;
+}
+
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
+{
+    (void)move, (void)rung;
     return take_step(host, step, &((ewald_serial *)instance)->step);
 }
 
-static double target(const void *instance)
+static double target(const void *instance, int32_t move)
 {
+    (void)move;
     return ((const ewald_serial *)instance)->target_acceptance;
 }
 
@@ -445,6 +451,7 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     ewald_serial *s = instance;
     s->system = host->system;
+    s->seed = host->seed;
     int code = take_waves(s, host);
     if (code) return code;
     describe_system(s);
@@ -460,6 +467,8 @@ static const plugmc_parameter table[] = {
                     "acceptance to tune step to during equilibration; 0: step stays as it is"),
 };
 
+static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_PERIODIC |
@@ -469,6 +478,7 @@ static const plugmc_mover mover = {
     .take = take,
     .sweep = sweep,
     .give = give,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
     .counts = counts,
     .step = step,
     .set_step = set_step,

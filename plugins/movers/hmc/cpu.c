@@ -81,7 +81,7 @@ static void draw_momenta(const hmc *h, uint64_t sweep)
 #pragma omp parallel for collapse(2) num_threads(c->threads) schedule(static)
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++)
-            hmc_momentum(h->system->seed, sweep, (uint32_t)w, (uint32_t)i, h->frame.dimension,
+            hmc_momentum(h->seed, sweep, (uint32_t)w, (uint32_t)i, h->frame.dimension,
                          h->mass[c->species[i]], c->momentum + 3 * (w * n + i));
 }
 
@@ -133,7 +133,7 @@ static void settle(hmc *h, uint64_t sweep, int32_t w)
     const double change =
         (c->potential[w] + kinetic_energy(h, w)) - (s->potential + c->kinetic[w]);
     const plugmc_random random =
-        plugmc_draw(h->system->seed, sweep, (uint32_t)w, 0, PLUGMC_PURPOSE_ACCEPT, 0);
+        plugmc_draw(h->seed, sweep, (uint32_t)w, 0, PLUGMC_PURPOSE_ACCEPT, 0);
     const int accepted = change <= 0 ||
                          plugmc_uniform_double(random.word[0], random.word[1]) < exp(-change);
     s->change = change;
@@ -166,7 +166,7 @@ static int reverse(hmc *h, const plugmc_host *host, uint64_t sweep)
         const int64_t n = 3 * h->system->particles;
         int64_t begun[3];
         if (i % 3) continue;
-        hmc_momentum(h->system->seed, sweep, (uint32_t)(i / n), (uint32_t)(i % n / 3),
+        hmc_momentum(h->seed, sweep, (uint32_t)(i / n), (uint32_t)(i % n / 3),
                      h->frame.dimension, h->mass[c->species[i % n / 3]], begun);
         for (int d = 0; d < 3; d++)
             astray += c->place[i + d] != c->place_before[i + d] || c->momentum[i + d] != -begun[d];

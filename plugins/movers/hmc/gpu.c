@@ -191,7 +191,7 @@ int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
     const int64_t steps = hmc_steps(h);
     const int recorded = h->total_count == 0 && steps <= LONGEST_GRAPH &&
                          steps * (h->count / 3) <= LARGEST_GRAPH;
-    const hmc_plan plan = {h->system->seed, first, 0.5 * h->time_step, 0};
+    const hmc_plan plan = {h->seed, first, 0.5 * h->time_step, 0};
     int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan,
                                  &plan, sizeof plan);
     if (!code && recorded && (!g->graph || g->graph_steps != steps)) code = record(h, host, steps);

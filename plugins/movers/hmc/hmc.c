@@ -171,7 +171,6 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
     if (!code && !archive->reading) code = states(h, host, state, 0);
     if (!code) code = archive->bytes(archive, "places", place, (size_t)h->count * sizeof *place);
     if (!code) code = archive->bytes(archive, "states", state, walkers * sizeof *state);
-    if (!code) code = archive->bytes(archive, "time_step", &h->time_step, sizeof h->time_step);
     if (!code && archive->reading) code = load_places(h, host, place);
     if (!code && archive->reading) code = states(h, host, state, 1);
     free(place);
@@ -181,11 +180,16 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
 
 /* ---- The time step --------------------------------------------------------------------------- */
 
-static double step(const void *instance) { return ((const hmc *)instance)->time_step; }
+static double step(const void *instance, int32_t move, int32_t rung)
+{
+    (void)move, (void)rung;
+    return ((const hmc *)instance)->time_step;
+}
 
-static int set_step(void *instance, const plugmc_host *host, double step)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
 {
     hmc *h = instance;
+    (void)move, (void)rung;
     if (!(step > 0) || !isfinite(step))
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "a time step of %g is not possible",
                           step);
@@ -194,7 +198,11 @@ static int set_step(void *instance, const plugmc_host *host, double step)
     return PLUGMC_OK;
 }
 
-static double target(const void *instance) { return ((const hmc *)instance)->target_acceptance; }
+static double target(const void *instance, int32_t move)
+{
+    (void)move;
+    return ((const hmc *)instance)->target_acceptance;
+}
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
 
@@ -253,6 +261,7 @@ static int prepare(void *instance, const plugmc_host *host)
     hmc *h = instance;
     const plugmc_box *box = &host->system->box;
     h->system = host->system;
+    h->seed = host->seed;
     h->count = 3 * h->system->walkers * h->system->particles;
     h->frame.dimension = box->dimension;
     h->frame.oblique = box->oblique;
@@ -290,6 +299,8 @@ static const plugmc_parameter table[] = {
                     "every trajectory is run back and must end where it began, to the last bit"),
 };
 
+static const plugmc_move moves[] = {{"trajectory", "a trajectory of all particles of a walker", "length sqrt(mass/kT)"}};
+
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_FORCES |
@@ -299,6 +310,7 @@ static const plugmc_mover mover = {
     .take = take,
     .sweep = sweep,
     .give = give,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
     .counts = counts,
     .step = step,
     .set_step = set_step,

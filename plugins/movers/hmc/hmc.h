@@ -18,6 +18,7 @@ typedef struct hmc {
     int32_t precision, check_reversal;
 
     const plugmc_system *system;
+    uint64_t seed; /* of its random draws */
     hmc_frame frame;
     double reach; /* of the sampled pairs, length; 0 without any */
     int pair_count, field_count, total_count;

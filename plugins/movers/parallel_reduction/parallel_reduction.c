@@ -96,6 +96,8 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static const plugmc_parameter table[] = {SEQUENTIAL_KEYS};
 
+static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
+
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_GPU,
@@ -104,6 +106,7 @@ static const plugmc_mover mover = {
     .take = sequential_take,
     .sweep = sweep,
     .give = sequential_give,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
     .counts = sequential_counts,
     .step = sequential_step,
     .set_step = sequential_set_step,

@@ -97,7 +97,7 @@ static int refresh(vmc *v, const plugmc_host *host)
 vmc_draws vmc_draws_of(const vmc *v, uint64_t sweep)
 {
     const plugmc_box *box = &v->system->box;
-    vmc_draws d = {.seed = v->system->seed, .sweep = sweep, .step = v->step, .moves = v->moves,
+    vmc_draws d = {.seed = v->seed, .sweep = sweep, .step = v->step, .moves = v->moves,
                    .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC};
     memcpy(d.vector, box->vector, sizeof d.vector);
     memcpy(d.inverse, box->inverse, sizeof d.inverse);
@@ -187,7 +187,6 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
                                           "no memory for a checkpoint");
     if (!code) memcpy(steps, v->steps, (size_t)v->refresh * sizeof *steps);
     if (!code && !archive->reading && since) code = v->engine->give_base(v, host, base);
-    if (!code) code = archive->bytes(archive, "step", &v->step, sizeof v->step);
     if (!code) code = archive->bytes(archive, "base_sweep", &v->base_sweep, sizeof v->base_sweep);
     if (!code) code = archive->bytes(archive, "sweeps_since", &since, sizeof since);
     if (!code) code = archive->bytes(archive, "steps", steps, (size_t)v->refresh * sizeof *steps);
@@ -258,6 +257,7 @@ int vmc_prepare(vmc *v, const plugmc_host *host, int keeps,
                 int (*on_gpu)(vmc *, const plugmc_host *, uint64_t))
 {
     const plugmc_system *system = v->system = host->system;
+    v->seed = host->seed;
     v->keeps = keeps;
     v->engine = host->gpu ? &vmc_on_gpu : &vmc_on_cpu;
     v->one_sweep = host->gpu ? on_gpu : on_cpu;
@@ -300,14 +300,23 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
     return code;
 }
 
-static int set_step(void *instance, const plugmc_host *host, double step)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
 {
+    (void)move, (void)rung;
     return take_step(host, step, &((vmc *)instance)->step);
 }
 
-static double step(const void *instance) { return ((const vmc *)instance)->step; }
+static double step(const void *instance, int32_t move, int32_t rung)
+{
+    (void)move, (void)rung;
+    return ((const vmc *)instance)->step;
+}
 
-static double target(const void *instance) { return ((const vmc *)instance)->target_acceptance; }
+static double target(const void *instance, int32_t move)
+{
+    (void)move;
+    return ((const vmc *)instance)->target_acceptance;
+}
 
 static int running_energy(void *instance, const plugmc_host *host, double *energy)
 {
@@ -318,6 +327,8 @@ static int running_energy(void *instance, const plugmc_host *host, double *energ
     return code;
 }
 
+static const plugmc_move moves[] = {{"displacement", "an electron, or all of a walker, goes elsewhere", "length"}};
+
 const plugmc_mover vmc_callbacks = {
     .size = sizeof vmc_callbacks,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS | PLUGMC_RUNS_ON_CPU |
@@ -327,6 +338,7 @@ const plugmc_mover vmc_callbacks = {
     .take = take,
     .sweep = sweep,
     .give = give,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
     .counts = counts,
     .step = step,
     .set_step = set_step,

@@ -86,6 +86,7 @@ typedef struct vmc {
     int64_t block, refresh;
 
     const plugmc_system *system;
+    uint64_t seed; /* of its random draws */
     const vmc_engine *engine;
     int (*one_sweep)(struct vmc *, const plugmc_host *, uint64_t sweep);
     const plugmc_term *orbitals;

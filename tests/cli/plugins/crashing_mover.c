@@ -57,23 +57,24 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
     return PLUGMC_OK;
 }
 
-static double step(const void *instance)
+static double step(const void *instance, int32_t move, int32_t rung)
 {
+    (void)move, (void)rung;
     here("mover.step");
     return ((const crashing_mover *)instance)->step;
 }
 
-static int set_step(void *instance, const plugmc_host *host, double to)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double to)
 {
-    (void)host;
+    (void)host, (void)move, (void)rung;
     here("mover.set_step");
     ((crashing_mover *)instance)->step = to;
     return PLUGMC_OK;
 }
 
-static double target_acceptance(const void *instance)
+static double target_acceptance(const void *instance, int32_t move)
 {
-    (void)instance;
+    (void)instance, (void)move;
     here("mover.target_acceptance");
     return 0.5;
 }
@@ -127,10 +128,13 @@ static void release(void *instance)
     here("mover.release");
 }
 
+static const plugmc_move moves[] = {{"nothing", "nowhere", "length"}};
+
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_POSITION, .take = take, .sweep = sweep, .give = give,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
     .counts = counts, .step = step,
     .set_step = set_step, .target_acceptance = target_acceptance,
     .running_energy = running_energy};

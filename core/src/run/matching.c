@@ -1,0 +1,216 @@
+/* Which movers can work with which potentials, and with each other. */
+#include "run/matching.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crash.h"
+#include "system/system.h"
+
+/* Of a mover: where its section is, and its name. */
+typedef struct place {
+    const char *file;
+    int line;
+    const char *name;
+} place;
+
+/* What of a potential a mover would have to evaluate, as bits PLUGMC_USES_*; the pair and field
+ * facets together are one way, total another, unless it comes on top of them. */
+static bool can_sample(uint32_t needs, const plugmc_potential *p)
+{
+    bool parts = p->pair || p->field;
+    if (is_constant(p)) return true;
+    if (p->total && p->total->beside_parts)
+        return needs & PLUGMC_USES_TOTAL && (!p->pair || needs & PLUGMC_USES_PAIR) &&
+               (!p->field || needs & PLUGMC_USES_FIELD);
+    if (parts && (!p->pair || needs & PLUGMC_USES_PAIR) && (!p->field || needs & PLUGMC_USES_FIELD))
+        return true;
+    if (p->total && needs & PLUGMC_USES_TOTAL) return true;
+    return p->orbitals && needs & PLUGMC_USES_ORBITALS;
+}
+
+static const char *facet_words(const plugmc_potential *p, char words[96])
+{
+    words[0] = 0;
+    const char *names[] = {p->pair ? "pair" : NULL, p->field ? "field" : NULL,
+                           p->total ? "total" : NULL, p->orbitals ? "orbitals" : NULL};
+    for (int i = 0; i < 4; i++)
+        if (names[i]) snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "", names[i]);
+    return words;
+}
+
+static const char *uses_words(uint32_t needs, char words[96])
+{
+    static const char *const names[] = {"pair", "field", "total", "orbitals"};
+    words[0] = 0;
+    for (int i = 0; i < 4; i++)
+        if (needs & 1u << i)
+            snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "", names[i]);
+    return words;
+}
+
+static bool lacks_range(const simulation *sim, uint32_t needs, const plugmc_term *term)
+{
+    return term->plugin->potential->pair && needs & PLUGMC_NEEDS_FINITE_RANGE &&
+           isinf(term_range(&sim->system, term));
+}
+
+/* What keeps a mover that follows forces from moving in this potential; NULL if nothing does. */
+static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
+{
+    bool whole = p->total && !p->total->beside_parts;
+    if (!(needs & PLUGMC_NEEDS_FORCES) || whole) return NULL;
+    if (p->pair && p->pair->functions & PLUGMC_PAIR_CONTACT)
+        return "has a hard core, which has no force";
+    if (p->pair && !(p->pair->functions & PLUGMC_PAIR_DERIVATIVE))
+        return "gives no derivative of its pair energy";
+    if (p->field && !(p->field->functions & PLUGMC_FIELD_DERIVATIVE))
+        return "gives no derivative of its field";
+    return NULL;
+}
+
+static int32_t molecules_of(const plugmc_term *term)
+{
+    const plugmc_total *total = term->sampled ? term->plugin->potential->total : NULL;
+    if (!total || !PLUGMC_HAS(total, molecules) || !total->molecules) return PLUGMC_MOLECULES_NONE;
+    crash_calling_potential(term->label, "molecules");
+    const int32_t kind = total->molecules(term->instance);
+    crash_called();
+    return kind;
+}
+
+/* Whether this term leaves out what would hold molecules together, and nothing else does. */
+static bool tears_molecules(const simulation *sim, uint32_t needs, const plugmc_term *term)
+{
+    if (molecules_of(term) != PLUGMC_MOLECULES_LOOSE || needs & PLUGMC_KEEPS_MOLECULES) return false;
+    for (int t = 0; t < sim->system.term_count; t++)
+        if (molecules_of(&sim->terms[t]) == PLUGMC_MOLECULES_BOUND) return false;
+    return true;
+}
+
+static bool can_move(const simulation *sim, uint32_t needs, const plugmc_term *term)
+{
+    return can_sample(needs, term->plugin->potential) && !lacks_range(sim, needs, term) &&
+           !lacks_forces(needs, term->plugin->potential) && !tears_molecules(sim, needs, term);
+}
+
+static bool fits_box(const simulation *sim, uint32_t needs)
+{
+    return !(needs & PLUGMC_NEEDS_RECTANGULAR && sim->system.box.oblique) &&
+           !(needs & PLUGMC_NEEDS_PERIODIC && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC);
+}
+
+static bool uses_orbitals(const simulation *sim)
+{
+    for (int t = 0; t < sim->system.term_count; t++)
+        if (sim->terms[t].sampled && sim->terms[t].plugin->potential->orbitals) return true;
+    return false;
+}
+
+/* ": use 'a' or 'b'", the movers in the search path that can sample this system; "" if none can. */
+static const char *movers_for(const simulation *sim, char words[256])
+{
+    plugin_names movers = plugin_list(PLUGMC_MOVER);
+    words[0] = 0;
+    for (int i = 0; i < movers.count; i++) {
+        loaded mover;
+        char why[1024];
+        if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
+        uint32_t needs = mover.plugin->mover->needs;
+        size_t used = strlen(words);
+        bool fits = true; /* the others, too, and the box: no advice that is refused in its turn */
+        for (int t = 0; t < sim->system.term_count; t++) {
+            const plugmc_term *other = &sim->terms[t];
+            if (other->sampled) fits &= can_move(sim, needs, other);
+        }
+        if (fits && fits_box(sim, needs) && uses_orbitals(sim) == !!(needs & PLUGMC_USES_ORBITALS))
+            snprintf(words + used, 256 - used, "%s'%s'", used ? " or " : ": use ", movers.names[i]);
+        plugin_unload(&mover);
+    }
+    plugin_names_free(&movers);
+    return words;
+}
+
+/* One mover and one term that is sampled. */
+static int match_term(const simulation *sim, const place *at, uint32_t needs, const plugmc_term *term)
+{
+    const plugmc_potential *p = term->plugin->potential;
+    char has[96], can[96], use[256];
+    if (!can_sample(needs, p))
+        return report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' works with the facets %s; potential '%s' has %s%s", at->name,
+                            uses_words(needs, can), term->label, facet_words(p, has),
+                            movers_for(sim, use));
+    if (lacks_range(sim, needs, term))
+        return report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' needs potentials of finite range; '%s' has none%s", at->name,
+                            term->label, movers_for(sim, use));
+    if (lacks_forces(needs, p))
+        return report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' follows forces; potential '%s' %s%s", at->name, term->label,
+                            lacks_forces(needs, p), movers_for(sim, use));
+    if (tears_molecules(sim, needs, term))
+        return report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' would tear molecules apart: potential '%s' leaves out the pairs "
+                            "within them and no other binds them%s", at->name, term->label,
+                            movers_for(sim, use));
+    return 0;
+}
+
+static int match_box(const simulation *sim, const place *at, uint32_t needs)
+{
+    int code = 0;
+    if (needs & PLUGMC_NEEDS_RECTANGULAR && sim->system.box.oblique)
+        code = report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' needs a rectangular box, and the lattice vectors of [box] are "
+                            "not at right angles", at->name);
+    if (needs & PLUGMC_NEEDS_PERIODIC && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC)
+        code = report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' needs a periodic box, and [box] is a sphere", at->name);
+    return code;
+}
+
+/* What other movers change, a mover must be able to follow. */
+static int match_others(const simulation *sim, const place *at, const moving *m)
+{
+    static const char *const what[PLUGMC_STATE_ARRAYS] = {"the box", "the number of particles",
+                                                          "positions", "species"};
+    int first_error = 0;
+    for (int k = 0; k < sim->mover_count; k++) {
+        const moving *other = &sim->movers[k];
+        const uint32_t strange = other->mover->changes & ~m->mover->follows;
+        if (other == m || !strange) continue;
+        const int code = report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                                      "mover '%s' cannot go on where '%s' changes %s", at->name,
+                                      other->instance->loaded.name, what[__builtin_ctz(strange)]);
+        if (!first_error) first_error = code;
+    }
+    return first_error;
+}
+
+static int match_mover(const simulation *sim, const moving *m)
+{
+    const ini_section *section = m->instance->section->section;
+    const place at = {ini_source(&sim->config.ini, section), section->line, m->instance->loaded.name};
+    const uint32_t needs = m->mover->needs;
+    int first_error = 0;
+    for (int t = 0; t < sim->system.term_count; t++) {
+        const int code = sim->terms[t].sampled ? match_term(sim, &at, needs, &sim->terms[t]) : 0;
+        if (!first_error) first_error = code;
+    }
+    int code = match_box(sim, &at, needs);
+    if (!first_error) first_error = code;
+    code = match_others(sim, &at, m);
+    return first_error ? first_error : code;
+}
+
+int match(const simulation *sim)
+{
+    int first_error = 0;
+    for (int k = 0; k < sim->mover_count; k++) {
+        const int code = match_mover(sim, &sim->movers[k]);
+        if (!first_error) first_error = code;
+    }
+    return first_error;
+}

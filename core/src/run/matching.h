@@ -1,0 +1,11 @@
+/* Matching movers with potentials, with the box and with each other. */
+#ifndef PLUGMC_RUN_MATCHING_H
+#define PLUGMC_RUN_MATCHING_H
+
+#include "run/simulation.h"
+
+/* Reports every mover of the run that cannot work with what it meets; 0 or an exit code. */
+int match(const simulation *);
+/* Range of a pair term: of its energy and of its hard cores; length. */
+double term_range(const plugmc_system *, const plugmc_term *);
+#endif

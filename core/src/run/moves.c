@@ -1,0 +1,228 @@
+#include "run/moves.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crash.h"
+#include "plugin/answers.h"
+#include "run/refusals.h"
+
+enum { ENOUGH_TRIALS = 100 }; /* for an acceptance known to a tenth or better */
+
+static move_record *records_of(const simulation *sim, const moving *m)
+{
+    return &sim->output.moves[m->first_move];
+}
+
+static const plugmc_move *move_at(const plugmc_mover *mover, int k)
+{
+    return (const plugmc_move *)((const char *)mover->moves + (size_t)k * mover->move_size);
+}
+
+/* ---- Records ------------------------------------------------------------------------------------- */
+
+static int make_record(simulation *sim, const moving *m, const plugmc_move *move, int32_t rungs)
+{
+    output_data *out = &sim->output;
+    out->moves = checked(realloc(out->moves, sizeof *out->moves * (size_t)(out->move_count + 1)));
+    move_record *record = &out->moves[out->move_count++];
+    *record = (move_record){
+        .mover = checked(strdup(m->instance->section->section->label)),
+        .name = checked(strdup(move->name)),
+        .doc = checked(strdup(move->doc ? move->doc : "")),
+        .step_unit = move->step_unit ? checked(strdup(move->step_unit)) : NULL,
+        .rungs = rungs,
+        .counts = calloc((size_t)rungs, sizeof *record->counts),
+        .steps = calloc((size_t)rungs, sizeof *record->steps),
+    };
+    if (record->counts && record->steps) return 0;
+    return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for counts of trial moves");
+}
+
+static void ask_steps(const simulation *sim, const moving *m)
+{
+    if (!m->mover->step) return;
+    context_calling(&m->instance->context, "step");
+    for (int k = 0; k < m->mover->move_count; k++)
+        for (int32_t r = 0; r < sim->system.rungs; r++)
+            records_of(sim, m)[k].steps[r] = m->mover->step(m->instance->data, k, r);
+    crash_called();
+}
+
+int moves_begin(simulation *sim)
+{
+    const int32_t rungs = sim->system.rungs;
+    int code = 0;
+    for (int i = 0; i < sim->mover_count; i++) {
+        moving *m = &sim->movers[i];
+        m->first_move = sim->output.move_count;
+        for (int k = 0; k < m->mover->move_count && !code; k++)
+            code = make_record(sim, m, move_at(m->mover, k), rungs);
+        m->counted = calloc((size_t)(m->mover->move_count * rungs), sizeof *m->counted);
+        if (code || !m->counted) return code ? code : EXIT_MEMORY;
+        ask_steps(sim, m);
+    }
+    return 0;
+}
+
+/* ---- Counts -------------------------------------------------------------------------------------- */
+
+static int refresh(simulation *sim, moving *m)
+{
+    const int32_t rungs = sim->system.rungs;
+    instance *mover = m->instance;
+    char why[256];
+    memset(m->counted, 0, sizeof *m->counted * (size_t)(m->mover->move_count * rungs));
+    context_calling(&mover->context, "counts");
+    const int code = m->mover->counts(mover->data, &mover->host, m->counted, 1);
+    crash_called();
+    if (code) return context_exit_code(&mover->context, code, "counting");
+    for (int k = 0; k < m->mover->move_count; k++)
+        for (int32_t r = 0; r < rungs; r++) {
+            const plugmc_counts *new = &m->counted[k * rungs + r];
+            plugmc_counts *sum = &records_of(sim, m)[k].counts[r];
+            if (!check_counts(new, (sentence){why, sizeof why}))
+                return refuse_answer(mover, EXIT_INTERNAL, why);
+            sum->trials += new->trials;
+            sum->accepted += new->accepted;
+        }
+    ask_steps(sim, m);
+    return 0;
+}
+
+int moves_refresh(simulation *sim)
+{
+    int code = 0;
+    for (int i = 0; i < sim->mover_count && !code; i++) code = refresh(sim, &sim->movers[i]);
+    return code;
+}
+
+int moves_clear(simulation *sim)
+{
+    const int code = moves_refresh(sim);
+    for (int i = 0; i < sim->output.move_count; i++) {
+        const move_record *record = &sim->output.moves[i];
+        memset(record->counts, 0, sizeof *record->counts * (size_t)record->rungs);
+    }
+    return code;
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------- */
+
+static int set_step(const moving *m, int move, int32_t rung, double step)
+{
+    instance *mover = m->instance;
+    context_calling(&mover->context, "set_step");
+    const int code = m->mover->set_step(mover->data, &mover->host, move, rung, step);
+    return context_exit_code(&mover->context, code, "setting the step");
+}
+
+/* What movers count while they take up a checkpoint was counted before it. */
+static int forget_counts(moving *m)
+{
+    instance *mover = m->instance;
+    context_calling(&mover->context, "counts");
+    const int code = m->mover->counts(mover->data, &mover->host, m->counted, 1);
+    return context_exit_code(&mover->context, code, "taking up the checkpoint");
+}
+
+int moves_take_up(simulation *sim)
+{
+    int code = 0;
+    for (int i = 0; i < sim->mover_count && !code; i++) {
+        moving *m = &sim->movers[i];
+        code = forget_counts(m);
+        for (int k = 0; k < m->mover->move_count && m->mover->set_step; k++)
+            for (int32_t r = 0; r < sim->system.rungs && !code; r++) {
+                const move_record *record = &records_of(sim, m)[k];
+                if (record->step_unit) code = set_step(m, k, r, record->steps[r]);
+            }
+        if (!code) ask_steps(sim, m);
+    }
+    return code;
+}
+
+double moves_target(const moving *m, int move)
+{
+    const plugmc_mover *mover = m->mover;
+    if (!mover->target_acceptance || !mover->step || !mover->set_step) return 0;
+    if (!move_at(mover, move)->step_unit) return 0;
+    context_calling(&m->instance->context, "target_acceptance");
+    const double target = mover->target_acceptance(m->instance->data, move);
+    crash_called();
+    return target;
+}
+
+bool moves_are_tuned(const simulation *sim)
+{
+    for (int i = 0; i < sim->mover_count; i++)
+        for (int k = 0; k < sim->movers[i].mover->move_count; k++)
+            if (moves_target(&sim->movers[i], k) > 0) return true;
+    return false;
+}
+
+/* One kind of move on one rung, as it was before it is tuned. */
+typedef struct tuning {
+    const moving *m;
+    int move;
+    int32_t rung;
+    double acceptance, target;
+} tuning;
+
+/* A mover has a largest step, beyond which its moves mean nothing: half a box, half a cell, what an
+ * integrator can follow. Where nearly all moves are accepted at that, the target stays out of
+ * reach; so it does where hardly any is, however small the step has become. */
+static void say_what_is_missed(simulation *sim, const tuning *t, double wanted, double step)
+{
+    const plugmc_context *context = &t->m->instance->context;
+    if (step < wanted * (1 - 1e-9) && t->acceptance > t->target + 0.05)
+        report_warning(sim->report, context->file, context->line,
+                       "[%s] acceptance is %.3g at the largest step there is, %.4g: target_acceptance = "
+                       "%g is out of reach", context->section, t->acceptance, step, t->target);
+    else if (t->acceptance < 0.5 * t->target)
+        report_warning(sim->report, context->file, context->line,
+                       "[%s] acceptance is still %.3g at the end of equilibration, with a step of %.4g, and "
+                       "target_acceptance = %g: equilibrate for longer, or begin with another step",
+                       context->section, t->acceptance, step, t->target);
+}
+
+static int tune_rung(simulation *sim, const tuning *t, bool last)
+{
+    move_record *record = &records_of(sim, t->m)[t->move];
+    const double factor = fmin(2, fmax(0.5, t->acceptance / t->target));
+    const double before = record->steps[t->rung], wanted = before * factor;
+    const int code = set_step(t->m, t->move, t->rung, wanted);
+    if (code) return code;
+    ask_steps(sim, t->m);
+    if (last) say_what_is_missed(sim, t, wanted, record->steps[t->rung]);
+    if (record->counts[t->rung].trials < ENOUGH_TRIALS) { /* only to see what would be possible */
+        record->steps[t->rung] = before;
+        return set_step(t->m, t->move, t->rung, before);
+    }
+    record->counts[t->rung] = (plugmc_counts){0, 0};
+    return 0;
+}
+
+static int tune_move(simulation *sim, const moving *m, int move, bool last)
+{
+    const double target = moves_target(m, move);
+    const move_record *record = &records_of(sim, m)[move];
+    int code = 0;
+    for (int32_t r = 0; r < record->rungs && target > 0 && !code; r++) {
+        const plugmc_counts *counts = &record->counts[r];
+        const tuning t = {m, move, r, (double)counts->accepted / (double)counts->trials, target};
+        if (counts->trials >= ENOUGH_TRIALS || (last && counts->trials))
+            code = tune_rung(sim, &t, last);
+    }
+    return code;
+}
+
+int moves_tune(simulation *sim, bool last)
+{
+    int code = moves_refresh(sim);
+    for (int i = 0; i < sim->mover_count; i++)
+        for (int k = 0; k < sim->movers[i].mover->move_count && !code; k++)
+            code = tune_move(sim, &sim->movers[i], k, last);
+    return code;
+}
