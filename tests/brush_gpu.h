@@ -12,7 +12,7 @@ static inline void start_mover(place *p, const char *mover, const char *precisio
     char settings[128];
     snprintf(settings, sizeof settings, "precision=%s step=%.17g refresh=0", precision, step);
     place_mover(p, mover, settings, 1);
-    bench_expect(&p->b, p->mover.plugin->prepare(p->mover.instance, &p->b.host));
+    bench_expect(&p->b, mover_prepare(&p->b, &p->mover));
 }
 
 static inline void start_electrolyte(place *p, const electrolyte *e, int walkers, const char *mover,

@@ -4,6 +4,7 @@
 #ifndef PLUGMC_TEST_MOVERS_H
 #define PLUGMC_TEST_MOVERS_H
 
+#include "energy/hamiltonian.h"
 #include "open_plugin.h"
 #include "recorder.h"
 #include "rehearsing.h"
@@ -24,7 +25,29 @@ typedef struct test_mover {
     const plugmc_plugin *plugin;
     const plugmc_mover *calls;
     void *instance;
+    struct by_core *core; /* of one without a configuration of its own; else NULL */
 } test_mover;
+
+/* What the core does for such a mover. */
+typedef struct by_core {
+    hamiltonian hamiltonian;
+    plugmc_host host; /* of its messages */
+    plugmc_counts made;
+} by_core;
+
+/* The mover that sweeps at the moment. */
+static test_mover *served;
+
+static inline int bench_trials(plugmc_context *context, const plugmc_proposal *proposal, uint64_t first,
+                               uint64_t n)
+{
+    plugmc_host host = served->core->host;
+    (void)context;
+    const plugmc_mover *m = served->calls;
+    const double step = m->step ? m->step(served->instance, proposal->move, 0) : 0;
+    return hamiltonian_trials(&served->core->hamiltonian, &host, proposal, step, first, n,
+                              &served->core->made);
+}
 
 /* Positions without cell lists. */
 static inline int bench_view(plugmc_context *context, const double *positions, int32_t on_device,
@@ -118,7 +141,7 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
                             .fail = bench_fail, .warn = bench_warn, .allocate = bench_allocate,
                             .system = &b->system, .seed = seed, .view = bench_view,
                             .rehearse = bench_rehearse, .stopping = bench_stopping,
-                            .not_a_number = bench_not_a_number};
+                            .not_a_number = bench_not_a_number, .trials = bench_trials};
 }
 
 static inline void bench_species(bench *b, const char *name, int64_t count, double diameter,
@@ -150,15 +173,26 @@ static inline void bench_potential(bench *b, const char *name, const char *setti
         }
 }
 
+/* As the core does it: calls prepare and, if the mover has no configuration of its own, makes one. */
+static inline int mover_prepare(bench *b, test_mover *mover)
+{
+    const int code = mover->plugin->prepare ? mover->plugin->prepare(mover->instance, &b->host) : PLUGMC_OK;
+    mover->core = NULL;
+    if (code || mover->calls->take) return code;
+    mover->core = bench_allocate(b->host.context, sizeof *mover->core);
+    mover->core->host = b->host;
+    return hamiltonian_open(&mover->core->hamiltonian, &b->host);
+}
+
 /* A mover with its parameters, configured and prepared; returns the code of that. */
 static inline int mover_try(bench *b, test_mover *out, const char *name, const char *settings)
 {
-    out->plugin = open_plugin(name);
+    *out = (test_mover){.plugin = open_plugin(name)};
     out->calls = out->plugin->mover;
     out->instance = bench_allocate(b->host.context, out->plugin->instance_size);
     set_parameters(out->plugin, out->instance, settings);
     int code = out->plugin->configure ? out->plugin->configure(out->instance, &b->host) : PLUGMC_OK;
-    return code ? code : out->plugin->prepare(out->instance, &b->host);
+    return code ? code : mover_prepare(b, out);
 }
 
 /* The test ends here if a call fails, with its message. */
@@ -169,37 +203,74 @@ static inline int mover_try(bench *b, test_mover *out, const char *name, const c
 
 static inline test_mover mover_new(bench *b, const char *name, const char *settings)
 {
-    test_mover mover;
+    test_mover mover = {0};
     bench_expect(b, mover_try(b, &mover, name, settings));
     return mover;
 }
 
-/* A state of positions alone, on the side where they are. */
+/* What a state consists of: positions on the side where they are, boxes on the host. */
+typedef struct lent {
+    double *positions;
+    plugmc_box *boxes; /* [walkers] */
+} lent;
+
 static inline int lent_array(const plugmc_state *state, int what, int side, int access, void **out,
                              size_t *row)
 {
+    const lent *l = state->core;
     (void)side, (void)access, (void)row;
-    assert_int_equal(what, PLUGMC_STATE_POSITION);
-    *out = state->core;
+    assert_true(what == PLUGMC_STATE_POSITION || what == PLUGMC_STATE_BOX);
+    *out = what == PLUGMC_STATE_POSITION ? (void *)l->positions : (void *)l->boxes;
     return PLUGMC_OK;
 }
 
-/* positions [walkers][particles][3] on the host. Returns the code. */
-static inline int mover_take(const test_mover *mover, const plugmc_host *host, const double *positions)
+/* positions [walkers][particles][3], on the device if the mover runs there. Takes them, or gives them
+ * back. Returns the code. */
+static inline int mover_borrows(const test_mover *mover, const plugmc_host *host, double *positions,
+                                int giving)
 {
-    const plugmc_state state = {.size = sizeof state, .walkers = host->system->walkers,
-                                .capacity = host->system->particles, .array = lent_array,
-                                .core = (void *)positions};
-    return mover->calls->take(mover->instance, host, &state, PLUGMC_CHANGED_POSITION);
+    const plugmc_system *system = host->system;
+    lent l = {positions, calloc((size_t)system->walkers, sizeof(plugmc_box))};
+    for (int32_t w = 0; w < system->walkers; w++) l.boxes[w] = system->box;
+    const plugmc_state state = {.size = sizeof state, .walkers = system->walkers,
+                                .capacity = system->particles, .array = lent_array, .core = &l};
+    int code;
+    for (int32_t w = 0; giving && mover->core && w < system->walkers; w++)
+        mover->core->hamiltonian.walkers[w].moved = true; /* everything is to be given */
+    if (giving)
+        code = mover->core ? hamiltonian_give(&mover->core->hamiltonian, &state)
+                           : mover->calls->give(mover->instance, host, &state);
+    else
+        code = mover->core ? hamiltonian_take(&mover->core->hamiltonian, host, &state)
+                           : mover->calls->take(mover->instance, host, &state, PLUGMC_CHANGED_POSITION);
+    free(l.boxes);
+    return code;
 }
 
-/* The same on the device, if the mover runs there. */
+static inline int mover_take(const test_mover *mover, const plugmc_host *host, const double *positions)
+{
+    return mover_borrows(mover, host, (double *)positions, 0);
+}
+
 static inline int mover_give(const test_mover *mover, const plugmc_host *host, double *positions)
 {
-    const plugmc_state state = {.size = sizeof state, .walkers = host->system->walkers,
-                                .capacity = host->system->particles, .array = lent_array,
-                                .core = positions};
-    return mover->calls->give(mover->instance, host, &state);
+    return mover_borrows(mover, host, positions, 1);
+}
+
+/* As the core calls it; returns the code. */
+static inline int mover_sweeps(test_mover *mover, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    served = mover;
+    return mover->calls->sweep(mover->instance, host, first, n);
+}
+
+/* Counts of the only kind of move. Returns the code. */
+static inline int mover_counts(test_mover *mover, const plugmc_host *host, plugmc_counts *out, int clear)
+{
+    if (!mover->core) return mover->calls->counts(mover->instance, host, out, clear);
+    *out = mover->core->made;
+    if (clear) mover->core->made = (plugmc_counts){0, 0};
+    return PLUGMC_OK;
 }
 
 static inline void mover_load(bench *b, test_mover *mover, const double *positions)
@@ -209,7 +280,7 @@ static inline void mover_load(bench *b, test_mover *mover, const double *positio
 
 static inline void mover_sweep(bench *b, test_mover *mover, uint64_t first, uint64_t n)
 {
-    bench_expect(b, mover->calls->sweep(mover->instance, &b->host, first, n));
+    bench_expect(b, mover_sweeps(mover, &b->host, first, n));
 }
 
 /* positions [walkers][particles][3]; a particle that the mover forgets is NaN. */
@@ -225,6 +296,7 @@ static inline void mover_store(bench *b, test_mover *mover, double *positions)
 static inline void mover_end(test_mover *mover)
 {
     if (mover->plugin->release) mover->plugin->release(mover->instance);
+    if (mover->core) hamiltonian_close(&mover->core->hamiltonian);
 }
 
 static inline void bench_end(bench *b)

@@ -43,7 +43,7 @@ static inline void start(place *p, const char *mover, const char *settings, int 
     bench *b = &p->b;
     place_mover(p, mover, settings, on_gpu);
     bench_expect(b, bench_prepare(b));
-    bench_expect(b, p->mover.plugin->prepare(p->mover.instance, &b->host));
+    bench_expect(b, mover_prepare(b, &p->mover));
     mover_load(b, &p->mover, positions);
 }
 
@@ -87,7 +87,7 @@ static inline void synchronize(place *p)
 static inline plugmc_counts counts_of(place *p)
 {
     plugmc_counts counts;
-    bench_expect(&p->b, p->mover.calls->counts(p->mover.instance, &p->b.host, &counts, 0));
+    bench_expect(&p->b, mover_counts(&p->mover, &p->b.host, &counts, 0));
     return counts;
 }
 

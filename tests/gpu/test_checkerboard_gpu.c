@@ -134,8 +134,8 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
     }
 
     plugmc_counts one, other;
-    bench_expect(&cpu, reference.calls->counts(reference.instance, &cpu.host, &one, 1));
-    bench_expect(&on_gpu, mover.calls->counts(mover.instance, host, &other, 1));
+    bench_expect(&cpu, mover_counts(&reference, &cpu.host, &one, 1));
+    bench_expect(&on_gpu, mover_counts(&mover, host, &other, 1));
     test_archive archive;
     mover_save(&cpu, &reference, &archive);
     const int32_t *shape = archive.blob[0].data;
@@ -146,7 +146,7 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
     assert_int_equal(one.trials, other.trials);
     assert_int_equal(one.accepted, other.accepted);
     assert_true(one.accepted > one.trials / 50);
-    bench_expect(&on_gpu, mover.calls->counts(mover.instance, host, &other, 0));
+    bench_expect(&on_gpu, mover_counts(&mover, host, &other, 0));
     assert_int_equal(other.trials, 0);
 
     /* Another goes on from the checkpoint of the CPU, with slots and room as they are guessed. */

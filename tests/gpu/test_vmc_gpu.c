@@ -78,7 +78,7 @@ static void the_chain_is_that_of_the_cpu(void **state)
             x[on_gpu] = bench_positions(&p.b);
             fetch(&p, x[on_gpu]);
             bench_expect(&p.b,
-                         p.mover.calls->counts(p.mover.instance, &p.b.host, &counts[on_gpu], 1));
+                         mover_counts(&p.mover, &p.b.host, &counts[on_gpu], 1));
             bench_expect(
                 &p.b, p.mover.calls->running_energy(p.mover.instance, &p.b.host, energy[on_gpu]));
             if (on_gpu) {

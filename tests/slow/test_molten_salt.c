@@ -79,7 +79,7 @@ static blocks sample(const char *charges, const char *charge_settings, const cha
         out.error[q] = sqrt((squares[q] - sums[q] * sums[q]) / (BLOCKS - 1));
     }
     plugmc_counts counts;
-    bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 0));
+    bench_expect(&b, mover_counts(&mover, &b.host, &counts, 0));
     printf("%s, %s: energy %.4f(%.0f) kT an ion, pressure %.5f(%.0f) kT/A^3, acceptance %.2f\n",
            mover_name, charges, out.mean[0], 1e4 * out.error[0], out.mean[1], 1e5 * out.error[1],
            (double)counts.accepted / (double)counts.trials);

@@ -10,7 +10,7 @@
 static plugmc_counts counts_of(bench *b, test_mover *mover)
 {
     plugmc_counts counts;
-    bench_expect(b, mover->calls->counts(mover->instance, &b->host, &counts, 1));
+    bench_expect(b, mover_counts(mover, &b->host, &counts, 1));
     return counts;
 }
 
@@ -562,7 +562,7 @@ static void an_energy_that_is_no_number_ends_the_run(void **state)
             x[i] = plugmc_draw(1, 0, 0, (uint32_t)i, 1, 0).word[0] * 4 * 0x1p-32;
         test_mover mover = brush_with(&b, "double", 16, 1);
         mover_load(&b, &mover, x);
-        const int code = mover.calls->sweep(mover.instance, &b.host, 0, 20);
+        const int code = mover_sweeps(&mover, &b.host, 0, 20);
         assert_int_equal(code, way < 2 ? PLUGMC_ERROR_STATE : PLUGMC_OK);
         if (way < 2) assert_non_null(strstr(b.message, "not a number: walker "));
         free(x);

@@ -120,7 +120,7 @@ static void decide_alike(const scenario *s)
 
     plugmc_counts counts, sum = {0, 0};
     int64_t close_calls = 0;
-    bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 1));
+    bench_expect(&b, mover_counts(&mover, &b.host, &counts, 1));
     for (int w = 0; w < b.system.walkers; w++) {
         sum.trials += reference[w].counts.trials;
         sum.accepted += reference[w].counts.accepted;
@@ -135,7 +135,7 @@ static void decide_alike(const scenario *s)
     assert_int_equal(counts.accepted, sum.accepted);
     assert_true(sum.accepted > sum.trials / 50 && sum.accepted < sum.trials);
     assert_true((double)close_calls < 1 + 1e-3 * (double)sum.trials); /* else nothing is tested */
-    bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 0));
+    bench_expect(&b, mover_counts(&mover, &b.host, &counts, 0));
     assert_int_equal(counts.trials, 0);
 
     mover_end(&mover);
@@ -441,7 +441,7 @@ static double *run_once(const scenario *s, int threads, uint64_t n, plugmc_count
     mover_load(&b, &mover, positions);
     mover_sweep(&b, &mover, 0, n);
     mover_store(&b, &mover, positions);
-    bench_expect(&b, mover.calls->counts(mover.instance, &b.host, counts, 0));
+    bench_expect(&b, mover_counts(&mover, &b.host, counts, 0));
     mover_end(&mover);
     bench_end(&b);
     return positions;
@@ -649,8 +649,8 @@ static void growing_cells_do_not_change_the_chain(void **state)
            slots_of(&b, &wide));
     assert_same_positions(&b, grown, expected, "after sweep", 600);
     plugmc_counts one, other;
-    bench_expect(&b, narrow.calls->counts(narrow.instance, &b.host, &one, 0));
-    bench_expect(&b, wide.calls->counts(wide.instance, &b.host, &other, 0));
+    bench_expect(&b, mover_counts(&narrow, &b.host, &one, 0));
+    bench_expect(&b, mover_counts(&wide, &b.host, &other, 0));
     assert_int_equal(one.trials, other.trials);
     assert_int_equal(one.accepted, other.accepted);
 
@@ -756,7 +756,7 @@ static void touching_particles_are_parted(void **state)
     mover_store(&b, &mover, parted);
     assert_true(closest_pair(&b, parted) >= 1);
     plugmc_counts counts;
-    bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 0));
+    bench_expect(&b, mover_counts(&mover, &b.host, &counts, 0));
     assert_true(counts.accepted > counts.trials / 4);
     mover_end(&mover);
     bench_end(&b);

@@ -241,7 +241,7 @@ static void trajectories_lead_back(void **state)
         mover_sweep(&plain, &other, 4, 6);
         mover_store(&plain, &other, same);
         plugmc_counts counts;
-        bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 0));
+        bench_expect(&b, mover_counts(&mover, &b.host, &counts, 0));
         printf("%s: %d of %d accepted\n", shapes[k].name, (int)counts.accepted, (int)counts.trials);
         assert_int_equal(counts.trials, 10 * shapes[k].walkers);
         assert_true(counts.accepted > 0);
@@ -261,7 +261,7 @@ static void forces_that_lie_are_noticed(void **state)
     test_mover mover = mover_new(&b, "hmc", "time_step=0.1 check_reversal=yes");
     for (int i = 0; i < 3 * WELLS; i++) r[i] = 10;
     mover_load(&b, &mover, r);
-    assert_int_not_equal(mover.calls->sweep(mover.instance, &b.host, 0, 1), PLUGMC_OK);
+    assert_int_not_equal(mover_sweeps(&mover, &b.host, 0, 1), PLUGMC_OK);
     assert_non_null(strstr(b.message, "does not lead back"));
     bench_end(&b);
 }
@@ -392,7 +392,7 @@ static void sample_liquid(const char *name, const char *settings, int skip, int 
         add(&out[1], sum[1] / samples);
     }
     plugmc_counts counts;
-    bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 0));
+    bench_expect(&b, mover_counts(&mover, &b.host, &counts, 0));
     printf("%s: energy %.4f(%.0f), pressure %.4f(%.0f), acceptance %.2f\n", name, mean(&out[0]),
            1e4 * error(&out[0]), mean(&out[1]), 1e4 * error(&out[1]),
            (double)counts.accepted / (double)counts.trials);
@@ -451,7 +451,7 @@ static void the_time_step_is_tuned(void **state)
     plugmc_counts counts;
     for (int round = 0; round < 20; round++) {
         mover_sweep(&b, &mover, (uint64_t)(200 * round), 200);
-        bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 1));
+        bench_expect(&b, mover_counts(&mover, &b.host, &counts, 1));
         assert_int_equal(counts.trials, 200);
         const double factor = (double)counts.accepted / 200 / target;
         bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0,
@@ -459,7 +459,7 @@ static void the_time_step_is_tuned(void **state)
                                                    fmin(2, fmax(0.5, factor))));
     }
     mover_sweep(&b, &mover, 4000, 2000);
-    bench_expect(&b, mover.calls->counts(mover.instance, &b.host, &counts, 1));
+    bench_expect(&b, mover_counts(&mover, &b.host, &counts, 1));
     printf("time step %.3g, acceptance %.3f\n", mover.calls->step(mover.instance, 0, 0),
            counts.accepted / 2000.0);
     assert_close(counts.accepted / 2000.0, 0.65, 0, 0.08);

@@ -219,7 +219,7 @@ static void simultaneous_acceptance_has_its_known_bias(void **state)
         test_observable o = new_observable(&b, "");
         average a = sample(&b, &mover, &o, 150, 2);
         plugmc_counts counts;
-        mover.calls->counts(mover.instance, &b.host, &counts, 1);
+        mover_counts(&mover, &b.host, &counts, 1);
         printf("acceptance %.2f\n", (double)counts.accepted / (double)counts.trials);
         assert_z(biased ? "simultaneous" : "sequential", a.mean[TOTAL],
                  hypot(a.error[TOTAL], biased ? 0.00055 : 0), biased ? -0.72576 : -0.812549, 4);

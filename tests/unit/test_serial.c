@@ -100,8 +100,7 @@ static void add_term(bench *b, const plugmc_plugin *plugin, void *instance)
 
 static test_mover serial_new(bench *b, int sequential, const char *settings)
 {
-    test_mover mover;
-    mover.plugin = open_plugin("serial");
+    test_mover mover = {.plugin = open_plugin("serial")};
     mover.calls = mover.plugin->mover;
     mover.instance = bench_allocate(b->host.context, mover.plugin->instance_size);
     set_parameters(mover.plugin, mover.instance, settings);
@@ -109,14 +108,14 @@ static test_mover serial_new(bench *b, int sequential, const char *settings)
     assert_string_equal(order->name, "order");
     assert_string_equal(order->choices, "random|sequential");
     *(int32_t *)((char *)mover.instance + order->offset) = sequential;
-    bench_expect(b, mover.plugin->prepare(mover.instance, &b->host));
+    bench_expect(b, mover_prepare(b, &mover));
     return mover;
 }
 
 static plugmc_counts count(bench *b, test_mover *mover)
 {
     plugmc_counts counts;
-    bench_expect(b, mover->calls->counts(mover->instance, &b->host, &counts, 1));
+    bench_expect(b, mover_counts(mover, &b->host, &counts, 1));
     return counts;
 }
 
@@ -568,13 +567,13 @@ static void a_total_without_a_change_is_refused(void **state)
     const plugmc_potential potential = {.size = sizeof potential, .total = &fixed};
     const plugmc_plugin plugin = {.size = sizeof plugin, .name = "fixed", .potential = &potential};
     bench b;
-    test_mover mover;
+    test_mover mover = {.plugin = open_plugin("serial")};
     bench_begin(&b, 3, (double[]){3, 4, 5}, 1, 1);
     bench_species(&b, "point", 20, 0, 0);
     add_term(&b, &plugin, NULL);
-    mover.plugin = open_plugin("serial");
+    mover.calls = mover.plugin->mover;
     mover.instance = bench_allocate(b.host.context, mover.plugin->instance_size);
-    assert_int_equal(mover.plugin->prepare(mover.instance, &b.host), PLUGMC_ERROR_INPUT);
+    assert_int_equal(mover_prepare(&b, &mover), PLUGMC_ERROR_INPUT);
     assert_string_equal(b.message, "potential 'fixed' gives only the energy of whole "
                                    "configurations, not the change when one particle moves");
     bench_end(&b);
@@ -591,7 +590,7 @@ static void an_energy_that_is_no_number_ends_the_run(void **state)
     test_mover mover = serial_new(&b, 1, "step=1");
     double *x = rows(&b, 5, 0.5);
     mover_load(&b, &mover, x);
-    assert_int_equal(mover.calls->sweep(mover.instance, &b.host, 7, 2), PLUGMC_ERROR_STATE);
+    assert_int_equal(mover_sweeps(&mover, &b.host, 7, 2), PLUGMC_ERROR_STATE);
     assert_string_equal(b.message, "not a number: walker 0, particle 0, sweep 7");
     free(x);
     bench_end(&b);

@@ -117,7 +117,7 @@ static void check_chain(int orbitals, int oblique, int down, const char *mover_n
         assert_close(energy[w], brute_energy(&b, y + 3 * n * w), 1e-10, 1e-10);
     }
     plugmc_counts counts;
-    mover.calls->counts(mover.instance, &b.host, &counts, 1);
+    mover_counts(&mover, &b.host, &counts, 1);
     assert_int_equal(counts.accepted, accepted);
     assert_int_equal(counts.trials, SWEEPS * WALKERS * (way == WAY_CONFIGURATION ? 1 : n));
     assert_in_range(accepted, counts.trials / 10, counts.trials * 9 / 10);
@@ -180,7 +180,7 @@ static void proposals_evaluated_before_give_the_same_decisions(void **state)
         if (m) assert_int_equal(t.calls, 2 * SWEEPS + 2 * (SWEEPS / 16));
         x[m] = bench_positions(&b);
         mover_store(&b, &mover, x[m]);
-        mover.calls->counts(mover.instance, &b.host, &counts[m], 1);
+        mover_counts(&mover, &b.host, &counts[m], 1);
         free(start);
         bench_end(&b);
     }
@@ -270,7 +270,7 @@ static void drift_beyond_what_is_allowed_ends_the_run(void **state)
     test_mover mover = vmc_mover(&b, movers[0], "refresh=4 largest_drift=1e-300");
     double *x = random_positions(&b, 3);
     mover_load(&b, &mover, x);
-    assert_int_equal(mover.calls->sweep(mover.instance, &b.host, 0, 10), PLUGMC_ERROR_STATE);
+    assert_int_equal(mover_sweeps(&mover, &b.host, 0, 10), PLUGMC_ERROR_STATE);
     assert_non_null(strstr(b.message, "has drifted by"));
     free(x);
     bench_end(&b);
@@ -289,7 +289,7 @@ static void an_inverse_that_is_not_a_number_ends_the_run(void **state)
     mover_sweep(&b, &mover, 0, 4);
     const vmc *v = mover.instance;
     v->walkers[0].spin[0].inverse[0] = NAN;
-    assert_int_equal(mover.calls->sweep(mover.instance, &b.host, 4, 1), PLUGMC_ERROR_STATE);
+    assert_int_equal(mover_sweeps(&mover, &b.host, 4, 1), PLUGMC_ERROR_STATE);
     assert_non_null(strstr(b.message, "of walker 0 has drifted by inf"));
     free(x);
     bench_end(&b);
@@ -388,7 +388,7 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
 
 static void expect_refusal(bench *b, const char *words)
 {
-    test_mover mover;
+    test_mover mover = {0};
     assert_int_equal(mover_try(b, &mover, movers[1], ""), PLUGMC_ERROR_INPUT);
     if (!strstr(b->message, words)) fail_msg("'%s' is not in: %s", words, b->message);
     bench_end(b);

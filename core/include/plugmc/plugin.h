@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "plugmc/device.h"
+#include "plugmc/energies.h"
 #include "plugmc/parameter.h"
 #include "plugmc/state.h"
 
@@ -242,6 +243,16 @@ typedef struct plugmc_host {
     /* Seed of this plugin's random numbers. Of the first mover, of potentials and of observables it is
      * that of the run; further movers have others, so that none changes the numbers of another. */
     uint64_t seed;
+    /* What changes of configurations do to the energy (plugmc/energies.h), for movers without `take`
+     * and `give`, on the CPU. `energies` fills in change and forbidden; with totals, and for boxes, it
+     * takes one proposal a walker. Each call is followed by `settle` with the number of the proposal
+     * that was taken in each walker [walkers], -1 for none. Both are called from several threads, for
+     * different walkers, unless a sampled potential has a total. */
+    int (*energies)(plugmc_context *, const plugmc_changes *);
+    int (*settle)(plugmc_context *, const plugmc_changes *, const int64_t *taken);
+    /* Sweeps first ... first + n - 1 of trial moves; the mover returns what it returns. Counts of the
+     * move are the core's then: they come on top of those that the mover gives. */
+    int (*trials)(plugmc_context *, const plugmc_proposal *, uint64_t first, uint64_t n);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
@@ -479,7 +490,11 @@ typedef struct plugmc_mover {
     /* PLUGMC_CHANGED_*: what it changes, and what it can follow when another mover of the run has
      * changed it. What nobody changes is as the run began (plugmc_system). */
     uint32_t changes, follows;
-    /* Takes the configuration to sweep it. `changed`, PLUGMC_CHANGED_*, is what is not as this mover
+    /* `take` and `give` are of movers that keep a configuration of their own, in their own layout. One
+     * without them asks the core for energies (plugmc_host.energies, settle, trials); it works with
+     * every pair, field and total, whatever `needs` says, and follows every change.
+     *
+     * Takes the configuration to sweep it. `changed`, PLUGMC_CHANGED_*, is what is not as this mover
      * gave it last; at first everything is. What it builds from that must follow from the state and
      * from what the mover archives alone, so that it does not matter when it is built. */
     int (*take)(void *instance, const plugmc_host *, const plugmc_state *, uint32_t changed);
@@ -492,7 +507,8 @@ typedef struct plugmc_mover {
     const plugmc_move *moves;
     int32_t move_count;
     uint32_t move_size; /* sizeof(plugmc_move), the stride of the table */
-    /* Counts since `clear`, all walkers: out [moves][rungs]. */
+    /* Counts since `clear`, all walkers: out [moves][rungs]. Those of plugmc_host.trials are the
+     * core's. */
     int (*counts)(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
     /* Optional: the size of a kind of trial move on a rung, and how to set it. The core tunes it
      * during equilibration towards the target acceptance, then leaves it alone, and sets it again when

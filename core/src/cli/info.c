@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "plugin/loader.h"
 #include "report.h"
+#include "run/matching.h"
 #include "run/listing.h"
 
 /* ---- Plugins in words ------------------------------------------------------------------------ */
@@ -79,7 +80,7 @@ static void print_potential(FILE *f, const char *lead, const plugmc_plugin *d)
 static void print_mover(FILE *f, const char *lead, const plugmc_plugin *d)
 {
     for (int i = 0; i < PLUGMC_COUNT(mover_traits); i++)
-        if (d->mover->needs & mover_traits[i].bit)
+        if (needs_of(d->mover) & mover_traits[i].bit)
             fprintf(f, "%s%s\n", lead, mover_traits[i].words);
     for (int32_t k = 0; k < d->mover->move_count; k++) {
         const plugmc_move *move = &d->mover->moves[k];

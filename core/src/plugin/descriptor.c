@@ -69,11 +69,13 @@ static bool check_moves(const plugmc_mover *m, sentence why)
 
 static bool check_mover(const plugmc_plugin *d, sentence why)
 {
-    static const required functions[] = {
-        REQUIRED(plugmc_mover, take), REQUIRED(plugmc_mover, sweep),
-        REQUIRED(plugmc_mover, give), REQUIRED(plugmc_mover, counts)};
+    static const required functions[] = {REQUIRED(plugmc_mover, sweep)},
+                          own[] = {REQUIRED(plugmc_mover, take), REQUIRED(plugmc_mover, give),
+                                   REQUIRED(plugmc_mover, counts)};
     if (!CHECK_FACET(d->mover, "mover", functions)) return false;
-    if (!d->prepare) return why_not(why, "is a mover that lacks the function 'prepare'");
+    const bool keeps_its_own = d->mover->take || d->mover->give;
+    if (keeps_its_own && !CHECK_FACET(d->mover, "mover", own)) return false;
+    if (keeps_its_own && !d->prepare) return why_not(why, "is a mover that lacks the function 'prepare'");
     if (!(d->mover->needs & (PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU)))
         return why_not(why, "is a mover that runs neither on the CPU nor on the GPU");
     if (!d->mover->changes) return why_not(why, "is a mover that says that it changes nothing");

@@ -4,34 +4,49 @@
 
 #include "crash.h"
 
+/* Movers that keep no configuration have the one of the Hamiltonian in common. */
+static uint64_t *seen_by(simulation *sim, moving *m)
+{
+    return m->by_core ? sim->hamiltonian_seen : m->seen;
+}
+
+static bool have_the_same(const moving *a, const moving *b)
+{
+    return a == b || (a && b && a->by_core && b->by_core);
+}
+
 int borrowing_give(simulation *sim)
 {
     moving *m = sim->ahead;
     if (!m) return PLUGMC_OK;
     context_calling(&m->instance->context, "give");
-    const int code = m->mover->give(m->instance->data, &m->instance->host, &sim->state.face);
+    const int code = m->by_core ? hamiltonian_give(&sim->hamiltonian, &sim->state.face)
+                                : m->mover->give(m->instance->data, &m->instance->host, &sim->state.face);
     crash_called();
     if (code) return code;
     sim->ahead = NULL;
-    state_changes(&sim->state, m->seen); /* it knows what it has written itself */
+    state_changes(&sim->state, seen_by(sim, m)); /* it knows what it has written itself */
     return PLUGMC_OK;
 }
 
 static int give_to(simulation *sim, const moving *next)
 {
     moving *m = sim->ahead;
-    if (!m || m == next) return 0;
+    if (!m || have_the_same(m, next)) return 0;
     return context_exit_code(&m->instance->context, borrowing_give(sim),
                              "giving the configuration back");
 }
 
 int borrowing_take(simulation *sim, moving *m)
 {
+    const plugmc_host *host = &m->instance->host;
     const int before = give_to(sim, m);
-    const uint32_t changed = before ? 0 : state_changes(&sim->state, m->seen);
+    const uint32_t changed = before ? 0 : state_changes(&sim->state, seen_by(sim, m));
     if (!changed) return before;
     context_calling(&m->instance->context, "take");
-    const int code = m->mover->take(m->instance->data, &m->instance->host, &sim->state.face, changed);
+    const int code = m->by_core
+                         ? hamiltonian_take(&sim->hamiltonian, host, &sim->state.face)
+                         : m->mover->take(m->instance->data, host, &sim->state.face, changed);
     sim->ahead = m; /* it may have rounded what it took */
     return context_exit_code(&m->instance->context, code, "taking the configuration");
 }
@@ -57,15 +72,15 @@ int borrowing_take_up(simulation *sim)
 
 void borrowing_resume(simulation *sim, moving *m, bool current)
 {
-    memset(m->seen, 0, sizeof m->seen); /* versions begin with 1 */
-    if (current) state_changes(&sim->state, m->seen);
+    memset(seen_by(sim, m), 0, sizeof m->seen); /* versions begin with 1 */
+    if (current) state_changes(&sim->state, seen_by(sim, m));
 }
 
 bool borrowing_is_current(const simulation *sim, const moving *m)
 {
     uint64_t seen[PLUGMC_STATE_ARRAYS];
-    memcpy(seen, m->seen, sizeof seen);
-    return sim->ahead == m || (!sim->ahead && !state_changes(&sim->state, seen));
+    memcpy(seen, m->by_core ? sim->hamiltonian_seen : m->seen, sizeof seen);
+    return have_the_same(sim->ahead, m) || (!sim->ahead && !state_changes(&sim->state, seen));
 }
 
 int borrowing_positions(simulation *sim, int side, const double **out)

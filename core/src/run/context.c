@@ -9,6 +9,7 @@
 #include "crash.h"
 #include "rehearsal.h"
 #include "run/not_a_number.h"
+#include "run/simulation.h"
 #include "run/stop.h"
 
 static enum exit_code exit_code_of(int code)
@@ -95,6 +96,48 @@ static int host_stopping(plugmc_context *context)
     return stop_given_up();
 }
 
+/* ---- The Hamiltonian: movers without a configuration of their own ---------------------------- */
+
+static moving *mover_of(const plugmc_context *context)
+{
+    struct simulation *sim = context->sim;
+    for (int k = 0; sim && k < sim->mover_count; k++)
+        if (&sim->movers[k].instance->context == context && sim->movers[k].by_core)
+            return &sim->movers[k];
+    return NULL;
+}
+
+static int not_for(plugmc_context *context, const char *service)
+{
+    return host_fail(context, PLUGMC_ERROR_STATE, "%s is for movers without 'take' and 'give'", service);
+}
+
+static int host_energies(plugmc_context *context, const plugmc_changes *changes)
+{
+    const moving *m = mover_of(context);
+    return m ? hamiltonian_energies(&context->sim->hamiltonian, &m->instance->host, changes)
+             : not_for(context, "energies");
+}
+
+static int host_settle(plugmc_context *context, const plugmc_changes *changes, const int64_t *taken)
+{
+    const moving *m = mover_of(context);
+    return m ? hamiltonian_settle(&context->sim->hamiltonian, &m->instance->host, changes, taken)
+             : not_for(context, "settle");
+}
+
+static int host_trials(plugmc_context *context, const plugmc_proposal *proposal, uint64_t first,
+                       uint64_t n)
+{
+    const moving *m = mover_of(context);
+    if (!m) return not_for(context, "trials");
+    if (proposal->move < 0 || proposal->move >= m->mover->move_count)
+        return host_fail(context, PLUGMC_ERROR_STATE, "there is no move %d in its table", proposal->move);
+    const move_record *record = &context->sim->output.moves[m->first_move + proposal->move];
+    return hamiltonian_trials(&context->sim->hamiltonian, &m->instance->host, proposal, record->steps[0],
+                              first, n, &m->made[proposal->move]);
+}
+
 plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
 {
     context->stage.system = system;
@@ -110,7 +153,10 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .view = host_view,
                          .rehearse = host_rehearse,
                          .stopping = host_stopping,
-                         .not_a_number = host_not_a_number};
+                         .not_a_number = host_not_a_number,
+                         .energies = host_energies,
+                         .settle = host_settle,
+                         .trials = host_trials};
 }
 
 void context_release(plugmc_context *context)

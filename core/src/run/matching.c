@@ -15,6 +15,13 @@ typedef struct place {
     const char *name;
 } place;
 
+/* The Hamiltonian of the core knows all but orbitals. */
+uint32_t needs_of(const plugmc_mover *mover)
+{
+    const uint32_t all = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL;
+    return mover->take ? mover->needs : mover->needs | all;
+}
+
 /* What of a potential a mover would have to evaluate, as bits PLUGMC_USES_*; the pair and field
  * facets together are one way, total another, unless it comes on top of them. */
 static bool can_sample(uint32_t needs, const plugmc_potential *p)
@@ -117,7 +124,7 @@ static const char *movers_for(const simulation *sim, char words[256])
         loaded mover;
         char why[1024];
         if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
-        uint32_t needs = mover.plugin->mover->needs;
+        const uint32_t needs = needs_of(mover.plugin->mover);
         size_t used = strlen(words);
         bool fits = true; /* the others, too, and the box: no advice that is refused in its turn */
         for (int t = 0; t < sim->system.term_count; t++) {
@@ -179,7 +186,7 @@ static int match_others(const simulation *sim, const place *at, const moving *m)
     int first_error = 0;
     for (int k = 0; k < sim->mover_count; k++) {
         const moving *other = &sim->movers[k];
-        const uint32_t strange = other->mover->changes & ~m->mover->follows;
+        const uint32_t strange = m->by_core ? 0 : other->mover->changes & ~m->mover->follows;
         if (other == m || !strange) continue;
         const int code = report_error(sim->report, EXIT_INPUT, at->file, at->line,
                                       "mover '%s' cannot go on where '%s' changes %s", at->name,
@@ -193,7 +200,7 @@ static int match_mover(const simulation *sim, const moving *m)
 {
     const ini_section *section = m->instance->section->section;
     const place at = {ini_source(&sim->config.ini, section), section->line, m->instance->loaded.name};
-    const uint32_t needs = m->mover->needs;
+    const uint32_t needs = needs_of(m->mover);
     int first_error = 0;
     for (int t = 0; t < sim->system.term_count; t++) {
         const int code = sim->terms[t].sampled ? match_term(sim, &at, needs, &sim->terms[t]) : 0;

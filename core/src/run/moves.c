@@ -60,7 +60,10 @@ int moves_begin(simulation *sim)
         for (int k = 0; k < m->mover->move_count && !code; k++)
             code = make_record(sim, m, move_at(m->mover, k), rungs);
         m->counted = calloc((size_t)(m->mover->move_count * rungs), sizeof *m->counted);
-        if (code || !m->counted) return code ? code : EXIT_MEMORY;
+        m->made = calloc((size_t)(m->mover->move_count * rungs), sizeof *m->made);
+        if (code) return code;
+        if (!m->counted || !m->made)
+            return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for counts of trial moves");
         ask_steps(sim, m);
     }
     return 0;
@@ -68,16 +71,30 @@ int moves_begin(simulation *sim)
 
 /* ---- Counts -------------------------------------------------------------------------------------- */
 
+/* Those of the mover and those that the core has made for it, since the last time, into m->counted. */
+static int ask_counts(const simulation *sim, moving *m, const char *doing)
+{
+    const int n = m->mover->move_count * sim->system.rungs;
+    instance *mover = m->instance;
+    int code = PLUGMC_OK;
+    memset(m->counted, 0, sizeof *m->counted * (size_t)n);
+    context_calling(&mover->context, "counts");
+    if (m->mover->counts) code = m->mover->counts(mover->data, &mover->host, m->counted, 1);
+    for (int k = 0; k < n; k++) {
+        m->counted[k].trials += m->made[k].trials;
+        m->counted[k].accepted += m->made[k].accepted;
+        m->made[k] = (plugmc_counts){0, 0};
+    }
+    return context_exit_code(&mover->context, code, doing);
+}
+
 static int refresh(simulation *sim, moving *m)
 {
     const int32_t rungs = sim->system.rungs;
     instance *mover = m->instance;
     char why[256];
-    memset(m->counted, 0, sizeof *m->counted * (size_t)(m->mover->move_count * rungs));
-    context_calling(&mover->context, "counts");
-    const int code = m->mover->counts(mover->data, &mover->host, m->counted, 1);
-    crash_called();
-    if (code) return context_exit_code(&mover->context, code, "counting");
+    const int code = ask_counts(sim, m, "counting");
+    if (code) return code;
     for (int k = 0; k < m->mover->move_count; k++)
         for (int32_t r = 0; r < rungs; r++) {
             const plugmc_counts *new = &m->counted[k * rungs + r];
@@ -118,21 +135,12 @@ static int set_step(const moving *m, int move, int32_t rung, double step)
     return context_exit_code(&mover->context, code, "setting the step");
 }
 
-/* What movers count while they take up a checkpoint was counted before it. */
-static int forget_counts(moving *m)
-{
-    instance *mover = m->instance;
-    context_calling(&mover->context, "counts");
-    const int code = m->mover->counts(mover->data, &mover->host, m->counted, 1);
-    return context_exit_code(&mover->context, code, "taking up the checkpoint");
-}
-
 int moves_take_up(simulation *sim)
 {
     int code = 0;
     for (int i = 0; i < sim->mover_count && !code; i++) {
         moving *m = &sim->movers[i];
-        code = forget_counts(m);
+        code = ask_counts(sim, m, "taking up the checkpoint"); /* it was counted before that */
         for (int k = 0; k < m->mover->move_count && m->mover->set_step; k++)
             for (int32_t r = 0; r < sim->system.rungs && !code; r++) {
                 const move_record *record = &records_of(sim, m)[k];

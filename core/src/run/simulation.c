@@ -100,6 +100,7 @@ static int load_instances(simulation *sim)
         if (config->plugins[i].kind == PLUGMC_MOVER && instance->plugin)
             sim->movers[sim->mover_count++] =
                 (moving){.instance = instance, .mover = instance->plugin->mover,
+                         .by_core = !instance->plugin->mover->take,
                          .every = (uint64_t)config->plugins[i].every};
     }
     return first_error;
@@ -356,6 +357,8 @@ static int prepare_kind(simulation *sim, int kind)
         instance->host.seed = seed_of(sim, instance);
         context_calling(&instance->context, "prepare");
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
+        if (!code && plugin->kind == PLUGMC_MOVER && !plugin->mover->take)
+            code = hamiltonian_open(&sim->hamiltonian, &instance->host);
         code = context_exit_code(&instance->context, code, "preparing");
         if (code) return code;
         code = check_prepared(sim, instance);
@@ -500,7 +503,8 @@ void simulation_close(simulation *sim)
     free_output(&sim->output);
     for (int i = 0; i < sim->instance_count; i++)
         if (sim->instances[i].plugin) plugin_unload(&sim->instances[i].loaded);
-    for (int i = 0; i < sim->mover_count; i++) free(sim->movers[i].counted);
+    for (int i = 0; i < sim->mover_count; i++) free(sim->movers[i].counted), free(sim->movers[i].made);
+    hamiltonian_close(&sim->hamiltonian);
     free(sim->movers);
     free(sim->measurements);
     free(sim->instances);

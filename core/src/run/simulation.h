@@ -3,6 +3,7 @@
 #define PLUGMC_SIMULATION_H
 
 #include "config/config.h"
+#include "energy/hamiltonian.h"
 #include "output/output.h"
 #include "plugin/loader.h"
 #include "run/context.h"
@@ -26,9 +27,11 @@ typedef struct moving {
     instance *instance;
     const plugmc_mover *mover;
     uint64_t every;
+    bool by_core; /* it has no configuration of its own: the Hamiltonian keeps one */
     uint64_t seen[PLUGMC_STATE_ARRAYS]; /* versions of the state's arrays that it knows */
     int first_move;                     /* in output_data.moves */
-    plugmc_counts *counted;             /* [moves][rungs]: one answer */
+    plugmc_counts *made;    /* [moves][rungs]: by the core for it, since they were asked for */
+    plugmc_counts *counted; /* [moves][rungs]: one answer */
 } moving;
 
 /* An observable of the run with what it has measured so far. */
@@ -55,6 +58,8 @@ typedef struct simulation {
     char why_no_gpu[512];
     plugmc_host state_host; /* of whoever asks for memory for the state */
     state state;   /* the configuration: run/borrowing.h */
+    hamiltonian hamiltonian; /* of movers without a configuration of their own */
+    uint64_t hamiltonian_seen[PLUGMC_STATE_ARRAYS];
     moving *ahead; /* the mover that may hold another configuration than the state, or NULL */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */

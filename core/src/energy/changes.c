@@ -1,0 +1,250 @@
+/* Energies of a configuration and of what is proposed to it. */
+#include <math.h>
+#include <string.h>
+
+#include "energy/hamiltonian.h"
+
+/* ---- One particle at a place --------------------------------------------------------------------- */
+
+/* What is asked of the energy of a particle: as if j (or nobody, -1) were not there, and with those of
+ * a larger index than `after` alone. */
+typedef struct probe {
+    int64_t i, j, after;
+    const double *at;
+} probe;
+
+static bool periodic(const configuration *c) { return c->box.domain == PLUGMC_DOMAIN_PERIODIC; }
+
+/* Energies of each term with those near and in the field are added to energy [terms]; returns whether
+ * the particle cannot be there. */
+static bool close_energy(const hamiltonian *h, configuration *c, const probe *p, double *energy)
+{
+    const plugmc_particle particle = configuration_particle(c, p->i, p->at);
+    const plugmc_particles near = configuration_near(c, p->i, p->j, p->after, p->at),
+                           one = {1, &p->at[0], &p->at[1], &p->at[2], &particle.charge,
+                                  &particle.diameter, &particle.species};
+    int64_t forbidden = 0;
+    for (int k = 0; k < h->count && !forbidden; k++) {
+        const energy_term *t = &h->terms[k];
+        if (t->field) forbidden += t->field->energy(t->of->instance, &one, &energy[t->index]);
+    }
+    for (int k = 0; k < h->count && !forbidden; k++) {
+        const energy_term *t = &h->terms[k];
+        if (t->close)
+            forbidden += t->close->energy(t->of->instance, &c->box, periodic(c), &particle, &near,
+                                          &energy[t->index]);
+    }
+    return forbidden > 0;
+}
+
+/* Changes of the terms without a range when a particle goes elsewhere: everyone else but p->j, in the
+ * order of the index. */
+static bool far_change(const hamiltonian *h, const configuration *c, const probe *p, const double to[3],
+                       double *change)
+{
+    const plugmc_particle particle = configuration_particle(c, p->i, p->at);
+    const int64_t low = p->j < 0 || p->i < p->j ? p->i : p->j, high = p->j > p->i ? p->j : p->i;
+    const plugmc_particles others[3] = {
+        arrays_slice(&c->all, 0, low),
+        arrays_slice(&c->all, low + 1, p->j < 0 ? low + 1 : high),
+        arrays_slice(&c->all, (p->j < 0 ? low : high) + 1, c->n)};
+    int64_t overlaps = 0;
+    for (int k = 0; k < h->count; k++)
+        for (int part = 0; part < 3 && h->terms[k].far; part++) {
+            const energy_term *t = &h->terms[k];
+            if (others[part].n)
+                overlaps += t->far->change(t->of->instance, &c->box, periodic(c), &particle, to,
+                                           &others[part], &change[t->index]);
+        }
+    return overlaps > 0;
+}
+
+/* ---- Changes of particles ------------------------------------------------------------------------ */
+
+/* Particle p->i goes to `to`, as if p->j were not there; room [terms]. Returns whether it cannot.
+ * Hard particles have no energy at the old place that would have to be known. */
+static bool parts_change(const hamiltonian *h, walker_energy *e, const probe *p, const double to[3],
+                         double *change)
+{
+    const int terms = h->system->term_count;
+    double *before = e->proposed;
+    const probe there = {p->i, p->j, -1, to};
+    bool energies = false;
+    for (int k = 0; k < h->count; k++) energies |= h->terms[k].field || h->terms[k].has_energy;
+    if (!configuration_inside(&e->now, to) || close_energy(h, &e->now, &there, change)) return true;
+    if (energies) {
+        memset(before, 0, sizeof(double) * (size_t)terms);
+        close_energy(h, &e->now, p, before);
+        for (int t = 0; t < terms; t++) change[t] -= before[t];
+    }
+    return h->has_far && far_change(h, &e->now, p, to, change);
+}
+
+static void place_of(const configuration *c, int64_t i, double at[3])
+{
+    at[0] = c->all.x[i];
+    at[1] = c->all.y[i];
+    at[2] = c->all.z[i];
+}
+
+/* One particle in every total. */
+static int totals_change(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
+                         const double to[3], double *change)
+{
+    for (int k = 0; k < h->count; k++) {
+        const energy_term *t = &h->terms[k];
+        double own = 0;
+        const int code = t->total ? t->total->change(t->of->instance, w, i, to, &own) : PLUGMC_OK;
+        if (code) {
+            e->failed_term = t->index;
+            return code;
+        }
+        change[t->index] += own;
+    }
+    return PLUGMC_OK;
+}
+
+static int totals_settle(const hamiltonian *h, walker_energy *e, int32_t w, int taken)
+{
+    for (int k = 0; k < h->count; k++) {
+        const energy_term *t = &h->terms[k];
+        const int code = t->total ? t->total->settle(t->of->instance, w, taken) : PLUGMC_OK;
+        if (!code) continue;
+        e->failed_term = t->index;
+        return code;
+    }
+    return PLUGMC_OK;
+}
+
+static int displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i, const double to[3],
+                     double *change, int32_t *forbidden)
+{
+    double at[3], there[3] = {to[0], to[1], to[2]};
+    place_of(&e->now, i, at);
+    plugmc_wrap(&e->now.box, there);
+    *forbidden = parts_change(h, e, &(probe){i, -1, -1, at}, there, change);
+    e->asked = h->has_totals && !*forbidden;
+    return e->asked ? totals_change(h, e, w, i, there, change) : PLUGMC_OK;
+}
+
+/* The distance of the two stays, and a pair has no order, so their own pair does not change. A total
+ * sees one after the other go. */
+static int swapped(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i, int64_t j,
+                   double *change, int32_t *forbidden)
+{
+    double at_i[3], at_j[3];
+    place_of(&e->now, i, at_i);
+    place_of(&e->now, j, at_j);
+    *forbidden = i == j || parts_change(h, e, &(probe){i, j, -1, at_i}, at_j, change) ||
+                 parts_change(h, e, &(probe){j, i, -1, at_j}, at_i, change);
+    e->asked = h->has_totals && !*forbidden;
+    if (!e->asked) return PLUGMC_OK;
+    int code = totals_change(h, e, w, i, at_j, change);
+    if (!code) code = totals_settle(h, e, w, 1);
+    return code ? code : totals_change(h, e, w, j, at_i, change);
+}
+
+/* ---- Whole configurations ------------------------------------------------------------------------ */
+
+/* energy [terms], cleared before; positions [particles][3] for totals. Returns whether it cannot be. */
+static int whole(const hamiltonian *h, configuration *c, double *energy, bool *forbidden)
+{
+    memset(energy, 0, sizeof(double) * (size_t)h->system->term_count);
+    *forbidden = false;
+    for (int64_t i = 0; i < c->n && !*forbidden; i++) {
+        double at[3];
+        place_of(c, i, at);
+        const plugmc_particle particle = configuration_particle(c, i, at);
+        const plugmc_particles after = arrays_slice(&c->all, i + 1, c->n);
+        *forbidden = close_energy(h, c, &(probe){i, -1, i, at}, energy);
+        for (int k = 0; k < h->count && h->has_far && !*forbidden; k++) {
+            const energy_term *t = &h->terms[k];
+            if (t->far)
+                *forbidden = t->far->energy(t->of->instance, &c->box, periodic(c), &particle, &after,
+                                            &energy[t->index]) > 0;
+        }
+    }
+    return PLUGMC_OK;
+}
+
+int hamiltonian_energy(hamiltonian *h, const plugmc_host *host, int32_t w, const double **energy)
+{
+    walker_energy *e = &h->walkers[w];
+    bool forbidden;
+    (void)host;
+    const int code = e->known ? PLUGMC_OK : whole(h, &e->now, e->energy, &forbidden);
+    e->known = !code;
+    *energy = e->energy;
+    return code;
+}
+
+/* ---- The services -------------------------------------------------------------------------------- */
+
+int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
+{
+    const int terms = h->system->term_count;
+    if (c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
+        return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not known", c->kind);
+    for (int32_t k = 0; k < c->walkers; k++) {
+        const int32_t w = c->first + k;
+        walker_energy *e = &h->walkers[w];
+        for (int64_t p = k * c->per_walker; p < (k + 1) * c->per_walker; p++) {
+            double *change = &c->change[p * terms];
+            memset(change, 0, sizeof(double) * (size_t)terms);
+            const int code =
+                c->kind == PLUGMC_DISPLACED
+                    ? displaced(h, e, w, c->particle[p], c->position[p], change, &c->forbidden[p])
+                    : swapped(h, e, w, c->particle[p], c->other[p], change, &c->forbidden[p]);
+            if (code) {
+                e->failed_particle = c->particle[p];
+                return code;
+            }
+        }
+    }
+    return PLUGMC_OK;
+}
+
+static int take_swap(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i, int64_t j, bool taken)
+{
+    double at_i[3], at_j[3], unused[1 + h->system->term_count];
+    place_of(&e->now, i, at_i);
+    place_of(&e->now, j, at_j);
+    int code = e->asked ? totals_settle(h, e, w, taken) : PLUGMC_OK;
+    if (taken && !code) {
+        configuration_move(&e->now, i, at_j);
+        configuration_move(&e->now, j, at_i);
+    } else if (e->asked && !code) { /* the first one goes back */
+        code = totals_change(h, e, w, i, at_i, unused);
+        if (!code) code = totals_settle(h, e, w, 1);
+    }
+    return code;
+}
+
+static int take_displacement(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
+                             const double to[3], bool taken)
+{
+    double there[3] = {to[0], to[1], to[2]};
+    plugmc_wrap(&e->now.box, there);
+    if (taken) configuration_move(&e->now, i, there);
+    return e->asked ? totals_settle(h, e, w, taken) : PLUGMC_OK;
+}
+
+int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c,
+                       const int64_t *taken)
+{
+    int code = PLUGMC_OK;
+    (void)host;
+    for (int32_t k = 0; k < c->walkers && !code; k++) {
+        const int32_t w = c->first + k;
+        walker_energy *e = &h->walkers[w];
+        const bool took = taken[k] >= 0;
+        const int64_t p = k * c->per_walker + (took ? taken[k] : 0);
+        code = c->kind == PLUGMC_SWAPPED
+                   ? take_swap(h, e, w, c->particle[p], c->other[p], took)
+                   : take_displacement(h, e, w, c->particle[p], c->position[p], took);
+        e->moved |= took;
+        e->known &= !took;
+        e->asked = false;
+    }
+    return code;
+}

@@ -1,0 +1,192 @@
+/* Particles of one walker in cells. */
+#include "energy/configuration.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int arrays_make(particle_arrays *c, int64_t n)
+{
+    double *numbers = malloc(5 * (size_t)(n + 1) * sizeof *numbers);
+    int32_t *species = malloc((size_t)(n + 1) * sizeof *species);
+    *c = (particle_arrays){numbers, NULL, NULL, NULL, NULL, species};
+    if (!numbers || !species) return -1;
+    c->y = c->x + n;
+    c->z = c->y + n;
+    c->charge = c->z + n;
+    c->diameter = c->charge + n;
+    return 0;
+}
+
+plugmc_particles arrays_slice(const particle_arrays *c, int64_t begin, int64_t end)
+{
+    return (plugmc_particles){end - begin,        c->x + begin,        c->y + begin,
+                              c->z + begin,       c->charge + begin,   c->diameter + begin,
+                              c->species + begin};
+}
+
+int configuration_make(configuration *c, const plugmc_system *system, double reach)
+{
+    *c = (configuration){.n = system->particles, .reach = reach};
+    c->next = malloc((size_t)(c->n + 1) * sizeof *c->next);
+    if (arrays_make(&c->all, c->n) || arrays_make(&c->near, c->n) || !c->next) return -1;
+    for (int32_t k = 0; k < system->species_count; k++)
+        for (int64_t i = system->first[k]; i < system->first[k + 1]; i++) {
+            c->all.charge[i] = plugmc_species_at(system, k)->charge;
+            c->all.diameter[i] = plugmc_species_at(system, k)->diameter;
+            c->all.species[i] = k;
+        }
+    return 0;
+}
+
+void configuration_free(configuration *c)
+{
+    free(c->all.x), free(c->all.species);
+    free(c->near.x), free(c->near.species);
+    free(c->head), free(c->next);
+    *c = (configuration){0};
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+/* At least as wide as the reach and a hair more, for rounding; wider where there would be more than
+ * 4 N + 8 of them; one in an oblique box, whose cells would be oblique too. A sphere is cut as the
+ * cube around it. */
+static void choose_cells(configuration *c)
+{
+    const plugmc_box *box = &c->box;
+    const double most = 4.0 * (double)c->n + 8;
+    double width = box->oblique || !(c->reach > 0) ? INFINITY : c->reach * (1 + 1e-12), cells;
+    do {
+        cells = 1;
+        for (int d = 0; d < box->dimension; d++) cells *= fmax(1, floor(box->length[d] / width));
+        if (cells > most) width *= 1.1;
+    } while (cells > most);
+    for (int d = 0; d < 3; d++) {
+        c->count[d] = d < box->dimension ? (int32_t)fmax(1, floor(box->length[d] / width)) : 1;
+        c->width[d] = box->length[d] / c->count[d];
+    }
+    c->cells = (int64_t)cells;
+}
+
+static void cell_coordinates(const configuration *c, const double r[3], int32_t cell[3])
+{
+    const double origin = c->box.domain == PLUGMC_DOMAIN_SPHERE ? -c->box.radius : 0;
+    for (int d = 0; d < 3; d++) {
+        double at = c->count[d] > 1 ? (r[d] - origin) / c->width[d] : 0;
+        cell[d] = at < c->count[d] ? (int32_t)at : c->count[d] - 1;
+    }
+}
+
+static int64_t cell_number(const configuration *c, const int32_t cell[3])
+{
+    return cell[0] + c->count[0] * (cell[1] + (int64_t)c->count[1] * cell[2]);
+}
+
+static int32_t *cell_of(configuration *c, int64_t i)
+{
+    int32_t cell[3];
+    cell_coordinates(c, (double[]){c->all.x[i], c->all.y[i], c->all.z[i]}, cell);
+    return &c->head[cell_number(c, cell)];
+}
+
+/* Kept in the order of the index. */
+static void cell_add(configuration *c, int64_t i)
+{
+    if (c->reach == 0) return;
+    int32_t *link = cell_of(c, i);
+    while (*link >= 0 && *link < i) link = &c->next[*link];
+    c->next[i] = *link;
+    *link = (int32_t)i;
+}
+
+static void cell_remove(configuration *c, int64_t i)
+{
+    if (c->reach == 0) return;
+    int32_t *link = cell_of(c, i);
+    while (*link != i) link = &c->next[*link];
+    *link = c->next[i];
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static void put(configuration *c, int64_t i, const double r[3])
+{
+    c->all.x[i] = r[0];
+    c->all.y[i] = r[1];
+    c->all.z[i] = r[2];
+    cell_add(c, i);
+}
+
+int configuration_fill(configuration *c, const plugmc_box *box, const double *positions)
+{
+    c->box = *box;
+    choose_cells(c);
+    if (c->cells > c->room) {
+        free(c->head);
+        c->head = malloc((size_t)c->cells * sizeof *c->head);
+        c->room = c->head ? c->cells : 0;
+        if (!c->head) return -1;
+    }
+    for (int64_t k = 0; k < c->cells; k++) c->head[k] = -1;
+    for (int64_t i = c->n - 1; i >= 0; i--) { /* the largest first: each goes to the front */
+        double r[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
+        plugmc_wrap(&c->box, r);
+        put(c, i, r);
+    }
+    return 0;
+}
+
+void configuration_move(configuration *c, int64_t i, const double to[3])
+{
+    cell_remove(c, i);
+    put(c, i, to);
+}
+
+/* Coordinates k - 1, k, k + 1 of the cells around in one direction, each cell once. */
+static int line_around(const configuration *c, int d, int32_t k, int32_t out[3])
+{
+    const int32_t count = c->count[d];
+    const int periodic = c->box.domain == PLUGMC_DOMAIN_PERIODIC && count >= 3;
+    int n = 0;
+    for (int32_t other = k - 1; other <= k + 1; other++)
+        if (periodic || (other >= 0 && other < count)) out[n++] = (other + count) % count;
+    return n;
+}
+
+plugmc_particles configuration_near(configuration *c, int64_t i, int64_t j, int64_t after,
+                                    const double place[3])
+{
+    const particle_arrays *all = &c->all, *out = &c->near;
+    int32_t at[3], around[3][3];
+    int n[3];
+    int64_t found = 0;
+    if (c->reach == 0) return arrays_slice(out, 0, 0);
+    cell_coordinates(c, place, at);
+    for (int d = 0; d < 3; d++) n[d] = line_around(c, d, at[d], around[d]);
+    for (int cell = 0; cell < n[0] * n[1] * n[2]; cell++) {
+        const int32_t other[3] = {around[0][cell % n[0]], around[1][cell / n[0] % n[1]],
+                                  around[2][cell / n[0] / n[1]]};
+        for (int32_t k = c->head[cell_number(c, other)]; k >= 0; k = c->next[k]) {
+            if (k == i || k == j || k <= after) continue;
+            out->x[found] = all->x[k];
+            out->y[found] = all->y[k];
+            out->z[found] = all->z[k];
+            out->charge[found] = all->charge[k];
+            out->diameter[found] = all->diameter[k];
+            out->species[found++] = all->species[k];
+        }
+    }
+    return arrays_slice(out, 0, found);
+}
+
+plugmc_particle configuration_particle(const configuration *c, int64_t i, const double r[3])
+{
+    return (plugmc_particle){r[0], r[1], r[2], c->all.charge[i], c->all.diameter[i],
+                             c->all.species[i]};
+}
+
+int configuration_inside(const configuration *c, const double r[3])
+{
+    return c->box.domain == PLUGMC_DOMAIN_PERIODIC ||
+           r[0] * r[0] + r[1] * r[1] + r[2] * r[2] <= c->box.radius * c->box.radius;
+}

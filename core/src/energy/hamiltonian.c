@@ -1,0 +1,164 @@
+#include "energy/hamiltonian.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Terms ------------------------------------------------------------------------------------- */
+
+/* A box decides what a total is worth, or positions do. */
+static bool counts(const plugmc_total *total) { return plugmc_follows_positions(total); }
+
+/* Largest separation at which a pair has an energy or overlaps. */
+static double reach_of(const plugmc_system *system, const plugmc_term *term)
+{
+    const plugmc_pair *pair = term->plugin->potential->pair;
+    double reach = pair->range(term->instance);
+    for (int32_t a = 0; a < system->species_count; a++)
+        for (int32_t b = 0; b < system->species_count; b++) {
+            const plugmc_species *of[2] = {plugmc_species_at(system, a), plugmc_species_at(system, b)};
+            const plugmc_particle pa = {.charge = of[0]->charge, .diameter = of[0]->diameter,
+                                        .species = a},
+                                  pb = {.charge = of[1]->charge, .diameter = of[1]->diameter,
+                                        .species = b};
+            reach = fmax(reach, pair->contact(term->instance, &pa, &pb));
+        }
+    return reach;
+}
+
+static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *term, int32_t index)
+{
+    const plugmc_potential *p = term->plugin->potential;
+    const bool parts = p->pair || p->field;
+    energy_term *t = &h->terms[h->count];
+    *t = (energy_term){.of = term, .index = index, .field = p->field};
+    if (p->pair) {
+        const double reach = reach_of(h->system, term);
+        *(isfinite(reach) ? &t->close : &t->far) = p->pair;
+        if (isfinite(reach)) h->reach = fmax(h->reach, reach);
+        t->has_energy = p->pair->functions & PLUGMC_PAIR_ENERGY;
+    }
+    if (p->total && (!parts || p->total->beside_parts) && counts(p->total)) t->total = p->total;
+    if (!parts && !p->total)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "potential '%s' gives neither pair, field nor total energies", term->label);
+    if (t->total && (!t->total->start || !t->total->change || !t->total->settle))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "potential '%s' gives only the energy of whole configurations, not the change "
+                          "when one particle moves", term->label);
+    h->has_totals |= t->total != NULL;
+    h->has_far |= t->far != NULL;
+    h->count++;
+    return PLUGMC_OK;
+}
+
+int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
+    if (h->walkers) return PLUGMC_OK;
+    *h = (hamiltonian){.system = system};
+    h->terms = calloc(terms + 1, sizeof *h->terms);
+    int code = h->terms ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    for (int32_t t = 0; t < system->term_count && !code; t++)
+        if (plugmc_term_at(system, t)->sampled) code = resolve(h, host, plugmc_term_at(system, t), t);
+    if (code && code != PLUGMC_ERROR_MEMORY) return code;
+    h->walkers = calloc(walkers, sizeof *h->walkers);
+    h->multipliers = calloc(walkers * terms + 1, sizeof(double));
+    h->positions = malloc(walkers * (size_t)system->particles * 3 * sizeof(double));
+    bool enough = !code && h->walkers && h->multipliers && h->positions;
+    for (size_t w = 0; w < walkers && enough; w++) {
+        walker_energy *e = &h->walkers[w];
+        e->energy = calloc(2 * terms + 1, sizeof(double));
+        e->proposed = e->energy + terms;
+        for (int k = 0; k < h->count; k++) h->multipliers[w * terms + (size_t)h->terms[k].index] = 1;
+        enough = e->energy && !configuration_make(&e->now, system, h->reach);
+    }
+    return enough ? PLUGMC_OK
+                  : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                               "no memory for %zu walkers of %lld particles", walkers,
+                               (long long)system->particles);
+}
+
+void hamiltonian_close(hamiltonian *h)
+{
+    for (int32_t w = 0; w < (h->walkers ? h->system->walkers : 0); w++) {
+        configuration_free(&h->walkers[w].now);
+        configuration_free(&h->walkers[w].trial);
+        free(h->walkers[w].energy);
+    }
+    free(h->walkers), free(h->terms), free(h->multipliers), free(h->positions);
+    *h = (hamiltonian){0};
+}
+
+/* ---- The state --------------------------------------------------------------------------------- */
+
+/* Totals look at all walkers again. */
+static int start_totals(hamiltonian *h, const plugmc_host *host)
+{
+    plugmc_view view;
+    int code = h->has_totals ? host->view(host->context, h->positions, 0, &view) : PLUGMC_OK;
+    for (int k = 0; k < h->count && h->has_totals && !code; k++)
+        if (h->terms[k].total) code = h->terms[k].total->start(h->terms[k].of->instance, &view);
+    return code;
+}
+
+int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state *state)
+{
+    const int64_t n = h->system->particles;
+    double *positions;
+    void *boxes;
+    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    if (!code)
+        code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+        walker_energy *e = &h->walkers[w];
+        e->known = e->moved = e->asked = e->rescaled = false;
+        e->code = PLUGMC_OK;
+        if (configuration_fill(&e->now, (plugmc_box *)boxes + w, positions + 3 * n * w))
+            code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cells");
+    }
+    if (!code && h->has_totals) {
+        memcpy(h->positions, positions, sizeof(double) * 3 * (size_t)(n * h->system->walkers));
+        code = start_totals(h, host);
+    }
+    return code;
+}
+
+static bool any(const hamiltonian *h, bool boxes)
+{
+    bool found = false;
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        found |= boxes ? h->walkers[w].rescaled : h->walkers[w].moved;
+    return found;
+}
+
+/* Nothing is written where nothing was taken, so that other movers keep what they have. */
+int hamiltonian_give(hamiltonian *h, const plugmc_state *state)
+{
+    const int64_t n = h->system->particles;
+    double *positions;
+    void *boxes;
+    int code = PLUGMC_OK;
+    if (any(h, false)) {
+        code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, &positions);
+        for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+            const particle_arrays *all = &h->walkers[w].now.all;
+            for (int64_t i = 0; i < n && h->walkers[w].moved; i++) {
+                double *to = &positions[3 * (w * n + i)];
+                to[0] = all->x[i];
+                to[1] = all->y[i];
+                to[2] = all->z[i];
+            }
+            h->walkers[w].moved = false;
+        }
+    }
+    if (!code && any(h, true)) {
+        code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_WRITE, &boxes, NULL);
+        for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+            ((plugmc_box *)boxes)[w] = h->walkers[w].now.box;
+            h->walkers[w].rescaled = false;
+        }
+    }
+    return code;
+}

@@ -1,0 +1,66 @@
+/* The energy that is sampled: which facets of which potentials make it up, and how it changes.
+ *
+ * This is the one place that knows whether a term is a sum over pairs of finite range, over all pairs,
+ * over one-body energies, a total, or a total beside parts. On the CPU. */
+#ifndef PLUGMC_HAMILTONIAN_H
+#define PLUGMC_HAMILTONIAN_H
+
+#include <stdbool.h>
+
+#include "energy/configuration.h"
+#include "plugmc/plugin.h"
+
+/* One sampled term, its facets sorted by what has to be done for them. */
+typedef struct energy_term {
+    const plugmc_term *of;
+    int32_t index;               /* in plugmc_system.terms */
+    const plugmc_pair *close;    /* of finite range: only those near count; NULL: none */
+    const plugmc_pair *far;      /* of any range: everyone counts */
+    bool has_energy;             /* of `close`: else it is a hard core alone */
+    const plugmc_field *field;
+    const plugmc_total *total;   /* that positions change, or the box */
+} energy_term;
+
+typedef struct walker_energy {
+    configuration now;
+    configuration trial; /* in another box; made when a first one is proposed */
+    double *energy;      /* [terms]: of `now`, if known */
+    double *proposed;    /* [terms]: of `trial`; also room for sums */
+    bool known;          /* energy is that of `now` */
+    bool moved;          /* something was taken since the state was read or written */
+    bool asked;          /* totals wait to be told whether their change was taken */
+    bool rescaled;       /* ... another box was taken */
+    plugmc_counts counts;
+    int code;            /* what went wrong, in which term (-1: in the sum), and where */
+    int32_t failed_term;
+    uint64_t failed_sweep;
+    int64_t failed_particle;
+} walker_energy;
+
+typedef struct hamiltonian {
+    const plugmc_system *system;
+    energy_term *terms; /* [count] */
+    int count;
+    bool has_totals, has_far;
+    double reach;            /* of `close` terms */
+    double *multipliers;     /* [walkers][terms], as in the state */
+    walker_energy *walkers;  /* [walkers]; NULL: not open */
+    double *positions;       /* [walkers][particles][3]: room for views */
+} hamiltonian;
+
+/* Resolves the terms and takes memory; PLUGMC_* code, reported by `host`. The first call does it. */
+int hamiltonian_open(hamiltonian *, const plugmc_host *host);
+void hamiltonian_close(hamiltonian *);
+/* Reads the state; writes into it what was taken since. PLUGMC_* codes. */
+int hamiltonian_take(hamiltonian *, const plugmc_host *, const plugmc_state *);
+int hamiltonian_give(hamiltonian *, const plugmc_state *);
+
+/* plugmc_host.energies, settle, trials: see plugmc/plugin.h. */
+int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_changes *);
+int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes *,
+                       const int64_t *taken);
+int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_proposal *, double step,
+                       uint64_t first, uint64_t n, plugmc_counts *counts);
+/* Energy of each term [terms] of a walker as it is. */
+int hamiltonian_energy(hamiltonian *, const plugmc_host *, int32_t walker, const double **energy);
+#endif

@@ -1,0 +1,114 @@
+/* Trial moves that a mover proposes, one after the other in each walker. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "energy/hamiltonian.h"
+
+/* What all trials of a call have in common. */
+typedef struct task {
+    hamiltonian *h;
+    const plugmc_host *host;
+    const plugmc_proposal *proposal;
+    double step;
+    int64_t between_looks; /* trials until somebody may wait to stop the run */
+} task;
+
+/* Growth of -ln p: each change times what multiplies the term in this walker. */
+static double weigh(const hamiltonian *h, int32_t w, const double *change)
+{
+    const int terms = h->system->term_count;
+    const double *multiplier = &h->multipliers[(int64_t)w * terms];
+    double growth = 0;
+    for (int k = 0; k < h->count; k++) {
+        const int t = h->terms[k].index;
+        growth += multiplier[t] * change[t];
+    }
+    return growth;
+}
+
+/* Returns the code of what failed; e tells the rest. */
+static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number, double *change)
+{
+    hamiltonian *h = k->h;
+    walker_energy *e = &h->walkers[w];
+    const particle_arrays *all = &e->now.all;
+    plugmc_trial trial = {.size = sizeof trial, .walker = (uint32_t)w, .seed = k->host->seed,
+                          .sweep = sweep, .number = number, .dimension = e->now.box.dimension,
+                          .particles = e->now.n, .first = h->system->first, .x = all->x, .y = all->y,
+                          .z = all->z, .step = k->step};
+    int32_t forbidden = 0;
+    e->counts.trials++;
+    if (!k->proposal->propose(k->proposal->parameters, &trial)) return PLUGMC_OK;
+    const plugmc_changes c = {.size = sizeof c, .kind = trial.kind, .first = w, .walkers = 1,
+                              .per_walker = 1, .particle = &trial.particle, .other = &trial.other,
+                              .position = (const double (*)[3])trial.position, .change = change,
+                              .forbidden = &forbidden};
+    const int64_t yes = 0, no = -1;
+    e->failed_term = -1;
+    e->failed_particle = trial.particle;
+    int code = hamiltonian_energies(h, k->host, &c);
+    if (code || forbidden) return code;
+    const double growth = weigh(h, w, change);
+    if (!(growth > -INFINITY)) { /* it goes there, so that it is found */
+        code = hamiltonian_settle(h, k->host, &c, &yes);
+        return code ? code : PLUGMC_ERROR_STATE;
+    }
+    const plugmc_random random =
+        plugmc_draw(k->host->seed, sweep, (uint32_t)w, number, PLUGMC_PURPOSE_ACCEPT, 0);
+    const bool taken = growth <= 0 ||
+                       plugmc_uniform_double(random.word[0], random.word[1]) < exp(-growth);
+    e->counts.accepted += taken;
+    return hamiltonian_settle(h, k->host, &c, taken ? &yes : &no);
+}
+
+/* Up to the sweep `last`, or until the run is stopped: then returns 1. */
+static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
+{
+    walker_energy *e = &k->h->walkers[w];
+    double change[k->h->system->term_count + 1];
+    for (uint64_t sweep = first; sweep <= last; sweep++)
+        for (int64_t t = 0; t < k->proposal->trials && !e->code; t++) {
+            if (t % k->between_looks == 0 && k->host->stopping(k->host->context)) return 1;
+            e->failed_sweep = sweep;
+            e->code = trial_move(k, w, sweep, (uint32_t)t, change);
+        }
+    return 0;
+}
+
+static int report_failure(const hamiltonian *h, const plugmc_host *host)
+{
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        const walker_energy *e = &h->walkers[w];
+        if (e->code && e->failed_term >= 0)
+            return host->fail(host->context, e->code,
+                              "potential '%s' could not tell its energy change when particle %lld of "
+                              "walker %d moved in sweep %llu",
+                              plugmc_term_at(h->system, e->failed_term)->label,
+                              (long long)e->failed_particle, w, (unsigned long long)e->failed_sweep);
+        const plugmc_not_a_number where = {.size = sizeof where, .walker = w,
+                                           .particle = e->failed_particle, .sweep = e->failed_sweep};
+        if (e->code) return host->not_a_number(host->context, &where);
+    }
+    return PLUGMC_OK;
+}
+
+/* Totals are called one at a time, from the main thread, as plugin.h promises. A few trial moves take
+ * less time than anyone waits for; where every pair or the whole system is computed, one may take a
+ * second. */
+int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_proposal *proposal,
+                       double step, uint64_t first, uint64_t n, plugmc_counts *counts)
+{
+    const task k = {h, host, proposal, step, h->has_totals ? 1 : h->has_far ? 2 : 8};
+    const int threads = h->has_totals || h->system->threads < 1 ? 1 : h->system->threads;
+    int stopped = 0;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1) reduction(| : stopped)
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        stopped |= sweep_walker(&k, w, first, first + n - 1);
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        counts->trials += h->walkers[w].counts.trials;
+        counts->accepted += h->walkers[w].counts.accepted;
+        h->walkers[w].counts = (plugmc_counts){0, 0};
+    }
+    return stopped ? PLUGMC_STOPPED : report_failure(h, host);
+}

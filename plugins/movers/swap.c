@@ -1,0 +1,80 @@
+/* swap: particles of two species take each other's place.
+ *
+ * Particles of unlike size diffuse slowly, or not at all, where they are dense; swapping finds the
+ * other arrangements (T. S. Grigera, G. Parisi, Phys. Rev. E 63, 045102 (2001)). A particle of species
+ * `a` and one of species `b` are drawn, and the move is accepted with probability
+ * min(1, exp(-change of -ln p)). It stands beside a mover that displaces particles. */
+#include <plugmc/plugin.h>
+#include <string.h>
+
+typedef struct swap {
+    const char *a, *b;
+    int64_t trials;
+    int32_t species[2]; /* numbers of a and b */
+} swap;
+
+static int propose(const void *parameters, plugmc_trial *trial)
+{
+    const swap *s = parameters;
+    const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker, trial->number,
+                                             PLUGMC_PURPOSE_TRIAL, 0);
+    int32_t chosen[2];
+    for (int k = 0; k < 2; k++) {
+        const int64_t *first = &trial->first[s->species[k]];
+        const uint32_t count = (uint32_t)(first[1] - first[0]);
+        chosen[k] = (int32_t)(first[0] + plugmc_below(random.word[k], count));
+    }
+    trial->kind = PLUGMC_SWAPPED;
+    trial->particle = chosen[0];
+    trial->other = chosen[1];
+    return 1;
+}
+
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    const swap *s = instance;
+    const plugmc_proposal proposal = {.size = sizeof proposal, .trials = s->trials, .parameters = s,
+                                      .propose = propose};
+    return host->trials(host->context, &proposal, first, n);
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    swap *s = instance;
+    const char *const names[2] = {s->a, s->b};
+    for (int k = 0; k < 2; k++) {
+        int32_t found = 0;
+        while (found < host->system->species_count &&
+               strcmp(plugmc_species_at(host->system, found)->name, names[k]))
+            found++;
+        if (found == host->system->species_count)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s = %s: there is no such species",
+                              k ? "b" : "a", names[k]);
+        s->species[k] = found;
+    }
+    if (s->species[0] == s->species[1])
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "a and b are both %s", s->a);
+    return PLUGMC_OK;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_TEXT_KEY(swap, a, NULL, "one species"),
+    PLUGMC_TEXT_KEY(swap, b, NULL, "the other one"),
+    PLUGMC_INTEGER_KEY(swap, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
+};
+
+static const plugmc_move moves[] = {{"swap", "two particles take each other's place", NULL}};
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_RUNS_ON_CPU,
+    .changes = PLUGMC_CHANGED_POSITION,
+    .sweep = sweep,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "swap",
+              .summary = "exchanges the places of particles of two species",
+              .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)",
+              .instance_size = sizeof(swap), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
