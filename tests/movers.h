@@ -135,7 +135,7 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
     }
     b->system = (plugmc_system){.size = sizeof b->system, .box = box, .walkers = walkers,
                                 .species = b->species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term), .first = b->first, .terms = b->terms,
-                                .seed = seed, .threads = 1, .rungs = 1};
+                                .seed = seed, .threads = 1, .rungs = 1, .temperature = 1};
     b->host = (plugmc_host){.size = sizeof b->host, .abi_major = PLUGMC_ABI_MAJOR,
                             .abi_minor = PLUGMC_ABI_MINOR, .context = &b->context,
                             .fail = bench_fail, .warn = bench_warn, .allocate = bench_allocate,
@@ -241,7 +241,7 @@ static inline int mover_borrows(const test_mover *mover, const plugmc_host *host
         code = mover->core ? hamiltonian_give(&mover->core->hamiltonian, &state)
                            : mover->calls->give(mover->instance, host, &state);
     else
-        code = mover->core ? hamiltonian_take(&mover->core->hamiltonian, host, &state)
+        code = mover->core ? hamiltonian_take(&mover->core->hamiltonian, host, &state, PLUGMC_CHANGED_POSITION)
                            : mover->calls->take(mover->instance, host, &state, PLUGMC_CHANGED_POSITION);
     free(l.boxes);
     return code;

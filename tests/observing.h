@@ -77,7 +77,7 @@ static inline bench *bench_new(int dimension, double x, double y, double z, int 
 {
     bench *b = calloc(1, sizeof *b);
     b->system = (plugmc_system){
-        .size = sizeof b->system,
+        .temperature = 1, .rungs = 1, .size = sizeof b->system,
         .box = {PLUGMC_DOMAIN_PERIODIC, dimension, {x, y, z}, 0, x * y * z},
         .walkers = walkers,
         .species = b->species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term),

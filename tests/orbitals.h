@@ -54,7 +54,7 @@ static inline orbital_bench *bench_new(const double vector[3][3], int64_t up, in
     b->species[1] = (plugmc_species){.name = "down", .count = down, .charge = -1, .mass = 1};
     b->first[1] = up;
     b->first[2] = up + down;
-    b->system = (plugmc_system){.size = sizeof b->system, .box = bench_box(vector),
+    b->system = (plugmc_system){.temperature = 1, .rungs = 1, .size = sizeof b->system, .box = bench_box(vector),
                                 .particles = up + down, .walkers = walkers,
                                 .species_count = down ? 2 : 1, .species = b->species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term),
                                 .first = b->first, .seed = 1, .threads = 1};

@@ -204,7 +204,7 @@ static inline void spme_begin(spme_system *s, charges c, gpu *device, int thread
         box.vector[d][d] = c.length[d];
         box.inverse[d][d] = 1 / c.length[d];
     }
-    s->system = (plugmc_system){.size = sizeof s->system, .box = box, .walkers = c.walkers,
+    s->system = (plugmc_system){.temperature = 1, .rungs = 1, .size = sizeof s->system, .box = box, .walkers = c.walkers,
                                 .particles = charge_count(&c), .species_count = c.species_count,
                                 .species = s->charges.species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term), .first = s->charges.first,
                                 .terms = &s->term, .term_count = 1, .threads = threads};

@@ -29,7 +29,7 @@ static const int64_t first_of_species[] = {0, 2, 5};
 static plugmc_system make_system(int dimension, int domain)
 {
     return (plugmc_system){
-        .size = sizeof(plugmc_system),
+        .temperature = 1, .rungs = 1, .size = sizeof(plugmc_system),
         .box = {.domain = domain, .dimension = dimension,
                 .length = {10, 11, dimension == 2 ? 1 : 12}, .radius = 5, .volume = 1320},
         .particles = PARTICLES, .walkers = WALKERS, .species_count = 2, .species = two_species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term),
@@ -67,11 +67,12 @@ static void start(run *r, int dimension, int domain)
     memset(r, 0, sizeof *r);
     r->system = make_system(dimension, domain);
     r->quantities[0] = (quantity_record){.observable = "energy", .name = "total", .unit = "kT",
-                                         .doc = "energy of a walker", .length = 1, .period = 1};
+                                         .doc = "energy of a walker", .length = 1, .walkers = WALKERS, .period = 1};
     r->quantities[1] = (quantity_record){.observable = "a/b, %", .name = "..", .unit = "",
-                                         .doc = "an awkward name", .length = 1, .period = 3};
+                                         .doc = "an awkward name", .length = 1, .walkers = WALKERS, .period = 3};
     r->quantities[2] = (quantity_record){
         .observable = "gr", .name = "g", .unit = "", .doc = "pair correlation", .length = BINS,
+        .walkers = WALKERS,
         .axes = {.rank = 1, .shape = {BINS}, .names = {"r"}, .values = {bins}}, .period = 2};
     assert_int_equal(block_average_init(&r->quantities[2].blocks, BINS), 0);
     r->derived[0] = (derived_record){"gr", "contact", "1", "value at contact", 1.25, 0.5, true,

@@ -6,7 +6,8 @@
  * Macros: PLUGMC_FUSED (1), PLUGMC_DIMENSION (2 or 3), PLUGMC_PERIODIC (1 or 0),
  * PLUGMC_OBLIQUE (1: the box is not rectangular), PLUGMC_DOMAIN_SPHERE (0 or 1), PLUGMC_SPECIES,
  * PLUGMC_ENERGY_TERMS (number of pair terms with an energy), PLUGMC_CONTACTS (1 if any pair term
- * has a hard core), PLUGMC_FIELDS (number of field terms), PLUGMC_REAL (float or double).
+ * has a hard core), PLUGMC_FIELDS (number of field terms), PLUGMC_REAL (float or double), PLUGMC_KT
+ * and PLUGMC_OVER_KT (double: k_B T in the unit of energy, and 1 over that).
  *
  * Constants: plugmc_edge[3], plugmc_inverse_edge[3] (box edges), plugmc_radius (sphere), and in an
  * oblique box plugmc_vector[3][3], plugmc_inverse[3][3] as in plugmc_box.

@@ -117,6 +117,9 @@ typedef struct plugmc_system {
     double range; /* largest range of the pair terms sampled; INFINITY if one has none */
     int32_t threads; /* on the CPU; after prepare there may be fewer for a while, never more */
     int32_t rungs;   /* of the ladder; 1: there is none */
+    /* k_B T in the unit of energy of the potentials, of which -ln p = U / kT; NaN where walkers differ
+     * (state.h: PLUGMC_STATE_MULTIPLIER), which a mover has to follow. */
+    double temperature;
 } plugmc_system;
 
 /* Species and terms grow at the end as all structs do, so their arrays are walked by the stride of
@@ -243,6 +246,7 @@ typedef struct plugmc_host {
     /* Seed of this plugin's random numbers. Of the first mover, of potentials and of observables it is
      * that of the run; further movers have others, so that none changes the numbers of another. */
     uint64_t seed;
+    int64_t every; /* a mover's: it acts in sweeps s where this divides s + 1; else 1 */
     /* What changes of configurations do to the energy (plugmc/energies.h), for movers without `take`
      * and `give`, on the CPU. `energies` fills in change and forbidden; with totals, and for boxes, it
      * takes one proposal a walker. Each call is followed by `settle` with the number of the proposal
@@ -253,6 +257,11 @@ typedef struct plugmc_host {
     /* Sweeps first ... first + n - 1 of trial moves; the mover returns what it returns. Counts of the
      * move are the core's then: they come on top of those that the mover gives. */
     int (*trials)(plugmc_context *, const plugmc_proposal *, uint64_t first, uint64_t n);
+    /* Energy of each term of a walker as it is, [terms] as in plugmc_changes; valid until it changes. */
+    int (*energy)(plugmc_context *, int32_t walker, const double **out);
+    /* The state, for movers without `take` and `give`, while they sweep. What particles do is up to
+     * `settle`; rungs and multipliers can be written. */
+    const plugmc_state *state;
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */

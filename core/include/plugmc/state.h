@@ -15,6 +15,9 @@ enum {
     PLUGMC_STATE_POSITION, /* double [capacity][3], length; periodic ones wrapped into [0, length), z = 0
                               in two dimensions */
     PLUGMC_STATE_SPECIES,  /* int32_t [capacity] */
+    PLUGMC_STATE_MULTIPLIER, /* double [terms + 1]: -ln p = sum of multiplier times energy of each term,
+                                and the last times the volume */
+    PLUGMC_STATE_RUNG,       /* int32_t: of the ladder; multipliers are those of the rung */
     PLUGMC_STATE_ARRAYS
 };
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
@@ -25,7 +28,9 @@ enum {
     PLUGMC_CHANGED_BOX = 1 << PLUGMC_STATE_BOX,
     PLUGMC_CHANGED_COUNT = 1 << PLUGMC_STATE_COUNT,
     PLUGMC_CHANGED_POSITION = 1 << PLUGMC_STATE_POSITION,
-    PLUGMC_CHANGED_SPECIES = 1 << PLUGMC_STATE_SPECIES
+    PLUGMC_CHANGED_SPECIES = 1 << PLUGMC_STATE_SPECIES,
+    PLUGMC_CHANGED_MULTIPLIER = 1 << PLUGMC_STATE_MULTIPLIER,
+    PLUGMC_CHANGED_RUNG = 1 << PLUGMC_STATE_RUNG
 };
 
 /* The configurations of all walkers. They are the core's; a mover borrows them from take to give. */

@@ -35,6 +35,11 @@ const plugmc_parameter run_table[] = {
                     "file for a table of the scalars as text; if empty, none"),
     PLUGMC_TEXT_KEY(run_section, author, "",
                     "whose run it is, NAME or NAME <MAIL>, for the output file"),
+    PLUGMC_LIST_KEY(run_section, temperature, 0, "1", 1e-300, 1e300, "energy",
+                    "k_B T in the unit of energy of the potentials; one, or one for each walker, whose "
+                    "results are then told apart"),
+    PLUGMC_REAL_KEY(run_section, pressure, "0", -1e30, 1e30, "energy/length^D",
+                    "for movers that change the box"),
     PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
                     "wall time between checkpoints; 0: only at the end"),
     PLUGMC_REAL_KEY(run_section, time_limit, "0", 0, 1e9, "s",
@@ -103,6 +108,15 @@ static const plugmc_parameter potential_table[] = {
     {"role", PLUGMC_TYPE_CHOICE, 0, offsetof(plugin_section, sampled), "sampled", 0, 0, "",
      "sampled|measured",
      "sampled: part of the density that is sampled; measured: only observables see it", 0},
+    PLUGMC_REAL_KEY(plugin_section, coupling, "1", -1e30, 1e30, "",
+                    "factor of its energy in -ln p, for ladders; hard cores stay what they are"),
+};
+const plugmc_parameter ladder_table[] = {
+    PLUGMC_TEXT_KEY(ladder_section, vary, NULL,
+                    "key that has another value on each rung: run.temperature, run.pressure or "
+                    "LABEL.coupling of a sampled potential"),
+    PLUGMC_LIST_KEY(ladder_section, values, 0, NULL, -1e300, 1e300, "",
+                    "its values, one a rung; each rung has as many walkers"),
 };
 static const plugmc_parameter mover_table[] = {
     PLUGIN_KEY,
@@ -117,12 +131,13 @@ static const plugmc_parameter observable_table[] = {
 };
 
 const int run_count = PLUGMC_COUNT(run_table), box_count = PLUGMC_COUNT(box_table),
-          species_count = PLUGMC_COUNT(species_table), initial_count = PLUGMC_COUNT(initial_table);
+          species_count = PLUGMC_COUNT(species_table), initial_count = PLUGMC_COUNT(initial_table),
+          ladder_count = PLUGMC_COUNT(ladder_table);
 static const int potential_count = PLUGMC_COUNT(potential_table),
                  mover_count = PLUGMC_COUNT(mover_table),
                  observable_count = PLUGMC_COUNT(observable_table);
 
-const char *const potential_keys[] = {"plugin", "role", NULL};
+const char *const potential_keys[] = {"plugin", "role", "coupling", NULL};
 const char *const mover_keys[] = {"plugin", "every", NULL};
 const char *const observable_keys[] = {"plugin", "period", NULL};
 
@@ -137,6 +152,7 @@ const section_kind section_kinds[] = {
     {"species", "one kind of particle; sections in the order of their numbers", 0, 1, 1,
      MOST_SPECIES, species_table, &species_count},
     {"initial", "where particles are at the start", 0, 0, 0, 1, initial_table, &initial_count},
+    {"ladder", "values of one key for the rungs of a ladder", 0, 0, 0, 1, ladder_table, &ladder_count},
     {"potential", "a term of -ln p; several add up", PLUGMC_POTENTIAL, 1, 1, ANY, potential_table,
      &potential_count},
     {"mover", "how trial moves are made", PLUGMC_MOVER, 1, 1, MOST_MOVERS, mover_table, &mover_count},
@@ -170,6 +186,8 @@ int config_read(config *c, report *r)
     if (box) read_section(c, box, box_table, box_count, &c->box, r);
     read_species(c, r);
     read_initial(c, r);
+    if (ini_find(&c->ini, "ladder"))
+        read_section(c, ini_find(&c->ini, "ladder"), ladder_table, ladder_count, &c->ladder, r);
     read_plugins(c, r);
     return r->errors > before ? r->code : 0;
 }
@@ -365,6 +383,8 @@ void config_echo(FILE *f, const config *c)
     }
     echo_section(f, "initial", initial_table, initial_count, &c->initial,
                  ini_find(&c->ini, "initial"));
+    if (ini_find(&c->ini, "ladder"))
+        echo_section(f, "ladder", ladder_table, ladder_count, &c->ladder, ini_find(&c->ini, "ladder"));
 }
 
 void plugin_section_echo(FILE *f, const plugin_section *p)

@@ -20,6 +20,8 @@ typedef struct run_section { /* [run] */
     const char *output;           /* HDF5 file; default: the INI's name with .h5 */
     const char *csv;              /* table of the scalars; "" for none */
     const char *author;           /* "NAME" or "NAME <MAIL>", for the output file */
+    plugmc_list temperature;      /* kT, in the unit of energy; one, or one a walker */
+    double pressure;              /* energy/length^dimension */
     double checkpoint;            /* seconds between checkpoints; 0: only at the end */
     double time_limit;            /* seconds; 0: none */
 } run_section;
@@ -48,8 +50,13 @@ typedef struct initial_section { /* [initial] */
     int64_t attempts;          /* insertion attempts a particle */
 } initial_section;
 
-extern const plugmc_parameter run_table[], box_table[], species_table[], initial_table[];
-extern const int run_count, box_count, species_count, initial_count;
+typedef struct ladder_section { /* [ladder] */
+    const char *vary;
+    plugmc_list values;
+} ladder_section;
+
+extern const plugmc_parameter run_table[], box_table[], species_table[], initial_table[], ladder_table[];
+extern const int run_count, box_count, species_count, initial_count, ladder_count;
 
 /* One [potential L], [mover L] or [observable L]. Core keys beside the plugin's own: `plugin`
  * (default: the label), `role` (potentials: sampled|measured), `period` (observables: sweeps), `every` (movers:
@@ -61,6 +68,7 @@ typedef struct plugin_section {
     int32_t sampled;
     int64_t period;
     int64_t every;
+    double coupling;
 } plugin_section;
 
 /* The kinds of section there are, with the tables of the keys that the core reads in them, for
@@ -81,6 +89,7 @@ typedef struct config {
     run_section run;
     box_section box;
     initial_section initial;
+    ladder_section ladder;
     int species_count;
     species_section *species;
     const char **species_names;

@@ -94,7 +94,7 @@ static int totals_change(const hamiltonian *h, walker_energy *e, int32_t w, int6
     for (int k = 0; k < h->count; k++) {
         const energy_term *t = &h->terms[k];
         double own = 0;
-        const int code = t->total ? t->total->change(t->of->instance, w, i, to, &own) : PLUGMC_OK;
+        const int code = t->total_moves ? t->total->change(t->of->instance, w, i, to, &own) : PLUGMC_OK;
         if (code) {
             e->failed_term = t->index;
             return code;
@@ -108,7 +108,7 @@ static int totals_settle(const hamiltonian *h, walker_energy *e, int32_t w, int 
 {
     for (int k = 0; k < h->count; k++) {
         const energy_term *t = &h->terms[k];
-        const int code = t->total ? t->total->settle(t->of->instance, w, taken) : PLUGMC_OK;
+        const int code = t->total_moves ? t->total->settle(t->of->instance, w, taken) : PLUGMC_OK;
         if (!code) continue;
         e->failed_term = t->index;
         return code;
@@ -146,8 +146,8 @@ static int swapped(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
 
 /* ---- Whole configurations ------------------------------------------------------------------------ */
 
-/* energy [terms], cleared before; positions [particles][3] for totals. Returns whether it cannot be. */
-static int whole(const hamiltonian *h, configuration *c, double *energy, bool *forbidden)
+/* Pairs and fields of a walker: energy [terms]. */
+static void whole(const hamiltonian *h, configuration *c, double *energy, bool *forbidden)
 {
     memset(energy, 0, sizeof(double) * (size_t)h->system->term_count);
     *forbidden = false;
@@ -164,17 +164,48 @@ static int whole(const hamiltonian *h, configuration *c, double *energy, bool *f
                                             &energy[t->index]) > 0;
         }
     }
-    return PLUGMC_OK;
+}
+
+/* Totals give the energies of all walkers at once. */
+static int add_totals(hamiltonian *h, const plugmc_host *host)
+{
+    const int64_t n = h->system->particles;
+    double *energy = h->sums;
+    plugmc_view view;
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        for (int64_t i = 0; i < n; i++) place_of(&h->walkers[w].now, i, &h->positions[3 * (w * n + i)]);
+    int code = host->view(host->context, h->positions, 0, &view);
+    for (int k = 0; k < h->count && !code; k++) {
+        const energy_term *t = &h->terms[k];
+        const plugmc_total_request request = {.size = sizeof request, .view = &view, .energy = energy};
+        if (!t->total) continue;
+        memset(energy, 0, sizeof(double) * (size_t)h->system->walkers);
+        code = t->total->energy(t->of->instance, &request);
+        for (int32_t w = 0; w < h->system->walkers && !code; w++)
+            if (!h->walkers[w].known) h->walkers[w].energy[t->index] += energy[w];
+    }
+    return code;
+}
+
+/* All that are not known are found together. */
+static int find_energies(hamiltonian *h, const plugmc_host *host)
+{
+    const int threads = h->system->threads > 1 ? h->system->threads : 1;
+    bool totals = false, forbidden;
+    int code = PLUGMC_OK;
+#pragma omp parallel for num_threads(threads) if (threads > 1) private(forbidden)
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        if (!h->walkers[w].known) whole(h, &h->walkers[w].now, h->walkers[w].energy, &forbidden);
+    for (int k = 0; k < h->count; k++) totals |= h->terms[k].total != NULL;
+    if (totals) code = add_totals(h, host);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) h->walkers[w].known = true;
+    return code;
 }
 
 int hamiltonian_energy(hamiltonian *h, const plugmc_host *host, int32_t w, const double **energy)
 {
-    walker_energy *e = &h->walkers[w];
-    bool forbidden;
-    (void)host;
-    const int code = e->known ? PLUGMC_OK : whole(h, &e->now, e->energy, &forbidden);
-    e->known = !code;
-    *energy = e->energy;
+    const int code = h->walkers[w].known ? PLUGMC_OK : find_energies(h, host);
+    *energy = h->walkers[w].energy;
     return code;
 }
 

@@ -6,9 +6,6 @@
 
 /* ---- Terms ------------------------------------------------------------------------------------- */
 
-/* A box decides what a total is worth, or positions do. */
-static bool counts(const plugmc_total *total) { return plugmc_follows_positions(total); }
-
 /* Largest separation at which a pair has an energy or overlaps. */
 static double reach_of(const plugmc_system *system, const plugmc_term *term)
 {
@@ -38,15 +35,16 @@ static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *t
         if (isfinite(reach)) h->reach = fmax(h->reach, reach);
         t->has_energy = p->pair->functions & PLUGMC_PAIR_ENERGY;
     }
-    if (p->total && (!parts || p->total->beside_parts) && counts(p->total)) t->total = p->total;
+    if (p->total && (!parts || p->total->beside_parts)) t->total = p->total;
+    t->total_moves = t->total && plugmc_follows_positions(t->total);
     if (!parts && !p->total)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "potential '%s' gives neither pair, field nor total energies", term->label);
-    if (t->total && (!t->total->start || !t->total->change || !t->total->settle))
+    if (t->total_moves && (!t->total->start || !t->total->change || !t->total->settle))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "potential '%s' gives only the energy of whole configurations, not the change "
                           "when one particle moves", term->label);
-    h->has_totals |= t->total != NULL;
+    h->has_totals |= t->total_moves;
     h->has_far |= t->far != NULL;
     h->count++;
     return PLUGMC_OK;
@@ -65,8 +63,9 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
     if (code && code != PLUGMC_ERROR_MEMORY) return code;
     h->walkers = calloc(walkers, sizeof *h->walkers);
     h->multipliers = calloc(walkers * terms + 1, sizeof(double));
+    h->sums = calloc(walkers, sizeof(double));
     h->positions = malloc(walkers * (size_t)system->particles * 3 * sizeof(double));
-    bool enough = !code && h->walkers && h->multipliers && h->positions;
+    bool enough = !code && h->walkers && h->multipliers && h->sums && h->positions;
     for (size_t w = 0; w < walkers && enough; w++) {
         walker_energy *e = &h->walkers[w];
         e->energy = calloc(2 * terms + 1, sizeof(double));
@@ -87,7 +86,7 @@ void hamiltonian_close(hamiltonian *h)
         configuration_free(&h->walkers[w].trial);
         free(h->walkers[w].energy);
     }
-    free(h->walkers), free(h->terms), free(h->multipliers), free(h->positions);
+    free(h->walkers), free(h->terms), free(h->multipliers), free(h->sums), free(h->positions);
     *h = (hamiltonian){0};
 }
 
@@ -99,16 +98,33 @@ static int start_totals(hamiltonian *h, const plugmc_host *host)
     plugmc_view view;
     int code = h->has_totals ? host->view(host->context, h->positions, 0, &view) : PLUGMC_OK;
     for (int k = 0; k < h->count && h->has_totals && !code; k++)
-        if (h->terms[k].total) code = h->terms[k].total->start(h->terms[k].of->instance, &view);
+        if (h->terms[k].total_moves)
+            code = h->terms[k].total->start(h->terms[k].of->instance, &view);
     return code;
 }
 
-int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state *state)
+/* What multiplies the terms of each walker, without that of the volume. */
+static int take_multipliers(hamiltonian *h, const plugmc_state *state)
+{
+    const size_t terms = (size_t)h->system->term_count;
+    void *rows;
+    size_t row;
+    const int code =
+        state->array(state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &rows, &row);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++)
+        memcpy(h->multipliers + (size_t)w * terms, (const char *)rows + (size_t)w * row,
+               terms * sizeof(double));
+    return code;
+}
+
+int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
 {
     const int64_t n = h->system->particles;
     double *positions;
     void *boxes;
-    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    int code = changed & PLUGMC_CHANGED_MULTIPLIER ? take_multipliers(h, state) : PLUGMC_OK;
+    if (code || !(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return code;
+    code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
     if (!code)
         code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {

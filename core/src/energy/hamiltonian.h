@@ -18,7 +18,8 @@ typedef struct energy_term {
     const plugmc_pair *far;      /* of any range: everyone counts */
     bool has_energy;             /* of `close`: else it is a hard core alone */
     const plugmc_field *field;
-    const plugmc_total *total;   /* that positions change, or the box */
+    const plugmc_total *total;
+    bool total_moves;            /* positions change it; else only the box does */
 } energy_term;
 
 typedef struct walker_energy {
@@ -45,6 +46,7 @@ typedef struct hamiltonian {
     double reach;            /* of `close` terms */
     double *multipliers;     /* [walkers][terms], as in the state */
     walker_energy *walkers;  /* [walkers]; NULL: not open */
+    double *sums;            /* [walkers]: room */
     double *positions;       /* [walkers][particles][3]: room for views */
 } hamiltonian;
 
@@ -52,7 +54,7 @@ typedef struct hamiltonian {
 int hamiltonian_open(hamiltonian *, const plugmc_host *host);
 void hamiltonian_close(hamiltonian *);
 /* Reads the state; writes into it what was taken since. PLUGMC_* codes. */
-int hamiltonian_take(hamiltonian *, const plugmc_host *, const plugmc_state *);
+int hamiltonian_take(hamiltonian *, const plugmc_host *, const plugmc_state *, uint32_t changed);
 int hamiltonian_give(hamiltonian *, const plugmc_state *);
 
 /* plugmc_host.energies, settle, trials: see plugmc/plugin.h. */

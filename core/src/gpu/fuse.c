@@ -137,6 +137,8 @@ static void put_system_defines(const fusion *f)
     };
     for (size_t i = 0; i < sizeof defines / sizeof defines[0]; i++)
         fprintf(f->out, "#define %s %d\n", defines[i].name, defines[i].value);
+    fprintf(f->out, "#define PLUGMC_KT (%a)\n#define PLUGMC_OVER_KT (%a)\n", s->temperature,
+            1 / s->temperature);
 }
 
 /* A list becomes a constant table of the namespace, so that it may be indexed by what a thread

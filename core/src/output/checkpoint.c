@@ -65,14 +65,14 @@ static void digest_axes(uint64_t *state, const axes *a)
     }
 }
 
-static void digest_quantity(uint64_t *state, const quantity_record *q, int walkers)
+static void digest_quantity(uint64_t *state, const quantity_record *q)
 {
     const char *const texts[] = {q->observable, q->name, q->unit, q->doc};
     for (int i = 0; i < 4; i++) digest_text(state, texts[i]);
     digest_integer(state, (uint64_t)q->length);
     digest_integer(state, (uint64_t)q->period);
     if (q->length == 1) {
-        digest(state, q->series, (size_t)(q->samples * walkers) * sizeof(double));
+        digest(state, q->series, (size_t)(q->samples * q->walkers) * sizeof(double));
         return;
     }
     digest_axes(state, &q->axes);
@@ -109,7 +109,7 @@ static uint64_t checksum(const output_data *data, int walkers, int64_t particles
 {
     uint64_t state = 0x706c75676d630001u + FORMAT;
     for (int i = 0; i < data->quantity_count; i++)
-        digest_quantity(&state, &data->quantities[i], walkers);
+        digest_quantity(&state, &data->quantities[i]);
     for (int i = 0; i < data->derived_count; i++) digest_derived(&state, &data->derived[i]);
     const uint64_t numbers[] = {data->equilibrate, (uint64_t)frames, data->sweep,
                                 data->finished, (uint64_t)data->quantity_count,
@@ -270,7 +270,7 @@ static void write_quantity(store *s, hid_t observables, const quantity_record *q
     write_integer(s, group, "length", q->length);
     write_integer(s, group, "period", q->period);
     if (q->length == 1)
-        write_scalar(s, group, q, data->system->walkers, data->equilibrate, fresh ? 0 : q->written);
+        write_scalar(s, group, q, q->walkers, data->equilibrate, fresh ? 0 : q->written);
     else
         write_array(s, group, q);
     store_leave(s, group);
@@ -432,7 +432,9 @@ static void read_scalar(store *s, hid_t group, quantity_record *q, int walkers)
     if (!store_has(s, group, "series")) return; /* no samples yet */
     q->series = store_get_array(s, group, "series", STORE_DOUBLE, 2, shape);
     if (s->failed) return;
-    if (shape[1] != (hsize_t)walkers) store_fail(s, "its series have another number of walkers");
+    if (shape[1] > (hsize_t)walkers || shape[1] < 1)
+        store_fail(s, "its series have another number of walkers");
+    q->walkers = (int32_t)shape[1];
     q->samples = q->written = (int64_t)shape[0];
     q->capacity = (int64_t)(shape[0] * shape[1]);
 }

@@ -46,7 +46,6 @@ static void write_value(FILE *out, const quantity_record *q, int64_t sweep, int 
 
 static void write_table(FILE *out, const output_data *data)
 {
-    int walkers = data->system ? data->system->walkers : data->walkers;
     fputs("sweep", out);
     for (int i = 0; i < data->quantity_count; i++)
         if (data->quantities[i].length == 1) write_name(out, &data->quantities[i]);
@@ -55,7 +54,7 @@ static void write_table(FILE *out, const output_data *data)
         fprintf(out, "%lld", (long long)data->equilibrate + (long long)sweep);
         for (int i = 0; i < data->quantity_count; i++)
             if (data->quantities[i].length == 1)
-                write_value(out, &data->quantities[i], sweep, walkers);
+                write_value(out, &data->quantities[i], sweep, data->quantities[i].walkers);
         fputc('\n', out);
     }
 }

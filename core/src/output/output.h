@@ -30,6 +30,7 @@ typedef struct quantity_record {
     char *observable, *name, *unit, *doc; /* observable: label of its section */
     axes axes;
     int64_t length;   /* of all its axes; 1: a scalar */
+    int32_t walkers;  /* that it is measured in: those of a rung, or all */
     int64_t period;   /* sweeps; sample k (from 0) is from after production sweep (k + 1) period */
     double *series;   /* scalars: [samples][walkers] since the start of production */
     int64_t samples, capacity; /* capacity: numbers that series has room for */

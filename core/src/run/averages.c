@@ -87,11 +87,10 @@ run_length averages_run_length(const output_data *data, bool by_walker)
 
 int averages_find(output_data *data)
 {
-    const int walkers = data->system->walkers;
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
         averages_free(q);
-        if (q->length == 1 ? find_scalar(q, walkers) : find_array(q)) return 1;
+        if (q->length == 1 ? find_scalar(q, q->walkers) : find_array(q)) return 1;
     }
     data->slowest = slowest_of(data);
     for (int i = 0; i < data->quantity_count; i++) {

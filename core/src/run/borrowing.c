@@ -45,7 +45,7 @@ int borrowing_take(simulation *sim, moving *m)
     if (!changed) return before;
     context_calling(&m->instance->context, "take");
     const int code = m->by_core
-                         ? hamiltonian_take(&sim->hamiltonian, host, &sim->state.face)
+                         ? hamiltonian_take(&sim->hamiltonian, host, &sim->state.face, changed)
                          : m->mover->take(m->instance->data, host, &sim->state.face, changed);
     sim->ahead = m; /* it may have rounded what it took */
     return context_exit_code(&m->instance->context, code, "taking the configuration");
@@ -72,7 +72,7 @@ int borrowing_take_up(simulation *sim)
 
 void borrowing_resume(simulation *sim, moving *m, bool current)
 {
-    memset(seen_by(sim, m), 0, sizeof m->seen); /* versions begin with 1 */
+    memset(seen_by(sim, m), 0, sizeof m->seen); /* nothing */
     if (current) state_changes(&sim->state, seen_by(sim, m));
 }
 

@@ -63,6 +63,34 @@ static int archive_bytes(plugmc_archive *base, const char *name, void *data, siz
     return PLUGMC_OK;
 }
 
+/* One array of the state beside positions, which have a place of their own. */
+static int archive_array(simulation *sim, blob_archive *archive, int what, const char *name)
+{
+    const int access = archive->base.reading ? PLUGMC_WRITE : PLUGMC_READ;
+    void *out;
+    size_t row;
+    int code = sim->state.face.array(&sim->state.face, what, PLUGMC_ON_HOST, access, &out, &row);
+    if (code) return context_exit_code(&simulation_asking(sim)->context, code, "saving its state");
+    archive->owner = NULL;
+    code = archive_bytes(&archive->base, name, out, row * (size_t)sim->system.walkers);
+    return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
+}
+
+/* What of the state some mover changes, and positions are not. Species and counts come with the first
+ * mover that changes them. */
+static int archive_state(simulation *sim, blob_archive *archive)
+{
+    uint32_t changes = 0;
+    int code = 0;
+    for (int k = 0; k < sim->mover_count; k++) changes |= sim->movers[k].mover->changes;
+    if (changes & PLUGMC_CHANGED_BOX) code = archive_array(sim, archive, PLUGMC_STATE_BOX, "boxes");
+    if (!code && changes & PLUGMC_CHANGED_RUNG)
+        code = archive_array(sim, archive, PLUGMC_STATE_RUNG, "rungs");
+    if (!code && changes & PLUGMC_CHANGED_MULTIPLIER)
+        code = archive_array(sim, archive, PLUGMC_STATE_MULTIPLIER, "multipliers");
+    return code;
+}
+
 /* Which movers hold what the state is: when a run is resumed the others take it before they go on,
  * as they would have. */
 static int archive_current(simulation *sim, blob_archive *archive)
@@ -99,7 +127,8 @@ int checkpoint_blobs(simulation *sim, blob **blobs, int *count)
 {
     blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 0, .bytes = archive_bytes},
                             .sim = sim};
-    const int code = archive_instances(sim, &archive);
+    int code = archive_state(sim, &archive);
+    if (!code) code = archive_instances(sim, &archive);
     *blobs = archive.blobs;
     *count = archive.count;
     return code;
@@ -173,9 +202,10 @@ int simulation_resume(simulation *sim, const char *path)
     if (code) return code;
     memcpy(positions, out->positions,
            sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
-    code = borrowing_take_up(sim);
     blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 1, .bytes = archive_bytes},
                             .sim = sim, .blobs = (blob *)out->blobs, .count = out->blob_count};
+    code = archive_state(sim, &archive);
+    if (!code) code = borrowing_take_up(sim);
     if (!code) code = archive_instances(sim, &archive);
     if (!code) code = moves_take_up(sim);
     sim->seconds_base = out->seconds;

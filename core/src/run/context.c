@@ -126,6 +126,13 @@ static int host_settle(plugmc_context *context, const plugmc_changes *changes, c
              : not_for(context, "settle");
 }
 
+static int host_energy(plugmc_context *context, int32_t walker, const double **out)
+{
+    const moving *m = mover_of(context);
+    return m ? hamiltonian_energy(&context->sim->hamiltonian, &m->instance->host, walker, out)
+             : not_for(context, "energy");
+}
+
 static int host_trials(plugmc_context *context, const plugmc_proposal *proposal, uint64_t first,
                        uint64_t n)
 {
@@ -145,6 +152,7 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .abi_major = PLUGMC_ABI_MAJOR,
                          .abi_minor = PLUGMC_ABI_MINOR,
                          .context = context,
+                         .every = 1,
                          .fail = host_fail,
                          .warn = host_warn,
                          .allocate = host_allocate,
@@ -156,7 +164,8 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .not_a_number = host_not_a_number,
                          .energies = host_energies,
                          .settle = host_settle,
-                         .trials = host_trials};
+                         .trials = host_trials,
+                         .energy = host_energy};
 }
 
 void context_release(plugmc_context *context)

@@ -39,37 +39,53 @@ static double cpu_time(void)
 
 /* ---- Measuring ----------------------------------------------------------------------------------- */
 
+/* A sample of one quantity: values [walkers][width], of the walkers on its rung, in their order. */
+static int record_quantity(simulation *sim, const measurement *m, quantity_record *q, int32_t rung,
+                           const int32_t *rungs, const double *values)
+{
+    double *mean = NULL;
+    if (q->length == 1 && (q->samples + 1) * q->walkers > q->capacity) {
+        int64_t capacity = 2 * q->capacity + 1024 * q->walkers;
+        double *series = realloc(q->series, sizeof(double) * (size_t)capacity);
+        if (!series)
+            return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the series of '%s'", q->name);
+        q->series = series;
+        q->capacity = capacity;
+    }
+    if (q->length > 1 && !(mean = calloc((size_t)q->length, sizeof(double))))
+        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for '%s'", q->name);
+    int32_t k = 0;
+    for (int w = 0; w < sim->system.walkers; w++) {
+        if (rungs && rungs[w] != rung) continue;
+        if (q->length == 1) q->series[q->samples * q->walkers + k] = values[w * m->width];
+        for (int64_t i = 0; q->length > 1 && i < q->length; i++)
+            mean[i] += values[w * m->width + i] / q->walkers;
+        k++;
+    }
+    if (mean) block_average_add(&q->blocks, mean);
+    free(mean);
+    q->samples++;
+    return 0;
+}
+
 /* Appends a sample to the records of an observable. */
 static int record(simulation *sim, const measurement *m)
 {
-    const int walkers = sim->system.walkers;
-    const double *values = m->values;
-    for (int k = 0; k < m->quantity_count; k++) {
-        quantity_record *q = &sim->output.quantities[m->first_quantity + k];
-        if (q->length == 1) {
-            if ((q->samples + 1) * walkers > q->capacity) {
-                int64_t capacity = 2 * q->capacity + 1024 * walkers;
-                double *series = realloc(q->series, sizeof(double) * (size_t)capacity);
-                if (!series)
-                    return report_error(sim->report, EXIT_MEMORY, NULL, 0,
-                                        "no memory for the series of '%s'", q->name);
-                q->series = series;
-                q->capacity = capacity;
-            }
-            for (int w = 0; w < walkers; w++)
-                q->series[q->samples * walkers + w] = values[w * m->width];
-        } else {
-            double *mean = calloc((size_t)q->length, sizeof(double));
-            if (!mean) return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for '%s'", q->name);
-            for (int w = 0; w < walkers; w++)
-                for (int64_t i = 0; i < q->length; i++) mean[i] += values[w * m->width + i] / walkers;
-            block_average_add(&q->blocks, mean);
-            free(mean);
-        }
-        q->samples++;
-        values += q->length;
+    int32_t *rungs = NULL;
+    int code = 0;
+    if (sim->system.rungs > 1) {
+        void *out;
+        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ, &out, NULL);
+        rungs = out;
+        if (code) return EXIT_MEMORY;
     }
-    return 0;
+    for (int32_t r = 0; r < sim->system.rungs; r++) {
+        const double *values = m->values;
+        quantity_record *q = &sim->output.quantities[m->first_quantity + r * m->quantity_count];
+        for (int k = 0; k < m->quantity_count && !code; k++, values += q++->length)
+            code = record_quantity(sim, m, q, r, rungs, values);
+    }
+    return code;
 }
 
 static int keep_frame(simulation *sim, uint64_t sweep, const double *positions)

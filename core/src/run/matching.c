@@ -196,6 +196,23 @@ static int match_others(const simulation *sim, const place *at, const moving *m)
     return first_error;
 }
 
+/* Factors of terms, and walkers of different temperature, are for movers that ask the core. */
+static int match_ladder(const simulation *sim, const place *at, const moving *m)
+{
+    const ladder *l = &sim->ladder;
+    if (m->by_core || m->mover->follows & PLUGMC_CHANGED_MULTIPLIER) return 0;
+    if (l->rungs > 1)
+        return report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' works with one temperature and one factor of each potential in "
+                            "all walkers, and %s differs", at->name, l->varies);
+    for (int t = 0; t < sim->system.term_count; t++)
+        if (sim->terms[t].sampled && l->multipliers[t] != 1 / sim->system.temperature)
+            return report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                                "mover '%s' takes no coupling, and potential '%s' has one", at->name,
+                                sim->terms[t].label);
+    return 0;
+}
+
 static int match_mover(const simulation *sim, const moving *m)
 {
     const ini_section *section = m->instance->section->section;
@@ -209,6 +226,8 @@ static int match_mover(const simulation *sim, const moving *m)
     int code = match_box(sim, &at, needs);
     if (!first_error) first_error = code;
     code = match_others(sim, &at, m);
+    if (!first_error) first_error = code;
+    code = match_ladder(sim, &at, m);
     return first_error ? first_error : code;
 }
 

@@ -11,24 +11,31 @@
 
 /* ---- Derived numbers ------------------------------------------------------------------------ */
 
-static const quantity_record *quantities_of(const simulation *sim, const measurement *m)
+/* An observable on a rung. */
+typedef struct on_rung {
+    const simulation *sim;
+    const measurement *m;
+    int32_t rung;
+} on_rung;
+
+static const quantity_record *quantities_of(const on_rung *o)
 {
-    return &sim->output.quantities[m->first_quantity];
+    return &o->sim->output.quantities[o->m->first_quantity + o->rung * o->m->quantity_count];
 }
 
-static const quantity_record *array_of(const simulation *sim, const measurement *m)
+static const quantity_record *array_of(const on_rung *o)
 {
-    const quantity_record *first = quantities_of(sim, m);
-    for (int k = 0; k < m->quantity_count; k++)
+    const quantity_record *first = quantities_of(o);
+    for (int k = 0; k < o->m->quantity_count; k++)
         if (first[k].length > 1) return &first[k];
     return NULL;
 }
 
 /* Means of all quantities of an observable, [width]. */
-static void means_of(const simulation *sim, const measurement *m, double *mean)
+static void means_of(const on_rung *o, double *mean)
 {
-    for (int k = 0; k < m->quantity_count; k++) {
-        const quantity_record *q = &quantities_of(sim, m)[k];
+    for (int k = 0; k < o->m->quantity_count; k++) {
+        const quantity_record *q = &quantities_of(o)[k];
         if (q->length == 1) *mean = q->found.scalar.mean;
         if (q->length > 1) memcpy(mean, q->found.means, sizeof *mean * (size_t)q->length);
         mean += q->length;
@@ -36,29 +43,30 @@ static void means_of(const simulation *sim, const measurement *m, double *mean)
 }
 
 /* Of scalars, all walkers apart. */
-static int blocks_of_scalars(const simulation *sim, const measurement *m, block_means *out)
+static int blocks_of_scalars(const on_rung *o, block_means *out)
 {
-    const quantity_record *first = quantities_of(sim, m);
-    const double **series = calloc((size_t)m->quantity_count, sizeof *series);
+    const quantity_record *first = quantities_of(o);
+    const int count = o->m->quantity_count;
+    const double **series = calloc((size_t)count, sizeof *series);
     if (!series) return 1;
-    for (int k = 0; k < m->quantity_count; k++) series[k] = first[k].series;
-    int code = block_means_of_series(out, series, m->quantity_count, first->samples,
-                                     sim->system.walkers);
+    for (int k = 0; k < count; k++) series[k] = first[k].series;
+    int code = block_means_of_series(out, series, count, first->samples, first->walkers);
     free(series);
     return code;
 }
 
 /* With arrays, whose blocks are averages over walkers: scalars are averaged likewise. */
-static int blocks_with_arrays(const simulation *sim, const measurement *m, block_means *out)
+static int blocks_with_arrays(const on_rung *o, block_means *out)
 {
-    const block_average *array = &array_of(sim, m)->blocks;
-    const int64_t per_block = array->per_block, walkers = sim->system.walkers;
+    const measurement *m = o->m;
+    const block_average *array = &array_of(o)->blocks;
+    const int64_t per_block = array->per_block, walkers = quantities_of(o)->walkers;
     if (block_means_init(out, array->blocks, 1, m->width)) return 1;
-    means_of(sim, m, out->mean);
+    means_of(o, out->mean);
     for (int64_t b = 0; b < array->blocks; b++) {
         double *to = out->block + b * m->width;
         for (int k = 0; k < m->quantity_count; k++) {
-            const quantity_record *q = &quantities_of(sim, m)[k];
+            const quantity_record *q = &quantities_of(o)[k];
             for (int64_t i = 0; q->length > 1 && i < q->length; i++)
                 to[i] = q->blocks.sums[b * q->length + i] / (double)per_block;
             for (int64_t s = b * per_block * walkers; q->length == 1 && s < (b + 1) * per_block * walkers; s++)
@@ -67,13 +75,6 @@ static int blocks_with_arrays(const simulation *sim, const measurement *m, block
         }
     }
     return 0;
-}
-
-static derived_record *derived_of(simulation *sim, const char *observable)
-{
-    for (int i = 0; i < sim->output.derived_count; i++)
-        if (!strcmp(sim->output.derived[i].observable, observable)) return &sim->output.derived[i];
-    return NULL;
 }
 
 /* A scalar that cannot be found although others can is NaN. */
@@ -93,19 +94,19 @@ static void take_derived(derived_record *d, const double *value, const double *e
 }
 
 /* The `count` records from d on, which have `numbers` values together. */
-static int derive_from(simulation *sim, const measurement *m, derived_record *d, int count,
-                       int64_t numbers)
+static int derive_from(const on_rung *on, derived_record *d, int count, int64_t numbers)
 {
+    const measurement *m = on->m;
     const plugmc_observable *o = m->instance->plugin->observable;
-    const bool arrays = array_of(sim, m) != NULL;
-    const run_length run = averages_run_length(&sim->output, arrays);
+    const bool arrays = array_of(on) != NULL;
+    const run_length run = averages_run_length(&on->sim->output, arrays);
     double *value = calloc(2 * (size_t)numbers + 1, sizeof(double)), *error = value + numbers;
     bool *converged = calloc((size_t)numbers + 1, sizeof *converged);
     block_means blocks = {0};
     int code = !value || !converged;
     bool valid = false;
-    if (!code && quantities_of(sim, m)->samples > 0) {
-        code = arrays ? blocks_with_arrays(sim, m, &blocks) : blocks_of_scalars(sim, m, &blocks);
+    if (!code && quantities_of(on)->samples > 0) {
+        code = arrays ? blocks_with_arrays(on, &blocks) : blocks_of_scalars(on, &blocks);
         context_calling(&m->instance->context, "derive");
         valid = !code && !jackknife(&blocks, o->derive, m->instance->data, numbers, value, error,
                                     converged);
@@ -123,20 +124,22 @@ static int derive_from(simulation *sim, const measurement *m, derived_record *d,
     return code;
 }
 
+static int derive_on(const simulation *sim, const measurement *m, int32_t rung)
+{
+    const on_rung on = {sim, m, rung};
+    derived_record *d = &sim->output.derived[m->first_derived + rung * m->derived_count];
+    int64_t numbers = 0;
+    for (int k = 0; k < m->derived_count; k++) numbers += d[k].length;
+    return derive_from(&on, d, m->derived_count, numbers);
+}
+
 int find_results(simulation *sim)
 {
     int code = averages_find(&sim->output);
-    for (int i = 0; i < sim->measurement_count && !code; i++) {
+    for (int i = 0; i < sim->measurement_count; i++) {
         const measurement *m = &sim->measurements[i];
-        const char *label = m->instance->section->section->label;
-        derived_record *d = derived_of(sim, label);
-        int count = 0;
-        int64_t numbers = 0;
-        if (!m->instance->plugin->observable->derive || !d || !m->quantity_count) continue;
-        while (d + count < sim->output.derived + sim->output.derived_count &&
-               !strcmp(d[count].observable, label))
-            numbers += d[count++].length;
-        code = derive_from(sim, m, d, count, numbers);
+        if (!m->instance->plugin->observable->derive || !m->derived_count || !m->quantity_count) continue;
+        for (int32_t r = 0; r < sim->system.rungs && !code; r++) code = derive_on(sim, m, r);
     }
     if (!code) return 0;
     return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the averages of the run");
@@ -255,9 +258,10 @@ static void print_what_is_lacking(const simulation *sim)
             const derived_record *d = &sim->output.derived[k];
             invalid |= !d->valid && !strcmp(d->observable, label);
         }
-        if (!invalid || !says_what_is_lacking(o) || !quantities_of(sim, m)->samples) continue;
+        const on_rung on = {sim, m, 0};
+        if (!invalid || !says_what_is_lacking(o) || !quantities_of(&on)->samples) continue;
         double *mean = checked(malloc(((size_t)m->width + 1) * sizeof *mean));
-        means_of(sim, m, mean);
+        means_of(&on, mean);
         context_calling(&m->instance->context, "lacking");
         const char *sentence = o->lacking(m->instance->data, mean);
         if (sentence) printf("too few data for %s: %s\n", label, sentence); /* its memory */

@@ -39,6 +39,7 @@ int simulation_open(simulation *sim)
     int loading = load_instances(sim);
     if (!code) code = loading;
     if (!code) code = configure_instances(sim);
+    if (!code) code = ladder_build(&sim->ladder, &sim->config, &sim->system, sim->report);
     if (!code) code = check_pairs(sim);
     return code ? code : match(sim);
 }
@@ -252,7 +253,15 @@ static int check_listed(simulation *sim, const measurement *m, const plugmc_quan
                         instance->section->section->name, q->name, q->unit ? q->unit : "");
 }
 
-static int add_quantity(simulation *sim, measurement *m, const plugmc_quantity *q)
+/* "energy", or "energy@0.7" on a rung of a ladder. */
+static char *name_on(const simulation *sim, const char *name, int32_t rung)
+{
+    char suffix[40], *full;
+    if (asprintf(&full, "%s%s", name, ladder_suffix(&sim->ladder, rung, suffix)) < 0) checked(NULL);
+    return full;
+}
+
+static int add_quantity(simulation *sim, measurement *m, const plugmc_quantity *q, int32_t rung)
 {
     output_data *out = &sim->output;
     const char *label = m->instance->section->section->label;
@@ -260,20 +269,21 @@ static int add_quantity(simulation *sim, measurement *m, const plugmc_quantity *
         realloc(out->quantities, sizeof *out->quantities * (size_t)(out->quantity_count + 1)));
     quantity_record *record = &out->quantities[out->quantity_count++];
     *record = (quantity_record){.observable = copy_text(label),
-                                .name = copy_text(q->name),
+                                .name = name_on(sim, q->name, rung),
+                                .walkers = sim->system.walkers / sim->system.rungs,
                                 .unit = copy_text(q->unit),
                                 .doc = copy_text(q->doc),
                                 .length = plugmc_quantity_length(q),
                                 .period = m->period};
-    m->width += record->length;
-    m->quantity_count++;
+    if (rung == 0) m->width += record->length;
+    if (rung == 0) m->quantity_count++;
     return axes_copy(&record->axes, q) ||
                    (record->length > 1 && block_average_init(&record->blocks, record->length))
                ? no_memory_for(sim, label)
                : 0;
 }
 
-static int add_derived(simulation *sim, const measurement *m, const plugmc_quantity *q)
+static int add_derived(simulation *sim, const measurement *m, const plugmc_quantity *q, int32_t rung)
 {
     output_data *out = &sim->output;
     const char *label = m->instance->section->section->label;
@@ -281,7 +291,7 @@ static int add_derived(simulation *sim, const measurement *m, const plugmc_quant
         checked(realloc(out->derived, sizeof *out->derived * (size_t)(out->derived_count + 1)));
     derived_record *record = &out->derived[out->derived_count++];
     *record = (derived_record){.observable = copy_text(label),
-                               .name = copy_text(q->name),
+                               .name = name_on(sim, q->name, rung),
                                .unit = copy_text(q->unit),
                                .doc = copy_text(q->doc),
                                .length = plugmc_quantity_length(q)};
@@ -294,8 +304,8 @@ static int add_derived(simulation *sim, const measurement *m, const plugmc_quant
                                                                       : no_memory_for(sim, label);
 }
 
-/* All of one list, measured or derived. */
-static int add_list(simulation *sim, measurement *m, enum quantity_list which)
+/* All of one list, measured or derived, for a rung. */
+static int add_list(simulation *sim, measurement *m, enum quantity_list which, int32_t rung)
 {
     char why[512];
     const plugmc_observable *observable = m->instance->plugin->observable;
@@ -308,7 +318,8 @@ static int add_list(simulation *sim, measurement *m, enum quantity_list which)
         if (more < 0) return refuse_answer(m->instance, EXIT_PLUGIN, why);
         code = check_listed(sim, m, &q, which == QUANTITIES_DERIVED);
         if (code) return code;
-        code = which == QUANTITIES_MEASURED ? add_quantity(sim, m, &q) : add_derived(sim, m, &q);
+        code = which == QUANTITIES_MEASURED ? add_quantity(sim, m, &q, rung)
+                                           : add_derived(sim, m, &q, rung);
     }
     return code;
 }
@@ -317,8 +328,13 @@ static int add_quantities(simulation *sim, measurement *m)
 {
     m->first_quantity = sim->output.quantity_count;
     context_calling(&m->instance->context, "quantity");
-    int code = add_list(sim, m, QUANTITIES_MEASURED);
-    if (!code) code = add_list(sim, m, QUANTITIES_DERIVED);
+    int code = 0;
+    for (int32_t r = 0; r < sim->system.rungs && !code; r++)
+        code = add_list(sim, m, QUANTITIES_MEASURED, r);
+    m->first_derived = sim->output.derived_count;
+    for (int32_t r = 0; r < sim->system.rungs && !code; r++)
+        code = add_list(sim, m, QUANTITIES_DERIVED, r);
+    m->derived_count = (sim->output.derived_count - m->first_derived) / sim->system.rungs;
     crash_called();
     if (code) return code;
     m->values = calloc((size_t)(sim->system.walkers * m->width) + 1, sizeof(double));
@@ -355,6 +371,8 @@ static int prepare_kind(simulation *sim, int kind)
         instance->context.sim = sim;
         instance->host = context_host(&instance->context, &sim->system);
         instance->host.seed = seed_of(sim, instance);
+        instance->host.state = &sim->state.face;
+        if (kind == PLUGMC_MOVER) instance->host.every = instance->section->every;
         context_calling(&instance->context, "prepare");
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
         if (!code && plugin->kind == PLUGMC_MOVER && !plugin->mover->take)
@@ -423,7 +441,7 @@ int simulation_prepare(simulation *sim)
     instance *asking = simulation_asking(sim);
     sim->state_host = asking->host;
     sim->state_host.gpu = sim->gpu ? gpu_services(sim->gpu) : NULL;
-    state_begin(&sim->state, &sim->system, &sim->state_host);
+    state_begin(&sim->state, &sim->system, &sim->ladder, &sim->state_host);
     state_positions(&sim->state, PLUGMC_ON_HOST, 0, &code);
     if (!code && sim->gpu) state_positions(&sim->state, PLUGMC_ON_DEVICE, 0, &code);
     if (code) return context_exit_code(&asking->context, code, "taking memory for positions");
@@ -510,6 +528,7 @@ void simulation_close(simulation *sim)
     free(sim->instances);
     free(sim->terms);
     state_end(&sim->state);
+    ladder_free(&sim->ladder);
     system_free(&sim->system);
     config_free(&sim->config);
 }

@@ -38,7 +38,9 @@ typedef struct moving {
 typedef struct measurement {
     instance *instance;
     int64_t period;
-    int first_quantity, quantity_count; /* in output_data.quantities */
+    int first_quantity, quantity_count; /* in output_data.quantities: of the first rung; then as many of
+                                           the next one */
+    int first_derived, derived_count;   /* in output_data.derived, likewise */
     int64_t width;                      /* sum of the lengths of its quantities */
     double *values;                     /* [walkers][width]: one sample */
 } measurement;
@@ -48,6 +50,7 @@ typedef struct simulation {
     config config;
     plugmc_system system;
     plugmc_term *terms;
+    ladder ladder;
     instance *instances;
     int instance_count;
     moving *movers;

@@ -1,26 +1,30 @@
 #include "run/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int array(const plugmc_state *, int what, int side, int access, void **out, size_t *row);
 
-static size_t row_bytes(const plugmc_system *system, int what)
+static size_t row_bytes(const plugmc_system *system, const ladder *ladder, int what)
 {
     switch (what) {
     case PLUGMC_STATE_BOX: return sizeof(plugmc_box);
     case PLUGMC_STATE_COUNT: return (size_t)system->species_count * sizeof(int64_t);
     case PLUGMC_STATE_POSITION: return (size_t)system->particles * 3 * sizeof(double);
+    case PLUGMC_STATE_MULTIPLIER: return (size_t)ladder->width * sizeof(double);
+    case PLUGMC_STATE_RUNG: return sizeof(int32_t);
     default: return (size_t)system->particles * sizeof(int32_t); /* species */
     }
 }
 
-void state_begin(state *s, const plugmc_system *system, const plugmc_host *host)
+void state_begin(state *s, const plugmc_system *system, const ladder *ladder, const plugmc_host *host)
 {
-    *s = (state){.system = system, .host = host};
+    *s = (state){.system = system, .ladder = ladder, .host = host};
     s->face = (plugmc_state){.size = sizeof s->face, .walkers = system->walkers,
                              .all_walkers = system->walkers, .capacity = system->particles,
                              .array = array, .core = s};
-    for (int k = 0; k < PLUGMC_STATE_ARRAYS; k++) s->arrays[k].row = row_bytes(system, k);
+    for (int k = 0; k < PLUGMC_STATE_ARRAYS; k++)
+        s->arrays[k] = (state_array){.row = row_bytes(system, ladder, k), .version = 1}; /* 0: unseen */
 }
 
 void state_end(state *s)
@@ -53,7 +57,13 @@ static void fill_from_system(const state *s, int what, void *out)
 {
     const plugmc_system *system = s->system;
     for (int32_t w = 0; w < system->walkers; w++) {
+        const ladder *ladder = s->ladder;
+        const int32_t rung = w % ladder->rungs;
         if (what == PLUGMC_STATE_BOX) ((plugmc_box *)out)[w] = system->box;
+        if (what == PLUGMC_STATE_RUNG) ((int32_t *)out)[w] = rung;
+        if (what == PLUGMC_STATE_MULTIPLIER)
+            memcpy((double *)out + w * ladder->width, ladder->multipliers + rung * ladder->width,
+                   (size_t)ladder->width * sizeof(double));
         for (int32_t k = 0; k < system->species_count; k++) {
             if (what == PLUGMC_STATE_COUNT)
                 ((int64_t *)out)[w * system->species_count + k] = plugmc_species_at(system, k)->count;

@@ -8,6 +8,7 @@
 #define PLUGMC_RUN_STATE_H
 
 #include "plugmc/plugin.h"
+#include "run/ladder.h"
 
 typedef struct state_array {
     size_t row;                   /* bytes a walker */
@@ -20,13 +21,15 @@ typedef struct state_array {
 typedef struct state {
     plugmc_state face; /* what plugins see; face.core is this struct */
     const plugmc_system *system;
+    const ladder *ladder;    /* multipliers of rungs */
     const plugmc_host *host; /* whose messages and memory on the device; host->gpu is NULL on the CPU */
     state_array arrays[PLUGMC_STATE_ARRAYS];
 } state;
 
-/* As the run begins: boxes, counts and species are those of the system, positions are zero. Memory is
+/* As the run begins: boxes, counts and species are those of the system, walkers stand on the
+ * rungs of the ladder in turn, positions are zero. Memory is
  * taken when an array is asked for. */
-void state_begin(state *, const plugmc_system *, const plugmc_host *);
+void state_begin(state *, const plugmc_system *, const ladder *, const plugmc_host *);
 void state_end(state *);
 
 /* Positions [walkers][particles][3] on a side, PLUGMC_READ | PLUGMC_WRITE as of plugmc_state.array;

@@ -206,7 +206,7 @@ static void propose(const sequential *me, arrays *a, int32_t w, uint64_t sweep, 
     set(me, a->ny, i, to[1]);
     set(me, a->nz, i, to[2]);
     a->change[i] = forbidden ? INFINITY : change;
-    a->threshold[i] = brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
+    a->threshold[i] = me->system->temperature * brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
 }
 
 /* Changes by the energies of those outside of the group, tile by tile, so that the places of a tile

@@ -41,7 +41,7 @@ extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
     trial.change = plugmc_fields(there, a, &outside) - plugmc_fields(from, a, &unused);
 #endif
     if (outside) trial.change = __longlong_as_double(0x7ff0000000000000LL);
-    trial.threshold = brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
+    trial.threshold = PLUGMC_KT * brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
     s.moved[at] = moved;
     s.trial[at] = trial;
 }

@@ -3,7 +3,7 @@
  *
  * Random numbers are those of movers/serial in sequential order: trial i of sweep s in walker w
  * moves particle i by step * v, v from plugmc_draw_in_ball(seed, s, w, i), and accepts if the energy
- * changes by less than -ln u, u from plugmc_draw(seed, s, w, i, ACCEPT, 0).
+ * changes by less than -kT ln u, u from plugmc_draw(seed, s, w, i, ACCEPT, 0).
  *
  * Where pairs are summed in float, places are multiples of a quantum (a power of two, fine enough
  * for float to hold the coordinates exactly): then separations are exact, and so is the reverse of
@@ -66,7 +66,7 @@ PLUGMC_FN int brush_displace(const brush_domain *b, uint64_t seed, uint64_t swee
     return b->periodic || to[0] * to[0] + to[1] * to[1] + to[2] * to[2] <= b->radius2;
 }
 
-/* -ln u: a change of energy below it is accepted. */
+/* -ln u: a change of energy below kT times that is accepted. */
 PLUGMC_FN double brush_threshold(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t trial)
 {
     plugmc_random random = plugmc_draw(seed, sweep, walker, trial, PLUGMC_PURPOSE_ACCEPT, 0);

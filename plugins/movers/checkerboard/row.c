@@ -378,9 +378,10 @@ PLUGMC_FN void weigh(lanes *at, int t, const slot_order *summed, lane_trials *mo
     change_energies(me, summed, asked);
     if (t % 4 == 0)
         draw_lanes(me, at->task, at->cell0, PLUGMC_PURPOSE_ACCEPT, (uint32_t)t / 4, at->accept_words);
+    const float over_kt = (float)(1 / me->system->temperature);
     EACH_LANE(l) {
         const int32_t low =
-            plugmc_uniform_float(at->accept_words[t % 4][l]) < plugmc_exp(-change[l]);
+            plugmc_uniform_float(at->accept_words[t % 4][l]) < plugmc_exp(-change[l] * over_kt);
         const int32_t unknown = !(change[l] > -INFINITY);
         const int32_t before = at->lost[l], rejected = move->reject[l];
         at->lost[l] = before | (unknown & !rejected);

@@ -172,7 +172,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             const float change = cb_change(&trial);
             const bool unknown = !(change > -PLUGMC_NO_RANGE);
             accept = accept && !lost &&
-                     (unknown || plugmc_uniform_float(cb_word(uniform, t)) < plugmc_exp(-change));
+                     (unknown || plugmc_uniform_float(cb_word(uniform, t)) <
+                                     plugmc_exp(-change * (float)PLUGMC_OVER_KT));
             if (accept && unknown) {
                 lost = true;
                 trouble->lost = sweep + 1;

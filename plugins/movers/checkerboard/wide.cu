@@ -233,7 +233,7 @@ PLUGMC_FN bool cb_accepts(const cb_trial *trial, float uniform, bool *lost)
 #pragma unroll
     for (int d = 16; d > 0; d >>= 1) change += __shfl_xor_sync(CB_ALL, change, d);
     *lost = !(change > -PLUGMC_NO_RANGE);
-    return *lost || uniform < plugmc_exp(-change);
+    return *lost || uniform < plugmc_exp(-change * (float)PLUGMC_OVER_KT);
 #else
     return true;
 #endif

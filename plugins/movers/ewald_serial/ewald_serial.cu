@@ -268,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     for (uint32_t i = 0; i < n; i++) {
         if (m == i) {
             const bool unknown = !(change > -es_infinite());
-            accepted[i] = lost ? 0 : unknown ? 2 : change <= 0 || limit < exp(-change);
+            accepted[i] = lost ? 0 : unknown ? 2 : change <= 0 || limit < exp(-change * PLUGMC_OVER_KT);
             changes[i] = change;
         }
         __syncthreads();

@@ -82,7 +82,7 @@ static void draw_momenta(const hmc *h, uint64_t sweep)
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++)
             hmc_momentum(h->seed, sweep, (uint32_t)w, (uint32_t)i, h->frame.dimension,
-                         h->mass[c->species[i]], c->momentum + 3 * (w * n + i));
+                         h->mass[c->species[i]] * h->system->temperature, c->momentum + 3 * (w * n + i));
 }
 
 static double kinetic_energy(const hmc *h, int32_t walker)
@@ -107,7 +107,7 @@ static void move(const hmc *h, int32_t half_steps, int drift)
             const int64_t at = 3 * (w * n + i);
             hmc_kick(h->frame.dimension, half_steps, half, c->force + at, c->momentum + at);
             if (drift)
-                hmc_drift(&h->frame, 2 * half / h->mass[c->species[i]], c->momentum + at,
+                hmc_drift(&h->frame, 2 * half / h->mass[c->species[i]] * h->system->temperature, c->momentum + at,
                           c->place + at);
         }
 }
@@ -135,7 +135,7 @@ static void settle(hmc *h, uint64_t sweep, int32_t w)
     const plugmc_random random =
         plugmc_draw(h->seed, sweep, (uint32_t)w, 0, PLUGMC_PURPOSE_ACCEPT, 0);
     const int accepted = change <= 0 ||
-                         plugmc_uniform_double(random.word[0], random.word[1]) < exp(-change);
+                         plugmc_uniform_double(random.word[0], random.word[1]) < exp(-change / h->system->temperature);
     s->change = change;
     s->rejected = !accepted;
     s->trials++;
@@ -167,7 +167,8 @@ static int reverse(hmc *h, const plugmc_host *host, uint64_t sweep)
         int64_t begun[3];
         if (i % 3) continue;
         hmc_momentum(h->seed, sweep, (uint32_t)(i / n), (uint32_t)(i % n / 3),
-                     h->frame.dimension, h->mass[c->species[i % n / 3]], begun);
+                     h->frame.dimension, h->mass[c->species[i % n / 3]] * h->system->temperature,
+                     begun);
         for (int d = 0; d < 3; d++)
             astray += c->place[i + d] != c->place_before[i + d] || c->momentum[i + d] != -begun[d];
     }

@@ -234,7 +234,7 @@ HMC_KERNEL hmc_start(const hmc_task t)
 {
     HMC_PARTICLE
     hmc_momentum(t.plan->seed, t.plan->sweep, walker, particle, t.box.dimension,
-                 t.mass[t.species[particle]], t.momentum + 3 * at);
+                 t.mass[t.species[particle]] * PLUGMC_KT, t.momentum + 3 * at);
     for (int d = 0; d < 3; d++) {
         t.place_before[3 * at + d] = t.place[3 * at + d];
         t.force_before[3 * at + d] = t.force[3 * at + d];
@@ -597,7 +597,7 @@ HMC_KERNEL hmc_decide(const hmc_task t)
     const plugmc_random random =
         plugmc_draw(t.plan->seed, t.plan->sweep, walker, 0, PLUGMC_PURPOSE_ACCEPT, 0);
     const bool accepted =
-        change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-change);
+        change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-change * PLUGMC_OVER_KT);
     s->change = change;
     s->rejected = !accepted;
     s->trials++;

@@ -1,0 +1,131 @@
+#include "run/ladder.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which multiplier a ladder varies. */
+enum { TEMPERATURE = -1, PRESSURE = -2, UNKNOWN = -3 }; /* else: coupling of the term */
+
+static const plugin_section *section_of(const config *config, const char *label)
+{
+    for (int i = 0; i < config->plugin_count; i++)
+        if (config->plugins[i].kind == PLUGMC_POTENTIAL &&
+            !strcmp(config->plugins[i].section->label, label))
+            return &config->plugins[i];
+    return NULL;
+}
+
+/* What "run.temperature", "run.pressure" or "LABEL.coupling" is. */
+static int find_key(const plugmc_system *system, const char *key)
+{
+    static const char coupling[] = ".coupling";
+    const size_t length = strlen(key), tail = sizeof coupling - 1;
+    if (!strcmp(key, "run.temperature")) return TEMPERATURE;
+    if (!strcmp(key, "run.pressure")) return PRESSURE;
+    if (length <= tail || strcmp(key + length - tail, coupling)) return UNKNOWN;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        if (term->sampled && strlen(term->label) == length - tail &&
+            !strncmp(term->label, key, length - tail))
+            return t;
+    }
+    return UNKNOWN;
+}
+
+static int refuse(const config *config, report *r, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int refuse(const config *config, report *r, const char *format, ...)
+{
+    char why[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    const ini_section *s = ini_find(&config->ini, "ladder");
+    if (!s) s = ini_find(&config->ini, "run");
+    return report_error(r, EXIT_INPUT, ini_source(&config->ini, s), s->line, "%s", why);
+}
+
+/* The values of the ladder, from [ladder] or from a temperature for each walker. */
+static int take_values(ladder *l, const config *config, const plugmc_system *system, report *r)
+{
+    const plugmc_list *list = &config->ladder.values, *t = &config->run.temperature;
+    l->varies = config->ladder.vary;
+    if (l->varies && *l->varies) {
+        if (t->count > 1)
+            return refuse(config, r, "[ladder] and %d values of [run] temperature cannot be together",
+                          t->count);
+        if (find_key(system, l->varies) == UNKNOWN)
+            return refuse(config, r, "[ladder] vary = %s: possible are run.temperature, run.pressure and "
+                          "LABEL.coupling of a sampled potential", l->varies);
+    } else if (t->count > 1) {
+        l->varies = "run.temperature";
+        list = t;
+    } else {
+        l->varies = NULL;
+        return 0;
+    }
+    l->rungs = list->count;
+    if (l->rungs < 2 || system->walkers % l->rungs)
+        return refuse(config, r, "%s has %d values, and there are %d walkers: each value needs as many "
+                      "walkers", list == t ? "[run] temperature" : "[ladder]", l->rungs, system->walkers);
+    l->values = checked(calloc((size_t)l->rungs, sizeof(double)));
+    memcpy(l->values, list->values, (size_t)l->rungs * sizeof(double));
+    return 0;
+}
+
+/* What one rung has. */
+static int fill_rung(ladder *l, const config *config, const plugmc_system *system, int32_t rung,
+                     report *r)
+{
+    const int key = l->varies ? find_key(system, l->varies) : UNKNOWN;
+    double *m = &l->multipliers[rung * l->width], kT = config->run.temperature.values[0],
+           pressure = config->run.pressure;
+    if (key == TEMPERATURE) kT = l->values[rung];
+    if (key == PRESSURE) pressure = l->values[rung];
+    if (!(kT > 0) || !isfinite(kT))
+        return refuse(config, r, "a temperature of %g is not possible", kT);
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        double coupling = section_of(config, term->label)->coupling;
+        if (key == t) coupling = l->values[rung];
+        m[t] = term->sampled ? coupling / kT : 0;
+        if (term->sampled && term->plugin->potential->orbitals && m[t] != 1)
+            return refuse(config, r, "potential '%s' is a wave function, which takes no temperature or "
+                          "coupling but 1", term->label);
+    }
+    m[system->term_count] = pressure / kT;
+    l->temperature[rung] = kT;
+    return 0;
+}
+
+int ladder_build(ladder *l, const config *config, plugmc_system *system, report *r)
+{
+    *l = (ladder){.rungs = 1, .width = system->term_count + 1};
+    int code = take_values(l, config, system, r);
+    if (code) return code;
+    l->multipliers = checked(calloc((size_t)(l->rungs * l->width), sizeof(double)));
+    l->temperature = checked(calloc((size_t)l->rungs, sizeof(double)));
+    for (int32_t k = 0; k < l->rungs && !code; k++) code = fill_rung(l, config, system, k, r);
+    system->rungs = l->rungs;
+    system->temperature = l->temperature[0];
+    for (int32_t k = 1; k < l->rungs; k++)
+        if (l->temperature[k] != l->temperature[0]) system->temperature = NAN;
+    return code;
+}
+
+void ladder_free(ladder *l)
+{
+    free(l->values), free(l->multipliers), free(l->temperature);
+    *l = (ladder){0};
+}
+
+const char *ladder_suffix(const ladder *l, int32_t rung, char text[40])
+{
+    text[0] = 0;
+    if (l->rungs > 1) snprintf(text, 40, "@%g", l->values[rung]);
+    return text;
+}

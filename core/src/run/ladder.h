@@ -1,0 +1,27 @@
+/* Temperature, pressure and couplings: what multiplies the parts of -ln p in each walker.
+ *
+ *     -ln p = sum_t m_t U_t + m_V V    m_t = coupling_t / kT, m_V = pressure / kT
+ *
+ * A ladder gives one of them another value on each rung, and as many walkers to each rung. */
+#ifndef PLUGMC_RUN_LADDER_H
+#define PLUGMC_RUN_LADDER_H
+
+#include "config/config.h"
+#include "plugmc/plugin.h"
+
+typedef struct ladder {
+    int32_t rungs;       /* 1: there is none */
+    int32_t width;       /* multipliers of a rung: terms, then that of the volume */
+    const char *varies;  /* "run.temperature", ...; NULL without a ladder */
+    double *values;      /* [rungs]; NULL without a ladder */
+    double *multipliers; /* [rungs][width]; those of measured terms are 0 */
+    double *temperature; /* [rungs] kT, in the unit of energy of the potentials */
+} ladder;
+
+/* Reads [run] temperature and pressure, [ladder], and the couplings of potentials, whose terms are in
+ * the system already; sets temperature and rungs of the system. 0 or an exit code, with a message. */
+int ladder_build(ladder *, const config *, plugmc_system *, report *);
+void ladder_free(ladder *);
+/* Behind names of what belongs to a rung: "@0.7", or "" without a ladder. */
+const char *ladder_suffix(const ladder *, int32_t rung, char text[40]);
+#endif

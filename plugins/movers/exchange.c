@@ -1,0 +1,146 @@
+/* exchange: walkers on neighbouring rungs of a ladder change places.
+ *
+ * What is rare at one temperature, or with one coupling or pressure, is found from another (K. Hukushima,
+ * K. Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)). Configurations stay where they are, and the
+ * multipliers of -ln p = sum_t m_t U_t + m_V V change hands, so any ladder of the run will do. Walkers a
+ * and b exchange with probability min(1, exp(sum_k (m_ak - m_bk) (X_ak - X_bk))), X = (U_1, ..., V).
+ *
+ * Rungs 0 and 1, 2 and 3, ... are tried in turn with 1 and 2, 3 and 4, ...; of several walkers on a
+ * rung the k-th with the k-th of the next. Pair k of a rung and sweep s draws with
+ * plugmc_draw(seed, s, k, rung, PLUGMC_PURPOSE_ACCEPT, 0).
+ */
+#include <math.h>
+#include <plugmc/plugin.h>
+#include <string.h>
+
+typedef struct exchange {
+    plugmc_counts *counts; /* [rungs]: of a rung with the next one */
+    int32_t *on_rung;      /* [walkers]: those of rung 0, of rung 1, ... */
+    double *extensive;     /* [walkers][terms + 1]: energies and the volume */
+} exchange;
+
+/* The state as it is during a sweep: its arrays, and bytes from one walker to the next. */
+typedef struct rows {
+    int32_t *rung;
+    char *multiplier;
+    const plugmc_box *box;
+    size_t bytes;
+} rows;
+
+static int borrow(const plugmc_host *host, rows *r)
+{
+    const plugmc_state *s = host->state;
+    void *out[3];
+    int code = s->array(s, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ, &out[0], NULL);
+    if (!code) code = s->array(s, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &out[1], &r->bytes);
+    if (!code) code = s->array(s, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &out[2], NULL);
+    r->rung = out[0], r->multiplier = out[1], r->box = out[2];
+    return code;
+}
+
+/* -ln of the probability; a and b: rows of multipliers and of what they multiply. */
+static double growth(const double *ma, const double *mb, const double *xa, const double *xb, int32_t n)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < n; k++) sum -= (ma[k] - mb[k]) * (xa[k] - xb[k]);
+    return sum;
+}
+
+static void swap_rows(rows *r, int32_t a, int32_t b)
+{
+    char row[r->bytes];
+    const int32_t rung = r->rung[a];
+    memcpy(row, r->multiplier + a * r->bytes, r->bytes);
+    memcpy(r->multiplier + a * r->bytes, r->multiplier + b * r->bytes, r->bytes);
+    memcpy(r->multiplier + b * r->bytes, row, r->bytes);
+    r->rung[a] = r->rung[b];
+    r->rung[b] = rung;
+}
+
+/* All pairs of a sweep; returns how many were exchanged. */
+static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t sweep)
+{
+    const int32_t rungs = host->system->rungs, each = host->system->walkers / rungs,
+                  width = host->system->term_count + 1;
+    int32_t filled[rungs];
+    int taken = 0;
+    memset(filled, 0, sizeof filled);
+    for (int32_t w = 0; w < host->system->walkers; w++)
+        e->on_rung[r->rung[w] * each + filled[r->rung[w]]++] = w;
+    const int32_t odd = (int32_t)((sweep + 1) / (uint64_t)host->every % 2);
+    for (int32_t rung = odd; rung + 1 < rungs; rung += 2)
+        for (int32_t k = 0; k < each; k++) {
+            const int32_t a = e->on_rung[rung * each + k], b = e->on_rung[(rung + 1) * each + k];
+            const double grows = growth((double *)(r->multiplier + a * r->bytes),
+                                        (double *)(r->multiplier + b * r->bytes),
+                                        e->extensive + a * width, e->extensive + b * width, width);
+            const plugmc_random random = plugmc_draw(host->seed, sweep, (uint32_t)k, (uint32_t)rung,
+                                                     PLUGMC_PURPOSE_ACCEPT, 0);
+            e->counts[rung].trials++;
+            if (grows > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-grows)) continue;
+            e->counts[rung].accepted++;
+            swap_rows(r, a, b);
+            taken++;
+        }
+    return taken;
+}
+
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    exchange *e = instance;
+    const int32_t terms = host->system->term_count;
+    rows r;
+    int code = borrow(host, &r), taken = 0;
+    for (int32_t w = 0; w < host->system->walkers && !code; w++) {
+        const double *energy;
+        code = host->energy(host->context, w, &energy);
+        if (code) break;
+        memcpy(e->extensive + w * (terms + 1), energy, (size_t)terms * sizeof *energy);
+        e->extensive[w * (terms + 1) + terms] = r.box[w].volume;
+    }
+    for (uint64_t s = first; s < first + n && !code; s++) taken += try_pairs(e, host, &r, s);
+    if (code || !taken) return code;
+    void *unused; /* written in place: others are told */
+    code = host->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE,
+                              &unused, NULL);
+    return code ? code : host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST,
+                                            PLUGMC_READ | PLUGMC_WRITE, &unused, NULL);
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    exchange *e = instance;
+    const size_t walkers = (size_t)host->system->walkers, width = (size_t)host->system->term_count + 1;
+    if (host->system->rungs < 2)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "there is no ladder: give a section [ladder]");
+    e->counts = host->allocate(host->context, (size_t)host->system->rungs * sizeof *e->counts);
+    e->on_rung = host->allocate(host->context, walkers * sizeof *e->on_rung);
+    e->extensive = host->allocate(host->context, walkers * width * sizeof *e->extensive);
+    return e->counts && e->on_rung && e->extensive
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
+}
+
+static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
+{
+    exchange *e = instance;
+    const size_t bytes = (size_t)host->system->rungs * sizeof *out;
+    memcpy(out, e->counts, bytes);
+    if (clear) memset(e->counts, 0, bytes);
+    return PLUGMC_OK;
+}
+
+static const plugmc_move moves[] = {{"exchange", "two walkers change rungs; rung by rung with the next", NULL}};
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_RUNS_ON_CPU,
+    .changes = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+    .sweep = sweep, .counts = counts,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "exchange",
+              .summary = "replica exchange: walkers on neighbouring rungs of a ladder change places",
+              .reference = "Hukushima, Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)",
+              .instance_size = sizeof(exchange), .mover = &mover, .prepare = prepare)

@@ -1,0 +1,126 @@
+# Temperatures, ladders, replica exchange. Fixed seeds; a right program is beyond 4 of its standard
+# errors once in 16,000 numbers.
+
+# near NAME EXACT LEAST: the mean of a line of the table is EXACT within 4 errors, which are below LEAST.
+near()
+{
+    awk -v name="$1" -v exact="$2" -v least="$3" '$1 == name {
+        found = 1; split($2, part, /[()]/); digits = part[1]
+        if (digits ~ /\./) sub(/.*\./, "", digits); else digits = ""
+        error = part[2] / 10 ^ length(digits); z = (part[1] - exact) / error
+        printf "%s %s +- %g, exact %s, z = %.2f\n", name, part[1], error, exact, z
+        if (!(z < 4 && z > -4 && error < least)) bad = 1 }
+        END { exit bad || !found }' "$out" || fail "$1 is not $2"
+}
+
+# wells: one particle in the double well, four walkers, two on each rung; values of ensembles by
+# quadrature.
+wells()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 200000
+	equilibrate = 1000
+	seed = 5
+	device = cpu
+	walkers = 4
+	[box]
+	dimension = 2
+	lx = 8
+	[species point]
+	count = 1
+	[initial]
+	state = lattice
+	[ladder]
+	vary = run.temperature
+	values = 0.1 0.5
+	[potential double_well]
+	plugin = $TEST_PLUGINS/double_well.so
+	centre = 4
+	[mover serial]
+	step = 1.5
+	[observable energy]
+	period = 5
+	END
+}
+
+test_temperatures_of_walkers()
+{
+    wells
+    must run sim.ini
+    near energy.energy@0.1 0.052477 0.001
+    near energy.energy@0.5 0.272864 0.003
+    change '/^\[ladder\]/,/^values/d; s/^walkers = 4/walkers = 2\ntemperature = 0.1 0.5/'
+    must run sim.ini
+    near energy.energy@0.1 0.052477 0.001
+    near energy.energy@0.5 0.272864 0.003
+    change 's/^temperature = .*/temperature = 0.5/'
+    must run sim.ini
+    near energy.energy 0.272864 0.003
+}
+
+# acceptance of rung 0 with rung 1: trials and accepted ones, by the binomial law of independent trials
+# after every tenth sweep (the second well is reached in one step).
+test_exchange_accepts_as_it_should()
+{
+    wells
+    printf '[mover exchange]\nevery = 10\n' >>sim.ini
+    must run sim.ini
+    near energy.energy@0.1 0.052477 0.001
+    near energy.energy@0.5 0.272864 0.003
+    local trials accepted
+    trials=$(h5dump -d /plugmc/movers/exchange/exchange/trials sim.h5 | sed -n 's/.*(0): \([0-9]*\).*/\1/p')
+    accepted=$(h5dump -d /plugmc/movers/exchange/exchange/accepted sim.h5 | sed -n 's/.*(0): \([0-9]*\).*/\1/p')
+    awk -v n="$trials" -v k="$accepted" 'BEGIN {
+        p = 0.4912; z = (k / n - p) / sqrt(p * (1 - p) / n)
+        printf "%d of %d exchanges, z = %.2f\n", k, n, z
+        exit !(n == 20000 && z < 4 && z > -4) }' || fail "another acceptance than 0.4912"
+    grep -Eq "^acceptance 0.49[0-9]* to .* trial moves of exchange.exchange" "$out" ||
+        fail "no line of the exchange"
+}
+
+test_exchange_is_resumed()
+{
+    wells
+    change 's/^sweeps = .*/sweeps = 3000/; s/^equilibrate = .*/equilibrate = 100/'
+    printf '[mover exchange]\nevery = 10\n' >>sim.ini
+    must run sim.ini --set run.output=whole.h5
+    must run sim.ini --set run.sweeps=1003
+    must run --resume sim.h5 --set run.sweeps=1110
+    must run --resume sim.h5 --set run.sweeps=3000
+    same_chain whole.h5 sim.h5
+}
+
+# Coupling times energy over kT is all that counts.
+test_coupling_is_an_inverse_temperature()
+{
+    wells
+    change 's/^vary = .*/vary = double_well.coupling/; s/^values = .*/values = 10 2/'
+    must run sim.ini --set run.output=coupled.h5
+    near energy.energy@10 0.052477 0.001
+    near energy.energy@2 0.272864 0.003
+}
+
+test_ladders_that_cannot_be()
+{
+    wells
+    sed -i 's/^sweeps = .*/sweeps = 10/; s/^equilibrate = .*/equilibrate = 0/' sim.ini
+    cp sim.ini right.ini
+    change 's/^values = .*/values = 0.1 0.2 0.3/'
+    refused 3 "sim.ini:14: [ladder] has 3 values, and there are 4 walkers: each value needs as many walkers" \
+        run sim.ini
+    cp right.ini sim.ini
+    change 's/^vary = .*/vary = run.seed/'
+    refused 3 "sim.ini:14: [ladder] vary = run.seed: possible are run.temperature, run.pressure and \
+LABEL.coupling of a sampled potential" run sim.ini
+    cp right.ini sim.ini
+    change 's/^values = .*/values = 0.1 -1/'
+    refused 3 "sim.ini:14: a temperature of -1 is not possible" run sim.ini
+    cp right.ini sim.ini
+    change '/^\[ladder\]/,/^values/d; s/^\[mover serial\]/[mover exchange]\n&/'
+    refused 3 "sim.ini:17: [mover exchange] there is no ladder: give a section [ladder]" run sim.ini
+    cp right.ini sim.ini
+    change 's/^\[mover serial\]/[mover brush]/'
+    refused 3 "sim.ini:20: mover 'brush' works with one temperature and one factor of each potential in all \
+walkers, and run.temperature differs" run sim.ini
+}

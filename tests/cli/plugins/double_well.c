@@ -1,0 +1,29 @@
+/* double_well: U = (t^2 - 1)^2 along x, t the distance from `centre`: what an exchange finds there is
+ * known by quadrature. */
+#include <plugmc/potential.h>
+
+typedef struct parameters {
+    real centre;
+} parameters;
+
+PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int *outside)
+{
+    (void)a, (void)outside;
+    real t = r.x - p->centre, u = t * t - 1;
+    return u * u;
+}
+
+#define PLUGMC_FIELD PLUGMC_FIELD_ENERGY
+#include <plugmc/field.h>
+
+#if PLUGMC_HOST
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(parameters, centre, "0", -1e6, 1e6, "length", "place between the wells"),
+};
+
+static const plugmc_potential potential = {.size = sizeof potential, .field = &plugmc_field_facet};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "double_well", .summary = "two wells side by side",
+              .reference = "", .instance_size = sizeof(parameters), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .potential = &potential);
+#endif
