@@ -33,9 +33,10 @@ static int tail_energy(void *instance, const plugmc_total_request *request)
     const tail *t = instance;
     const plugmc_box *box = &t->system->box;
     for (int32_t w = 0; w < t->system->walkers; w++) {
-        if (request->energy) request->energy[w] += t->energy;
+        const double denser = PLUGMC_HAS(request, box) && request->box ? box->volume / request->box[w].volume : 1;
+        if (request->energy) request->energy[w] += t->energy * denser;
         for (int d = 0; request->virial && d < box->dimension; d++)
-            request->virial[3 * w + d] += t->virial;
+            request->virial[3 * w + d] += t->virial * denser;
     }
     return PLUGMC_OK;
 }
@@ -127,7 +128,8 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_total total = {.size = sizeof total, .energy = tail_energy,
-                                   .unchanged_by = PLUGMC_CHANGE_POSITIONS};
+                                   .unchanged_by = PLUGMC_CHANGE_POSITIONS,
+                                   .follows = PLUGMC_CHANGE_BOX};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "lennard_jones_tail",

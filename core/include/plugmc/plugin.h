@@ -77,6 +77,19 @@ static inline void plugmc_wrap(const plugmc_box *box, double r[3])
         plugmc_wrap_rectangular(box->length, box->dimension, r);
 }
 
+/* Its lattice vectors, each times a factor. */
+static inline void plugmc_scale_box(plugmc_box *box, const double factor[3])
+{
+    for (int i = 0; i < box->dimension; i++) {
+        box->length[i] *= factor[i];
+        box->volume *= factor[i];
+        for (int d = 0; d < 3; d++) {
+            box->vector[i][d] *= factor[i];
+            box->inverse[d][i] /= factor[i];
+        }
+    }
+}
+
 typedef struct plugmc_species {
     const char *name;
     int64_t count;   /* particles a walker */
@@ -362,6 +375,7 @@ typedef struct plugmc_total_request {
     double *energy; /* [walkers], kT */
     double *forces; /* [walkers][particles][3], kT/length */
     double *virial; /* [walkers][3], kT: sum over particles of r_d f_d, by the periodic images */
+    const plugmc_box *box; /* [walkers], host memory; NULL: that of the system in all of them */
 } plugmc_total_request;
 
 /* An energy that is a sum over waves, in kT, for movers that sum them by themselves:
@@ -413,6 +427,8 @@ typedef struct plugmc_total {
     uint32_t unchanged_by;
     /* Optional, after configure: PLUGMC_MOLECULES_*. */
     int32_t (*molecules)(const void *instance);
+    /* PLUGMC_CHANGE_BOX: it takes the boxes of a request. Else no mover of the run may change them. */
+    uint32_t follows;
 } plugmc_total;
 
 /* Orbitals to be evaluated at points, of one species (spin). */
@@ -612,6 +628,9 @@ typedef struct plugmc_observable {
     const plugmc_listing *listing;
     int32_t listing_count;
     uint32_t listing_size; /* sizeof(plugmc_listing), the stride of the table */
+    /* PLUGMC_CHANGED_*: beside positions, what may not be as the run began: it takes the boxes of the
+     * view. Refused beside a mover that changes something else. */
+    uint32_t follows;
 } plugmc_observable;
 
 /* ---- The descriptor ------------------------------------------------------------------------- */

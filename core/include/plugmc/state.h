@@ -84,6 +84,7 @@ typedef struct plugmc_view {
     /* Energy over kT of each walker [walkers] as the mover keeps it while it sweeps, all sampled
      * potentials; NULL if the mover keeps none. Host memory. */
     int (*running_energy)(const struct plugmc_view *, double *energy);
+    const struct plugmc_box *box; /* [walkers], host memory */
 } plugmc_view;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */

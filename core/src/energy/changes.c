@@ -172,12 +172,14 @@ static int add_totals(hamiltonian *h, const plugmc_host *host)
     const int64_t n = h->system->particles;
     double *energy = h->sums;
     plugmc_view view;
+    for (int32_t w = 0; w < h->system->walkers; w++) h->boxes[w] = h->walkers[w].now.box;
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++) place_of(&h->walkers[w].now, i, &h->positions[3 * (w * n + i)]);
     int code = host->view(host->context, h->positions, 0, &view);
     for (int k = 0; k < h->count && !code; k++) {
         const energy_term *t = &h->terms[k];
-        const plugmc_total_request request = {.size = sizeof request, .view = &view, .energy = energy};
+        const plugmc_total_request request = {.size = sizeof request, .view = &view, .energy = energy,
+                                              .box = h->boxes};
         if (!t->total) continue;
         memset(energy, 0, sizeof(double) * (size_t)h->system->walkers);
         code = t->total->energy(t->of->instance, &request);
@@ -209,11 +211,109 @@ int hamiltonian_energy(hamiltonian *h, const plugmc_host *host, int32_t w, const
     return code;
 }
 
+/* ---- Another box --------------------------------------------------------------------------------- */
+
+/* A pair in reach has one image alone if half the box holds the range; hard cores take the nearest. */
+static bool too_small(const hamiltonian *h, const plugmc_box *box)
+{
+    double range = 0, height = INFINITY; /* shortest distance between opposite faces */
+    for (int k = 0; k < h->count; k++)
+        if (h->terms[k].close && h->terms[k].has_energy)
+            range = fmax(range, h->terms[k].close->range(h->terms[k].of->instance));
+    for (int i = 0; i < box->dimension; i++) {
+        double square = 0;
+        for (int d = 0; d < 3; d++) square += box->inverse[d][i] * box->inverse[d][i];
+        height = fmin(height, 1 / sqrt(square));
+    }
+    return 2 * range > height;
+}
+
+/* e->trial: the same fractional coordinates in another box. */
+static int make_trial(const hamiltonian *h, walker_energy *e, int32_t w, const plugmc_box *box)
+{
+    const particle_arrays *all = &e->now.all;
+    const plugmc_box *old = &e->now.box;
+    double *places = &h->positions[3 * w * e->now.n];
+    if (!e->trial.next && configuration_make(&e->trial, h->system, h->reach)) return PLUGMC_ERROR_MEMORY;
+    for (int64_t i = 0; i < e->now.n; i++) {
+        const double r[3] = {all->x[i], all->y[i], all->z[i]};
+        for (int d = 0; d < 3; d++) places[3 * i + d] = d < box->dimension ? 0 : r[d];
+        for (int k = 0; k < box->dimension; k++) {
+            const double f = r[0] * old->inverse[0][k] + r[1] * old->inverse[1][k] + r[2] * old->inverse[2][k];
+            for (int d = 0; d < box->dimension; d++) places[3 * i + d] += f * box->vector[k][d];
+        }
+    }
+    return configuration_fill(&e->trial, box, places) ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
+}
+
+/* Totals of the configurations that are possible, in their boxes: h->positions has all of them. */
+static int add_trial_totals(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
+{
+    plugmc_view view;
+    int code = host->view(host->context, h->positions, 0, &view);
+    for (int k = 0; k < h->count && !code; k++) {
+        const energy_term *t = &h->terms[k];
+        const plugmc_total_request request = {.size = sizeof request, .view = &view, .energy = h->sums,
+                                              .box = c->box};
+        if (!t->total) continue;
+        memset(h->sums, 0, sizeof(double) * (size_t)h->system->walkers);
+        code = t->total->energy(t->of->instance, &request);
+        for (int32_t w = 0; w < c->walkers && !code; w++) h->walkers[w].proposed[t->index] += h->sums[w];
+    }
+    return code;
+}
+
+/* All walkers at once, one box each. */
+static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
+{
+    const int terms = h->system->term_count, threads = h->system->threads > 1 ? h->system->threads : 1;
+    const double *unused;
+    int code = PLUGMC_OK, small = 0;
+    if (c->first != 0 || c->walkers != h->system->walkers || c->per_walker != 1)
+        return host->fail(host->context, PLUGMC_ERROR_STATE, "boxes are proposed for all walkers, one each");
+    for (int32_t w = 0; w < c->walkers && !code; w++) code = hamiltonian_energy(h, host, w, &unused);
+    if (code) return code;
+#pragma omp parallel for num_threads(threads) if (threads > 1) reduction(max : code, small)
+    for (int32_t w = 0; w < c->walkers; w++) {
+        walker_energy *e = &h->walkers[w];
+        bool forbidden = false;
+        code = make_trial(h, e, w, &c->box[w]);
+        if (!code) whole(h, &e->trial, e->proposed, &forbidden);
+        c->forbidden[w] = forbidden;
+        small |= too_small(h, &c->box[w]) ? w + 1 : 0;
+    }
+    if (code) return host->fail(host->context, code, "no memory for a configuration in another box");
+    if (small)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "the box of walker %d has become so small, a volume of %g, that the range of a "
+                          "potential is more than half of it", small - 1, c->box[small - 1].volume);
+    bool totals = false;
+    for (int k = 0; k < h->count; k++) totals |= h->terms[k].total != NULL;
+    if (totals) code = add_trial_totals(h, host, c);
+    for (int32_t w = 0; w < c->walkers && !code; w++)
+        for (int t = 0; t < terms; t++)
+            c->change[w * terms + t] = h->walkers[w].proposed[t] - h->walkers[w].energy[t];
+    return code;
+}
+
+/* What was `trial` is `now`, with its energy. */
+static void take_box(walker_energy *e)
+{
+    const configuration now = e->now;
+    double *energy = e->energy;
+    e->now = e->trial;
+    e->trial = now;
+    e->energy = e->proposed;
+    e->proposed = energy;
+    e->rescaled = true;
+}
+
 /* ---- The services -------------------------------------------------------------------------------- */
 
 int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
     const int terms = h->system->term_count;
+    if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
     if (c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
         return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not known", c->kind);
     for (int32_t k = 0; k < c->walkers; k++) {
@@ -270,10 +370,14 @@ int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_cha
         walker_energy *e = &h->walkers[w];
         const bool took = taken[k] >= 0;
         const int64_t p = k * c->per_walker + (took ? taken[k] : 0);
+        e->moved |= took;
+        if (c->kind == PLUGMC_RESCALED) {
+            if (took) take_box(e);
+            continue;
+        }
         code = c->kind == PLUGMC_SWAPPED
                    ? take_swap(h, e, w, c->particle[p], c->other[p], took)
                    : take_displacement(h, e, w, c->particle[p], c->position[p], took);
-        e->moved |= took;
         e->known &= !took;
         e->asked = false;
     }

@@ -64,14 +64,15 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
     h->walkers = calloc(walkers, sizeof *h->walkers);
     h->multipliers = calloc(walkers * terms + 1, sizeof(double));
     h->sums = calloc(walkers, sizeof(double));
+    h->boxes = calloc(walkers, sizeof *h->boxes);
     h->positions = malloc(walkers * (size_t)system->particles * 3 * sizeof(double));
-    bool enough = !code && h->walkers && h->multipliers && h->sums && h->positions;
+    bool enough = !code && h->walkers && h->multipliers && h->sums && h->boxes && h->positions;
     for (size_t w = 0; w < walkers && enough; w++) {
         walker_energy *e = &h->walkers[w];
-        e->energy = calloc(2 * terms + 1, sizeof(double));
-        e->proposed = e->energy + terms;
+        e->energy = calloc(terms + 1, sizeof(double));
+        e->proposed = calloc(terms + 1, sizeof(double));
         for (int k = 0; k < h->count; k++) h->multipliers[w * terms + (size_t)h->terms[k].index] = 1;
-        enough = e->energy && !configuration_make(&e->now, system, h->reach);
+        enough = e->energy && e->proposed && !configuration_make(&e->now, system, h->reach);
     }
     return enough ? PLUGMC_OK
                   : host->fail(host->context, PLUGMC_ERROR_MEMORY,
@@ -84,9 +85,9 @@ void hamiltonian_close(hamiltonian *h)
     for (int32_t w = 0; w < (h->walkers ? h->system->walkers : 0); w++) {
         configuration_free(&h->walkers[w].now);
         configuration_free(&h->walkers[w].trial);
-        free(h->walkers[w].energy);
+        free(h->walkers[w].energy), free(h->walkers[w].proposed);
     }
-    free(h->walkers), free(h->terms), free(h->multipliers), free(h->sums), free(h->positions);
+    free(h->walkers), free(h->terms), free(h->multipliers), free(h->sums), free(h->boxes), free(h->positions);
     *h = (hamiltonian){0};
 }
 
@@ -149,12 +150,23 @@ static bool any(const hamiltonian *h, bool boxes)
     return found;
 }
 
+int hamiltonian_give_boxes(hamiltonian *h, const plugmc_state *state)
+{
+    void *boxes;
+    if (!any(h, true)) return PLUGMC_OK;
+    const int code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_WRITE, &boxes, NULL);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+        ((plugmc_box *)boxes)[w] = h->walkers[w].now.box;
+        h->walkers[w].rescaled = false;
+    }
+    return code;
+}
+
 /* Nothing is written where nothing was taken, so that other movers keep what they have. */
 int hamiltonian_give(hamiltonian *h, const plugmc_state *state)
 {
     const int64_t n = h->system->particles;
     double *positions;
-    void *boxes;
     int code = PLUGMC_OK;
     if (any(h, false)) {
         code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, &positions);
@@ -169,12 +181,5 @@ int hamiltonian_give(hamiltonian *h, const plugmc_state *state)
             h->walkers[w].moved = false;
         }
     }
-    if (!code && any(h, true)) {
-        code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_WRITE, &boxes, NULL);
-        for (int32_t w = 0; w < h->system->walkers && !code; w++) {
-            ((plugmc_box *)boxes)[w] = h->walkers[w].now.box;
-            h->walkers[w].rescaled = false;
-        }
-    }
-    return code;
+    return code ? code : hamiltonian_give_boxes(h, state);
 }

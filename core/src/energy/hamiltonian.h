@@ -46,7 +46,8 @@ typedef struct hamiltonian {
     double reach;            /* of `close` terms */
     double *multipliers;     /* [walkers][terms], as in the state */
     walker_energy *walkers;  /* [walkers]; NULL: not open */
-    double *sums;            /* [walkers]: room */
+    double *sums;            /* [walkers]: room, as the next two */
+    plugmc_box *boxes;       /* [walkers] */
     double *positions;       /* [walkers][particles][3]: room for views */
 } hamiltonian;
 
@@ -56,6 +57,8 @@ void hamiltonian_close(hamiltonian *);
 /* Reads the state; writes into it what was taken since. PLUGMC_* codes. */
 int hamiltonian_take(hamiltonian *, const plugmc_host *, const plugmc_state *, uint32_t changed);
 int hamiltonian_give(hamiltonian *, const plugmc_state *);
+/* Boxes alone, which movers read from the state. */
+int hamiltonian_give_boxes(hamiltonian *, const plugmc_state *);
 
 /* plugmc_host.energies, settle, trials: see plugmc/plugin.h. */
 int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_changes *);

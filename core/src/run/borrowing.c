@@ -105,3 +105,21 @@ int borrowing_read(simulation *sim, const double **out)
 }
 
 int borrowing_write(simulation *sim, double **out) { return on_host(sim, PLUGMC_WRITE, out); }
+
+int borrowing_boxes(simulation *sim, moving *m)
+{
+    const int code = hamiltonian_give_boxes(&sim->hamiltonian, &sim->state.face);
+    if (!code) state_changes(&sim->state, sim->hamiltonian_seen);
+    return context_exit_code(&m->instance->context, code, "giving boxes back");
+}
+
+int borrowing_boxes_of(simulation *sim, const plugmc_box **out)
+{
+    void *boxes = NULL;
+    const plugmc_state *state = &sim->state.face;
+    int code = give_to(sim, NULL);
+    if (code) return code;
+    code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
+    *out = boxes;
+    return context_exit_code(&simulation_asking(sim)->context, code, "reading boxes");
+}

@@ -13,6 +13,8 @@ int borrowing_take_all(simulation *);
 int borrowing_take_up(simulation *);
 /* Then, once it has read what it archived: whether it held what the state was. */
 void borrowing_resume(simulation *, moving *, bool current);
+/* Writes boxes that a mover without a configuration of its own has changed: others read them there. */
+int borrowing_boxes(simulation *, moving *);
 /* Whether the mover holds what the state is. One that does not takes it before it sweeps again. */
 bool borrowing_is_current(const simulation *, const moving *);
 /* Lets the mover that swept last give the configuration back. A PLUGMC_* code. */
@@ -20,6 +22,8 @@ int borrowing_give(simulation *);
 /* Positions [walkers][particles][3] as they are now, on a side, for reading: the mover gives them back
  * first. An exit code. */
 int borrowing_positions(simulation *, int side, const double **out);
+/* Boxes [walkers] as they are now. An exit code. */
+int borrowing_boxes_of(simulation *, const plugmc_box **out);
 /* Those on the host, without asking a mover; all of them are for the core to write. Exit codes. */
 int borrowing_read(simulation *, const double **out);
 int borrowing_write(simulation *, double **out);

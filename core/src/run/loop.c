@@ -127,6 +127,7 @@ static int measure(simulation *sim, uint64_t produced)
     const double *here = NULL, *there = NULL;
     int code = on_host ? borrowing_positions(sim, PLUGMC_ON_HOST, &here) : 0;
     if (!code && on_device) code = borrowing_positions(sim, PLUGMC_ON_DEVICE, &there);
+    if (!code) code = borrowing_boxes_of(sim, &stage.boxes);
     for (int i = 0; i < sim->measurement_count && !code; i++) {
         measurement *m = &sim->measurements[i];
         const plugmc_observable *o = m->instance->plugin->observable;

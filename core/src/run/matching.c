@@ -231,9 +231,36 @@ static int match_mover(const simulation *sim, const moving *m)
     return first_error ? first_error : code;
 }
 
+/* Potentials and observables that take the box as it was at the start. */
+static int match_changes(const simulation *sim)
+{
+    const moving *changing = NULL;
+    int first_error = 0;
+    for (int k = 0; k < sim->mover_count && !changing; k++)
+        if (sim->movers[k].mover->changes & PLUGMC_CHANGED_BOX) changing = &sim->movers[k];
+    for (int i = 0; i < sim->instance_count && changing; i++) {
+        const instance *instance = &sim->instances[i];
+        const plugmc_plugin *p = instance->plugin;
+        const plugmc_total *total = p->potential ? p->potential->total : NULL;
+        bool follows = p->kind == PLUGMC_MOVER;
+        if (p->potential)
+            follows = !p->potential->orbitals &&
+                      (!total || (PLUGMC_HAS(total, follows) && total->follows & PLUGMC_CHANGE_BOX));
+        if (p->observable)
+            follows = PLUGMC_HAS(p->observable, follows) && p->observable->follows & PLUGMC_CHANGED_BOX;
+        if (follows) continue;
+        const int code = report_error(sim->report, EXIT_INPUT, instance->context.file,
+                                      instance->context.line,
+                                      "[%s] takes the box as it is at the start, and mover '%s' changes it",
+                                      instance->section->section->name, changing->instance->loaded.name);
+        if (!first_error) first_error = code;
+    }
+    return first_error;
+}
+
 int match(const simulation *sim)
 {
-    int first_error = 0;
+    int first_error = match_changes(sim);
     for (int k = 0; k < sim->mover_count; k++) {
         const int code = match_mover(sim, &sim->movers[k]);
         if (!first_error) first_error = code;

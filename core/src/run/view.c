@@ -67,6 +67,7 @@ plugmc_view view_of(view_stage *stage, const double *positions, int on_device, u
         .on_device = on_device,
         .cells = on_device ? cells_on_device : cells_on_host,
         .core = stage,
+        .box = stage->boxes,
         .running_energy = stage->mover && stage->mover->running_energy ? energy_of_mover : NULL,
     };
 }

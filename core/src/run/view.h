@@ -14,6 +14,7 @@ typedef struct view_stage {
     const plugmc_mover *mover;   /* of the running energy; NULL: there is none */
     void *mover_instance;
     const plugmc_host *mover_host;
+    const plugmc_box *boxes;     /* [walkers]; NULL: nobody will ask */
     plugmc_cells cells[HOST_CELLS];
     double ranges[HOST_CELLS];
     int count;

@@ -1,0 +1,180 @@
+/* volume: constant pressure. The box of a walker grows or shrinks, its particles with it.
+ *
+ * -ln p = sum_t m_t U_t + P V / kT at fixed fractional coordinates, so that a change of ln V has the
+ * weight V^(N + 1) exp(-P V / kT - U / kT): a step uniform in ln V is accepted with probability
+ * min(1, exp((N + 1) ln(V' / V) - (change of -ln p))) (I. R. McDonald, Mol. Phys. 23, 41 (1972);
+ * R. Eppenga, D. Frenkel, Mol. Phys. 52, 1303 (1984), for ln V). `axes` changes the length of one edge,
+ * drawn anew each time, with the same weight: the shape of a fluid's box is then not bound, which suits
+ * crystals.
+ *
+ * Trial t of sweep s in walker w draws with plugmc_draw(seed, s, w, t, purpose, 0): words 0 and 1 of TRIAL
+ * the step, word 2 the edge; ACCEPT decides.
+ */
+#include <math.h>
+#include <plugmc/plugin.h>
+
+enum { ISOTROPIC, AXES };
+
+typedef struct volume {
+    real step, target_acceptance;
+    int32_t shape;
+    int64_t trials;
+    plugmc_counts counts;
+    plugmc_box *box;     /* [walkers]: as proposed */
+    double *growth;      /* [walkers]: of ln V */
+    double *change;      /* [walkers][terms] */
+    int32_t *forbidden;  /* [walkers] */
+    int64_t *taken;      /* [walkers]: 0 or -1 */
+} volume;
+
+static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial, int32_t w,
+                    const plugmc_box *now)
+{
+    const plugmc_random random =
+        plugmc_draw(host->seed, sweep, (uint32_t)w, trial, PLUGMC_PURPOSE_TRIAL, 0);
+    const double u = plugmc_uniform_double(random.word[0], random.word[1]);
+    const int dimension = now->dimension;
+    const int edge = (int)plugmc_below(random.word[2], (uint32_t)dimension);
+    double factor[3] = {1, 1, 1};
+    v->growth[w] = v->step * (2 * u - 1);
+    for (int d = 0; d < dimension; d++) {
+        if (v->shape == ISOTROPIC) factor[d] = exp(v->growth[w] / dimension);
+        if (v->shape == AXES && d == edge) factor[d] = exp(v->growth[w]);
+    }
+    v->box[w] = *now;
+    plugmc_scale_box(&v->box[w], factor);
+}
+
+/* The boxes as they are, and the multipliers of the terms and of the volume. */
+static int borrow(const plugmc_host *host, const plugmc_box **box, const char **multiplier, size_t *row)
+{
+    void *boxes = NULL, *rows = NULL;
+    const plugmc_state *s = host->state;
+    int code = s->array(s, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
+    if (!code) code = s->array(s, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &rows, row);
+    *box = boxes, *multiplier = rows;
+    return code;
+}
+
+/* Growth of -ln p less that of the weight of ln V. */
+static double cost(const volume *v, const plugmc_system *system, int32_t w, const double *m, double before)
+{
+    const int32_t terms = system->term_count;
+    double sum = m[terms] * (v->box[w].volume - before);
+    for (int32_t t = 0; t < terms; t++) sum += m[t] * v->change[w * terms + t];
+    return sum - (double)(system->particles + 1) * v->growth[w];
+}
+
+static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial, plugmc_box *now)
+{
+    const plugmc_system *system = host->system;
+    const plugmc_box *box;
+    const char *rows;
+    size_t row = 0;
+    int code = borrow(host, &box, &rows, &row);
+    for (int32_t w = 0; w < system->walkers && !code; w++) {
+        if (trial == 0) now[w] = box[w];
+        propose(v, host, sweep, trial, w, &now[w]);
+    }
+    const plugmc_changes changes = {.size = sizeof changes, .kind = PLUGMC_RESCALED, .per_walker = 1,
+                                    .walkers = system->walkers, .box = v->box, .change = v->change,
+                                    .forbidden = v->forbidden};
+    if (!code) code = host->energies(host->context, &changes);
+    for (int32_t w = 0; w < system->walkers && !code; w++) {
+        const double grows = cost(v, system, w, (const double *)(rows + (size_t)w * row), now[w].volume);
+        const plugmc_random random =
+            plugmc_draw(host->seed, sweep, (uint32_t)w, trial, PLUGMC_PURPOSE_ACCEPT, 0);
+        const double u = plugmc_uniform_double(random.word[0], random.word[1]);
+        const plugmc_not_a_number lost = {.size = sizeof lost, .walker = w, .particle = -1, .sweep = sweep};
+        if (!v->forbidden[w] && !(grows > -INFINITY)) return host->not_a_number(host->context, &lost);
+        v->taken[w] = !v->forbidden[w] && (grows <= 0 || u < exp(-grows)) ? 0 : -1;
+        if (v->taken[w] == 0) now[w] = v->box[w];
+        v->counts.trials++;
+        v->counts.accepted += v->taken[w] == 0;
+    }
+    return code ? code : host->settle(host->context, &changes, v->taken);
+}
+
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    volume *v = instance;
+    plugmc_box *now = v->box + host->system->walkers;
+    int code = PLUGMC_OK;
+    for (int64_t k = 0; k < (int64_t)n * v->trials && !code; k++) {
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
+        code = try_boxes(v, host, first + (uint64_t)(k / v->trials), (uint32_t)(k % v->trials), now);
+    }
+    return code;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    volume *v = instance;
+    const plugmc_system *system = host->system;
+    const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
+    if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "the box is a sphere: constant pressure is for periodic ones");
+    v->box = host->allocate(host->context, 2 * walkers * sizeof *v->box);
+    v->growth = host->allocate(host->context, walkers * sizeof *v->growth);
+    v->change = host->allocate(host->context, walkers * terms * sizeof *v->change);
+    v->forbidden = host->allocate(host->context, walkers * sizeof *v->forbidden);
+    v->taken = host->allocate(host->context, walkers * sizeof *v->taken);
+    return v->box && v->growth && v->change && v->forbidden && v->taken
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu boxes", walkers);
+}
+
+static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
+{
+    volume *v = instance;
+    (void)host;
+    *out = v->counts;
+    if (clear) v->counts = (plugmc_counts){0, 0};
+    return PLUGMC_OK;
+}
+
+static double get_step(const void *instance, int32_t move, int32_t rung)
+{
+    (void)move, (void)rung;
+    return ((const volume *)instance)->step;
+}
+
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
+{
+    (void)host, (void)move, (void)rung;
+    ((volume *)instance)->step = fmin(step, 1); /* a box e times as large, or as small */
+    return PLUGMC_OK;
+}
+
+static double target(const void *instance, int32_t move)
+{
+    (void)move;
+    return ((const volume *)instance)->target_acceptance;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_REAL_KEY(volume, step, "0.01", 1e-12, 1, "", "largest change of ln V in a trial move"),
+    PLUGMC_REAL_KEY(volume, target_acceptance, "0.4", 0, 1, "",
+                    "acceptance to tune step to during equilibration; 0: step stays as it is"),
+    PLUGMC_CHOICE_KEY(volume, shape, "isotropic", "isotropic|axes",
+                      "isotropic: the shape of the box stays; axes: one edge at a time"),
+    PLUGMC_INTEGER_KEY(volume, trials, "1", 1, 1e9, "", "trial moves a walker and sweep"),
+};
+
+static const plugmc_move moves[] = {{"volume", "the box grows or shrinks, its particles with it", ""}};
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_RUNS_ON_CPU,
+    .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_POSITION,
+    .sweep = sweep, .counts = counts,
+    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+    .step = get_step, .set_step = set_step, .target_acceptance = target,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "volume",
+              .summary = "constant pressure: the box of a walker grows or shrinks",
+              .reference = "McDonald, Mol. Phys. 23, 41 (1972); Eppenga, Frenkel, Mol. Phys. 52, 1303 (1984)",
+              .instance_size = sizeof(volume), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
