@@ -402,4 +402,18 @@ static inline double brute_energy(const bench *b, const double *positions)
     }
     return forbidden ? INFINITY : energy;
 }
+
+/* Random positions of which no potential forbids any; to be freed. */
+static inline double *allowed_positions(const bench *b, uint64_t seed)
+{
+    const size_t size = 3 * (size_t)b->system.particles;
+    double *x = random_positions(b, seed);
+    for (int32_t w = 0; w < b->system.walkers; w++)
+        while (!isfinite(brute_energy(b, x + w * size))) {
+            double *again = random_positions(b, ++seed);
+            memcpy(x + w * size, again + w * size, size * sizeof *x);
+            free(again);
+        }
+    return x;
+}
 #endif

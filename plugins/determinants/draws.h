@@ -55,13 +55,18 @@ PLUGMC_FN void vmc_displacement(const vmc_draws *d, int32_t walker, int64_t e, d
         for (int k = 0; k < 3; k++) v[k] = ((double)u.word[k] + 0.5) * 0x1p-31 - 1;
 }
 
+/* Where a probability of a walker was not a number first. */
+typedef struct vmc_failure {
+    uint64_t sweep;
+    uint64_t electron; /* + 1; 0: there is none */
+} vmc_failure;
+
 /* Numbers of a walker: what is kept while sweeping. */
 typedef struct vmc_state {
     double *ln_square;            /* [walkers], of the spin */
     double *parts;                /* [walkers] */
     unsigned long long *accepted; /* [walkers] */
-    /* [walkers]: 0, or the electron + 1 and 2^32 times the sweep */
-    unsigned long long *not_a_number;
+    vmc_failure *failure;         /* [walkers] */
 } vmc_state;
 
 #endif

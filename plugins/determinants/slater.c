@@ -36,12 +36,28 @@ int slater_pitch(const plugmc_host *host, const plugmc_term *term, int64_t *pitc
     return PLUGMC_OK;
 }
 
+/* Numbers that LAPACK wants to work with when it inverts. */
+static int64_t inverting_takes(int64_t n, int is_complex)
+{
+    double wanted[2] = {0}, matrix[2] = {0};
+    const lapack_int size = (lapack_int)n;
+    lapack_int pivot = 1;
+    if (is_complex)
+        LAPACKE_zgetri_work(LAPACK_COL_MAJOR, size, (lapack_complex_double *)matrix, size, &pivot,
+                            (lapack_complex_double *)wanted, -1);
+    else
+        LAPACKE_dgetri_work(LAPACK_COL_MAJOR, size, matrix, size, &pivot, wanted, -1);
+    const int64_t most = wanted[0] > (double)n ? (int64_t)wanted[0] : n;
+    return (most + 1) / 2 * 2; /* what comes after it is aligned to two */
+}
+
 size_t slater_bytes(int64_t n, int is_complex, int64_t block)
 {
     const slater s = {.is_complex = is_complex};
     const size_t b = (size_t)(block < n ? block : n);
     const size_t bytes =
-        (2 * numbers(&s, n * n) + 4 * numbers(&s, (int64_t)b * n)) * sizeof(double) +
+        (2 * numbers(&s, n * n) + 4 * numbers(&s, (int64_t)b * n) +
+         numbers(&s, inverting_takes(n, is_complex))) * sizeof(double) +
         (4 * b * b + b) * sizeof *s.raw + b * sizeof *s.chosen + (size_t)n * sizeof *s.pivot_rows;
     return (bytes + 63) / 64 * 64;
 }
@@ -50,7 +66,8 @@ void slater_prepare(slater *s, void *memory, int64_t n, int64_t pitch, int is_co
                     int64_t block)
 {
     *s = (slater){.n = n, .pitch = pitch, .is_complex = is_complex,
-                  .capacity = block < n ? block : n};
+                  .capacity = block < n ? block : n,
+                  .inverting = inverting_takes(n, is_complex)};
     const size_t b = (size_t)s->capacity, square = b * b, matrix = numbers(s, n * n),
                  wide = numbers(s, (int64_t)b * n);
     s->inverse = memory;
@@ -58,7 +75,8 @@ void slater_prepare(slater *s, void *memory, int64_t n, int64_t pitch, int is_co
     s->taken = s->work + matrix;
     s->old_rows = s->taken + wide;
     s->products = s->old_rows + wide; /* two of them */
-    s->raw = (double complex *)(s->products + 2 * wide);
+    s->inverting_work = s->products + 2 * wide;
+    s->raw = (double complex *)(s->inverting_work + numbers(s, s->inverting));
     s->pivots = s->raw + square;
     s->small = s->pivots + square; /* two of them */
     s->row = s->small + 2 * square;
@@ -114,16 +132,25 @@ static double drift_of(const slater *s)
     return difference / largest;
 }
 
+/* The inverse from the factors in `work`. LAPACK is given its memory: what it fails to get by itself
+ * would look like a matrix without an inverse. */
+static int invert_factors(slater *s)
+{
+    const lapack_int n = (lapack_int)s->n, size = (lapack_int)s->inverting;
+    const size_t count = numbers(s, s->n * s->n);
+    for (size_t i = 0; i < count; i++)
+        if (isnan(s->work[i])) return 0;
+    if (s->is_complex)
+        return !LAPACKE_zgetri_work(LAPACK_COL_MAJOR, n, (lapack_complex_double *)s->work, n,
+                                    s->pivot_rows, (lapack_complex_double *)s->inverting_work, size);
+    return !LAPACKE_dgetri_work(LAPACK_COL_MAJOR, n, s->work, n, s->pivot_rows, s->inverting_work,
+                                size);
+}
+
 int slater_invert(slater *s, const double *values, double *drift)
 {
-    const lapack_int n = (lapack_int)s->n;
     double ln_square;
-    if (!slater_determinant(s, values, &ln_square)) return 0;
-    lapack_int failed =
-        s->is_complex ? LAPACKE_zgetri(LAPACK_COL_MAJOR, n, (lapack_complex_double *)s->work, n,
-                                       s->pivot_rows)
-                      : LAPACKE_dgetri(LAPACK_COL_MAJOR, n, s->work, n, s->pivot_rows);
-    if (failed) return 0;
+    if (!slater_determinant(s, values, &ln_square) || !invert_factors(s)) return 0;
     if (drift) *drift = drift_of(s);
     memcpy(s->inverse, s->work, numbers(s, s->n * s->n) * sizeof *s->work);
     s->ln_square = ln_square;

@@ -46,6 +46,8 @@ typedef struct slater {
     double *products;       /* [2][capacity][n] work, real or complex */
     double complex *small;  /* [2][capacity][capacity] work */
     double *work;           /* [n][n] work, real or complex */
+    int64_t inverting;      /* numbers of the next */
+    double *inverting_work; /* [inverting] work of LAPACK, real or complex */
     int *pivot_rows;        /* [n] work */
 } slater;
 

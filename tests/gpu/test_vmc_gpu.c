@@ -16,6 +16,7 @@ static const char jastrow[] = "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
 typedef struct chain {
     const char *mover, *settings;
     int orbitals, up, down, oblique, jastrow;
+    int forbids; /* infinite energies of electrons one above the other */
 } chain;
 
 static test_orbitals orbitals; /* of the one place there is at a time */
@@ -39,6 +40,17 @@ static void begin(place *p, const chain *c)
     orbitals.host = &b->host;
     add_orbitals(b, &orbitals);
     if (c->jastrow) quantum_term(b, "jastrow", jastrow, 1);
+    if (c->forbids)
+        quantum_term(b, TEST_OWN_PLUGINS "/test_hole",
+                     "strength=0.5; cutoff=1.8; hole=1.3; inside=infinity", 1);
+}
+
+static double *beginning(const bench *b, const chain *c)
+{
+    if (c->forbids) return allowed_positions(b, 5);
+    double *x = random_positions(b, 5);
+    for (size_t i = 0; i < count_of(b) && c->oblique == BOX_SPHERE; i++) x[i] = 0.4 * (x[i] - 2);
+    return x;
 }
 
 /* Both sides draw the same numbers and decide alike, as long as no decision hangs on the last
@@ -62,6 +74,13 @@ static void the_chain_is_that_of_the_cpu(void **state)
          5, 0, 1, 0},
         {"configuration", "precision=double step=0.2", PLANE_WAVES, 7, 5, 0, 1},
         {"configuration", "precision=double step=0.2 refresh=3", STANDING_WAVES, 7, 0, 1, 0},
+        {"quasi_simultaneous", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, 1, 1},
+        {"quasi_simultaneous", "precision=double step=0.7", STANDING_WAVES, 7, 5, 1, 1, 1},
+        {"quasi_simultaneous", "precision=double step=0.9 block=3", PLANE_WAVES, 7, 4, 1, 0, 1},
+        {"quasi_simultaneous", "precision=double step=0.8 refresh=2", STANDING_WAVES, 9, 0, 0, 1,
+         1},
+        {"particle_by_particle", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, 1, 1},
+        {"configuration", "precision=double step=0.15", STANDING_WAVES, 7, 5, 0, 1, 1},
     };
     for (size_t k = 0; k < sizeof chains / sizeof chains[0]; k++) {
         double *x[2], energy[2][WALKERS];
@@ -69,9 +88,7 @@ static void the_chain_is_that_of_the_cpu(void **state)
         for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
             static place p;
             begin(&p, &chains[k]);
-            double *from = random_positions(&p.b, 5);
-            for (size_t i = 0; i < count_of(&p.b) && chains[k].oblique == BOX_SPHERE; i++)
-                from[i] = 0.4 * (from[i] - 2);
+            double *from = beginning(&p.b, &chains[k]);
             start(&p, chains[k].mover, chains[k].settings, on_gpu, from);
             mover_sweep(&p.b, &p.mover, 0, 4);
             mover_sweep(&p.b, &p.mover, 4, 8);

@@ -64,6 +64,21 @@ static double acceptance_number(const bench *b, uint64_t sweep, int walker, int 
 
 enum { WAY_SEQUENTIAL, WAY_CONFIGURATION, WAY_SIMULTANEOUS };
 
+/* Moves of one electron after the other that are forbidden, or allowed, only because another has
+ * moved before in the sweep. */
+static int barred, freed;
+
+static void note_change_of_mind(const bench *b, const double *old, const double *trial, int e)
+{
+    double *first = malloc(3 * (size_t)b->system.particles * sizeof *first);
+    memcpy(first, old, 3 * (size_t)b->system.particles * sizeof *first);
+    memcpy(first + 3 * e, trial + 3 * e, 3 * sizeof *first);
+    const int before = isinf(brute_energy(b, first)), now = isinf(brute_energy(b, trial));
+    barred += now && !before;
+    freed += before && !now;
+    free(first);
+}
+
 /* Sweeps of one walker at x [particles][3]; returns the number of moves accepted. */
 static int replay(const bench *b, int way, int kind, double step, int walker, uint64_t sweeps,
                   double *x)
@@ -78,6 +93,7 @@ static int replay(const bench *b, int way, int kind, double step, int walker, ui
             if (way != WAY_CONFIGURATION || e == 0) memcpy(trial, from, 3 * (size_t)n * sizeof *x);
             displaced(b, kind, step, sweep, walker, e, trial + 3 * e);
             if (way == WAY_CONFIGURATION && e + 1 < n) continue;
+            if (way == WAY_SEQUENTIAL) note_change_of_mind(b, old, trial, e);
             const double ratio = exp(brute_energy(b, from) - brute_energy(b, trial));
             const int number = way == WAY_CONFIGURATION ? 0 : e;
             if (acceptance_number(b, sweep, walker, number) >= ratio) continue;
@@ -93,35 +109,44 @@ static int replay(const bench *b, int way, int kind, double step, int walker, ui
     return accepted;
 }
 
-static void check_chain(int orbitals, int oblique, int down, const char *mover_name,
-                        const char *settings, int way, int kind, double step)
+enum { WALKERS = 2 };
+
+/* A mover over what there is, from positions x, which are freed. */
+static void follow_chain(bench *b, const char *mover_name, const char *settings, int way, int kind,
+                         double step, double *x)
 {
-    enum { WALKERS = 2, SWEEPS = 12 };
-    bench b;
-    test_orbitals t;
-    gas(&b, &t, orbitals, 5, down, oblique, WALKERS);
-    quantum_term(&b, "jastrow", jastrow, 1);
-    test_mover mover = vmc_mover(&b, mover_name, settings);
-    double *x = random_positions(&b, 1), *y = bench_positions(&b), energy[WALKERS];
-    const int64_t n = b.system.particles;
-    mover_load(&b, &mover, x);
-    mover_sweep(&b, &mover, 0, 5);
-    mover_sweep(&b, &mover, 5, SWEEPS - 5);
-    mover_store(&b, &mover, y);
-    bench_expect(&b, mover.calls->running_energy(mover.instance, &b.host, energy));
+    enum { SWEEPS = 12 };
+    test_mover mover = vmc_mover(b, mover_name, settings);
+    double *y = bench_positions(b), energy[WALKERS];
+    const int64_t n = b->system.particles;
+    mover_load(b, &mover, x);
+    mover_sweep(b, &mover, 0, 5);
+    mover_sweep(b, &mover, 5, SWEEPS - 5);
+    mover_store(b, &mover, y);
+    bench_expect(b, mover.calls->running_energy(mover.instance, &b->host, energy));
     int accepted = 0;
     for (int w = 0; w < WALKERS; w++) {
-        accepted += replay(&b, way, kind, step, w, SWEEPS, x + 3 * n * w);
+        accepted += replay(b, way, kind, step, w, SWEEPS, x + 3 * n * w);
         for (int64_t i = 0; i < 3 * n; i++)
             assert_close(y[3 * n * w + i], x[3 * n * w + i], 0, 1e-12);
-        assert_close(energy[w], brute_energy(&b, y + 3 * n * w), 1e-10, 1e-10);
+        assert_close(energy[w], brute_energy(b, y + 3 * n * w), 1e-10, 1e-10);
     }
     plugmc_counts counts;
-    mover_counts(&mover, &b.host, &counts, 1);
+    mover_counts(&mover, &b->host, &counts, 1);
     assert_int_equal(counts.accepted, accepted);
     assert_int_equal(counts.trials, SWEEPS * WALKERS * (way == WAY_CONFIGURATION ? 1 : n));
     assert_in_range(accepted, counts.trials / 10, counts.trials * 9 / 10);
     free(x), free(y);
+}
+
+static void check_chain(int orbitals, int oblique, int down, const char *mover_name,
+                        const char *settings, int way, int kind, double step)
+{
+    bench b;
+    test_orbitals t;
+    gas(&b, &t, orbitals, 5, down, oblique, WALKERS);
+    quantum_term(&b, "jastrow", jastrow, 1);
+    follow_chain(&b, mover_name, settings, way, kind, step, random_positions(&b, 1));
     bench_end(&b);
 }
 
@@ -156,6 +181,36 @@ static void simultaneous_acceptance_looks_at_the_old_configuration(void **state)
                 WAY_SIMULTANEOUS, VMC_CUBE, 0.8);
     check_chain(STANDING_WAVES, 1, 4, movers[1], "acceptance=simultaneous moves=ball step=1.1",
                 WAY_SIMULTANEOUS, VMC_BALL, 1.1);
+}
+
+/* Where electrons one above the other are nearer than 1.4 the energy is infinite. */
+static void infinite_energies_are_rejected_exactly(void **state)
+{
+    (void)state;
+    static const struct {
+        int mover, orbitals, oblique, way;
+        const char *settings;
+        double step;
+    } cases[] = {
+        {0, PLANE_WAVES, 0, WAY_SEQUENTIAL, "step=0.9", 0.9},
+        {1, PLANE_WAVES, 0, WAY_SEQUENTIAL, "step=0.9", 0.9},
+        {1, STANDING_WAVES, 1, WAY_SEQUENTIAL, "step=0.7 block=3", 0.7},
+        {2, STANDING_WAVES, 0, WAY_CONFIGURATION, "step=0.15", 0.15},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        bench b;
+        test_orbitals t;
+        gas(&b, &t, cases[k].orbitals, 7, 5, cases[k].oblique, WALKERS);
+        quantum_term(&b, "jastrow", jastrow, 1);
+        quantum_term(&b, TEST_OWN_PLUGINS "/test_hole",
+                     "strength=0.5; cutoff=1.8; hole=1.4; inside=infinity", 1);
+        barred = freed = 0;
+        follow_chain(&b, movers[cases[k].mover], cases[k].settings, cases[k].way, VMC_GAUSSIAN,
+                     cases[k].step, allowed_positions(&b, 1));
+        printf("%d moves barred by those before, %d made free\n", barred, freed);
+        if (cases[k].way == WAY_SEQUENTIAL) assert_true(barred > 3 && freed > 3);
+        bench_end(&b);
+    }
 }
 
 /* ---- The two sequential movers --------------------------------------------------------------- */
@@ -625,6 +680,7 @@ static void coefficients_come_from_a_file_too(void **state)
 TEST_MAIN(cmocka_unit_test(electrons_follow_the_documented_chain),
           cmocka_unit_test(configurations_follow_the_documented_chain),
           cmocka_unit_test(simultaneous_acceptance_looks_at_the_old_configuration),
+          cmocka_unit_test(infinite_energies_are_rejected_exactly),
           cmocka_unit_test(proposals_evaluated_before_give_the_same_decisions),
           cmocka_unit_test(orbitals_in_single_precision_take_nearly_the_same_chain),
           cmocka_unit_test(kept_inverses_equal_fresh_ones),

@@ -31,12 +31,12 @@ typedef struct vmc_gpu {
 
     device_pointer positions, base, moved;  /* [walkers][particles][3] */
     device_pointer inverse[VMC_SPINS];      /* M [walkers][n][n] */
-    device_pointer ln_square[VMC_SPINS], parts, accepted, not_a_number; /* [walkers] */
+    device_pointer ln_square[VMC_SPINS], parts, accepted, failure; /* [walkers] */
     /* Of a group. */
     device_pointer to[VMC_SPINS];           /* [group][n][3] */
     device_pointer values;                  /* [group][n][pitch], float or double */
     device_pointer taken, old, products, solved; /* [group][capacity][n] */
-    device_pointer small, others;           /* [group][capacity][capacity] */
+    device_pointer small, others;           /* [group][capacity][capacity]; others: vmc_look */
     device_pointer change;                  /* [group][looked] */
     device_pointer rows;                    /* [group][particles] */
     device_pointer found; /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
@@ -77,7 +77,7 @@ static vmc_state state_of(const vmc *v, int32_t walker, int spin)
         AT(from_walker(g->ln_square[spin], walker, 8), double),
         AT(from_walker(g->parts, walker, 8), double),
         AT(from_walker(g->accepted, walker, 8), unsigned long long),
-        AT(from_walker(g->not_a_number, walker, 8), unsigned long long),
+        AT(from_walker(g->failure, walker, sizeof(vmc_failure)), vmc_failure),
     };
 }
 
@@ -396,7 +396,8 @@ static int parts_anew(vmc *v, const plugmc_host *host, int32_t first, int32_t n,
 static int anew(vmc *v, const plugmc_host *host, int compare)
 {
     const int32_t walkers = v->system->walkers;
-    int code = host->gpu->fill(host->context, v->gpu->not_a_number, 0, (size_t)walkers * 8);
+    int code = host->gpu->fill(host->context, v->gpu->failure, 0,
+                               (size_t)walkers * sizeof(vmc_failure));
     for (int32_t w = 0; w < walkers; w++) {
         v->walkers[w].drift = 0;
         v->walkers[w].singular = 0;
@@ -487,6 +488,7 @@ static int report(vmc *v, const plugmc_host *host)
     const plugmc_gpu *gpu = host->gpu;
     double *numbers = g->host_numbers;
     uint64_t *counts = g->host_numbers;
+    const vmc_failure *failures = g->host_numbers;
     int code = gpu->download(host->context, numbers, g->parts, bytes);
     for (size_t w = 0; w < walkers && !code; w++) v->walkers[w].parts = numbers[w];
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
@@ -495,11 +497,13 @@ static int report(vmc *v, const plugmc_host *host)
     }
     if (!code) code = gpu->download(host->context, counts, g->accepted, bytes);
     for (size_t w = 0; w < walkers && !code; w++) v->walkers[w].accepted = counts[w];
-    if (!code) code = gpu->download(host->context, counts, g->not_a_number, bytes);
+    if (!code)
+        code = gpu->download(host->context, g->host_numbers, g->failure,
+                             walkers * sizeof *failures);
     for (size_t w = 0; w < walkers && !code; w++) {
-        v->walkers[w].not_a_number = counts[w] != 0;
-        v->walkers[w].electron = (int64_t)(counts[w] & 0xffffffff) - 1;
-        v->walkers[w].sweep = counts[w] >> 32;
+        v->walkers[w].not_a_number = failures[w].electron != 0;
+        v->walkers[w].electron = (int64_t)failures[w].electron - 1;
+        v->walkers[w].sweep = failures[w].sweep;
     }
     return code;
 }
@@ -578,7 +582,7 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->ln_square[1], walkers * 8},
         {&g->parts, walkers * 8},
         {&g->accepted, walkers * 8},
-        {&g->not_a_number, walkers * 8},
+        {&g->failure, walkers * sizeof(vmc_failure)},
         {&g->to[0], group * most * 24},
         {&g->to[1], group * most * 24},
         {&g->values, group * most * (size_t)vmc_numbers(v, v->pitch) * g->real_size},

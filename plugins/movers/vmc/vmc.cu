@@ -6,7 +6,8 @@
  *
  *     products  P = V M^T, K x n, by cuBLAS: G[i][j] = v_i . M[e_j] is a part of it
  *     look      the change of pair and field energies of each proposal, all others where they are
- *               before the block, and what it changes if another of the block has moved: K x K
+ *               before the block, and what it changes if another of the block has moved: K x K;
+ *               infinite energies, which may come and go with that, are counted apart
  *     decide    one electron after the other: a Gauss-Jordan elimination in G, in shared memory
  *     solved    X = (G[C][C])^-1 (P - E), K x n, by cuBLAS; rows of rejected electrons are 0
  *     update    M -= X^T M[block], n x n, by cuBLAS
@@ -66,9 +67,74 @@ PLUGMC_FN double field_at(const double *r, plugmc_site a)
     return outside ? infinity() : energy;
 }
 
-/* One block of threads a proposal: x electrons of the block, y walkers. change [walkers][capacity];
- * others [walkers][capacity][capacity]: what the change of k grows by if j < k of the block has
- * moved. */
+/* ---- Infinite energies ----
+ *
+ * A partner that forbids a proposal may have moved away once the proposal is decided about, and
+ * infinity less infinity says nothing. So finite energies are added up and infinite ones counted.
+ * These functions are not inlined, so that what is added where all is finite stays as it is. */
+
+/* Counted for what ends the run, NaN or minus infinity, in place of 1. */
+#define VMC_LOST 0x1p40
+
+PLUGMC_FN bool is_finite(double energy) { return fabs(energy) < infinity(); }
+
+PLUGMC_FN double finite_part(double energy, double *infinite)
+{
+    if (is_finite(energy)) return energy;
+    *infinite += energy > 0 ? 1 : VMC_LOST;
+    return 0;
+}
+
+PLUGMC_FN double with_infinite(double finite, double infinite)
+{
+    return infinite == 0 ? finite : infinite < VMC_LOST ? infinity() : infinity() - infinity();
+}
+
+/* Change of the pair energy of a moved electron with one at `other`. */
+PLUGMC_FN double change_with(const double *from, const double *there, const double *other,
+                             plugmc_site a, plugmc_site b)
+{
+    plugmc_sums sums;
+    plugmc_sums_clear(&sums);
+    if (PLUGMC_ENERGY_TERMS > 0)
+        plugmc_sums_add_change(&sums, between(from, other), between(there, other), a, b);
+    return (double)plugmc_sums_total(&sums, a);
+}
+
+/* The whole change of electron e, by all threads of a block. */
+__device__ __noinline__ double look_apart(const vmc_block &b, int32_t e, const double *all,
+                                          const double *there, double *infinite)
+{
+    const plugmc_site a = plugmc_site_of_species(species_of(b, e));
+    double mine = 0, count = 0;
+    for (int32_t j = threadIdx.x; j < b.particles; j += VMC_LOOK)
+        if (j != e)
+            mine += finite_part(change_with(all + 3 * e, there, all + 3 * j, a,
+                                            plugmc_site_of_species(species_of(b, j))), &count);
+    if (threadIdx.x == 0)
+        mine += finite_part(field_at(there, a), &count) - field_at(all + 3 * e, a);
+    *infinite = sum_of_block<VMC_LOOK>(count);
+    return sum_of_block<VMC_LOOK>(mine);
+}
+
+/* What the change grows by if another moves from `old` to `now`. */
+__device__ __noinline__ double growth_apart(const double *from, const double *there,
+                                            const double *old, const double *now, plugmc_site a,
+                                            double *infinite)
+{
+    double gained = 0, lost = 0;
+    const double with = finite_part(change_with(from, there, now, a, a), &gained),
+                 without = finite_part(change_with(from, there, old, a, a), &lost);
+    *infinite = gained - lost;
+    return with - without;
+}
+
+/* ---- The energies of a block ---- */
+
+/* One block of threads a proposal: x electrons of the block, y walkers. change [walkers][capacity].
+ * others [walkers][capacity][capacity], or NULL: at [k][j], j < k, what the change of k grows by if
+ * j of the block has moved; at [k][k] how many infinite energies the change leaves out; at [j][k]
+ * what that number grows by. Without it the change is infinite itself. */
 extern "C" __global__ void __launch_bounds__(VMC_LOOK)
     vmc_look(const vmc_block b, const double *positions, const double *to, double *change,
              double *others)
@@ -87,10 +153,12 @@ extern "C" __global__ void __launch_bounds__(VMC_LOOK)
     if (PLUGMC_ENERGY_TERMS > 0) mine = (double)plugmc_sums_total(&sums, a);
     if (threadIdx.x == 0) mine += field_at(there, a);
     if (threadIdx.x == 32 && PLUGMC_FIELDS > 0) mine -= field_at(from, a);
-    const double sum = sum_of_block<VMC_LOOK>(mine);
+    double sum = sum_of_block<VMC_LOOK>(mine), infinite = 0;
+    if (others && !is_finite(sum)) sum = look_apart(b, e, all, there, &infinite);
     if (threadIdx.x == 0) change[(int64_t)w * b.capacity + k] = sum;
     if (!others) return;
-    double *row = others + ((int64_t)w * b.capacity + k) * b.capacity;
+    double *table = others + (int64_t)w * b.capacity * b.capacity, *row = table + k * b.capacity;
+    if (threadIdx.x == 0) row[k] = infinite;
     for (int32_t j = threadIdx.x; j < k; j += VMC_LOOK) {
         const double *old = from + 3 * (j - k), *now = proposals + 3 * j;
         plugmc_sums with, without;
@@ -100,7 +168,12 @@ extern "C" __global__ void __launch_bounds__(VMC_LOOK)
             plugmc_sums_add_change(&with, between(from, now), between(there, now), a, a);
             plugmc_sums_add_change(&without, between(from, old), between(there, old), a, a);
         }
-        row[j] = (double)plugmc_sums_total(&with, a) - (double)plugmc_sums_total(&without, a);
+        double growth =
+            (double)plugmc_sums_total(&with, a) - (double)plugmc_sums_total(&without, a);
+        infinite = 0;
+        if (!is_finite(growth)) growth = growth_apart(from, there, old, now, a, &infinite);
+        row[j] = growth;
+        table[j * b.capacity + k] = infinite;
     }
 }
 
@@ -151,8 +224,26 @@ PLUGMC_FN bool is_lost(double square_of_q, double change)
 
 PLUGMC_FN void note_failure(const vmc_state &s, const vmc_draws &d, int32_t w, int32_t e)
 {
-    if (!s.not_a_number[w])
-        s.not_a_number[w] = (unsigned long long)d.sweep << 32 | (unsigned)(e + 1);
+    if (s.failure[w].electron) return;
+    s.failure[w].sweep = d.sweep;
+    s.failure[w].electron = (uint64_t)e + 1;
+}
+
+/* What the moves taken, of n electrons, do to the numbers of a walker. */
+PLUGMC_FN void add_up(const vmc_state &s, int32_t w, int32_t n, const int32_t *taken,
+                      const double *square, const double *now, const double *grows)
+{
+    double ln = 0, parts = 0;
+    int32_t accepted = 0;
+    for (int32_t k = 0; k < n; k++)
+        if (taken[k]) {
+            ln += log(square[k]);
+            parts += with_infinite(now[k], grows[k * n + k]);
+            accepted++;
+        }
+    s.ln_square[w] += ln;
+    s.parts[w] += parts;
+    s.accepted[w] += accepted;
 }
 
 /* One block of threads a walker. products [walkers][capacity][electrons]: P, less 1 at [i][e_i]
@@ -174,7 +265,7 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
     for (int32_t i = first_row; i < n; i += VMC_ROWS)
         for (int32_t j = first_column; j < n; j += VMC_COLUMNS) {
             g[i * n + j] = p[(int64_t)i * b.electrons + b.first + j];
-            grows[i * n + j] = j < i ? others[((int64_t)w * capacity + i) * capacity + j] : 0;
+            grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
         }
     for (int32_t k = t; k < n; k += VMC_THREADS) {
         now[k] = change[(int64_t)w * capacity + k];
@@ -182,13 +273,14 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
         taken[k] = 0;
     }
     /* a move that is lost is made, and none after it, so that it is found */
-    const int32_t end = s.not_a_number[w] ? 0 : n;
+    const int32_t end = s.failure[w].electron ? 0 : n;
     __syncthreads();
     for (int32_t e = 0, lost = 0; e < end && !lost; e++) {
         /* every thread comes to the same decision */
         const T q = g[e * n + e];
-        const double q2 = square_of(q), ratio = q2 * exp(-now[e]);
-        lost = is_lost(q2, now[e]);
+        const double q2 = square_of(q), own = with_infinite(now[e], grows[e * n + e]),
+                     ratio = q2 * exp(-own);
+        lost = is_lost(q2, own);
         if (t == 0 && lost) note_failure(s, d, w, e0 + e);
         if (!(number[e] < ratio) && !lost) continue;
         const T over = one_over(q);
@@ -196,6 +288,7 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
             row[k] = times(g[e * n + k], over);
             column[k] = g[k * n + e];
             if (k > e) now[k] += grows[k * n + e];
+            if (k > e) grows[k * n + k] += grows[e * n + k];
             if (k == e) square[k] = q2;
             if (k == e) taken[k] = 1;
         }
@@ -224,18 +317,7 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
             positions[3 * ((int64_t)w * b.particles + e0 + k) + i] =
                 to[3 * ((int64_t)w * b.rows + b.row + k) + i];
     }
-    if (t > 0) return;
-    double ln = 0, parts = 0;
-    int32_t accepted = 0;
-    for (int32_t k = 0; k < n; k++)
-        if (taken[k]) {
-            ln += log(square[k]);
-            parts += now[k];
-            accepted++;
-        }
-    s.ln_square[w] += ln;
-    s.parts[w] += parts;
-    s.accepted[w] += accepted;
+    if (t == 0) add_up(s, w, n, taken, square, now, grows);
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
@@ -324,7 +406,7 @@ PLUGMC_FN void judge(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
     const double q2 = re * re + im * im, own = change[(int64_t)w * b.capacity + k],
                  ratio = q2 * exp(-own);
     const bool lost = is_lost(q2, own);
-    if (s.not_a_number[w] && !lost) return;
+    if (s.failure[w].electron && !lost) return;
     if (lost) note_failure(s, d, w, e);
     if (!(acceptance_number(d, d.walker + w, e) < ratio) && !lost) return;
     atomicAdd(s.accepted + w, 1ull);
@@ -358,7 +440,7 @@ extern "C" __global__ void vmc_decide_configuration(
     if (ln_down) ln_ratio += ln_down[w] - ln_square_down[w];
     const double change = parts_new[w] - s.parts[w] - ln_ratio, ratio = exp(-change);
     const bool lost = is_lost(1, change);
-    const bool taken = !s.not_a_number[w] &&
+    const bool taken = !s.failure[w].electron &&
                        (lost || acceptance_number(d, d.walker + w, 0) < ratio);
     __syncthreads();
     if (threadIdx.x == 0) {
