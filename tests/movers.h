@@ -181,6 +181,7 @@ static inline int mover_prepare(bench *b, test_mover *mover)
     if (code || mover->calls->take) return code;
     mover->core = bench_allocate(b->host.context, sizeof *mover->core);
     mover->core->host = b->host;
+    b->host.trials = bench_trials;
     return hamiltonian_open(&mover->core->hamiltonian, &b->host);
 }
 

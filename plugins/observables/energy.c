@@ -39,6 +39,7 @@ typedef struct energy {
     int32_t terms; /* of the system that have an energy */
     int32_t *term; /* [terms] their number in the system */
     char **names;  /* [terms] "energy_LABEL" */
+    const char *unit;
     sorted_particles sorted;
     double *share; /* [particles] energy of a particle with those after it */
     pair_sums pairs;
@@ -263,8 +264,8 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     const energy *e = instance;
     if (index > e->terms) return 0;
     if (index > 0)
-        return plugmc_scalar(out, e->names[index - 1], "kT", "energy per particle, one term");
-    return plugmc_scalar(out, "energy", "kT",
+        return plugmc_scalar(out, e->names[index - 1], e->unit, "energy per particle, one term");
+    return plugmc_scalar(out, "energy", e->unit,
                          e->source == RUNNING ? "energy per particle, as the mover keeps it"
                                               : "energy per particle, all terms");
 }
@@ -274,6 +275,7 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 static int find_terms(energy *e, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
+    e->unit = plugmc_energy_unit(system);
     e->term = host->allocate(host->context, (size_t)system->term_count * sizeof *e->term);
     e->names = host->allocate(host->context, (size_t)system->term_count * sizeof *e->names);
     if (!e->term || !e->names)
@@ -369,8 +371,8 @@ static const plugmc_parameter table[] = {
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
-    {"energy", "kT", "energy per particle, all terms", 0, 0},
-    {"energy_<potential>", "kT", "energy per particle, one term", 0, 0},
+    {"energy", "<energy>", "energy per particle, all terms", 0, 0},
+    {"energy_<potential>", "<energy>", "energy per particle, one term", 0, 0},
 };
 
 static const plugmc_observable observable = {

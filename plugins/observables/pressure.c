@@ -50,7 +50,7 @@ typedef struct pressure {
 
     virials virials;
     const plugmc_system *system;
-    char unit[16];
+    char unit[32];
     int32_t bins, cores;
     core *core;        /* [cores] */
     double *contact;   /* [species][species], length; 0 without a core */
@@ -164,7 +164,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         const uint32_t *counts = p->counts + (size_t)w * numbers_of(p);
         double *row = values + (size_t)w * (1 + numbers_of(p)), virial = 0;
         for (int d = 0; d < box->dimension; d++) virial += p->virials.virial[w][d];
-        row[0] = ((double)p->system->particles + virial / box->dimension) / box->volume;
+        row[0] = ((double)p->system->particles * p->system->temperature + virial / box->dimension) / box->volume;
         for (int32_t c = 0; c < p->cores; c++)
             for (int32_t b = 0; b < p->bins; b++)
                 row[1 + c * p->bins + b] = p->core[c].g_factor[b] * counts[c * p->bins + b];
@@ -206,10 +206,10 @@ static int derive(void *instance, const double *means, double *out)
         double at_contact = 0;
         for (int32_t b = 1; b < p->bins; b++) at_contact += p->core[c].weight[b] * g[b];
         out[DERIVED + c] = at_contact;
-        contacts += p->core[c].per_count * at_contact;
+        contacts += p->core[c].per_count * at_contact * p->system->temperature;
     }
     out[0] = means[0] + contacts;
-    out[1] = out[0] * p->system->box.volume / (double)p->system->particles;
+    out[1] = out[0] * p->system->box.volume / ((double)p->system->particles * p->system->temperature);
     out[2] = contacts;
     return 0;
 }
@@ -283,7 +283,7 @@ static int prepare_core(const pressure *p, const plugmc_host *host, core *core)
     }
     extrapolation_weights(core->radius + 1, n - 1, p->degree, core->contact, work, core->weight + 1);
     for (int32_t b = 1; b < n; b++) {
-        const double less = exp(pair_energy_at(system, core, core->radius[b]) - at_contact);
+        const double less = exp((pair_energy_at(system, core, core->radius[b]) - at_contact) / system->temperature);
         if (!isfinite(less))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "the energy of a pair goes from %g kT at contact to %g at the "
@@ -383,7 +383,11 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     pressure *p = instance;
     p->system = host->system;
-    snprintf(p->unit, sizeof p->unit, "kT/length^%d", host->system->box.dimension);
+    if (isnan(host->system->temperature))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "walkers of different temperature have no pressure in common");
+    snprintf(p->unit, sizeof p->unit, "%s/length^%d", plugmc_energy_unit(host->system),
+             host->system->box.dimension);
     int code = virials_prepare(&p->virials, host, 1);
     if (!code) code = find_cores(p, host);
     if (code || !p->cores) return code;
@@ -420,12 +424,12 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_listing listing[] = {
-    {"virial", "kT/length^<dimension>", "pressure of ideal gas and forces, without contacts", 0, 0},
+    {"virial", "<energy>/length^<dimension>", "pressure of ideal gas and forces, without contacts", 0, 0},
     {"g_near_contact", "", "pair distribution near contact against r, of one species", 1, 0},
     {"g_<species>_<species>_near_contact", "", "pair distribution near contact against r", 1, 0},
-    {"pressure", "kT/length^<dimension>", "contacts, forces and ideal gas together", 0, 1},
+    {"pressure", "<energy>/length^<dimension>", "contacts, forces and ideal gas together", 0, 1},
     {"osmotic_coefficient", "", "pressure over that of the ideal gas, P V / N kT", 0, 1},
-    {"contacts", "kT/length^<dimension>", "part of the contacts in the pressure", 0, 1},
+    {"contacts", "<energy>/length^<dimension>", "part of the contacts in the pressure", 0, 1},
     {"g_at_contact", "", "pair distribution at contact, of one species", 0, 1},
     {"g_<species>_<species>_at_contact", "", "pair distribution at contact", 0, 1},
 };

@@ -11,13 +11,15 @@
  * is a potential of its own (lennard_jones_tail). Hard cores push by their contacts, which
  * hard_pressure measures where there is nothing else, and pressure where there is.
  */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "virials.h"
 
 typedef struct virial_pressure {
     virials virials;
-    char unit[16];
+    char unit[32];
 } virial_pressure;
 
 /* values [walkers][1 + dimension]: the mean, then along each axis. */
@@ -30,7 +32,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         double *row = values + w * (1 + box->dimension);
         row[0] = 0;
         for (int d = 0; d < box->dimension; d++) {
-            row[1 + d] = ((double)v->system->particles + v->virial[w][d]) / box->volume;
+            row[1 + d] = ((double)v->system->particles * v->system->temperature + v->virial[w][d]) /
+                         box->volume;
             row[0] += row[1 + d] / box->dimension;
         }
     }
@@ -55,14 +58,18 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 static int prepare(void *instance, const plugmc_host *host)
 {
     virial_pressure *v = instance;
-    strcpy(v->unit, host->system->box.dimension == 2 ? "kT/length^2" : "kT/length^3");
+    if (isnan(host->system->temperature))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "walkers of different temperature have no pressure in common");
+    snprintf(v->unit, sizeof v->unit, "%s/length^%d", plugmc_energy_unit(host->system),
+             host->system->box.dimension);
     return virials_prepare(&v->virials, host, 0);
 }
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
-    {"pressure", "kT/length^<dimension>", "mean over the axes", 0, 0},
-    {"pressure_<axis>", "kT/length^<dimension>", "along x, y, z", 0, 0},
+    {"pressure", "<energy>/length^<dimension>", "mean over the axes", 0, 0},
+    {"pressure_<axis>", "<energy>/length^<dimension>", "along x, y, z", 0, 0},
 };
 
 static const plugmc_observable observable = {

@@ -91,6 +91,44 @@ test_exchange_is_resumed()
     same_chain whole.h5 sim.h5
 }
 
+# Energies twice as large at twice the temperature: a factor of two is exact, so is every decision.
+same_at_two()
+{
+    cp "$here/chain.ini" one.ini
+    sed -i "s/^sweeps = .*/sweeps = 300/; s/^equilibrate = .*/equilibrate = 100/; s/^dimension = 2/dimension = 3/
+        s/^packing_fraction.*/packing_fraction = 0.2/; s/^diameter = 0.8/&\ncharge = 1/; s/^diameter = 1$/&\ncharge = -1/
+        /^\[observable hard/,/^\[observable rdf/{/^\[observable rdf/!d}
+        s/^\[potential hard_disk\]/[potential hard_sphere]\n[potential $2]/; s/^\[mover .*/[mover $1]/
+        s/^step = .*/step = 0.2/" one.ini
+    sed "s/^\[potential $2\]/&\n$3/" one.ini >sim.ini
+    must run sim.ini
+    sed "s/^\[potential $2\]/&\n$4/; s/^walkers/temperature = 2\n&/" one.ini >sim.ini
+    must run sim.ini --set run.output=two.h5
+    h5diff whole.h5 two.h5 /plugmc/checkpoint/positions >"$out" 2>&1 || fail "$1 has another chain"
+    change '/^temperature/d'
+    must run sim.ini --set run.output=three.h5
+    ! h5diff whole.h5 three.h5 /plugmc/checkpoint/positions >"$out" 2>&1 || fail "the temperature does not matter"
+}
+
+yukawa_once="bjerrum_length = 2\nkappa = 1\ncutoff = 2.5"
+yukawa_twice="bjerrum_length = 4\nkappa = 1\ncutoff = 2.5"
+test_temperature_of_serial() { same_at_two serial yukawa "$yukawa_once" "$yukawa_twice"; }
+test_temperature_of_checkerboard() { same_at_two checkerboard yukawa "$yukawa_once" "$yukawa_twice"; }
+test_temperature_of_brush()
+{
+    same_at_two brush coulomb "minimum_image = yes\nbjerrum_length = 2" "minimum_image = yes\nbjerrum_length = 4"
+}
+
+# Two Lennard-Jones particles of twice the depth: twice the energy of tuning.sh.
+test_temperature_of_hmc()
+{
+    . "$here/tuning.sh"
+    two_particles 0.01
+    change 's/^epsilon = 1/epsilon = 2/; s/^walkers/temperature = 2\n&/; s/^length = 1/length = 0.7/'
+    must run sim.ini
+    near energy.energy "$(arithmetic "2 * $(exact_energy)")" 0.004
+}
+
 # Coupling times energy over kT is all that counts.
 test_coupling_is_an_inverse_temperature()
 {

@@ -266,7 +266,7 @@ INI
 
 test_signal_on_a_gpu_parallel_reduction() { on_a_gpu parallel_reduction coulomb "minimum_image = yes"; }
 test_signal_on_a_gpu_brush() { on_a_gpu brush coulomb "minimum_image = yes"; }
-test_signal_on_a_gpu_ewald() { on_a_gpu ewald_serial coulomb_ewald "" 65536; }
+test_signal_on_a_gpu_ewald() { on_a_gpu ewald_serial coulomb_ewald "" 16384; }
 
 test_time_limit_in_a_slow_sweep()
 {

@@ -152,7 +152,7 @@ static void unknown_sections_are_refused_with_the_nearest(void **state)
     assert_refused(REQUIRED_SECTIONS "[inital]\n", 1, "did you mean [initial]?");
     assert_refused(REQUIRED_SECTIONS "[output]\n", 1,
                    "sim.ini:9: unknown section [output]; there are [run], [box], [species NAME], "
-                   "[initial], [potential NAME], [mover NAME], [observable NAME]\n");
+                   "[initial], [ladder], [potential NAME], [mover NAME], [observable NAME]\n");
 }
 
 static void labels_are_words(void **state)

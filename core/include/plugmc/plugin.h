@@ -135,6 +135,12 @@ typedef struct plugmc_system {
     double temperature;
 } plugmc_system;
 
+/* What energies of this run are told in: "kT" where that is the unit of the potentials. */
+static inline const char *plugmc_energy_unit(const plugmc_system *system)
+{
+    return system->temperature == 1 ? "kT" : "energy";
+}
+
 /* Species and terms grow at the end as all structs do, so their arrays are walked by the stride of
  * whoever made them, never by an index of C. */
 static inline const plugmc_species *plugmc_species_at(const plugmc_system *system, int64_t s)

@@ -277,10 +277,11 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
     for (int32_t w = 0; w < c->walkers; w++) {
         walker_energy *e = &h->walkers[w];
         bool forbidden = false;
-        code = make_trial(h, e, w, &c->box[w]);
-        if (!code) whole(h, &e->trial, e->proposed, &forbidden);
+        const int failed = make_trial(h, e, w, &c->box[w]);
+        if (!failed) whole(h, &e->trial, e->proposed, &forbidden);
         c->forbidden[w] = forbidden;
-        small |= too_small(h, &c->box[w]) ? w + 1 : 0;
+        if (failed > code) code = failed;
+        if (too_small(h, &c->box[w])) small = w + 1;
     }
     if (code) return host->fail(host->context, code, "no memory for a configuration in another box");
     if (small)

@@ -313,7 +313,13 @@ static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t 
     if (!code) code = gpu->copy(host->context, kept, found, (size_t)n * 8);
     for (int32_t k = 0; k < n && !code; k++) {
         vmc_walker *walker = &v->walkers[first + k];
-        if (!isfinite(numbers[k])) walker->singular = 1 + spin;
+        if (isnan(numbers[k]) && !walker->not_a_number) { /* an orbital was none; who, is not known */
+            walker->not_a_number = 1;
+            walker->electron = -1;
+            walker->sweep = v->base_sweep + (uint64_t)v->since;
+        } else if (!isfinite(numbers[k])) {
+            walker->singular = 1 + spin;
+        }
         if (compare) vmc_note_drift(walker, fabs(numbers[k] - numbers[n + k]) / (1 + fabs(numbers[k])));
     }
     return code;

@@ -1,0 +1,124 @@
+# Constant pressure: exact volumes (values by quadrature, for the rule V^N exp(-beta P V)), resumed runs,
+# and what cannot follow a box. Fixed seeds; a right program is beyond 4 of its standard errors once in
+# 16,000 numbers.
+
+. "$here/ladders.sh" # near
+
+# boxes DIMENSION N PRESSURE DIAMETER LENGTH SWEEPS [KEY...]: hard particles, or an ideal gas.
+boxes()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = $6
+	equilibrate = 2000
+	seed = 5
+	device = cpu
+	walkers = 2
+	pressure = $3
+	[box]
+	dimension = $1
+	lx = $5
+	[species ball]
+	count = $2
+	diameter = $4
+	[initial]
+	state = lattice
+	[potential hard]
+	plugin = $([ "$1" = 2 ] && echo hard_disk || echo hard_sphere)
+	[mover serial]
+	step = 0.8
+	[mover volume]
+	step = 0.9
+	target_acceptance = 0
+	[observable box]
+	period = 10
+	END
+    printf '%s\n' "${@:7}" >>sim.ini
+}
+
+# With N for N + 1, or a missing P V, the mean is wrong by one, and by more.
+test_ideal_gas_at_constant_pressure()
+{
+    boxes 3 1 1 0 1.5 200000
+    must run sim.ini
+    near box.volume 2 0.02
+    boxes 2 2 1 0 1.5 200000
+    must run sim.ini
+    near box.volume 3 0.03
+    near box.density 1 0.03
+    boxes 3 2 1 0 1.5 200000
+    change 's/^\[mover volume\]/&\nshape = axes/; s/^step = 0.9/step = 0.5/'
+    must run sim.ini
+    near box.volume 3 0.05
+    boxes 3 100 1 0 4.6 10000
+    change 's/^step = 0.9/step = 0.2/; s/^target_acceptance = 0/target_acceptance = 0.4/'
+    must run sim.ini
+    near box.volume 101 0.5
+}
+
+test_two_hard_particles_at_constant_pressure()
+{
+    boxes 2 2 1 1 3 400000
+    must run sim.ini
+    near box.volume 5.23656 0.02
+    boxes 3 2 1 1 3 400000
+    must run sim.ini
+    near box.volume 5.33873 0.02
+}
+
+# The values are those of pressure over kT.
+test_pressure_is_over_kt()
+{
+    boxes 2 2 0.5 1 3 400000
+    change 's/^pressure = .*/&\ntemperature = 0.5/'
+    must run sim.ini
+    near box.volume 5.23656 0.02
+}
+
+test_ladder_of_pressures()
+{
+    boxes 2 2 1 1 3 400000
+    printf '[ladder]\nvary = run.pressure\nvalues = 1 0.2\n[mover exchange]\nevery = 10\n' >>sim.ini
+    must run sim.ini
+    near box.volume@1 5.23656 0.03
+    near box.volume@0.2 16.91929 0.1
+}
+
+test_changing_boxes_are_resumed()
+{
+    boxes 2 20 1 1 8 3000
+    change 's/^equilibrate = .*/equilibrate = 100/; s/^step = 0.9/step = 0.1/; s/^\[mover volume\]/&\nevery = 3/'
+    change 's/^target_acceptance = 0/target_acceptance = 0.4/'
+    must run sim.ini --set run.output=whole.h5
+    must run sim.ini --set run.sweeps=1001
+    must run --resume sim.h5 --set run.sweeps=1503
+    must run --resume sim.h5 --set run.sweeps=3000
+    same_chain whole.h5 sim.h5
+    must run sim.ini --set run.output=threads.h5 --set run.threads=3
+    same_chain whole.h5 threads.h5
+}
+
+test_what_cannot_follow_a_box()
+{
+    boxes 2 20 1 1 8 100
+    cp sim.ini right.ini
+    printf '[observable rdf]\n' >>sim.ini
+    refused 3 "sim.ini:26: [observable rdf] takes the box as it is at the start, and mover 'volume' changes it" \
+        run sim.ini
+    cp right.ini sim.ini
+    change 's/^\[mover serial\]/[mover checkerboard]/; s/^step = 0.8/step = 0.1/'
+    refused 3 "sim.ini:18: mover 'checkerboard' cannot go on where 'volume' changes the box" run sim.ini
+    cp right.ini sim.ini
+    change 's/^lx = .*/shape = sphere\nradius = 5/'
+    refused 3 "sim.ini:21: [mover volume] the box is a sphere: constant pressure is for periodic ones" run sim.ini
+}
+
+test_a_box_that_becomes_too_small_for_a_cutoff()
+{
+    boxes 3 20 30 1 5 100000
+    change 's/^plugin = .*/plugin = lennard_jones\nepsilon = 1\nsigma = 1\ncutoff = 2.4/'
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "has become so small, a volume of .*, that the range of a potential is more than half of it" "$err" ||
+        fail "the box that is too small is not named"
+}
