@@ -162,3 +162,37 @@ LABEL.coupling of a sampled potential" run sim.ini
     refused 3 "sim.ini:20: mover 'brush' works with one temperature and one factor of each potential in all \
 walkers, and run.temperature differs" run sim.ini
 }
+
+# ---- On a GPU ----
+
+gpu() { "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"; }
+
+# chain.ini for the GPU, in a folder of its own.
+on_the_gpu()
+{
+    gpu
+    sed 's/^device = cpu/device = gpu/' "$here/chain.ini" >../chain.ini
+    here=$(cd .. && pwd)
+}
+
+test_temperature_of_checkerboard_on_a_gpu()
+{
+    on_the_gpu
+    same_at_two checkerboard yukawa "$yukawa_once" "$yukawa_twice"
+}
+
+test_temperature_of_brush_on_a_gpu()
+{
+    on_the_gpu
+    same_at_two brush coulomb "minimum_image = yes\nbjerrum_length = 2" "minimum_image = yes\nbjerrum_length = 4"
+}
+
+test_temperature_of_hmc_on_a_gpu()
+{
+    gpu
+    . "$here/tuning.sh"
+    two_particles 0.01
+    change 's/^epsilon = 1/epsilon = 2/; s/^walkers/temperature = 2\n&/; s/^length = 1/length = 0.7/; s/^device = .*/device = gpu/'
+    must run sim.ini --set run.walkers=64 --set run.sweeps=2500
+    near energy.energy "$(arithmetic "2 * $(exact_energy)")" 0.004
+}

@@ -90,3 +90,46 @@ another [run] output begins another run"
     expect_message "sim.ini: cannot resume from whole.h5: [mover slow] was not there and is there now; \
 another [run] output begins another run"
 }
+
+# ---- On a GPU: the configuration goes from side to side ----
+
+gpu() { "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"; }
+
+# checkerboard on the GPU, swaps by the core on the CPU.
+checkerboard_and_swap()
+{
+    cp "$here/chain.ini" sim.ini
+    change "s/^sweeps = .*/sweeps = 300/; s/^equilibrate = .*/equilibrate = 100/; s/^device = .*/device = $1/"
+    change '/^\[observable/,$d'
+    printf '[mover swap]\nevery = 3\na = small\nb = large\ntrials = 300\n[observable rdf]\nperiod = 50\n' >>sim.ini
+}
+
+test_checkerboard_and_swap()
+{
+    checkerboard_and_swap cpu
+    must run sim.ini
+    grep -Eq "^acceptance 0\.[0-9]*[1-9][0-9]* of 9e\+04 trial moves of swap.swap; " "$out" || fail "no swaps"
+    must run sim.ini --set run.threads=3 --set run.output=threads.h5
+    same_chain whole.h5 threads.h5
+}
+
+test_checkerboard_and_swap_on_a_gpu()
+{
+    gpu
+    checkerboard_and_swap gpu
+    must run sim.ini
+    must run sim.ini --set run.output=two.h5 --set run.sweeps=101
+    must run --resume two.h5 --set run.sweeps=300
+    same_chain whole.h5 two.h5
+    must run sim.ini --set run.device=cpu --set run.output=cpu.h5
+    h5diff whole.h5 cpu.h5 /plugmc/checkpoint/positions >"$out" 2>&1 || fail "another chain than on the CPU"
+}
+
+test_chain_beside_a_mover_that_refuses_on_a_gpu()
+{
+    gpu
+    sed 's/^device = cpu/device = gpu/' "$here/chain.ini" >gpu.ini
+    here=$PWD
+    cp gpu.ini chain.ini
+    one_chain checkerboard
+}
