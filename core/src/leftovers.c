@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report.h"
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char **paths;
 static int count;
@@ -14,10 +12,17 @@ static int count;
 void leftovers_hold(void) { pthread_mutex_lock(&mutex); }
 void leftovers_let_go(void) { pthread_mutex_unlock(&mutex); }
 
-void leftovers_add(const char *path)
+bool leftovers_add(const char *path)
 {
-    paths = checked(realloc(paths, (size_t)(count + 1) * sizeof *paths));
-    paths[count++] = checked(strdup(path));
+    char *copy = strdup(path);
+    char **longer = copy ? realloc(paths, (size_t)(count + 1) * sizeof *paths) : NULL;
+    if (!longer) {
+        free(copy);
+        return false;
+    }
+    paths = longer;
+    paths[count++] = copy;
+    return true;
 }
 
 void leftovers_forget(const char *path)

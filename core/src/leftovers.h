@@ -4,12 +4,15 @@
 #ifndef PLUGMC_LEFTOVERS_H
 #define PLUGMC_LEFTOVERS_H
 
+#include <stdbool.h>
+
 /* Between these two nobody removes them: for making, renaming or removing one together with its entry
  * in the list. */
 void leftovers_hold(void);
 void leftovers_let_go(void);
-/* A copy of the path is kept. */
-void leftovers_add(const char *path);
+/* A copy of the path is kept. false: memory is short. Where the name is known, it is noted before the file
+ * is made, so that no file is there that nobody would remove. */
+bool leftovers_add(const char *path);
 void leftovers_forget(const char *path);
 
 /* Removes all. Whoever holds the list from then on waits for the end of the process. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leftovers.h"
+
 /* One write a message: lines of several processes do not mix. */
 static void print_message(const char *file, int line, const char *what, const char *format,
                           va_list arguments)
@@ -62,6 +64,7 @@ void *checked(void *memory)
 {
     if (!memory) {
         fputs("out of memory\n", stderr);
+        leftovers_remove();
         exit(EXIT_MEMORY);
     }
     return memory;

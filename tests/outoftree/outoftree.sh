@@ -1,8 +1,9 @@
 #!/bin/bash
-# outoftree.sh STEP BUILD SOURCE: a potential is written in one C file, built with nothing but an
-# installed plugmc, and named in an INI; no file of plugmc changes.
+# outoftree.sh STEP BUILD SOURCE: a potential and a mover are written in one C file each, built with nothing
+# but an installed plugmc, and named in an INI; no file of plugmc changes.
 #   install    installs the build, and moves it, so that it has to find its own files
 #   cmake      builds through find_package; the mean energies of two movers must agree
+#   mover      the mover beside serial, with the same chain as the plugin swap; it is the guide's
 #   pkgconfig  builds with one command; must give the same chain as the plugin of `cmake`
 #   kernels    compiles it into GPU kernels for all architectures (77: skipped without NVRTC)
 set -eu -o pipefail
@@ -66,7 +67,7 @@ find_plugins() {
 
 step_cmake() {
     mkdir -p "$work/author"
-    cp "$own/square_well.c" "$own/CMakeLists.txt" "$work/author"
+    cp "$own/square_well.c" "$own/species_swap.c" "$own/CMakeLists.txt" "$work/author"
     cp "$own/square_well.ini" "$work"
     cmake -S "$work/author" -B "$work/author/build" -DCMAKE_PREFIX_PATH="$prefix"
     cmake --build "$work/author/build"
@@ -85,6 +86,42 @@ step_cmake() {
                 z, value[1], value[2], value[3], value[4]
             exit !(value[1] < -0.1 && z < 4 && z > -4)
         }' || fail "the two movers do not sample the same energy"
+}
+
+# Two species of the well, of which serial displaces and the mover PLUGIN swaps.
+swapped() {
+    sed -e '/^\[species/,/^diameter/d' -e 's/^sweeps = .*/sweeps = 200/' \
+        -e 's/^equilibrate = .*/equilibrate = 50/' "$own/square_well.ini" >"$work/swap.ini"
+    cat >>"$work/swap.ini" <<-END
+	[species large]
+	count = 100
+	[species small]
+	count = 156
+	diameter = 0.8
+	[mover swaps]
+	plugin = $1
+	every = 2
+	a = small
+	b = large
+	END
+    "$prefix/bin/plugmc" run "$work/swap.ini" --set "run.output=$work/$1.h5" >"$work/$1.log" 2>&1 ||
+        { cat "$work/$1.log"; exit 1; }
+    grep -E '^acceptance 0\.[0-9]*[1-9][0-9]* of 1e\+04 trial moves of swaps\.swap' "$work/$1.log" ||
+        fail "$1: there is no acceptance of swaps"
+}
+
+step_mover() {
+    export PLUGMC_PLUGIN_PATH=$plugins
+    "$prefix/bin/plugmc" info species_swap | grep '^  move swap: ' || fail "plugmc info does not show the move"
+    swapped species_swap
+    swapped swap
+    echo "mine: $(energy "$work/species_swap.h5" | tr '\n' ' ')"
+    [ "$(energy "$work/species_swap.h5")" = "$(energy "$work/swap.h5")" ] ||
+        fail "the mover built outside gives another chain than the plugin swap"
+    awk '/^```c$/ { text = ""; inside = 1; next }
+         /^```/ { if (inside && text ~ /^\/\* species_swap/) printf "%s", text; inside = 0 }
+         inside { text = text $0 "\n" }' "$source/docs/plugin-guide.md" >"$work/guide.c"
+    cmp "$work/guide.c" "$own/species_swap.c" || fail "the guide has another text"
 }
 
 step_pkgconfig() {

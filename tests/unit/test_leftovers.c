@@ -31,7 +31,7 @@ static void what_is_listed_is_removed(void **state)
         snprintf(name, sizeof name, "%d", i);
         leftovers_hold();
         path[i] = make(name);
-        leftovers_add(path[i]);
+        assert_true(leftovers_add(path[i]));
         leftovers_let_go();
     }
     leftovers_forget(path[3]);

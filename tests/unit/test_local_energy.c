@@ -12,12 +12,27 @@ typedef struct test_observable {
     void *instance;
 } test_observable;
 
+/* Those that were made since the last `end`, prepared or not. */
+static test_observable made[8];
+static int made_count;
+
 static int try_observable(bench *b, test_observable *o, const char *settings)
 {
     o->plugin = open_plugin("local_energy");
     o->instance = bench_allocate(b->host.context, o->plugin->instance_size);
+    assert_in_range(made_count, 0, 7);
+    made[made_count++] = *o;
     quantum_parameters(b, o->plugin, o->instance, settings);
     return o->plugin->prepare(o->instance, &b->host);
+}
+
+static void end(bench *b)
+{
+    while (made_count > 0) {
+        const test_observable *o = &made[--made_count];
+        o->plugin->release(o->instance);
+    }
+    bench_end(b);
 }
 
 static test_observable new_observable(bench *b, const char *settings)
@@ -97,7 +112,7 @@ static void hydrogen_has_no_variance(void **state)
     assert_close(a.mean[TOTAL], -0.5, 1e-12, 0);
     assert_true(a.variance < 1e-12);
     assert_z("kinetic energy", a.mean[KINETIC], a.error[KINETIC], 0.5, 4);
-    bench_end(&b);
+    end(&b);
 }
 
 /* false alarms below 1e-4 */
@@ -116,7 +131,7 @@ static void helium_has_the_energy_of_its_variational_charge(void **state)
     assert_z("repulsion", a.mean[REPULSION], a.error[REPULSION], 0.625 * charge, 4);
     assert_z("attraction", a.mean[LOCAL], a.error[LOCAL], -4 * charge, 4);
     assert_true(a.error[TOTAL] < 2e-2);
-    bench_end(&b);
+    end(&b);
 }
 
 /* ---- The electron gas ------------------------------------------------------------------------ */
@@ -155,7 +170,7 @@ static void the_gas_of_14_electrons_has_its_exact_energy(void **state)
         assert_z("14 electrons", a.mean[TOTAL], a.error[TOTAL], cases[k][2], 3.5);
         assert_true(a.error[TOTAL] < 0.04 / cases[k][0]);
         assert_true(fabs(a.mean[DRIFT]) < 1e-9);
-        bench_end(&b);
+        end(&b);
     }
 }
 
@@ -193,7 +208,7 @@ static void a_jastrow_factor_lowers_energy_and_variance(void **state)
             test_mover mover = mover_new(&b, "quasi_simultaneous", settings);
             test_observable o = new_observable(&b, "");
             a[with] = sample(&b, &mover, &o, 60, 4);
-            bench_end(&b);
+            end(&b);
         }
         printf("rs %g: %.5f(%.5f), variance %.5f; with: %.5f(%.5f), %.5f\n", rs, a[0].mean[TOTAL],
                a[0].error[TOTAL], a[0].variance, a[1].mean[TOTAL], a[1].error[TOTAL],
@@ -224,7 +239,7 @@ static void simultaneous_acceptance_has_its_known_bias(void **state)
         assert_z(biased ? "simultaneous" : "sequential", a.mean[TOTAL],
                  hypot(a.error[TOTAL], biased ? 0.00055 : 0), biased ? -0.72576 : -0.812549, 4);
         assert_true(a.error[TOTAL] < 0.01);
-        bench_end(&b);
+        end(&b);
     }
 }
 
@@ -286,7 +301,7 @@ static void kinetic_energies_equal_differences(void **state)
         assert_close(values[KINETIC], -0.5 * laplacian, 1e-5, 1e-5);
         assert_true(values[REPULSION] == 0 && values[LOCAL] == 0);
         free(x);
-        bench_end(&b);
+        end(&b);
     }
 }
 
@@ -309,7 +324,7 @@ static void a_lone_electron_feels_its_images(void **state)
         measure(&b, &o, x, 0, values);
         assert_close(values[REPULSION], -2.837297479481 / 6, 1e-10, 0);
         assert_true(values[KINETIC] == 0);
-        bench_end(&b);
+        end(&b);
     }
 }
 
@@ -339,7 +354,7 @@ static void electrons_and_ions_in_rock_salt_have_its_lattice_energy(void **state
         measure(&b, &o, x, 0, values);
         assert_close(values[REPULSION] + values[LOCAL] + values[IONS], -n * 1.747564594633, 1e-9,
                      0);
-        bench_end(&b);
+        end(&b);
     }
 }
 
@@ -467,7 +482,7 @@ static void pseudopotentials_of_all_formats_act_as_they_should(void **state)
             assert_close(values[NONLOCAL], example_channel(r) / along, 1e-5, 1e-5);
         }
         remove(path);
-        bench_end(&b);
+        end(&b);
     }
 }
 
@@ -506,7 +521,7 @@ static void separable_pseudopotentials_project_on_their_functions(void **state)
                          2e-5, 2e-5);
         }
         remove(path);
-        bench_end(&b);
+        end(&b);
     }
 }
 
@@ -532,7 +547,7 @@ static void channels_of_a_real_file_are_those_of_its_projectors(void **state)
         assert_close(values[NONLOCAL], (points[k][1] + along * points[k][2]) / (1 + along), 1e-9,
                      0);
     }
-    bench_end(&b);
+    end(&b);
 }
 
 /* The one-body energies of orbitals from a file are in its header, Hartree of 8 primitive cells;
@@ -573,8 +588,7 @@ static void silicon_has_the_energies_of_its_header(void **state)
         assert_int_equal(calls->derive(o.instance, e.mean, derived), 0);
         assert_close(derived[1], e.mean[KINETIC] - 8 * header[0], 0, 1e-6);
         if (term->plugin->release) term->plugin->release(term->instance);
-        o.plugin->release(o.instance);
-        bench_end(&b);
+        end(&b);
     }
 }
 
@@ -615,7 +629,7 @@ static void damaged_pseudopotentials_are_refused(void **state)
             refused += code == PLUGMC_ERROR_INPUT;
             assert_true(code == PLUGMC_OK || code == PLUGMC_ERROR_INPUT);
             if (damage < 8) assert_int_equal(code, PLUGMC_ERROR_INPUT);
-            bench_end(&b);
+            end(&b);
         }
         free(text), free(copy);
         remove(path);
@@ -659,18 +673,18 @@ static void input_in_upf_files_is_passed_over(void **state)
                                  "<PP_INFO>\na < b & c\n<PP_INPUTFILE>\n &input\n  title='Li',\n"
                                  "  zed=3., <x\n /\n</PP_INPUTFILE>\n</PP_INFO>\n<PP_HEADER"),
                      PLUGMC_OK);
-    bench_end(&b);
+    end(&b);
     assert_int_equal(read_edited(&b, "upf", "<PP_HEADER",
                                  "<PP_INPUTFILE>\n&input <PP_R> 1 2 3 4 </PP_R>\n"
                                  "</PP_INPUTFILE><PP_HEADER"),
                      PLUGMC_OK);
-    bench_end(&b);
+    end(&b);
     /* Lines are those of the file. */
     assert_int_equal(read_edited(&b, "upf", "<PP_HEADER",
                                  "<PP_INFO>\n&\n&\n</PP_INFO>\n</PP_WRONG><PP_HEADER"),
                      PLUGMC_ERROR_INPUT);
     assert_non_null(strstr(b.message, "line 6: is not XML as it should be: mismatched tag"));
-    bench_end(&b);
+    end(&b);
 }
 
 static void xml_that_grows_is_refused(void **state)
@@ -683,18 +697,18 @@ static void xml_that_grows_is_refused(void **state)
                                  "<!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]>\n<pseudo"),
                      PLUGMC_ERROR_INPUT);
     assert_non_null(strstr(b.message, "it declares an entity"));
-    bench_end(&b);
+    end(&b);
     many[0] = 0;
     for (int i = 0; i < 40; i++) strcat(many, "<deep>");
     strcat(many, "<header");
     assert_int_equal(read_edited(&b, "qmcpack", "<header", many), PLUGMC_ERROR_INPUT);
     assert_non_null(strstr(b.message, "more elements than a pseudopotential can have"));
-    bench_end(&b);
+    end(&b);
     for (size_t i = 0; i < sizeof many - 12; i += 4) memcpy(many + i, "<a/>", 5);
     strcpy(many + sizeof many - 12, "<header");
     assert_int_equal(read_edited(&b, "qmcpack", "<header", many), PLUGMC_ERROR_INPUT);
     assert_non_null(strstr(b.message, "more elements than a pseudopotential can have"));
-    bench_end(&b);
+    end(&b);
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
@@ -723,14 +737,14 @@ static void ions_without_their_pseudopotential_are_refused(void **state)
     assert_int_equal(try_observable(&b, &o, settings), PLUGMC_ERROR_INPUT);
     assert_non_null(strstr(b.message, "has no projectors"));
     remove(path);
-    bench_end(&b);
+    end(&b);
     electron_gas(&b, &t, PLANE_WAVES, 1, 1, 0);
     t.ion_count = 1;
     t.atomic_number[0] = 18;
     assert_int_equal(try_observable(&b, &o, ""), PLUGMC_ERROR_INPUT);
     assert_non_null(strstr(b.message, "the ions have a charge of 18 and there are 14 electrons; no "
                                       "pseudopotentials are given"));
-    bench_end(&b);
+    end(&b);
 }
 
 TEST_MAIN(cmocka_unit_test(hydrogen_has_no_variance),

@@ -410,9 +410,20 @@ static void errors_that_are_lower_bounds_are_told_apart(void **state)
     finish(&a);
 }
 
+static int open_descriptors(void)
+{
+    DIR *all = opendir("/proc/self/fd");
+    int count = 0;
+    assert_non_null(all);
+    while (readdir(all)) count++;
+    closedir(all);
+    return count;
+}
+
 static void a_resumed_run_has_the_file_of_one_never_stopped(void **state)
 {
     (void)state;
+    const int descriptors = open_descriptors();
     const char *whole = in_folder("whole.h5"), *resumed = in_folder("resumed.h5");
     report r = {0};
     run a, b, c;
@@ -448,6 +459,7 @@ static void a_resumed_run_has_the_file_of_one_never_stopped(void **state)
     sweep_to(&c, 140);
     assert_int_equal(output_write(resumed, false, &c.data, &r), EXIT_DONE);
     assert_int_equal(r.errors, 0);
+    assert_int_equal(open_descriptors(), descriptors);
     finish(&a);
     finish(&c);
 

@@ -254,7 +254,11 @@ int cache_store(const char *folder, const cache_key *key, const void *image, siz
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     leftovers_hold();
     int file = mkostemp(temporary, O_CLOEXEC), code = file < 0 ? errno : 0; /* mode 0600 */
-    if (!code) leftovers_add(temporary);
+    if (!code && !leftovers_add(temporary)) {
+        code = ENOMEM;
+        unlink(temporary);
+        close(file);
+    }
     leftovers_let_go();
     if (code) return code;
     bool written = write_all(file, &header, sizeof header) && write_all(file, image, bytes) &&

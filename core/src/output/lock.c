@@ -133,10 +133,12 @@ int output_lock_take(output_lock *lock, const char *path, const char *identity, 
     *lock = (output_lock){.fd = -1};
     if (asprintf(&lock->path, "%s.lock", target) < 0) checked(NULL);
     leftovers_hold();
-    int code = try_lock(lock), result = 0;
+    const bool noted = leftovers_add(lock->path);
+    int code = noted ? try_lock(lock) : 0, result = 0;
     lock->held = lock->fd >= 0 && !code;
-    if (lock->held) leftovers_add(lock->path);
+    if (!lock->held) leftovers_forget(lock->path);
     leftovers_let_go();
+    if (!noted) checked(NULL);
     if (lock->fd < 0) {
         result = report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: its lock file %s: %s", path,
                               lock->path, strerror(code));

@@ -23,7 +23,8 @@ static int try_temporary(const char *path, const char *key, report *r)
     }
     const char *slash = strrchr(path, '/');
     int folder = slash == path ? 1 : slash ? (int)(slash - path) : 1;
-    return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s (in folder %.*s)%s%s%s", path, strerror(code), folder,
+    return report_error(r, code == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT, NULL, 0,
+                        "cannot write %s: %s (in folder %.*s)%s%s%s", path, strerror(code), folder,
                         slash ? path : ".", key ? "; " : "", key ? key : "",
                         key ? " names another place" : "");
 }
@@ -68,8 +69,11 @@ static int check_stamp(store *s, const char *from, const output_data *data)
 {
     store reading;
     store_open_path_apart(&reading, from);
+    const int fd = reading.fd; /* of the file, where no child process reads it */
     origin_check_stamp(&reading, data);
-    if (!store_close(&reading)) return 0;
+    const int failed = store_close(&reading);
+    if (fd >= 0) close(fd);
+    if (!failed) return 0;
     s->memory_short = reading.memory_short;
     store_fail(s, "%s", reading.reason);
     return 1;
@@ -87,6 +91,7 @@ static int write_file(store *s, const char *path, const char *from, bool keeps,
     int code = replacement_begin(&file, path, from, data->identity, fresh || !strcmp(path, from));
     if (code) {
         store_fail(s, "%s", replacement_words(code));
+        s->memory_short = code == ENOMEM;
         return code;
     }
     store_open_apart(s, file.fd, fresh ? STORE_FRESH : STORE_CHANGE);

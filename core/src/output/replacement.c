@@ -70,9 +70,11 @@ int replacement_begin(replacement *file, const char *path, const char *from, con
         return ENOMEM;
     }
     leftovers_hold();
-    file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int code = file->fd < 0 ? errno : 0;
-    if (!code) leftovers_add(file->temporary);
+    int code = leftovers_add(file->temporary) ? 0 : ENOMEM;
+    if (!code && (file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0) {
+        code = errno;
+        leftovers_forget(file->temporary);
+    }
     leftovers_let_go();
     if (code)
         release(file);

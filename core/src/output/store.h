@@ -51,7 +51,7 @@ void store_open(store *, int fd, enum store_mode);
  * store_close. */
 void store_open_apart(store *, int fd, enum store_mode);
 /* Reading through a child; only store_has, store_enter and what gets attributes, texts and whole
- * arrays may be called. There is no descriptor to close. */
+ * arrays may be called. The descriptor in `fd`, unless it is -1, is to be closed after store_close. */
 void store_open_path_apart(store *, const char *path);
 /* The same for reading `path`, with reasons in words for what is no HDF5 file. Returns the
  * descriptor, to be closed after store_close, or -1. */

@@ -345,7 +345,7 @@ int simulation_run(simulation *sim)
     if (given_up) sweep = snapshot_go_back(sim);
     show_progress(&progress, sweep, sim, true);
     code = given_up ? checkpoint_given_up(sim) : checkpoint_last(sim, sweep, now() - begin);
-    print_results(sim);
+    if (sim->averaged) print_results(sim);
     if (code || ended == EXIT_DONE) return code;
     return say_stopped(sim, ended == EXIT_TIME_LIMIT, sweep);
 }

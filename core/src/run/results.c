@@ -141,6 +141,7 @@ int find_results(simulation *sim)
         if (!m->instance->plugin->observable->derive || !m->derived_count || !m->quantity_count) continue;
         for (int32_t r = 0; r < sim->system.rungs && !code; r++) code = derive_on(sim, m, r);
     }
+    sim->averaged = !code;
     if (!code) return 0;
     return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the averages of the run");
 }

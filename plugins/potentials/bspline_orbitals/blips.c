@@ -14,6 +14,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "orbital_file.h" /* CMPLX, where the headers have none */
+
 static int is_smooth(int32_t n)
 {
     for (int p = 2; p <= 5; p++)
