@@ -133,6 +133,7 @@ static int set_step(simulation *sim, const moving *m, int move, int32_t rung, do
     instance *mover = m->instance;
     context_calling(&mover->context, "set_step");
     const int code = m->mover->set_step(mover->data, &mover->host, move, rung, step);
+    context_calling(&mover->context, "step");
     if (!code) records_of(sim, m)[move].steps[rung] = m->mover->step(mover->data, move, rung);
     return context_exit_code(&mover->context, code, "setting the step");
 }
