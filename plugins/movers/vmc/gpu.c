@@ -401,7 +401,7 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
                                (size_t)walkers * sizeof(vmc_failure));
     for (int32_t w = 0; w < walkers; w++) {
         v->walkers[w].drift = 0;
-        v->walkers[w].singular = v->walkers[w].no_numbers = 0;
+        v->walkers[w].singular = 0; /* not no_numbers: the run ends for that, whatever comes after */
     }
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
         if (!vmc_electrons(v, spin)) continue;
