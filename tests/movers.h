@@ -44,9 +44,16 @@ static inline int bench_trials(plugmc_context *context, const plugmc_proposal *p
     plugmc_host host = served->core->host;
     (void)context;
     const plugmc_mover *m = served->calls;
+    hamiltonian *h = &served->core->hamiltonian;
     const double step = m->step ? m->step(served->instance, proposal->move, 0) : 0;
-    return hamiltonian_trials(&served->core->hamiltonian, &host, proposal, step, first, n,
-                              &served->core->made);
+    for (int32_t w = 0; w < h->system->walkers; w++) h->walkers[w].step = step;
+    const int code = hamiltonian_trials(h, &host, proposal, first, n);
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        served->core->made.trials += h->walkers[w].counts.trials;
+        served->core->made.accepted += h->walkers[w].counts.accepted;
+        h->walkers[w].counts = (plugmc_counts){0, 0};
+    }
+    return code;
 }
 
 /* Positions without cell lists. */

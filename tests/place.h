@@ -28,7 +28,7 @@ static inline void onto_core(bench *b, int on_gpu)
 static inline void place_mover(place *p, const char *mover, const char *settings, int on_gpu)
 {
     bench *b = &p->b;
-    p->mover.plugin = open_plugin(mover);
+    p->mover = (test_mover){.plugin = open_plugin(mover)};
     p->mover.calls = p->mover.plugin->mover;
     p->mover.instance = bench_allocate(b->host.context, p->mover.plugin->instance_size);
     set_all(b, p->mover.plugin, p->mover.instance, settings);

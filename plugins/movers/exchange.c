@@ -42,7 +42,8 @@ static int borrow(const plugmc_host *host, rows *r)
 static double growth(const double *ma, const double *mb, const double *xa, const double *xb, int32_t n)
 {
     double sum = 0;
-    for (int32_t k = 0; k < n; k++) sum -= (ma[k] - mb[k]) * (xa[k] - xb[k]);
+    for (int32_t k = 0; k < n; k++)
+        if (ma[k] != mb[k]) sum -= (ma[k] - mb[k]) * (xa[k] - xb[k]);
     return sum;
 }
 
@@ -57,13 +58,12 @@ static void swap_rows(rows *r, int32_t a, int32_t b)
     r->rung[b] = rung;
 }
 
-/* All pairs of a sweep; returns how many were exchanged. */
-static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t sweep)
+/* All pairs of a sweep; *taken grows with each that is exchanged. */
+static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t sweep, int *taken)
 {
     const int32_t rungs = host->system->rungs, each = host->system->walkers / rungs,
                   width = host->system->term_count + 1;
     int32_t filled[rungs];
-    int taken = 0;
     memset(filled, 0, sizeof filled);
     for (int32_t w = 0; w < host->system->walkers; w++)
         e->on_rung[r->rung[w] * each + filled[r->rung[w]]++] = w;
@@ -76,13 +76,15 @@ static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t swe
                                         e->extensive + a * width, e->extensive + b * width, width);
             const plugmc_random random = plugmc_draw(host->seed, sweep, (uint32_t)k, (uint32_t)rung,
                                                      PLUGMC_PURPOSE_ACCEPT, 0);
+            const plugmc_not_a_number lost = {.size = sizeof lost, .walker = a, .particle = -1, .sweep = sweep};
+            if (isnan(grows)) return host->not_a_number(host->context, &lost);
             e->counts[rung].trials++;
             if (grows > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-grows)) continue;
             e->counts[rung].accepted++;
             swap_rows(r, a, b);
-            taken++;
+            ++*taken;
         }
-    return taken;
+    return PLUGMC_OK;
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
@@ -98,7 +100,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
         memcpy(e->extensive + w * (terms + 1), energy, (size_t)terms * sizeof *energy);
         e->extensive[w * (terms + 1) + terms] = r.box[w].volume;
     }
-    for (uint64_t s = first; s < first + n && !code; s++) taken += try_pairs(e, host, &r, s);
+    for (uint64_t s = first; s < first + n && !code; s++) code = try_pairs(e, host, &r, s, &taken);
     if (code || !taken) return code;
     void *unused; /* written in place: others are told */
     code = host->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE,

@@ -16,10 +16,9 @@
 enum { ISOTROPIC, AXES };
 
 typedef struct volume {
-    real step, target_acceptance;
+    real step, target_acceptance; /* change of ln V; where tuning begins */
     int32_t shape;
     int64_t trials;
-    plugmc_counts counts;
     plugmc_box *box;     /* [walkers]: as proposed */
     double *growth;      /* [walkers]: of ln V */
     double *change;      /* [walkers][terms] */
@@ -36,7 +35,7 @@ static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, ui
     const int dimension = now->dimension;
     const int edge = (int)plugmc_below(random.word[2], (uint32_t)dimension);
     double factor[3] = {1, 1, 1};
-    v->growth[w] = v->step * (2 * u - 1);
+    v->growth[w] = host->step(host->context, 0, w) * (2 * u - 1);
     for (int d = 0; d < dimension; d++) {
         if (v->shape == ISOTROPIC) factor[d] = exp(v->growth[w] / dimension);
         if (v->shape == AXES && d == edge) factor[d] = exp(v->growth[w]);
@@ -61,7 +60,7 @@ static double cost(const volume *v, const plugmc_system *system, int32_t w, cons
 {
     const int32_t terms = system->term_count;
     double sum = m[terms] * (v->box[w].volume - before);
-    for (int32_t t = 0; t < terms; t++) sum += m[t] * v->change[w * terms + t];
+    for (int32_t t = 0; t < terms; t++) sum += m[t] != 0 ? m[t] * v->change[w * terms + t] : 0;
     return sum - (double)(system->particles + 1) * v->growth[w];
 }
 
@@ -89,8 +88,7 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
         if (!v->forbidden[w] && !(grows > -INFINITY)) return host->not_a_number(host->context, &lost);
         v->taken[w] = !v->forbidden[w] && (grows <= 0 || u < exp(-grows)) ? 0 : -1;
         if (v->taken[w] == 0) now[w] = v->box[w];
-        v->counts.trials++;
-        v->counts.accepted += v->taken[w] == 0;
+        host->count(host->context, 0, w, v->taken[w] == 0);
     }
     return code ? code : host->settle(host->context, &changes, v->taken);
 }
@@ -123,15 +121,6 @@ static int prepare(void *instance, const plugmc_host *host)
     return v->box && v->growth && v->change && v->forbidden && v->taken
                ? PLUGMC_OK
                : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu boxes", walkers);
-}
-
-static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
-{
-    volume *v = instance;
-    (void)host;
-    *out = v->counts;
-    if (clear) v->counts = (plugmc_counts){0, 0};
-    return PLUGMC_OK;
 }
 
 static double get_step(const void *instance, int32_t move, int32_t rung)
@@ -168,7 +157,7 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_POSITION,
-    .sweep = sweep, .counts = counts,
+    .sweep = sweep,
     .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
     .step = get_step, .set_step = set_step, .target_acceptance = target,
 };

@@ -275,7 +275,6 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 static int find_terms(energy *e, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
-    e->unit = plugmc_energy_unit(system);
     e->term = host->allocate(host->context, (size_t)system->term_count * sizeof *e->term);
     e->names = host->allocate(host->context, (size_t)system->term_count * sizeof *e->names);
     if (!e->term || !e->names)
@@ -353,6 +352,7 @@ static int prepare_device(energy *e, const plugmc_host *host)
 static int prepare(void *instance, const plugmc_host *host)
 {
     energy *e = instance;
+    e->unit = plugmc_energy_unit(host->system);
     if (e->source == RUNNING) return PLUGMC_OK;
     const size_t n = (size_t)host->system->particles;
     int code = prepare_particles(&e->sorted, host);

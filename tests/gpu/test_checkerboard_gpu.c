@@ -72,7 +72,7 @@ static void begin(bench *b, const scenario *s, int64_t particles)
 static void set_up(bench *b, test_mover *mover, const scenario *s)
 {
     char settings[256];
-    mover->plugin = open_plugin("checkerboard");
+    *mover = (test_mover){.plugin = open_plugin("checkerboard")};
     mover->calls = mover->plugin->mover;
     mover->instance = bench_allocate(b->host.context, mover->plugin->instance_size);
     snprintf(settings, sizeof settings, "step=%.17g %s", s->step, s->options);

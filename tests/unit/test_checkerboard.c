@@ -791,7 +791,7 @@ static void assert_refused(const scenario *s, const char *expected)
     char settings[128];
     snprintf(settings, sizeof settings, "trials=%lld step=%.17g %s", (long long)s->trials, s->step,
              s->options ? s->options : "");
-    test_mover mover;
+    test_mover mover = {0};
     int code = mover_try(&b, &mover, "checkerboard", settings);
     assert_int_equal(code, PLUGMC_ERROR_INPUT);
     if (!strstr(b.message, expected)) fail_msg("expected '%s' in '%s'", expected, b.message);

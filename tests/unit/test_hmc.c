@@ -428,7 +428,7 @@ static void refuses_what_cannot_be(void **state)
     (void)state;
     bench b;
     well w = {.stiffness = 4, .centre = 10};
-    test_mover mover;
+    test_mover mover = {0};
     begin_wells(&b, &w);
     b.species[1].mass = 0;
     assert_int_not_equal(mover_try(&b, &mover, "hmc", ""), PLUGMC_OK);

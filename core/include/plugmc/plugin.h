@@ -278,6 +278,10 @@ typedef struct plugmc_host {
     int (*trials)(plugmc_context *, const plugmc_proposal *, uint64_t first, uint64_t n);
     /* Energy of each term of a walker as it is, [terms] as in plugmc_changes; valid until it changes. */
     int (*energy)(plugmc_context *, int32_t walker, const double **out);
+    /* The step of a kind of move on the rung of a walker, as it is tuned; and a trial move that was made
+     * there, for movers that ask for energies themselves: counts are the core's then. */
+    double (*step)(plugmc_context *, int32_t move, int32_t walker);
+    void (*count)(plugmc_context *, int32_t move, int32_t walker, int taken);
     /* The state, for movers without `take` and `give`, while they sweep. What particles do is up to
      * `settle`; rungs and multipliers can be written. */
     const plugmc_state *state;

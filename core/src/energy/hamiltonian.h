@@ -31,7 +31,8 @@ typedef struct walker_energy {
     bool moved;          /* something was taken since the state was read or written */
     bool asked;          /* totals wait to be told whether their change was taken */
     bool rescaled;       /* ... another box was taken */
-    plugmc_counts counts;
+    double step;         /* of trials, length or as the move has it */
+    plugmc_counts counts; /* of trials; whoever reads them clears them */
     int code;            /* what went wrong, in which term (-1: in the sum), and where */
     int32_t failed_term;
     uint64_t failed_sweep;
@@ -64,8 +65,8 @@ int hamiltonian_give_boxes(hamiltonian *, const plugmc_state *);
 int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_changes *);
 int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes *,
                        const int64_t *taken);
-int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_proposal *, double step,
-                       uint64_t first, uint64_t n, plugmc_counts *counts);
+int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_proposal *, uint64_t first,
+                       uint64_t n);
 /* Energy of each term [terms] of a walker as it is. */
 int hamiltonian_energy(hamiltonian *, const plugmc_host *, int32_t walker, const double **energy);
 #endif

@@ -10,7 +10,6 @@ typedef struct task {
     hamiltonian *h;
     const plugmc_host *host;
     const plugmc_proposal *proposal;
-    double step;
     int64_t between_looks; /* trials until somebody may wait to stop the run */
 } task;
 
@@ -22,7 +21,7 @@ static double weigh(const hamiltonian *h, int32_t w, const double *change)
     double growth = 0;
     for (int k = 0; k < h->count; k++) {
         const int t = h->terms[k].index;
-        growth += multiplier[t] * change[t];
+        if (multiplier[t] != 0) growth += multiplier[t] * change[t]; /* else it may be infinite */
     }
     return growth;
 }
@@ -36,7 +35,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     plugmc_trial trial = {.size = sizeof trial, .walker = (uint32_t)w, .seed = k->host->seed,
                           .sweep = sweep, .number = number, .dimension = e->now.box.dimension,
                           .particles = e->now.n, .first = h->system->first, .x = all->x, .y = all->y,
-                          .z = all->z, .step = k->step};
+                          .z = all->z, .step = e->step};
     int32_t forbidden = 0;
     e->counts.trials++;
     if (!k->proposal->propose(k->proposal->parameters, &trial)) return PLUGMC_OK;
@@ -97,18 +96,13 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
  * less time than anyone waits for; where every pair or the whole system is computed, one may take a
  * second. */
 int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_proposal *proposal,
-                       double step, uint64_t first, uint64_t n, plugmc_counts *counts)
+                       uint64_t first, uint64_t n)
 {
-    const task k = {h, host, proposal, step, h->has_totals ? 1 : h->has_far ? 2 : 8};
+    const task k = {h, host, proposal, h->has_totals ? 1 : h->has_far ? 2 : 8};
     const int threads = h->has_totals || h->system->threads < 1 ? 1 : h->system->threads;
     int stopped = 0;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1) reduction(| : stopped)
     for (int32_t w = 0; w < h->system->walkers; w++)
         stopped |= sweep_walker(&k, w, first, first + n - 1);
-    for (int32_t w = 0; w < h->system->walkers; w++) {
-        counts->trials += h->walkers[w].counts.trials;
-        counts->accepted += h->walkers[w].counts.accepted;
-        h->walkers[w].counts = (plugmc_counts){0, 0};
-    }
     return stopped ? PLUGMC_STOPPED : report_failure(h, host);
 }

@@ -133,6 +133,33 @@ static int host_energy(plugmc_context *context, int32_t walker, const double **o
              : not_for(context, "energy");
 }
 
+/* Rungs [walkers] as they are; NULL where there is one alone, or no memory. */
+static const int32_t *rungs_of(struct simulation *sim)
+{
+    void *out = NULL;
+    const plugmc_state *state = &sim->state.face;
+    if (sim->system.rungs > 1)
+        state->array(state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ, &out, NULL);
+    return out;
+}
+
+static double host_step(plugmc_context *context, int32_t move, int32_t walker)
+{
+    const moving *m = mover_of(context);
+    const int32_t *rungs = m ? rungs_of(context->sim) : NULL;
+    return m ? context->sim->output.moves[m->first_move + move].steps[rungs ? rungs[walker] : 0] : 0;
+}
+
+static void host_count(plugmc_context *context, int32_t move, int32_t walker, int taken)
+{
+    const moving *m = mover_of(context);
+    const int32_t *rungs = m ? rungs_of(context->sim) : NULL;
+    if (!m) return;
+    plugmc_counts *made = &m->made[move * context->sim->system.rungs + (rungs ? rungs[walker] : 0)];
+    made->trials++;
+    made->accepted += taken != 0;
+}
+
 static int host_trials(plugmc_context *context, const plugmc_proposal *proposal, uint64_t first,
                        uint64_t n)
 {
@@ -140,9 +167,19 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
     if (!m) return not_for(context, "trials");
     if (proposal->move < 0 || proposal->move >= m->mover->move_count)
         return host_fail(context, PLUGMC_ERROR_STATE, "there is no move %d in its table", proposal->move);
+    hamiltonian *h = &context->sim->hamiltonian;
+    const plugmc_system *system = &context->sim->system;
     const move_record *record = &context->sim->output.moves[m->first_move + proposal->move];
-    return hamiltonian_trials(&context->sim->hamiltonian, &m->instance->host, proposal, record->steps[0],
-                              first, n, &m->made[proposal->move]);
+    const int32_t *rungs = rungs_of(context->sim);
+    for (int32_t w = 0; w < system->walkers; w++) h->walkers[w].step = record->steps[rungs ? rungs[w] : 0];
+    const int code = hamiltonian_trials(h, &m->instance->host, proposal, first, n);
+    for (int32_t w = 0; w < system->walkers; w++) {
+        plugmc_counts *made = &m->made[proposal->move * system->rungs + (rungs ? rungs[w] : 0)];
+        made->trials += h->walkers[w].counts.trials;
+        made->accepted += h->walkers[w].counts.accepted;
+        h->walkers[w].counts = (plugmc_counts){0, 0};
+    }
+    return code;
 }
 
 plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
@@ -166,7 +203,9 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .energies = host_energies,
                          .settle = host_settle,
                          .trials = host_trials,
-                         .energy = host_energy};
+                         .energy = host_energy,
+                         .step = host_step,
+                         .count = host_count};
 }
 
 void context_release(plugmc_context *context)

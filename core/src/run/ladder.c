@@ -105,6 +105,7 @@ static int fill_rung(ladder *l, const config *config, const plugmc_system *syste
 int ladder_build(ladder *l, const config *config, plugmc_system *system, report *r)
 {
     *l = (ladder){.rungs = 1, .width = system->term_count + 1};
+    if (config->run.temperature.count < 1) return refuse(config, r, "[run] temperature has no value");
     int code = take_values(l, config, system, r);
     if (code) return code;
     l->multipliers = checked(calloc((size_t)(l->rungs * l->width), sizeof(double)));

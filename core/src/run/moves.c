@@ -40,6 +40,7 @@ static int make_record(simulation *sim, const moving *m, const plugmc_move *move
     return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for counts of trial moves");
 }
 
+/* With what they begin. */
 static void ask_steps(const simulation *sim, const moving *m)
 {
     if (!m->mover->step) return;
@@ -104,7 +105,6 @@ static int refresh(simulation *sim, moving *m)
             sum->trials += new->trials;
             sum->accepted += new->accepted;
         }
-    ask_steps(sim, m);
     return 0;
 }
 
@@ -127,11 +127,14 @@ int moves_clear(simulation *sim)
 
 /* ---- Steps --------------------------------------------------------------------------------------- */
 
-static int set_step(const moving *m, int move, int32_t rung, double step)
+/* Into the record goes what the mover has taken. */
+static int set_step(simulation *sim, const moving *m, int move, int32_t rung, double step)
 {
     instance *mover = m->instance;
     context_calling(&mover->context, "set_step");
     const int code = m->mover->set_step(mover->data, &mover->host, move, rung, step);
+    context_calling(&mover->context, "step");
+    if (!code) records_of(sim, m)[move].steps[rung] = m->mover->step(mover->data, move, rung);
     return context_exit_code(&mover->context, code, "setting the step");
 }
 
@@ -144,9 +147,8 @@ int moves_take_up(simulation *sim)
         for (int k = 0; k < m->mover->move_count && m->mover->set_step; k++)
             for (int32_t r = 0; r < sim->system.rungs && !code; r++) {
                 const move_record *record = &records_of(sim, m)[k];
-                if (record->step_unit) code = set_step(m, k, r, record->steps[r]);
+                if (record->step_unit) code = set_step(sim, m, k, r, record->steps[r]);
             }
-        if (!code) ask_steps(sim, m);
     }
     return code;
 }
@@ -200,13 +202,11 @@ static int tune_rung(simulation *sim, const tuning *t, bool last)
     move_record *record = &records_of(sim, t->m)[t->move];
     const double factor = fmin(2, fmax(0.5, t->acceptance / t->target));
     const double before = record->steps[t->rung], wanted = before * factor;
-    const int code = set_step(t->m, t->move, t->rung, wanted);
+    const int code = set_step(sim, t->m, t->move, t->rung, wanted);
     if (code) return code;
-    ask_steps(sim, t->m);
     if (last) say_what_is_missed(sim, t, wanted, record->steps[t->rung]);
     if (record->counts[t->rung].trials < ENOUGH_TRIALS) { /* only to see what would be possible */
-        record->steps[t->rung] = before;
-        return set_step(t->m, t->move, t->rung, before);
+        return set_step(sim, t->m, t->move, t->rung, before);
     }
     record->counts[t->rung] = (plugmc_counts){0, 0};
     return 0;

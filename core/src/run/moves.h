@@ -7,7 +7,7 @@
 
 /* Makes the records, once the movers are prepared; 0 or an exit code, as for all. */
 int moves_begin(simulation *);
-/* Adds what the movers have counted since the last call, and asks for their steps. */
+/* Adds what the movers have counted since the last call. */
 int moves_refresh(simulation *);
 /* Counts begin anew. */
 int moves_clear(simulation *);

@@ -48,7 +48,7 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
     int code = PLUGMC_OK;
     for (int32_t w = 0; w < v->system->walkers; w++) {
         v->walkers[w].drift = 0;
-        v->walkers[w].singular = v->walkers[w].not_a_number = 0;
+        v->walkers[w].singular = v->walkers[w].no_numbers = v->walkers[w].not_a_number = 0;
     }
     for (int spin = 0; spin < VMC_SPINS; spin++)
         for (int32_t w = 0; w < v->system->walkers && vmc_electrons(v, spin) && !code;

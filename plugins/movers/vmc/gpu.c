@@ -313,13 +313,8 @@ static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t 
     if (!code) code = gpu->copy(host->context, kept, found, (size_t)n * 8);
     for (int32_t k = 0; k < n && !code; k++) {
         vmc_walker *walker = &v->walkers[first + k];
-        if (isnan(numbers[k]) && !walker->not_a_number) { /* an orbital was none; who, is not known */
-            walker->not_a_number = 1;
-            walker->electron = -1;
-            walker->sweep = v->base_sweep + (uint64_t)v->since;
-        } else if (!isfinite(numbers[k])) {
-            walker->singular = 1 + spin;
-        }
+        if (!isfinite(numbers[k])) walker->singular = 1 + spin;
+        walker->no_numbers |= isnan(numbers[k]);
         if (compare) vmc_note_drift(walker, fabs(numbers[k] - numbers[n + k]) / (1 + fabs(numbers[k])));
     }
     return code;
@@ -406,7 +401,7 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
                                (size_t)walkers * sizeof(vmc_failure));
     for (int32_t w = 0; w < walkers; w++) {
         v->walkers[w].drift = 0;
-        v->walkers[w].singular = 0;
+        v->walkers[w].singular = v->walkers[w].no_numbers = 0;
     }
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
         if (!vmc_electrons(v, spin)) continue;

@@ -51,8 +51,9 @@ static int report_failure(vmc *v, const plugmc_host *host)
         const vmc_walker *walker = &v->walkers[w];
         const plugmc_not_a_number where = {.size = sizeof where, .walker = w,
                                            .particle = walker->not_a_number ? walker->electron : -1,
-                                           .sweep = walker->sweep};
-        if (walker->not_a_number || isnan(walker->parts))
+                                           .sweep = walker->not_a_number ? walker->sweep
+                                                                         : v->base_sweep + v->since};
+        if (walker->not_a_number || walker->no_numbers || isnan(walker->parts))
             code = host->not_a_number(host->context, &where);
         else if (walker->singular)
             code =

@@ -40,7 +40,8 @@ typedef struct vmc_walker {
     double ln_square[VMC_SPINS]; /* ln |det|^2 */
     uint64_t trials, accepted;   /* since the beginning */
     double drift;             /* of the matrices and of ln |Psi|^2, at the last refresh */
-    int singular;             /* 1 + spin whose determinant is 0 */
+    int singular;             /* 1 + spin whose determinant is 0, or no number: */
+    int no_numbers;           /* some orbital gave none; of which electron is not known */
     int not_a_number;
     uint64_t sweep;           /* where that was */
     int64_t electron;
