@@ -182,7 +182,9 @@ static int match_box(const simulation *sim, const place *at, uint32_t needs)
 static int match_others(const simulation *sim, const place *at, const moving *m)
 {
     static const char *const what[PLUGMC_STATE_ARRAYS] = {"the box", "the number of particles",
-                                                          "positions", "species"};
+                                                          "positions", "species",
+                                                          "temperatures, pressures or couplings",
+                                                          "rungs"};
     int first_error = 0;
     for (int k = 0; k < sim->mover_count; k++) {
         const moving *other = &sim->movers[k];

@@ -397,11 +397,10 @@ static int parts_anew(vmc *v, const plugmc_host *host, int32_t first, int32_t n,
 static int anew(vmc *v, const plugmc_host *host, int compare)
 {
     const int32_t walkers = v->system->walkers;
-    int code = host->gpu->fill(host->context, v->gpu->failure, 0,
-                               (size_t)walkers * sizeof(vmc_failure));
+    int code = PLUGMC_OK;
     for (int32_t w = 0; w < walkers; w++) {
-        v->walkers[w].drift = 0;
-        v->walkers[w].singular = 0; /* not no_numbers: the run ends for that, whatever comes after */
+        v->walkers[w].drift = 0; /* what was no number stays known: the run ends for that */
+        v->walkers[w].singular = 0;
     }
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
         if (!vmc_electrons(v, spin)) continue;
@@ -451,6 +450,10 @@ int vmc_gpu_configuration(vmc *v, const plugmc_host *host, uint64_t sweep)
 
 static int take(vmc *v, const plugmc_host *host, const double *positions)
 {
+    for (int32_t w = 0; w < v->system->walkers; w++) v->walkers[w].no_numbers = 0;
+    const int cleared = host->gpu->fill(host->context, v->gpu->failure, 0,
+                                        (size_t)v->system->walkers * sizeof(vmc_failure));
+    if (cleared) return cleared;
     const int64_t count = v->system->particles * v->system->walkers;
     double *wrapped = malloc(bytes_of_positions(v));
     if (!wrapped) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
