@@ -30,7 +30,7 @@ boxes()
 	[mover volume]
 	step = 0.9
 	target_acceptance = 0
-	[observable box]
+	[observable box_size]
 	period = 10
 	END
     printf '%s\n' "${@:7}" >>sim.ini
@@ -41,29 +41,29 @@ test_ideal_gas_at_constant_pressure()
 {
     boxes 3 1 1 0 1.5 200000
     must run sim.ini
-    near box.volume 2 0.02
+    near box_size.volume 2 0.02
     boxes 2 2 1 0 1.5 200000
     must run sim.ini
-    near box.volume 3 0.03
-    near box.density 1 0.03
+    near box_size.volume 3 0.03
+    near box_size.density 1 0.03
     boxes 3 2 1 0 1.5 200000
     change 's/^\[mover volume\]/&\nshape = axes/; s/^step = 0.9/step = 0.5/'
     must run sim.ini
-    near box.volume 3 0.05
+    near box_size.volume 3 0.05
     boxes 3 100 1 0 4.6 10000
     change 's/^step = 0.9/step = 0.2/; s/^target_acceptance = 0/target_acceptance = 0.4/'
     must run sim.ini
-    near box.volume 101 0.5
+    near box_size.volume 101 0.5
 }
 
 test_two_hard_particles_at_constant_pressure()
 {
     boxes 2 2 1 1 3 400000
     must run sim.ini
-    near box.volume 5.23656 0.02
+    near box_size.volume 5.23656 0.02
     boxes 3 2 1 1 3 400000
     must run sim.ini
-    near box.volume 5.33873 0.02
+    near box_size.volume 5.33873 0.02
 }
 
 # The values are those of pressure over kT.
@@ -72,7 +72,7 @@ test_pressure_is_over_kt()
     boxes 2 2 0.5 1 3 400000
     change 's/^pressure = .*/&\ntemperature = 0.5/'
     must run sim.ini
-    near box.volume 5.23656 0.02
+    near box_size.volume 5.23656 0.02
 }
 
 test_ladder_of_pressures()
@@ -80,8 +80,8 @@ test_ladder_of_pressures()
     boxes 2 2 1 1 3 400000
     printf '[ladder]\nvary = run.pressure\nvalues = 1 0.2\n[mover exchange]\nevery = 10\n' >>sim.ini
     must run sim.ini
-    near box.volume@1 5.23656 0.03
-    near box.volume@0.2 16.91929 0.1
+    near box_size.volume@1 5.23656 0.03
+    near box_size.volume@0.2 16.91929 0.1
 }
 
 test_changing_boxes_are_resumed()

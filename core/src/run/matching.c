@@ -115,6 +115,15 @@ static bool uses_orbitals(const simulation *sim)
     return false;
 }
 
+/* Does it bring particles from place to place? Swaps, exchanges and boxes go with such a mover. */
+static bool displaces(const plugmc_mover *mover)
+{
+    for (int32_t k = 0; k < mover->move_count; k++)
+        if (mover->moves[k].step_unit && !strncmp(mover->moves[k].step_unit, "length", strlen("length")))
+            return true;
+    return false;
+}
+
 /* ": use 'a' or 'b'", the movers in the search path that can sample this system; "" if none can. */
 static const char *movers_for(const simulation *sim, char words[256])
 {
@@ -126,7 +135,7 @@ static const char *movers_for(const simulation *sim, char words[256])
         if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
         const uint32_t needs = needs_of(mover.plugin->mover);
         size_t used = strlen(words);
-        bool fits = true; /* the others, too, and the box: no advice that is refused in its turn */
+        bool fits = displaces(mover.plugin->mover); /* the others, too, and the box: no advice that is refused in its turn */
         for (int t = 0; t < sim->system.term_count; t++) {
             const plugmc_term *other = &sim->terms[t];
             if (other->sampled) fits &= can_move(sim, needs, other);

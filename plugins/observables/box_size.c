@@ -1,9 +1,9 @@
-/* box: the box of each walker, for runs at constant pressure. */
+/* box_size: the box of each walker, for runs at constant pressure. */
 #include <plugmc/plugin.h>
 
-typedef struct box_shape {
+typedef struct box_size {
     int32_t dimension;
-} box_shape;
+} box_size;
 
 enum { VOLUME, DENSITY, EDGE };
 
@@ -17,13 +17,13 @@ static const char *const names[] = {"volume", "density", "edge_a", "edge_b", "ed
 
 static int prepare(void *instance, const plugmc_host *host)
 {
-    ((box_shape *)instance)->dimension = host->system->box.dimension;
+    ((box_size *)instance)->dimension = host->system->box.dimension;
     return PLUGMC_OK;
 }
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
-    const int32_t dimension = ((const box_shape *)instance)->dimension;
+    const int32_t dimension = ((const box_size *)instance)->dimension;
     if (index >= EDGE + dimension) return 0;
     const char *units[] = {dimension == 2 ? "length^2" : "length^3",
                            dimension == 2 ? "length^-2" : "length^-3", "length"};
@@ -33,7 +33,7 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
-    const int32_t dimension = ((const box_shape *)instance)->dimension, width = EDGE + dimension;
+    const int32_t dimension = ((const box_size *)instance)->dimension, width = EDGE + dimension;
     for (int32_t w = 0; w < host->system->walkers; w++) {
         const plugmc_box *box = &view->box[w];
         values[w * width + VOLUME] = box->volume;
@@ -48,6 +48,6 @@ static const plugmc_observable observable = {
     .listing = listing, .listing_count = PLUGMC_COUNT(listing), .listing_size = sizeof(plugmc_listing),
     .follows = PLUGMC_CHANGED_BOX};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "box",
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "box_size",
               .summary = "volume, density and edges of the box", .reference = "",
-              .instance_size = sizeof(box_shape), .observable = &observable, .prepare = prepare)
+              .instance_size = sizeof(box_size), .observable = &observable, .prepare = prepare)
