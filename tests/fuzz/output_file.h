@@ -29,10 +29,10 @@ static inline void write_sound_file(const char *path)
                 .volume = 1320}};
     quantity_record quantities[2] = {
         {.observable = "energy", .name = "total", .unit = "kT", .doc = "d", .length = 1,
-         .period = 1, .samples = SAMPLES, .capacity = SAMPLES * WALKERS},
+         .walkers = WALKERS, .period = 1, .samples = SAMPLES, .capacity = SAMPLES * WALKERS},
         {.observable = "gr", .name = "g", .unit = "", .doc = "d", .length = BINS,
          .axes = {.rank = 1, .shape = {BINS}, .names = {(char *)"r"}, .values = {bins}},
-         .period = 2}};
+         .walkers = WALKERS, .period = 2}};
     derived_record derived[2] = {
         {.observable = "gr", .name = "contact", .unit = "1", .doc = "d", .value = 1.25,
          .error = 0.5, .valid = true},
