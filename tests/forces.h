@@ -84,8 +84,8 @@ static inline int bench_configured(bench *b, const char *name, const char *setti
 {
     plugmc_term *term = &b->terms[b->system.term_count++];
     const plugmc_plugin *plugin = open_plugin(name), *single = plugin->single;
-    *term = (plugmc_term){.label = name, .plugin = plugin, .plugin_single = single, .sampled = 1,
-                          .host = &b->host};
+    *term = (plugmc_term){
+        .label = name, .plugin = plugin, .plugin_single = single, .sampled = 1, .host = &b->host};
     term->instance = bench_allocate(b->host.context, plugin->instance_size);
     set_all(b, plugin, term->instance, settings);
     int code = plugin->configure ? plugin->configure(term->instance, &b->host) : PLUGMC_OK;
@@ -131,15 +131,19 @@ static inline double bench_energy(const bench *b, const double *positions, doubl
         const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
         const void *instance = plugmc_term_at(system, t)->instance;
         for (int64_t i = 0; i < n; i++) {
-            const plugmc_particle probe = {positions[3 * i],   positions[3 * i + 1],
+            const plugmc_particle probe = {positions[3 * i],     positions[3 * i + 1],
                                            positions[3 * i + 2], column[3 * n + i],
-                                           column[4 * n + i],  species[i]};
+                                           column[4 * n + i],    species[i]};
             plugmc_derivatives sum = {0}, field = {0};
             for (int half = 0; half < 2 && p->pair && p->pair->derivatives; half++) {
                 const int64_t first = half ? i + 1 : 0, count = half ? n - i - 1 : i;
-                const plugmc_particles others = {count, column + first, column + n + first,
-                                                 column + 2 * n + first, column + 3 * n + first,
-                                                 column + 4 * n + first, species + first};
+                const plugmc_particles others = {count,
+                                                 column + first,
+                                                 column + n + first,
+                                                 column + 2 * n + first,
+                                                 column + 3 * n + first,
+                                                 column + 4 * n + first,
+                                                 species + first};
                 p->pair->derivatives(instance, &system->box,
                                      system->box.domain == PLUGMC_DOMAIN_PERIODIC, 0, &probe,
                                      &others, &sum);
@@ -168,8 +172,7 @@ static inline void bench_lattice(const bench *b, int side, double noise, double 
     for (int64_t i = 0; i < b->system.particles * b->system.walkers; i++) {
         const int64_t site = i % b->system.particles;
         const int64_t at[3] = {site % side, site / side % side, site / side / side};
-        const plugmc_random r =
-            plugmc_draw(99, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
+        const plugmc_random r = plugmc_draw(99, 0, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
         double f[3];
         for (int d = 0; d < 3; d++) {
             f[d] = ((double)at[d] + 0.5) / side + noise * (r.word[d] * 0x1p-32 - 0.5);

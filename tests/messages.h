@@ -36,7 +36,7 @@ static inline const char *messages_end(messages *c)
     do {                                                                                           \
         const char *said_text = (text), *said_expected = (expected);                               \
         if (!strstr(said_text, said_expected))                                                     \
-            fail_msg("expected \"%s\" in:\n%s", said_expected, said_text);                        \
+            fail_msg("expected \"%s\" in:\n%s", said_expected, said_text);                         \
     } while (0)
 
 #endif

@@ -38,8 +38,8 @@ typedef struct by_core {
 /* The mover that sweeps at the moment. */
 static test_mover *served;
 
-static inline int bench_trials(plugmc_context *context, const plugmc_proposal *proposal, uint64_t first,
-                               uint64_t n)
+static inline int bench_trials(plugmc_context *context, const plugmc_proposal *proposal,
+                               uint64_t first, uint64_t n)
 {
     plugmc_host host = served->core->host;
     (void)context;
@@ -107,8 +107,7 @@ static inline void set_parameters(const plugmc_plugin *plugin, void *instance, c
 {
     const plugmc_parameter *p = plugin->parameters, *end = p + plugin->parameter_count;
     for (; p < end; p++)
-        if (!p->derived && p->fallback)
-            set_parameter(plugin, instance, p, p->fallback);
+        if (!p->derived && p->fallback) set_parameter(plugin, instance, p, p->fallback);
     char copy[512], *rest = copy;
     snprintf(copy, sizeof copy, "%s", settings);
     for (char *word; (word = strtok_r(rest, " ", &rest));) {
@@ -140,15 +139,32 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
         box.length[a] = a < dimension ? length[a] : 1;
         box.volume *= box.length[a];
     }
-    b->system = (plugmc_system){.size = sizeof b->system, .box = box, .walkers = walkers,
-                                .species = b->species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term), .first = b->first, .terms = b->terms,
-                                .seed = seed, .threads = 1, .rungs = 1, .temperature = 1};
-    b->host = (plugmc_host){.size = sizeof b->host, .abi_major = PLUGMC_ABI_MAJOR,
-                            .abi_minor = PLUGMC_ABI_MINOR, .context = &b->context,
-                            .fail = bench_fail, .warn = bench_warn, .allocate = bench_allocate,
-                            .system = &b->system, .seed = seed, .view = bench_view,
-                            .rehearse = bench_rehearse, .stopping = bench_stopping,
-                            .not_a_number = bench_not_a_number, .trials = bench_trials};
+    b->system = (plugmc_system){.size = sizeof b->system,
+                                .box = box,
+                                .walkers = walkers,
+                                .species = b->species,
+                                .species_size = sizeof(plugmc_species),
+                                .term_size = sizeof(plugmc_term),
+                                .first = b->first,
+                                .terms = b->terms,
+                                .seed = seed,
+                                .threads = 1,
+                                .rungs = 1,
+                                .temperature = 1};
+    b->host = (plugmc_host){.size = sizeof b->host,
+                            .abi_major = PLUGMC_ABI_MAJOR,
+                            .abi_minor = PLUGMC_ABI_MINOR,
+                            .context = &b->context,
+                            .fail = bench_fail,
+                            .warn = bench_warn,
+                            .allocate = bench_allocate,
+                            .system = &b->system,
+                            .seed = seed,
+                            .view = bench_view,
+                            .rehearse = bench_rehearse,
+                            .stopping = bench_stopping,
+                            .not_a_number = bench_not_a_number,
+                            .trials = bench_trials};
 }
 
 static inline void bench_species(bench *b, const char *name, int64_t count, double diameter,
@@ -165,9 +181,12 @@ static inline void bench_potential(bench *b, const char *name, const char *setti
 {
     const plugmc_plugin *plugin = open_plugin(name);
     plugmc_term *term = &b->terms[b->system.term_count++];
-    *term = (plugmc_term){name, plugin, bench_allocate(b->host.context, plugin->instance_size),
+    *term = (plugmc_term){name,
+                          plugin,
+                          bench_allocate(b->host.context, plugin->instance_size),
                           plugin->single,
-                          bench_allocate(b->host.context, plugin->single->instance_size), 1};
+                          bench_allocate(b->host.context, plugin->single->instance_size),
+                          1};
     set_parameters(plugin, term->instance, settings);
     set_parameters(plugin->single, term->instance_single, settings);
     const plugmc_pair *pair = plugin->potential->pair;
@@ -183,7 +202,8 @@ static inline void bench_potential(bench *b, const char *name, const char *setti
 /* As the core does it: calls prepare and, if the mover has no configuration of its own, makes one. */
 static inline int mover_prepare(bench *b, test_mover *mover)
 {
-    const int code = mover->plugin->prepare ? mover->plugin->prepare(mover->instance, &b->host) : PLUGMC_OK;
+    const int code =
+        mover->plugin->prepare ? mover->plugin->prepare(mover->instance, &b->host) : PLUGMC_OK;
     mover->core = NULL;
     if (code || mover->calls->take) return code;
     mover->core = bench_allocate(b->host.context, sizeof *mover->core);
@@ -240,8 +260,11 @@ static inline int mover_borrows(const test_mover *mover, const plugmc_host *host
     const plugmc_system *system = host->system;
     lent l = {positions, calloc((size_t)system->walkers, sizeof(plugmc_box))};
     for (int32_t w = 0; w < system->walkers; w++) l.boxes[w] = system->box;
-    const plugmc_state state = {.size = sizeof state, .walkers = system->walkers,
-                                .capacity = system->particles, .array = lent_array, .core = &l};
+    const plugmc_state state = {.size = sizeof state,
+                                .walkers = system->walkers,
+                                .capacity = system->particles,
+                                .array = lent_array,
+                                .core = &l};
     int code;
     for (int32_t w = 0; giving && mover->core && w < system->walkers; w++)
         mover->core->hamiltonian.walkers[w].moved = true; /* everything is to be given */
@@ -249,13 +272,16 @@ static inline int mover_borrows(const test_mover *mover, const plugmc_host *host
         code = mover->core ? hamiltonian_give(&mover->core->hamiltonian, &state)
                            : mover->calls->give(mover->instance, host, &state);
     else
-        code = mover->core ? hamiltonian_take(&mover->core->hamiltonian, host, &state, PLUGMC_CHANGED_POSITION)
-                           : mover->calls->take(mover->instance, host, &state, PLUGMC_CHANGED_POSITION);
+        code =
+            mover->core
+                ? hamiltonian_take(&mover->core->hamiltonian, host, &state, PLUGMC_CHANGED_POSITION)
+                : mover->calls->take(mover->instance, host, &state, PLUGMC_CHANGED_POSITION);
     free(l.boxes);
     return code;
 }
 
-static inline int mover_take(const test_mover *mover, const plugmc_host *host, const double *positions)
+static inline int mover_take(const test_mover *mover, const plugmc_host *host,
+                             const double *positions)
 {
     return mover_borrows(mover, host, (double *)positions, 0);
 }
@@ -266,14 +292,16 @@ static inline int mover_give(const test_mover *mover, const plugmc_host *host, d
 }
 
 /* As the core calls it; returns the code. */
-static inline int mover_sweeps(test_mover *mover, const plugmc_host *host, uint64_t first, uint64_t n)
+static inline int mover_sweeps(test_mover *mover, const plugmc_host *host, uint64_t first,
+                               uint64_t n)
 {
     served = mover;
     return mover->calls->sweep(mover->instance, host, first, n);
 }
 
 /* Counts of the only kind of move. Returns the code. */
-static inline int mover_counts(test_mover *mover, const plugmc_host *host, plugmc_counts *out, int clear)
+static inline int mover_counts(test_mover *mover, const plugmc_host *host, plugmc_counts *out,
+                               int clear)
 {
     if (!mover->core) return mover->calls->counts(mover->instance, host, out, clear);
     *out = mover->core->made;
@@ -307,10 +335,7 @@ static inline void mover_end(test_mover *mover)
     if (mover->core) hamiltonian_close(&mover->core->hamiltonian);
 }
 
-static inline void bench_end(bench *b)
-{
-    recorder_free((recorder *)b);
-}
+static inline void bench_end(bench *b) { recorder_free((recorder *)b); }
 
 /* [walkers][particles][3], to be freed. */
 static inline double *bench_positions(const bench *b)

@@ -36,16 +36,16 @@ typedef struct naive {
     double strength, cutoff; /* of test_soft_disk; strength 0: none */
     int hard;                /* contact at the mean of the diameters */
     int wide;                /* many particles near a cell: energies are added lane by lane */
-    int cold;                /* energies so large that rounding decides: always in single precision */
+    int cold; /* energies so large that rounding decides: always in single precision */
     enum naive_mistake mistake;
 
     /* State. */
-    int64_t (*at)[3];       /* [particles], in quanta, in [0, edge) */
-    int64_t edge[3];        /* of the box, in quanta */
-    int64_t origin[3];      /* of the cells, in quanta, in [0, edge) */
-    double quantum[3];      /* length */
-    int *length;            /* [cells]: particles in each */
-    int *list;              /* [cells][particles] */
+    int64_t (*at)[3];  /* [particles], in quanta, in [0, edge) */
+    int64_t edge[3];   /* of the box, in quanta */
+    int64_t origin[3]; /* of the cells, in quanta, in [0, edge) */
+    double quantum[3]; /* length */
+    int *length;       /* [cells]: particles in each */
+    int *list;         /* [cells][particles] */
     plugmc_counts counts;
     int64_t close_calls;
 } naive;
@@ -186,7 +186,8 @@ static inline double naive_energy(const naive *v, int64_t i, const int64_t at[3]
     for (int64_t j = 0; j < v->system->particles; j++) {
         int64_t d[3];
         double r = sqrt(naive_separation(v, at, j, d)), t = 1 - r / v->cutoff;
-        if (j != i && r < v->cutoff) energy += plugmc_species_at(v->system, naive_species(v, j))->charge * t * t;
+        if (j != i && r < v->cutoff)
+            energy += plugmc_species_at(v->system, naive_species(v, j))->charge * t * t;
     }
     return energy * v->strength * plugmc_species_at(v->system, naive_species(v, i))->charge;
 }
@@ -211,7 +212,8 @@ static inline int naive_neighbour(const naive *v, int cell, int c, int d[3])
     d[1] = c / 3 % 3 - 1;
     d[2] = naive_dimension(v) == 3 ? c / 9 - 1 : 0;
     return (int)((naive_modulo(z + d[2], v->cells[2]) * v->cells[1] +
-                  naive_modulo(y + d[1], v->cells[1])) * v->cells[0] +
+                  naive_modulo(y + d[1], v->cells[1])) *
+                     v->cells[0] +
                  naive_modulo(x + d[0], v->cells[0]));
 }
 
@@ -239,7 +241,9 @@ static inline float naive_float_sum(const naive *v, int64_t i, int cell, const i
     const int around = naive_dimension(v) == 3 ? 27 : 9;
     float sum = 0;
     for (int nth = 0; nth < around; nth++) {
-        int d[3], c = nth == 0 ? around / 2 : nth <= around / 2 ? nth - 1 : nth; /* own cell first */
+        int d[3], c = nth == 0            ? around / 2
+                      : nth <= around / 2 ? nth - 1
+                                          : nth; /* own cell first */
         int other = naive_neighbour(v, cell, c, d);
         for (int k = 0; k < v->length[other]; k++) {
             int j = v->list[other * v->system->particles + k];
@@ -289,7 +293,8 @@ static inline float naive_float_sum_of_lanes(const naive *v, int64_t i, int cell
                 lane[number++ % 32] += naive_float_difference(v, i, j, d, to);
         }
     }
-    const float factor = (float)v->strength * (float)plugmc_species_at(v->system, naive_species(v, i))->charge;
+    const float factor =
+        (float)v->strength * (float)plugmc_species_at(v->system, naive_species(v, i))->charge;
     for (int l = 0; l < 32; l++) lane[l] *= factor;
     for (int half = 16; half > 0; half /= 2)
         for (int l = 0; l < half; l++) lane[l] += lane[l + half];

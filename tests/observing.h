@@ -28,7 +28,7 @@ typedef struct bench {
     plugmc_species species[4];
     int64_t first[5];
     plugmc_term terms[4];
-    char instances[4][64]; /* of the terms */
+    char instances[4][64];       /* of the terms */
     const plugmc_plugin *plugin; /* observable under test */
     const plugmc_observable *observable;
     void *instance;
@@ -77,17 +77,25 @@ static inline bench *bench_new(int dimension, double x, double y, double z, int 
 {
     bench *b = calloc(1, sizeof *b);
     b->system = (plugmc_system){
-        .temperature = 1, .rungs = 1, .size = sizeof b->system,
+        .temperature = 1,
+        .rungs = 1,
+        .size = sizeof b->system,
         .box = {PLUGMC_DOMAIN_PERIODIC, dimension, {x, y, z}, 0, x * y * z},
         .walkers = walkers,
-        .species = b->species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term),
+        .species = b->species,
+        .species_size = sizeof(plugmc_species),
+        .term_size = sizeof(plugmc_term),
         .first = b->first,
         .terms = b->terms,
         .seed = 1,
         .threads = 1,
     };
-    b->host = (plugmc_host){.size = sizeof b->host, .context = &b->context, .fail = keep_failure,
-                            .warn = keep_warning, .allocate = keep_memory, .system = &b->system};
+    b->host = (plugmc_host){.size = sizeof b->host,
+                            .context = &b->context,
+                            .fail = keep_failure,
+                            .warn = keep_warning,
+                            .allocate = keep_memory,
+                            .system = &b->system};
     b->random = 1;
     omp_set_num_threads(1); /* cells are sorted 1e5 times; plugins take system.threads */
     return b;
@@ -122,8 +130,8 @@ static inline void observe(bench *b, const char *name)
     assert_int_equal(0, parameters_fill(b->plugin->parameters, b->plugin->parameter_count, 8,
                                         b->instance, "test.ini", NULL, &r));
     b->positions = calloc((size_t)(b->system.walkers * b->system.particles * 3), sizeof(double));
-    b->view = (plugmc_view){.size = sizeof b->view, .positions = b->positions,
-                            .cells = view_cells, .core = b};
+    b->view = (plugmc_view){
+        .size = sizeof b->view, .positions = b->positions, .cells = view_cells, .core = b};
 }
 
 static inline void *parameter(bench *b, const char *name)

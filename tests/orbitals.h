@@ -28,8 +28,11 @@ typedef struct orbital_bench {
 static inline plugmc_box bench_box(const double vector[3][3])
 {
     if (!vector)
-        return (plugmc_box){.domain = PLUGMC_DOMAIN_SPHERE, .dimension = 3, .length = {40, 40, 40},
-                            .radius = 20, .volume = 4 * M_PI / 3 * 8000};
+        return (plugmc_box){.domain = PLUGMC_DOMAIN_SPHERE,
+                            .dimension = 3,
+                            .length = {40, 40, 40},
+                            .radius = 20,
+                            .volume = 4 * M_PI / 3 * 8000};
     plugmc_box box = {.domain = PLUGMC_DOMAIN_PERIODIC, .dimension = 3, .oblique = 1};
     for (int d = 0; d < 3; d++) {
         const double *u = vector[(d + 1) % 3], *v = vector[(d + 2) % 3], *a = vector[d];
@@ -54,10 +57,19 @@ static inline orbital_bench *bench_new(const double vector[3][3], int64_t up, in
     b->species[1] = (plugmc_species){.name = "down", .count = down, .charge = -1, .mass = 1};
     b->first[1] = up;
     b->first[2] = up + down;
-    b->system = (plugmc_system){.temperature = 1, .rungs = 1, .size = sizeof b->system, .box = bench_box(vector),
-                                .particles = up + down, .walkers = walkers,
-                                .species_count = down ? 2 : 1, .species = b->species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term),
-                                .first = b->first, .seed = 1, .threads = 1};
+    b->system = (plugmc_system){.temperature = 1,
+                                .rungs = 1,
+                                .size = sizeof b->system,
+                                .box = bench_box(vector),
+                                .particles = up + down,
+                                .walkers = walkers,
+                                .species_count = down ? 2 : 1,
+                                .species = b->species,
+                                .species_size = sizeof(plugmc_species),
+                                .term_size = sizeof(plugmc_term),
+                                .first = b->first,
+                                .seed = 1,
+                                .threads = 1};
     b->context = (plugmc_context){.report = &b->report,
                                   .gpu = device,
                                   .file = "test.ini",
@@ -137,8 +149,8 @@ static inline void unpack(const void *from, double complex *to, int64_t rows, in
             double part[2] = {0, 0};
             for (int p = 0; p < parts; p++) {
                 int64_t at = (i * pitch + l) * parts + p;
-                part[p] = real_size == 4 ? (double)((const float *)from)[at]
-                                         : ((const double *)from)[at];
+                part[p] =
+                    real_size == 4 ? (double)((const float *)from)[at] : ((const double *)from)[at];
             }
             to[i * count + l] = part[0] + I * part[1];
         }
@@ -161,9 +173,14 @@ static inline evaluated bench_evaluate(orbital_bench *b, int species, const doub
         out[i] = malloc(i == 1 ? 3 * bytes : bytes);
         memset(out[i], 0x5a, i == 1 ? 3 * bytes : bytes);
     }
-    plugmc_orbital_request q = {.size = sizeof q, .on_device = on_device, .species = species,
-                                .real_size = real_size, .points = points, .positions = positions,
-                                .pitch = pitch, .values = out[0],
+    plugmc_orbital_request q = {.size = sizeof q,
+                                .on_device = on_device,
+                                .species = species,
+                                .real_size = real_size,
+                                .points = points,
+                                .positions = positions,
+                                .pitch = pitch,
+                                .values = out[0],
                                 .gradients = with_derivatives ? out[1] : NULL,
                                 .laplacians = with_derivatives ? out[2] : NULL};
     if (on_device) {

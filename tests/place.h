@@ -17,8 +17,10 @@ typedef struct place {
  * with cells for the potentials. */
 static inline void onto_core(bench *b, int on_gpu)
 {
-    b->context = (plugmc_context){.report = &device_messages, .gpu = on_gpu ? device : NULL,
-                                  .file = "test", .section = "test"};
+    b->context = (plugmc_context){.report = &device_messages,
+                                  .gpu = on_gpu ? device : NULL,
+                                  .file = "test",
+                                  .section = "test"};
     if (on_gpu) gpu_bind(device, &b->system, &device_messages);
     b->host = context_host(&b->context, &b->system);
     for (int t = 0; t < b->system.term_count; t++) b->terms[t].host = &b->host;
@@ -73,8 +75,7 @@ static inline void fetch(place *p, double *positions)
         return;
     }
     assert_int_equal(services->allocate(p->b.host.context, bytes, &at), PLUGMC_OK);
-    bench_expect(&p->b,
-                 mover_give(&p->mover, &p->b.host, (double *)(uintptr_t)at));
+    bench_expect(&p->b, mover_give(&p->mover, &p->b.host, (double *)(uintptr_t)at));
     assert_int_equal(services->download(p->b.host.context, positions, at, bytes), PLUGMC_OK);
     assert_int_equal(services->release(p->b.host.context, at), PLUGMC_OK);
 }

@@ -157,8 +157,8 @@ static inline int test_orbitals_staged(test_orbitals *t, const plugmc_orbital_re
     const plugmc_gpu *gpu = t->host->gpu;
     plugmc_context *context = t->host->context;
     const size_t points = 3 * (size_t)q->points * sizeof(double);
-    const size_t bytes = (size_t)(q->points * q->pitch * (1 + test_orbitals_complex(t))) *
-                         (size_t)q->real_size;
+    const size_t bytes =
+        (size_t)(q->points * q->pitch * (1 + test_orbitals_complex(t))) * (size_t)q->real_size;
     double *positions = malloc(points);
     void *values = calloc(1, bytes);
     plugmc_orbital_request here = *q;
@@ -197,9 +197,11 @@ static inline int test_orbitals_evaluate(void *instance, const plugmc_orbital_re
 static inline int test_orbitals_ions(const void *instance, plugmc_ions *out)
 {
     const test_orbitals *t = instance;
-    *out = (plugmc_ions){.size = sizeof *out, .count = t->ion_count,
-                         .positions = (const double (*)[3])t->ion,
-                         .atomic_number = t->atomic_number, .valence = t->valence,
+    *out = (plugmc_ions){.size = sizeof *out,
+                         .count = t->ion_count,
+                         .positions = (const double(*)[3])t->ion,
+                         .atomic_number = t->atomic_number,
+                         .valence = t->valence,
                          .primitive_cells = 1};
     return PLUGMC_OK;
 }
@@ -292,7 +294,10 @@ static inline int try_term(bench *b, const char *name, const char *settings, int
 {
     const plugmc_plugin *plugin = open_plugin(name), *single = plugin->single;
     plugmc_term *term = &b->terms[b->system.term_count];
-    *term = (plugmc_term){.label = name, .plugin = plugin, .sampled = sampled, .host = &b->host,
+    *term = (plugmc_term){.label = name,
+                          .plugin = plugin,
+                          .sampled = sampled,
+                          .host = &b->host,
                           .instance = bench_allocate(b->host.context, plugin->instance_size)};
     quantum_parameters(b, plugin, term->instance, settings);
     int code = plugin->configure ? plugin->configure(term->instance, &b->host) : PLUGMC_OK;
@@ -388,8 +393,8 @@ static inline double brute_energy(const bench *b, const double *positions)
             for (int64_t j = 0; j < i && p->pair; j++) {
                 const double *q = positions + 3 * j;
                 const int32_t other_kind = j >= s->first[1];
-                const plugmc_particles other = {1, q, q + 1, q + 2, &s->species[other_kind].charge,
-                                                &zero, &other_kind};
+                const plugmc_particles other = {
+                    1, q, q + 1, q + 2, &s->species[other_kind].charge, &zero, &other_kind};
                 forbidden += p->pair->energy(term->instance, &s->box,
                                              s->box.domain == PLUGMC_DOMAIN_PERIODIC, &probe,
                                              &other, &energy);

@@ -10,8 +10,8 @@ static inline int bench_rehearse(plugmc_context *context, const char *path)
 {
     char reason[REHEARSAL_REASON];
     child_program = TEST_PROGRAM;
-    int code = rehearse("plugin", path, TEST_PLUGINS "/bspline_orbitals.so", EXIT_INPUT, NULL,
-                        reason);
+    int code =
+        rehearse("plugin", path, TEST_PLUGINS "/bspline_orbitals.so", EXIT_INPUT, NULL, reason);
     if (!code) return PLUGMC_OK;
     return bench_fail(context, code == EXIT_MEMORY ? PLUGMC_ERROR_MEMORY : PLUGMC_ERROR_INPUT,
                       "%s: %s", path, reason);

@@ -13,8 +13,8 @@
 #include "system/geometry.h"
 #include "system/system.h"
 
-enum { SQUARE, TRIANGULAR, RECTANGLE, SPHERE };              /* [box] shape */
-enum { STATE_LATTICE, STATE_RANDOM, STATE_FILE };            /* [initial] state */
+enum { SQUARE, TRIANGULAR, RECTANGLE, SPHERE };   /* [box] shape */
+enum { STATE_LATTICE, STATE_RANDOM, STATE_FILE }; /* [initial] state */
 
 /* A run of up to 4 species with hard cores. */
 typedef struct small {
@@ -53,8 +53,8 @@ static inline int small_build(small *s)
 
 static inline void small_hard_cores(small *s)
 {
-    s->terms[0] = (plugmc_term){.label = "cores", .plugin = open_plugin("hard_disk"),
-                                .instance = &s->scale, .sampled = 1};
+    s->terms[0] = (plugmc_term){
+        .label = "cores", .plugin = open_plugin("hard_disk"), .instance = &s->scale, .sampled = 1};
     s->system.terms = s->terms;
     s->system.term_size = sizeof *s->terms;
     s->system.term_count = 1;
@@ -93,8 +93,9 @@ static inline double small_closest(const small *s, const double *positions)
     double closest = INFINITY;
     for (int64_t i = 0; i < s->system.particles; i++)
         for (int64_t j = 0; j < i; j++) {
-            double contact = 0.5 * (plugmc_species_at(&s->system, species_of(&s->system, i))->diameter +
-                                    plugmc_species_at(&s->system, species_of(&s->system, j))->diameter);
+            double contact =
+                0.5 * (plugmc_species_at(&s->system, species_of(&s->system, i))->diameter +
+                       plugmc_species_at(&s->system, species_of(&s->system, j))->diameter);
             double r = small_distance(&s->system.box, &positions[3 * i], &positions[3 * j]);
             closest = fmin(closest, r / contact);
         }

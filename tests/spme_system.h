@@ -204,10 +204,20 @@ static inline void spme_begin(spme_system *s, charges c, gpu *device, int thread
         box.vector[d][d] = c.length[d];
         box.inverse[d][d] = 1 / c.length[d];
     }
-    s->system = (plugmc_system){.temperature = 1, .rungs = 1, .size = sizeof s->system, .box = box, .walkers = c.walkers,
-                                .particles = charge_count(&c), .species_count = c.species_count,
-                                .species = s->charges.species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term), .first = s->charges.first,
-                                .terms = &s->term, .term_count = 1, .threads = threads};
+    s->system = (plugmc_system){.temperature = 1,
+                                .rungs = 1,
+                                .size = sizeof s->system,
+                                .box = box,
+                                .walkers = c.walkers,
+                                .particles = charge_count(&c),
+                                .species_count = c.species_count,
+                                .species = s->charges.species,
+                                .species_size = sizeof(plugmc_species),
+                                .term_size = sizeof(plugmc_term),
+                                .first = s->charges.first,
+                                .terms = &s->term,
+                                .term_count = 1,
+                                .threads = threads};
     s->context = (plugmc_context){.report = &s->report,
                                   .gpu = device,
                                   .file = "test.ini",
@@ -246,8 +256,11 @@ static inline int spme_try(spme_system *s, const char *settings)
     s->pair = s->plugin->potential->pair;
     s->instance = spme_parameters(s, s->plugin, settings);
     s->single = spme_parameters(s, s->plugin->single, settings);
-    s->term = (plugmc_term){.label = "coulomb_spme", .plugin = s->plugin, .instance = s->instance,
-                            .plugin_single = s->plugin->single, .instance_single = s->single,
+    s->term = (plugmc_term){.label = "coulomb_spme",
+                            .plugin = s->plugin,
+                            .instance = s->instance,
+                            .plugin_single = s->plugin->single,
+                            .instance_single = s->single,
                             .host = &s->host};
     int code = s->plugin->configure(s->instance, &s->host);
     if (!code) code = s->plugin->single->configure(s->single, &s->host);
@@ -279,8 +292,11 @@ static inline int mesh_of(spme_system *s, const double *positions, double *energ
 {
     plugmc_view view;
     s->host.view(s->host.context, positions, 0, &view);
-    const plugmc_total_request request = {.size = sizeof request, .view = &view, .energy = energy,
-                                          .forces = forces, .virial = virial};
+    const plugmc_total_request request = {.size = sizeof request,
+                                          .view = &view,
+                                          .energy = energy,
+                                          .forces = forces,
+                                          .virial = virial};
     return s->total->energy(s->instance, &request);
 }
 

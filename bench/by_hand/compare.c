@@ -47,7 +47,7 @@ typedef struct comparison {
     const char *mover, *settings;
     const char *text, *cubin; /* the mover's text that is written by hand as well, its file */
     int dimension;
-    double radius;            /* of a sphere, 0: square box at packing_fraction */
+    double radius; /* of a sphere, 0: square box at packing_fraction */
     struct {
         const char *name;
         int64_t count;
@@ -56,28 +56,49 @@ typedef struct comparison {
     struct {
         const char *name, *settings;
     } potential[MOST_POTENTIALS];
-    double range;             /* of the potentials, length */
-    uint64_t warmup, sweeps;  /* sweeps: of one timing */
-    int same_positions;       /* bit for bit */
+    double range;            /* of the potentials, length */
+    uint64_t warmup, sweeps; /* sweeps: of one timing */
+    int same_positions;      /* bit for bit */
 } comparison;
 
 /* Numbers of sweeps are multiples of those of the movers' graphs, 32 and 16. */
 static const comparison comparisons[] = {
-    {.name = "hard disks, checkerboard", .mover = "checkerboard",
-     .settings = "trials=4 step=0.16 identities=no", .text = "checkerboard.cu",
-     .cubin = "hard_disk_577600.cubin", .dimension = 2, .species = {{"disk", 577600, 1, 0}},
-     .potential = {{"hard_disk", ""}}, .range = 1, .warmup = 512, .sweeps = 4096,
+    {.name = "hard disks, checkerboard",
+     .mover = "checkerboard",
+     .settings = "trials=4 step=0.16 identities=no",
+     .text = "checkerboard.cu",
+     .cubin = "hard_disk_577600.cubin",
+     .dimension = 2,
+     .species = {{"disk", 577600, 1, 0}},
+     .potential = {{"hard_disk", ""}},
+     .range = 1,
+     .warmup = 512,
+     .sweeps = 4096,
      .same_positions = 1},
-    {.name = "hard disks, checkerboard", .mover = "checkerboard",
-     .settings = "trials=4 step=0.16 identities=no", .text = "checkerboard.cu",
-     .cubin = "hard_disk_2310400.cubin", .dimension = 2, .species = {{"disk", 2310400, 1, 0}},
-     .potential = {{"hard_disk", ""}}, .range = 1, .warmup = 512, .sweeps = 2048,
+    {.name = "hard disks, checkerboard",
+     .mover = "checkerboard",
+     .settings = "trials=4 step=0.16 identities=no",
+     .text = "checkerboard.cu",
+     .cubin = "hard_disk_2310400.cubin",
+     .dimension = 2,
+     .species = {{"disk", 2310400, 1, 0}},
+     .potential = {{"hard_disk", ""}},
+     .range = 1,
+     .warmup = 512,
+     .sweeps = 2048,
      .same_positions = 1},
-    {.name = "3:-1 electrolyte, brush", .mover = "brush", .settings = "step=632 precision=single",
-     .text = "brush.cu", .cubin = "coulomb.cubin", .dimension = 3, .radius = 1897.655,
+    {.name = "3:-1 electrolyte, brush",
+     .mover = "brush",
+     .settings = "step=632 precision=single",
+     .text = "brush.cu",
+     .cubin = "coulomb.cubin",
+     .dimension = 3,
+     .radius = 1897.655,
      .species = {{"cation", 32768, 7.5, 3}, {"anion", 98304, 7.5, -1}},
-     .potential = {{"hard_disk", ""}, {"coulomb", "bjerrum_length=7.117"}}, .range = INFINITY,
-     .warmup = 16, .sweeps = 32},
+     .potential = {{"hard_disk", ""}, {"coulomb", "bjerrum_length=7.117"}},
+     .range = INFINITY,
+     .warmup = 16,
+     .sweeps = 32},
 };
 
 /* A mover with all that is around it. The context is what services get to see: it comes first. */
@@ -192,8 +213,8 @@ static void start(contender *c, const comparison *k, gpu *g, report *messages, c
     c->mover.instance = bench_allocate(b->host.context, c->mover.plugin->instance_size);
     set_all(b, c->mover.plugin, c->mover.instance, k->settings);
 
-    c->context = (plugmc_context){
-        .report = messages, .gpu = g, .file = k->name, .section = k->mover};
+    c->context =
+        (plugmc_context){.report = messages, .gpu = g, .file = k->name, .section = k->mover};
     gpu_bind(g, &b->system, messages);
     b->host = context_host(&c->context, &b->system);
     if (cubin) {

@@ -25,13 +25,19 @@
 #define CB_PITCH 288
 #define CB_BLOCK 32
 #define CB_RESIDENT 20
-#define CB_CONTACTS {0x1.01c048p-1f}
+#define CB_CONTACTS                                                                                \
+    {                                                                                              \
+        0x1.01c048p-1f                                                                             \
+    }
 #elif DISKS == 2310400
 #define CB_MX 1142
 #define CB_PITCH 576
 #define CB_BLOCK 64
 #define CB_RESIDENT 8
-#define CB_CONTACTS {0x1.00d9c4p-1f}
+#define CB_CONTACTS                                                                                \
+    {                                                                                              \
+        0x1.00d9c4p-1f                                                                             \
+    }
 #else
 #error "there are numbers for DISKS=577600 and DISKS=2310400"
 #endif
@@ -50,7 +56,10 @@
 #define CB_PATCH 0
 
 /* Of several species; the text names it all the same. */
-#define CB_FIRST {0u}
+#define CB_FIRST                                                                                   \
+    {                                                                                              \
+        0u                                                                                         \
+    }
 
 #include "checkerboard/random_choices.h"
 #include "checkerboard/checkerboard.cu"

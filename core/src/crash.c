@@ -133,8 +133,8 @@ void crash_report(void)
     const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
     sigaltstack(&stack, NULL);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction before, action = {.sa_sigaction = crash,
-                                           .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND};
+        struct sigaction before,
+            action = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND};
         if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_DFL)
             sigaction(numbers[i], &action, NULL);
     }

@@ -41,8 +41,8 @@ static void describe(known *k, const char *kind, const char *path, const char *d
 
 static bool is_known(const known *k)
 {
-    return k->kind[0] && !strcmp(k->kind, last_good.kind) &&
-           !strcmp(k->detail, last_good.detail) && same_file(&k->info, &last_good.info);
+    return k->kind[0] && !strcmp(k->kind, last_good.kind) && !strcmp(k->detail, last_good.detail) &&
+           same_file(&k->info, &last_good.info);
 }
 
 /* ---- The child ------------------------------------------------------------------------------ */
@@ -83,8 +83,8 @@ static void tell_end(int status, const char *kind, char reason[REHEARSAL_REASON]
     const char *verdict = load ? "it is damaged, or its code is wrong" : "it is damaged";
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (number == SIGXCPU || number == SIGALRM)
-        snprintf(reason, REHEARSAL_REASON, "%s takes longer on it than on any file of its size: %s", who,
-                 verdict);
+        snprintf(reason, REHEARSAL_REASON, "%s takes longer on it than on any file of its size: %s",
+                 who, verdict);
     else if (number)
         snprintf(reason, REHEARSAL_REASON, "%s breaks down on it (%s): %s", who, strsignal(number),
                  verdict);
@@ -148,9 +148,10 @@ int rehearse(const char *kind, const char *path, const char *detail, enum exit_c
     if (!child_program) return EXIT_DONE;
     describe(&now, kind, path, detail);
     if (!wanted && is_known(&now)) return EXIT_DONE;
-    char *const arguments[] = {(char *)"plugmc", (char *)"rehearse", (char *)kind, (char *)path,
-                               (char *)detail, NULL};
-    sigaction(SIGCHLD, &plain, &kept); /* if it were ignored, nobody would know how the child ended */
+    char *const arguments[] = {(char *)"plugmc", (char *)"rehearse", (char *)kind,
+                               (char *)path,     (char *)detail,     NULL};
+    sigaction(SIGCHLD, &plain,
+              &kept); /* if it were ignored, nobody would know how the child ended */
     int code = run_child(arguments, kind, damaged, &found, reason);
     sigaction(SIGCHLD, &kept, NULL);
     if (!code && strcmp(kind, "load")) last_good = now; /* each of these is opened once */

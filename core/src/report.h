@@ -6,14 +6,14 @@
 /* Exit codes, documented in docs/usage.md and the man page. */
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_USAGE = 2,       /* command line */
-    EXIT_INPUT = 3,       /* INI file, initial state, or a combination that cannot run */
-    EXIT_PLUGIN = 4,      /* a plugin that is missing, damaged, of another ABI, or breaks its word */
-    EXIT_OUTPUT = 5,      /* output cannot be written */
-    EXIT_CHECKPOINT = 6,  /* a checkpoint that is truncated, foreign or does not fit */
-    EXIT_DEVICE = 7,      /* GPU, driver, kernel compiler */
+    EXIT_USAGE = 2,      /* command line */
+    EXIT_INPUT = 3,      /* INI file, initial state, or a combination that cannot run */
+    EXIT_PLUGIN = 4,     /* a plugin that is missing, damaged, of another ABI, or breaks its word */
+    EXIT_OUTPUT = 5,     /* output cannot be written */
+    EXIT_CHECKPOINT = 6, /* a checkpoint that is truncated, foreign or does not fit */
+    EXIT_DEVICE = 7,     /* GPU, driver, kernel compiler */
     EXIT_MEMORY = 8,
-    EXIT_INTERNAL = 9,    /* a bug in plugmc or a plugin */
+    EXIT_INTERNAL = 9,     /* a bug in plugmc or a plugin */
     EXIT_INTERRUPTED = 10, /* by a signal: checkpoint written, run not finished */
     EXIT_TIME_LIMIT = 11   /* time limit reached: checkpoint written, run not finished */
 };

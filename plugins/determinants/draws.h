@@ -12,22 +12,22 @@ enum { VMC_TILE = 32, VMC_TILE_ROWS = 8 };
 /* What a displacement depends on; vmc.h says how. */
 typedef struct vmc_draws {
     uint64_t seed, sweep;
-    double step;        /* length */
-    int32_t moves;      /* VMC_GAUSSIAN, ... */
-    int32_t walker;     /* first one of the launch */
+    double step;                        /* length */
+    int32_t moves;                      /* VMC_GAUSSIAN, ... */
+    int32_t walker;                     /* first one of the launch */
     double vector[3][3], inverse[3][3]; /* of the box, as in plugmc_box */
     int32_t periodic, reserved;
 } vmc_draws;
 
 /* Electrons of a block in all walkers of a launch. */
 typedef struct vmc_block {
-    int32_t particles;    /* of a walker, both spins */
-    int32_t electrons;    /* of the spin */
-    int32_t spin_first;   /* number of its first electron */
-    int32_t first, size;  /* of the block, within the spin */
-    int32_t capacity;     /* rows of the arrays of a block */
-    int32_t rows, row;    /* proposals, values: rows of a walker, and that of the first electron */
-    int32_t down;         /* number of the first electron of species 1 */
+    int32_t particles;   /* of a walker, both spins */
+    int32_t electrons;   /* of the spin */
+    int32_t spin_first;  /* number of its first electron */
+    int32_t first, size; /* of the block, within the spin */
+    int32_t capacity;    /* rows of the arrays of a block */
+    int32_t rows, row;   /* proposals, values: rows of a walker, and that of the first electron */
+    int32_t down;        /* number of the first electron of species 1 */
 } vmc_block;
 
 PLUGMC_FN void vmc_gaussian(const plugmc_random *u, double v[3])

@@ -62,9 +62,9 @@ int matrices_invert(matrices *m, const plugmc_host *host, int32_t n, int32_t wal
 }
 
 int matrices_multiply(const matrices *m, const plugmc_host *host, int how_a, int how_b,
-                      int64_t rows, int64_t columns, int64_t inner, double scale,
-                      device_pointer a, int64_t lda, int64_t stride_a, device_pointer b,
-                      int64_t ldb, int64_t stride_b, double keep, device_pointer c, int64_t ldc,
+                      int64_t rows, int64_t columns, int64_t inner, double scale, device_pointer a,
+                      int64_t lda, int64_t stride_a, device_pointer b, int64_t ldb,
+                      int64_t stride_b, double keep, device_pointer c, int64_t ldc,
                       int64_t stride_c, int32_t walkers)
 {
     const double scales[2] = {scale, 0}, keeps[2] = {keep, 0}; /* complex ones, if they are */

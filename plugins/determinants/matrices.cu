@@ -73,8 +73,7 @@ PLUGMC_FN void determinant(int32_t n, const T *factors, const int *info, double 
     for (int32_t i = threadIdx.x; i < n; i += VMC_THREADS)
         mine += log(square_of(u[(int64_t)i * n + i]));
     const double sum = sum_of_block<VMC_THREADS>(mine);
-    if (threadIdx.x == 0)
-        out[blockIdx.x] = info[blockIdx.x] ? -infinity() : sum;
+    if (threadIdx.x == 0) out[blockIdx.x] = info[blockIdx.x] ? -infinity() : sum;
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)

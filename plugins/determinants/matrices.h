@@ -31,13 +31,13 @@ typedef struct matrices {
     invert_batched *invert;
 
     plugmc_kernel *transpose, *determinant;
-    int64_t number;            /* bytes of a number */
+    int64_t number; /* bytes of a number */
     int32_t walkers;
-    int64_t listed;            /* size that the lists are for */
-    device_pointer factors, inverses;          /* [walkers][n][n] */
-    device_pointer factor_list, inverse_list;  /* [walkers] where these begin */
-    device_pointer pivots, info;               /* [walkers][n], [walkers] */
-    uint64_t *list;                            /* [walkers] */
+    int64_t listed;                           /* size that the lists are for */
+    device_pointer factors, inverses;         /* [walkers][n][n] */
+    device_pointer factor_list, inverse_list; /* [walkers] where these begin */
+    device_pointer pivots, info;              /* [walkers][n], [walkers] */
+    uint64_t *list;                           /* [walkers] */
 } matrices;
 
 #define AT(pointer, type) ((type *)(uintptr_t)(pointer))

@@ -28,8 +28,8 @@ int slater_pitch(const plugmc_host *host, const plugmc_term *term, int64_t *pitc
         if (count < s->count)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "potential '%s' has %lld orbitals for species '%s', which has %lld "
-                              "electrons", term->label, (long long)count, s->name,
-                              (long long)s->count);
+                              "electrons",
+                              term->label, (long long)count, s->name, (long long)s->count);
         if (count > most) most = count;
     }
     *pitch = (most + 7) / 8 * 8;
@@ -55,17 +55,20 @@ size_t slater_bytes(int64_t n, int is_complex, int64_t block)
 {
     const slater s = {.is_complex = is_complex};
     const size_t b = (size_t)(block < n ? block : n);
-    const size_t bytes =
-        (2 * numbers(&s, n * n) + 4 * numbers(&s, (int64_t)b * n) +
-         numbers(&s, inverting_takes(n, is_complex))) * sizeof(double) +
-        (4 * b * b + b) * sizeof *s.raw + b * sizeof *s.chosen + (size_t)n * sizeof *s.pivot_rows;
+    const size_t bytes = (2 * numbers(&s, n * n) + 4 * numbers(&s, (int64_t)b * n) +
+                          numbers(&s, inverting_takes(n, is_complex))) *
+                             sizeof(double) +
+                         (4 * b * b + b) * sizeof *s.raw + b * sizeof *s.chosen +
+                         (size_t)n * sizeof *s.pivot_rows;
     return (bytes + 63) / 64 * 64;
 }
 
 void slater_prepare(slater *s, void *memory, int64_t n, int64_t pitch, int is_complex,
                     int64_t block)
 {
-    *s = (slater){.n = n, .pitch = pitch, .is_complex = is_complex,
+    *s = (slater){.n = n,
+                  .pitch = pitch,
+                  .is_complex = is_complex,
                   .capacity = block < n ? block : n,
                   .inverting = inverting_takes(n, is_complex)};
     const size_t b = (size_t)s->capacity, square = b * b, matrix = numbers(s, n * n),
@@ -142,7 +145,8 @@ static int invert_factors(slater *s)
         if (isnan(s->work[i])) return 0;
     if (s->is_complex)
         return !LAPACKE_zgetri_work(LAPACK_COL_MAJOR, n, (lapack_complex_double *)s->work, n,
-                                    s->pivot_rows, (lapack_complex_double *)s->inverting_work, size);
+                                    s->pivot_rows, (lapack_complex_double *)s->inverting_work,
+                                    size);
     return !LAPACKE_dgetri_work(LAPACK_COL_MAJOR, n, s->work, n, s->pivot_rows, s->inverting_work,
                                 size);
 }

@@ -28,11 +28,11 @@
 #include <plugmc/plugin.h>
 
 typedef struct slater {
-    int64_t n;      /* electrons of this spin, and orbitals */
-    int64_t pitch;  /* orbitals from one row of `values` to the next, as given to the functions */
-    int is_complex; /* of all arrays named real-or-complex below */
-    double *inverse; /* M [n][n], real or complex */
-    double ln_square;   /* ln |det A|^2, block included */
+    int64_t n;        /* electrons of this spin, and orbitals */
+    int64_t pitch;    /* orbitals from one row of `values` to the next, as given to the functions */
+    int is_complex;   /* of all arrays named real-or-complex below */
+    double *inverse;  /* M [n][n], real or complex */
+    double ln_square; /* ln |det A|^2, block included */
     double ln_proposed; /* of another configuration, if one is looked at */
 
     int64_t capacity, first, size; /* of the block: most electrons, first one, how many */

@@ -32,14 +32,17 @@ static int borrow(const plugmc_host *host, rows *r)
     const plugmc_state *s = host->state;
     void *out[3];
     int code = s->array(s, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ, &out[0], NULL);
-    if (!code) code = s->array(s, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &out[1], &r->bytes);
+    if (!code)
+        code =
+            s->array(s, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &out[1], &r->bytes);
     if (!code) code = s->array(s, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &out[2], NULL);
     r->rung = out[0], r->multiplier = out[1], r->box = out[2];
     return code;
 }
 
 /* -ln of the probability; a and b: rows of multipliers and of what they multiply. */
-static double growth(const double *ma, const double *mb, const double *xa, const double *xb, int32_t n)
+static double growth(const double *ma, const double *mb, const double *xa, const double *xb,
+                     int32_t n)
 {
     double sum = 0;
     for (int32_t k = 0; k < n; k++)
@@ -76,10 +79,12 @@ static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t swe
                                         e->extensive + a * width, e->extensive + b * width, width);
             const plugmc_random random = plugmc_draw(host->seed, sweep, (uint32_t)k, (uint32_t)rung,
                                                      PLUGMC_PURPOSE_ACCEPT, 0);
-            const plugmc_not_a_number lost = {.size = sizeof lost, .walker = a, .particle = -1, .sweep = sweep};
+            const plugmc_not_a_number lost = {
+                .size = sizeof lost, .walker = a, .particle = -1, .sweep = sweep};
             if (isnan(grows)) return host->not_a_number(host->context, &lost);
             e->counts[rung].trials++;
-            if (grows > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-grows)) continue;
+            if (grows > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-grows))
+                continue;
             e->counts[rung].accepted++;
             swap_rows(r, a, b);
             ++*taken;
@@ -103,24 +108,28 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     for (uint64_t s = first; s < first + n && !code; s++) code = try_pairs(e, host, &r, s, &taken);
     if (code || !taken) return code;
     void *unused; /* written in place: others are told */
-    code = host->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE,
-                              &unused, NULL);
-    return code ? code : host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST,
-                                            PLUGMC_READ | PLUGMC_WRITE, &unused, NULL);
+    code = host->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST,
+                              PLUGMC_READ | PLUGMC_WRITE, &unused, NULL);
+    return code ? code
+                : host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST,
+                                     PLUGMC_READ | PLUGMC_WRITE, &unused, NULL);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     exchange *e = instance;
-    const size_t walkers = (size_t)host->system->walkers, width = (size_t)host->system->term_count + 1;
+    const size_t walkers = (size_t)host->system->walkers,
+                 width = (size_t)host->system->term_count + 1;
     if (host->system->rungs < 2)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT, "there is no ladder: give a section [ladder]");
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "there is no ladder: give a section [ladder]");
     e->counts = host->allocate(host->context, (size_t)host->system->rungs * sizeof *e->counts);
     e->on_rung = host->allocate(host->context, walkers * sizeof *e->on_rung);
     e->extensive = host->allocate(host->context, walkers * width * sizeof *e->extensive);
     return e->counts && e->on_rung && e->extensive
                ? PLUGMC_OK
-               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers",
+                            walkers);
 }
 
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
@@ -132,17 +141,22 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
     return PLUGMC_OK;
 }
 
-static const plugmc_move moves[] = {{"exchange", "two walkers change rungs; rung by rung with the next", NULL}};
+static const plugmc_move moves[] = {
+    {"exchange", "two walkers change rungs; rung by rung with the next", NULL}};
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
-    .sweep = sweep, .counts = counts,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+    .sweep = sweep,
+    .counts = counts,
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "exchange",
-              .summary = "replica exchange: walkers on neighbouring rungs of a ladder change places",
+              .summary =
+                  "replica exchange: walkers on neighbouring rungs of a ladder change places",
               .reference = "Hukushima, Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)",
               .instance_size = sizeof(exchange), .mover = &mover, .prepare = prepare)

@@ -33,14 +33,17 @@ static int propose(const void *parameters, plugmc_trial *t)
     plugmc_draw_in_ball(t->seed, t->sweep, t->walker, t->number, t->dimension, v);
     t->kind = PLUGMC_DISPLACED;
     t->particle = (int32_t)i;
-    for (int d = 0; d < 3; d++) t->position[d] = d < t->dimension ? from[d] + t->step * v[d] : from[d];
+    for (int d = 0; d < 3; d++)
+        t->position[d] = d < t->dimension ? from[d] + t->step * v[d] : from[d];
     return 1;
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    const plugmc_proposal proposal = {.size = sizeof proposal, .trials = host->system->particles,
-                                      .parameters = instance, .propose = propose};
+    const plugmc_proposal proposal = {.size = sizeof proposal,
+                                      .trials = host->system->particles,
+                                      .parameters = instance,
+                                      .propose = propose};
     return host->trials(host->context, &proposal, first, n);
 }
 
@@ -50,7 +53,8 @@ static double get_step(const void *instance, int32_t move, int32_t rung)
     return ((const serial *)instance)->step;
 }
 
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
+                    double step)
 {
     (void)move, (void)rung;
     return take_step(host, step, &((serial *)instance)->step);
@@ -78,8 +82,12 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_POSITION,
     .sweep = sweep,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
-    .step = get_step, .set_step = set_step, .target_acceptance = target,
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
+    .step = get_step,
+    .set_step = set_step,
+    .target_acceptance = target,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "serial",

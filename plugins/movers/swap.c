@@ -16,8 +16,8 @@ typedef struct swap {
 static int propose(const void *parameters, plugmc_trial *trial)
 {
     const swap *s = parameters;
-    const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker, trial->number,
-                                             PLUGMC_PURPOSE_TRIAL, 0);
+    const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker,
+                                             trial->number, PLUGMC_PURPOSE_TRIAL, 0);
     int32_t chosen[2];
     for (int k = 0; k < 2; k++) {
         const int64_t *first = &trial->first[s->species[k]];
@@ -33,8 +33,8 @@ static int propose(const void *parameters, plugmc_trial *trial)
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const swap *s = instance;
-    const plugmc_proposal proposal = {.size = sizeof proposal, .trials = s->trials, .parameters = s,
-                                      .propose = propose};
+    const plugmc_proposal proposal = {
+        .size = sizeof proposal, .trials = s->trials, .parameters = s, .propose = propose};
     return host->trials(host->context, &proposal, first, n);
 }
 
@@ -48,8 +48,8 @@ static int prepare(void *instance, const plugmc_host *host)
                strcmp(plugmc_species_at(host->system, found)->name, names[k]))
             found++;
         if (found == host->system->species_count)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s = %s: there is no such species",
-                              k ? "b" : "a", names[k]);
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "%s = %s: there is no such species", k ? "b" : "a", names[k]);
         s->species[k] = found;
     }
     if (s->species[0] == s->species[1])
@@ -70,7 +70,9 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_POSITION,
     .sweep = sweep,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "swap",

@@ -19,15 +19,15 @@ typedef struct volume {
     real step, target_acceptance; /* change of ln V; where tuning begins */
     int32_t shape;
     int64_t trials;
-    plugmc_box *box;     /* [walkers]: as proposed */
-    double *growth;      /* [walkers]: of ln V */
-    double *change;      /* [walkers][terms] */
-    int32_t *forbidden;  /* [walkers] */
-    int64_t *taken;      /* [walkers]: 0 or -1 */
+    plugmc_box *box;    /* [walkers]: as proposed */
+    double *growth;     /* [walkers]: of ln V */
+    double *change;     /* [walkers][terms] */
+    int32_t *forbidden; /* [walkers] */
+    int64_t *taken;     /* [walkers]: 0 or -1 */
 } volume;
 
-static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial, int32_t w,
-                    const plugmc_box *now)
+static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial,
+                    int32_t w, const plugmc_box *now)
 {
     const plugmc_random random =
         plugmc_draw(host->seed, sweep, (uint32_t)w, trial, PLUGMC_PURPOSE_TRIAL, 0);
@@ -45,7 +45,8 @@ static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, ui
 }
 
 /* The boxes as they are, and the multipliers of the terms and of the volume. */
-static int borrow(const plugmc_host *host, const plugmc_box **box, const char **multiplier, size_t *row)
+static int borrow(const plugmc_host *host, const plugmc_box **box, const char **multiplier,
+                  size_t *row)
 {
     void *boxes = NULL, *rows = NULL;
     const plugmc_state *s = host->state;
@@ -56,7 +57,8 @@ static int borrow(const plugmc_host *host, const plugmc_box **box, const char **
 }
 
 /* Growth of -ln p less that of the weight of ln V. */
-static double cost(const volume *v, const plugmc_system *system, int32_t w, const double *m, double before)
+static double cost(const volume *v, const plugmc_system *system, int32_t w, const double *m,
+                   double before)
 {
     const int32_t terms = system->term_count;
     double sum = m[terms] * (v->box[w].volume - before);
@@ -64,7 +66,8 @@ static double cost(const volume *v, const plugmc_system *system, int32_t w, cons
     return sum - (double)(system->particles + 1) * v->growth[w];
 }
 
-static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial, plugmc_box *now)
+static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial,
+                     plugmc_box *now)
 {
     const plugmc_system *system = host->system;
     const plugmc_box *box;
@@ -75,17 +78,24 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
         if (trial == 0) now[w] = box[w];
         propose(v, host, sweep, trial, w, &now[w]);
     }
-    const plugmc_changes changes = {.size = sizeof changes, .kind = PLUGMC_RESCALED, .per_walker = 1,
-                                    .walkers = system->walkers, .box = v->box, .change = v->change,
+    const plugmc_changes changes = {.size = sizeof changes,
+                                    .kind = PLUGMC_RESCALED,
+                                    .per_walker = 1,
+                                    .walkers = system->walkers,
+                                    .box = v->box,
+                                    .change = v->change,
                                     .forbidden = v->forbidden};
     if (!code) code = host->energies(host->context, &changes);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
-        const double grows = cost(v, system, w, (const double *)(rows + (size_t)w * row), now[w].volume);
+        const double grows =
+            cost(v, system, w, (const double *)(rows + (size_t)w * row), now[w].volume);
         const plugmc_random random =
             plugmc_draw(host->seed, sweep, (uint32_t)w, trial, PLUGMC_PURPOSE_ACCEPT, 0);
         const double u = plugmc_uniform_double(random.word[0], random.word[1]);
-        const plugmc_not_a_number lost = {.size = sizeof lost, .walker = w, .particle = -1, .sweep = sweep};
-        if (!v->forbidden[w] && !(grows > -INFINITY)) return host->not_a_number(host->context, &lost);
+        const plugmc_not_a_number lost = {
+            .size = sizeof lost, .walker = w, .particle = -1, .sweep = sweep};
+        if (!v->forbidden[w] && !(grows > -INFINITY))
+            return host->not_a_number(host->context, &lost);
         v->taken[w] = !v->forbidden[w] && (grows <= 0 || u < exp(-grows)) ? 0 : -1;
         if (v->taken[w] == 0) now[w] = v->box[w];
         host->count(host->context, 0, w, v->taken[w] == 0);
@@ -100,7 +110,8 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     int code = PLUGMC_OK;
     for (int64_t k = 0; k < (int64_t)n * v->trials && !code; k++) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
-        code = try_boxes(v, host, first + (uint64_t)(k / v->trials), (uint32_t)(k % v->trials), now);
+        code =
+            try_boxes(v, host, first + (uint64_t)(k / v->trials), (uint32_t)(k % v->trials), now);
     }
     return code;
 }
@@ -129,7 +140,8 @@ static double get_step(const void *instance, int32_t move, int32_t rung)
     return ((const volume *)instance)->step;
 }
 
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
+                    double step)
 {
     (void)host, (void)move, (void)rung;
     ((volume *)instance)->step = fmin(step, 1); /* a box e times as large, or as small */
@@ -151,19 +163,26 @@ static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(volume, trials, "1", 1, 1e9, "", "trial moves a walker and sweep"),
 };
 
-static const plugmc_move moves[] = {{"volume", "the box grows or shrinks, its particles with it", ""}};
+static const plugmc_move moves[] = {
+    {"volume", "the box grows or shrinks, its particles with it", ""}};
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_POSITION,
     .sweep = sweep,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
-    .step = get_step, .set_step = set_step, .target_acceptance = target,
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
+    .step = get_step,
+    .set_step = set_step,
+    .target_acceptance = target,
 };
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "volume",
-              .summary = "constant pressure: the box of a walker grows or shrinks",
-              .reference = "McDonald, Mol. Phys. 23, 41 (1972); Eppenga, Frenkel, Mol. Phys. 52, 1303 (1984)",
-              .instance_size = sizeof(volume), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+PLUGMC_PLUGIN(
+        .kind = PLUGMC_MOVER, .name = "volume",
+        .summary = "constant pressure: the box of a walker grows or shrinks",
+        .reference =
+            "McDonald, Mol. Phys. 23, 41 (1972); Eppenga, Frenkel, Mol. Phys. 52, 1303 (1984)",
+        .instance_size = sizeof(volume), .parameters = table,
+        .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)

@@ -43,10 +43,14 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     return PLUGMC_OK;
 }
 
-static const plugmc_observable observable = {
-    .size = sizeof observable, .on_device = 1, .quantity = quantity, .measure = measure,
-    .listing = listing, .listing_count = PLUGMC_COUNT(listing), .listing_size = sizeof(plugmc_listing),
-    .follows = PLUGMC_CHANGED_BOX};
+static const plugmc_observable observable = {.size = sizeof observable,
+                                             .on_device = 1,
+                                             .quantity = quantity,
+                                             .measure = measure,
+                                             .listing = listing,
+                                             .listing_count = PLUGMC_COUNT(listing),
+                                             .listing_size = sizeof(plugmc_listing),
+                                             .follows = PLUGMC_CHANGED_BOX};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "box_size",
               .summary = "volume, density and edges of the box", .reference = "",

@@ -9,9 +9,9 @@ static inline int bring_to_host(const plugmc_host *host, const plugmc_view *view
                                 plugmc_view *out)
 {
     const size_t numbers = 3 * (size_t)host->system->walkers * (size_t)host->system->particles;
-    int code = host->gpu->download(host->context, copy,
-                                   (plugmc_device_pointer)(uintptr_t)view->positions,
-                                   numbers * sizeof *copy);
+    int code =
+        host->gpu->download(host->context, copy, (plugmc_device_pointer)(uintptr_t)view->positions,
+                            numbers * sizeof *copy);
     return code ? code : host->view(host->context, copy, 0, out);
 }
 

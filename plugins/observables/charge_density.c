@@ -54,7 +54,8 @@ static int prepare(void *instance, const plugmc_host *host)
     charge_density *c = instance;
     const plugmc_system *system = host->system;
     int charged = 0;
-    for (int32_t s = 0; s < system->species_count; s++) charged |= plugmc_species_at(system, s)->charge != 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        charged |= plugmc_species_at(system, s)->charge != 0;
     if (!charged)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "no species has a charge: give charge in its section");
@@ -67,8 +68,8 @@ static const plugmc_parameter table[] = {
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
-    {"pairs_<species>-<species>", "",
-     "pairs in a bin against r, once for each that is a reference", 1, 0},
+    {"pairs_<species>-<species>", "", "pairs in a bin against r, once for each that is a reference",
+     1, 0},
     {"references_<species>", "", "number of references", 0, 0},
     {"<species>", "e/length^3", "charge density against r around a particle of this species", 1, 1},
 };
@@ -89,5 +90,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "charge_density",
               .summary = "density of charge around an ion of each species",
               .reference = "Liang, Xing, Li, GPU-based Monte Carlo with long-range interactions",
               .instance_size = sizeof(charge_density), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
-              .prepare = prepare, .kernel_text = pair_histogram_kernel_text)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
+              .kernel_text = pair_histogram_kernel_text)

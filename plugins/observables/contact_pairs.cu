@@ -51,7 +51,8 @@ PLUGMC_FN void count_contacts(const contact_task *t, uint32_t walker, uint32_t k
                   nz = plugmc_cells_around(t->count[2]);
     for (int32_t i = 0; i < nx * ny * nz; i++) {
         const int32_t c = (plugmc_cell_around(cell_z, i / (nx * ny), t->count[2]) * t->count[1] +
-                           plugmc_cell_around(cell_y, i / nx % ny, t->count[1])) * t->count[0] +
+                           plugmc_cell_around(cell_y, i / nx % ny, t->count[1])) *
+                              t->count[0] +
                           plugmc_cell_around(cell_x, i % nx, t->count[0]);
         uint32_t m = start[c];
         for (m = m > k ? m : k + 1; m < start[c + 1]; m++) {

@@ -46,8 +46,8 @@ enum {
     DEBYE_R,
     KAPPA,
     KAPPA_R,
-    KAPPA_R_OF,                    /* [KINDS] around which ion */
-    CHARGE = KAPPA_R_OF + KINDS,   /* [KINDS][KINDS] whose, around which ion */
+    KAPPA_R_OF,                                 /* [KINDS] around which ion */
+    CHARGE = KAPPA_R_OF + KINDS,                /* [KINDS][KINDS] whose, around which ion */
     CHARGE_DIFFERENCE = CHARGE + KINDS * KINDS, /* [KINDS] of the two ways */
     EPSILON = CHARGE_DIFFERENCE + KINDS,        /* [KINDS] around which ion */
     EXACT_LEFT = EPSILON + KINDS,
@@ -63,11 +63,11 @@ typedef struct dressed_ion {
 
     pair_histogram pairs;
     double charge[KINDS];
-    double kappa;             /* bare, 1/length, of the whole box: where to look */
+    double kappa;               /* bare, 1/length, of the whole box: where to look */
     int64_t first_bin, end_bin; /* of the fit */
     char *names[NUMBERS + ROWS + KINDS];
-    double *g;                /* [bins] */
-    char reason[512];         /* why numbers are lacking */
+    double *g;        /* [bins] */
+    char reason[512]; /* why numbers are lacking */
 } dressed_ion;
 
 static int32_t row_of(const dressed_ion *d, int32_t a, int32_t b)
@@ -262,11 +262,12 @@ static const char *reason(dressed_ion *d, const double *out)
     }
     for (int n = DEBYE_R; n < NUMBERS; n++) {
         if (!isnan(out[n])) continue;
-        snprintf(d->reason, room,
-                 "between %s and 3 times %.4g, the bare inverse Debye length, no decay fits the tails "
-                 "from r = %.4g to %.4g best; a longer run lowers their noise, a smaller fit_from "
-                 "leaves more of them",
-                 d->terms == 1 ? "1/3" : "0.6", d->kappa, from, to);
+        snprintf(
+            d->reason, room,
+            "between %s and 3 times %.4g, the bare inverse Debye length, no decay fits the tails "
+            "from r = %.4g to %.4g best; a longer run lowers their noise, a smaller fit_from "
+            "leaves more of them",
+            d->terms == 1 ? "1/3" : "0.6", d->kappa, from, to);
         return d->reason;
     }
     return NULL;
@@ -364,7 +365,8 @@ static int name_all(dressed_ion *d, const plugmc_host *host)
         char *at = d->names[k], *end = at + LENGTH;
         for (const char *p = patterns[k]; *p && at < end - 1; p++) {
             if (*p == '%') /* %1, %2: a species */
-                at += snprintf(at, (size_t)(end - at), "%s", plugmc_species_at(host->system, *++p - '1')->name);
+                at += snprintf(at, (size_t)(end - at), "%s",
+                               plugmc_species_at(host->system, *++p - '1')->name);
             else
                 *at++ = *p;
             if (at > end - 1) at = end - 1;
@@ -381,7 +383,8 @@ static double bjerrum_of_potential(const plugmc_system *system)
     double found = 0;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_plugin *plugin = plugmc_term_at(system, t)->plugin;
-        for (int32_t k = 0; k < plugin->parameter_count && plugmc_term_at(system, t)->sampled; k++) {
+        for (int32_t k = 0; k < plugin->parameter_count && plugmc_term_at(system, t)->sampled;
+             k++) {
             const plugmc_parameter *p = plugmc_parameter_at(plugin, k);
             if (p->type != PLUGMC_TYPE_REAL || strcmp(p->name, "bjerrum_length")) continue;
             const char *instance = plugmc_term_at(system, t)->instance;
@@ -440,16 +443,16 @@ static int choose_ranges(dressed_ion *d, const plugmc_host *host)
     const double from = d->fit_from > 0 ? d->fit_from : (d->terms == 1 ? 4 : 2.5) * debye;
     const double to = d->fit_to > 0 ? d->fit_to : fmin(8 * debye, h->range);
     if (to > h->range)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "fit_to = %g is more than r_max = %g", to, h->range);
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "fit_to = %g is more than r_max = %g",
+                          to, h->range);
     while (d->first_bin < h->bins && h->radius[d->first_bin] < from) d->first_bin++;
     d->end_bin = d->first_bin;
     while (d->end_bin < h->bins && h->radius[d->end_bin] <= to) d->end_bin++;
     if (d->end_bin - d->first_bin < FEWEST)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "between fit_from = %g and fit_to = %g there are %lld bins, too few "
-                          "for a fit; the Debye length is %g", from, to,
-                          (long long)(d->end_bin - d->first_bin), debye);
+                          "for a fit; the Debye length is %g",
+                          from, to, (long long)(d->end_bin - d->first_bin), debye);
     return PLUGMC_OK;
 }
 
@@ -475,17 +478,16 @@ static const plugmc_parameter table[] = {
                     "to here; 0: 8 Debye lengths, or r_max if that is less"),
     PLUGMC_INTEGER_KEY(dressed_ion, terms, "1", 1, 2, "",
                        "exponentials in a tail: exp(-kappa_R r), and exp(-2 kappa_R r) if 2"),
-    PAIR_HISTOGRAM_KEYS(dressed_ion,
-                        "fit_to, or half the smallest distance between faces of a periodic box",
-                        "240",
-                        "ions this near to its surface are no references; 0: 10 Debye lengths, or "
-                        "r_max if that is more"),
+    PAIR_HISTOGRAM_KEYS(
+        dressed_ion, "fit_to, or half the smallest distance between faces of a periodic box", "240",
+        "ions this near to its surface are no references; 0: 10 Debye lengths, or "
+        "r_max if that is more"),
 };
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
-    {"pairs_<species>-<species>", "",
-     "pairs in a bin against r, once for each that is a reference", 1, 0},
+    {"pairs_<species>-<species>", "", "pairs in a bin against r, once for each that is a reference",
+     1, 0},
     {"references_<species>", "", "number of references", 0, 0},
     {"debye_length", "length", "Debye length of the bulk, eq. 5", 0, 1},
     {"debye_length_R", "length", "renormalised Debye length", 0, 1},
@@ -522,5 +524,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "dressed_ion",
               .summary = "renormalised Debye length, charges and dielectric constant of ions",
               .reference = "Kjellander, Mitchell, J. Chem. Phys. 101, 603 (1994)",
               .instance_size = sizeof(dressed_ion), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
-              .prepare = prepare, .kernel_text = pair_histogram_kernel_text)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
+              .kernel_text = pair_histogram_kernel_text)

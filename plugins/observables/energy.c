@@ -28,7 +28,7 @@ enum { TILE = 256 };     /* ENERGY_TILE of the kernel */
 typedef struct pair_sums {
     plugmc_kernel *kernel; /* NULL: they are not made there */
     plugmc_device_pointer species, sums;
-    int32_t terms;        /* pair terms with an energy, as the kernel counts them */
+    int32_t terms; /* pair terms with an energy, as the kernel counts them */
     uint32_t tiles, parts;
     double *host; /* [walkers][terms][parts][tiles] */
 } pair_sums;
@@ -74,8 +74,7 @@ static double energy_in_cells(const energy *e, const plugmc_system *system, cons
     double sum = 0;
     for (int32_t i = 0; i < around->count; i++) {
         const plugmc_particles others = particles_after(&e->sorted, around, i, k);
-        if (others.n > 0)
-            pair->energy(term->instance, &system->box, 1, &probe, &others, &sum);
+        if (others.n > 0) pair->energy(term->instance, &system->box, 1, &probe, &others, &sum);
     }
     return sum;
 }
@@ -167,8 +166,7 @@ static int add_total(const energy *e, const plugmc_host *host, const views *view
                      const plugmc_term *term, double *sums)
 {
     const plugmc_total *total = term->plugin->potential->total;
-    plugmc_total_request request = {.size = sizeof request, .view = views->on_host,
-                                    .energy = sums};
+    plugmc_total_request request = {.size = sizeof request, .view = views->on_host, .energy = sums};
     if (!views->given->on_device || !total->on_device)
         return total->energy(term->instance, &request);
     const size_t bytes = (size_t)host->system->walkers * sizeof *sums;
@@ -198,8 +196,8 @@ static int add_term(const energy *e, const plugmc_host *host, const views *views
     else if (has_pair_energy(p))
         code = add_pairs(e, host, views->on_host, term, sums);
     for (int64_t w = 0; w < system->walkers && p->field && !code; w++)
-        sums[w] += field_energy(e, system, term,
-                                views->on_host->positions + 3 * w * system->particles);
+        sums[w] +=
+            field_energy(e, system, term, views->on_host->positions + 3 * w * system->particles);
     return code;
 }
 
@@ -211,10 +209,9 @@ static int sum_pairs_on_device(const energy *e, const plugmc_host *host, const p
     plugmc_device_pointer positions = (plugmc_device_pointer)(uintptr_t)view->positions,
                           species = p->species, sums = p->sums;
     uint32_t particles = (uint32_t)host->system->particles;
-    int code = host->gpu->launch(host->context, p->kernel,
-                                 (uint32_t[3]){p->tiles, p->parts, walkers},
-                                 (uint32_t[3]){TILE, 1, 1}, 0,
-                                 (void *[]){&positions, &species, &particles, &sums});
+    int code = host->gpu->launch(
+        host->context, p->kernel, (uint32_t[3]){p->tiles, p->parts, walkers},
+        (uint32_t[3]){TILE, 1, 1}, 0, (void *[]){&positions, &species, &particles, &sums});
     const size_t bytes = (size_t)walkers * (size_t)p->terms * p->parts * p->tiles * sizeof(double);
     return code ? code : host->gpu->download(host->context, p->host, sums, bytes);
 }
@@ -301,7 +298,8 @@ static int sums_all_pairs(const plugmc_system *system)
 {
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
-        if (has_pair_energy(p) && !is_whole(p) && !in_cells(system, plugmc_term_at(system, t))) return 1;
+        if (has_pair_energy(p) && !is_whole(p) && !in_cells(system, plugmc_term_at(system, t)))
+            return 1;
     }
     return 0;
 }
@@ -312,9 +310,11 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
     if (index > 0 || e->source != FRESH || !sums_all_pairs(host->system)) return 0;
     const char *text =
         join_texts(host, (const char *const[]){sum_of_block_text, energy_kernel, NULL});
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "energy.cu", .text = text,
-                                .fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED,
-                                .double_precision = 1, .contract = 1});
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "energy.cu",
+                                               .text = text,
+                                               .fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED,
+                                               .double_precision = 1,
+                                               .contract = 1});
     return text != NULL;
 }
 
@@ -332,8 +332,8 @@ static int prepare_pairs(energy *e, const plugmc_host *host)
     p->tiles = (uint32_t)((system->particles + TILE - 1) / TILE);
     p->parts = BLOCKS / p->tiles + 1;
     if (p->parts > p->tiles / 2 + 1) p->parts = p->tiles / 2 + 1;
-    const size_t bytes = (size_t)system->walkers * (size_t)p->terms * p->parts * p->tiles *
-                         sizeof *p->host;
+    const size_t bytes =
+        (size_t)system->walkers * (size_t)p->terms * p->parts * p->tiles * sizeof *p->host;
     return prepare_sums(host, &text, "pair_energies", bytes, &p->kernel, &p->species, &p->sums,
                         &p->host);
 }
@@ -388,5 +388,5 @@ static const plugmc_observable observable = {
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "energy",
               .summary = "potential energy per particle, in all and of each potential",
               .reference = "", .instance_size = sizeof(energy), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
-              .prepare = prepare, .kernel_text = kernel_text)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
+              .kernel_text = kernel_text)

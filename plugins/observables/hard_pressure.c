@@ -155,15 +155,14 @@ static int count_on_device(const hard_pressure *h, const plugmc_host *host, pres
     uint32_t walkers = (uint32_t)h->walkers;
     int code = gpu->fill(host->context, shares, 0, h->counter_bytes);
     if (!code)
-        code = gpu->launch(host->context, h->rifts,
-                           (uint32_t[3]){blocks, walkers, (uint32_t)h->dimension},
-                           (uint32_t[3]){PRESSURE_BLOCK, 1, 1}, 0,
-                           (void *[]){t, &shares, &overlaps});
+        code = gpu->launch(
+            host->context, h->rifts, (uint32_t[3]){blocks, walkers, (uint32_t)h->dimension},
+            (uint32_t[3]){PRESSURE_BLOCK, 1, 1}, 0, (void *[]){t, &shares, &overlaps});
     if (!code && h->bins > 0)
-        code = gpu->launch(host->context, h->pairs, (uint32_t[3]){blocks, walkers, 1},
-                           (uint32_t[3]){PRESSURE_BLOCK, 1, 1},
-                           (uint32_t)h->bins * (uint32_t)sizeof(uint32_t),
-                           (void *[]){t, &histogram});
+        code =
+            gpu->launch(host->context, h->pairs, (uint32_t[3]){blocks, walkers, 1},
+                        (uint32_t[3]){PRESSURE_BLOCK, 1, 1},
+                        (uint32_t)h->bins * (uint32_t)sizeof(uint32_t), (void *[]){t, &histogram});
     return code ? code : gpu->download(host->context, h->counters, shares, h->counter_bytes);
 }
 
@@ -248,7 +247,8 @@ static int derive(void *instance, const double *means, double *out)
 {
     const hard_pressure *h = instance;
     const double *g = means + h->scalars;
-    const double virial = (h->dimension == 2 ? M_PI / 2 : 2 * M_PI / 3) * pow(h->largest, h->dimension);
+    const double virial =
+        (h->dimension == 2 ? M_PI / 2 : 2 * M_PI / 3) * pow(h->largest, h->dimension);
     double contact = 0, all = 0;
     for (int32_t b = 1; b < h->bins; b++) { /* the first bin is left out */
         contact += h->weight[b] * g[b];
@@ -354,7 +354,8 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld particles",
                           (long long)h->particles);
     for (int32_t ij = 0; ij < n * n; ij++) {
-        const plugmc_species *a = plugmc_species_at(system, ij / n), *b = plugmc_species_at(system, ij % n);
+        const plugmc_species *a = plugmc_species_at(system, ij / n),
+                             *b = plugmc_species_at(system, ij % n);
         plugmc_particle p = {.charge = a->charge, .diameter = a->diameter, .species = ij / n};
         plugmc_particle q = {.charge = b->charge, .diameter = b->diameter, .species = ij % n};
         for (int32_t t = 0; t < system->term_count; t++) {
@@ -376,8 +377,9 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance, (void)host;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "hard_pressure.cu", .text = hard_pressure_kernel,
-                                .double_precision = 1});
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "hard_pressure.cu",
+                                               .text = hard_pressure_kernel,
+                                               .double_precision = 1});
     return index == 0;
 }
 
@@ -385,8 +387,8 @@ static int prepare_device(hard_pressure *h, const plugmc_host *host)
 {
     const plugmc_gpu *gpu = host->gpu;
     const size_t species = (size_t)h->particles * sizeof *h->species;
-    const size_t contacts = (size_t)(host->system->species_count * host->system->species_count) *
-                            sizeof *h->contact;
+    const size_t contacts =
+        (size_t)(host->system->species_count * host->system->species_count) * sizeof *h->contact;
     plugmc_kernel_text text = {.size = sizeof text};
     kernel_text(h, host, 0, &text);
     int code = gpu->kernel(host->context, &text, "rifts", &h->rifts);
@@ -445,7 +447,8 @@ static const plugmc_listing listing[] = {
     {"pressure", "kT/length^<dimension>", "pressure from rifts, mean over the axes", 0, 0},
     {"pressure_<axis>", "kT/length^<dimension>", "pressure from rifts along x, y, z", 0, 0},
     {"reduced_pressure", "",
-     "beta P d^2 (disks) or beta P d^3 (spheres), d the contact distance, if there is only one", 0, 0},
+     "beta P d^2 (disks) or beta P d^3 (spheres), d the contact distance, if there is only one", 0,
+     0},
     {"g_contact", "", "pair distribution near contact against r", 1, 0},
     {"pressure_fit", "kT/length^<dimension>", "pressure from g(r) extrapolated to contact", 0, 1},
 };
@@ -467,5 +470,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hard_pressure",
               .reference = "Li et al., J. Chem. Phys. 157, 234111 (2022); Anderson et al., "
                            "J. Comput. Phys. 254, 27 (2013)",
               .instance_size = sizeof(hard_pressure), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
-              .prepare = prepare, .kernel_text = kernel_text)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
+              .kernel_text = kernel_text)

@@ -9,10 +9,10 @@ enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256 };
 
 /* Configurations sorted by cells, and contact distances. Host or device pointers. */
 typedef struct pressure_task {
-    double length[3];        /* edges of the box */
-    double width[3];         /* of a cell */
-    double largest;          /* contact distance */
-    double reach;            /* end of the histogram, length */
+    double length[3]; /* edges of the box */
+    double width[3];  /* of a cell */
+    double largest;   /* contact distance */
+    double reach;     /* end of the histogram, length */
     double bins_per_length;
     double overlap;          /* fraction of the contact distance that no pair may be closer than */
     const uint32_t *start;   /* [walkers][cells + 1] */
@@ -21,7 +21,7 @@ typedef struct pressure_task {
     const uint16_t *species; /* [particles] */
     const double *contact;   /* [species][species], length */
     uint32_t particles, cells;
-    int32_t count[3];        /* cells in each direction */
+    int32_t count[3]; /* cells in each direction */
     int32_t species_count, bins;
 } pressure_task;
 
@@ -109,8 +109,8 @@ PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint
             }
         }
         /* What was not seen yet is at least this far; the last term is for rounding. */
-        double seen = (sign > 0 ? (cell + step + 1) * width - x : x - (cell - step) * width) -
-                      1e-12 * length;
+        double seen =
+            (sign > 0 ? (cell + step + 1) * width - x : x - (cell - step) * width) - 1e-12 * length;
         if (path.gap <= seen - t->largest) break;
         column += sign;
         if (column < 0) column = t->count[axis] - 1;
@@ -155,7 +155,8 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
                   nz = plugmc_cells_around(t->count[2]);
     for (int32_t i = 0; i < nx * ny * nz; i++) {
         int32_t c = (plugmc_cell_around(cell_z, i / (nx * ny), t->count[2]) * t->count[1] +
-                     plugmc_cell_around(cell_y, i / nx % ny, t->count[1])) * t->count[0] +
+                     plugmc_cell_around(cell_y, i / nx % ny, t->count[1])) *
+                        t->count[0] +
                     plugmc_cell_around(cell_x, i % nx, t->count[0]);
         uint32_t m = w.start[c];
         for (m = m > k ? m : k + 1; m < w.start[c + 1]; m++) {
@@ -197,8 +198,7 @@ extern "C" __global__ void pairs(const __grid_constant__ pressure_task task, uin
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
     for (int32_t b = threadIdx.x; b < task.bins; b += PRESSURE_BLOCK) local[b] = 0;
     __syncthreads();
-    if (k < task.particles)
-        count_pairs(&task, pressure_walker_of(&task, blockIdx.y), k, local);
+    if (k < task.particles) count_pairs(&task, pressure_walker_of(&task, blockIdx.y), k, local);
     __syncthreads();
     for (int32_t b = threadIdx.x; b < task.bins; b += PRESSURE_BLOCK)
         if (local[b] > 0) atomicAdd(histogram + (uint64_t)blockIdx.y * task.bins + b, local[b]);

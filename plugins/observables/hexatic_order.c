@@ -67,8 +67,7 @@ static int sum_on_device(const hexatic_order *h, const plugmc_host *host, order_
     uint32_t blocks = (t->particles + ORDER_BLOCK - 1) / ORDER_BLOCK;
     int code = gpu->fill(host->context, sums, 0, bytes);
     if (!code)
-        code = gpu->launch(host->context, h->kernel,
-                           (uint32_t[3]){blocks, (uint32_t)h->walkers, 1},
+        code = gpu->launch(host->context, h->kernel, (uint32_t[3]){blocks, (uint32_t)h->walkers, 1},
                            (uint32_t[3]){ORDER_BLOCK, 1, 1}, 0, (void *[]){t, &sums});
     return code ? code : gpu->download(host->context, h->sums, sums, bytes);
 }
@@ -126,8 +125,9 @@ static int derive(void *instance, const double *means, double *out)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance, (void)host;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "hexatic_order.cu", .text = hexatic_order_kernel,
-                                .double_precision = 1});
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "hexatic_order.cu",
+                                               .text = hexatic_order_kernel,
+                                               .double_precision = 1});
     return index == 0;
 }
 
@@ -202,5 +202,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hexatic_order",
               .summary = "bond-orientational order psi_6 in two dimensions",
               .reference = "Nelson, Halperin, Phys. Rev. B 19, 2457 (1979)",
               .instance_size = sizeof(hexatic_order), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
-              .prepare = prepare, .kernel_text = kernel_text)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
+              .kernel_text = kernel_text)

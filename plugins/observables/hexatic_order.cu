@@ -14,7 +14,7 @@ typedef struct order_task {
     const uint32_t *start;   /* [walkers][cells + 1] */
     const double *positions; /* [walkers][particles][3] */
     uint32_t particles, cells;
-    int32_t count[2];        /* cells in each direction */
+    int32_t count[2]; /* cells in each direction */
 } order_task;
 
 /* psi_6 of entry k, in fixed point. exp(6 i theta) is the third power of

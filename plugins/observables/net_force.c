@@ -71,8 +71,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
             squares += f[i] * f[i];
         }
         double *row = values + 4 * w;
-        row[0] = squares > 0 ? sqrt((sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / squares)
-                             : 0;
+        row[0] =
+            squares > 0 ? sqrt((sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / squares) : 0;
         for (int d = 0; d < 3; d++) row[1 + d] = sum[d] / (double)particles;
     }
     return code;

@@ -128,15 +128,14 @@ static int count_on_device(const pair_histogram *h, const plugmc_host *host, pai
     if (!code && !h->in_cells) {
         /* enough blocks to fill the GPU, and counts of a block that fit in 32 bits */
         enum { BLOCKS_A_MULTIPROCESSOR = 64, POINTS_A_BLOCK = 1 << 22 };
-        uint32_t parts = (uint32_t)gpu->multiprocessors * BLOCKS_A_MULTIPROCESSOR /
-                             (tiles * walkers) + 1;
+        uint32_t parts =
+            (uint32_t)gpu->multiprocessors * BLOCKS_A_MULTIPROCESSOR / (tiles * walkers) + 1;
         parts = parts > tiles / 2 + 1 ? tiles / 2 + 1 : parts;
         parts = parts < t->points / POINTS_A_BLOCK + 1 ? t->points / POINTS_A_BLOCK + 1 : parts;
         code = gpu->launch(host->context, h->all_pairs_kernel, (uint32_t[3]){tiles, parts, walkers},
                            block, shared, (void *[]){t});
     }
-    return code ? code
-                : gpu->download(host->context, h->counts, h->device_counts, h->count_bytes);
+    return code ? code : gpu->download(host->context, h->counts, h->device_counts, h->count_bytes);
 }
 
 /* ---- One measurement ----------------------------------------------------------------------- */
@@ -250,8 +249,7 @@ double pair_histogram_density(const pair_histogram *h, const double *raw, int32_
 int pair_histogram_g(const pair_histogram *h, const double *raw, int64_t row, double *g)
 {
     const int32_t a = h->first[row], b = h->second[row];
-    const double pairs =
-        references_of(h, raw, a) * references_of(h, raw, b) * (a == b ? 1 : 2);
+    const double pairs = references_of(h, raw, a) * references_of(h, raw, b) * (a == b ? 1 : 2);
     if (!(pairs > 0)) return 1;
     for (int64_t i = 0; i < h->bins; i++)
         g[i] = raw[row * h->bins + i] * h->volume / (pairs * h->shell[i]);
@@ -274,7 +272,8 @@ int pair_histogram_charge(const pair_histogram *h, const double *raw, int32_t sp
     memset(rho, 0, (size_t)h->bins * sizeof *rho);
     for (int32_t b = 0; b < system->species_count && !code; b++) {
         const int32_t row = h->row[species * system->species_count + b];
-        const double charge = plugmc_species_at(system, b)->charge * pair_histogram_density(h, raw, b);
+        const double charge =
+            plugmc_species_at(system, b)->charge * pair_histogram_density(h, raw, b);
         if (row == h->rows || charge == 0) continue;
         code = pair_histogram_g_of_ions(h, raw, row, g);
         for (int64_t i = 0; i < h->bins && !code; i++) rho[i] += charge * g[i];
@@ -310,7 +309,8 @@ static int choose_range(pair_histogram *h, const plugmc_host *host, double r_max
         if (margin > 0)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "margin = %g is kept from the wall of a sphere, and a periodic box "
-                              "has none", margin);
+                              "has none",
+                              margin);
         if (r_max > half)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "r_max = %g is more than half the smallest %s of the box, %g", r_max,
@@ -324,11 +324,13 @@ static int choose_range(pair_histogram *h, const plugmc_host *host, double r_max
     if (h->range > h->margin)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "r_max = %g is more than margin = %g: the wall would cut shells around "
-                          "particles that near to it", h->range, h->margin);
+                          "particles that near to it",
+                          h->range, h->margin);
     if (h->margin >= box->radius)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "margin = %g leaves nothing of a sphere of radius %g: take a smaller "
-                          "margin or a larger system", h->margin, box->radius);
+                          "margin or a larger system",
+                          h->margin, box->radius);
     h->volume = ball(box->dimension, box->radius - h->margin);
     return PLUGMC_OK;
 }
@@ -366,15 +368,17 @@ static int number_rows(pair_histogram *h, const plugmc_host *host)
         for (int32_t a = 0; a < n; a++) {
             for (int32_t b = a; b < n; b++) {
                 const int possible = a == b ? plugmc_species_at(system, a)->count > 1
-                                            : plugmc_species_at(system, a)->count > 0 && plugmc_species_at(system, b)->count > 0;
+                                            : plugmc_species_at(system, a)->count > 0 &&
+                                                  plugmc_species_at(system, b)->count > 0;
                 h->row[a * n + b] = h->row[b * n + a] = possible ? rows : (int32_t)h->rows;
                 if (!possible) continue;
                 h->first[rows] = a;
                 h->second[rows] = b;
                 if (pass == 0) {
-                    h->names[rows] = joined(host, "", plugmc_species_at(system, a)->name, "-", plugmc_species_at(system, b)->name);
-                    h->pair_names[rows] =
-                        joined(host, "pairs_", plugmc_species_at(system, a)->name, "-", plugmc_species_at(system, b)->name);
+                    h->names[rows] = joined(host, "", plugmc_species_at(system, a)->name, "-",
+                                            plugmc_species_at(system, b)->name);
+                    h->pair_names[rows] = joined(host, "pairs_", plugmc_species_at(system, a)->name,
+                                                 "-", plugmc_species_at(system, b)->name);
                     complete &= h->names[rows] && h->pair_names[rows];
                 }
                 rows++;
@@ -383,7 +387,8 @@ static int number_rows(pair_histogram *h, const plugmc_host *host)
         h->rows = rows;
     }
     for (int32_t s = 0; s < n; s++) {
-        h->reference_names[s] = joined(host, "references_", plugmc_species_at(system, s)->name, "", "");
+        h->reference_names[s] =
+            joined(host, "references_", plugmc_species_at(system, s)->name, "", "");
         complete &= h->reference_names[s] != NULL;
     }
     return complete ? PLUGMC_OK
@@ -415,8 +420,10 @@ static int allocate_host(pair_histogram *h, const plugmc_host *host)
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         void *memory = host->allocate(host->context, wanted[i].bytes);
         if (!memory)
-            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bins of %zu "
-                              "pairs of species and %zu particles", bins, most, particles);
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                              "no memory for %zu bins of %zu "
+                              "pairs of species and %zu particles",
+                              bins, most, particles);
         memcpy(wanted[i].at, &memory, sizeof memory);
     }
     for (int32_t s = 0; s < system->species_count; s++)
@@ -440,7 +447,8 @@ int pair_histogram_kernel_text(void *instance, const plugmc_host *host, int inde
 {
     (void)instance, (void)host;
     plugmc_set_text(out, &(plugmc_kernel_text){.name = "pair_histogram.cu",
-                                .text = pair_histogram_kernels, .double_precision = 1});
+                                               .text = pair_histogram_kernels,
+                                               .double_precision = 1});
     return index == 0;
 }
 
@@ -466,8 +474,9 @@ static int prepare_device(pair_histogram *h, const plugmc_host *host)
     if (!code) code = gpu->allocate(host->context, species, &h->device_species);
     if (!code) code = gpu->allocate(host->context, row, &h->device_row);
     if (!code)
-        code = gpu->allocate(host->context, (size_t)system->walkers * FIXED_PARTS * particles *
-                                                sizeof *h->fixed, &h->device_fixed);
+        code = gpu->allocate(host->context,
+                             (size_t)system->walkers * FIXED_PARTS * particles * sizeof *h->fixed,
+                             &h->device_fixed);
     if (!code) code = gpu->allocate(host->context, h->count_bytes, &h->device_counts);
     if (!code) code = gpu->upload(host->context, h->device_species, h->species, species);
     if (!code) code = gpu->upload(host->context, h->device_row, h->row, row);

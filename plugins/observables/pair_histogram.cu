@@ -24,15 +24,15 @@ typedef struct pair_task {
     const uint16_t *species; /* [particles] */
     const int32_t *row;      /* [species][species]: histogram of a pair */
     uint32_t *fixed;         /* [walkers][FIXED_PARTS][points] */
-    unsigned long long *references; /* [walkers][species] */
-    unsigned long long *counts;     /* [walkers][rows][bins], added to */
+    unsigned long long *references;   /* [walkers][species] */
+    unsigned long long *counts;       /* [walkers][rows][bins], added to */
     double to_fixed[3][3], offset[3]; /* fixed[d] = sum_e r[e] to_fixed[e][d] + offset[d] */
-    double reference_square; /* of the largest distance of a reference from the centre */
-    double width[3], origin; /* of the cells, length */
-    float to_length[3][3];   /* r[e] = sum_d fixed[d] to_length[d][e] */
+    double reference_square;          /* of the largest distance of a reference from the centre */
+    double width[3], origin;          /* of the cells, length */
+    float to_length[3][3];            /* r[e] = sum_d fixed[d] to_length[d][e] */
     float reach_square, bins_per_length;
     uint32_t points, cells;
-    int32_t count[3];        /* cells in each direction */
+    int32_t count[3]; /* cells in each direction */
     int32_t species_count, rows, bins, oblique, periodic;
     int32_t copies, copy_size; /* of the histograms of a block; GPU only */
 } pair_task;
@@ -206,8 +206,7 @@ extern "C" __global__ void place_points(const __grid_constant__ pair_task task)
     for (uint32_t s = 0; s < task.species_count; s++) {
         const int found = __syncthreads_count(p.tag == (s | 0x80000000u));
         if (threadIdx.x == 0 && found)
-            atomicAdd(task.references + walker * task.species_count + s,
-                      (unsigned long long)found);
+            atomicAdd(task.references + walker * task.species_count + s, (unsigned long long)found);
     }
 }
 

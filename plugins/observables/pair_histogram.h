@@ -31,10 +31,11 @@ enum { PAIR_AUTO, PAIR_CELLS, PAIR_ALL }; /* method */
  * are usual, and what 0 means for r_max and margin, differs. */
 #define PAIR_HISTOGRAM_KEYS(type, r_max_0, usual_bins, margin_0)                                   \
     PLUGMC_REAL_KEY(type, r_max, "0", 0, 1e300, "length", "largest distance; 0: " r_max_0),        \
-    PLUGMC_INTEGER_KEY(type, bins, usual_bins, 1, 100000, "", "bins of each function"),            \
-    PLUGMC_REAL_KEY(type, margin, "0", 0, 1e300, "length", "sphere: " margin_0),                   \
-    PLUGMC_CHOICE_KEY(type, method, "auto", "auto|cells|all_pairs",                                \
-                      "how pairs are found; auto: in cells where r_max is small, else all pairs")
+        PLUGMC_INTEGER_KEY(type, bins, usual_bins, 1, 100000, "", "bins of each function"),        \
+        PLUGMC_REAL_KEY(type, margin, "0", 0, 1e300, "length", "sphere: " margin_0),               \
+        PLUGMC_CHOICE_KEY(                                                                         \
+            type, method, "auto", "auto|cells|all_pairs",                                          \
+            "how pairs are found; auto: in cells where r_max is small, else all pairs")
 /* What pair_histogram_prepare makes of 0. */
 #define PAIR_HISTOGRAM_R_MAX                                                                       \
     "half the smallest distance between faces of the box, a third of the radius of a sphere"
@@ -42,16 +43,16 @@ enum { PAIR_AUTO, PAIR_CELLS, PAIR_ALL }; /* method */
 
 typedef struct pair_histogram {
     const plugmc_system *system;
-    double range, margin; /* length */
-    double volume;        /* of the references' region */
-    int64_t bins, rows;   /* a row is one pair of species */
-    int64_t width;        /* of raw values: rows bins + species */
-    int32_t in_cells;     /* method in use */
-    double *radius;       /* [bins] middle of the bin, length */
-    double *shell;        /* [bins] its volume */
-    char **names;         /* [rows] "cation-anion" */
+    double range, margin;                 /* length */
+    double volume;                        /* of the references' region */
+    int64_t bins, rows;                   /* a row is one pair of species */
+    int64_t width;                        /* of raw values: rows bins + species */
+    int32_t in_cells;                     /* method in use */
+    double *radius;                       /* [bins] middle of the bin, length */
+    double *shell;                        /* [bins] its volume */
+    char **names;                         /* [rows] "cation-anion" */
     char **pair_names, **reference_names; /* [rows], [species]: of raw quantities */
-    int32_t *first, *second; /* [rows] species of a row, first <= second */
+    int32_t *first, *second;              /* [rows] species of a row, first <= second */
     int32_t *row;      /* [species][species]; pairs that cannot be (of one particle with itself)
                           have number `rows` */
     uint16_t *species; /* [particles] */

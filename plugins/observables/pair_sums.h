@@ -29,9 +29,9 @@ static inline int prepare_particles(sorted_particles *s, const plugmc_host *host
     *s = (sorted_particles){column,         column + n,     column + 2 * n,
                             column + 3 * n, column + 4 * n, NULL};
     s->species = host->allocate(host->context, n * sizeof *s->species);
-    return column && s->species ? PLUGMC_OK
-                                : host->fail(host->context, PLUGMC_ERROR_MEMORY,
-                                             "no memory for %zu particles", n);
+    return column && s->species
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
 }
 
 /* Particles in the order given by `order`, or as numbered if it is NULL; positions [particles][3] of

@@ -35,12 +35,12 @@ enum { MOST_BINS = 10000, DERIVED = 3 };
 /* Two species with a hard core between them. */
 typedef struct core {
     int32_t a, b;
-    double contact;      /* length */
+    double contact; /* length */
     const char *g_name, *contact_name;
-    double *radius;      /* [bins]: R_i, length */
-    double *weight;      /* [bins]: g at contact is the sum of weight[i] g(R_i), i > 0 */
-    double per_count;    /* pressure of g = 1 at contact */
-    double *g_factor;    /* [bins]: g(R_i) of one pair of particles in bin i */
+    double *radius;   /* [bins]: R_i, length */
+    double *weight;   /* [bins]: g at contact is the sum of weight[i] g(R_i), i > 0 */
+    double per_count; /* pressure of g = 1 at contact */
+    double *g_factor; /* [bins]: g(R_i) of one pair of particles in bin i */
 } core;
 
 typedef struct pressure {
@@ -125,10 +125,9 @@ static int count_on_device(const pressure *p, const plugmc_host *host, contact_t
     const uint32_t blocks = (t->particles + CONTACT_BLOCK - 1) / CONTACT_BLOCK;
     int code = gpu->fill(host->context, histogram, 0, p->count_bytes);
     if (!code)
-        code = gpu->launch(host->context, p->kernel,
-                           (uint32_t[3]){blocks, (uint32_t)p->system->walkers, 1},
-                           (uint32_t[3]){CONTACT_BLOCK, 1, 1}, 0,
-                           (void *[]){t, &histogram, &overlaps});
+        code = gpu->launch(
+            host->context, p->kernel, (uint32_t[3]){blocks, (uint32_t)p->system->walkers, 1},
+            (uint32_t[3]){CONTACT_BLOCK, 1, 1}, 0, (void *[]){t, &histogram, &overlaps});
     return code ? code : gpu->download(host->context, p->counts, histogram, p->count_bytes);
 }
 
@@ -164,7 +163,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         const uint32_t *counts = p->counts + (size_t)w * numbers_of(p);
         double *row = values + (size_t)w * (1 + numbers_of(p)), virial = 0;
         for (int d = 0; d < box->dimension; d++) virial += p->virials.virial[w][d];
-        row[0] = ((double)p->system->particles * p->system->temperature + virial / box->dimension) / box->volume;
+        row[0] = ((double)p->system->particles * p->system->temperature + virial / box->dimension) /
+                 box->volume;
         for (int32_t c = 0; c < p->cores; c++)
             for (int32_t b = 0; b < p->bins; b++)
                 row[1 + c * p->bins + b] = p->core[c].g_factor[b] * counts[c * p->bins + b];
@@ -209,7 +209,8 @@ static int derive(void *instance, const double *means, double *out)
         contacts += p->core[c].per_count * at_contact * p->system->temperature;
     }
     out[0] = means[0] + contacts;
-    out[1] = out[0] * p->system->box.volume / ((double)p->system->particles * p->system->temperature);
+    out[1] =
+        out[0] * p->system->box.volume / ((double)p->system->particles * p->system->temperature);
     out[2] = contacts;
     return 0;
 }
@@ -227,9 +228,10 @@ static plugmc_particle particle_of(const plugmc_system *system, int32_t s, doubl
 /* Energy of a pair of these species at distance r, of all pair potentials that are sampled, in kT. */
 static double pair_energy_at(const plugmc_system *system, const core *core, double r)
 {
-    const plugmc_particle one = particle_of(system, core->a, 0), other = particle_of(system, core->b, r);
-    const plugmc_particles others = {1, &other.x, &other.y, &other.z, &other.charge,
-                                     &other.diameter, &other.species};
+    const plugmc_particle one = particle_of(system, core->a, 0),
+                          other = particle_of(system, core->b, r);
+    const plugmc_particles others = {
+        1, &other.x, &other.y, &other.z, &other.charge, &other.diameter, &other.species};
     double energy = 0;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
@@ -275,15 +277,16 @@ static int prepare_core(const pressure *p, const plugmc_host *host, core *core)
     const double at_contact = pair_energy_at(system, core, core->contact * (1 + 1e-9));
     for (int32_t b = 0; b < n; b++) {
         const double low = core->contact + width * b, high = low + width;
-        const double sum =
-            d == 2 ? (low + high) / 2 : (low * low + low * high + high * high) / 3;
+        const double sum = d == 2 ? (low + high) / 2 : (low * low + low * high + high * high) / 3;
         core->radius[b] = d == 2 ? (low * low + low * high + high * high) / (3 * sum)
                                  : (low + high) * (low * low + high * high) / (4 * sum);
         core->g_factor[b] = volume / (pairs * width * sum * surface);
     }
-    extrapolation_weights(core->radius + 1, n - 1, p->degree, core->contact, work, core->weight + 1);
+    extrapolation_weights(core->radius + 1, n - 1, p->degree, core->contact, work,
+                          core->weight + 1);
     for (int32_t b = 1; b < n; b++) {
-        const double less = exp((pair_energy_at(system, core, core->radius[b]) - at_contact) / system->temperature);
+        const double less =
+            exp((pair_energy_at(system, core, core->radius[b]) - at_contact) / system->temperature);
         if (!isfinite(less))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "the energy of a pair goes from %g kT at contact to %g at the "
@@ -364,17 +367,20 @@ static int prepare_device(pressure *p, const plugmc_host *host)
     const plugmc_gpu *gpu = host->gpu;
     const size_t squares = (size_t)p->system->species_count * (size_t)p->system->species_count,
                  species = (size_t)p->system->particles * sizeof *p->species;
-    const plugmc_kernel_text text = {.size = sizeof text, .name = "contact_pairs.cu",
-                                     .text = contact_kernel, .double_precision = 1};
+    const plugmc_kernel_text text = {.size = sizeof text,
+                                     .name = "contact_pairs.cu",
+                                     .text = contact_kernel,
+                                     .double_precision = 1};
     int code = gpu->kernel(host->context, &text, "contact_pairs", &p->kernel);
     if (!code) code = gpu->allocate(host->context, species, &p->device_species);
-    if (!code) code = gpu->allocate(host->context, squares * sizeof *p->contact, &p->device_contact);
+    if (!code)
+        code = gpu->allocate(host->context, squares * sizeof *p->contact, &p->device_contact);
     if (!code) code = gpu->allocate(host->context, squares * sizeof *p->slot, &p->device_slot);
     if (!code) code = gpu->allocate(host->context, p->count_bytes, &p->device_counts);
     if (!code) code = gpu->upload(host->context, p->device_species, p->species, species);
     if (!code)
-        code = gpu->upload(host->context, p->device_contact, p->contact,
-                           squares * sizeof *p->contact);
+        code =
+            gpu->upload(host->context, p->device_contact, p->contact, squares * sizeof *p->contact);
     return code ? code
                 : gpu->upload(host->context, p->device_slot, p->slot, squares * sizeof *p->slot);
 }
@@ -394,8 +400,7 @@ static int prepare(void *instance, const plugmc_host *host)
     code = check_fit(p, host);
     for (int32_t c = 0; c < p->cores && !code; c++) code = prepare_core(p, host, &p->core[c]);
     if (code) return code;
-    p->count_bytes =
-        ((size_t)p->system->walkers * numbers_of(p) + 1) * sizeof *p->counts;
+    p->count_bytes = ((size_t)p->system->walkers * numbers_of(p) + 1) * sizeof *p->counts;
     p->counts = host->allocate(host->context, p->count_bytes);
     if (!p->counts)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
@@ -409,7 +414,8 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
     (void)instance;
     if (index > 0) return virials_kernel_text(host, index - 1, out);
     plugmc_set_text(out, &(plugmc_kernel_text){.name = "contact_pairs.cu",
-                                .text = contact_kernel, .double_precision = 1});
+                                               .text = contact_kernel,
+                                               .double_precision = 1});
     return 1;
 }
 
@@ -424,7 +430,8 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_listing listing[] = {
-    {"virial", "<energy>/length^<dimension>", "pressure of ideal gas and forces, without contacts", 0, 0},
+    {"virial", "<energy>/length^<dimension>", "pressure of ideal gas and forces, without contacts",
+     0, 0},
     {"g_near_contact", "", "pair distribution near contact against r, of one species", 1, 0},
     {"g_<species>_<species>_near_contact", "", "pair distribution near contact against r", 1, 0},
     {"pressure", "<energy>/length^<dimension>", "contacts, forces and ideal gas together", 0, 1},
@@ -450,5 +457,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "pressure",
               .summary = "pressure of hard cores with other forces: contacts and virial together",
               .reference = "Hansen, McDonald, Theory of Simple Liquids, sections 2.5 and 10.2",
               .instance_size = sizeof(pressure), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
-              .prepare = prepare, .kernel_text = kernel_text)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
+              .kernel_text = kernel_text)

@@ -80,8 +80,8 @@ static int prepare(void *instance, const plugmc_host *host)
     int code = pair_histogram_prepare(&g->pairs, host, g->r_max, g->bins, g->margin, g->method);
     if (code) return code;
     g->derives = system->box.domain == PLUGMC_DOMAIN_SPHERE;
-    g->raw = host->allocate(host->context, (size_t)system->walkers * (size_t)g->pairs.width *
-                                               sizeof *g->raw);
+    g->raw = host->allocate(host->context,
+                            (size_t)system->walkers * (size_t)g->pairs.width * sizeof *g->raw);
     return g->raw ? PLUGMC_OK
                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld counts",
                                (long long)g->pairs.width);
@@ -116,5 +116,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "rdf",
               .summary = "radial distribution functions of all pairs of species",
               .reference = "Allen, Tildesley, Computer Simulation of Liquids, section 8.2",
               .instance_size = sizeof(rdf), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
-              .prepare = prepare, .kernel_text = pair_histogram_kernel_text)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
+              .kernel_text = pair_histogram_kernel_text)

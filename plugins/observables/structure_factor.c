@@ -31,9 +31,9 @@ typedef struct structure_factor {
     double *k;          /* [used] mean |k|, 1/length */
     double *weight;     /* [used] 1 / waves of a shell */
     int32_t rows;
-    char **names;       /* [rows] "A-B" */
-    double *density;    /* [walkers][waves][species][2] rho */
-    double *fraction;   /* [3][particles] of the walker at hand */
+    char **names;     /* [rows] "A-B" */
+    double *density;  /* [walkers][waves][species][2] rho */
+    double *fraction; /* [3][particles] of the walker at hand */
     plugmc_kernel *kernel;
     plugmc_device_pointer device_wave, device_first, device_inverse, device_density;
 } structure_factor;
@@ -48,8 +48,8 @@ static void take_fractions(const structure_factor *f, const double *positions)
     for (int64_t i = 0; i < n; i++)
         for (int d = 0; d < 3; d++) {
             const double *r = &positions[3 * i];
-            f->fraction[d * n + i] = r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] +
-                                     r[2] * box->inverse[2][d];
+            f->fraction[d * n + i] =
+                r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] + r[2] * box->inverse[2][d];
         }
 }
 
@@ -87,8 +87,8 @@ static int density_on_device(const structure_factor *f, const plugmc_host *host,
                              const double *positions)
 {
     const plugmc_system *system = f->system;
-    const size_t bytes = (size_t)(2 * system->walkers * f->waves * system->species_count) *
-                         sizeof *f->density;
+    const size_t bytes =
+        (size_t)(2 * system->walkers * f->waves * system->species_count) * sizeof *f->density;
     plugmc_device_pointer in = (plugmc_device_pointer)(uintptr_t)positions;
     plugmc_device_pointer inverse = f->device_inverse, wave = f->device_wave,
                           first = f->device_first, out = f->device_density;
@@ -112,8 +112,8 @@ static void average_shells(const structure_factor *f, const double *density, dou
         double *value = values + f->shell[k];
         for (int32_t a = 0; a < species; a++)
             for (int32_t b = a; b < species; b++) {
-                const double counts =
-                    (double)plugmc_species_at(system, a)->count * (double)plugmc_species_at(system, b)->count;
+                const double counts = (double)plugmc_species_at(system, a)->count *
+                                      (double)plugmc_species_at(system, b)->count;
                 if (counts == 0) continue;
                 *value += (rho[2 * a] * rho[2 * b] + rho[2 * a + 1] * rho[2 * b + 1]) *
                           f->weight[f->shell[k]] / sqrt(counts);
@@ -155,8 +155,9 @@ static double length_of(const plugmc_box *box, const int32_t n[3])
 {
     double square = 0;
     for (int e = 0; e < 3; e++) {
-        double k = 2 * M_PI * (n[0] * box->inverse[e][0] + n[1] * box->inverse[e][1] +
-                               n[2] * box->inverse[e][2]);
+        double k =
+            2 * M_PI *
+            (n[0] * box->inverse[e][0] + n[1] * box->inverse[e][1] + n[2] * box->inverse[e][2]);
         square += k * k;
     }
     return sqrt(square);
@@ -265,7 +266,8 @@ static int take_rows(structure_factor *f, const plugmc_host *host)
         host->allocate(host->context, (size_t)(species * (species + 1) / 2) * sizeof *f->names);
     for (int32_t a = 0; a < species && f->names; a++)
         for (int32_t b = a; b < species; b++) {
-            const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
+            const plugmc_species *sa = plugmc_species_at(system, a),
+                                 *sb = plugmc_species_at(system, b);
             const size_t bytes = strlen(sa->name) + strlen(sb->name) + 2;
             if (sa->count == 0 || sb->count == 0) continue;
             char *name = host->allocate(host->context, bytes);
@@ -356,5 +358,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "structure_factor",
               .summary = "partial structure factors of all pairs of species",
               .reference = "Hansen, McDonald, Theory of Simple Liquids, section 4.1",
               .instance_size = sizeof(structure_factor), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
-              .prepare = prepare, .kernel_text = kernel_text)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
+              .kernel_text = kernel_text)

@@ -8,8 +8,8 @@ enum { WAVE_THREADS = 256 };
  *   first     [species + 1]                    species s: particles first[s] ... first[s + 1] - 1
  *   out       [walkers][waves][species][2]     real and imaginary part */
 extern "C" __global__ void __launch_bounds__(WAVE_THREADS)
-density_waves(const double *positions, const double *inverse, const int32_t *waves,
-              const int64_t *first, int64_t particles, double *out)
+    density_waves(const double *positions, const double *inverse, const int32_t *waves,
+                  const int64_t *first, int64_t particles, double *out)
 {
     __shared__ double re[WAVE_THREADS], im[WAVE_THREADS];
     const uint32_t species = blockIdx.y;

@@ -37,5 +37,4 @@ static const plugmc_observable observable = {
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "trajectory",
               .summary = "writes positions into the trajectory of the output file", .reference = "",
-              .instance_size = sizeof(trajectory), .observable = &observable,
-              .prepare = prepare)
+              .instance_size = sizeof(trajectory), .observable = &observable, .prepare = prepare)

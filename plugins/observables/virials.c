@@ -15,8 +15,8 @@ enum { THREADS = 128 }; /* VIRIAL_THREADS of the kernel */
 /* ---- Pairs of one walker --------------------------------------------------------------------- */
 
 /* Virial of particle k with those after it in the cells around its own. */
-static void virial_in_cells(const virials *v, const plugmc_term *term,
-                            const cells_around *around, int64_t k)
+static void virial_in_cells(const virials *v, const plugmc_term *term, const cells_around *around,
+                            int64_t k)
 {
     const plugmc_particle probe = particle_at(&v->sorted, k);
     plugmc_derivatives sum = {0};
@@ -53,8 +53,7 @@ static int add_pairs(const virials *v, const plugmc_view *view, const plugmc_ter
 
 /* ---- All walkers ----------------------------------------------------------------------------- */
 
-static int add_pairs_on_device(const virials *v, const plugmc_host *host,
-                               const plugmc_view *view)
+static int add_pairs_on_device(const virials *v, const plugmc_host *host, const plugmc_view *view)
 {
     const pair_virials *p = &v->device_pairs;
     const size_t rows = (size_t)v->system->walkers * p->blocks;
@@ -63,12 +62,11 @@ static int add_pairs_on_device(const virials *v, const plugmc_host *host,
     if (code) return code;
     plugmc_device_pointer species = p->species, sums = p->sums;
     uint32_t particles = (uint32_t)v->system->particles;
-    code = host->gpu->launch(host->context, p->kernel,
-                             (uint32_t[3]){p->blocks, (uint32_t)v->system->walkers, 1},
-                             (uint32_t[3]){THREADS, 1, 1}, 0,
-                             (void *[]){&cells.positions, &cells.order, &cells.start, &species,
-                                        &particles, &cells.count[0], &cells.count[1],
-                                        &cells.count[2], &sums});
+    code = host->gpu->launch(
+        host->context, p->kernel, (uint32_t[3]){p->blocks, (uint32_t)v->system->walkers, 1},
+        (uint32_t[3]){THREADS, 1, 1}, 0,
+        (void *[]){&cells.positions, &cells.order, &cells.start, &species, &particles,
+                   &cells.count[0], &cells.count[1], &cells.count[2], &sums});
     if (!code) code = host->gpu->download(host->context, p->host, sums, 3 * rows * sizeof *p->host);
     for (size_t k = 0; k < rows && !code; k++)
         for (int d = 0; d < 3; d++) v->virial[k / p->blocks][d] += p->host[3 * k + d];
@@ -166,8 +164,11 @@ int virials_kernel_text(const plugmc_host *host, int index, plugmc_kernel_text *
     if (index > 0 || !sums_in_kernel(host->system)) return 0;
     const char *text =
         join_texts(host, (const char *const[]){sum_of_block_text, virial_kernel, NULL});
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "virials.cu", .text = text,
-                                .fuse = PLUGMC_FUSE_SAMPLED, .double_precision = 1, .contract = 1});
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = "virials.cu",
+                                               .text = text,
+                                               .fuse = PLUGMC_FUSE_SAMPLED,
+                                               .double_precision = 1,
+                                               .contract = 1});
     return text != NULL;
 }
 

@@ -14,8 +14,8 @@ typedef struct pair_virials {
     plugmc_kernel *kernel;               /* NULL: they are not made there */
     plugmc_device_pointer species, sums; /* [particles] uint16_t; as `host` */
     uint32_t blocks;
-    double range;    /* length, of all pairs */
-    double *host;    /* [walkers][blocks][3] kT */
+    double range; /* length, of all pairs */
+    double *host; /* [walkers][blocks][3] kT */
 } pair_virials;
 
 typedef struct virials {
@@ -23,12 +23,12 @@ typedef struct virials {
     int pair_count, total_count;
     const plugmc_term **pairs, **totals;
     sorted_particles sorted;
-    double (*share)[3]; /* [particles] kT: virial of a particle's pairs with those after it */
+    double (*share)[3];  /* [particles] kT: virial of a particle's pairs with those after it */
     double (*virial)[3]; /* [walkers] kT: the result */
 
     pair_virials device_pairs;
     plugmc_device_pointer found; /* [walkers][3] kT: virials of sums that are made on the GPU */
-    double *positions;            /* [walkers][particles][3]: from a GPU, for the host */
+    double *positions;           /* [walkers][particles][3]: from a GPU, for the host */
 } virials;
 
 /* In prepare of an observable. Hard cores have no virial: they are refused, as what is measured by

@@ -61,11 +61,11 @@ PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site
 {
     const real *row = row_of(p, a, b);
     real r = plugmc_sqrt(s.r2), over = (real)1 / s.r2, sixth = over * over * over;
-    real outside = row[A] * exponential(row[B] * (row[SIGMA] - r)) -
-                   sixth * (row[C] + row[D] * over);
+    real outside =
+        row[A] * exponential(row[B] * (row[SIGMA] - r)) - sixth * (row[C] + row[D] * over);
     real inside = row[TOP_ENERGY] * over;
-    real u = (s.r2 >= row[TOP_SQUARE] ? outside : inside) - row[OFFSET] -
-             row[SLOPE] * (r - p->cutoff);
+    real u =
+        (s.r2 >= row[TOP_SQUARE] ? outside : inside) - row[OFFSET] - row[SLOPE] * (r - p->cutoff);
     return s.r2 < p->square ? u : (real)0;
 }
 
@@ -77,8 +77,8 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
     real e = row[A] * row[B] * exponential(row[B] * (row[SIGMA] - r));
     int outside = s.r2 >= row[TOP_SQUARE], near = s.r2 < p->square;
     real top = row[TOP_ENERGY] * over * over;
-    real u1 = outside ? eighth * ((real)6 * row[C] + (real)8 * row[D] * over) - e / r
-                      : (real)-2 * top;
+    real u1 =
+        outside ? eighth * ((real)6 * row[C] + (real)8 * row[D] * over) - e / r : (real)-2 * top;
     real u2 = outside ? row[B] * e - eighth * ((real)42 * row[C] + (real)72 * row[D] * over)
                       : (real)6 * top;
     *first = near ? u1 - row[SLOPE] / r : (real)0; /* u' / r */
@@ -163,7 +163,8 @@ static int check_cores(const parameters *p, const plugmc_host *host)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "nothing keeps species '%s' and '%s' apart: a exp(b (sigma - r)) - "
                               "c/r^6 - d/r^8 has no barrier within the cutoff",
-                              plugmc_species_at(host->system, a)->name, plugmc_species_at(host->system, b)->name);
+                              plugmc_species_at(host->system, a)->name,
+                              plugmc_species_at(host->system, b)->name);
         }
     return PLUGMC_OK;
 }

@@ -31,7 +31,9 @@ typedef struct formulas {
 static int64_t formulas_count(const void *instance, int32_t species)
 {
     const plugmc_system *system = ((const formulas *)instance)->host->system;
-    return species >= 0 && species < system->species_count ? plugmc_species_at(system, species)->count : 0;
+    return species >= 0 && species < system->species_count
+               ? plugmc_species_at(system, species)->count
+               : 0;
 }
 
 static int32_t formulas_complex(const void *instance)

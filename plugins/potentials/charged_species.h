@@ -8,7 +8,8 @@ static inline int charges_are_there(const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
     int charged = 0;
-    for (int32_t k = 0; k < system->species_count; k++) charged += plugmc_species_at(system, k)->charge != 0;
+    for (int32_t k = 0; k < system->species_count; k++)
+        charged += plugmc_species_at(system, k)->charge != 0;
     if (!charged)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "no species has a charge, so there is nothing to interact: set 'charge' "
@@ -75,7 +76,8 @@ static inline int charges_cannot_collapse(const void *instance, const plugmc_hos
     if (!own || !own->sampled) return PLUGMC_OK;
     for (int32_t a = 0; a < system->species_count; a++)
         for (int32_t b = 0; b < a; b++) {
-            const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
+            const plugmc_species *sa = plugmc_species_at(system, a),
+                                 *sb = plugmc_species_at(system, b);
             if (sa->charge * sb->charge < 0 && !kept_apart(system, own, a, b))
                 return host->fail(host->context, PLUGMC_ERROR_INPUT,
                                   "species '%s' and '%s' attract each other and nothing keeps them "

@@ -21,16 +21,16 @@
 #include <plugmc/potential.h>
 
 typedef struct parameters {
-    plugmc_list like, unlike, chi;               /* coefficients */
-    real like_cusp, unlike_cusp, chi_cusp;       /* 1/length */
-    real u_cutoff, chi_cutoff;                   /* length */
-    plugmc_list ions, tile;                      /* [ions][3] length; [3] */
+    plugmc_list like, unlike, chi;         /* coefficients */
+    real like_cusp, unlike_cusp, chi_cusp; /* 1/length */
+    real u_cutoff, chi_cutoff;             /* length */
+    plugmc_list ions, tile;                /* [ions][3] length; [3] */
     const char *file;
-    plugmc_list u_table;                         /* [like, unlike][intervals + 1][4] */
-    plugmc_list chi_table;                       /* [intervals + 1][4] */
-    plugmc_list centres;                         /* [images of ions][3], length */
-    real u_reach, u_intervals, u_per_length;     /* length, 1, 1/length */
-    real chi_intervals, chi_per_length;          /* 1, 1/length */
+    plugmc_list u_table;                     /* [like, unlike][intervals + 1][4] */
+    plugmc_list chi_table;                   /* [intervals + 1][4] */
+    plugmc_list centres;                     /* [images of ions][3], length */
+    real u_reach, u_intervals, u_per_length; /* length, 1, 1/length */
+    real chi_intervals, chi_per_length;      /* 1, 1/length */
 } parameters;
 
 /* Where in a table the polynomial of x = r/spacing begins, and how far x is into its interval. */

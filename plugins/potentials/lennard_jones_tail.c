@@ -33,7 +33,8 @@ static int tail_energy(void *instance, const plugmc_total_request *request)
     const tail *t = instance;
     const plugmc_box *box = &t->system->box;
     for (int32_t w = 0; w < t->system->walkers; w++) {
-        const double denser = PLUGMC_HAS(request, box) && request->box ? box->volume / request->box[w].volume : 1;
+        const double denser =
+            PLUGMC_HAS(request, box) && request->box ? box->volume / request->box[w].volume : 1;
         if (request->energy) request->energy[w] += t->energy * denser;
         for (int d = 0; request->virial && d < box->dimension; d++)
             request->virial[3 * w + d] += t->virial * denser;
@@ -64,7 +65,8 @@ static int find_fluid(const tail *t, const plugmc_host *host, fluid *out)
 {
     const plugmc_term *term = NULL;
     for (int32_t i = 0; i < t->system->term_count && !term; i++)
-        if (!strcmp(plugmc_term_at(t->system, i)->label, t->of)) term = plugmc_term_at(t->system, i);
+        if (!strcmp(plugmc_term_at(t->system, i)->label, t->of))
+            term = plugmc_term_at(t->system, i);
     if (!term)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there is no [potential %s] whose tail this could be", t->of);
@@ -90,7 +92,8 @@ static int check(const tail *t, const plugmc_host *host, const fluid *f)
     if (f->truncation != 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "[potential %s] is shifted: a long-range correction is for truncation = "
-                          "cut", t->of);
+                          "cut",
+                          t->of);
     return PLUGMC_OK;
 }
 
@@ -127,7 +130,8 @@ static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(tail, of, "lennard_jones", "the section [potential ...] whose tail it is"),
 };
 
-static const plugmc_total total = {.size = sizeof total, .energy = tail_energy,
+static const plugmc_total total = {.size = sizeof total,
+                                   .energy = tail_energy,
                                    .unchanged_by = PLUGMC_CHANGE_POSITIONS,
                                    .follows = PLUGMC_CHANGE_BOX};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};

@@ -74,8 +74,8 @@ static int64_t list_waves(const plugmc_box *box, double longest, orbital **out)
     int32_t bound[3], n[3];
     int64_t found = 0;
     index_bounds(box, longest, bound);
-    const size_t room = (size_t)(2 * bound[0] + 1) * (size_t)(2 * bound[1] + 1) *
-                        (size_t)(2 * bound[2] + 1) + 1;
+    const size_t room =
+        (size_t)(2 * bound[0] + 1) * (size_t)(2 * bound[1] + 1) * (size_t)(2 * bound[2] + 1) + 1;
     orbital *waves = malloc(room * sizeof *waves);
     *out = waves;
     if (!waves) return -1;
@@ -122,8 +122,9 @@ static int find_waves(formulas *f, const plugmc_host *host)
                        (long long)n, plugmc_species_at(host->system, s)->name);
     }
     free(waves);
-    return f->orbitals ? PLUGMC_OK
-                       : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for plane waves");
+    return f->orbitals
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for plane waves");
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -135,7 +136,8 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "plane waves need a periodic box; this one is a sphere");
     for (int32_t s = 0; s < system->species_count; s++)
-        if (plugmc_species_at(system, s)->count > f->count) f->count = plugmc_species_at(system, s)->count;
+        if (plugmc_species_at(system, s)->count > f->count)
+            f->count = plugmc_species_at(system, s)->count;
     int code = find_waves(f, host);
     return code ? code : formulas_prepare(f, host);
 }

@@ -3,11 +3,11 @@
 
 /* cos and sin of 2 pi n.s for the orbitals of one wave. */
 typedef struct orbital {
-    int32_t n[3];   /* G = sum_d n_d b_d, b the reciprocal vectors of the box */
-    int32_t sine;   /* 0: cosine */
-    double g[3];    /* 1/length */
-    double square;  /* of g */
-    double factor;  /* sqrt(2), or 1 for the constant: the mean of the square is 1 */
+    int32_t n[3];  /* G = sum_d n_d b_d, b the reciprocal vectors of the box */
+    int32_t sine;  /* 0: cosine */
+    double g[3];   /* 1/length */
+    double square; /* of g */
+    double factor; /* sqrt(2), or 1 for the constant: the mean of the square is 1 */
 } orbital;
 
 /* out: value, gradient, Laplacian. */

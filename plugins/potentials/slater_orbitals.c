@@ -70,9 +70,12 @@ static int prepare_ions(slater_orbitals *p, const plugmc_host *host)
             return host->fail(host->context, PLUGMC_ERROR_INPUT, "nucleus %d has charge %g", i + 1,
                               valence[i]);
     }
-    p->ions = (plugmc_ions){.size = sizeof p->ions, .count = n,
-                            .positions = (const double(*)[3])positions, .atomic_number = number,
-                            .valence = valence, .primitive_cells = 1};
+    p->ions = (plugmc_ions){.size = sizeof p->ions,
+                            .count = n,
+                            .positions = (const double(*)[3])positions,
+                            .atomic_number = number,
+                            .valence = valence,
+                            .primitive_cells = 1};
     return PLUGMC_OK;
 }
 
@@ -109,8 +112,8 @@ static int prepare(void *instance, const plugmc_host *host)
         if (plugmc_species_at(system, s)->count > f->count)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "species '%s' has %lld electrons, but zeta gives only %lld orbitals",
-                              plugmc_species_at(system, s)->name, (long long)plugmc_species_at(system, s)->count,
-                              (long long)f->count);
+                              plugmc_species_at(system, s)->name,
+                              (long long)plugmc_species_at(system, s)->count, (long long)f->count);
     f->orbitals = host->allocate(host->context, (size_t)f->count * sizeof *f->orbitals);
     if (!f->orbitals)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for orbitals");

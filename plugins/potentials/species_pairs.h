@@ -44,7 +44,8 @@ static inline int species_pair_check(const plugmc_host *host, const char *name,
     if (mixed) snprintf(species, sizeof species, "%d (one a species) or ", n);
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "%s has %d numbers: for %d species there must be 1, %s%d (one a pair of "
-                      "species)", name, list->count, n, species, pairs);
+                      "species)",
+                      name, list->count, n, species, pairs);
 }
 
 /* Only the nearest image of a pair is looked at, so others must be out of reach. */
@@ -66,7 +67,8 @@ static inline int truncation_check(const plugmc_host *host, double cutoff, int c
     if (host->system->box.domain == PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "cutoff = 0, which is none, needs a box without images; here half the "
-                          "box, %g, is the most", half_box(&host->system->box));
+                          "box, %g, is the most",
+                          half_box(&host->system->box));
     return PLUGMC_OK;
 }
 

@@ -54,8 +54,8 @@ static int check_room(const parameters *p, const plugmc_host *host)
     if (p->keeps == PARTICLES && filled > most)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "a sphere of radius %g is too small for %lld particles: they would fill "
-                          "%.3g of it, and the most is %.3g", radius,
-                          (long long)system->particles, filled, most);
+                          "%.3g of it, and the most is %.3g",
+                          radius, (long long)system->particles, filled, most);
     return PLUGMC_OK;
 }
 
@@ -64,7 +64,8 @@ static void warn_idle(const parameters *p, const plugmc_host *host)
 {
     double least = INFINITY;
     for (int32_t k = 0; k < host->system->species_count; k++)
-        least = fmin(least, (double)largest_distance(p, (real)plugmc_species_at(host->system, k)->diameter));
+        least = fmin(
+            least, (double)largest_distance(p, (real)plugmc_species_at(host->system, k)->diameter));
     if (least >= host->system->box.radius)
         host->warn(host->context,
                    "the wall keeps nobody in: [box] has no centre farther out than %g anyway",
@@ -86,8 +87,7 @@ static int configure(void *instance, const plugmc_host *host)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(parameters, radius, "0", 0, 1e9, "length",
-                    "of the sphere; 0: that of [box]"),
+    PLUGMC_REAL_KEY(parameters, radius, "0", 0, 1e9, "length", "of the sphere; 0: that of [box]"),
     PLUGMC_CHOICE_KEY(parameters, keeps, "particles", "particles|centres",
                       "what stays inside: the whole particle with its diameter, or its centre"),
 };

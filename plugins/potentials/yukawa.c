@@ -62,8 +62,8 @@ static int check(const parameters *p, const plugmc_host *host)
     if (p->cutoff == 0 && isfinite(half))
         host->warn(host->context,
                    "there is no cutoff: every pair counts once, by its nearest image, and what is "
-                   "left out beyond half the box, %g, is screened by exp(-kappa r) = %.1e", half,
-                   exp(-(double)p->kappa * half));
+                   "left out beyond half the box, %g, is screened by exp(-kappa r) = %.1e",
+                   half, exp(-(double)p->kappa * half));
     int code = p->cutoff > 0 ? cutoff_check(host, (double)p->cutoff) : PLUGMC_OK;
     return code ? code : charges_are_there(host);
 }

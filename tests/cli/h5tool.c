@@ -63,8 +63,9 @@ static frame read_frame(const char *path)
     if (n != 3) die("the box has not three edges");
     memcpy(f.edges, edges, sizeof f.edges);
     free(edges);
-    hid_t attribute = good(H5Aopen_by_name(file, "particles/trajectory/box", "boundary", H5P_DEFAULT,
-                                           H5P_DEFAULT), "boundary");
+    hid_t attribute = good(
+        H5Aopen_by_name(file, "particles/trajectory/box", "boundary", H5P_DEFAULT, H5P_DEFAULT),
+        "boundary");
     hid_t type = H5Aget_type(attribute);
     if (H5Tget_size(type) != sizeof boundary[0] || H5Aread(attribute, type, boundary) < 0)
         die("boundary");
@@ -98,7 +99,8 @@ static int overlaps(const frame *f, hsize_t count, long double diameter)
 static void write_xyz(const frame *f, const char *species)
 {
     printf("%llu\nLattice=\"%.17g 0 0 0 %.17g 0 0 0 %.17g\" Properties=species:S:1:pos:R:3 "
-           "pbc=\"%c %c %c\"\n", (unsigned long long)f->count, f->edges[0], f->edges[1], f->edges[2],
+           "pbc=\"%c %c %c\"\n",
+           (unsigned long long)f->count, f->edges[0], f->edges[1], f->edges[2],
            "FT"[f->periodic[0]], "FT"[f->periodic[1]], "FT"[f->periodic[2]]);
     for (hsize_t i = 0; i < f->count; i++)
         printf("%s %.17g %.17g %.17g\n", species, f->positions[3 * i], f->positions[3 * i + 1],

@@ -29,8 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     recorder *r = calloc(1, sizeof *r);
     if (!r) abort();
     if (!sound) load_sound_file();
-    const plugmc_host host = {.size = sizeof host, .context = &r->context, .fail = bench_fail,
-                              .warn = bench_warn, .allocate = bench_allocate};
+    const plugmc_host host = {.size = sizeof host,
+                              .context = &r->context,
+                              .fail = bench_fail,
+                              .warn = bench_warn,
+                              .allocate = bench_allocate};
     const char *path = fuzz_write(sound, sound_bytes);
     change_structure(path, &b);
     const int code = orbital_file_rehearse(&host, path);

@@ -13,9 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int64_t count = 0;
     double *positions, edges[3][3];
     int32_t *species;
-    const int code =
-        h5md_read_positions(path, 1 + (int)fuzz_below(&b, 3), &walkers, &count, &positions,
-                            &species, edges, &r);
+    const int code = h5md_read_positions(path, 1 + (int)fuzz_below(&b, 3), &walkers, &count,
+                                         &positions, &species, edges, &r);
     require(size || code == 0);
     if (code) return 0;
     volatile double last = 0; /* touches all that is promised */

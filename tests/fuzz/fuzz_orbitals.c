@@ -24,8 +24,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 3 && !memcmp(data + 1, "HDF", 3)) return -1; /* fuzz_eshdf makes better ones */
     recorder *r = calloc(1, sizeof *r);
     if (!r) abort();
-    const plugmc_host host = {.size = sizeof host, .context = &r->context, .fail = bench_fail,
-                              .warn = bench_warn, .allocate = bench_allocate};
+    const plugmc_host host = {.size = sizeof host,
+                              .context = &r->context,
+                              .fail = bench_fail,
+                              .warn = bench_warn,
+                              .allocate = bench_allocate};
     orbital_file f;
     const int code = orbital_file_open(&f, &host, fuzz_write(data, size));
     require((code != 0) == (r->message[0] != 0));

@@ -15,8 +15,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!memmem(data, size, FUZZ_MARK, strlen(FUZZ_MARK))) return -1;
     recorder *r = calloc(1, sizeof *r);
     if (!r) abort();
-    const plugmc_host host = {.size = sizeof host, .context = &r->context, .fail = bench_fail,
-                              .warn = bench_warn, .allocate = bench_allocate};
+    const plugmc_host host = {.size = sizeof host,
+                              .context = &r->context,
+                              .fail = bench_fail,
+                              .warn = bench_warn,
+                              .allocate = bench_allocate};
     pseudopotential p;
     const int code = pseudopotential_read(&p, &host, fuzz_write(data, size), 1e-5);
     require((code != 0) == (r->message[0] != 0));

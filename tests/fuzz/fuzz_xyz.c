@@ -9,12 +9,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const plugmc_species species[] = {{"A", 2, 1, 1, 1}, {"B", 1, 0.5, -2, 1}};
     static const int64_t first[] = {0, 2, 3};
-    plugmc_system system = {
-        .size = sizeof system, .particles = 3, .walkers = 1, .species_count = 2,
-        .species = species, .species_size = sizeof species[0], .first = first, .threads = 1,
-        .box = {.domain = PLUGMC_DOMAIN_PERIODIC, .dimension = 3, .length = {10, 10, 10},
-                .volume = 1000, .vector = {{10, 0, 0}, {0, 10, 0}, {0, 0, 10}},
-                .inverse = {{0.1, 0, 0}, {0, 0.1, 0}, {0, 0, 0.1}}}};
+    plugmc_system system = {.size = sizeof system,
+                            .particles = 3,
+                            .walkers = 1,
+                            .species_count = 2,
+                            .species = species,
+                            .species_size = sizeof species[0],
+                            .first = first,
+                            .threads = 1,
+                            .box = {.domain = PLUGMC_DOMAIN_PERIODIC,
+                                    .dimension = 3,
+                                    .length = {10, 10, 10},
+                                    .volume = 1000,
+                                    .vector = {{10, 0, 0}, {0, 10, 0}, {0, 0, 10}},
+                                    .inverse = {{0.1, 0, 0}, {0, 0.1, 0}, {0, 0, 0.1}}}};
     if (size && data[0] == '2') { /* in the plane; the box of these seeds is another */
         system.box.dimension = 2;
         system.box.length[2] = system.box.vector[2][2] = system.box.inverse[2][2] = 1;

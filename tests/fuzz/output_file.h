@@ -14,39 +14,68 @@ static size_t sound_bytes;
 
 static inline void write_sound_file(const char *path)
 {
-    static const plugmc_species species[] = {{"plus", 1, 1.0, 1.0, 1},
-                                             {"minus", 2, 0.5, -0.5, 1}};
+    static const plugmc_species species[] = {{"plus", 1, 1.0, 1.0, 1}, {"minus", 2, 0.5, -0.5, 1}};
     static const int64_t first[] = {0, 1, 3};
     static double bins[BINS] = {0.5, 1.5, 2.5, 3.5}, values[BINS], errors[BINS];
     static double positions[WALKERS][PARTICLES][3];
     static bool converged[BINS];
     uint64_t key[4] = {1, 2, 3, 4};
-    const plugmc_system system = {
-        .size = sizeof system, .particles = PARTICLES, .walkers = WALKERS, .species_count = 2,
-        .species = species,
-        .species_size = sizeof species[0], .first = first, .seed = 7,
-        .box = {.domain = PLUGMC_DOMAIN_PERIODIC, .dimension = 3, .length = {10, 11, 12},
-                .volume = 1320}};
+    const plugmc_system system = {.size = sizeof system,
+                                  .particles = PARTICLES,
+                                  .walkers = WALKERS,
+                                  .species_count = 2,
+                                  .species = species,
+                                  .species_size = sizeof species[0],
+                                  .first = first,
+                                  .seed = 7,
+                                  .box = {.domain = PLUGMC_DOMAIN_PERIODIC,
+                                          .dimension = 3,
+                                          .length = {10, 11, 12},
+                                          .volume = 1320}};
     quantity_record quantities[2] = {
-        {.observable = "energy", .name = "total", .unit = "kT", .doc = "d", .length = 1,
-         .walkers = WALKERS, .period = 1, .samples = SAMPLES, .capacity = SAMPLES * WALKERS},
-        {.observable = "gr", .name = "g", .unit = "", .doc = "d", .length = BINS,
-         .axes = {.rank = 1, .shape = {BINS}, .names = {(char *)"r"}, .values = {bins}},
-         .walkers = WALKERS, .period = 2}};
-    derived_record derived[2] = {
-        {.observable = "gr", .name = "contact", .unit = "1", .doc = "d", .value = 1.25,
-         .error = 0.5, .valid = true},
-        {.observable = "gr", .name = "array", .unit = "", .doc = "d", .valid = true,
+        {.observable = "energy",
+         .name = "total",
+         .unit = "kT",
+         .doc = "d",
+         .length = 1,
+         .walkers = WALKERS,
+         .period = 1,
+         .samples = SAMPLES,
+         .capacity = SAMPLES * WALKERS},
+        {.observable = "gr",
+         .name = "g",
+         .unit = "",
+         .doc = "d",
          .length = BINS,
-         .axes = {.rank = 2, .shape = {1, BINS}, .names = {(char *)"", (char *)"r"},
-                  .values = {NULL, bins}},
-         .values = values, .errors = errors, .each_converged = converged}};
+         .axes = {.rank = 1, .shape = {BINS}, .names = {(char *)"r"}, .values = {bins}},
+         .walkers = WALKERS,
+         .period = 2}};
+    derived_record derived[2] = {{.observable = "gr",
+                                  .name = "contact",
+                                  .unit = "1",
+                                  .doc = "d",
+                                  .value = 1.25,
+                                  .error = 0.5,
+                                  .valid = true},
+                                 {.observable = "gr",
+                                  .name = "array",
+                                  .unit = "",
+                                  .doc = "d",
+                                  .valid = true,
+                                  .length = BINS,
+                                  .axes = {.rank = 2,
+                                           .shape = {1, BINS},
+                                           .names = {(char *)"", (char *)"r"},
+                                           .values = {NULL, bins}},
+                                  .values = values,
+                                  .errors = errors,
+                                  .each_converged = converged}};
     frame frames[1] = {{.sweep = 8, .positions = malloc(sizeof positions)}};
     const blob blobs[1] = {{(char *)"cells", key, sizeof key}};
     plugmc_counts counts[2] = {{100, 40}, {90, 30}};
     double steps[2] = {0.3, 0.2};
-    move_record moves[1] = {{(char *)"cells", (char *)"displacement", (char *)"", (char *)"length", 2,
-                             counts, steps}};
+    move_record moves[1] = {
+        {(char *)"cells", (char *)"displacement", (char *)"", (char *)"length", 2, counts, steps}};
     quantities[0].series = calloc(SAMPLES * WALKERS, sizeof(double));
     if (!frames[0].positions || !quantities[0].series ||
         block_average_init(&quantities[1].blocks, BINS))
@@ -56,13 +85,24 @@ static inline void write_sound_file(const char *path)
     for (int i = 0; i < WALKERS * PARTICLES * 3; i++) x[i] = 0.5 * i;
     for (int i = 0; i < 3; i++) block_average_add(&quantities[1].blocks, bins);
     memcpy(frames[0].positions, positions, sizeof positions);
-    output_data data = {.system = &system, .effective_ini = "[run]\nsweeps = 8\n",
-                        .user_ini = "[run]\nsweeps = 8\n", .provenance = "version: 0.1.0\n",
-                        .quantities = quantities, .quantity_count = 2, .equilibrate = 2,
-                        .derived = derived, .derived_count = 2, .frames = frames,
-                        .frame_count = 1, .trajectory_note = "every sweep", .sweep = 8,
-                        .positions = positions[0][0], .blobs = blobs, .blob_count = 1,
-                        .moves = moves, .move_count = 1};
+    output_data data = {.system = &system,
+                        .effective_ini = "[run]\nsweeps = 8\n",
+                        .user_ini = "[run]\nsweeps = 8\n",
+                        .provenance = "version: 0.1.0\n",
+                        .quantities = quantities,
+                        .quantity_count = 2,
+                        .equilibrate = 2,
+                        .derived = derived,
+                        .derived_count = 2,
+                        .frames = frames,
+                        .frame_count = 1,
+                        .trajectory_note = "every sweep",
+                        .sweep = 8,
+                        .positions = positions[0][0],
+                        .blobs = blobs,
+                        .blob_count = 1,
+                        .moves = moves,
+                        .move_count = 1};
     report r = {0};
     if (averages_find(&data) || output_write(path, true, &data, &r)) abort();
     for (int i = 0; i < data.quantity_count; i++) averages_free(&data.quantities[i]);

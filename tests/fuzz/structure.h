@@ -182,8 +182,8 @@ static inline void replace_attribute(hid_t file, const char *path, fuzz_bytes *b
         if (how > 1) {
             int huge, rank;
             hid_t type = any_type(b), space = any_space(b, &huge, &rank);
-            hid_t attribute = huge ? -1
-                                   : H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+            hid_t attribute =
+                huge ? -1 : H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
             if (attribute >= 0) {
                 fill(attribute, 1, b);
                 H5Aclose(attribute);

@@ -491,8 +491,7 @@ static void an_energy_that_is_no_number_ends_the_run(void **state)
             double *x = random_places(b);
             start_mover(&gpu, movers[m], k ? "double" : "single", e.step);
             mover_load(b, &gpu.mover, x);
-            assert_int_equal(mover_sweeps(&gpu.mover, &b->host, 0, 2),
-                             PLUGMC_ERROR_STATE);
+            assert_int_equal(mover_sweeps(&gpu.mover, &b->host, 0, 2), PLUGMC_ERROR_STATE);
             assert_true(device_messages.errors > 0); /* what it says is on standard error */
             free(x);
             finish(&gpu);

@@ -13,16 +13,16 @@
 typedef struct scenario {
     int dimension, cells[3]; /* which the mover must find */
     double length[3];
-    double spacing;          /* of the lattice */
-    double diameter[2];      /* [1]: of every second one, or 0 */
+    double spacing;     /* of the lattice */
+    double diameter[2]; /* [1]: of every second one, or 0 */
     double step;
     int walkers;
-    const char *options;     /* further parameters of the mover */
-    double strength, cutoff; /* of a soft potential, instead of the hard one */
-    int core;                /* or as well */
+    const char *options;       /* further parameters of the mover */
+    double strength, cutoff;   /* of a soft potential, instead of the hard one */
+    int core;                  /* or as well */
     const char *lennard_jones; /* settings of this potential, instead of all others */
-    double range;            /* of it */
-    double extent;           /* of the lattice, in units of the box edges; 0: all of it */
+    double range;              /* of it */
+    double extent;             /* of the lattice, in units of the box edges; 0: all of it */
 } scenario;
 
 /* Disks in staggered rows, spheres in a cubic lattice, another corner of it for each walker:
@@ -79,8 +79,8 @@ static void set_up(bench *b, test_mover *mover, const scenario *s)
     set_parameters(mover->plugin, mover->instance, settings);
 }
 
-static void assert_same(const scenario *s, const double *got, const double *expected, int64_t particles,
-                        int64_t sweeps)
+static void assert_same(const scenario *s, const double *got, const double *expected,
+                        int64_t particles, int64_t sweeps)
 {
     for (int64_t i = 0; i < 3 * particles * s->walkers; i++)
         if (memcmp(&got[i], &expected[i], sizeof(double)))
@@ -95,7 +95,8 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
 {
     static const int stretch[] = {1, 1, 3, 40, 70}; /* a graph has 32 sweeps */
     int64_t particles;
-    double *x = lattice(s, &particles), *y = calloc((size_t)(3 * particles * s->walkers), sizeof *y);
+    double *x = lattice(s, &particles),
+           *y = calloc((size_t)(3 * particles * s->walkers), sizeof *y);
     bench cpu, on_gpu;
     test_mover reference, mover, resumed;
     begin(&cpu, s, particles);
@@ -127,8 +128,7 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
         sweep += (uint64_t)n;
         done += n;
         mover_store(&cpu, &reference, x);
-        bench_expect(&on_gpu,
-                     mover_give(&mover, host, (double *)(uintptr_t)positions));
+        bench_expect(&on_gpu, mover_give(&mover, host, (double *)(uintptr_t)positions));
         bench_expect(&on_gpu, host->gpu->download(host->context, y, positions, bytes));
         assert_same(s, y, x, particles, done);
     }
@@ -139,9 +139,10 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
     test_archive archive;
     mover_save(&cpu, &reference, &archive);
     const int32_t *shape = archive.blob[0].data;
-    printf("%lld particles, %d walkers, %d x %d x %d cells of %d slots, %s: %d sweeps, %.3f accepted\n",
-           (long long)particles, s->walkers, shape[0], shape[1], shape[2], shape[3], s->options, done,
-           (double)one.accepted / (double)one.trials);
+    printf(
+        "%lld particles, %d walkers, %d x %d x %d cells of %d slots, %s: %d sweeps, %.3f accepted\n",
+        (long long)particles, s->walkers, shape[0], shape[1], shape[2], shape[3], s->options, done,
+        (double)one.accepted / (double)one.trials);
     for (int a = 0; a < s->dimension; a++) assert_int_equal(shape[a], s->cells[a]);
     assert_int_equal(one.trials, other.trials);
     assert_int_equal(one.accepted, other.accepted);
@@ -155,8 +156,7 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
     mover_sweep(&cpu, &reference, sweep, 33);
     mover_sweep(&on_gpu, &resumed, sweep, 33);
     mover_store(&cpu, &reference, x);
-    bench_expect(&on_gpu,
-                 mover_give(&resumed, host, (double *)(uintptr_t)positions));
+    bench_expect(&on_gpu, mover_give(&resumed, host, (double *)(uintptr_t)positions));
     bench_expect(&on_gpu, host->gpu->download(host->context, y, positions, bytes));
     assert_same(s, y, x, particles, done + 33);
 
@@ -186,7 +186,13 @@ static void small_systems_of_disks(void **state)
         {2, {66, 2}, {66 * EDGE, 2 * EDGE}, 1.2, {1}, 0.3, 2, "identities=no"},
         {2, {190, 190}, {190 * EDGE, 190 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
         {2, {190, 20}, {190 * EDGE, 20 * EDGE}, 1.12, {1}, 0.1, 3, "identities=yes trials=7"},
-        {2, {100, 30}, {100 * EDGE, 30 * EDGE}, 1.3, {1}, 0.4, 1,
+        {2,
+         {100, 30},
+         {100 * EDGE, 30 * EDGE},
+         1.3,
+         {1},
+         0.4,
+         1,
          "identities=no trials=1 shuffle_particles=no shuffle_sets=no"},
         {2, {100, 30}, {100 * EDGE, 30 * EDGE}, 1.3, {1}, 0.4, 1, "identities=yes shift_cells=no"},
     };
@@ -243,7 +249,13 @@ static void wide_cells(void **state)
     static const scenario cases[] = {
         {2, {20, 18}, {20 * 1.72, 18 * 1.72}, 1.13, {1}, 0.16, 2, "identities=yes cell=1.7"},
         {2, {16, 14}, {16 * 2.25, 14 * 2.25}, 1.13, {1}, 0.3, 2, "identities=yes cell=2.2"},
-        {2, {16, 14}, {16 * 2.25, 14 * 2.25}, 1.13, {1}, 0.3, 2,
+        {2,
+         {16, 14},
+         {16 * 2.25, 14 * 2.25},
+         1.13,
+         {1},
+         0.3,
+         2,
          "identities=no trials=1 cell=2.2 shuffle_particles=no"},
         {2, {2, 2}, {9.1, 9.1}, 1.14, {1}, 0.3, 2, "identities=no trials=7 cell=4.5"},
         {3, {6, 6, 6}, {11, 11, 11}, 1.1, {1}, 0.15, 1, "identities=yes cell=1.8"},
@@ -262,17 +274,42 @@ static void many_neighbours(void **state)
     (void)state;
     static const scenario cases[] = {
         {3, {4, 6, 6}, {13.1, 16.2, 15.6}, 1.077, {1}, 0.16, 2, "identities=yes", LIQUID},
-        {3, {10, 10, 10}, {26.4, 26.4, 26.4}, 1.077, {1}, 0.2, 1, "identities=no trials=40", LIQUID},
+        {3,
+         {10, 10, 10},
+         {26.4, 26.4, 26.4},
+         1.077,
+         {1},
+         0.2,
+         1,
+         "identities=no trials=40",
+         LIQUID},
         {3, {2, 2, 2}, {5.4, 5.5, 5.6}, 1.077, {1}, 0.2, 3, "identities=yes trials=9", LIQUID},
         {3, {4, 4, 4}, {13.1, 14.2, 12.9}, 1.1, {1}, 0.2, 1, "identities=yes cell=3.1", LIQUID},
         {3, {4, 6, 6}, {13.1, 16.2, 15.6}, 1.077, {1, 0.9}, 0.16, 1, "identities=yes", MIXTURE},
-        {2, {10, 8}, {41, 34}, 1.1, {1}, 0.2, 2, "identities=yes",
-         .lennard_jones = "epsilon=1 cutoff=4", .range = 4},
+        {2,
+         {10, 8},
+         {41, 34},
+         1.1,
+         {1},
+         0.2,
+         2,
+         "identities=yes",
+         .lennard_jones = "epsilon=1 cutoff=4",
+         .range = 4},
         {2, {10, 8}, {41, 34}, 1.1, {1, 0.9}, 0.2, 1, "identities=yes", 0.3, 4},
         {2, {10, 8}, {41, 34}, 1.1, {1, 0.9}, 0.2, 2, "identities=yes trials=6", 0.3, 4, .core = 1},
         /* 40 particles in a cell: more than a warp */
         {2, {6, 4}, {40, 27}, 1.1, {1}, 0.2, 2, "identities=no cell=6.5", 0.3, 4},
-        {2, {6, 4}, {40, 27}, 1.1, {1}, 0.2, 1, "identities=no cell=6.5 shuffle_particles=no", 0.3, 4},
+        {2,
+         {6, 4},
+         {40, 27},
+         1.1,
+         {1},
+         0.2,
+         1,
+         "identities=no cell=6.5 shuffle_particles=no",
+         0.3,
+         4},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
 }
@@ -294,7 +331,16 @@ static void cold_particles(void **state)
     (void)state;
     static const scenario cases[] = {
         {2, {60, 58}, {90.5, 88.5}, 1.2, {1}, 1e-2, 1, "identities=yes trials=16", 3e5, 1.5},
-        {3, {6, 6, 6}, {15.6, 15.9, 15.3}, 1.05, {1}, 1e-2, 1, "identities=yes trials=60", 3e5, 2.5},
+        {3,
+         {6, 6, 6},
+         {15.6, 15.9, 15.3},
+         1.05,
+         {1},
+         1e-2,
+         1,
+         "identities=yes trials=60",
+         3e5,
+         2.5},
         {2, {10, 8}, {41, 34}, 1.1, {1, 0.9}, 1e-2, 2, "identities=yes trials=60", 3e5, 4},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
@@ -314,7 +360,7 @@ static void droplets(void **state)
 }
 
 GPU_TEST_MAIN(cmocka_unit_test(small_systems_of_disks), cmocka_unit_test(middle_systems_of_disks),
-              cmocka_unit_test(large_systems_of_disks),
-              cmocka_unit_test(other_systems), cmocka_unit_test(wide_cells),
-              cmocka_unit_test(many_neighbours), cmocka_unit_test(many_hard_neighbours),
-              cmocka_unit_test(cold_particles), cmocka_unit_test(droplets))
+              cmocka_unit_test(large_systems_of_disks), cmocka_unit_test(other_systems),
+              cmocka_unit_test(wide_cells), cmocka_unit_test(many_neighbours),
+              cmocka_unit_test(many_hard_neighbours), cmocka_unit_test(cold_particles),
+              cmocka_unit_test(droplets))

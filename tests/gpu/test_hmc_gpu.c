@@ -119,7 +119,8 @@ static void a_resumed_run_goes_on(void **state)
         bench_lattice(&one.b, shapes[k].side, 0.02, r);
         start(&one, "hmc", "length=0.08 time_step=0.01", 1, r);
         mover_sweep(&one.b, &one.mover, 0, 5);
-        bench_expect(&one.b, one.mover.calls->set_step(one.mover.instance, &one.b.host, 0, 0, 0.007));
+        bench_expect(&one.b,
+                     one.mover.calls->set_step(one.mover.instance, &one.b.host, 0, 0, 0.007));
         mover_sweep(&one.b, &one.mover, 5, 5);
         fetch(&one, middle);
         mover_save(&one.b, &one.mover, &archive);
@@ -189,9 +190,11 @@ static const plugmc_field well_field = {sizeof well_field,
 static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL,
                                                 NULL};
 #define WELL(size, list)                                                                           \
-    {.real_size = size, .kind = PLUGMC_POTENTIAL, .name = "well", .potential = &well_potential,    \
-     .parameters = list, .parameter_count = 2, .parameter_size = sizeof(plugmc_parameter),         \
-     .text = well_text, .text_end = well_text + sizeof well_text - 1, .text_name = "well"}
+    {                                                                                              \
+        .real_size = size, .kind = PLUGMC_POTENTIAL, .name = "well", .potential = &well_potential, \
+        .parameters = list, .parameter_count = 2, .parameter_size = sizeof(plugmc_parameter),      \
+        .text = well_text, .text_end = well_text + sizeof well_text - 1, .text_name = "well"       \
+    }
 static const plugmc_plugin well_plugin = WELL(sizeof(double), well_table),
                            well_plugin_single = WELL(sizeof(float), well_table_single);
 
@@ -206,9 +209,12 @@ static void begin_wells(place *p, int64_t n)
     bench_species(b, "light", n / 2, 0, 0);
     bench_species(b, "heavy", n / 2, 0, 0);
     bench_masses(b, masses);
-    b->terms[b->system.term_count++] = (plugmc_term){
-        .label = "well", .plugin = &well_plugin, .instance = &parameters,
-        .plugin_single = &well_plugin_single, .instance_single = &single, .sampled = 1};
+    b->terms[b->system.term_count++] = (plugmc_term){.label = "well",
+                                                     .plugin = &well_plugin,
+                                                     .instance = &parameters,
+                                                     .plugin_single = &well_plugin_single,
+                                                     .instance_single = &single,
+                                                     .sampled = 1};
 }
 
 /* Frequencies 2 and 1: exact averages, from the GPU alone, and the same trajectory as the CPU. */
@@ -339,8 +345,8 @@ static void force_evaluations_a_second(void **state)
         synchronize(&p);
         const double rate = 20 * 50 / (seconds() - begin);
         printf("262,144 Lennard-Jones particles, forces in %s: %.0f force evaluations/s; %d of %d "
-               "accepted\n", precisions[k], rate, (int)counts_of(&p).accepted,
-               (int)counts_of(&p).trials);
+               "accepted\n",
+               precisions[k], rate, (int)counts_of(&p).accepted, (int)counts_of(&p).trials);
         assert_true(rate > 100); /* the goal on an H200 is 1000; other GPUs are slower */
         free(r);
         finish(&p);
@@ -381,7 +387,8 @@ static void waves_are_those_of_the_cpu(void **state)
         }
         plugmc_quantity q = {.size = sizeof q};
         length = 0;
-        for (int i = 0; plugin->observable->quantity(instance, i, &q); i++) length += plugmc_quantity_length(&q);
+        for (int i = 0; plugin->observable->quantity(instance, i, &q); i++)
+            length += plugmc_quantity_length(&q);
         bench_expect(&b, plugin->observable->measure(instance, &b.host, &view, values[on_gpu]));
         context_release(&b.context);
         bench_end(&b);
@@ -392,9 +399,7 @@ static void waves_are_those_of_the_cpu(void **state)
 }
 
 GPU_TEST_MAIN(cmocka_unit_test(trajectories_are_those_of_the_cpu),
-              cmocka_unit_test(trajectories_lead_back),
-              cmocka_unit_test(a_resumed_run_goes_on),
-              cmocka_unit_test(oscillators_are_exact),
-              cmocka_unit_test(molten_salt),
+              cmocka_unit_test(trajectories_lead_back), cmocka_unit_test(a_resumed_run_goes_on),
+              cmocka_unit_test(oscillators_are_exact), cmocka_unit_test(molten_salt),
               cmocka_unit_test(force_evaluations_a_second),
               cmocka_unit_test(waves_are_those_of_the_cpu))

@@ -9,8 +9,9 @@
 
 enum { TOTAL, KINETIC, REPULSION, LOCAL, NONLOCAL, IONS, SQUARED, DRIFT, QUANTITIES };
 static const char *const names[QUANTITIES] = {
-    [TOTAL] = "total", [KINETIC] = "kinetic", [REPULSION] = "repulsion", [LOCAL] = "local",
-    [NONLOCAL] = "nonlocal", [IONS] = "ions", [SQUARED] = "squared", [DRIFT] = "ln |Psi|^2"};
+    [TOTAL] = "total",     [KINETIC] = "kinetic",   [REPULSION] = "repulsion",
+    [LOCAL] = "local",     [NONLOCAL] = "nonlocal", [IONS] = "ions",
+    [SQUARED] = "squared", [DRIFT] = "ln |Psi|^2"};
 
 /* A system with its wave function and the observable, on the CPU or on the GPU. */
 typedef struct place {
@@ -25,9 +26,11 @@ typedef struct place {
 static void onto_gpu(place *p)
 {
     bench *b = &p->b;
-    p->context =
-        (plugmc_context){.report = &p->messages, .gpu = device, .file = "test", .section = "test",
-                         .plugin = TEST_PLUGINS "/bspline_orbitals.so"};
+    p->context = (plugmc_context){.report = &p->messages,
+                                  .gpu = device,
+                                  .file = "test",
+                                  .section = "test",
+                                  .plugin = TEST_PLUGINS "/bspline_orbitals.so"};
     gpu_bind(device, &b->system, &p->messages);
     b->host = context_host(&p->context, &b->system);
 }
@@ -43,8 +46,7 @@ static void prepare(place *p, int on_gpu, const char *settings)
     for (int t = 0; t < b->system.term_count; t++) {
         plugmc_term *term = &b->terms[t];
         term->host = &b->host;
-        if (term->plugin->prepare)
-            bench_expect(b, term->plugin->prepare(term->instance, &b->host));
+        if (term->plugin->prepare) bench_expect(b, term->plugin->prepare(term->instance, &b->host));
     }
     bench_expect(b, p->plugin->prepare(p->instance, &b->host));
 }
@@ -80,7 +82,10 @@ static int measure(place *p, int on_gpu, const double *positions, double *values
     bench *b = &p->b;
     const plugmc_gpu *gpu = b->host.gpu;
     plugmc_device_pointer at = 0;
-    plugmc_view view = {.size = sizeof view, .sweep = 7, .positions = positions, .core = p,
+    plugmc_view view = {.size = sizeof view,
+                        .sweep = 7,
+                        .positions = positions,
+                        .core = p,
                         .running_energy = keeps_nothing};
     if (on_gpu) {
         assert_int_equal(gpu->allocate(b->host.context, bytes_of(b), &at), PLUGMC_OK);
@@ -207,10 +212,11 @@ static void components_are_those_of_the_cpu(void **state)
             free(x);
             finish(&p);
         }
-        printf("%-16s %2d + %2d%s %-12s", c->system == ATOM      ? "atom"
-                                          : c->system == SILICON ? "silicon"
-                                          : c->system == DIAMOND ? "diamond"
-                                                                 : "gas",
+        printf("%-16s %2d + %2d%s %-12s",
+               c->system == ATOM      ? "atom"
+               : c->system == SILICON ? "silicon"
+               : c->system == DIAMOND ? "diamond"
+                                      : "gas",
                c->up, c->down, c->jastrow ? " Jastrow" : "        ",
                strrchr(c->settings, '=') ? strrchr(c->settings, '=') + 1 : "");
         for (int q = 0; q < QUANTITIES; q++)
@@ -305,16 +311,21 @@ static void measurements_take_this_long(void **state)
     static place p;
     if (!getenv("PLUGMC_VMC_SPEED")) skip();
     for (int k = 0; k < 3; k++) {
-        const energy_case c = {DIAMOND, 4, 4, walkers[k], DIAMOND_FILE "float", diamond_jastrow,
-                               DIAMOND_ION "12", 0};
+        const energy_case c = {
+            DIAMOND, 4, 4, walkers[k], DIAMOND_FILE "float", diamond_jastrow, DIAMOND_ION "12", 0};
         begin(&p, &c);
         prepare(&p, 1, c.settings);
         time_measurements("diamond", &p);
     }
     for (int k = 0; k < 3; k++) {
-        const energy_case c = {SILICON, 32, 32, 256, SILICON_FILE "float",
+        const energy_case c = {SILICON,
+                               32,
+                               32,
+                               256,
+                               SILICON_FILE "float",
                                k ? silicon_jastrow : NULL,
-                               k == 2 ? SILICON_ION "separable" : SILICON_ION "semilocal", 0};
+                               k == 2 ? SILICON_ION "separable" : SILICON_ION "semilocal",
+                               0};
         begin(&p, &c);
         prepare(&p, 1, c.settings);
         time_measurements(!k       ? "silicon 2 x 2 x 2"
@@ -329,8 +340,10 @@ static void measurements_take_this_long(void **state)
         bench_species(&p.b, "up", sizes[k], 0, -1);
         bench_species(&p.b, "down", sizes[k], 0, -1);
         quantum_term(&p.b, "plane_waves", "", 1);
-        quantum_term(&p.b, "jastrow", "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
-                                      "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017", 1);
+        quantum_term(&p.b, "jastrow",
+                     "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
+                     "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017",
+                     1);
         prepare(&p, 1, "");
         snprintf(what, sizeof what, "gas of %d electrons", 2 * sizes[k]);
         time_measurements(what, &p);

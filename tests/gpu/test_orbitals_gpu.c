@@ -87,9 +87,9 @@ static void splines_of_all_sizes_agree(void **state)
         const int *grid;
         int real, bands;
         int64_t points;
-    } cases[] = {{odd, 1, 1, 1},     {odd, 0, 1, 3},      {prime, 1, 2, 100},  {prime, 0, 3, 100},
-                 {even, 1, 13, 257}, {odd, 0, 13, 255},   {prime, 0, 33, 64},  {even, 1, 513, 20},
-                 {odd, 0, 513, 33},  {odd, 1, 1025, 9},   {odd, 0, 1025, 7},   {even, 0, 64, 3000}};
+    } cases[] = {{odd, 1, 1, 1},     {odd, 0, 1, 3},    {prime, 1, 2, 100}, {prime, 0, 3, 100},
+                 {even, 1, 13, 257}, {odd, 0, 13, 255}, {prime, 0, 33, 64}, {even, 1, 513, 20},
+                 {odd, 0, 513, 33},  {odd, 1, 1025, 9}, {odd, 0, 1025, 7},  {even, 0, 64, 3000}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_made(cases[i].grid, cases[i].real, cases[i].bands, cases[i].points,
                    "precision = float", 3e-6);
@@ -183,8 +183,12 @@ static void evaluation_can_be_recorded_in_a_graph(void **state)
     assert_int_equal(gpu->allocate(c, 24 * POINTS, &at), 0);
     assert_int_equal(gpu->allocate(c, bytes, &out), 0);
     assert_int_equal(gpu->upload(c, at, first, 24 * POINTS), 0);
-    plugmc_orbital_request q = {.size = sizeof q, .on_device = 1, .real_size = 4, .points = POINTS,
-                                .positions = (const double *)(uintptr_t)at, .pitch = 32,
+    plugmc_orbital_request q = {.size = sizeof q,
+                                .on_device = 1,
+                                .real_size = 4,
+                                .points = POINTS,
+                                .positions = (const double *)(uintptr_t)at,
+                                .pitch = 32,
                                 .values = (void *)(uintptr_t)out};
     assert_int_equal(gpu->graph_begin(c), 0);
     assert_int_equal(b->orbitals->evaluate(b->instance, &q), 0);

@@ -25,7 +25,9 @@ typedef struct setup {
 
 static void make_sphere(plugmc_box *box, double radius)
 {
-    *box = (plugmc_box){.domain = PLUGMC_DOMAIN_SPHERE, .dimension = 3, .radius = radius,
+    *box = (plugmc_box){.domain = PLUGMC_DOMAIN_SPHERE,
+                        .dimension = 3,
+                        .radius = radius,
                         .length = {2 * radius, 2 * radius, 2 * radius},
                         .volume = 4 * M_PI / 3 * radius * radius * radius};
 }
@@ -89,7 +91,8 @@ static void start_observable(setup *s, const char *name, const char *settings,
     bench_expect(b, b->host.view(b->host.context, positions, on_gpu, &s->view));
     plugmc_quantity q = {.size = sizeof q};
     s->width = 0;
-    for (int i = 0; s->plugin->observable->quantity(s->instance, i, &q); i++) s->width += plugmc_quantity_length(&q);
+    for (int i = 0; s->plugin->observable->quantity(s->instance, i, &q); i++)
+        s->width += plugmc_quantity_length(&q);
 }
 
 static double *measure(setup *s)
@@ -102,8 +105,8 @@ static double *measure(setup *s)
 static void finish_observable(setup *s)
 {
     if (s->view.on_device)
-        bench_expect(&s->b, s->b.host.gpu->release(s->b.host.context,
-                                                   (uintptr_t)s->view.positions));
+        bench_expect(&s->b,
+                     s->b.host.gpu->release(s->b.host.context, (uintptr_t)s->view.positions));
     context_release(&s->b.context);
     bench_end(&s->b);
 }
@@ -150,8 +153,8 @@ static void histograms_are_those_of_the_cpu(void **state)
 static void add_potentials(bench *b, int periodic)
 {
     bench_potential(b, "hard_disk", "");
-    bench_potential(b, "coulomb", periodic ? "bjerrum_length=7.117 minimum_image=yes"
-                                           : "bjerrum_length=7.117");
+    bench_potential(b, "coulomb",
+                    periodic ? "bjerrum_length=7.117 minimum_image=yes" : "bjerrum_length=7.117");
     bench_potential(b, "yukawa", "bjerrum_length=2 kappa=0.4 cutoff=4");
     b->terms[2].sampled = 0;
     for (int t = 0; t < 3; t++)
@@ -236,10 +239,10 @@ static void virials_are_those_of_the_cpu(void **state)
             for (int run = 0; run < 3; run++) { /* CPU, GPU, GPU again */
                 static setup s;
                 begin(&s, boxes[shape], counts[n][0], counts[n][1], 2);
-                bench_expect(&s.b, bench_configured(&s.b, "yukawa",
-                                                    "bjerrum_length=2 kappa=0.4 cutoff=4"));
-                bench_expect(&s.b, bench_configured(&s.b, "born_mayer",
-                                                    "a=10 b=3 sigma=1 cutoff=5"));
+                bench_expect(
+                    &s.b, bench_configured(&s.b, "yukawa", "bjerrum_length=2 kappa=0.4 cutoff=4"));
+                bench_expect(&s.b,
+                             bench_configured(&s.b, "born_mayer", "a=10 b=3 sigma=1 cutoff=5"));
                 if (boxes[shape] != OBLIQUE)
                     bench_expect(&s.b, bench_configured(&s.b, "coulomb",
                                                         "bjerrum_length=7.117 minimum_image=yes"));
@@ -312,5 +315,4 @@ static void a_million_ions(void **state)
 GPU_TEST_MAIN(cmocka_unit_test(histograms_are_those_of_the_cpu),
               cmocka_unit_test(energies_are_those_of_the_cpu),
               cmocka_unit_test(pressures_with_cores_are_those_of_the_cpu),
-              cmocka_unit_test(virials_are_those_of_the_cpu),
-              cmocka_unit_test(a_million_ions))
+              cmocka_unit_test(virials_are_those_of_the_cpu), cmocka_unit_test(a_million_ions))

@@ -44,7 +44,8 @@ static plugmc_total_request request_of(plugmc_view *view, plugmc_device_pointer 
 {
     double *energy = (double *)(uintptr_t)out, *virial = energy + walkers,
            *forces = virial + 3 * walkers;
-    return (plugmc_total_request){.size = sizeof(plugmc_total_request), .view = view,
+    return (plugmc_total_request){.size = sizeof(plugmc_total_request),
+                                  .view = view,
                                   .energy = want & WANT_ENERGY ? energy : NULL,
                                   .forces = want & WANT_FORCES ? forces : NULL,
                                   .virial = want & WANT_VIRIAL ? virial : NULL};
@@ -243,8 +244,9 @@ static void the_net_force_is_that_of_the_cpu(void **state)
     for (int balanced = 0; balanced < 2; balanced++) {
         spme_system s;
         charges c = gas(16, 18, 20, 200, 2);
-        begin(&s, c, balanced ? USUAL "grid = 16\nprecision = double\nbalance_forces = yes\n"
-                              : USUAL "grid = 16\nprecision = double\n");
+        begin(&s, c,
+              balanced ? USUAL "grid = 16\nprecision = double\nbalance_forces = yes\n"
+                       : USUAL "grid = 16\nprecision = double\n");
         s.term.sampled = 1;
         void *instance = s.host.allocate(s.host.context, plugin->instance_size);
         plugmc_device_pointer in = memory(&s, force_bytes(&s));

@@ -94,8 +94,7 @@ static void the_chain_is_that_of_the_cpu(void **state)
             mover_sweep(&p.b, &p.mover, 4, 8);
             x[on_gpu] = bench_positions(&p.b);
             fetch(&p, x[on_gpu]);
-            bench_expect(&p.b,
-                         mover_counts(&p.mover, &p.b.host, &counts[on_gpu], 1));
+            bench_expect(&p.b, mover_counts(&p.mover, &p.b.host, &counts[on_gpu], 1));
             bench_expect(
                 &p.b, p.mover.calls->running_energy(p.mover.instance, &p.b.host, energy[on_gpu]));
             if (on_gpu) {
@@ -203,8 +202,10 @@ static void sweeps_of_many_electrons(void **state)
         bench_species(&p.b, "up", n, 0, -1);
         bench_species(&p.b, "down", n, 0, -1);
         quantum_term(&p.b, "plane_waves", "", 1);
-        quantum_term(&p.b, "jastrow", "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
-                                      "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017", 1);
+        quantum_term(&p.b, "jastrow",
+                     "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
+                     "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017",
+                     1);
         double *x = random_positions(&p.b, 5);
         snprintf(all, sizeof all, "step=1 refresh=1000000 %s", settings[k % 3]);
         start(&p, "quasi_simultaneous", all, 1, x);

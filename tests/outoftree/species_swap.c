@@ -16,12 +16,13 @@ typedef struct species_swap {
 static int propose(const void *parameters, plugmc_trial *trial)
 {
     const species_swap *s = parameters;
-    const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker, trial->number,
-                                             PLUGMC_PURPOSE_TRIAL, 0);
+    const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker,
+                                             trial->number, PLUGMC_PURPOSE_TRIAL, 0);
     int32_t chosen[2];
     for (int k = 0; k < 2; k++) {
         const int64_t *first = &trial->first[s->species[k]];
-        chosen[k] = (int32_t)(first[0] + plugmc_below(random.word[k], (uint32_t)(first[1] - first[0])));
+        chosen[k] =
+            (int32_t)(first[0] + plugmc_below(random.word[k], (uint32_t)(first[1] - first[0])));
     }
     trial->kind = PLUGMC_SWAPPED;
     trial->particle = chosen[0];
@@ -33,8 +34,8 @@ static int propose(const void *parameters, plugmc_trial *trial)
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const species_swap *s = instance;
-    const plugmc_proposal proposal = {.size = sizeof proposal, .trials = s->trials, .parameters = s,
-                                      .propose = propose};
+    const plugmc_proposal proposal = {
+        .size = sizeof proposal, .trials = s->trials, .parameters = s, .propose = propose};
     return host->trials(host->context, &proposal, first, n);
 }
 
@@ -46,7 +47,8 @@ static int find_species(const plugmc_host *host, const char *key, const char *na
             *number = k;
             return PLUGMC_OK;
         }
-    return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s = %s: there is no such species", key, name);
+    return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s = %s: there is no such species", key,
+                      name);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -73,7 +75,9 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_POSITION,
     .sweep = sweep,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "species_swap",

@@ -35,8 +35,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(parameters, beyond, "nan", "nan|infinity", "energy and force there"),
 };
 
-static const plugmc_potential potential = {.size = sizeof potential,
-                                           .field = &plugmc_field_facet};
+static const plugmc_potential potential = {.size = sizeof potential, .field = &plugmc_field_facet};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "test_edge",
               .summary = "a field that is not a number", .reference = "",

@@ -30,7 +30,8 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(orbital_edge, edge, "1", -1e6, 1e6, "length", "beyond it there is no number"),
 };
 
-static const plugmc_orbitals orbitals = {.size = sizeof orbitals, .on_device = 1,
+static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
+                                         .on_device = 1,
                                          .count = formulas_count,
                                          .complex_valued = formulas_complex,
                                          .evaluate = formulas_evaluate};

@@ -90,8 +90,12 @@ static const plugmc_parameter table[] = {
     PLUGMC_FLAG_KEY(total_edge, forces, "no", "the force is the same there; no: 0"),
 };
 
-static const plugmc_total total = {.size = sizeof total, .on_device = 1, .energy = energy,
-                                   .start = start, .change = change, .settle = settle};
+static const plugmc_total total = {.size = sizeof total,
+                                   .on_device = 1,
+                                   .energy = energy,
+                                   .start = start,
+                                   .change = change,
+                                   .settle = settle};
 
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 

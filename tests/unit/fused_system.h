@@ -83,10 +83,16 @@ static const char mover_text[] =
     "}\n";
 static const char *const mover_defines[] = {"SCALE=2", NULL};
 
-typedef struct core_double { double scale; } core_double;
-typedef struct core_single { float scale; } core_single;
-#define CORE_TABLE(type) \
-    {PLUGMC_REAL_KEY(type, scale, "1", 0, 10, "", "factor on the diameters")}
+typedef struct core_double {
+    double scale;
+} core_double;
+typedef struct core_single {
+    float scale;
+} core_single;
+#define CORE_TABLE(type)                                                                           \
+    {                                                                                              \
+        PLUGMC_REAL_KEY(type, scale, "1", 0, 10, "", "factor on the diameters")                    \
+    }
 static const plugmc_parameter core_table_double[] = CORE_TABLE(core_double);
 static const plugmc_parameter core_table_single[] = CORE_TABLE(core_single);
 
@@ -113,14 +119,16 @@ typedef struct lj_single {
     const char *note;
 } lj_single;
 #define LJ_TABLE(type)                                                                             \
-    {PLUGMC_REAL_KEY(type, epsilon, "1", 0, 10, "kT", "depth"),                                    \
-     PLUGMC_REAL_KEY(type, sigma, "1", 0, 10, "length", "size"),                                   \
-     PLUGMC_REAL_KEY(type, cutoff, "2.5", 0, 10, "length", "cutoff"),                              \
-     PLUGMC_REAL_DERIVED(type, slope, "of the field"),                                             \
-     PLUGMC_INTEGER_KEY(type, power, "3", 0, 10, "", "half the power of the attraction"),          \
-     PLUGMC_FLAG_KEY(type, attractive, "yes", "with the attraction"),                              \
-     PLUGMC_CHOICE_KEY(type, mode, "plain", "plain|charged", "with charges"),                      \
-     PLUGMC_TEXT_KEY(type, note, "", "of the user")}
+    {                                                                                              \
+        PLUGMC_REAL_KEY(type, epsilon, "1", 0, 10, "kT", "depth"),                                 \
+            PLUGMC_REAL_KEY(type, sigma, "1", 0, 10, "length", "size"),                            \
+            PLUGMC_REAL_KEY(type, cutoff, "2.5", 0, 10, "length", "cutoff"),                       \
+            PLUGMC_REAL_DERIVED(type, slope, "of the field"),                                      \
+            PLUGMC_INTEGER_KEY(type, power, "3", 0, 10, "", "half the power of the attraction"),   \
+            PLUGMC_FLAG_KEY(type, attractive, "yes", "with the attraction"),                       \
+            PLUGMC_CHOICE_KEY(type, mode, "plain", "plain|charged", "with charges"),               \
+            PLUGMC_TEXT_KEY(type, note, "", "of the user")                                         \
+    }
 static const plugmc_parameter lj_table_double[] = LJ_TABLE(lj_double);
 static const plugmc_parameter lj_table_single[] = LJ_TABLE(lj_single);
 
@@ -145,14 +153,14 @@ static const plugmc_potential lj_potential = {sizeof(plugmc_potential), &lj_pair
 static const plugmc_plugin core_plugin_single = {
     PLUGIN(core_single, "core", core_table_single, &core_potential_single)};
 static const plugmc_plugin core_plugin = {
-    PLUGIN(core_double, "core", core_table_double, &core_potential_double),
-    .text = core_text, .text_end = core_text + sizeof core_text - 1,
-    .text_name = "/home/author/core.c", .single = &core_plugin_single};
+    PLUGIN(core_double, "core", core_table_double, &core_potential_double), .text = core_text,
+    .text_end = core_text + sizeof core_text - 1, .text_name = "/home/author/core.c",
+    .single = &core_plugin_single};
 static const plugmc_plugin lj_plugin_single = {
     PLUGIN(lj_single, "lennard_jones", lj_table_single, &lj_potential)};
 static const plugmc_plugin lj_plugin = {
-    PLUGIN(lj_double, "lennard_jones", lj_table_double, &lj_potential),
-    .text = lennard_jones_text, .text_end = lennard_jones_text + sizeof lennard_jones_text - 1,
+    PLUGIN(lj_double, "lennard_jones", lj_table_double, &lj_potential), .text = lennard_jones_text,
+    .text_end = lennard_jones_text + sizeof lennard_jones_text - 1,
     .text_name = "/home/author/lennard_jones.c", .single = &lj_plugin_single};
 
 static core_double core_of_double = {1.1};
@@ -162,10 +170,18 @@ static core_single small_core_single = {0.3f};
 static lj_double lj_of_double = {0.7, 1.2, 3.0, 0.25, 4, 1, 1, "a note"};
 static lj_single lj_of_single = {0.7f, 1.2f, 3.0f, 0.25f, 4, 1, 1, "a note"};
 
-#define CORE_TERM {"core", &core_plugin, &core_of_double, &core_plugin_single, &core_of_single, 1}
+#define CORE_TERM                                                                                  \
+    {                                                                                              \
+        "core", &core_plugin, &core_of_double, &core_plugin_single, &core_of_single, 1             \
+    }
 #define SMALL_CORE_TERM                                                                            \
-    {"small", &core_plugin, &small_core_double, &core_plugin_single, &small_core_single, 1}
-#define LJ_TERM {"lj", &lj_plugin, &lj_of_double, &lj_plugin_single, &lj_of_single, 1}
+    {                                                                                              \
+        "small", &core_plugin, &small_core_double, &core_plugin_single, &small_core_single, 1      \
+    }
+#define LJ_TERM                                                                                    \
+    {                                                                                              \
+        "lj", &lj_plugin, &lj_of_double, &lj_plugin_single, &lj_of_single, 1                       \
+    }
 
 static const plugmc_species three_species[] = {
     {"plus", 60, 1.0, 2.0}, {"minus", 40, 1.5, -1.0}, {"neutral", 20, 0.5, 0.0}};
@@ -179,7 +195,9 @@ static inline plugmc_system make_system(int dimension, int species, enum plugmc_
                        .particles = three_first[species],
                        .walkers = 1,
                        .species_count = species,
-                       .species = three_species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term),
+                       .species = three_species,
+                       .species_size = sizeof(plugmc_species),
+                       .term_size = sizeof(plugmc_term),
                        .first = three_first,
                        .term_count = term_count,
                        .terms = terms,

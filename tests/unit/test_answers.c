@@ -167,9 +167,13 @@ static void steps_and_targets_are_possible(void **state)
 {
     (void)state;
     const plugmc_move moves[] = {{"displacement", "", "length"}};
-    const plugmc_mover mover = {
-        .size = sizeof mover, .moves = moves, .move_count = 1, .move_size = sizeof *moves,
-        .step = step, .set_step = set_step, .target_acceptance = acceptance};
+    const plugmc_mover mover = {.size = sizeof mover,
+                                .moves = moves,
+                                .move_count = 1,
+                                .move_size = sizeof *moves,
+                                .step = step,
+                                .set_step = set_step,
+                                .target_acceptance = acceptance};
     const plugmc_plugin moving = {.kind = PLUGMC_MOVER, .mover = &mover};
     step_size = 0.1, target = 0.3;
     assert_true(check_mover_answers(&moving, NULL, room));

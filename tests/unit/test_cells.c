@@ -90,9 +90,8 @@ static int64_t pairs_by_cells(const small *s, const plugmc_cells *cells, double 
             for (int b = 0; b < a; b++) assert_true(around[b] != other);
             for (uint32_t e = cells->start[c]; e < cells->start[c + 1]; e++)
                 for (uint32_t f = cells->start[other]; f < cells->start[other + 1]; f++)
-                    pairs += e != f &&
-                             small_distance(&s->system.box, &cells->positions[3 * e],
-                                            &cells->positions[3 * f]) < range;
+                    pairs += e != f && small_distance(&s->system.box, &cells->positions[3 * e],
+                                                      &cells->positions[3 * f]) < range;
         }
     }
     return pairs;

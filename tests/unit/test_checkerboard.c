@@ -10,9 +10,9 @@
 typedef struct scenario {
     int dimension;
     double length[3];
-    int cells[3]; /* the mover must find these */
-    int lattice[3]; /* particles of the start along each axis; in 2-D odd rows lie half between */
-    double extent;  /* of the lattice, in units of the box edges; 0: all of it */
+    int cells[3];     /* the mover must find these */
+    int lattice[3];   /* particles of the start along each axis; in 2-D odd rows lie half between */
+    double extent;    /* of the lattice, in units of the box edges; 0: all of it */
     int64_t count[2]; /* particles of the species; [1] may be 0 */
     double diameter[2], charge[2];
     int hard;
@@ -72,12 +72,19 @@ static int has_option(const scenario *s, const char *option)
 
 static naive naive_of(const bench *b, const scenario *s, int walker, const double *positions)
 {
-    naive v = {.system = &b->system, .walker = walker,
-               .cells = {s->cells[0], s->cells[1], s->cells[2]}, .trials = s->trials,
-               .step = s->step, .shuffle_particles = !has_option(s, "shuffle_particles=no"),
+    naive v = {.system = &b->system,
+               .walker = walker,
+               .cells = {s->cells[0], s->cells[1], s->cells[2]},
+               .trials = s->trials,
+               .step = s->step,
+               .shuffle_particles = !has_option(s, "shuffle_particles=no"),
                .shuffle_sets = !has_option(s, "shuffle_sets=no"),
-               .shift_cells = !has_option(s, "shift_cells=no"), .strength = s->strength,
-               .cutoff = s->cutoff, .hard = s->hard, .wide = s->wide, .cold = s->cold};
+               .shift_cells = !has_option(s, "shift_cells=no"),
+               .strength = s->strength,
+               .cutoff = s->cutoff,
+               .hard = s->hard,
+               .wide = s->wide,
+               .cold = s->cold};
     naive_load(&v, positions + 3 * walker * b->system.particles);
     return v;
 }
@@ -147,27 +154,73 @@ static void decide_alike(const scenario *s)
 /* ---- Decision by decision -------------------------------------------------------------------- */
 
 /* L for a packing fraction of 0.69: the square root of N pi / 4 / 0.69. */
-static const scenario disks_72 = {.dimension = 2, .length = {9.0529, 9.0529}, .cells = {8, 8},
-                                  .lattice = {9, 8}, .count = {72}, .diameter = {1}, .hard = 1,
-                                  .trials = 4, .step = 0.16, .sweeps = 300};
-static const scenario disks_224 = {.dimension = 2, .length = {15.968, 15.968}, .cells = {12, 12},
-                                   .lattice = {14, 16}, .count = {224}, .diameter = {1}, .hard = 1,
-                                   .trials = 4, .step = 0.16, .sweeps = 300};
-static const scenario spheres = {.dimension = 3, .length = {4.5, 6.7, 4.9}, .cells = {4, 6, 4},
-                                 .lattice = {4, 6, 4}, .count = {96}, .diameter = {1}, .hard = 1,
-                                 .trials = 4, .step = 0.2, .sweeps = 150};
-static const scenario mixture = {.dimension = 2, .length = {8.6, 7.3}, .cells = {8, 6},
-                                 .lattice = {8, 7}, .count = {30, 26}, .diameter = {1, 0.7},
-                                 .charge = {1, 2}, .hard = 1, .trials = 4, .step = 0.2,
-                                 .walkers = 2, .sweeps = 300};
-static const scenario soft = {.dimension = 2, .length = {9.1, 7.7}, .cells = {6, 4},
-                              .lattice = {8, 7}, .count = {56}, .diameter = {1}, .trials = 4,
-                              .step = 0.4, .strength = 3, .cutoff = 1.5, .sweeps = 300};
+static const scenario disks_72 = {.dimension = 2,
+                                  .length = {9.0529, 9.0529},
+                                  .cells = {8, 8},
+                                  .lattice = {9, 8},
+                                  .count = {72},
+                                  .diameter = {1},
+                                  .hard = 1,
+                                  .trials = 4,
+                                  .step = 0.16,
+                                  .sweeps = 300};
+static const scenario disks_224 = {.dimension = 2,
+                                   .length = {15.968, 15.968},
+                                   .cells = {12, 12},
+                                   .lattice = {14, 16},
+                                   .count = {224},
+                                   .diameter = {1},
+                                   .hard = 1,
+                                   .trials = 4,
+                                   .step = 0.16,
+                                   .sweeps = 300};
+static const scenario spheres = {.dimension = 3,
+                                 .length = {4.5, 6.7, 4.9},
+                                 .cells = {4, 6, 4},
+                                 .lattice = {4, 6, 4},
+                                 .count = {96},
+                                 .diameter = {1},
+                                 .hard = 1,
+                                 .trials = 4,
+                                 .step = 0.2,
+                                 .sweeps = 150};
+static const scenario mixture = {.dimension = 2,
+                                 .length = {8.6, 7.3},
+                                 .cells = {8, 6},
+                                 .lattice = {8, 7},
+                                 .count = {30, 26},
+                                 .diameter = {1, 0.7},
+                                 .charge = {1, 2},
+                                 .hard = 1,
+                                 .trials = 4,
+                                 .step = 0.2,
+                                 .walkers = 2,
+                                 .sweeps = 300};
+static const scenario soft = {.dimension = 2,
+                              .length = {9.1, 7.7},
+                              .cells = {6, 4},
+                              .lattice = {8, 7},
+                              .count = {56},
+                              .diameter = {1},
+                              .trials = 4,
+                              .step = 0.4,
+                              .strength = 3,
+                              .cutoff = 1.5,
+                              .sweeps = 300};
 
 /* So many particles near a cell that energies are added in the order of a warp: 13 particles in one. */
-static const scenario crowded = {.dimension = 3, .length = {5.1, 5.3, 5.2}, .cells = {2, 2, 2},
-                                 .lattice = {5, 4, 5}, .count = {100}, .diameter = {1}, .trials = 6,
-                                 .step = 0.3, .strength = 2, .cutoff = 2.5, .sweeps = 100, .wide = 1};
+static const scenario crowded = {.dimension = 3,
+                                 .length = {5.1, 5.3, 5.2},
+                                 .cells = {2, 2, 2},
+                                 .lattice = {5, 4, 5},
+                                 .count = {100},
+                                 .diameter = {1},
+                                 .trials = 6,
+                                 .step = 0.3,
+                                 .strength = 2,
+                                 .cutoff = 2.5,
+                                 .sweeps = 100,
+                                 .wide = 1};
 
 static void disks_72_decide_alike(void **state)
 {
@@ -279,9 +332,16 @@ static void spheres_decide_alike(void **state)
     s.walkers = 2;
     s.sweeps = 40;
     decide_alike(&s);
-    s = (scenario){.dimension = 3, .length = {2.3, 2.2, 2.4}, .cells = {2, 2, 2},
-                   .lattice = {2, 2, 2}, .count = {5}, .diameter = {1}, .hard = 1, .trials = 3,
-                   .step = 0.4, .sweeps = 500};
+    s = (scenario){.dimension = 3,
+                   .length = {2.3, 2.2, 2.4},
+                   .cells = {2, 2, 2},
+                   .lattice = {2, 2, 2},
+                   .count = {5},
+                   .diameter = {1},
+                   .hard = 1,
+                   .trials = 3,
+                   .step = 0.4,
+                   .sweeps = 500};
     decide_alike(&s);
 }
 
@@ -307,9 +367,17 @@ static void soft_disks_decide_alike(void **state)
     s.sweeps = 100;
     s.options = "identities=no";
     decide_alike(&s);
-    s = (scenario){.dimension = 2, .length = {3.1, 3}, .cells = {2, 2}, .lattice = {3, 2},
-                   .count = {5}, .diameter = {1}, .trials = 5, .step = 0.6, .strength = 2,
-                   .cutoff = 1.5, .sweeps = 500};
+    s = (scenario){.dimension = 2,
+                   .length = {3.1, 3},
+                   .cells = {2, 2},
+                   .lattice = {3, 2},
+                   .count = {5},
+                   .diameter = {1},
+                   .trials = 5,
+                   .step = 0.6,
+                   .strength = 2,
+                   .cutoff = 1.5,
+                   .sweeps = 500};
     decide_alike(&s);
 }
 
@@ -328,7 +396,8 @@ static void crowded_cells_decide_alike(void **state)
 {
     (void)state;
     decide_alike(&crowded);
-    scenario s = crowded; /* up to some 40 in a cell, some of them in the second round of the warp */
+    scenario s =
+        crowded; /* up to some 40 in a cell, some of them in the second round of the warp */
     s.options = "identities=no trials=70 cell=2.5";
     s.trials = 70;
     s.count[0] = 250;
@@ -397,8 +466,14 @@ static void a_core_in_a_shell_decides_alike(void **state)
 static void particles_on_the_edge_belong_to_one_cell(void **state)
 {
     (void)state;
-    const scenario s = {.dimension = 2, .length = {5.6, 5.6}, .cells = {4, 4}, .count = {16},
-                        .diameter = {1}, .hard = 1, .trials = 1, .step = 1e-9,
+    const scenario s = {.dimension = 2,
+                        .length = {5.6, 5.6},
+                        .cells = {4, 4},
+                        .count = {16},
+                        .diameter = {1},
+                        .hard = 1,
+                        .trials = 1,
+                        .step = 1e-9,
                         .options = "identities=no"};
     const double quantum = s.length[0] / s.cells[0] / CB_QUANTA;
     bench b;
@@ -588,9 +663,17 @@ static void nothing_overlaps_in_2000_sweeps(void **state)
 /* ---- Cells that overflow --------------------------------------------------------------------- */
 
 /* Attracting particles: 24 of them crowd into few cells. */
-static const scenario crowd = {.dimension = 2, .length = {9, 7.5}, .cells = {6, 4},
-                               .lattice = {6, 4}, .count = {24}, .diameter = {1}, .trials = 4,
-                               .step = 0.5, .strength = -6, .cutoff = 1.5, .walkers = 2,
+static const scenario crowd = {.dimension = 2,
+                               .length = {9, 7.5},
+                               .cells = {6, 4},
+                               .lattice = {6, 4},
+                               .count = {24},
+                               .diameter = {1},
+                               .trials = 4,
+                               .step = 0.5,
+                               .strength = -6,
+                               .cutoff = 1.5,
+                               .walkers = 2,
                                .sweeps = 400};
 
 static int slots_of(bench *b, test_mover *mover)
@@ -616,9 +699,20 @@ static void crowding_particles_decide_alike(void **state)
 static void a_dilute_cluster_decides_alike(void **state)
 {
     (void)state;
-    const scenario s = {.dimension = 2, .length = {60, 60}, .cells = {12, 12}, .lattice = {4, 2},
-                        .extent = 0.08, .count = {8}, .diameter = {1}, .hard = 1, .trials = 4,
-                        .step = 0.5, .strength = -3, .cutoff = 5, .walkers = 2, .sweeps = 200};
+    const scenario s = {.dimension = 2,
+                        .length = {60, 60},
+                        .cells = {12, 12},
+                        .lattice = {4, 2},
+                        .extent = 0.08,
+                        .count = {8},
+                        .diameter = {1},
+                        .hard = 1,
+                        .trials = 4,
+                        .step = 0.5,
+                        .strength = -3,
+                        .cutoff = 5,
+                        .walkers = 2,
+                        .sweeps = 200};
     decide_alike(&s);
 }
 
@@ -722,8 +816,13 @@ static void touching_particles_are_parted(void **state)
 {
     (void)state;
     enum { CHAINS = 12, LINKS = 4 };
-    const scenario s = {.dimension = 2, .length = {24.3, 25.7}, .cells = {18, 20},
-                        .count = {CHAINS * LINKS}, .diameter = {1}, .hard = 1, .trials = 4,
+    const scenario s = {.dimension = 2,
+                        .length = {24.3, 25.7},
+                        .cells = {18, 20},
+                        .count = {CHAINS * LINKS},
+                        .diameter = {1},
+                        .hard = 1,
+                        .trials = 4,
                         .step = 0.2};
     bench b;
     bench_of(&b, &s);
@@ -768,8 +867,14 @@ static void touching_particles_are_parted(void **state)
 static void a_jammed_start_is_refused(void **state)
 {
     (void)state;
-    const scenario s = {.dimension = 2, .length = {8, 4 * 1.7320508075688772}, .cells = {6, 6},
-                        .lattice = {8, 8}, .count = {64}, .diameter = {1}, .hard = 1, .trials = 4,
+    const scenario s = {.dimension = 2,
+                        .length = {8, 4 * 1.7320508075688772},
+                        .cells = {6, 6},
+                        .lattice = {8, 8},
+                        .count = {64},
+                        .diameter = {1},
+                        .hard = 1,
+                        .trials = 4,
                         .step = 0.2};
     bench b;
     bench_of(&b, &s);
@@ -814,7 +919,8 @@ static void more_particles_in_a_cell_than_slots_are_refused(void **state)
     (void)state;
     scenario s = crowded;
     s.count[0] = 1600; /* in 8 cells */
-    assert_refused(&s, "200 particles on average in a cell of edge 2.55 are more than the 192 that");
+    assert_refused(&s,
+                   "200 particles on average in a cell of edge 2.55 are more than the 192 that");
     assert_refused(&s, "the range 2.5 of the potential is too large");
     s = disks_224;
     s.options = "cell=7.9";
@@ -825,8 +931,13 @@ static void more_particles_in_a_cell_than_slots_are_refused(void **state)
 static void more_slots_than_an_int_counts_are_refused(void **state)
 {
     (void)state;
-    const scenario s = {.dimension = 2, .length = {4e4, 4e4}, .count = {5}, .diameter = {1},
-                        .hard = 1, .trials = 4, .step = 0.1};
+    const scenario s = {.dimension = 2,
+                        .length = {4e4, 4e4},
+                        .count = {5},
+                        .diameter = {1},
+                        .hard = 1,
+                        .trials = 4,
+                        .step = 0.1};
     assert_refused(&s, "1 walkers of 5 particles need more than 2^31 cell slots, with 4 in each of "
                        "28286 x 28286 x 1 cells");
 }
@@ -836,7 +947,8 @@ static void more_slots_than_an_int_counts_are_refused(void **state)
 static void crowded_cells_are_told_with_the_box_that_has_narrower_ones(void **state)
 {
     (void)state;
-    static const char remedy[] = "edges of 16 or more (N = 3113 in a cube at this density) have narrower";
+    static const char remedy[] =
+        "edges of 16 or more (N = 3113 in a cube at this density) have narrower";
     scenario s = crowded;
     s.cutoff = 4;
     for (int a = 0; a < 3; a++) s.length[a] = cbrt(1700 / 0.76);
@@ -849,7 +961,8 @@ static void crowded_cells_are_told_with_the_box_that_has_narrower_ones(void **st
     bench_of(&b, &s);
     test_mover mover = mover_of(&b, &s);
     assert_int_equal(b.warnings, 1);
-    if (!strstr(b.message, "170 particles on average in a cell of edge 6.07")) fail_msg("%s", b.message);
+    if (!strstr(b.message, "170 particles on average in a cell of edge 6.07"))
+        fail_msg("%s", b.message);
     if (!strstr(b.message, remedy)) fail_msg("%s", b.message);
     mover_end(&mover);
     bench_end(&b);
@@ -859,11 +972,22 @@ static void crowded_cells_are_told_with_the_box_that_has_narrower_ones(void **st
 static void a_box_below_two_ranges_is_refused_with_the_smallest_system(void **state)
 {
     (void)state;
-    scenario s = {.dimension = 2, .length = {1.6, 1.25}, .count = {5}, .diameter = {1}, .hard = 1,
-                  .trials = 4, .step = 0.1};
+    scenario s = {.dimension = 2,
+                  .length = {1.6, 1.25},
+                  .count = {5},
+                  .diameter = {1},
+                  .hard = 1,
+                  .trials = 4,
+                  .step = 0.1};
     assert_refused(&s, "N = 13 ");
-    s = (scenario){.dimension = 3, .length = {4, 2, 4}, .count = {6}, .diameter = {1},
-                   .strength = 1, .cutoff = 1.25, .trials = 4, .step = 0.1};
+    s = (scenario){.dimension = 3,
+                   .length = {4, 2, 4},
+                   .count = {6},
+                   .diameter = {1},
+                   .strength = 1,
+                   .cutoff = 1.25,
+                   .trials = 4,
+                   .step = 0.1};
     assert_refused(&s, "N = 12 "); /* 6 (2.5 / 2)^3 = 11.7 */
 }
 
@@ -888,33 +1012,30 @@ static void more_trials_than_random_numbers_are_refused(void **state)
     assert_refused(&s, "at most 256");
 }
 
-TEST_MAIN(cmocka_unit_test(disks_72_decide_alike), cmocka_unit_test(disks_224_decide_alike),
-          cmocka_unit_test(any_number_of_cells_decides_alike),
-          cmocka_unit_test(any_number_of_trials_decides_alike),
-          cmocka_unit_test(walkers_decide_alike), cmocka_unit_test(options_decide_alike),
-          cmocka_unit_test(wide_cells_decide_alike),
-          cmocka_unit_test(spheres_decide_alike), cmocka_unit_test(mixtures_decide_alike),
-          cmocka_unit_test(soft_disks_decide_alike), cmocka_unit_test(soft_spheres_decide_alike),
-          cmocka_unit_test(a_core_in_a_shell_decides_alike),
-          cmocka_unit_test(crowded_cells_decide_alike),
-          cmocka_unit_test(cold_particles_decide_alike),
-          cmocka_unit_test(particles_on_the_edge_belong_to_one_cell),
-          cmocka_unit_test(crowding_particles_decide_alike),
-          cmocka_unit_test(a_dilute_cluster_decides_alike),
-          cmocka_unit_test(any_number_of_threads_gives_the_same_chain),
-          cmocka_unit_test(a_restored_chain_continues_bit_for_bit),
-          cmocka_unit_test(setting_the_step_to_itself_changes_nothing),
-          cmocka_unit_test(loading_what_was_stored_changes_nothing),
-          cmocka_unit_test(nothing_overlaps_in_2000_sweeps),
-          cmocka_unit_test(growing_cells_do_not_change_the_chain),
-          cmocka_unit_test(cells_grow_up_to_64_slots),
-          cmocka_unit_test(a_collapsed_system_is_refused),
-          cmocka_unit_test(touching_particles_are_parted),
-          cmocka_unit_test(a_jammed_start_is_refused),
-          cmocka_unit_test(a_box_below_two_ranges_is_refused_with_the_smallest_system),
-          cmocka_unit_test(cells_below_the_range_are_refused),
-          cmocka_unit_test(more_particles_in_a_cell_than_slots_are_refused),
-          cmocka_unit_test(more_slots_than_an_int_counts_are_refused),
-          cmocka_unit_test(crowded_cells_are_told_with_the_box_that_has_narrower_ones),
-          cmocka_unit_test(a_step_of_half_a_cell_is_refused),
-          cmocka_unit_test(more_trials_than_random_numbers_are_refused))
+TEST_MAIN(
+    cmocka_unit_test(disks_72_decide_alike), cmocka_unit_test(disks_224_decide_alike),
+    cmocka_unit_test(any_number_of_cells_decides_alike),
+    cmocka_unit_test(any_number_of_trials_decides_alike), cmocka_unit_test(walkers_decide_alike),
+    cmocka_unit_test(options_decide_alike), cmocka_unit_test(wide_cells_decide_alike),
+    cmocka_unit_test(spheres_decide_alike), cmocka_unit_test(mixtures_decide_alike),
+    cmocka_unit_test(soft_disks_decide_alike), cmocka_unit_test(soft_spheres_decide_alike),
+    cmocka_unit_test(a_core_in_a_shell_decides_alike), cmocka_unit_test(crowded_cells_decide_alike),
+    cmocka_unit_test(cold_particles_decide_alike),
+    cmocka_unit_test(particles_on_the_edge_belong_to_one_cell),
+    cmocka_unit_test(crowding_particles_decide_alike),
+    cmocka_unit_test(a_dilute_cluster_decides_alike),
+    cmocka_unit_test(any_number_of_threads_gives_the_same_chain),
+    cmocka_unit_test(a_restored_chain_continues_bit_for_bit),
+    cmocka_unit_test(setting_the_step_to_itself_changes_nothing),
+    cmocka_unit_test(loading_what_was_stored_changes_nothing),
+    cmocka_unit_test(nothing_overlaps_in_2000_sweeps),
+    cmocka_unit_test(growing_cells_do_not_change_the_chain),
+    cmocka_unit_test(cells_grow_up_to_64_slots), cmocka_unit_test(a_collapsed_system_is_refused),
+    cmocka_unit_test(touching_particles_are_parted), cmocka_unit_test(a_jammed_start_is_refused),
+    cmocka_unit_test(a_box_below_two_ranges_is_refused_with_the_smallest_system),
+    cmocka_unit_test(cells_below_the_range_are_refused),
+    cmocka_unit_test(more_particles_in_a_cell_than_slots_are_refused),
+    cmocka_unit_test(more_slots_than_an_int_counts_are_refused),
+    cmocka_unit_test(crowded_cells_are_told_with_the_box_that_has_narrower_ones),
+    cmocka_unit_test(a_step_of_half_a_cell_is_refused),
+    cmocka_unit_test(more_trials_than_random_numbers_are_refused))

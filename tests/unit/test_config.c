@@ -258,7 +258,8 @@ static void tables_of_the_core_are_sound(void **state)
                                    sizeof(species_section), sizeof(initial_section),
                                    sizeof(plugin_section),  sizeof(plugin_section),
                                    sizeof(plugin_section)};
-    const char *const *keys[] = {[PLUGMC_POTENTIAL] = potential_keys, [PLUGMC_MOVER] = mover_keys,
+    const char *const *keys[] = {[PLUGMC_POTENTIAL] = potential_keys,
+                                 [PLUGMC_MOVER] = mover_keys,
                                  [PLUGMC_OBSERVABLE] = observable_keys};
     char why[256];
     (void)state;
@@ -275,8 +276,7 @@ static void tables_of_the_core_are_sound(void **state)
 TEST_MAIN(cmocka_unit_test(defaults_are_as_documented),
           cmocka_unit_test(plugin_sections_keep_their_order_and_own_keys),
           cmocka_unit_test(output_goes_beside_the_ini),
-          cmocka_unit_test(missing_sections_are_named),
-          cmocka_unit_test(missing_keys_are_named),
+          cmocka_unit_test(missing_sections_are_named), cmocka_unit_test(missing_keys_are_named),
           cmocka_unit_test(superfluous_sections_are_refused),
           cmocka_unit_test(unknown_sections_are_refused_with_the_nearest),
           cmocka_unit_test(labels_are_words),

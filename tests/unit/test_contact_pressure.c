@@ -36,8 +36,10 @@ static int try_meter(meter *m, bench *b, const char *settings)
     int code = m->plugin->prepare(m->instance, &b->host);
     if (code) return code;
     plugmc_quantity q = {.size = sizeof q};
-    for (int i = 0; m->plugin->observable->quantity(m->instance, i, &q); i++) m->width += plugmc_quantity_length(&q);
-    for (int i = 0; m->plugin->observable->derived(m->instance, i, &q); i++) m->derived += plugmc_quantity_length(&q);
+    for (int i = 0; m->plugin->observable->quantity(m->instance, i, &q); i++)
+        m->width += plugmc_quantity_length(&q);
+    for (int i = 0; m->plugin->observable->derived(m->instance, i, &q); i++)
+        m->derived += plugmc_quantity_length(&q);
     return PLUGMC_OK;
 }
 
@@ -116,7 +118,8 @@ static void check_pair(const pair_case *c)
     uint64_t random = 0;
     double sum[4] = {0}, squares[4] = {0}, positions[6] = {0}, values[512], out[8];
     bench_begin(&b, c->dimension, (double[3]){c->edge, c->edge, c->edge}, 1, 1);
-    bench_vectors(&b, (const double[3][3]){{c->edge, 0, 0}, {0, c->edge, 0},
+    bench_vectors(&b, (const double[3][3]){{c->edge, 0, 0},
+                                           {0, c->edge, 0},
                                            {0, 0, c->dimension == 3 ? c->edge : 1}});
     bench_species(&b, "a", 1, c->diameters[0], c->charges[0]);
     bench_species(&b, "b", 1, c->diameters[1], c->charges[1]);
@@ -160,7 +163,14 @@ static void two_particles_have_the_exact_pressure(void **state)
         {"spheres, 20 kT at contact", 3, 3, {1, 1}, {2, -2}, 10, 2, 1.4, ""},
         {"attracting disks", 2, 5, {1, 1}, {1, -1}, 2, 0.5, 2.4, ""},
         {"unlike repelling disks", 2, 4, {1.4, 0.6}, {1, 2}, 0.5, 1, 1.9, ""},
-        {"a straight line is enough", 2, 4, {1, 1}, {1, -1}, 4, 2, 1.8,
+        {"a straight line is enough",
+         2,
+         4,
+         {1, 1},
+         {1, -1},
+         4,
+         2,
+         1.8,
          "fit_range=0.02 delta_r=1e-3 degree=1"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) check_pair(&cases[k]);
@@ -192,7 +202,8 @@ static void steep_contacts_are_extrapolated_without_bias(void **state)
             const double product = (pair == 1 ? -1.0 : 1.0) * valence * valence;
             assert_int_equal(observable->quantity(m.instance, 1 + pair, &q), 1);
             for (int64_t k = 0; k < q.shape[0]; k++, at++) {
-                const double r = q.abscissa[0][k]; /* the bare charge: slopes differ from Ewald's pairs */
+                const double r =
+                    q.abscissa[0][k]; /* the bare charge: slopes differ from Ewald's pairs */
                 means[at] = exp(-1.68 * product * (1 / r - 1)) * (1 - 2 * (r - 1));
             }
         }
@@ -304,8 +315,8 @@ static void overlaps_are_an_error(void **state)
     bench_species(&b, "A", 2, 1, 0);
     bench_expect(&b, bench_configured(&b, "hard_disk", ""));
     bench_expect(&b, try_meter(&m, &b, ""));
-    plugmc_view view = {.size = sizeof view, .sweep = 77, .positions = positions,
-                        .cells = view_cells};
+    plugmc_view view = {
+        .size = sizeof view, .sweep = 77, .positions = positions, .cells = view_cells};
     assert_int_equal(m.plugin->observable->measure(m.instance, &b.host, &view, values),
                      PLUGMC_ERROR_STATE);
     assert_non_null(strstr(b.message, "sweep 77"));
@@ -316,6 +327,5 @@ static void overlaps_are_an_error(void **state)
 TEST_MAIN(cmocka_unit_test(two_particles_have_the_exact_pressure),
           cmocka_unit_test(steep_contacts_are_extrapolated_without_bias),
           cmocka_unit_test(without_cores_it_is_the_virial_pressure),
-          cmocka_unit_test(threads_change_no_bit),
-          cmocka_unit_test(what_it_cannot_measure_is_said),
+          cmocka_unit_test(threads_change_no_bit), cmocka_unit_test(what_it_cannot_measure_is_said),
           cmocka_unit_test(overlaps_are_an_error))

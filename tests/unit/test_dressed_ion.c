@@ -7,8 +7,8 @@
 
 #include "run/statistics.h"
 
-static const double debye = 10, l_b = 0.05;      /* bare */
-static const double debye_r = 9, q_r = 3.9;      /* renormalised; the other charge is by eq. 8 */
+static const double debye = 10, l_b = 0.05; /* bare */
+static const double debye_r = 9, q_r = 3.9; /* renormalised; the other charge is by eq. 8 */
 static const double eps_r = 0.93;
 
 /* q_+^R - q_-^R = 4 (kappa_R / kappa)^2 for charges 3 and -1 */
@@ -93,7 +93,8 @@ static int64_t derived_width(bench *b)
 {
     plugmc_quantity q = {.size = sizeof q};
     int64_t width = 0;
-    for (int k = 0; b->observable->derived(b->instance, k, &q); k++) width += plugmc_quantity_length(&q);
+    for (int k = 0; b->observable->derived(b->instance, k, &q); k++)
+        width += plugmc_quantity_length(&q);
     return width;
 }
 
@@ -107,14 +108,23 @@ enum { EXPECTED = 17 };
 static void expect(expected out[EXPECTED])
 {
     const double left = debye * debye / (debye_r * debye_r), q = other_charge();
-    const expected all[EXPECTED] = {
-        {"debye_length", debye}, {"debye_length_R", debye_r}, {"kappa", 1 / debye},
-        {"kappa_R", 1 / debye_r}, {"kappa_R_around_cation", 1 / debye_r},
-        {"kappa_R_around_anion", 1 / debye_r}, {"q_R_cation_around_cation", q_r},
-        {"q_R_cation_around_anion", q_r}, {"q_R_anion_around_cation", q},
-        {"q_R_anion_around_anion", q}, {"q_R_cation_difference", 0}, {"q_R_anion_difference", 0},
-        {"eps_R_around_cation", eps_r}, {"eps_R_around_anion", eps_r}, {"eq8_left", left},
-        {"eq8_right", left}, {"eq8_difference", 0}};
+    const expected all[EXPECTED] = {{"debye_length", debye},
+                                    {"debye_length_R", debye_r},
+                                    {"kappa", 1 / debye},
+                                    {"kappa_R", 1 / debye_r},
+                                    {"kappa_R_around_cation", 1 / debye_r},
+                                    {"kappa_R_around_anion", 1 / debye_r},
+                                    {"q_R_cation_around_cation", q_r},
+                                    {"q_R_cation_around_anion", q_r},
+                                    {"q_R_anion_around_cation", q},
+                                    {"q_R_anion_around_anion", q},
+                                    {"q_R_cation_difference", 0},
+                                    {"q_R_anion_difference", 0},
+                                    {"eps_R_around_cation", eps_r},
+                                    {"eps_R_around_anion", eps_r},
+                                    {"eq8_left", left},
+                                    {"eq8_right", left},
+                                    {"eq8_difference", 0}};
     memcpy(out, all, sizeof all);
 }
 
@@ -253,8 +263,8 @@ static void what_is_no_electrolyte_is_refused(void **state)
     (void)state;
     enum { FLAT, ALIKE, THREE, SMALL, NARROW, BEYOND, CASES };
     static const char *const reasons[CASES] = {
-        "three dimensions", "opposite charge", "opposite charge", "leaves nothing of a sphere",
-        "too few for a fit", "fit_to = 60 is more than r_max = 50"};
+        "three dimensions",           "opposite charge",   "opposite charge",
+        "leaves nothing of a sphere", "too few for a fit", "fit_to = 60 is more than r_max = 50"};
     for (int k = 0; k < CASES; k++) {
         bench *b = k == FLAT ? bench_new(2, 10, 10, 1, 1) : electrolyte(k == SMALL ? 400 : 200000);
         if (k == FLAT) {

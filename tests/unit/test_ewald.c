@@ -69,14 +69,18 @@ static double pairs(const bench *b, const ewald *e, const double *positions, dou
     }
     double energy = 0;
     for (int64_t i = 0; i < n; i++) {
-        plugmc_particle probe = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2],
-                                 charge_of(b, i), 0, 0};
+        plugmc_particle probe = {
+            positions[3 * i], positions[3 * i + 1], positions[3 * i + 2], charge_of(b, i), 0, 0};
         plugmc_derivatives sum = {0};
         for (int half = 0; half < 2; half++) {
             const int64_t first = half ? i + 1 : 0, count = half ? n - i - 1 : i;
-            plugmc_particles others = {count, column + first, column + n + first,
-                                       column + 2 * n + first, column + 3 * n + first,
-                                       column + 4 * n + first, species};
+            plugmc_particles others = {count,
+                                       column + first,
+                                       column + n + first,
+                                       column + 2 * n + first,
+                                       column + 3 * n + first,
+                                       column + 4 * n + first,
+                                       species};
             e->pair->derivatives(e->instance, &b->system.box, 1, 0, &probe, &others, &sum);
         }
         energy += sum.energy / 2;
@@ -131,16 +135,39 @@ typedef struct lattice {
     double energy;       /* of a formula unit */
 } lattice;
 
-#define FCC {0, 0, 0}, {0, .5, .5}, {.5, 0, .5}, {.5, .5, 0}
+#define FCC                                                                                        \
+    {0, 0, 0}, {0, .5, .5}, {.5, 0, .5}, { .5, .5, 0 }
 static const lattice lattices[] = {
-    {"NaCl", 2, {1, -1}, {4, 4}, 4,
-     {FCC, {.5, 0, 0}, {0, .5, 0}, {0, 0, .5}, {.5, .5, .5}}, -1.747564594633},
+    {"NaCl",
+     2,
+     {1, -1},
+     {4, 4},
+     4,
+     {FCC, {.5, 0, 0}, {0, .5, 0}, {0, 0, .5}, {.5, .5, .5}},
+     -1.747564594633},
     {"CsCl", 1.1547005383792517, {1, -1}, {1, 1}, 1, {{0, 0, 0}, {.5, .5, .5}}, -1.762674773071},
-    {"ZnS", 2.3094010767585034, {1, -1}, {4, 4}, 4,
-     {FCC, {.25, .25, .25}, {.25, .75, .75}, {.75, .25, .75}, {.75, .75, .25}}, -1.638055053389},
-    {"CaF2", 2.3094010767585034, {2, -1}, {4, 8}, 4,
-     {FCC, {.25, .25, .25}, {.25, .75, .75}, {.75, .25, .75}, {.75, .75, .25},
-      {.75, .75, .75}, {.75, .25, .25}, {.25, .75, .25}, {.25, .25, .75}}, -5.038784879849},
+    {"ZnS",
+     2.3094010767585034,
+     {1, -1},
+     {4, 4},
+     4,
+     {FCC, {.25, .25, .25}, {.25, .75, .75}, {.75, .25, .75}, {.75, .75, .25}},
+     -1.638055053389},
+    {"CaF2",
+     2.3094010767585034,
+     {2, -1},
+     {4, 8},
+     4,
+     {FCC,
+      {.25, .25, .25},
+      {.25, .75, .75},
+      {.75, .25, .75},
+      {.75, .75, .25},
+      {.75, .75, .75},
+      {.75, .25, .25},
+      {.25, .75, .25},
+      {.25, .25, .75}},
+     -5.038784879849},
 };
 
 static void energies_of_lattices(void **state)
@@ -332,8 +359,8 @@ static void waves_that_are_told_add_up(void **state)
                 double phase = 0;
                 for (int d = 0; d < 3; d++)
                     for (int x = 0; x < 3; x++)
-                        phase += 2 * M_PI * told.n[k][d] * r[3 * i + x] *
-                                 b.system.box.inverse[x][d];
+                        phase +=
+                            2 * M_PI * told.n[k][d] * r[3 * i + x] * b.system.box.inverse[x][d];
                 re += charge_of(&b, i) * cos(phase);
                 im += charge_of(&b, i) * sin(phase);
             }
@@ -656,8 +683,7 @@ static void positions_that_are_not_numbers(void **state)
 
 TEST_MAIN(cmocka_unit_test(energies_of_lattices), cmocka_unit_test(oblique_cells),
           cmocka_unit_test(a_lone_charge_in_its_background), cmocka_unit_test(water_of_nist),
-          cmocka_unit_test(waves_that_are_told_add_up),
-          cmocka_unit_test(forces_are_the_gradient),
+          cmocka_unit_test(waves_that_are_told_add_up), cmocka_unit_test(forces_are_the_gradient),
           cmocka_unit_test(virial_is_the_change_with_the_box),
           cmocka_unit_test(float_is_as_good_as_float), cmocka_unit_test(the_tolerance_is_the_error),
           cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(kept_energy_after_many_moves),

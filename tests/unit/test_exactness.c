@@ -36,14 +36,14 @@ typedef struct ensemble {
 static const ensemble three_disks = {"3 hard disks, L = 3", 2, 3, {3}, {1}, 1, 0, 0, 4, 0.5};
 static const ensemble five_disks = {"5 hard disks, L = 3.6", 2, 3.6, {5}, {1}, 1, 0, 0, 2, 0.4};
 static const ensemble six_disks = {"6 hard disks, L = 4.4", 2, 4.4, {6}, {1}, 1, 0, 0, 1, 0.5};
-static const ensemble three_spheres = {"3 hard spheres, L = 2.5", 3, 2.5, {3},
-                                       {1}, 1, 0, 0, 3, 0.6};
+static const ensemble three_spheres = {
+    "3 hard spheres, L = 2.5", 3, 2.5, {3}, {1}, 1, 0, 0, 3, 0.6};
 static const ensemble soft_disks = {"8 soft disks, L = 3", 2, 3, {8}, {1}, 0, 0.3, 1.5, 1, 0.7};
 static const ensemble dilute = {"8 soft disks, L = 6", 2, 6, {8}, {1}, 0, 0.3, 1.5, 1, 1.4};
-static const ensemble soft_spheres = {"5 soft spheres, L = 2.4", 3, 2.4, {5},
-                                      {1}, 0, 2, 1.2, 2, 0.5};
-static const ensemble mixture = {"2 + 2 hard disks in soft shells, L = 3.2", 2, 3.2, {2, 2},
-                                 {1, 0.6}, 1, 1, 1.5, 4, 0.6};
+static const ensemble soft_spheres = {
+    "5 soft spheres, L = 2.4", 3, 2.4, {5}, {1}, 0, 2, 1.2, 2, 0.5};
+static const ensemble mixture = {
+    "2 + 2 hard disks in soft shells, L = 3.2", 2, 3.2, {2, 2}, {1, 0.6}, 1, 1, 1.5, 4, 0.6};
 
 static void bench_of(bench *b, const ensemble *e, int walkers, uint64_t seed)
 {
@@ -128,8 +128,8 @@ typedef struct stream {
 static double uniform(stream *s)
 {
     if (s->used % 4 == 0)
-        s->random = plugmc_philox((uint32_t)(s->used / 4), (uint32_t)(s->used >> 34), 0, 0, 1942,
-                                  2013);
+        s->random =
+            plugmc_philox((uint32_t)(s->used / 4), (uint32_t)(s->used >> 34), 0, 0, 1942, 2013);
     return (s->random.word[s->used++ % 4] + 0.5) * 0x1p-32;
 }
 
@@ -239,9 +239,17 @@ static double deviate_of_naive(const ensemble *e, enum naive_mistake mistake, co
     averages chain;
     bench b;
     bench_of(&b, e, 1, 20130901);
-    naive v = {.system = &b.system, .cells = {2, 2, 2}, .trials = e->trials, .step = e->step,
-               .shuffle_particles = 1, .shuffle_sets = 1, .shift_cells = 1,
-               .strength = e->strength, .cutoff = e->cutoff, .hard = e->hard, .mistake = mistake};
+    naive v = {.system = &b.system,
+               .cells = {2, 2, 2},
+               .trials = e->trials,
+               .step = e->step,
+               .shuffle_particles = 1,
+               .shuffle_sets = 1,
+               .shift_cells = 1,
+               .strength = e->strength,
+               .cutoff = e->cutoff,
+               .hard = e->hard,
+               .mistake = mistake};
     naive_load(&v, exact->last);
     memset(blocks, 0, sizeof blocks);
     uint64_t sweep = 0;

@@ -10,7 +10,8 @@
 static const int architectures[] = {75, 80, 90, 100, 120};
 
 static const plugmc_kernel_text mover = {sizeof mover, "mover.cu", mover_text, mover_defines, 1, 0};
-static const plugmc_kernel_text mover_in_double = {sizeof mover, "mover.cu", mover_text, mover_defines, 1, 1};
+static const plugmc_kernel_text mover_in_double = {sizeof mover,  "mover.cu", mover_text,
+                                                   mover_defines, 1,          1};
 
 static void assert_compiles(const plugmc_system *system, const plugmc_kernel_text *kernel)
 {
@@ -20,8 +21,8 @@ static void assert_compiles(const plugmc_system *system, const plugmc_kernel_tex
         report r = {0};
         void *cubin = NULL;
         size_t bytes = 0;
-        assert_int_equal(compile(compiler, fused, kernel->name, architectures[i], false, &cubin,
-                                 &bytes, &r), 0);
+        assert_int_equal(
+            compile(compiler, fused, kernel->name, architectures[i], false, &cubin, &bytes, &r), 0);
         assert_true(bytes > 500);
         assert_memory_equal(cubin, "\177ELF", 4);
         free(cubin);
@@ -100,14 +101,17 @@ static void a_text_that_asks_for_no_fusion_gets_device_h_alone(void **state)
 {
     (void)state;
     const plugmc_kernel_text plain = {
-        sizeof plain, "plain.cu",
+        sizeof plain,
+        "plain.cu",
         "#ifdef PLUGMC_SPECIES\n#error fused\n#endif\n"
         "extern \"C\" __global__ void k(float *x, uint32_t *restrict n) {\n"
         "  plugmc_random w = plugmc_draw(1, 2, 3, 4, PLUGMC_PURPOSE_TRIAL, 5);\n"
         "  float s, c; plugmc_sincos_turn(plugmc_uniform_float(w.word[0]), &s, &c);\n"
         "  x[0] = plugmc_exp(s * c); n[0] = plugmc_below(w.word[1], 7);\n"
         "  x[1] = (float)plugmc_uniform_double(w.word[2], w.word[3]); }\n",
-        NULL, 0, 0};
+        NULL,
+        0,
+        0};
     assert_compiles(NULL, &plain);
 }
 
@@ -123,8 +127,7 @@ static void parameters_are_written_exactly(void **state)
     odd.mode = 0;
     odd_double.sigma = 0.1;
     odd_double.cutoff = -INFINITY;
-    const plugmc_term terms[] = {
-        {"odd", &lj_plugin, &odd_double, &lj_plugin_single, &odd, 1}};
+    const plugmc_term terms[] = {{"odd", &lj_plugin, &odd_double, &lj_plugin_single, &odd, 1}};
     plugmc_system s = make_system(2, 1, PLUGMC_DOMAIN_PERIODIC, terms, 1);
     char *fused = fuse(&s, &mover), *in_double = fuse(&s, &mover_in_double);
     assert_says(fused, "p.sigma = (0x1.99999ap-4f);");
@@ -222,8 +225,12 @@ static void fast_math_compiles_to_something_else(void **state)
 {
     (void)state;
     const plugmc_kernel_text kernel = {
-        sizeof kernel, "root.cu", "extern \"C\" __global__ void k(float *x) { x[0] = sqrtf(x[1]) / x[2]; }\n",
-        NULL, 0, 0};
+        sizeof kernel,
+        "root.cu",
+        "extern \"C\" __global__ void k(float *x) { x[0] = sqrtf(x[1]) / x[2]; }\n",
+        NULL,
+        0,
+        0};
     char *fused = fuse(NULL, &kernel);
     void *cubin[2];
     size_t bytes[2];

@@ -78,8 +78,9 @@ static void a_host_buffer_can_be_used_again_after_upload(void **state)
     float *buffer = malloc(N * sizeof(float)), *out = malloc(N * sizeof(float));
     plugmc_device_pointer x = memory(N * sizeof(float)), y = memory(sizeof(float));
     long long cycles = 50000000; /* the copy waits behind a kernel of some 30 ms */
-    assert_int_equal(services->launch(&context, kernel("slow"), one, one, 0,
-                                      (void *[]){&y, &cycles}), PLUGMC_OK);
+    assert_int_equal(
+        services->launch(&context, kernel("slow"), one, one, 0, (void *[]){&y, &cycles}),
+        PLUGMC_OK);
     for (int i = 0; i < N; i++) buffer[i] = (float)i;
     assert_int_equal(services->upload(&context, x, buffer, N * sizeof(float)), PLUGMC_OK);
     memset(buffer, 0xff, N * sizeof(float));
@@ -193,14 +194,15 @@ static void a_kernel_may_have_more_shared_memory_than_48_kib(void **state)
     plugmc_device_pointer x = memory(sizeof in);
     for (int i = 0; i < N; i++) in[i] = (float)i;
     assert_int_equal(services->upload(&context, x, in, sizeof in), PLUGMC_OK);
-    assert_int_equal(services->launch(&context, kernel("reverse"), one, threads, sizeof in,
-                                      (void *[]){&x}), PLUGMC_OK);
+    assert_int_equal(
+        services->launch(&context, kernel("reverse"), one, threads, sizeof in, (void *[]){&x}),
+        PLUGMC_OK);
     assert_int_equal(services->download(&context, out, x, sizeof out), PLUGMC_OK);
     for (int i = 0; i < N; i++) assert_true(out[i] == in[N - 1 - i]);
 
     capture c = capture_begin();
-    int code = services->launch(&context, kernel("reverse"), one, threads, 100 << 20,
-                                (void *[]){&x});
+    int code =
+        services->launch(&context, kernel("reverse"), one, threads, 100 << 20, (void *[]){&x});
     char *said = capture_end(&c);
     assert_int_equal(code, PLUGMC_ERROR_DEVICE);
     assert_says(said, "kernel 'reverse' of 'test.cu' cannot have 104857600 bytes");
@@ -252,7 +254,8 @@ static double lj_energy(const lj_double *p, double r2)
 static void run_probe(const plugmc_system *system, bool in_double, const double at[6], int a, int b,
                       double values[16])
 {
-    const plugmc_kernel_text mover = {sizeof mover, "mover.cu", mover_text, mover_defines, 1, in_double};
+    const plugmc_kernel_text mover = {sizeof mover,  "mover.cu", mover_text,
+                                      mover_defines, 1,          in_double};
     plugmc_kernel *k = NULL;
     float at_float[6], values_float[16];
     plugmc_device_pointer in = memory(6 * sizeof(double)), out = memory(16 * sizeof(double));
@@ -263,7 +266,8 @@ static void run_probe(const plugmc_system *system, bool in_double, const double 
                      6 * (in_double ? sizeof(double) : sizeof(float)));
     assert_int_equal(services->launch(&context, k, one, one, 0, (void *[]){&in, &a, &b, &out}), 0);
     assert_int_equal(services->download(&context, in_double ? (void *)values : values_float, out,
-                                        16 * (in_double ? sizeof(double) : sizeof(float))), 0);
+                                        16 * (in_double ? sizeof(double) : sizeof(float))),
+                     0);
     for (int i = 0; i < 16 && !in_double; i++) values[i] = (double)values_float[i];
     services->release(&context, in);
     services->release(&context, out);
@@ -447,12 +451,14 @@ static void an_oblique_box_is_one_cell(void **state)
 {
     (void)state;
     plugmc_system s = make_system(3, 1, PLUGMC_DOMAIN_PERIODIC, NULL, 0);
-    const plugmc_box box = {.domain = PLUGMC_DOMAIN_PERIODIC, .dimension = 3, .oblique = 1,
-                            .length = {4, 5, 13}, .volume = 192,
-                            .vector = {{4, 0, 0}, {3, 4, 0}, {-3, 4, 12}},
-                            .inverse = {{1. / 4, 0, 0},
-                                        {-3. / 16, 1. / 4, 0},
-                                        {1. / 8, -1. / 12, 1. / 12}}};
+    const plugmc_box box = {
+        .domain = PLUGMC_DOMAIN_PERIODIC,
+        .dimension = 3,
+        .oblique = 1,
+        .length = {4, 5, 13},
+        .volume = 192,
+        .vector = {{4, 0, 0}, {3, 4, 0}, {-3, 4, 12}},
+        .inverse = {{1. / 4, 0, 0}, {-3. / 16, 1. / 4, 0}, {1. / 8, -1. / 12, 1. / 12}}};
     s.box = box;
     s.particles = 5000;
     s.walkers = 3;
@@ -525,8 +531,11 @@ int main(void)
     setenv("PLUGMC_CACHE_DIR", folder, 1);
     const int without = device_open();
     if (!without) {
-        context = (plugmc_context){.report = &device_messages, .gpu = device, .file = "sim.ini",
-                                   .line = 7, .section = "mover test"};
+        context = (plugmc_context){.report = &device_messages,
+                                   .gpu = device,
+                                   .file = "sim.ini",
+                                   .line = 7,
+                                   .section = "mover test"};
         services = gpu_services(device);
     }
     const int failed = without ? without : cmocka_run_group_tests(tests, NULL, NULL) != 0;

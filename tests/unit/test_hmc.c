@@ -22,8 +22,7 @@ static int64_t well_energy(const void *instance, const plugmc_particles *p, doub
     const well *w = instance;
     const double *axes[3] = {p->x, p->y, p->z};
     for (int64_t i = 0; i < p->n; i++)
-        for (int d = 0; d < 3; d++)
-            *energy += w->stiffness / 2 * pow(axes[d][i] - w->centre, 2);
+        for (int d = 0; d < 3; d++) *energy += w->stiffness / 2 * pow(axes[d][i] - w->centre, 2);
     return 0;
 }
 
@@ -44,8 +43,10 @@ static const plugmc_field well_field = {sizeof well_field,
                                         well_derivatives};
 static const plugmc_potential well_potential = {sizeof well_potential, NULL, &well_field, NULL,
                                                 NULL};
-static const plugmc_plugin well_plugin = {.real_size = sizeof(double), .kind = PLUGMC_POTENTIAL,
-                                          .name = "well", .potential = &well_potential};
+static const plugmc_plugin well_plugin = {.real_size = sizeof(double),
+                                          .kind = PLUGMC_POTENTIAL,
+                                          .name = "well",
+                                          .potential = &well_potential};
 
 enum { WELLS = 100 };
 

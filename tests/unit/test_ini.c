@@ -181,10 +181,10 @@ static void refuses_what_is_no_text(void **state)
                    "sim.ini:2: character 0x01 is a control character");
     assert_refused("[run]\n# \x1b[31m\n", 1, "sim.ini:2: character 0x1b is a control character");
     assert_refused("[run]\na = \xe4\n", 1, "sim.ini:2: character 0xe4 is not UTF-8 text");
-    assert_refused("[run]\na = \xc0\xaf\n", 1, "is not UTF-8 text");         /* overlong */
-    assert_refused("[run]\na = \xed\xa0\x80\n", 1, "is not UTF-8 text");     /* surrogate */
+    assert_refused("[run]\na = \xc0\xaf\n", 1, "is not UTF-8 text");     /* overlong */
+    assert_refused("[run]\na = \xed\xa0\x80\n", 1, "is not UTF-8 text"); /* surrogate */
     assert_refused("[run]\na = \xc2\x85\n", 1, "0x85 is a control character");
-    assert_refused("[run]\na = \xe2\x82", 1, "is not UTF-8 text");           /* cut at the end */
+    assert_refused("[run]\na = \xe2\x82", 1, "is not UTF-8 text"); /* cut at the end */
 }
 
 static void refuses_lines_that_are_nothing(void **state)
@@ -402,9 +402,10 @@ static void assert_round_trip(const ini_file *f)
  * what is accepted must survive being written and read again. */
 static void written_files_read_back_the_same(void **state)
 {
-    static const char *const pieces[] = {"[",  "]",  "=",  ":", ";",  "#", " ", "\t", "\n", "\n",
-                                         "\n", "\r", "a",  "b", "run", ".", "1", "\xc3\xa4",
-                                         "[run]\n", "k = v\n", "[p q]\n", "\xff", "\x02", "="};
+    static const char *const pieces[] = {
+        "[",  "]",        "=",       ":",       ";",       "#",    " ",    "\t",
+        "\n", "\n",       "\n",      "\r",      "a",       "b",    "run",  ".",
+        "1",  "\xc3\xa4", "[run]\n", "k = v\n", "[p q]\n", "\xff", "\x02", "="};
     uint32_t random = 12345;
     int accepted = 0;
     (void)state;
@@ -436,7 +437,8 @@ static void archived_files_keep_their_origins(void **state)
     (void)state;
     report r = {0};
     ini_file f, old;
-    assert_int_equal(ini_read_text("a ;b: c.ini", "; comment\n[run]\nempty =\n\nseed = 3\n", &f, &r), 0);
+    assert_int_equal(
+        ini_read_text("a ;b: c.ini", "; comment\n[run]\nempty =\n\nseed = 3\n", &f, &r), 0);
     assert_int_equal(ini_set(&f, "run.seed=4", &r), 0);
     assert_int_equal(ini_set(&f, "mover x.step=1", &r), 0);
     assert_round_trip(&f);
@@ -482,8 +484,7 @@ static void nearest_name_allows_a_third_of_the_length(void **state)
 
 TEST_MAIN(cmocka_unit_test(keeps_sections_keys_and_lines),
           cmocka_unit_test(accepts_byte_order_mark_and_crlf),
-          cmocka_unit_test(accepts_an_empty_file),
-          cmocka_unit_test(accepts_lines_of_any_length),
+          cmocka_unit_test(accepts_an_empty_file), cmocka_unit_test(accepts_lines_of_any_length),
           cmocka_unit_test(accepts_names_of_the_greatest_length),
           cmocka_unit_test(refuses_what_inih_would_cut),
           cmocka_unit_test(long_lines_are_refused_like_short_ones),

@@ -71,10 +71,10 @@ static void lattice_starts_without_overlaps(void **state)
         int64_t n;
         int shape;
         double fraction;
-    } cases[] = {{2, 72, SQUARE, 0.72},   {2, 224, SQUARE, 0.72}, {2, 72, TRIANGULAR, 0.72},
-                 {2, 16384, SQUARE, 0.72}, {3, 256, SQUARE, 0.7},  {3, 1331, SQUARE, 0.6},
+    } cases[] = {{2, 72, SQUARE, 0.72},     {2, 224, SQUARE, 0.72}, {2, 72, TRIANGULAR, 0.72},
+                 {2, 16384, SQUARE, 0.72},  {3, 256, SQUARE, 0.7},  {3, 1331, SQUARE, 0.6},
                  {3, 100, TRIANGULAR, 0.5}, {3, 50, SPHERE, 0.4},   {2, 50, SPHERE, 0.6},
-                 {3, 1, SPHERE, 0.1},      {2, 1, SQUARE, 0.1},    {3, 1, SQUARE, 0.1}};
+                 {3, 1, SPHERE, 0.1},       {2, 1, SQUARE, 0.1},    {3, 1, SQUARE, 0.1}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         small s = hard(cases[k].dimension, cases[k].n, cases[k].shape, cases[k].fraction);
         small_hard_cores(&s);
@@ -365,8 +365,8 @@ static int64_t wall_energy(const void *instance, const plugmc_particles *particl
 static const plugmc_field wall_field = {.size = sizeof wall_field, .energy = wall_energy};
 static const plugmc_potential wall_potential = {.size = sizeof wall_potential,
                                                 .field = &wall_field};
-static const plugmc_plugin wall = {.size = sizeof wall, .kind = PLUGMC_POTENTIAL, .name = "wall",
-                                   .potential = &wall_potential};
+static const plugmc_plugin wall = {
+    .size = sizeof wall, .kind = PLUGMC_POTENTIAL, .name = "wall", .potential = &wall_potential};
 
 static void walls_are_respected(void **state)
 {
@@ -471,7 +471,10 @@ static int remove_files(void **state)
 static void from_file(small *s, int dimension, int walkers)
 {
     *s = small_new(dimension, 2);
-    s->config.box = (box_section){.dimension = dimension, .shape = RECTANGLE, .lx = 10, .ly = 11,
+    s->config.box = (box_section){.dimension = dimension,
+                                  .shape = RECTANGLE,
+                                  .lx = 10,
+                                  .ly = 11,
                                   .lz = dimension == 3 ? 12 : 0};
     s->config.run.walkers = walkers;
     s->config.species_count = 2;
@@ -575,9 +578,16 @@ static void h5md_of_another_run_is_read(void **state)
     double positions[18] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 8, 7, 6, 5, 4, 3, 2, 1};
     frame one = {1, malloc(sizeof positions)}; /* freed by output_write */
     memcpy(one.positions, positions, sizeof positions);
-    output_data data = {.system = &s.system, .effective_ini = "", .user_ini = "", .provenance = "",
-                        .frames = &one, .frame_count = 1, .trajectory_note = "", .sweep = 1,
-                        .positions = positions, .finished = true};
+    output_data data = {.system = &s.system,
+                        .effective_ini = "",
+                        .user_ini = "",
+                        .provenance = "",
+                        .frames = &one,
+                        .frame_count = 1,
+                        .trajectory_note = "",
+                        .sweep = 1,
+                        .positions = positions,
+                        .finished = true};
     assert_int_equal(output_write(path, true, &data, &s.report), 0);
     s.config.initial.file = path;
     assert_starts(&s);

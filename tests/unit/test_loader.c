@@ -197,7 +197,9 @@ static void files_that_are_no_plugin_are_refused(void **state)
 static void heads_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
-    static const struct { const char *fields, *expected; } cases[] = {
+    static const struct {
+        const char *fields, *expected;
+    } cases[] = {
         {", .magic = 7", "its magic number is 0x00000007, expected 0x434d4750"},
         {", .size = 20", "has a descriptor of 20 bytes: expected at least"},
         {", .size = 8", "has a descriptor of 8 bytes: expected at least"},
@@ -218,7 +220,9 @@ static void heads_that_do_not_fit_are_refused(void **state)
 static void bodies_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
-    static const struct { const char *fields, *expected; } cases[] = {
+    static const struct {
+        const char *fields, *expected;
+    } cases[] = {
         {", .instance_size = 4", "its parameter 'a' lies outside its struct"},
         {", .parameters = NULL", "its table of parameters has 1 entries"},
         {", .parameters = wide", "has a parameter 'period': that key belongs to the core"},
@@ -247,7 +251,8 @@ static void potentials_need_facets_and_a_single_precision_half(void **state)
     compile("q", POTENTIAL(", .single = &single", ", .real_size = 4, .parameter_count = 2"));
     assert_refused("q", 0, "in its single-precision half cannot be used: its table of parameters");
     compile("q", POTENTIAL(", .single = &single, .parameters = table, .parameter_count = 1,"
-                           ".instance_size = 8", ", .real_size = 4"));
+                           ".instance_size = 8",
+                           ", .real_size = 4"));
     assert_refused("q", 0, "a potential with 0 parameters for a potential with 1");
     compile("q", POTENTIAL(", .potential = &empty", ""));
     assert_refused("q", 0, "is a potential without any facet");
@@ -303,8 +308,9 @@ static void files_of_other_users_are_refused(void **state)
     }
     path_of(path, "good.so");
     assert_int_equal(chown(path, 54321, 0), 0);
-    assert_refused("good", 0, "good.so belongs to user unknown (54321): what is loaded, and every "
-                              "folder on the way to it, must belong to you (0), to root");
+    assert_refused("good", 0,
+                   "good.so belongs to user unknown (54321): what is loaded, and every "
+                   "folder on the way to it, must belong to you (0), to root");
     assert_int_equal(chown(path, 0, 0), 0);
 }
 

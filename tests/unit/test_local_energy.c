@@ -94,8 +94,12 @@ static void atom(bench *b, test_orbitals *t, int electrons, double exponent, int
     quantum_sphere(b, 40, walkers, 31);
     bench_species(b, "up", 1, 0, -1);
     if (electrons == 2) bench_species(b, "down", 1, 0, -1);
-    *t = (test_orbitals){.kind = EXPONENTIALS, .count = 1, .k = {{exponent}}, .ion_count = 1,
-                         .atomic_number = {z}, .valence = {z}};
+    *t = (test_orbitals){.kind = EXPONENTIALS,
+                         .count = 1,
+                         .k = {{exponent}},
+                         .ion_count = 1,
+                         .atomic_number = {z},
+                         .valence = {z}};
     add_orbitals(b, t);
 }
 
@@ -154,8 +158,8 @@ static void electron_gas(bench *b, test_orbitals *t, int kind, double rs, int wa
 static void the_gas_of_14_electrons_has_its_exact_energy(void **state)
 {
     (void)state;
-    static const double cases[][3] = {{1, 15.692780, 8.491481}, {2, 3.923195, 0.322545},
-                                      {5, 0.627711, -0.812549}};
+    static const double cases[][3] = {
+        {1, 15.692780, 8.491481}, {2, 3.923195, 0.322545}, {5, 0.627711, -0.812549}};
     for (int k = 0; k < 3; k++) {
         bench b;
         test_orbitals t;
@@ -337,8 +341,7 @@ static void electrons_and_ions_in_rock_salt_have_its_lattice_energy(void **state
         test_orbitals t;
         const int n = box ? 1 : 4;
         const double length[3] = {2, 2, 2}, primitive[3][3] = {{0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
-        double values[QUANTITIES],
-            x[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
+        double values[QUANTITIES], x[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
         quantum_begin(&b, length, 1, 1);
         if (box) box_of_vectors(&b, primitive, 1);
         bench_species(&b, "up", n, 0, -1);
@@ -422,9 +425,11 @@ static void write_example(const char *format, char path[64])
         fputs("</semilocal>\n</pseudo>\n", out);
     } else {
         for (int i = 0; i < POINTS; i++) one[i] *= 2 / r[i];
-        fprintf(out, "<UPF version=\"2.0.1\">\n<PP_HEADER element=\"Li\" pseudo_type=\"NC\"\n"
-                     "is_ultrasoft=\"false\" z_valence=\"1.0\" number_of_proj=\"1\" />\n"
-                     "<PP_MESH mesh=\"%d\">\n<PP_R>\n", POINTS);
+        fprintf(out,
+                "<UPF version=\"2.0.1\">\n<PP_HEADER element=\"Li\" pseudo_type=\"NC\"\n"
+                "is_ultrasoft=\"false\" z_valence=\"1.0\" number_of_proj=\"1\" />\n"
+                "<PP_MESH mesh=\"%d\">\n<PP_R>\n",
+                POINTS);
         put_numbers(out, r, POINTS);
         fputs("</PP_R>\n<PP_RAB>\n", out);
         put_numbers(out, weight, POINTS);
@@ -447,8 +452,12 @@ static void polarised_ion(bench *b, test_orbitals *t, int walkers)
 {
     quantum_sphere(b, 20, walkers, 3);
     bench_species(b, "up", 1, 0, -1);
-    *t = (test_orbitals){.kind = POLARISED, .count = 1, .k = {{0.5, -0.3, 0.2}},
-                         .centre = {{0.1, 0.2, 0.3}}, .ion_count = 1, .ion = {{0.1, 0.2, 0.3}},
+    *t = (test_orbitals){.kind = POLARISED,
+                         .count = 1,
+                         .k = {{0.5, -0.3, 0.2}},
+                         .centre = {{0.1, 0.2, 0.3}},
+                         .ion_count = 1,
+                         .ion = {{0.1, 0.2, 0.3}},
                          .atomic_number = {3}};
     add_orbitals(b, t);
 }
@@ -567,8 +576,8 @@ static void silicon_has_the_energies_of_its_header(void **state)
         box_of_vectors(&b, vector, 1);
         bench_species(&b, "up", 32, 0, -1);
         bench_species(&b, "down", 32, 0, -1);
-        plugmc_term *term = quantum_term(
-            &b, "bspline_orbitals", "file=" TEST_DATA "/qmc/si-2x2x2.bwfn.data.b1", 1);
+        plugmc_term *term =
+            quantum_term(&b, "bspline_orbitals", "file=" TEST_DATA "/qmc/si-2x2x2.bwfn.data.b1", 1);
         bench_expect(&b, term->plugin->prepare(term->instance, &b.host));
         assert_int_equal(b.warnings, 0); /* though it calls the pseudopotential "unknown" */
         test_mover mover = mover_new(&b, "quasi_simultaneous", "step=0.9");
@@ -649,8 +658,8 @@ static int read_edited(bench *b, const char *format, const char *from, const cha
     text[n] = 0;
     at = strstr(text, from);
     assert_non_null(at);
-    const int length = snprintf(edited, sizeof edited, "%.*s%s%s", (int)(at - text), text, to,
-                                at + strlen(from));
+    const int length =
+        snprintf(edited, sizeof edited, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     rewind(f);
     assert_int_equal(fwrite(edited, 1, (size_t)length, f), length);
     assert_int_equal(ftruncate(fileno(f), length), 0);
@@ -680,9 +689,9 @@ static void input_in_upf_files_is_passed_over(void **state)
                      PLUGMC_OK);
     end(&b);
     /* Lines are those of the file. */
-    assert_int_equal(read_edited(&b, "upf", "<PP_HEADER",
-                                 "<PP_INFO>\n&\n&\n</PP_INFO>\n</PP_WRONG><PP_HEADER"),
-                     PLUGMC_ERROR_INPUT);
+    assert_int_equal(
+        read_edited(&b, "upf", "<PP_HEADER", "<PP_INFO>\n&\n&\n</PP_INFO>\n</PP_WRONG><PP_HEADER"),
+        PLUGMC_ERROR_INPUT);
     assert_non_null(strstr(b.message, "line 6: is not XML as it should be: mismatched tag"));
     end(&b);
 }

@@ -38,8 +38,7 @@ static void measure(const char *potential, const char *settings, double values[]
     bench_lattice(&b, 4, 0.2, r);
     bench_expect(&b, try_net_force(&b, r, values));
     const plugmc_view view = {.size = sizeof view, .positions = r};
-    const plugmc_total_request request = {
-        .size = sizeof request, .view = &view, .forces = forces};
+    const plugmc_total_request request = {.size = sizeof request, .view = &view, .forces = forces};
     const plugmc_term *term = &b.terms[1];
     bench_expect(&b, term->plugin->potential->total->energy(term->instance, &request));
     for (int w = 0; w < WALKERS; w++) {
@@ -69,8 +68,7 @@ static void shows_the_error_of_a_mesh(void **state)
     for (int k = 0; k < 3; k++) {
         measure("coulomb_spme", settings[k], values[k], wanted);
         printf("%s: %.2e %.2e\n", settings[k], values[k][0], values[k][4]);
-        for (int i = 0; i < 4 * WALKERS; i++)
-            assert_close(values[k][i], wanted[i], 1e-9, 1e-15);
+        for (int i = 0; i < 4 * WALKERS; i++) assert_close(values[k][i], wanted[i], 1e-9, 1e-15);
     }
     for (int w = 0; w < WALKERS; w++) {
         assert_true(values[0][4 * w] > 1e-4 && values[0][4 * w] < 1e-1); /* 16 points, order 4 */

@@ -62,11 +62,10 @@ static void sha256_agrees_with_fips_180_4(void **state)
     (void)state;
     static const struct {
         const char *text, *digest;
-    } known[] = {
-        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"}};
+    } known[] = {{"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+                 {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+                 {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                  "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         uint8_t digest[32];
         char hex[65];
@@ -379,7 +378,8 @@ static void a_folder_that_others_can_write_to_is_refused(void **state)
     else
         setenv("PLUGMC_CACHE_DIR", "/usr", 1);
     assert_null(cache_folder(why));
-    assert_non_null(strstr(why, geteuid() == 0 ? "belongs to user unknown (12345)" : "another user"));
+    assert_non_null(
+        strstr(why, geteuid() == 0 ? "belongs to user unknown (12345)" : "another user"));
     if (geteuid() == 0) assert_int_equal(chown(folder, 0, 0), 0);
 }
 
@@ -407,19 +407,16 @@ static void without_a_folder_kernels_are_compiled_with_one_warning(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, empty_cache)
-COMPILER_TEST_MAIN(TEST(sha256_agrees_with_fips_180_4),
-                   TEST(a_library_that_is_not_there_gives_a_reason),
-                   TEST(the_library_named_in_the_environment_is_taken),
-                   TEST(of_libraries_beside_the_compiler_the_newest_is_taken),
-                   TEST(a_gpu_newer_than_the_compiler_gets_ptx),
-                   TEST(a_gpu_older_than_the_compiler_is_refused),
-                   TEST(the_second_time_comes_from_the_cache),
-                   TEST(another_text_or_architecture_is_another_file),
-                   TEST(a_damaged_file_is_compiled_again),
-                   TEST(a_file_with_the_key_of_another_kernel_is_compiled_again),
-                   TEST(several_processes_may_write_the_same_kernel),
-                   TEST(the_file_used_longest_ago_is_deleted_first),
-                   TEST(files_of_others_in_the_folder_are_never_deleted),
-                   TEST(the_folder_is_chosen_and_made_private),
-                   TEST(a_folder_that_others_can_write_to_is_refused),
-                   TEST(without_a_folder_kernels_are_compiled_with_one_warning))
+COMPILER_TEST_MAIN(
+    TEST(sha256_agrees_with_fips_180_4), TEST(a_library_that_is_not_there_gives_a_reason),
+    TEST(the_library_named_in_the_environment_is_taken),
+    TEST(of_libraries_beside_the_compiler_the_newest_is_taken),
+    TEST(a_gpu_newer_than_the_compiler_gets_ptx), TEST(a_gpu_older_than_the_compiler_is_refused),
+    TEST(the_second_time_comes_from_the_cache), TEST(another_text_or_architecture_is_another_file),
+    TEST(a_damaged_file_is_compiled_again),
+    TEST(a_file_with_the_key_of_another_kernel_is_compiled_again),
+    TEST(several_processes_may_write_the_same_kernel),
+    TEST(the_file_used_longest_ago_is_deleted_first),
+    TEST(files_of_others_in_the_folder_are_never_deleted),
+    TEST(the_folder_is_chosen_and_made_private), TEST(a_folder_that_others_can_write_to_is_refused),
+    TEST(without_a_folder_kernels_are_compiled_with_one_warning))

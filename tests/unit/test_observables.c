@@ -161,8 +161,10 @@ static const plugmc_potential with_pair = {.pair = &test_pair_facet},
                               with_nothing = {.size = 0};
 
 #define TEST_POTENTIAL(facets)                                                                     \
-    {.kind = PLUGMC_POTENTIAL, .name = "test", .instance_size = sizeof(double),                    \
-     .parameters = test_table, .parameter_count = 1, .potential = &facets}
+    {                                                                                              \
+        .kind = PLUGMC_POTENTIAL, .name = "test", .instance_size = sizeof(double),                 \
+        .parameters = test_table, .parameter_count = 1, .potential = &facets                       \
+    }
 static const plugmc_plugin pair_plugin = TEST_POTENTIAL(with_pair),
                            both_plugin = TEST_POTENTIAL(with_pair_and_field),
                            total_plugin = TEST_POTENTIAL(with_total),

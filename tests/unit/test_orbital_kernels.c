@@ -23,8 +23,8 @@ static void compile_texts(orbital_bench *b, const char *name, int texts)
             /* both texts for the GPU at hand, the others by turns: each takes half a second */
             if (architectures[i] == 90 || (i + found) % 2)
                 assert_int_equal(compile(compiler, fused, text.name, architectures[i],
-                                         arithmetic_of(&text, false), &cubin, &bytes,
-                                         &b->report), 0);
+                                         arithmetic_of(&text, false), &cubin, &bytes, &b->report),
+                                 0);
             free(cubin);
             free(fused);
         }

@@ -507,10 +507,18 @@ static made_file made_of_diamond(void)
     diamond_cell(a);
     const plugmc_box box = bench_box((const double(*)[3])a);
     waves w = read_diamond(&box);
-    made_file m = {.atoms = 2, .atomic_number = {6, 206}, .electrons = 8, .cutoff = 100,
+    made_file m = {.atoms = 2,
+                   .atomic_number = {6, 206},
+                   .electrons = 8,
+                   .cutoff = 100,
                    .position = {{0, 0, 0}, {a[0][0] / 2, a[0][0] / 2, a[0][0] / 2}},
-                   .pseudopotential = "BFD", .spins = 1, .k_points = 1, .bands = w.states,
-                   .eigenvalue = w.eigenvalue, .waves = w.n, .coefficients = w.c};
+                   .pseudopotential = "BFD",
+                   .spins = 1,
+                   .k_points = 1,
+                   .bands = w.states,
+                   .eigenvalue = w.eigenvalue,
+                   .waves = w.n,
+                   .coefficients = w.c};
     memcpy(m.lattice, a, sizeof a);
     m.wave = malloc((size_t)w.n * sizeof *m.wave);
     for (int g = 0; g < w.n; g++)
@@ -528,8 +536,14 @@ static made_file made_of_silicon(void)
     enum { NK = 8, NB = 4, N = 24 * 24 * 24 };
     bytes file = bytes_read(silicon);
     const unsigned char *record2 = file.data + 588 + 8 + 4;
-    made_file m = {.atoms = 2, .atomic_number = {14, 14}, .electrons = 8, .cutoff = 10,
-                   .pseudopotential = "unknown", .spins = 1, .k_points = NK, .bands = NB,
+    made_file m = {.atoms = 2,
+                   .atomic_number = {14, 14},
+                   .electrons = 8,
+                   .cutoff = 10,
+                   .pseudopotential = "unknown",
+                   .spins = 1,
+                   .k_points = NK,
+                   .bands = NB,
                    .grid = {24, 24, 24}};
     memcpy(m.energy, file.data + 4 + 412, 48);
     memcpy(m.lattice, file.data + 4 + 588 - 80, 72);

@@ -28,12 +28,22 @@ static const int64_t first_of_species[] = {0, 2, 5};
 
 static plugmc_system make_system(int dimension, int domain)
 {
-    return (plugmc_system){
-        .temperature = 1, .rungs = 1, .size = sizeof(plugmc_system),
-        .box = {.domain = domain, .dimension = dimension,
-                .length = {10, 11, dimension == 2 ? 1 : 12}, .radius = 5, .volume = 1320},
-        .particles = PARTICLES, .walkers = WALKERS, .species_count = 2, .species = two_species, .species_size = sizeof(plugmc_species), .term_size = sizeof(plugmc_term),
-        .first = first_of_species, .seed = 0xfedcba9876543210u};
+    return (plugmc_system){.temperature = 1,
+                           .rungs = 1,
+                           .size = sizeof(plugmc_system),
+                           .box = {.domain = domain,
+                                   .dimension = dimension,
+                                   .length = {10, 11, dimension == 2 ? 1 : 12},
+                                   .radius = 5,
+                                   .volume = 1320},
+                           .particles = PARTICLES,
+                           .walkers = WALKERS,
+                           .species_count = 2,
+                           .species = two_species,
+                           .species_size = sizeof(plugmc_species),
+                           .term_size = sizeof(plugmc_term),
+                           .first = first_of_species,
+                           .seed = 0xfedcba9876543210u};
 }
 
 /* A stand-in for a simulation: numbers that depend on the sweep alone. */
@@ -66,36 +76,69 @@ static void start(run *r, int dimension, int domain)
     static double bins[BINS] = {0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5};
     memset(r, 0, sizeof *r);
     r->system = make_system(dimension, domain);
-    r->quantities[0] = (quantity_record){.observable = "energy", .name = "total", .unit = "kT",
-                                         .doc = "energy of a walker", .length = 1, .walkers = WALKERS, .period = 1};
-    r->quantities[1] = (quantity_record){.observable = "a/b, %", .name = "..", .unit = "",
-                                         .doc = "an awkward name", .length = 1, .walkers = WALKERS, .period = 3};
-    r->quantities[2] = (quantity_record){
-        .observable = "gr", .name = "g", .unit = "", .doc = "pair correlation", .length = BINS,
-        .walkers = WALKERS,
-        .axes = {.rank = 1, .shape = {BINS}, .names = {"r"}, .values = {bins}}, .period = 2};
+    r->quantities[0] = (quantity_record){.observable = "energy",
+                                         .name = "total",
+                                         .unit = "kT",
+                                         .doc = "energy of a walker",
+                                         .length = 1,
+                                         .walkers = WALKERS,
+                                         .period = 1};
+    r->quantities[1] = (quantity_record){.observable = "a/b, %",
+                                         .name = "..",
+                                         .unit = "",
+                                         .doc = "an awkward name",
+                                         .length = 1,
+                                         .walkers = WALKERS,
+                                         .period = 3};
+    r->quantities[2] =
+        (quantity_record){.observable = "gr",
+                          .name = "g",
+                          .unit = "",
+                          .doc = "pair correlation",
+                          .length = BINS,
+                          .walkers = WALKERS,
+                          .axes = {.rank = 1, .shape = {BINS}, .names = {"r"}, .values = {bins}},
+                          .period = 2};
     assert_int_equal(block_average_init(&r->quantities[2].blocks, BINS), 0);
-    r->derived[0] = (derived_record){"gr", "contact", "1", "value at contact", 1.25, 0.5, true,
-                                     .converged = true};
+    r->derived[0] = (derived_record){"gr", "contact", "1",  "value at contact",
+                                     1.25, 0.5,       true, .converged = true};
     r->derived[1] = (derived_record){
-        "gr", "g of means", "", "derived array", 0, 0, true, BINS, /* in two dimensions */
+        "gr",
+        "g of means",
+        "",
+        "derived array",
+        0,
+        0,
+        true,
+        BINS, /* in two dimensions */
         {.rank = 2, .shape = {1, BINS}, .names = {"", "r"}, .values = {NULL, bins}},
-        r->values, r->errors, .each_converged = r->converged};
+        r->values,
+        r->errors,
+        .each_converged = r->converged};
     for (int i = 0; i < BINS; i++)
         r->values[i] = 1 + i, r->errors[i] = 0.1 * i, r->converged[i] = i % 2;
     r->steps[0][0] = 0.3;
-    r->moves[0] = (move_record){"cells", "displacement", "there", "length", RUNGS, r->counts[0],
-                                r->steps[0]};
+    r->moves[0] =
+        (move_record){"cells", "displacement", "there", "length", RUNGS, r->counts[0], r->steps[0]};
     r->moves[1] = (move_record){"swap", "swap", "", NULL, 1, r->counts[1], r->steps[1]};
     r->blobs[0] = (blob){"cells, shift", r->key, sizeof r->key};
     r->blobs[1] = (blob){"nothing", &r->empty, 0};
-    r->data = (output_data){
-        .system = &r->system, .effective_ini = "[run]\nsweeps = 100 ; sim.ini:2\n",
-        .user_ini = "[run]\nsweeps = 100\n", .provenance = "version: 0.1.0\n",
-        .quantities = r->quantities, .quantity_count = 3, .equilibrate = 10,
-        .derived = r->derived, .derived_count = 2, .frames = r->frames,
-        .trajectory_note = "every 4th sweep", .positions = r->positions[0][0],
-        .blobs = r->blobs, .blob_count = 2, .moves = r->moves, .move_count = 2};
+    r->data = (output_data){.system = &r->system,
+                            .effective_ini = "[run]\nsweeps = 100 ; sim.ini:2\n",
+                            .user_ini = "[run]\nsweeps = 100\n",
+                            .provenance = "version: 0.1.0\n",
+                            .quantities = r->quantities,
+                            .quantity_count = 3,
+                            .equilibrate = 10,
+                            .derived = r->derived,
+                            .derived_count = 2,
+                            .frames = r->frames,
+                            .trajectory_note = "every 4th sweep",
+                            .positions = r->positions[0][0],
+                            .blobs = r->blobs,
+                            .blob_count = 2,
+                            .moves = r->moves,
+                            .move_count = 2};
     assert_int_equal(averages_find(&r->data), 0);
 }
 
@@ -115,8 +158,7 @@ static void sample_scalar(quantity_record *q, uint64_t sweep)
         q->capacity = 2 * q->capacity + 4 * WALKERS;
         q->series = realloc(q->series, (size_t)q->capacity * sizeof(double));
     }
-    for (int w = 0; w < WALKERS; w++)
-        q->series[q->samples * WALKERS + w] = number(sweep, 100 + w);
+    for (int w = 0; w < WALKERS; w++) q->series[q->samples * WALKERS + w] = number(sweep, 100 + w);
     q->samples++;
 }
 
@@ -227,10 +269,7 @@ static void assert_said(const char *words)
 
 /* ---- Comparisons ---------------------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b && strcmp(a, b) == 0;
-}
+static bool same_text(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }
 
 static bool same_axes(const axes *a, const axes *b)
 {
@@ -249,7 +288,8 @@ static bool same_data(const output_data *a, const output_data *b)
                 same_text(a->user_ini, b->user_ini) && same_text(a->provenance, b->provenance) &&
                 a->quantity_count == b->quantity_count && a->derived_count == b->derived_count &&
                 a->equilibrate == b->equilibrate && a->frames_written == b->frames_written &&
-                a->sweep == b->sweep && a->move_count == b->move_count && a->seconds == b->seconds && a->finished == b->finished &&
+                a->sweep == b->sweep && a->move_count == b->move_count &&
+                a->seconds == b->seconds && a->finished == b->finished &&
                 a->blob_count == b->blob_count &&
                 memcmp(a->positions, b->positions, WALKERS * PARTICLES * 3 * sizeof(double)) == 0;
     for (int i = 0; same && i < a->quantity_count; i++) {
@@ -270,8 +310,7 @@ static bool same_data(const output_data *a, const output_data *b)
         const move_record *p = &a->moves[i], *q = &b->moves[i];
         same = same_text(p->mover, q->mover) && same_text(p->name, q->name) &&
                same_text(p->doc, q->doc) && !p->step_unit == !q->step_unit &&
-               (!p->step_unit || same_text(p->step_unit, q->step_unit)) &&
-               p->rungs == q->rungs &&
+               (!p->step_unit || same_text(p->step_unit, q->step_unit)) && p->rungs == q->rungs &&
                memcmp(p->counts, q->counts, (size_t)p->rungs * sizeof *p->counts) == 0 &&
                memcmp(p->steps, q->steps, (size_t)p->rungs * sizeof *p->steps) == 0;
     }
@@ -341,7 +380,8 @@ static int read_numbers(const char *path, const char *name, double out[64])
 {
     char full[128];
     snprintf(full, sizeof full, "plugmc/observables/%s", name);
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), set = H5Dopen2(file, full, H5P_DEFAULT);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT),
+          set = H5Dopen2(file, full, H5P_DEFAULT);
     hid_t space = H5Dget_space(set);
     const hsize_t count = (hsize_t)H5Sget_simple_extent_npoints(space);
     assert_true(count <= 64);
@@ -359,13 +399,15 @@ static void autocorrelations_are_written_and_grow(void **state)
     report r = {0};
     run a;
     start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
-    for (uint64_t sweep = 40; sweep <= 80; sweep += 40) { /* 30 and 70 samples, independent: up to lag 3, then 5 */
+    for (uint64_t sweep = 40; sweep <= 80;
+         sweep += 40) { /* 30 and 70 samples, independent: up to lag 3, then 5 */
         double value[64], lag[64];
         autocorrelation expected;
         sweep_to(&a, sweep);
         assert_int_equal(output_write(path, sweep == 40, &a.data, &r), EXIT_DONE);
         assert_int_equal(autocorrelation_make(&expected, a.quantities[0].series,
-                                              a.quantities[0].samples, WALKERS), 0);
+                                              a.quantities[0].samples, WALKERS),
+                         0);
         assert_int_equal(expected.count, sweep == 40 ? 4 : 6);
         assert_int_equal(read_numbers(path, "energy/total/autocorrelation", value), expected.count);
         assert_int_equal(read_numbers(path, "energy/total/autocorrelation_lag", lag),
@@ -381,7 +423,8 @@ static int64_t read_contact(const char *path, const char *name)
 {
     int64_t value = -1;
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    hid_t number = H5Aopen_by_name(file, "plugmc/observables/gr/contact", name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t number =
+        H5Aopen_by_name(file, "plugmc/observables/gr/contact", name, H5P_DEFAULT, H5P_DEFAULT);
     assert_true(H5Aread(number, H5T_NATIVE_INT64, &value) >= 0);
     H5Aclose(number);
     H5Fclose(file);
@@ -468,9 +511,10 @@ static void a_resumed_run_has_the_file_of_one_never_stopped(void **state)
         printf("SKIPPED: h5diff is not installed\n");
         skip();
     }
-    snprintf(command, sizeof command,
-             "h5diff --exclude-path /plugmc/volatile --exclude-path /parameters/identity %s %s > %s",
-             whole, resumed, in_folder("differences"));
+    snprintf(
+        command, sizeof command,
+        "h5diff --exclude-path /plugmc/volatile --exclude-path /parameters/identity %s %s > %s",
+        whole, resumed, in_folder("differences"));
     assert_int_equal(system(command), 0);
     struct stat info;
     assert_int_equal(stat(in_folder("differences"), &info), 0);
@@ -545,8 +589,10 @@ static void the_holder_of_the_lock_removes_what_dead_runs_left(void **state)
     char identity[IDENTITY_SIZE], path[300];
     output_lock lock;
     identity_make(identity);
-    const char *const strays[] = {"stale.h5.tmp-12345", "stale.h5.tmp-0123456789abcdef0123456789abcdef"};
-    const char *const others[] = {"stale.h5.tmp-", "stale.h5.tmp-file", "other.h5.tmp-12345", "stale.h5"};
+    const char *const strays[] = {"stale.h5.tmp-12345",
+                                  "stale.h5.tmp-0123456789abcdef0123456789abcdef"};
+    const char *const others[] = {"stale.h5.tmp-", "stale.h5.tmp-file", "other.h5.tmp-12345",
+                                  "stale.h5"};
     for (int i = 0; i < 2; i++) touch(in_folder(strays[i]));
     for (int i = 0; i < 4; i++) touch(in_folder(others[i]));
     assert_int_equal(mkdir(in_folder("stale.h5.tmp-777"), 0700), 0);
@@ -995,8 +1041,8 @@ static void the_last_frame_is_read(void **state)
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
         sweep_to(&a, 42);
         assert_int_equal(output_write(path, false, &a.data, &r), EXIT_DONE);
-        assert_int_equal(
-            h5md_read_positions(path, 1, &walkers, &count, &x, &species, edges, &r), EXIT_DONE);
+        assert_int_equal(h5md_read_positions(path, 1, &walkers, &count, &x, &species, edges, &r),
+                         EXIT_DONE);
         assert_int_equal(walkers, 1);
         assert_int_equal(count, PARTICLES);
         for (int i = 0; i < 3 * PARTICLES; i++) assert_true(x[i] == 10 * number(42, i));
@@ -1005,8 +1051,8 @@ static void the_last_frame_is_read(void **state)
             assert_true(edges[i / 3][i % 3] == (i % 4 ? 0 : a.system.box.length[i / 3]));
         free(x);
         free(species);
-        assert_int_equal(
-            h5md_read_positions(path, 9, &walkers, &count, &x, NULL, edges, &r), EXIT_DONE);
+        assert_int_equal(h5md_read_positions(path, 9, &walkers, &count, &x, NULL, edges, &r),
+                         EXIT_DONE);
         assert_int_equal(walkers, WALKERS);
         for (int i = 0; i < 3 * PARTICLES * WALKERS; i++) assert_true(x[i] == 10 * number(42, i));
         free(x);
@@ -1091,8 +1137,9 @@ static void files_of_other_programs_are_read(void **state)
     assert_int_equal(HEARD(h5md_read_positions(path, 1, &walkers, &count, &found, NULL, edges, &r)),
                      EXIT_INPUT);
     assert_said("it has 2 groups below 'particles'");
-    assert_int_equal(HEARD(h5md_read_positions(folder, 1, &walkers, &count, &found, NULL, edges, &r)),
-                     EXIT_INPUT);
+    assert_int_equal(
+        HEARD(h5md_read_positions(folder, 1, &walkers, &count, &found, NULL, edges, &r)),
+        EXIT_INPUT);
     assert_said("it is a folder");
 }
 
@@ -1116,7 +1163,8 @@ static void the_table_has_a_row_where_anything_was_sampled(void **state)
     double n = (a.quantities[1].series[0] + a.quantities[1].series[1]) / 2;
     snprintf(expected, sizeof expected,
              "sweep,energy.total,\"a/b, %%...\"\n12,%.17g,\n13,,%.17g\n14,%.17g,\n16,%.17g,\n"
-             "18,%.17g,\n", m[0], n, m[1], m[2], m[3]);
+             "18,%.17g,\n",
+             m[0], n, m[1], m[2], m[3]);
     assert_string_equal(text, expected);
     free(text);
     assert_int_equal(count_temporary_files(folder), 0);

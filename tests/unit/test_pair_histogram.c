@@ -219,8 +219,11 @@ static void two_ions_count_once_for_each_that_is_far_from_the_wall(void **state)
     const struct {
         double a, b;
         int pairs, references[2];
-    } cases[] = {{1, -1, 2, {1, 1}}, {6.5, 8.5, 1, {1, 0}}, {-8.5, -6.5, 1, {0, 1}},
-                 {7.5, 9.5, 0, {0, 0}}, {1, 4, 0, {1, 1}} /* 3 apart, r_max = 2.5 */};
+    } cases[] = {{1, -1, 2, {1, 1}},
+                 {6.5, 8.5, 1, {1, 0}},
+                 {-8.5, -6.5, 1, {0, 1}},
+                 {7.5, 9.5, 0, {0, 0}},
+                 {1, 4, 0, {1, 1}} /* 3 apart, r_max = 2.5 */};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (int method = CELLS; method <= ALL; method++) {
             bench *b = sphere(3, 10, 1);

@@ -153,8 +153,8 @@ static void bad_values_are_refused_with_line_range_and_unit(void **state)
 static void what_is_no_number_is_refused(void **state)
 {
     (void)state;
-    static const char *const reals[] = {"abc", "1,5", "2.5 nm", "1e", "--1", "1/2/3", "1/", "/2",
-                                        "1/ 2", "nan", "0x"};
+    static const char *const reals[] = {"abc", "1,5", "2.5 nm", "1e",  "--1", "1/2/3",
+                                        "1/",  "/2",  "1/ 2",   "nan", "0x"};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++)
         assert_refused("cutoff", reals[i], ": is not a number");
     static const char *const integers[] = {"4.5", "1/2", "four", "1e-1", "nan", "4x"};
@@ -222,11 +222,15 @@ static void values_of_the_command_line_are_reported_as_such(void **state)
 
 static void single_precision_takes_what_fits(void **state)
 {
-    typedef struct { float a; } small;
+    typedef struct {
+        float a;
+    } small;
     static const plugmc_parameter one[] = {
         PLUGMC_REAL_KEY(small, a, NULL, 0, 1e300, "", "a number")};
-    static const struct { const char *text; float expected; } good[] = {
-        {"0.1", 0.1f}, {"0", 0}, {"3e38", 3e38f}, {"1/3", 1.0f / 3}};
+    static const struct {
+        const char *text;
+        float expected;
+    } good[] = {{"0.1", 0.1f}, {"0", 0}, {"3e38", 3e38f}, {"1/3", 1.0f / 3}};
     (void)state;
     for (int i = 0; i < 4; i++) {
         small s = {-1};
@@ -272,8 +276,12 @@ static void unknown_keys_are_reported_with_the_nearest(void **state)
 /* 20,000 doubles and floats of random bits (fixed seed): read back, each is the same. */
 static void echoed_reals_read_back_bit_for_bit(void **state)
 {
-    typedef struct { double a; } wide;
-    typedef struct { float a; } narrow;
+    typedef struct {
+        double a;
+    } wide;
+    typedef struct {
+        float a;
+    } narrow;
     static const plugmc_parameter in_wide[] = {
         PLUGMC_REAL_KEY(wide, a, NULL, -INFINITY, INFINITY, "", "")};
     static const plugmc_parameter in_narrow[] = {
@@ -360,10 +368,12 @@ static void descriptions_show_defaults_ranges_and_units(void **state)
 static void bounds_are_written_for_people(void **state)
 {
     (void)state;
-    static const struct { double bound; const char *expected; } cases[] = {
-        {0.5, "at most 0.5\n"}, {1000, "at most 1000\n"}, {1e14, "at most 1e14\n"},
-        {1e-6, "at most 1e-6\n"}, {-2.5e-9, "at most -2.5e-9\n"},
-        {1048576, "at most 1.048576e6\n"}};
+    static const struct {
+        double bound;
+        const char *expected;
+    } cases[] = {{0.5, "at most 0.5\n"},         {1000, "at most 1000\n"},
+                 {1e14, "at most 1e14\n"},       {1e-6, "at most 1e-6\n"},
+                 {-2.5e-9, "at most -2.5e-9\n"}, {1048576, "at most 1.048576e6\n"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         plugmc_parameter p = {"a", 0, 0, 0, NULL, -INFINITY, cases[i].bound, "", NULL, ""};
         double a;
@@ -408,7 +418,10 @@ static void the_ini_block_is_an_ini(void **state)
 static void unsound_tables_are_found(void **state)
 {
     (void)state;
-    static const struct { plugmc_parameter entry; const char *expected; } cases[] = {
+    static const struct {
+        plugmc_parameter entry;
+        const char *expected;
+    } cases[] = {
         {{"a", 9, 0, 0, "1", 0, 1, "", NULL, ""}, "'a' has an unknown type"},
         {{"a", 0, 0, sizeof(thing) - 4, "1", 0, 1, "", NULL, ""}, "'a' lies outside its struct"},
         {{"a", 0, 0, (size_t)-8, "1", 0, 1, "", NULL, ""}, "'a' lies outside its struct"},
@@ -436,8 +449,7 @@ static void unsound_tables_are_found(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(defaults_fill_what_is_not_given),
-          cmocka_unit_test(numbers_are_read_in_c_notation),
-          cmocka_unit_test(texts_are_copied),
+          cmocka_unit_test(numbers_are_read_in_c_notation), cmocka_unit_test(texts_are_copied),
           cmocka_unit_test(the_decimal_point_does_not_depend_on_the_locale),
           cmocka_unit_test(bad_values_are_refused_with_line_range_and_unit),
           cmocka_unit_test(what_is_no_number_is_refused),
@@ -450,5 +462,4 @@ TEST_MAIN(cmocka_unit_test(defaults_fill_what_is_not_given),
           cmocka_unit_test(the_echo_names_origins_and_comments_out_what_is_computed),
           cmocka_unit_test(descriptions_show_defaults_ranges_and_units),
           cmocka_unit_test(bounds_are_written_for_people),
-          cmocka_unit_test(the_ini_block_is_an_ini),
-          cmocka_unit_test(unsound_tables_are_found))
+          cmocka_unit_test(the_ini_block_is_an_ini), cmocka_unit_test(unsound_tables_are_found))

@@ -56,8 +56,11 @@ static int potential_try(bench *b, const char *name, const char *keys, pair_pote
     if (ini_read_text("test.ini", text, &ini, &report)) fail_msg("cannot read: %s", text);
     *out = (pair_potential){{open_plugin(name), open_plugin(name)->single}, {NULL}, {NULL}};
     plugmc_term *term = &b->terms[b->system.term_count++];
-    *term = (plugmc_term){.label = name, .plugin = out->plugin[DOUBLE],
-                          .plugin_single = out->plugin[SINGLE], .sampled = 1, .host = &b->host};
+    *term = (plugmc_term){.label = name,
+                          .plugin = out->plugin[DOUBLE],
+                          .plugin_single = out->plugin[SINGLE],
+                          .sampled = 1,
+                          .host = &b->host};
     for (int k = 0; k < 2 && out->plugin[k]; k++) {
         const plugmc_plugin *plugin = out->plugin[k];
         out->pair[k] = plugin->potential->pair;
@@ -331,8 +334,9 @@ static void derivatives_are_slopes_of_the_energy(void **state)
             for (int k = 0; k < 7; k++)
                 e[k] = at_distance(&p, DOUBLE, r + (k - 3) * h, ka, kb, NULL);
             double first = (45 * (e[4] - e[2]) - 9 * (e[5] - e[1]) + (e[6] - e[0])) / (60 * h);
-            double second = (270 * (e[4] + e[2]) - 27 * (e[5] + e[1]) + 2 * (e[6] + e[0]) -
-                             490 * e[3]) / (180 * h * h);
+            double second =
+                (270 * (e[4] + e[2]) - 27 * (e[5] + e[1]) + 2 * (e[6] + e[0]) - 490 * e[3]) /
+                (180 * h * h);
             double slope = fabs(first) + fabs(e[3]) / r; /* scales of what may cancel */
             double bend = fabs(second) + slope / r;
             plugmc_derivatives d;
@@ -471,7 +475,9 @@ static plugmc_box box_of(int kind)
         [OBLIQUE] = {{8, 0, 0}, {-3.9, 7.5, 0}, {2.4, -3, 7}},
     };
     plugmc_box box = {.domain = kind == OPEN ? PLUGMC_DOMAIN_SPHERE : PLUGMC_DOMAIN_PERIODIC,
-                      .dimension = kind == FLAT ? 2 : 3, .oblique = kind == OBLIQUE, .radius = 9};
+                      .dimension = kind == FLAT ? 2 : 3,
+                      .oblique = kind == OBLIQUE,
+                      .radius = 9};
     const double(*v)[3] = edges[kind];
     memcpy(box.vector, v, sizeof box.vector);
     double determinant = 0;
@@ -596,8 +602,7 @@ static particles others_for(const plugmc_box *box, const double at[2][3], double
     particles p = random_particles(1, one);
     for (int j = 0; j < MANY; j++) {
         double r[3], s[3];
-        do
-            place(box, r);
+        do place(box, r);
         while (nearest_image(box, at[0], r, s) < least || nearest_image(box, at[1], r, s) < least);
         for (int d = 0; d < 3; d++) p.d[d][j] = r[d];
     }
@@ -661,8 +666,8 @@ static void compare_loops(const plugmc_pair *pair, const void *instance, int pre
                      2 * (t.energy * (before.magnitude + after.magnitude) + slack));
 
     for (int second = 0; pair->derivatives && second < 2; second++) {
-        plugmc_derivatives d = {.energy = 1, .gradient = {1, 2, 3}, .laplacian = 4,
-                                .virial = {5, 6, 7}};
+        plugmc_derivatives d = {
+            .energy = 1, .gradient = {1, 2, 3}, .laplacian = 4, .virial = {5, 6, 7}};
         assert_int_equal(pair->derivatives(instance, box, periodic, second, &probe, &others, &d),
                          before.overlaps);
         assert_close(d.energy - 1, before.energy, 0, t.energy * before.magnitude + slack);
@@ -774,10 +779,12 @@ static void loops_count_overlaps_of_hard_cores(void **state)
                 plugmc_particle probe = probe_at(at[0][0], at[0][1], at[0][2], k % 3);
                 plugmc_particles list = first_of(&others, precision, n);
                 const void *instance = p.instance[precision];
-                assert_int_equal(p.pair[precision]->energy(instance, &box, kind != OPEN, &probe,
-                                                           &list, &energy), before.overlaps);
+                assert_int_equal(
+                    p.pair[precision]->energy(instance, &box, kind != OPEN, &probe, &list, &energy),
+                    before.overlaps);
                 assert_int_equal(p.pair[precision]->change(instance, &box, kind != OPEN, &probe,
-                                                           at[1], &list, &change), after.overlaps);
+                                                           at[1], &list, &change),
+                                 after.overlaps);
                 assert_true(energy == 0.25 && change == 0.5);
             }
             seen += before.overlaps;
@@ -943,8 +950,8 @@ static void wall_keeps_particles_or_centres_in(void **state)
                 int32_t species = 0;
                 plugmc_particles one = {1, &zero, &x, &zero, &charge, &diameter, &species};
                 if (precision == SINGLE)
-                    one = (plugmc_particles){1,        &zerof,     &xf,     &zerof,
-                                             &chargef, &diameterf, &species};
+                    one =
+                        (plugmc_particles){1, &zerof, &xf, &zerof, &chargef, &diameterf, &species};
                 assert_int_equal(field->energy(p.instance[precision], &one, &energy), beyond);
                 plugmc_particle at = {0, x, 0, 1, 0.5, 0};
                 plugmc_derivatives d = {.laplacian = 3};

@@ -253,13 +253,13 @@ static void rifts_are_those_of_a_loop_over_all_images(void **state)
         double diameter_a, diameter_b;
         int tries;
     } cases[] = {
-        {2, 2.6, 2.3, 1, 3, 0, 1, 1, 300},          /* two cells an edge, or fewer */
-        {2, 1.9, 4.2, 1, 2, 1, 1, 0.7, 300},        /* one by four */
-        {2, 11, 3.1, 1, 18, 0, 1, 1, 50},           /* many by three */
-        {2, 20, 17, 1, 200, 0, 1, 1, 4},            /* a fluid */
-        {2, 25, 25, 1, 30, 150, 1.6, 0.8, 4},       /* a mixture */
-        {2, 40, 40, 1, 30, 0, 1, 1, 20},            /* a dilute gas: long paths */
-        {3, 2.4, 2.9, 3.3, 4, 0, 1, 1, 100},        /* three dimensions, small */
+        {2, 2.6, 2.3, 1, 3, 0, 1, 1, 300},    /* two cells an edge, or fewer */
+        {2, 1.9, 4.2, 1, 2, 1, 1, 0.7, 300},  /* one by four */
+        {2, 11, 3.1, 1, 18, 0, 1, 1, 50},     /* many by three */
+        {2, 20, 17, 1, 200, 0, 1, 1, 4},      /* a fluid */
+        {2, 25, 25, 1, 30, 150, 1.6, 0.8, 4}, /* a mixture */
+        {2, 40, 40, 1, 30, 0, 1, 1, 20},      /* a dilute gas: long paths */
+        {3, 2.4, 2.9, 3.3, 4, 0, 1, 1, 100},  /* three dimensions, small */
         {3, 6, 7, 8, 60, 60, 1.1, 0.9, 4},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -470,11 +470,11 @@ static double no_range(const void *instance)
 static void systems_without_only_hard_cores_are_refused(void **state)
 {
     (void)state;
-    static const plugmc_pair force = {.size = sizeof force, .functions = PLUGMC_PAIR_ENERGY,
-                                      .range = no_range};
+    static const plugmc_pair force = {
+        .size = sizeof force, .functions = PLUGMC_PAIR_ENERGY, .range = no_range};
     static const plugmc_potential potential = {.size = sizeof potential, .pair = &force};
-    static const plugmc_plugin soft = {.kind = PLUGMC_POTENTIAL, .name = "soft",
-                                       .potential = &potential};
+    static const plugmc_plugin soft = {
+        .kind = PLUGMC_POTENTIAL, .name = "soft", .potential = &potential};
     struct {
         int core, soft, sampled, sphere;
         const char *reason;

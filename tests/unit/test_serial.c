@@ -28,8 +28,8 @@ PLUGMC_FN real pair_range(const parameters *p) { return p->long_range ? INFINITY
 
 static const plugmc_potential gauss_potential = {.size = sizeof(plugmc_potential),
                                                  .pair = &plugmc_pair_facet};
-static const plugmc_plugin gauss = {.size = sizeof gauss, .kind = PLUGMC_POTENTIAL, .name = "gauss",
-                                    .potential = &gauss_potential};
+static const plugmc_plugin gauss = {
+    .size = sizeof gauss, .kind = PLUGMC_POTENTIAL, .name = "gauss", .potential = &gauss_potential};
 
 /* The same as the energy of the whole configuration, one walker, with its own positions. */
 typedef struct whole {
@@ -85,12 +85,16 @@ static int whole_settle(void *instance, int32_t walker, int accepted)
     return PLUGMC_OK;
 }
 
-static const plugmc_total whole_total = {.size = sizeof whole_total, .start = whole_start,
-                                         .change = whole_change, .settle = whole_settle};
+static const plugmc_total whole_total = {.size = sizeof whole_total,
+                                         .start = whole_start,
+                                         .change = whole_change,
+                                         .settle = whole_settle};
 static const plugmc_potential whole_potential = {.size = sizeof(plugmc_potential),
                                                  .total = &whole_total};
-static const plugmc_plugin whole_plugin = {.size = sizeof whole_plugin, .kind = PLUGMC_POTENTIAL,
-                                           .name = "whole", .potential = &whole_potential};
+static const plugmc_plugin whole_plugin = {.size = sizeof whole_plugin,
+                                           .kind = PLUGMC_POTENTIAL,
+                                           .name = "whole",
+                                           .potential = &whole_potential};
 
 static void add_term(bench *b, const plugmc_plugin *plugin, void *instance)
 {
@@ -255,8 +259,10 @@ static double boltzmann(const void *argument, double edge, double x, double y)
 static void two_soft_particles_have_the_exact_distances(void **state)
 {
     (void)state;
-    const parameters cases[] = {{2.5, 0.5, 1.1, 0, 0}, {-1.5, 0.4, 4, 0, 0},
-                                {2, 0.7, INFINITY, 0, 0}, {-2, 0.3, INFINITY, 1, 0}};
+    const parameters cases[] = {{2.5, 0.5, 1.1, 0, 0},
+                                {-1.5, 0.4, 4, 0, 0},
+                                {2, 0.7, INFINITY, 0, 0},
+                                {-2, 0.3, INFINITY, 1, 0}};
     for (int k = 0; k < 4; k++) {
         static double counts[WALKERS][BINS], exact[BINS];
         parameters p = cases[k];
@@ -291,8 +297,8 @@ static int64_t slope_energy(const void *instance, const plugmc_particles *partic
 static const plugmc_field slope_field = {.size = sizeof slope_field, .energy = slope_energy};
 static const plugmc_potential slope_potential = {.size = sizeof(plugmc_potential),
                                                  .field = &slope_field};
-static const plugmc_plugin slope = {.size = sizeof slope, .kind = PLUGMC_POTENTIAL, .name = "slope",
-                                    .potential = &slope_potential};
+static const plugmc_plugin slope = {
+    .size = sizeof slope, .kind = PLUGMC_POTENTIAL, .name = "slope", .potential = &slope_potential};
 
 static void a_field_gives_the_barometric_law(void **state)
 {

@@ -228,8 +228,10 @@ static void the_virial_is_the_derivative_by_strain(void **state)
     for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
         char text[512];
         spme_system s;
-        settings_of(text, "bjerrum_length = 2\ncutoff = 4\nalpha = 0.7\ngrid = 15 16 20\n"
-                    "tolerance = 0.1\nmolecule = 15 0\n%s", ways[k]);
+        settings_of(text,
+                    "bjerrum_length = 2\ncutoff = 4\nalpha = 0.7\ngrid = 15 16 20\n"
+                    "tolerance = 0.1\nmolecule = 15 0\n%s",
+                    ways[k]);
         spme_new(&s, small_electrolyte(), text);
         double virial[3] = {0}, energy[4];
         mesh_of(&s, s.charges.positions, NULL, NULL, virial);
@@ -341,8 +343,7 @@ static void the_error_got_is_the_tolerance_asked_for(void **state)
 {
     (void)state;
     charges systems[5] = {new_charges((double[3]){20, 20, 20}, 1, 400, 1, 400, -1, 0, 0),
-                          melt(300, 5),
-                          water("spce-1.xyz"),
+                          melt(300, 5), water("spce-1.xyz"),
                           new_charges((double[3]){22, 22, 22}, 1, 100, 2, 200, -1, 100, 0),
                           new_charges((double[3]){16, 20, 33}, 1, 150, 1, 50, -3, 0, 0)};
     static const char *const names[5] = {"ions anywhere", "salt melt", "water",
@@ -681,8 +682,12 @@ static void *no_stream(plugmc_context *c)
     return NULL;
 }
 
-static const plugmc_gpu no_gpu = {.size = sizeof no_gpu, .allocate = no_memory, .upload = no_upload,
-                                  .kernel = no_kernel, .stream = no_stream, .library = no_library};
+static const plugmc_gpu no_gpu = {.size = sizeof no_gpu,
+                                  .allocate = no_memory,
+                                  .upload = no_upload,
+                                  .kernel = no_kernel,
+                                  .stream = no_stream,
+                                  .library = no_library};
 
 static void take_no_gpu(spme_system *s) { s->host.gpu = &no_gpu; }
 

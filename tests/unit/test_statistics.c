@@ -123,7 +123,8 @@ static void walkers_are_combined(void **state)
         assert_close(e.error * e.error, ar1_mean_variance(20, 100) / 200, 0.5, 0);
         z_squares += e.mean * e.mean / (e.error * e.error);
     }
-    assert_z("<z^2> of 200 short walkers", z_squares / REALISATIONS, sqrt(2.0 / REALISATIONS), 1, 4);
+    assert_z("<z^2> of 200 short walkers", z_squares / REALISATIONS, sqrt(2.0 / REALISATIONS), 1,
+             4);
 }
 
 /* ---- One rule for series, arrays and derived numbers ---------------------------------------- */
@@ -168,8 +169,9 @@ static void check_one_rule(const double *x, const estimate *scalar)
     block_average_result(&average, &mean, &error, &converged);
     assert_close(error, scalar->error, 1e-9, 0);
     assert_int_equal(converged, scalar->converged);
-    assert_int_equal(block_average_jackknife(&average, logarithm, NULL, 1, &value, &jackknife_error,
-                                             &converged), 0);
+    assert_int_equal(
+        block_average_jackknife(&average, logarithm, NULL, 1, &value, &jackknife_error, &converged),
+        0);
     assert_close(jackknife_error * (OFFSET + mean), error, 0.03, 0);
     block_average_free(&average);
 }
@@ -218,7 +220,8 @@ static void a_run_that_is_not_in_equilibrium_is_seen(void **state)
         for (int i = 0; i < SAMPLES; i++) x[i] += 1.0 * (i < SAMPLES / 2);
         seen += difference_of_halves(x, SAMPLES, 1) < -4;
     }
-    printf("halves differ in %d of %d without a reason, in %d with one\n", false_alarms, SEEDS, seen);
+    printf("halves differ in %d of %d without a reason, in %d with one\n", false_alarms, SEEDS,
+           seen);
     assert_true(false_alarms <= 4); /* of 0.4 expected: once in 6,000 other seeds */
     assert_true(seen > 0.9 * SEEDS);
     assert_true(isnan(difference_of_halves(x, 1, 1)) && isnan(difference_of_halves(x, 20, 1)));
@@ -346,7 +349,8 @@ static void autocorrelations_are_those_of_the_definition(void **state)
             assert_int_equal(a.count > 0, n * walkers > 1);
             double time = 0.5;
             for (int64_t i = 0; i < a.count; i++) {
-                assert_true(a.lag[i] <= n / 10 && (i == 0 ? a.lag[i] == 0 : a.lag[i] > a.lag[i - 1]));
+                assert_true(a.lag[i] <= n / 10 &&
+                            (i == 0 ? a.lag[i] == 0 : a.lag[i] > a.lag[i - 1]));
                 assert_close(a.value[i], plain_correlation(x, n, walkers, a.lag[i]), 1e-10, 1e-12);
                 time += i && a.lag[i] <= 64 ? a.value[i] : 0;
             }
@@ -372,7 +376,8 @@ static void check_autocorrelation(double tau, int64_t n, int times, uint64_t see
         assert_int_equal(autocorrelation_make(&a, x, n, 1), 0);
         assert_true(a.value[0] == 1 && a.lag[0] == 0);
         assert_true((double)a.lag[a.count - 1] > 4 * tau); /* far enough */
-        assert_true((double)a.lag[a.count - 1] < 25 * tau + 2 && a.count < 400); /* and no farther */
+        assert_true((double)a.lag[a.count - 1] < 25 * tau + 2 &&
+                    a.count < 400); /* and no farther */
         for (int k = 0, i = 0; k <= CHECKED; k++) {
             while (k < CHECKED && (double)a.lag[i] < reach[k]) i++;
             if (k < CHECKED && r == 0) lag[k] = a.lag[i];
@@ -387,11 +392,12 @@ static void check_autocorrelation(double tau, int64_t n, int times, uint64_t see
     for (int k = 0; k <= CHECKED; k++) {
         const double error = sqrt((squares[k] - sum[k] * sum[k]) / (times - 1));
         const double exact = pow(phi, (double)lag[k < CHECKED ? k : 0]);
-        const double bias = k < CHECKED ? -(1 - exact) * 2 * tau / (double)n
-                                        : -2 * tau / (double)n * 10 * tau;
+        const double bias =
+            k < CHECKED ? -(1 - exact) * 2 * tau / (double)n : -2 * tau / (double)n * 10 * tau;
         char name[64];
-        snprintf(name, sizeof name, k < CHECKED ? "AR(1), tau %g, C at lag %g" : "AR(1), tau %g, time",
-                 tau, k < CHECKED ? (double)lag[k] : 0.0);
+        snprintf(name, sizeof name,
+                 k < CHECKED ? "AR(1), tau %g, C at lag %g" : "AR(1), tau %g, time", tau,
+                 k < CHECKED ? (double)lag[k] : 0.0);
         assert_z(name, sum[k], error, (k < CHECKED ? exact : tau) + bias, 4);
     }
 }
@@ -555,24 +561,25 @@ static void jackknife_of_a_mean_is_its_standard_error(void **state)
     bool converged[2];
     int calls = 0;
     block_average_result(&average, mean, error, converged);
-    assert_int_equal(block_average_jackknife(&average, first_mean, NULL, 1, &value, &jackknife,
-                                             converged), 0);
+    assert_int_equal(
+        block_average_jackknife(&average, first_mean, NULL, 1, &value, &jackknife, converged), 0);
     assert_close(value, mean[0], 1e-15, 0);
     assert_close(jackknife, error[0], 1e-10, 0);
 
-    assert_int_equal(block_average_jackknife(&average, ratio, &calls, 2, two, two_errors, converged), 0);
+    assert_int_equal(
+        block_average_jackknife(&average, ratio, &calls, 2, two, two_errors, converged), 0);
     assert_int_equal(calls, 1 + average.blocks);
     assert_close(two[0], mean[0] / mean[1], 1e-15, 0);
     /* The common part cancels: x/y varies by 2 * 0.1/5 a sample, not by 0.1 and 0.1. */
     assert_close(two_errors[0], 0.04 / sqrt(777), 0.3, 0);
     assert_close(two_errors[1], 2 * error[0], 1e-10, 0);
 
-    assert_int_equal(block_average_jackknife(&average, never, NULL, 1, &value, &jackknife,
-                                             converged), 5);
+    assert_int_equal(
+        block_average_jackknife(&average, never, NULL, 1, &value, &jackknife, converged), 5);
     assert_true(isnan(value) && isnan(jackknife) && !converged[0]);
     calls = 0;
-    int code = block_average_jackknife(&average, only_once, &calls, 1, &value, &jackknife,
-                                       converged);
+    int code =
+        block_average_jackknife(&average, only_once, &calls, 1, &value, &jackknife, converged);
     assert_int_equal(code, 0);
     assert_true(value == mean[0] && isnan(jackknife) && !converged[0]);
     block_average_free(&average);
@@ -585,13 +592,13 @@ static void jackknife_needs_samples_and_two_blocks(void **state)
     double value, error, sample = 4;
     bool converged = true;
     assert_int_equal(block_average_init(&average, 1), 0);
-    assert_int_not_equal(block_average_jackknife(&average, first_mean, NULL, 1, &value, &error,
-                                                 &converged), 0);
+    assert_int_not_equal(
+        block_average_jackknife(&average, first_mean, NULL, 1, &value, &error, &converged), 0);
     assert_true(isnan(value) && isnan(error) && !converged);
     block_average_add(&average, &sample);
     converged = true;
-    assert_int_equal(block_average_jackknife(&average, first_mean, NULL, 1, &value, &error,
-                                             &converged), 0);
+    assert_int_equal(
+        block_average_jackknife(&average, first_mean, NULL, 1, &value, &error, &converged), 0);
     assert_true(value == 4 && isnan(error) && !converged);
     block_average_free(&average);
 }
@@ -620,8 +627,9 @@ static void a_drift_is_marked(void **state)
             block_average_add(&average, (double[]){(i + 0.5) / n, normal(&seed)});
         for (int jackknife = 0; jackknife < 2; jackknife++) {
             if (jackknife)
-                assert_int_equal(block_average_jackknife(&average, both_means, NULL, 2, mean, error,
-                                                         converged), 0);
+                assert_int_equal(
+                    block_average_jackknife(&average, both_means, NULL, 2, mean, error, converged),
+                    0);
             else
                 block_average_result(&average, mean, error, converged);
             assert_true(!converged[0] && converged[1]);

@@ -14,10 +14,10 @@
 
 typedef struct machine {
     int threads;
-    double one, many;     /* seconds a sweep at first */
-    double later;         /* from this second on ... */
-    double many_later;    /* ... with many threads */
-    double cpu;           /* seconds of all processors a sweep, with many */
+    double one, many;  /* seconds a sweep at first */
+    double later;      /* from this second on ... */
+    double many_later; /* ... with many threads */
+    double cpu;        /* seconds of all processors a sweep, with many */
 } machine;
 
 typedef struct outcome {
@@ -77,7 +77,7 @@ static void idle_processors_lose_three_per_cent(void **state)
 static void busy_processors_lose_ten_per_cent(void **state)
 {
     (void)state;
-    const machine waits = {2, 1.4e-3, 0.1, INFINITY, 0, 3e-3};   /* 9.9 sweeps/s for 707 */
+    const machine waits = {2, 1.4e-3, 0.1, INFINITY, 0, 3e-3};     /* 9.9 sweeps/s for 707 */
     const machine shares = {2, 0.9e-3, 2.0e-3, INFINITY, 0, 4e-3}; /* 493 for 1,110 */
     const machine spins = {8, 2e-3, 0.05, INFINITY, 0, 0.2};
     lose_at_most(&waits, 20, 0.1);
@@ -113,7 +113,8 @@ static void put(const char *path, const char *text)
 {
     char full[512];
     snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
         *slash = 0;
         mkdir(full, 0755);
         *slash = '/';

@@ -57,8 +57,8 @@ static void displaced(const bench *b, int kind, double step, uint64_t sweep, int
 
 static double acceptance_number(const bench *b, uint64_t sweep, int walker, int e)
 {
-    plugmc_random u = plugmc_draw(b->system.seed, sweep, (uint32_t)walker, (uint32_t)e,
-                                  PLUGMC_PURPOSE_ACCEPT, 0);
+    plugmc_random u =
+        plugmc_draw(b->system.seed, sweep, (uint32_t)walker, (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 0);
     return plugmc_uniform_double(u.word[0], u.word[1]);
 }
 
@@ -416,7 +416,8 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
         mover_load(&b, &mover, x);
         for (uint64_t stop = 0; stop < 33; stop += 11) {
             mover_sweep(&b, &mover, stop, 5);
-            bench_expect(&b, mover.calls->set_step(mover.instance, &b.host, 0, 0, 0.4 - 0.01 * stop));
+            bench_expect(&b,
+                         mover.calls->set_step(mover.instance, &b.host, 0, 0, 0.4 - 0.01 * stop));
             mover_sweep(&b, &mover, stop + 5, 5);
             mover_store(&b, &mover, x);
             mover_save(&b, &mover, &archive);
@@ -430,7 +431,8 @@ static void a_resumed_chain_is_the_one_never_stopped(void **state)
             mover.calls->running_energy(mover.instance, &b.host, e[0]);
             other.calls->running_energy(other.instance, &b.host, e[1]);
             assert_memory_equal(e[0], e[1], sizeof e[0]);
-            assert_true(other.calls->step(other.instance, 0, 0) == mover.calls->step(mover.instance, 0, 0));
+            assert_true(other.calls->step(other.instance, 0, 0) ==
+                        mover.calls->step(mover.instance, 0, 0));
             archive_end(&archive);
         }
         assert_int_equal(b.warnings, 0);

@@ -274,12 +274,12 @@ PLUGMC_FN void plugmc_sincos_turn(float t, float *sine, float *cosine)
     uint32_t quadrant = plugmc_bits(shifted);
     float f = (4.0f * t - (shifted - 12582912.0f)) * 1.57079632679f;
     float g = f * f;
-    float s = fmaf(fmaf(fmaf(-1.9515295891e-4f, g, 8.3321608736e-3f), g, -1.6666654611e-1f) * g, f,
-                   f);
-    float c = fmaf(fmaf(fmaf(fmaf(2.443315711809948e-5f, g, -1.388731625493765e-3f), g,
-                             4.166664568298827e-2f),
-                        g, -0.5f),
-                   g, 1.0f);
+    float s =
+        fmaf(fmaf(fmaf(-1.9515295891e-4f, g, 8.3321608736e-3f), g, -1.6666654611e-1f) * g, f, f);
+    float c = fmaf(
+        fmaf(fmaf(fmaf(2.443315711809948e-5f, g, -1.388731625493765e-3f), g, 4.166664568298827e-2f),
+             g, -0.5f),
+        g, 1.0f);
     float a = quadrant & 1u ? c : s, b = quadrant & 1u ? s : c;
     *sine = plugmc_float_of_bits(plugmc_bits(a) ^ (quadrant & 2u) << 30);
     *cosine = plugmc_float_of_bits(plugmc_bits(b) ^ ((quadrant + 1u) & 2u) << 30);

@@ -25,10 +25,10 @@ typedef struct plugmc_changes {
     const int32_t *particle, *other;
     const double (*position)[3]; /* length; wrapped by the core */
     const struct plugmc_box *box;
-    double *change;      /* out, [walkers][per_walker][terms]: energy of each term after less before,
+    double *change;     /* out, [walkers][per_walker][terms]: energy of each term after less before,
                             in the order of plugmc_system.terms, 0 of those only measured; of no
                             meaning where it is forbidden */
-    int32_t *forbidden;  /* out, [walkers][per_walker]: 1 where hard cores overlap or a particle is
+    int32_t *forbidden; /* out, [walkers][per_walker]: 1 where hard cores overlap or a particle is
                             where it may not be */
 } plugmc_changes;
 
@@ -41,13 +41,13 @@ typedef struct plugmc_trial {
     uint32_t number; /* of the trial in the sweep, from 0 */
     int32_t dimension;
     int64_t particles;
-    const int64_t *first;       /* particles of species s: first[s] ... first[s + 1] - 1 */
-    const double *x, *y, *z;    /* [particles], length */
+    const int64_t *first;    /* particles of species s: first[s] ... first[s + 1] - 1 */
+    const double *x, *y, *z; /* [particles], length */
     double step;
     /* wanted; cleared before */
-    int32_t kind;            /* PLUGMC_DISPLACED or PLUGMC_SWAPPED */
+    int32_t kind; /* PLUGMC_DISPLACED or PLUGMC_SWAPPED */
     int32_t particle, other;
-    double position[3];      /* length; wrapped by the core */
+    double position[3]; /* length; wrapped by the core */
 } plugmc_trial;
 
 /* Trial moves, one after the other in each walker. A move is taken if -ln p does not grow, or with
@@ -55,8 +55,8 @@ typedef struct plugmc_trial {
  * plugmc_draw(seed, sweep, walker, number, PLUGMC_PURPOSE_ACCEPT, 0). What is forbidden is not. */
 typedef struct plugmc_proposal {
     uint32_t size;
-    int32_t move;     /* number of the kind of move in the mover's table: for counts and steps */
-    int64_t trials;   /* a walker and sweep */
+    int32_t move;   /* number of the kind of move in the mover's table: for counts and steps */
+    int64_t trials; /* a walker and sweep */
     const void *parameters; /* of propose */
     /* Fills in a trial; 0: there is nothing to try, which counts as a trial that is rejected. Called
      * from several threads, for different walkers. */

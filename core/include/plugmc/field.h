@@ -14,7 +14,8 @@
 #define PLUGMC_FIELD PLUGMC_FIELD_ENERGY
 #endif
 
-PLUGMC_FN real plugmc_field_term(const parameters *p, plugmc_position r, plugmc_site a, int *outside)
+PLUGMC_FN real plugmc_field_term(const parameters *p, plugmc_position r, plugmc_site a,
+                                 int *outside)
 {
     return field_energy(p, r, a, outside);
 }

@@ -44,8 +44,8 @@ PLUGMC_FN double plugmc_double_sums_total(const plugmc_double_sums *, plugmc_sit
 
 /* Energy u of one pair, all terms, and its derivatives: du/dr / r and d2u/dr2. 0 for terms without
  * PLUGMC_PAIR_DERIVATIVE, so a mover has to ask for them (PLUGMC_NEEDS_FORCES). */
-PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation, plugmc_site a, plugmc_site b, real *energy,
-                                       real *first, real *second);
+PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation, plugmc_site a, plugmc_site b,
+                                       real *energy, real *first, real *second);
 
 /* Derivatives of plugmc_fields, likewise. */
 PLUGMC_FN void plugmc_fields_derivatives(plugmc_position, plugmc_site, real gradient[3],

@@ -297,10 +297,8 @@ static PLUGMC_TARGETS int64_t plugmc_pair_energy(const void *instance, const plu
 static PLUGMC_TARGETS int64_t plugmc_pair_change(const void *instance, const plugmc_box *box,
                                                  int periodic, const plugmc_particle *probe,
                                                  const double moved[3],
-                                                 const plugmc_particles *others, double *change)
-{
-    PLUGMC_FOR_BOXES(moved, plugmc_pair_sum(&batch, mode, 1, one_species, change))
-}
+                                                 const plugmc_particles *others, double *change){
+    PLUGMC_FOR_BOXES(moved, plugmc_pair_sum(&batch, mode, 1, one_species, change))}
 
 /* The changes of a moved probe's pairs, one by one. */
 PLUGMC_FN int plugmc_pair_each(const plugmc_batch *k, int mode, int one_species, real *out)

@@ -38,31 +38,56 @@ typedef struct plugmc_parameter {
 } plugmc_parameter;
 
 #define PLUGMC_REAL_KEY(type, field, fallback, minimum, maximum, unit, doc)                        \
-    {#field, PLUGMC_TYPE_REAL, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc, 0}
+    {                                                                                              \
+#field, PLUGMC_TYPE_REAL, 0, offsetof(type, field), fallback, minimum, maximum, unit,      \
+            NULL, doc, 0                                                                           \
+    }
 #define PLUGMC_INTEGER_KEY(type, field, fallback, minimum, maximum, unit, doc)                     \
-    {#field, PLUGMC_TYPE_INTEGER, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc, 0}
+    {                                                                                              \
+#field, PLUGMC_TYPE_INTEGER, 0, offsetof(type, field), fallback, minimum, maximum, unit,   \
+            NULL, doc, 0                                                                           \
+    }
 #define PLUGMC_FLAG_KEY(type, field, fallback, doc)                                                \
-    {#field, PLUGMC_TYPE_FLAG, 0, offsetof(type, field), fallback, 0, 1, "", NULL, doc, 0}
+    {                                                                                              \
+#field, PLUGMC_TYPE_FLAG, 0, offsetof(type, field), fallback, 0, 1, "", NULL, doc, 0       \
+    }
 #define PLUGMC_CHOICE_KEY(type, field, fallback, choices, doc)                                     \
-    {#field, PLUGMC_TYPE_CHOICE, 0, offsetof(type, field), fallback, 0, 0, "", choices, doc, 0}
+    {                                                                                              \
+#field, PLUGMC_TYPE_CHOICE, 0, offsetof(type, field), fallback, 0, 0, "", choices, doc, 0  \
+    }
 #define PLUGMC_TEXT_KEY(type, field, fallback, doc)                                                \
-    {#field, PLUGMC_TYPE_TEXT, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 0}
+    {                                                                                              \
+#field, PLUGMC_TYPE_TEXT, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 0       \
+    }
 /* The name of a file, in an INI file relative to it. */
 #define PLUGMC_FILE_KEY(type, field, fallback, doc)                                                \
-    {#field, PLUGMC_TYPE_FILE, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 1}
+    {                                                                                              \
+#field, PLUGMC_TYPE_FILE, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 1       \
+    }
 /* The names of any number of them. */
 #define PLUGMC_FILES_KEY(type, field, fallback, doc)                                               \
-    {#field, PLUGMC_TYPE_FILE, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 0}
+    {                                                                                              \
+#field, PLUGMC_TYPE_FILE, 0, offsetof(type, field), fallback, 0, 0, "", NULL, doc, 0       \
+    }
 /* `values` reals, or any number if `values` is 0. */
 #define PLUGMC_LIST_KEY(type, field, values, fallback, minimum, maximum, unit, doc)                \
-    {#field, PLUGMC_TYPE_LIST, 0, offsetof(type, field), fallback, minimum, maximum, unit, NULL, doc, values}
+    {                                                                                              \
+#field, PLUGMC_TYPE_LIST, 0, offsetof(type, field), fallback, minimum, maximum, unit,      \
+            NULL, doc, values                                                                      \
+    }
 /* A number that configure computes from the others and that device text needs. */
 #define PLUGMC_REAL_DERIVED(type, field, doc)                                                      \
-    {#field, PLUGMC_TYPE_REAL, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
+    {                                                                                              \
+#field, PLUGMC_TYPE_REAL, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0           \
+    }
 #define PLUGMC_INTEGER_DERIVED(type, field, doc)                                                   \
-    {#field, PLUGMC_TYPE_INTEGER, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
+    {                                                                                              \
+#field, PLUGMC_TYPE_INTEGER, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0        \
+    }
 /* A table that configure computes; device text finds it where it finds lists. */
 #define PLUGMC_LIST_DERIVED(type, field, doc)                                                      \
-    {#field, PLUGMC_TYPE_LIST, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0}
+    {                                                                                              \
+#field, PLUGMC_TYPE_LIST, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0           \
+    }
 
 #endif

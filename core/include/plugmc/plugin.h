@@ -55,15 +55,16 @@ enum plugmc_domain {
 };
 
 typedef struct plugmc_box {
-    int32_t domain;    /* enum plugmc_domain */
-    int32_t dimension; /* 2 or 3 */
-    double length[3];  /* periodic: edges; length[2] is 1 in two dimensions. sphere: 2 radius */
-    double radius;     /* sphere; 0 else */
-    double volume;     /* area in two dimensions */
-    int32_t oblique;   /* 1: periodic, a parallelepiped; `length` then holds |a|, |b|, |c| */
-    double vector[3][3];  /* periodic: lattice vectors a, b, c as rows, whatever the shape */
-    double inverse[3][3]; /* of that matrix: fractional coordinate d of r is sum_e r_e inverse[e][d] */
-    double reserved[6];   /* 0; room to grow, since boxes are members of other structs */
+    int32_t domain;      /* enum plugmc_domain */
+    int32_t dimension;   /* 2 or 3 */
+    double length[3];    /* periodic: edges; length[2] is 1 in two dimensions. sphere: 2 radius */
+    double radius;       /* sphere; 0 else */
+    double volume;       /* area in two dimensions */
+    int32_t oblique;     /* 1: periodic, a parallelepiped; `length` then holds |a|, |b|, |c| */
+    double vector[3][3]; /* periodic: lattice vectors a, b, c as rows, whatever the shape */
+    double inverse[3]
+                  [3]; /* of that matrix: fractional coordinate d of r is sum_e r_e inverse[e][d] */
+    double reserved[6]; /* 0; room to grow, since boxes are members of other structs */
 } plugmc_box;
 
 /* The image of r in the box: [0, length) in a rectangular one, fractional coordinates in [0, 1) in an
@@ -108,7 +109,7 @@ typedef struct plugmc_term {
     void *instance;
     const struct plugmc_plugin *plugin_single; /* float; NULL if the plugin has no pair or field */
     void *instance_single;
-    int32_t sampled; /* 1: part of -ln p; 0: only measured */
+    int32_t sampled;                /* 1: part of -ln p; 0: only measured */
     const struct plugmc_host *host; /* the potential's own: messages name its section */
 } plugmc_term;
 
@@ -126,8 +127,8 @@ typedef struct plugmc_system {
     int32_t term_count;
     uint32_t term_size; /* bytes from one term to the next: see plugmc_term_at */
     const plugmc_term *terms;
-    uint64_t seed; /* of the run; plugins use that of plugmc_host */
-    double range; /* largest range of the pair terms sampled; INFINITY if one has none */
+    uint64_t seed;   /* of the run; plugins use that of plugmc_host */
+    double range;    /* largest range of the pair terms sampled; INFINITY if one has none */
     int32_t threads; /* on the CPU; after prepare there may be fewer for a while, never more */
     int32_t rungs;   /* of the ladder; 1: there is none */
     /* k_B T in the unit of energy of the potentials, of which -ln p = U / kT; NaN where walkers differ
@@ -193,18 +194,19 @@ static inline void plugmc_set_text(plugmc_kernel_text *to, const plugmc_kernel_t
 typedef struct plugmc_gpu {
     uint32_t size;
     const char *name;
-    int32_t multiprocessors, shared_per_block, architecture; /* 90 for sm_90 */
+    int32_t multiprocessors, shared_per_block, architecture;                     /* 90 for sm_90 */
     int (*allocate)(plugmc_context *, size_t bytes, plugmc_device_pointer *out); /* zeroed */
     int (*release)(plugmc_context *, plugmc_device_pointer);
     int (*upload)(plugmc_context *, plugmc_device_pointer to, const void *from, size_t bytes);
     /* Waits until the data is there. */
     int (*download)(plugmc_context *, void *to, plugmc_device_pointer from, size_t bytes);
-    int (*copy)(plugmc_context *, plugmc_device_pointer to, plugmc_device_pointer from, size_t bytes);
+    int (*copy)(plugmc_context *, plugmc_device_pointer to, plugmc_device_pointer from,
+                size_t bytes);
     int (*fill)(plugmc_context *, plugmc_device_pointer, unsigned char value, size_t bytes);
     /* The function `name` of a text, compiled (or from the cache) and loaded. */
     int (*kernel)(plugmc_context *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
-    int (*launch)(plugmc_context *, plugmc_kernel *, const uint32_t grid[3], const uint32_t block[3],
-                  uint32_t dynamic_shared, void **arguments);
+    int (*launch)(plugmc_context *, plugmc_kernel *, const uint32_t grid[3],
+                  const uint32_t block[3], uint32_t dynamic_shared, void **arguments);
     /* Launches between begin and end are recorded, not run. */
     int (*graph_begin)(plugmc_context *);
     int (*graph_end)(plugmc_context *, plugmc_graph **);
@@ -221,8 +223,8 @@ typedef struct plugmc_gpu {
 /* Where a mover met an energy, a force or a probability that is not a number, as far as it knows. */
 typedef struct plugmc_not_a_number {
     uint32_t size;
-    int32_t walker;      /* -1: not known */
-    int64_t particle;    /* -1: not known */
+    int32_t walker;   /* -1: not known */
+    int64_t particle; /* -1: not known */
     uint64_t sweep;
     const double *trial; /* [3] length: where the particle tried to go; NULL: it went there, or not
                             known */
@@ -311,8 +313,8 @@ typedef struct plugmc_lanes {
     uint32_t size;
     int32_t lanes; /* a multiple of PLUGMC_LANE_BLOCK */
     int32_t slots;
-    float scale;    /* edge of a cell in x, length */
-    float ratio[3]; /* edges of a cell over that in x */
+    float scale;                                 /* edge of a cell in x, length */
+    float ratio[3];                              /* edges of a cell over that in x */
     const float *const *x, *const *y, *const *z; /* [slots], each float[lanes] */
     const float (*offset)[3];                    /* [slots] */
     const uint8_t *const *species;               /* [slots], each [lanes]; NULL with one species */
@@ -459,10 +461,10 @@ typedef struct plugmc_orbital_request {
 typedef struct plugmc_ions {
     uint32_t size;
     int32_t count;
-    const double (*positions)[3];  /* [count], length */
-    const int32_t *atomic_number;  /* [count] */
-    const double *valence;         /* [count], elementary charges */
-    int32_t primitive_cells;       /* in the simulation cell */
+    const double (*positions)[3]; /* [count], length */
+    const int32_t *atomic_number; /* [count] */
+    const double *valence;        /* [count], elementary charges */
+    int32_t primitive_cells;      /* in the simulation cell */
     /* Energies that the file gives, a primitive cell, Hartree; to be set beside what is found. */
     int32_t energy_count;
     const char *const *energy_names;
@@ -568,11 +570,11 @@ typedef struct plugmc_quantity {
     uint32_t size;
     int32_t rank;
     const char *name;
-    const char *unit; /* "" if none */
-    const char *doc;  /* one line */
-    int64_t shape[PLUGMC_MOST_RANK];           /* [rank], each at least 1 */
-    const double *abscissa[PLUGMC_MOST_RANK];  /* [rank][shape]: values along each axis, or NULL */
-    const char *axis[PLUGMC_MOST_RANK];        /* [rank]: what each axis is, e.g. "r" */
+    const char *unit;                         /* "" if none */
+    const char *doc;                          /* one line */
+    int64_t shape[PLUGMC_MOST_RANK];          /* [rank], each at least 1 */
+    const double *abscissa[PLUGMC_MOST_RANK]; /* [rank][shape]: values along each axis, or NULL */
+    const char *axis[PLUGMC_MOST_RANK];       /* [rank]: what each axis is, e.g. "r" */
 } plugmc_quantity;
 
 /* Both return 1, so that `quantity` can return them. */
@@ -650,8 +652,8 @@ enum { PLUGMC_POTENTIAL = 1, PLUGMC_MOVER = 2, PLUGMC_OBSERVABLE = 3 };
 typedef struct plugmc_plugin {
     uint32_t magic, size;
     uint16_t abi_major, abi_minor; /* of the oldest program that it can work with */
-    uint32_t real_size; /* sizeof(real) of this descriptor */
-    int32_t kind;       /* PLUGMC_POTENTIAL, ... */
+    uint32_t real_size;            /* sizeof(real) of this descriptor */
+    int32_t kind;                  /* PLUGMC_POTENTIAL, ... */
     const char *name;
     const char *summary;   /* one line */
     const char *reference; /* paper or book, "" if none */
@@ -701,7 +703,7 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
 #define PLUGMC_EXPORT __attribute__((visibility("default")))
 #define PLUGMC_PLUGIN_HEAD                                                                         \
     .magic = PLUGMC_MAGIC, .size = sizeof(plugmc_plugin), .abi_major = PLUGMC_ABI_MAJOR,           \
-    .abi_minor = PLUGMC_NEEDS_MINOR, .real_size = sizeof(real),                                      \
+    .abi_minor = PLUGMC_NEEDS_MINOR, .real_size = sizeof(real),                                    \
     .parameter_size = sizeof(plugmc_parameter)
 
 #ifndef PLUGMC_PLUGIN /* plugmc/potential.h has its own */
@@ -713,7 +715,7 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
 /* Whether a struct from the other side is long enough to have a member. */
 #define PLUGMC_HAS(pointer, member)                                                                \
     ((pointer)->size >= (size_t)((const char *)&(pointer)->member - (const char *)(pointer)) +     \
-                            sizeof (pointer)->member)
+                            sizeof(pointer)->member)
 
 /* Whether moves of particles change the energy of a total facet. */
 static inline int plugmc_follows_positions(const plugmc_total *total)
@@ -726,17 +728,16 @@ static inline int plugmc_follows_positions(const plugmc_total *total)
 
 /* Carries the file `path` in the object as the text `symbol` ... `symbol`_end. */
 #define PLUGMC_EMBED(symbol, path)                                                                 \
-    __asm__(".pushsection .rodata\n.balign 16\n.hidden " #symbol "\n.hidden " #symbol "_end\n"      \
-            ".globl " #symbol "\n.globl " #symbol "_end\n" #symbol ":\n.incbin \"" path "\"\n"      \
-            #symbol "_end:\n.byte 0\n.popsection\n");                                               \
+    __asm__(".pushsection .rodata\n.balign 16\n.hidden " #symbol "\n.hidden " #symbol "_end\n"     \
+            ".globl " #symbol "\n.globl " #symbol "_end\n" #symbol ":\n.incbin \"" path            \
+            "\"\n" #symbol "_end:\n.byte 0\n.popsection\n");                                       \
     extern const char symbol[] __attribute__((visibility("hidden")));                              \
     extern const char symbol##_end[] __attribute__((visibility("hidden")))
 
 /* Compiled for several instruction sets, the best of which is chosen when the plugin is loaded. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 &&           \
     !defined(PLUGMC_ONE_TARGET)
-#define PLUGMC_TARGETS                                                                             \
-    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define PLUGMC_TARGETS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define PLUGMC_TARGETS
 #endif

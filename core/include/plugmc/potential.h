@@ -26,7 +26,8 @@
  */
 #if !defined(__CUDACC_RTC__)
 #ifndef PLUGMC_SOURCE
-#error "compile a potential through plugmc_add_potential, or as docs/plugin-guide.md says: the file travels in the shared object, and PLUGMC_SOURCE must name it"
+#error                                                                                             \
+    "compile a potential through plugmc_add_potential, or as docs/plugin-guide.md says: the file travels in the shared object, and PLUGMC_SOURCE must name it"
 #endif
 
 #define PLUGMC_PLUGIN(...)                                                                         \
@@ -62,7 +63,10 @@ extern const plugmc_plugin plugmc_single __attribute__((visibility("hidden")));
 #else
 #define PLUGMC_NO_RANGE ((real)INFINITY)
 #endif
-PLUGMC_FN real plugmc_sqrt(real x) { return sizeof(real) == 4 ? (real)sqrtf((float)x) : (real)sqrt((double)x); }
+PLUGMC_FN real plugmc_sqrt(real x)
+{
+    return sizeof(real) == 4 ? (real)sqrtf((float)x) : (real)sqrt((double)x);
+}
 /* 1 / sqrt(x) for x > 0. On the GPU in float the processor's own, with a relative error below 2^-22. */
 PLUGMC_FN real plugmc_rsqrt(real x)
 {

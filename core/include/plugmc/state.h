@@ -10,11 +10,11 @@
 
 /* What a configuration consists of. Each is an array with a row for every walker. */
 enum {
-    PLUGMC_STATE_BOX,      /* plugmc_box */
-    PLUGMC_STATE_COUNT,    /* int64_t [species]: particles of each */
+    PLUGMC_STATE_BOX,   /* plugmc_box */
+    PLUGMC_STATE_COUNT, /* int64_t [species]: particles of each */
     PLUGMC_STATE_POSITION, /* double [capacity][3], length; periodic ones wrapped into [0, length), z = 0
                               in two dimensions */
-    PLUGMC_STATE_SPECIES,  /* int32_t [capacity] */
+    PLUGMC_STATE_SPECIES, /* int32_t [capacity] */
     PLUGMC_STATE_MULTIPLIER, /* double [terms + 1]: -ln p = sum of multiplier times energy of each term,
                                 and the last times the volume */
     PLUGMC_STATE_RUNG,       /* int32_t: of the ladder; multipliers are those of the rung */
@@ -37,12 +37,13 @@ enum {
 typedef struct plugmc_state {
     uint32_t size;
     int32_t walkers, first_walker, all_walkers; /* here; global number of the first; everywhere */
-    int64_t capacity; /* particles that a walker has room for */
+    int64_t capacity;                           /* particles that a walker has room for */
     /* An array on one side. PLUGMC_READ brings it up to date there first; PLUGMC_WRITE says that it
      * is changed there: the other side is out of date then, and other movers are told. Without
      * PLUGMC_READ all of it must be written. *row, unless NULL, becomes the bytes from one walker to
      * the next. The pointer holds until the callback returns. Fails with a message. */
-    int (*array)(const struct plugmc_state *, int what, int side, int access, void **out, size_t *row);
+    int (*array)(const struct plugmc_state *, int what, int side, int access, void **out,
+                 size_t *row);
     void *core;
 } plugmc_state;
 

@@ -44,8 +44,8 @@ static void print_head(const benchmark *b)
         printf("%12s %8s %8s %14s %12s %12s %7s ", "N", "walkers", "device", "both/us", "forces/us",
                "energy/us", "share");
     } else {
-        printf("%12s %8s %8s %8s %14s %14s ", "places", "orbitals", "walkers", "device", "values/ms",
-               "all/ms");
+        printf("%12s %8s %8s %8s %14s %14s ", "places", "orbitals", "walkers", "device",
+               "values/ms", "all/ms");
     }
     print_head_end(b);
 }
@@ -91,7 +91,8 @@ static void print_case(const benchmark *b, const bench_case *c)
     char text[256] = "";
     if (b->section.time == TIME_SWEEPS || !b->key_count) return;
     for (int k = 0; k < b->key_count; k++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", k ? " " : "", c->value[k]);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", k ? " " : "",
+                 c->value[k]);
     printf("  %-32s", text);
 }
 
@@ -153,8 +154,8 @@ static int find_unable(benchmark *b, bool there_is_a_gpu)
 
 static int time_table(benchmark *b, const char *name, bool there_is_a_gpu)
 {
-    int (*const time_case[])(const benchmark *, const bench_case *, subject *, timing *) = {
-        bench_time_mover, bench_time_total, bench_time_orbitals};
+    int (*const time_case[])(const benchmark *, const bench_case *, subject *,
+                             timing *) = {bench_time_mover, bench_time_total, bench_time_orbitals};
     printf("# %s%s%s, median of %lld timings of %lld %s after %lld", name, *b->table ? ", " : "",
            b->table, (long long)b->section.repeat, (long long)b->section.sweeps,
            b->section.time == TIME_SWEEPS ? "sweeps" : "evaluations", (long long)b->section.warmup);
@@ -216,8 +217,12 @@ static int run_benchmark(const char *path, const char *name, const char *table, 
     for (int i = 0; i < count && !code; i++) {
         if (table && strcmp(table, labels[i])) continue;
         if (asprintf(&section, "bench%s%s", *labels[i] ? " " : "", labels[i]) < 0) checked(NULL);
-        tables[chosen] = (benchmark){.path = path, .table = labels[i], .name = section,
-                                     .sets = sets, .set_count = set_count, .report = &report};
+        tables[chosen] = (benchmark){.path = path,
+                                     .table = labels[i],
+                                     .name = section,
+                                     .sets = sets,
+                                     .set_count = set_count,
+                                     .report = &report};
         code = bench_read(&tables[chosen++]);
     }
     if (!code && !chosen)

@@ -11,7 +11,7 @@ enum { TIME_SWEEPS, TIME_TOTAL, TIME_ORBITALS };
 
 /* A section [bench]. */
 typedef struct bench_section {
-    int32_t time; /* TIME_* */
+    int32_t time;       /* TIME_* */
     const char *vary;   /* section.key, ... that take the values; "" for none */
     const char *values; /* of one key: separated by blanks; of several: cases separated by commas */
     const char *which, *one_core, *one_by_one, *single; /* labels of subjects */
@@ -92,8 +92,8 @@ double bench_now(void); /* seconds */
 typedef int bench_calls(void *what, uint64_t first, uint64_t n);
 
 typedef struct bench_clock {
-    uint64_t next;        /* number of the next call */
-    int (*ready)(void *); /* called before the clock runs, after warm-up; NULL: nothing */
+    uint64_t next;                /* number of the next call */
+    int (*ready)(void *);         /* called before the clock runs, after warm-up; NULL: nothing */
     int64_t calls, repeat, timed; /* of each timing; timings; calls in all timings */
     double seconds, spread;       /* a call, median; of the timings, of the median */
 } bench_clock;

@@ -78,8 +78,8 @@ static int time_calls(const bench_section *section, bench_calls *call, void *wha
 typedef struct total_run {
     instance *potential;
     bool on_device;
-    const double *positions;          /* [walkers][particles][3] */
-    double *energy, *forces;          /* [walkers], [walkers][particles][3] */
+    const double *positions; /* [walkers][particles][3] */
+    double *energy, *forces; /* [walkers], [walkers][particles][3] */
     bool wants_energy, wants_forces;
 } total_run;
 
@@ -116,8 +116,7 @@ static int prepare_total(simulation *sim, total_run *r)
     if (!code) code = take(r->potential, r->on_device, walkers * sizeof(double), &energy);
     if (!code) code = take(r->potential, r->on_device, numbers * sizeof(double), &forces);
     if (!code) code = borrowing_read(sim, &initial);
-    if (!code)
-        code = put(r->potential, r->on_device, positions, initial, numbers * sizeof(double));
+    if (!code) code = put(r->potential, r->on_device, positions, initial, numbers * sizeof(double));
     r->positions = positions;
     r->energy = energy;
     r->forces = forces;
@@ -135,9 +134,9 @@ static int first_total(simulation *sim, total_run *r, timing *t)
     int code = evaluate_total(r, 0, 1);
     t->first = bench_now() - begin;
     if (!code && r->on_device)
-        code = finish(r->potential, host->gpu->download(host->context, energy,
-                                                        (plugmc_device_pointer)(uintptr_t)r->energy,
-                                                        bytes));
+        code = finish(r->potential,
+                      host->gpu->download(host->context, energy,
+                                          (plugmc_device_pointer)(uintptr_t)r->energy, bytes));
     else if (!code)
         memcpy(energy, r->energy, bytes);
     for (int32_t w = 0; w < sim->system.walkers && !code; w++)
@@ -239,8 +238,8 @@ static int evaluate_orbitals(void *what, uint64_t unused, uint64_t n)
 /* A place in the cell, from the random numbers of the seed. */
 static void random_place(const plugmc_system *system, int32_t walker, int64_t index, double r[3])
 {
-    const plugmc_random u = plugmc_draw(system->seed, 0, (uint32_t)walker, (uint32_t)index,
-                                        PLUGMC_PURPOSE_INITIAL, 0);
+    const plugmc_random u =
+        plugmc_draw(system->seed, 0, (uint32_t)walker, (uint32_t)index, PLUGMC_PURPOSE_INITIAL, 0);
     for (int e = 0; e < 3; e++) r[e] = 0;
     for (int d = 0; d < system->box.dimension; d++)
         for (int e = 0; e < 3; e++)
@@ -277,7 +276,8 @@ static int place_points(simulation *sim, orbital_run *r, const bench_section *se
     void *at;
     r->points[species] = 0;
     if (count < 1 || (section->places && species > 0)) return EXIT_DONE;
-    const int64_t each = section->places ? section->places : plugmc_species_at(&sim->system, species)->count;
+    const int64_t each =
+        section->places ? section->places : plugmc_species_at(&sim->system, species)->count;
     r->points[species] = each * r->walkers;
     const size_t bytes = 3 * (size_t)r->points[species] * sizeof(double);
     double *places = checked(malloc(bytes));
@@ -326,8 +326,7 @@ static int prepare_orbitals(const benchmark *b, simulation *sim, const bench_sec
     r->walkers = sim->system.walkers;
     r->species_count = sim->system.species_count;
     int code = EXIT_DONE;
-    for (int32_t k = 0; k < r->species_count && !code; k++)
-        code = place_points(sim, r, section, k);
+    for (int32_t k = 0; k < r->species_count && !code; k++) code = place_points(sim, r, section, k);
     return code ? code : take_results(r);
 }
 
@@ -343,8 +342,7 @@ int bench_time_orbitals(const benchmark *b, const bench_case *c, subject *s, tim
     t->on_gpu = r.on_device;
     for (int32_t k = 0; k < r.species_count && !code; k++)
         t->particles += (long long)(r.points[k] / r.walkers);
-    if (!code)
-        t->orbitals = (long long)count_orbitals(r.potential, 0);
+    if (!code) t->orbitals = (long long)count_orbitals(r.potential, 0);
     const double begin = bench_now();
     if (!code) code = evaluate_orbitals(&r, 0, 1);
     t->first = bench_now() - begin;

@@ -125,8 +125,8 @@ int bench_tables(const char *path, char **sets, int set_count, report *report, c
             labels[(*count)++] = checked(strdup(ini.sections[k].label));
     ini_free(&ini);
     if (!code && *count == 0)
-        code = report_error(report, EXIT_INPUT, path, 0,
-                            "has no [bench] section: it is no benchmark");
+        code =
+            report_error(report, EXIT_INPUT, path, 0, "has no [bench] section: it is no benchmark");
     return code;
 }
 
@@ -150,8 +150,8 @@ static int read_case(benchmark *b, char *text)
     if (!count) return EXIT_DONE;
     if (count != b->key_count)
         return report_error(b->report, EXIT_INPUT, b->path, 0,
-                            "[%s] values: a case has %d values, but %d keys vary",
-                            b->name, count, b->key_count);
+                            "[%s] values: a case has %d values, but %d keys vary", b->name, count,
+                            b->key_count);
     b->case_count++;
     return EXIT_DONE;
 }
@@ -204,9 +204,9 @@ static int check_labels(const benchmark *b, const ini_file *ini, const char *key
     int code = EXIT_DONE;
     while ((label = strsep(&rest, " \t")) && !code)
         if (*label && !find_section(ini, kind_of(&b->section), label))
-            code = report_error(b->report, EXIT_INPUT, b->path, 0,
-                                "[%s] %s = %s: there is no [%s %s]", b->name, key, words,
-                                kind_of(&b->section), label);
+            code =
+                report_error(b->report, EXIT_INPUT, b->path, 0, "[%s] %s = %s: there is no [%s %s]",
+                             b->name, key, words, kind_of(&b->section), label);
     free(copy);
     return code;
 }
@@ -242,11 +242,10 @@ static int consider(benchmark *b, const ini_section *s)
         return report_error(b->report, EXIT_INPUT, b->path, s->line,
                             "[%s] is one too many: %d %ss can be timed side by side", s->name,
                             MOST_SUBJECTS, kind_of(bench));
-    b->subjects[b->subject_count++] =
-        (subject){.label = checked(strdup(s->label)),
-                  .one_core = has_word(bench->one_core, s->label),
-                  .one_by_one = has_word(bench->one_by_one, s->label),
-                  .single = has_word(bench->single, s->label)};
+    b->subjects[b->subject_count++] = (subject){.label = checked(strdup(s->label)),
+                                                .one_core = has_word(bench->one_core, s->label),
+                                                .one_by_one = has_word(bench->one_by_one, s->label),
+                                                .single = has_word(bench->single, s->label)};
     return EXIT_DONE;
 }
 
@@ -262,8 +261,8 @@ static int read_subjects(benchmark *b, const ini_file *ini)
     if (bench->time == TIME_SWEEPS)
         return report_error(b->report, EXIT_INPUT, b->path, 0, "there is no section [mover NAME]");
     return report_error(b->report, EXIT_INPUT, b->path, 0,
-                        "[%s] time = %s: no [potential] of this file has that facet",
-                        b->name, facet_names[bench->time]);
+                        "[%s] time = %s: no [potential] of this file has that facet", b->name,
+                        facet_names[bench->time]);
 }
 
 int bench_read(benchmark *b)

@@ -30,8 +30,7 @@ static void show_gpus(void)
 {
     char why[512];
     int version = 0, count = gpu_count(&version, why);
-    if (version)
-        line("driver", "NVIDIA, CUDA %d.%d", version / 1000, version % 1000 / 10);
+    if (version) line("driver", "NVIDIA, CUDA %d.%d", version / 1000, version % 1000 / 10);
     if (!count) line("GPU", "none: %s", why);
     for (int i = 0; i < count; i++) {
         gpu *g = gpu_open(i, false, why);

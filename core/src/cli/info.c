@@ -131,10 +131,10 @@ static void print_listing(const plugmc_plugin *d, bool markdown)
 /* One line a trait, each with `lead` in front. */
 static void print_traits(FILE *f, const char *lead, const plugmc_plugin *d)
 {
-    static void (*const print[])(FILE *, const char *, const plugmc_plugin *) = {
-        [PLUGMC_POTENTIAL] = print_potential,
-        [PLUGMC_MOVER] = print_mover,
-        [PLUGMC_OBSERVABLE] = print_observable};
+    static void (*const print[])(FILE *, const char *,
+                                 const plugmc_plugin *) = {[PLUGMC_POTENTIAL] = print_potential,
+                                                           [PLUGMC_MOVER] = print_mover,
+                                                           [PLUGMC_OBSERVABLE] = print_observable};
     print[d->kind](f, lead, d);
 }
 

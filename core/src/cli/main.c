@@ -63,6 +63,7 @@ static int do_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
     standard_streams_begin();
-    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of write, with a sentence */
+    signal(SIGXFSZ,
+           SIG_IGN); /* a file that grows too large is an error of write, with a sentence */
     return standard_streams_end(do_command(argc, argv));
 }

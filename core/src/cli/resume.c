@@ -63,8 +63,8 @@ static int compare_one_way(const simulation *sim, const char *path, const ini_fi
     for (int i = 0; i < one->count; i++) {
         const ini_section *s = &one->sections[i], *t = section_named(other, s->name);
         if (!t) {
-            int wrong = differs(sim, path, s->name, "", forward ? "there" : NULL,
-                                forward ? NULL : "there");
+            int wrong =
+                differs(sim, path, s->name, "", forward ? "there" : NULL, forward ? NULL : "there");
             if (!code) code = wrong;
             continue;
         }
@@ -73,8 +73,8 @@ static int compare_one_way(const simulation *sim, const char *path, const ini_fi
             if (may_differ(sim, s->name, a->key)) continue;
             if (b && (!forward || !strcmp(a->value, b->value))) continue;
             const char *there = a->value, *here = b ? b->value : NULL;
-            int wrong = differs(sim, path, s->name, a->key, forward ? there : here,
-                                forward ? here : there);
+            int wrong =
+                differs(sim, path, s->name, a->key, forward ? there : here, forward ? here : there);
             if (!code) code = wrong;
         }
     }

@@ -65,10 +65,12 @@ static int add_architecture(arguments *a, const char *text)
     char *end;
     long number = strtol(text, &end, 10);
     if (!strcmp(text, "all")) {
-        for (int i = 0; i < 5; i++) a->architectures[a->architecture_count++] = all_architectures[i];
+        for (int i = 0; i < 5; i++)
+            a->architectures[a->architecture_count++] = all_architectures[i];
         return 0;
     }
-    if (*end || number < 50 || number > 200) return usage_error("'%s' is no architecture such as 90", text);
+    if (*end || number < 50 || number > 200)
+        return usage_error("'%s' is no architecture such as 90", text);
     a->architectures[a->architecture_count++] = (int)number;
     return 0;
 }
@@ -87,7 +89,8 @@ static int parse(int argc, char **argv, bool check, arguments *a)
             if (a->set_count == MOST_SETS) return usage_error("too many %s", word);
             a->sets[a->set_count++] = argv[++i];
         } else if (check && !strcmp(word, "--architecture")) {
-            if (!more || a->architecture_count + 5 > MOST_ARCHITECTURES) return usage_error("%s needs a number", word);
+            if (!more || a->architecture_count + 5 > MOST_ARCHITECTURES)
+                return usage_error("%s needs a number", word);
             if (add_architecture(a, argv[++i])) return EXIT_USAGE;
         } else if (!check && !strcmp(word, "--resume")) {
             a->resume = true;
@@ -159,7 +162,8 @@ static const char *threads_of(const simulation *sim, char words[240])
     else if (sim->system.threads < sim->offer.threads)
         snprintf(words, 240, "more do not pay for so few particles, of %s", offer);
     else
-        snprintf(words, 240, "%s%s", offer, sim->system.threads > 1 ? ", one where that is faster" : "");
+        snprintf(words, 240, "%s%s", offer,
+                 sim->system.threads > 1 ? ", one where that is faster" : "");
     return words;
 }
 
@@ -187,10 +191,11 @@ static int check_unchanged(const simulation *sim, const char *path, const origin
     bool same = from->there ? strcmp(sim->output.stamp, from->stamp) == 0
                             : !from->if_there || access(path, F_OK);
     if (same) return 0;
-    return report_error(sim->report, EXIT_OUTPUT, NULL, 0,
-                        "cannot write %s: another run has just written it; the same command goes on "
-                        "with that",
-                        path);
+    return report_error(
+        sim->report, EXIT_OUTPUT, NULL, 0,
+        "cannot write %s: another run has just written it; the same command goes on "
+        "with that",
+        path);
 }
 
 /* The first file of this run, with its initial state; of a resumed run this was done when its file
@@ -201,7 +206,8 @@ static int rehearse_output(simulation *sim)
     int code = borrowing_positions(sim, PLUGMC_ON_HOST, &first.positions);
     if (code) return code;
     if (averages_find(&first))
-        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the averages of the run");
+        return report_error(sim->report, EXIT_MEMORY, NULL, 0,
+                            "no memory for the averages of the run");
     return output_rehearse(sim->output_path, &first, sim->report);
 }
 
@@ -279,7 +285,8 @@ int command_run(int argc, char **argv)
 static int next_text(instance *instance, int index, plugmc_kernel_text *out, sentence why)
 {
     context_calling(&instance->context, "kernel_text");
-    const int more = ask_kernel_text(instance->plugin, instance->data, &instance->host, index, out, why);
+    const int more =
+        ask_kernel_text(instance->plugin, instance->data, &instance->host, index, out, why);
     crash_called();
     return more;
 }
@@ -292,7 +299,8 @@ static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
         plugmc_kernel_text kernel;
         char why[512];
         int more;
-        for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why})); k++) {
+        for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why}));
+             k++) {
             if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
             void *cubin = NULL;
             size_t bytes = 0;
@@ -329,7 +337,8 @@ int command_check(int argc, char **argv)
     if (!code && a.architecture_count) {
         char why[512];
         nvrtc *nvrtc = nvrtc_open(why);
-        if (!nvrtc) code = report_error(&report, EXIT_DEVICE, NULL, 0, "cannot compile kernels: %s", why);
+        if (!nvrtc)
+            code = report_error(&report, EXIT_DEVICE, NULL, 0, "cannot compile kernels: %s", why);
         for (int i = 0; i < a.architecture_count && !code; i++)
             code = compile_all(&sim, nvrtc, a.architectures[i]);
     }

@@ -21,8 +21,9 @@ const plugmc_parameter run_table[] = {
                        "key of the random numbers: the same seed gives the same chain"),
     PLUGMC_INTEGER_KEY(run_section, walkers, "1", 1, 1e6, "",
                        "independent configurations that are sampled side by side"),
-    PLUGMC_INTEGER_KEY(run_section, threads, "0", 0, 4096, "",
-                       "threads on the CPU; 0: as many as the machine offers, one where that is faster"),
+    PLUGMC_INTEGER_KEY(
+        run_section, threads, "0", 0, 4096, "",
+        "threads on the CPU; 0: as many as the machine offers, one where that is faster"),
     PLUGMC_CHOICE_KEY(run_section, device, "auto", "auto|cpu|gpu",
                       "where to run; auto: on the GPU if there is one and the mover can"),
     PLUGMC_INTEGER_KEY(run_section, gpu, "0", 0, 1023, "", "index of the GPU to run on"),
@@ -35,16 +36,18 @@ const plugmc_parameter run_table[] = {
                     "file for a table of the scalars as text; if empty, none"),
     PLUGMC_TEXT_KEY(run_section, author, "",
                     "whose run it is, NAME or NAME <MAIL>, for the output file"),
-    PLUGMC_LIST_KEY(run_section, temperature, 0, "1", 1e-300, 1e300, "energy",
-                    "k_B T in the unit of energy of the potentials; one, or one for each walker, whose "
-                    "results are then told apart"),
+    PLUGMC_LIST_KEY(
+        run_section, temperature, 0, "1", 1e-300, 1e300, "energy",
+        "k_B T in the unit of energy of the potentials; one, or one for each walker, whose "
+        "results are then told apart"),
     PLUGMC_REAL_KEY(run_section, pressure, "0", -1e30, 1e30, "energy/length^D",
                     "for movers that change the box"),
     PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
                     "wall time between checkpoints; 0: only at the end"),
-    PLUGMC_REAL_KEY(run_section, time_limit, "0", 0, 1e9, "s",
-                    "wall time from the first sweep of a command after which a checkpoint is written and "
-                    "the run stops; 0: none"),
+    PLUGMC_REAL_KEY(
+        run_section, time_limit, "0", 0, 1e9, "s",
+        "wall time from the first sweep of a command after which a checkpoint is written and "
+        "the run stops; 0: none"),
 };
 
 const plugmc_parameter box_table[] = {
@@ -120,9 +123,10 @@ const plugmc_parameter ladder_table[] = {
 };
 static const plugmc_parameter mover_table[] = {
     PLUGIN_KEY,
-    PLUGMC_INTEGER_KEY(plugin_section, every, "1", 1, 1e14, "sweeps",
-                       "it moves in every so many sweeps; several movers take turns in the order of "
-                       "their sections"),
+    PLUGMC_INTEGER_KEY(
+        plugin_section, every, "1", 1, 1e14, "sweeps",
+        "it moves in every so many sweeps; several movers take turns in the order of "
+        "their sections"),
 };
 static const plugmc_parameter observable_table[] = {
     PLUGIN_KEY,
@@ -141,8 +145,7 @@ const char *const potential_keys[] = {"plugin", "role", "coupling", NULL};
 const char *const mover_keys[] = {"plugin", "every", NULL};
 const char *const observable_keys[] = {"plugin", "period", NULL};
 
-enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */,
-       MOST_MOVERS = 64 };
+enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */, MOST_MOVERS = 64 };
 
 const section_kind section_kinds[] = {
     {"run", "how long, where, and what is written", 0, 0, 1, 1, run_table, &run_count},
@@ -152,10 +155,12 @@ const section_kind section_kinds[] = {
     {"species", "one kind of particle; sections in the order of their numbers", 0, 1, 1,
      MOST_SPECIES, species_table, &species_count},
     {"initial", "where particles are at the start", 0, 0, 0, 1, initial_table, &initial_count},
-    {"ladder", "values of one key for the rungs of a ladder", 0, 0, 0, 1, ladder_table, &ladder_count},
+    {"ladder", "values of one key for the rungs of a ladder", 0, 0, 0, 1, ladder_table,
+     &ladder_count},
     {"potential", "a term of -ln p; several add up", PLUGMC_POTENTIAL, 1, 1, ANY, potential_table,
      &potential_count},
-    {"mover", "how trial moves are made", PLUGMC_MOVER, 1, 1, MOST_MOVERS, mover_table, &mover_count},
+    {"mover", "how trial moves are made", PLUGMC_MOVER, 1, 1, MOST_MOVERS, mover_table,
+     &mover_count},
     {"observable", "what is measured", PLUGMC_OBSERVABLE, 1, 0, ANY, observable_table,
      &observable_count},
 };
@@ -268,8 +273,10 @@ static void check_sections(config *c, report *r)
             report_error(r, EXIT_INPUT, c->ini.path, 0, "there is no section [%s%s]", kind->name,
                          kind->labelled ? " NAME" : "");
         else if (kind->labelled && kind->most > 1 && count > kind->most)
-            report_error(r, EXIT_INPUT, c->ini.path, 0, "there are %d sections [%s NAME]: %d are "
-                         "the most", count, kind->name, kind->most);
+            report_error(r, EXIT_INPUT, c->ini.path, 0,
+                         "there are %d sections [%s NAME]: %d are "
+                         "the most",
+                         count, kind->name, kind->most);
     }
 }
 
@@ -384,7 +391,8 @@ void config_echo(FILE *f, const config *c)
     echo_section(f, "initial", initial_table, initial_count, &c->initial,
                  ini_find(&c->ini, "initial"));
     if (ini_find(&c->ini, "ladder"))
-        echo_section(f, "ladder", ladder_table, ladder_count, &c->ladder, ini_find(&c->ini, "ladder"));
+        echo_section(f, "ladder", ladder_table, ladder_count, &c->ladder,
+                     ini_find(&c->ini, "ladder"));
 }
 
 void plugin_section_echo(FILE *f, const plugin_section *p)

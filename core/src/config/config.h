@@ -9,30 +9,30 @@
 enum { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
 enum { INITIAL_LATTICE, INITIAL_RANDOM, INITIAL_FILE };
 
-typedef struct run_section { /* [run] */
-    int64_t sweeps, equilibrate;  /* numbers of sweeps */
+typedef struct run_section {     /* [run] */
+    int64_t sweeps, equilibrate; /* numbers of sweeps */
     int64_t seed;
     int64_t walkers;
-    int64_t threads;              /* 0: what the machine offers and pays */
-    int64_t gpu;                  /* index of the GPU */
-    int32_t device;               /* choice auto|cpu|gpu: DEVICE_* */
+    int64_t threads; /* 0: what the machine offers and pays */
+    int64_t gpu;     /* index of the GPU */
+    int32_t device;  /* choice auto|cpu|gpu: DEVICE_* */
     int32_t fast_math;
-    const char *output;           /* HDF5 file; default: the INI's name with .h5 */
-    const char *csv;              /* table of the scalars; "" for none */
-    const char *author;           /* "NAME" or "NAME <MAIL>", for the output file */
-    plugmc_list temperature;      /* kT, in the unit of energy; one, or one a walker */
-    double pressure;              /* energy/length^dimension */
-    double checkpoint;            /* seconds between checkpoints; 0: only at the end */
-    double time_limit;            /* seconds; 0: none */
+    const char *output;      /* HDF5 file; default: the INI's name with .h5 */
+    const char *csv;         /* table of the scalars; "" for none */
+    const char *author;      /* "NAME" or "NAME <MAIL>", for the output file */
+    plugmc_list temperature; /* kT, in the unit of energy; one, or one a walker */
+    double pressure;         /* energy/length^dimension */
+    double checkpoint;       /* seconds between checkpoints; 0: only at the end */
+    double time_limit;       /* seconds; 0: none */
 } run_section;
 
 typedef struct box_section { /* [box] */
     int64_t dimension;
-    int32_t shape;            /* choice square|triangular|rectangle|sphere|oblique. square: equal edges;
+    int32_t shape; /* choice square|triangular|rectangle|sphere|oblique. square: equal edges;
                                  triangular: edges 1 : sqrt(3)/2 (and 1 in 3D) */
-    double packing_fraction;  /* 0: not given. One of packing_fraction, density, lx(,ly,lz) or
+    double packing_fraction; /* 0: not given. One of packing_fraction, density, lx(,ly,lz) or
                                  radius must be given */
-    double density;           /* particles per volume */
+    double density;          /* particles per volume */
     double lx, ly, lz, radius;
     plugmc_list a, b, c; /* lattice vectors of an oblique box */
 } box_section;
@@ -43,11 +43,11 @@ typedef struct species_section { /* [species NAME] */
 } species_section;
 
 typedef struct initial_section { /* [initial] */
-    int32_t state;             /* choice lattice|random|file: INITIAL_* */
-    int32_t lattice;           /* choice auto|square|triangular|sc|fcc */
-    const char *file;          /* H5MD or extended XYZ */
-    double random_fraction;    /* packing fraction of the random insertion before compression */
-    int64_t attempts;          /* insertion attempts a particle */
+    int32_t state;               /* choice lattice|random|file: INITIAL_* */
+    int32_t lattice;             /* choice auto|square|triangular|sc|fcc */
+    const char *file;            /* H5MD or extended XYZ */
+    double random_fraction;      /* packing fraction of the random insertion before compression */
+    int64_t attempts;            /* insertion attempts a particle */
 } initial_section;
 
 typedef struct ladder_section { /* [ladder] */
@@ -55,7 +55,8 @@ typedef struct ladder_section { /* [ladder] */
     plugmc_list values;
 } ladder_section;
 
-extern const plugmc_parameter run_table[], box_table[], species_table[], initial_table[], ladder_table[];
+extern const plugmc_parameter run_table[], box_table[], species_table[], initial_table[],
+    ladder_table[];
 extern const int run_count, box_count, species_count, initial_count, ladder_count;
 
 /* One [potential L], [mover L] or [observable L]. Core keys beside the plugin's own: `plugin`
@@ -63,8 +64,8 @@ extern const int run_count, box_count, species_count, initial_count, ladder_coun
  * sweeps). */
 typedef struct plugin_section {
     ini_section *section;
-    int kind;            /* PLUGMC_POTENTIAL, ... */
-    const char *plugin;  /* name or path */
+    int kind;           /* PLUGMC_POTENTIAL, ... */
+    const char *plugin; /* name or path */
     int32_t sampled;
     int64_t period;
     int64_t every;
@@ -75,8 +76,8 @@ typedef struct plugin_section {
  * `plugmc info` and the manual. */
 typedef struct section_kind {
     const char *name, *summary;
-    int plugin; /* PLUGMC_POTENTIAL, ...; 0: a section of the core */
-    int labelled; /* 1: [name LABEL] */
+    int plugin;      /* PLUGMC_POTENTIAL, ...; 0: a section of the core */
+    int labelled;    /* 1: [name LABEL] */
     int least, most; /* how often it may be there */
     const plugmc_parameter *table;
     const int *count;

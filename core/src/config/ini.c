@@ -50,7 +50,8 @@ static int parse(const char *name, const char *text, size_t length, ini_file *ou
     if (length >= strlen(hdf5) && memcmp(text, hdf5, strlen(hdf5)) == 0)
         return report_error(r, EXIT_INPUT, name, 0,
                             "this is an HDF5 file, not an INI file; to go on with the run that "
-                            "wrote it: plugmc run --resume %s", name);
+                            "wrote it: plugmc run --resume %s",
+                            name);
     if (memchr(text, 0, length))
         return report_error(r, EXIT_INPUT, name, 0, "this is not a text file: it has NUL bytes");
 
@@ -452,7 +453,8 @@ static void take_origins(ini_file *file, const char *text)
     char *copy = checked(strdup(text)), *rest = copy, *line, *path = NULL;
     int section = -1, key = 0;
     while ((line = strsep(&rest, "\n"))) {
-        const char *comment = find_or_comment(line, ""), *origin = skip_blanks(comment + (*comment != 0));
+        const char *comment = find_or_comment(line, ""),
+                   *origin = skip_blanks(comment + (*comment != 0));
         const bool is_section = *line == '[';
         if (is_section) section++, key = 0;
         if (!*line || section < 0 || section >= file->count) continue;
@@ -494,12 +496,13 @@ static int target_section(ini_file *file, const char *begin, const char *end, re
         last = i;
     }
     if (found < 0 && *wanted.label == 0 && same_kind > 1) {
-        report_error(r, EXIT_USAGE, "--set", 0, "there are %d [%s ...] sections: name one, as in "
-                     "\"%s.KEY=VALUE\"", same_kind, wanted.kind, file->sections[last].name);
+        report_error(r, EXIT_USAGE, "--set", 0,
+                     "there are %d [%s ...] sections: name one, as in "
+                     "\"%s.KEY=VALUE\"",
+                     same_kind, wanted.kind, file->sections[last].name);
     } else if (found < 0 && *wanted.label == 0 && same_kind == 1) {
         found = last;
-    } else if (found < 0 && (strlen(wanted.name) > LONGEST_NAME ||
-                             strpbrk(wanted.name, "[];") ||
+    } else if (found < 0 && (strlen(wanted.name) > LONGEST_NAME || strpbrk(wanted.name, "[];") ||
                              character_fault(wanted.name, strlen(wanted.name), &code))) {
         report_error(r, EXIT_USAGE, "--set", 0, "'%s' cannot be the name of a section",
                      wanted.name);

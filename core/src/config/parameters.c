@@ -91,7 +91,8 @@ const char *parameters_path(const ini_section *section, ini_entry *entry)
 }
 
 /* The names in an entry as paths, with newlines between them: blanks may be in the folder. */
-static const char *find_files(const plugmc_parameter *p, const ini_section *section, ini_entry *entry)
+static const char *find_files(const plugmc_parameter *p, const ini_section *section,
+                              ini_entry *entry)
 {
     if (p->length == 1) return parameters_path(section, entry);
     char *copy = checked(strdup(entry->value)), *rest = copy, *name, *all = NULL;
@@ -169,8 +170,7 @@ static void bound_words(double v, char out[WORD])
         return;
     }
     int digits = 0;
-    do
-        snprintf(out, WORD, "%.*e", digits, v);
+    do snprintf(out, WORD, "%.*e", digits, v);
     while (strtod(out, NULL) != v && ++digits < 17);
     char *exponent = strchr(out, 'e') + 1;
     snprintf(exponent, (size_t)(out + WORD - exponent), "%d", atoi(exponent));
@@ -456,7 +456,9 @@ static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size
     if (!p->doc || !p->unit) return "has no doc or no unit";
     if (p->type == PLUGMC_TYPE_CHOICE && (!p->choices || !*p->choices)) return "has no choices";
     if (p->derived) return NULL;
-    if ((p->type <= PLUGMC_TYPE_INTEGER || p->type == PLUGMC_TYPE_LIST) && !(p->minimum <= p->maximum)) return "has an empty range";
+    if ((p->type <= PLUGMC_TYPE_INTEGER || p->type == PLUGMC_TYPE_LIST) &&
+        !(p->minimum <= p->maximum))
+        return "has an empty range";
     if (p->fallback && !parse_value(p, p->fallback, real_size, &v, why)) return "has a bad default";
     return NULL;
 }
@@ -508,8 +510,10 @@ static void print_list(FILE *f, const plugmc_list *list, size_t real_size)
 {
     for (int i = 0; i < list->count; i++) {
         if (i) fputs(" ", f);
-        print_real(f, real_size == 4 ? ((const float *)(const void *)list->values)[i]
-                                     : ((const double *)(const void *)list->values)[i], real_size);
+        print_real(f,
+                   real_size == 4 ? ((const float *)(const void *)list->values)[i]
+                                  : ((const double *)(const void *)list->values)[i],
+                   real_size);
     }
 }
 
@@ -532,9 +536,12 @@ static void print_value(FILE *f, const plugmc_parameter *p, size_t real_size, co
     case PLUGMC_TYPE_TEXT:
         fputs(*(const char *const *)field ? *(const char *const *)field : "", f);
         break;
-    case PLUGMC_TYPE_LIST: print_list(f, (const plugmc_list *)(const void *)field, real_size); break;
+    case PLUGMC_TYPE_LIST:
+        print_list(f, (const plugmc_list *)(const void *)field, real_size);
+        break;
     case PLUGMC_TYPE_FILE:
-        for (const char *c = *(const char *const *)field; c && *c; c++) fputc(*c == '\n' ? ' ' : *c, f);
+        for (const char *c = *(const char *const *)field; c && *c; c++)
+            fputc(*c == '\n' ? ' ' : *c, f);
         break;
     }
 }

@@ -21,8 +21,13 @@ static bool close_energy(const hamiltonian *h, configuration *c, const probe *p,
 {
     const plugmc_particle particle = configuration_particle(c, p->i, p->at);
     const plugmc_particles near = configuration_near(c, p->i, p->j, p->after, p->at),
-                           one = {1, &p->at[0], &p->at[1], &p->at[2], &particle.charge,
-                                  &particle.diameter, &particle.species};
+                           one = {1,
+                                  &p->at[0],
+                                  &p->at[1],
+                                  &p->at[2],
+                                  &particle.charge,
+                                  &particle.diameter,
+                                  &particle.species};
     int64_t forbidden = 0;
     for (int k = 0; k < h->count && !forbidden; k++) {
         const energy_term *t = &h->terms[k];
@@ -39,15 +44,14 @@ static bool close_energy(const hamiltonian *h, configuration *c, const probe *p,
 
 /* Changes of the terms without a range when a particle goes elsewhere: everyone else but p->j, in the
  * order of the index. */
-static bool far_change(const hamiltonian *h, const configuration *c, const probe *p, const double to[3],
-                       double *change)
+static bool far_change(const hamiltonian *h, const configuration *c, const probe *p,
+                       const double to[3], double *change)
 {
     const plugmc_particle particle = configuration_particle(c, p->i, p->at);
     const int64_t low = p->j < 0 || p->i < p->j ? p->i : p->j, high = p->j > p->i ? p->j : p->i;
-    const plugmc_particles others[3] = {
-        arrays_slice(&c->all, 0, low),
-        arrays_slice(&c->all, low + 1, p->j < 0 ? low + 1 : high),
-        arrays_slice(&c->all, (p->j < 0 ? low : high) + 1, c->n)};
+    const plugmc_particles others[3] = {arrays_slice(&c->all, 0, low),
+                                        arrays_slice(&c->all, low + 1, p->j < 0 ? low + 1 : high),
+                                        arrays_slice(&c->all, (p->j < 0 ? low : high) + 1, c->n)};
     int64_t overlaps = 0;
     for (int k = 0; k < h->count; k++)
         for (int part = 0; part < 3 && h->terms[k].far; part++) {
@@ -94,7 +98,8 @@ static int totals_change(const hamiltonian *h, walker_energy *e, int32_t w, int6
     for (int k = 0; k < h->count; k++) {
         const energy_term *t = &h->terms[k];
         double own = 0;
-        const int code = t->total_moves ? t->total->change(t->of->instance, w, i, to, &own) : PLUGMC_OK;
+        const int code =
+            t->total_moves ? t->total->change(t->of->instance, w, i, to, &own) : PLUGMC_OK;
         if (code) {
             e->failed_term = t->index;
             return code;
@@ -116,8 +121,8 @@ static int totals_settle(const hamiltonian *h, walker_energy *e, int32_t w, int 
     return PLUGMC_OK;
 }
 
-static int displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i, const double to[3],
-                     double *change, int32_t *forbidden)
+static int displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
+                     const double to[3], double *change, int32_t *forbidden)
 {
     double at[3], there[3] = {to[0], to[1], to[2]};
     place_of(&e->now, i, at);
@@ -160,8 +165,8 @@ static void whole(const hamiltonian *h, configuration *c, double *energy, bool *
         for (int k = 0; k < h->count && h->has_far && !*forbidden; k++) {
             const energy_term *t = &h->terms[k];
             if (t->far)
-                *forbidden = t->far->energy(t->of->instance, &c->box, periodic(c), &particle, &after,
-                                            &energy[t->index]) > 0;
+                *forbidden = t->far->energy(t->of->instance, &c->box, periodic(c), &particle,
+                                            &after, &energy[t->index]) > 0;
         }
     }
 }
@@ -174,12 +179,13 @@ static int add_totals(hamiltonian *h, const plugmc_host *host)
     plugmc_view view;
     for (int32_t w = 0; w < h->system->walkers; w++) h->boxes[w] = h->walkers[w].now.box;
     for (int32_t w = 0; w < h->system->walkers; w++)
-        for (int64_t i = 0; i < n; i++) place_of(&h->walkers[w].now, i, &h->positions[3 * (w * n + i)]);
+        for (int64_t i = 0; i < n; i++)
+            place_of(&h->walkers[w].now, i, &h->positions[3 * (w * n + i)]);
     int code = host->view(host->context, h->positions, 0, &view);
     for (int k = 0; k < h->count && !code; k++) {
         const energy_term *t = &h->terms[k];
-        const plugmc_total_request request = {.size = sizeof request, .view = &view, .energy = energy,
-                                              .box = h->boxes};
+        const plugmc_total_request request = {
+            .size = sizeof request, .view = &view, .energy = energy, .box = h->boxes};
         if (!t->total) continue;
         memset(energy, 0, sizeof(double) * (size_t)h->system->walkers);
         code = t->total->energy(t->of->instance, &request);
@@ -234,12 +240,14 @@ static int make_trial(const hamiltonian *h, walker_energy *e, int32_t w, const p
     const particle_arrays *all = &e->now.all;
     const plugmc_box *old = &e->now.box;
     double *places = &h->positions[3 * w * e->now.n];
-    if (!e->trial.next && configuration_make(&e->trial, h->system, h->reach)) return PLUGMC_ERROR_MEMORY;
+    if (!e->trial.next && configuration_make(&e->trial, h->system, h->reach))
+        return PLUGMC_ERROR_MEMORY;
     for (int64_t i = 0; i < e->now.n; i++) {
         const double r[3] = {all->x[i], all->y[i], all->z[i]};
         for (int d = 0; d < 3; d++) places[3 * i + d] = d < box->dimension ? 0 : r[d];
         for (int k = 0; k < box->dimension; k++) {
-            const double f = r[0] * old->inverse[0][k] + r[1] * old->inverse[1][k] + r[2] * old->inverse[2][k];
+            const double f =
+                r[0] * old->inverse[0][k] + r[1] * old->inverse[1][k] + r[2] * old->inverse[2][k];
             for (int d = 0; d < box->dimension; d++) places[3 * i + d] += f * box->vector[k][d];
         }
     }
@@ -253,12 +261,13 @@ static int add_trial_totals(hamiltonian *h, const plugmc_host *host, const plugm
     int code = host->view(host->context, h->positions, 0, &view);
     for (int k = 0; k < h->count && !code; k++) {
         const energy_term *t = &h->terms[k];
-        const plugmc_total_request request = {.size = sizeof request, .view = &view, .energy = h->sums,
-                                              .box = c->box};
+        const plugmc_total_request request = {
+            .size = sizeof request, .view = &view, .energy = h->sums, .box = c->box};
         if (!t->total) continue;
         memset(h->sums, 0, sizeof(double) * (size_t)h->system->walkers);
         code = t->total->energy(t->of->instance, &request);
-        for (int32_t w = 0; w < c->walkers && !code; w++) h->walkers[w].proposed[t->index] += h->sums[w];
+        for (int32_t w = 0; w < c->walkers && !code; w++)
+            h->walkers[w].proposed[t->index] += h->sums[w];
     }
     return code;
 }
@@ -266,12 +275,15 @@ static int add_trial_totals(hamiltonian *h, const plugmc_host *host, const plugm
 /* All walkers at once, one box each. */
 static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
-    const int terms = h->system->term_count, threads = h->system->threads > 1 ? h->system->threads : 1;
+    const int terms = h->system->term_count,
+              threads = h->system->threads > 1 ? h->system->threads : 1;
     const double *unused;
     int code = PLUGMC_OK, small = 0;
     if (c->first != 0 || c->walkers != h->system->walkers || c->per_walker != 1)
-        return host->fail(host->context, PLUGMC_ERROR_STATE, "boxes are proposed for all walkers, one each");
-    for (int32_t w = 0; w < c->walkers && !code; w++) code = hamiltonian_energy(h, host, w, &unused);
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "boxes are proposed for all walkers, one each");
+    for (int32_t w = 0; w < c->walkers && !code; w++)
+        code = hamiltonian_energy(h, host, w, &unused);
     if (code) return code;
 #pragma omp parallel for num_threads(threads) if (threads > 1) reduction(max : code, small)
     for (int32_t w = 0; w < c->walkers; w++) {
@@ -283,11 +295,14 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
         if (failed > code) code = failed;
         if (too_small(h, &c->box[w])) small = w + 1;
     }
-    if (code) return host->fail(host->context, code, "no memory for a configuration in another box");
+    if (code)
+        return host->fail(host->context, code, "no memory for a configuration in another box");
     if (small)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "the box of walker %d has become so small, a volume of %g, that the range of a "
-                          "potential is more than half of it", small - 1, c->box[small - 1].volume);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "the box of walker %d has become so small, a volume of %g, that the range of a "
+            "potential is more than half of it",
+            small - 1, c->box[small - 1].volume);
     bool totals = false;
     for (int k = 0; k < h->count; k++) totals |= h->terms[k].total != NULL;
     if (totals) code = add_trial_totals(h, host, c);
@@ -336,7 +351,8 @@ int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_c
     return PLUGMC_OK;
 }
 
-static int take_swap(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i, int64_t j, bool taken)
+static int take_swap(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i, int64_t j,
+                     bool taken)
 {
     double at_i[3], at_j[3], unused[1 + h->system->term_count];
     place_of(&e->now, i, at_i);

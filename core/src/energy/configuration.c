@@ -19,8 +19,8 @@ static int arrays_make(particle_arrays *c, int64_t n)
 
 plugmc_particles arrays_slice(const particle_arrays *c, int64_t begin, int64_t end)
 {
-    return (plugmc_particles){end - begin,        c->x + begin,        c->y + begin,
-                              c->z + begin,       c->charge + begin,   c->diameter + begin,
+    return (plugmc_particles){end - begin,       c->x + begin,      c->y + begin,
+                              c->z + begin,      c->charge + begin, c->diameter + begin,
                               c->species + begin};
 }
 
@@ -181,8 +181,8 @@ plugmc_particles configuration_near(configuration *c, int64_t i, int64_t j, int6
 
 plugmc_particle configuration_particle(const configuration *c, int64_t i, const double r[3])
 {
-    return (plugmc_particle){r[0], r[1], r[2], c->all.charge[i], c->all.diameter[i],
-                             c->all.species[i]};
+    return (plugmc_particle){
+        r[0], r[1], r[2], c->all.charge[i], c->all.diameter[i], c->all.species[i]};
 }
 
 int configuration_inside(const configuration *c, const double r[3])

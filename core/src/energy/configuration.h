@@ -20,9 +20,9 @@ typedef struct configuration {
     int64_t n;
     particle_arrays all;  /* [n]; positions wrapped into the box */
     particle_arrays near; /* [n]: those around a place, copied */
-    double reach; /* of the short-ranged terms, length; 0: no cells */
+    double reach;         /* of the short-ranged terms, length; 0: no cells */
     int32_t count[3];
-    double width[3]; /* of a cell, length */
+    double width[3];     /* of a cell, length */
     int64_t cells, room; /* in use; that head has room for */
     int32_t *head;       /* [cells]: first particle of a cell, or -1 */
     int32_t *next;       /* [n]: next one of the cell, of larger index, or -1 */

@@ -13,10 +13,13 @@ static double reach_of(const plugmc_system *system, const plugmc_term *term)
     double reach = pair->range(term->instance);
     for (int32_t a = 0; a < system->species_count; a++)
         for (int32_t b = 0; b < system->species_count; b++) {
-            const plugmc_species *of[2] = {plugmc_species_at(system, a), plugmc_species_at(system, b)};
-            const plugmc_particle pa = {.charge = of[0]->charge, .diameter = of[0]->diameter,
+            const plugmc_species *of[2] = {plugmc_species_at(system, a),
+                                           plugmc_species_at(system, b)};
+            const plugmc_particle pa = {.charge = of[0]->charge,
+                                        .diameter = of[0]->diameter,
                                         .species = a},
-                                  pb = {.charge = of[1]->charge, .diameter = of[1]->diameter,
+                                  pb = {.charge = of[1]->charge,
+                                        .diameter = of[1]->diameter,
                                         .species = b};
             reach = fmax(reach, pair->contact(term->instance, &pa, &pb));
         }
@@ -39,11 +42,14 @@ static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *t
     t->total_moves = t->total && plugmc_follows_positions(t->total);
     if (!parts && !p->total)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' gives neither pair, field nor total energies", term->label);
+                          "potential '%s' gives neither pair, field nor total energies",
+                          term->label);
     if (t->total_moves && (!t->total->start || !t->total->change || !t->total->settle))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "potential '%s' gives only the energy of whole configurations, not the change "
-                          "when one particle moves", term->label);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "potential '%s' gives only the energy of whole configurations, not the change "
+            "when one particle moves",
+            term->label);
     h->has_totals |= t->total_moves;
     h->has_far |= t->far != NULL;
     h->count++;
@@ -59,7 +65,8 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
     h->terms = calloc(terms + 1, sizeof *h->terms);
     int code = h->terms ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int32_t t = 0; t < system->term_count && !code; t++)
-        if (plugmc_term_at(system, t)->sampled) code = resolve(h, host, plugmc_term_at(system, t), t);
+        if (plugmc_term_at(system, t)->sampled)
+            code = resolve(h, host, plugmc_term_at(system, t), t);
     if (code && code != PLUGMC_ERROR_MEMORY) return code;
     h->walkers = calloc(walkers, sizeof *h->walkers);
     h->multipliers = calloc(walkers * terms + 1, sizeof(double));
@@ -71,7 +78,8 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
         walker_energy *e = &h->walkers[w];
         e->energy = calloc(terms + 1, sizeof(double));
         e->proposed = calloc(terms + 1, sizeof(double));
-        for (int k = 0; k < h->count; k++) h->multipliers[w * terms + (size_t)h->terms[k].index] = 1;
+        for (int k = 0; k < h->count; k++)
+            h->multipliers[w * terms + (size_t)h->terms[k].index] = 1;
         enough = e->energy && e->proposed && !configuration_make(&e->now, system, h->reach);
     }
     return enough ? PLUGMC_OK
@@ -87,7 +95,8 @@ void hamiltonian_close(hamiltonian *h)
         configuration_free(&h->walkers[w].trial);
         free(h->walkers[w].energy), free(h->walkers[w].proposed);
     }
-    free(h->walkers), free(h->terms), free(h->multipliers), free(h->sums), free(h->boxes), free(h->positions);
+    free(h->walkers), free(h->terms), free(h->multipliers), free(h->sums), free(h->boxes),
+        free(h->positions);
     *h = (hamiltonian){0};
 }
 
@@ -118,7 +127,8 @@ static int take_multipliers(hamiltonian *h, const plugmc_state *state)
     return code;
 }
 
-int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
+int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state *state,
+                     uint32_t changed)
 {
     const int64_t n = h->system->particles;
     double *positions;
@@ -154,7 +164,8 @@ int hamiltonian_give_boxes(hamiltonian *h, const plugmc_state *state)
 {
     void *boxes;
     if (!any(h, true)) return PLUGMC_OK;
-    const int code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_WRITE, &boxes, NULL);
+    const int code =
+        state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_WRITE, &boxes, NULL);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
         ((plugmc_box *)boxes)[w] = h->walkers[w].now.box;
         h->walkers[w].rescaled = false;
@@ -169,7 +180,8 @@ int hamiltonian_give(hamiltonian *h, const plugmc_state *state)
     double *positions;
     int code = PLUGMC_OK;
     if (any(h, false)) {
-        code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, &positions);
+        code =
+            plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, &positions);
         for (int32_t w = 0; w < h->system->walkers && !code; w++) {
             const particle_arrays *all = &h->walkers[w].now.all;
             for (int64_t i = 0; i < n && h->walkers[w].moved; i++) {

@@ -13,27 +13,27 @@
 /* One sampled term, its facets sorted by what has to be done for them. */
 typedef struct energy_term {
     const plugmc_term *of;
-    int32_t index;               /* in plugmc_system.terms */
-    const plugmc_pair *close;    /* of finite range: only those near count; NULL: none */
-    const plugmc_pair *far;      /* of any range: everyone counts */
-    bool has_energy;             /* of `close`: else it is a hard core alone */
+    int32_t index;            /* in plugmc_system.terms */
+    const plugmc_pair *close; /* of finite range: only those near count; NULL: none */
+    const plugmc_pair *far;   /* of any range: everyone counts */
+    bool has_energy;          /* of `close`: else it is a hard core alone */
     const plugmc_field *field;
     const plugmc_total *total;
-    bool total_moves;            /* positions change it; else only the box does */
+    bool total_moves; /* positions change it; else only the box does */
 } energy_term;
 
 typedef struct walker_energy {
     configuration now;
-    configuration trial; /* in another box; made when a first one is proposed */
-    double *energy;      /* [terms]: of `now`, if known */
-    double *proposed;    /* [terms]: of `trial`; also room for sums */
-    bool known;          /* energy is that of `now` */
-    bool moved;          /* something was taken since the state was read or written */
-    bool asked;          /* totals wait to be told whether their change was taken */
-    bool rescaled;       /* ... another box was taken */
-    double step;         /* of trials, length or as the move has it */
+    configuration trial;  /* in another box; made when a first one is proposed */
+    double *energy;       /* [terms]: of `now`, if known */
+    double *proposed;     /* [terms]: of `trial`; also room for sums */
+    bool known;           /* energy is that of `now` */
+    bool moved;           /* something was taken since the state was read or written */
+    bool asked;           /* totals wait to be told whether their change was taken */
+    bool rescaled;        /* ... another box was taken */
+    double step;          /* of trials, length or as the move has it */
     plugmc_counts counts; /* of trials; whoever reads them clears them */
-    int code;            /* what went wrong, in which term (-1: in the sum), and where */
+    int code;             /* what went wrong, in which term (-1: in the sum), and where */
     int32_t failed_term;
     uint64_t failed_sweep;
     int64_t failed_particle;
@@ -44,12 +44,12 @@ typedef struct hamiltonian {
     energy_term *terms; /* [count] */
     int count;
     bool has_totals, has_far;
-    double reach;            /* of `close` terms */
-    double *multipliers;     /* [walkers][terms], as in the state */
-    walker_energy *walkers;  /* [walkers]; NULL: not open */
-    double *sums;            /* [walkers]: room, as the next two */
-    plugmc_box *boxes;       /* [walkers] */
-    double *positions;       /* [walkers][particles][3]: room for views */
+    double reach;           /* of `close` terms */
+    double *multipliers;    /* [walkers][terms], as in the state */
+    walker_energy *walkers; /* [walkers]; NULL: not open */
+    double *sums;           /* [walkers]: room, as the next two */
+    plugmc_box *boxes;      /* [walkers] */
+    double *positions;      /* [walkers][particles][3]: room for views */
 } hamiltonian;
 
 /* Resolves the terms and takes memory; PLUGMC_* code, reported by `host`. The first call does it. */

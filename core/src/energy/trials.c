@@ -32,16 +32,30 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     hamiltonian *h = k->h;
     walker_energy *e = &h->walkers[w];
     const particle_arrays *all = &e->now.all;
-    plugmc_trial trial = {.size = sizeof trial, .walker = (uint32_t)w, .seed = k->host->seed,
-                          .sweep = sweep, .number = number, .dimension = e->now.box.dimension,
-                          .particles = e->now.n, .first = h->system->first, .x = all->x, .y = all->y,
-                          .z = all->z, .step = e->step};
+    plugmc_trial trial = {.size = sizeof trial,
+                          .walker = (uint32_t)w,
+                          .seed = k->host->seed,
+                          .sweep = sweep,
+                          .number = number,
+                          .dimension = e->now.box.dimension,
+                          .particles = e->now.n,
+                          .first = h->system->first,
+                          .x = all->x,
+                          .y = all->y,
+                          .z = all->z,
+                          .step = e->step};
     int32_t forbidden = 0;
     e->counts.trials++;
     if (!k->proposal->propose(k->proposal->parameters, &trial)) return PLUGMC_OK;
-    const plugmc_changes c = {.size = sizeof c, .kind = trial.kind, .first = w, .walkers = 1,
-                              .per_walker = 1, .particle = &trial.particle, .other = &trial.other,
-                              .position = (const double (*)[3])trial.position, .change = change,
+    const plugmc_changes c = {.size = sizeof c,
+                              .kind = trial.kind,
+                              .first = w,
+                              .walkers = 1,
+                              .per_walker = 1,
+                              .particle = &trial.particle,
+                              .other = &trial.other,
+                              .position = (const double(*)[3])trial.position,
+                              .change = change,
                               .forbidden = &forbidden};
     const int64_t yes = 0, no = -1;
     e->failed_term = -1;
@@ -55,8 +69,8 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     }
     const plugmc_random random =
         plugmc_draw(k->host->seed, sweep, (uint32_t)w, number, PLUGMC_PURPOSE_ACCEPT, 0);
-    const bool taken = growth <= 0 ||
-                       plugmc_uniform_double(random.word[0], random.word[1]) < exp(-growth);
+    const bool taken =
+        growth <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-growth);
     e->counts.accepted += taken;
     return hamiltonian_settle(h, k->host, &c, taken ? &yes : &no);
 }
@@ -80,13 +94,16 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
     for (int32_t w = 0; w < h->system->walkers; w++) {
         const walker_energy *e = &h->walkers[w];
         if (e->code && e->failed_term >= 0)
-            return host->fail(host->context, e->code,
-                              "potential '%s' could not tell its energy change when particle %lld of "
-                              "walker %d moved in sweep %llu",
-                              plugmc_term_at(h->system, e->failed_term)->label,
-                              (long long)e->failed_particle, w, (unsigned long long)e->failed_sweep);
-        const plugmc_not_a_number where = {.size = sizeof where, .walker = w,
-                                           .particle = e->failed_particle, .sweep = e->failed_sweep};
+            return host->fail(
+                host->context, e->code,
+                "potential '%s' could not tell its energy change when particle %lld of "
+                "walker %d moved in sweep %llu",
+                plugmc_term_at(h->system, e->failed_term)->label, (long long)e->failed_particle, w,
+                (unsigned long long)e->failed_sweep);
+        const plugmc_not_a_number where = {.size = sizeof where,
+                                           .walker = w,
+                                           .particle = e->failed_particle,
+                                           .sweep = e->failed_sweep};
         if (e->code) return host->not_a_number(host->context, &where);
     }
     return PLUGMC_OK;
@@ -101,7 +118,9 @@ int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_pro
     const task k = {h, host, proposal, h->has_totals ? 1 : h->has_far ? 2 : 8};
     const int threads = h->has_totals || h->system->threads < 1 ? 1 : h->system->threads;
     int stopped = 0;
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1) reduction(| : stopped)
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)                    \
+    reduction(|                                                                                    \
+              : stopped)
     for (int32_t w = 0; w < h->system->walkers; w++)
         stopped |= sweep_walker(&k, w, first, first + n - 1);
     return stopped ? PLUGMC_STOPPED : report_failure(h, host);

@@ -65,13 +65,17 @@ static bool folder_is_ours(const char *path, char why[512])
     bool known = fstat(folder.file, &s) == 0;
     trusted_close(&folder);
     if (known && s.st_uid != geteuid()) {
-        snprintf(why, 512, "'%.300s' belongs to another user; set PLUGMC_CACHE_DIR to a folder of "
-                 "your own", path);
+        snprintf(why, 512,
+                 "'%.300s' belongs to another user; set PLUGMC_CACHE_DIR to a folder of "
+                 "your own",
+                 path);
         return false;
     }
     if (known && s.st_mode & (S_IWGRP | S_IWOTH)) {
-        snprintf(why, 512, "others may write to '%.300s'; take that away with chmod go-w, or set "
-                 "PLUGMC_CACHE_DIR to another folder", path);
+        snprintf(why, 512,
+                 "others may write to '%.300s'; take that away with chmod go-w, or set "
+                 "PLUGMC_CACHE_DIR to another folder",
+                 path);
         return false;
     }
     if (!known || access(path, R_OK | W_OK | X_OK)) {

@@ -11,8 +11,8 @@
 
 /* What a kernel was compiled from. Zeroed before it is filled, since it is compared whole. */
 typedef struct cache_key {
-    char magic[8]; /* CACHE_MAGIC */
-    uint32_t abi;  /* of plugmc/plugin.h: major << 16 | minor */
+    char magic[8];                           /* CACHE_MAGIC */
+    uint32_t abi;                            /* of plugmc/plugin.h: major << 16 | minor */
     uint32_t compiler_major, compiler_minor; /* of NVRTC */
     uint32_t architecture;                   /* 90 for sm_90 */
     uint8_t digest[32];                      /* SHA-256 of all texts and options */

@@ -148,8 +148,10 @@ int gpu_cells_build(gpu *g, const plugmc_system *system, plugmc_device_pointer p
 
     g->caller = NULL;
     if (shape.cells >= UINT32_MAX)
-        return gpu_fail(g, PLUGMC_ERROR_INPUT, "%lld cells are too many for a GPU: 2^32 - 2 are "
-                        "the most", (long long)shape.cells);
+        return gpu_fail(g, PLUGMC_ERROR_INPUT,
+                        "%lld cells are too many for a GPU: 2^32 - 2 are "
+                        "the most",
+                        (long long)shape.cells);
     int code = find_kernels(g);
     if (!code) code = make_buffers(g, c, starts, entries, blocks * CELLS_DIGITS);
     if (!code) code = launch(g, k->bin, blocks, (void *[]){&grid, &positions, &g->scratch.keys[0]});

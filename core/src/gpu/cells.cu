@@ -94,7 +94,7 @@ extern "C" __global__ void cells_move(cells_grid g, uint32_t shift, const uint32
                                       uint32_t *to_cell, uint32_t *to_order)
 {
     enum { WARPS = CELLS_THREADS / 32 };
-    __shared__ uint32_t next[CELLS_DIGITS];          /* place of the next particle of a digit */
+    __shared__ uint32_t next[CELLS_DIGITS];         /* place of the next particle of a digit */
     __shared__ uint32_t found[WARPS][CELLS_DIGITS]; /* in this round */
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;

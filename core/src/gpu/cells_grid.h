@@ -15,9 +15,9 @@ typedef struct cells_grid {
 } cells_grid;
 
 enum {
-    CELLS_THREADS = 256,          /* a block */
+    CELLS_THREADS = 256,            /* a block */
     CELLS_TILE = 8 * CELLS_THREADS, /* particles a block */
-    CELLS_DIGITS = 256            /* values of one digit of a cell's number */
+    CELLS_DIGITS = 256              /* values of one digit of a cell's number */
 };
 
 #endif

@@ -30,10 +30,10 @@ enum {
 };
 
 enum { /* of cuDeviceGetAttribute */
-    DRIVER_MULTIPROCESSORS = 16,
-    DRIVER_CAPABILITY_MAJOR = 75,
-    DRIVER_CAPABILITY_MINOR = 76,
-    DRIVER_SHARED_PER_BLOCK_OPTIN = 97
+       DRIVER_MULTIPROCESSORS = 16,
+       DRIVER_CAPABILITY_MAJOR = 75,
+       DRIVER_CAPABILITY_MINOR = 76,
+       DRIVER_SHARED_PER_BLOCK_OPTIN = 97
 };
 
 enum {
@@ -53,14 +53,14 @@ enum {
     X(device_get, "cuDeviceGet", (driver_device *, int index))                                     \
     X(device_name, "cuDeviceGetName", (char *name, int length, driver_device))                     \
     X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, driver_device))        \
-    X(device_memory, "cuDeviceTotalMem_v2", (size_t *bytes, driver_device))                        \
+    X(device_memory, "cuDeviceTotalMem_v2", (size_t * bytes, driver_device))                       \
     X(context_retain, "cuDevicePrimaryCtxRetain", (driver_context *, driver_device))               \
     X(context_release, "cuDevicePrimaryCtxRelease_v2", (driver_device))                            \
     X(context_set, "cuCtxSetCurrent", (driver_context))                                            \
     X(stream_create, "cuStreamCreate", (driver_stream *, unsigned flags))                          \
     X(stream_destroy, "cuStreamDestroy_v2", (driver_stream))                                       \
     X(stream_synchronize, "cuStreamSynchronize", (driver_stream))                                  \
-    X(memory_info, "cuMemGetInfo_v2", (size_t *free, size_t *total))                               \
+    X(memory_info, "cuMemGetInfo_v2", (size_t * free, size_t * total))                             \
     X(allocate, "cuMemAlloc_v2", (driver_pointer *, size_t bytes))                                 \
     X(release, "cuMemFree_v2", (driver_pointer))                                                   \
     X(upload, "cuMemcpyHtoDAsync_v2",                                                              \
@@ -105,11 +105,11 @@ enum { COMPILER_ERROR_COMPILATION = 6 };
        const char *const *header_texts, const char *const *header_names))                          \
     X(destroy, "nvrtcDestroyProgram", (compiler_program *))                                        \
     X(compile, "nvrtcCompileProgram", (compiler_program, int options, const char *const *list))    \
-    X(log_bytes, "nvrtcGetProgramLogSize", (compiler_program, size_t *bytes))                      \
+    X(log_bytes, "nvrtcGetProgramLogSize", (compiler_program, size_t * bytes))                     \
     X(log, "nvrtcGetProgramLog", (compiler_program, char *log))                                    \
-    X(cubin_bytes, "nvrtcGetCUBINSize", (compiler_program, size_t *bytes))                         \
+    X(cubin_bytes, "nvrtcGetCUBINSize", (compiler_program, size_t * bytes))                        \
     X(cubin, "nvrtcGetCUBIN", (compiler_program, char *cubin))                                     \
-    X(ptx_bytes, "nvrtcGetPTXSize", (compiler_program, size_t *bytes))                             \
+    X(ptx_bytes, "nvrtcGetPTXSize", (compiler_program, size_t * bytes))                            \
     X(ptx, "nvrtcGetPTX", (compiler_program, char *ptx))
 
 #define CUDA_API_FIELD(field, symbol, arguments) int(*field) arguments;

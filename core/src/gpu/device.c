@@ -20,10 +20,10 @@ static const double MiB = 1024.0 * 1024.0;
 
 static enum exit_code exit_code_of(int code)
 {
-    return code == PLUGMC_ERROR_INPUT  ? EXIT_INPUT
-         : code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY
-         : code == PLUGMC_ERROR_STATE  ? EXIT_INTERNAL
-                                       : EXIT_DEVICE;
+    return code == PLUGMC_ERROR_INPUT    ? EXIT_INPUT
+           : code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY
+           : code == PLUGMC_ERROR_STATE  ? EXIT_INTERNAL
+                                         : EXIT_DEVICE;
 }
 
 int gpu_fail(gpu *g, int code, const char *format, ...)
@@ -225,8 +225,10 @@ int gpu_kernel(gpu *g, const plugmc_kernel_text *text, const char *name, plugmc_
     int code = begin_outside_graph(g, "a kernel is asked for");
     if (code) return code;
     if (text->size < KERNEL_TEXT_SIZE)
-        return gpu_fail(g, PLUGMC_ERROR_STATE, "the kernel text of '%s' says that it has %u bytes: "
-                        "expected at least %u", name, text->size, (unsigned)KERNEL_TEXT_SIZE);
+        return gpu_fail(g, PLUGMC_ERROR_STATE,
+                        "the kernel text of '%s' says that it has %u bytes: "
+                        "expected at least %u",
+                        name, text->size, (unsigned)KERNEL_TEXT_SIZE);
     char why[512];
     if (!check_kernel_text(text, (sentence){why, sizeof why}))
         return gpu_fail(g, PLUGMC_ERROR_STATE, "%s", why);
@@ -245,7 +247,8 @@ int gpu_kernel(gpu *g, const plugmc_kernel_text *text, const char *name, plugmc_
         }
     code = load_kernel(g, m, text->name, name, out);
     if (!code)
-        (*out)->overlaps = text->overlap && g->services.architecture >= 90 && g->api.launch_extended;
+        (*out)->overlaps =
+            text->overlap && g->services.architecture >= 90 && g->api.launch_extended;
     return code;
 }
 
@@ -477,8 +480,10 @@ static bool open_driver(driver_api *api, int *version, int *count, char why[512]
     driver_result result = api->init(0);
     if (result == DRIVER_SUCCESS) result = api->device_count(count);
     if (result == DRIVER_ERROR_NO_DEVICE || (result == DRIVER_SUCCESS && *count == 0)) {
-        snprintf(why, 512, "an NVIDIA driver (CUDA %d.%d) is there, but it shows no GPU; see "
-                 "nvidia-smi, and CUDA_VISIBLE_DEVICES", *version / 1000, *version % 1000 / 10);
+        snprintf(why, 512,
+                 "an NVIDIA driver (CUDA %d.%d) is there, but it shows no GPU; see "
+                 "nvidia-smi, and CUDA_VISIBLE_DEVICES",
+                 *version / 1000, *version % 1000 / 10);
         return false;
     }
     if (result) {
@@ -513,9 +518,10 @@ static bool open_compiler(gpu *g, char why[512])
     char other[512];
     nvrtc *newer = nvrtc_open(other);
     if (newer) {
-        snprintf(why, 512, "the driver is too old: it knows CUDA %d.%d, but the only NVRTC "
-                 "('%.200s') is %d.%d; update the driver or install an older NVRTC", major,
-                 g->driver_version % 1000 / 10, newer->path, newer->major, newer->minor);
+        snprintf(why, 512,
+                 "the driver is too old: it knows CUDA %d.%d, but the only NVRTC "
+                 "('%.200s') is %d.%d; update the driver or install an older NVRTC",
+                 major, g->driver_version % 1000 / 10, newer->path, newer->major, newer->minor);
         nvrtc_close(newer);
     }
     return false;

@@ -75,7 +75,7 @@ struct gpu {
     plugmc_graph *graphs;
     const plugmc_kernel *last; /* launched last: the suspect when something fails */
     bool recording;
-    bool broken; /* the GPU has failed, and that has been said */
+    bool broken;                 /* the GPU has failed, and that has been said */
     struct gpu_profile *profile; /* NULL unless it is asked for */
     driver_event pace[2];        /* behind what was launched before the last two calls: pace.c */
     uint64_t paces;

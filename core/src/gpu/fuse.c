@@ -53,11 +53,14 @@ static void put_real(const fusion *f, double value)
         put_number(f, value);
     else if (f->in_double)
         fprintf(f->out, "__longlong_as_double(0x%s)",
-                isnan(value) ? "7ff8000000000000" : value > 0 ? "7ff0000000000000"
-                                                              : "fff0000000000000");
+                isnan(value) ? "7ff8000000000000"
+                : value > 0  ? "7ff0000000000000"
+                             : "fff0000000000000");
     else
         fprintf(f->out, "__int_as_float(0x%s)",
-                isnan(value) ? "7fc00000" : value > 0 ? "7f800000" : "ff800000");
+                isnan(value) ? "7fc00000"
+                : value > 0  ? "7f800000"
+                             : "ff800000");
 }
 
 /* PLUGMC_FN real NAME(int k): values[k]. A constant if all are equal, a choice without memory
@@ -103,7 +106,8 @@ static void put_defines(const fusion *f)
 {
     fprintf(f->out, "#define PLUGMC_REAL %s\n", f->in_double ? "double" : "float");
     if (PLUGMC_HAS(f->kernel, contract) && f->kernel->contract)
-        fputs("#define PLUGMC_CONTRACTED 1\n", f->out); /* another text: another entry of the cache */
+        fputs("#define PLUGMC_CONTRACTED 1\n",
+              f->out); /* another text: another entry of the cache */
     for (const char *const *d = f->kernel->defines; d && *d; d++) {
         const char *equals = strchr(*d, '=');
         int length = equals ? (int)(equals - *d) : (int)strlen(*d);
@@ -159,7 +163,8 @@ static void put_lists(const fusion *f, const fused_term *t)
         if (!list.count) continue;
         fprintf(f->out, "static __device__ const real plugmc_list_%s[%d] = {", p->name, list.count);
         for (int k = 0; k < list.count; k++) {
-            put_real(f, f->in_double ? list.values[k] : ((const float *)(const void *)list.values)[k]);
+            put_real(f,
+                     f->in_double ? list.values[k] : ((const float *)(const void *)list.values)[k]);
             fputs(k + 1 < list.count ? (k % 8 == 7 ? ",\n" : ", ") : "};\n", f->out);
         }
     }
@@ -187,11 +192,10 @@ static void put_parameter(const fusion *f, const plugmc_parameter *p, const fuse
         break;
     case PLUGMC_TYPE_LIST:
         if (!list_at(at).count) break; /* cleared already */
-        fprintf(f->out, "    p.%s.values = plugmc_list_%s;\n    p.%s.count = %d;\n", p->name, p->name,
-                p->name, list_at(at).count);
+        fprintf(f->out, "    p.%s.values = plugmc_list_%s;\n    p.%s.count = %d;\n", p->name,
+                p->name, p->name, list_at(at).count);
         break;
-    default: /* a text means nothing on the device */
-        break;
+    default: /* a text means nothing on the device */ break;
     }
 }
 
@@ -248,7 +252,8 @@ static void put_separated(const fusion *f)
                 "        real r2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];\n"
                 "        if (r2 < best) {\n            best = r2;\n            s.x = v[0];\n"
                 "            s.y = v[1];\n            s.z = v[2];\n        }\n    }\n"
-                "    s.r2 = best;\n    return s;\n}\n", round);
+                "    s.r2 = best;\n    return s;\n}\n",
+                round);
         return;
     }
     if (box->domain == PLUGMC_DOMAIN_PERIODIC)
@@ -256,7 +261,8 @@ static void put_separated(const fusion *f)
             fprintf(f->out, "    %c -= plugmc_edge[%d] * %s(%c * plugmc_inverse_edge[%d]);\n",
                     "xyz"[d], d, round, "xyz"[d], d);
     fputs("    plugmc_separation s;\n    s.x = x;\n    s.y = y;\n    s.z = z;\n"
-          "    s.r2 = x * x + y * y + z * z;\n    return s;\n}\n", f->out);
+          "    s.r2 = x * x + y * y + z * z;\n    return s;\n}\n",
+          f->out);
 }
 
 static void put_box(const fusion *f)
@@ -282,7 +288,8 @@ static void put_box(const fusion *f)
 /* The square is taken term by term as on the CPU: the largest square, not that of the largest. */
 static double contact_square(const fusion *f, int a, int b)
 {
-    const plugmc_species *sa = plugmc_species_at(f->system, a), *sb = plugmc_species_at(f->system, b);
+    const plugmc_species *sa = plugmc_species_at(f->system, a),
+                         *sb = plugmc_species_at(f->system, b);
     plugmc_particle pa = {.charge = sa->charge, .diameter = sa->diameter, .species = a};
     plugmc_particle pb = {.charge = sb->charge, .diameter = sb->diameter, .species = b};
     double largest = 0;
@@ -322,7 +329,8 @@ static void put_species(const fusion *f)
             "    a.species = PLUGMC_SPECIES == 1 ? 0 : species;\n"
             "    return a;\n}\n"
             "PLUGMC_FN real plugmc_contact_square(int a, int b)\n{\n"
-            "    return plugmc_species_contact(a * %d + b);\n}\n", n);
+            "    return plugmc_species_contact(a * %d + b);\n}\n",
+            n);
 }
 
 /* One line for each term with an energy; @ stands for its index in plugmc_sums, # for its
@@ -350,10 +358,13 @@ static void put_double_sums(const fusion *f)
     fputs("typedef struct plugmc_double_sums {\n"
           "    double term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];\n} "
           "plugmc_double_sums;\n"
-          "PLUGMC_FN void plugmc_sums_empty(plugmc_sums *from, plugmc_double_sums *to)\n{\n", f->out);
+          "PLUGMC_FN void plugmc_sums_empty(plugmc_sums *from, plugmc_double_sums *to)\n{\n",
+          f->out);
     put_for_energies(f, "    to->term[@] += (double)from->term[@];\n    from->term[@] = 0;\n");
-    fputs("}\nPLUGMC_FN double plugmc_double_sums_total(const plugmc_double_sums *s, plugmc_site a)\n"
-          "{\n    double total = 0;\n", f->out);
+    fputs(
+        "}\nPLUGMC_FN double plugmc_double_sums_total(const plugmc_double_sums *s, plugmc_site a)\n"
+        "{\n    double total = 0;\n",
+        f->out);
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
                         "    total += s->term[@] * (double)#::plugmc_probe_factor(&p@, a);\n");
     fputs("    return total;\n}\n", f->out);
@@ -361,8 +372,10 @@ static void put_double_sums(const fusion *f)
 
 static void put_derivatives(const fusion *f)
 {
-    fputs("PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation r, plugmc_site a, plugmc_site b, "
-          "real *energy, real *first, real *second)\n{\n    *energy = *first = *second = 0;\n", f->out);
+    fputs(
+        "PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation r, plugmc_site a, plugmc_site b, "
+        "real *energy, real *first, real *second)\n{\n    *energy = *first = *second = 0;\n",
+        f->out);
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
                         "    const real f@ = #::plugmc_probe_factor(&p@, a);\n"
                         "    real u@, v@;\n    #::plugmc_pair_slopes(&p@, r, a, b, &u@, &v@);\n"
@@ -377,15 +390,18 @@ static void put_sums(const fusion *f)
           "    real term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];\n} plugmc_sums;\n"
           "PLUGMC_FN void plugmc_sums_clear(plugmc_sums *s)\n{\n    *s = plugmc_sums();\n}\n"
           "PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *s, plugmc_separation r, "
-          "plugmc_site a, plugmc_site b)\n{\n", f->out);
+          "plugmc_site a, plugmc_site b)\n{\n",
+          f->out);
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
                         "    s->term[@] += #::plugmc_pair_term(&p@, r, a, b);\n");
     fputs("}\nPLUGMC_FN void plugmc_sums_add_change(plugmc_sums *s, plugmc_separation from, "
-          "plugmc_separation to, plugmc_site a, plugmc_site b)\n{\n", f->out);
+          "plugmc_separation to, plugmc_site a, plugmc_site b)\n{\n",
+          f->out);
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
                         "    s->term[@] += #::plugmc_pair_difference(&p@, from, to, a, b);\n");
     fputs("}\nPLUGMC_FN real plugmc_sums_total(const plugmc_sums *s, plugmc_site a)\n{\n"
-          "    real total = 0;\n", f->out);
+          "    real total = 0;\n",
+          f->out);
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
                         "    total += s->term[@] * #::plugmc_probe_factor(&p@, a);\n");
     fputs("    return total;\n}\n", f->out);
@@ -396,7 +412,8 @@ static void put_sums(const fusion *f)
 static void put_fields(const fusion *f)
 {
     fputs("PLUGMC_FN real plugmc_fields(plugmc_position r, plugmc_site a, int *outside)\n{\n"
-          "    real total = 0;\n", f->out);
+          "    real total = 0;\n",
+          f->out);
     for (int i = 0; i < f->count; i++) {
         int k = f->terms[i].index;
         if (!f->terms[i].field) continue;
@@ -408,16 +425,19 @@ static void put_fields(const fusion *f)
     fputs("    return total;\n}\n"
           "PLUGMC_FN void plugmc_fields_derivatives(plugmc_position r, plugmc_site a, "
           "real gradient[3], real *laplacian)\n{\n"
-          "    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;\n", f->out);
+          "    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;\n",
+          f->out);
     for (int i = 0; i < f->count; i++) {
         int k = f->terms[i].index;
         if (!f->terms[i].field) continue;
-        fprintf(f->out,
-                "    const plugmc_p%d::parameters p%d = plugmc_p%d::plugmc_parameters();\n"
-                "    real g%d[3], l%d;\n"
-                "    plugmc_p%d::plugmc_field_slopes(&p%d, r, a, g%d, &l%d);\n"
-                "    gradient[0] += g%d[0];\n    gradient[1] += g%d[1];\n    gradient[2] += g%d[2];\n"
-                "    *laplacian += l%d;\n", k, k, k, k, k, k, k, k, k, k, k, k, k);
+        fprintf(
+            f->out,
+            "    const plugmc_p%d::parameters p%d = plugmc_p%d::plugmc_parameters();\n"
+            "    real g%d[3], l%d;\n"
+            "    plugmc_p%d::plugmc_field_slopes(&p%d, r, a, g%d, &l%d);\n"
+            "    gradient[0] += g%d[0];\n    gradient[1] += g%d[1];\n    gradient[2] += g%d[2];\n"
+            "    *laplacian += l%d;\n",
+            k, k, k, k, k, k, k, k, k, k, k, k, k);
     }
     fputs("}\n", f->out);
 }
@@ -438,8 +458,10 @@ static int choose_terms(fusion *f)
         if (!(f->kernel->fuse & asked) || !potential || !(potential->pair || potential->field))
             continue;
         if (!term->plugin->text || !plugin || !plugin->potential) {
-            fprintf(f->out, "#error \"[potential %s] carries no device text: build it as "
-                    "docs/plugin-guide.md says\"\n", term->label);
+            fprintf(f->out,
+                    "#error \"[potential %s] carries no device text: build it as "
+                    "docs/plugin-guide.md says\"\n",
+                    term->label);
             continue;
         }
         f->terms[f->count++] = (fused_term){

@@ -87,9 +87,11 @@ nvrtc *nvrtc_open_up_to(int major, char why[512])
     if (*found)
         snprintf(why, 512, "%s", found);
     else
-        snprintf(why, 512, "no NVRTC (libnvrtc.so.11.2 to .%d) in the loader's path or below "
-             "/usr/local/cuda*; install CUDA's NVRTC package or set PLUGMC_NVRTC to the library",
-             major < libraries[0].major ? major : libraries[0].major);
+        snprintf(
+            why, 512,
+            "no NVRTC (libnvrtc.so.11.2 to .%d) in the loader's path or below "
+            "/usr/local/cuda*; install CUDA's NVRTC package or set PLUGMC_NVRTC to the library",
+            major < libraries[0].major ? major : libraries[0].major);
     return NULL;
 }
 
@@ -260,8 +262,8 @@ static char *log_of(const nvrtc *n, compiler_program program)
 static compiler_result take_image(const nvrtc *n, compiler_program program, bool ptx, char **image,
                                   size_t *bytes)
 {
-    compiler_result result = ptx ? n->api.ptx_bytes(program, bytes)
-                                 : n->api.cubin_bytes(program, bytes);
+    compiler_result result =
+        ptx ? n->api.ptx_bytes(program, bytes) : n->api.cubin_bytes(program, bytes);
     if (result) return result;
     *image = calloc(1, *bytes + 1);
     if (!*image) return 1; /* NVRTC_ERROR_OUT_OF_MEMORY */

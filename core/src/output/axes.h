@@ -6,10 +6,10 @@
 #include "plugmc/plugin.h"
 
 typedef struct axes {
-    int rank; /* 0: a scalar */
-    int64_t shape[PLUGMC_MOST_RANK];    /* [rank] */
-    char *names[PLUGMC_MOST_RANK];      /* [rank], NULL where there is none */
-    double *values[PLUGMC_MOST_RANK];   /* [rank][shape], NULL where there are none */
+    int rank;                         /* 0: a scalar */
+    int64_t shape[PLUGMC_MOST_RANK];  /* [rank] */
+    char *names[PLUGMC_MOST_RANK];    /* [rank], NULL where there is none */
+    double *values[PLUGMC_MOST_RANK]; /* [rank][shape], NULL where there are none */
 } axes;
 
 /* A copy of what a plugin gave; 0, or -1 without memory (free it all the same). */

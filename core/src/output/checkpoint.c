@@ -51,10 +51,7 @@ static void digest_text(uint64_t *state, const char *text)
     digest(state, text ? text : "", text ? strlen(text) : 0);
 }
 
-static void digest_integer(uint64_t *state, uint64_t value)
-{
-    digest(state, &value, sizeof value);
-}
+static void digest_integer(uint64_t *state, uint64_t value) { digest(state, &value, sizeof value); }
 
 static void digest_axes(uint64_t *state, const axes *a)
 {
@@ -108,12 +105,15 @@ static void digest_move(uint64_t *state, const move_record *m)
 static uint64_t checksum(const output_data *data, int walkers, int64_t particles, int64_t frames)
 {
     uint64_t state = 0x706c75676d630001u + FORMAT;
-    for (int i = 0; i < data->quantity_count; i++)
-        digest_quantity(&state, &data->quantities[i]);
+    for (int i = 0; i < data->quantity_count; i++) digest_quantity(&state, &data->quantities[i]);
     for (int i = 0; i < data->derived_count; i++) digest_derived(&state, &data->derived[i]);
-    const uint64_t numbers[] = {data->equilibrate, (uint64_t)frames, data->sweep,
-                                data->finished, (uint64_t)data->quantity_count,
-                                (uint64_t)data->derived_count, (uint64_t)data->move_count};
+    const uint64_t numbers[] = {data->equilibrate,
+                                (uint64_t)frames,
+                                data->sweep,
+                                data->finished,
+                                (uint64_t)data->quantity_count,
+                                (uint64_t)data->derived_count,
+                                (uint64_t)data->move_count};
     digest(&state, numbers, sizeof numbers);
     for (int i = 0; i < data->move_count; i++) digest_move(&state, &data->moves[i]);
     digest(&state, data->positions, (size_t)(walkers * particles * 3) * sizeof(double));
@@ -253,8 +253,7 @@ static void write_array(store *s, hid_t group, const quantity_record *q)
     axes_write_array(s, group, "mean", STORE_DOUBLE, &q->axes, q->found.means);
     axes_write_array(s, group, "error", STORE_DOUBLE, &q->axes, q->found.errors);
     axes_write_array(s, group, "converged", STORE_BYTE, &q->axes, q->found.each_converged);
-    store_array(s, group, "block_sums", STORE_DOUBLE, 2, (hsize_t[]){ROWS, length},
-                q->blocks.sums);
+    store_array(s, group, "block_sums", STORE_DOUBLE, 2, (hsize_t[]){ROWS, length}, q->blocks.sums);
     write_integer(s, group, "per_block", q->blocks.per_block);
     write_integer(s, group, "blocks", q->blocks.blocks);
     write_integer(s, group, "in_last", q->blocks.in_last);
@@ -503,12 +502,12 @@ static void read_derived(store *s, hid_t group, derived_record *d)
 /* What write_order wrote: each line is the path of a record. */
 static void read_records(store *s, hid_t plugmc, output_data *data, bool derived)
 {
-    char *order = store_get_document(s, plugmc, derived ? "checkpoint/derived"
-                                                        : "checkpoint/quantities");
+    char *order =
+        store_get_document(s, plugmc, derived ? "checkpoint/derived" : "checkpoint/quantities");
     int lines = 0;
     for (const char *c = order; c && *c; c++) lines += *c == '\n';
-    void *records = calloc((size_t)lines + 1, derived ? sizeof *data->derived
-                                                      : sizeof *data->quantities);
+    void *records =
+        calloc((size_t)lines + 1, derived ? sizeof *data->derived : sizeof *data->quantities);
     if (!records) store_short(s);
     if (derived)
         data->derived = records;

@@ -17,7 +17,8 @@
 static void write_author(store *s, hid_t h5md, const char *author)
 {
     hid_t group = store_group(s, h5md, "author");
-    const char *open = author ? strchr(author, '<') : NULL, *close = open ? strchr(open, '>') : NULL;
+    const char *open = author ? strchr(author, '<') : NULL,
+               *close = open ? strchr(open, '>') : NULL;
     size_t length = open && close ? (size_t)(open - author) : author ? strlen(author) : 0;
     while (length && author[length - 1] == ' ') length--;
     char *name = strndup(author ? author : "", length);
@@ -53,7 +54,7 @@ static void walker_name(int walker, char name[32])
 static void write_species_names(store *s, hid_t group, const plugmc_system *system)
 {
     enum { LONGEST = 64 };
-    char (*names)[LONGEST] = calloc((size_t)system->species_count, sizeof *names);
+    char(*names)[LONGEST] = calloc((size_t)system->species_count, sizeof *names);
     if (!names) {
         store_short(s);
         return;
@@ -130,8 +131,8 @@ static void write_edges(store *s, hid_t edges, const output_data *data, int64_t 
     const plugmc_box *box = &data->system->box;
     const double *one = box->oblique ? box->vector[0] : box->length;
     hsize_t shape[3] = {(hsize_t)(before + data->frame_count), 3, 3};
-    hid_t value = store_grow(s, edges, "value", STORE_DOUBLE, box->oblique ? 3 : 2, shape,
-                             (hsize_t)before);
+    hid_t value =
+        store_grow(s, edges, "value", STORE_DOUBLE, box->oblique ? 3 : 2, shape, (hsize_t)before);
     for (int f = 0; f < data->frame_count; f++)
         store_rows(s, value, STORE_DOUBLE, (hsize_t)(before + f), 1, one);
     store_leave_array(s, value);
@@ -291,8 +292,7 @@ static double *read_walkers(store *s, hid_t first, int most, int *walkers, int64
         hid_t group = store_enter(s, s->file, path);
         double *more = read_positions(s, group, &own);
         store_leave(s, group);
-        if (more && own != *count)
-            store_fail(s, "its walkers have different numbers of particles");
+        if (more && own != *count) store_fail(s, "its walkers have different numbers of particles");
         const size_t numbers = 3 * (size_t)*count, before = numbers * (size_t)*walkers;
         double *all = s->failed ? NULL : realloc(positions, (before + numbers) * sizeof *all);
         if (!s->failed && !all) store_short(s);

@@ -23,7 +23,8 @@ void identity_make(char identity[IDENTITY_SIZE])
     unsigned char bytes[(IDENTITY_SIZE - 1) / 2];
     for (size_t got = 0; got < sizeof bytes;) {
         ssize_t n = getrandom(bytes + got, sizeof bytes - got, 0);
-        if (n < 0 && errno != EINTR) { /* a kernel before 3.17: two processes never agree in these */
+        if (n < 0 &&
+            errno != EINTR) { /* a kernel before 3.17: two processes never agree in these */
             struct timespec t;
             clock_gettime(CLOCK_REALTIME, &t);
             const uint64_t words[2] = {(uint64_t)t.tv_nsec << 32 | (uint32_t)getpid(),
@@ -53,8 +54,8 @@ static bool is_temporary(const char *entry, const char *name)
 static void remove_strays(const char *target)
 {
     const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
-    char *folder = slash ? strndup(target, slash == target ? 1 : (size_t)(slash - target))
-                         : strdup(".");
+    char *folder =
+        slash ? strndup(target, slash == target ? 1 : (size_t)(slash - target)) : strdup(".");
     DIR *all = folder ? opendir(folder) : NULL;
     for (struct dirent *entry; all && (entry = readdir(all));) {
         struct stat info;
@@ -140,8 +141,8 @@ int output_lock_take(output_lock *lock, const char *path, const char *identity, 
     leftovers_let_go();
     if (!noted) checked(NULL);
     if (lock->fd < 0) {
-        result = report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: its lock file %s: %s", path,
-                              lock->path, strerror(code));
+        result = report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: its lock file %s: %s",
+                              path, lock->path, strerror(code));
     } else if (code == EWOULDBLOCK) {
         read_holder(lock->fd, holder, sizeof holder);
         result = report_error(r, EXIT_OUTPUT, NULL, 0,

@@ -56,8 +56,8 @@ static bool names_clash(const output_data *data, const char **observable, const 
         for (int j = 0; j < i; j++) {
             const char *label = j < quantities ? data->quantities[j].observable
                                                : data->derived[j - quantities].observable;
-            const char *other = j < quantities ? data->quantities[j].name
-                                               : data->derived[j - quantities].name;
+            const char *other =
+                j < quantities ? data->quantities[j].name : data->derived[j - quantities].name;
             if (strcmp(label, *observable) == 0 && strcmp(other, *name) == 0) return true;
         }
     }
@@ -125,8 +125,8 @@ int output_try(const char *path, const char *from, output_data *data, char why[O
     const char *observable, *name;
     char stamp[sizeof data->stamp];
     if (names_clash(data, &observable, &name)) {
-        snprintf(why, OUTPUT_WHY, "observable '%.64s' gives two quantities named '%.64s'", observable,
-                 name);
+        snprintf(why, OUTPUT_WHY, "observable '%.64s' gives two quantities named '%.64s'",
+                 observable, name);
         return EXIT_INTERNAL;
     }
     if (!data->identity[0]) identity_make(data->identity);

@@ -20,22 +20,22 @@
 typedef struct quantity_result {
     estimate scalar;
     autocorrelation correlation;
-    double halves;           /* scalars: see difference_of_halves */
-    double *means, *errors;  /* arrays: [length] */
-    bool *each_converged;    /* [length] */
+    double halves;          /* scalars: see difference_of_halves */
+    double *means, *errors; /* arrays: [length] */
+    bool *each_converged;   /* [length] */
 } quantity_result;
 
 /* Samples of one quantity of one observable. */
 typedef struct quantity_record {
     char *observable, *name, *unit, *doc; /* observable: label of its section */
     axes axes;
-    int64_t length;   /* of all its axes; 1: a scalar */
-    int32_t walkers;  /* that it is measured in: those of a rung, or all */
-    int64_t period;   /* sweeps; sample k (from 0) is from after production sweep (k + 1) period */
-    double *series;   /* scalars: [samples][walkers] since the start of production */
+    int64_t length;  /* of all its axes; 1: a scalar */
+    int32_t walkers; /* that it is measured in: those of a rung, or all */
+    int64_t period;  /* sweeps; sample k (from 0) is from after production sweep (k + 1) period */
+    double *series;  /* scalars: [samples][walkers] since the start of production */
     int64_t samples, capacity; /* capacity: numbers that series has room for */
-    int64_t written;  /* samples already in the file */
-    block_average blocks; /* arrays, averaged over walkers */
+    int64_t written;           /* samples already in the file */
+    block_average blocks;      /* arrays, averaged over walkers */
     quantity_result found;
 } quantity_record;
 
@@ -79,11 +79,11 @@ typedef struct output_data {
     /* Of the process that writes; made by the first write if it is "". */
     char identity[IDENTITY_SIZE];
     char stamp[STAMP_SIZE]; /* who wrote what is in the file, and which of its writes that was */
-    uint64_t writes; /* of this process */
+    uint64_t writes;        /* of this process */
     quantity_record *quantities;
     int quantity_count;
     const quantity_record *slowest; /* scalar of the longest correlation time; NULL: none is slow */
-    uint64_t equilibrate;    /* production starts after this many sweeps */
+    uint64_t equilibrate;           /* production starts after this many sweeps */
     derived_record *derived;
     int derived_count;
     frame *frames; /* since the last write */
@@ -91,13 +91,13 @@ typedef struct output_data {
     int64_t frames_written;
     const char *trajectory_note;
     /* checkpoint */
-    uint64_t sweep;            /* sweeps done, equilibration included */
+    uint64_t sweep; /* sweeps done, equilibration included */
     move_record *moves;
     int move_count;
-    const double *positions;   /* [walkers][particles][3] */
-    const struct blob *blobs;  /* the plugins' own states */
+    const double *positions;  /* [walkers][particles][3] */
+    const struct blob *blobs; /* the plugins' own states */
     int blob_count;
-    double seconds;            /* of wall time so far */
+    double seconds; /* of wall time so far */
     bool finished;
     /* set by output_read */
     int32_t walkers;

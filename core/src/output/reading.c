@@ -112,10 +112,12 @@ static int fit_moves(const char *path, const output_data *found, output_data *da
         memcpy(to->counts, from->counts, (size_t)to->rungs * sizeof *to->counts);
         memcpy(to->steps, from->steps, (size_t)to->rungs * sizeof *to->steps);
     }
-    return same ? EXIT_DONE
-                : report_error(r, EXIT_CHECKPOINT, NULL, 0,
-                               "cannot resume from %s: it has other movers or another order of them "
-                               "than the run", path);
+    return same
+               ? EXIT_DONE
+               : report_error(r, EXIT_CHECKPOINT, NULL, 0,
+                              "cannot resume from %s: it has other movers or another order of them "
+                              "than the run",
+                              path);
 }
 
 static void take_text(const char **to, const char **from)

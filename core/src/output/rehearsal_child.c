@@ -37,8 +37,8 @@ static void write_back(store *s, const char *path, output_data *data)
     identity_make(identity);
     if (replacement_begin(&copy, path, path, identity, false)) return;
     unlink(copy.temporary); /* whatever becomes of this process */
-    plugmc_system system = {.size = sizeof system, .walkers = data->walkers,
-                            .particles = data->particles};
+    plugmc_system system = {
+        .size = sizeof system, .walkers = data->walkers, .particles = data->particles};
     frame next = {data->sweep, (double *)data->positions};
     store_open(s, copy.fd, STORE_CHANGE);
     s->reading = true; /* what fails is the fault of the file */

@@ -71,7 +71,8 @@ int replacement_begin(replacement *file, const char *path, const char *from, con
     }
     leftovers_hold();
     int code = leftovers_add(file->temporary) ? 0 : ENOMEM;
-    if (!code && (file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0) {
+    if (!code &&
+        (file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0) {
         code = errno;
         leftovers_forget(file->temporary);
     }

@@ -175,8 +175,8 @@ static void fail_hdf5(store *s)
 void store_short(store *s)
 {
     if (s->failed) return;
-    store_fail(s, s->reading ? "there is not enough memory to read it"
-                             : "there is not enough memory");
+    store_fail(s,
+               s->reading ? "there is not enough memory to read it" : "there is not enough memory");
     s->memory_short = true;
 }
 
@@ -555,7 +555,8 @@ static void write_array(store *s, hid_t parent, const char *name, hid_t type, in
     }
     if (array < 0) array = make_array(s, parent, name, type, rank, shape, false);
     if (array < 0) return;
-    if (elements(rank, shape)) store_good(s, H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
+    if (elements(rank, shape))
+        store_good(s, H5Dwrite(array, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
     H5Dclose(array);
 }
 

@@ -77,12 +77,12 @@ void store_remove(store *, hid_t parent, const char *name);
 void store_link(store *, hid_t old, const char *name, hid_t new, const char *new_name);
 
 /* `type` is in the file as in memory. */
-void store_attribute(store *, hid_t object, const char *name, enum store_type type, const void *value);
+void store_attribute(store *, hid_t object, const char *name, enum store_type type,
+                     const void *value);
 void store_attributes(store *, hid_t object, const char *name, enum store_type type, int count,
                       const void *values);
 /* An attribute of `count` texts of `width` bytes each, final zeros included. */
-void store_labels(store *, hid_t object, const char *name, int count, int width,
-                  const void *texts);
+void store_labels(store *, hid_t object, const char *name, int count, int width, const void *texts);
 /* Texts: an attribute that never changes, or a dataset that may. NULL is "". */
 void store_label(store *, hid_t object, const char *name, const char *text);
 void store_document(store *, hid_t parent, const char *name, const char *text);
@@ -93,13 +93,15 @@ void store_array(store *, hid_t parent, const char *name, enum store_type type, 
  * which store_rows then writes. No shape[i] is 0. Closed by store_leave_array. */
 hid_t store_grow(store *, hid_t parent, const char *name, enum store_type type, int rank,
                  const hsize_t *shape, hsize_t before);
-void store_rows(store *, hid_t array, enum store_type type, hsize_t first, hsize_t count, const void *data);
+void store_rows(store *, hid_t array, enum store_type type, hsize_t first, hsize_t count,
+                const void *data);
 void store_leave_array(store *, hid_t array);
 
 /* Reading. What is returned is to be freed. Nothing is believed: types, numbers of dimensions and
  * sizes are compared before memory is written, and data must lie in this very file, behind no
  * filter but those that are part of HDF5. */
-void store_get_attribute(store *, hid_t object, const char *name, enum store_type type, void *value);
+void store_get_attribute(store *, hid_t object, const char *name, enum store_type type,
+                         void *value);
 char *store_get_label(store *, hid_t object, const char *name);
 char *store_get_document(store *, hid_t parent, const char *name);
 /* A data set of any type, or -1. Closed by store_leave_array. */

@@ -135,9 +135,7 @@ static void carry_out(server *v, const message *m, const char *name, const void 
     case SEND_GROW:
         keep(v, store_grow(s, object, name, type, m->rank, shape, (hsize_t)m->first));
         break;
-    case SEND_ROWS:
-        store_rows(s, object, type, (hsize_t)m->first, (hsize_t)m->count, data);
-        break;
+    case SEND_ROWS: store_rows(s, object, type, (hsize_t)m->first, (hsize_t)m->count, data); break;
     case ASK_HAS: answer->value = store_has(s, object, name); break;
     case ASK_ENTER: keep(v, store_enter(s, object, name)); break;
     case ASK_ATTRIBUTE: *found = read_attribute(s, object, name, type, answer); break;

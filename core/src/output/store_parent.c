@@ -13,8 +13,8 @@
 typedef struct store_child {
     int socket;
     pid_t child;
-    int64_t next;    /* number of the next group or array */
-    size_t *row;     /* [next]: elements of a row of an array that grows */
+    int64_t next; /* number of the next group or array */
+    size_t *row;  /* [next]: elements of a row of an array that grows */
     int64_t row_room;
     bool told; /* the child has said why it failed */
     bool gone; /* it no longer answers */
@@ -215,8 +215,9 @@ void store_open_apart(store *s, int fd, enum store_mode mode)
         return;
     }
     *s = (store){.file = -1, .driver = H5I_INVALID_HID, .fd = fd};
-    start(s, fd, (char *const[]){(char *)"plugmc", (char *)"write",
-                                 (char *)(mode == STORE_FRESH ? "fresh" : "change"), NULL});
+    start(s, fd,
+          (char *const[]){(char *)"plugmc", (char *)"write",
+                          (char *)(mode == STORE_FRESH ? "fresh" : "change"), NULL});
 }
 
 void store_open_path_apart(store *s, const char *path)
@@ -310,8 +311,8 @@ void *reader_array(store *s, hid_t parent, const char *name, enum store_type typ
 /* Why the child has not answered. */
 static void explain_end(store *s, int status)
 {
-    const char *damage = s->reading ? "it is damaged, or memory is short"
-                                    : "as it does where memory is short";
+    const char *damage =
+        s->reading ? "it is damaged, or memory is short" : "as it does where memory is short";
     if (status != -1 && WIFSIGNALED(status))
         snprintf(s->reason, sizeof s->reason, "the library of HDF5 breaks down on it (%s): %s",
                  strsignal(WTERMSIG(status)), damage);

@@ -16,8 +16,8 @@ static bool only_own_filters(hid_t creation)
     for (int i = 0; own && i < filters; i++) {
         unsigned flags, config;
         size_t values = 0;
-        H5Z_filter_t filter = H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, 0, NULL,
-                                             &config);
+        H5Z_filter_t filter =
+            H5Pget_filter2(creation, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
         own = filter >= 0 && filter < H5Z_FILTER_RESERVED;
     }
     return own;
@@ -42,7 +42,8 @@ static bool is_number(hid_t type)
     H5T_class_t found = H5Tget_class(type);
     size_t bytes = H5Tget_size(type);
     return (found == H5T_INTEGER || found == H5T_FLOAT || found == H5T_ENUM ||
-            found == H5T_BITFIELD) && bytes > 0 && bytes <= MOST_BYTES_OF_NUMBER;
+            found == H5T_BITFIELD) &&
+           bytes > 0 && bytes <= MOST_BYTES_OF_NUMBER;
 }
 
 static bool holds_numbers(hid_t array)

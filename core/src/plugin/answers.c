@@ -45,7 +45,8 @@ static bool check_quantity(const plugmc_quantity *q, sentence why)
     int64_t length = 1;
     for (int d = 0; d < q->rank; d++) {
         if (q->shape[d] < 1 || q->shape[d] > most / length)
-            return why_not(why, "quantity '%s' has %lld values along axis %d: expected are 1 to %lld",
+            return why_not(why,
+                           "quantity '%s' has %lld values along axis %d: expected are 1 to %lld",
                            q->name, (long long)q->shape[d], d, (long long)(most / length));
         length *= q->shape[d];
         for (int64_t i = 0; q->abscissa[d] && i < q->shape[d]; i++)
@@ -128,8 +129,9 @@ int ask_kernel_text(const plugmc_plugin *plugin, void *instance, const plugmc_ho
 
 static plugmc_particle sample_of(const plugmc_system *system, int s)
 {
-    return (plugmc_particle){
-        .charge = plugmc_species_at(system, s)->charge, .diameter = plugmc_species_at(system, s)->diameter, .species = s};
+    return (plugmc_particle){.charge = plugmc_species_at(system, s)->charge,
+                             .diameter = plugmc_species_at(system, s)->diameter,
+                             .species = s};
 }
 
 /* The two precisions may differ by the rounding of the shorter one. */
@@ -140,7 +142,8 @@ static bool check_contact(const plugmc_system *system, const plugmc_term *term, 
 {
     const plugmc_pair *pair = term->plugin->potential->pair;
     const plugmc_plugin *s = term->plugin_single;
-    const char *first = plugmc_species_at(system, a)->name, *second = plugmc_species_at(system, b)->name;
+    const char *first = plugmc_species_at(system, a)->name,
+               *second = plugmc_species_at(system, b)->name;
     plugmc_particle pa = sample_of(system, a), pb = sample_of(system, b);
     crash_calling_its("contact");
     double d = pair->contact(term->instance, &pa, &pb),

@@ -65,7 +65,8 @@ static void *copy_table(const void *from, int32_t n, uint32_t stride, uint32_t l
         return NULL;
     }
     if (n && stride < least) {
-        why_not(why, "has a table of %s of %u bytes each: expected at least %u", what, stride, least);
+        why_not(why, "has a table of %s of %u bytes each: expected at least %u", what, stride,
+                least);
         return NULL;
     }
     char *to = checked(calloc((size_t)n + 1, ours));
@@ -81,9 +82,9 @@ static bool copy_parameters(half *h, sentence why)
     if (!h->plugin.parameters && h->plugin.parameter_count >= 0 &&
         h->plugin.parameter_count <= MOST_ENTRIES)
         return true;
-    h->parameters = copy_table(h->plugin.parameters, h->plugin.parameter_count,
-                               h->plugin.parameter_size, PARAMETER_1_0, sizeof *h->parameters,
-                               "parameters", why);
+    h->parameters =
+        copy_table(h->plugin.parameters, h->plugin.parameter_count, h->plugin.parameter_size,
+                   PARAMETER_1_0, sizeof *h->parameters, "parameters", why);
     h->plugin.parameters = h->parameters;
     h->plugin.parameter_size = sizeof *h->parameters;
     return h->parameters != NULL;
@@ -106,8 +107,7 @@ static bool copy_half(half *h, const plugmc_plugin *from, sentence why)
     memcpy(&h->plugin, from, size);
     h->plugin.size = size;
     return copy_parameters(h, why) && COPY_FACET(h, plugin, potential, POTENTIAL_1_0) &&
-           COPY_FACET(h, potential, pair, PAIR_1_0) &&
-           COPY_FACET(h, potential, field, FIELD_1_0) &&
+           COPY_FACET(h, potential, pair, PAIR_1_0) && COPY_FACET(h, potential, field, FIELD_1_0) &&
            COPY_FACET(h, potential, total, TOTAL_1_0) &&
            COPY_FACET(h, potential, orbitals, ORBITALS_1_0) &&
            COPY_FACET(h, plugin, mover, MOVER_1_0) && copy_moves(h, why) &&

@@ -12,7 +12,10 @@ typedef struct required {
     size_t offset;
 } required;
 
-#define REQUIRED(type, field) {#field, offsetof(type, field)}
+#define REQUIRED(type, field)                                                                      \
+    {                                                                                              \
+#field, offsetof(type, field)                                                              \
+    }
 
 static bool check_facet(const void *facet, const char *what, const required *functions, int count,
                         sentence why)
@@ -31,14 +34,13 @@ static bool check_facet(const void *facet, const char *what, const required *fun
 
 static bool check_potential(const plugmc_plugin *d, sentence why)
 {
-    static const required pair[] = {
-        REQUIRED(plugmc_pair, range), REQUIRED(plugmc_pair, contact),
-        REQUIRED(plugmc_pair, energy), REQUIRED(plugmc_pair, change)};
+    static const required pair[] = {REQUIRED(plugmc_pair, range), REQUIRED(plugmc_pair, contact),
+                                    REQUIRED(plugmc_pair, energy), REQUIRED(plugmc_pair, change)};
     static const required field[] = {REQUIRED(plugmc_field, energy)};
     static const required total[] = {REQUIRED(plugmc_total, energy)};
-    static const required orbitals[] = {
-        REQUIRED(plugmc_orbitals, count), REQUIRED(plugmc_orbitals, complex_valued),
-        REQUIRED(plugmc_orbitals, evaluate)};
+    static const required orbitals[] = {REQUIRED(plugmc_orbitals, count),
+                                        REQUIRED(plugmc_orbitals, complex_valued),
+                                        REQUIRED(plugmc_orbitals, evaluate)};
     const plugmc_potential *p = d->potential;
 
     if (!check_facet(p, "potential", NULL, 0, why)) return false;
@@ -53,7 +55,8 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
 /* Names of moves are those of groups in the output file. */
 static bool check_moves(const plugmc_mover *m, sentence why)
 {
-    if (!m->moves || m->move_count < 1) return why_not(why, "is a mover without a table of its moves");
+    if (!m->moves || m->move_count < 1)
+        return why_not(why, "is a mover without a table of its moves");
     for (int32_t k = 0; k < m->move_count; k++) {
         const char *name = m->moves[k].name;
         if (!name || !*name || strpbrk(name, "/. \n"))
@@ -62,7 +65,8 @@ static bool check_moves(const plugmc_mover *m, sentence why)
             if (!strcmp(name, m->moves[other].name))
                 return why_not(why, "has two moves called '%s'", name);
         if (m->moves[k].step_unit && (!m->step || !m->set_step))
-            return why_not(why, "has a step of '%s', and lacks the function 'step' or 'set_step'", name);
+            return why_not(why, "has a step of '%s', and lacks the function 'step' or 'set_step'",
+                           name);
     }
     return true;
 }
@@ -75,7 +79,8 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
     if (!CHECK_FACET(d->mover, "mover", functions)) return false;
     const bool keeps_its_own = d->mover->take || d->mover->give;
     if (keeps_its_own && !CHECK_FACET(d->mover, "mover", own)) return false;
-    if (keeps_its_own && !d->prepare) return why_not(why, "is a mover that lacks the function 'prepare'");
+    if (keeps_its_own && !d->prepare)
+        return why_not(why, "is a mover that lacks the function 'prepare'");
     if (!(d->mover->needs & (PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU)))
         return why_not(why, "is a mover that runs neither on the CPU nor on the GPU");
     if (!d->mover->changes) return why_not(why, "is a mover that says that it changes nothing");
@@ -103,9 +108,10 @@ static bool check_head(const plugmc_plugin *d, uint32_t real_size, sentence why)
         return why_not(why, "has a descriptor of %u bytes: expected at least %d", d->size,
                        PLUGIN_1_0);
     if (d->abi_major != PLUGMC_ABI_MAJOR || d->abi_minor > PLUGMC_ABI_MINOR)
-        return why_not(why, "is built for plugin ABI %d.%d, but this plugmc has %d.%d: build it "
-                       "again with the headers of this plugmc", d->abi_major, d->abi_minor,
-                       PLUGMC_ABI_MAJOR, PLUGMC_ABI_MINOR);
+        return why_not(why,
+                       "is built for plugin ABI %d.%d, but this plugmc has %d.%d: build it "
+                       "again with the headers of this plugmc",
+                       d->abi_major, d->abi_minor, PLUGMC_ABI_MAJOR, PLUGMC_ABI_MINOR);
     if (d->size < PLUGIN_1_0)
         return why_not(why, "has a descriptor of %u bytes: expected at least %d", d->size,
                        PLUGIN_1_0);
@@ -132,10 +138,10 @@ enum { MOST_INSTANCE = 1 << 30 }; /* larger tables are taken in prepare */
 
 static bool check_body(const plugmc_plugin *d, sentence why)
 {
-    static bool (*const check_kind[])(const plugmc_plugin *, sentence) = {
-        [PLUGMC_POTENTIAL] = check_potential,
-        [PLUGMC_MOVER] = check_mover,
-        [PLUGMC_OBSERVABLE] = check_observable};
+    static bool (*const check_kind[])(const plugmc_plugin *,
+                                      sentence) = {[PLUGMC_POTENTIAL] = check_potential,
+                                                   [PLUGMC_MOVER] = check_mover,
+                                                   [PLUGMC_OBSERVABLE] = check_observable};
     char detail[512];
     if (d->kind < PLUGMC_POTENTIAL || d->kind > PLUGMC_OBSERVABLE)
         return why_not(why, "is of kind %d: expected 1 (potential), 2 (mover) or 3 (observable)",
@@ -164,9 +170,11 @@ static bool check_single(plugin_copy *copy, sentence why)
         return why_not(why, "in its single-precision half %s", detail);
     s = d->single;
     if (s->kind != d->kind || s->parameter_count != d->parameter_count)
-        return why_not(why, "has a single-precision half that is not its own: a %s with %d "
-                       "parameters for a %s with %d", plugin_kind_name(s->kind), s->parameter_count,
-                       plugin_kind_name(d->kind), d->parameter_count);
+        return why_not(why,
+                       "has a single-precision half that is not its own: a %s with %d "
+                       "parameters for a %s with %d",
+                       plugin_kind_name(s->kind), s->parameter_count, plugin_kind_name(d->kind),
+                       d->parameter_count);
     return true;
 }
 

@@ -43,8 +43,10 @@ static bool open_trusted(const char *path, const trusted *file, int kind, loaded
 {
     if (!elf_is_whole(file->file, path, why)) return false;
     if (file->beside && elf_has_run_path(file->file))
-        return why_not(why, "%s has a run path of its own to look for libraries in, and others may "
-                       "put files beside it: move it to a folder of yours", path);
+        return why_not(why,
+                       "%s has a run path of its own to look for libraries in, and others may "
+                       "put files beside it: move it to a folder of yours",
+                       path);
     if (!hash_file(file->file, out->hash))
         return why_not(why, "%s cannot be read: %s", path, strerror(errno));
     if (!survives_loading(path, why)) return false;

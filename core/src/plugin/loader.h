@@ -14,7 +14,7 @@ typedef struct loaded {
     void *handle;
     struct plugin_copy *copy;
     const plugmc_plugin *plugin; /* in the copy: structs of this program, see copy.h */
-    char hash[17]; /* of the file, for provenance */
+    char hash[17];               /* of the file, for provenance */
 } loaded;
 
 /* Opens a plugin: a path if the name has a '/', else NAME.so in $PLUGMC_PLUGIN_PATH (folders

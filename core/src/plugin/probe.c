@@ -51,7 +51,8 @@ bool probe_pair(const plugmc_system *system, const plugmc_term *term, sentence w
     t.range = t.pair->range(term->instance);
     for (int a = 0; a < system->species_count; a++)
         for (int b = a; b < system->species_count && pairs < MOST_PAIRS; b++) {
-            const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
+            const plugmc_species *sa = plugmc_species_at(system, a),
+                                 *sb = plugmc_species_at(system, b);
             if (sa->count < 1 || sb->count < (a == b ? 2 : 1)) continue;
             t.a = (plugmc_particle){.charge = sa->charge, .diameter = sa->diameter, .species = a};
             t.b = (plugmc_particle){.charge = sb->charge, .diameter = sb->diameter, .species = b};

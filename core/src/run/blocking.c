@@ -57,7 +57,8 @@ static level measure(const double *x, int64_t n, int64_t walkers, double joined,
     out.correlation = squares > 0 ? products / squares + 1 / N : 0;
     out.square = out.alone;
     if (n > 1) { /* not below what chance alone would hardly make of independent ones */
-        const double by_neighbours = scale * (squares + 2 * products) / (1 - (3 - 2 / (double)n) / N);
+        const double by_neighbours =
+            scale * (squares + 2 * products) / (1 - (3 - 2 / (double)n) / N);
         out.square = fmax(by_neighbours, 0.25 * out.alone);
     }
     out.freedom = n > 1 ? N / 3 : N - 1;
@@ -83,8 +84,7 @@ static int measure_levels(double *x, int64_t n, int64_t walkers, level levels[LE
         joined *= 2;
         for (int64_t i = 0; i < n; i++)
             for (int64_t w = 0; w < walkers; w++)
-                x[i * walkers + w] =
-                    0.5 * (x[2 * i * walkers + w] + x[(2 * i + 1) * walkers + w]);
+                x[i * walkers + w] = 0.5 * (x[2 * i * walkers + w] + x[(2 * i + 1) * walkers + w]);
     } while (count < LEVELS && n * walkers >= 4);
     return count;
 }

@@ -20,8 +20,9 @@ int borrowing_give(simulation *sim)
     moving *m = sim->ahead;
     if (!m) return PLUGMC_OK;
     context_calling(&m->instance->context, "give");
-    const int code = m->by_core ? hamiltonian_give(&sim->hamiltonian, &sim->state.face)
-                                : m->mover->give(m->instance->data, &m->instance->host, &sim->state.face);
+    const int code = m->by_core
+                         ? hamiltonian_give(&sim->hamiltonian, &sim->state.face)
+                         : m->mover->give(m->instance->data, &m->instance->host, &sim->state.face);
     crash_called();
     if (code) return code;
     sim->ahead = NULL;

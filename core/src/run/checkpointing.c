@@ -125,8 +125,8 @@ static int archive_instances(simulation *sim, blob_archive *archive)
 
 int checkpoint_blobs(simulation *sim, blob **blobs, int *count)
 {
-    blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 0, .bytes = archive_bytes},
-                            .sim = sim};
+    blob_archive archive = {
+        .base = {.size = sizeof(plugmc_archive), .reading = 0, .bytes = archive_bytes}, .sim = sim};
     int code = archive_state(sim, &archive);
     if (!code) code = archive_instances(sim, &archive);
     *blobs = archive.blobs;
@@ -185,10 +185,11 @@ static int enough_left(const simulation *sim, const char *path)
     const run_section *run = &sim->config.run;
     const long long asked = run->equilibrate + run->sweeps;
     if (sim->output.sweep <= (uint64_t)asked) return 0;
-    return report_error(sim->report, EXIT_INPUT, NULL, 0,
-                        "cannot resume from %s with [run] sweeps = %lld: with equilibration these are "
-                        "%lld, and it has made %lld already",
-                        path, (long long)run->sweeps, asked, (long long)sim->output.sweep);
+    return report_error(
+        sim->report, EXIT_INPUT, NULL, 0,
+        "cannot resume from %s with [run] sweeps = %lld: with equilibration these are "
+        "%lld, and it has made %lld already",
+        path, (long long)run->sweeps, asked, (long long)sim->output.sweep);
 }
 
 int simulation_resume(simulation *sim, const char *path)
@@ -202,8 +203,11 @@ int simulation_resume(simulation *sim, const char *path)
     if (code) return code;
     memcpy(positions, out->positions,
            sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
-    blob_archive archive = {.base = {.size = sizeof(plugmc_archive), .reading = 1, .bytes = archive_bytes},
-                            .sim = sim, .blobs = (blob *)out->blobs, .count = out->blob_count};
+    blob_archive archive = {
+        .base = {.size = sizeof(plugmc_archive), .reading = 1, .bytes = archive_bytes},
+        .sim = sim,
+        .blobs = (blob *)out->blobs,
+        .count = out->blob_count};
     code = archive_state(sim, &archive);
     if (!code) code = borrowing_take_up(sim);
     if (!code) code = archive_instances(sim, &archive);

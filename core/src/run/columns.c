@@ -6,7 +6,9 @@
 int columns_take(columns *c, int64_t most, int single)
 {
     const size_t size = single ? sizeof(float) : sizeof(double), n = (size_t)most;
-    *c = (columns){.size = size, .x = malloc(5 * n * size), .species = malloc(n * sizeof(int32_t)),
+    *c = (columns){.size = size,
+                   .x = malloc(5 * n * size),
+                   .species = malloc(n * sizeof(int32_t)),
                    .number = malloc(n * sizeof(int64_t))};
     if (!c->x || !c->species || !c->number) return 0;
     c->y = c->x + n * size;

@@ -8,10 +8,10 @@
 
 typedef struct columns {
     int64_t n;
-    size_t size;                          /* of a number */
-    char *x, *y, *z, *charge, *diameter;  /* real[most] */
-    int32_t *species;                     /* [most] */
-    int64_t *number;                      /* [most]: which particle */
+    size_t size;                         /* of a number */
+    char *x, *y, *z, *charge, *diameter; /* real[most] */
+    int32_t *species;                    /* [most] */
+    int64_t *number;                     /* [most]: which particle */
 } columns;
 
 /* Room for `most` particles; 0 without memory. */

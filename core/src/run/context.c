@@ -59,8 +59,8 @@ static void *host_allocate(plugmc_context *context, size_t bytes)
 {
     enum { ALIGNMENT = 64 };
     char *memory = bytes <= SIZE_MAX - ALIGNMENT ? calloc(1, bytes + ALIGNMENT) : NULL;
-    void **list = realloc(context->allocations,
-                          sizeof(void *) * (size_t)(context->allocation_count + 1));
+    void **list =
+        realloc(context->allocations, sizeof(void *) * (size_t)(context->allocation_count + 1));
     if (!memory || !list) {
         free(memory);
         if (list) context->allocations = list;
@@ -109,7 +109,8 @@ static moving *mover_of(const plugmc_context *context)
 
 static int not_for(plugmc_context *context, const char *service)
 {
-    return host_fail(context, PLUGMC_ERROR_STATE, "%s is for movers without 'take' and 'give'", service);
+    return host_fail(context, PLUGMC_ERROR_STATE, "%s is for movers without 'take' and 'give'",
+                     service);
 }
 
 static int host_energies(plugmc_context *context, const plugmc_changes *changes)
@@ -147,7 +148,8 @@ static double host_step(plugmc_context *context, int32_t move, int32_t walker)
 {
     const moving *m = mover_of(context);
     const int32_t *rungs = m ? rungs_of(context->sim) : NULL;
-    return m ? context->sim->output.moves[m->first_move + move].steps[rungs ? rungs[walker] : 0] : 0;
+    return m ? context->sim->output.moves[m->first_move + move].steps[rungs ? rungs[walker] : 0]
+             : 0;
 }
 
 static void host_count(plugmc_context *context, int32_t move, int32_t walker, int taken)
@@ -166,12 +168,14 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
     const moving *m = mover_of(context);
     if (!m) return not_for(context, "trials");
     if (proposal->move < 0 || proposal->move >= m->mover->move_count)
-        return host_fail(context, PLUGMC_ERROR_STATE, "there is no move %d in its table", proposal->move);
+        return host_fail(context, PLUGMC_ERROR_STATE, "there is no move %d in its table",
+                         proposal->move);
     hamiltonian *h = &context->sim->hamiltonian;
     const plugmc_system *system = &context->sim->system;
     const move_record *record = &context->sim->output.moves[m->first_move + proposal->move];
     const int32_t *rungs = rungs_of(context->sim);
-    for (int32_t w = 0; w < system->walkers; w++) h->walkers[w].step = record->steps[rungs ? rungs[w] : 0];
+    for (int32_t w = 0; w < system->walkers; w++)
+        h->walkers[w].step = record->steps[rungs ? rungs[w] : 0];
     const int code = hamiltonian_trials(h, &m->instance->host, proposal, first, n);
     for (int32_t w = 0; w < system->walkers; w++) {
         plugmc_counts *made = &m->made[proposal->move * system->rungs + (rungs ? rungs[w] : 0)];
@@ -228,6 +232,7 @@ int context_exit_code(plugmc_context *context, int code, const char *doing)
     if (code == PLUGMC_OK) return EXIT_DONE;
     if (!context->failed)
         return report_error(context->report, exit_code_of(code), context->file, context->line,
-                            "[%s] the plugin failed (code %d) while %s", context->section, code, doing);
+                            "[%s] the plugin failed (code %d) while %s", context->section, code,
+                            doing);
     return exit_code_of(code);
 }

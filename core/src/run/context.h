@@ -19,9 +19,9 @@ struct plugmc_context {
     const char *plugin;  /* path of its file */
     void **allocations;
     int allocation_count;
-    int failed; /* the callback has said why it fails */
+    int failed;             /* the callback has said why it fails */
     struct simulation *sim; /* the run; NULL outside of one */
-    view_stage stage; /* what plugmc_host.view has made last */
+    view_stage stage;       /* what plugmc_host.view has made last */
 };
 
 /* A host for an instance; gpu and system may be filled in later. */

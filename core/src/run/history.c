@@ -120,7 +120,8 @@ char *history_describe(const simulation *sim)
 char *history_append(const char *before, const char *entry)
 {
     char *all;
-    if (asprintf(&all, "%s%s%s", before ? before : "", before ? "\n" : "", entry) < 0) checked(NULL);
+    if (asprintf(&all, "%s%s%s", before ? before : "", before ? "\n" : "", entry) < 0)
+        checked(NULL);
     return all;
 }
 
@@ -214,12 +215,14 @@ int history_compare(const simulation *sim, const char *path, const char *before,
     for (int k = 0; k < PLUGMC_COUNT(kinds); k++) {
         for (int i = 0;; i++) {
             char *old = line_of(before, kinds[k].key, i), *new = line_of(now, kinds[k].key, i);
-            const identity_line was = kinds[k].read(old ? old : ""), is = kinds[k].read(new ? new : "");
+            const identity_line was = kinds[k].read(old ? old : ""),
+                                is = kinds[k].read(new ? new : "");
             const identity_line *named = new ? &is : &was;
-            const bool none = !old && !new, differs = !none && (!old || !new || !is_same(&was, &is));
+            const bool none = !old && !new,
+                       differs = !none && (!old || !new || !is_same(&was, &is));
             snprintf(what, sizeof what, "%s%.*s has changed (%.*s, was %.*s)", kinds[k].word,
-                     named->name_length, named->name, new ? is.hash_length : 4, new ? is.hash : "none",
-                     old ? was.hash_length : 7, old ? was.hash : "unknown");
+                     named->name_length, named->name, new ? is.hash_length : 4,
+                     new ? is.hash : "none", old ? was.hash_length : 7, old ? was.hash : "unknown");
             const int wrong = differs ? complain(sim, path, accept, what) : 0;
             if (!code) code = wrong;
             free(old), free(new);

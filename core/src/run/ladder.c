@@ -56,11 +56,14 @@ static int take_values(ladder *l, const config *config, const plugmc_system *sys
     l->varies = config->ladder.vary;
     if (l->varies && *l->varies) {
         if (t->count > 1)
-            return refuse(config, r, "[ladder] and %d values of [run] temperature cannot be together",
+            return refuse(config, r,
+                          "[ladder] and %d values of [run] temperature cannot be together",
                           t->count);
         if (find_key(system, l->varies) == UNKNOWN)
-            return refuse(config, r, "[ladder] vary = %s: possible are run.temperature, run.pressure and "
-                          "LABEL.coupling of a sampled potential", l->varies);
+            return refuse(config, r,
+                          "[ladder] vary = %s: possible are run.temperature, run.pressure and "
+                          "LABEL.coupling of a sampled potential",
+                          l->varies);
     } else if (t->count > 1) {
         l->varies = "run.temperature";
         list = t;
@@ -70,8 +73,10 @@ static int take_values(ladder *l, const config *config, const plugmc_system *sys
     }
     l->rungs = list->count;
     if (l->rungs < 2 || system->walkers % l->rungs)
-        return refuse(config, r, "%s has %d values, and there are %d walkers: each value needs as many "
-                      "walkers", list == t ? "[run] temperature" : "[ladder]", l->rungs, system->walkers);
+        return refuse(config, r,
+                      "%s has %d values, and there are %d walkers: each value needs as many "
+                      "walkers",
+                      list == t ? "[run] temperature" : "[ladder]", l->rungs, system->walkers);
     l->values = checked(calloc((size_t)l->rungs, sizeof(double)));
     memcpy(l->values, list->values, (size_t)l->rungs * sizeof(double));
     return 0;
@@ -94,8 +99,10 @@ static int fill_rung(ladder *l, const config *config, const plugmc_system *syste
         if (key == t) coupling = l->values[rung];
         m[t] = term->sampled ? coupling / kT : 0;
         if (term->sampled && term->plugin->potential->orbitals && m[t] != 1)
-            return refuse(config, r, "potential '%s' is a wave function, which takes no temperature or "
-                          "coupling but 1", term->label);
+            return refuse(config, r,
+                          "potential '%s' is a wave function, which takes no temperature or "
+                          "coupling but 1",
+                          term->label);
     }
     m[system->term_count] = pressure / kT;
     l->temperature[rung] = kT;
@@ -105,7 +112,8 @@ static int fill_rung(ladder *l, const config *config, const plugmc_system *syste
 int ladder_build(ladder *l, const config *config, plugmc_system *system, report *r)
 {
     *l = (ladder){.rungs = 1, .width = system->term_count + 1};
-    if (config->run.temperature.count < 1) return refuse(config, r, "[run] temperature has no value");
+    if (config->run.temperature.count < 1)
+        return refuse(config, r, "[run] temperature has no value");
     int code = take_values(l, config, system, r);
     if (code) return code;
     l->multipliers = checked(calloc((size_t)(l->rungs * l->width), sizeof(double)));

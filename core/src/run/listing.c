@@ -6,8 +6,9 @@
 const plugmc_listing *listing_entry(const plugmc_observable *o, int index)
 {
     if (!PLUGMC_HAS(o, listing_size) || !o->listing || index >= o->listing_count) return NULL;
-    const plugmc_listing *entry = (const plugmc_listing *)(const void *)(
-        (const char *)o->listing + (size_t)index * o->listing_size);
+    const plugmc_listing *entry =
+        (const plugmc_listing *)(const void *)((const char *)o->listing +
+                                               (size_t)index * o->listing_size);
     return entry->name && entry->unit && entry->doc ? entry : NULL; /* a plugin's own fault */
 }
 

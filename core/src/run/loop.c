@@ -23,8 +23,8 @@
 #include "system/system.h"
 
 enum {
-    TUNINGS = 40,             /* of the step during equilibration */
-    FRAME_BYTES = 256 << 20   /* of trajectory kept in memory before they are written */
+    TUNINGS = 40,           /* of the step during equilibration */
+    FRAME_BYTES = 256 << 20 /* of trajectory kept in memory before they are written */
 };
 
 static double now(void) { return stop_clock(); }
@@ -48,7 +48,8 @@ static int record_quantity(simulation *sim, const measurement *m, quantity_recor
         int64_t capacity = 2 * q->capacity + 1024 * q->walkers;
         double *series = realloc(q->series, sizeof(double) * (size_t)capacity);
         if (!series)
-            return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the series of '%s'", q->name);
+            return report_error(sim->report, EXIT_MEMORY, NULL, 0,
+                                "no memory for the series of '%s'", q->name);
         q->series = series;
         q->capacity = capacity;
     }
@@ -75,7 +76,8 @@ static int record(simulation *sim, const measurement *m)
     int code = 0;
     if (sim->system.rungs > 1) {
         void *out;
-        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ, &out, NULL);
+        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST,
+                                     PLUGMC_READ, &out, NULL);
         rungs = out;
         if (code) return EXIT_MEMORY;
     }
@@ -97,7 +99,8 @@ static int keep_frame(simulation *sim, uint64_t sweep, const double *positions)
     if (frames) out->frames = frames;
     if (!frames || !copy) {
         free(copy);
-        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a frame of the trajectory");
+        return report_error(sim->report, EXIT_MEMORY, NULL, 0,
+                            "no memory for a frame of the trajectory");
     }
     memcpy(copy, positions, bytes);
     out->frames[out->frame_count++] = (frame){sweep, copy};
@@ -172,7 +175,8 @@ static void show_progress(progress *p, uint64_t sweep, const simulation *sim, bo
     p->last = t;
     double rate = elapsed > 0 ? (double)(sweep - p->first) / elapsed : 0;
     double left = rate > 0 ? (double)(total - sweep) / rate : 0;
-    fprintf(stderr, "%s%s %llu of %llu sweeps, %.3g sweeps/s, %.0f s left%s", p->terminal ? "\r" : "",
+    fprintf(stderr, "%s%s %llu of %llu sweeps, %.3g sweeps/s, %.0f s left%s",
+            p->terminal ? "\r" : "",
             sweep <= (uint64_t)sim->config.run.equilibrate ? "equilibration:" : "production:",
             (unsigned long long)sweep, (unsigned long long)total, rate, left,
             p->terminal && !final ? "\033[K" : "\n");
@@ -194,8 +198,9 @@ static uint64_t next_event(const simulation *sim, uint64_t sweep)
         if (moves_are_tuned(sim)) event = least(event, next_multiple(sweep, tuning_interval(sim)));
     } else {
         for (int i = 0; i < sim->measurement_count; i++)
-            event = least(event, equilibrate + next_multiple(sweep - equilibrate,
-                                                             (uint64_t)sim->measurements[i].period));
+            event =
+                least(event, equilibrate + next_multiple(sweep - equilibrate,
+                                                         (uint64_t)sim->measurements[i].period));
     }
     return event;
 }
@@ -232,7 +237,8 @@ static int say_stopped(const simulation *sim, bool at_limit, uint64_t sweep)
         fprintf(stderr, "time limit reached after sweep %llu; go on with: plugmc run --resume %s\n",
                 (unsigned long long)sweep, sim->output_path);
     else
-        fprintf(stderr, "stopped by signal %d after sweep %llu; go on with: plugmc run --resume %s\n",
+        fprintf(stderr,
+                "stopped by signal %d after sweep %llu; go on with: plugmc run --resume %s\n",
                 stop_signal(), (unsigned long long)sweep, sim->output_path);
     return at_limit ? EXIT_TIME_LIMIT : EXIT_INTERRUPTED;
 }
@@ -267,8 +273,8 @@ static bool checkpoint_is_due(const simulation *sim, double since)
 static void say_slow(double seconds, uint64_t left)
 {
     if (seconds > 10)
-        fprintf(stderr, "one sweep takes %.3g s, so the %llu that are left take %.3g hours\n", seconds,
-                (unsigned long long)left, seconds * (double)left / 3600);
+        fprintf(stderr, "one sweep takes %.3g s, so the %llu that are left take %.3g hours\n",
+                seconds, (unsigned long long)left, seconds * (double)left / 3600);
 }
 
 /* Worth a word if one thread was faster for a while: other programs use the processors. */
@@ -282,7 +288,8 @@ static void say_threads(const thread_choice *c)
 
 /* Sweeps until the end or until told to stop. *sweep: how many are done, of which the state is that
  * of the last snapshot if *ended says that the last stretch was given up. */
-static int sweep_to_end(simulation *sim, double begin, progress *progress, uint64_t *sweep, int *ended)
+static int sweep_to_end(simulation *sim, double begin, progress *progress, uint64_t *sweep,
+                        int *ended)
 {
     const run_section *run = &sim->config.run;
     const uint64_t total = (uint64_t)(run->equilibrate + run->sweeps), first = *sweep;

@@ -43,7 +43,9 @@ static const char *facet_words(const plugmc_potential *p, char words[96])
     const char *names[] = {p->pair ? "pair" : NULL, p->field ? "field" : NULL,
                            p->total ? "total" : NULL, p->orbitals ? "orbitals" : NULL};
     for (int i = 0; i < 4; i++)
-        if (names[i]) snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "", names[i]);
+        if (names[i])
+            snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
+                     names[i]);
     return words;
 }
 
@@ -53,7 +55,8 @@ static const char *uses_words(uint32_t needs, char words[96])
     words[0] = 0;
     for (int i = 0; i < 4; i++)
         if (needs & 1u << i)
-            snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "", names[i]);
+            snprintf(words + strlen(words), 96 - strlen(words), "%s%s", words[0] ? ", " : "",
+                     names[i]);
     return words;
 }
 
@@ -90,7 +93,8 @@ static int32_t molecules_of(const plugmc_term *term)
 /* Whether this term leaves out what would hold molecules together, and nothing else does. */
 static bool tears_molecules(const simulation *sim, uint32_t needs, const plugmc_term *term)
 {
-    if (molecules_of(term) != PLUGMC_MOLECULES_LOOSE || needs & PLUGMC_KEEPS_MOLECULES) return false;
+    if (molecules_of(term) != PLUGMC_MOLECULES_LOOSE || needs & PLUGMC_KEEPS_MOLECULES)
+        return false;
     for (int t = 0; t < sim->system.term_count; t++)
         if (molecules_of(&sim->terms[t]) == PLUGMC_MOLECULES_BOUND) return false;
     return true;
@@ -119,7 +123,8 @@ static bool uses_orbitals(const simulation *sim)
 static bool displaces(const plugmc_mover *mover)
 {
     for (int32_t k = 0; k < mover->move_count; k++)
-        if (mover->moves[k].step_unit && !strncmp(mover->moves[k].step_unit, "length", strlen("length")))
+        if (mover->moves[k].step_unit &&
+            !strncmp(mover->moves[k].step_unit, "length", strlen("length")))
             return true;
     return false;
 }
@@ -135,7 +140,9 @@ static const char *movers_for(const simulation *sim, char words[256])
         if (!plugin_open(movers.paths[i], PLUGMC_MOVER, &mover, why, sizeof why)) continue;
         const uint32_t needs = needs_of(mover.plugin->mover);
         size_t used = strlen(words);
-        bool fits = displaces(mover.plugin->mover); /* the others, too, and the box: no advice that is refused in its turn */
+        bool fits = displaces(
+            mover.plugin
+                ->mover); /* the others, too, and the box: no advice that is refused in its turn */
         for (int t = 0; t < sim->system.term_count; t++) {
             const plugmc_term *other = &sim->terms[t];
             if (other->sampled) fits &= can_move(sim, needs, other);
@@ -149,28 +156,30 @@ static const char *movers_for(const simulation *sim, char words[256])
 }
 
 /* One mover and one term that is sampled. */
-static int match_term(const simulation *sim, const place *at, uint32_t needs, const plugmc_term *term)
+static int match_term(const simulation *sim, const place *at, uint32_t needs,
+                      const plugmc_term *term)
 {
     const plugmc_potential *p = term->plugin->potential;
     char has[96], can[96], use[256];
     if (!can_sample(needs, p))
         return report_error(sim->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' works with the facets %s; potential '%s' has %s%s", at->name,
-                            uses_words(needs, can), term->label, facet_words(p, has),
+                            "mover '%s' works with the facets %s; potential '%s' has %s%s",
+                            at->name, uses_words(needs, can), term->label, facet_words(p, has),
                             movers_for(sim, use));
     if (lacks_range(sim, needs, term))
         return report_error(sim->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' needs potentials of finite range; '%s' has none%s", at->name,
-                            term->label, movers_for(sim, use));
+                            "mover '%s' needs potentials of finite range; '%s' has none%s",
+                            at->name, term->label, movers_for(sim, use));
     if (lacks_forces(needs, p))
         return report_error(sim->report, EXIT_INPUT, at->file, at->line,
                             "mover '%s' follows forces; potential '%s' %s%s", at->name, term->label,
                             lacks_forces(needs, p), movers_for(sim, use));
     if (tears_molecules(sim, needs, term))
-        return report_error(sim->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' would tear molecules apart: potential '%s' leaves out the pairs "
-                            "within them and no other binds them%s", at->name, term->label,
-                            movers_for(sim, use));
+        return report_error(
+            sim->report, EXIT_INPUT, at->file, at->line,
+            "mover '%s' would tear molecules apart: potential '%s' leaves out the pairs "
+            "within them and no other binds them%s",
+            at->name, term->label, movers_for(sim, use));
     return 0;
 }
 
@@ -178,9 +187,11 @@ static int match_box(const simulation *sim, const place *at, uint32_t needs)
 {
     int code = 0;
     if (needs & PLUGMC_NEEDS_RECTANGULAR && sim->system.box.oblique)
-        code = report_error(sim->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' needs a rectangular box, and the lattice vectors of [box] are "
-                            "not at right angles", at->name);
+        code =
+            report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                         "mover '%s' needs a rectangular box, and the lattice vectors of [box] are "
+                         "not at right angles",
+                         at->name);
     if (needs & PLUGMC_NEEDS_PERIODIC && sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC)
         code = report_error(sim->report, EXIT_INPUT, at->file, at->line,
                             "mover '%s' needs a periodic box, and [box] is a sphere", at->name);
@@ -190,8 +201,10 @@ static int match_box(const simulation *sim, const place *at, uint32_t needs)
 /* What other movers change, a mover must be able to follow. */
 static int match_others(const simulation *sim, const place *at, const moving *m)
 {
-    static const char *const what[PLUGMC_STATE_ARRAYS] = {"the box", "the number of particles",
-                                                          "positions", "species",
+    static const char *const what[PLUGMC_STATE_ARRAYS] = {"the box",
+                                                          "the number of particles",
+                                                          "positions",
+                                                          "species",
                                                           "temperatures, pressures or couplings",
                                                           "rungs"};
     int first_error = 0;
@@ -213,21 +226,24 @@ static int match_ladder(const simulation *sim, const place *at, const moving *m)
     const ladder *l = &sim->ladder;
     if (m->by_core || m->mover->follows & PLUGMC_CHANGED_MULTIPLIER) return 0;
     if (l->rungs > 1)
-        return report_error(sim->report, EXIT_INPUT, at->file, at->line,
-                            "mover '%s' works with one temperature and one factor of each potential in "
-                            "all walkers, and %s differs", at->name, l->varies);
+        return report_error(
+            sim->report, EXIT_INPUT, at->file, at->line,
+            "mover '%s' works with one temperature and one factor of each potential in "
+            "all walkers, and %s differs",
+            at->name, l->varies);
     for (int t = 0; t < sim->system.term_count; t++)
         if (sim->terms[t].sampled && l->multipliers[t] != 1 / sim->system.temperature)
             return report_error(sim->report, EXIT_INPUT, at->file, at->line,
-                                "mover '%s' takes no coupling, and potential '%s' has one", at->name,
-                                sim->terms[t].label);
+                                "mover '%s' takes no coupling, and potential '%s' has one",
+                                at->name, sim->terms[t].label);
     return 0;
 }
 
 static int match_mover(const simulation *sim, const moving *m)
 {
     const ini_section *section = m->instance->section->section;
-    const place at = {ini_source(&sim->config.ini, section), section->line, m->instance->loaded.name};
+    const place at = {ini_source(&sim->config.ini, section), section->line,
+                      m->instance->loaded.name};
     const uint32_t needs = needs_of(m->mover);
     int first_error = 0;
     for (int t = 0; t < sim->system.term_count; t++) {
@@ -255,15 +271,17 @@ static int match_changes(const simulation *sim)
         const plugmc_total *total = p->potential ? p->potential->total : NULL;
         bool follows = p->kind == PLUGMC_MOVER;
         if (p->potential)
-            follows = !p->potential->orbitals &&
-                      (!total || (PLUGMC_HAS(total, follows) && total->follows & PLUGMC_CHANGE_BOX));
+            follows =
+                !p->potential->orbitals &&
+                (!total || (PLUGMC_HAS(total, follows) && total->follows & PLUGMC_CHANGE_BOX));
         if (p->observable)
-            follows = PLUGMC_HAS(p->observable, follows) && p->observable->follows & PLUGMC_CHANGED_BOX;
+            follows =
+                PLUGMC_HAS(p->observable, follows) && p->observable->follows & PLUGMC_CHANGED_BOX;
         if (follows) continue;
-        const int code = report_error(sim->report, EXIT_INPUT, instance->context.file,
-                                      instance->context.line,
-                                      "[%s] takes the box as it is at the start, and mover '%s' changes it",
-                                      instance->section->section->name, changing->instance->loaded.name);
+        const int code =
+            report_error(sim->report, EXIT_INPUT, instance->context.file, instance->context.line,
+                         "[%s] takes the box as it is at the start, and mover '%s' changes it",
+                         instance->section->section->name, changing->instance->loaded.name);
         if (!first_error) first_error = code;
     }
     return first_error;

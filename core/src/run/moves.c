@@ -64,7 +64,8 @@ int moves_begin(simulation *sim)
         m->made = calloc((size_t)(m->mover->move_count * rungs), sizeof *m->made);
         if (code) return code;
         if (!m->counted || !m->made)
-            return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for counts of trial moves");
+            return report_error(sim->report, EXIT_MEMORY, NULL, 0,
+                                "no memory for counts of trial moves");
         ask_steps(sim, m);
     }
     return 0;
@@ -187,14 +188,17 @@ static void say_what_is_missed(simulation *sim, const tuning *t, double wanted, 
 {
     const plugmc_context *context = &t->m->instance->context;
     if (step < wanted * (1 - 1e-9) && t->acceptance > t->target + 0.05)
-        report_warning(sim->report, context->file, context->line,
-                       "[%s] acceptance is %.3g at the largest step there is, %.4g: target_acceptance = "
-                       "%g is out of reach", context->section, t->acceptance, step, t->target);
+        report_warning(
+            sim->report, context->file, context->line,
+            "[%s] acceptance is %.3g at the largest step there is, %.4g: target_acceptance = "
+            "%g is out of reach",
+            context->section, t->acceptance, step, t->target);
     else if (t->acceptance < 0.5 * t->target)
-        report_warning(sim->report, context->file, context->line,
-                       "[%s] acceptance is still %.3g at the end of equilibration, with a step of %.4g, and "
-                       "target_acceptance = %g: equilibrate for longer, or begin with another step",
-                       context->section, t->acceptance, step, t->target);
+        report_warning(
+            sim->report, context->file, context->line,
+            "[%s] acceptance is still %.3g at the end of equilibration, with a step of %.4g, and "
+            "target_acceptance = %g: equilibrate for longer, or begin with another step",
+            context->section, t->acceptance, step, t->target);
 }
 
 static int tune_rung(simulation *sim, const tuning *t, bool last)

@@ -23,7 +23,8 @@ typedef struct culprit {
     int single;   /* only in single precision */
     double value; /* NaN or infinite */
     int32_t walker;
-    int64_t i, j; /* particles; -1 where there is none. Energy of a whole configuration: who moved */
+    int64_t i,
+        j; /* particles; -1 where there is none. Energy of a whole configuration: who moved */
     double at[3], distance;
 } culprit;
 
@@ -112,8 +113,12 @@ static void look_at_pairs(search *s, const pair_term *t, const columns *c, int64
         const int how = pair_is_wrong(s, t, &probe, &others, &value);
         if (!how) continue;
         const int64_t i = c->number[k], j = c->number[m];
-        culprit found = {.term = t->term, .facet = PAIR, .force = how == 2, .single = t->single,
-                         .value = how == 1 ? value : NAN, .i = i < j ? i : j,
+        culprit found = {.term = t->term,
+                         .facet = PAIR,
+                         .force = how == 2,
+                         .single = t->single,
+                         .value = how == 1 ? value : NAN,
+                         .i = i < j ? i : j,
                          .j = i < j ? j : i};
         found.distance =
             distance_between(&s->sim->system.box, s->positions + 3 * i, s->positions + 3 * j);
@@ -197,8 +202,8 @@ static void look_at_field(search *s, const plugmc_term *term, int64_t i, int32_t
     double energy = 0;
     plugmc_wrap(&s->sim->system.box, r);
     const plugmc_particle one = {r[0], r[1], r[2], kind->charge, kind->diameter, species};
-    const plugmc_particles others = {1, &one.x, &one.y, &one.z, &one.charge, &one.diameter,
-                                     &one.species};
+    const plugmc_particles others = {1,           &one.x,        &one.y,      &one.z,
+                                     &one.charge, &one.diameter, &one.species};
     plugmc_derivatives derivatives = {0};
     crash_calling_its("energy");
     if (field->energy(term->instance, &others, &energy)) return; /* it may not be there */
@@ -209,8 +214,12 @@ static void look_at_field(search *s, const plugmc_term *term, int64_t i, int32_t
         for (int d = 0; d < 3; d++) force |= isnan(derivatives.gradient[d]) != 0;
     }
     if (!wrong(s, energy) && !force) return;
-    culprit found = {.term = term, .facet = FIELD, .force = force,
-                     .value = force ? NAN : energy, .i = i, .j = -1};
+    culprit found = {.term = term,
+                     .facet = FIELD,
+                     .force = force,
+                     .value = force ? NAN : energy,
+                     .i = i,
+                     .j = -1};
     memcpy(found.at, r, sizeof r);
     note(s, found);
 }
@@ -252,9 +261,11 @@ static int total_of(simulation *sim, const plugmc_term *term, const double *posi
     }
     double *out = gpu ? (double *)(uintptr_t)there : numbers;
     if (!code) code = host->view(host->context, positions, gpu != NULL, &view);
-    const plugmc_total_request request = {
-        .size = sizeof request, .view = &view, .energy = out,
-        .forces = needs_forces(sim) ? out + system->walkers : NULL};
+    const plugmc_total_request request = {.size = sizeof request,
+                                          .view = &view,
+                                          .energy = out,
+                                          .forces =
+                                              needs_forces(sim) ? out + system->walkers : NULL};
     if (!code) code = total->energy(term->instance, &request);
     if (gpu && !code) code = gpu->download(host->context, numbers, there, bytes);
     if (gpu && there) gpu->release(host->context, there);
@@ -279,8 +290,11 @@ static int look_at_totals(search *s, const double *positions)
             const int force = n >= walkers;
             if (force ? !isnan(numbers[n]) : !wrong(s, numbers[n])) continue;
             const int64_t i = force ? (int64_t)(n - walkers) / 3 : -1;
-            s->found = (culprit){.term = term, .facet = TOTAL, .force = force,
-                                 .value = numbers[n], .j = -1,
+            s->found = (culprit){.term = term,
+                                 .facet = TOTAL,
+                                 .force = force,
+                                 .value = numbers[n],
+                                 .j = -1,
                                  .walker = (int32_t)(force ? i / system->particles : (int64_t)n),
                                  .i = force ? i % system->particles : -1};
         }
@@ -305,9 +319,13 @@ static int look_at_orbitals_of(search *s, const plugmc_term *term, int32_t speci
     if (n < 1 || count < 1) return 0;
     double *values = calloc((size_t)(n * each), sizeof *values);
     if (!values) return EXIT_MEMORY;
-    const plugmc_orbital_request request = {
-        .size = sizeof request, .species = species, .real_size = sizeof(double), .points = n,
-        .positions = s->positions + 3 * first, .pitch = count, .values = values};
+    const plugmc_orbital_request request = {.size = sizeof request,
+                                            .species = species,
+                                            .real_size = sizeof(double),
+                                            .points = n,
+                                            .positions = s->positions + 3 * first,
+                                            .pitch = count,
+                                            .values = values};
     crash_calling_its("evaluate");
     const int code = orbitals->evaluate(term->instance, &request);
     for (int64_t k = 0; k < n * each && !code; k++) {
@@ -379,23 +397,27 @@ static const instance *owner_of(const simulation *sim, const plugmc_term *term)
 static void describe(const simulation *sim, const culprit *c, char *out, size_t room)
 {
     const char *what = c->facet == ORBITALS ? "an orbital" : c->force ? "the force" : "the energy";
-    const char *how = isnan(c->value) ? "not a number" : c->value > 0 ? "infinite" : "minus infinity";
+    const char *how = isnan(c->value) ? "not a number"
+                      : c->value > 0  ? "infinite"
+                                      : "minus infinity";
     const char *precision = c->single ? " in single precision" : "";
     if (c->facet == PAIR)
-        snprintf(out, room, "%s of particles %lld and %lld of walker %d, %.6g apart, is %s%s",
-                 what, (long long)c->i, (long long)c->j, c->walker, c->distance, how, precision);
+        snprintf(out, room, "%s of particles %lld and %lld of walker %d, %.6g apart, is %s%s", what,
+                 (long long)c->i, (long long)c->j, c->walker, c->distance, how, precision);
     else if (c->facet == TOTAL && c->i < 0)
         snprintf(out, room, "%s of walker %d is %s", what, c->walker, how);
     else if (c->facet == TOTAL && !c->force)
-        snprintf(out, room, "%s of walker %d, with particle %lld moved to %.6g %.6g %.6g, is %s", what,
-                 c->walker, (long long)c->i, c->at[0], c->at[1], c->at[2], how);
+        snprintf(out, room, "%s of walker %d, with particle %lld moved to %.6g %.6g %.6g, is %s",
+                 what, c->walker, (long long)c->i, c->at[0], c->at[1], c->at[2], how);
     else if (c->facet == TOTAL)
         snprintf(out, room, "%s on particle %lld of walker %d is %s", what, (long long)c->i,
                  c->walker, how);
     else
-        snprintf(out, room, "%s of particle %lld of walker %d, of species '%s' at %.6g %.6g %.6g, is %s",
-                 what, (long long)c->i, c->walker, plugmc_species_at(&sim->system, species_of(&sim->system, c->i))->name,
-                 c->at[0], c->at[1], c->at[2], how);
+        snprintf(out, room,
+                 "%s of particle %lld of walker %d, of species '%s' at %.6g %.6g %.6g, is %s", what,
+                 (long long)c->i, c->walker,
+                 plugmc_species_at(&sim->system, species_of(&sim->system, c->i))->name, c->at[0],
+                 c->at[1], c->at[2], how);
 }
 
 int check_initial_energy(simulation *sim, const double *positions)
@@ -406,8 +428,8 @@ int check_initial_energy(simulation *sim, const double *positions)
     if (!c.term) return 0;
     const plugmc_context *owner = &owner_of(sim, c.term)->context;
     describe(sim, &c, what, sizeof what);
-    return report_error(sim->report, isinf(c.value) ? EXIT_INPUT : EXIT_INTERNAL, owner->file, owner->line,
-                        "[%s] %s in the initial state", owner->section, what);
+    return report_error(sim->report, isinf(c.value) ? EXIT_INPUT : EXIT_INTERNAL, owner->file,
+                        owner->line, "[%s] %s in the initial state", owner->section, what);
 }
 
 /* Particle `i` of a walker alone, in the place where it is. */
@@ -425,12 +447,12 @@ static culprit find(simulation *sim, const plugmc_not_a_number *where)
 {
     culprit c = {0};
     int code = borrowing_give(sim);
-    double *positions = code ? NULL : state_positions(&sim->state, PLUGMC_ON_HOST, PLUGMC_READ, &code);
+    double *positions =
+        code ? NULL : state_positions(&sim->state, PLUGMC_ON_HOST, PLUGMC_READ, &code);
     if (code) return c;
     const int known = where->walker >= 0 && where->particle >= 0;
-    double *own = known ? positions +
-                              3 * (where->walker * sim->system.particles + where->particle)
-                        : NULL;
+    double *own =
+        known ? positions + 3 * (where->walker * sim->system.particles + where->particle) : NULL;
     if (known && where->trial) {
         double kept[3];
         memcpy(kept, own, sizeof kept);
@@ -461,9 +483,10 @@ int host_not_a_number(plugmc_context *context, const plugmc_not_a_number *where)
     if (where->particle >= 0)
         snprintf(who, sizeof who, " of particle %lld of walker %d", (long long)where->particle,
                  where->walker);
-    report_error(context->report, EXIT_INTERNAL, context->file, context->line,
-                 "[%s] the energy change by a trial move%s in sweep %llu is not a number (or minus infinity), and each "
-                 "potential gives numbers where the particles are by now",
-                 context->section, who, (unsigned long long)where->sweep);
+    report_error(
+        context->report, EXIT_INTERNAL, context->file, context->line,
+        "[%s] the energy change by a trial move%s in sweep %llu is not a number (or minus infinity), and each "
+        "potential gives numbers where the particles are by now",
+        context->section, who, (unsigned long long)where->sweep);
     return PLUGMC_ERROR_STATE;
 }

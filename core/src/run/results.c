@@ -69,7 +69,8 @@ static int blocks_with_arrays(const on_rung *o, block_means *out)
             const quantity_record *q = &quantities_of(o)[k];
             for (int64_t i = 0; q->length > 1 && i < q->length; i++)
                 to[i] = q->blocks.sums[b * q->length + i] / (double)per_block;
-            for (int64_t s = b * per_block * walkers; q->length == 1 && s < (b + 1) * per_block * walkers; s++)
+            for (int64_t s = b * per_block * walkers;
+                 q->length == 1 && s < (b + 1) * per_block * walkers; s++)
                 *to += q->series[s] / (double)(per_block * walkers);
             to += q->length;
         }
@@ -108,8 +109,8 @@ static int derive_from(const on_rung *on, derived_record *d, int count, int64_t 
     if (!code && quantities_of(on)->samples > 0) {
         code = arrays ? blocks_with_arrays(on, &blocks) : blocks_of_scalars(on, &blocks);
         context_calling(&m->instance->context, "derive");
-        valid = !code && !jackknife(&blocks, o->derive, m->instance->data, numbers, value, error,
-                                    converged);
+        valid = !code &&
+                !jackknife(&blocks, o->derive, m->instance->data, numbers, value, error, converged);
         crash_called();
     }
     for (int64_t n = 0; !code && n < numbers; n++) {
@@ -138,7 +139,8 @@ int find_results(simulation *sim)
     int code = averages_find(&sim->output);
     for (int i = 0; i < sim->measurement_count; i++) {
         const measurement *m = &sim->measurements[i];
-        if (!m->instance->plugin->observable->derive || !m->derived_count || !m->quantity_count) continue;
+        if (!m->instance->plugin->observable->derive || !m->derived_count || !m->quantity_count)
+            continue;
         for (int32_t r = 0; r < sim->system.rungs && !code; r++) code = derive_on(sim, m, r);
     }
     sim->averaged = !code;
@@ -164,8 +166,10 @@ static const char *with_error(double mean, double error, bool converged, char te
     int decimals = 1 - (int)floor(log10(error));
     if (decimals < 0) decimals = 0;
     int digits = mean != 0 ? decimals + 1 + (int)floor(log10(fabs(mean))) : 1;
-    if (digits > MOST_DIGITS) digits = SHOWN_OF_EXACT;
-    else if (decimals <= MOST_DIGITS) digits = 0;
+    if (digits > MOST_DIGITS)
+        digits = SHOWN_OF_EXACT;
+    else if (decimals <= MOST_DIGITS)
+        digits = 0;
     if (digits)
         snprintf(text, 64, "%.*g +- %.1g%s", digits > 1 ? digits : 1, mean, error, star);
     else
@@ -210,8 +214,7 @@ static bool print_arrays(const simulation *sim)
     for (int i = 0; i < out->quantity_count; i++) {
         const quantity_record *q = &out->quantities[i];
         if (q->length < 2) continue;
-        const int64_t bounds =
-            count_bounds(q->found.means, q->found.each_converged, q->length);
+        const int64_t bounds = count_bounds(q->found.means, q->found.each_converged, q->length);
         print_array(sim, q->observable, q->name, &q->axes, bounds);
         all += bounds;
     }
@@ -409,7 +412,8 @@ void print_results(const simulation *sim)
     const output_data *out = &sim->output;
     const int wide = name_width(out);
     print_unfinished(sim);
-    printf("%-*s %-22s %-12s %-12s %s\n", wide, "quantity", "mean(error)", "tau/sweeps", "samples", "unit");
+    printf("%-*s %-22s %-12s %-12s %s\n", wide, "quantity", "mean(error)", "tau/sweeps", "samples",
+           "unit");
     bool bounds = print_scalars(out, wide);
     if (print_derived(out, wide)) bounds = true;
     if (print_arrays(sim)) bounds = true;

@@ -74,7 +74,8 @@ static char *rescue_name(const simulation *sim, const char *folder)
     const char *name = slash ? slash + 1 : sim->output_path, *end = strrchr(name, '.');
     const int stem = end && end > name ? (int)(end - name) : (int)strlen(name);
     char *file, *path;
-    if (asprintf(&file, "%.*s.rescued-%.8s.h5", stem, name, sim->output.identity) < 0) checked(NULL);
+    if (asprintf(&file, "%.*s.rescued-%.8s.h5", stem, name, sim->output.identity) < 0)
+        checked(NULL);
     path = path_join(folder, file);
     free(file);
     return path;
@@ -93,7 +94,8 @@ static bool rescue(simulation *sim, char words[1024])
         char *path = rescue_name(sim, folders[i]);
         saved = !output_try(path, kept ? sim->output_path : NULL, &sim->output, why);
         if (saved) {
-            snprintf(words, 1024, "the run is in %s: go on with plugmc run --resume %s", path, path);
+            snprintf(words, 1024, "the run is in %s: go on with plugmc run --resume %s", path,
+                     path);
             sim->output_path = keep_text(path);
         }
         free(path);

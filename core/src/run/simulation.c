@@ -34,8 +34,9 @@ int simulation_open(simulation *sim)
     int code = sim->report->errors ? sim->report->code
                                    : system_build(&sim->config, &sim->system, sim->report);
     sim->offer = threads_offered("");
-    sim->system.threads = sim->config.run.threads ? (int32_t)sim->config.run.threads
-                                                  : threads_worth_while(&sim->system, sim->offer.threads);
+    sim->system.threads = sim->config.run.threads
+                              ? (int32_t)sim->config.run.threads
+                              : threads_worth_while(&sim->system, sim->offer.threads);
     int loading = load_instances(sim);
     if (!code) code = loading;
     if (!code) code = configure_instances(sim);
@@ -53,8 +54,8 @@ static const char *const *core_keys(int kind)
                                     : observable_keys;
 }
 
-static int fill(const plugmc_plugin *plugin, const config *config, ini_section *section, void **data,
-                report *report)
+static int fill(const plugmc_plugin *plugin, const config *config, ini_section *section,
+                void **data, report *report)
 {
     *data = calloc(1, plugin->instance_size ? plugin->instance_size : 1);
     if (!*data) return report_error(report, EXIT_MEMORY, NULL, 0, "no memory for a plugin");
@@ -64,7 +65,8 @@ static int fill(const plugmc_plugin *plugin, const config *config, ini_section *
 
 static int load_instance(simulation *sim, instance *instance, const plugin_section *section)
 {
-    const char *path = sim->config.ini.path, *source = ini_source(&sim->config.ini, section->section);
+    const char *path = sim->config.ini.path,
+               *source = ini_source(&sim->config.ini, section->section);
     instance->section = section;
     int code = plugin_load(section->plugin, section->kind, source, section->section->line,
                            &instance->loaded, sim->report);
@@ -99,10 +101,10 @@ static int load_instances(simulation *sim)
         int code = load_instance(sim, instance, &config->plugins[i]);
         if (!first_error) first_error = code;
         if (config->plugins[i].kind == PLUGMC_MOVER && instance->plugin)
-            sim->movers[sim->mover_count++] =
-                (moving){.instance = instance, .mover = instance->plugin->mover,
-                         .by_core = !instance->plugin->mover->take,
-                         .every = (uint64_t)config->plugins[i].every};
+            sim->movers[sim->mover_count++] = (moving){.instance = instance,
+                                                       .mover = instance->plugin->mover,
+                                                       .by_core = !instance->plugin->mover->take,
+                                                       .every = (uint64_t)config->plugins[i].every};
     }
     return first_error;
 }
@@ -230,8 +232,8 @@ static int choose_device(simulation *sim)
     else
         sim->gpu = gpu_open((int)run->gpu, run->fast_math != 0, sim->why_no_gpu);
     if (!sim->gpu && (run->device == DEVICE_GPU || no_cpu))
-        return report_error(sim->report, EXIT_DEVICE, sim->config.ini.path, 0, "no GPU to run on: %s",
-                            sim->why_no_gpu);
+        return report_error(sim->report, EXIT_DEVICE, sim->config.ini.path, 0,
+                            "no GPU to run on: %s", sim->why_no_gpu);
     if (sim->gpu) gpu_bind(sim->gpu, &sim->system, sim->report);
     return 0;
 }
@@ -240,11 +242,13 @@ static char *copy_text(const char *text) { return text ? checked(strdup(text)) :
 
 static int no_memory_for(const simulation *sim, const char *label)
 {
-    return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for what '%s' measures", label);
+    return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for what '%s' measures",
+                        label);
 }
 
 /* What `plugmc info` tells must be true. */
-static int check_listed(simulation *sim, const measurement *m, const plugmc_quantity *q, bool derived)
+static int check_listed(simulation *sim, const measurement *m, const plugmc_quantity *q,
+                        bool derived)
 {
     const instance *instance = m->instance;
     if (listing_has(instance->plugin->observable, q, derived)) return 0;
@@ -283,7 +287,8 @@ static int add_quantity(simulation *sim, measurement *m, const plugmc_quantity *
                : 0;
 }
 
-static int add_derived(simulation *sim, const measurement *m, const plugmc_quantity *q, int32_t rung)
+static int add_derived(simulation *sim, const measurement *m, const plugmc_quantity *q,
+                       int32_t rung)
 {
     output_data *out = &sim->output;
     const char *label = m->instance->section->section->label;
@@ -312,14 +317,14 @@ static int add_list(simulation *sim, measurement *m, enum quantity_list which, i
     int code = 0;
     for (int k = 0; !code; k++) {
         plugmc_quantity q;
-        int more = ask_quantity(observable, m->instance->data, which, k, &q,
-                                (sentence){why, sizeof why});
+        int more =
+            ask_quantity(observable, m->instance->data, which, k, &q, (sentence){why, sizeof why});
         if (more == 0) return 0;
         if (more < 0) return refuse_answer(m->instance, EXIT_PLUGIN, why);
         code = check_listed(sim, m, &q, which == QUANTITIES_DERIVED);
         if (code) return code;
         code = which == QUANTITIES_MEASURED ? add_quantity(sim, m, &q, rung)
-                                           : add_derived(sim, m, &q, rung);
+                                            : add_derived(sim, m, &q, rung);
     }
     return code;
 }
@@ -385,10 +390,11 @@ static int prepare_kind(simulation *sim, int kind)
         measurement *m = &sim->measurements[sim->measurement_count++];
         *m = (measurement){.instance = instance, .period = instance->section->period};
         if (m->period > sim->config.run.sweeps)
-            report_warning(sim->report, instance->context.file, instance->context.line,
-                           "[%s] period = %lld is longer than the run, sweeps = %lld: nothing is measured",
-                           instance->section->section->name, (long long)m->period,
-                           (long long)sim->config.run.sweeps);
+            report_warning(
+                sim->report, instance->context.file, instance->context.line,
+                "[%s] period = %lld is longer than the run, sweeps = %lld: nothing is measured",
+                instance->section->section->name, (long long)m->period,
+                (long long)sim->config.run.sweeps);
         code = add_quantities(sim, m);
         if (code) return code;
     }
@@ -451,7 +457,8 @@ int simulation_prepare(simulation *sim)
     sim->output.history = history_append(sim->before, sim->output.provenance);
     sim->output.author = sim->config.run.author;
     sim->output.equilibrate = (uint64_t)sim->config.run.equilibrate;
-    sim->output.trajectory_note = sim->system.box.dimension == 2 ? "two-dimensional run: z = 0" : "";
+    sim->output.trajectory_note =
+        sim->system.box.dimension == 2 ? "two-dimensional run: z = 0" : "";
     if (!sim->output_path) sim->output_path = sim->config.run.output;
     sim->output.user_ini = ini_as_text(&sim->config.ini, sim->output_path);
     sim->csv_path = sim->config.run.csv;
@@ -505,7 +512,8 @@ void simulation_close(simulation *sim)
 {
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
-        const plugmc_plugin *both[2] = {instance->plugin, instance->plugin ? instance->plugin->single : NULL};
+        const plugmc_plugin *both[2] = {instance->plugin,
+                                        instance->plugin ? instance->plugin->single : NULL};
         void *data[2] = {instance->data, instance->data_single};
         for (int k = 0; k < 2; k++) {
             context_calling(&instance->context, "release");
@@ -521,7 +529,8 @@ void simulation_close(simulation *sim)
     free_output(&sim->output);
     for (int i = 0; i < sim->instance_count; i++)
         if (sim->instances[i].plugin) plugin_unload(&sim->instances[i].loaded);
-    for (int i = 0; i < sim->mover_count; i++) free(sim->movers[i].counted), free(sim->movers[i].made);
+    for (int i = 0; i < sim->mover_count; i++)
+        free(sim->movers[i].counted), free(sim->movers[i].made);
     hamiltonian_close(&sim->hamiltonian);
     free(sim->movers);
     free(sim->measurements);

@@ -38,11 +38,12 @@ typedef struct moving {
 typedef struct measurement {
     instance *instance;
     int64_t period;
-    int first_quantity, quantity_count; /* in output_data.quantities: of the first rung; then as many of
+    int first_quantity,
+        quantity_count; /* in output_data.quantities: of the first rung; then as many of
                                            the next one */
-    int first_derived, derived_count;   /* in output_data.derived, likewise */
-    int64_t width;                      /* sum of the lengths of its quantities */
-    double *values;                     /* [walkers][width]: one sample */
+    int first_derived, derived_count; /* in output_data.derived, likewise */
+    int64_t width;                    /* sum of the lengths of its quantities */
+    double *values;                   /* [walkers][width]: one sample */
 } measurement;
 
 typedef struct simulation {
@@ -59,22 +60,22 @@ typedef struct simulation {
     int measurement_count;
     gpu *gpu; /* NULL on the CPU */
     char why_no_gpu[512];
-    plugmc_host state_host; /* of whoever asks for memory for the state */
-    state state;   /* the configuration: run/borrowing.h */
+    plugmc_host state_host;  /* of whoever asks for memory for the state */
+    state state;             /* the configuration: run/borrowing.h */
     hamiltonian hamiltonian; /* of movers without a configuration of their own */
     uint64_t hamiltonian_seen[PLUGMC_STATE_ARRAYS];
     moving *ahead; /* the mover that may hold another configuration than the state, or NULL */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
-    thread_offer offer;        /* threads of the machine */
-    struct snapshot *snapshot; /* the state to go back to: run/snapshot.h */
-    bool averaged; /* the averages in `output` are there: run/results.h */
-    bool in_file; /* the file at output_path is this run's: what is written is added to it */
-    int failed_writes;    /* one after the other, up to now */
+    thread_offer offer;                 /* threads of the machine */
+    struct snapshot *snapshot;          /* the state to go back to: run/snapshot.h */
+    bool averaged;                      /* the averages in `output` are there: run/results.h */
+    bool in_file;      /* the file at output_path is this run's: what is written is added to it */
+    int failed_writes; /* one after the other, up to now */
     const char *why_failed, *why_table_failed; /* of the last one that did; texts are kept once */
-    const char *command;  /* the command line, for the file */
-    const char *before;   /* history of the file that is resumed; NULL: none is */
-    uint64_t resumed_at;  /* sweeps done when this process began */
+    const char *command;                       /* the command line, for the file */
+    const char *before;  /* history of the file that is resumed; NULL: none is */
+    uint64_t resumed_at; /* sweeps done when this process began */
     uint64_t tuned_at;   /* last sweep at which steps were tuned */
     double seconds_base; /* wall time of the stretches before a resume */
 } simulation;

@@ -25,8 +25,8 @@ struct snapshot {
     double *positions; /* [walkers][particles][3] */
     blob *blobs;
     int blob_count;
-    int frames; /* in memory */
-    mark *marks; /* [quantities] */
+    int frames;         /* in memory */
+    mark *marks;        /* [quantities] */
     double taken, cost; /* stop_clock; seconds, the least that one has taken */
     int64_t times;
 };

@@ -17,14 +17,19 @@ static size_t row_bytes(const plugmc_system *system, const ladder *ladder, int w
     }
 }
 
-void state_begin(state *s, const plugmc_system *system, const ladder *ladder, const plugmc_host *host)
+void state_begin(state *s, const plugmc_system *system, const ladder *ladder,
+                 const plugmc_host *host)
 {
     *s = (state){.system = system, .ladder = ladder, .host = host};
-    s->face = (plugmc_state){.size = sizeof s->face, .walkers = system->walkers,
-                             .all_walkers = system->walkers, .capacity = system->particles,
-                             .array = array, .core = s};
+    s->face = (plugmc_state){.size = sizeof s->face,
+                             .walkers = system->walkers,
+                             .all_walkers = system->walkers,
+                             .capacity = system->particles,
+                             .array = array,
+                             .core = s};
     for (int k = 0; k < PLUGMC_STATE_ARRAYS; k++)
-        s->arrays[k] = (state_array){.row = row_bytes(system, ladder, k), .version = 1}; /* 0: unseen */
+        s->arrays[k] =
+            (state_array){.row = row_bytes(system, ladder, k), .version = 1}; /* 0: unseen */
 }
 
 void state_end(state *s)
@@ -66,9 +71,10 @@ static void fill_from_system(const state *s, int what, void *out)
                    (size_t)ladder->width * sizeof(double));
         for (int32_t k = 0; k < system->species_count; k++) {
             if (what == PLUGMC_STATE_COUNT)
-                ((int64_t *)out)[w * system->species_count + k] = plugmc_species_at(system, k)->count;
-            for (int64_t i = system->first[k]; what == PLUGMC_STATE_SPECIES && i < system->first[k + 1];
-                 i++)
+                ((int64_t *)out)[w * system->species_count + k] =
+                    plugmc_species_at(system, k)->count;
+            for (int64_t i = system->first[k];
+                 what == PLUGMC_STATE_SPECIES && i < system->first[k + 1]; i++)
                 ((int32_t *)out)[w * system->particles + i] = k;
         }
     }
@@ -93,8 +99,7 @@ static int make_device(state *s, int what)
 {
     state_array *a = &s->arrays[what];
     const size_t bytes = (size_t)s->face.walkers * a->row;
-    return a->device ? PLUGMC_OK
-                     : s->host->gpu->allocate(s->host->context, bytes, &a->device);
+    return a->device ? PLUGMC_OK : s->host->gpu->allocate(s->host->context, bytes, &a->device);
 }
 
 /* The side asked for holds what the array is now. */
@@ -120,9 +125,10 @@ static int array(const plugmc_state *face, int what, int side, int access, void 
 {
     state *s = face->core;
     if (what < 0 || what >= PLUGMC_STATE_ARRAYS || (side == PLUGMC_ON_DEVICE && !s->host->gpu))
-        return s->host->fail(s->host->context, PLUGMC_ERROR_STATE,
-                             "array %d of the configuration was asked for on side %d, which is not there",
-                             what, side);
+        return s->host->fail(
+            s->host->context, PLUGMC_ERROR_STATE,
+            "array %d of the configuration was asked for on side %d, which is not there", what,
+            side);
     state_array *a = &s->arrays[what];
     int code = side == PLUGMC_ON_HOST ? make_host(s, what) : make_device(s, what);
     if (!code && access & PLUGMC_READ) code = bring(s, what, side);

@@ -22,7 +22,7 @@ typedef struct state {
     plugmc_state face; /* what plugins see; face.core is this struct */
     const plugmc_system *system;
     const ladder *ladder;    /* multipliers of rungs */
-    const plugmc_host *host; /* whose messages and memory on the device; host->gpu is NULL on the CPU */
+    const plugmc_host *host; /* whose messages and memory; host->gpu is NULL on the CPU */
     state_array arrays[PLUGMC_STATE_ARRAYS];
 } state;
 

@@ -53,7 +53,8 @@ int block_means_of_series(block_means *out, const double *const *series, int64_t
             for (int64_t w = 0; w < walkers; w++) /* sums of deviations lose fewer digits */
                 out->block[(i / per_block * walkers + w) * length + k] +=
                     (series[k][i * walkers + w] - out->mean[k]) / (double)per_block;
-        for (int64_t b = 0; b < out->count * walkers; b++) out->block[b * length + k] += out->mean[k];
+        for (int64_t b = 0; b < out->count * walkers; b++)
+            out->block[b * length + k] += out->mean[k];
     }
     return 0;
 }

@@ -69,11 +69,11 @@ int jackknife(const block_means *, derive_function, void *argument, int64_t outp
 /* Averages of an array without keeping its samples: at most 2 B blocks of equal numbers of
  * samples, merged in pairs when they are full (B = 64). State is plain numbers, for checkpoints. */
 typedef struct block_average {
-    int64_t length;     /* of the array */
-    int64_t per_block;  /* samples a full block */
-    int64_t blocks;     /* full blocks */
-    int64_t in_last;    /* samples in the block being filled */
-    double *sums;       /* [128 + 1][length]; row `blocks` is being filled */
+    int64_t length;    /* of the array */
+    int64_t per_block; /* samples a full block */
+    int64_t blocks;    /* full blocks */
+    int64_t in_last;   /* samples in the block being filled */
+    double *sums;      /* [128 + 1][length]; row `blocks` is being filled */
 } block_average;
 
 int block_average_init(block_average *, int64_t length); /* non-zero: no memory */

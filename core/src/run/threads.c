@@ -74,7 +74,8 @@ static double quota(const char *root)
     FILE *f = fopen(path, "r");
     if (!f) return least;
     while (fgets(line, sizeof line, f)) {
-        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        char *controllers = strchr(line, ':'),
+             *group = controllers ? strchr(controllers + 1, ':') : NULL;
         if (!group) continue;
         *group++ = 0;
         group[strcspn(group, "\n")] = 0;
@@ -112,18 +113,17 @@ const char *threads_why(const thread_offer *o, char words[160])
     if (isfinite(o->quota))
         used += snprintf(words + used, 160 - (size_t)used,
                          ", of which the control group may use %.3g", o->quota);
-    if (o->openmp)
-        snprintf(words + used, 160 - (size_t)used, ", OpenMP is set to %d", o->openmp);
+    if (o->openmp) snprintf(words + used, 160 - (size_t)used, ", OpenMP is set to %d", o->openmp);
     return words;
 }
 
 /* ---- What pays ----------------------------------------------------------------------------------- */
 
-#define WINDOW 0.1    /* seconds that are timed for a comparison */
-#define SHARE 0.01    /* of the time that may be lost in trying */
-#define WORSE 1.25    /* so much slower than when last compared: look again */
-#define BETTER 1.03   /* so much faster is worth a change */
-#define LONGEST 60.0  /* seconds between tries */
+#define WINDOW 0.1   /* seconds that are timed for a comparison */
+#define SHARE 0.01   /* of the time that may be lost in trying */
+#define WORSE 1.25   /* so much slower than when last compared: look again */
+#define BETTER 1.03  /* so much faster is worth a change */
+#define LONGEST 60.0 /* seconds between tries */
 
 void thread_choice_begin(thread_choice *c, int most, double clock)
 {
@@ -158,7 +158,8 @@ static void compare(thread_choice *c, double clock)
     if (tried * BETTER < before) {
         c->pause = 1;
         c->best_rate = tried;
-        lost = fmax(0.2 * WINDOW, before) * (1 - tried / before); /* by going back to try, at least */
+        lost =
+            fmax(0.2 * WINDOW, before) * (1 - tried / before); /* by going back to try, at least */
         begin_again(c);
     } else {
         c->pause = fmin(LONGEST, 2 * c->pause);
@@ -193,8 +194,8 @@ void thread_choice_took(thread_choice *c, uint64_t sweeps, double seconds, doubl
     if (c->seconds < (c->best_rate > 0 ? WINDOW : 0.2 * WINDOW)) return; /* soon, the first time */
     c->rate[c->now > 1] = rate;
     if (c->now > 1) c->cpu = c->cpu_seconds / c->sweeps;
-    const bool slower = c->best_rate > 0 && rate > WORSE * c->best_rate &&
-                        clock > c->next - c->pause + 0.5;
+    const bool slower =
+        c->best_rate > 0 && rate > WORSE * c->best_rate && clock > c->next - c->pause + 0.5;
     begin_again(c);
     if ((clock < c->next && !slower) || !can_afford(c, clock)) return;
     if (slower) c->pause = 1;

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 typedef struct thread_offer {
-    int threads;     /* the least of these, at least 1 */
-    int affinity;    /* processors that this process may run on */
-    double quota;    /* processors' worth of time that its control group may use; INFINITY: all */
-    int openmp;      /* OMP_NUM_THREADS or OMP_THREAD_LIMIT; 0: not set */
+    int threads;  /* the least of these, at least 1 */
+    int affinity; /* processors that this process may run on */
+    double quota; /* processors' worth of time that its control group may use; INFINITY: all */
+    int openmp;   /* OMP_NUM_THREADS or OMP_THREAD_LIMIT; 0: not set */
 } thread_offer;
 
 /* Quotas are those of control groups of version 1 and 2, of this process's group and all above it,
@@ -23,11 +23,11 @@ const char *threads_why(const thread_offer *, char words[160]);
  * more often when sweeps get slower; what is lost in trying is 1 % of the time at most. Chains do
  * not depend on the number of threads. */
 typedef struct thread_choice {
-    int most, now; /* threads; now is 1 or most */
-    bool trying;   /* the other number is being timed */
-    double rate[2];   /* seconds a sweep with 1, with most; 0: not known */
-    double cpu;       /* seconds of all processors a sweep, with most */
-    double best_rate; /* with `now`, when the two were last compared */
+    int most, now;                       /* threads; now is 1 or most */
+    bool trying;                         /* the other number is being timed */
+    double rate[2];                      /* seconds a sweep with 1, with most; 0: not known */
+    double cpu;                          /* seconds of all processors a sweep, with most */
+    double best_rate;                    /* with `now`, when the two were last compared */
     double sweeps, seconds, cpu_seconds; /* since the last switch */
     double pause, next;                  /* seconds between tries; of the clock, the next one */
     double sweeps_with[2];

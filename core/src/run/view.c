@@ -50,10 +50,8 @@ static int add_constants(const view_stage *stage, double *energy)
 static int energy_of_mover(const plugmc_view *view, double *energy)
 {
     const view_stage *stage = view->core;
-    const crash_record outer =
-        crash_calling(stage->mover_host->context->section, "running_energy");
-    int code =
-        stage->mover->running_energy(stage->mover_instance, stage->mover_host, energy);
+    const crash_record outer = crash_calling(stage->mover_host->context->section, "running_energy");
+    int code = stage->mover->running_energy(stage->mover_instance, stage->mover_host, energy);
     crash_called_within(outer);
     return code ? code : add_constants(stage, energy);
 }

@@ -10,11 +10,11 @@ enum { HOST_CELLS = 4 }; /* cell lists kept for one configuration */
 /* One configuration and its cell lists; zeroed but for the first members before use. */
 typedef struct view_stage {
     const plugmc_system *system;
-    gpu *gpu;                    /* NULL on the CPU */
-    const plugmc_mover *mover;   /* of the running energy; NULL: there is none */
+    gpu *gpu;                  /* NULL on the CPU */
+    const plugmc_mover *mover; /* of the running energy; NULL: there is none */
     void *mover_instance;
     const plugmc_host *mover_host;
-    const plugmc_box *boxes;     /* [walkers]; NULL: nobody will ask */
+    const plugmc_box *boxes; /* [walkers]; NULL: nobody will ask */
     plugmc_cells cells[HOST_CELLS];
     double ranges[HOST_CELLS];
     int count;

@@ -45,7 +45,8 @@ static void leave(void)
     if (file)
         snprintf(sentence, sizeof sentence,
                  "stopped by signal %d before the first sweep; the file is as it was, go on with: "
-                 "plugmc run --resume %s\n", stop_signal(), file);
+                 "plugmc run --resume %s\n",
+                 stop_signal(), file);
     else
         snprintf(sentence, sizeof sentence,
                  "stopped by signal %d before the first sweep; nothing was saved\n", stop_signal());
@@ -76,8 +77,9 @@ static void wait_for_request(void)
         const bool waiting = !told && !dog.swept;
         if (dog.finished || stop_signal() || now >= dog.limit) return;
         if (waiting && now >= word) {
-            fprintf(stderr, "the first sweep has taken %.0f s and is not done; if the run is "
-                            "stopped, a sweep that is not done is made again when it is resumed\n",
+            fprintf(stderr,
+                    "the first sweep has taken %.0f s and is not done; if the run is "
+                    "stopped, a sweep that is not done is made again when it is resumed\n",
                     SLOW);
             told = true;
             continue;

@@ -10,7 +10,8 @@ cell_grid cell_grid_make(const plugmc_system *system, double range)
 {
     const plugmc_box *box = &system->box;
     const double most = 4.0 * (double)system->particles + 8;
-    cell_grid grid = {.count = {1, 1, 1}, .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
+    cell_grid grid = {.count = {1, 1, 1},
+                      .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
                       .origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
     for (int d = 0; d < box->dimension; d++) {
         /* one cell in an oblique box: its cells would be oblique too */
@@ -104,7 +105,10 @@ int host_cells_build(const plugmc_system *system, const double *positions, doubl
     uint32_t *start = malloc((size_t)system->walkers * (size_t)(grid.cells + 1) * sizeof *start);
     uint32_t *order = malloc((entries + 1) * sizeof *order);
     double *sorted = malloc((3 * entries + 1) * sizeof *sorted);
-    *out = (plugmc_cells){.size = sizeof *out, .cells = grid.cells, .start = start, .order = order,
+    *out = (plugmc_cells){.size = sizeof *out,
+                          .cells = grid.cells,
+                          .start = start,
+                          .order = order,
                           .positions = sorted};
     memcpy(out->count, grid.count, sizeof grid.count);
     memcpy(out->width, grid.width, sizeof grid.width);

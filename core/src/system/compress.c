@@ -20,9 +20,9 @@
 #include "system/initial.h"
 
 enum {
-    FEW = 100,      /* grow once fewer than 1 / FEW of the particles are too close */
-    REPAIRS = 8,    /* passes over those after each sweep */
-    PATIENCE = 500  /* sweeps without growth or fewer that are too close: it has come to rest */
+    FEW = 100,     /* grow once fewer than 1 / FEW of the particles are too close */
+    REPAIRS = 8,   /* passes over those after each sweep */
+    PATIENCE = 500 /* sweeps without growth or fewer that are too close: it has come to rest */
 };
 #define LARGEST_GROWTH 0.004 /* relative, a sweep at most */
 #define SMALLEST_GROWTH 2e-4
@@ -90,8 +90,10 @@ random_outcome random_state(const plugmc_system *system, const contacts *contact
     if (!out.code) {
         k.wanted = scale * scale;
         out.inserted = insert_all(&k, attempts);
-        if (out.inserted < system->particles) out.code = EXIT_INPUT;
-        else if (!long_ranged(system)) out.code = sort_by_cell(&k);
+        if (out.inserted < system->particles)
+            out.code = EXIT_INPUT;
+        else if (!long_ranged(system))
+            out.code = sort_by_cell(&k);
     }
     if (!out.code && scale < 1) out.code = grow(&k, contacts, scale, &out.scale);
     if (!out.code && out.scale < 1) out.code = EXIT_INPUT;
@@ -114,7 +116,10 @@ static int packing_make(packing *k, const plugmc_system *system, const contacts 
 {
     const size_t n = (size_t)system->particles, kinds = (size_t)contacts->species;
     double *inverse = malloc(kinds * kinds * sizeof *inverse);
-    *k = (packing){.system = system, .inverse = inverse, .walker = walker, .x = positions,
+    *k = (packing){.system = system,
+                   .inverse = inverse,
+                   .walker = walker,
+                   .x = positions,
                    .grid = cell_grid_make(system, contacts->largest),
                    .sweep = COMPRESSION_SWEEPS};
     k->species = malloc(n * sizeof *k->species);
@@ -275,8 +280,8 @@ static int sort_by_cell(packing *k)
 static int trial(packing *k, int64_t i, double step)
 {
     const plugmc_box *box = &k->system->box;
-    plugmc_random random = plugmc_draw(k->system->seed, k->sweep, k->walker, (uint32_t)i,
-                                       PLUGMC_PURPOSE_INITIAL, 0);
+    plugmc_random random =
+        plugmc_draw(k->system->seed, k->sweep, k->walker, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
     double at[3] = {0}, *old = &k->x[3 * i], enough = k->wanted;
     if (k->close[i]) step *= steps[random.word[3] & 3];
     for (int d = 0; d < box->dimension; d++) at[d] = old[d] + step * symmetric(random.word[d]);

@@ -77,8 +77,8 @@ static double packing_fraction(const plugmc_system *system)
 static void shuffle(const plugmc_system *system, int32_t walker, double *positions)
 {
     for (int64_t i = system->particles - 1; i > 0; i--) {
-        plugmc_random random = plugmc_draw(system->seed, 0, (uint32_t)walker, (uint32_t)i,
-                                           PLUGMC_PURPOSE_INITIAL, 0);
+        plugmc_random random =
+            plugmc_draw(system->seed, 0, (uint32_t)walker, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
         int64_t j = plugmc_below(random.word[0], (uint32_t)i + 1);
         double keep[3];
         memcpy(keep, &positions[3 * i], sizeof keep);
@@ -94,9 +94,9 @@ static int from_lattice(const source *s)
     const int flat = kind == LATTICE_SQUARE || kind == LATTICE_TRIANGULAR;
     double nearest;
     if (kind != LATTICE_AUTO && flat != (dimension == 2))
-        return refuse(s, "lattice", dimension == 2
-                                        ? "lattice: in two dimensions auto, square or triangular"
-                                        : "lattice: in three dimensions auto, sc or fcc");
+        return refuse(s, "lattice",
+                      dimension == 2 ? "lattice: in two dimensions auto, square or triangular"
+                                     : "lattice: in three dimensions auto, sc or fcc");
     if (lattice_sites(&system->box, kind, system->particles, s->positions, &nearest))
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for a lattice");
     if (system->particles > 1 && nearest < s->contacts->largest) {
@@ -127,9 +127,9 @@ static int from_random(const source *s)
     random_outcome *outcomes = calloc((size_t)system->walkers, sizeof *outcomes);
     if (!outcomes)
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
-    /* walkers side by side if they are enough, else all threads work on one after the other */
-#pragma omp parallel for schedule(dynamic) num_threads(system->threads)                            \
-    if (system->walkers >= system->threads)
+        /* walkers side by side if they are enough, else all threads work on one after the other */
+#pragma omp parallel for schedule(dynamic)                                                         \
+    num_threads(system->threads) if (system->walkers >= system->threads)
     for (int32_t w = 0; w < system->walkers; w++)
         outcomes[w] = random_state(system, s->contacts, in->random_fraction, in->attempts,
                                    (uint32_t)w, walker_positions(s, w));
@@ -177,7 +177,8 @@ static int by_species(const source *s, const double *from, const int32_t *specie
         else if (next[k] == system->first[k + 1])
             code = report_error(s->report, EXIT_INPUT, path, 0,
                                 "the file has more than the %lld particles that species %s has in "
-                                "the run", (long long)plugmc_species_at(system, k)->count,
+                                "the run",
+                                (long long)plugmc_species_at(system, k)->count,
                                 plugmc_species_at(system, k)->name);
         else if (!isfinite(from[3 * i]) || !isfinite(from[3 * i + 1]) || !isfinite(from[3 * i + 2]))
             code = report_error(s->report, EXIT_INPUT, path, 0,
@@ -194,8 +195,7 @@ static int by_species(const source *s, const double *from, const int32_t *specie
             memcpy(&to[3 * next[k]++], &from[3 * i], 3 * sizeof *from);
     }
     free(next);
-    for (int64_t i = 0; i < system->particles && !code; i++)
-        plugmc_wrap(&system->box, &to[3 * i]);
+    for (int64_t i = 0; i < system->particles && !code; i++) plugmc_wrap(&system->box, &to[3 * i]);
     return code;
 }
 
@@ -211,12 +211,12 @@ static int check_box(const source *s, const double edges[3][3])
             if (d != e || box->oblique)
                 return report_error(s->report, EXIT_INPUT, path, 0,
                                     "vector %c of the file's box is (%.10g, %.10g, %.10g), the "
-                                    "run's is (%.10g, %.10g, %.10g)", "abc"[d], edges[d][0],
-                                    edges[d][1], edges[d][2], box->vector[d][0], box->vector[d][1],
-                                    box->vector[d][2]);
+                                    "run's is (%.10g, %.10g, %.10g)",
+                                    "abc"[d], edges[d][0], edges[d][1], edges[d][2],
+                                    box -> vector[d][0], box -> vector[d][1], box -> vector[d][2]);
             return report_error(s->report, EXIT_INPUT, path, 0,
                                 "the file's box is %.10g long in %c, the run's %.10g", edges[d][d],
-                                "xyz"[d], box->length[d]);
+                                "xyz"[d], box -> length[d]);
         }
     return EXIT_DONE;
 }
@@ -280,19 +280,21 @@ static int check_overlaps(const source *s)
         const overlap *o = &found[w];
         if (result[w] < 0) code = EXIT_MEMORY;
         if (result[w] == 1 && o->j >= 0)
-            code = report_error(s->report, EXIT_INPUT, path, line,
-                                "[initial] particles %lld (%s) and %lld (%s) of walker %d overlap: "
-                                "they are %.10g apart, their contact distance is %.10g",
-                                (long long)o->i, plugmc_species_at(system, species_of(system, o->i))->name,
-                                (long long)o->j, plugmc_species_at(system, species_of(system, o->j))->name, w,
-                                o->distance, o->contact);
+            code = report_error(
+                s->report, EXIT_INPUT, path, line,
+                "[initial] particles %lld (%s) and %lld (%s) of walker %d overlap: "
+                "they are %.10g apart, their contact distance is %.10g",
+                (long long)o->i, plugmc_species_at(system, species_of(system, o->i))->name,
+                (long long)o->j, plugmc_species_at(system, species_of(system, o->j))->name, w,
+                o->distance, o->contact);
         else if (result[w] == 1) {
             const double *at = walker_positions(s, w) + 3 * o->i;
             code = report_error(s->report, EXIT_INPUT, path, line,
                                 "[initial] particle %lld (%s) of walker %d is at (%g, %g, %g), "
                                 "outside of the domain or where a potential forbids it",
-                                (long long)o->i, plugmc_species_at(system, species_of(system, o->i))->name, w,
-                                at[0], at[1], at[2]);
+                                (long long)o->i,
+                                plugmc_species_at(system, species_of(system, o->i))->name, w, at[0],
+                                at[1], at[2]);
         }
     }
     free(found);

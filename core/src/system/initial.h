@@ -14,9 +14,9 @@ int lattice_sites(const plugmc_box *, int kind, int64_t n, double *sites, double
 
 /* A random state of one walker without overlaps. */
 typedef struct random_outcome {
-    int code;            /* EXIT_DONE, EXIT_INPUT or EXIT_MEMORY */
-    int64_t inserted;    /* particles that found a place; fewer than N: insertion failed */
-    double scale;        /* contact distances reached, over those wanted; below 1: compression
+    int code;         /* EXIT_DONE, EXIT_INPUT or EXIT_MEMORY */
+    int64_t inserted; /* particles that found a place; fewer than N: insertion failed */
+    double scale;     /* contact distances reached, over those wanted; below 1: compression
                             came to rest */
 } random_outcome;
 random_outcome random_state(const plugmc_system *, const contacts *, double random_fraction,

@@ -27,18 +27,18 @@ int lattice_sites(const plugmc_box *box, int kind, int64_t n, double *sites, dou
         *nearest = 0; /* nobody asks: there are no hard cores in an oblique box */
         return EXIT_DONE;
     }
-    *nearest = box->dimension == 2 ? rows_sites(box, kind, n, sites)
-                                   : cubic_sites(box, kind, n, sites);
+    *nearest =
+        box->dimension == 2 ? rows_sites(box, kind, n, sites) : cubic_sites(box, kind, n, sites);
     return EXIT_DONE;
 }
 
 /* ---- Two dimensions ---- */
 
 typedef struct rows {
-    int along;             /* direction of the rows: 0 for x, 1 for y */
+    int along;                    /* direction of the rows: 0 for x, 1 for y */
     int64_t rows, columns, shift; /* each row is displaced by shift / rows sites */
-    double spacing, step;  /* in a row, between rows; length */
-    double nearest;        /* smallest distance between two sites */
+    double spacing, step;         /* in a row, between rows; length */
+    double nearest;               /* smallest distance between two sites */
 } rows;
 
 /* Smallest distance between sites, or any number below `enough` once it is known to be less. */
@@ -60,7 +60,9 @@ static double rows_sites(const plugmc_box *box, int kind, int64_t n, double *sit
     for (int along = 0; along < 2; along++)
         for (int64_t count = 1; count <= n; count++)
             for (int staggered = 0; staggered < 2; staggered++) {
-                rows r = {.along = along, .rows = count, .columns = (n + count - 1) / count,
+                rows r = {.along = along,
+                          .rows = count,
+                          .columns = (n + count - 1) / count,
                           .shift = staggered ? count / 2 : 0};
                 if (staggered ? kind == LATTICE_SQUARE : kind == LATTICE_TRIANGULAR) continue;
                 r.spacing = box->length[along] / (double)r.columns;
@@ -93,7 +95,9 @@ static const struct crystal {
     [LATTICE_SQUARE] = {2, 1, {1, 1, 1}, {{0}}},
     [LATTICE_TRIANGULAR] = {2, 2, {1, 1.7320508075688772, 1}, {{0}, {0.5, 0.5, 0}}},
     [LATTICE_SC] = {3, 1, {1, 1, 1}, {{0}}},
-    [LATTICE_FCC] = {3, 4, {M_SQRT2, M_SQRT2, M_SQRT2},
+    [LATTICE_FCC] = {3,
+                     4,
+                     {M_SQRT2, M_SQRT2, M_SQRT2},
                      {{0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}},
 };
 
@@ -137,8 +141,7 @@ static double cubic_sites(const plugmc_box *box, int kind, int64_t n, double *si
         const double *in = crystal->site[site % crystal->sites];
         const int64_t c[3] = {cell % best.count[0], cell / best.count[0] % best.count[1],
                               cell / best.count[0] / best.count[1]};
-        for (int d = 0; d < 3; d++)
-            sites[3 * p + d] = ((double)c[d] + 0.25 + in[d]) * best.edge[d];
+        for (int d = 0; d < 3; d++) sites[3 * p + d] = ((double)c[d] + 0.25 + in[d]) * best.edge[d];
         plugmc_wrap(box, &sites[3 * p]);
     }
     return best.nearest;
@@ -193,8 +196,8 @@ static site *sites_around(const struct crystal *crystal, const double centre[3],
 /* The outermost of the n sites nearest to the centre is put on the surface, a hair inside. */
 static int lattice_sphere(const plugmc_box *box, int kind, int64_t n, double *out, double *nearest)
 {
-    static const double centres[][3] = {{0, 0, 0}, {0.5, 0.5, 0.5}, {0.25, 0.25, 0.25},
-                                        {0.25, 0.25, 0}, {0.5, 0, 0}, {0.5, 1.0 / 6, 0}};
+    static const double centres[][3] = {{0, 0, 0},       {0.5, 0.5, 0.5}, {0.25, 0.25, 0.25},
+                                        {0.25, 0.25, 0}, {0.5, 0, 0},     {0.5, 1.0 / 6, 0}};
     *nearest = -1;
     for (int k = LATTICE_SQUARE; k <= LATTICE_FCC; k++) {
         if (crystals[k].dimension != box->dimension) continue;

@@ -34,7 +34,8 @@ static const plugmc_potential *sampled(const plugmc_term *term)
 static plugmc_particle particle_of(const plugmc_system *system, int32_t species)
 {
     return (plugmc_particle){.charge = plugmc_species_at(system, species)->charge,
-                             .diameter = plugmc_species_at(system, species)->diameter, .species = species};
+                             .diameter = plugmc_species_at(system, species)->diameter,
+                             .species = species};
 }
 
 int contacts_make(const plugmc_system *system, contacts *out)

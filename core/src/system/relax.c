@@ -23,7 +23,7 @@
 #define WANTED 1.005 /* pushed apart to so many contact distances: gaps are not all of one size */
 #define SKIN 0.35    /* of the largest contact distance */
 #define INERTIA 0.8
-#define PUSH 1.2     /* of the mean over the neighbours that push */
+#define PUSH 1.2 /* of the mean over the neighbours that push */
 enum { STEPS = 1000 };
 
 typedef struct relaxation {
@@ -40,7 +40,8 @@ typedef struct relaxation {
     int32_t *species; /* [particles] sorted */
 } relaxation;
 
-static int relaxation_make(relaxation *, const plugmc_system *, const contacts *, double *positions);
+static int relaxation_make(relaxation *, const plugmc_system *, const contacts *,
+                           double *positions);
 static void relaxation_free(relaxation *);
 static int sort(relaxation *);
 static void unsort(const relaxation *);
@@ -85,7 +86,9 @@ static int relaxation_make(relaxation *r, const plugmc_system *system, const con
                            double *positions)
 {
     const size_t numbers = 3 * (size_t)system->particles;
-    *r = (relaxation){.system = system, .contacts = contacts, .all = positions,
+    *r = (relaxation){.system = system,
+                      .contacts = contacts,
+                      .all = positions,
                       .skin = SKIN * contacts->largest,
                       .in_a_field = has_forbidden_places(system)};
     r->grid = cell_grid_make(system, contacts->largest * WANTED + r->skin);
@@ -96,7 +99,7 @@ static int relaxation_make(relaxation *r, const plugmc_system *system, const con
     r->from = malloc(numbers * sizeof *r->from);
     r->species = malloc(numbers / 3 * sizeof *r->species);
     return r->velocity && r->x && r->next && r->v && r->from && r->species ? EXIT_DONE
-                                                                         : EXIT_MEMORY;
+                                                                           : EXIT_MEMORY;
 }
 
 static void relaxation_free(relaxation *r)
@@ -240,8 +243,7 @@ static int64_t step_all(const relaxation *r, double *farthest)
         if (start[c] < start[c + 1]) find_runs(r, c, &near);
         for (int64_t k = start[c]; k < start[c + 1]; k++) {
             pushes p = {0};
-            for (int i = 0; i < near.count; i++)
-                add_pushes(r, k, near.first[i], near.end[i], &p);
+            for (int i = 0; i < near.count; i++) add_pushes(r, k, near.first[i], near.end[i], &p);
             close += p.too_close;
             const double square = move(r, k, &p);
             if (square > most) most = square;

@@ -12,8 +12,17 @@
 enum { SHAPE_SQUARE, SHAPE_TRIANGULAR, SHAPE_RECTANGLE, SHAPE_SPHERE, SHAPE_OBLIQUE };
 
 /* Keys of [box] that say how large it is. */
-enum { BY_PACKING = 1, BY_DENSITY = 2, BY_LX = 4, BY_LY = 8, BY_LZ = 16, BY_RADIUS = 32,
-       BY_A = 64, BY_B = 128, BY_C = 256 };
+enum {
+    BY_PACKING = 1,
+    BY_DENSITY = 2,
+    BY_LX = 4,
+    BY_LY = 8,
+    BY_LZ = 16,
+    BY_RADIUS = 32,
+    BY_A = 64,
+    BY_B = 128,
+    BY_C = 256
+};
 
 /* Sets of keys that say it, for two and three dimensions. */
 static const struct shape {
@@ -92,8 +101,10 @@ static int species_build(const config *config, plugmc_system *system, report *re
         return report_error(report, EXIT_MEMORY, NULL, 0, "not enough memory for %d species", n);
     for (int s = 0; s < n; s++) {
         const species_section *from = &config->species[s];
-        species[s] = (plugmc_species){.name = config->species_names[s], .count = from->count,
-                                      .diameter = from->diameter, .charge = from->charge,
+        species[s] = (plugmc_species){.name = config->species_names[s],
+                                      .count = from->count,
+                                      .diameter = from->diameter,
+                                      .charge = from->charge,
                                       .mass = from->mass};
         if (from->count < 0 || from->count > INT32_MAX - first[s])
             return report_error(report, EXIT_INPUT, config->ini.path, line,
@@ -152,18 +163,19 @@ static void edges_oblique(const box_section *in, double volume, plugmc_box *box)
     const plugmc_list *rows[3] = {&in->a, &in->b, &in->c};
     (void)volume;
     for (int i = 0; i < 3; i++)
-        for (int d = 0; d < 3; d++) box->vector[i][d] = rows[i]->count == 3 ? rows[i]->values[d] : 0;
+        for (int d = 0; d < 3; d++)
+            box->vector[i][d] = rows[i]->count == 3 ? rows[i]->values[d] : 0;
     for (int i = 0; i < 3; i++)
-        box->length[i] = sqrt(box->vector[i][0] * box->vector[i][0] +
-                              box->vector[i][1] * box->vector[i][1] +
-                              box->vector[i][2] * box->vector[i][2]);
+        box->length[i] =
+            sqrt(box->vector[i][0] * box->vector[i][0] + box->vector[i][1] * box->vector[i][1] +
+                 box->vector[i][2] * box->vector[i][2]);
     box->oblique = 1;
 }
 
 /* Lattice vectors of a rectangular box, and the inverse and determinant of any. */
 static void finish_vectors(plugmc_box *box)
 {
-    double (*v)[3] = box->vector;
+    double(*v)[3] = box->vector;
     for (int d = 0; d < 3 && !box->oblique; d++) v[d][d] = box->length[d];
     double determinant = 0;
     for (int i = 0; i < 3; i++)
@@ -178,10 +190,8 @@ static void finish_vectors(plugmc_box *box)
 }
 
 static void (*const edges[])(const box_section *, double volume, plugmc_box *) = {
-    [SHAPE_SQUARE] = edges_square,
-    [SHAPE_TRIANGULAR] = edges_triangular,
-    [SHAPE_RECTANGLE] = edges_rectangle,
-    [SHAPE_SPHERE] = edges_sphere,
+    [SHAPE_SQUARE] = edges_square,       [SHAPE_TRIANGULAR] = edges_triangular,
+    [SHAPE_RECTANGLE] = edges_rectangle, [SHAPE_SPHERE] = edges_sphere,
     [SHAPE_OBLIQUE] = edges_oblique,
 };
 
@@ -203,9 +213,8 @@ static int box_build(const config *config, plugmc_system *system, report *report
                       (in->b.count != 0) * BY_B + (in->c.count != 0) * BY_C;
     const int *ways = shape->ways[in->dimension - 2];
     if (!given || (given != ways[0] && given != ways[1] && given != ways[2])) {
-        static const char *const keys[] = {"packing_fraction", "density", "lx",
-                                           "ly",               "lz",      "radius",
-                                           "a",                "b",       "c"};
+        static const char *const keys[] = {"packing_fraction", "density", "lx", "ly", "lz",
+                                           "radius",           "a",       "b",  "c"};
         char list[128] = "";
         for (int k = 0; k < 9; k++)
             if (given >> k & 1) strcat(strcat(list, *list ? ", " : ""), keys[k]);
@@ -261,9 +270,9 @@ static int density_check(const config *config, const plugmc_system *system, doub
                         "[box] packing fraction %.6g is above the largest possible, %s%.6g; "
                         "particles without a hard core have diameter = 0",
                         fraction,
-                        limit == 1              ? ""
-                        : box->dimension == 2   ? "pi/(2 sqrt 3) = "
-                                                : "pi/(3 sqrt 2) = ",
+                        limit == 1            ? ""
+                        : box->dimension == 2 ? "pi/(2 sqrt 3) = "
+                                              : "pi/(3 sqrt 2) = ",
                         limit);
 }
 

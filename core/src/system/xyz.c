@@ -131,7 +131,7 @@ static int read_lattice(xyz *x, const char *text)
     for (int d = 0; d < box->dimension; d++)
         if (!(fabs(a[4 * d] - box->length[d]) <= 1e-6 * box->length[d]))
             return refuse(x, "the file's box is %.10g long in %c, the run's %.10g", a[4 * d],
-                          "xyz"[d], box->length[d]);
+                          "xyz"[d], box -> length[d]);
     return EXIT_DONE;
 }
 

@@ -59,8 +59,8 @@ static int panel_of(const sequential *me, const plugmc_system *system)
 }
 
 /* Bytes of brush_desk in brush.cu, which checks it; and those of a tile of places. */
-#define DESK(panel, size) (4 * (panel) * (8 * (size) + 36) + 4 * ROW * (ROW + 1) * (size) + \
-                           ROW * (size) + 32)
+#define DESK(panel, size)                                                                          \
+    (4 * (panel) * (8 * (size) + 36) + 4 * ROW * (ROW + 1) * (size) + ROW * (size) + 32)
 #define PLACES(size) (TILE * 4 * (size))
 _Static_assert(DESK(LAGGING / 2, sizeof(double)) + 64 <= 64 << 10,
                "short panels fit into the shared memory of any GPU");
@@ -158,7 +158,9 @@ static const plugmc_mover mover = {
     .take = sequential_take,
     .sweep = sweep,
     .give = sequential_give,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
     .counts = sequential_counts,
     .step = sequential_step,
     .set_step = sequential_set_step,

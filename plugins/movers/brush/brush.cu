@@ -70,12 +70,18 @@ PLUGMC_FN brush_place brush_read_place(const brush_place *from)
     brush_place p;
 #ifdef BRUSH_DOUBLE
     asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(p.x), "=d"(p.y) : "l"(from) : "memory");
+                 : "=d"(p.x), "=d"(p.y)
+                 : "l"(from)
+                 : "memory");
     asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2 + 16];"
-                 : "=d"(p.z), "=d"(p.species) : "l"(from) : "memory");
+                 : "=d"(p.z), "=d"(p.species)
+                 : "l"(from)
+                 : "memory");
 #else
     asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(p.x), "=f"(p.y), "=f"(p.z), "=f"(p.species) : "l"(from) : "memory");
+                 : "=f"(p.x), "=f"(p.y), "=f"(p.z), "=f"(p.species)
+                 : "l"(from)
+                 : "memory");
 #endif
     return p;
 }
@@ -132,7 +138,7 @@ PLUGMC_FN void brush_range(const brush_state *s, int w, int g, int begin, int en
         __syncthreads();
         if (j0 + BRUSH_TILE < end)
             next = brush_read_place(&s->place[base + j0 + BRUSH_TILE + threadIdx.x]);
-        /* teams take chunks in turn, so that a short range is shared too */
+            /* teams take chunks in turn, so that a short range is shared too */
 #pragma unroll 1
         for (int q = team * BRUSH_CHUNK; q < BRUSH_TILE; q += BRUSH_CHUNK * BRUSH_TEAMS)
             if (j0 + q < most)
@@ -209,15 +215,11 @@ PLUGMC_FN void brush_work(const brush_state *s, int w, brush_place *tile, unsign
 #define BRUSH_ROWS (BRUSH_PANEL / BRUSH_ROW) /* of a panel */
 
 /* Both outcomes of j for i in one row. */
-typedef struct __align__(2 * sizeof(real)) brush_outcome {
-    real rejected, accepted;
-} brush_outcome;
+struct __align__(2 * sizeof(real)) brush_outcome { real rejected, accepted; };
 
 /* Who of a row was accepted, a bit a particle. Those of two rows lie apart, since one is written
  * while the other is read. */
-typedef struct __align__(16) brush_verdict {
-    unsigned accepted;
-} brush_verdict;
+struct __align__(16) brush_verdict { unsigned accepted; };
 
 /* A ring of the panels that the decider has to do with. sum: terms of rows that the decider has
  * added, but for those of the row just before; bulk: what the workers have. */
@@ -291,8 +293,7 @@ PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int w, int r, b
     }
     const unsigned accepted = __ballot_sync(0xffffffffu, margin < 0);
     if (lane == 0) d->verdict[r % 2].accepted = accepted;
-    if (i < s->particles && !(margin > -(real)BRUSH_HUGE))
-        brush_lose(s, (size_t)w * s->padded + i);
+    if (i < s->particles && !(margin > -(real)BRUSH_HUGE)) brush_lose(s, (size_t)w * s->padded + i);
     own->margin = margin;
 }
 
@@ -438,8 +439,7 @@ PLUGMC_FN void brush_collect(const brush_state *s, brush_desk *d, int w, int g, 
     if (g >= s->panels || thread >= BRUSH_PANEL) return;
     const size_t at = (size_t)w * s->padded + (size_t)g * BRUSH_PANEL + thread;
     const int slot = brush_slot(g * BRUSH_PANEL + thread);
-    while (brush_acquire(&s->done[(size_t)w * s->panels + g]) < (unsigned)s->intervals + 2) {
-    }
+    while (brush_acquire(&s->done[(size_t)w * s->panels + g]) < (unsigned)s->intervals + 2) {}
     const int hit = *(volatile int *)&s->hit[at];
     d->bulk[slot] = *(volatile long long *)&s->sum[at];
     if (hit) atomicOr(&d->hit[slot], 1);

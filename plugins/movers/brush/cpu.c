@@ -28,7 +28,7 @@ typedef struct group {
     void *rejected, *accepted; /* real: what j's outcome changes for i */
     void *term;                /* real[threads][group]: of one term */
     char *taken;               /* [group]: the decisions */
-    int64_t lost; /* particle whose change is not a number; it has moved all the same, to be found */
+    int64_t lost; /* particle whose change is not a number; it has moved all the same */
 } group;
 
 /* ---- Particles as the batch functions take them ---------------------------------------------- */
@@ -141,8 +141,8 @@ static int overlaps_outside(const sequential *me, const arrays *a, int64_t begin
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
-static void sweep_walker(const sequential *, const plugmc_host *, group *, int32_t w, uint64_t sweep,
-                         int threads, uint64_t *accepted, double *energy);
+static void sweep_walker(const sequential *, const plugmc_host *, group *, int32_t w,
+                         uint64_t sweep, int threads, uint64_t *accepted, double *energy);
 
 /* Threads share the walkers, or the particles of a group where there are fewer walkers. */
 int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t n)
@@ -151,8 +151,7 @@ int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t 
     const int threads = system->threads, shared = system->walkers >= threads;
     uint64_t accepted = 0;
     plugmc_not_a_number where = {.size = sizeof where, .walker = -1};
-#pragma omp parallel for num_threads(threads) if (shared) reduction(+ : accepted)                  \
-    schedule(static)
+#pragma omp parallel for num_threads(threads) if (shared) reduction(+ : accepted) schedule(static)
     for (int32_t w = 0; w < system->walkers; w++) {
         group *g = &me->groups[shared ? omp_get_thread_num() : 0];
         g->lost = -1;
@@ -206,7 +205,8 @@ static void propose(const sequential *me, arrays *a, int32_t w, uint64_t sweep, 
     set(me, a->ny, i, to[1]);
     set(me, a->nz, i, to[2]);
     a->change[i] = forbidden ? INFINITY : change;
-    a->threshold[i] = me->system->temperature * brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
+    a->threshold[i] =
+        me->system->temperature * brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
 }
 
 /* Changes by the energies of those outside of the group, tile by tile, so that the places of a tile
@@ -373,11 +373,19 @@ static int prepare_walkers(sequential *me, const plugmc_host *host)
         enough = places && changes && lists;
         if (!enough) break;
         me->walkers[w] = (arrays){
-            .x = places, .y = places + n * size, .z = places + 2 * n * size,
-            .nx = places + 3 * n * size, .ny = places + 4 * n * size, .nz = places + 5 * n * size,
-            .charge = charge, .diameter = diameter, .species = species,
-            .change = changes, .threshold = changes + n,
-            .head = lists, .next = lists + cells,
+            .x = places,
+            .y = places + n * size,
+            .z = places + 2 * n * size,
+            .nx = places + 3 * n * size,
+            .ny = places + 4 * n * size,
+            .nz = places + 5 * n * size,
+            .charge = charge,
+            .diameter = diameter,
+            .species = species,
+            .change = changes,
+            .threshold = changes + n,
+            .head = lists,
+            .next = lists + cells,
         };
     }
     if (!enough)

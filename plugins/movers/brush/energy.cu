@@ -4,9 +4,7 @@
  * rows. Block b takes rows b and, counted from the end, b, so that all have the same work. */
 #define ENERGY_BLOCK 128
 
-typedef struct __align__(4 * sizeof(BRUSH_STORED)) stored_place {
-    BRUSH_STORED x, y, z, species;
-} stored_place;
+struct __align__(4 * sizeof(BRUSH_STORED)) stored_place { BRUSH_STORED x, y, z, species; };
 
 PLUGMC_FN void energy_rows(const stored_place *place, int particles, int block, double *rows,
                            stored_place *tile)

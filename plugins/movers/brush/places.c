@@ -39,7 +39,8 @@ double largest_contact(const plugmc_system *system)
         for (int32_t t = 0; t < system->term_count; t++) {
             const plugmc_pair *pair = plugmc_term_at(system, t)->plugin->potential->pair;
             if (plugmc_term_at(system, t)->sampled && pair)
-                contact = fmax(contact, pair->contact(plugmc_term_at(system, t)->instance, &pa, &pb));
+                contact =
+                    fmax(contact, pair->contact(plugmc_term_at(system, t)->instance, &pa, &pb));
         }
     }
     return contact;

@@ -81,13 +81,14 @@ int sequential_kernel_text(sequential *me, const plugmc_host *host, const device
             if (!me->texts[k]) return 0;
         }
     }
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = texts[index].name,
-        .text = me->texts[index],
-        .defines = me->define_list,
-        .fuse = PLUGMC_FUSE_SAMPLED,
-        .double_precision = texts[index].in_double || me->precision == DOUBLE,
-        .contract = texts[index].contract,
-    });
+    plugmc_set_text(out, &(plugmc_kernel_text){
+                             .name = texts[index].name,
+                             .text = me->texts[index],
+                             .defines = me->define_list,
+                             .fuse = PLUGMC_FUSE_SAMPLED,
+                             .double_precision = texts[index].in_double || me->precision == DOUBLE,
+                             .contract = texts[index].contract,
+                         });
     return 1;
 }
 
@@ -132,7 +133,8 @@ int sequential_prepare_device(sequential *me, const plugmc_host *host, const dev
                    {TEXT_ENERGY, "brush_energy", &me->k_energy}};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
         plugmc_kernel_text text = {.size = sizeof text};
-        if (!sequential_kernel_text(me, host, texts, kernels[k].text, &text)) return PLUGMC_ERROR_MEMORY;
+        if (!sequential_kernel_text(me, host, texts, kernels[k].text, &text))
+            return PLUGMC_ERROR_MEMORY;
         TRY(host->gpu->kernel(host->context, &text, kernels[k].name, kernels[k].to));
     }
     me->d.particles = (int32_t)me->system->particles;
@@ -183,9 +185,12 @@ static double fields_of_all(const sequential *me, const double *positions)
     int64_t unused = 0;
     for (int32_t s = 0; s < system->species_count; s++)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
-            plugmc_particle p = {
-                positions[3 * i],          positions[3 * i + 1],        positions[3 * i + 2],
-                plugmc_species_at(system, s)->charge, plugmc_species_at(system, s)->diameter, s};
+            plugmc_particle p = {positions[3 * i],
+                                 positions[3 * i + 1],
+                                 positions[3 * i + 2],
+                                 plugmc_species_at(system, s)->charge,
+                                 plugmc_species_at(system, s)->diameter,
+                                 s};
             energy += sequential_fields(me, &p, &unused);
         }
     return energy;
@@ -401,9 +406,11 @@ int sequential_check_device(const sequential *me, const plugmc_host *host, uint6
     if (!failed[0]) return PLUGMC_OK;
     const uint64_t place = ~failed[0], padded = (uint64_t)me->d.padded;
     TRY(go_back_to(me, host, place, to));
-    const plugmc_not_a_number where = {.size = sizeof where, .walker = (int32_t)(place / padded),
+    const plugmc_not_a_number where = {.size = sizeof where,
+                                       .walker = (int32_t)(place / padded),
                                        .particle = (int64_t)(place % padded),
-                                       .sweep = last - failed[1], .trial = to};
+                                       .sweep = last - failed[1],
+                                       .trial = to};
     return host->not_a_number(host->context, &where);
 }
 
@@ -432,7 +439,8 @@ double sequential_step(const void *instance, int32_t move, int32_t rung)
     return ((const sequential *)instance)->step;
 }
 
-int sequential_set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
+int sequential_set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
+                        double step)
 {
     sequential *me = instance;
     (void)move, (void)rung;

@@ -36,8 +36,8 @@ typedef struct handful {
 
 /* Mirrors brush_state of state.h. */
 typedef struct device_state {
-    plugmc_device_pointer place, before, moved, trial, sum, hit, done, decided, ticket, role, failed,
-        accepted, energy, sweep, step;
+    plugmc_device_pointer place, before, moved, trial, sum, hit, done, decided, ticket, role,
+        failed, accepted, energy, sweep, step;
     int32_t particles, padded, panels, walkers, interval, intervals, blocks;
 } device_state;
 
@@ -108,7 +108,8 @@ int sequential_counts(void *instance, const plugmc_host *, plugmc_counts *out, i
 int sequential_running_energy(void *instance, const plugmc_host *, double *energy);
 int sequential_archive(void *instance, const plugmc_host *, plugmc_archive *);
 double sequential_step(const void *instance, int32_t move, int32_t rung);
-int sequential_set_step(void *instance, const plugmc_host *, int32_t move, int32_t rung, double step);
+int sequential_set_step(void *instance, const plugmc_host *, int32_t move, int32_t rung,
+                        double step);
 double sequential_target(const void *instance, int32_t move);
 /* Energy of the fields; adds to *forbidden where the particle may not be. */
 double sequential_fields(const sequential *, const plugmc_particle *, int64_t *forbidden);

@@ -3,15 +3,14 @@
 
 /* A place and the particle's species, as they are stored: real in brush.cu, while propose.cu
  * calculates in double. The vector types of CUDA are not there for every real. */
-typedef struct __align__(4 * sizeof(BRUSH_STORED)) brush_place {
-    BRUSH_STORED x, y, z, species;
-} brush_place;
+struct __align__(4 * sizeof(BRUSH_STORED)) brush_place { BRUSH_STORED x, y, z, species; };
 
 /* What the trial has apart from pairs. */
-typedef struct __align__(16) brush_trial {
+struct __align__(16) brush_trial
+{
     double change;    /* of the fields, kT; infinite where the particle may not go */
     double threshold; /* -ln u */
-} brush_trial;
+};
 
 typedef struct brush_state {
     brush_place *place;  /* [walkers][padded] */
@@ -28,13 +27,13 @@ typedef struct brush_state {
                             sweep whose change of energy is not a number, or minus infinity; and how
                             many sweeps have begun since: these do nothing */
     unsigned long long *accepted; /* [1] */
-    long long *energy;   /* [walkers]: accepted changes, in BRUSH_UNIT */
-    unsigned long long *sweep; /* [1]: number of the next one */
-    double *step;        /* [1] */
+    long long *energy;            /* [walkers]: accepted changes, in BRUSH_UNIT */
+    unsigned long long *sweep;    /* [1]: number of the next one */
+    double *step;                 /* [1] */
     int particles, padded, panels, walkers;
-    int interval;        /* j's of a task, a multiple of BRUSH_TILE */
-    int intervals;       /* of them in padded */
-    int blocks;          /* of a walker */
+    int interval;  /* j's of a task, a multiple of BRUSH_TILE */
+    int intervals; /* of them in padded */
+    int blocks;    /* of a walker */
 } brush_state;
 
 /* Of several the first, in the order in which the CPU would meet them. Nobody after it matters, since

@@ -10,10 +10,10 @@
  * every move. With quantum = 0 nothing is rounded.
  */
 typedef struct brush_domain {
-    double edge[3];                  /* rectangular periodic box */
+    double edge[3];                     /* rectangular periodic box */
     double vector[3][3], inverse[3][3]; /* oblique */
-    double radius2;                  /* sphere */
-    double quantum;                  /* length; 0: none */
+    double radius2;                     /* sphere */
+    double quantum;                     /* length; 0: none */
     int32_t dimension, periodic, oblique, padding;
 } brush_domain;
 

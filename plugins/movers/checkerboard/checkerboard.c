@@ -22,7 +22,6 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
     return describe_kernels(me, host, out) == PLUGMC_OK;
 }
 
-
 static int prepare(void *instance, const plugmc_host *host)
 {
     checkerboard *me = (checkerboard *)instance;
@@ -34,7 +33,8 @@ static int prepare(void *instance, const plugmc_host *host)
     return host->gpu ? prepare_on_gpu(me, host) : PLUGMC_OK;
 }
 
-static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
+                uint32_t changed)
 {
     checkerboard *me = (checkerboard *)instance;
     int slots = me->capacity;
@@ -89,13 +89,14 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     TRY(a->bytes(a, "shape", shape, sizeof shape));
     if (shape[0] != me->m[0] || shape[1] != me->m[1] || shape[2] != me->m[2] || shape[4] != me->ids)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "the stored cells are %d x %d x %d, those of this run %d x %d x %d", shape[0],
-                          shape[1], shape[2], me->m[0], me->m[1], me->m[2]);
+                          "the stored cells are %d x %d x %d, those of this run %d x %d x %d",
+                          shape[0], shape[1], shape[2], me->m[0], me->m[1], me->m[2]);
     int slots = me->capacity;
     while (me->capacity < shape[3]) TRY(grow(me, host));
     if (me->capacity != shape[3])
         return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "the stored cells have %d slots, those of this run %d", shape[3], me->capacity);
+                          "the stored cells have %d slots, those of this run %d", shape[3],
+                          me->capacity);
     TRY(a->bytes(a, "coordinate", me->now.coordinate, coordinate_bytes(me)));
     TRY(a->bytes(a, "id", me->now.id, id_bytes(me)));
     TRY(a->bytes(a, "count", me->now.count, count_bytes(me)));
@@ -111,7 +112,8 @@ static double get_step(const void *instance, int32_t move, int32_t rung)
     return (double)((const checkerboard *)instance)->step;
 }
 
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
+                    double step)
 {
     checkerboard *me = (checkerboard *)instance;
     (void)host, (void)move, (void)rung;
@@ -164,15 +166,24 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
              PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
-    .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_POSITION,
-    .take = take, .sweep = sweep, .give = give,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move), .counts = counts,
-    .step = get_step, .set_step = set_step, .target_acceptance = target,
+    .changes = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION,
+    .take = take,
+    .sweep = sweep,
+    .give = give,
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
+    .counts = counts,
+    .step = get_step,
+    .set_step = set_step,
+    .target_acceptance = target,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "checkerboard",
               .summary = "massively parallel sweeps over a checkerboard of cells",
-              .reference = "Anderson, Jankowski, Grubb, Engel, Glotzer, J. Comput. Phys. 254, 27 (2013)",
+              .reference =
+                  "Anderson, Jankowski, Grubb, Engel, Glotzer, J. Comput. Phys. 254, 27 (2013)",
               .instance_size = sizeof(checkerboard), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .release = release, .mover = &mover,
               .prepare = prepare, .kernel_text = kernel_text, .archive = archive)

@@ -34,9 +34,9 @@
 #define DIM PLUGMC_DIMENSION
 #define HX (CB_MX / 2)
 #define ROWS (CB_MY * CB_MZ)
-#define CELLS (ROWS * 2 * CB_PITCH)   /* counts of a walker */
-#define SLOTS (CELLS * CB_CAP)             /* coordinates of a walker */
-#define HALF_ROW (CB_CAP * CB_PITCH)       /* coordinates of half a row */
+#define CELLS (ROWS * 2 * CB_PITCH)                            /* counts of a walker */
+#define SLOTS (CELLS * CB_CAP)                                 /* coordinates of a walker */
+#define HALF_ROW (CB_CAP * CB_PITCH)                           /* coordinates of half a row */
 #define ACTIVE (HX * (CB_MY / 2) * (DIM == 3 ? CB_MZ / 2 : 1)) /* cells of a set */
 #define NEIGHBOURS (DIM == 3 ? 27 : 9)
 #if DIM == 3
@@ -116,9 +116,18 @@ PLUGMC_FN bool cb_find_task(int thread, const cb_plan *plans, int batch, int ind
 PLUGMC_FN int cb_neighbour(cb_task t, int c)
 {
     const int dx = c % 3, dy = c / 3 % 3, dz = DIM == 3 ? c / 9 : 1;
-    int x = dx == 0 ? (t.x == 0 ? CB_MX - 1 : t.x - 1) : dx == 1 ? t.x : t.x == CB_MX - 1 ? 0 : t.x + 1;
-    int y = dy == 0 ? (t.y == 0 ? CB_MY - 1 : t.y - 1) : dy == 1 ? t.y : t.y == CB_MY - 1 ? 0 : t.y + 1;
-    int z = dz == 0 ? (t.z == 0 ? CB_MZ - 1 : t.z - 1) : dz == 1 ? t.z : t.z == CB_MZ - 1 ? 0 : t.z + 1;
+    int x = dx == 0            ? (t.x == 0 ? CB_MX - 1 : t.x - 1)
+            : dx == 1          ? t.x
+            : t.x == CB_MX - 1 ? 0
+                               : t.x + 1;
+    int y = dy == 0            ? (t.y == 0 ? CB_MY - 1 : t.y - 1)
+            : dy == 1          ? t.y
+            : t.y == CB_MY - 1 ? 0
+                               : t.y + 1;
+    int z = dz == 0            ? (t.z == 0 ? CB_MZ - 1 : t.z - 1)
+            : dz == 1          ? t.z
+            : t.z == CB_MZ - 1 ? 0
+                               : t.z + 1;
     return cb_cell(x, y, z);
 }
 
@@ -173,8 +182,8 @@ PLUGMC_FN uint32_t cb_order(uint64_t seed, uint64_t sweep, int walker, uint32_t 
  * side that disks come from, v[4 ... 7] with m. They are moved by -s along axis, those of the other
  * cell also by its distance, `edge`. Slot k of the new cell is k `stride` on. Returns how many there
  * are, which may be more than slots. */
-PLUGMC_FN int cb_gather(const float2 v[8], const uint32_t number[8], int n, int m, int axis, float s,
-                        float edge, float2 *cell, uint32_t *numbers, int stride)
+PLUGMC_FN int cb_gather(const float2 v[8], const uint32_t number[8], int n, int m, int axis,
+                        float s, float edge, float2 *cell, uint32_t *numbers, int stride)
 {
     int filled = 0;
 #pragma unroll
@@ -259,7 +268,8 @@ extern "C" __global__ void __launch_bounds__(256)
         if (k0 > 0 && k0 >= n) break;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
-            const bool have = k0 + k < (CB_CAP < 2 ? CB_CAP : 2) || k0 + k < n; /* two without waiting for the count */
+            const bool have = k0 + k < (CB_CAP < 2 ? CB_CAP : 2) ||
+                              k0 + k < n; /* two without waiting for the count */
             const size_t was = slots + first + CB_PITCH * (k0 + k);
             if (have) v[k] = from[was];
             if (CB_IDS && DIM == 2 && have) number[k] = from_id[was];
@@ -318,7 +328,8 @@ extern "C" __global__ void __launch_bounds__(256)
 /* For runs without CB_IDS: the number of particles before each cell in row-major order, one block of
  * CB_SCAN threads a walker. */
 #define CB_SCAN 512
-extern "C" __global__ void __launch_bounds__(CB_SCAN) cb_number(const uint8_t *count, uint32_t *offset)
+extern "C" __global__ void __launch_bounds__(CB_SCAN)
+    cb_number(const uint8_t *count, uint32_t *offset)
 {
     __shared__ uint32_t sums[CB_SCAN / 32];
     const int cells = CB_MX * ROWS, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -368,8 +379,9 @@ extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t 
     for (int k = 0; k < n; k++) {
         const size_t slot = (size_t)walker * SLOTS + cb_slot(place) + CB_PITCH * k;
         const cb_vector v = coordinate[slot];
-        const long long i = CB_IDS ? (long long)cb_id(v, id + (size_t)walker * SLOTS, cb_slot(place) + CB_PITCH * k)
-                                   : (long long)offset[(size_t)walker * cells + cell] + k;
+        const long long i =
+            CB_IDS ? (long long)cb_id(v, id + (size_t)walker * SLOTS, cb_slot(place) + CB_PITCH * k)
+                   : (long long)offset[(size_t)walker * cells + cell] + k;
         double *out = positions + 3 * ((long long)walker * particles + i);
 #if DIM == 3
         const float local[3] = {v.x, v.y, v.z};

@@ -13,17 +13,17 @@
 
 enum {
     LANES = PLUGMC_LANE_BLOCK,
-    PAD = 8,           /* words left of a half row: the last is the periodic image of its end */
-    MOST = 192,        /* slots a cell, at most, where a warp takes one: see `wide` */
-    NARROW = 64,       /* and where a thread does */
-    MANY = 64,         /* more particles near a cell than this: see `wide` */
+    PAD = 8,     /* words left of a half row: the last is the periodic image of its end */
+    MOST = 192,  /* slots a cell, at most, where a warp takes one: see `wide` */
+    NARROW = 64, /* and where a thread does */
+    MANY = 64,   /* more particles near a cell than this: see `wide` */
     WARP = 32,
-    CHUNK = 256,       /* sweeps between looks at the overflow flag */
-    BATCH = 32         /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
+    CHUNK = 256, /* sweeps between looks at the overflow flag */
+    BATCH = 32   /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
 };
 
 typedef struct store {
-    float *coordinate; /* [walker][axis][slot][z][y][x % 2][row]; empty slots: PLUGMC_NOWHERE in x */
+    float *coordinate; /* [walker][axis][slot][z][y][x % 2][row]; PLUGMC_NOWHERE in x: empty */
     uint32_t *id;      /* [walker][slot][z][y][x % 2][row] */
     uint8_t *count;    /* [walker][z][y][x % 2][row] */
 } store;
@@ -49,16 +49,16 @@ typedef struct checkerboard {
     const plugmc_system *system;
     uint64_t seed; /* of its random draws */
     int dimension, walkers, species, capacity, ids, energies;
-    int near;    /* room for particles within the range of a cell, on the GPU */
-    int wide;    /* many are expected there: a warp takes a cell, and energies are added in its order */
-    float reach; /* square of the range in units of width[0] */
-    int bounded; /* geometry rules out more than `capacity` and `near` */
-    int m[3];        /* cells, even */
-    double width[3]; /* cell edges, length */
-    int half, row;   /* cells in half a row, its stride in words */
+    int near; /* room for particles within the range of a cell, on the GPU */
+    int wide; /* many are expected there: a warp takes a cell, and energies are added in its order */
+    float reach;                 /* square of the range in units of width[0] */
+    int bounded;                 /* geometry rules out more than `capacity` and `near` */
+    int m[3];                    /* cells, even */
+    double width[3];             /* cell edges, length */
+    int half, row;               /* cells in half a row, its stride in words */
     int64_t plane, axis, walker; /* words of a slot, of an axis, of a walker */
     float scale, ratio[3];
-    float *contact;          /* [species][species]: squares in units of width[0] */
+    float *contact;           /* [species][species]: squares in units of width[0] */
     float *charge, *diameter; /* [species] */
 
     /* state */

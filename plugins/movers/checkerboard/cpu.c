@@ -91,7 +91,8 @@ static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb
         }
         for (int k = 0; k < capacity; k++) {
             const int64_t at = k * me->plane + here + q0;
-            if (k >= used) EACH_LANE(l) cell[0][k][l] = PLUGMC_NOWHERE;
+            if (k >= used)
+                EACH_LANE(l) cell[0][k][l] = PLUGMC_NOWHERE;
             memcpy(to + at, cell[0][k], sizeof cell[0][k]);
             if (k >= used) continue;
             for (int a = 1; a < dim; a++)
@@ -154,11 +155,11 @@ static enum outcome sweep_on_host(checkerboard *me, const plugmc_host *host, cb_
                                   uint64_t first, uint64_t n)
 {
     enum outcome outcome = MADE;
-    for (uint64_t s = first;
-         s < first + n && outcome == MADE && !host->stopping(host->context); s++) {
+    for (uint64_t s = first; s < first + n && outcome == MADE && !host->stopping(host->context);
+         s++) {
         for (int w = 0; w < me->walkers; w++)
-            plans[w] = cb_make_plan(me->seed, s, (uint32_t)w, me->dimension,
-                                    me->shuffle_sets, me->shift_cells);
+            plans[w] = cb_make_plan(me->seed, s, (uint32_t)w, me->dimension, me->shuffle_sets,
+                                    me->shift_cells);
         me->lost = s;
         for (int part = 0;
              part < 1 << me->dimension && outcome == MADE && !host->stopping(host->context); part++)
@@ -192,7 +193,8 @@ static int sweep_with_copy(checkerboard *me, const plugmc_host *host, cb_plan *p
         if (code) break;
         free_store(&copy);
         if (!allocate_store(me, &copy)) {
-            code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
+            code =
+                host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
             break;
         }
         copy_store(me, &copy, &me->now);
@@ -227,4 +229,3 @@ int sweep_or_grow(checkerboard *me, const plugmc_host *host, uint64_t first, uin
     free(origin);
     return code;
 }
-

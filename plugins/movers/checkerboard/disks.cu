@@ -46,7 +46,8 @@ PLUGMC_FN uint32_t cb_order_of_four(uint32_t drawn, int n)
                                   CB_PERMUTATION(4, 1, 0, 2) | CB_PERMUTATION(5, 0, 1, 2);
     const uint32_t third = n > 2 ? drawn >> 1 & 3u : 2;
     const uint32_t second = n > 1 ? drawn & 1u : 1;
-    uint32_t order = CB_SHUFFLE ? (uint32_t)(permutations >> 6 * (2 * third + second)) & 63u : 0x24u;
+    uint32_t order =
+        CB_SHUFFLE ? (uint32_t)(permutations >> 6 * (2 * third + second)) & 63u : 0x24u;
     if (n < 4 || !CB_SHUFFLE) return order | 3u << 6;
     const uint32_t last = drawn >> 3; /* changes places with slot 3 */
 #pragma unroll
@@ -85,9 +86,9 @@ PLUGMC_FN cb_choice cb_choose(uint64_t seed, uint64_t sweep, int walker, uint32_
 typedef struct cb_around {
     float2 *own;             /* slot 0 of the cell */
     const float2 *middle[2]; /* of the cells below and above */
-    const float2 *side[3];   /* of those to the left, in the row below, its own and the row above; the
+    const float2 *side[3]; /* of those to the left, in the row below, its own and the row above; the
                                 cell to the right comes next to it */
-    uint32_t fourth;         /* neighbours with a fourth disk: bit 9 column + 3 row + 2, columns and
+    uint32_t fourth;       /* neighbours with a fourth disk: bit 9 column + 3 row + 2, columns and
                                 rows from 0 to 2: the highest of the three bits of a count */
 #if !CB_PATCH
     const cb_vector *fourths; /* which are in memory, and here in each row and column */
@@ -220,7 +221,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
                 int part, const float *step, cb_vector *coordinate, const uint32_t *id,
                 const uint8_t *count, unsigned long long *counts, int *overflow)
 {
-    enum { KEPT = 3 }; /* slots of neighbours */
+    enum { KEPT = 3 };                             /* slots of neighbours */
     __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
     __shared__ float2 middle[2][KEPT][CB_BLOCK];   /* rows below and above, same columns */
     __shared__ float2 side[3][KEPT][CB_BLOCK + 1]; /* three rows, the columns left of each thread's,
@@ -247,7 +248,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
 #pragma unroll
     for (int r = 0; r < 3; r++) {
         const int same = 2 * rows[r] + px, other = 2 * rows[r] + 1 - px;
-        const cb_vector *a = at + (other * HALF_ROW + left), *b = at + (same * HALF_ROW + own_column);
+        const cb_vector *a = at + (other * HALF_ROW + left),
+                        *b = at + (same * HALF_ROW + own_column);
 #pragma unroll
         for (int k = 0; k < KEPT; k++) from_left[r][k] = a[k * CB_PITCH];
 #pragma unroll
@@ -278,7 +280,10 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
         int other[3];
 #pragma unroll
         for (int r = 0; r < 3; r++) other[r] = 2 * rows[r] + 1 - px;
-        const int r = t / KEPT, k = t - KEPT * r, mine = r == 0 ? other[0] : r == 1 ? other[1] : other[2];
+        const int r = t / KEPT, k = t - KEPT * r,
+                  mine = r == 0   ? other[0]
+                         : r == 1 ? other[1]
+                                  : other[2];
         side[r][k][CB_BLOCK] = at[mine * HALF_ROW + k * CB_PITCH + edge];
         if (t == 0)
             counts_left[CB_BLOCK] = (uint32_t)(n_of[other[0] * CB_PITCH + edge] |
@@ -426,8 +431,8 @@ PLUGMC_FN cb_around cb_look_around(cb_patch *patch, int x, int y)
     for (int r = 0; r < 3; r++) {
         const int left = cb_place(x - 1, y + r - 1);
         around.side[r] = &patch->disk[0][left];
-        around.fourth |= (uint32_t)patch->count[left] << 3 * r |
-                         (uint32_t)patch->count[left + 1] << (18 + 3 * r);
+        around.fourth |= (uint32_t)patch->count[left] << 3 * r | (uint32_t)patch->count[left + 1]
+                                                                     << (18 + 3 * r);
     }
     around.fourth &= 0x4924924u;
     return around;
@@ -436,7 +441,8 @@ PLUGMC_FN cb_around cb_look_around(cb_patch *patch, int x, int y)
 /* The patch after the shift, to memory. new_disk [4], new_id [4]: CB_BLOCK apart. */
 PLUGMC_FN void cb_write_shifted(const cb_region *region, const cb_patch *patch, int axis, int sign,
                                 int quanta, const uint32_t *from_id, cb_vector *to, uint32_t *to_id,
-                                uint8_t *to_count, float2 *new_disk, uint32_t *new_id, int *overflow)
+                                uint8_t *to_count, float2 *new_disk, uint32_t *new_id,
+                                int *overflow)
 {
     enum { HALF = CB_PATCH_X / 2 };
     const float s = (float)(sign * quanta) * CB_QUANTUM, edge = sign > 0 ? 1.0f : -1.0f;
@@ -456,12 +462,13 @@ PLUGMC_FN void cb_write_shifted(const cb_region *region, const cb_patch *patch, 
             const int other = cb_slot(cb_cell(cb_wrap(region->x0 + other_x, CB_MX),
                                               cb_wrap(region->y0 + other_y, CB_MY), 0));
 #pragma unroll
-            for (int k = 0; k < 8; k++) id[k] = from_id[(k < 4 ? first : other) + (k & 3) * CB_PITCH];
+            for (int k = 0; k < 8; k++)
+                id[k] = from_id[(k < 4 ? first : other) + (k & 3) * CB_PITCH];
         }
 #pragma unroll
         for (int k = 0; k < 4; k++) new_disk[k * CB_BLOCK] = make_float2(PLUGMC_NOWHERE, 0.0f);
-        int filled = cb_gather(v, id, patch->count[here], patch->count[there], axis, s, edge, new_disk,
-                               new_id, CB_BLOCK);
+        int filled = cb_gather(v, id, patch->count[here], patch->count[there], axis, s, edge,
+                               new_disk, new_id, CB_BLOCK);
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             if (k < 3 || k < filled) to[first + k * CB_PITCH] = new_disk[k * CB_BLOCK];
@@ -500,7 +507,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     const uint64_t sweep = CB_EARLY(uint64_t, *base) + index;
     uint64_t sets = 0;
 #pragma unroll
-    for (int part = 0; part < 4; part++) sets |= (uint64_t)CB_EARLY(uint8_t, plan->set[part]) << 8 * part;
+    for (int part = 0; part < 4; part++)
+        sets |= (uint64_t)CB_EARLY(uint8_t, plan->set[part]) << 8 * part;
     cb_region region;
     region.x0 = blockIdx.x * CB_PATCH_X;
     region.y0 = blockIdx.y * CB_PATCH_Y;
@@ -545,7 +553,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
             }
             choice.order = scratch.chosen[part].order[t];
 #else
-            const cb_choice choice = cb_choose(seed, sweep, walker, cb_number_of(&region, x, y), step);
+            const cb_choice choice =
+                cb_choose(seed, sweep, walker, cb_number_of(&region, x, y), step);
 #endif
             const cb_around around = cb_look_around(&patch, x, y);
             const cb_moved moved = cb_try(&choice, &around, n);
@@ -560,8 +569,9 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
         }
         __syncthreads();
     }
-    cb_write_shifted(&region, &patch, axis, sign, quanta, from_id + slots, to + slots, to_id + slots,
-                     to_count + cells, &scratch.made.disk[0][t], &scratch.made.id[0][t], overflow);
+    cb_write_shifted(&region, &patch, axis, sign, quanta, from_id + slots, to + slots,
+                     to_id + slots, to_count + cells, &scratch.made.disk[0][t],
+                     &scratch.made.id[0][t], overflow);
     cb_count(trials, accepted, counts);
 }
 #endif

@@ -55,8 +55,9 @@ static int divide(checkerboard *me, const plugmc_host *host)
         double m = me->dimension == 2 && core > 0 && wide <= most ? wide : most;
         if (me->cell > 0) m = most;
         if (range <= 0) /* nothing interacts: a particle a cell */
-            m = 2 * fmax(1, floor(edge / 2 * pow((double)system->particles / system->box.volume,
-                                                 1.0 / me->dimension)));
+            m = 2 * fmax(1, floor(edge / 2 *
+                                  pow((double)system->particles / system->box.volume,
+                                      1.0 / me->dimension)));
         if (m < 2) {
             for (int b = 0; b < me->dimension; b++) edge = fmin(edge, system->box.length[b]);
             double smallest = (double)system->particles * pow(2 * range / edge, me->dimension);
@@ -145,11 +146,11 @@ void set_strides(checkerboard *me)
 int check_slots(const checkerboard *me, const plugmc_host *host)
 {
     if ((double)me->plane * me->walkers * me->capacity <= 2e9) return PLUGMC_OK;
-    return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "%d walkers of %lld particles need more than 2^31 cell slots, with %d in each of "
-                      "%d x %d x %d cells",
-                      me->walkers, (long long)me->system->particles, me->capacity, me->m[0], me->m[1],
-                      me->m[2]);
+    return host->fail(
+        host->context, PLUGMC_ERROR_INPUT,
+        "%d walkers of %lld particles need more than 2^31 cell slots, with %d in each of "
+        "%d x %d x %d cells",
+        me->walkers, (long long)me->system->particles, me->capacity, me->m[0], me->m[1], me->m[2]);
 }
 
 /* Whether cells of `mean` particles can hold them, and what would help if not: a box with room for two
@@ -174,10 +175,11 @@ static int crowded(const checkerboard *me, const plugmc_host *host, double mean)
                  ceil(density * pow(edge, me->dimension) * (1 - 1e-9)),
                  me->dimension == 2 ? "a square" : "a cube");
     if (mean > MOST)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%.0f particles on average in a cell of edge %g are more than the %d that "
-                          "mover 'checkerboard' takes: %s",
-                          mean, me->width[shortest], MOST, remedy);
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "%.0f particles on average in a cell of edge %g are more than the %d that "
+            "mover 'checkerboard' takes: %s",
+            mean, me->width[shortest], MOST, remedy);
     host->warn(host->context,
                "%.0f particles on average in a cell of edge %g are close to the %d that mover "
                "'checkerboard' takes, and the run ends when one has more: %s",
@@ -199,8 +201,8 @@ int geometry(checkerboard *me, const plugmc_host *host)
     for (int a = 0; a < me->dimension; a++)
         if (me->step >= 0.5 * me->width[a])
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "step = %g must be below half a cell, which is %g here", (double)me->step,
-                              0.5 * me->width[a]);
+                              "step = %g must be below half a cell, which is %g here",
+                              (double)me->step, 0.5 * me->width[a]);
     if (me->dimension == 3 && me->trials > 256) /* plugmc_draw has as many: one a trial move */
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "trials = %lld must be at most 256 in three dimensions",
@@ -231,7 +233,8 @@ int geometry(checkerboard *me, const plugmc_host *host)
             /* A margin of 2^-22 covers the rounding of r^2 in float: what passes for apart is
              * apart in exact arithmetic. */
             double c = contact_distance(system, a, b) / me->width[0];
-            me->contact[a * s + b] = c > 0 ? nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY) : 0;
+            me->contact[a * s + b] =
+                c > 0 ? nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY) : 0;
         }
     }
     me->energies = 0;
@@ -242,4 +245,3 @@ int geometry(checkerboard *me, const plugmc_host *host)
     }
     return PLUGMC_OK;
 }
-

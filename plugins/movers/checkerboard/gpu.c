@@ -18,7 +18,10 @@ static size_t device_id_bytes(const checkerboard *me)
 {
     return device_ids(me) ? sizeof(uint32_t) * me->walkers * device_cells(me) * me->capacity : 4;
 }
-static size_t device_count_bytes(const checkerboard *me) { return (size_t)me->walkers * device_cells(me); }
+static size_t device_count_bytes(const checkerboard *me)
+{
+    return (size_t)me->walkers * device_cells(me);
+}
 
 static int allocate_on_device(checkerboard *me, const plugmc_host *host, device_store *s)
 {
@@ -39,7 +42,8 @@ static int release_on_device(const plugmc_host *host, device_store *s)
 static int copy_on_device(const checkerboard *me, const plugmc_host *host, const device_store *to,
                           const device_store *from)
 {
-    TRY(host->gpu->copy(host->context, to->coordinate, from->coordinate, device_coordinate_bytes(me)));
+    TRY(host->gpu->copy(host->context, to->coordinate, from->coordinate,
+                        device_coordinate_bytes(me)));
     TRY(host->gpu->copy(host->context, to->id, from->id, device_id_bytes(me)));
     TRY(host->gpu->copy(host->context, to->count, from->count, device_count_bytes(me)));
     return PLUGMC_OK;
@@ -54,10 +58,12 @@ typedef struct staging {
 
 static int allocate_staging(const checkerboard *me, const plugmc_host *host, staging *s)
 {
-    *s = (staging){(float *)calloc(device_coordinate_bytes(me), 1), (uint32_t *)calloc(device_id_bytes(me), 1),
+    *s = (staging){(float *)calloc(device_coordinate_bytes(me), 1),
+                   (uint32_t *)calloc(device_id_bytes(me), 1),
                    (uint8_t *)calloc(device_count_bytes(me), 1)};
     if (s->coordinate && s->id && s->count) return PLUGMC_OK;
-    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory to exchange cells with the GPU");
+    return host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                      "no memory to exchange cells with the GPU");
 }
 
 static void free_staging(staging *s)
@@ -83,13 +89,16 @@ static void rearrange(checkerboard *me, staging *s, int back)
                 else
                     *count = *host_count;
                 for (int k = 0; k < (back ? *host_count : me->capacity); k++) { /* empty ones too */
-                    const int64_t slot = ((w * device_cells(me) / pitch(me) + row) * me->capacity + k) *
-                                             pitch(me) + q;
+                    const int64_t slot =
+                        ((w * device_cells(me) / pitch(me) + row) * me->capacity + k) * pitch(me) +
+                        q;
                     uint32_t *id = &me->now.id[w * me->axis + k * me->plane + word];
                     uint32_t *there = device_ids(me) ? &s->id[slot] : NULL;
                     if (me->dimension == 3) there = (uint32_t *)&s->coordinate[slot * 4 + 3];
                     for (int a = 0; a < me->dimension; a++) {
-                        float *v = &me->now.coordinate[w * me->walker + a * me->axis + k * me->plane + word];
+                        float *v =
+                            &me->now
+                                 .coordinate[w * me->walker + a * me->axis + k * me->plane + word];
                         float *u = &s->coordinate[slot * width + a];
                         if (back)
                             *v = *u;
@@ -111,10 +120,13 @@ int upload_state(checkerboard *me, const plugmc_host *host)
     staging s;
     TRY(allocate_staging(me, host, &s));
     rearrange(me, &s, 0);
-    int code = gpu->upload(host->context, me->on_now.coordinate, s.coordinate, device_coordinate_bytes(me));
+    int code = gpu->upload(host->context, me->on_now.coordinate, s.coordinate,
+                           device_coordinate_bytes(me));
     if (!code) code = gpu->upload(host->context, me->on_now.id, s.id, device_id_bytes(me));
     if (!code) code = gpu->upload(host->context, me->on_now.count, s.count, device_count_bytes(me));
-    if (!code) code = gpu->upload(host->context, me->d_origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
+    if (!code)
+        code =
+            gpu->upload(host->context, me->d_origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
     if (!code) code = gpu->synchronize(host->context);
     free_staging(&s);
     return code;
@@ -125,10 +137,14 @@ int download_state(checkerboard *me, const plugmc_host *host)
     const plugmc_gpu *gpu = host->gpu;
     staging s;
     TRY(allocate_staging(me, host, &s));
-    int code = gpu->download(host->context, s.coordinate, me->on_now.coordinate, device_coordinate_bytes(me));
+    int code = gpu->download(host->context, s.coordinate, me->on_now.coordinate,
+                             device_coordinate_bytes(me));
     if (!code) code = gpu->download(host->context, s.id, me->on_now.id, device_id_bytes(me));
-    if (!code) code = gpu->download(host->context, s.count, me->on_now.count, device_count_bytes(me));
-    if (!code) code = gpu->download(host->context, me->origin, me->d_origin, sizeof(int64_t) * 3 * me->walkers);
+    if (!code)
+        code = gpu->download(host->context, s.count, me->on_now.count, device_count_bytes(me));
+    if (!code)
+        code = gpu->download(host->context, me->origin, me->d_origin,
+                             sizeof(int64_t) * 3 * me->walkers);
     if (!code) {
         rearrange(me, &s, 1);
         normalise(me, &me->now);
@@ -172,13 +188,22 @@ static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int 
 {
     uint64_t seed = me->seed;
     const uint32_t block[3] = {(uint32_t)block_size(me), 1, 1};
-    const uint32_t patches[3] = {blocks_for(me->m[0], me->patch.x), blocks_for(me->m[1], me->patch.y),
-                                 (uint32_t)me->walkers};
-    void *arguments[] = {&seed,       &me->d_base,        &me->d_plans,
-                         &n,          &i,                 &me->d_step,
-                         &me->on_now.coordinate, &me->on_now.id, &me->on_now.count,
-                         &me->on_next.coordinate, &me->on_next.id, &me->on_next.count,
-                         &me->d_counts, &me->d_trouble};
+    const uint32_t patches[3] = {blocks_for(me->m[0], me->patch.x),
+                                 blocks_for(me->m[1], me->patch.y), (uint32_t)me->walkers};
+    void *arguments[] = {&seed,
+                         &me->d_base,
+                         &me->d_plans,
+                         &n,
+                         &i,
+                         &me->d_step,
+                         &me->on_now.coordinate,
+                         &me->on_now.id,
+                         &me->on_now.count,
+                         &me->on_next.coordinate,
+                         &me->on_next.id,
+                         &me->on_next.count,
+                         &me->d_counts,
+                         &me->d_trouble};
     TRY(host->gpu->launch(host->context, me->k_sweep, patches, block, 0, arguments));
     swap_on_device(me);
     return PLUGMC_OK;
@@ -192,23 +217,38 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
     const int threads = block_size(me);
     const uint32_t block[3] = {(uint32_t)threads, 1, 1};
     const uint32_t flat[3] = {blocks_for(active_cells(me), cells_a_block(me)), 1, 1};
-    const uint32_t rows[3] = {blocks_for(me->half, threads), (uint32_t)me->m[1] / 2, (uint32_t)me->walkers};
+    const uint32_t rows[3] = {blocks_for(me->half, threads), (uint32_t)me->m[1] / 2,
+                              (uint32_t)me->walkers};
     const uint32_t *active = tiled(me) ? rows : flat;
-    const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((me->m[1] * me->m[2] + 3) / 4), (uint32_t)me->walkers};
+    const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((me->m[1] * me->m[2] + 3) / 4),
+                             (uint32_t)me->walkers};
     const uint32_t shifters[3] = {256, 1, 1};
     for (int part = 0; part < 1 << me->dimension; part++) {
-        void *arguments[] = {&seed,       &me->d_base,           &me->d_plans,
-                             &n,          &i,                    &part,
-                             &me->d_step, &me->on_now.coordinate, &me->on_now.id,
-                             &me->on_now.count, &me->d_counts, &me->d_trouble};
+        void *arguments[] = {&seed,
+                             &me->d_base,
+                             &me->d_plans,
+                             &n,
+                             &i,
+                             &part,
+                             &me->d_step,
+                             &me->on_now.coordinate,
+                             &me->on_now.id,
+                             &me->on_now.count,
+                             &me->d_counts,
+                             &me->d_trouble};
         TRY(gpu->launch(host->context, me->k_subsweep, active, block, 0, arguments));
     }
     if (!me->shift_cells) return PLUGMC_OK;
-    void *arguments[] = {&me->d_plans,         &n,
-                         &i,                   &me->on_now.coordinate,
-                         &me->on_now.id,       &me->on_now.count,
-                         &me->on_next.coordinate, &me->on_next.id,
-                         &me->on_next.count,   &me->d_trouble};
+    void *arguments[] = {&me->d_plans,
+                         &n,
+                         &i,
+                         &me->on_now.coordinate,
+                         &me->on_now.id,
+                         &me->on_now.count,
+                         &me->on_next.coordinate,
+                         &me->on_next.id,
+                         &me->on_next.count,
+                         &me->d_trouble};
     TRY(gpu->launch(host->context, me->k_shift, all, shifters, 0, arguments));
     swap_on_device(me);
     return PLUGMC_OK;
@@ -277,10 +317,12 @@ static int more_near(checkerboard *me, const plugmc_host *host)
 {
     const int most = most_near(me), more = me->near + me->near / 2;
     if (me->near == most)
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "more than %d particles within the range of one cell, which is what a GPU has room "
-                          "for: the system has collapsed, or its density or the range of the potential "
-                          "is too large for mover 'checkerboard' on a GPU", most);
+        return host->fail(
+            host->context, PLUGMC_ERROR_STATE,
+            "more than %d particles within the range of one cell, which is what a GPU has room "
+            "for: the system has collapsed, or its density or the range of the potential "
+            "is too large for mover 'checkerboard' on a GPU",
+            most);
     me->near = more < most ? more : most;
     return PLUGMC_OK;
 }
@@ -329,8 +371,16 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
     for (int a = 0; a < 3; a++) quantum[a] = me->width[a] / CB_QUANTA;
     long long particles = me->system->particles;
     const uint32_t grid[3] = {blocks_for(cells, 128), 1, 1}, block[3] = {128, 1, 1};
-    void *arguments[] = {&me->on_now.coordinate, &me->on_now.id, &me->on_now.count, &me->d_origin,
-                         &me->d_offset, &positions, &particles, &quantum[0], &quantum[1], &quantum[2]};
+    void *arguments[] = {&me->on_now.coordinate,
+                         &me->on_now.id,
+                         &me->on_now.count,
+                         &me->d_origin,
+                         &me->d_offset,
+                         &positions,
+                         &particles,
+                         &quantum[0],
+                         &quantum[1],
+                         &quantum[2]};
     return gpu->launch(host->context, me->k_store, grid, block, 0, arguments);
 }
 

@@ -54,7 +54,10 @@ static const char *first_item(const checkerboard *me, int i, char text[48])
 /* The layout on the device, see checkerboard.cu. */
 int pitch(const checkerboard *me) { return (me->half + 31) / 32 * 32; }
 
-uint32_t blocks_for(int64_t threads, int block) { return (uint32_t)((threads + block - 1) / block); }
+uint32_t blocks_for(int64_t threads, int block)
+{
+    return (uint32_t)((threads + block - 1) / block);
+}
 
 /* One kind of hard disks, at most four a cell, has a kernel of its own, which is worth while if a
  * block finds enough cells in a row. */
@@ -93,7 +96,8 @@ static int shared_bytes(const checkerboard *me, const patch *p)
 /* Whether there are no more such patches than `blocks`, and each fits into a multiprocessor. */
 static int suits(const checkerboard *me, const patch *p, int64_t blocks)
 {
-    const int64_t count = (int64_t)blocks_for(me->m[0], p->x) * blocks_for(me->m[1], p->y) * me->walkers;
+    const int64_t count =
+        (int64_t)blocks_for(me->m[0], p->x) * blocks_for(me->m[1], p->y) * me->walkers;
     return count <= blocks && shared_bytes(me, p) <= 48 << 10;
 }
 
@@ -103,7 +107,9 @@ static int suits(const checkerboard *me, const patch *p, int64_t blocks)
  * cells are faster, which sweep none twice. Measured: bench/results/2026-11-22-hard-disk-h200.md. */
 static patch choose_patch(const checkerboard *me, int multiprocessors)
 {
-    enum { LEAST_ROWS = 6 }; /* so that cells around a patch are not beyond the next image of the box */
+    enum {
+        LEAST_ROWS = 6
+    }; /* so that cells around a patch are not beyond the next image of the box */
     const patch none = {0, 0, 0, 0, 0}, one = {24, 24, 192, 2, 0}, four = {18, 18, 128, 4, 0};
     if (!tiled(me) || !me->shift_cells || me->m[1] < LEAST_ROWS) return none;
     for (patch p = {8, 8, 0, 2, 1}; p.y <= four.y; *(p.x > p.y ? &p.y : &p.x) += 2) {
@@ -142,9 +148,11 @@ int block_size(const checkerboard *me)
 {
     const int bytes = me->near * near_bytes(me);
     if (me->patch.x) return me->patch.threads;
-    if (me->wide) return active_cells(me) < 1 << 13 || 2 * list_bytes(me) > SHARED ? WARP : 2 * WARP;
+    if (me->wide)
+        return active_cells(me) < 1 << 13 || 2 * list_bytes(me) > SHARED ? WARP : 2 * WARP;
     if (active_cells(me) < 1 << 17 || me->half <= 32) return 32;
-    if (tiled(me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
+    if (tiled(
+            me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
         static const struct {
             int block, warps; /* warps: of a multiprocessor at a time, which has registers for 16 */
         } choice[] = {{128, 16}, {64, 16}, {96, 15}};
@@ -215,19 +223,23 @@ int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_te
     define(me, &n, "CB_NEAR=%d", me->near);
     define(me, &n, "CB_COLUMNS=%d", columns(me));
     define(me, &n, "CB_REACH=%af", (double)me->reach);
-    me->defines[n++] = table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
+    me->defines[n++] =
+        table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
     me->defines[n++] = table_define(host, "CB_FIRST", me->species, first_item, me);
     me->defines[n] = NULL;
     const char *of_a_cell = me->wide ? checkerboard_wide : checkerboard_subsweep;
-    const char *const any[] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial, of_a_cell,
-                               NULL};
-    const char *const disks[] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks, NULL};
+    const char *const any[] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial,
+                               of_a_cell, NULL};
+    const char *const disks[] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks,
+                                 NULL};
     const char *text = join_texts(host, tiled(me) ? disks : any);
     if (!text) return PLUGMC_ERROR_MEMORY;
     if (!me->defines[n - 1] || !me->defines[n - 2])
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's tables");
     plugmc_set_text(out, &(plugmc_kernel_text){.name = "checkerboard.cu",
-                                .text = text, .defines = me->defines, .fuse = 1, .overlap = 1});
+                                               .text = text,
+                                               .defines = me->defines,
+                                               .fuse = 1,
+                                               .overlap = 1});
     return PLUGMC_OK;
 }
-

@@ -19,8 +19,8 @@ static int cell_overlaps(const checkerboard *me, int walker, int x, int y, int z
     int cells = me->dimension == 3 ? 27 : 9, overlaps = 0;
     for (int c = 0; c < cells; c++) {
         int d[3] = {c % 3 - 1, c / 3 % 3 - 1, me->dimension == 3 ? c / 9 - 1 : 0};
-        int64_t word = word_of(me, (x + d[0] + me->m[0]) % me->m[0], (y + d[1] + me->m[1]) % me->m[1],
-                               (z + d[2] + me->m[2]) % me->m[2]);
+        int64_t word = word_of(me, (x + d[0] + me->m[0]) % me->m[0],
+                               (y + d[1] + me->m[1]) % me->m[1], (z + d[2] + me->m[2]) % me->m[2]);
         for (int j = 0; j < s->count[walker * me->plane + word]; j++) {
             if (c == cells / 2 && j == k) continue;
             float u[3] = {0}, r2 = 0;
@@ -62,7 +62,8 @@ static int part_touching(checkerboard *me, const plugmc_host *host)
                             if (!cell_overlaps(me, w, x, y, z, k, at, away)) continue;
                             touching++;
                             for (int a = 0; a < me->dimension; a++) {
-                                float moved = at[a] + (away[a] > 0) * CB_QUANTUM - (away[a] < 0) * CB_QUANTUM;
+                                float moved =
+                                    at[a] + (away[a] > 0) * CB_QUANTUM - (away[a] < 0) * CB_QUANTUM;
                                 if (moved >= -0.5f && moved < 0.5f) *v[a] = moved;
                             }
                         }
@@ -89,7 +90,8 @@ static int fill_cells(checkerboard *me, const double *positions)
             float local[3] = {0};
             for (int a = 0; a < me->dimension; a++) {
                 int64_t edge = (int64_t)CB_QUANTA * me->m[a];
-                int64_t at = llrint(positions[3 * (w * particles + i) + a] / me->width[a] * CB_QUANTA);
+                int64_t at =
+                    llrint(positions[3 * (w * particles + i) + a] / me->width[a] * CB_QUANTA);
                 at = ((at - me->origin[3 * w + a]) % edge + edge) % edge;
                 cell[a] = (int)(at / CB_QUANTA);
                 local[a] = (float)(at % CB_QUANTA - CB_QUANTA / 2) * CB_QUANTUM;
@@ -145,7 +147,8 @@ static void place_particles(const checkerboard *me, const uint32_t *offset, doub
     for (int64_t i = 0; i < cells * me->walkers; i++) {
         int w = (int)(i / cells);
         int64_t c = i % cells;
-        int at[3] = {(int)(c % me->m[0]), (int)(c / me->m[0] % me->m[1]), (int)(c / me->m[0] / me->m[1])};
+        int at[3] = {(int)(c % me->m[0]), (int)(c / me->m[0] % me->m[1]),
+                     (int)(c / me->m[0] / me->m[1])};
         int64_t word = word_of(me, at[0], at[1], at[2]);
         for (int k = 0; k < me->now.count[w * me->plane + word]; k++) {
             int64_t number = me->ids ? me->now.id[w * me->axis + k * me->plane + word]
@@ -156,7 +159,8 @@ static void place_particles(const checkerboard *me, const uint32_t *offset, doub
                 int64_t edge = (int64_t)CB_QUANTA * me->m[a];
                 int64_t q = (int64_t)CB_QUANTA * at[a] + CB_QUANTA / 2 +
                             (int64_t)(me->now.coordinate[w * me->walker + a * me->axis +
-                                                         k * me->plane + word] * (float)CB_QUANTA);
+                                                         k * me->plane + word] *
+                                      (float)CB_QUANTA);
                 q = ((q + me->origin[3 * w + a]) % edge + edge) % edge;
                 out[a] = (double)q * (me->width[a] / CB_QUANTA);
             }
@@ -168,8 +172,10 @@ int store_on_host(const checkerboard *me, const plugmc_host *host, double *posit
 {
     uint32_t *offset = NULL;
     if (!me->ids) {
-        offset = (uint32_t *)malloc(sizeof(uint32_t) * me->walkers * me->m[0] * me->m[1] * me->m[2]);
-        if (!offset) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cell offsets");
+        offset =
+            (uint32_t *)malloc(sizeof(uint32_t) * me->walkers * me->m[0] * me->m[1] * me->m[2]);
+        if (!offset)
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cell offsets");
         number_cells(me, me->now.count, offset);
     }
     place_particles(me, offset, positions);

@@ -24,9 +24,9 @@
 
 /* What a walker does in one sweep. */
 typedef struct cb_plan {
-    uint8_t set[8];      /* order of the checkerboard sets; bit a of a set: parity along axis a */
-    int32_t axis, sign;  /* the cells are shifted along axis, in direction sign */
-    int32_t quanta;      /* by so many quanta */
+    uint8_t set[8];     /* order of the checkerboard sets; bit a of a set: parity along axis a */
+    int32_t axis, sign; /* the cells are shifted along axis, in direction sign */
+    int32_t quanta;     /* by so many quanta */
     int32_t unused;
 } cb_plan;
 
@@ -82,8 +82,8 @@ PLUGMC_FN void cb_displacement_2(uint32_t word, float step_x, float step_y, floa
 
 /* In three dimensions a block of four: 16 bits of azimuth, 16 of height, and the largest of
  * three numbers of 21 bits, which is distributed as the cube root of one. */
-PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, float step_z, float *x,
-                                 float *y, float *z)
+PLUGMC_FN void cb_displacement_3(plugmc_random w, float step_x, float step_y, float step_z,
+                                 float *x, float *y, float *z)
 {
     float sine, cosine;
     uint32_t a = w.word[1] >> 11, b = w.word[2] >> 11, c = w.word[3] >> 11;

@@ -6,7 +6,7 @@ typedef struct row_view {
     const float *coordinate[3]; /* of the walker, by axis */
     const uint32_t *id;
     const uint8_t *count;
-    int64_t word[27];   /* of lane 0 of the whole row, for each neighbouring cell */
+    int64_t word[27];    /* of lane 0 of the whole row, for each neighbouring cell */
     float offset[27][3]; /* of its centre from that of the cell in the middle */
     int cells;
 } row_view;
@@ -16,8 +16,8 @@ static row_view look_around(const checkerboard *me, const store *s, row_task tas
     row_view v;
     v.cells = me->dimension == 3 ? 27 : 9;
     for (int a = 0; a < 3; a++)
-        v.coordinate[a] = s->coordinate + task.walker * me->walker +
-                          (a < me->dimension ? a : 0) * me->axis;
+        v.coordinate[a] =
+            s->coordinate + task.walker * me->walker + (a < me->dimension ? a : 0) * me->axis;
     v.id = s->id + task.walker * me->axis;
     v.count = s->count + task.walker * me->plane;
     for (int c = 0; c < v.cells; c++) {
@@ -115,8 +115,7 @@ PLUGMC_FN void gather_within_range(const checkerboard *me, const row_view *view,
             }
         }
     near->slots = near->own;
-    for (int l = 0; l < LANES; l++)
-        near->slots = filled[l] > near->slots ? filled[l] : near->slots;
+    for (int l = 0; l < LANES; l++) near->slots = filled[l] > near->slots ? filled[l] : near->slots;
     for (int l = 0; l < LANES; l++)
         for (int e = filled[l]; e < near->slots; e++) {
             near->slot[e].x[l] = PLUGMC_NOWHERE;
@@ -127,8 +126,8 @@ PLUGMC_FN void gather_within_range(const checkerboard *me, const row_view *view,
 
 /* n [LANES]: particles of the active cells. */
 PLUGMC_FN void gather_surroundings(const checkerboard *me, const row_view *view, int q0,
-                                   const int32_t *n, const int dim, const int many,
-                                   const int wide, surroundings *near)
+                                   const int32_t *n, const int dim, const int many, const int wide,
+                                   surroundings *near)
 {
     const int centre = view->cells / 2;
     int slots = 0;
@@ -333,7 +332,8 @@ PLUGMC_FN void displace(lanes *at, int t, lane_trials *move, const variant v)
     const float *step = at->step;
     if (v.dim == 2) {
         if (t % 4 == 0)
-            draw_lanes(at->me, at->task, at->cell0, PLUGMC_PURPOSE_TRIAL, (uint32_t)t / 4, at->words);
+            draw_lanes(at->me, at->task, at->cell0, PLUGMC_PURPOSE_TRIAL, (uint32_t)t / 4,
+                       at->words);
         EACH_LANE(l) {
             float dx, dy;
             cb_displacement_2(at->words[t % 4][l], step[0], step[1], &dx, &dy);
@@ -344,7 +344,8 @@ PLUGMC_FN void displace(lanes *at, int t, lane_trials *move, const variant v)
         draw_lanes(at->me, at->task, at->cell0, PLUGMC_PURPOSE_TRIAL, (uint32_t)t, at->words);
         EACH_LANE(l) {
             float dx, dy, dz;
-            plugmc_random r = {{at->words[0][l], at->words[1][l], at->words[2][l], at->words[3][l]}};
+            plugmc_random r = {
+                {at->words[0][l], at->words[1][l], at->words[2][l], at->words[3][l]}};
             cb_displacement_3(r, step[0], step[1], step[2], &dx, &dy, &dz);
             move->new_x[l] = move->old_x[l] + dx;
             move->new_y[l] = move->old_y[l] + dy;
@@ -367,17 +368,26 @@ PLUGMC_FN void weigh(lanes *at, int t, const slot_order *summed, lane_trials *mo
     uint8_t kinds[LANES];
     static const float nothing[27 * MOST][3]; /* they are relative to this cell */
     EACH_LANE(l) kinds[l] = (uint8_t)move->kind[l];
-    const plugmc_lanes asked = {
-        .size = sizeof asked, .lanes = LANES, .scale = me->scale,
-        .ratio = {1, me->ratio[1], me->ratio[2]}, .offset = nothing,
-        .species = v.many ? summed->species : NULL, .charge = me->charge, .diameter = me->diameter,
-        .old_x = move->old_x, .old_y = move->old_y,
-        .old_z = v.dim == 3 ? move->old_z : move->new_z, .new_x = move->new_x,
-        .new_y = move->new_y, .new_z = move->new_z, .probe_species = v.many ? kinds : NULL,
-        .change = change};
+    const plugmc_lanes asked = {.size = sizeof asked,
+                                .lanes = LANES,
+                                .scale = me->scale,
+                                .ratio = {1, me->ratio[1], me->ratio[2]},
+                                .offset = nothing,
+                                .species = v.many ? summed->species : NULL,
+                                .charge = me->charge,
+                                .diameter = me->diameter,
+                                .old_x = move->old_x,
+                                .old_y = move->old_y,
+                                .old_z = v.dim == 3 ? move->old_z : move->new_z,
+                                .new_x = move->new_x,
+                                .new_y = move->new_y,
+                                .new_z = move->new_z,
+                                .probe_species = v.many ? kinds : NULL,
+                                .change = change};
     change_energies(me, summed, asked);
     if (t % 4 == 0)
-        draw_lanes(me, at->task, at->cell0, PLUGMC_PURPOSE_ACCEPT, (uint32_t)t / 4, at->accept_words);
+        draw_lanes(me, at->task, at->cell0, PLUGMC_PURPOSE_ACCEPT, (uint32_t)t / 4,
+                   at->accept_words);
     const float over_kt = (float)(1 / me->system->temperature);
     EACH_LANE(l) {
         const int32_t low =

@@ -82,12 +82,13 @@ int grow(checkerboard *me, const plugmc_host *host)
     if (me->capacity == most_slots(me)) {
         char depth[32] = "";
         if (me->dimension == 3) snprintf(depth, sizeof depth, " x %g", me->width[2]);
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "more than %d particles in one cell of %g x %g%s, where the average is %.3g: the "
-                          "system has collapsed, or the cells or the range of the potential are too large "
-                          "for mover 'checkerboard'",
-                          most_slots(me), me->width[0], me->width[1], depth,
-                          (double)me->system->particles / me->m[0] / me->m[1] / me->m[2]);
+        return host->fail(
+            host->context, PLUGMC_ERROR_STATE,
+            "more than %d particles in one cell of %g x %g%s, where the average is %.3g: the "
+            "system has collapsed, or the cells or the range of the potential are too large "
+            "for mover 'checkerboard'",
+            most_slots(me), me->width[0], me->width[1], depth,
+            (double)me->system->particles / me->m[0] / me->m[1] / me->m[2]);
     }
     set_strides(&wider);
     int code = check_slots(&wider, host);
@@ -104,7 +105,8 @@ int grow(checkerboard *me, const plugmc_host *host)
         for (int a = 0; a < me->dimension; a++)
             memcpy(wider.now.coordinate + w * wider.walker + a * wider.axis,
                    me->now.coordinate + w * me->walker + a * me->axis, sizeof(float) * me->axis);
-        memcpy(wider.now.id + w * wider.axis, me->now.id + w * me->axis, sizeof(uint32_t) * me->axis);
+        memcpy(wider.now.id + w * wider.axis, me->now.id + w * me->axis,
+               sizeof(uint32_t) * me->axis);
     }
     free_store(&me->now);
     free_store(&me->next);
@@ -112,4 +114,3 @@ int grow(checkerboard *me, const plugmc_host *host)
     normalise(me, &me->now);
     return PLUGMC_OK;
 }
-

@@ -74,8 +74,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #if DIM == 3
                     jz = v[k].z + (float)sz;
 #endif
-                    const float square = cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, CB_RATIO_Y,
-                                                           CB_RATIO_Z);
+                    const float square =
+                        cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, CB_RATIO_Y, CB_RATIO_Z);
                     if (k0 + k >= there || !(square < CB_REACH)) continue;
                     if (m < CB_NEAR - 1) {
                         near.x[m][me] = jx;
@@ -84,7 +84,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                         near.z[m][me] = jz;
 #endif
 #if PLUGMC_SPECIES > 1
-                        near.species[m][me] = (uint8_t)cb_species(cb_id(v[k], ids, slot + CB_PITCH * (k0 + k)));
+                        near.species[m][me] =
+                            (uint8_t)cb_species(cb_id(v[k], ids, slot + CB_PITCH * (k0 + k)));
 #endif
                     }
                     m++;
@@ -111,7 +112,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
         for (int k = 0; k < CB_CAP; k++) permutation[k] = (uint8_t)k;
         if (CB_SHUFFLE)
             for (int k = n - 1; k > 0; k--) {
-                plugmc_random r = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, k >> 2);
+                plugmc_random r =
+                    plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, k >> 2);
                 uint32_t j = plugmc_below(r.word[k & 3], k + 1);
                 uint8_t t = permutation[k];
                 permutation[k] = permutation[j];

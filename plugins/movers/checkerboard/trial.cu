@@ -5,7 +5,10 @@
 PLUGMC_FN uint32_t cb_word(plugmc_random random, int k)
 {
     k &= 3;
-    return k == 0 ? random.word[0] : k == 1 ? random.word[1] : k == 2 ? random.word[2] : random.word[3];
+    return k == 0   ? random.word[0]
+           : k == 1 ? random.word[1]
+           : k == 2 ? random.word[2]
+                    : random.word[3];
 }
 
 /* A trial move, relative to the centre of its cell, and what it has met so far. */
@@ -18,7 +21,8 @@ typedef struct cb_trial {
 } cb_trial;
 
 /* Of the particle at x, y, z; z is not used in two dimensions. */
-PLUGMC_FN cb_trial cb_begin_trial(float x, float y, float z, float dx, float dy, float dz, int species)
+PLUGMC_FN cb_trial cb_begin_trial(float x, float y, float z, float dx, float dy, float dz,
+                                  int species)
 {
     cb_trial t;
     t.old_x = x;

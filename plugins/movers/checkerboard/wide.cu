@@ -120,9 +120,10 @@ PLUGMC_FN int cb_gather(cb_list *list, int lane, cb_task task, const cb_vector *
 #pragma unroll
         for (int h = 0; h < AHEAD; h++) {
             const int k = k1 + SHARE * h;
-            const float jx = v[h].x + (float)sx, jy = v[h].y + (float)sy, jz = cb_z(v[h]) + (float)sz;
-            const bool near = k < there && cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, CB_RATIO_Y,
-                                                             CB_RATIO_Z) < CB_REACH;
+            const float jx = v[h].x + (float)sx, jy = v[h].y + (float)sy,
+                        jz = cb_z(v[h]) + (float)sz;
+            const bool near = k < there && cb_square_outside(DIM, jx, jy, jz, sx, sy, sz,
+                                                             CB_RATIO_Y, CB_RATIO_Z) < CB_REACH;
             const unsigned found = __ballot_sync(CB_ALL, near);
             const int e = m + __popc(found & ((1u << lane) - 1));
             m += __popc(found);
@@ -153,7 +154,8 @@ PLUGMC_FN void cb_order_of_lanes(uint64_t seed, uint64_t sweep, int walker, uint
         order[h] = k;
         partner[h] = 0;
         if (!CB_SHUFFLE || 32 * h >= n) continue;
-        const plugmc_random r = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, k >> 2);
+        const plugmc_random r =
+            plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, k >> 2);
         partner[h] = (int)plugmc_below(cb_word(r, k), k + 1);
     }
     for (int k = 1; CB_SHUFFLE && k < n; k++) {
@@ -211,7 +213,8 @@ PLUGMC_FN void cb_meet_all(cb_trial *trial, const cb_list *list, int lane, int l
             bool meets =
                 cb_square(trial->new_x - jx, trial->new_y - jy, trial->new_z - jz) < CB_REACH;
             if (PLUGMC_ENERGY_TERMS > 0)
-                meets |= cb_square(trial->old_x - jx, trial->old_y - jy, trial->old_z - jz) < CB_REACH;
+                meets |=
+                    cb_square(trial->old_x - jx, trial->old_y - jy, trial->old_z - jz) < CB_REACH;
             met |= (uint32_t)(meets && e != i) << r;
         }
         for (; met; met &= met - 1) {
@@ -269,17 +272,16 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                                      count + (size_t)walker * CELLS, n, &trouble->overflow);
         int order[CB_TURNS], turn = 0;
         cb_order_of_lanes(seed, sweep, walker, cell, lane, n, order);
-        cb_draw drawn; /* for trial move number lane, lane + 32, ... */
+        cb_draw drawn;      /* for trial move number lane, lane + 32, ... */
         uint32_t moved = 0; /* of the lane's own: bit h for slot lane + 32 h */
         for (int t = 0; t < CB_TRIALS; t++) {
             if ((t & 31) == 0) drawn = cb_draw_trial(seed, sweep, walker, cell, t + lane, step);
             const int i = __shfl_sync(CB_ALL, cb_of_turn(order, turn), turn & 31);
             turn = turn + 1 == n ? 0 : turn + 1;
-            cb_trial trial = cb_begin_trial(list->x[i], list->y[i], cb_list_z(list, i),
-                                            __shfl_sync(CB_ALL, drawn.dx, t & 31),
-                                            __shfl_sync(CB_ALL, drawn.dy, t & 31),
-                                            __shfl_sync(CB_ALL, drawn.dz, t & 31),
-                                            cb_list_species(list, i));
+            cb_trial trial = cb_begin_trial(
+                list->x[i], list->y[i], cb_list_z(list, i), __shfl_sync(CB_ALL, drawn.dx, t & 31),
+                __shfl_sync(CB_ALL, drawn.dy, t & 31), __shfl_sync(CB_ALL, drawn.dz, t & 31),
+                cb_list_species(list, i));
             const float uniform = __shfl_sync(CB_ALL, drawn.uniform, t & 31);
             if (!cb_stays(&trial)) continue;
             cb_meet_all(&trial, list, lane, length, i);

@@ -36,7 +36,17 @@ PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(ewald_serial_kernels, PLUGMC_KERNEL_FILE);
 
 enum {
-    PROPOSE, WAVES, PAIRS, COUPLE, BETWEEN, DECIDE, APPLY, ADVANCE, STRUCTURE, ENERGIES, KERNELS
+    PROPOSE,
+    WAVES,
+    PAIRS,
+    COUPLE,
+    BETWEEN,
+    DECIDE,
+    APPLY,
+    ADVANCE,
+    STRUCTURE,
+    ENERGIES,
+    KERNELS
 };
 
 typedef struct ewald_serial {
@@ -45,8 +55,8 @@ typedef struct ewald_serial {
     const plugmc_system *system;
     uint64_t seed; /* of its random draws */
     es_task task;
-    double constant;  /* kT: of the sums over waves */
-    double *weight;   /* [waves] */
+    double constant;    /* kT: of the sums over waves */
+    double *weight;     /* [waves] */
     int32_t (*wave)[3]; /* [waves] */
     double *structure;  /* [walkers][2][waves], for the host */
     es_state *state;    /* [walkers], for the host */
@@ -125,7 +135,8 @@ static int check_astray(ewald_serial *s, const plugmc_host *host)
     int code = host->gpu->download(host->context, &plan, device(s->task.plan), sizeof plan);
     if (!code) code = fetch_states(s, host);
     for (uint32_t w = 0; w < s->task.walkers && !code; w++) {
-        const plugmc_not_a_number where = {.size = sizeof where, .walker = (int32_t)w,
+        const plugmc_not_a_number where = {.size = sizeof where,
+                                           .walker = (int32_t)w,
                                            .particle = s->state[w].astray - 1,
                                            .sweep = plan.lost - 1};
         if (s->state[w].astray) code = host->not_a_number(host->context, &where);
@@ -143,8 +154,8 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     if (!code && recorded && !s->graph) code = record(s, host);
     for (uint64_t k = 0; k < n && !code; k++)
         code = host->stopping(host->context) ? PLUGMC_STOPPED
-               : recorded ? host->gpu->graph_launch(host->context, s->graph)
-                          : one_sweep(s, host);
+               : recorded                    ? host->gpu->graph_launch(host->context, s->graph)
+                                             : one_sweep(s, host);
     return code ? code : check_astray(s, host);
 }
 
@@ -197,7 +208,8 @@ static int take_energies(ewald_serial *s, const plugmc_host *host)
                                     t->walkers * sizeof *s->state);
 }
 
-static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
+                uint32_t changed)
 {
     ewald_serial *s = instance;
     const es_task *t = &s->task;
@@ -270,7 +282,8 @@ static double step(const void *instance, int32_t move, int32_t rung)
     return ((const ewald_serial *)instance)->step;
 }
 
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
+                    double step)
 {
     (void)move, (void)rung;
     return take_step(host, step, &((ewald_serial *)instance)->step);
@@ -294,7 +307,8 @@ static int waves_of(const plugmc_host *host, const plugmc_term *term, int *there
     if (!PLUGMC_HAS(p->total, waves) || !p->total->waves)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "potential '%s' is no sum over waves that this mover could follow on the "
-                          "GPU: use 'serial'", term->label);
+                          "GPU: use 'serial'",
+                          term->label);
     *out = (plugmc_waves){.size = sizeof *out};
     return p->total->waves(term->instance, out);
 }
@@ -330,8 +344,8 @@ static int take_waves(ewald_serial *s, const plugmc_host *host)
     if (count > 1 << 24 || system->walkers > 65535 || system->particles > 1 << 28)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there can be 2^24 waves, 65535 walkers and 2^28 particles, not %lld, %d "
-                          "and %lld", (long long)count, system->walkers,
-                          (long long)system->particles);
+                          "and %lld",
+                          (long long)count, system->walkers, (long long)system->particles);
     s->task.waves = (uint32_t)count;
     return PLUGMC_OK;
 }
@@ -436,9 +450,9 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 static int load_kernels(ewald_serial *s, const plugmc_host *host)
 {
     static const char *const names[KERNELS] = {
-        [PROPOSE] = "es_propose", [WAVES] = "es_waves",   [PAIRS] = "es_pairs",
-        [COUPLE] = "es_couple",   [BETWEEN] = "es_between", [DECIDE] = "es_decide",
-        [APPLY] = "es_apply",     [ADVANCE] = "es_advance", [STRUCTURE] = "es_structure",
+        [PROPOSE] = "es_propose",  [WAVES] = "es_waves",     [PAIRS] = "es_pairs",
+        [COUPLE] = "es_couple",    [BETWEEN] = "es_between", [DECIDE] = "es_decide",
+        [APPLY] = "es_apply",      [ADVANCE] = "es_advance", [STRUCTURE] = "es_structure",
         [ENERGIES] = "es_energies"};
     plugmc_kernel_text text = {.size = sizeof text};
     int code = kernel_text(s, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
@@ -478,7 +492,9 @@ static const plugmc_mover mover = {
     .take = take,
     .sweep = sweep,
     .give = give,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
     .counts = counts,
     .step = step,
     .set_step = set_step,

@@ -28,7 +28,7 @@ typedef struct es_plan {
     double step;    /* length */
     uint32_t first; /* particle of the batch */
     uint32_t unused;
-    uint64_t lost;  /* 1 + the sweep in which an energy change was not a number; 0: none */
+    uint64_t lost; /* 1 + the sweep in which an energy change was not a number; 0: none */
 } es_plan;
 
 typedef struct es_task {
@@ -38,22 +38,22 @@ typedef struct es_task {
     uint32_t wave_blocks, particle_blocks, chunks; /* blocks of sums */
     double reach_square;
     es_plan *plan;
-    es_state *state;          /* [walkers] */
-    const uint32_t *species;  /* [particles] */
-    const int32_t *wave;      /* [waves][3] n */
-    const double *weight;     /* [waves] kT */
-    double *positions;        /* [walkers][particles][3] */
-    double *structure;        /* [walkers][2][waves] sum of z exp(2 pi i n.f) */
-    double *from, *to;        /* [walkers][batch][3] */
-    double *alone;            /* [walkers][batch] kT: change by fields; infinite where forbidden */
-    double *shift;            /* [walkers][batch][2][waves] change of the structure factors */
-    double *wave_part;        /* [walkers][batch][wave_blocks] kT */
-    double *pair_part;        /* [walkers][batch][particle_blocks] kT; infinite for an overlap */
-    double *couple_part;      /* [walkers][chunks][batch][batch] kT */
+    es_state *state;         /* [walkers] */
+    const uint32_t *species; /* [particles] */
+    const int32_t *wave;     /* [waves][3] n */
+    const double *weight;    /* [waves] kT */
+    double *positions;       /* [walkers][particles][3] */
+    double *structure;       /* [walkers][2][waves] sum of z exp(2 pi i n.f) */
+    double *from, *to;       /* [walkers][batch][3] */
+    double *alone;           /* [walkers][batch] kT: change by fields; infinite where forbidden */
+    double *shift;           /* [walkers][batch][2][waves] change of the structure factors */
+    double *wave_part;       /* [walkers][batch][wave_blocks] kT */
+    double *pair_part;       /* [walkers][batch][particle_blocks] kT; infinite for an overlap */
+    double *couple_part;     /* [walkers][chunks][batch][batch] kT */
     double *before,
-        *after; /* [walkers][ES_TRIANGLE] kT: change of m if i < m stays, or has moved */
-    uint8_t *accepted;        /* [walkers][batch] */
-    double *share;            /* [walkers][particles] kT: pair energy with those after, fields */
+        *after;        /* [walkers][ES_TRIANGLE] kT: change of m if i < m stays, or has moved */
+    uint8_t *accepted; /* [walkers][batch] */
+    double *share;     /* [walkers][particles] kT: pair energy with those after, fields */
 } es_task;
 
 #ifdef __CUDACC_RTC__
@@ -136,8 +136,8 @@ ES_KERNEL es_waves(const es_task t)
         const double re = charge * (to_re - from_re), im = charge * (to_im - from_im);
         t.shift[2 * at * t.waves + k] = re;
         t.shift[(2 * at + 1) * t.waves + k] = im;
-        change = t.weight[k] *
-                 (re * (2 * structure[k] + re) + im * (2 * structure[t.waves + k] + im));
+        change =
+            t.weight[k] * (re * (2 * structure[k] + re) + im * (2 * structure[t.waves + k] + im));
     }
     change = sum_of_block<ES_THREADS>(change);
     if (threadIdx.x == 0) t.wave_part[at * t.wave_blocks + blockIdx.x] = change;
@@ -257,8 +257,8 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     double change = 0, limit = 0;
     bool lost = t.state[walker].astray != 0;
     if (m < n) {
-        const plugmc_random random = plugmc_draw(t.plan->seed, t.plan->sweep, walker, first + m,
-                                                 PLUGMC_PURPOSE_ACCEPT, 0);
+        const plugmc_random random =
+            plugmc_draw(t.plan->seed, t.plan->sweep, walker, first + m, PLUGMC_PURPOSE_ACCEPT, 0);
         limit = plugmc_uniform_double(random.word[0], random.word[1]);
         change = t.alone[at];
         for (uint32_t k = 0; k < t.particle_blocks; k++)
@@ -268,7 +268,9 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     for (uint32_t i = 0; i < n; i++) {
         if (m == i) {
             const bool unknown = !(change > -es_infinite());
-            accepted[i] = lost ? 0 : unknown ? 2 : change <= 0 || limit < exp(-change * PLUGMC_OVER_KT);
+            accepted[i] = lost      ? 0
+                          : unknown ? 2
+                                    : change <= 0 || limit < exp(-change * PLUGMC_OVER_KT);
             changes[i] = change;
         }
         __syncthreads();

@@ -43,8 +43,8 @@ struct hmc_cpu {
     double *share;                                /* [walkers][particles] kT: of the energy */
     double *potential;                            /* [walkers] kT, of where the particles are */
     double *kinetic;                              /* [walkers] kT, at the start of a trajectory */
-    int lost; /* a force or an energy is not a number where the particles are */
-    hmc_state *state;                             /* [walkers] */
+    int lost;         /* a force or an energy is not a number where the particles are */
+    hmc_state *state; /* [walkers] */
 };
 
 static int trajectory(hmc *, const plugmc_host *);
@@ -82,7 +82,8 @@ static void draw_momenta(const hmc *h, uint64_t sweep)
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++)
             hmc_momentum(h->seed, sweep, (uint32_t)w, (uint32_t)i, h->frame.dimension,
-                         h->mass[c->species[i]] * h->system->temperature, c->momentum + 3 * (w * n + i));
+                         h->mass[c->species[i]] * h->system->temperature,
+                         c->momentum + 3 * (w * n + i));
 }
 
 static double kinetic_energy(const hmc *h, int32_t walker)
@@ -90,8 +91,8 @@ static double kinetic_energy(const hmc *h, int32_t walker)
     const int64_t n = h->system->particles;
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        sum += 0.5 * hmc_square(h->cpu->momentum + 3 * (walker * n + i)) /
-               h->mass[h->cpu->species[i]];
+        sum +=
+            0.5 * hmc_square(h->cpu->momentum + 3 * (walker * n + i)) / h->mass[h->cpu->species[i]];
     return sum;
 }
 
@@ -107,8 +108,8 @@ static void move(const hmc *h, int32_t half_steps, int drift)
             const int64_t at = 3 * (w * n + i);
             hmc_kick(h->frame.dimension, half_steps, half, c->force + at, c->momentum + at);
             if (drift)
-                hmc_drift(&h->frame, 2 * half / h->mass[c->species[i]] * h->system->temperature, c->momentum + at,
-                          c->place + at);
+                hmc_drift(&h->frame, 2 * half / h->mass[c->species[i]] * h->system->temperature,
+                          c->momentum + at, c->place + at);
         }
 }
 
@@ -130,12 +131,11 @@ static void settle(hmc *h, uint64_t sweep, int32_t w)
     hmc_cpu *c = h->cpu;
     hmc_state *s = &c->state[w];
     const int64_t n = 3 * h->system->particles, at = w * n;
-    const double change =
-        (c->potential[w] + kinetic_energy(h, w)) - (s->potential + c->kinetic[w]);
+    const double change = (c->potential[w] + kinetic_energy(h, w)) - (s->potential + c->kinetic[w]);
     const plugmc_random random =
         plugmc_draw(h->seed, sweep, (uint32_t)w, 0, PLUGMC_PURPOSE_ACCEPT, 0);
-    const int accepted = change <= 0 ||
-                         plugmc_uniform_double(random.word[0], random.word[1]) < exp(-change / h->system->temperature);
+    const int accepted = change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) <
+                                            exp(-change / h->system->temperature);
     s->change = change;
     s->rejected = !accepted;
     s->trials++;
@@ -166,9 +166,8 @@ static int reverse(hmc *h, const plugmc_host *host, uint64_t sweep)
         const int64_t n = 3 * h->system->particles;
         int64_t begun[3];
         if (i % 3) continue;
-        hmc_momentum(h->seed, sweep, (uint32_t)(i / n), (uint32_t)(i % n / 3),
-                     h->frame.dimension, h->mass[c->species[i % n / 3]] * h->system->temperature,
-                     begun);
+        hmc_momentum(h->seed, sweep, (uint32_t)(i / n), (uint32_t)(i % n / 3), h->frame.dimension,
+                     h->mass[c->species[i % n / 3]] * h->system->temperature, begun);
         for (int d = 0; d < 3; d++)
             astray += c->place[i + d] != c->place_before[i + d] || c->momentum[i + d] != -begun[d];
     }
@@ -321,8 +320,7 @@ static void particle_forces(const hmc *h, int32_t w, int64_t own, int64_t around
 {
     const hmc_cpu *c = h->cpu;
     const plugmc_box *box = &h->system->box;
-    const int64_t walker = w * h->system->particles, at = walker + own,
-                  i = walker + c->order[at];
+    const int64_t walker = w * h->system->particles, at = walker + own, i = walker + c->order[at];
     const plugmc_particle probe = {c->sorted.x[at],        c->sorted.y[at],
                                    c->sorted.z[at],        c->sorted.charge[at],
                                    c->sorted.diameter[at], c->sorted.species[at]};

@@ -9,8 +9,22 @@
 PLUGMC_EMBED(hmc_kernels, PLUGMC_KERNEL_FILE);
 
 enum {
-    START, MOVE, ROWS, SORT, SORT_LONG, FORCES, ENERGIES, TALLY, TOTAL, DECIDE, TAKE_ENERGY, SETTLE,
-    STORE, TURN, COMPARE, KERNELS
+    START,
+    MOVE,
+    ROWS,
+    SORT,
+    SORT_LONG,
+    FORCES,
+    ENERGIES,
+    TALLY,
+    TOTAL,
+    DECIDE,
+    TAKE_ENERGY,
+    SETTLE,
+    STORE,
+    TURN,
+    COMPARE,
+    KERNELS
 };
 
 struct hmc_gpu {
@@ -44,13 +58,20 @@ static int load_kernels(hmc *h, const plugmc_host *host)
         const char *name;
         int for_energies;
     } kernels[KERNELS] = {
-        [START] = {"hmc_start", 0},   [MOVE] = {"hmc_move", 0},
-        [ROWS] = {"hmc_rows", 0},     [SORT] = {"hmc_sort", 0},
-        [SORT_LONG] = {"hmc_sort", 1},     [FORCES] = {"hmc_forces", 0},
-        [ENERGIES] = {"hmc_energies", 1},  [TALLY] = {"hmc_tally", 0},
-        [TOTAL] = {"hmc_total", 0},   [DECIDE] = {"hmc_decide", 0},
-        [TAKE_ENERGY] = {"hmc_take_energy", 0}, [SETTLE] = {"hmc_settle", 0},
-        [STORE] = {"hmc_store", 0},   [TURN] = {"hmc_turn", 0},
+        [START] = {"hmc_start", 0},
+        [MOVE] = {"hmc_move", 0},
+        [ROWS] = {"hmc_rows", 0},
+        [SORT] = {"hmc_sort", 0},
+        [SORT_LONG] = {"hmc_sort", 1},
+        [FORCES] = {"hmc_forces", 0},
+        [ENERGIES] = {"hmc_energies", 1},
+        [TALLY] = {"hmc_tally", 0},
+        [TOTAL] = {"hmc_total", 0},
+        [DECIDE] = {"hmc_decide", 0},
+        [TAKE_ENERGY] = {"hmc_take_energy", 0},
+        [SETTLE] = {"hmc_settle", 0},
+        [STORE] = {"hmc_store", 0},
+        [TURN] = {"hmc_turn", 0},
         [COMPARE] = {"hmc_compare", 0},
     };
     plugmc_kernel_text text[2] = {{.size = sizeof text[0]}, {.size = sizeof text[1]}};
@@ -189,16 +210,16 @@ int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
     enum { LONGEST_GRAPH = 2000, LARGEST_GRAPH = 400000000 };
     hmc_gpu *g = h->gpu;
     const int64_t steps = hmc_steps(h);
-    const int recorded = h->total_count == 0 && steps <= LONGEST_GRAPH &&
-                         steps * (h->count / 3) <= LARGEST_GRAPH;
+    const int recorded =
+        h->total_count == 0 && steps <= LONGEST_GRAPH && steps * (h->count / 3) <= LARGEST_GRAPH;
     const hmc_plan plan = {h->seed, first, 0.5 * h->time_step, 0};
     int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan,
                                  &plan, sizeof plan);
     if (!code && recorded && (!g->graph || g->graph_steps != steps)) code = record(h, host, steps);
     for (uint64_t k = 0; k < n && !code; k++)
         code = host->stopping(host->context) ? PLUGMC_STOPPED
-               : recorded ? host->gpu->graph_launch(host->context, g->graph)
-                          : trajectory(h, host, steps);
+               : recorded                    ? host->gpu->graph_launch(host->context, g->graph)
+                                             : trajectory(h, host, steps);
     if (!code) code = check_lost(h, host);
     return code || !h->check_reversal ? code : check_astray(h, host);
 }
@@ -207,8 +228,8 @@ int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
 static int check_lost(hmc *h, const plugmc_host *host)
 {
     hmc_plan plan;
-    int code = host->gpu->download(host->context, &plan,
-                                   (plugmc_device_pointer)(uintptr_t)h->gpu->task.plan, sizeof plan);
+    int code = host->gpu->download(
+        host->context, &plan, (plugmc_device_pointer)(uintptr_t)h->gpu->task.plan, sizeof plan);
     return !code && plan.lost ? hmc_lost(host, plan.lost - 1) : code;
 }
 
@@ -242,8 +263,8 @@ static plugmc_device_pointer device(const void *pointer)
 int hmc_gpu_load(hmc *h, const plugmc_host *host, const uint64_t *place)
 {
     const hmc_task *t = &h->gpu->task;
-    int code = host->gpu->upload(host->context, device(t->place), place,
-                                 (size_t)h->count * sizeof *place);
+    int code =
+        host->gpu->upload(host->context, device(t->place), place, (size_t)h->count * sizeof *place);
     if (!code) code = move(h, host, 0, 0, 1);
     if (!code) code = forces(h, host, 1);
     if (!code) code = sum_energies(h, host, 1);
@@ -291,15 +312,12 @@ static int check_terms(const hmc *h, const plugmc_host *host)
     if (system->species_count > 16 || system->particles >= 1 << 28 || system->walkers > 65535)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "on a GPU there can be 16 species, 2^28 particles and 65535 walkers, not "
-                          "%d, %lld and %d", system->species_count, (long long)system->particles,
-                          system->walkers);
+                          "%d, %lld and %d",
+                          system->species_count, (long long)system->particles, system->walkers);
     return PLUGMC_OK;
 }
 
-static double product(const int32_t count[3])
-{
-    return (double)count[0] * count[1] * count[2];
-}
+static double product(const int32_t count[3]) { return (double)count[0] * count[1] * count[2]; }
 
 /* Half a reach wide where there is room for as many: particles then look at half the volume. */
 static void choose_cells(hmc *h)

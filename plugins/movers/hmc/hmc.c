@@ -108,12 +108,14 @@ static int check_energies(hmc *h, const plugmc_host *host)
         if (isnan(state[w].potential))
             code = host->fail(host->context, PLUGMC_ERROR_STATE,
                               "the energy of walker %d is not a number: some particles lie on one "
-                              "another", w);
+                              "another",
+                              w);
     free(state);
     return code;
 }
 
-static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
+                uint32_t changed)
 {
     hmc *h = instance;
     double *positions;
@@ -188,7 +190,8 @@ static double step(const void *instance, int32_t move, int32_t rung)
     return ((const hmc *)instance)->time_step;
 }
 
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
+                    double step)
 {
     hmc *h = instance;
     (void)move, (void)rung;
@@ -274,10 +277,11 @@ static int prepare(void *instance, const plugmc_host *host)
     if (code) return code;
     h->largest_step = hmc_largest_step(h);
     if (h->target_acceptance > 0 && h->time_step > h->largest_step)
-        host->warn(host->context,
-                   "time_step = %g is longer than %.3g, up to which leapfrog follows the forces here: "
-                   "it is shortened when it is tuned",
-                   h->time_step, h->largest_step);
+        host->warn(
+            host->context,
+            "time_step = %g is longer than %.3g, up to which leapfrog follows the forces here: "
+            "it is shortened when it is tuned",
+            h->time_step, h->largest_step);
     return host->gpu ? hmc_gpu_prepare(h, host) : hmc_cpu_prepare(h, host);
 }
 
@@ -301,7 +305,8 @@ static const plugmc_parameter table[] = {
                     "every trajectory is run back and must end where it began, to the last bit"),
 };
 
-static const plugmc_move moves[] = {{"trajectory", "a trajectory of all particles of a walker", "length sqrt(mass/kT)"}};
+static const plugmc_move moves[] = {
+    {"trajectory", "a trajectory of all particles of a walker", "length sqrt(mass/kT)"}};
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
@@ -312,7 +317,9 @@ static const plugmc_mover mover = {
     .take = take,
     .sweep = sweep,
     .give = give,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
     .counts = counts,
     .step = step,
     .set_step = set_step,

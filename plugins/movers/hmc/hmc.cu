@@ -176,10 +176,10 @@ typedef struct hmc_long_entry {
 
 /* Of one walker. */
 typedef struct hmc_state {
-    double potential, change;     /* kT: energy, last change of H */
-    uint64_t trials, accepted;    /* trajectories */
-    uint64_t astray;              /* coordinates that did not come back, see check_reversal */
-    int32_t rejected, unused;     /* the last one */
+    double potential, change;  /* kT: energy, last change of H */
+    uint64_t trials, accepted; /* trajectories */
+    uint64_t astray;           /* coordinates that did not come back, see check_reversal */
+    int32_t rejected, unused;  /* the last one */
 } hmc_state;
 
 /* What changes from call to call. */
@@ -197,28 +197,28 @@ typedef struct hmc_task {
     uint32_t rows;             /* count[1] * count[2] */
     double reach_square;
     hmc_plan *plan;
-    hmc_state *state;            /* [walkers] */
-    const double *mass;          /* [species] */
-    const uint32_t *species;     /* [particles] */
-    uint64_t *place;             /* [3] each */
-    uint64_t *place_before;      /* [3] each */
-    int64_t *momentum;           /* [3] each */
-    double *force;               /* [3] each; kT/length */
-    double *force_before;        /* [3] each */
-    double *positions;           /* [3] each; length */
-    double *share;               /* kT: of the energy */
-    double *partial;             /* [walkers][tiles][2]: potential and kinetic energy */
-    double *sums;                /* [walkers][3]: kinetic before; potential, kinetic after */
-    double *others;              /* [walkers] kT: energy of the total facets */
-    uint32_t *cell, *rank;       /* cell of a particle, its number there */
-    uint32_t *filling; /* [walkers][rows][count[0]]: particles in a cell; 0 between steps */
-    uint32_t *start;   /* [walkers][rows][count[0] + 1] first entry; the last is the end */
-    uint32_t *used;              /* [walkers] entries given out */
-    hmc_entry *entry;            /* sorted by cell, row by row */
+    hmc_state *state;        /* [walkers] */
+    const double *mass;      /* [species] */
+    const uint32_t *species; /* [particles] */
+    uint64_t *place;         /* [3] each */
+    uint64_t *place_before;  /* [3] each */
+    int64_t *momentum;       /* [3] each */
+    double *force;           /* [3] each; kT/length */
+    double *force_before;    /* [3] each */
+    double *positions;       /* [3] each; length */
+    double *share;           /* kT: of the energy */
+    double *partial;         /* [walkers][tiles][2]: potential and kinetic energy */
+    double *sums;            /* [walkers][3]: kinetic before; potential, kinetic after */
+    double *others;          /* [walkers] kT: energy of the total facets */
+    uint32_t *cell, *rank;   /* cell of a particle, its number there */
+    uint32_t *filling;       /* [walkers][rows][count[0]]: particles in a cell; 0 between steps */
+    uint32_t *start;         /* [walkers][rows][count[0] + 1] first entry; the last is the end */
+    uint32_t *used;          /* [walkers] entries given out */
+    hmc_entry *entry;        /* sorted by cell, row by row */
     hmc_long_entry *long_entry;
-    uint64_t *place_checked;     /* [3] each; these three only with check_reversal */
-    int64_t *momentum_checked;   /* [3] each */
-    double *force_checked;       /* [3] each */
+    uint64_t *place_checked;   /* [3] each; these three only with check_reversal */
+    int64_t *momentum_checked; /* [3] each */
+    double *force_checked;     /* [3] each */
 } hmc_task;
 
 #ifdef __CUDACC_RTC__
@@ -389,8 +389,8 @@ PLUGMC_FN int64_t hmc_force_quanta(real f)
 /* In units of 1 / HMC_ENERGY_UNIT. */
 typedef struct hmc_sum {
     int64_t force[3], energy;
-    real known; /* plain sum of the same, no number or minus infinity if one of them is that: integers
-                   cannot say */
+    /* Plain sum of the same, no number or minus infinity if one of them is that: integers cannot say. */
+    real known;
 } hmc_sum;
 
 /* A thread looks at many entries and finds few in reach. It lists them and computes them a layer of
@@ -596,8 +596,8 @@ HMC_KERNEL hmc_decide(const hmc_task t)
     if (!(change > -(double)PLUGMC_NO_RANGE)) t.plan->lost = t.plan->sweep + 1;
     const plugmc_random random =
         plugmc_draw(t.plan->seed, t.plan->sweep, walker, 0, PLUGMC_PURPOSE_ACCEPT, 0);
-    const bool accepted =
-        change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-change * PLUGMC_OVER_KT);
+    const bool accepted = change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) <
+                                             exp(-change * PLUGMC_OVER_KT);
     s->change = change;
     s->rejected = !accepted;
     s->trials++;

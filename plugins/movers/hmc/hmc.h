@@ -23,10 +23,10 @@ typedef struct hmc {
     double reach; /* of the sampled pairs, length; 0 without any */
     int pair_count, field_count, total_count;
     const plugmc_term **pairs, **fields, **totals; /* sampled terms with something to give */
-    double *mass;   /* [species] */
-    double largest_step; /* that tuning may come to, time */
-    int64_t count;  /* coordinates: 3 walkers particles */
-    hmc_cpu *cpu; /* one of the two */
+    double *mass;                                  /* [species] */
+    double largest_step;                           /* that tuning may come to, time */
+    int64_t count;                                 /* coordinates: 3 walkers particles */
+    hmc_cpu *cpu;                                  /* one of the two */
     hmc_gpu *gpu;
 } hmc;
 

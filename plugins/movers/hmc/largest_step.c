@@ -19,7 +19,8 @@ static const double part_of_box = 0.05;
 /* Energy and its slope along the line between two particles, all pair terms, kT and kT/length. */
 static plugmc_derivatives along(const hmc *h, int32_t a, int32_t b, double r)
 {
-    const plugmc_species *sa = plugmc_species_at(h->system, a), *sb = plugmc_species_at(h->system, b);
+    const plugmc_species *sa = plugmc_species_at(h->system, a),
+                         *sb = plugmc_species_at(h->system, b);
     const double zero = 0;
     const plugmc_particle probe = {r, 0, 0, sa->charge, sa->diameter, a};
     const plugmc_particles other = {1, &zero, &zero, &zero, &sb->charge, &sb->diameter, &b};

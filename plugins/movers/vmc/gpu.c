@@ -23,25 +23,25 @@ typedef struct vmc_gpu {
     matrices matrices;
     plugmc_kernel *propose, *look, *energy, *energy_sum, *decide, *gather, *compare, *judge,
         *decide_configuration;
-    int32_t capacity;          /* electrons of a block */
-    int32_t looked;            /* rows of `change`: the capacity, or all electrons of a spin */
-    int32_t group;             /* walkers dealt with together */
-    int64_t number;            /* bytes of a number of a matrix */
-    size_t real_size;          /* of orbital values */
+    int32_t capacity; /* electrons of a block */
+    int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
+    int32_t group;    /* walkers dealt with together */
+    int64_t number;   /* bytes of a number of a matrix */
+    size_t real_size; /* of orbital values */
 
-    device_pointer positions, base, moved;  /* [walkers][particles][3] */
-    device_pointer inverse[VMC_SPINS];      /* M [walkers][n][n] */
+    device_pointer positions, base, moved;                         /* [walkers][particles][3] */
+    device_pointer inverse[VMC_SPINS];                             /* M [walkers][n][n] */
     device_pointer ln_square[VMC_SPINS], parts, accepted, failure; /* [walkers] */
     /* Of a group. */
-    device_pointer to[VMC_SPINS];           /* [group][n][3] */
-    device_pointer values;                  /* [group][n][pitch], float or double */
+    device_pointer to[VMC_SPINS];                /* [group][n][3] */
+    device_pointer values;                       /* [group][n][pitch], float or double */
     device_pointer taken, old, products, solved; /* [group][capacity][n] */
-    device_pointer small, others;           /* [group][capacity][capacity]; others: vmc_look */
-    device_pointer change;                  /* [group][looked] */
-    device_pointer rows;                    /* [group][particles] */
+    device_pointer small, others;                /* [group][capacity][capacity]; others: vmc_look */
+    device_pointer change;                       /* [group][looked] */
+    device_pointer rows;                         /* [group][particles] */
     device_pointer found; /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
-    device_pointer drift;                   /* [group][2] */
-    void *host_numbers;                     /* [walkers][2] 8 bytes each */
+    device_pointer drift; /* [group][2] */
+    void *host_numbers;   /* [walkers][2] 8 bytes each */
 } vmc_gpu;
 
 /* ---- A block of electrons -------------------------------------------------------------------- */
@@ -159,10 +159,10 @@ static int work_into(const vmc *v, const plugmc_host *host, const vmc_block *b, 
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons, matrix = electrons * electrons, capacity = b->capacity;
     device_pointer inverse = from_walker(g->inverse[spin], first, matrix * g->number);
-    int code = matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
-                                 b->size, 1, g->products, electrons, capacity * electrons, g->small,
-                                 capacity, capacity * capacity, 0, g->solved, electrons,
-                                 capacity * electrons, n);
+    int code =
+        matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size, b->size,
+                          1, g->products, electrons, capacity * electrons, g->small, capacity,
+                          capacity * capacity, 0, g->solved, electrons, capacity * electrons, n);
     if (code) return code;
     return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons,
                              b->size, -1, g->old, electrons, capacity * electrons, g->solved,
@@ -265,9 +265,9 @@ static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int
             code = launch(host, g->look, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
                           (void *[]){&all, &positions, &to, &g->change, &none});
         if (!code)
-            code = launch(host, g->judge, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
-                          (void *[]){d, &all, &state, &pitch, &to, &g->change, &g->values, &inverse,
-                                     &moved});
+            code = launch(
+                host, g->judge, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
+                (void *[]){d, &all, &state, &pitch, &to, &g->change, &g->values, &inverse, &moved});
     }
     return code;
 }
@@ -315,7 +315,8 @@ static int take_determinants(vmc *v, const plugmc_host *host, int spin, int32_t 
         vmc_walker *walker = &v->walkers[first + k];
         if (!isfinite(numbers[k])) walker->singular = 1 + spin;
         walker->no_numbers |= isnan(numbers[k]);
-        if (compare) vmc_note_drift(walker, fabs(numbers[k] - numbers[n + k]) / (1 + fabs(numbers[k])));
+        if (compare)
+            vmc_note_drift(walker, fabs(numbers[k] - numbers[n + k]) / (1 + fabs(numbers[k])));
     }
     return code;
 }
@@ -390,7 +391,7 @@ static int parts_anew(vmc *v, const plugmc_host *host, int32_t first, int32_t n,
     if (!code) code = host->gpu->download(host->context, numbers + n, parts, (size_t)n * 8);
     for (int32_t k = 0; k < n && compare && !code; k++)
         vmc_note_drift(&v->walkers[first + k],
-                   fabs(numbers[n + k] - numbers[k]) / (1 + fabs(numbers[n + k])));
+                       fabs(numbers[n + k] - numbers[k]) / (1 + fabs(numbers[n + k])));
     return code;
 }
 
@@ -502,8 +503,8 @@ static int report(vmc *v, const plugmc_host *host)
     if (!code) code = gpu->download(host->context, counts, g->accepted, bytes);
     for (size_t w = 0; w < walkers && !code; w++) v->walkers[w].accepted = counts[w];
     if (!code)
-        code = gpu->download(host->context, g->host_numbers, g->failure,
-                             walkers * sizeof *failures);
+        code =
+            gpu->download(host->context, g->host_numbers, g->failure, walkers * sizeof *failures);
     for (size_t w = 0; w < walkers && !code; w++) {
         v->walkers[w].not_a_number = failures[w].electron != 0;
         v->walkers[w].electron = (int64_t)failures[w].electron - 1;
@@ -532,8 +533,9 @@ static int load_kernels(vmc *v, const plugmc_host *host)
 {
     vmc_gpu *g = v->gpu;
     plugmc_kernel_text text = {.size = sizeof text};
-    const char *const number = v->is_complex ? "complex" : "real",
-                      *const value = v->is_single ? "float" : "double";
+    const char *const number = v->is_complex ? "complex" : "real", *const value = v->is_single
+                                                                                      ? "float"
+                                                                                      : "double";
     char decide[32], gather[32], judge[48];
     snprintf(decide, sizeof decide, "vmc_decide_%s", number);
     snprintf(gather, sizeof gather, "vmc_gather_%s", value);
@@ -542,10 +544,14 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         const char *name;
         plugmc_kernel **kernel;
     } kernels[] = {
-        {"vmc_propose", &g->propose},       {"vmc_look", &g->look},
-        {"vmc_energy", &g->energy},         {"vmc_energy_sum", &g->energy_sum},
-        {decide, &g->decide},               {gather, &g->gather},
-        {"vmc_compare", &g->compare},       {judge, &g->judge},
+        {"vmc_propose", &g->propose},
+        {"vmc_look", &g->look},
+        {"vmc_energy", &g->energy},
+        {"vmc_energy_sum", &g->energy_sum},
+        {decide, &g->decide},
+        {gather, &g->gather},
+        {"vmc_compare", &g->compare},
+        {judge, &g->judge},
         {"vmc_decide_configuration", &g->decide_configuration},
     };
     int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;

@@ -49,10 +49,11 @@ static int report_failure(vmc *v, const plugmc_host *host)
     int code = v->engine->report(v, host);
     for (int32_t w = 0; w < v->system->walkers && !code; w++) {
         const vmc_walker *walker = &v->walkers[w];
-        const plugmc_not_a_number where = {.size = sizeof where, .walker = w,
-                                           .particle = walker->not_a_number ? walker->electron : -1,
-                                           .sweep = walker->not_a_number ? walker->sweep
-                                                                         : v->base_sweep + v->since};
+        const plugmc_not_a_number where = {
+            .size = sizeof where,
+            .walker = w,
+            .particle = walker->not_a_number ? walker->electron : -1,
+            .sweep = walker->not_a_number ? walker->sweep : v->base_sweep + v->since};
         if (walker->not_a_number || walker->no_numbers || isnan(walker->parts))
             code = host->not_a_number(host->context, &where);
         else if (walker->singular)
@@ -89,8 +90,10 @@ static int refresh(vmc *v, const plugmc_host *host)
             "refresh = %lld sweeps: refresh more often",
             where, worst, (long long)v->refresh);
     if (!v->warned)
-        host->warn(host->context, "an inverse matrix or ln |Psi|^2 has drifted by %.2g within "
-                   "refresh = %lld sweeps", worst, (long long)v->refresh);
+        host->warn(host->context,
+                   "an inverse matrix or ln |Psi|^2 has drifted by %.2g within "
+                   "refresh = %lld sweeps",
+                   worst, (long long)v->refresh);
     v->warned = 1;
     return PLUGMC_OK;
 }
@@ -98,7 +101,10 @@ static int refresh(vmc *v, const plugmc_host *host)
 vmc_draws vmc_draws_of(const vmc *v, uint64_t sweep)
 {
     const plugmc_box *box = &v->system->box;
-    vmc_draws d = {.seed = v->seed, .sweep = sweep, .step = v->step, .moves = v->moves,
+    vmc_draws d = {.seed = v->seed,
+                   .sweep = sweep,
+                   .step = v->step,
+                   .moves = v->moves,
                    .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC};
     memcpy(d.vector, box->vector, sizeof d.vector);
     memcpy(d.inverse, box->inverse, sizeof d.inverse);
@@ -126,7 +132,8 @@ static int take_positions(vmc *v, const plugmc_host *host, const double *positio
     return code ? code : report_failure(v, host);
 }
 
-static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
+                uint32_t changed)
 {
     double *positions;
     (void)changed; /* positions are all that can */
@@ -183,9 +190,9 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
     uint64_t since = v->since;
     double *steps = malloc((size_t)v->refresh * sizeof *steps),
            *base = calloc(positions, sizeof *base);
-    int code = steps && base ? PLUGMC_OK
-                             : host->fail(host->context, PLUGMC_ERROR_MEMORY,
-                                          "no memory for a checkpoint");
+    int code = steps && base
+                   ? PLUGMC_OK
+                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a checkpoint");
     if (!code) memcpy(steps, v->steps, (size_t)v->refresh * sizeof *steps);
     if (!code && !archive->reading && since) code = v->engine->give_base(v, host, base);
     if (!code) code = archive->bytes(archive, "base_sweep", &v->base_sweep, sizeof v->base_sweep);
@@ -244,7 +251,8 @@ static int check_system(vmc *v, const plugmc_host *host)
                           "electrons have two spins, which are species; there are %d species",
                           system->species_count);
     for (int spin = 0; spin < system->species_count; spin++)
-        if (plugmc_species_at(system, spin)->count > v->most) v->most = plugmc_species_at(system, spin)->count;
+        if (plugmc_species_at(system, spin)->count > v->most)
+            v->most = plugmc_species_at(system, spin)->count;
     v->is_complex = orbitals->complex_valued(v->orbitals->instance) != 0;
     v->is_single = v->precision == VMC_SINGLE || (v->precision == VMC_AUTO && host->gpu);
     /* A GPU does not round the orbitals of one electron as it does those of all, and a matrix near a
@@ -301,7 +309,8 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
     return code;
 }
 
-static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung, double step)
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
+                    double step)
 {
     (void)move, (void)rung;
     return take_step(host, step, &((vmc *)instance)->step);
@@ -328,7 +337,8 @@ static int running_energy(void *instance, const plugmc_host *host, double *energ
     return code;
 }
 
-static const plugmc_move moves[] = {{"displacement", "an electron, or all of a walker, goes elsewhere", "length"}};
+static const plugmc_move moves[] = {
+    {"displacement", "an electron, or all of a walker, goes elsewhere", "length"}};
 
 const plugmc_mover vmc_callbacks = {
     .size = sizeof vmc_callbacks,
@@ -339,7 +349,9 @@ const plugmc_mover vmc_callbacks = {
     .take = take,
     .sweep = sweep,
     .give = give,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
     .counts = counts,
     .step = step,
     .set_step = set_step,

@@ -110,7 +110,8 @@ __device__ __noinline__ double look_apart(const vmc_block &b, int32_t e, const d
     for (int32_t j = threadIdx.x; j < b.particles; j += VMC_LOOK)
         if (j != e)
             mine += finite_part(change_with(all + 3 * e, there, all + 3 * j, a,
-                                            plugmc_site_of_species(species_of(b, j))), &count);
+                                            plugmc_site_of_species(species_of(b, j))),
+                                &count);
     if (threadIdx.x == 0)
         mine += finite_part(field_at(there, a), &count) - field_at(all + 3 * e, a);
     *infinite = sum_of_block<VMC_LOOK>(count);
@@ -211,8 +212,8 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
 
 PLUGMC_FN double acceptance_number(const vmc_draws &d, int32_t walker, int32_t e)
 {
-    const plugmc_random u = plugmc_draw(d.seed, d.sweep, (uint32_t)walker, (uint32_t)e,
-                                        PLUGMC_PURPOSE_ACCEPT, 0);
+    const plugmc_random u =
+        plugmc_draw(d.seed, d.sweep, (uint32_t)walker, (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 0);
     return plugmc_uniform_double(u.word[0], u.word[1]);
 }
 
@@ -430,18 +431,19 @@ VMC_JUDGE(vmc_judge_double_complex, double, vmc_complex)
 
 /* One block of threads a walker: the whole configuration or nothing. ln_new of both spins; the
  * second is NULL if there is one. */
-extern "C" __global__ void vmc_decide_configuration(
-    const __grid_constant__ vmc_draws d, const vmc_state s, int32_t particles, const double *whole,
-    const double *ln_up, const double *ln_down, const double *parts_new, double *ln_square_down,
-    double *positions)
+extern "C" __global__ void vmc_decide_configuration(const __grid_constant__ vmc_draws d,
+                                                    const vmc_state s, int32_t particles,
+                                                    const double *whole, const double *ln_up,
+                                                    const double *ln_down, const double *parts_new,
+                                                    double *ln_square_down, double *positions)
 {
     const int32_t w = blockIdx.x;
     double ln_ratio = ln_up[w] - s.ln_square[w];
     if (ln_down) ln_ratio += ln_down[w] - ln_square_down[w];
     const double change = parts_new[w] - s.parts[w] - ln_ratio, ratio = exp(-change);
     const bool lost = is_lost(1, change);
-    const bool taken = !s.failure[w].electron &&
-                       (lost || acceptance_number(d, d.walker + w, 0) < ratio);
+    const bool taken =
+        !s.failure[w].electron && (lost || acceptance_number(d, d.walker + w, 0) < ratio);
     __syncthreads();
     if (threadIdx.x == 0) {
         if (lost) note_failure(s, d, w, 0);

@@ -36,18 +36,18 @@ enum { VMC_KEEPS_INVERSE = 1, VMC_KEEPS_VALUES = 2 };
 /* A walker as the host knows it. On a GPU the numbers are brought here when they are asked for. */
 typedef struct vmc_walker {
     int32_t index;
-    double parts;             /* kT: energy of the pair and field terms */
+    double parts;                /* kT: energy of the pair and field terms */
     double ln_square[VMC_SPINS]; /* ln |det|^2 */
     uint64_t trials, accepted;   /* since the beginning */
-    double drift;             /* of the matrices and of ln |Psi|^2, at the last refresh */
-    int singular;             /* 1 + spin whose determinant is 0, or no number: */
-    int no_numbers;           /* some orbital gave none; of which electron is not known */
+    double drift;                /* of the matrices and of ln |Psi|^2, at the last refresh */
+    int singular;                /* 1 + spin whose determinant is 0, or no number: */
+    int no_numbers;              /* some orbital gave none; of which electron is not known */
     int not_a_number;
-    uint64_t sweep;           /* where that was */
+    uint64_t sweep; /* where that was */
     int64_t electron;
 
     /* On the CPU alone. */
-    double *x, *y, *z;        /* [particles], length */
+    double *x, *y, *z;             /* [particles], length */
     double *new_x, *new_y, *new_z; /* [particles], where all electrons would go */
     slater spin[VMC_SPINS];
 } vmc_walker;
@@ -92,32 +92,32 @@ typedef struct vmc {
     int (*one_sweep)(struct vmc *, const plugmc_host *, uint64_t sweep);
     const plugmc_term *orbitals;
     int is_complex, is_single, keeps; /* keeps: VMC_KEEPS_* */
-    double tolerated;         /* drift: largest_drift, or what stands for 0 */
-    int64_t pitch;            /* orbitals of a row of values */
-    int64_t most;             /* electrons of a spin */
-    vmc_walker *walkers;      /* [walkers] */
-    plugmc_counts cleared;    /* counts when they were last cleared */
+    double tolerated;                 /* drift: largest_drift, or what stands for 0 */
+    int64_t pitch;                    /* orbitals of a row of values */
+    int64_t most;                     /* electrons of a spin */
+    vmc_walker *walkers;              /* [walkers] */
+    plugmc_counts cleared;            /* counts when they were last cleared */
 
     /* The chain since the last refresh can be run again: that is the checkpoint. */
-    int fresh;                /* matrices belong to positions that were loaded */
+    int fresh; /* matrices belong to positions that were loaded */
     int warned;
     uint64_t base_sweep, since; /* sweeps made from base_sweep on; since = 0: none */
-    double *steps;            /* [refresh] step of each sweep since */
+    double *steps;              /* [refresh] step of each sweep since */
 
     /* On the CPU. */
     int32_t threads;
     int term_count;
     const plugmc_term **terms; /* sampled, with a pair or a field */
     double *charge, *diameter; /* [particles] */
-    int32_t *species;         /* [particles] */
-    int32_t group;            /* walkers whose orbitals are evaluated together */
-    double *proposals;        /* [walkers][particles][3], length */
-    double *points;           /* [group * most][3] */
-    double *values;           /* [group][most][pitch], real or complex */
-    float *single;            /* the same, as evaluated */
-    double *now;              /* [walkers][particles][pitch]: where electrons are, if it is kept */
-    unsigned char *taken;     /* [walkers][particles]: moves accepted, likewise */
-    double *base;             /* [walkers][particles][3] positions before base_sweep */
+    int32_t *species;          /* [particles] */
+    int32_t group;             /* walkers whose orbitals are evaluated together */
+    double *proposals;         /* [walkers][particles][3], length */
+    double *points;            /* [group * most][3] */
+    double *values;            /* [group][most][pitch], real or complex */
+    float *single;             /* the same, as evaluated */
+    double *now;               /* [walkers][particles][pitch]: where electrons are, if it is kept */
+    unsigned char *taken;      /* [walkers][particles]: moves accepted, likewise */
+    double *base;              /* [walkers][particles][3] positions before base_sweep */
 
     struct vmc_gpu *gpu;
 } vmc;

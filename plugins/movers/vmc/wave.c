@@ -71,8 +71,8 @@ static plugmc_particle particle_at(const vmc *v, int64_t i, const double r[3])
 static plugmc_particles slice(const vmc *v, const double *x, const double *y, const double *z,
                               int64_t begin, int64_t end)
 {
-    return (plugmc_particles){end - begin, x + begin, y + begin, z + begin, v->charge + begin,
-                              v->diameter + begin, v->species + begin};
+    return (plugmc_particles){end - begin,       x + begin,           y + begin,         z + begin,
+                              v->charge + begin, v->diameter + begin, v->species + begin};
 }
 
 static int outside(const plugmc_box *box, const double r[3])
@@ -84,8 +84,8 @@ static int outside(const plugmc_box *box, const double r[3])
 static int64_t field_energy(const vmc *v, const plugmc_term *term, int64_t i, const double r[3],
                             double *energy)
 {
-    const plugmc_particles one = {1, &r[0], &r[1], &r[2], &v->charge[i], &v->diameter[i],
-                                  &v->species[i]};
+    const plugmc_particles one = {
+        1, &r[0], &r[1], &r[2], &v->charge[i], &v->diameter[i], &v->species[i]};
     return term->plugin->potential->field->energy(term->instance, &one, energy);
 }
 
@@ -133,8 +133,8 @@ int vmc_parts_energy(const vmc *v, const double *x, const double *y, const doubl
             const plugmc_potential *potential = term->plugin->potential;
             if (potential->field) forbidden += field_energy(v, term, i, r, energy);
             if (potential->pair)
-                forbidden += potential->pair->energy(term->instance, box, periodic, &probe, &before,
-                                                     energy);
+                forbidden +=
+                    potential->pair->energy(term->instance, box, periodic, &probe, &before, energy);
         }
     }
     return forbidden == 0;

@@ -76,8 +76,9 @@ static int64_t waves_up_to(const coulomb *c, const plugmc_box *box, double lengt
                 double square = 0;
                 if (i == 0 && (j < 0 || (j == 0 && k <= 0))) continue;
                 for (int e = 0; e < 3; e++) {
-                    const double g = 2 * M_PI * (box->inverse[e][0] * i + box->inverse[e][1] * j +
-                                                 box->inverse[e][2] * k);
+                    const double g =
+                        2 * M_PI *
+                        (box->inverse[e][0] * i + box->inverse[e][1] * j + box->inverse[e][2] * k);
                     square += g * g;
                 }
                 if (square > length * length) continue;

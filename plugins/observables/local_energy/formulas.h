@@ -46,17 +46,17 @@ PLUGMC_FN double square_of_length(const double r[3])
 
 typedef struct coulomb {
     unit_cell cell;
-    double kappa;          /* 1/length */
-    double background;     /* pi / (kappa^2 V) */
+    double kappa;      /* 1/length */
+    double background; /* pi / (kappa^2 V) */
     double xi;
     int64_t vectors;
-    double (*vector)[3];   /* [vectors] R, 0 first, length */
-    double cutoff_square;  /* of the sum over R */
-    int32_t most[3];       /* largest index of a G in each direction */
+    double (*vector)[3];  /* [vectors] R, 0 first, length */
+    double cutoff_square; /* of the sum over R */
+    int32_t most[3];      /* largest index of a G in each direction */
     int32_t reserved;
     int64_t waves;
-    int32_t (*index)[3];   /* [waves] G in reciprocal vectors, one of each pair G, -G */
-    double *weight;        /* [waves] 2 w(G): both of the pair */
+    int32_t (*index)[3]; /* [waves] G in reciprocal vectors, one of each pair G, -G */
+    double *weight;      /* [waves] 2 w(G): both of the pair */
 } coulomb;
 
 /* The sum over R (all of 1/r with open boundaries) at a separation. */
@@ -113,8 +113,8 @@ typedef struct pseudopotential {
     const char *path;
     int32_t atomic_number;
     double valence;
-    radial local; /* r v_loc(r) + Z, length * Hartree */
-    int32_t channels; /* with 0 ... channels - 1, semilocal; 0: none */
+    radial local;               /* r v_loc(r) + Z, length * Hartree */
+    int32_t channels;           /* with 0 ... channels - 1, semilocal; 0: none */
     radial channel[MOST_L + 1]; /* dv_l, Hartree; n = 0 for the local one */
     int32_t projectors;
     radial_projector projector[MOST_PROJECTORS];
@@ -166,8 +166,7 @@ PLUGMC_FN double harmonic(int l, int m, const double direction[3])
     }
     for (int k = l - order + 1; k <= l + order; k++) norm /= k;
     const double phi = atan2(direction[1], direction[0]);
-    return sqrt(m ? 2 * norm : norm) * p *
-           (m > 0 ? cos(m * phi) : m < 0 ? sin(order * phi) : 1);
+    return sqrt(m ? 2 * norm : norm) * p * (m > 0 ? cos(m * phi) : m < 0 ? sin(order * phi) : 1);
 }
 
 /* A random rotation from three random numbers in [0, 1): K. Shoemake's uniform quaternion. */
@@ -177,10 +176,9 @@ PLUGMC_FN void random_rotation(const double u[3], double m[3][3])
     const double a = sqrt(1 - u[0]), b = sqrt(u[0]);
     const double w = b * cos(turn * u[2]), x = a * sin(turn * u[1]), y = a * cos(turn * u[1]),
                  z = b * sin(turn * u[2]);
-    const double rows[3][3] = {
-        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
+    const double rows[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+                               {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+                               {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
     for (int i = 0; i < 9; i++) m[i / 3][i % 3] = rows[i / 3][i % 3];
 }
 
@@ -188,17 +186,17 @@ PLUGMC_FN void random_rotation(const double u[3], double m[3][3])
 
 typedef struct ion_potentials {
     int32_t ions, separable;
-    double (*position)[3];     /* [ions] */
-    double *charge;            /* [ions] */
-    int32_t *kind_of;          /* [ions], -1: a bare charge */
-    pseudopotential *kind;     /* [kinds] */
-    double *reach;             /* [kinds] of the local part beyond -Z/r */
-    double *nonlocal_reach;    /* [kinds] */
-    int64_t centres;           /* images of ions near the cell */
-    double (*centre)[3];       /* [centres] */
-    int32_t *ion_of;           /* [centres] */
+    double (*position)[3];  /* [ions] */
+    double *charge;         /* [ions] */
+    int32_t *kind_of;       /* [ions], -1: a bare charge */
+    pseudopotential *kind;  /* [kinds] */
+    double *reach;          /* [kinds] of the local part beyond -Z/r */
+    double *nonlocal_reach; /* [kinds] */
+    int64_t centres;        /* images of ions near the cell */
+    double (*centre)[3];    /* [centres] */
+    int32_t *ion_of;        /* [centres] */
     quadrature sphere;
-    int32_t radii, reserved;   /* of the quadrature: 1, at the electron's, unless separable */
+    int32_t radii, reserved;    /* of the quadrature: 1, at the electron's, unless separable */
     double *node, *node_weight; /* [kinds][radii] of separable ones */
 } ion_potentials;
 
@@ -224,8 +222,7 @@ PLUGMC_FN int is_visited(const ion_potentials *v, int64_t c, const double r[3], 
 {
     const int32_t kind = v->kind_of[v->ion_of[c]];
     for (int d = 0; d < 3; d++) from[d] = r[d] - v->centre[c][d];
-    return kind >= 0 &&
-           square_of_length(from) < v->nonlocal_reach[kind] * v->nonlocal_reach[kind];
+    return kind >= 0 && square_of_length(from) < v->nonlocal_reach[kind] * v->nonlocal_reach[kind];
 }
 
 /* How the points around the ion of a visit are rotated; `walker` of the run. */
@@ -316,15 +313,15 @@ enum {
 typedef struct walkers_task {
     uint64_t seed, sweep;
     int32_t first_walker, walkers;
-    int32_t particles;        /* of a walker, both spins */
-    int32_t down;             /* number of the first electron of species 1 */
-    int32_t first, electrons; /* of the spin */
+    int32_t particles;             /* of a walker, both spins */
+    int32_t down;                  /* number of the first electron of species 1 */
+    int32_t first, electrons;      /* of the spin */
     int32_t repulsion, attraction; /* 1: electrons repel each other, ions attract them */
-    int32_t parts;            /* of a complex number: orbitals are real (1) or complex (2) */
+    int32_t parts;                 /* of a complex number: orbitals are real (1) or complex (2) */
     int32_t reserved;
-    int64_t row;              /* numbers from one row of orbitals to the next */
-    const double *positions;  /* [walkers][particles][3] */
-    const double *ion_wave;   /* [2][waves] structure factors of the ions */
+    int64_t row;             /* numbers from one row of orbitals to the next */
+    const double *positions; /* [walkers][particles][3] */
+    const double *ion_wave;  /* [2][waves] structure factors of the ions */
     coulomb sums;
     ion_potentials v;
 } walkers_task;

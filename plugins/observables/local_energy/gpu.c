@@ -31,20 +31,20 @@ typedef struct local_energy_gpu {
     matrices matrices;
     plugmc_kernel *parts, *near, *far, *gather, *kinetic, *count, *list, *offsets, *places, *ratios,
         *visits, *projected, *add_visits, *walkers;
-    walkers_task task;             /* of a group of the first spin */
-    int32_t group;                 /* walkers */
-    int64_t far_warps;             /* of a walker */
+    walkers_task task;                         /* of a group of the first spin */
+    int32_t group;                             /* walkers */
+    int64_t far_warps;                         /* of a walker */
     double repulsion_constant, local_constant; /* Hartree: the same for all configurations */
 
     device_pointer parts_of, near_of, far_of, kinetic_of; /* [group][particles or far_warps][..] */
     device_pointer nonlocal, ln_square[2];                /* [group] */
-    device_pointer points;         /* [group][electrons of a spin][3] */
-    device_pointer values, gradients, laplacians; /* [group][electrons][.][numbers] */
-    device_pointer counts;         /* [group * electrons + 1] visits, and where they begin */
-    device_pointer found;          /* [walkers][FOUND] */
+    device_pointer points;                                /* [group][electrons of a spin][3] */
+    device_pointer values, gradients, laplacians;         /* [group][electrons][.][numbers] */
+    device_pointer counts; /* [group * electrons + 1] visits, and where they begin */
+    device_pointer found;  /* [walkers][FOUND] */
     double *host_found;
     device_pointer projections, projection_rows[2]; /* [.][numbers], [spin][ions] */
-    room list_of, energies;        /* visits, and theirs */
+    room list_of, energies;                         /* visits, and theirs */
     room batch_places, batch_change, batch_ratios, batch_values;
 } local_energy_gpu;
 
@@ -104,8 +104,7 @@ static int measure_group(local_energy *le, const plugmc_host *host, walkers_task
     const int64_t walkers = task->walkers, electrons = walkers * task->particles;
     device_pointer ln[2] = {0}, out = g->found + (device_pointer)task->first_walker * FOUND * 8;
     int code = host->gpu->fill(host->context, g->nonlocal, 0, (size_t)walkers * 8);
-    if (!code)
-        code = launch_warps(host, g->parts, electrons, (void *[]){task, &g->parts_of});
+    if (!code) code = launch_warps(host, g->parts, electrons, (void *[]){task, &g->parts_of});
     if (!code) code = launch_warps(host, g->near, electrons, (void *[]){task, &g->near_of});
     if (!code && g->far_warps)
         code = launch_warps(host, g->far, walkers * g->far_warps, (void *[]){task, &g->far_of});
@@ -126,11 +125,16 @@ static int evaluate_there(const local_energy *le, const plugmc_host *host, int s
                           device_pointer points, device_pointer values, device_pointer gradients,
                           device_pointer laplacians)
 {
-    const plugmc_orbital_request request = {
-        .size = sizeof request, .on_device = 1, .species = spin, .real_size = sizeof(double),
-        .points = n, .positions = AT(points, const double), .pitch = le->pitch,
-        .values = AT(values, void), .gradients = AT(gradients, void),
-        .laplacians = AT(laplacians, void)};
+    const plugmc_orbital_request request = {.size = sizeof request,
+                                            .on_device = 1,
+                                            .species = spin,
+                                            .real_size = sizeof(double),
+                                            .points = n,
+                                            .positions = AT(points, const double),
+                                            .pitch = le->pitch,
+                                            .values = AT(values, void),
+                                            .gradients = AT(gradients, void),
+                                            .laplacians = AT(laplacians, void)};
     int code =
         le->orbitals->plugin->potential->orbitals->evaluate(le->orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
@@ -184,9 +188,9 @@ static int measure_batch(local_energy *le, const plugmc_host *host, walkers_task
     if (!code) code = need(host, &g->batch_ratios, points * 8);
     if (!code) code = need(host, &g->batch_values, points * le->numbers * 8);
     if (!code)
-        code = launch_threads(host, g->places, points,
-                              (void *[]){task, &n, &visits, &g->parts_of, &g->batch_places.at,
-                                         &g->batch_change.at});
+        code = launch_threads(
+            host, g->places, points,
+            (void *[]){task, &n, &visits, &g->parts_of, &g->batch_places.at, &g->batch_change.at});
     if (!code)
         code = evaluate_there(le, host, spin, points, g->batch_places.at, g->batch_values.at, 0, 0);
     if (!code)
@@ -219,10 +223,10 @@ static int measure_visits(local_energy *le, const plugmc_host *host, walkers_tas
     if (!code)
         code = launch_warps(host, g->list, electrons, (void *[]){task, &g->counts, &g->list_of.at});
     if (!code && le->projection)
-        code = launch_warps(host, g->projected, visits,
-                            (void *[]){task, &visits, &g->list_of.at, &g->matrices.inverses,
-                                       &g->projection_rows[spin], &g->projections,
-                                       &g->energies.at});
+        code =
+            launch_warps(host, g->projected, visits,
+                         (void *[]){task, &visits, &g->list_of.at, &g->matrices.inverses,
+                                    &g->projection_rows[spin], &g->projections, &g->energies.at});
     for (int32_t first = 0; first < visits && !le->projection && !code; first += together)
         code = measure_batch(le, host, task, spin, first,
                              visits - first < together ? visits - first : together);
@@ -253,13 +257,20 @@ static int load_kernels(local_energy *le, const plugmc_host *host, int64_t most)
         const char *name;
         plugmc_kernel **kernel;
     } kernels[] = {
-        {"le_parts", &g->parts},           {"le_near", &g->near},
-        {"le_far", &g->far},               {"le_gather", &g->gather},
-        {"le_kinetic", &g->kinetic},       {"le_count", &g->count},
-        {"le_list", &g->list},             {"le_offsets", &g->offsets},
-        {"le_places", &g->places},         {"le_ratios", &g->ratios},
-        {"le_visits", &g->visits},         {"le_projected", &g->projected},
-        {"le_add_visits", &g->add_visits}, {"le_walkers", &g->walkers},
+        {"le_parts", &g->parts},
+        {"le_near", &g->near},
+        {"le_far", &g->far},
+        {"le_gather", &g->gather},
+        {"le_kinetic", &g->kinetic},
+        {"le_count", &g->count},
+        {"le_list", &g->list},
+        {"le_offsets", &g->offsets},
+        {"le_places", &g->places},
+        {"le_ratios", &g->ratios},
+        {"le_visits", &g->visits},
+        {"le_projected", &g->projected},
+        {"le_add_visits", &g->add_visits},
+        {"le_walkers", &g->walkers},
     };
     int code = gpu_kernel_text(le, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
@@ -294,8 +305,8 @@ static int send_ions(const local_energy *le, const plugmc_host *host, ion_potent
     const size_t ions = (size_t)v->ions, kinds = (size_t)le->kinds, centres = (size_t)v->centres,
                  nodes = kinds * (size_t)v->radii;
     pseudopotential *kind = host->allocate(host->context, (kinds + 1) * sizeof *kind);
-    int code = kind ? PLUGMC_OK
-                    : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for ions");
+    int code =
+        kind ? PLUGMC_OK : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for ions");
     if (!code && kinds) memcpy(kind, v->kind, kinds * sizeof *kind);
     for (size_t k = 0; k < kinds && !code; k++) {
         code = send_radial(host, &kind[k].local);
@@ -401,7 +412,8 @@ int gpu_prepare(local_energy *le, const plugmc_host *host)
     int64_t most = 0;
     if (!g) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the GPU");
     for (int spin = 0; spin < system->species_count; spin++)
-        if (plugmc_species_at(system, spin)->count > most) most = plugmc_species_at(system, spin)->count;
+        if (plugmc_species_at(system, spin)->count > most)
+            most = plugmc_species_at(system, spin)->count;
     g->far_warps = (le->sums.waves + LE_WARP - 1) / LE_WARP;
     g->group = choose_group(le, most);
     g->task = (walkers_task){

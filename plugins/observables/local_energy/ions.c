@@ -29,7 +29,8 @@ static int read_pseudopotentials(local_energy *le, const plugmc_host *host)
         if (le->nonlocal == SEMILOCAL && p->no_channels)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "pseudopotential '%s' gives no semilocal potential, since %s; take "
-                              "nonlocal = separable", p->path, p->no_channels);
+                              "nonlocal = separable",
+                              p->path, p->no_channels);
     }
     return PLUGMC_OK;
 }

@@ -14,6 +14,7 @@ static const plugmc_listing listing[] = {
     {"energy_squared", "", "square of the local energy", 0, 0},
     {"drift", "", "ln |Psi|^2 as the mover keeps it, less what it is", 0, 0},
     {"variance", "", "of the local energy", 0, 1},
-    {"<part>_less_file", "<units>", "a part less that of the calculation the orbitals come from", 0, 1},
+    {"<part>_less_file", "<units>", "a part less that of the calculation the orbitals come from", 0,
+     1},
 };
 #endif

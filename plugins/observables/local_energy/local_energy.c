@@ -122,10 +122,15 @@ static double parts_energy(const local_energy *, const sample *);
 int evaluate(const local_energy *le, const plugmc_host *host, int spin, int64_t n,
              const double *points, double *values, double *gradients, double *laplacians)
 {
-    const plugmc_orbital_request request = {
-        .size = sizeof request, .species = spin, .real_size = sizeof(double), .points = n,
-        .positions = points, .pitch = le->pitch, .values = values, .gradients = gradients,
-        .laplacians = laplacians};
+    const plugmc_orbital_request request = {.size = sizeof request,
+                                            .species = spin,
+                                            .real_size = sizeof(double),
+                                            .points = n,
+                                            .positions = points,
+                                            .pitch = le->pitch,
+                                            .values = values,
+                                            .gradients = gradients,
+                                            .laplacians = laplacians};
     int code =
         le->orbitals->plugin->potential->orbitals->evaluate(le->orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
@@ -187,11 +192,11 @@ static plugmc_derivatives parts_derivatives(const local_energy *le, const sample
     const plugmc_box *box = &le->system->box;
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
     const int64_t n = le->system->particles;
-    const plugmc_particle probe = {s->x[e], s->y[e], s->z[e], le->charge[e], le->diameter[e],
-                                   le->species[e]};
+    const plugmc_particle probe = {s->x[e],       s->y[e],         s->z[e],
+                                   le->charge[e], le->diameter[e], le->species[e]};
     const plugmc_particles before = {e, s->x, s->y, s->z, le->charge, le->diameter, le->species};
-    const plugmc_particles after = {n - e - 1,          s->x + e + 1,         s->y + e + 1,
-                                    s->z + e + 1,       le->charge + e + 1,   le->diameter + e + 1,
+    const plugmc_particles after = {n - e - 1,          s->x + e + 1,       s->y + e + 1,
+                                    s->z + e + 1,       le->charge + e + 1, le->diameter + e + 1,
                                     le->species + e + 1};
     plugmc_derivatives out = {0};
     for (int t = 0; t < le->term_count; t++) {
@@ -230,8 +235,8 @@ static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t pla
 static double field_energy(const local_energy *le, const plugmc_term *term, int64_t e,
                            const double r[3])
 {
-    const plugmc_particles one = {1, &r[0], &r[1], &r[2], le->charge + e, le->diameter + e,
-                                  le->species + e};
+    const plugmc_particles one = {
+        1, &r[0], &r[1], &r[2], le->charge + e, le->diameter + e, le->species + e};
     double energy = 0;
     term->plugin->potential->field->energy(term->instance, &one, &energy);
     return energy;
@@ -264,11 +269,11 @@ double parts_change(const local_energy *le, const sample *s, int64_t e, const do
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
     const int64_t n = le->system->particles;
     const double from[3] = {s->x[e], s->y[e], s->z[e]};
-    const plugmc_particle probe = {from[0], from[1], from[2], le->charge[e], le->diameter[e],
-                                   le->species[e]};
+    const plugmc_particle probe = {from[0],       from[1],         from[2],
+                                   le->charge[e], le->diameter[e], le->species[e]};
     const plugmc_particles before = {e, s->x, s->y, s->z, le->charge, le->diameter, le->species};
-    const plugmc_particles after = {n - e - 1,        s->x + e + 1,       s->y + e + 1,
-                                    s->z + e + 1,     le->charge + e + 1, le->diameter + e + 1,
+    const plugmc_particles after = {n - e - 1,          s->x + e + 1,       s->y + e + 1,
+                                    s->z + e + 1,       le->charge + e + 1, le->diameter + e + 1,
                                     le->species + e + 1};
     double change = 0;
     for (int t = 0; t < le->term_count; t++) {
@@ -276,8 +281,7 @@ double parts_change(const local_energy *le, const sample *s, int64_t e, const do
         const plugmc_potential *p = term->plugin->potential;
         if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &before, &change);
         if (p->pair) p->pair->change(term->instance, box, periodic, &probe, to, &after, &change);
-        if (p->field)
-            change += field_energy(le, term, e, to) - field_energy(le, term, e, from);
+        if (p->field) change += field_energy(le, term, e, to) - field_energy(le, term, e, from);
     }
     return change;
 }
@@ -336,7 +340,8 @@ static int prepare(void *instance, const plugmc_host *host)
         if (plugmc_species_at(system, s)->charge != 0 && plugmc_species_at(system, s)->charge != -1)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "species '%s' has the charge %g, and electrons have -1",
-                              plugmc_species_at(system, s)->name, plugmc_species_at(system, s)->charge);
+                              plugmc_species_at(system, s)->name,
+                              plugmc_species_at(system, s)->charge);
     int code = prepare_wave(le, host);
     if (!code) code = prepare_ions(le, host);
     if (!code) code = coulomb_prepare(&le->sums, host, system->particles + le->ions.count);
@@ -365,9 +370,9 @@ static int choose_place(local_energy *le, const plugmc_host *host)
 {
     const plugmc_term *term = bound_to_cpu(le->system);
     if (!term) return gpu_prepare(le, host);
-    le->fetched = host->allocate(host->context, 3 * (size_t)le->system->walkers *
-                                                    (size_t)le->system->particles *
-                                                    sizeof *le->fetched);
+    le->fetched =
+        host->allocate(host->context, 3 * (size_t)le->system->walkers *
+                                          (size_t)le->system->particles * sizeof *le->fetched);
     host->warn(host->context,
                "potential '%s' is for the CPU alone, so local energies are measured there, which "
                "takes much longer than on the GPU",
@@ -422,7 +427,8 @@ static int take_memory(local_energy *le, const plugmc_host *host)
                  waves = (size_t)le->sums.waves;
     size_t most = 0;
     for (int spin = 0; spin < system->species_count; spin++)
-        if ((size_t)plugmc_species_at(system, spin)->count > most) most = (size_t)plugmc_species_at(system, spin)->count;
+        if ((size_t)plugmc_species_at(system, spin)->count > most)
+            most = (size_t)plugmc_species_at(system, spin)->count;
     const size_t fits = GROUP_BYTES / (5 * most * row * sizeof(double));
     le->group = fits < 1 ? 1 : fits < (size_t)system->walkers ? (int32_t)fits : system->walkers;
     const size_t group = (size_t)le->group, points = group * most;
@@ -588,5 +594,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "local_energy",
               .summary = "local energy of a Slater-Jastrow wave function and its parts",
               .reference = "Foulkes, Mitas, Needs, Rajagopal, Rev. Mod. Phys. 73, 33 (2001)",
               .instance_size = sizeof(local_energy), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .observable = &observable,
-              .prepare = prepare, .release = release, .kernel_text = kernel_text)
+              .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
+              .release = release, .kernel_text = kernel_text)

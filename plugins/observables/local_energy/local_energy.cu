@@ -305,8 +305,8 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
         grown += sum_of_warp(plugmc_sums_total(&sums, a)) -
                  parts[((int64_t)walker * t.particles + e) * PARTS + PARTS_PAIRS];
     }
-    const double product = product_with_row(t, values + i * t.row,
-                                            inverse_row(t, inverse, walker, e - t.first));
+    const double product =
+        product_with_row(t, values + i * t.row, inverse_row(t, inverse, walker, e - t.first));
     if (lane_number() == 0) ratios[i] = product * exp(-0.5 * grown);
 }
 

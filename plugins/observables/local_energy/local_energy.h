@@ -16,11 +16,11 @@ enum { TOTAL, TOTAL_SQUARED = TOTAL + 1 + COMPONENTS, DRIFT, QUANTITIES };
 /* Walkers whose electrons are evaluated together, and what is found of one of them. */
 typedef struct sample {
     slater spin[2];
-    double *x, *y, *z;        /* [electrons] */
-    double *wave;             /* [2][waves] structure factors of the electrons */
+    double *x, *y, *z;         /* [electrons] */
+    double *wave;              /* [2][waves] structure factors of the electrons */
     double energy[COMPONENTS]; /* Hartree, of the cell */
-    double ln_square;         /* ln |Psi|^2 */
-    int singular;             /* 1 + spin */
+    double ln_square;          /* ln |Psi|^2 */
+    int singular;              /* 1 + spin */
 } sample;
 
 typedef struct local_energy {
@@ -34,7 +34,7 @@ typedef struct local_energy {
     int32_t threads;
     const plugmc_term *orbitals;
     int is_complex;
-    int64_t pitch, numbers;    /* orbitals of a row; reals of them */
+    int64_t pitch, numbers; /* orbitals of a row; reals of them */
     int term_count;
     const plugmc_term **terms; /* sampled, with a pair or a field */
     double *charge, *diameter; /* [electrons] */
@@ -43,31 +43,31 @@ typedef struct local_energy {
     int has_ions;
     plugmc_ions ions;
     int kinds;
-    ion_potentials v;          /* v_I: ions as electrons feel them */
+    ion_potentials v; /* v_I: ions as electrons feel them */
     coulomb sums;
-    double *ion_wave;          /* [2][waves] structure factors of the ions */
-    double constant;           /* Hartree: ion-ion energy */
-    double **projection;       /* [spins][ions], each [functions][numbers]; NULL: by quadrature */
-    double *projected;         /* [projection_rows][numbers] all of these */
+    double *ion_wave;    /* [2][waves] structure factors of the ions */
+    double constant;     /* Hartree: ion-ion energy */
+    double **projection; /* [spins][ions], each [functions][numbers]; NULL: by quadrature */
+    double *projected;   /* [projection_rows][numbers] all of these */
     int64_t projection_rows;
 
     int32_t group;
-    double *points;            /* [group * electrons of a spin][3] */
+    double *points;                          /* [group * electrons of a spin][3] */
     double *values, *gradients, *laplacians; /* [.][numbers], [.][3][numbers], [.][numbers] */
-    sample *samples;           /* [group] */
+    sample *samples;                         /* [group] */
 
     int has_jastrow;
-    double unit;               /* of the output over Hartree, and per what */
+    double unit;                 /* of the output over Hartree, and per what */
     double compared[COMPONENTS]; /* of the file's calculation, in that unit; NAN: not known */
 
-    visit *visits;             /* of one walker, grown as needed */
+    visit *visits; /* of one walker, grown as needed */
     int64_t visit_count, visit_room;
-    double *places;            /* [.][3] places of a quadrature, all of a spin */
-    double *at_places;         /* [.][numbers] */
+    double *places;    /* [.][3] places of a quadrature, all of a spin */
+    double *at_places; /* [.][numbers] */
     int64_t place_room, at_room;
 
     struct local_energy_gpu *gpu; /* NULL: measured on the CPU */
-    double *fetched;           /* [walkers][particles][3] positions, if those are on a GPU then */
+    double *fetched; /* [walkers][particles][3] positions, if those are on a GPU then */
 } local_energy;
 
 /* values [QUANTITIES] of energies in Hartree, with ln |Psi|^2 in the place of the difference. */

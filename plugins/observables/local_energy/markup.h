@@ -8,9 +8,9 @@ typedef struct element {
     struct element *next; /* in the order in which elements begin */
     int depth;            /* the outermost has 0 */
     char *name;
-    char **attribute;     /* name, value, name, value, ..., NULL */
-    char *text;           /* what stands in the element itself; never NULL */
-    size_t bytes, room;   /* of the text */
+    char **attribute;   /* name, value, name, value, ..., NULL */
+    char *text;         /* what stands in the element itself; never NULL */
+    size_t bytes, room; /* of the text */
 } element;
 
 /* The outermost element of the file, which is then followed by all others, for markup_free. A code

@@ -45,8 +45,8 @@ static int find_visits(local_energy *le, const plugmc_host *host, const sample *
             const double r[3] = {s->x[e], s->y[e], s->z[e]};
             visit one = {.electron = (int32_t)e, .ion = le->v.ion_of[c]};
             if (!is_visited(&le->v, c, r, one.from)) continue;
-            code = grow(host, &le->visits, &le->visit_room, le->visit_count + 1,
-                        sizeof *le->visits);
+            code =
+                grow(host, &le->visits, &le->visit_room, le->visit_count + 1, sizeof *le->visits);
             if (!code) le->visits[le->visit_count++] = one;
         }
     return code;
@@ -108,8 +108,7 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
 int measure_nonlocal(local_energy *le, const plugmc_host *host, const plugmc_view *view,
                      int32_t walker, sample *s)
 {
-    const int64_t most =
-        MOST_VALUES / ((int64_t)le->v.sphere.points * le->v.radii * le->numbers);
+    const int64_t most = MOST_VALUES / ((int64_t)le->v.sphere.points * le->v.radii * le->numbers);
     const int64_t together = most < 1 ? 1 : most;
     int code = PLUGMC_OK;
     s->energy[NONLOCAL] = 0;

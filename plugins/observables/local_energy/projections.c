@@ -70,7 +70,7 @@ int prepare_projections(local_energy *le, const plugmc_host *host)
                    ? PLUGMC_OK
                    : host->fail(context, PLUGMC_ERROR_MEMORY, "no memory for the projections");
     double(*direction)[3] = (double(*)[3])work, *radius = work + 3 * POINTS,
-          *weight = work + 4 * POINTS, *places = work + 5 * POINTS, *values = work + 8 * POINTS;
+    *weight = work + 4 * POINTS, *places = work + 5 * POINTS, *values = work + 8 * POINTS;
     for (int32_t k = 0; k < spins * ions && !code; k++) {
         const int32_t spin = k / ions, ion = k % ions;
         if (le->v.kind_of[ion] < 0) continue;

@@ -70,8 +70,7 @@ int read_casino(pseudopotential *p, const file_text *file, double tolerance)
         free(z);
         return PLUGMC_ERROR_INPUT;
     }
-    p->atomic_number =
-        z[0] >= 0 && z[0] <= MOST_ATOMIC_NUMBER ? (int32_t)z[0] : -1;
+    p->atomic_number = z[0] >= 0 && z[0] <= MOST_ATOMIC_NUMBER ? (int32_t)z[0] : -1;
     p->valence = z[1];
     free(z);
     const double unit = unit_of(units);

@@ -34,8 +34,7 @@ static double *grid_of(const file_text *file, const element *grid, int64_t *n)
     const double first = number_of(grid, "ri", NAN), last = number_of(grid, "rf", NAN),
                  points = number_of(grid, "npts", 0);
     const int logarithmic = strcmp(type, "log") == 0;
-    if (!(points >= 4 && points <= 1e7 && last > first && first >= 0 &&
-          isfinite(last)) ||
+    if (!(points >= 4 && points <= 1e7 && last > first && first >= 0 && isfinite(last)) ||
         (logarithmic ? first <= 0 : strcmp(type, "linear") != 0)) {
         pseudopotential_fault(file, "has a grid of type '%s' with %g points from %g to %g", type,
                               points, first, last);

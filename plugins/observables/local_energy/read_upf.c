@@ -15,12 +15,12 @@
 #include <string.h>
 
 static const char *const symbols[] = {
-    "H",  "He", "Li", "Be", "B",  "C",  "N",  "O",  "F",  "Ne", "Na", "Mg", "Al", "Si", "P",  "S",
-    "Cl", "Ar", "K",  "Ca", "Sc", "Ti", "V",  "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ga", "Ge",
-    "As", "Se", "Br", "Kr", "Rb", "Sr", "Y",  "Zr", "Nb", "Mo", "Tc", "Ru", "Rh", "Pd", "Ag", "Cd",
-    "In", "Sn", "Sb", "Te", "I",  "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd", "Pm", "Sm", "Eu", "Gd",
-    "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu", "Hf", "Ta", "W",  "Re", "Os", "Ir", "Pt", "Au", "Hg",
-    "Tl", "Pb", "Bi", "Po", "At", "Rn"};
+    "H",  "He", "Li", "Be", "B",  "C",  "N",  "O",  "F",  "Ne", "Na", "Mg", "Al", "Si", "P",
+    "S",  "Cl", "Ar", "K",  "Ca", "Sc", "Ti", "V",  "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn",
+    "Ga", "Ge", "As", "Se", "Br", "Kr", "Rb", "Sr", "Y",  "Zr", "Nb", "Mo", "Tc", "Ru", "Rh",
+    "Pd", "Ag", "Cd", "In", "Sn", "Sb", "Te", "I",  "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd",
+    "Pm", "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu", "Hf", "Ta", "W",  "Re",
+    "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "At", "Rn"};
 
 /* A file being read: its grid, and places of its parts. */
 typedef struct upf {
@@ -48,9 +48,8 @@ static int read_header(pseudopotential *p, const upf *u, int *projectors)
                                      "is ultrasoft or of the PAW method; quantum Monte Carlo "
                                      "needs one that conserves the norm");
     if (is_true(header, "has_so"))
-        return pseudopotential_fault(u->file,
-                                     "has spin-orbit coupling, and orbitals here have one "
-                                     "component of spin: take a scalar-relativistic one");
+        return pseudopotential_fault(u->file, "has spin-orbit coupling, and orbitals here have one "
+                                              "component of spin: take a scalar-relativistic one");
     const char *symbol = find_attribute(header, "element"),
                *valence = find_attribute(header, "z_valence"),
                *count = find_attribute(header, "number_of_proj");

@@ -115,8 +115,8 @@ static spline_place find_place(const bspline_orbitals *b, const double r[3], dou
         if (derivatives)                                                                           \
             finish_derivatives_##result##_##type(                                                  \
                 &sums, count, b->parts, t->k_of, phase, (const double(*)[4])t->wave, b->slope,     \
-                q->gradients ? (result *)q->gradients + 3 * point * row : NULL, q->pitch,          \
-                q->laplacians ? (result *)q->laplacians + point * row : NULL);                     \
+                q->gradients ? (result *)q->gradients + 3 * point *row : NULL, q->pitch,           \
+                q->laplacians ? (result *)q->laplacians + point *row : NULL);                      \
     } while (0)
 
 EVALUATE(float)
@@ -246,7 +246,8 @@ static int launch_points(const bspline_orbitals *b, const spline_kernels *k, spl
     const int few = ((int64_t)task->points * task->chunks << task->width) <
                     (int64_t)host->gpu->multiprocessors * 256;
     plugmc_kernel *kernel = derivatives ? few ? k->everything_of_few : k->everything
-                                        : few ? k->values_of_few : k->values;
+                            : few       ? k->values_of_few
+                                        : k->values;
     const uint32_t threads = few ? SPLINE_FEW : SPLINE_BLOCK;
     const uint32_t a_block = (few ? 32 : SPLINE_BLOCK) >> task->width; /* points */
     const uint32_t grid[3] = {(task->points + a_block - 1) / a_block * task->chunks, 1, 1};
@@ -349,9 +350,9 @@ static int check_box(const bspline_orbitals *b, const plugmc_host *host)
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "%s: the box of the run is not its simulation cell of %d x %d x %d primitive "
                       "cells; that is [box] dimension = 3, shape = oblique, a = %.12g %.12g %.12g, "
-                      "b = %.12g %.12g %.12g, c = %.12g %.12g %.12g (bohr)", f->path,
-                      b->cells.tile[0], b->cells.tile[1], b->cells.tile[2], a[0][0], a[0][1],
-                      a[0][2], a[1][0], a[1][1], a[1][2], a[2][0], a[2][1], a[2][2]);
+                      "b = %.12g %.12g %.12g, c = %.12g %.12g %.12g (bohr)",
+                      f->path, b->cells.tile[0], b->cells.tile[1], b->cells.tile[2], a[0][0],
+                      a[0][1], a[0][2], a[1][0], a[1][1], a[1][2], a[2][0], a[2][1], a[2][2]);
 }
 
 static int check_electrons(bspline_orbitals *b, const plugmc_host *host)
@@ -404,11 +405,11 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
     b->defines[1] = b->source.real ? "COMPLEX=0" : "COMPLEX=1";
     b->defines[2] = b->resident_define;
     plugmc_set_text(out, &(plugmc_kernel_text){.name = "bspline_orbitals.cu",
-                                .text = bspline_kernel,
-                                .defines = b->defines,
-                                .double_precision = index == 1,
-                                .overlap = 1,
-                                .contract = 1});
+                                               .text = bspline_kernel,
+                                               .defines = b->defines,
+                                               .double_precision = index == 1,
+                                               .overlap = 1,
+                                               .contract = 1});
     return index < 2;
 }
 

@@ -18,22 +18,22 @@ enum { SPLINE_BLOCK = 256, SPLINE_FEW = 128, SPLINE_BRICK = 4 };
 
 /* Orbitals of one spin and points to evaluate them at. Device pointers. */
 typedef struct spline_task {
-    double inverse[3][3];    /* of the primitive cell, as in plugmc_box */
-    double metric[6]; /* Laplacian from second derivatives along the grid: xx yy zz xy xz yz */
-    double slope[3][3];      /* gradient e from derivatives d along the grid: sum_d slope[e][d] */
+    double inverse[3][3]; /* of the primitive cell, as in plugmc_box */
+    double metric[6];     /* Laplacian from second derivatives along the grid: xx yy zz xy xz yz */
+    double slope[3][3];   /* gradient e from derivatives d along the grid: sum_d slope[e][d] */
     int32_t grid[3];
     int32_t bricks[3];
-    uint32_t packs;          /* in a row */
+    uint32_t packs; /* in a row */
     int32_t orbitals;
     const void *table;       /* [grid 0][1][2][packs], or plain: [orbitals][grid 0][1][2] */
     const double *phase;     /* [orbitals][3]: k, turns a primitive vector */
     const double *wave;      /* [orbitals][4]: k, 1/length, and its square */
     const double *positions; /* [points][3] */
     uint32_t points;
-    const uint32_t *order;   /* [points], or NULL */
-    uint32_t chunks;         /* threads of a row, in units of 2^width */
-    int32_t width;           /* log2 of the threads side by side on a row */
-    int64_t pitch;           /* of the results, orbitals */
+    const uint32_t *order; /* [points], or NULL */
+    uint32_t chunks;       /* threads of a row, in units of 2^width */
+    int32_t width;         /* log2 of the threads side by side on a row */
+    int64_t pitch;         /* of the results, orbitals */
     void *values, *gradients, *laplacians;
 } spline_task;
 
@@ -65,8 +65,12 @@ PLUGMC_FN pack load(const double2 *at)
 }
 
 template <typename T> struct load_of;
-template <> struct load_of<float> { typedef float4 type; };
-template <> struct load_of<double> { typedef double2 type; };
+template <> struct load_of<float> {
+    typedef float4 type;
+};
+template <> struct load_of<double> {
+    typedef double2 type;
+};
 typedef load_of<TABLE>::type load_type;
 
 /* Where a point is in the cell: coordinates along the primitive vectors as they are, the cell of
@@ -501,8 +505,8 @@ PLUGMC_FN void plain(const spline_task &task, bool derivatives)
     __shared__ TABLE half[5 * PARTS];
     const uint32_t point = blockIdx.x / task.orbitals, orbital = blockIdx.x % task.orbitals;
     const uint32_t i = threadIdx.x >> 4, j = threadIdx.x >> 2 & 3, k = threadIdx.x & 3;
-    const uint32_t index[3] = {i, j, k}, stride[3] = {(uint32_t)(task.grid[1] * task.grid[2]),
-                                                      (uint32_t)task.grid[2], 1};
+    const uint32_t index[3] = {i, j, k},
+                   stride[3] = {(uint32_t)(task.grid[1] * task.grid[2]), (uint32_t)task.grid[2], 1};
     const place p = place_of(task, point);
     uint64_t at = (uint64_t)orbital * task.grid[0] * stride[0];
     TABLE w[3][3], sums[5][PARTS];
@@ -523,15 +527,14 @@ PLUGMC_FN void plain(const spline_task &task, bool derivatives)
                                       : all[3];
         }
     }
-    const TABLE factor[5] = {
-        w[0][0] * w[0][1] * w[0][2], w[1][0] * w[0][1] * w[0][2], w[0][0] * w[1][1] * w[0][2],
-        w[0][0] * w[0][1] * w[1][2],
-        (TABLE)task.metric[0] * w[2][0] * w[0][1] * w[0][2] +
-            (TABLE)task.metric[1] * w[0][0] * w[2][1] * w[0][2] +
-            (TABLE)task.metric[2] * w[0][0] * w[0][1] * w[2][2] +
-            (TABLE)task.metric[3] * w[1][0] * w[1][1] * w[0][2] +
-            (TABLE)task.metric[4] * w[1][0] * w[0][1] * w[1][2] +
-            (TABLE)task.metric[5] * w[0][0] * w[1][1] * w[1][2]};
+    const TABLE factor[5] = {w[0][0] * w[0][1] * w[0][2], w[1][0] * w[0][1] * w[0][2],
+                             w[0][0] * w[1][1] * w[0][2], w[0][0] * w[0][1] * w[1][2],
+                             (TABLE)task.metric[0] * w[2][0] * w[0][1] * w[0][2] +
+                                 (TABLE)task.metric[1] * w[0][0] * w[2][1] * w[0][2] +
+                                 (TABLE)task.metric[2] * w[0][0] * w[0][1] * w[2][2] +
+                                 (TABLE)task.metric[3] * w[1][0] * w[1][1] * w[0][2] +
+                                 (TABLE)task.metric[4] * w[1][0] * w[0][1] * w[1][2] +
+                                 (TABLE)task.metric[5] * w[0][0] * w[1][1] * w[1][2]};
 #pragma unroll
     for (int part = 0; part < PARTS; part++) {
         const TABLE v = ((const TABLE *)task.table)[PARTS * at + part];
@@ -582,8 +585,10 @@ extern "C" __global__ void bin(const __grid_constant__ spline_task task, uint32_
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= task.points) return;
     const place p = place_of(task, i);
-    const uint32_t b = ((uint32_t)(p.cell[0] / SPLINE_BRICK) * task.bricks[1] +
-                        p.cell[1] / SPLINE_BRICK) * task.bricks[2] + p.cell[2] / SPLINE_BRICK;
+    const uint32_t b =
+        ((uint32_t)(p.cell[0] / SPLINE_BRICK) * task.bricks[1] + p.cell[1] / SPLINE_BRICK) *
+            task.bricks[2] +
+        p.cell[2] / SPLINE_BRICK;
     brick[i] = b;
     rank[i] = atomicAdd(counts + b, 1u);
 }

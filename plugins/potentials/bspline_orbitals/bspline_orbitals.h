@@ -13,13 +13,13 @@ enum { SORT_AUTO, SORT_YES, SORT_NO };
 
 /* Orbitals of one spin; both spins share a table where the file does not tell them apart. */
 typedef struct spline_table {
-    int64_t count;        /* orbitals */
-    int64_t row;          /* numbers in a row: components of all orbitals, padded to 32 bytes */
-    int32_t *k_of;        /* [count]: index into phase and wave */
-    int32_t k_count;      /* phases that differ, with those of time reversal */
-    double (*phase)[3];   /* [k_count] turns a primitive vector */
-    double (*wave)[4];    /* [k_count] k, 1/bohr, and its square */
-    void *numbers;        /* [grid 0][1][2][row], or plain: [count][grid 0][1][2][parts] */
+    int64_t count;      /* orbitals */
+    int64_t row;        /* numbers in a row: components of all orbitals, padded to 32 bytes */
+    int32_t *k_of;      /* [count]: index into phase and wave */
+    int32_t k_count;    /* phases that differ, with those of time reversal */
+    double (*phase)[3]; /* [k_count] turns a primitive vector */
+    double (*wave)[4];  /* [k_count] k, 1/bohr, and its square */
+    void *numbers;      /* [grid 0][1][2][row], or plain: [count][grid 0][1][2][parts] */
     plugmc_device_pointer device, device_phase, device_wave; /* the latter two by orbital */
 } spline_table;
 
@@ -42,11 +42,11 @@ typedef struct bspline_orbitals {
     int32_t grid[3], parts; /* parts: 2 if orbitals are complex */
     size_t size;            /* of a number of the table */
     double inverse[3][3], metric[6], slope[3][3];
-    int32_t wanted[2];      /* electrons of each spin */
+    int32_t wanted[2]; /* electrons of each spin */
     spline_table tables[2];
-    int32_t table_of[2];    /* spin -> table */
+    int32_t table_of[2]; /* spin -> table */
     int32_t threads;
-    char *scratch;          /* [threads][scratch_bytes] */
+    char *scratch; /* [threads][scratch_bytes] */
     size_t scratch_bytes;
 
     const char *defines[4]; /* of the device text */

@@ -158,9 +158,10 @@ static int check_size(orbital_file *f, const counts *c)
     const int64_t first = flag_at + 4 + MARKS + map_bytes(f, c) + MARKS;
     int32_t single = 0;
     if (states > MOST_STATES || (int64_t)f->grid[0] * f->grid[1] * f->grid[2] > MOST_GRID_POINTS)
-        return damaged(f, "record 1 (header): %d k points x %d bands on a grid of %d x %d x %d are "
-                          "more than this plugin reads", f->k_points, c->bands, f->grid[0],
-                       f->grid[1], f->grid[2]);
+        return damaged(f,
+                       "record 1 (header): %d k points x %d bands on a grid of %d x %d x %d are "
+                       "more than this plugin reads",
+                       f->k_points, c->bands, f->grid[0], f->grid[1], f->grid[2]);
     if (first < f->bytes) {
         if (fseeko(f->stream, flag_at + MARKS / 2, SEEK_SET) ||
             fread(&single, 1, sizeof single, f->stream) != sizeof single)
@@ -171,9 +172,11 @@ static int check_size(orbital_file *f, const counts *c)
     f->single = single != 0;
     const int64_t whole = first + states * (orbital_bytes(f) + MARKS);
     if (whole != f->bytes)
-        return damaged(f, "the header (record 1) speaks of %lld orbitals on a grid of %d x %d x %d "
-                          "and makes a file of %lld bytes, but it has %lld", (long long)states,
-                       f->grid[0], f->grid[1], f->grid[2], (long long)whole, (long long)f->bytes);
+        return damaged(f,
+                       "the header (record 1) speaks of %lld orbitals on a grid of %d x %d x %d "
+                       "and makes a file of %lld bytes, but it has %lld",
+                       (long long)states, f->grid[0], f->grid[1], f->grid[2], (long long)whole,
+                       (long long)f->bytes);
     return fseeko(f->stream, HEADER + MARKS, SEEK_SET)
                ? damaged(f, "byte %d: record 2 cannot be read", HEADER + MARKS)
                : PLUGMC_OK;
@@ -189,8 +192,10 @@ static int check_products(const orbital_file *f, int32_t k, const double v[3], d
     for (int i = 0; i < 6; i++)
         error = fmax(error, fabs(v[pair[i][0]] * v[pair[i][1]] - products[i]));
     if (error <= scale) return PLUGMC_OK;
-    return damaged(f, "record 2: k point %d, (%g %g %g), and its squares and products do not "
-                      "belong together", k + 1, v[0], v[1], v[2]);
+    return damaged(f,
+                   "record 2: k point %d, (%g %g %g), and its squares and products do not "
+                   "belong together",
+                   k + 1, v[0], v[1], v[2]);
 }
 
 static int read_k_points(orbital_file *f, record *r)
@@ -226,8 +231,8 @@ static int read_states(orbital_file *f, record *r, const counts *c, int64_t firs
     for (int32_t k = 0; k < nk; k++)
         for (int32_t spin = 0; spin < f->spins; spin++)
             for (int32_t band = 0; band < nb; band++, i++) {
-                r->at = values + 8 * (((size_t)spin * (size_t)nk + (size_t)k) * (size_t)nb +
-                                      (size_t)band);
+                r->at = values +
+                        8 * (((size_t)spin * (size_t)nk + (size_t)k) * (size_t)nb + (size_t)band);
                 f->state[i] = (orbital_state){k, spin, band, get_real(r), at, 0};
                 at += orbital_bytes(f) + MARKS;
             }

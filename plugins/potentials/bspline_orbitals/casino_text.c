@@ -258,8 +258,7 @@ static int read_waves(orbital_file *f)
     int32_t waves = 0;
     int code = find_label(f, "gvectors", "G VECTORS");
     if (!code) code = find_label(f, "numberofgvectors", "Number of G-vectors");
-    if (!code)
-        code = read_integer(f, "the number of G vectors", 0, f->bytes / 6, &waves);
+    if (!code) code = read_integer(f, "the number of G vectors", 0, f->bytes / 6, &waves);
     if (!code) code = find_label(f, "gxgygz", "Gx Gy Gz (au)");
     if (code) return code;
     const long long from = f->line;
@@ -357,8 +356,10 @@ static int grow_states(orbital_file *f, int64_t bands)
 {
     const int64_t wanted = f->states + bands;
     if (wanted > MOST_STATES || wanted > f->bytes / (2 * value_count(f) + 1) + 1)
-        return damaged(f, "line %lld: %lld orbitals of %lld numbers do not fit into a file of %lld "
-                          "bytes", (long long)f->line, (long long)wanted, (long long)value_count(f),
+        return damaged(f,
+                       "line %lld: %lld orbitals of %lld numbers do not fit into a file of %lld "
+                       "bytes",
+                       (long long)f->line, (long long)wanted, (long long)value_count(f),
                        (long long)f->bytes);
     orbital_state *more = take(f, (size_t)wanted, sizeof *more);
     if (!more) return PLUGMC_ERROR_MEMORY;

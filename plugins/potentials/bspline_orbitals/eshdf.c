@@ -85,8 +85,10 @@ static hid_t open_set(const orbital_file *f, const char *path, int *code)
     else if (H5Iget_type(set) != H5I_DATASET)
         *code = damaged(f, "%s: it is no data set", path);
     else if (!is_plain(set))
-        *code = damaged(f, "%s: its data lie in another place or behind a filter that is not part "
-                           "of HDF5", path);
+        *code = damaged(f,
+                        "%s: its data lie in another place or behind a filter that is not part "
+                        "of HDF5",
+                        path);
     if (*code && set >= 0) H5Oclose(set);
     return *code ? -1 : set;
 }
@@ -187,8 +189,7 @@ static int read_atoms(orbital_file *f)
         code = read_count(f, path, 1, MOST_ATOMIC_NUMBER, &number[s]);
         snprintf(path, sizeof path, "/atoms/species_%d/valence_charge", s);
         if (!code) code = read_charge(f, path, &valence[s]);
-        if (!code && !(valence[s] > 0))
-            code = damaged(f, "%s: it is %g", path, valence[s]);
+        if (!code && !(valence[s] > 0)) code = damaged(f, "%s: it is %g", path, valence[s]);
     }
     for (int32_t i = 0; i < f->atoms && !code; i++) {
         int32_t s = f->atomic_number[i];
@@ -263,8 +264,10 @@ static int read_waves(orbital_file *f)
         snprintf(where, sizeof where, "/electrons/kpoint_%d/gvectors", k);
         if (!code) code = set_waves(&own, where);
         if (!code && own.half != f->half)
-            code = damaged(f, "%s: it has half of a sphere where kpoint_0 has a whole one, or the "
-                              "other way round", where);
+            code = damaged(f,
+                           "%s: it has half of a sphere where kpoint_0 has a whole one, or the "
+                           "other way round",
+                           where);
         if (!code) memcpy(f->extent, own.extent, sizeof f->extent);
         free(own.wave);
     }

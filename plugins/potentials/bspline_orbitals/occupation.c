@@ -74,9 +74,11 @@ int find_tile(const orbital_file *f, const int32_t tile[3], k_set *out)
         reversed += out->reversed[k];
     }
     if (found + reversed == cells) return PLUGMC_OK;
-    return damaged(f, "a cell of %d x %d x %d primitive cells has %lld k points, but the file has "
-                      "%lld, and time reversal adds %lld", out->tile[0], out->tile[1], out->tile[2],
-                   (long long)cells, (long long)found, (long long)reversed);
+    return damaged(f,
+                   "a cell of %d x %d x %d primitive cells has %lld k points, but the file has "
+                   "%lld, and time reversal adds %lld",
+                   out->tile[0], out->tile[1], out->tile[2], (long long)cells, (long long)found,
+                   (long long)reversed);
 }
 
 /* ---- The lowest orbitals ------------------------------------------------------------------- */

@@ -93,8 +93,7 @@ void orbital_file_close(orbital_file *f)
 size_t orbital_file_coefficients(const orbital_file *f)
 {
     size_t n = 1;
-    for (int d = 0; d < 3; d++)
-        n *= (size_t)(f->waves ? 2 * f->extent[d] + 1 : f->grid[d]);
+    for (int d = 0; d < 3; d++) n *= (size_t)(f->waves ? 2 * f->extent[d] + 1 : f->grid[d]);
     return n;
 }
 
@@ -167,8 +166,8 @@ int check_atoms(orbital_file *f, const char *where)
     for (int32_t i = 0; i < f->atoms && !code; i++) {
         /* CASINO marks atoms with a pseudopotential by adding 200 */
         if (f->atomic_number[i] > 200) f->atomic_number[i] -= 200;
-        code = check_count(f, where, "an atomic number", f->atomic_number[i], 1,
-                           MOST_ATOMIC_NUMBER);
+        code =
+            check_count(f, where, "an atomic number", f->atomic_number[i], 1, MOST_ATOMIC_NUMBER);
     }
     return code;
 }
@@ -212,8 +211,10 @@ static int check_pseudopotential(const orbital_file *f)
     int64_t all = 0;
     for (int32_t i = 0; i < f->atoms; i++) all += f->atomic_number[i];
     if (*f->pseudopotential || all <= f->electrons) return PLUGMC_OK;
-    return damaged(f, "there are %d electrons for nuclei of charge %lld, but the header names no "
-                      "pseudopotential", f->electrons, (long long)all);
+    return damaged(f,
+                   "there are %d electrons for nuclei of charge %lld, but the header names no "
+                   "pseudopotential",
+                   f->electrons, (long long)all);
 }
 
 static int check_k_points(const orbital_file *f)
@@ -224,16 +225,17 @@ static int check_k_points(const orbital_file *f)
         int code = check_finite(f, where, "it", f->k[k], 3, 1e3);
         if (code) return code;
         if (f->real && fabs(f->k[k][0]) + fabs(f->k[k][1]) + fabs(f->k[k][2]) > 1e-6)
-            return damaged(f, "%s: real orbitals belong to k = 0, but this is (%g %g %g) in "
-                              "reciprocal vectors", where, f->k[k][0], f->k[k][1], f->k[k][2]);
+            return damaged(f,
+                           "%s: real orbitals belong to k = 0, but this is (%g %g %g) in "
+                           "reciprocal vectors",
+                           where, f->k[k][0], f->k[k][1], f->k[k][2]);
         for (int32_t j = 0; j < k; j++) {
             double apart = 0;
             for (int d = 0; d < 3; d++) {
                 double x = f->k[k][d] - f->k[j][d];
                 apart = fmax(apart, fabs(x - rint(x)));
             }
-            if (apart < 1e-6)
-                return damaged(f, "k points %d and %d are the same", j + 1, k + 1);
+            if (apart < 1e-6) return damaged(f, "k points %d and %d are the same", j + 1, k + 1);
         }
     }
     return PLUGMC_OK;
@@ -262,8 +264,10 @@ static int check_valence(const orbital_file *f)
         sum += f->valence[i];
     }
     if (fabs(sum - f->electrons) > 0.5)
-        return damaged(f, "the atoms have %g valence charges, but there are %d electrons a "
-                          "primitive cell", sum, f->electrons);
+        return damaged(f,
+                       "the atoms have %g valence charges, but there are %d electrons a "
+                       "primitive cell",
+                       sum, f->electrons);
     return PLUGMC_OK;
 }
 

@@ -25,10 +25,10 @@ enum {
     MOST_K_POINTS = 100000,
     MOST_BANDS = 100000,
     MOST_STATES = 10000000,
-    MOST_GRID = 2048,        /* points of the blip grid along one edge */
-    LEAST_GRID = 4,          /* a point has four neighbours along an edge */
+    MOST_GRID = 2048, /* points of the blip grid along one edge */
+    LEAST_GRID = 4,   /* a point has four neighbours along an edge */
     MOST_GRID_POINTS = 1 << 27,
-    MOST_WAVE = 512,         /* index of a reciprocal vector */
+    MOST_WAVE = 512,          /* index of a reciprocal vector */
     MOST_ELECTRONS = 1000000, /* a primitive cell */
     MOST_ATOMIC_NUMBER = 118
 };
@@ -45,11 +45,11 @@ typedef struct orbital_state {
 typedef struct orbital_file {
     const plugmc_host *host;
     const char *path, *format;
-    FILE *stream;  /* of the CASINO formats */
-    int64_t hdf;   /* hid_t of an ES-HDF file, or -1 */
+    FILE *stream;    /* of the CASINO formats */
+    int64_t hdf;     /* hid_t of an ES-HDF file, or -1 */
     bool rehearsing; /* in a child process: all is read once and nothing kept */
-    int64_t bytes; /* size of the file */
-    int64_t line;  /* of a text, where the reader is */
+    int64_t bytes;   /* size of the file */
+    int64_t line;    /* of a text, where the reader is */
 
     char pseudopotential[81]; /* as the header names it; "" if it does not */
     double cutoff;            /* of the plane waves, Hartree; 0: not given */
@@ -58,27 +58,27 @@ typedef struct orbital_file {
     double inverse[3][3];     /* fractional coordinate d of r is sum_e r_e inverse[e][d] */
     double volume;
     int32_t atoms;
-    int32_t *atomic_number;   /* [atoms] */
-    double (*position)[3];    /* [atoms] */
-    double *valence;          /* [atoms]; 0: the file does not say */
-    int32_t energies;         /* 0, or ENERGIES */
-    double energy[6];         /* a primitive cell: energy_names */
+    int32_t *atomic_number; /* [atoms] */
+    double (*position)[3];  /* [atoms] */
+    double *valence;        /* [atoms]; 0: the file does not say */
+    int32_t energies;       /* 0, or ENERGIES */
+    double energy[6];       /* a primitive cell: energy_names */
 
-    int32_t spins;            /* 2: up and down have orbitals of their own */
+    int32_t spins; /* 2: up and down have orbitals of their own */
     int32_t k_points;
-    double (*k)[3];           /* [k_points], in reciprocal vectors: the phase of a primitive vector
+    double (*k)[3]; /* [k_points], in reciprocal vectors: the phase of a primitive vector
                                  in turns */
     int32_t states;
-    orbital_state *state;     /* [states] in the order of the file */
+    orbital_state *state; /* [states] in the order of the file */
 
-    bool real;                /* coefficients are real (k = 0) */
-    bool single;              /* binary: in single precision */
-    int32_t grid[3];          /* of blips; 0 if there are plane waves */
-    int32_t extent[3];        /* of plane waves: largest index of each direction */
-    int32_t waves;            /* number of them in the list of the file; 0: blips */
-    int32_t (*wave)[3];       /* [waves] */
-    bool half;                /* the list has one of each pair G, -G: u is real */
-    bool brackets;            /* text: numbers are complex, (re,im) */
+    bool real;          /* coefficients are real (k = 0) */
+    bool single;        /* binary: in single precision */
+    int32_t grid[3];    /* of blips; 0 if there are plane waves */
+    int32_t extent[3];  /* of plane waves: largest index of each direction */
+    int32_t waves;      /* number of them in the list of the file; 0: blips */
+    int32_t (*wave)[3]; /* [waves] */
+    bool half;          /* the list has one of each pair G, -G: u is real */
+    bool brackets;      /* text: numbers are complex, (re,im) */
 
     /* Coefficients of a state: blips [grid 0][1][2], or plane waves
      * [2 extent 0 + 1][2 extent 1 + 1][2 extent 2 + 1] with index 0 in the middle. */

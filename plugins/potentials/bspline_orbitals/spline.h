@@ -50,7 +50,7 @@ static PLUGMC_TARGETS void NAME(sum_all)(const TABLE *restrict table, int64_t ro
 {
     enum { BLOCK = 256 / sizeof(TABLE), CACHE_LINE = 64 / sizeof(TABLE) };
     TABLE *restrict u = out.u, *restrict dx = out.d[0], *restrict dy = out.d[1],
-          *restrict dz = out.d[2], *restrict laplacian = out.laplacian;
+                    *restrict dz = out.d[2], *restrict laplacian = out.laplacian;
     const int64_t z[4] = {p->z[0] * row, p->z[1] * row, p->z[2] * row, p->z[3] * row};
     TABLE w[3][4];
     for (int m = 0; m < 3; m++)
@@ -108,7 +108,8 @@ static void NAME(sum_plain)(const TABLE *table, int64_t points, int parts, const
                                       metric[2] * x[i] * y[j] * p->wz[2][k] +
                                       metric[3] * p->wx[1][i] * p->wy[1][j] * z[k] +
                                       metric[4] * p->wx[1][i] * y[j] * p->wz[1][k] +
-                                      metric[5] * x[i] * p->wy[1][j] * p->wz[1][k]) * v;
+                                      metric[5] * x[i] * p->wy[1][j] * p->wz[1][k]) *
+                              v;
                 }
         out.u[c] = sum[0];
         if (!derivatives) continue;

@@ -49,7 +49,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
     real g = b.charge * (real)1.1283791670955126 * p->splitting * gauss; /* 2 alpha/sqrt(pi) */
     real slope = (u + g) * over * over;
     real inside = s.r2 < p->reach * p->reach ? (real)1 : (real)0;
-    *first = -inside * slope; /* u' / r */
+    *first = -inside * slope;                                               /* u' / r */
     *second = inside * (real)2 * (slope + g * p->splitting * p->splitting); /* u'' */
 }
 
@@ -90,8 +90,8 @@ static int configure(void *instance, const plugmc_host *host)
     int code = check_box(p, host);
     if (code) return code;
     p->reach = p->cutoff > 0 ? p->cutoff : (real)half_box(&host->system->box);
-    p->splitting = p->alpha > 0 ? p->alpha
-                                : (real)(sqrt(-log(2 * (double)p->tolerance)) / (double)p->reach);
+    p->splitting =
+        p->alpha > 0 ? p->alpha : (real)(sqrt(-log(2 * (double)p->tolerance)) / (double)p->reach);
     if (sizeof(real) == sizeof(float)) return PLUGMC_OK; /* said once is enough */
     if (p->n_square > 0 && p->k_max == 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "n_square needs k_max");
@@ -117,8 +117,7 @@ static int prepare(void *instance, const plugmc_host *host)
                                p->n_square};
     warn_of_background(host);
     int code = charges_cannot_collapse(instance, host);
-    return code ? code
-                : ewald_sum_prepare(host, p->bjerrum_length, p->splitting, &waves, &p->sum);
+    return code ? code : ewald_sum_prepare(host, p->bjerrum_length, p->splitting, &waves, &p->sum);
 }
 
 static int energy(void *instance, const plugmc_total_request *request)

@@ -39,12 +39,12 @@ struct ewald_sum {
     int32_t row_count;
     row *rows;
     int64_t waves;
-    int32_t (*wave)[3];  /* [waves] n */
-    double *weight;      /* [waves] kT: energy is sum of weight |S|^2, both halves counted */
-    double *k[3];        /* [waves] 1/length */
-    double *virial[3];   /* [waves] virial / energy, along each axis */
-    double self, back;   /* kT: constant terms of a walker; back also counts in the virial */
-    double *charge;      /* [particles] */
+    int32_t (*wave)[3];     /* [waves] n */
+    double *weight;         /* [waves] kT: energy is sum of weight |S|^2, both halves counted */
+    double *k[3];           /* [waves] 1/length */
+    double *virial[3];      /* [waves] virial / energy, along each axis */
+    double self, back;      /* kT: constant terms of a walker; back also counts in the virial */
+    double *charge;         /* [particles] */
     complex_table phase[3]; /* [most + 1][particles], of the walker at hand */
     complex_table fresh;    /* [waves] S of the walker at hand */
     /* Single moves: */
@@ -374,8 +374,8 @@ int ewald_sum_waves(const ewald_sum *s, plugmc_waves *out)
 static void wave_vector(const plugmc_box *box, const int32_t n[3], double k[3])
 {
     for (int e = 0; e < 3; e++)
-        k[e] = 2 * M_PI * (n[0] * box->inverse[e][0] + n[1] * box->inverse[e][1] +
-                           n[2] * box->inverse[e][2]);
+        k[e] = 2 * M_PI *
+               (n[0] * box->inverse[e][0] + n[1] * box->inverse[e][1] + n[2] * box->inverse[e][2]);
 }
 
 static double square(const double v[3]) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]; }
@@ -393,13 +393,15 @@ static int is_summed(const plugmc_box *box, const ewald_waves *waves, const int3
 static int find_limits(ewald_sum *s, const ewald_waves *waves)
 {
     for (int d = 0; d < 3; d++) {
-        double most = waves->k_max > 0 ? (double)waves->k_max
-                                       : floor(waves->cutoff *
-                                               sqrt(square(s->system->box.vector[d])) / (2 * M_PI));
+        double most =
+            waves->k_max > 0
+                ? (double)waves->k_max
+                : floor(waves->cutoff * sqrt(square(s->system->box.vector[d])) / (2 * M_PI));
         if (most > MOST)
             return s->host->fail(s->host->context, PLUGMC_ERROR_INPUT,
                                  "the tolerance at this cutoff needs %.0f waves along an edge, and "
-                                 "there can be %d: take a larger cutoff", most, MOST);
+                                 "there can be %d: take a larger cutoff",
+                                 most, MOST);
         s->most[d] = (int32_t)most;
     }
     return PLUGMC_OK;

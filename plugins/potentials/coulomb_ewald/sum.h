@@ -14,8 +14,8 @@ typedef struct ewald_waves {
 } ewald_waves;
 
 /* Takes memory for all walkers; `alpha` in 1/length. */
-int ewald_sum_prepare(const plugmc_host *, double bjerrum_length, double alpha,
-                      const ewald_waves *, ewald_sum **out);
+int ewald_sum_prepare(const plugmc_host *, double bjerrum_length, double alpha, const ewald_waves *,
+                      ewald_sum **out);
 /* The callbacks of a total facet and of the descriptor. */
 int ewald_sum_energy(ewald_sum *, const plugmc_total_request *);
 int ewald_sum_start(ewald_sum *, const plugmc_view *);

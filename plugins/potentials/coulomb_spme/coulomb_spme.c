@@ -21,14 +21,14 @@
 typedef struct parameters {
     real bjerrum_length, cutoff; /* length */
     real tolerance;
-    real alpha;                  /* 1/length; 0: from the tolerance */
-    plugmc_list grid;            /* points along x, y, z; empty or 0: from the tolerance */
+    real alpha;       /* 1/length; 0: from the tolerance */
+    plugmc_list grid; /* points along x, y, z; empty or 0: from the tolerance */
     int64_t order;
     int32_t influence, spreading, precision, balance_forces;
-    plugmc_list molecule;        /* atoms of each species in a molecule */
+    plugmc_list molecule; /* atoms of each species in a molecule */
     const char *molecules, *exclusions;
-    real splitting;              /* alpha that is used */
-    struct spme *mesh;           /* in the double precision instance */
+    real splitting;    /* alpha that is used */
+    struct spme *mesh; /* in the double precision instance */
 } parameters;
 
 /* ---- Pairs ------------------------------------------------------------------------------- */
@@ -55,8 +55,8 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
     real g = b.charge * (real)1.1283791670955126 * p->splitting * gauss; /* 2 alpha / sqrt(pi) */
     real slope = (u + g) * over * over;
     real inside = s.r2 < p->cutoff * p->cutoff ? (real)1 : (real)0;
-    *first = -inside * slope;                                              /* u' / r */
-    *second = inside * 2 * (slope + g * p->splitting * p->splitting);      /* u'' */
+    *first = -inside * slope;                                         /* u' / r */
+    *second = inside * 2 * (slope + g * p->splitting * p->splitting); /* u'' */
 }
 
 #define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_FACTOR | PLUGMC_PAIR_DERIVATIVE)

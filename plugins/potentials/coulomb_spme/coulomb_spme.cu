@@ -69,7 +69,8 @@ PLUGMC_FN float inverse(float x) { return __fdividef(1.0f, x); }
 PLUGMC_FN double inverse(double x) { return 1 / x; }
 
 /* A charge in its tile: coordinates are multiples of 2^-FRACTION cells. */
-struct __align__(4 * sizeof(real)) spme_record {
+struct __align__(4 * sizeof(real)) spme_record
+{
     fixed x, y, z;
     real charge;
 };
@@ -235,13 +236,9 @@ extern "C" __global__ void __launch_bounds__(SPME_BIN_THREADS)
 
 /* ---- Waves ------------------------------------------------------------------------------- */
 
-struct __align__(2 * sizeof(real)) spme_wave {
-    real re, im;
-};
+struct __align__(2 * sizeof(real)) spme_wave { real re, im; };
 
-struct __align__(2 * sizeof(real)) spme_factors {
-    real weight, square;
-};
+struct __align__(2 * sizeof(real)) spme_factors { real weight, square; };
 
 /* The last block of a walker adds the sums of all to what was asked for. */
 PLUGMC_FN void add_sums(const spme_task &t, uint32_t w, int columns, double *held)
@@ -263,8 +260,7 @@ PLUGMC_FN void add_sums(const spme_task &t, uint32_t w, int columns, double *hel
     block_sum(sum, columns, held);
     if (threadIdx.x != 0) return;
     if (t.energy) t.energy[w] += sum[0] + t.constant;
-    for (int d = 0; d < 3 && t.virial; d++)
-        t.virial[3 * w + d] += sum[1 + d] + t.constant_virial;
+    for (int d = 0; d < 3 && t.virial; d++) t.virial[3 * w + d] += sum[1 + d] + t.constant_virial;
 }
 
 #if !SPME_GATHERED
@@ -286,8 +282,8 @@ extern "C" __global__ void __launch_bounds__(SPME_SOLVE_THREADS)
     __shared__ int is_last;
     enum { N = SPME_X + SPME_Y + SPME_Z, ROWS = SPME_Y * SPME_Z, AT_ONCE = 4 };
     const uint32_t thread = blockIdx.x * SPME_SOLVE_THREADS + threadIdx.x, w = blockIdx.y,
-                   step = t.solve_blocks * SPME_SOLVE_THREADS / HALF_X,
-                   x = thread % HALF_X, first = thread / HALF_X;
+                   step = t.solve_blocks * SPME_SOLVE_THREADS / HALF_X, x = thread % HALF_X,
+                   first = thread / HALF_X;
     spme_wave *waves = (spme_wave *)t.waves + WAVES * w + x;
     const spme_factors *factors = (const spme_factors *)t.table;
     const real *strain = t.table + 2 * N;
@@ -355,16 +351,16 @@ PLUGMC_FN void add_force(const spme_task &t, uint64_t at, double charge, real x,
 
 #if !SPME_GATHERED
 enum {
-    VECTOR = SINGLE && SPME_X % 4 == 0 ? 4 : SPME_X % 2 == 0 ? 2 : 1, /* points read at once */
+    VECTOR = SINGLE && SPME_X % 4 == 0 ? 4
+             : SPME_X % 2 == 0         ? 2
+                                       : 1, /* points read at once */
     LEAD = (REACH + VECTOR - 1) / VECTOR * VECTOR,
     EDGE_X = SPME_TILE_X + LEAD,
     EDGE_Y = SPME_TILE_Y + REACH,
     EDGE_Z = SPME_TILE_Z + REACH
 };
 
-struct __align__(VECTOR * sizeof(real)) spme_points {
-    real value[VECTOR];
-};
+struct __align__(VECTOR * sizeof(real)) spme_points { real value[VECTOR]; };
 
 /* The potential of a tile and of the points before it, [EDGE_Z][EDGE_Y][EDGE_X]. */
 PLUGMC_FN void read_potential(const real *grid, spme_points *out)

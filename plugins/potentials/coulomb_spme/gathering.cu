@@ -113,8 +113,8 @@ extern "C" __global__ void to_real(const __grid_constant__ spme_task t)
                    at = blockIdx.y * POINTS + i;
     if (i == 0) t.overflow[(uint64_t)blockIdx.y * (t.particles + 1)] = 0;
     if (i >= POINTS) return;
-    t.grid[at] = t.not_finite[blockIdx.y] ? not_a_number()
-                                          : (real)((double)(long long)t.fixed[at] * t.unit);
+    t.grid[at] =
+        t.not_finite[blockIdx.y] ? not_a_number() : (real)((double)(long long)t.fixed[at] * t.unit);
     t.occupant[at] = 0;
 }
 

@@ -86,7 +86,8 @@ static void warn_of_background(const spme *m)
     if (fabs(m->charges.net) > 1e-9 * sqrt(m->charges.count * m->charges.square))
         m->host->warn(m->host->context,
                       "the box has a charge of %g: a uniform background neutralises it, with the "
-                      "energy -pi l_B charge^2 / (2 alpha^2 V)", m->charges.net);
+                      "energy -pi l_B charge^2 / (2 alpha^2 V)",
+                      m->charges.net);
 }
 
 static int fill_charges(spme *m)
@@ -116,10 +117,9 @@ static int fill_tables(spme *m)
         spme_fill_table(&m->table[d], s->grid[d], c->length[d], s->alpha, s->order, s->influence);
     }
     m->factor = 4 * M_PI * s->bjerrum_length / c->volume;
-    m->constant_virial = -M_PI * s->bjerrum_length * c->net * c->net /
-                         (2 * s->alpha * s->alpha * c->volume);
-    m->constant = m->constant_virial -
-                  s->bjerrum_length * s->alpha / sqrt(M_PI) * c->square;
+    m->constant_virial =
+        -M_PI * s->bjerrum_length * c->net * c->net / (2 * s->alpha * s->alpha * c->volume);
+    m->constant = m->constant_virial - s->bjerrum_length * s->alpha / sqrt(M_PI) * c->square;
     return PLUGMC_OK;
 }
 

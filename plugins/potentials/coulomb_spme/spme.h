@@ -87,8 +87,8 @@ struct spme {
     double *charge; /* [particles] valences */
     spme_table table[3];
     spme_exclusions exclusions;
-    double factor;         /* 4 pi l_B / V */
-    double constant;       /* energy of charges with themselves, and with the background */
+    double factor;          /* 4 pi l_B / V */
+    double constant;        /* energy of charges with themselves, and with the background */
     double constant_virial; /* of the background, each axis */
     char defines[8][32];
     const char *define_list[9];

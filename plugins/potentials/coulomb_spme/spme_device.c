@@ -51,8 +51,21 @@ static int fft_failed(const spme *m, const char *doing, fft_result result)
 
 /* ---- Kernels ----------------------------------------------------------------------------- */
 
-enum { BIN, SPREAD, GATHER, PLACEMENT, ACCUMULATION, OVERFLOW_LIST, TO_REAL,
-       ONE_BY_ONE, SOLVE, SUM, BALANCE, EXCLUDE, KERNELS };
+enum {
+    BIN,
+    SPREAD,
+    GATHER,
+    PLACEMENT,
+    ACCUMULATION,
+    OVERFLOW_LIST,
+    TO_REAL,
+    ONE_BY_ONE,
+    SOLVE,
+    SUM,
+    BALANCE,
+    EXCLUDE,
+    KERNELS
+};
 
 /* And the way of spreading that has it, or -1 for both. */
 static const struct {
@@ -84,16 +97,16 @@ typedef struct spme_device_mesh {
 
 int spme_kernel_text(spme *m, const plugmc_host *host, plugmc_kernel_text *out)
 {
-    const char *text = join_texts(
-        host,
-        (const char *const[]){spme_task_text, spme_kernels, spme_spreading, spme_gathering, NULL});
+    const char *text =
+        join_texts(host, (const char *const[]){spme_task_text, spme_kernels, spme_spreading,
+                                               spme_gathering, NULL});
     if (!text) return PLUGMC_ERROR_MEMORY;
     plugmc_set_text(out, &(plugmc_kernel_text){.name = "coulomb_spme.cu",
-                                .text = text,
-                                .defines = m->define_list,
-                                .double_precision = m->set.precision == SPME_DOUBLE,
-                                .overlap = 1,
-                                .contract = 1});
+                                               .text = text,
+                                               .defines = m->define_list,
+                                               .double_precision = m->set.precision == SPME_DOUBLE,
+                                               .overlap = 1,
+                                               .contract = 1});
     return PLUGMC_OK;
 }
 
@@ -248,8 +261,8 @@ static int fill_task(spme *m)
     const int32_t *grid = m->set.grid;
     spme_task *t = &m->on_device->task;
     /* M_n(n / 2), where it is largest */
-    static const double highest[] = {[4] = 2.0 / 3, [5] = 115.0 / 192, [6] = 11.0 / 20,
-                                     [7] = 5887.0 / 11520, [8] = 151.0 / 315};
+    static const double highest[] = {
+        [4] = 2.0 / 3, [5] = 115.0 / 192, [6] = 11.0 / 20, [7] = 5887.0 / 11520, [8] = 151.0 / 315};
     double charge = 0;
     for (int32_t s = 0; s < system->species_count; s++)
         charge = fmax(charge, fabs(plugmc_species_at(system, s)->charge));

@@ -65,7 +65,8 @@ static int check_composition(const plugmc_host *host, const spme_settings *set)
             "species in a molecule",
             set->molecule_species, system->species_count);
     for (int32_t s = 0; s < set->molecule_species; s++) {
-        const int64_t atoms = (int64_t)set->molecule[s], count = plugmc_species_at(system, s)->count;
+        const int64_t atoms = (int64_t)set->molecule[s],
+                      count = plugmc_species_at(system, s)->count;
         if ((double)atoms != set->molecule[s])
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "molecule = %g: the atoms in a molecule are a whole number",
@@ -99,7 +100,8 @@ static void add_composed(const plugmc_system *system, const spme_settings *set, 
     int64_t molecules = 0, atoms = 0;
     for (int32_t s = 0; s < set->molecule_species; s++) {
         atoms += (int64_t)set->molecule[s];
-        if (set->molecule[s] > 0) molecules = plugmc_species_at(system, s)->count / (int64_t)set->molecule[s];
+        if (set->molecule[s] > 0)
+            molecules = plugmc_species_at(system, s)->count / (int64_t)set->molecule[s];
     }
     for (int64_t m = 0; m < molecules; m++)
         for (int64_t a = 0; a < atoms; a++)

@@ -55,7 +55,8 @@ int spme_host_energy(spme *m, const plugmc_total_request *request)
     if (code) return code;
     const struct spme_host_mesh *h = m->on_host;
     int64_t bad_walker = INT64_MAX, bad_particle = INT64_MAX;
-    const int team = system->threads > 0 && system->threads < h->threads ? system->threads : h->threads;
+    const int team =
+        system->threads > 0 && system->threads < h->threads ? system->threads : h->threads;
     const int share = team < h->workspaces ? team : h->workspaces; /* of threads, for walkers */
     if (h->workspaces == 1) h->space[0].threads = team;
 #pragma omp parallel for schedule(static) num_threads(share) if (share > 1)
@@ -289,9 +290,9 @@ static void solve_slab(const spme *m, fftw_complex *slab, int32_t y, double sums
     for (int32_t z = 0; z < grid[2]; z++)
         for (int32_t x = 0; x < half_x; x++) {
             const double square = tx->square[x] + ty->square[y] + tz->square[z];
-            const double g = x + y + z == 0 ? 0
-                                            : m->factor * tx->weight[x] * ty->weight[y] *
-                                                  tz->weight[z] / square;
+            const double g =
+                x + y + z == 0 ? 0
+                               : m->factor * tx->weight[x] * ty->weight[y] * tz->weight[z] / square;
             double *q = slab[(size_t)z * half_x + x];
             const double twice = x == 0 || 2 * x == grid[0] ? 1 : 2;
             const double energy = twice * g * (q[0] * q[0] + q[1] * q[1]);
@@ -389,7 +390,7 @@ static PLUGMC_TARGETS void forces_of(const spme *m, const workspace *s, uint32_t
 {
 #define FORCES(order, fours)                                                                       \
     for (uint32_t k = begin; k < end; k++)                                                         \
-        site_force(m, s, &s->sites[k], order, fours, forces + 3 * (size_t)s->sites[k].index)
+    site_force(m, s, &s->sites[k], order, fours, forces + 3 * (size_t)s->sites[k].index)
     FOR_ORDER(m->set.order, FORCES)
 }
 

@@ -8,10 +8,10 @@ enum {
     SPME_SPREAD_THREADS = 256,
     SPME_FORCE_THREADS = 128,
     SPME_SOLVE_THREADS = 256,
-    SPME_SOLVE_BLOCKS = 528,  /* a walker, at most: four for each multiprocessor of a large GPU */
+    SPME_SOLVE_BLOCKS = 528, /* a walker, at most: four for each multiprocessor of a large GPU */
     SPME_EXCLUDE_THREADS = 128,
     SPME_BALANCE_BLOCKS = 64,
-    SPME_PARTIAL = 4          /* sums of energy and three strains */
+    SPME_PARTIAL = 4 /* sums of energy and three strains */
 };
 
 #ifdef __CUDACC_RTC__
@@ -29,10 +29,10 @@ typedef struct spme_task {
     double factor;                    /* 4 pi l_B / V */
     double constant, constant_virial; /* see spme.h */
     double bjerrum_length, alpha, cutoff;
-    double largest;                   /* of one charge at one point, in absolute value */
-    double unit;                      /* of the fixed point of spreading = gather */
+    double largest; /* of one charge at one point, in absolute value */
+    double unit;    /* of the fixed point of spreading = gather */
     uint32_t particles, tiles, solve_blocks, exclude_blocks;
-    uint32_t page, pages;             /* records of a page; pages to be claimed, of a walker */
+    uint32_t page, pages; /* records of a page; pages to be claimed, of a walker */
     int32_t balance;
     const double *positions;          /* [particles][3] */
     double *energy, *forces, *virial; /* as in plugmc_total_request */

@@ -33,7 +33,8 @@ spme_charges spme_charges_of(const plugmc_system *system)
 {
     spme_charges c = {.volume = 1};
     for (int32_t s = 0; s < system->species_count; s++) {
-        const double z = plugmc_species_at(system, s)->charge, n = (double)plugmc_species_at(system, s)->count;
+        const double z = plugmc_species_at(system, s)->charge,
+                     n = (double)plugmc_species_at(system, s)->count;
         if (z == 0) continue;
         c.count += n;
         c.net += n * z;

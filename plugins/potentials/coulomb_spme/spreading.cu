@@ -175,8 +175,8 @@ PLUGMC_FN void add_all(const spme_task &t, spread_memory &m, const int width[3],
             offset[b] = NOWHERE;
             if (k >= m.candidates) continue;
             while (k >= m.sources[s].end) s++;
-            found[b] = records[place_of<0>(t, blockIdx.y, m.sources[s].tile,
-                                           k - m.sources[s].begin)];
+            found[b] =
+                records[place_of<0>(t, blockIdx.y, m.sources[s].tile, k - m.sources[s].begin)];
             offset[b] = m.sources[s].offset;
         }
 #pragma unroll
@@ -228,8 +228,8 @@ extern "C" __global__ void __launch_bounds__(SPME_SPREAD_THREADS)
     spread(const __grid_constant__ spme_task t)
 {
     __shared__ spread_memory m;
-    const int block = blockIdx.x, tile[3] = {block % TILES_X, block / TILES_X % TILES_Y,
-                                             block / (TILES_X * TILES_Y)};
+    const int block = blockIdx.x,
+              tile[3] = {block % TILES_X, block / TILES_X % TILES_Y, block / (TILES_X * TILES_Y)};
     const int width[3] = {tile_width(tile[0], SPME_TILE_X, SPME_X),
                           tile_width(tile[1], SPME_TILE_Y, SPME_Y),
                           tile_width(tile[2], SPME_TILE_Z, SPME_Z)};

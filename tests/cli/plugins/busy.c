@@ -20,10 +20,9 @@ static double now(void) /* us */
 static int energy(void *instance, const plugmc_total_request *request)
 {
     const busy *b = instance;
-    const double until = now() + (request->energy ? b->energy_time : 0) +
-                         (request->forces ? b->forces_time : 0);
-    while (now() < until) {
-    }
+    const double until =
+        now() + (request->energy ? b->energy_time : 0) + (request->forces ? b->forces_time : 0);
+    while (now() < until) {}
     if (request->energy) request->energy[0] += b->energy > 1e6 ? NAN : b->energy;
     return PLUGMC_OK;
 }

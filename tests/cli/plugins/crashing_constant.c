@@ -10,8 +10,8 @@ static int energy(void *instance, const plugmc_total_request *q)
     return PLUGMC_OK;
 }
 
-static const plugmc_total total = {.size = sizeof total, .energy = energy,
-                                   .unchanged_by = PLUGMC_CHANGE_POSITIONS};
+static const plugmc_total total = {
+    .size = sizeof total, .energy = energy, .unchanged_by = PLUGMC_CHANGE_POSITIONS};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "crashing_constant", .summary = "crashes",

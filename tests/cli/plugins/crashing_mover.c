@@ -15,7 +15,8 @@ static size_t bytes_of(const crashing_mover *m)
     return 3 * (size_t)(m->system->walkers * m->system->particles) * sizeof(double);
 }
 
-static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
+                uint32_t changed)
 {
     crashing_mover *m = instance;
     double *positions;
@@ -130,16 +131,23 @@ static void release(void *instance)
 
 static const plugmc_move moves[] = {{"nothing", "nowhere", "length"}};
 
-static const plugmc_mover mover = {
-    .size = sizeof mover,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_RUNS_ON_CPU,
-    .changes = PLUGMC_CHANGED_POSITION, .take = take, .sweep = sweep, .give = give,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
-    .counts = counts, .step = step,
-    .set_step = set_step, .target_acceptance = target_acceptance,
-    .running_energy = running_energy};
+static const plugmc_mover mover = {.size = sizeof mover,
+                                   .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD |
+                                            PLUGMC_USES_TOTAL | PLUGMC_RUNS_ON_CPU,
+                                   .changes = PLUGMC_CHANGED_POSITION,
+                                   .take = take,
+                                   .sweep = sweep,
+                                   .give = give,
+                                   .moves = moves,
+                                   .move_count = PLUGMC_COUNT(moves),
+                                   .move_size = sizeof(plugmc_move),
+                                   .counts = counts,
+                                   .step = step,
+                                   .set_step = set_step,
+                                   .target_acceptance = target_acceptance,
+                                   .running_energy = running_energy};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "crashing_mover", .summary = "crashes",
-              .reference = "", .instance_size = sizeof(crashing_mover), .mover = &mover,
-              .configure = configure, .prepare = prepare, .kernel_text = kernel_text,
-              .archive = archive, .release = release)
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "crashing_mover", .summary = "crashes", .reference = "",
+              .instance_size = sizeof(crashing_mover), .mover = &mover, .configure = configure,
+              .prepare = prepare, .kernel_text = kernel_text, .archive = archive,
+              .release = release)

@@ -77,9 +77,12 @@ static void release(void *instance)
     here("observable.release");
 }
 
-static const plugmc_observable observable = {.size = sizeof observable, .quantity = quantity,
-                                             .measure = measure, .derived = derived,
-                                             .derive = derive, .lacking = lacking};
+static const plugmc_observable observable = {.size = sizeof observable,
+                                             .quantity = quantity,
+                                             .measure = measure,
+                                             .derived = derived,
+                                             .derive = derive,
+                                             .lacking = lacking};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "crashing_observable", .summary = "crashes",
               .reference = "", .instance_size = sizeof(crashing_observable),

@@ -30,8 +30,8 @@ static int evaluate(void *instance, const plugmc_orbital_request *q)
     here("orbitals.evaluate");
     for (int64_t i = 0; i < q->points; i++)
         for (int64_t k = 0; k < n && q->real_size == sizeof(double); k++) {
-            const double x = 2 * M_PI * (double)((k + 1) / 2) * q->positions[3 * i] /
-                             p->system->box.length[0];
+            const double x =
+                2 * M_PI * (double)((k + 1) / 2) * q->positions[3 * i] / p->system->box.length[0];
             ((double *)q->values)[i * q->pitch + k] = k % 2 || !k ? cos(x) : sin(x);
         }
     return PLUGMC_OK;
@@ -50,8 +50,10 @@ static int prepare(void *instance, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-static const plugmc_orbitals orbitals = {.size = sizeof orbitals, .count = count,
-                                         .complex_valued = complex_valued, .evaluate = evaluate,
+static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
+                                         .count = count,
+                                         .complex_valued = complex_valued,
+                                         .evaluate = evaluate,
                                          .ions = ions};
 static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
 

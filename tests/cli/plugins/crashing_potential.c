@@ -126,12 +126,19 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, nothing, "0", 0, 1, "", "of no use"),
 };
 
-static const plugmc_total total = {.size = sizeof total, .beside_parts = 1, .energy = total_energy,
-                                   .start = start, .change = change, .settle = settle,
-                                   .waves = waves, .molecules = molecules};
+static const plugmc_total total = {.size = sizeof total,
+                                   .beside_parts = 1,
+                                   .energy = total_energy,
+                                   .start = start,
+                                   .change = change,
+                                   .settle = settle,
+                                   .waves = waves,
+                                   .molecules = molecules};
 
-static const plugmc_potential potential = {.size = sizeof potential, .pair = &plugmc_pair_facet,
-                                           .field = &plugmc_field_facet, .total = &total};
+static const plugmc_potential potential = {.size = sizeof potential,
+                                           .pair = &plugmc_pair_facet,
+                                           .field = &plugmc_field_facet,
+                                           .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "crashing_potential", .summary = "crashes",
               .reference = "", .instance_size = sizeof(parameters), .parameters = table,

@@ -3,7 +3,7 @@
 #include <plugmc/potential.h>
 
 typedef struct parameters {
-    real delay, prepare; /* s */
+    real delay, prepare;        /* s */
     int64_t quick, loop, crash; /* calls */
     int32_t how;
 } parameters;
@@ -25,8 +25,7 @@ static void misbehave(const parameters *p)
     const int64_t call = ++calls;
     const struct timespec delay = {(time_t)p->delay, (long)(1e9 * fmod((double)p->delay, 1))};
     if (p->delay > 0 && call > p->quick) nanosleep(&delay, NULL);
-    while (p->loop && call >= p->loop) {
-    }
+    while (p->loop && call >= p->loop) {}
     if (!p->crash || call < p->crash) return;
     if (p->how == BY_POINTER) *nowhere = 1;
     if (p->how == BY_DIVISION) zero = 7 / zero;

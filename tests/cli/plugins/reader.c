@@ -55,7 +55,7 @@ static const plugmc_parameter table[] = {
 static const plugmc_observable observable = {
     .size = sizeof observable, .quantity = quantity, .measure = measure};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "reader", .summary = "reads files", .reference = "",
-              .instance_size = sizeof(reader), .parameters = table,
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "reader", .summary = "reads files",
+              .reference = "", .instance_size = sizeof(reader), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .configure = configure,
               .observable = &observable)

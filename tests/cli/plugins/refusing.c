@@ -15,7 +15,8 @@ static int prepare(void *instance, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-static int take(void *instance, const plugmc_host *host, const plugmc_state *state, uint32_t changed)
+static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
+                uint32_t changed)
 {
     refusing *r = instance;
     double *positions;
@@ -60,8 +61,12 @@ static const plugmc_mover mover = {
              PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_POSITION,
     .follows = PLUGMC_CHANGED_POSITION,
-    .take = take, .sweep = sweep, .give = give,
-    .moves = moves, .move_count = PLUGMC_COUNT(moves), .move_size = sizeof(plugmc_move),
+    .take = take,
+    .sweep = sweep,
+    .give = give,
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
     .counts = counts,
 };
 

@@ -14,8 +14,10 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     (void)instance;
     if (index == 0) return plugmc_scalar(out, "same", "", "the number itself");
     if (index == 1) return plugmc_scalar(out, "rounded", "", "it, or the double after it");
-    if (index == 2) return plugmc_scalar(out, "summed", "", "it, with the rounding of many additions");
-    if (index == 3) return plugmc_scalar(out, "nothing", "", "what is left of that without the number");
+    if (index == 2)
+        return plugmc_scalar(out, "summed", "", "it, with the rounding of many additions");
+    if (index == 3)
+        return plugmc_scalar(out, "nothing", "", "what is left of that without the number");
     return index == 4 && plugmc_scalar(out, "rough", "", "it with the third decimal changing");
 }
 
@@ -59,5 +61,6 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .derived = derived,
                                              .derive = derive};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "steady", .summary = "the same number in every sample",
-              .reference = "", .instance_size = sizeof(steady), .observable = &observable)
+PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "steady",
+              .summary = "the same number in every sample", .reference = "",
+              .instance_size = sizeof(steady), .observable = &observable)

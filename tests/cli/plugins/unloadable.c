@@ -17,8 +17,7 @@ __attribute__((constructor)) static void misbehave(void)
     }
     if (!strcmp(what, "fails")) exit(3);
     if (!strcmp(what, "aborts")) abort();
-    while (!strcmp(what, "loops") && !zero) {
-    }
+    while (!strcmp(what, "loops") && !zero) {}
 }
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "unloadable", .summary = "", .reference = "")
