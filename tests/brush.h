@@ -4,6 +4,7 @@
 #ifndef PLUGMC_TEST_BRUSH_H
 #define PLUGMC_TEST_BRUSH_H
 
+#include "boxes.h"
 #include "system/system.h"
 
 #include "../plugins/movers/brush/trial.h"
@@ -139,7 +140,7 @@ static inline int cells_of_view(const plugmc_view *view, double range, plugmc_ce
 {
     const bench *b = (const bench *)view->core;
     host_cells_free(&cells_given);
-    int code = host_cells_build(&b->system, view->positions, range, &cells_given);
+    int code = host_cells_build(&b->system, view->box, view->positions, range, &cells_given);
     *out = cells_given;
     return code;
 }
@@ -151,6 +152,7 @@ static inline int view_with_cells(plugmc_context *context, const double *positio
                          .positions = positions,
                          .on_device = on_device,
                          .cells = cells_of_view,
+                         .box = boxes_of(&((const bench *)context)->system),
                          .core = context};
     return PLUGMC_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef PLUGMC_TEST_MOVERS_H
 #define PLUGMC_TEST_MOVERS_H
 
+#include "boxes.h"
 #include "energy/hamiltonian.h"
 #include "open_plugin.h"
 #include "recorder.h"
@@ -60,8 +61,12 @@ static inline int bench_trials(plugmc_context *context, const plugmc_proposal *p
 static inline int bench_view(plugmc_context *context, const double *positions, int32_t on_device,
                              plugmc_view *out)
 {
-    (void)context;
-    *out = (plugmc_view){.size = sizeof *out, .positions = positions, .on_device = on_device};
+    const bench *b = (const bench *)context;
+    *out = (plugmc_view){.size = sizeof *out,
+                         .positions = positions,
+                         .on_device = on_device,
+                         .box = boxes_of(&b->system),
+                         .device_box = on_device ? device_boxes_of(&b->host) : NULL};
     return PLUGMC_OK;
 }
 

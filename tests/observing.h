@@ -3,6 +3,7 @@
 #ifndef PLUGMC_OBSERVING_H
 #define PLUGMC_OBSERVING_H
 
+#include "boxes.h"
 #include "testing.h"
 
 #include <omp.h>
@@ -67,7 +68,7 @@ static inline int view_cells(const plugmc_view *view, double range, plugmc_cells
 {
     bench *b = view->core;
     host_cells_free(&b->cells);
-    int code = host_cells_build(&b->system, b->positions, range, &b->cells);
+    int code = host_cells_build(&b->system, view->box, b->positions, range, &b->cells);
     *out = b->cells;
     return code;
 }
@@ -130,8 +131,11 @@ static inline void observe(bench *b, const char *name)
     assert_int_equal(0, parameters_fill(b->plugin->parameters, b->plugin->parameter_count, 8,
                                         b->instance, "test.ini", NULL, &r));
     b->positions = calloc((size_t)(b->system.walkers * b->system.particles * 3), sizeof(double));
-    b->view = (plugmc_view){
-        .size = sizeof b->view, .positions = b->positions, .cells = view_cells, .core = b};
+    b->view = (plugmc_view){.size = sizeof b->view,
+                            .positions = b->positions,
+                            .cells = view_cells,
+                            .core = b,
+                            .box = boxes_of(&b->system)};
 }
 
 static inline void *parameter(bench *b, const char *name)

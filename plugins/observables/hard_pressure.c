@@ -112,7 +112,7 @@ static pressure_task task_of(const hard_pressure *h, const plugmc_box *box, cons
     };
     for (int a = 0; a < 3; a++) {
         t.length[a] = box->length[a];
-        t.width[a] = cells->width[a];
+        t.width[a] = box->length[a] / cells->count[a];
         t.count[a] = cells->count[a];
     }
     if (view->on_device) {

@@ -33,7 +33,7 @@ static order_task task_of(const hexatic_order *h, const plugmc_box *box, const p
 {
     return (order_task){
         .length = {box->length[0], box->length[1]},
-        .width = {cells->width[0], cells->width[1]},
+        .width = {box->length[0] / cells->count[0], box->length[1] / cells->count[1]},
         .cutoff_square = h->range * h->range,
         .start = cells->start,
         .positions = cells->positions,

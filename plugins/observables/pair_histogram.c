@@ -190,7 +190,7 @@ static pair_task task_of(const pair_histogram *h, const plugmc_view *view,
         .periodic = !sphere,
         .copies = 1,
     };
-    memcpy(t.width, cells->width, sizeof t.width);
+    for (int d = 0; d < 3; d++) t.width[d] = box->length[d] / cells->count[d];
     memcpy(t.count, cells->count, sizeof t.count);
     set_fractions(box, &t);
     if (box->dimension == 2) t.count[2] = 1;

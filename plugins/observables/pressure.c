@@ -93,7 +93,7 @@ static contact_task task_of(const pressure *p, const plugmc_view *view, const pl
     };
     for (int a = 0; a < 3; a++) {
         t.length[a] = p->system->box.length[a];
-        t.width[a] = cells->width[a];
+        t.width[a] = p->system->box.length[a] / cells->count[a];
         t.count[a] = cells->count[a];
     }
     if (view->on_device) {

@@ -33,8 +33,7 @@ static int tail_energy(void *instance, const plugmc_total_request *request)
     const tail *t = instance;
     const plugmc_box *box = &t->system->box;
     for (int32_t w = 0; w < t->system->walkers; w++) {
-        const double denser =
-            PLUGMC_HAS(request, box) && request->box ? box->volume / request->box[w].volume : 1;
+        const double denser = box->volume / request->view->box[w].volume;
         if (request->energy) request->energy[w] += t->energy * denser;
         for (int d = 0; request->virial && d < box->dimension; d++)
             request->virial[3 * w + d] += t->virial * denser;

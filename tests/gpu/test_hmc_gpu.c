@@ -1,6 +1,7 @@
 /* Hybrid Monte Carlo on a GPU against the CPU: the same momenta, so the same trajectories as long
  * as rounding does not part them; reversal bit for bit, fields, charges on a mesh; how fast it is.
  * And structure_factor, whose waves are summed on the GPU. Skipped without a GPU. */
+#include "boxes.h"
 #include "testing.h"
 
 #include "place.h"
@@ -376,7 +377,7 @@ static void waves_are_those_of_the_cpu(void **state)
         }
         onto_core(&b, on_gpu);
         bench_expect(&b, plugin->prepare(instance, &b.host));
-        plugmc_view view = {.size = sizeof view, .positions = r};
+        plugmc_view view = {.size = sizeof view, .positions = r, .box = boxes_of(&b.system)};
         plugmc_device_pointer at = 0;
         if (on_gpu) {
             const size_t bytes = count_of(&b) * sizeof(double);
@@ -384,6 +385,7 @@ static void waves_are_those_of_the_cpu(void **state)
             assert_int_equal(b.host.gpu->upload(b.host.context, at, r, bytes), PLUGMC_OK);
             view.positions = (const double *)(uintptr_t)at;
             view.on_device = 1;
+            view.device_box = device_boxes_of(&b.host);
         }
         plugmc_quantity q = {.size = sizeof q};
         length = 0;

@@ -1,6 +1,7 @@
 /* The local energy on a GPU against the CPU: each component of each walker, with the same random
  * rotations; atoms, the electron gas, silicon and diamond from their files, with and without a
  * Jastrow factor, in double and in single precision; how fast it is. Skipped without a GPU. */
+#include "boxes.h"
 #include "testing.h"
 
 #include "on_gpu.h"
@@ -86,12 +87,14 @@ static int measure(place *p, int on_gpu, const double *positions, double *values
                         .sweep = 7,
                         .positions = positions,
                         .core = p,
-                        .running_energy = keeps_nothing};
+                        .running_energy = keeps_nothing,
+                        .box = boxes_of(&b->system)};
     if (on_gpu) {
         assert_int_equal(gpu->allocate(b->host.context, bytes_of(b), &at), PLUGMC_OK);
         assert_int_equal(gpu->upload(b->host.context, at, positions, bytes_of(b)), PLUGMC_OK);
         view.positions = (const double *)(uintptr_t)at;
         view.on_device = 1;
+        view.device_box = device_boxes_of(&b->host);
     }
     int code = p->plugin->observable->measure(p->instance, &b->host, &view, values);
     if (on_gpu) assert_int_equal(gpu->release(b->host.context, at), PLUGMC_OK);

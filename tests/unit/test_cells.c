@@ -43,7 +43,7 @@ static void assert_in_cell(const small *s, const plugmc_cells *cells, const doub
             lower = -box->radius;
         }
         assert_close(moved, 0, 0, 1e-14);
-        own[d] = (int64_t)((r[d] - lower) / cells->width[d]);
+        own[d] = (int64_t)((r[d] - lower) / (box->length[d] / cells->count[d]));
         if (own[d] >= cells->count[d]) own[d] = cells->count[d] - 1;
     }
     assert_int_equal(own[0] + cells->count[0] * (own[1] + cells->count[1] * own[2]), cell);
@@ -56,8 +56,10 @@ static void every_particle_is_in_its_cell(void **state)
         enum { N = 200 };
         small s = points(2 + k % 2, k < 2 ? RECTANGLE : SPHERE, N, 3);
         plugmc_cells cells;
-        assert_int_equal(host_cells_build(&s.system, s.positions, 0.7, &cells), PLUGMC_OK);
-        assert_int_equal(cells.cells, cell_grid_make(&s.system, 0.7).cells);
+        assert_int_equal(host_cells_build(&s.system, &s.system.box, s.positions, 0.7, &cells),
+                         PLUGMC_OK);
+        assert_int_equal(cells.cells,
+                         cell_grid_make(&s.system.box, 1, s.system.particles, 0.7).cells);
         for (int w = 0; w < 3; w++) {
             const uint32_t *start = cells.start + w * (cells.cells + 1);
             const uint32_t *order = cells.order + w * N;
@@ -80,7 +82,7 @@ static void every_particle_is_in_its_cell(void **state)
 /* Ordered pairs within the range, by looking at the cells around each particle. */
 static int64_t pairs_by_cells(const small *s, const plugmc_cells *cells, double range)
 {
-    const cell_grid grid = cell_grid_make(&s->system, range);
+    const cell_grid grid = cell_grid_make(&s->system.box, 1, s->system.particles, range);
     int64_t pairs = 0;
     for (int64_t c = 0; c < cells->cells; c++) {
         int64_t around[27];
@@ -116,12 +118,14 @@ static void neighbours_are_in_the_cells_around(void **state)
         for (size_t l = 0; l < sizeof ranges / sizeof *ranges; l++) {
             small s = points(2 + k % 2, k < 2 ? RECTANGLE : SPHERE, 150, 1);
             plugmc_cells cells;
-            assert_int_equal(host_cells_build(&s.system, s.positions, ranges[l], &cells), 0);
+            assert_int_equal(
+                host_cells_build(&s.system, &s.system.box, s.positions, ranges[l], &cells), 0);
             int64_t pairs = pairs_by_pairs(&s, ranges[l]);
             assert_int_equal(pairs_by_cells(&s, &cells, ranges[l]), pairs);
             assert_true(pairs > 0);
             for (int d = 0; d < 3; d++)
-                if (cells.count[d] > 1) assert_true(cells.width[d] >= ranges[l]);
+                if (cells.count[d] > 1)
+                    assert_true(s.system.box.length[d] / cells.count[d] >= ranges[l]);
             host_cells_free(&cells);
             small_free(&s);
         }
@@ -133,14 +137,14 @@ static void number_of_cells_follows_that_of_particles(void **state)
     small s = points(3, RECTANGLE, 100, 1);
     const double ranges[] = {0, 1e-300, 1e-9, 0.1};
     for (int k = 0; k < 4; k++) {
-        cell_grid grid = cell_grid_make(&s.system, ranges[k]);
+        cell_grid grid = cell_grid_make(&s.system.box, 1, s.system.particles, ranges[k]);
         assert_true(grid.cells <= 4 * 100 + 8 && grid.cells > 50);
     }
-    cell_grid grid = cell_grid_make(&s.system, 1);
+    cell_grid grid = cell_grid_make(&s.system.box, 1, s.system.particles, 1);
     assert_int_equal(grid.count[0], 3);
     assert_int_equal(grid.count[1], 5);
     assert_int_equal(grid.count[2], 7);
-    assert_int_equal(cell_grid_make(&s.system, INFINITY).cells, 1);
+    assert_int_equal(cell_grid_make(&s.system.box, 1, s.system.particles, INFINITY).cells, 1);
     small_free(&s);
 }
 

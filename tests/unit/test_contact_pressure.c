@@ -3,6 +3,7 @@
  * ideal gas; and what it refuses.
  *
  * Statistical tests: fixed seeds, |z| <= 4, a false alarm in 16 000 for each z printed. */
+#include "boxes.h"
 #include "testing.h"
 
 #include "movers.h"
@@ -15,7 +16,7 @@ static plugmc_cells held;
 static int view_cells(const plugmc_view *view, double range, plugmc_cells *out)
 {
     host_cells_free(&held);
-    int code = host_cells_build(&viewed->system, view->positions, range, &held);
+    int code = host_cells_build(&viewed->system, view->box, view->positions, range, &held);
     *out = held;
     return code;
 }
@@ -45,7 +46,10 @@ static int try_meter(meter *m, bench *b, const char *settings)
 
 static void look(const meter *m, const double *positions, double *values)
 {
-    plugmc_view view = {.size = sizeof view, .positions = positions, .cells = view_cells};
+    plugmc_view view = {.size = sizeof view,
+                        .positions = positions,
+                        .cells = view_cells,
+                        .box = boxes_of(&m->b->system)};
     bench_expect(m->b, m->plugin->observable->measure(m->instance, &m->b->host, &view, values));
 }
 
@@ -315,8 +319,11 @@ static void overlaps_are_an_error(void **state)
     bench_species(&b, "A", 2, 1, 0);
     bench_expect(&b, bench_configured(&b, "hard_disk", ""));
     bench_expect(&b, try_meter(&m, &b, ""));
-    plugmc_view view = {
-        .size = sizeof view, .sweep = 77, .positions = positions, .cells = view_cells};
+    plugmc_view view = {.size = sizeof view,
+                        .sweep = 77,
+                        .positions = positions,
+                        .cells = view_cells,
+                        .box = boxes_of(&b.system)};
     assert_int_equal(m.plugin->observable->measure(m.instance, &b.host, &view, values),
                      PLUGMC_ERROR_STATE);
     assert_non_null(strstr(b.message, "sweep 77"));

@@ -1,5 +1,6 @@
 /* coulomb_ewald against lattice sums, the NIST configurations of water, its own derivatives and
  * itself after many single moves. */
+#include "boxes.h"
 #include "testing.h"
 
 #include "movers.h"
@@ -44,9 +45,10 @@ static ewald new_ewald(bench *b, const char *settings)
     return e;
 }
 
-static plugmc_view view_at(const double *positions)
+static plugmc_view view_at(const bench *b, const double *positions)
 {
-    return (plugmc_view){.size = sizeof(plugmc_view), .positions = positions};
+    return (plugmc_view){
+        .size = sizeof(plugmc_view), .positions = positions, .box = boxes_of(&b->system)};
 }
 
 static double charge_of(const bench *b, int64_t i)
@@ -92,10 +94,11 @@ static double pairs(const bench *b, const ewald *e, const double *positions, dou
     return energy;
 }
 
-static double waves(const ewald *e, const double *positions, double *forces, double virial[3])
+static double waves(const bench *b, const ewald *e, const double *positions, double *forces,
+                    double virial[3])
 {
     double energy = 0;
-    plugmc_view view = view_at(positions);
+    plugmc_view view = view_at(b, positions);
     plugmc_total_request request = {sizeof request, &view, &energy, forces, virial};
     assert_int_equal(e->total->energy(e->instance, &request), PLUGMC_OK);
     return energy;
@@ -103,7 +106,7 @@ static double waves(const ewald *e, const double *positions, double *forces, dou
 
 static double all_energy(const bench *b, const ewald *e, const double *positions)
 {
-    return pairs(b, e, positions, NULL, NULL) + waves(e, positions, NULL, NULL);
+    return pairs(b, e, positions, NULL, NULL) + waves(b, e, positions, NULL, NULL);
 }
 
 /* Uniform numbers of a fixed sequence. */
@@ -304,7 +307,7 @@ static void check_water(const char *name, double real, double fourier, double se
         inside_molecules(&b, molecules, positions, alpha, &bonded, &excluded);
         const double squares = molecules * (0.84760 * 0.84760 + 2 * 0.42380 * 0.42380);
         const double own = -constant * alpha / sqrt(M_PI) * squares;
-        const double found = waves(&e, positions, NULL, NULL) - own;
+        const double found = waves(&b, &e, positions, NULL, NULL) - own;
         if (converged) {
             printf("%-8s %.9g, expected %.9g\n", "all k", found, every_wave);
             assert_close(found, every_wave, 2e-9, 0);
@@ -368,7 +371,7 @@ static void waves_that_are_told_add_up(void **state)
         }
         printf("%lld waves: %.15g\n", (long long)told.count, energy);
         assert_true(told.count > 100);
-        assert_close(energy, waves(&e, r, NULL, NULL), 1e-12, 0);
+        assert_close(energy, waves(&b, &e, r, NULL, NULL), 1e-12, 0);
         bench_end(&b);
     }
 }
@@ -383,7 +386,7 @@ static void forces_are_the_gradient(void **state)
         double r[36], forces[36] = {0}, worst = 0, largest = 0;
         random_positions(&b, &sequence, r);
         pairs(&b, &e, r, forces, NULL);
-        waves(&e, r, forces, NULL);
+        waves(&b, &e, r, forces, NULL);
         for (int i = 0; i < 36; i++) {
             static const double step[6] = {-3, -2, -1, 1, 2, 3};
             static const double share[6] = {-1. / 60, 9. / 60,  -45. / 60,
@@ -417,7 +420,7 @@ static void virial_is_the_change_with_the_box(void **state)
         uint64_t sequence = 3;
         double r[36], virial[3] = {0};
         random_positions(&b, &sequence, r);
-        const double energy = pairs(&b, &e, r, NULL, virial) + waves(&e, r, NULL, virial);
+        const double energy = pairs(&b, &e, r, NULL, virial) + waves(&b, &e, r, NULL, virial);
         /* the energy of a box x times as large is 1/x of it */
         assert_close(virial[0] + virial[1] + virial[2], energy, 1e-9, 0);
         for (int d = 0; d < 3; d++) {
@@ -489,7 +492,7 @@ static void the_tolerance_is_the_error(void **state)
             uint64_t sequence = 11;
             random_positions(&b, &sequence, r);
             pairs(&b, &e, r, forces[exact], NULL);
-            waves(&e, r, forces[exact], NULL);
+            waves(&b, &e, r, forces[exact], NULL);
             bench_end(&b);
         }
         for (int i = 0; i < 36; i++) {
@@ -512,7 +515,7 @@ static void threads_do_not_matter(void **state)
     random_positions(&b, &sequence, r);
     for (int k = 0; k < 3; k++) {
         b.system.threads = k + 1;
-        energy[k] = waves(&e, r, forces[k], NULL);
+        energy[k] = waves(&b, &e, r, forces[k], NULL);
         assert_memory_equal(&energy[k], &energy[0], sizeof energy[0]);
         assert_memory_equal(forces[k], forces[0], sizeof forces[0]);
     }
@@ -531,21 +534,21 @@ static void kept_energy_after_many_moves(void **state)
     int64_t rejected = 0;
     double r[36];
     random_positions(&b, &sequence, r);
-    plugmc_view view = view_at(r);
+    plugmc_view view = view_at(&b, r);
     assert_int_equal(e.total->start(e.instance, &view), PLUGMC_OK);
-    double kept = waves(&e, r, NULL, NULL), to[3], change, before;
+    double kept = waves(&b, &e, r, NULL, NULL), to[3], change, before;
     for (int m = 0; m < MOVES; m++) {
         const int64_t i = (int64_t)(12 * uniform(&sequence));
         for (int d = 0; d < 3; d++) to[d] = r[3 * i + d] + 1.5 * (uniform(&sequence) - 0.5);
         plugmc_wrap(&b.system.box, to);
         before = change = 0;
-        if (m % 1000 == 0) before = waves(&e, r, NULL, NULL);
+        if (m % 1000 == 0) before = waves(&b, &e, r, NULL, NULL);
         assert_int_equal(e.total->change(e.instance, 0, i, to, &change), PLUGMC_OK);
         if (m % 1000 == 0) { /* against two whole sums */
             double moved[36];
             memcpy(moved, r, sizeof r);
             memcpy(moved + 3 * i, to, sizeof to);
-            assert_close(change, waves(&e, moved, NULL, NULL) - before, 1e-9, 1e-9);
+            assert_close(change, waves(&b, &e, moved, NULL, NULL) - before, 1e-9, 1e-9);
         }
         const int accepted = uniform(&sequence) < exp(-change);
         assert_int_equal(e.total->settle(e.instance, 0, accepted), PLUGMC_OK);
@@ -554,7 +557,7 @@ static void kept_energy_after_many_moves(void **state)
         memcpy(r + 3 * i, to, sizeof to);
         kept += change;
     }
-    const double fresh = waves(&e, r, NULL, NULL);
+    const double fresh = waves(&b, &e, r, NULL, NULL);
     printf("%d moves, %lld rejected: %.15g kept, %.15g fresh\n", MOVES, (long long)rejected, kept,
            fresh);
     assert_true(rejected > MOVES / 20 && rejected < MOVES * 19 / 20);
@@ -673,7 +676,7 @@ static void positions_that_are_not_numbers(void **state)
     bench_species(&b, "ion", 2, 0, 1);
     ewald e = new_ewald(&b, "bjerrum_length=1");
     double r[6] = {1, 1, 1, 2, NAN, 2}, energy = 0;
-    plugmc_view view = view_at(r);
+    plugmc_view view = view_at(&b, r);
     plugmc_total_request request = {sizeof request, &view, &energy, NULL, NULL};
     assert_int_not_equal(e.total->energy(e.instance, &request), PLUGMC_OK);
     assert_non_null(strstr(b.message, "particle 1 of walker 0"));

@@ -1,5 +1,6 @@
 /* The services of the GPU, on a GPU: memory, kernels, graphs, fused potentials against the host,
  * cells, and what is said when something fails. Skipped without a GPU. */
+#include "boxes.h"
 #include "testing.h"
 
 #include <stdlib.h>
@@ -339,7 +340,7 @@ static void assert_sorted(const plugmc_system *s, const plugmc_cells *c, const d
                     } else {
                         assert_true(x[d] == from);
                     }
-                    int64_t k = (int64_t)((x[d] - low) / c->width[d]);
+                    int64_t k = (int64_t)((x[d] - low) / (s->box.length[d] / c->count[d]));
                     if (k > c->count[d] - 1 || c->count[d] == 1) k = c->count[d] - 1;
                     at = at * c->count[d] + k;
                 }
@@ -370,6 +371,17 @@ static void assert_one_cell(const plugmc_system *s, const plugmc_cells *c, const
     }
 }
 
+/* A view of positions in device memory. */
+static plugmc_view view_there(const plugmc_system *s, plugmc_device_pointer positions)
+{
+    const plugmc_host host = {.context = &context, .gpu = services, .system = s};
+    return (plugmc_view){.size = sizeof(plugmc_view),
+                         .positions = (const double *)(uintptr_t)positions,
+                         .on_device = 1,
+                         .box = boxes_of(s),
+                         .device_box = device_boxes_of(&host)};
+}
+
 static void check_cells(const plugmc_system *s, double range)
 {
     const size_t entries = (size_t)s->walkers * (size_t)s->particles;
@@ -390,7 +402,8 @@ static void check_cells(const plugmc_system *s, double range)
     services->upload(&context, on_device, positions, 3 * entries * sizeof(double));
 
     plugmc_cells found, host;
-    assert_int_equal(gpu_cells_build(device, s, on_device, range, &found), PLUGMC_OK);
+    const plugmc_view view = view_there(s, on_device);
+    assert_int_equal(gpu_cells_build(device, s, &view, range, &found), PLUGMC_OK);
     size_t starts = (size_t)s->walkers * (size_t)(found.cells + 1);
     uint32_t *start = malloc(starts * sizeof *start), *order = malloc(entries * sizeof *order);
     double *sorted = malloc(3 * entries * sizeof *sorted);
@@ -406,7 +419,7 @@ static void check_cells(const plugmc_system *s, double range)
     copied.positions = sorted;
     (s->box.oblique ? assert_one_cell : assert_sorted)(s, &copied, positions);
 
-    assert_int_equal(host_cells_build(s, positions, range, &host), PLUGMC_OK);
+    assert_int_equal(host_cells_build(s, view.box, positions, range, &host), PLUGMC_OK);
     assert_memory_equal(host.count, found.count, sizeof host.count);
     assert_memory_equal(host.start, start, starts * sizeof *start);
     assert_memory_equal(host.order, order, entries * sizeof *order);
@@ -471,9 +484,10 @@ static void cells_of_two_ranges_live_side_by_side(void **state)
     plugmc_system s = make_system(3, 1, PLUGMC_DOMAIN_PERIODIC, NULL, 0);
     plugmc_cells a, b, again;
     plugmc_device_pointer positions = memory(3 * (size_t)s.particles * sizeof(double));
-    assert_int_equal(gpu_cells_build(device, &s, positions, 1.0, &a), PLUGMC_OK);
-    assert_int_equal(gpu_cells_build(device, &s, positions, 2.0, &b), PLUGMC_OK);
-    assert_int_equal(gpu_cells_build(device, &s, positions, 1.0, &again), PLUGMC_OK);
+    const plugmc_view view = view_there(&s, positions);
+    assert_int_equal(gpu_cells_build(device, &s, &view, 1.0, &a), PLUGMC_OK);
+    assert_int_equal(gpu_cells_build(device, &s, &view, 2.0, &b), PLUGMC_OK);
+    assert_int_equal(gpu_cells_build(device, &s, &view, 1.0, &again), PLUGMC_OK);
     assert_ptr_not_equal(a.order, b.order);
     assert_ptr_equal(a.order, again.order);
     services->release(&context, positions);

@@ -1,6 +1,7 @@
 /* The local energy: exact cases, differences, Ewald sums, pseudopotentials and their files. */
 #include <unistd.h>
 
+#include "boxes.h"
 #include "testing.h"
 
 #include "quantum.h"
@@ -46,7 +47,8 @@ static test_observable new_observable(bench *b, const char *settings)
 static void measure(bench *b, test_observable *o, const double *positions, uint64_t sweep,
                     double *values)
 {
-    plugmc_view view = {.size = sizeof view, .sweep = sweep, .positions = positions};
+    plugmc_view view = {
+        .size = sizeof view, .sweep = sweep, .positions = positions, .box = boxes_of(&b->system)};
     bench_expect(b, o->plugin->observable->measure(o->instance, &b->host, &view, values));
 }
 

@@ -1,4 +1,5 @@
 /* structure_factor: crystals, ideal gases, and its definition. */
+#include "boxes.h"
 #include "testing.h"
 
 #include "movers.h"
@@ -28,7 +29,7 @@ static factor new_factor(bench *b, const char *settings)
 
 static void measure(bench *b, const factor *f, const double *positions, double *values)
 {
-    plugmc_view view = {.size = sizeof view, .positions = positions};
+    plugmc_view view = {.size = sizeof view, .positions = positions, .box = boxes_of(&b->system)};
     bench_expect(b, f->calls->measure(f->instance, &b->host, &view, values));
 }
 

@@ -1,5 +1,6 @@
 /* virial_pressure against NIST's Lennard-Jones configuration, against sums over all pairs, and
  * against itself with other threads. */
+#include "boxes.h"
 #include "testing.h"
 
 #include "movers.h"
@@ -12,7 +13,7 @@ static plugmc_cells held;
 static int view_cells(const plugmc_view *view, double range, plugmc_cells *out)
 {
     host_cells_free(&held);
-    int code = host_cells_build(&viewed->system, view->positions, range, &held);
+    int code = host_cells_build(&viewed->system, view->box, view->positions, range, &held);
     *out = held;
     return code;
 }
@@ -22,7 +23,10 @@ static int try_pressure(bench *b, const double *positions, double *values)
 {
     const plugmc_plugin *plugin = open_plugin("virial_pressure");
     void *instance = bench_allocate(b->host.context, plugin->instance_size);
-    plugmc_view view = {.size = sizeof view, .positions = positions, .cells = view_cells};
+    plugmc_view view = {.size = sizeof view,
+                        .positions = positions,
+                        .cells = view_cells,
+                        .box = boxes_of(&b->system)};
     viewed = b;
     int code = plugin->prepare(instance, &b->host);
     if (!code) code = plugin->observable->measure(instance, &b->host, &view, values);

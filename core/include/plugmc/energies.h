@@ -36,7 +36,7 @@ typedef struct plugmc_changes {
 typedef struct plugmc_trial {
     uint32_t size;
     /* given */
-    uint32_t walker; /* its global number, for draws */
+    uint32_t walker; /* its global number, for plugmc_draw */
     uint64_t seed, sweep;
     uint32_t number; /* of the trial in the sweep, from 0 */
     int32_t dimension;

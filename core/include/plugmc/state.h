@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plugmc/device.h"
+
 /* ---- The state ------------------------------------------------------------------------------ */
 
 /* What a configuration consists of. Each is an array with a row for every walker. */
@@ -60,11 +62,12 @@ static inline int plugmc_state_positions(const plugmc_state *state, int side, in
 /* ---- Views ---------------------------------------------------------------------------------- */
 
 /* Particles sorted by cell, for observables and movers that look for neighbours. Within a cell
- * particles are in order of their index. Pointers are host or device memory, as the view's. */
+ * particles are in order of their index. Boxes of all walkers are cut into as many cells; they are
+ * length[d] / count[d] wide, at least the range asked for where count >= 3. Pointers are host or device
+ * memory, as the view's. */
 typedef struct plugmc_cells {
     uint32_t size;
     int32_t count[3];        /* cells in each direction, at least 1 */
-    double width[3];         /* length; at least the range asked for where count >= 3 */
     int64_t cells;           /* product of count */
     const uint32_t *start;   /* [walkers][cells + 1]: first entry of each cell */
     const uint32_t *order;   /* [walkers][particles]: particle index, sorted by cell */
@@ -85,7 +88,8 @@ typedef struct plugmc_view {
     /* Energy over kT of each walker [walkers] as the mover keeps it while it sweeps, all sampled
      * potentials; NULL if the mover keeps none. Host memory. */
     int (*running_energy)(const struct plugmc_view *, double *energy);
-    const struct plugmc_box *box; /* [walkers], host memory */
+    const plugmc_box *box;        /* [walkers], host memory */
+    const plugmc_box *device_box; /* the same in device memory, if `on_device` */
 } plugmc_view;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */

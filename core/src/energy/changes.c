@@ -185,7 +185,7 @@ static int add_totals(hamiltonian *h, const plugmc_host *host)
     for (int k = 0; k < h->count && !code; k++) {
         const energy_term *t = &h->terms[k];
         const plugmc_total_request request = {
-            .size = sizeof request, .view = &view, .energy = energy, .box = h->boxes};
+            .size = sizeof request, .view = &view, .energy = energy};
         if (!t->total) continue;
         memset(energy, 0, sizeof(double) * (size_t)h->system->walkers);
         code = t->total->energy(t->of->instance, &request);
@@ -262,7 +262,7 @@ static int add_trial_totals(hamiltonian *h, const plugmc_host *host, const plugm
     for (int k = 0; k < h->count && !code; k++) {
         const energy_term *t = &h->terms[k];
         const plugmc_total_request request = {
-            .size = sizeof request, .view = &view, .energy = h->sums, .box = c->box};
+            .size = sizeof request, .view = &view, .energy = h->sums};
         if (!t->total) continue;
         memset(h->sums, 0, sizeof(double) * (size_t)h->system->walkers);
         code = t->total->energy(t->of->instance, &request);

@@ -48,26 +48,6 @@ void configuration_free(configuration *c)
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-/* At least as wide as the reach and a hair more, for rounding; wider where there would be more than
- * 4 N + 8 of them; one in an oblique box, whose cells would be oblique too. A sphere is cut as the
- * cube around it. */
-static void choose_cells(configuration *c)
-{
-    const plugmc_box *box = &c->box;
-    const double most = 4.0 * (double)c->n + 8;
-    double width = box->oblique || !(c->reach > 0) ? INFINITY : c->reach * (1 + 1e-12), cells;
-    do {
-        cells = 1;
-        for (int d = 0; d < box->dimension; d++) cells *= fmax(1, floor(box->length[d] / width));
-        if (cells > most) width *= 1.1;
-    } while (cells > most);
-    for (int d = 0; d < 3; d++) {
-        c->count[d] = d < box->dimension ? (int32_t)fmax(1, floor(box->length[d] / width)) : 1;
-        c->width[d] = box->length[d] / c->count[d];
-    }
-    c->cells = (int64_t)cells;
-}
-
 static void cell_coordinates(const configuration *c, const double r[3], int32_t cell[3])
 {
     const double origin = c->box.domain == PLUGMC_DOMAIN_SPHERE ? -c->box.radius : 0;
@@ -120,7 +100,9 @@ static void put(configuration *c, int64_t i, const double r[3])
 int configuration_fill(configuration *c, const plugmc_box *box, const double *positions)
 {
     c->box = *box;
-    choose_cells(c);
+    /* a hair wider than the reach, for rounding */
+    const double width = c->reach > 0 ? c->reach * (1 + 1e-12) : INFINITY;
+    c->cells = plugmc_choose_cells(box, c->n, width, c->count, c->width);
     if (c->cells > c->room) {
         free(c->head);
         c->head = malloc((size_t)c->cells * sizeof *c->head);

@@ -117,28 +117,17 @@ static int sort(gpu *g, cells_grid *grid, uint64_t walkers, gpu_cells *c,
     return code;
 }
 
-static cells_grid device_grid(const plugmc_system *system, const cell_grid *grid)
+int gpu_cells_build(gpu *g, const plugmc_system *system, const plugmc_view *view, double range,
+                    plugmc_cells *out)
 {
-    cells_grid out = {.origin = grid->origin,
-                      .dimension = system->box.dimension,
-                      .periodic = grid->periodic,
-                      .oblique = system->box.oblique,
-                      .particles = (uint32_t)system->particles,
-                      .tiles = (uint32_t)((system->particles + CELLS_TILE - 1) / CELLS_TILE),
-                      .cells = (uint32_t)grid->cells};
-    memcpy(out.edge, system->box.length, sizeof out.edge);
-    memcpy(out.vector, system->box.vector, sizeof out.vector);
-    memcpy(out.inverse, system->box.inverse, sizeof out.inverse);
-    memcpy(out.width, grid->width, sizeof out.width);
-    memcpy(out.count, grid->count, sizeof out.count);
-    return out;
-}
-
-int gpu_cells_build(gpu *g, const plugmc_system *system, plugmc_device_pointer positions,
-                    double range, plugmc_cells *out)
-{
-    const cell_grid shape = cell_grid_make(system, range);
-    cells_grid grid = device_grid(system, &shape);
+    const cell_grid shape = cell_grid_make(view->box, system->walkers, system->particles, range);
+    cells_grid grid = {.origin = shape.origin,
+                       .count = {shape.count[0], shape.count[1], shape.count[2]},
+                       .particles = (uint32_t)system->particles,
+                       .tiles = (uint32_t)((system->particles + CELLS_TILE - 1) / CELLS_TILE),
+                       .cells = (uint32_t)shape.cells};
+    const double *positions = view->positions;
+    const plugmc_box *boxes = view->device_box;
     const uint64_t walkers = (uint64_t)system->walkers;
     const uint64_t blocks = walkers * grid.tiles, entries = walkers * grid.particles;
     uint64_t starts = walkers * ((uint64_t)grid.cells + 1);
@@ -154,14 +143,16 @@ int gpu_cells_build(gpu *g, const plugmc_system *system, plugmc_device_pointer p
                         (long long)shape.cells);
     int code = find_kernels(g);
     if (!code) code = make_buffers(g, c, starts, entries, blocks * CELLS_DIGITS);
-    if (!code) code = launch(g, k->bin, blocks, (void *[]){&grid, &positions, &g->scratch.keys[0]});
+    if (!code)
+        code =
+            launch(g, k->bin, blocks, (void *[]){&grid, &boxes, &positions, &g->scratch.keys[0]});
     if (!code) code = sort(g, &grid, walkers, c, &keys);
     if (!code)
         code = launch(g, k->start, (starts + CELLS_THREADS - 1) / CELLS_THREADS,
                       (void *[]){&grid, &starts, &keys, &c->start});
     if (!code)
-        code =
-            launch(g, k->gather, blocks, (void *[]){&grid, &positions, &c->order, &c->positions});
+        code = launch(g, k->gather, blocks,
+                      (void *[]){&grid, &boxes, &positions, &c->order, &c->positions});
     if (code) return code;
 
     *out = (plugmc_cells){.size = sizeof *out,
@@ -170,6 +161,5 @@ int gpu_cells_build(gpu *g, const plugmc_system *system, plugmc_device_pointer p
                           .order = (const uint32_t *)(uintptr_t)c->order,
                           .positions = (const double *)(uintptr_t)c->positions};
     memcpy(out->count, shape.count, sizeof out->count);
-    memcpy(out->width, shape.width, sizeof out->width);
     return PLUGMC_OK;
 }

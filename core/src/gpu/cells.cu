@@ -5,37 +5,35 @@
  * may hold any number of them. Each walker has `tiles` blocks of its own; block = walker * tiles +
  * tile. Arrays: cell, order [walkers][particles]; counts [walkers][CELLS_DIGITS][tiles]. */
 
-static __device__ double wrap(double x, double edge)
-{
-    if (x >= 0 && x < edge) return x;
-    x -= edge * floor(x / edge);
-    return x < edge ? x : 0;
-}
-
 /* The rules of system/geometry.h, with the same operations. An oblique box is one cell, whatever
  * this makes of its coordinates. */
-static __device__ double place(const cells_grid *g, double x, int d)
+static __device__ double place(const plugmc_box *box, double x, int d)
 {
-    return g->periodic && d < g->dimension ? wrap(x, g->edge[d]) : x;
+    return box->domain == PLUGMC_DOMAIN_PERIODIC && d < box->dimension
+               ? plugmc_wrapped(x, box->length[d])
+               : x;
 }
 
-static __device__ uint32_t cell_along(const cells_grid *g, double x, int d)
+static __device__ uint32_t cell_along(const cells_grid *g, const plugmc_box *box, double x, int d)
 {
-    double at = (place(g, x, d) - g->origin) / g->width[d];
+    double at = (place(box, x, d) - g->origin) / (box->length[d] / g->count[d]);
     if (at < 0 || g->count[d] == 1) return 0;
     return at < g->count[d] ? (uint32_t)at : (uint32_t)(g->count[d] - 1);
 }
 
-extern "C" __global__ void cells_bin(cells_grid g, const double *positions, uint32_t *cell)
+extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, const double *positions,
+                                     uint32_t *cell)
 {
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
+    const plugmc_box *box = boxes + walker;
     for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
         uint32_t i = tile * CELLS_TILE + k;
         if (i >= g.particles) return;
         uint64_t at = (uint64_t)walker * g.particles + i;
         const double *x = positions + 3 * at;
-        cell[at] = cell_along(&g, x[0], 0) +
-                   g.count[0] * (cell_along(&g, x[1], 1) + g.count[1] * cell_along(&g, x[2], 2));
+        cell[at] =
+            cell_along(&g, box, x[0], 0) +
+            g.count[0] * (cell_along(&g, box, x[1], 1) + g.count[1] * cell_along(&g, box, x[2], 2));
     }
 }
 
@@ -144,8 +142,9 @@ extern "C" __global__ void cells_start(cells_grid g, uint64_t n, const uint32_t 
 }
 
 /* Positions in the order of the cells, wrapped. */
-extern "C" __global__ void cells_gather(cells_grid g, const double *positions,
-                                        const uint32_t *order, double *sorted)
+extern "C" __global__ void cells_gather(cells_grid g, const plugmc_box *boxes,
+                                        const double *positions, const uint32_t *order,
+                                        double *sorted)
 {
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
@@ -153,8 +152,8 @@ extern "C" __global__ void cells_gather(cells_grid g, const double *positions,
         uint32_t i = tile * CELLS_TILE + k;
         if (i >= g.particles) return;
         const double *from = positions + 3 * (first + order[first + i]);
-        double *to = sorted + 3 * (first + i);
-        for (int d = 0; d < 3; d++) to[d] = g.oblique ? from[d] : place(&g, from[d], d);
-        if (g.oblique) plugmc_wrap_oblique(g.vector, g.inverse, to);
+        double to[3] = {from[0], from[1], from[2]};
+        plugmc_wrap(boxes + walker, to);
+        for (int d = 0; d < 3; d++) sorted[3 * (first + i) + d] = to[d];
     }
 }

@@ -5,10 +5,8 @@
 #include "plugmc/device.h"
 
 typedef struct cells_grid {
-    double origin, edge[3], width[3];   /* length */
-    double vector[3][3], inverse[3][3]; /* of an oblique box, as in plugmc_box */
+    double origin; /* length */
     int32_t count[3];
-    int32_t dimension, periodic, oblique;
     uint32_t particles; /* a walker */
     uint32_t tiles;     /* blocks a walker */
     uint32_t cells;

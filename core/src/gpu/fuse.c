@@ -138,6 +138,7 @@ static void put_system_defines(const fusion *f)
         {"PLUGMC_ENERGY_TERMS", energies},
         {"PLUGMC_CONTACTS", contacts},
         {"PLUGMC_FIELDS", fields},
+        {"PLUGMC_BOX_CHANGES", (s->changes & PLUGMC_CHANGED_BOX) != 0},
     };
     for (size_t i = 0; i < sizeof defines / sizeof defines[0]; i++)
         fprintf(f->out, "#define %s %d\n", defines[i].name, defines[i].value);
@@ -215,73 +216,74 @@ static void put_term(const fusion *f, const fused_term *t)
     fputs("    return p;\n}\n}\n", f->out);
 }
 
-static void put_matrix(const fusion *f, const char *name, const double m[3][3])
+/* m.NAME[d] of plugmc_images, as statements. */
+static void put_images_of(const fusion *f, const char *name, const double m[3])
 {
-    fprintf(f->out, "static constexpr real %s[3][3] = {", name);
-    for (int i = 0; i < 9; i++) {
-        fputs(i % 3 ? ", " : "{", f->out);
-        put_number(f, m[i / 3][i % 3]);
-        if (i % 3 == 2) fputs(i < 8 ? "}, " : "}};\n", f->out);
+    for (int d = 0; d < 3; d++) {
+        fprintf(f->out, "    m.%s[%d] = ", name, d);
+        put_number(f, m[d]);
+        fputs(";\n", f->out);
     }
 }
 
-static void put_oblique(const fusion *f)
-{
-    put_matrix(f, "plugmc_vector", f->system->box.vector);
-    put_matrix(f, "plugmc_inverse", f->system->box.inverse);
-}
-
-/* The minimum image, as plugmc/pair.h takes it. */
+/* The minimum image is plugmc/box.h's: in a box that nobody changes its numbers are constants. */
 static void put_separated(const fusion *f)
 {
     const plugmc_box *box = &f->system->box;
-    const char *round = f->in_double ? "rint" : "rintf";
-    fputs("PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z)\n{\n", f->out);
-    if (box->domain == PLUGMC_DOMAIN_PERIODIC && box->oblique) {
-        fprintf(f->out,
-                "    real f[3], best = (real)1e30;\n    plugmc_separation s = {0, 0, 0, 0};\n"
-                "#pragma unroll\n    for (int d = 0; d < 3; d++) {\n"
-                "        f[d] = x * plugmc_inverse[0][d] + y * plugmc_inverse[1][d] + "
-                "z * plugmc_inverse[2][d];\n        f[d] -= %s(f[d]);\n    }\n"
-                "#pragma unroll\n    for (int i = 0; i < 27; i++) {\n"
-                "        real a = f[0] + (real)(i %% 3 - 1), b = f[1] + (real)(i / 3 %% 3 - 1),\n"
-                "             c = f[2] + (real)(i / 9 - 1), v[3];\n"
-                "#pragma unroll\n        for (int d = 0; d < 3; d++)\n"
-                "            v[d] = a * plugmc_vector[0][d] + b * plugmc_vector[1][d] + "
-                "c * plugmc_vector[2][d];\n"
-                "        real r2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];\n"
-                "        if (r2 < best) {\n            best = r2;\n            s.x = v[0];\n"
-                "            s.y = v[1];\n            s.z = v[2];\n        }\n    }\n"
-                "    s.r2 = best;\n    return s;\n}\n",
-                round);
-        return;
-    }
-    if (box->domain == PLUGMC_DOMAIN_PERIODIC)
-        for (int d = 0; d < box->dimension; d++)
-            fprintf(f->out, "    %c -= plugmc_edge[%d] * %s(%c * plugmc_inverse_edge[%d]);\n",
-                    "xyz"[d], d, round, "xyz"[d], d);
-    fputs("    plugmc_separation s;\n    s.x = x;\n    s.y = y;\n    s.z = z;\n"
-          "    s.r2 = x * x + y * y + z * z;\n    return s;\n}\n",
+    const bool periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    fputs("PLUGMC_FN plugmc_images plugmc_images_of_walker(const plugmc_box *boxes, int w)\n"
+          "{\n    plugmc_images m = {};\n",
           f->out);
+    if (f->system->changes & PLUGMC_CHANGED_BOX) {
+        fputs("    plugmc_images_of(boxes + w, 1, &m);\n", f->out);
+    } else if (periodic) {
+        double over[3]; /* the division of plugmc_images_of, in its precision */
+        for (int d = 0; d < 3; d++)
+            over[d] = f->in_double ? 1 / box->length[d] : (double)(1 / (float)box->length[d]);
+        put_images_of(f, "length", box->length);
+        put_images_of(f, "inverse_length", over);
+        for (int d = 0; d < 3 && box->oblique; d++) {
+            put_images_of(f, (const char *[]){"vector[0]", "vector[1]", "vector[2]"}[d],
+                          box->vector[d]);
+            put_images_of(f, (const char *[]){"inverse[0]", "inverse[1]", "inverse[2]"}[d],
+                          box->inverse[d]);
+        }
+    }
+    fprintf(
+        f->out,
+        "    return m;\n}\n"
+        "PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z, plugmc_images m)\n"
+        "{\n    return plugmc_separate(x, y, z, &m, %s);\n}\n"
+        "#if !PLUGMC_BOX_CHANGES\n"
+        "PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z)\n"
+        "{\n    return plugmc_separated(x, y, z, plugmc_images_of_walker(0, 0));\n}\n"
+        "#endif\n",
+        !periodic      ? "PLUGMC_IMAGES_NONE"
+        : box->oblique ? "PLUGMC_IMAGES_OBLIQUE"
+                       : "PLUGMC_IMAGES_RECTANGULAR");
+}
+
+static void put_constants(const fusion *f, const char *name, const double values[3])
+{
+    fprintf(f->out, "static constexpr real %s[3] = {", name);
+    for (int d = 0; d < 3; d++) {
+        put_number(f, values[d]);
+        fputs(d < 2 ? ", " : "};\n", f->out);
+    }
 }
 
 static void put_box(const fusion *f)
 {
-    const char *names[2] = {"plugmc_edge", "plugmc_inverse_edge"};
-    for (int inverse = 0; inverse < 2; inverse++) {
-        fprintf(f->out, "static constexpr real %s[3] = {", names[inverse]);
-        for (int d = 0; d < 3; d++) {
-            /* the division of plugmc/pair.h, in its precision */
-            double edge = f->system->box.length[d];
-            double over = f->in_double ? 1 / edge : (double)(1 / (float)edge);
-            put_number(f, inverse ? over : edge);
-            fputs(d < 2 ? ", " : "};\n", f->out);
-        }
-    }
-    fputs("static constexpr real plugmc_radius = ", f->out);
+    double over[3];
+    for (int d = 0; d < 3; d++)
+        over[d] = f->in_double ? 1 / f->system->box.length[d]
+                               : (double)(1 / (float)f->system->box.length[d]);
+    fputs("#if !PLUGMC_BOX_CHANGES\n", f->out);
+    put_constants(f, "plugmc_edge", f->system->box.length);
+    put_constants(f, "plugmc_inverse_edge", over);
+    fputs("#endif\nstatic constexpr real plugmc_radius = ", f->out);
     put_number(f, f->system->box.radius);
     fputs(";\n", f->out);
-    if (f->system->box.oblique) put_oblique(f);
     put_separated(f);
 }
 

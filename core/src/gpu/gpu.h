@@ -75,6 +75,6 @@ int gpu_profile_begin(gpu *);
 int gpu_profile_end(gpu *, gpu_share **out, int *count);
 
 /* Device side of plugmc_view.cells; memory is kept and reused by the gpu. */
-int gpu_cells_build(gpu *, const plugmc_system *, plugmc_device_pointer positions, double range,
+int gpu_cells_build(gpu *, const plugmc_system *, const plugmc_view *, double range,
                     plugmc_cells *out);
 #endif

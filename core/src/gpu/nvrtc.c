@@ -14,15 +14,17 @@
 #include "gpu/toolkit.h"
 
 PLUGMC_EMBED(plugmc_text_device, PLUGMC_INCLUDE_PATH "/device.h");
+PLUGMC_EMBED(plugmc_text_box, PLUGMC_INCLUDE_PATH "/box.h");
 PLUGMC_EMBED(plugmc_text_potential, PLUGMC_INCLUDE_PATH "/potential.h");
 PLUGMC_EMBED(plugmc_text_pair, PLUGMC_INCLUDE_PATH "/pair.h");
 PLUGMC_EMBED(plugmc_text_field, PLUGMC_INCLUDE_PATH "/field.h");
 
-enum { HEADERS = 4 };
-static const char *const header_names[HEADERS] = {"plugmc/device.h", "plugmc/potential.h",
-                                                  "plugmc/pair.h", "plugmc/field.h"};
-static const char *const header_texts[HEADERS] = {plugmc_text_device, plugmc_text_potential,
-                                                  plugmc_text_pair, plugmc_text_field};
+enum { HEADERS = 5 };
+static const char *const header_names[HEADERS] = {
+    "plugmc/device.h", "plugmc/box.h", "plugmc/potential.h", "plugmc/pair.h", "plugmc/field.h"};
+static const char *const header_texts[HEADERS] = {plugmc_text_device, plugmc_text_box,
+                                                  plugmc_text_potential, plugmc_text_pair,
+                                                  plugmc_text_field};
 
 /* ---- Finding the library ---- */
 

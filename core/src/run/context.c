@@ -76,8 +76,8 @@ static int host_view(plugmc_context *context, const double *positions, int32_t o
 {
     view_clear(&context->stage);
     context->stage.gpu = context->gpu;
-    *out = view_of(&context->stage, positions, on_device, 0);
-    return PLUGMC_OK;
+    context->stage.state = &context->sim->state.face;
+    return view_of(&context->stage, positions, on_device, 0, out);
 }
 
 static int host_rehearse(plugmc_context *context, const char *path)

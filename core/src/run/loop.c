@@ -110,7 +110,7 @@ static int keep_frame(simulation *sim, uint64_t sweep, const double *positions)
 /* All observables due after production sweep `produced`. */
 static int measure(simulation *sim, uint64_t produced)
 {
-    view_stage stage = {.system = &sim->system, .gpu = sim->gpu};
+    view_stage stage = {.system = &sim->system, .gpu = sim->gpu, .state = &sim->state.face};
     if (sim->mover_count == 1) { /* of several, none knows the energy after the others have moved */
         stage.mover = sim->movers[0].mover;
         stage.mover_instance = sim->movers[0].instance->data;
@@ -130,7 +130,6 @@ static int measure(simulation *sim, uint64_t produced)
     const double *here = NULL, *there = NULL;
     int code = on_host ? borrowing_positions(sim, PLUGMC_ON_HOST, &here) : 0;
     if (!code && on_device) code = borrowing_positions(sim, PLUGMC_ON_DEVICE, &there);
-    if (!code) code = borrowing_boxes_of(sim, &stage.boxes);
     for (int i = 0; i < sim->measurement_count && !code; i++) {
         measurement *m = &sim->measurements[i];
         const plugmc_observable *o = m->instance->plugin->observable;
@@ -138,7 +137,9 @@ static int measure(simulation *sim, uint64_t produced)
         bool device = sim->gpu && o->on_device;
         if (o->writes_trajectory) code = keep_frame(sim, sweep, here);
         if (!o->measure || code) continue;
-        plugmc_view view = view_of(&stage, device ? there : here, device, sweep);
+        plugmc_view view;
+        code = view_of(&stage, device ? there : here, device, sweep, &view);
+        if (code) return context_exit_code(&m->instance->context, code, "reading boxes");
         context_calling(&m->instance->context, "measure");
         watchdog_plugin_begins();
         code = o->measure(m->instance->data, &m->instance->host, &view, m->values);

@@ -32,6 +32,7 @@ typedef struct culprit {
 typedef struct search {
     simulation *sim;
     const double *positions; /* [particles][3], host */
+    const plugmc_box *box;
     int32_t walker;
     int64_t only;  /* -1, or the particle that it must be */
     int infinite;  /* energies of plus infinity are looked for as well */
@@ -72,7 +73,7 @@ typedef struct pair_term {
 static int pair_is_wrong(const search *s, const pair_term *t, const plugmc_particle *probe,
                          const plugmc_particles *others, double *value)
 {
-    const plugmc_box *box = &s->sim->system.box;
+    const plugmc_box *box = s->box;
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
     plugmc_derivatives derivatives = {0};
     *value = 0;
@@ -120,8 +121,7 @@ static void look_at_pairs(search *s, const pair_term *t, const columns *c, int64
                          .value = how == 1 ? value : NAN,
                          .i = i < j ? i : j,
                          .j = i < j ? j : i};
-        found.distance =
-            distance_between(&s->sim->system.box, s->positions + 3 * i, s->positions + 3 * j);
+        found.distance = distance_between(s->box, s->positions + 3 * i, s->positions + 3 * j);
         note(s, found);
         return;
     }
@@ -141,7 +141,7 @@ static void look_at_cell(search *s, const pair_term *t, const columns *c, int64_
 static double look_range(const search *s, const pair_term *t)
 {
     const plugmc_system *system = &s->sim->system;
-    const double most = 1e10, spacing = pow(system->box.volume / (double)system->particles,
+    const double most = 1e10, spacing = pow(s->box->volume / (double)system->particles,
                                             1.0 / system->box.dimension);
     const double range = t->pair->range(t->instance);
     if (isfinite(range) || s->only >= 0) return range;
@@ -153,13 +153,14 @@ static int look_at_term(search *s, const pair_term *t)
     plugmc_system one = s->sim->system;
     plugmc_cells cells = {0};
     one.walkers = 1;
+    one.box = *s->box;
     crash_calling_potential(t->term->label, "range");
     double range = look_range(s, t);
     if (!(range > 0)) return 0;
     crash_calling_its(needs_forces(s->sim) ? "energy or derivatives" : "energy");
     if (!isfinite(range)) range = 4 * (one.box.length[0] + one.box.length[1] + one.box.length[2]);
-    if (host_cells_build(&one, s->positions, range, &cells)) return EXIT_MEMORY;
-    const cell_grid grid = cell_grid_make(&one, range);
+    if (host_cells_build(&one, &one.box, s->positions, range, &cells)) return EXIT_MEMORY;
+    const cell_grid grid = cell_grid_make(&one.box, 1, one.particles, range);
     int short_of_memory = 0;
 #pragma omp parallel num_threads(one.threads > 0 ? one.threads : 1) reduction(| : short_of_memory)
     {
@@ -200,7 +201,7 @@ static void look_at_field(search *s, const plugmc_term *term, int64_t i, int32_t
     const plugmc_field *field = term->plugin->potential->field;
     double r[3] = {s->positions[3 * i], s->positions[3 * i + 1], s->positions[3 * i + 2]};
     double energy = 0;
-    plugmc_wrap(&s->sim->system.box, r);
+    plugmc_wrap(s->box, r);
     const plugmc_particle one = {r[0], r[1], r[2], kind->charge, kind->diameter, species};
     const plugmc_particles others = {1,           &one.x,        &one.y,      &one.z,
                                      &one.charge, &one.diameter, &one.species};
@@ -372,11 +373,13 @@ static culprit look(simulation *sim, const double *positions, int32_t walker, in
 {
     const plugmc_system *system = &sim->system;
     search s = {.sim = sim, .only = particle, .infinite = infinite};
-    int code = 0;
+    const plugmc_box *boxes = NULL;
+    int code = borrowing_boxes_of(sim, &boxes);
     for (int32_t w = 0; w < system->walkers && !s.found.term && !code; w++) {
         if (walker >= 0 && w != walker) continue;
         s.walker = w;
         s.positions = positions + 3 * w * system->particles;
+        s.box = boxes + w;
         code = look_at_walker(&s);
     }
     if (!code && !s.found.term) look_at_totals(&s, positions);

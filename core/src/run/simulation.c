@@ -167,6 +167,8 @@ static int configure_instances(simulation *sim)
     sim->system.terms = sim->terms;
     sim->system.term_size = sizeof *sim->terms;
     sim->system.term_count = terms;
+    for (int k = 0; k < sim->mover_count; k++)
+        sim->system.changes |= sim->movers[k].mover->changes & ~(uint32_t)PLUGMC_CHANGED_POSITION;
     /* Potentials first: movers and observables may look at them. */
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < sim->instance_count; i++) {
@@ -442,12 +444,13 @@ char *ini_as_text(const ini_file *ini, const char *archive)
 int simulation_prepare(simulation *sim)
 {
     int code = choose_device(sim);
-    if (!code) code = prepare_instances(sim);
-    if (code) return code;
     instance *asking = simulation_asking(sim);
+    if (code) return code;
     sim->state_host = asking->host;
     sim->state_host.gpu = sim->gpu ? gpu_services(sim->gpu) : NULL;
     state_begin(&sim->state, &sim->system, &sim->ladder, &sim->state_host);
+    code = prepare_instances(sim);
+    if (code) return code;
     state_positions(&sim->state, PLUGMC_ON_HOST, 0, &code);
     if (!code && sim->gpu) state_positions(&sim->state, PLUGMC_ON_DEVICE, 0, &code);
     if (code) return context_exit_code(&asking->context, code, "taking memory for positions");

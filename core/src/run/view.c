@@ -17,7 +17,8 @@ static int cells_on_host(const plugmc_view *view, double range, plugmc_cells *ou
         }
     int slot = stage->count < HOST_CELLS ? stage->count++ : HOST_CELLS - 1;
     host_cells_free(&stage->cells[slot]);
-    int code = host_cells_build(stage->system, view->positions, range, &stage->cells[slot]);
+    int code =
+        host_cells_build(stage->system, view->box, view->positions, range, &stage->cells[slot]);
     stage->ranges[slot] = code ? NAN : range; /* equal to none */
     *out = stage->cells[slot];
     return code;
@@ -26,14 +27,14 @@ static int cells_on_host(const plugmc_view *view, double range, plugmc_cells *ou
 static int cells_on_device(const plugmc_view *view, double range, plugmc_cells *out)
 {
     view_stage *stage = view->core;
-    return gpu_cells_build(stage->gpu, stage->system,
-                           (plugmc_device_pointer)(uintptr_t)view->positions, range, out);
+    return gpu_cells_build(stage->gpu, stage->system, view, range, out);
 }
 
 /* Energies that positions do not change. Movers leave them out. */
-static int add_constants(const view_stage *stage, double *energy)
+static int add_constants(const plugmc_view *view, double *energy)
 {
-    const plugmc_view nowhere = {.size = sizeof nowhere};
+    const view_stage *stage = view->core;
+    const plugmc_view nowhere = {.size = sizeof nowhere, .box = view->box};
     const plugmc_total_request request = {
         .size = sizeof request, .view = &nowhere, .energy = energy};
     int code = PLUGMC_OK;
@@ -53,21 +54,29 @@ static int energy_of_mover(const plugmc_view *view, double *energy)
     const crash_record outer = crash_calling(stage->mover_host->context->section, "running_energy");
     int code = stage->mover->running_energy(stage->mover_instance, stage->mover_host, energy);
     crash_called_within(outer);
-    return code ? code : add_constants(stage, energy);
+    return code ? code : add_constants(view, energy);
 }
 
-plugmc_view view_of(view_stage *stage, const double *positions, int on_device, uint64_t sweep)
+int view_of(view_stage *stage, const double *positions, int on_device, uint64_t sweep,
+            plugmc_view *out)
 {
-    return (plugmc_view){
+    const plugmc_state *state = stage->state;
+    void *box = NULL, *there = NULL;
+    int code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &box, NULL);
+    if (!code && on_device)
+        code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_DEVICE, PLUGMC_READ, &there, NULL);
+    *out = (plugmc_view){
         .size = sizeof(plugmc_view),
         .sweep = sweep,
         .positions = positions,
         .on_device = on_device,
         .cells = on_device ? cells_on_device : cells_on_host,
         .core = stage,
-        .box = stage->boxes,
+        .box = box,
+        .device_box = there,
         .running_energy = stage->mover && stage->mover->running_energy ? energy_of_mover : NULL,
     };
+    return code;
 }
 
 void view_clear(view_stage *stage)

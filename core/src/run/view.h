@@ -14,14 +14,14 @@ typedef struct view_stage {
     const plugmc_mover *mover; /* of the running energy; NULL: there is none */
     void *mover_instance;
     const plugmc_host *mover_host;
-    const plugmc_box *boxes; /* [walkers]; NULL: nobody will ask */
+    const plugmc_state *state; /* of the boxes */
     plugmc_cells cells[HOST_CELLS];
     double ranges[HOST_CELLS];
     int count;
 } view_stage;
 
-/* The view stays valid until the stage is cleared. */
-plugmc_view view_of(view_stage *, const double *positions, int on_device, uint64_t sweep);
+/* *out stays valid until the stage is cleared. PLUGMC_* code. */
+int view_of(view_stage *, const double *positions, int on_device, uint64_t sweep, plugmc_view *out);
 /* Forgets the cell lists: the next view is of another configuration. */
 void view_clear(view_stage *);
 #endif

@@ -6,19 +6,21 @@
 #include "system/geometry.h"
 #include "system/system.h"
 
-cell_grid cell_grid_make(const plugmc_system *system, double range)
+cell_grid cell_grid_make(const plugmc_box *boxes, int64_t walkers, int64_t particles, double range)
 {
-    const plugmc_box *box = &system->box;
-    const double most = 4.0 * (double)system->particles + 8;
+    const plugmc_box *box = boxes;
+    const double most = 4.0 * (double)particles + 8;
     cell_grid grid = {.count = {1, 1, 1},
                       .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
                       .origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
     for (int d = 0; d < box->dimension; d++) {
+        double length = box->length[d];
+        for (int64_t w = 1; w < walkers; w++) length = fmin(length, boxes[w].length[d]);
         /* one cell in an oblique box: its cells would be oblique too */
-        double fit = box->oblique ? 1 : floor(box->length[d] / range);
+        double fit = box->oblique ? 1 : floor(length / range);
         grid.count[d] = fit >= 1 ? (int32_t)fmin(fit, fmin(most, INT32_MAX)) : 1;
         /* the quotient may have been rounded up */
-        while (grid.count[d] > 1 && box->length[d] / grid.count[d] < range) grid.count[d]--;
+        while (grid.count[d] > 1 && length / grid.count[d] < range) grid.count[d]--;
     }
     while ((double)grid.count[0] * grid.count[1] * grid.count[2] > most) {
         int largest = 0;
@@ -27,8 +29,14 @@ cell_grid cell_grid_make(const plugmc_system *system, double range)
         grid.count[largest] = (grid.count[largest] + 1) / 2;
     }
     grid.cells = (int64_t)grid.count[0] * grid.count[1] * grid.count[2];
-    for (int d = 0; d < 3; d++) grid.width[d] = box->length[d] / grid.count[d];
-    return grid;
+    return cell_grid_in(&grid, box);
+}
+
+cell_grid cell_grid_in(const cell_grid *grid, const plugmc_box *box)
+{
+    cell_grid out = *grid;
+    for (int d = 0; d < 3; d++) out.width[d] = box->length[d] / out.count[d];
+    return out;
 }
 
 int64_t cell_of(const cell_grid *grid, const double position[3])
@@ -75,19 +83,20 @@ int cells_around(const cell_grid *grid, int64_t cell, int64_t out[27])
 
 /* Counting sort of one walker. start is [cells + 1]; it first holds the numbers of particles of
  * the cells before, and while particles are placed, the next free entry of each cell. */
-static void sort_walker(const plugmc_system *system, const cell_grid *grid, const double *positions,
-                        uint32_t *start, uint32_t *order, double *sorted)
+static void sort_walker(int64_t n, const plugmc_box *box, const cell_grid *shape,
+                        const double *positions, uint32_t *start, uint32_t *order, double *sorted)
 {
+    const cell_grid own = cell_grid_in(shape, box), *grid = &own;
     memset(start, 0, (size_t)(grid->cells + 1) * sizeof *start);
-    for (int64_t i = 0; i < system->particles; i++) {
+    for (int64_t i = 0; i < n; i++) {
         double at[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
-        plugmc_wrap(&system->box, at);
+        plugmc_wrap(box, at);
         start[cell_of(grid, at) + 1]++;
     }
     for (int64_t c = 0; c < grid->cells; c++) start[c + 1] += start[c];
-    for (int64_t i = 0; i < system->particles; i++) {
+    for (int64_t i = 0; i < n; i++) {
         double at[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
-        plugmc_wrap(&system->box, at);
+        plugmc_wrap(box, at);
         int64_t entry = start[cell_of(grid, at)]++;
         order[entry] = (uint32_t)i;
         memcpy(&sorted[3 * entry], at, sizeof at);
@@ -96,10 +105,10 @@ static void sort_walker(const plugmc_system *system, const cell_grid *grid, cons
     start[0] = 0;
 }
 
-int host_cells_build(const plugmc_system *system, const double *positions, double range,
-                     plugmc_cells *out)
+int host_cells_build(const plugmc_system *system, const plugmc_box *boxes, const double *positions,
+                     double range, plugmc_cells *out)
 {
-    const cell_grid grid = cell_grid_make(system, range);
+    const cell_grid grid = cell_grid_make(boxes, system->walkers, system->particles, range);
     const int64_t n = system->particles;
     const size_t entries = (size_t)system->walkers * (size_t)n;
     uint32_t *start = malloc((size_t)system->walkers * (size_t)(grid.cells + 1) * sizeof *start);
@@ -111,14 +120,13 @@ int host_cells_build(const plugmc_system *system, const double *positions, doubl
                           .order = order,
                           .positions = sorted};
     memcpy(out->count, grid.count, sizeof grid.count);
-    memcpy(out->width, grid.width, sizeof grid.width);
     if (!start || !order || !sorted) {
         host_cells_free(out);
         return PLUGMC_ERROR_MEMORY;
     }
 #pragma omp parallel for schedule(static) num_threads(system->threads)
     for (int32_t w = 0; w < system->walkers; w++)
-        sort_walker(system, &grid, positions + 3 * n * w, start + (grid.cells + 1) * w,
+        sort_walker(n, &boxes[w], &grid, positions + 3 * n * w, start + (grid.cells + 1) * w,
                     order + n * w, sorted + 3 * n * w);
     return PLUGMC_OK;
 }

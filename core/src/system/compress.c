@@ -120,7 +120,7 @@ static int packing_make(packing *k, const plugmc_system *system, const contacts 
                    .inverse = inverse,
                    .walker = walker,
                    .x = positions,
-                   .grid = cell_grid_make(system, contacts->largest),
+                   .grid = cell_grid_make(&system->box, 1, system->particles, contacts->largest),
                    .sweep = COMPRESSION_SWEEPS};
     k->species = malloc(n * sizeof *k->species);
     k->head = malloc((size_t)k->grid.cells * sizeof *k->head);

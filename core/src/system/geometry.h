@@ -21,7 +21,11 @@ typedef struct cell_grid {
     int periodic;
 } cell_grid;
 
-cell_grid cell_grid_make(const plugmc_system *, double range);
+/* For boxes [walkers] of one shape, whose edges may differ: as many cells in all of them, of the width
+ * that fits the shortest. Widths are those in the first. */
+cell_grid cell_grid_make(const plugmc_box *boxes, int64_t walkers, int64_t particles, double range);
+/* The same cells in another box. */
+cell_grid cell_grid_in(const cell_grid *, const plugmc_box *);
 /* `position` lies in the box. */
 int64_t cell_of(const cell_grid *, const double position[3]);
 /* Numbers of the cells around `cell`, itself included, each once. Returns how many. */

@@ -139,8 +139,8 @@ int find_overlap(const plugmc_system *system, const double *positions, overlap *
     plugmc_cells cells = {0};
     one.walkers = 1;
     if (contacts_make(system, &contacts)) return -1;
-    const cell_grid grid = cell_grid_make(system, contacts.largest);
-    if (host_cells_build(&one, positions, contacts.largest, &cells)) {
+    const cell_grid grid = cell_grid_make(&system->box, 1, system->particles, contacts.largest);
+    if (host_cells_build(&one, &one.box, positions, contacts.largest, &cells)) {
         contacts_free(&contacts);
         return -1;
     }

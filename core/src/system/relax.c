@@ -91,7 +91,8 @@ static int relaxation_make(relaxation *r, const plugmc_system *system, const con
                       .all = positions,
                       .skin = SKIN * contacts->largest,
                       .in_a_field = has_forbidden_places(system)};
-    r->grid = cell_grid_make(system, contacts->largest * WANTED + r->skin);
+    r->grid =
+        cell_grid_make(&system->box, 1, system->particles, contacts->largest * WANTED + r->skin);
     r->velocity = calloc(numbers, sizeof *r->velocity);
     r->x = malloc(numbers * sizeof *r->x);
     r->next = malloc(numbers * sizeof *r->next);
@@ -119,7 +120,8 @@ static int sort(relaxation *r)
 {
     const plugmc_system *system = r->system;
     host_cells_free(&r->cells);
-    if (host_cells_build(system, r->all, r->contacts->largest * WANTED + r->skin, &r->cells))
+    if (host_cells_build(system, &system->box, r->all, r->contacts->largest * WANTED + r->skin,
+                         &r->cells))
         return EXIT_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(system->threads)
     for (int64_t k = 0; k < system->particles; k++) {

@@ -37,10 +37,10 @@ typedef struct overlap {
 } overlap;
 int find_overlap(const plugmc_system *, const double *positions, overlap *out);
 
-/* Host side of plugmc_view.cells: counting sort; allocates into `cells`, freed by cells_free. How
+/* Host side of plugmc_view.cells: counting sort; boxes [walkers]; allocates into `out`, freed by host_cells_free. How
  * many cells there are, how they are numbered and which are around one is said in geometry.h.
  * PLUGMC_OK or PLUGMC_ERROR_MEMORY. */
-int host_cells_build(const plugmc_system *, const double *positions, double range,
-                     plugmc_cells *out);
+int host_cells_build(const plugmc_system *, const plugmc_box *boxes, const double *positions,
+                     double range, plugmc_cells *out);
 void host_cells_free(plugmc_cells *);
 #endif

@@ -8,7 +8,6 @@
 #include <omp.h>
 #include <string.h>
 
-#include "../choose_cells.h"
 #include "sequential.h"
 
 enum { TILE = 8192 }; /* particles that stay in the cache */
@@ -351,7 +350,7 @@ static grid grid_of(const plugmc_system *system, double reach)
 {
     const plugmc_box *box = &system->box;
     grid g = {.origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
-    if (reach > 0) g.cells = choose_cells(system, reach, g.count, g.width);
+    if (reach > 0) g.cells = plugmc_choose_cells(box, system->particles, reach, g.count, g.width);
     return g;
 }
 

@@ -124,10 +124,12 @@ static int is_free(const sequential *me, const plugmc_cells *cells, int32_t w, i
 {
     const uint32_t *start = cells->start + w * (cells->cells + 1);
     const uint32_t *order = cells->order + w * me->system->particles;
-    const grid g = {{cells->count[0], cells->count[1], cells->count[2]},
-                    {cells->width[0], cells->width[1], cells->width[2]},
-                    me->domain.periodic ? 0 : -me->system->box.radius,
-                    cells->cells};
+    const double *length = me->system->box.length;
+    const grid g = {
+        {cells->count[0], cells->count[1], cells->count[2]},
+        {length[0] / cells->count[0], length[1] / cells->count[1], length[2] / cells->count[2]},
+        me->domain.periodic ? 0 : -me->system->box.radius,
+        cells->cells};
     const double r[3] = {p->x, p->y, p->z};
     int64_t around[27], overlaps = 0;
     handful h = {0};

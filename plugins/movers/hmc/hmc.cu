@@ -355,10 +355,10 @@ PLUGMC_FN plugmc_separation hmc_separation(hmc_neighbour a, hmc_neighbour b)
                z = (real)(int32_t)(a.z - b.z);
 #endif
 #if PLUGMC_OBLIQUE
-    return plugmc_separated(
-        unit * (x * plugmc_vector[0][0] + y * plugmc_vector[1][0] + z * plugmc_vector[2][0]),
-        unit * (x * plugmc_vector[0][1] + y * plugmc_vector[1][1] + z * plugmc_vector[2][1]),
-        unit * (x * plugmc_vector[0][2] + y * plugmc_vector[1][2] + z * plugmc_vector[2][2]));
+    const plugmc_images m = plugmc_images_of_walker(0, 0);
+    return plugmc_separated(unit * (x * m.vector[0][0] + y * m.vector[1][0] + z * m.vector[2][0]),
+                            unit * (x * m.vector[0][1] + y * m.vector[1][1] + z * m.vector[2][1]),
+                            unit * (x * m.vector[0][2] + y * m.vector[1][2] + z * m.vector[2][2]));
 #else
     plugmc_separation s;
     s.x = x * (unit * plugmc_edge[0]);
