@@ -3,17 +3,20 @@
 #ifndef TESTS_BOXES_H
 #define TESTS_BOXES_H
 
+#include <stdlib.h>
+
 #include <plugmc/plugin.h>
 
-enum { BOXES_KEPT = 8, BOXES_MOST = 256 };
+enum { BOXES_KEPT = 8 };
 
 static inline const plugmc_box *boxes_of(const plugmc_system *system)
 {
-    static plugmc_box kept[BOXES_KEPT][BOXES_MOST];
+    static plugmc_box *kept[BOXES_KEPT];
     static int last;
-    plugmc_box *boxes = kept[last++ % BOXES_KEPT];
-    for (int32_t w = 0; w < system->walkers && w < BOXES_MOST; w++) boxes[w] = system->box;
-    return boxes;
+    plugmc_box **boxes = &kept[last++ % BOXES_KEPT];
+    *boxes = realloc(*boxes, (size_t)system->walkers * sizeof **boxes);
+    for (int32_t w = 0; w < system->walkers; w++) (*boxes)[w] = system->box;
+    return *boxes;
 }
 
 /* The same in device memory, which the GPU keeps until it is closed. */

@@ -6,6 +6,7 @@
 
 #include <complex.h>
 
+#include "own_state.h"
 #include "config/ini.h"
 #include "config/parameters.h"
 #include "open_plugin.h"
@@ -76,6 +77,7 @@ static inline orbital_bench *bench_new(const double vector[3][3], int64_t up, in
                                   .line = 1,
                                   .section = "potential orbitals"};
     b->host = context_host(&b->context, &b->system);
+    own_state(&b->context, &b->host);
     b->host.fail = bench_fail;
     b->host.warn = bench_warn;
     b->host.allocate = bench_allocate;

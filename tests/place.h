@@ -3,6 +3,7 @@
 #ifndef PLUGMC_PLACE_H
 #define PLUGMC_PLACE_H
 
+#include "own_state.h"
 #include "movers.h"
 #include "forces.h"
 #include "on_gpu.h"
@@ -23,6 +24,7 @@ static inline void onto_core(bench *b, int on_gpu)
                                   .section = "test"};
     if (on_gpu) gpu_bind(device, &b->system, &device_messages);
     b->host = context_host(&b->context, &b->system);
+    own_state(&b->context, &b->host);
     for (int t = 0; t < b->system.term_count; t++) b->terms[t].host = &b->host;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "own_state.h"
 #include "config/parameters.h"
 #include "messages.h"
 #include "run/context.h"
@@ -224,6 +225,7 @@ static inline void spme_begin(spme_system *s, charges c, gpu *device, int thread
                                   .line = 1,
                                   .section = "potential coulomb_spme"};
     s->host = context_host(&s->context, &s->system);
+    own_state(&s->context, &s->host);
     if (device) gpu_bind(device, &s->system, &s->report);
 }
 

@@ -2,6 +2,7 @@
  * counts after any number of sweeps, one by one and in recorded batches, and places again after a
  * resume. The CPU is compared with a naive reading of the algorithm in unit/test_checkerboard.c.
  * Skipped without a GPU. */
+#include "own_state.h"
 #include "testing.h"
 
 #include "movers.h"
@@ -112,6 +113,7 @@ static void decides_like_the_cpu(const scenario *s, int sweeps)
     plugmc_device_pointer positions;
     gpu_bind(device, &on_gpu.system, &device_messages);
     on_gpu.host = context_host(&context, &on_gpu.system);
+    own_state(&context, &on_gpu.host);
     for (int t = 0; t < on_gpu.system.term_count; t++) on_gpu.terms[t].host = &on_gpu.host;
     const plugmc_host *host = &on_gpu.host;
     bench_expect(&on_gpu, mover.plugin->prepare(mover.instance, host));

@@ -1,6 +1,7 @@
 /* The local energy on a GPU against the CPU: each component of each walker, with the same random
  * rotations; atoms, the electron gas, silicon and diamond from their files, with and without a
  * Jastrow factor, in double and in single precision; how fast it is. Skipped without a GPU. */
+#include "own_state.h"
 #include "boxes.h"
 #include "testing.h"
 
@@ -34,6 +35,7 @@ static void onto_gpu(place *p)
                                   .plugin = TEST_PLUGINS "/bspline_orbitals.so"};
     gpu_bind(device, &b->system, &p->messages);
     b->host = context_host(&p->context, &b->system);
+    own_state(&p->context, &b->host);
 }
 
 static void prepare(place *p, int on_gpu, const char *settings)

@@ -2,6 +2,7 @@
  * plain Ewald sum. Energies and pressures agree. Of 64 ions, at 3000 K, where the crystal that both
  * begin with is gone at once. Fixed seeds; 4 standard errors raise a false alarm in 1 of 16,000
  * cases. */
+#include "own_state.h"
 #include "testing.h"
 
 #include "movers.h"
@@ -50,7 +51,8 @@ static blocks sample(const char *charges, const char *charge_settings, const cha
     mover.instance = bench_allocate(b.host.context, mover.plugin->instance_size);
     set_all(&b, mover.plugin, mover.instance, settings);
     context = (plugmc_context){.report = &messages, .file = "test", .section = "test"};
-    b.host = context_host(&context, &b.system); /* with cells, which the mesh may ask for */
+    b.host = context_host(&context, &b.system);
+    own_state(&context, &b.host); /* with cells, which the mesh may ask for */
     bench_expect(&b, bench_prepare(&b));
     bench_expect(&b, mover.plugin->prepare(mover.instance, &b.host));
     place_salt(&b, r);

@@ -78,7 +78,7 @@ static const char mover_text[] =
     "    for (int d = 0; d < 3; d++) values[8 + d] = plugmc_edge[d] * plugmc_inverse_edge[d];\n"
     "    values[11] = plugmc_radius;\n"
     "    values[12] = SCALE * (PLUGMC_ENERGY_TERMS + 10 * PLUGMC_CONTACTS + 100 * PLUGMC_FIELDS);\n"
-    "    values[13] = PLUGMC_DIMENSION + 10 * PLUGMC_PERIODIC + 100 * PLUGMC_DOMAIN_SPHERE;\n"
+    "    values[13] = PLUGMC_DIMENSION + 10 * PLUGMC_PERIODIC + 100 * PLUGMC_IN_SPHERE;\n"
     "    values[14] = PLUGMC_SPECIES; values[15] = sizeof(real) == sizeof(PLUGMC_REAL);\n"
     "}\n";
 static const char *const mover_defines[] = {"SCALE=2", NULL};

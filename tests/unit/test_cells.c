@@ -1,4 +1,5 @@
 /* Cells: every particle in one, neighbours in the cells around, each of which is visited once. */
+#include "boxes.h"
 #include "small_system.h"
 
 /* Points at random places, some of them outside of the box, where a box is periodic. */
@@ -56,7 +57,7 @@ static void every_particle_is_in_its_cell(void **state)
         enum { N = 200 };
         small s = points(2 + k % 2, k < 2 ? RECTANGLE : SPHERE, N, 3);
         plugmc_cells cells;
-        assert_int_equal(host_cells_build(&s.system, &s.system.box, s.positions, 0.7, &cells),
+        assert_int_equal(host_cells_build(&s.system, boxes_of(&s.system), s.positions, 0.7, &cells),
                          PLUGMC_OK);
         assert_int_equal(cells.cells,
                          cell_grid_make(&s.system.box, 1, s.system.particles, 0.7).cells);

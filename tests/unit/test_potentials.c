@@ -863,7 +863,9 @@ static void compare_with_nist(const struct nist *c)
         pair_potential tail = potential_new(&b, "lennard_jones_tail", "");
         const plugmc_total *total = tail.plugin[DOUBLE]->potential->total;
         double extra = 1, pressure[3] = {1, 2, 3};
-        plugmc_total_request ask = {.size = sizeof ask, .energy = &extra, .virial = pressure};
+        const plugmc_view view = {.size = sizeof view, .box = &b.system.box};
+        plugmc_total_request ask = {
+            .size = sizeof ask, .view = &view, .energy = &extra, .virial = pressure};
         bench_expect(&b, total->energy(tail.instance[DOUBLE], &ask));
         assert_close(extra - 1, c->tail, 0, c->tail_error);
         /* the pressure of the tail, (16 pi / 3) rho^2 (2/3 r_c^-9 - r_c^-3), is W / 3 V */
@@ -895,7 +897,9 @@ static void tails_are_integrals_beyond_the_cutoff(void **state)
         potential_new(&b, "lennard_jones", LJ_PAIRS "cutoff = 2.9\n");
         pair_potential tail = potential_new(&b, "lennard_jones_tail", "");
         double energy = 0, virial[3] = {0}, expected = 0, expected_virial = 0;
-        plugmc_total_request ask = {.size = sizeof ask, .energy = &energy, .virial = virial};
+        const plugmc_view view = {.size = sizeof view, .box = &b.system.box};
+        plugmc_total_request ask = {
+            .size = sizeof ask, .view = &view, .energy = &energy, .virial = virial};
         const plugmc_total *total = tail.plugin[DOUBLE]->potential->total;
         bench_expect(&b, total->energy(tail.instance[DOUBLE], &ask));
         enum { STEPS = 2000 };

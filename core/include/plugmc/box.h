@@ -152,7 +152,8 @@ PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const plugmc
         y -= m->length[1] * plugmc_round(y * m->inverse_length[1]);
         z -= m->length[2] * plugmc_round(z * m->inverse_length[2]);
     }
-    return (plugmc_separation){x, y, z, x * x + y * y + z * z};
+    plugmc_separation s = {x, y, z, x * x + y * y + z * z};
+    return s;
 }
 
 /* ---- Cells ---------------------------------------------------------------------------------- */

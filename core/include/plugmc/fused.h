@@ -4,7 +4,7 @@
  * what is added raises PLUGMC_FUSED, which a text may compare.
  *
  * Macros: PLUGMC_FUSED (1), PLUGMC_DIMENSION (2 or 3), PLUGMC_PERIODIC (1 or 0),
- * PLUGMC_OBLIQUE (1: the box is not rectangular), PLUGMC_DOMAIN_SPHERE (0 or 1), PLUGMC_SPECIES,
+ * PLUGMC_OBLIQUE (1: the box is not rectangular), PLUGMC_IN_SPHERE (0 or 1), PLUGMC_SPECIES,
  * PLUGMC_ENERGY_TERMS (number of pair terms with an energy), PLUGMC_CONTACTS (1 if any pair term
  * has a hard core), PLUGMC_FIELDS (number of field terms), PLUGMC_REAL (float or double), PLUGMC_KT
  * and PLUGMC_OVER_KT (double: k_B T in the unit of energy, and 1 over that), PLUGMC_BOX_CHANGES (1: a

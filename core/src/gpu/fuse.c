@@ -133,7 +133,7 @@ static void put_system_defines(const fusion *f)
         {"PLUGMC_DIMENSION", s->box.dimension},
         {"PLUGMC_PERIODIC", s->box.domain == PLUGMC_DOMAIN_PERIODIC},
         {"PLUGMC_OBLIQUE", s->box.oblique},
-        {"PLUGMC_DOMAIN_SPHERE", s->box.domain == PLUGMC_DOMAIN_SPHERE},
+        {"PLUGMC_IN_SPHERE", s->box.domain == PLUGMC_DOMAIN_SPHERE},
         {"PLUGMC_SPECIES", s->species_count},
         {"PLUGMC_ENERGY_TERMS", energies},
         {"PLUGMC_CONTACTS", contacts},

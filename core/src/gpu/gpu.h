@@ -19,7 +19,7 @@ nvrtc *nvrtc_open(char why[512]);
 void nvrtc_version(const nvrtc *, int *major, int *minor);
 
 /* The text that goes to the compiler: definitions that are fixed for the run (PLUGMC_DIMENSION,
- * PLUGMC_DOMAIN_SPHERE 0|1, PLUGMC_SPECIES, box lengths, species tables, PLUGMC_REAL), every
+ * PLUGMC_IN_SPHERE 0|1, PLUGMC_SPECIES, box lengths, species tables, PLUGMC_REAL), every
  * sampled potential with a text in a namespace of its own with its parameters as constants, the
  * sums over all of them (plugmc/fused.h says which functions a mover may call), and the
  * mover's text. malloc'ed. */

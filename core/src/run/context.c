@@ -76,7 +76,6 @@ static int host_view(plugmc_context *context, const double *positions, int32_t o
 {
     view_clear(&context->stage);
     context->stage.gpu = context->gpu;
-    context->stage.state = &context->sim->state.face;
     return view_of(&context->stage, positions, on_device, 0, out);
 }
 

@@ -376,6 +376,7 @@ static int prepare_kind(simulation *sim, int kind)
         if (plugin->kind != kind) continue;
         instance->context.gpu = runs_on_gpu(plugin) ? sim->gpu : NULL;
         instance->context.sim = sim;
+        instance->context.stage.state = &sim->state.face;
         instance->host = context_host(&instance->context, &sim->system);
         instance->host.seed = seed_of(sim, instance);
         instance->host.state = &sim->state.face;
