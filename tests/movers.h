@@ -19,6 +19,7 @@ typedef struct bench {
     int64_t first[BENCH_SPECIES + 1];
     plugmc_term terms[BENCH_TERMS];
     plugmc_host host;
+    struct by_core *cores; /* of all its movers */
 } bench;
 
 /* A mover with its parameters. */
@@ -34,6 +35,7 @@ typedef struct by_core {
     hamiltonian hamiltonian;
     plugmc_host host; /* of its messages */
     plugmc_counts made;
+    struct by_core *next; /* of the bench */
 } by_core;
 
 /* The mover that sweeps at the moment. */
@@ -213,6 +215,8 @@ static inline int mover_prepare(bench *b, test_mover *mover)
     if (code || mover->calls->take) return code;
     mover->core = bench_allocate(b->host.context, sizeof *mover->core);
     mover->core->host = b->host;
+    mover->core->next = b->cores;
+    b->cores = mover->core;
     b->host.trials = bench_trials;
     return hamiltonian_open(&mover->core->hamiltonian, &b->host);
 }
@@ -340,7 +344,11 @@ static inline void mover_end(test_mover *mover)
     if (mover->core) hamiltonian_close(&mover->core->hamiltonian);
 }
 
-static inline void bench_end(bench *b) { recorder_free((recorder *)b); }
+static inline void bench_end(bench *b)
+{
+    for (by_core *core = b->cores; core; core = core->next) hamiltonian_close(&core->hamiltonian);
+    recorder_free((recorder *)b);
+}
 
 /* [walkers][particles][3], to be freed. */
 static inline double *bench_positions(const bench *b)

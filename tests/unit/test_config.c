@@ -256,13 +256,14 @@ static void tables_of_the_core_are_sound(void **state)
 {
     static const size_t sizes[] = {sizeof(run_section),     sizeof(box_section),
                                    sizeof(species_section), sizeof(initial_section),
-                                   sizeof(plugin_section),  sizeof(plugin_section),
-                                   sizeof(plugin_section)};
+                                   sizeof(ladder_section),  sizeof(plugin_section),
+                                   sizeof(plugin_section),  sizeof(plugin_section)};
     const char *const *keys[] = {[PLUGMC_POTENTIAL] = potential_keys,
                                  [PLUGMC_MOVER] = mover_keys,
                                  [PLUGMC_OBSERVABLE] = observable_keys};
     char why[256];
     (void)state;
+    assert_int_equal(section_kind_count, PLUGMC_COUNT(sizes));
     for (int i = 0; i < section_kind_count; i++) {
         const section_kind *s = &section_kinds[i];
         if (!parameters_sane(s->table, *s->count, sizeof(double), sizes[i], why, sizeof why))

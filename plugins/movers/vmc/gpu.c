@@ -22,7 +22,7 @@ static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are de
 typedef struct vmc_gpu {
     matrices matrices;
     plugmc_kernel *propose, *look, *energy, *energy_sum, *decide, *gather, *compare, *judge,
-        *decide_configuration;
+        *settle, *decide_configuration;
     int32_t capacity; /* electrons of a block */
     int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
     int32_t group;    /* walkers dealt with together */
@@ -245,6 +245,18 @@ int vmc_gpu_particle_by_particle(vmc *v, const plugmc_host *host, uint64_t sweep
     return for_groups(v, host, sweep, group_particle_by_particle);
 }
 
+/* Positions of n walkers become those where their electrons were judged to go. */
+static int settle(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
+{
+    vmc_gpu *g = v->gpu;
+    int32_t particles = (int32_t)v->system->particles, up = (int32_t)vmc_electrons(v, 0);
+    vmc_state state = state_of(v, d->walker, 0);
+    device_pointer positions = positions_of(v, d->walker),
+                   moved = from_walker(g->moved, d->walker, 3 * v->system->particles * 8);
+    return launch(host, g->settle, (uint32_t)n, 1, 1, VMC_THREADS, 0,
+                  (void *[]){d, &particles, &up, &state, &g->to[0], &g->to[1], &moved, &positions});
+}
+
 static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
 {
     vmc_gpu *g = v->gpu;
@@ -269,7 +281,7 @@ static int group_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *d, int
                 host, g->judge, (uint32_t)electrons, (uint32_t)n, 1, VMC_LOOK, 0,
                 (void *[]){d, &all, &state, &pitch, &to, &g->change, &g->values, &inverse, &moved});
     }
-    return code;
+    return code ? code : settle(v, host, d, n);
 }
 
 static size_t bytes_of_positions(const vmc *v)
@@ -284,7 +296,6 @@ int vmc_gpu_simultaneous(vmc *v, const plugmc_host *host, uint64_t sweep)
     count_trials(v, (uint64_t)v->system->particles);
     int code = gpu->copy(host->context, g->moved, g->positions, bytes_of_positions(v));
     if (!code) code = for_groups(v, host, sweep, group_simultaneous);
-    if (!code) code = gpu->copy(host->context, g->positions, g->moved, bytes_of_positions(v));
     return code ? code : vmc_on_gpu.anew(v, host, 0);
 }
 
@@ -389,9 +400,12 @@ static int parts_anew(vmc *v, const plugmc_host *host, int32_t first, int32_t n,
     int code = host->gpu->download(host->context, numbers, parts, (size_t)n * 8);
     if (!code) code = sum_parts(v, host, n, positions_of(v, first), parts);
     if (!code) code = host->gpu->download(host->context, numbers + n, parts, (size_t)n * 8);
-    for (int32_t k = 0; k < n && compare && !code; k++)
-        vmc_note_drift(&v->walkers[first + k],
-                       fabs(numbers[n + k] - numbers[k]) / (1 + fabs(numbers[n + k])));
+    for (int32_t k = 0; k < n && !code; k++) {
+        vmc_walker *walker = &v->walkers[first + k];
+        walker->parts = numbers[n + k];
+        if (compare)
+            vmc_note_drift(walker, fabs(numbers[n + k] - numbers[k]) / (1 + fabs(numbers[n + k])));
+    }
     return code;
 }
 
@@ -544,15 +558,11 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         const char *name;
         plugmc_kernel **kernel;
     } kernels[] = {
-        {"vmc_propose", &g->propose},
-        {"vmc_look", &g->look},
-        {"vmc_energy", &g->energy},
-        {"vmc_energy_sum", &g->energy_sum},
-        {decide, &g->decide},
-        {gather, &g->gather},
-        {"vmc_compare", &g->compare},
-        {judge, &g->judge},
-        {"vmc_decide_configuration", &g->decide_configuration},
+        {"vmc_propose", &g->propose}, {"vmc_look", &g->look},
+        {"vmc_energy", &g->energy},   {"vmc_energy_sum", &g->energy_sum},
+        {decide, &g->decide},         {gather, &g->gather},
+        {"vmc_compare", &g->compare}, {judge, &g->judge},
+        {"vmc_settle", &g->settle},   {"vmc_decide_configuration", &g->decide_configuration},
     };
     int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)

@@ -79,6 +79,11 @@ static void move_those_taken(const vmc *v, vmc_walker *walker)
 {
     const int64_t particles = v->system->particles, base = walker->index * particles;
     const double *to = v->proposals + 3 * base;
+    /* a move that is lost was judged with all others where they were */
+    if (walker->not_a_number) {
+        vmc_move(walker, walker->electron, to + 3 * walker->electron);
+        return;
+    }
     for (int64_t e = 0; e < particles; e++)
         if (v->taken[base + e]) vmc_move(walker, e, to + 3 * e);
     for (int spin = 0; spin < v->system->species_count; spin++) {

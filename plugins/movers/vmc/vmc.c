@@ -36,11 +36,16 @@ int vmc_sweeps(vmc *v, const plugmc_host *host, uint64_t first, uint64_t n)
     return code ? code : report_failure(v, host);
 }
 
-/* On the CPU; what happens on a GPU is known once it is asked for. */
+/* Whether report_failure would say something, as far as the host knows: what happens on a GPU is
+ * known once it is asked for, or when matrices and energies are made anew. */
 static int lost(const vmc *v)
 {
-    for (int32_t w = 0; w < v->system->walkers; w++)
-        if (v->walkers[w].not_a_number) return 1;
+    for (int32_t w = 0; w < v->system->walkers; w++) {
+        const vmc_walker *walker = &v->walkers[w];
+        if (walker->not_a_number || walker->no_numbers || walker->singular ||
+            !isfinite(walker->parts))
+            return 1;
+    }
     return 0;
 }
 
@@ -53,8 +58,9 @@ static int report_failure(vmc *v, const plugmc_host *host)
             .size = sizeof where,
             .walker = w,
             .particle = walker->not_a_number ? walker->electron : -1,
-            .sweep = walker->not_a_number ? walker->sweep : v->base_sweep + v->since};
-        if (walker->not_a_number || walker->no_numbers || isnan(walker->parts))
+            .sweep =
+                walker->not_a_number ? walker->sweep : v->base_sweep + v->since - (v->since > 0)};
+        if (walker->not_a_number || walker->no_numbers || !(walker->parts > -INFINITY))
             code = host->not_a_number(host->context, &where);
         else if (walker->singular)
             code =

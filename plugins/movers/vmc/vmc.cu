@@ -388,7 +388,8 @@ extern "C" __global__ void vmc_compare(int64_t numbers, const double *kept, cons
 /* ---- All against the old configuration ---- */
 
 /* One block of threads an electron of a spin: x electrons, y walkers. Proposals that are accepted
- * are copied to `moved` [walkers][particles][3], which holds the positions else. */
+ * are copied to `moved` [walkers][particles][3], which holds the positions else; where a move is
+ * lost there is NaN then. Failures are noted by vmc_settle, so that all blocks see the same. */
 template <class V, class T>
 PLUGMC_FN void judge(const vmc_draws &d, const vmc_block &b, const vmc_state &s, int64_t pitch,
                      const double *to, const double *change, const V *values, const T *inverse,
@@ -407,12 +408,12 @@ PLUGMC_FN void judge(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
     const double q2 = re * re + im * im, own = change[(int64_t)w * b.capacity + k],
                  ratio = q2 * exp(-own);
     const bool lost = is_lost(q2, own);
-    if (s.failure[w].electron && !lost) return;
-    if (lost) note_failure(s, d, w, e);
+    if (s.failure[w].electron) return;
     if (!(acceptance_number(d, d.walker + w, e) < ratio) && !lost) return;
     atomicAdd(s.accepted + w, 1ull);
     for (int i = 0; i < 3; i++)
-        moved[3 * ((int64_t)w * b.particles + e) + i] = to[3 * ((int64_t)w * b.rows + k) + i];
+        moved[3 * ((int64_t)w * b.particles + e) + i] =
+            lost ? infinity() - infinity() : to[3 * ((int64_t)w * b.rows + k) + i];
 }
 
 #define VMC_JUDGE(name, V, T)                                                                      \
@@ -426,6 +427,33 @@ VMC_JUDGE(vmc_judge_float_real, float, double)
 VMC_JUDGE(vmc_judge_float_complex, float, vmc_complex)
 VMC_JUDGE(vmc_judge_double_real, double, double)
 VMC_JUDGE(vmc_judge_double_complex, double, vmc_complex)
+
+/* One block of threads a walker: the moves of both spins are made. Of a walker with lost ones only
+ * the first of them is, as it was judged with all others where they were, and none after it, so
+ * that it is found. to_up, to_down [walkers][electrons][3]. */
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_settle(const __grid_constant__ vmc_draws d, int32_t particles, int32_t up,
+               const vmc_state s, const double *to_up, const double *to_down, const double *moved,
+               double *positions)
+{
+    __shared__ int32_t lost;
+    const int32_t w = blockIdx.x, t = threadIdx.x, down = particles - up;
+    const double *from = moved + 3 * (int64_t)w * particles;
+    double *out = positions + 3 * (int64_t)w * particles;
+    if (s.failure[w].electron) return;
+    if (t == 0) lost = particles;
+    __syncthreads();
+    for (int32_t e = t; e < particles; e += VMC_THREADS)
+        if (!(from[3 * e] == from[3 * e])) atomicMin(&lost, e);
+    __syncthreads();
+    const int32_t e = lost;
+    for (int32_t i = t; i < 3 * particles && e == particles; i += VMC_THREADS) out[i] = from[i];
+    if (t > 0 || e == particles) return;
+    note_failure(s, d, w, e);
+    const double *to =
+        e < up ? to_up + 3 * ((int64_t)w * up + e) : to_down + 3 * ((int64_t)w * down + e - up);
+    for (int i = 0; i < 3; i++) out[3 * e + i] = to[i];
+}
 
 /* ---- All at once ---- */
 
