@@ -1,0 +1,305 @@
+/* plugmc/device.h: the vocabulary that plugin texts share on the CPU and on the GPU.
+ *
+ * This text is plain C17 and at the same time CUDA C++.  On the CPU it is included by
+ * plugmc/plugin.h; on the GPU the core puts it in front of every fused kernel, where no
+ * other header exists.  Everything here is exact IEEE arithmetic (no contraction, no
+ * approximate intrinsics), so that a chain of hard particles is the same, bit for bit, on
+ * both.  Lengths are in the units of the INI file, energies in units of kT.
+ */
+#ifndef PLUGMC_DEVICE_H
+#define PLUGMC_DEVICE_H
+
+#ifdef __CUDACC_RTC__
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#define PLUGMC_FN static __device__ __forceinline__
+#define PLUGMC_HOST 0
+#else
+#include <math.h>
+#include <stdint.h>
+#define PLUGMC_FN static inline __attribute__((always_inline, unused))
+#define PLUGMC_HOST 1
+#endif
+
+/* The real type of this compilation: a potential is compiled once for double and once for
+ * float on the CPU, and for float on the GPU unless a mover asks for double. */
+#ifndef PLUGMC_REAL
+#define PLUGMC_REAL double
+#endif
+typedef PLUGMC_REAL real;
+
+/* What a potential may know of a particle besides where it is. */
+typedef struct plugmc_site {
+    real charge;     /* valence, in elementary charges */
+    real diameter;   /* hard-core diameter, length */
+    int32_t species; /* index of its [species NAME] section, from 0 */
+} plugmc_site;
+
+/* Separation of two particles, a - b, minimum image already taken. z is 0 in two
+ * dimensions. */
+typedef struct plugmc_separation {
+    real x, y, z; /* length */
+    real r2;      /* x*x + y*y + z*z */
+} plugmc_separation;
+
+/* A list of numbers in a potential's parameters. Device text finds them in constant tables. */
+typedef struct plugmc_list {
+    const real *values; /* [count] */
+    int32_t count;
+} plugmc_list;
+
+/* A position, for one-body fields. */
+typedef struct plugmc_position {
+    real x, y, z; /* length */
+} plugmc_position;
+
+/* Optional facets of a pair potential, see plugmc/pair.h. Macros, since #if asks for them. */
+#define PLUGMC_PAIR_ENERGY 1      /* pair_energy */
+#define PLUGMC_PAIR_CONTACT 2     /* pair_contact: a hard core */
+#define PLUGMC_PAIR_CHANGE 4      /* pair_change */
+#define PLUGMC_PAIR_FACTOR 8      /* pair_factor */
+#define PLUGMC_PAIR_DERIVATIVE 16 /* pair_derivative */
+/* And of a one-body field, see plugmc/field.h. */
+#define PLUGMC_FIELD_ENERGY 1     /* field_energy */
+#define PLUGMC_FIELD_DERIVATIVE 2 /* field_derivative */
+
+/* A coordinate no particle has: marks empty places, far from everything. */
+#define PLUGMC_NOWHERE 1e9f
+
+#ifdef __CUDACC_RTC__
+/* Waits until the kernels launched before have ended and their results can be read; and lets the
+ * next one begin to launch. For texts with overlap (plugmc_kernel_text). */
+PLUGMC_FN void plugmc_wait(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+#endif
+
+/* ---- Random numbers: Philox4x32-10 -------------------------------------------------------
+ * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as
+ * 1, 2, 3", SC11 (2011).  Counter-based: the key is the seed, the counter says what the
+ * numbers are for, and there is no state to keep. */
+
+/* What a counter is used for; keeps the streams of different uses apart. */
+enum {
+    PLUGMC_PURPOSE_INITIAL = 1,   /* initial states */
+    PLUGMC_PURPOSE_SWEEP = 2,     /* decisions taken once a sweep: set order, cell shift */
+    PLUGMC_PURPOSE_ORDER = 3,     /* order of particles */
+    PLUGMC_PURPOSE_TRIAL = 4,     /* trial moves */
+    PLUGMC_PURPOSE_ACCEPT = 5,    /* acceptance */
+    PLUGMC_PURPOSE_OBSERVABLE = 6 /* random directions, quadratures */
+};
+
+typedef struct plugmc_random {
+    uint32_t word[4];
+} plugmc_random;
+
+PLUGMC_FN uint32_t plugmc_mulhi(uint32_t a, uint32_t b)
+{
+#ifdef __CUDACC_RTC__
+    return __umulhi(a, b);
+#else
+    return (uint32_t)(((uint64_t)a * b) >> 32);
+#endif
+}
+
+/* One Philox4x32-10 block for a raw counter and key. */
+PLUGMC_FN plugmc_random plugmc_philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3,
+                                      uint32_t k0, uint32_t k1)
+{
+    plugmc_random out;
+#ifdef __CUDACC_RTC__
+#pragma unroll
+#else
+#pragma GCC unroll 10
+#endif
+    for (int round = 0; round < 10; round++) {
+        uint32_t h0 = plugmc_mulhi(0xD2511F53u, c0), l0 = 0xD2511F53u * c0;
+        uint32_t h1 = plugmc_mulhi(0xCD9E8D57u, c2), l1 = 0xCD9E8D57u * c2;
+        c0 = h1 ^ c1 ^ k0;
+        c1 = l1;
+        c2 = h0 ^ c3 ^ k1;
+        c3 = l0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    out.word[0] = c0;
+    out.word[1] = c1;
+    out.word[2] = c2;
+    out.word[3] = c3;
+    return out;
+}
+
+/* The numbers of one use.
+ *   seed     of the run
+ *   sweep    below 2^48
+ *   walker   index of the configuration
+ *   index    particle, cell or 0
+ *   purpose  one of PLUGMC_PURPOSE_*
+ *   draw     below 256: the how-manieth block of this use */
+PLUGMC_FN plugmc_random plugmc_draw(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t index,
+                                    uint32_t purpose, uint32_t draw)
+{
+    return plugmc_philox(index, (uint32_t)sweep,
+                         ((uint32_t)(sweep >> 32) << 16) | (purpose << 8) | draw, walker,
+                         (uint32_t)seed, (uint32_t)(seed >> 32));
+}
+
+/* An integer in [0, n) from 32 random bits, by multiplication; the bias is below n / 2^32. */
+PLUGMC_FN uint32_t plugmc_below(uint32_t word, uint32_t n) { return plugmc_mulhi(word, n); }
+
+/* A float in [0, 1) from 32 random bits: a multiple of 2^-24. */
+PLUGMC_FN float plugmc_uniform_float(uint32_t word) { return (float)(word >> 8) * 0x1p-24f; }
+
+/* A double in [0, 1) from 64 random bits: a multiple of 2^-53. */
+PLUGMC_FN double plugmc_uniform_double(uint32_t high, uint32_t low)
+{
+    return (double)((((uint64_t)high << 32) | low) >> 11) * 0x1p-53;
+}
+
+/* ---- Trial moves -------------------------------------------------------------------------- */
+
+/* A vector v uniform in the disk or ball of radius 1: one uniform in the square or cube, drawn anew
+ * until it is in there. With purpose TRIAL, it is the first of draw = 0, 1, ... 255 with v v <= 1,
+ *     v[d] = (word[d] + 0.5) / 2^31 - 1,    d < dimension,
+ * numbers that are symmetric about 0, so that a move and its reverse are equally likely. Movers
+ * that take it for the same sweep, walker and index make the same trial moves. */
+PLUGMC_FN void plugmc_draw_in_ball(uint64_t seed, uint64_t sweep, uint32_t walker, uint32_t index,
+                                   int32_t dimension, double v[3])
+{
+    double square = 2;
+    v[0] = v[1] = v[2] = 0;
+    for (uint32_t draw = 0; draw < 256 && square > 1; draw++) {
+        plugmc_random random = plugmc_draw(seed, sweep, walker, index, PLUGMC_PURPOSE_TRIAL, draw);
+        square = 0;
+        for (int d = 0; d < dimension; d++) {
+            v[d] = ((double)random.word[d] + 0.5) * 0x1p-31 - 1;
+            square += v[d] * v[d];
+        }
+    }
+}
+
+/* x moved by whole periods into [0, period). What is there already is left as it is. */
+PLUGMC_FN double plugmc_wrapped(double x, double period)
+{
+    if (x >= 0 && x < period) return x;
+    x -= period * floor(x / period);
+    return x < period ? x : 0; /* a tiny negative x rounds up to the edge */
+}
+
+/* The image of r in a rectangular box: [0, length) in each direction. */
+PLUGMC_FN void plugmc_wrap_rectangular(const double length[3], int32_t dimension, double r[3])
+{
+    for (int d = 0; d < dimension; d++) r[d] = plugmc_wrapped(r[d], length[d]);
+}
+
+/* The image of r in a box of lattice vectors (rows) with this inverse, as in plugmc_box: fractional
+ * coordinates in [0, 1). */
+PLUGMC_FN void plugmc_wrap_oblique(const double vector[3][3], const double inverse[3][3],
+                                   double r[3])
+{
+    double f[3];
+    int inside = 1;
+    for (int d = 0; d < 3; d++) {
+        f[d] = r[0] * inverse[0][d] + r[1] * inverse[1][d] + r[2] * inverse[2][d];
+        inside &= f[d] >= 0 && f[d] < 1;
+        f[d] = plugmc_wrapped(f[d], 1);
+    }
+    for (int d = 0; d < 3 && !inside; d++)
+        r[d] = f[0] * vector[0][d] + f[1] * vector[1][d] + f[2] * vector[2][d];
+}
+
+/* ---- Walking through plugmc_cells ---------------------------------------------------------- */
+
+/* The cell of a coordinate along one direction, from the lower edge of the cells. */
+PLUGMC_FN int32_t plugmc_cell_along(double x, double width, int32_t count)
+{
+    int32_t c = count > 1 ? (int32_t)(x / width) : 0;
+    return c < count ? c : count - 1;
+}
+
+/* How many cells to look at along one direction for all that is within the width of one: all of
+ * them if there are one or two, none of them twice. */
+PLUGMC_FN int32_t plugmc_cells_around(int32_t count) { return count < 3 ? count : 3; }
+
+/* The first, second, ... (`number` from 0) of them around `cell`, in a periodic box. */
+PLUGMC_FN int32_t plugmc_cell_around(int32_t cell, int32_t number, int32_t count)
+{
+    int32_t c = count < 3 ? number : cell + number - 1;
+    return c < 0 ? c + count : (c >= count ? c - count : c);
+}
+
+/* The nearest image of a difference of two coordinates of a rectangular box. */
+PLUGMC_FN double plugmc_nearest_image(double difference, double length)
+{
+    if (difference > 0.5 * length) return difference - length;
+    return difference < -0.5 * length ? difference + length : difference;
+}
+
+/* ---- Elementary functions from IEEE operations only --------------------------------------- */
+
+PLUGMC_FN uint32_t plugmc_bits(float x)
+{
+    union {
+        float value;
+        uint32_t bits;
+    } u;
+    u.value = x;
+    return u.bits;
+}
+
+PLUGMC_FN float plugmc_float_of_bits(uint32_t bits)
+{
+    union {
+        uint32_t bits;
+        float value;
+    } u;
+    u.bits = bits;
+    return u.value;
+}
+
+/* sin and cos of 2 pi t for t in [0, 1), absolute error below 2e-7: the polynomials of the
+ * first octant and the symmetries of the circle. Turning t by 1/2 changes both signs exactly. */
+PLUGMC_FN void plugmc_sincos_turn(float t, float *sine, float *cosine)
+{
+    /* 4 t = quadrant + f, |f| <= 1/2; adding 3 * 2^22 leaves the quadrant in the last bits */
+    float shifted = 4.0f * t + 12582912.0f;
+    uint32_t quadrant = plugmc_bits(shifted);
+    float f = (4.0f * t - (shifted - 12582912.0f)) * 1.57079632679f;
+    float g = f * f;
+    float s =
+        fmaf(fmaf(fmaf(-1.9515295891e-4f, g, 8.3321608736e-3f), g, -1.6666654611e-1f) * g, f, f);
+    float c = fmaf(
+        fmaf(fmaf(fmaf(2.443315711809948e-5f, g, -1.388731625493765e-3f), g, 4.166664568298827e-2f),
+             g, -0.5f),
+        g, 1.0f);
+    float a = quadrant & 1u ? c : s, b = quadrant & 1u ? s : c;
+    *sine = plugmc_float_of_bits(plugmc_bits(a) ^ (quadrant & 2u) << 30);
+    *cosine = plugmc_float_of_bits(plugmc_bits(b) ^ ((quadrant + 1u) & 2u) << 30);
+}
+
+/* exp(x) in float, relative error below 3e-7; 0 below -87, and x above 88 is taken as 88.
+ * Vectorises on the CPU, where expf does not. */
+PLUGMC_FN float plugmc_exp(float x)
+{
+    float y = x > 88.0f ? 88.0f : (x < -87.0f ? -87.0f : x);
+    float n = fmaf(y, 1.44269504089f, 12582912.0f) - 12582912.0f;
+    float f = fmaf(n, 2.12194440e-4f, fmaf(n, -0.693359375f, y));
+    float p = fmaf(1.9875691500e-4f, f, 1.3981999507e-3f);
+    p = fmaf(p, f, 8.3334519073e-3f);
+    p = fmaf(p, f, 4.1665795894e-2f);
+    p = fmaf(p, f, 1.6666665459e-1f);
+    p = fmaf(p, f, 5.0000001201e-1f);
+    p = fmaf(p * f, f, f) + 1.0f;
+    float scale = plugmc_float_of_bits((uint32_t)((int32_t)n + 127) << 23);
+    return x < -87.0f ? 0.0f : p * scale;
+}
+
+#endif

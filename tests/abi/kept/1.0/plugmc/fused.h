@@ -1,0 +1,56 @@
+/* plugmc/fused.h: what a device text may use when it asks for fusion (plugmc_kernel_text.fuse).
+ * The core writes these definitions in front of the text; this file documents them and is compiled
+ * into no program. What is here keeps its meaning within a major version of the plugin interface;
+ * what is added raises PLUGMC_FUSED, which a text may compare.
+ *
+ * Macros: PLUGMC_FUSED (1), PLUGMC_DIMENSION (2 or 3), PLUGMC_PERIODIC (1 or 0),
+ * PLUGMC_OBLIQUE (1: the box is not rectangular), PLUGMC_DOMAIN_SPHERE (0 or 1), PLUGMC_SPECIES,
+ * PLUGMC_ENERGY_TERMS (number of pair terms with an energy), PLUGMC_CONTACTS (1 if any pair term
+ * has a hard core), PLUGMC_FIELDS (number of field terms), PLUGMC_REAL (float or double), PLUGMC_KT
+ * and PLUGMC_OVER_KT (double: k_B T in the unit of energy, and 1 over that).
+ *
+ * Constants: plugmc_edge[3], plugmc_inverse_edge[3] (box edges), plugmc_radius (sphere), and in an
+ * oblique box plugmc_vector[3][3], plugmc_inverse[3][3] as in plugmc_box.
+ */
+
+/* A separation, the minimum image in a periodic box. */
+PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z);
+
+/* Properties of a species; a constant if there is one species. */
+PLUGMC_FN plugmc_site plugmc_site_of_species(int species);
+
+/* Square of the distance below which species a and b overlap: largest of all terms. */
+PLUGMC_FN real plugmc_contact_square(int a, int b);
+
+/* Sums of pair energies, one for each pair term, so that a factor of the probe is applied once
+ * and the order of additions is that of the CPU. */
+typedef struct plugmc_sums {
+    real term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];
+} plugmc_sums;
+PLUGMC_FN void plugmc_sums_clear(plugmc_sums *);
+PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *, plugmc_separation, plugmc_site a,
+                                      plugmc_site b);
+PLUGMC_FN void plugmc_sums_add_change(plugmc_sums *, plugmc_separation from, plugmc_separation to,
+                                      plugmc_site a, plugmc_site b);
+/* Sum over terms, each times its probe factor. */
+PLUGMC_FN real plugmc_sums_total(const plugmc_sums *, plugmc_site a);
+
+/* Sums of many pairs: `from` is added to `to` and cleared. */
+typedef struct plugmc_double_sums {
+    double term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];
+} plugmc_double_sums;
+PLUGMC_FN void plugmc_sums_empty(plugmc_sums *from, plugmc_double_sums *to);
+PLUGMC_FN double plugmc_double_sums_total(const plugmc_double_sums *, plugmc_site a);
+
+/* Energy u of one pair, all terms, and its derivatives: du/dr / r and d2u/dr2. 0 for terms without
+ * PLUGMC_PAIR_DERIVATIVE, so a mover has to ask for them (PLUGMC_NEEDS_FORCES). */
+PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation, plugmc_site a, plugmc_site b,
+                                       real *energy, real *first, real *second);
+
+/* Derivatives of plugmc_fields, likewise. */
+PLUGMC_FN void plugmc_fields_derivatives(plugmc_position, plugmc_site, real gradient[3],
+                                         real *laplacian);
+
+/* One-body energy of all field terms. *outside becomes 1 where the particle may not be, and is left
+ * alone elsewhere; the sphere's own surface is not looked at. */
+PLUGMC_FN real plugmc_fields(plugmc_position, plugmc_site, int *outside);

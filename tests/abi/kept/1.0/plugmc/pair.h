@@ -1,0 +1,504 @@
+/* plugmc/pair.h: included after the pair functions of a potential, makes the pair facet.
+ *
+ * PLUGMC_PAIR says which of these the author has written (PLUGMC_FN, `p` the parameters, `s` the
+ * separation a - b, energies over kT):
+ *
+ *     PLUGMC_PAIR_ENERGY      real pair_energy(const parameters *p, plugmc_separation s,
+ *                                              plugmc_site a, plugmc_site b)
+ *                             real pair_range(const parameters *p)
+ *                                 the separation from which the energy is exactly 0, or
+ *                                 PLUGMC_NO_RANGE
+ *     PLUGMC_PAIR_CONTACT     real pair_contact(const parameters *p, plugmc_site a, plugmc_site b)
+ *                                 the distance below which a and b overlap
+ *     PLUGMC_PAIR_CHANGE      real pair_change(const parameters *p, plugmc_separation from,
+ *                                              plugmc_separation to, plugmc_site a, plugmc_site b)
+ *                                 energy(to) - energy(from), where that saves work
+ *     PLUGMC_PAIR_FACTOR      real pair_factor(const parameters *p, plugmc_site a)
+ *                                 a factor of the energy (and change) that depends on the probe a
+ *                                 alone, which the functions above then leave out
+ *     PLUGMC_PAIR_DERIVATIVE  void pair_derivative(const parameters *p, plugmc_separation s,
+ *                                 plugmc_site a, plugmc_site b, real *first, real *second)
+ *                                 du/dr / r and d2u/dr2, without the factor
+ *
+ * A potential that looks up tables by species defines PLUGMC_PAIR_BY_SPECIES inside
+ * `#if PLUGMC_HOST` before it includes this header: particles of one species then get loops without
+ * look-ups.
+ *
+ * Only ENERGY or CONTACT is needed. On the CPU this header compiles the loops over neighbours
+ * right here, so that the author's functions are inlined and vectorised; on the GPU it gives the
+ * core names to call.
+ */
+PLUGMC_FN real plugmc_pair_term(const parameters *p, plugmc_separation s, plugmc_site a,
+                                plugmc_site b)
+{
+#if PLUGMC_PAIR & 1
+    return pair_energy(p, s, a, b);
+#else
+    (void)p, (void)s, (void)a, (void)b;
+    return 0;
+#endif
+}
+
+PLUGMC_FN real plugmc_pair_difference(const parameters *p, plugmc_separation from,
+                                      plugmc_separation to, plugmc_site a, plugmc_site b)
+{
+#if PLUGMC_PAIR & 4
+    return pair_change(p, from, to, a, b);
+#else
+    return plugmc_pair_term(p, to, a, b) - plugmc_pair_term(p, from, a, b);
+#endif
+}
+
+PLUGMC_FN real plugmc_probe_factor(const parameters *p, plugmc_site a)
+{
+#if PLUGMC_PAIR & 8
+    return pair_factor(p, a);
+#else
+    (void)p, (void)a;
+    return 1;
+#endif
+}
+
+PLUGMC_FN real plugmc_contact(const parameters *p, plugmc_site a, plugmc_site b)
+{
+#if PLUGMC_PAIR & 2
+    return pair_contact(p, a, b);
+#else
+    (void)p, (void)a, (void)b;
+    return 0;
+#endif
+}
+
+PLUGMC_FN void plugmc_pair_slopes(const parameters *p, plugmc_separation s, plugmc_site a,
+                                  plugmc_site b, real *first, real *second)
+{
+#if PLUGMC_PAIR & 16
+    pair_derivative(p, s, a, b, first, second);
+#else
+    (void)p, (void)s, (void)a, (void)b;
+    *first = *second = 0;
+#endif
+}
+
+#if PLUGMC_HOST
+enum { PLUGMC_BLOCK = 16, PLUGMC_FLUSH = 256 };
+
+PLUGMC_FN plugmc_site plugmc_site_of(const plugmc_particle *a)
+{
+    return (plugmc_site){(real)a->charge, (real)a->diameter, a->species};
+}
+
+/* How the minimum image is taken: constants of a batch. */
+typedef struct plugmc_images {
+    real length[3], inverse_length[3]; /* rectangular */
+    real vector[3][3], inverse[3][3];  /* oblique, as in plugmc_box */
+} plugmc_images;
+
+enum { PLUGMC_IMAGES_NONE, PLUGMC_IMAGES_RECTANGULAR, PLUGMC_IMAGES_OBLIQUE };
+
+PLUGMC_FN int plugmc_images_of(const plugmc_box *box, int periodic, plugmc_images *out)
+{
+    for (int d = 0; d < 3; d++) {
+        out->length[d] = (real)box->length[d];
+        out->inverse_length[d] = 1 / out->length[d];
+        for (int e = 0; e < 3; e++) {
+            out->vector[d][e] = (real)box->vector[d][e];
+            out->inverse[d][e] = (real)box->inverse[d][e];
+        }
+    }
+    return !periodic      ? PLUGMC_IMAGES_NONE
+           : box->oblique ? PLUGMC_IMAGES_OBLIQUE
+                          : PLUGMC_IMAGES_RECTANGULAR;
+}
+
+PLUGMC_FN real plugmc_round(real x)
+{
+    return sizeof(real) == 4 ? (real)rintf((float)x) : (real)rint((double)x);
+}
+
+/* In an oblique box the image with the nearest fractional coordinates need not be the nearest: it
+ * is looked for among that one and those around it, which is exact for reduced lattice vectors. */
+PLUGMC_FN plugmc_separation plugmc_nearest_oblique(real x, real y, real z, const plugmc_images *m)
+{
+    real f[3], best = (real)1e30;
+    plugmc_separation s = {0, 0, 0, 0};
+    for (int d = 0; d < 3; d++) {
+        f[d] = x * m->inverse[0][d] + y * m->inverse[1][d] + z * m->inverse[2][d];
+        f[d] -= plugmc_round(f[d]);
+    }
+    for (int i = 0; i < 27; i++) {
+        real a = f[0] + (real)(i % 3 - 1), b = f[1] + (real)(i / 3 % 3 - 1),
+             c = f[2] + (real)(i / 9 - 1);
+        real sx = a * m->vector[0][0] + b * m->vector[1][0] + c * m->vector[2][0];
+        real sy = a * m->vector[0][1] + b * m->vector[1][1] + c * m->vector[2][1];
+        real sz = a * m->vector[0][2] + b * m->vector[1][2] + c * m->vector[2][2];
+        real r2 = sx * sx + sy * sy + sz * sz;
+        int nearer = r2 < best;
+        best = nearer ? r2 : best;
+        s.x = nearer ? sx : s.x;
+        s.y = nearer ? sy : s.y;
+        s.z = nearer ? sz : s.z;
+    }
+    s.r2 = best;
+    return s;
+}
+
+PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const plugmc_images *m,
+                                            int mode)
+{
+    if (mode == PLUGMC_IMAGES_OBLIQUE) return plugmc_nearest_oblique(x, y, z, m);
+    if (mode == PLUGMC_IMAGES_RECTANGULAR) {
+        x -= m->length[0] * plugmc_round(x * m->inverse_length[0]);
+        y -= m->length[1] * plugmc_round(y * m->inverse_length[1]);
+        z -= m->length[2] * plugmc_round(z * m->inverse_length[2]);
+    }
+    return (plugmc_separation){x, y, z, x * x + y * y + z * z};
+}
+
+/* What the pairs of a batch have in common. */
+typedef struct plugmc_batch {
+    const parameters *p;
+    const plugmc_images *images;
+    plugmc_site probe;
+    real from[3], to[3]; /* length; `from` is for changes alone */
+    const plugmc_particles *others;
+} plugmc_batch;
+
+PLUGMC_FN plugmc_batch plugmc_batch_of(const parameters *p, const plugmc_images *images,
+                                       const plugmc_particle *probe, const double moved[3],
+                                       const plugmc_particles *others)
+{
+    const real from[3] = {(real)probe->x, (real)probe->y, (real)probe->z};
+    plugmc_batch k = {p, images, plugmc_site_of(probe), {0}, {0}, others};
+    for (int d = 0; d < 3; d++) {
+        k.from[d] = from[d];
+        k.to[d] = moved ? (real)moved[d] : from[d];
+    }
+    return k;
+}
+
+/* Other particle j. In a batch of one species its number is a constant of the loop. */
+PLUGMC_FN plugmc_site plugmc_other(const plugmc_batch *k, int one_species, int64_t j)
+{
+    const plugmc_particles *o = k->others;
+    plugmc_site b = {((const real *)o->charge)[j], ((const real *)o->diameter)[j],
+                     o->species[one_species ? 0 : j]};
+    return b;
+}
+
+/* Separation of the probe at `at` from other particle j. */
+PLUGMC_FN plugmc_separation plugmc_apart(const plugmc_batch *k, int mode, const real at[3],
+                                         int64_t j)
+{
+    const plugmc_particles *o = k->others;
+    return plugmc_separate(at[0] - ((const real *)o->x)[j], at[1] - ((const real *)o->y)[j],
+                           at[2] - ((const real *)o->z)[j], k->images, mode);
+}
+
+PLUGMC_FN int plugmc_overlap(const plugmc_batch *k, plugmc_separation s, plugmc_site b)
+{
+    real contact = plugmc_contact(k->p, k->probe, b);
+    return s.r2 < contact * contact;
+}
+
+/* Whether all others are of one species. Asked only for potentials that look species up in tables,
+ * which say so by PLUGMC_PAIR_BY_SPECIES: GCC makes no vectors of look-ups. */
+PLUGMC_FN int plugmc_one_species(const plugmc_particles *others)
+{
+#ifdef PLUGMC_PAIR_BY_SPECIES
+    int32_t different = 0;
+    for (int64_t j = 1; j < others->n; j++) different |= others->species[j] ^ others->species[0];
+    return !different;
+#else
+    (void)others;
+    return 0;
+#endif
+}
+
+/* Others begin ... begin + n - 1, each into a sum of its own: n is at most PLUGMC_BLOCK, and a
+ * constant for full blocks. */
+PLUGMC_FN void plugmc_pair_block(const plugmc_batch *k, int mode, int moving, int one_species,
+                                 int64_t begin, int n, real sum[PLUGMC_BLOCK],
+                                 int32_t overlaps[PLUGMC_BLOCK])
+{
+    for (int l = 0; l < n; l++) {
+        plugmc_site b = plugmc_other(k, one_species, begin + l);
+        plugmc_separation to = plugmc_apart(k, mode, k->to, begin + l);
+        if (PLUGMC_PAIR & PLUGMC_PAIR_CONTACT) overlaps[l] += plugmc_overlap(k, to, b);
+        if (!(PLUGMC_PAIR & PLUGMC_PAIR_ENERGY)) continue;
+        if (moving) {
+            plugmc_separation from = plugmc_apart(k, mode, k->from, begin + l);
+            sum[l] += plugmc_pair_difference(k->p, from, to, k->probe, b);
+        } else {
+            sum[l] += plugmc_pair_term(k->p, to, k->probe, b);
+        }
+    }
+}
+
+/* The loop behind energy and change: `moving`, `mode` and `one_species` are constants once inlined.
+ * Sums are kept in PLUGMC_BLOCK partial sums and flushed to double every PLUGMC_FLUSH neighbours,
+ * so that the result does not depend on the instruction set. */
+PLUGMC_FN int64_t plugmc_pair_sum(const plugmc_batch *k, int mode, int moving, int one_species,
+                                  double *energy)
+{
+    const int64_t n = k->others->n;
+    double total[PLUGMC_BLOCK] = {0};
+    int32_t overlaps[PLUGMC_BLOCK] = {0};
+
+    for (int64_t i = 0; i < n;) {
+        const int64_t end = i + PLUGMC_FLUSH < n ? i + PLUGMC_FLUSH : n;
+        real sum[PLUGMC_BLOCK] = {0};
+        for (; i + PLUGMC_BLOCK <= end; i += PLUGMC_BLOCK)
+            plugmc_pair_block(k, mode, moving, one_species, i, PLUGMC_BLOCK, sum, overlaps);
+        if (i < end) plugmc_pair_block(k, mode, moving, 0, i, (int)(end - i), sum, overlaps);
+        i = end;
+        for (int l = 0; l < PLUGMC_BLOCK; l++) total[l] += (double)sum[l];
+    }
+    double all = 0;
+    int64_t hits = 0;
+    for (int l = 0; l < PLUGMC_BLOCK; l++) {
+        all += total[l];
+        hits += overlaps[l];
+    }
+    *energy += all * (double)plugmc_probe_factor(k->p, k->probe);
+    return hits;
+}
+
+/* CALL with `mode` and `one_species` as constants, so that each kind of box gets a loop of its own,
+ * and others of one species too where that pays. */
+#define PLUGMC_FOR_SPECIES(kind, CALL)                                                             \
+    {                                                                                              \
+        enum { mode = kind };                                                                      \
+        if (plugmc_one_species(others)) {                                                          \
+            enum { one_species = 1 };                                                              \
+            return CALL;                                                                           \
+        }                                                                                          \
+        enum { one_species = 0 };                                                                  \
+        return CALL;                                                                               \
+    }
+#define PLUGMC_FOR_BOXES(moved, CALL)                                                              \
+    const parameters p = *(const parameters *)instance;                                            \
+    plugmc_images images;                                                                          \
+    const int kind_of_box = plugmc_images_of(box, periodic, &images);                              \
+    const plugmc_batch batch = plugmc_batch_of(&p, &images, probe, moved, others);                 \
+    switch (kind_of_box) {                                                                         \
+    case PLUGMC_IMAGES_NONE: PLUGMC_FOR_SPECIES(PLUGMC_IMAGES_NONE, CALL)                          \
+    case PLUGMC_IMAGES_RECTANGULAR: PLUGMC_FOR_SPECIES(PLUGMC_IMAGES_RECTANGULAR, CALL)            \
+    default: PLUGMC_FOR_SPECIES(PLUGMC_IMAGES_OBLIQUE, CALL)                                       \
+    }
+
+static PLUGMC_TARGETS int64_t plugmc_pair_energy(const void *instance, const plugmc_box *box,
+                                                 int periodic, const plugmc_particle *probe,
+                                                 const plugmc_particles *others, double *energy)
+{
+    PLUGMC_FOR_BOXES(NULL, plugmc_pair_sum(&batch, mode, 0, one_species, energy))
+}
+
+static PLUGMC_TARGETS int64_t plugmc_pair_change(const void *instance, const plugmc_box *box,
+                                                 int periodic, const plugmc_particle *probe,
+                                                 const double moved[3],
+                                                 const plugmc_particles *others, double *change){
+    PLUGMC_FOR_BOXES(moved, plugmc_pair_sum(&batch, mode, 1, one_species, change))}
+
+/* The changes of a moved probe's pairs, one by one. */
+PLUGMC_FN int plugmc_pair_each(const plugmc_batch *k, int mode, int one_species, real *out)
+{
+    const real factor = plugmc_probe_factor(k->p, k->probe);
+    for (int64_t j = 0; j < k->others->n; j++) {
+        plugmc_site b = plugmc_other(k, one_species, j);
+        plugmc_separation to = plugmc_apart(k, mode, k->to, j);
+        plugmc_separation from = plugmc_apart(k, mode, k->from, j);
+        real change = plugmc_pair_difference(k->p, from, to, k->probe, b) * factor;
+        out[j] = plugmc_overlap(k, to, b) ? (real)INFINITY : change;
+    }
+    return 0;
+}
+
+static PLUGMC_TARGETS int plugmc_pair_changes_in(const void *instance, const plugmc_box *box,
+                                                 int periodic, const plugmc_particle *probe,
+                                                 const double moved[3],
+                                                 const plugmc_particles *others, real *out)
+{
+    PLUGMC_FOR_BOXES(moved, plugmc_pair_each(&batch, mode, one_species, out))
+}
+
+static void plugmc_pair_changes(const void *instance, const plugmc_box *box, int periodic,
+                                const plugmc_particle *probe, const double moved[3],
+                                const plugmc_particles *others, void *out)
+{
+    plugmc_pair_changes_in(instance, box, periodic, probe, moved, others, (real *)out);
+}
+
+#if PLUGMC_PAIR & PLUGMC_PAIR_DERIVATIVE
+/* Energy, gradient, virial and Laplacian of the probe's pairs, in partial sums as above. The
+ * Laplacian of u(r) in D dimensions is u'' + (D - 1) u' / r. */
+enum {
+    PLUGMC_SUM_ENERGY,
+    PLUGMC_SUM_GRADIENT,
+    PLUGMC_SUM_VIRIAL = PLUGMC_SUM_GRADIENT + 3,
+    PLUGMC_SUM_LAPLACIAN = PLUGMC_SUM_VIRIAL + 3,
+    PLUGMC_SUMS
+};
+
+PLUGMC_FN void plugmc_derivatives_block(const plugmc_batch *k, int mode, int second, int dimension,
+                                        int one_species, int64_t begin, int n,
+                                        real sum[PLUGMC_SUMS][PLUGMC_BLOCK],
+                                        int32_t overlaps[PLUGMC_BLOCK])
+{
+    for (int l = 0; l < n; l++) {
+        plugmc_site b = plugmc_other(k, one_species, begin + l);
+        plugmc_separation s = plugmc_apart(k, mode, k->from, begin + l);
+        real u1, u2;
+        if (PLUGMC_PAIR & PLUGMC_PAIR_CONTACT) overlaps[l] += plugmc_overlap(k, s, b);
+        pair_derivative(k->p, s, k->probe, b, &u1, &u2);
+        sum[PLUGMC_SUM_ENERGY][l] += plugmc_pair_term(k->p, s, k->probe, b);
+        sum[PLUGMC_SUM_GRADIENT][l] += u1 * s.x;
+        sum[PLUGMC_SUM_GRADIENT + 1][l] += u1 * s.y;
+        sum[PLUGMC_SUM_GRADIENT + 2][l] += u1 * s.z;
+        sum[PLUGMC_SUM_VIRIAL][l] -= u1 * s.x * s.x;
+        sum[PLUGMC_SUM_VIRIAL + 1][l] -= u1 * s.y * s.y;
+        sum[PLUGMC_SUM_VIRIAL + 2][l] -= u1 * s.z * s.z;
+        if (second) sum[PLUGMC_SUM_LAPLACIAN][l] += u2 + (real)(dimension - 1) * u1;
+    }
+}
+
+PLUGMC_FN int64_t plugmc_derivatives_sum(const plugmc_batch *k, int mode, int second, int dimension,
+                                         int one_species, plugmc_derivatives *out)
+{
+    const int64_t n = k->others->n;
+    double total[PLUGMC_SUMS][PLUGMC_BLOCK] = {{0}}, all[PLUGMC_SUMS] = {0};
+    int32_t overlaps[PLUGMC_BLOCK] = {0};
+
+    for (int64_t i = 0; i < n;) {
+        const int64_t end = i + PLUGMC_FLUSH < n ? i + PLUGMC_FLUSH : n;
+        real sum[PLUGMC_SUMS][PLUGMC_BLOCK] = {{0}};
+        for (; i + PLUGMC_BLOCK <= end; i += PLUGMC_BLOCK)
+            plugmc_derivatives_block(k, mode, second, dimension, one_species, i, PLUGMC_BLOCK, sum,
+                                     overlaps);
+        if (i < end)
+            plugmc_derivatives_block(k, mode, second, dimension, 0, i, (int)(end - i), sum,
+                                     overlaps);
+        i = end;
+        for (int q = 0; q < PLUGMC_SUMS; q++)
+            for (int l = 0; l < PLUGMC_BLOCK; l++) total[q][l] += (double)sum[q][l];
+    }
+    int64_t hits = 0;
+    const double factor = (double)plugmc_probe_factor(k->p, k->probe);
+    for (int l = 0; l < PLUGMC_BLOCK; l++) {
+        for (int q = 0; q < PLUGMC_SUMS; q++) all[q] += total[q][l];
+        hits += overlaps[l];
+    }
+    out->energy += factor * all[PLUGMC_SUM_ENERGY];
+    for (int d = 0; d < 3; d++) out->gradient[d] += factor * all[PLUGMC_SUM_GRADIENT + d];
+    for (int d = 0; d < 3; d++) out->virial[d] += factor * all[PLUGMC_SUM_VIRIAL + d];
+    out->laplacian += factor * all[PLUGMC_SUM_LAPLACIAN];
+    return hits;
+}
+
+static PLUGMC_TARGETS int64_t plugmc_pair_first(const void *instance, const plugmc_box *box,
+                                                int periodic, const plugmc_particle *probe,
+                                                const plugmc_particles *others,
+                                                plugmc_derivatives *out)
+{
+    PLUGMC_FOR_BOXES(NULL,
+                     plugmc_derivatives_sum(&batch, mode, 0, box->dimension, one_species, out))
+}
+
+static PLUGMC_TARGETS int64_t plugmc_pair_second(const void *instance, const plugmc_box *box,
+                                                 int periodic, const plugmc_particle *probe,
+                                                 const plugmc_particles *others,
+                                                 plugmc_derivatives *out)
+{
+    PLUGMC_FOR_BOXES(NULL,
+                     plugmc_derivatives_sum(&batch, mode, 1, box->dimension, one_species, out))
+}
+
+static int64_t plugmc_pair_derivatives(const void *instance, const plugmc_box *box, int periodic,
+                                       int second, const plugmc_particle *probe,
+                                       const plugmc_particles *others, plugmc_derivatives *out)
+{
+    return (second ? plugmc_pair_second : plugmc_pair_first)(instance, box, periodic, probe, others,
+                                                             out);
+}
+#define PLUGMC_PAIR_DERIVATIVES plugmc_pair_derivatives
+#else
+#define PLUGMC_PAIR_DERIVATIVES NULL
+#endif
+
+static double plugmc_pair_range(const void *instance)
+{
+#if PLUGMC_PAIR & 1
+    return (double)pair_range((const parameters *)instance);
+#else
+    (void)instance;
+    return 0;
+#endif
+}
+
+static double plugmc_pair_contact(const void *instance, const plugmc_particle *a,
+                                  const plugmc_particle *b)
+{
+    return (double)plugmc_contact((const parameters *)instance, plugmc_site_of(a),
+                                  plugmc_site_of(b));
+}
+
+#if defined(PLUGMC_FLOAT_UNIT) && (PLUGMC_PAIR & 1)
+/* The slots of one separation are added in order and the factor applied last, as in device
+ * text: the same float on CPU and GPU. */
+PLUGMC_FN void plugmc_lanes_sum(const parameters *p, const plugmc_lanes *b, int many_species)
+{
+    for (int l0 = 0; l0 < b->lanes; l0 += PLUGMC_LANE_BLOCK) {
+        float sum[PLUGMC_LANE_BLOCK] = {0};
+        for (int s = 0; s < b->slots; s++) {
+            const float *x = b->x[s] + l0, *y = b->y[s] + l0, *z = b->z[s] + l0;
+            for (int l = 0; l < PLUGMC_LANE_BLOCK; l++) {
+                int ka = many_species ? b->probe_species[l0 + l] : 0;
+                int kb = many_species ? b->species[s][l0 + l] : 0;
+                plugmc_site sa = {b->charge[ka], b->diameter[ka], ka};
+                plugmc_site sb = {b->charge[kb], b->diameter[kb], kb};
+                plugmc_separation to, from;
+                to.x = ((b->new_x[l0 + l] - b->offset[s][0]) - x[l]) * b->scale;
+                to.y = ((b->new_y[l0 + l] - b->offset[s][1]) - y[l]) * b->ratio[1] * b->scale;
+                to.z = ((b->new_z[l0 + l] - b->offset[s][2]) - z[l]) * b->ratio[2] * b->scale;
+                to.r2 = fmaf(to.z, to.z, fmaf(to.y, to.y, to.x * to.x));
+                from.x = ((b->old_x[l0 + l] - b->offset[s][0]) - x[l]) * b->scale;
+                from.y = ((b->old_y[l0 + l] - b->offset[s][1]) - y[l]) * b->ratio[1] * b->scale;
+                from.z = ((b->old_z[l0 + l] - b->offset[s][2]) - z[l]) * b->ratio[2] * b->scale;
+                from.r2 = fmaf(from.z, from.z, fmaf(from.y, from.y, from.x * from.x));
+                float d = plugmc_pair_difference(p, from, to, sa, sb);
+                sum[l] += x[l] < PLUGMC_NOWHERE ? d : 0.0f;
+            }
+        }
+        for (int l = 0; l < PLUGMC_LANE_BLOCK; l++) {
+            int ka = many_species ? b->probe_species[l0 + l] : 0;
+            plugmc_site sa = {b->charge[ka], b->diameter[ka], ka};
+            b->change[l0 + l] += sum[l] * plugmc_probe_factor(p, sa);
+        }
+    }
+}
+
+static PLUGMC_TARGETS void plugmc_pair_lanes(const void *instance, const plugmc_lanes *b)
+{
+    const parameters p = *(const parameters *)instance;
+    if (b->species)
+        plugmc_lanes_sum(&p, b, 1);
+    else
+        plugmc_lanes_sum(&p, b, 0);
+}
+#define PLUGMC_PAIR_LANES plugmc_pair_lanes
+#else
+#define PLUGMC_PAIR_LANES NULL
+#endif
+
+static const plugmc_pair plugmc_pair_facet = {
+    .size = sizeof(plugmc_pair),
+    .functions = PLUGMC_PAIR,
+    .range = plugmc_pair_range,
+    .contact = plugmc_pair_contact,
+    .energy = plugmc_pair_energy,
+    .change = plugmc_pair_change,
+    .lanes = PLUGMC_PAIR_LANES,
+    .changes = plugmc_pair_changes,
+    .derivatives = PLUGMC_PAIR_DERIVATIVES,
+};
+#endif

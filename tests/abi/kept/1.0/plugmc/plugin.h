@@ -1,0 +1,745 @@
+/* plugmc/plugin.h: the contract between the core and a plugin.
+ *
+ * A plugin is a shared object that exports one function, plugmc_plugin_entry, which returns a
+ * constant descriptor: what the plugin is (a potential, a mover or an observable), its
+ * parameters as a table, and its callbacks.  The core fills the parameters from the INI file;
+ * a plugin never parses text, prints, exits or longjmps.  It returns PLUGMC_OK, or says what is
+ * wrong through host->fail and returns an error code; the core adds where.
+ *
+ * A potential includes plugmc/potential.h, which includes this header and says how the physics
+ * is written.  Movers and observables include this header.
+ *
+ * Compatibility: the descriptor begins with magic, size and ABI version, which the core checks
+ * before it reads on.  Structs that begin with their size only grow at the end, so a plugin built
+ * against an older minor version goes on working (PLUGMC_HAS asks whether the other side knows a
+ * member); the others do not change within a major version.  docs/plugin-abi.md has the rules.
+ *
+ * Threads: every callback is called from the main thread, one at a time, except the batch
+ * functions of plugmc_pair and plugmc_field, which movers call from many threads at once.
+ */
+#ifndef PLUGMC_PLUGIN_H
+#define PLUGMC_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plugmc/device.h"
+#include "plugmc/energies.h"
+#include "plugmc/parameter.h"
+#include "plugmc/state.h"
+
+#define PLUGMC_MAGIC 0x434d4750u /* "PGMC" */
+#define PLUGMC_ABI_MAJOR 1
+#define PLUGMC_ABI_MINOR 0
+/* The oldest minor version of the program that a plugin can work with. One that asks with
+ * PLUGMC_HAS for whatever came later may define a smaller number before it includes this. */
+#ifndef PLUGMC_NEEDS_MINOR
+#define PLUGMC_NEEDS_MINOR PLUGMC_ABI_MINOR
+#endif
+
+/* Codes a callback returns. */
+enum {
+    PLUGMC_OK = 0,
+    PLUGMC_ERROR_INPUT = 1,  /* the user's input cannot be used as it is */
+    PLUGMC_ERROR_MEMORY = 2, /* host or device memory is short */
+    PLUGMC_ERROR_DEVICE = 3, /* GPU, driver or kernel compiler */
+    PLUGMC_ERROR_STATE = 4,  /* a promise was broken while running: a bug, or a damaged state */
+    PLUGMC_STOPPED = 5       /* no error: a sweep given up because host->stopping said so */
+};
+
+/* ---- The system that is sampled ----------------------------------------------------------- */
+
+enum plugmc_domain {
+    PLUGMC_DOMAIN_PERIODIC, /* fractional coordinates in [0, 1); rectangular unless `oblique` */
+    PLUGMC_DOMAIN_SPHERE    /* particle centres within `radius` of the origin */
+};
+
+typedef struct plugmc_box {
+    int32_t domain;      /* enum plugmc_domain */
+    int32_t dimension;   /* 2 or 3 */
+    double length[3];    /* periodic: edges; length[2] is 1 in two dimensions. sphere: 2 radius */
+    double radius;       /* sphere; 0 else */
+    double volume;       /* area in two dimensions */
+    int32_t oblique;     /* 1: periodic, a parallelepiped; `length` then holds |a|, |b|, |c| */
+    double vector[3][3]; /* periodic: lattice vectors a, b, c as rows, whatever the shape */
+    double inverse[3]
+                  [3]; /* of that matrix: fractional coordinate d of r is sum_e r_e inverse[e][d] */
+    double reserved[6]; /* 0; room to grow, since boxes are members of other structs */
+} plugmc_box;
+
+/* The image of r in the box: [0, length) in a rectangular one, fractional coordinates in [0, 1) in an
+ * oblique one; in a sphere r stays. */
+static inline void plugmc_wrap(const plugmc_box *box, double r[3])
+{
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
+    if (box->oblique)
+        plugmc_wrap_oblique(box->vector, box->inverse, r);
+    else
+        plugmc_wrap_rectangular(box->length, box->dimension, r);
+}
+
+/* Its lattice vectors, each times a factor. */
+static inline void plugmc_scale_box(plugmc_box *box, const double factor[3])
+{
+    for (int i = 0; i < box->dimension; i++) {
+        box->length[i] *= factor[i];
+        box->volume *= factor[i];
+        for (int d = 0; d < 3; d++) {
+            box->vector[i][d] *= factor[i];
+            box->inverse[d][i] /= factor[i];
+        }
+    }
+}
+
+typedef struct plugmc_species {
+    const char *name;
+    int64_t count;   /* particles a walker */
+    double diameter; /* length */
+    double charge;   /* elementary charges */
+    double mass;     /* of the momenta of hybrid Monte Carlo; no unit but each other */
+} plugmc_species;
+
+struct plugmc_potential;
+struct plugmc_plugin;
+
+/* One potential of the run, its parameters filled in both precisions. */
+typedef struct plugmc_term {
+    const char *label;                  /* second word of its section */
+    const struct plugmc_plugin *plugin; /* double precision */
+    void *instance;
+    const struct plugmc_plugin *plugin_single; /* float; NULL if the plugin has no pair or field */
+    void *instance_single;
+    int32_t sampled;                /* 1: part of -ln p; 0: only measured */
+    const struct plugmc_host *host; /* the potential's own: messages name its section */
+} plugmc_term;
+
+/* What is fixed for a run. Particles are numbered species by species: those of species s are
+ * first[s] ... first[s + 1] - 1. */
+typedef struct plugmc_system {
+    uint32_t size;
+    plugmc_box box;
+    int64_t particles; /* N, a walker */
+    int32_t walkers;   /* W */
+    int32_t species_count;
+    uint32_t species_size; /* bytes from one species to the next: see plugmc_species_at */
+    const plugmc_species *species;
+    const int64_t *first; /* [species_count + 1] */
+    int32_t term_count;
+    uint32_t term_size; /* bytes from one term to the next: see plugmc_term_at */
+    const plugmc_term *terms;
+    uint64_t seed;   /* of the run; plugins use that of plugmc_host */
+    double range;    /* largest range of the pair terms sampled; INFINITY if one has none */
+    int32_t threads; /* on the CPU; after prepare there may be fewer for a while, never more */
+    int32_t rungs;   /* of the ladder; 1: there is none */
+    /* k_B T in the unit of energy of the potentials, of which -ln p = U / kT; NaN where walkers differ
+     * (state.h: PLUGMC_STATE_MULTIPLIER), which a mover has to follow. */
+    double temperature;
+} plugmc_system;
+
+/* What energies of this run are told in: "kT" where that is the unit of the potentials. */
+static inline const char *plugmc_energy_unit(const plugmc_system *system)
+{
+    return system->temperature == 1 ? "kT" : "energy";
+}
+
+/* Species and terms grow at the end as all structs do, so their arrays are walked by the stride of
+ * whoever made them, never by an index of C. */
+static inline const plugmc_species *plugmc_species_at(const plugmc_system *system, int64_t s)
+{
+    return (const plugmc_species *)((const char *)system->species + s * system->species_size);
+}
+
+static inline const plugmc_term *plugmc_term_at(const plugmc_system *system, int64_t t)
+{
+    return (const plugmc_term *)((const char *)system->terms + t * system->term_size);
+}
+
+/* ---- Services of the core ------------------------------------------------------------------ */
+
+typedef uint64_t plugmc_device_pointer;
+typedef struct plugmc_context plugmc_context; /* opaque: whom a message comes from */
+typedef struct plugmc_graph plugmc_graph;     /* opaque: a recorded sequence of launches */
+typedef struct plugmc_kernel plugmc_kernel;   /* opaque: one __global__ function */
+
+/* Which potentials stand in front of a device text (plugmc_kernel_text.fuse), as bits. */
+enum { PLUGMC_FUSE_SAMPLED = 1, PLUGMC_FUSE_MEASURED = 2 };
+
+/* Device text to be joined with potentials and compiled for the GPU found. Cleared, and `size` set,
+ * by the core before a plugin fills it in. */
+typedef struct plugmc_kernel_text {
+    uint32_t size;
+    const char *name; /* shown in messages, e.g. "mover.cu" */
+    const char *text;
+    const char *const *defines; /* "NAME=VALUE", NULL at the end */
+    int32_t fuse;               /* PLUGMC_FUSE_*; 0: none, and no system is known */
+    int32_t double_precision;   /* 1: real is double on the device */
+    int32_t overlap;            /* 1: every kernel of the text calls plugmc_wait before it touches
+                                   memory that the one launched before may write or read, so it may
+                                   begin before that one ends */
+    int32_t contract;           /* 1: a * b + c may be rounded once, where the result need not be
+                                   that of the CPU to the last bit */
+} plugmc_kernel_text;
+
+/* Fills in `to` from `from` as far as both sides know the members. */
+static inline void plugmc_set_text(plugmc_kernel_text *to, const plugmc_kernel_text *from)
+{
+    const uint32_t size = to->size;
+    __builtin_memcpy(to, from, size < sizeof *from ? size : sizeof *from);
+    to->size = size;
+}
+
+/* The GPU, or NULL in plugmc_host when the run is on the CPU. All calls are asynchronous on the
+ * run's one stream unless said otherwise; all return a PLUGMC_* code and have already reported
+ * what went wrong. Memory is released by the core when the run ends. */
+typedef struct plugmc_gpu {
+    uint32_t size;
+    const char *name;
+    int32_t multiprocessors, shared_per_block, architecture;                     /* 90 for sm_90 */
+    int (*allocate)(plugmc_context *, size_t bytes, plugmc_device_pointer *out); /* zeroed */
+    int (*release)(plugmc_context *, plugmc_device_pointer);
+    int (*upload)(plugmc_context *, plugmc_device_pointer to, const void *from, size_t bytes);
+    /* Waits until the data is there. */
+    int (*download)(plugmc_context *, void *to, plugmc_device_pointer from, size_t bytes);
+    int (*copy)(plugmc_context *, plugmc_device_pointer to, plugmc_device_pointer from,
+                size_t bytes);
+    int (*fill)(plugmc_context *, plugmc_device_pointer, unsigned char value, size_t bytes);
+    /* The function `name` of a text, compiled (or from the cache) and loaded. */
+    int (*kernel)(plugmc_context *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
+    int (*launch)(plugmc_context *, plugmc_kernel *, const uint32_t grid[3],
+                  const uint32_t block[3], uint32_t dynamic_shared, void **arguments);
+    /* Launches between begin and end are recorded, not run. */
+    int (*graph_begin)(plugmc_context *);
+    int (*graph_end)(plugmc_context *, plugmc_graph **);
+    int (*graph_launch)(plugmc_context *, plugmc_graph *);
+    int (*synchronize)(plugmc_context *);
+    /* The run's stream as a CUstream, for cuFFT and cuBLAS; the CUDA context is current on the
+     * main thread. */
+    void *(*stream)(plugmc_context *);
+    /* Opens a library of the CUDA Toolkit by its stem ("cufft", "cublas"), the newest found, and
+     * keeps it open; symbols are found with dlsym(*handle, ...). */
+    int (*library)(plugmc_context *, const char *stem, void **handle);
+} plugmc_gpu;
+
+/* Where a mover met an energy, a force or a probability that is not a number, as far as it knows. */
+typedef struct plugmc_not_a_number {
+    uint32_t size;
+    int32_t walker;   /* -1: not known */
+    int64_t particle; /* -1: not known */
+    uint64_t sweep;
+    const double *trial; /* [3] length: where the particle tried to go; NULL: it went there, or not
+                            known */
+} plugmc_not_a_number;
+
+typedef struct plugmc_host {
+    uint32_t size;
+    uint16_t abi_major, abi_minor;
+    plugmc_context *context; /* first argument of the calls below */
+    /* Says what is wrong, as one sentence without "error:" or a final newline. Returns its
+     * code, so that a callback can `return host->fail(...)`. */
+    int (*fail)(plugmc_context *, int code, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+    void (*warn)(plugmc_context *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    /* Zeroed, aligned to 64 bytes, released by the core when the run ends; NULL if short. */
+    void *(*allocate)(plugmc_context *, size_t bytes);
+    const plugmc_gpu *gpu;       /* NULL on the CPU */
+    const plugmc_system *system; /* complete once every plugin is configured */
+    /* A view of positions [walkers][particles][3] as plugmc_view has them, in host or device
+     * memory, for movers that call potentials with a total facet. Its cell lists live until the
+     * next call of `view` or the end of the callback. */
+    int (*view)(plugmc_context *, const double *positions, int32_t on_device, plugmc_view *out);
+    /* Has `path` read by a child process that calls this plugin's `rehearse`, under limits on time
+     * and memory that grow with the file: for formats whose libraries break down on damaged files
+     * (HDF5). PLUGMC_OK if that ended well; else it has been said what is wrong. */
+    int (*rehearse)(plugmc_context *, const char *path);
+    /* 1 when the run has to end: the mover then gives up its sweep at once and returns
+     * PLUGMC_STOPPED; its state is not used again, and the sweep is made again when the run is
+     * resumed. Movers ask where a fraction of a second may have passed: between launches, tasks,
+     * groups of particles, steps of a trajectory; not in inner loops. It reads one number, from any
+     * thread. On a GPU it is for the main thread alone: when sweeps are slow it waits until what was
+     * launched before the last call is done, so that launches do not queue for minutes. */
+    int (*stopping)(plugmc_context *);
+    /* For movers, which call it instead of `fail` and go no further: the core asks every sampled
+     * potential by itself, where the mover's particles are by now (it calls `give`) and at the place
+     * that was tried, and says which potential and which particles it was. A mover that cannot tell
+     * the place lets the particle go there and then stops, so that it is found. Infinite energies
+     * are rejected and not reported, minus infinity is. Returns the code that the callback returns. */
+    int (*not_a_number)(plugmc_context *, const plugmc_not_a_number *);
+    /* Seed of this plugin's random numbers. Of the first mover, of potentials and of observables it is
+     * that of the run; further movers have others, so that none changes the numbers of another. */
+    uint64_t seed;
+    int64_t every; /* a mover's: it acts in sweeps s where this divides s + 1; else 1 */
+    /* What changes of configurations do to the energy (plugmc/energies.h), for movers without `take`
+     * and `give`, on the CPU. `energies` fills in change and forbidden; with totals, and for boxes, it
+     * takes one proposal a walker. Each call is followed by `settle` with the number of the proposal
+     * that was taken in each walker [walkers], -1 for none. Both are called from several threads, for
+     * different walkers, unless a sampled potential has a total. */
+    int (*energies)(plugmc_context *, const plugmc_changes *);
+    int (*settle)(plugmc_context *, const plugmc_changes *, const int64_t *taken);
+    /* Sweeps first ... first + n - 1 of trial moves; the mover returns what it returns. Counts of the
+     * move are the core's then: they come on top of those that the mover gives. */
+    int (*trials)(plugmc_context *, const plugmc_proposal *, uint64_t first, uint64_t n);
+    /* Energy of each term of a walker as it is, [terms] as in plugmc_changes; valid until it changes. */
+    int (*energy)(plugmc_context *, int32_t walker, const double **out);
+    /* The step of a kind of move on the rung of a walker, as it is tuned; and a trial move that was made
+     * there, for movers that ask for energies themselves: counts are the core's then. */
+    double (*step)(plugmc_context *, int32_t move, int32_t walker);
+    void (*count)(plugmc_context *, int32_t move, int32_t walker, int taken);
+    /* The state, for movers without `take` and `give`, while they sweep. What particles do is up to
+     * `settle`; rungs and multipliers can be written. */
+    const plugmc_state *state;
+} plugmc_host;
+
+/* ---- Potentials ---------------------------------------------------------------------------- */
+
+/* One particle as batch functions take it, whatever the precision of the descriptor. */
+typedef struct plugmc_particle {
+    double x, y, z, charge, diameter;
+    int32_t species;
+} plugmc_particle;
+
+/* Particles as structure of arrays. Arrays of real of the descriptor's precision. */
+typedef struct plugmc_particles {
+    int64_t n;
+    const void *x, *y, *z;         /* real[n] */
+    const void *charge, *diameter; /* real[n] */
+    const int32_t *species;        /* [n] */
+} plugmc_particles;
+
+/* Batches of independent trial moves, one a lane, in cell coordinates: multiples of the cell
+ * edge, relative to the centre of the cell that the probe is in. The neighbour of lane l in
+ * slot s is at x[s][l] + offset[s]; an empty slot holds PLUGMC_NOWHERE in x. The separation in
+ * units of length is (probe - neighbour) * ratio * scale, component by component. Only float. */
+typedef struct plugmc_lanes {
+    uint32_t size;
+    int32_t lanes; /* a multiple of PLUGMC_LANE_BLOCK */
+    int32_t slots;
+    float scale;                                 /* edge of a cell in x, length */
+    float ratio[3];                              /* edges of a cell over that in x */
+    const float *const *x, *const *y, *const *z; /* [slots], each float[lanes] */
+    const float (*offset)[3];                    /* [slots] */
+    const uint8_t *const *species;               /* [slots], each [lanes]; NULL with one species */
+    const float *charge, *diameter;              /* [number of species] */
+    const float *old_x, *old_y, *old_z;          /* [lanes] */
+    const float *new_x, *new_y, *new_z;          /* [lanes] */
+    const uint8_t *probe_species;                /* [lanes]; NULL with one species */
+    float *change; /* [lanes]: out, energy(new) - energy(old) summed slot by slot */
+} plugmc_lanes;
+
+enum { PLUGMC_LANE_BLOCK = 16 };
+
+/* Derivatives of an energy by the position of one particle. */
+typedef struct plugmc_derivatives {
+    double energy;      /* kT */
+    double gradient[3]; /* kT/length; the force is minus this */
+    double laplacian;   /* kT/length^2 */
+    double virial[3];   /* kT: sum over pairs of -s_d du/ds_d, of the probe's pairs */
+} plugmc_derivatives;
+
+/* Pair facet, written by plugmc/pair.h from the author's functions. */
+typedef struct plugmc_pair {
+    uint32_t size;
+    int32_t functions; /* PLUGMC_PAIR_* that the author gives */
+    /* Separation beyond which the energy is exactly 0; INFINITY if there is none, 0 without an
+     * energy. */
+    double (*range)(const void *instance);
+    /* Distance below which two such particles overlap; 0 without a hard core. */
+    double (*contact)(const void *instance, const plugmc_particle *a, const plugmc_particle *b);
+    /* Energy over kT of a probe with n others is added to *energy; returns how many overlap with
+     * it (the energy is then meaningless). With `periodic` the minimum image is taken. */
+    int64_t (*energy)(const void *instance, const plugmc_box *box, int periodic,
+                      const plugmc_particle *probe, const plugmc_particles *others, double *energy);
+    /* Energy of `probe` moved to `moved` less that before is added to *change; returns how many
+     * overlap at the new position. */
+    int64_t (*change)(const void *instance, const plugmc_box *box, int periodic,
+                      const plugmc_particle *probe, const double moved[3],
+                      const plugmc_particles *others, double *change);
+    /* NULL in the double precision facet, and without an energy. */
+    void (*lanes)(const void *instance, const plugmc_lanes *);
+    /* As `change`, but the change of each pair apart: out[j] (real of the descriptor's precision)
+     * for others j, times the probe's factor, INFINITY where the new position overlaps. */
+    void (*changes)(const void *instance, const plugmc_box *box, int periodic,
+                    const plugmc_particle *probe, const double moved[3],
+                    const plugmc_particles *others, void *out);
+    /* Energy of a probe with n others and its derivatives are added to *out; the Laplacian only if
+     * `second`. Returns how many overlap. NULL without PLUGMC_PAIR_DERIVATIVE. */
+    int64_t (*derivatives)(const void *instance, const plugmc_box *box, int periodic, int second,
+                           const plugmc_particle *probe, const plugmc_particles *others,
+                           plugmc_derivatives *out);
+} plugmc_pair;
+
+/* Field facet: one-body energies, written by plugmc/field.h. */
+typedef struct plugmc_field {
+    uint32_t size;
+    int32_t functions; /* PLUGMC_FIELD_* that the author gives */
+    /* Energy of n particles is added to *energy; returns how many are where they may not be. */
+    int64_t (*energy)(const void *instance, const plugmc_particles *, double *energy);
+    /* Energy of one particle and its derivatives are added to *out; returns 1 where it may not be.
+     * NULL without PLUGMC_FIELD_DERIVATIVE. */
+    int (*derivatives)(const void *instance, const plugmc_particle *, plugmc_derivatives *out);
+} plugmc_field;
+
+/* What is asked of a total facet. All pointers are host memory, or all device memory, as the view's
+ * positions; what is found is ADDED to what is there. On a device the call returns without waiting.
+ * NULL: not wanted. */
+typedef struct plugmc_total_request {
+    uint32_t size;
+    const plugmc_view *view;
+    double *energy; /* [walkers], kT */
+    double *forces; /* [walkers][particles][3], kT/length */
+    double *virial; /* [walkers][3], kT: sum over particles of r_d f_d, by the periodic images */
+    const plugmc_box *box; /* [walkers], host memory; NULL: that of the system in all of them */
+} plugmc_total_request;
+
+/* An energy that is a sum over waves, in kT, for movers that sum them by themselves:
+ *
+ *     U = constant + sum_k weight_k |S_k|^2,    S_k = sum_i z_i exp(2 pi i n_k.f_i)
+ *
+ * with the charges z and the fractional coordinates f (plugmc_box.inverse) of the particles. When
+ * one particle moves, S_k changes by z (exp(2 pi i n_k.f') - exp(2 pi i n_k.f)). */
+typedef struct plugmc_waves {
+    uint32_t size;
+    int64_t count;
+    const int32_t (*n)[3]; /* [count] */
+    const double *weight;  /* [count] kT */
+    double constant;       /* kT, of a configuration */
+} plugmc_waves;
+
+/* Kinds of change of a configuration, as bits. */
+enum { PLUGMC_CHANGE_POSITIONS = 1, PLUGMC_CHANGE_BOX = 2, PLUGMC_CHANGE_COUNTS = 4 };
+
+/* What a potential has to do with molecules. */
+enum {
+    PLUGMC_MOLECULES_NONE,  /* it knows of none */
+    PLUGMC_MOLECULES_LOOSE, /* it leaves out pairs within a molecule, which something else has to
+                               hold together */
+    PLUGMC_MOLECULES_BOUND  /* it holds them together */
+};
+
+/* Energy of whole configurations. The potential's own `prepare` takes memory and compiles. */
+typedef struct plugmc_total {
+    uint32_t size;
+    int32_t on_device;    /* 1: can also take device memory */
+    int32_t beside_parts; /* 1: to be added to the pair and field facets of the same potential (the
+                             reciprocal part of an Ewald sum); 0: it is the whole, instead of them */
+    int (*energy)(void *instance, const plugmc_total_request *);
+    /* Optional, host only: the change when one particle moves; then settle with accepted or not.
+     * start is called once before, with all walkers' positions on the host, and after positions
+     * changed by other means. change adds to *change. */
+    int (*start)(void *instance, const plugmc_view *);
+    int (*change)(void *instance, int32_t walker, int64_t particle, const double position[3],
+                  double *change);
+    int (*settle)(void *instance, int32_t walker, int accepted);
+    /* Optional, after prepare: the energy as a sum over waves, where it is one. The caller has
+     * cleared *out and set its size; arrays live as long as the instance. */
+    int (*waves)(const void *instance, plugmc_waves *out);
+    /* Changes that leave energy and virial as they are, as bits PLUGMC_CHANGE_*; 0: each may change
+     * them. A total that positions do not change, of a potential without other facets, goes with
+     * every mover: movers leave it out (plugmc_follows_positions), and `energy` may be asked of a
+     * view without positions (NULL). */
+    uint32_t unchanged_by;
+    /* Optional, after configure: PLUGMC_MOLECULES_*. */
+    int32_t (*molecules)(const void *instance);
+    /* PLUGMC_CHANGE_BOX: it takes the boxes of a request. Else no mover of the run may change them. */
+    uint32_t follows;
+} plugmc_total;
+
+/* Orbitals to be evaluated at points, of one species (spin). */
+typedef struct plugmc_orbital_request {
+    uint32_t size;
+    int32_t on_device; /* where all pointers are */
+    int32_t species;
+    int32_t real_size; /* of the results: sizeof(float) or sizeof(double) */
+    int64_t points;
+    const double *positions; /* [points][3] */
+    int64_t pitch;           /* orbitals from one row to the next, at least the count */
+    void *values;            /* [points][pitch], real or complex (re, im) */
+    void *gradients;         /* [points][3][pitch], 1/length; NULL if not wanted */
+    void *laplacians;        /* [points][pitch], 1/length^2; NULL if not wanted */
+} plugmc_orbital_request;
+
+/* The solid or molecule that the orbitals belong to, in the simulation cell. */
+typedef struct plugmc_ions {
+    uint32_t size;
+    int32_t count;
+    const double (*positions)[3]; /* [count], length */
+    const int32_t *atomic_number; /* [count] */
+    const double *valence;        /* [count], elementary charges */
+    int32_t primitive_cells;      /* in the simulation cell */
+    /* Energies that the file gives, a primitive cell, Hartree; to be set beside what is found. */
+    int32_t energy_count;
+    const char *const *energy_names;
+    const double *energies;
+} plugmc_ions;
+
+/* Values of one-electron orbitals at many points, on host or device. */
+typedef struct plugmc_orbitals {
+    uint32_t size;
+    int32_t on_device; /* 1: can also take device memory */
+    int64_t (*count)(const void *instance, int32_t species);
+    int32_t (*complex_valued)(const void *instance);
+    /* On a device it returns without waiting. */
+    int (*evaluate)(void *instance, const plugmc_orbital_request *);
+    /* Optional. Pointers live as long as the instance. */
+    int (*ions)(const void *instance, plugmc_ions *out);
+} plugmc_orbitals;
+
+typedef struct plugmc_potential {
+    uint32_t size;
+    const plugmc_pair *pair; /* NULL where it does not apply, as for the others */
+    const plugmc_field *field;
+    const plugmc_total *total;
+    const plugmc_orbitals *orbitals;
+} plugmc_potential;
+
+/* ---- Movers -------------------------------------------------------------------------------- */
+
+/* Which facets and systems a mover can work with. */
+enum {
+    PLUGMC_USES_PAIR = 1,
+    PLUGMC_USES_FIELD = 2,
+    PLUGMC_USES_TOTAL = 4,
+    PLUGMC_USES_ORBITALS = 8,
+    PLUGMC_NEEDS_FINITE_RANGE = 16,
+    PLUGMC_NEEDS_PERIODIC = 32,
+    PLUGMC_RUNS_ON_CPU = 64,
+    PLUGMC_RUNS_ON_GPU = 128,
+    PLUGMC_NEEDS_RECTANGULAR = 256, /* no oblique box */
+    PLUGMC_NEEDS_FORCES = 512,      /* derivatives of every pair and field, forces of every total;
+                                       no hard cores */
+    PLUGMC_KEEPS_MOLECULES = 1024   /* the particles of a molecule are moved together */
+};
+
+/* Numbers of trial moves since the counters were last cleared. */
+typedef struct plugmc_counts {
+    uint64_t trials, accepted;
+} plugmc_counts;
+
+/* A kind of trial move. Counts and steps of a mover are kept, and reported, for each of its kinds. */
+typedef struct plugmc_move {
+    const char *name;      /* a word: "displacement" */
+    const char *doc;       /* one line */
+    const char *step_unit; /* of its step, e.g. "length"; NULL: it has none */
+} plugmc_move;
+
+typedef struct plugmc_mover {
+    uint32_t size;
+    uint32_t needs; /* PLUGMC_USES_* | PLUGMC_NEEDS_* | PLUGMC_RUNS_ON_* */
+    /* PLUGMC_CHANGED_*: what it changes, and what it can follow when another mover of the run has
+     * changed it. What nobody changes is as the run began (plugmc_system). */
+    uint32_t changes, follows;
+    /* `take` and `give` are of movers that keep a configuration of their own, in their own layout. One
+     * without them asks the core for energies (plugmc_host.energies, settle, trials); it works with
+     * every pair, field and total, whatever `needs` says, and follows every change.
+     *
+     * Takes the configuration to sweep it. `changed`, PLUGMC_CHANGED_*, is what is not as this mover
+     * gave it last; at first everything is. What it builds from that must follow from the state and
+     * from what the mover archives alone, so that it does not matter when it is built. */
+    int (*take)(void *instance, const plugmc_host *, const plugmc_state *, uint32_t changed);
+    /* Sweeps number first ... first + n - 1 of every walker. */
+    int (*sweep)(void *instance, const plugmc_host *, uint64_t first, uint64_t n);
+    /* Writes what it changes into the state, on the side where it is. It keeps its own layout: if
+     * nobody else changes anything, it goes on sweeping without another take. */
+    int (*give)(void *instance, const plugmc_host *, const plugmc_state *);
+    /* The kinds of trial move that it makes. */
+    const plugmc_move *moves;
+    int32_t move_count;
+    uint32_t move_size; /* sizeof(plugmc_move), the stride of the table */
+    /* Counts since `clear`, all walkers: out [moves][rungs]. Those of plugmc_host.trials are the
+     * core's. */
+    int (*counts)(void *instance, const plugmc_host *, plugmc_counts *out, int clear);
+    /* Optional: the size of a kind of trial move on a rung, and how to set it. The core tunes it
+     * during equilibration towards the target acceptance, then leaves it alone, and sets it again when
+     * a run is resumed. A mover may take less than it is told: `step` says what it took. */
+    double (*step)(const void *instance, int32_t move, int32_t rung);
+    int (*set_step)(void *instance, const plugmc_host *, int32_t move, int32_t rung, double step);
+    double (*target_acceptance)(const void *instance, int32_t move); /* 0: no tuning */
+    /* Optional: energy over kT of each walker [walkers], as it is kept while sweeping: of all sampled
+     * potentials but those that positions do not change, which the core adds. */
+    int (*running_energy)(void *instance, const plugmc_host *, double *energy);
+} plugmc_mover;
+
+/* ---- Observables ---------------------------------------------------------------------------- */
+
+enum { PLUGMC_MOST_RANK = 4 };
+
+/* Something that is measured: a scalar (rank 0) or an array, whose last index runs fastest. Its
+ * samples are averaged by the core, which clears it and sets its size before it asks; a plugin sets
+ * members one by one or by the two functions below, and never assigns the whole struct, which may be
+ * shorter on the other side. */
+typedef struct plugmc_quantity {
+    uint32_t size;
+    int32_t rank;
+    const char *name;
+    const char *unit;                         /* "" if none */
+    const char *doc;                          /* one line */
+    int64_t shape[PLUGMC_MOST_RANK];          /* [rank], each at least 1 */
+    const double *abscissa[PLUGMC_MOST_RANK]; /* [rank][shape]: values along each axis, or NULL */
+    const char *axis[PLUGMC_MOST_RANK];       /* [rank]: what each axis is, e.g. "r" */
+} plugmc_quantity;
+
+/* Both return 1, so that `quantity` can return them. */
+static inline int plugmc_scalar(plugmc_quantity *out, const char *name, const char *unit,
+                                const char *doc)
+{
+    out->rank = 0;
+    out->name = name;
+    out->unit = unit;
+    out->doc = doc;
+    return 1;
+}
+
+/* One axis of n values. */
+static inline int plugmc_array(plugmc_quantity *out, const char *name, const char *unit,
+                               const char *doc, int64_t n, const char *axis, const double *abscissa)
+{
+    plugmc_scalar(out, name, unit, doc);
+    out->rank = 1;
+    out->shape[0] = n;
+    out->axis[0] = axis;
+    out->abscissa[0] = abscissa;
+    return 1;
+}
+
+/* How many numbers it has. */
+static inline int64_t plugmc_quantity_length(const plugmc_quantity *q)
+{
+    int64_t length = 1;
+    for (int32_t d = 0; d < q->rank; d++) length *= q->shape[d];
+    return length;
+}
+/* One line of what an observable can give in any run, for people who have no run yet. <word> in a
+ * name or unit stands for what parameters or system put there: "<species>-<species>". */
+typedef struct plugmc_listing {
+    const char *name, *unit, *doc;
+    int32_t array;   /* 1: more than one value */
+    int32_t derived; /* 1: computed from averages */
+} plugmc_listing;
+
+typedef struct plugmc_observable {
+    uint32_t size;
+    int32_t on_device; /* 1: measure can take a view in device memory */
+    /* What one measurement gives, number `index` from 0; returns 0 past the last. Called after
+     * prepare. */
+    int (*quantity)(void *instance, int index, plugmc_quantity *out);
+    /* values [walkers][sum of lengths]: the quantities one after another. Always host memory. */
+    int (*measure)(void *instance, const plugmc_host *, const plugmc_view *, double *values);
+    /* Optional: numbers computed from averages, e.g. from a fit to g(r); the core finds their
+     * errors by a jackknife over blocks. derived as quantity; derive gets the means
+     * [sum of lengths] and writes [sum of derived lengths]; it fails without a message by
+     * returning non-zero where the data do not suffice. */
+    int (*derived)(void *instance, int index, plugmc_quantity *out);
+    int (*derive)(void *instance, const double *means, double *out);
+    /* 1: the positions of this view belong into the trajectory. */
+    int32_t writes_trajectory;
+    /* Optional: what these means lack where derive fails or leaves numbers NaN, and what would help;
+     * said once below the results. One sentence without a full stop, in memory of the instance;
+     * NULL if there is nothing to say. */
+    const char *(*lacking)(void *instance, const double *means);
+    /* Optional: all that `quantity` and `derived` can give, whatever the parameters; the core
+     * refuses what they give and is not here. */
+    const plugmc_listing *listing;
+    int32_t listing_count;
+    uint32_t listing_size; /* sizeof(plugmc_listing), the stride of the table */
+    /* PLUGMC_CHANGED_*: beside positions, what may not be as the run began: it takes the boxes of the
+     * view. Refused beside a mover that changes something else. */
+    uint32_t follows;
+} plugmc_observable;
+
+/* ---- The descriptor ------------------------------------------------------------------------- */
+
+enum { PLUGMC_POTENTIAL = 1, PLUGMC_MOVER = 2, PLUGMC_OBSERVABLE = 3 };
+
+typedef struct plugmc_plugin {
+    uint32_t magic, size;
+    uint16_t abi_major, abi_minor; /* of the oldest program that it can work with */
+    uint32_t real_size;            /* sizeof(real) of this descriptor */
+    int32_t kind;                  /* PLUGMC_POTENTIAL, ... */
+    const char *name;
+    const char *summary;   /* one line */
+    const char *reference; /* paper or book, "" if none */
+    size_t instance_size;  /* of the author's struct; zeroed before use */
+    const plugmc_parameter *parameters;
+    int32_t parameter_count;
+    uint32_t parameter_size; /* sizeof(plugmc_parameter), the stride of the table */
+    /* Optional: called once the parameters are read, before anything else; checks them against
+     * each other and computes derived ones. host->gpu is not known yet. */
+    int (*configure)(void *instance, const plugmc_host *);
+    void (*release)(void *instance);
+    const plugmc_potential *potential;
+    const plugmc_mover *mover;
+    const plugmc_observable *observable;
+    /* Potentials: the author's own file, to be fused into kernels. Set by PLUGMC_PLUGIN. */
+    const char *text, *text_end, *text_name;
+    const struct plugmc_plugin *single; /* the float descriptor of the same potential */
+    /* Optional: device texts that prepare will ask for, number `index` from 0; returns 0 past the
+     * last, and where it has to fail. Works without a GPU, so that they can be compiled on any
+     * machine; called after configure. Strings live as long as the instance. Potentials: only those
+     * of kernels of their own (total, orbitals), and only for the double precision descriptor. */
+    int (*kernel_text)(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
+    /* Optional: takes memory and compiles; potentials before movers before observables. */
+    int (*prepare)(void *instance, const plugmc_host *);
+    /* Saves to, or restores from, the checkpoint what a resumed run needs besides the parameters
+     * and what a mover gives (and its steps, which are the core's), so that it goes on as if it had
+     * never stopped. Optional. Called after take (movers) and start (potentials). */
+    int (*archive)(void *instance, const plugmc_host *, plugmc_archive *);
+    /* Optional: reads all of a file that an instance would read, and keeps nothing of it. Called in a
+     * child process (plugmc_host.rehearse), without an instance; of the host there are only fail,
+     * warn and allocate. */
+    int (*rehearse)(const plugmc_host *, const char *path);
+} plugmc_plugin;
+
+typedef const plugmc_plugin *plugmc_entry(void);
+
+/* Parameter k of a plugin, which may be built against another minor version. */
+static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *plugin, int32_t k)
+{
+    return (const plugmc_parameter *)((const char *)plugin->parameters +
+                                      (size_t)k * plugin->parameter_size);
+}
+
+/* Writes the entry. Fields are designated initialisers of plugmc_plugin:
+ *     PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "serial", ...)
+ */
+#define PLUGMC_EXPORT __attribute__((visibility("default")))
+#define PLUGMC_PLUGIN_HEAD                                                                         \
+    .magic = PLUGMC_MAGIC, .size = sizeof(plugmc_plugin), .abi_major = PLUGMC_ABI_MAJOR,           \
+    .abi_minor = PLUGMC_NEEDS_MINOR, .real_size = sizeof(real),                                    \
+    .parameter_size = sizeof(plugmc_parameter)
+
+#ifndef PLUGMC_PLUGIN /* plugmc/potential.h has its own */
+#define PLUGMC_PLUGIN(...)                                                                         \
+    static const plugmc_plugin plugmc_descriptor = {PLUGMC_PLUGIN_HEAD, __VA_ARGS__};              \
+    PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_descriptor; }
+#endif
+
+/* Whether a struct from the other side is long enough to have a member. */
+#define PLUGMC_HAS(pointer, member)                                                                \
+    ((pointer)->size >= (size_t)((const char *)&(pointer)->member - (const char *)(pointer)) +     \
+                            sizeof(pointer)->member)
+
+/* Whether moves of particles change the energy of a total facet. */
+static inline int plugmc_follows_positions(const plugmc_total *total)
+{
+    return !(PLUGMC_HAS(total, unchanged_by) && total->unchanged_by & PLUGMC_CHANGE_POSITIONS);
+}
+
+/* Number of entries of a table. */
+#define PLUGMC_COUNT(table) ((int32_t)(sizeof(table) / sizeof((table)[0])))
+
+/* Carries the file `path` in the object as the text `symbol` ... `symbol`_end. */
+#define PLUGMC_EMBED(symbol, path)                                                                 \
+    __asm__(".pushsection .rodata\n.balign 16\n.hidden " #symbol "\n.hidden " #symbol "_end\n"     \
+            ".globl " #symbol "\n.globl " #symbol "_end\n" #symbol ":\n.incbin \"" path            \
+            "\"\n" #symbol "_end:\n.byte 0\n.popsection\n");                                       \
+    extern const char symbol[] __attribute__((visibility("hidden")));                              \
+    extern const char symbol##_end[] __attribute__((visibility("hidden")))
+
+/* Compiled for several instruction sets, the best of which is chosen when the plugin is loaded. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 &&           \
+    !defined(PLUGMC_ONE_TARGET)
+#define PLUGMC_TARGETS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define PLUGMC_TARGETS
+#endif
+
+#endif

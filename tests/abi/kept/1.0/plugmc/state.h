@@ -1,0 +1,99 @@
+/* Configurations of all walkers: the state that movers borrow, and the view that observables are
+ * given. Part of plugmc/plugin.h. */
+#ifndef PLUGMC_STATE_H
+#define PLUGMC_STATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- The state ------------------------------------------------------------------------------ */
+
+/* What a configuration consists of. Each is an array with a row for every walker. */
+enum {
+    PLUGMC_STATE_BOX,   /* plugmc_box */
+    PLUGMC_STATE_COUNT, /* int64_t [species]: particles of each */
+    PLUGMC_STATE_POSITION, /* double [capacity][3], length; periodic ones wrapped into [0, length), z = 0
+                              in two dimensions */
+    PLUGMC_STATE_SPECIES, /* int32_t [capacity] */
+    PLUGMC_STATE_MULTIPLIER, /* double [terms + 1]: -ln p = sum of multiplier times energy of each term,
+                                and the last times the volume */
+    PLUGMC_STATE_RUNG,       /* int32_t: of the ladder; multipliers are those of the rung */
+    PLUGMC_STATE_ARRAYS
+};
+enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
+enum { PLUGMC_READ = 1, PLUGMC_WRITE = 2 };
+
+/* What has changed, as bits: 1 << PLUGMC_STATE_*. */
+enum {
+    PLUGMC_CHANGED_BOX = 1 << PLUGMC_STATE_BOX,
+    PLUGMC_CHANGED_COUNT = 1 << PLUGMC_STATE_COUNT,
+    PLUGMC_CHANGED_POSITION = 1 << PLUGMC_STATE_POSITION,
+    PLUGMC_CHANGED_SPECIES = 1 << PLUGMC_STATE_SPECIES,
+    PLUGMC_CHANGED_MULTIPLIER = 1 << PLUGMC_STATE_MULTIPLIER,
+    PLUGMC_CHANGED_RUNG = 1 << PLUGMC_STATE_RUNG
+};
+
+/* The configurations of all walkers. They are the core's; a mover borrows them from take to give. */
+typedef struct plugmc_state {
+    uint32_t size;
+    int32_t walkers, first_walker, all_walkers; /* here; global number of the first; everywhere */
+    int64_t capacity;                           /* particles that a walker has room for */
+    /* An array on one side. PLUGMC_READ brings it up to date there first; PLUGMC_WRITE says that it
+     * is changed there: the other side is out of date then, and other movers are told. Without
+     * PLUGMC_READ all of it must be written. *row, unless NULL, becomes the bytes from one walker to
+     * the next. The pointer holds until the callback returns. Fails with a message. */
+    int (*array)(const struct plugmc_state *, int what, int side, int access, void **out,
+                 size_t *row);
+    void *core;
+} plugmc_state;
+
+/* Positions [walkers][capacity][3] on a side; returns the code. */
+static inline int plugmc_state_positions(const plugmc_state *state, int side, int access,
+                                         double **positions)
+{
+    void *out = NULL;
+    const int code = state->array(state, PLUGMC_STATE_POSITION, side, access, &out, NULL);
+    *positions = (double *)out;
+    return code;
+}
+
+/* ---- Views ---------------------------------------------------------------------------------- */
+
+/* Particles sorted by cell, for observables and movers that look for neighbours. Within a cell
+ * particles are in order of their index. Pointers are host or device memory, as the view's. */
+typedef struct plugmc_cells {
+    uint32_t size;
+    int32_t count[3];        /* cells in each direction, at least 1 */
+    double width[3];         /* length; at least the range asked for where count >= 3 */
+    int64_t cells;           /* product of count */
+    const uint32_t *start;   /* [walkers][cells + 1]: first entry of each cell */
+    const uint32_t *order;   /* [walkers][particles]: particle index, sorted by cell */
+    const double *positions; /* [walkers][particles][3], in that order, wrapped into the box */
+} plugmc_cells;
+
+/* A configuration as observables see it. */
+typedef struct plugmc_view {
+    uint32_t size;
+    uint64_t sweep;
+    /* [walkers][particles][3], length, periodic ones wrapped into [0, length); z = 0 in two
+     * dimensions. Device memory if the observable measures on the GPU, host memory else. */
+    const double *positions;
+    int32_t on_device;
+    /* Sorted by cells at least `range` wide; built once a view and range. */
+    int (*cells)(const struct plugmc_view *, double range, plugmc_cells *out);
+    void *core;
+    /* Energy over kT of each walker [walkers] as the mover keeps it while it sweeps, all sampled
+     * potentials; NULL if the mover keeps none. Host memory. */
+    int (*running_energy)(const struct plugmc_view *, double *energy);
+    const struct plugmc_box *box; /* [walkers], host memory */
+} plugmc_view;
+
+/* A place for a mover's own state in the checkpoint, or one to read it from. */
+typedef struct plugmc_archive {
+    uint32_t size;
+    int32_t reading;
+    /* Saves, or restores, `bytes` bytes under a name. Fails if the size differs. */
+    int (*bytes)(struct plugmc_archive *, const char *name, void *data, size_t bytes);
+} plugmc_archive;
+
+#endif
