@@ -5,9 +5,8 @@
  * multipliers of -ln p = sum_t m_t U_t + m_V V change hands, so any ladder of the run will do. Walkers a
  * and b exchange with probability min(1, exp(sum_k (m_ak - m_bk) (X_ak - X_bk))), X = (U_1, ..., V).
  *
- * Rungs 0 and 1, 2 and 3, ... are tried in turn with 1 and 2, 3 and 4, ...; of several walkers on a
- * rung the k-th with the k-th of the next. Pair k of a rung and sweep s draws with
- * plugmc_draw(seed, s, k, rung, PLUGMC_PURPOSE_ACCEPT, 0).
+ * Rungs 0 and 1, 2 and 3, ... are tried in turn with 1 and 2, 3 and 4, ...; the k-th walker of a rung
+ * with the k-th of the next, by plugmc_draw(seed, sweep, k, rung, PLUGMC_PURPOSE_ACCEPT, 0).
  */
 #include <math.h>
 #include <plugmc/plugin.h>
@@ -23,20 +22,17 @@ typedef struct exchange {
 typedef struct rows {
     int32_t *rung;
     char *multiplier;
-    const plugmc_box *box;
     size_t bytes;
 } rows;
 
-static int borrow(const plugmc_host *host, rows *r)
+static int borrow(const plugmc_host *host, int access, rows *r)
 {
     const plugmc_state *s = host->state;
-    void *out[3];
-    int code = s->array(s, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ, &out[0], NULL);
+    void *out[2];
+    int code = s->array(s, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, access, &out[0], NULL);
     if (!code)
-        code =
-            s->array(s, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &out[1], &r->bytes);
-    if (!code) code = s->array(s, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &out[2], NULL);
-    r->rung = out[0], r->multiplier = out[1], r->box = out[2];
+        code = s->array(s, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, access, &out[1], &r->bytes);
+    r->rung = out[0], r->multiplier = out[1];
     return code;
 }
 
@@ -95,24 +91,17 @@ static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t swe
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     exchange *e = instance;
-    const int32_t terms = host->system->term_count;
+    const int32_t width = host->system->term_count + 1;
     rows r;
-    int code = borrow(host, &r), taken = 0;
+    int code = borrow(host, PLUGMC_READ, &r), taken = 0;
     for (int32_t w = 0; w < host->system->walkers && !code; w++) {
         const double *energy;
         code = host->energy(host->context, w, &energy);
-        if (code) break;
-        memcpy(e->extensive + w * (terms + 1), energy, (size_t)terms * sizeof *energy);
-        e->extensive[w * (terms + 1) + terms] = r.box[w].volume;
+        if (!code) memcpy(e->extensive + w * width, energy, (size_t)width * sizeof *energy);
     }
     for (uint64_t s = first; s < first + n && !code; s++) code = try_pairs(e, host, &r, s, &taken);
-    if (code || !taken) return code;
-    void *unused; /* written in place: others are told */
-    code = host->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST,
-                              PLUGMC_READ | PLUGMC_WRITE, &unused, NULL);
-    return code ? code
-                : host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST,
-                                     PLUGMC_READ | PLUGMC_WRITE, &unused, NULL);
+    /* written in place: others are told */
+    return code || !taken ? code : borrow(host, PLUGMC_READ | PLUGMC_WRITE, &r);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -156,7 +145,6 @@ static const plugmc_mover mover = {
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "exchange",
-              .summary =
-                  "replica exchange: walkers on neighbouring rungs of a ladder change places",
+              .summary = "walkers on neighbouring rungs of a ladder change places",
               .reference = "Hukushima, Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)",
               .instance_size = sizeof(exchange), .mover = &mover, .prepare = prepare)

@@ -1,9 +1,7 @@
 /* swap: particles of two species take each other's place.
  *
  * Particles of unlike size diffuse slowly, or not at all, where they are dense; swapping finds the
- * other arrangements (T. S. Grigera, G. Parisi, Phys. Rev. E 63, 045102 (2001)). A particle of species
- * `a` and one of species `b` are drawn, and the move is accepted with probability
- * min(1, exp(-change of -ln p)). It stands beside a mover that displaces particles. */
+ * others (T. S. Grigera, G. Parisi, Phys. Rev. E 63, 045102 (2001)). One of `a` and one of `b` is drawn. */
 #include <plugmc/plugin.h>
 #include <string.h>
 
@@ -22,6 +20,7 @@ static int propose(const void *parameters, plugmc_trial *trial)
     for (int k = 0; k < 2; k++) {
         const int64_t *first = &trial->first[s->species[k]];
         const uint32_t count = (uint32_t)(first[1] - first[0]);
+        if (count == 0) return 0;
         chosen[k] = (int32_t)(first[0] + plugmc_below(random.word[k], count));
     }
     trial->kind = PLUGMC_SWAPPED;
@@ -43,11 +42,10 @@ static int prepare(void *instance, const plugmc_host *host)
     swap *s = instance;
     const char *const names[2] = {s->a, s->b};
     for (int k = 0; k < 2; k++) {
+        const int32_t n = host->system->species_count;
         int32_t found = 0;
-        while (found < host->system->species_count &&
-               strcmp(plugmc_species_at(host->system, found)->name, names[k]))
-            found++;
-        if (found == host->system->species_count)
+        while (found < n && strcmp(plugmc_species_at(host->system, found)->name, names[k])) found++;
+        if (found == n)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "%s = %s: there is no such species", k ? "b" : "a", names[k]);
         s->species[k] = found;
@@ -76,7 +74,7 @@ static const plugmc_mover mover = {
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "swap",
-              .summary = "exchanges the places of particles of two species",
+              .summary = "exchanges places of particles of two species",
               .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)",
               .instance_size = sizeof(swap), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)

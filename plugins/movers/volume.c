@@ -22,6 +22,7 @@ typedef struct volume {
     plugmc_box *box;    /* [walkers]: as proposed */
     double *growth;     /* [walkers]: of ln V */
     double *change;     /* [walkers][terms] */
+    double *costs;      /* [walkers]: growth of -ln p but for that weight */
     int32_t *forbidden; /* [walkers] */
     int64_t *taken;     /* [walkers]: 0 or -1 */
 } volume;
@@ -44,38 +45,15 @@ static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, ui
     plugmc_scale_box(&v->box[w], factor);
 }
 
-/* The boxes as they are, and the multipliers of the terms and of the volume. */
-static int borrow(const plugmc_host *host, const plugmc_box **box, const char **multiplier,
-                  size_t *row)
-{
-    void *boxes = NULL, *rows = NULL;
-    const plugmc_state *s = host->state;
-    int code = s->array(s, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
-    if (!code) code = s->array(s, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &rows, row);
-    *box = boxes, *multiplier = rows;
-    return code;
-}
-
-/* Growth of -ln p less that of the weight of ln V. */
-static double cost(const volume *v, const plugmc_system *system, int32_t w, const double *m,
-                   double before)
-{
-    const int32_t terms = system->term_count;
-    double sum = m[terms] * (v->box[w].volume - before);
-    for (int32_t t = 0; t < terms; t++) sum += m[t] != 0 ? m[t] * v->change[w * terms + t] : 0;
-    return sum - (double)(system->particles + 1) * v->growth[w];
-}
-
 static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial,
                      plugmc_box *now)
 {
     const plugmc_system *system = host->system;
-    const plugmc_box *box;
-    const char *rows;
-    size_t row = 0;
-    int code = borrow(host, &box, &rows, &row);
+    void *box = NULL;
+    int code =
+        host->state->array(host->state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &box, NULL);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
-        if (trial == 0) now[w] = box[w];
+        if (trial == 0) now[w] = ((plugmc_box *)box)[w];
         propose(v, host, sweep, trial, w, &now[w]);
     }
     const plugmc_changes changes = {.size = sizeof changes,
@@ -84,11 +62,12 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
                                     .walkers = system->walkers,
                                     .box = v->box,
                                     .change = v->change,
-                                    .forbidden = v->forbidden};
+                                    .forbidden = v->forbidden,
+                                    .growth = v->costs};
     if (!code) code = host->energies(host->context, &changes);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
-        const double grows =
-            cost(v, system, w, (const double *)(rows + (size_t)w * row), now[w].volume);
+        /* less the weight of ln V */
+        const double grows = v->costs[w] - (double)(system->particles + 1) * v->growth[w];
         const plugmc_random random =
             plugmc_draw(host->seed, sweep, (uint32_t)w, trial, PLUGMC_PURPOSE_ACCEPT, 0);
         const double u = plugmc_uniform_double(random.word[0], random.word[1]);
@@ -127,9 +106,10 @@ static int prepare(void *instance, const plugmc_host *host)
     v->box = host->allocate(host->context, 2 * walkers * sizeof *v->box);
     v->growth = host->allocate(host->context, walkers * sizeof *v->growth);
     v->change = host->allocate(host->context, walkers * terms * sizeof *v->change);
+    v->costs = host->allocate(host->context, walkers * sizeof *v->costs);
     v->forbidden = host->allocate(host->context, walkers * sizeof *v->forbidden);
     v->taken = host->allocate(host->context, walkers * sizeof *v->taken);
-    return v->box && v->growth && v->change && v->forbidden && v->taken
+    return v->box && v->growth && v->change && v->costs && v->forbidden && v->taken
                ? PLUGMC_OK
                : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu boxes", walkers);
 }

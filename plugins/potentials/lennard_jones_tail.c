@@ -131,8 +131,8 @@ static const plugmc_parameter table[] = {
 
 static const plugmc_total total = {.size = sizeof total,
                                    .energy = tail_energy,
-                                   .unchanged_by = PLUGMC_CHANGE_POSITIONS,
-                                   .follows = PLUGMC_CHANGE_BOX};
+                                   .unchanged_by = PLUGMC_CHANGED_POSITION,
+                                   .follows = PLUGMC_CHANGED_BOX};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "lennard_jones_tail",

@@ -16,7 +16,8 @@ enum {
 };
 
 /* Proposals of one kind: per_walker for each of `walkers` walkers from `first` on, all made to the
- * configuration as it is. Arrays are [walkers][per_walker], host memory. */
+ * configuration as it is. With a total that positions change, and for boxes, it is one a walker. Arrays
+ * are [walkers][per_walker], host memory. */
 typedef struct plugmc_changes {
     uint32_t size;
     int32_t kind;
@@ -29,7 +30,9 @@ typedef struct plugmc_changes {
                             in the order of plugmc_system.terms, 0 of those only measured; of no
                             meaning where it is forbidden */
     int32_t *forbidden; /* out, [walkers][per_walker]: 1 where hard cores overlap or a particle is
-                            where it may not be */
+                           where it may not be */
+    double *growth;     /* out, [walkers][per_walker], or NULL: how much -ln p of the configuration
+                           grows, all that multipliers multiply taken together */
 } plugmc_changes;
 
 /* A trial move of one walker as a mover proposes it. */
@@ -38,7 +41,7 @@ typedef struct plugmc_trial {
     /* given */
     uint32_t walker; /* its global number, for plugmc_draw */
     uint64_t seed, sweep;
-    uint32_t number; /* of the trial in the sweep, from 0 */
+    uint32_t number; /* of the trial in the sweep, from plugmc_proposal.from */
     int32_t dimension;
     int64_t particles;
     const int64_t *first;    /* particles of species s: first[s] ... first[s + 1] - 1 */
@@ -57,6 +60,8 @@ typedef struct plugmc_proposal {
     uint32_t size;
     int32_t move;   /* number of the kind of move in the mover's table: for counts and steps */
     int64_t trials; /* a walker and sweep */
+    uint32_t
+        from; /* number of the first of them: calls of one sweep that share numbers share draws */
     const void *parameters; /* of propose */
     /* Fills in a trial; 0: there is nothing to try, which counts as a trial that is rejected. Called
      * from several threads, for different walkers. */

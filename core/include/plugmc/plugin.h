@@ -165,16 +165,17 @@ typedef struct plugmc_host {
     uint64_t seed;
     int64_t every; /* a mover's: it acts in sweeps s where this divides s + 1; else 1 */
     /* What changes of configurations do to the energy (plugmc/energies.h), for movers without `take`
-     * and `give`, on the CPU. `energies` fills in change and forbidden; with totals, and for boxes, it
-     * takes one proposal a walker. Each call is followed by `settle` with the number of the proposal
-     * that was taken in each walker [walkers], -1 for none. Both are called from several threads, for
-     * different walkers, unless a sampled potential has a total. */
+     * and `give`, on the CPU. `energies` fills in what is wanted. Until `settle` is called with the
+     * number of the proposal that was taken in each walker [walkers], -1 for none, these walkers are
+     * asked nothing else. Both are called from several threads, for different walkers, unless a sampled
+     * potential has a total. */
     int (*energies)(plugmc_context *, const plugmc_changes *);
     int (*settle)(plugmc_context *, const plugmc_changes *, const int64_t *taken);
     /* Sweeps first ... first + n - 1 of trial moves; the mover returns what it returns. Counts of the
      * move are the core's then: they come on top of those that the mover gives. */
     int (*trials)(plugmc_context *, const plugmc_proposal *, uint64_t first, uint64_t n);
-    /* Energy of each term of a walker as it is, [terms] as in plugmc_changes; valid until it changes. */
+    /* What the multipliers of a walker multiply, in their order: the energy of each term as it is, then
+     * the volume; valid until they change. */
     int (*energy)(plugmc_context *, int32_t walker, const double **out);
     /* The step of a kind of move on the rung of a walker, as it is tuned; and a trial move that was made
      * there, for movers that ask for energies themselves: counts are the core's then. */
@@ -299,9 +300,6 @@ typedef struct plugmc_waves {
     double constant;       /* kT, of a configuration */
 } plugmc_waves;
 
-/* Kinds of change of a configuration, as bits. */
-enum { PLUGMC_CHANGE_POSITIONS = 1, PLUGMC_CHANGE_BOX = 2, PLUGMC_CHANGE_COUNTS = 4 };
-
 /* What a potential has to do with molecules. */
 enum {
     PLUGMC_MOLECULES_NONE,  /* it knows of none */
@@ -327,14 +325,14 @@ typedef struct plugmc_total {
     /* Optional, after prepare: the energy as a sum over waves, where it is one. The caller has
      * cleared *out and set its size; arrays live as long as the instance. */
     int (*waves)(const void *instance, plugmc_waves *out);
-    /* Changes that leave energy and virial as they are, as bits PLUGMC_CHANGE_*; 0: each may change
+    /* Changes that leave energy and virial as they are, as bits PLUGMC_CHANGED_*; 0: each may change
      * them. A total that positions do not change, of a potential without other facets, goes with
      * every mover: movers leave it out (plugmc_follows_positions), and `energy` may be asked of a
      * view that has boxes and no positions (NULL). */
     uint32_t unchanged_by;
     /* Optional, after configure: PLUGMC_MOLECULES_*. */
     int32_t (*molecules)(const void *instance);
-    /* PLUGMC_CHANGE_BOX: it takes the boxes of a view. Else no mover of the run may change them. */
+    /* PLUGMC_CHANGED_BOX: it takes the boxes of a view. Else no mover of the run may change them. */
     uint32_t follows;
 } plugmc_total;
 
@@ -424,7 +422,8 @@ typedef struct plugmc_mover {
     uint32_t changes, follows;
     /* `take` and `give` are of movers that keep a configuration of their own, in their own layout. One
      * without them asks the core for energies (plugmc_host.energies, settle, trials); it works with
-     * every pair, field and total, whatever `needs` says, and follows every change.
+     * every pair, field and total, whatever `needs` says, and follows new places, boxes, multipliers and
+     * rungs; other changes if `follows` names them.
      *
      * Takes the configuration to sweep it. `changed`, PLUGMC_CHANGED_*, is what is not as this mover
      * gave it last; at first everything is. What it builds from that must follow from the state and
@@ -615,7 +614,7 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
 /* Whether moves of particles change the energy of a total facet. */
 static inline int plugmc_follows_positions(const plugmc_total *total)
 {
-    return !(PLUGMC_HAS(total, unchanged_by) && total->unchanged_by & PLUGMC_CHANGE_POSITIONS);
+    return !(PLUGMC_HAS(total, unchanged_by) && total->unchanged_by & PLUGMC_CHANGED_POSITION);
 }
 
 /* Number of entries of a table. */

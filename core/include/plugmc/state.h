@@ -12,15 +12,15 @@
 
 /* What a configuration consists of. Each is an array with a row for every walker. */
 enum {
-    PLUGMC_STATE_BOX,   /* plugmc_box */
-    PLUGMC_STATE_COUNT, /* int64_t [species]: particles of each */
+    PLUGMC_STATE_BOX, /* plugmc_box */
+    PLUGMC_STATE_COUNT, /* int64_t [species]: particles of each; they stand species by species in every
+                           walker, as in plugmc_system.first */
     PLUGMC_STATE_POSITION, /* double [capacity][3], length; periodic ones wrapped into [0, length), z = 0
                               in two dimensions */
-    PLUGMC_STATE_SPECIES, /* int32_t [capacity] */
-    PLUGMC_STATE_MULTIPLIER, /* double [terms + 1]: -ln p = sum of multiplier times energy of each term,
-                                and the last times the volume */
-    PLUGMC_STATE_RUNG,       /* int32_t: of the ladder; multipliers are those of the rung */
-    PLUGMC_STATE_ARRAYS
+    PLUGMC_STATE_SPECIES,    /* int32_t [capacity] */
+    PLUGMC_STATE_MULTIPLIER, /* double: of -ln p. [t] times the energy of term t, [terms] times the
+                                volume; what comes behind in a row belongs to later versions */
+    PLUGMC_STATE_RUNG        /* int32_t: of the ladder; multipliers are those of the rung */
 };
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
 enum { PLUGMC_READ = 1, PLUGMC_WRITE = 2 };

@@ -73,22 +73,13 @@ static bool parts_change(const hamiltonian *h, walker_energy *e, const probe *p,
     const int terms = h->system->term_count;
     double *before = e->proposed;
     const probe there = {p->i, p->j, -1, to};
-    bool energies = false;
-    for (int k = 0; k < h->count; k++) energies |= h->terms[k].field || h->terms[k].has_energy;
     if (!configuration_inside(&e->now, to) || close_energy(h, &e->now, &there, change)) return true;
-    if (energies) {
+    if (h->old_energies) {
         memset(before, 0, sizeof(double) * (size_t)terms);
         close_energy(h, &e->now, p, before);
         for (int t = 0; t < terms; t++) change[t] -= before[t];
     }
     return h->has_far && far_change(h, &e->now, p, to, change);
-}
-
-static void place_of(const configuration *c, int64_t i, double at[3])
-{
-    at[0] = c->all.x[i];
-    at[1] = c->all.y[i];
-    at[2] = c->all.z[i];
 }
 
 /* One particle in every total. */
@@ -125,7 +116,7 @@ static int displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t 
                      const double to[3], double *change, int32_t *forbidden)
 {
     double at[3], there[3] = {to[0], to[1], to[2]};
-    place_of(&e->now, i, at);
+    configuration_place(&e->now, i, at);
     plugmc_wrap(&e->now.box, there);
     *forbidden = parts_change(h, e, &(probe){i, -1, -1, at}, there, change);
     e->asked = h->has_totals && !*forbidden;
@@ -138,8 +129,8 @@ static int swapped(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
                    double *change, int32_t *forbidden)
 {
     double at_i[3], at_j[3];
-    place_of(&e->now, i, at_i);
-    place_of(&e->now, j, at_j);
+    configuration_place(&e->now, i, at_i);
+    configuration_place(&e->now, j, at_j);
     *forbidden = i == j || parts_change(h, e, &(probe){i, j, -1, at_i}, at_j, change) ||
                  parts_change(h, e, &(probe){j, i, -1, at_j}, at_i, change);
     e->asked = h->has_totals && !*forbidden;
@@ -158,7 +149,7 @@ static void whole(const hamiltonian *h, configuration *c, double *energy, bool *
     *forbidden = false;
     for (int64_t i = 0; i < c->n && !*forbidden; i++) {
         double at[3];
-        place_of(c, i, at);
+        configuration_place(c, i, at);
         const plugmc_particle particle = configuration_particle(c, i, at);
         const plugmc_particles after = arrays_slice(&c->all, i + 1, c->n);
         *forbidden = close_energy(h, c, &(probe){i, -1, i, at}, energy);
@@ -171,26 +162,23 @@ static void whole(const hamiltonian *h, configuration *c, double *energy, bool *
     }
 }
 
-/* Totals give the energies of all walkers at once. */
-static int add_totals(hamiltonian *h, const plugmc_host *host)
+/* Totals of all walkers of a view, which are asked together: of what is proposed, or of the walkers as
+ * they are, unless their energies are known. */
+static int add_totals(hamiltonian *h, const plugmc_view *view, bool proposed)
 {
-    const int64_t n = h->system->particles;
-    double *energy = h->sums;
-    plugmc_view view;
-    for (int32_t w = 0; w < h->system->walkers; w++) h->boxes[w] = h->walkers[w].now.box;
-    for (int32_t w = 0; w < h->system->walkers; w++)
-        for (int64_t i = 0; i < n; i++)
-            place_of(&h->walkers[w].now, i, &h->positions[3 * (w * n + i)]);
-    int code = host->view(host->context, h->positions, 0, &view);
+    int code = PLUGMC_OK;
     for (int k = 0; k < h->count && !code; k++) {
         const energy_term *t = &h->terms[k];
         const plugmc_total_request request = {
-            .size = sizeof request, .view = &view, .energy = energy};
+            .size = sizeof request, .view = view, .energy = h->sums};
         if (!t->total) continue;
-        memset(energy, 0, sizeof(double) * (size_t)h->system->walkers);
+        memset(h->sums, 0, sizeof(double) * (size_t)h->system->walkers);
         code = t->total->energy(t->of->instance, &request);
-        for (int32_t w = 0; w < h->system->walkers && !code; w++)
-            if (!h->walkers[w].known) h->walkers[w].energy[t->index] += energy[w];
+        for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+            walker_energy *e = &h->walkers[w];
+            if (proposed) e->proposed[t->index] += h->sums[w];
+            if (!proposed && !e->known) e->energy[t->index] += h->sums[w];
+        }
     }
     return code;
 }
@@ -199,13 +187,14 @@ static int add_totals(hamiltonian *h, const plugmc_host *host)
 static int find_energies(hamiltonian *h, const plugmc_host *host)
 {
     const int threads = h->system->threads > 1 ? h->system->threads : 1;
-    bool totals = false, forbidden;
+    bool forbidden;
+    plugmc_view view;
     int code = PLUGMC_OK;
 #pragma omp parallel for num_threads(threads) if (threads > 1) private(forbidden)
     for (int32_t w = 0; w < h->system->walkers; w++)
         if (!h->walkers[w].known) whole(h, &h->walkers[w].now, h->walkers[w].energy, &forbidden);
-    for (int k = 0; k < h->count; k++) totals |= h->terms[k].total != NULL;
-    if (totals) code = add_totals(h, host);
+    if (h->any_total) code = hamiltonian_view(h, host, &view);
+    if (h->any_total && !code) code = add_totals(h, &view, false);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) h->walkers[w].known = true;
     return code;
 }
@@ -213,8 +202,25 @@ static int find_energies(hamiltonian *h, const plugmc_host *host)
 int hamiltonian_energy(hamiltonian *h, const plugmc_host *host, int32_t w, const double **energy)
 {
     const int code = h->walkers[w].known ? PLUGMC_OK : find_energies(h, host);
+    h->walkers[w].energy[h->system->term_count] = h->walkers[w].now.box.volume;
     *energy = h->walkers[w].energy;
     return code;
+}
+
+/* Growth of -ln p by proposal p: each change times what multiplies it in this walker. */
+static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int64_t p,
+                  double volume)
+{
+    const int terms = h->system->term_count;
+    const double *multiplier = &h->multipliers[(int64_t)w * (terms + 1)],
+                 *change = &c->change[p * terms];
+    if (!PLUGMC_HAS(c, growth) || !c->growth) return;
+    double sum = multiplier[terms] * volume;
+    for (int k = 0; k < h->count; k++) {
+        const int t = h->terms[k].index;
+        if (multiplier[t] != 0) sum += multiplier[t] * change[t]; /* else it may be infinite */
+    }
+    c->growth[p] = sum;
 }
 
 /* ---- Another box --------------------------------------------------------------------------------- */
@@ -222,16 +228,13 @@ int hamiltonian_energy(hamiltonian *h, const plugmc_host *host, int32_t w, const
 /* A pair in reach has one image alone if half the box holds the range; hard cores take the nearest. */
 static bool too_small(const hamiltonian *h, const plugmc_box *box)
 {
-    double range = 0, height = INFINITY; /* shortest distance between opposite faces */
-    for (int k = 0; k < h->count; k++)
-        if (h->terms[k].close && h->terms[k].has_energy)
-            range = fmax(range, h->terms[k].close->range(h->terms[k].of->instance));
+    double height = INFINITY; /* shortest distance between opposite faces */
     for (int i = 0; i < box->dimension; i++) {
         double square = 0;
         for (int d = 0; d < 3; d++) square += box->inverse[d][i] * box->inverse[d][i];
         height = fmin(height, 1 / sqrt(square));
     }
-    return 2 * range > height;
+    return 2 * h->range > height;
 }
 
 /* e->trial: the same fractional coordinates in another box. */
@@ -254,30 +257,13 @@ static int make_trial(const hamiltonian *h, walker_energy *e, int32_t w, const p
     return configuration_fill(&e->trial, box, places) ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
 }
 
-/* Totals of the configurations that are possible, in their boxes: h->positions has all of them. */
-static int add_trial_totals(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
-{
-    plugmc_view view;
-    int code = host->view(host->context, h->positions, 0, &view);
-    for (int k = 0; k < h->count && !code; k++) {
-        const energy_term *t = &h->terms[k];
-        const plugmc_total_request request = {
-            .size = sizeof request, .view = &view, .energy = h->sums};
-        if (!t->total) continue;
-        memset(h->sums, 0, sizeof(double) * (size_t)h->system->walkers);
-        code = t->total->energy(t->of->instance, &request);
-        for (int32_t w = 0; w < c->walkers && !code; w++)
-            h->walkers[w].proposed[t->index] += h->sums[w];
-    }
-    return code;
-}
-
 /* All walkers at once, one box each. */
 static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
     const int terms = h->system->term_count,
               threads = h->system->threads > 1 ? h->system->threads : 1;
     const double *unused;
+    plugmc_view view;
     int code = PLUGMC_OK, small = 0;
     if (c->first != 0 || c->walkers != h->system->walkers || c->per_walker != 1)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
@@ -303,12 +289,16 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
             "the box of walker %d has become so small, a volume of %g, that the range of a "
             "potential is more than half of it",
             small - 1, c->box[small - 1].volume);
-    bool totals = false;
-    for (int k = 0; k < h->count; k++) totals |= h->terms[k].total != NULL;
-    if (totals) code = add_trial_totals(h, host, c);
-    for (int32_t w = 0; w < c->walkers && !code; w++)
+    if (h->any_total) { /* make_trial has left all places in h->positions */
+        code = host->view(host->context, h->positions, 0, &view);
+        view.box = c->box;
+        if (!code) code = add_totals(h, &view, true);
+    }
+    for (int32_t w = 0; w < c->walkers && !code; w++) {
         for (int t = 0; t < terms; t++)
             c->change[w * terms + t] = h->walkers[w].proposed[t] - h->walkers[w].energy[t];
+        weigh(h, c, w, w, c->box[w].volume - h->walkers[w].now.box.volume);
+    }
     return code;
 }
 
@@ -332,6 +322,13 @@ int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_c
     if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
     if (c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
         return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not known", c->kind);
+    if (h->has_totals && c->per_walker != 1)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "with a total, one change is proposed to a walker at a time");
+    if (h->has_totals && h->boxes_taken) {
+        const int code = hamiltonian_start_totals(h, host);
+        if (code) return code;
+    }
     for (int32_t k = 0; k < c->walkers; k++) {
         const int32_t w = c->first + k;
         walker_energy *e = &h->walkers[w];
@@ -346,6 +343,7 @@ int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_c
                 e->failed_particle = c->particle[p];
                 return code;
             }
+            weigh(h, c, w, p, 0);
         }
     }
     return PLUGMC_OK;
@@ -355,8 +353,8 @@ static int take_swap(const hamiltonian *h, walker_energy *e, int32_t w, int64_t 
                      bool taken)
 {
     double at_i[3], at_j[3], unused[1 + h->system->term_count];
-    place_of(&e->now, i, at_i);
-    place_of(&e->now, j, at_j);
+    configuration_place(&e->now, i, at_i);
+    configuration_place(&e->now, j, at_j);
     int code = e->asked ? totals_settle(h, e, w, taken) : PLUGMC_OK;
     if (taken && !code) {
         configuration_move(&e->now, i, at_j);
@@ -390,6 +388,7 @@ int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_cha
         e->moved |= took;
         if (c->kind == PLUGMC_RESCALED) {
             if (took) take_box(e);
+            h->boxes_taken |= took;
             continue;
         }
         code = c->kind == PLUGMC_SWAPPED

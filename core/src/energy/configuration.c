@@ -161,6 +161,13 @@ plugmc_particles configuration_near(configuration *c, int64_t i, int64_t j, int6
     return arrays_slice(out, 0, found);
 }
 
+void configuration_place(const configuration *c, int64_t i, double at[3])
+{
+    at[0] = c->all.x[i];
+    at[1] = c->all.y[i];
+    at[2] = c->all.z[i];
+}
+
 plugmc_particle configuration_particle(const configuration *c, int64_t i, const double r[3])
 {
     return (plugmc_particle){

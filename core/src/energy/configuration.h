@@ -39,6 +39,7 @@ void configuration_move(configuration *, int64_t i, const double to[3]);
  * `after`; nobody without short-ranged terms. Valid until the next call. */
 plugmc_particles configuration_near(configuration *, int64_t i, int64_t j, int64_t after,
                                     const double place[3]);
+void configuration_place(const configuration *, int64_t i, double at[3]);
 plugmc_particle configuration_particle(const configuration *, int64_t i, const double place[3]);
 /* Is it a place in the domain? */
 int configuration_inside(const configuration *, const double place[3]);

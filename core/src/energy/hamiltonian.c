@@ -4,27 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Terms ------------------------------------------------------------------------------------- */
+#include "system/system.h"
 
-/* Largest separation at which a pair has an energy or overlaps. */
-static double reach_of(const plugmc_system *system, const plugmc_term *term)
-{
-    const plugmc_pair *pair = term->plugin->potential->pair;
-    double reach = pair->range(term->instance);
-    for (int32_t a = 0; a < system->species_count; a++)
-        for (int32_t b = 0; b < system->species_count; b++) {
-            const plugmc_species *of[2] = {plugmc_species_at(system, a),
-                                           plugmc_species_at(system, b)};
-            const plugmc_particle pa = {.charge = of[0]->charge,
-                                        .diameter = of[0]->diameter,
-                                        .species = a},
-                                  pb = {.charge = of[1]->charge,
-                                        .diameter = of[1]->diameter,
-                                        .species = b};
-            reach = fmax(reach, pair->contact(term->instance, &pa, &pb));
-        }
-    return reach;
-}
+/* ---- Terms ------------------------------------------------------------------------------------- */
 
 static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *term, int32_t index)
 {
@@ -33,10 +15,11 @@ static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *t
     energy_term *t = &h->terms[h->count];
     *t = (energy_term){.of = term, .index = index, .field = p->field};
     if (p->pair) {
-        const double reach = reach_of(h->system, term);
+        const double reach = reach_of_term(h->system, term);
         *(isfinite(reach) ? &t->close : &t->far) = p->pair;
         if (isfinite(reach)) h->reach = fmax(h->reach, reach);
         t->has_energy = p->pair->functions & PLUGMC_PAIR_ENERGY;
+        if (t->close && t->has_energy) h->range = fmax(h->range, p->pair->range(term->instance));
     }
     if (p->total && (!parts || p->total->beside_parts)) t->total = p->total;
     t->total_moves = t->total && plugmc_follows_positions(t->total);
@@ -51,6 +34,8 @@ static int resolve(hamiltonian *h, const plugmc_host *host, const plugmc_term *t
             "when one particle moves",
             term->label);
     h->has_totals |= t->total_moves;
+    h->any_total |= t->total != NULL;
+    h->old_energies |= t->field || (t->close && t->has_energy);
     h->has_far |= t->far != NULL;
     h->count++;
     return PLUGMC_OK;
@@ -69,7 +54,7 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
             code = resolve(h, host, plugmc_term_at(system, t), t);
     if (code && code != PLUGMC_ERROR_MEMORY) return code;
     h->walkers = calloc(walkers, sizeof *h->walkers);
-    h->multipliers = calloc(walkers * terms + 1, sizeof(double));
+    h->multipliers = calloc(walkers * (terms + 1), sizeof(double));
     h->sums = calloc(walkers, sizeof(double));
     h->boxes = calloc(walkers, sizeof *h->boxes);
     h->positions = malloc(walkers * (size_t)system->particles * 3 * sizeof(double));
@@ -79,7 +64,7 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
         e->energy = calloc(terms + 1, sizeof(double));
         e->proposed = calloc(terms + 1, sizeof(double));
         for (int k = 0; k < h->count; k++)
-            h->multipliers[w * terms + (size_t)h->terms[k].index] = 1;
+            h->multipliers[w * (terms + 1) + (size_t)h->terms[k].index] = 1;
         enough = e->energy && e->proposed && !configuration_make(&e->now, system, h->reach);
     }
     return enough ? PLUGMC_OK
@@ -102,28 +87,41 @@ void hamiltonian_close(hamiltonian *h)
 
 /* ---- The state --------------------------------------------------------------------------------- */
 
-/* Totals look at all walkers again. */
-static int start_totals(hamiltonian *h, const plugmc_host *host)
+int hamiltonian_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
 {
-    plugmc_view view;
-    int code = h->has_totals ? host->view(host->context, h->positions, 0, &view) : PLUGMC_OK;
-    for (int k = 0; k < h->count && h->has_totals && !code; k++)
-        if (h->terms[k].total_moves)
-            code = h->terms[k].total->start(h->terms[k].of->instance, &view);
+    const int64_t n = h->system->particles;
+    const int code = host->view(host->context, h->positions, 0, view);
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        const configuration *now = &h->walkers[w].now;
+        h->boxes[w] = now->box;
+        for (int64_t i = 0; i < n; i++) configuration_place(now, i, &h->positions[3 * (w * n + i)]);
+    }
+    view->box = h->boxes;
     return code;
 }
 
-/* What multiplies the terms of each walker, without that of the volume. */
+int hamiltonian_start_totals(hamiltonian *h, const plugmc_host *host)
+{
+    plugmc_view view;
+    int code = h->has_totals ? hamiltonian_view(h, host, &view) : PLUGMC_OK;
+    for (int k = 0; k < h->count && h->has_totals && !code; k++)
+        if (h->terms[k].total_moves)
+            code = h->terms[k].total->start(h->terms[k].of->instance, &view);
+    h->boxes_taken = false;
+    return code;
+}
+
+/* What multiplies the terms and the volume of each walker. */
 static int take_multipliers(hamiltonian *h, const plugmc_state *state)
 {
-    const size_t terms = (size_t)h->system->term_count;
+    const size_t width = (size_t)h->system->term_count + 1;
     void *rows;
     size_t row;
     const int code =
         state->array(state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &rows, &row);
     for (int32_t w = 0; w < h->system->walkers && !code; w++)
-        memcpy(h->multipliers + (size_t)w * terms, (const char *)rows + (size_t)w * row,
-               terms * sizeof(double));
+        memcpy(h->multipliers + (size_t)w * width, (const char *)rows + (size_t)w * row,
+               width * sizeof(double));
     return code;
 }
 
@@ -145,11 +143,7 @@ int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state
         if (configuration_fill(&e->now, (plugmc_box *)boxes + w, positions + 3 * n * w))
             code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cells");
     }
-    if (!code && h->has_totals) {
-        memcpy(h->positions, positions, sizeof(double) * 3 * (size_t)(n * h->system->walkers));
-        code = start_totals(h, host);
-    }
-    return code;
+    return code ? code : hamiltonian_start_totals(h, host);
 }
 
 static bool any(const hamiltonian *h, bool boxes)

@@ -43,13 +43,17 @@ typedef struct hamiltonian {
     const plugmc_system *system;
     energy_term *terms; /* [count] */
     int count;
-    bool has_totals, has_far;
-    double reach;           /* of `close` terms */
-    double *multipliers;    /* [walkers][terms], as in the state */
-    walker_energy *walkers; /* [walkers]; NULL: not open */
-    double *sums;           /* [walkers]: room, as the next two */
-    plugmc_box *boxes;      /* [walkers] */
-    double *positions;      /* [walkers][particles][3]: room for views */
+    bool has_totals, has_far; /* a total that positions change; a pair of any range */
+    bool any_total;           /* of any kind */
+    bool old_energies;        /* of close pairs and fields: there is more than hard cores */
+    bool boxes_taken;         /* since totals were started: they have to be started again */
+    double reach;             /* of `close` terms */
+    double range;             /* of their energies alone */
+    double *multipliers;      /* [walkers][terms + 1], as in the state: the last of the volume */
+    walker_energy *walkers;   /* [walkers]; NULL: not open */
+    double *sums;             /* [walkers]: room, as the next two */
+    plugmc_box *boxes;        /* [walkers] */
+    double *positions;        /* [walkers][particles][3]: room for views */
 } hamiltonian;
 
 /* Resolves the terms and takes memory; PLUGMC_* code, reported by `host`. The first call does it. */
@@ -60,6 +64,11 @@ int hamiltonian_take(hamiltonian *, const plugmc_host *, const plugmc_state *, u
 int hamiltonian_give(hamiltonian *, const plugmc_state *);
 /* Boxes alone, which movers read from the state. */
 int hamiltonian_give_boxes(hamiltonian *, const plugmc_state *);
+
+/* A view of all walkers as they are; valid until the next one. */
+int hamiltonian_view(hamiltonian *, const plugmc_host *, plugmc_view *);
+/* Totals look at all walkers again, as they are. */
+int hamiltonian_start_totals(hamiltonian *, const plugmc_host *);
 
 /* plugmc_host.energies, settle, trials: see plugmc/plugin.h. */
 int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_changes *);

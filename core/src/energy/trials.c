@@ -11,20 +11,8 @@ typedef struct task {
     const plugmc_host *host;
     const plugmc_proposal *proposal;
     int64_t between_looks; /* trials until somebody may wait to stop the run */
+    uint32_t from;         /* number of the first trial of a sweep */
 } task;
-
-/* Growth of -ln p: each change times what multiplies the term in this walker. */
-static double weigh(const hamiltonian *h, int32_t w, const double *change)
-{
-    const int terms = h->system->term_count;
-    const double *multiplier = &h->multipliers[(int64_t)w * terms];
-    double growth = 0;
-    for (int k = 0; k < h->count; k++) {
-        const int t = h->terms[k].index;
-        if (multiplier[t] != 0) growth += multiplier[t] * change[t]; /* else it may be infinite */
-    }
-    return growth;
-}
 
 /* Returns the code of what failed; e tells the rest. */
 static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number, double *change)
@@ -45,6 +33,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                           .z = all->z,
                           .step = e->step};
     int32_t forbidden = 0;
+    double growth = 0;
     e->counts.trials++;
     if (!k->proposal->propose(k->proposal->parameters, &trial)) return PLUGMC_OK;
     const plugmc_changes c = {.size = sizeof c,
@@ -56,13 +45,13 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                               .other = &trial.other,
                               .position = (const double(*)[3])trial.position,
                               .change = change,
-                              .forbidden = &forbidden};
+                              .forbidden = &forbidden,
+                              .growth = &growth};
     const int64_t yes = 0, no = -1;
     e->failed_term = -1;
     e->failed_particle = trial.particle;
     int code = hamiltonian_energies(h, k->host, &c);
     if (code || forbidden) return code;
-    const double growth = weigh(h, w, change);
     if (!(growth > -INFINITY)) { /* it goes there, so that it is found */
         code = hamiltonian_settle(h, k->host, &c, &yes);
         return code ? code : PLUGMC_ERROR_STATE;
@@ -84,7 +73,7 @@ static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
         for (int64_t t = 0; t < k->proposal->trials && !e->code; t++) {
             if (t % k->between_looks == 0 && k->host->stopping(k->host->context)) return 1;
             e->failed_sweep = sweep;
-            e->code = trial_move(k, w, sweep, (uint32_t)t, change);
+            e->code = trial_move(k, w, sweep, k->from + (uint32_t)t, change);
         }
     return 0;
 }
@@ -115,7 +104,11 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
 int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_proposal *proposal,
                        uint64_t first, uint64_t n)
 {
-    const task k = {h, host, proposal, h->has_totals ? 1 : h->has_far ? 2 : 8};
+    const task k = {h, host, proposal,
+                    h->has_totals ? 1
+                    : h->has_far  ? 2
+                                  : 8,
+                    PLUGMC_HAS(proposal, from) ? proposal->from : 0};
     const int threads = h->has_totals || h->system->threads < 1 ? 1 : h->system->threads;
     int stopped = 0;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)                    \

@@ -71,6 +71,9 @@ static bool check_moves(const plugmc_mover *m, sentence why)
     return true;
 }
 
+/* All that this version knows. */
+enum { CHANGES = 2 * PLUGMC_CHANGED_RUNG - 1, NEEDS = 2 * PLUGMC_KEEPS_MOLECULES - 1 };
+
 static bool check_mover(const plugmc_plugin *d, sentence why)
 {
     static const required functions[] = {REQUIRED(plugmc_mover, sweep)},
@@ -84,6 +87,14 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
     if (!(d->mover->needs & (PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU)))
         return why_not(why, "is a mover that runs neither on the CPU nor on the GPU");
     if (!d->mover->changes) return why_not(why, "is a mover that says that it changes nothing");
+    if (d->mover->changes & ~(uint32_t)CHANGES || d->mover->follows & ~(uint32_t)CHANGES)
+        return why_not(why,
+                       "is a mover that changes or follows what this plugmc does not know "
+                       "(changes = 0x%x, follows = 0x%x)",
+                       d->mover->changes, d->mover->follows);
+    if (d->mover->needs & ~(uint32_t)NEEDS)
+        return why_not(why, "is a mover that needs what this plugmc does not know (needs = 0x%x)",
+                       d->mover->needs);
     return check_moves(d->mover, why);
 }
 

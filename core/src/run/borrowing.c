@@ -79,7 +79,7 @@ void borrowing_resume(simulation *sim, moving *m, bool current)
 
 bool borrowing_is_current(const simulation *sim, const moving *m)
 {
-    uint64_t seen[PLUGMC_STATE_ARRAYS];
+    uint64_t seen[STATE_ARRAYS];
     memcpy(seen, m->by_core ? sim->hamiltonian_seen : m->seen, sizeof seen);
     return have_the_same(sim->ahead, m) || (!sim->ahead && !state_changes(&sim->state, seen));
 }

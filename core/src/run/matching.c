@@ -63,7 +63,7 @@ static const char *uses_words(uint32_t needs, char words[96])
 static bool lacks_range(const simulation *sim, uint32_t needs, const plugmc_term *term)
 {
     return term->plugin->potential->pair && needs & PLUGMC_NEEDS_FINITE_RANGE &&
-           isinf(term_range(&sim->system, term));
+           isinf(reach_of_term(&sim->system, term));
 }
 
 /* What keeps a mover that follows forces from moving in this potential; NULL if nothing does. */
@@ -201,16 +201,20 @@ static int match_box(const simulation *sim, const place *at, uint32_t needs)
 /* What other movers change, a mover must be able to follow. */
 static int match_others(const simulation *sim, const place *at, const moving *m)
 {
-    static const char *const what[PLUGMC_STATE_ARRAYS] = {"the box",
-                                                          "the number of particles",
-                                                          "positions",
-                                                          "species",
-                                                          "temperatures, pressures or couplings",
-                                                          "rungs"};
+    /* what the core's energies follow, whatever asks for them */
+    const uint32_t by_core = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX |
+                             PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
+    static const char *const what[STATE_ARRAYS] = {"the box",
+                                                   "the number of particles",
+                                                   "positions",
+                                                   "species",
+                                                   "temperatures, pressures or couplings",
+                                                   "rungs"};
     int first_error = 0;
     for (int k = 0; k < sim->mover_count; k++) {
         const moving *other = &sim->movers[k];
-        const uint32_t strange = m->by_core ? 0 : other->mover->changes & ~m->mover->follows;
+        const uint32_t strange =
+            other->mover->changes & ~(m->mover->follows | (m->by_core ? by_core : 0));
         if (other == m || !strange) continue;
         const int code = report_error(sim->report, EXIT_INPUT, at->file, at->line,
                                       "mover '%s' cannot go on where '%s' changes %s", at->name,
@@ -273,7 +277,7 @@ static int match_changes(const simulation *sim)
         if (p->potential)
             follows =
                 !p->potential->orbitals &&
-                (!total || (PLUGMC_HAS(total, follows) && total->follows & PLUGMC_CHANGE_BOX));
+                (!total || (PLUGMC_HAS(total, follows) && total->follows & PLUGMC_CHANGED_BOX));
         if (p->observable)
             follows =
                 PLUGMC_HAS(p->observable, follows) && p->observable->follows & PLUGMC_CHANGED_BOX;

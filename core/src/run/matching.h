@@ -8,6 +8,4 @@
 int match(const simulation *);
 /* plugmc_mover.needs, of a mover for which the core computes energies with what that can. */
 uint32_t needs_of(const plugmc_mover *);
-/* Range of a pair term: of its energy and of its hard cores; length. */
-double term_range(const plugmc_system *, const plugmc_term *);
 #endif

@@ -111,29 +111,6 @@ static int load_instances(simulation *sim)
 
 /* ---- Configuration ------------------------------------------------------------------------------ */
 
-static plugmc_particle sample_of(const plugmc_system *system, int s)
-{
-    return (plugmc_particle){.charge = plugmc_species_at(system, s)->charge,
-                             .diameter = plugmc_species_at(system, s)->diameter,
-                             .species = s};
-}
-
-/* Range of a pair term: of its energy and of its hard cores. */
-double term_range(const plugmc_system *system, const plugmc_term *term)
-{
-    const plugmc_pair *pair = term->plugin->potential->pair;
-    crash_calling_potential(term->label, "range");
-    double range = pair->range(term->instance);
-    crash_calling_potential(term->label, "contact");
-    for (int a = 0; a < system->species_count; a++)
-        for (int b = 0; b < system->species_count; b++) {
-            plugmc_particle pa = sample_of(system, a), pb = sample_of(system, b);
-            range = fmax(range, pair->contact(term->instance, &pa, &pb));
-        }
-    crash_called();
-    return range;
-}
-
 static int configure(const simulation *sim, instance *instance)
 {
     instance->host = context_host(&instance->context, &sim->system);
@@ -182,7 +159,7 @@ static int configure_instances(simulation *sim)
         for (int t = 0; t < terms; t++)
             if (sim->terms[t].sampled && sim->terms[t].plugin->potential->pair)
                 sim->system.range =
-                    fmax(sim->system.range, term_range(&sim->system, &sim->terms[t]));
+                    fmax(sim->system.range, reach_of_term(&sim->system, &sim->terms[t]));
     }
     return 0;
 }

@@ -27,11 +27,11 @@ typedef struct moving {
     instance *instance;
     const plugmc_mover *mover;
     uint64_t every;
-    bool by_core; /* it has no configuration of its own: the Hamiltonian keeps one */
-    uint64_t seen[PLUGMC_STATE_ARRAYS]; /* versions of the state's arrays that it knows */
-    int first_move;                     /* in output_data.moves */
-    plugmc_counts *made;    /* [moves][rungs]: by the core for it, since they were asked for */
-    plugmc_counts *counted; /* [moves][rungs]: one answer */
+    bool by_core;                /* it has no configuration of its own: the Hamiltonian keeps one */
+    uint64_t seen[STATE_ARRAYS]; /* versions of the state's arrays that it knows */
+    int first_move;              /* in output_data.moves */
+    plugmc_counts *made;         /* [moves][rungs]: by the core for it, since they were asked for */
+    plugmc_counts *counted;      /* [moves][rungs]: one answer */
 } moving;
 
 /* An observable of the run with what it has measured so far. */
@@ -63,7 +63,7 @@ typedef struct simulation {
     plugmc_host state_host;  /* of whoever asks for memory for the state */
     state state;             /* the configuration: run/borrowing.h */
     hamiltonian hamiltonian; /* of movers without a configuration of their own */
-    uint64_t hamiltonian_seen[PLUGMC_STATE_ARRAYS];
+    uint64_t hamiltonian_seen[STATE_ARRAYS];
     moving *ahead; /* the mover that may hold another configuration than the state, or NULL */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */

@@ -27,14 +27,14 @@ void state_begin(state *s, const plugmc_system *system, const ladder *ladder,
                              .capacity = system->particles,
                              .array = array,
                              .core = s};
-    for (int k = 0; k < PLUGMC_STATE_ARRAYS; k++)
+    for (int k = 0; k < STATE_ARRAYS; k++)
         s->arrays[k] =
             (state_array){.row = row_bytes(system, ladder, k), .version = 1}; /* 0: unseen */
 }
 
 void state_end(state *s)
 {
-    for (int k = 0; k < PLUGMC_STATE_ARRAYS; k++) free(s->arrays[k].host);
+    for (int k = 0; k < STATE_ARRAYS; k++) free(s->arrays[k].host);
     *s = (state){0}; /* memory on the device goes with it */
 }
 
@@ -48,7 +48,7 @@ double *state_positions(state *s, int side, int access, int *code)
 uint32_t state_changes(const state *s, uint64_t *seen)
 {
     uint32_t changed = 0;
-    for (int k = 0; k < PLUGMC_STATE_ARRAYS; k++) {
+    for (int k = 0; k < STATE_ARRAYS; k++) {
         if (s->arrays[k].version != seen[k]) changed |= 1u << k;
         seen[k] = s->arrays[k].version;
     }
@@ -124,7 +124,7 @@ static int bring(state *s, int what, int side)
 static int array(const plugmc_state *face, int what, int side, int access, void **out, size_t *row)
 {
     state *s = face->core;
-    if (what < 0 || what >= PLUGMC_STATE_ARRAYS || (side == PLUGMC_ON_DEVICE && !s->host->gpu))
+    if (what < 0 || what >= STATE_ARRAYS || (side == PLUGMC_ON_DEVICE && !s->host->gpu))
         return s->host->fail(
             s->host->context, PLUGMC_ERROR_STATE,
             "array %d of the configuration was asked for on side %d, which is not there", what,

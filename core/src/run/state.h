@@ -10,6 +10,8 @@
 #include "plugmc/plugin.h"
 #include "run/ladder.h"
 
+enum { STATE_ARRAYS = PLUGMC_STATE_RUNG + 1 };
+
 typedef struct state_array {
     size_t row;                   /* bytes a walker */
     void *host;                   /* NULL until it is asked for */
@@ -23,7 +25,7 @@ typedef struct state {
     const plugmc_system *system;
     const ladder *ladder;    /* multipliers of rungs */
     const plugmc_host *host; /* whose messages and memory; host->gpu is NULL on the CPU */
-    state_array arrays[PLUGMC_STATE_ARRAYS];
+    state_array arrays[STATE_ARRAYS];
 } state;
 
 /* As the run begins: boxes, counts and species are those of the system, walkers stand on the
@@ -36,6 +38,6 @@ void state_end(state *);
  * NULL after a failure, which is reported and whose code is in *code. */
 double *state_positions(state *, int side, int access, int *code);
 
-/* PLUGMC_CHANGED_* of what is newer than `seen` [PLUGMC_STATE_ARRAYS], and `seen` brought up to date. */
+/* PLUGMC_CHANGED_* of what is newer than `seen` [STATE_ARRAYS], and `seen` brought up to date. */
 uint32_t state_changes(const state *, uint64_t *seen);
 #endif

@@ -38,6 +38,21 @@ static plugmc_particle particle_of(const plugmc_system *system, int32_t species)
                              .species = species};
 }
 
+double reach_of_term(const plugmc_system *system, const plugmc_term *term)
+{
+    const plugmc_pair *pair = term->plugin->potential->pair;
+    const crash_record outer = crash_calling_potential(term->label, "range");
+    double reach = pair->range(term->instance);
+    crash_calling_potential(term->label, "contact");
+    for (int32_t a = 0; a < system->species_count; a++)
+        for (int32_t b = 0; b < system->species_count; b++) {
+            plugmc_particle pa = particle_of(system, a), pb = particle_of(system, b);
+            reach = fmax(reach, pair->contact(term->instance, &pa, &pb));
+        }
+    crash_called_within(outer);
+    return reach;
+}
+
 int contacts_make(const plugmc_system *system, contacts *out)
 {
     const int32_t n = system->species_count;

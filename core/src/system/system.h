@@ -27,6 +27,9 @@ bool is_constant(const plugmc_potential *);
  * Ends in an error naming the first overlapping pair if there is one. */
 int initial_state(const config *, const plugmc_system *, double *positions, report *);
 
+/* Largest separation at which a pair of this term has an energy or overlaps; length. */
+double reach_of_term(const plugmc_system *, const plugmc_term *);
+
 /* First pair of particles that overlap, or that may not be where they are, in one walker, by all
  * sampled terms; cell lists where the contact distance is finite, so O(N). Returns 1 and fills
  * what is found, 0 if none, -1 if memory is short. The smallest i, and of its partners the smallest

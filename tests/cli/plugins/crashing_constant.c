@@ -11,7 +11,7 @@ static int energy(void *instance, const plugmc_total_request *q)
 }
 
 static const plugmc_total total = {
-    .size = sizeof total, .energy = energy, .unchanged_by = PLUGMC_CHANGE_POSITIONS};
+    .size = sizeof total, .energy = energy, .unchanged_by = PLUGMC_CHANGED_POSITION};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "crashing_constant", .summary = "crashes",

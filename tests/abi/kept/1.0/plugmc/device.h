@@ -17,11 +17,13 @@ typedef unsigned int uint32_t;
 typedef long long int64_t;
 typedef unsigned long long uint64_t;
 #define PLUGMC_FN static __device__ __forceinline__
+#define PLUGMC_UNROLL _Pragma("unroll")
 #define PLUGMC_HOST 0
 #else
 #include <math.h>
 #include <stdint.h>
 #define PLUGMC_FN static inline __attribute__((always_inline, unused))
+#define PLUGMC_UNROLL /* the compiler knows better */
 #define PLUGMC_HOST 1
 #endif
 
@@ -186,36 +188,6 @@ PLUGMC_FN void plugmc_draw_in_ball(uint64_t seed, uint64_t sweep, uint32_t walke
     }
 }
 
-/* x moved by whole periods into [0, period). What is there already is left as it is. */
-PLUGMC_FN double plugmc_wrapped(double x, double period)
-{
-    if (x >= 0 && x < period) return x;
-    x -= period * floor(x / period);
-    return x < period ? x : 0; /* a tiny negative x rounds up to the edge */
-}
-
-/* The image of r in a rectangular box: [0, length) in each direction. */
-PLUGMC_FN void plugmc_wrap_rectangular(const double length[3], int32_t dimension, double r[3])
-{
-    for (int d = 0; d < dimension; d++) r[d] = plugmc_wrapped(r[d], length[d]);
-}
-
-/* The image of r in a box of lattice vectors (rows) with this inverse, as in plugmc_box: fractional
- * coordinates in [0, 1). */
-PLUGMC_FN void plugmc_wrap_oblique(const double vector[3][3], const double inverse[3][3],
-                                   double r[3])
-{
-    double f[3];
-    int inside = 1;
-    for (int d = 0; d < 3; d++) {
-        f[d] = r[0] * inverse[0][d] + r[1] * inverse[1][d] + r[2] * inverse[2][d];
-        inside &= f[d] >= 0 && f[d] < 1;
-        f[d] = plugmc_wrapped(f[d], 1);
-    }
-    for (int d = 0; d < 3 && !inside; d++)
-        r[d] = f[0] * vector[0][d] + f[1] * vector[1][d] + f[2] * vector[2][d];
-}
-
 /* ---- Walking through plugmc_cells ---------------------------------------------------------- */
 
 /* The cell of a coordinate along one direction, from the lower edge of the cells. */
@@ -234,13 +206,6 @@ PLUGMC_FN int32_t plugmc_cell_around(int32_t cell, int32_t number, int32_t count
 {
     int32_t c = count < 3 ? number : cell + number - 1;
     return c < 0 ? c + count : (c >= count ? c - count : c);
-}
-
-/* The nearest image of a difference of two coordinates of a rectangular box. */
-PLUGMC_FN double plugmc_nearest_image(double difference, double length)
-{
-    if (difference > 0.5 * length) return difference - length;
-    return difference < -0.5 * length ? difference + length : difference;
 }
 
 /* ---- Elementary functions from IEEE operations only --------------------------------------- */
@@ -301,5 +266,7 @@ PLUGMC_FN float plugmc_exp(float x)
     float scale = plugmc_float_of_bits((uint32_t)((int32_t)n + 127) << 23);
     return x < -87.0f ? 0.0f : p * scale;
 }
+
+#include "plugmc/box.h"
 
 #endif

@@ -4,17 +4,21 @@
  * what is added raises PLUGMC_FUSED, which a text may compare.
  *
  * Macros: PLUGMC_FUSED (1), PLUGMC_DIMENSION (2 or 3), PLUGMC_PERIODIC (1 or 0),
- * PLUGMC_OBLIQUE (1: the box is not rectangular), PLUGMC_DOMAIN_SPHERE (0 or 1), PLUGMC_SPECIES,
+ * PLUGMC_OBLIQUE (1: the box is not rectangular), PLUGMC_IN_SPHERE (0 or 1), PLUGMC_SPECIES,
  * PLUGMC_ENERGY_TERMS (number of pair terms with an energy), PLUGMC_CONTACTS (1 if any pair term
  * has a hard core), PLUGMC_FIELDS (number of field terms), PLUGMC_REAL (float or double), PLUGMC_KT
- * and PLUGMC_OVER_KT (double: k_B T in the unit of energy, and 1 over that).
+ * and PLUGMC_OVER_KT (double: k_B T in the unit of energy, and 1 over that), PLUGMC_BOX_CHANGES (1: a
+ * mover of the run changes boxes).
  *
- * Constants: plugmc_edge[3], plugmc_inverse_edge[3] (box edges), plugmc_radius (sphere), and in an
- * oblique box plugmc_vector[3][3], plugmc_inverse[3][3] as in plugmc_box.
+ * Constants: plugmc_radius (sphere); plugmc_edge[3], plugmc_inverse_edge[3] (box edges), unless the box
+ * changes.
  */
 
-/* A separation, the minimum image in a periodic box. */
-PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z);
+/* A separation, the minimum image in the box of walker w: boxes [walkers], device memory. Where nobody
+ * changes boxes its numbers are constants, `boxes` is not looked at, and texts that follow no box may
+ * leave out the last argument. */
+PLUGMC_FN plugmc_images plugmc_images_of_walker(const plugmc_box *boxes, int w);
+PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z, plugmc_images);
 
 /* Properties of a species; a constant if there is one species. */
 PLUGMC_FN plugmc_site plugmc_site_of_species(int species);

@@ -25,6 +25,7 @@
 
 #include "plugmc/device.h"
 #include "plugmc/energies.h"
+#include "plugmc/gpu.h"
 #include "plugmc/parameter.h"
 #include "plugmc/state.h"
 
@@ -48,48 +49,6 @@ enum {
 };
 
 /* ---- The system that is sampled ----------------------------------------------------------- */
-
-enum plugmc_domain {
-    PLUGMC_DOMAIN_PERIODIC, /* fractional coordinates in [0, 1); rectangular unless `oblique` */
-    PLUGMC_DOMAIN_SPHERE    /* particle centres within `radius` of the origin */
-};
-
-typedef struct plugmc_box {
-    int32_t domain;      /* enum plugmc_domain */
-    int32_t dimension;   /* 2 or 3 */
-    double length[3];    /* periodic: edges; length[2] is 1 in two dimensions. sphere: 2 radius */
-    double radius;       /* sphere; 0 else */
-    double volume;       /* area in two dimensions */
-    int32_t oblique;     /* 1: periodic, a parallelepiped; `length` then holds |a|, |b|, |c| */
-    double vector[3][3]; /* periodic: lattice vectors a, b, c as rows, whatever the shape */
-    double inverse[3]
-                  [3]; /* of that matrix: fractional coordinate d of r is sum_e r_e inverse[e][d] */
-    double reserved[6]; /* 0; room to grow, since boxes are members of other structs */
-} plugmc_box;
-
-/* The image of r in the box: [0, length) in a rectangular one, fractional coordinates in [0, 1) in an
- * oblique one; in a sphere r stays. */
-static inline void plugmc_wrap(const plugmc_box *box, double r[3])
-{
-    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
-    if (box->oblique)
-        plugmc_wrap_oblique(box->vector, box->inverse, r);
-    else
-        plugmc_wrap_rectangular(box->length, box->dimension, r);
-}
-
-/* Its lattice vectors, each times a factor. */
-static inline void plugmc_scale_box(plugmc_box *box, const double factor[3])
-{
-    for (int i = 0; i < box->dimension; i++) {
-        box->length[i] *= factor[i];
-        box->volume *= factor[i];
-        for (int d = 0; d < 3; d++) {
-            box->vector[i][d] *= factor[i];
-            box->inverse[d][i] /= factor[i];
-        }
-    }
-}
 
 typedef struct plugmc_species {
     const char *name;
@@ -134,6 +93,7 @@ typedef struct plugmc_system {
     /* k_B T in the unit of energy of the potentials, of which -ln p = U / kT; NaN where walkers differ
      * (state.h: PLUGMC_STATE_MULTIPLIER), which a mover has to follow. */
     double temperature;
+    uint32_t changes; /* PLUGMC_CHANGED_*: what movers of the run change, beside positions */
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */
@@ -155,70 +115,6 @@ static inline const plugmc_term *plugmc_term_at(const plugmc_system *system, int
 }
 
 /* ---- Services of the core ------------------------------------------------------------------ */
-
-typedef uint64_t plugmc_device_pointer;
-typedef struct plugmc_context plugmc_context; /* opaque: whom a message comes from */
-typedef struct plugmc_graph plugmc_graph;     /* opaque: a recorded sequence of launches */
-typedef struct plugmc_kernel plugmc_kernel;   /* opaque: one __global__ function */
-
-/* Which potentials stand in front of a device text (plugmc_kernel_text.fuse), as bits. */
-enum { PLUGMC_FUSE_SAMPLED = 1, PLUGMC_FUSE_MEASURED = 2 };
-
-/* Device text to be joined with potentials and compiled for the GPU found. Cleared, and `size` set,
- * by the core before a plugin fills it in. */
-typedef struct plugmc_kernel_text {
-    uint32_t size;
-    const char *name; /* shown in messages, e.g. "mover.cu" */
-    const char *text;
-    const char *const *defines; /* "NAME=VALUE", NULL at the end */
-    int32_t fuse;               /* PLUGMC_FUSE_*; 0: none, and no system is known */
-    int32_t double_precision;   /* 1: real is double on the device */
-    int32_t overlap;            /* 1: every kernel of the text calls plugmc_wait before it touches
-                                   memory that the one launched before may write or read, so it may
-                                   begin before that one ends */
-    int32_t contract;           /* 1: a * b + c may be rounded once, where the result need not be
-                                   that of the CPU to the last bit */
-} plugmc_kernel_text;
-
-/* Fills in `to` from `from` as far as both sides know the members. */
-static inline void plugmc_set_text(plugmc_kernel_text *to, const plugmc_kernel_text *from)
-{
-    const uint32_t size = to->size;
-    __builtin_memcpy(to, from, size < sizeof *from ? size : sizeof *from);
-    to->size = size;
-}
-
-/* The GPU, or NULL in plugmc_host when the run is on the CPU. All calls are asynchronous on the
- * run's one stream unless said otherwise; all return a PLUGMC_* code and have already reported
- * what went wrong. Memory is released by the core when the run ends. */
-typedef struct plugmc_gpu {
-    uint32_t size;
-    const char *name;
-    int32_t multiprocessors, shared_per_block, architecture;                     /* 90 for sm_90 */
-    int (*allocate)(plugmc_context *, size_t bytes, plugmc_device_pointer *out); /* zeroed */
-    int (*release)(plugmc_context *, plugmc_device_pointer);
-    int (*upload)(plugmc_context *, plugmc_device_pointer to, const void *from, size_t bytes);
-    /* Waits until the data is there. */
-    int (*download)(plugmc_context *, void *to, plugmc_device_pointer from, size_t bytes);
-    int (*copy)(plugmc_context *, plugmc_device_pointer to, plugmc_device_pointer from,
-                size_t bytes);
-    int (*fill)(plugmc_context *, plugmc_device_pointer, unsigned char value, size_t bytes);
-    /* The function `name` of a text, compiled (or from the cache) and loaded. */
-    int (*kernel)(plugmc_context *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
-    int (*launch)(plugmc_context *, plugmc_kernel *, const uint32_t grid[3],
-                  const uint32_t block[3], uint32_t dynamic_shared, void **arguments);
-    /* Launches between begin and end are recorded, not run. */
-    int (*graph_begin)(plugmc_context *);
-    int (*graph_end)(plugmc_context *, plugmc_graph **);
-    int (*graph_launch)(plugmc_context *, plugmc_graph *);
-    int (*synchronize)(plugmc_context *);
-    /* The run's stream as a CUstream, for cuFFT and cuBLAS; the CUDA context is current on the
-     * main thread. */
-    void *(*stream)(plugmc_context *);
-    /* Opens a library of the CUDA Toolkit by its stem ("cufft", "cublas"), the newest found, and
-     * keeps it open; symbols are found with dlsym(*handle, ...). */
-    int (*library)(plugmc_context *, const char *stem, void **handle);
-} plugmc_gpu;
 
 /* Where a mover met an energy, a force or a probability that is not a number, as far as it knows. */
 typedef struct plugmc_not_a_number {
@@ -269,16 +165,17 @@ typedef struct plugmc_host {
     uint64_t seed;
     int64_t every; /* a mover's: it acts in sweeps s where this divides s + 1; else 1 */
     /* What changes of configurations do to the energy (plugmc/energies.h), for movers without `take`
-     * and `give`, on the CPU. `energies` fills in change and forbidden; with totals, and for boxes, it
-     * takes one proposal a walker. Each call is followed by `settle` with the number of the proposal
-     * that was taken in each walker [walkers], -1 for none. Both are called from several threads, for
-     * different walkers, unless a sampled potential has a total. */
+     * and `give`, on the CPU. `energies` fills in what is wanted. Until `settle` is called with the
+     * number of the proposal that was taken in each walker [walkers], -1 for none, these walkers are
+     * asked nothing else. Both are called from several threads, for different walkers, unless a sampled
+     * potential has a total. */
     int (*energies)(plugmc_context *, const plugmc_changes *);
     int (*settle)(plugmc_context *, const plugmc_changes *, const int64_t *taken);
     /* Sweeps first ... first + n - 1 of trial moves; the mover returns what it returns. Counts of the
      * move are the core's then: they come on top of those that the mover gives. */
     int (*trials)(plugmc_context *, const plugmc_proposal *, uint64_t first, uint64_t n);
-    /* Energy of each term of a walker as it is, [terms] as in plugmc_changes; valid until it changes. */
+    /* What the multipliers of a walker multiply, in their order: the energy of each term as it is, then
+     * the volume; valid until they change. */
     int (*energy)(plugmc_context *, int32_t walker, const double **out);
     /* The step of a kind of move on the rung of a walker, as it is tuned; and a trial move that was made
      * there, for movers that ask for energies themselves: counts are the core's then. */
@@ -387,7 +284,6 @@ typedef struct plugmc_total_request {
     double *energy; /* [walkers], kT */
     double *forces; /* [walkers][particles][3], kT/length */
     double *virial; /* [walkers][3], kT: sum over particles of r_d f_d, by the periodic images */
-    const plugmc_box *box; /* [walkers], host memory; NULL: that of the system in all of them */
 } plugmc_total_request;
 
 /* An energy that is a sum over waves, in kT, for movers that sum them by themselves:
@@ -403,9 +299,6 @@ typedef struct plugmc_waves {
     const double *weight;  /* [count] kT */
     double constant;       /* kT, of a configuration */
 } plugmc_waves;
-
-/* Kinds of change of a configuration, as bits. */
-enum { PLUGMC_CHANGE_POSITIONS = 1, PLUGMC_CHANGE_BOX = 2, PLUGMC_CHANGE_COUNTS = 4 };
 
 /* What a potential has to do with molecules. */
 enum {
@@ -432,14 +325,14 @@ typedef struct plugmc_total {
     /* Optional, after prepare: the energy as a sum over waves, where it is one. The caller has
      * cleared *out and set its size; arrays live as long as the instance. */
     int (*waves)(const void *instance, plugmc_waves *out);
-    /* Changes that leave energy and virial as they are, as bits PLUGMC_CHANGE_*; 0: each may change
+    /* Changes that leave energy and virial as they are, as bits PLUGMC_CHANGED_*; 0: each may change
      * them. A total that positions do not change, of a potential without other facets, goes with
      * every mover: movers leave it out (plugmc_follows_positions), and `energy` may be asked of a
-     * view without positions (NULL). */
+     * view that has boxes and no positions (NULL). */
     uint32_t unchanged_by;
     /* Optional, after configure: PLUGMC_MOLECULES_*. */
     int32_t (*molecules)(const void *instance);
-    /* PLUGMC_CHANGE_BOX: it takes the boxes of a request. Else no mover of the run may change them. */
+    /* PLUGMC_CHANGED_BOX: it takes the boxes of a view. Else no mover of the run may change them. */
     uint32_t follows;
 } plugmc_total;
 
@@ -529,7 +422,8 @@ typedef struct plugmc_mover {
     uint32_t changes, follows;
     /* `take` and `give` are of movers that keep a configuration of their own, in their own layout. One
      * without them asks the core for energies (plugmc_host.energies, settle, trials); it works with
-     * every pair, field and total, whatever `needs` says, and follows every change.
+     * every pair, field and total, whatever `needs` says, and follows new places, boxes, multipliers and
+     * rungs; other changes if `follows` names them.
      *
      * Takes the configuration to sweep it. `changed`, PLUGMC_CHANGED_*, is what is not as this mover
      * gave it last; at first everything is. What it builds from that must follow from the state and
@@ -720,7 +614,7 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
 /* Whether moves of particles change the energy of a total facet. */
 static inline int plugmc_follows_positions(const plugmc_total *total)
 {
-    return !(PLUGMC_HAS(total, unchanged_by) && total->unchanged_by & PLUGMC_CHANGE_POSITIONS);
+    return !(PLUGMC_HAS(total, unchanged_by) && total->unchanged_by & PLUGMC_CHANGED_POSITION);
 }
 
 /* Number of entries of a table. */

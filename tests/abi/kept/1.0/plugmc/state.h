@@ -6,19 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plugmc/device.h"
+
 /* ---- The state ------------------------------------------------------------------------------ */
 
 /* What a configuration consists of. Each is an array with a row for every walker. */
 enum {
-    PLUGMC_STATE_BOX,   /* plugmc_box */
-    PLUGMC_STATE_COUNT, /* int64_t [species]: particles of each */
+    PLUGMC_STATE_BOX, /* plugmc_box */
+    PLUGMC_STATE_COUNT, /* int64_t [species]: particles of each; they stand species by species in every
+                           walker, as in plugmc_system.first */
     PLUGMC_STATE_POSITION, /* double [capacity][3], length; periodic ones wrapped into [0, length), z = 0
                               in two dimensions */
-    PLUGMC_STATE_SPECIES, /* int32_t [capacity] */
-    PLUGMC_STATE_MULTIPLIER, /* double [terms + 1]: -ln p = sum of multiplier times energy of each term,
-                                and the last times the volume */
-    PLUGMC_STATE_RUNG,       /* int32_t: of the ladder; multipliers are those of the rung */
-    PLUGMC_STATE_ARRAYS
+    PLUGMC_STATE_SPECIES,    /* int32_t [capacity] */
+    PLUGMC_STATE_MULTIPLIER, /* double: of -ln p. [t] times the energy of term t, [terms] times the
+                                volume; what comes behind in a row belongs to later versions */
+    PLUGMC_STATE_RUNG        /* int32_t: of the ladder; multipliers are those of the rung */
 };
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
 enum { PLUGMC_READ = 1, PLUGMC_WRITE = 2 };
@@ -60,11 +62,12 @@ static inline int plugmc_state_positions(const plugmc_state *state, int side, in
 /* ---- Views ---------------------------------------------------------------------------------- */
 
 /* Particles sorted by cell, for observables and movers that look for neighbours. Within a cell
- * particles are in order of their index. Pointers are host or device memory, as the view's. */
+ * particles are in order of their index. Boxes of all walkers are cut into as many cells; they are
+ * length[d] / count[d] wide, at least the range asked for where count >= 3. Pointers are host or device
+ * memory, as the view's. */
 typedef struct plugmc_cells {
     uint32_t size;
     int32_t count[3];        /* cells in each direction, at least 1 */
-    double width[3];         /* length; at least the range asked for where count >= 3 */
     int64_t cells;           /* product of count */
     const uint32_t *start;   /* [walkers][cells + 1]: first entry of each cell */
     const uint32_t *order;   /* [walkers][particles]: particle index, sorted by cell */
@@ -85,7 +88,8 @@ typedef struct plugmc_view {
     /* Energy over kT of each walker [walkers] as the mover keeps it while it sweeps, all sampled
      * potentials; NULL if the mover keeps none. Host memory. */
     int (*running_energy)(const struct plugmc_view *, double *energy);
-    const struct plugmc_box *box; /* [walkers], host memory */
+    const plugmc_box *box;        /* [walkers], host memory */
+    const plugmc_box *device_box; /* the same in device memory, if `on_device` */
 } plugmc_view;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */

@@ -1,0 +1,183 @@
+/* plugmc/box.h: the domain of particles, places in it and the minimum image, once for C and CUDA C++.
+ * Part of plugmc/device.h, and so of every text. */
+#ifndef PLUGMC_BOX_H
+#define PLUGMC_BOX_H
+
+enum plugmc_domain {
+    PLUGMC_DOMAIN_PERIODIC, /* fractional coordinates in [0, 1); rectangular unless `oblique` */
+    PLUGMC_DOMAIN_SPHERE    /* particle centres within `radius` of the origin */
+};
+
+typedef struct plugmc_box {
+    int32_t domain;      /* enum plugmc_domain */
+    int32_t dimension;   /* 2 or 3 */
+    double length[3];    /* periodic: edges; length[2] is 1 in two dimensions. sphere: 2 radius */
+    double radius;       /* sphere; 0 else */
+    double volume;       /* area in two dimensions */
+    int32_t oblique;     /* 1: periodic, a parallelepiped; `length` then holds |a|, |b|, |c| */
+    double vector[3][3]; /* periodic: lattice vectors a, b, c as rows, whatever the shape */
+    double inverse[3]
+                  [3];  /* of that matrix: fractional coordinate d of r: sum_e r_e inverse[e][d] */
+    double reserved[6]; /* 0; room to grow, since boxes are members of other structs */
+} plugmc_box;
+
+/* ---- Places --------------------------------------------------------------------------------- */
+
+/* x moved by whole periods into [0, period). What is there already is left as it is. */
+PLUGMC_FN double plugmc_wrapped(double x, double period)
+{
+    if (x >= 0 && x < period) return x;
+    x -= period * floor(x / period);
+    return x < period ? x : 0; /* a tiny negative x rounds up to the edge */
+}
+
+/* The image of r in a rectangular box: [0, length) in each direction. */
+PLUGMC_FN void plugmc_wrap_rectangular(const double length[3], int32_t dimension, double r[3])
+{
+    for (int d = 0; d < dimension; d++) r[d] = plugmc_wrapped(r[d], length[d]);
+}
+
+/* The image of r in a box of lattice vectors (rows) with this inverse, as in plugmc_box: fractional
+ * coordinates in [0, 1). */
+PLUGMC_FN void plugmc_wrap_oblique(const double vector[3][3], const double inverse[3][3],
+                                   double r[3])
+{
+    double f[3];
+    int inside = 1;
+    for (int d = 0; d < 3; d++) {
+        f[d] = r[0] * inverse[0][d] + r[1] * inverse[1][d] + r[2] * inverse[2][d];
+        inside &= f[d] >= 0 && f[d] < 1;
+        f[d] = plugmc_wrapped(f[d], 1);
+    }
+    for (int d = 0; d < 3 && !inside; d++)
+        r[d] = f[0] * vector[0][d] + f[1] * vector[1][d] + f[2] * vector[2][d];
+}
+
+/* The image of r in the box: [0, length) in a rectangular one, fractional coordinates in [0, 1) in
+ * an oblique one; in a sphere r stays. */
+PLUGMC_FN void plugmc_wrap(const plugmc_box *box, double r[3])
+{
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return;
+    if (box->oblique)
+        plugmc_wrap_oblique(box->vector, box->inverse, r);
+    else
+        plugmc_wrap_rectangular(box->length, box->dimension, r);
+}
+
+/* Its lattice vectors, each times a factor. */
+PLUGMC_FN void plugmc_scale_box(plugmc_box *box, const double factor[3])
+{
+    for (int i = 0; i < box->dimension; i++) {
+        box->length[i] *= factor[i];
+        box->volume *= factor[i];
+        for (int d = 0; d < 3; d++) {
+            box->vector[i][d] *= factor[i];
+            box->inverse[d][i] /= factor[i];
+        }
+    }
+}
+
+/* ---- The minimum image ---------------------------------------------------------------------- */
+
+/* The nearest image of a difference of two coordinates of a rectangular box. */
+PLUGMC_FN double plugmc_nearest_image(double difference, double length)
+{
+    if (difference > 0.5 * length) return difference - length;
+    return difference < -0.5 * length ? difference + length : difference;
+}
+
+/* How the minimum image is taken: a box in the precision of a computation. */
+typedef struct plugmc_images {
+    real length[3], inverse_length[3]; /* rectangular */
+    real vector[3][3], inverse[3][3];  /* oblique, as in plugmc_box */
+} plugmc_images;
+
+enum { PLUGMC_IMAGES_NONE, PLUGMC_IMAGES_RECTANGULAR, PLUGMC_IMAGES_OBLIQUE };
+
+PLUGMC_FN int plugmc_images_of(const plugmc_box *box, int periodic, plugmc_images *out)
+{
+    for (int d = 0; d < 3; d++) {
+        out->length[d] = (real)box->length[d];
+        out->inverse_length[d] = 1 / out->length[d];
+        for (int e = 0; e < 3; e++) {
+            out->vector[d][e] = (real)box->vector[d][e];
+            out->inverse[d][e] = (real)box->inverse[d][e];
+        }
+    }
+    return !periodic      ? PLUGMC_IMAGES_NONE
+           : box->oblique ? PLUGMC_IMAGES_OBLIQUE
+                          : PLUGMC_IMAGES_RECTANGULAR;
+}
+
+PLUGMC_FN real plugmc_round(real x)
+{
+    return sizeof(real) == 4 ? (real)rintf((float)x) : (real)rint((double)x);
+}
+
+/* In an oblique box the image with the nearest fractional coordinates need not be the nearest: it
+ * is looked for among that one and those around it, which is exact for reduced lattice vectors. */
+PLUGMC_FN plugmc_separation plugmc_nearest_oblique(real x, real y, real z, const plugmc_images *m)
+{
+    real f[3], best = (real)1e30;
+    plugmc_separation s = {0, 0, 0, 0};
+    PLUGMC_UNROLL
+    for (int d = 0; d < 3; d++) {
+        f[d] = x * m->inverse[0][d] + y * m->inverse[1][d] + z * m->inverse[2][d];
+        f[d] -= plugmc_round(f[d]);
+    }
+    PLUGMC_UNROLL
+    for (int i = 0; i < 27; i++) {
+        real a = f[0] + (real)(i % 3 - 1), b = f[1] + (real)(i / 3 % 3 - 1),
+             c = f[2] + (real)(i / 9 - 1);
+        real sx = a * m->vector[0][0] + b * m->vector[1][0] + c * m->vector[2][0];
+        real sy = a * m->vector[0][1] + b * m->vector[1][1] + c * m->vector[2][1];
+        real sz = a * m->vector[0][2] + b * m->vector[1][2] + c * m->vector[2][2];
+        real r2 = sx * sx + sy * sy + sz * sz;
+        int nearer = r2 < best;
+        best = nearer ? r2 : best;
+        s.x = nearer ? sx : s.x;
+        s.y = nearer ? sy : s.y;
+        s.z = nearer ? sz : s.z;
+    }
+    s.r2 = best;
+    return s;
+}
+
+PLUGMC_FN plugmc_separation plugmc_separate(real x, real y, real z, const plugmc_images *m,
+                                            int mode)
+{
+    if (mode == PLUGMC_IMAGES_OBLIQUE) return plugmc_nearest_oblique(x, y, z, m);
+    if (mode == PLUGMC_IMAGES_RECTANGULAR) {
+        x -= m->length[0] * plugmc_round(x * m->inverse_length[0]);
+        y -= m->length[1] * plugmc_round(y * m->inverse_length[1]);
+        z -= m->length[2] * plugmc_round(z * m->inverse_length[2]);
+    }
+    plugmc_separation s = {x, y, z, x * x + y * y + z * z};
+    return s;
+}
+
+/* ---- Cells ---------------------------------------------------------------------------------- */
+
+/* Numbers of cells at least `width` wide along each direction, and wider where there would be more
+ * than 4 N + 8 of them; one in an oblique box, whose cells would be oblique too. A sphere is cut as
+ * the cube [-radius, radius]. widths: length. Returns how many there are in all. */
+PLUGMC_FN int64_t plugmc_choose_cells(const plugmc_box *box, int64_t particles, double width,
+                                      int32_t count[3], double widths[3])
+{
+    const double most = 4.0 * (double)particles + 8;
+    double cells;
+    do {
+        cells = 1;
+        for (int d = 0; d < box->dimension && !box->oblique; d++)
+            cells *= fmax(1.0, floor(box->length[d] / width));
+        if (cells > most) width *= 1.1;
+    } while (cells > most);
+    for (int d = 0; d < 3; d++) {
+        const double fit = floor(box->length[d] / width);
+        count[d] = d < box->dimension && !box->oblique && fit > 1 ? (int32_t)fit : 1;
+        widths[d] = box->length[d] / count[d];
+    }
+    return (int64_t)cells;
+}
+
+#endif
