@@ -353,7 +353,7 @@ static const char *acceptance_of(const move_record *move, double *trials, char t
         most = fmax(most, (double)c->accepted / (double)c->trials);
         *trials += (double)c->trials;
     }
-    if (move->rungs == 1)
+    if (least >= most) /* one rung, or one pair of rungs */
         snprintf(text, 32, "%.4f", most);
     else
         snprintf(text, 32, "%.4f to %.4f", least, most);
