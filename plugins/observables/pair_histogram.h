@@ -41,7 +41,7 @@ enum { PAIR_AUTO, PAIR_CELLS, PAIR_ALL }; /* method */
             "how pairs are found; auto: in cells where r_max is small, else all pairs")
 /* What pair_histogram_prepare makes of 0. */
 #define PAIR_HISTOGRAM_R_MAX                                                                       \
-    "half the smallest distance between faces of the box, a third of the radius of a sphere"
+    "half the smallest distance between faces of a box that stays, a third of the radius of a sphere"
 #define PAIR_HISTOGRAM_MARGIN "particles this near to its surface are no references; 0: r_max"
 
 typedef struct pair_histogram {
