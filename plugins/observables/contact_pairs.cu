@@ -8,8 +8,7 @@ enum { CONTACT_BLOCK = 256 };
 
 /* Configurations sorted by cells, and contact distances. Host or device pointers. */
 typedef struct contact_task {
-    double length[3];        /* edges of the box */
-    double width[3];         /* of a cell */
+    walker_frames frames;
     double reach;            /* end of the histograms, contact distances */
     double bins_per_contact; /* bins in one contact distance */
     double overlap;          /* contact distances that no pair may be closer than */
@@ -44,9 +43,10 @@ PLUGMC_FN void count_contacts(const contact_task *t, uint32_t walker, uint32_t k
     const double *here = positions + 3 * (uint64_t)k;
     const double x = here[0], y = here[1], z = here[2];
     const int32_t row = t->species[order[k]] * t->species_count;
-    const int32_t cell_x = plugmc_cell_along(x, t->width[0], t->count[0]);
-    const int32_t cell_y = plugmc_cell_along(y, t->width[1], t->count[1]);
-    const int32_t cell_z = plugmc_cell_along(z, t->width[2], t->count[2]);
+    const walker_frame *frame = frame_of(&t->frames, walker);
+    const int32_t cell_x = plugmc_cell_along(x, frame->width[0], t->count[0]);
+    const int32_t cell_y = plugmc_cell_along(y, frame->width[1], t->count[1]);
+    const int32_t cell_z = plugmc_cell_along(z, frame->width[2], t->count[2]);
     const int32_t nx = plugmc_cells_around(t->count[0]), ny = plugmc_cells_around(t->count[1]),
                   nz = plugmc_cells_around(t->count[2]);
     for (int32_t i = 0; i < nx * ny * nz; i++) {
@@ -57,9 +57,9 @@ PLUGMC_FN void count_contacts(const contact_task *t, uint32_t walker, uint32_t k
         uint32_t m = start[c];
         for (m = m > k ? m : k + 1; m < start[c + 1]; m++) {
             const double *there = positions + 3 * (uint64_t)m;
-            const double dx = plugmc_nearest_image(there[0] - x, t->length[0]);
-            const double dy = plugmc_nearest_image(there[1] - y, t->length[1]);
-            const double dz = plugmc_nearest_image(there[2] - z, t->length[2]);
+            const double dx = plugmc_nearest_image(there[0] - x, frame->length[0]);
+            const double dy = plugmc_nearest_image(there[1] - y, frame->length[1]);
+            const double dz = plugmc_nearest_image(there[2] - z, frame->length[2]);
             const double squared = dx * dx + dy * dy + dz * dz;
             const int32_t pair = row + t->species[order[m]];
             const double contact = t->contact[pair], reach = contact * t->reach;

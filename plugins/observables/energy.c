@@ -17,6 +17,7 @@
 
 #include "../join_texts.h"
 #include "pair_sums.h"
+#include "walker_boxes.h"
 
 PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(energy_kernel, PLUGMC_KERNEL_FILE);
@@ -66,7 +67,7 @@ static int in_cells(const plugmc_system *system, const plugmc_term *term)
 /* ---- One walker ---------------------------------------------------------------------------- */
 
 /* Energy of particle k with those after it in the cells around its own. */
-static double energy_in_cells(const energy *e, const plugmc_system *system, const plugmc_term *term,
+static double energy_in_cells(const energy *e, const plugmc_box *box, const plugmc_term *term,
                               const cells_around *around, int64_t k)
 {
     const plugmc_particle probe = particle_at(&e->sorted, k);
@@ -74,7 +75,7 @@ static double energy_in_cells(const energy *e, const plugmc_system *system, cons
     double sum = 0;
     for (int32_t i = 0; i < around->count; i++) {
         const plugmc_particles others = particles_after(&e->sorted, around, i, k);
-        if (others.n > 0) pair->energy(term->instance, &system->box, 1, &probe, &others, &sum);
+        if (others.n > 0) pair->energy(term->instance, box, 1, &probe, &others, &sum);
     }
     return sum;
 }
@@ -87,8 +88,8 @@ static double sum_in_order(const double *share, int64_t n)
 }
 
 static double pair_energy_by_cells(const energy *e, const plugmc_system *system,
-                                   const plugmc_term *term, const plugmc_cells *cells,
-                                   int64_t walker)
+                                   const plugmc_box *box, const plugmc_term *term,
+                                   const plugmc_cells *cells, int64_t walker)
 {
     const uint32_t *start = cells->start + walker * (cells->cells + 1);
     take_particles(&e->sorted, system, cells->order + walker * system->particles,
@@ -97,23 +98,24 @@ static double pair_energy_by_cells(const energy *e, const plugmc_system *system,
     for (int64_t cell = 0; cell < cells->cells; cell++) {
         const cells_around around = cells_around_one(cells, start, cell);
         for (int64_t k = start[cell]; k < start[cell + 1]; k++)
-            e->share[k] = energy_in_cells(e, system, term, &around, k);
+            e->share[k] = energy_in_cells(e, box, term, &around, k);
     }
     return sum_in_order(e->share, system->particles);
 }
 
 static double pair_energy_of_all(const energy *e, const plugmc_system *system,
-                                 const plugmc_term *term, const double *positions)
+                                 const plugmc_box *box, const plugmc_term *term,
+                                 const double *positions)
 {
     const plugmc_pair *pair = term->plugin->potential->pair;
-    const int periodic = system->box.domain == PLUGMC_DOMAIN_PERIODIC;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
     take_particles(&e->sorted, system, NULL, positions);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
     for (int64_t k = 0; k < system->particles; k++) {
         plugmc_particle probe = particle_at(&e->sorted, k);
         plugmc_particles others = particles_from(&e->sorted, k + 1, system->particles - k - 1);
         e->share[k] = 0;
-        pair->energy(term->instance, &system->box, periodic, &probe, &others, &e->share[k]);
+        pair->energy(term->instance, box, periodic, &probe, &others, &e->share[k]);
     }
     return sum_in_order(e->share, system->particles);
 }
@@ -137,11 +139,14 @@ static int add_pairs(const energy *e, const plugmc_host *host, const plugmc_view
     const double range = term->plugin->potential->pair->range(term->instance);
     const int by_cells = in_cells(system, term);
     plugmc_cells cells = {.size = sizeof cells};
-    int code = by_cells ? view->cells(view, range, &cells) : PLUGMC_OK;
-    for (int64_t w = 0; w < system->walkers && !code; w++)
-        sums[w] += by_cells ? pair_energy_by_cells(e, system, term, &cells, w)
-                            : pair_energy_of_all(e, system, term,
+    int code = by_cells ? check_reach(host, view, range, "the range of a potential") : PLUGMC_OK;
+    if (!code && by_cells) code = view->cells(view, range, &cells);
+    for (int64_t w = 0; w < system->walkers && !code; w++) {
+        const plugmc_box *box = &view->box[w];
+        sums[w] += by_cells ? pair_energy_by_cells(e, system, box, term, &cells, w)
+                            : pair_energy_of_all(e, system, box, term,
                                                  view->positions + 3 * w * system->particles);
+    }
     return code;
 }
 
@@ -207,11 +212,12 @@ static int sum_pairs_on_device(const energy *e, const plugmc_host *host, const p
     const pair_sums *p = &e->pairs;
     const uint32_t walkers = (uint32_t)host->system->walkers;
     plugmc_device_pointer positions = (plugmc_device_pointer)(uintptr_t)view->positions,
+                          boxes = (plugmc_device_pointer)(uintptr_t)view->device_box,
                           species = p->species, sums = p->sums;
     uint32_t particles = (uint32_t)host->system->particles;
     int code = host->gpu->launch(
         host->context, p->kernel, (uint32_t[3]){p->tiles, p->parts, walkers},
-        (uint32_t[3]){TILE, 1, 1}, 0, (void *[]){&positions, &species, &particles, &sums});
+        (uint32_t[3]){TILE, 1, 1}, 0, (void *[]){&positions, &boxes, &species, &particles, &sums});
     const size_t bytes = (size_t)walkers * (size_t)p->terms * p->parts * p->tiles * sizeof(double);
     return code ? code : host->gpu->download(host->context, p->host, sums, bytes);
 }
@@ -383,6 +389,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
+    .follows = PLUGMC_CHANGED_BOX,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "energy",

@@ -11,10 +11,11 @@ enum { ENERGY_TILE = 256 };
 
 /* One block a tile (x), part (y) and walker (z).
  *   positions [walkers][particles][3]   length
+ *   boxes     [walkers]
  *   species   [particles]
  *   sums      [walkers][terms][parts][tiles]   out, kT; terms with a pair energy, in their order */
-extern "C" __global__ void pair_energies(const double *positions, const uint16_t *species,
-                                         uint32_t particles, double *sums)
+extern "C" __global__ void pair_energies(const double *positions, const plugmc_box *boxes,
+                                         const uint16_t *species, uint32_t particles, double *sums)
 {
     __shared__ double x[ENERGY_TILE], y[ENERGY_TILE], z[ENERGY_TILE];
     __shared__ int32_t kind[ENERGY_TILE];
@@ -24,6 +25,7 @@ extern "C" __global__ void pair_energies(const double *positions, const uint16_t
     positions += (uint64_t)blockIdx.z * particles * 3;
     real own[3] = {0, 0, 0};
     for (int d = 0; d < 3 && present; d++) own[d] = positions[3 * (uint64_t)i + d];
+    const plugmc_images images = plugmc_images_of_walker(boxes, blockIdx.z);
     const plugmc_site site = plugmc_site_of_species(present ? species[i] : 0);
     plugmc_sums sum;
     plugmc_sums_clear(&sum);
@@ -44,9 +46,9 @@ extern "C" __global__ void pair_energies(const double *positions, const uint16_t
         __syncthreads();
         if (!present) continue;
         for (uint32_t j = ahead ? 0 : thread + 1; j < end; j++)
-            plugmc_sums_add_energy(&sum,
-                                   plugmc_separated(own[0] - x[j], own[1] - y[j], own[2] - z[j]),
-                                   site, plugmc_site_of_species(kind[j]));
+            plugmc_sums_add_energy(
+                &sum, plugmc_separated(own[0] - x[j], own[1] - y[j], own[2] - z[j], images), site,
+                plugmc_site_of_species(kind[j]));
     }
 
     for (int t = 0; t < PLUGMC_ENERGY_TERMS; t++) {

@@ -38,12 +38,16 @@
  * 1e-7 more than contact (checkerboard: 1.0(2) 10^-7 measured), so a thousandth of the pairs of that
  * bin is missing, and it would have the largest weight, a sixth. The pressure came out too low by
  * 1.5e-4 of itself.
+ *
+ * In a box that changes V is that of each sample. What is extrapolated is not linear in the mean density
+ * and the mean g then, so `pressure_fit` is a number of each sample there, and not derived from means.
  */
 #include <string.h>
 
 #include <plugmc/plugin.h>
 
 #include "extrapolation.h"
+#include "kept_frames.h"
 
 #include PLUGMC_KERNEL_FILE
 
@@ -59,9 +63,10 @@ typedef struct hard_pressure {
     int64_t degree;
 
     int32_t dimension, walkers, threads, bins; /* bins: 0 without a fit */
-    int32_t scalars; /* measured: the pressures and, with one contact distance, the reduced one */
+    int32_t reduced, fit_of_sample; /* one contact distance; a fit in a box that changes */
+    int32_t scalars;                /* measured: the pressures, and what these two add */
     int64_t particles;
-    double density, volume;
+    double volume;     /* of the box at the start */
     double *contact;   /* [species][species], length */
     double largest;    /* of them */
     double range;      /* of the neighbours looked at */
@@ -74,6 +79,7 @@ typedef struct hard_pressure {
     size_t counter_bytes;
     char *counters;
 
+    kept_frames frames;
     plugmc_kernel *rifts, *pairs;
     plugmc_device_pointer device_species, device_contact, device_counters;
 } hard_pressure;
@@ -92,7 +98,7 @@ static uint32_t *overlaps_of(const hard_pressure *h, char *counters)
     return histogram_of(h, counters) + (size_t)h->walkers * (size_t)h->bins;
 }
 
-static pressure_task task_of(const hard_pressure *h, const plugmc_box *box, const plugmc_view *view,
+static pressure_task task_of(const hard_pressure *h, const plugmc_view *view,
                              const plugmc_cells *cells, int32_t species_count)
 {
     pressure_task t = {
@@ -110,11 +116,7 @@ static pressure_task task_of(const hard_pressure *h, const plugmc_box *box, cons
         .species_count = species_count,
         .bins = h->bins,
     };
-    for (int a = 0; a < 3; a++) {
-        t.length[a] = box->length[a];
-        t.width[a] = box->length[a] / cells->count[a];
-        t.count[a] = cells->count[a];
-    }
+    memcpy(t.count, cells->count, sizeof t.count);
     if (view->on_device) {
         t.species = (const uint16_t *)(uintptr_t)h->device_species;
         t.contact = (const double *)(uintptr_t)h->device_contact;
@@ -166,24 +168,36 @@ static int count_on_device(const hard_pressure *h, const plugmc_host *host, pres
     return code ? code : gpu->download(host->context, h->counters, shares, h->counter_bytes);
 }
 
-static int has_reduced(const hard_pressure *h) { return h->scalars > 1 + h->dimension; }
+/* Eq. 4, from g near contact [bins]. */
+static double fitted_pressure(const hard_pressure *h, const double *g, double volume)
+{
+    const double virial =
+        (h->dimension == 2 ? M_PI / 2 : 2 * M_PI / 3) * pow(h->largest, h->dimension);
+    const double density = (double)h->particles / volume;
+    double contact = 0;
+    for (int32_t b = 1; b < h->bins; b++) contact += h->weight[b] * g[b]; /* not the first bin */
+    return density * (1 + virial * density * contact);
+}
 
 /* values [walkers][scalars + bins]: the mean over the axes, then along each axis, the reduced
- * pressure if there is one, g near contact. */
-static void write_values(const hard_pressure *h, double *values)
+ * pressure and that of the fit if there are any, g near contact. */
+static void write_values(const hard_pressure *h, const plugmc_box *boxes, double *values)
 {
     const double per_share = 0.5 / (double)(1 << PRESSURE_SHARE_BITS);
     for (int32_t w = 0; w < h->walkers; w++) {
         const uint64_t *shares = shares_of(h->counters) + 3 * w;
         const uint32_t *histogram = histogram_of(h, h->counters) + (int64_t)w * h->bins;
-        double *out = values + w * (h->scalars + h->bins);
+        const double volume = boxes[w].volume;
+        double *out = values + w * (h->scalars + h->bins), *g = out + h->scalars;
         out[0] = 0;
         for (int a = 0; a < h->dimension; a++) {
-            out[1 + a] = ((double)h->particles + per_share * (double)shares[a]) / h->volume;
+            out[1 + a] = ((double)h->particles + per_share * (double)shares[a]) / volume;
             out[0] += out[1 + a] / h->dimension;
         }
-        if (has_reduced(h)) out[1 + h->dimension] = out[0] * pow(h->largest, h->dimension);
-        for (int32_t b = 0; b < h->bins; b++) out[h->scalars + b] = h->g_factor[b] * histogram[b];
+        if (h->reduced) out[1 + h->dimension] = out[0] * pow(h->largest, h->dimension);
+        for (int32_t b = 0; b < h->bins; b++)
+            g[b] = h->g_factor[b] * histogram[b] * (volume / h->volume);
+        if (h->fit_of_sample) out[h->scalars - 1] = fitted_pressure(h, g, volume);
     }
 }
 
@@ -191,9 +205,14 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 {
     hard_pressure *h = instance;
     plugmc_cells cells = {.size = sizeof cells};
-    int code = view->cells(view, h->range, &cells);
+    int code = h->bins > 0 ? check_reach(host, view, h->range,
+                                         "the reach of the fit (fit = no does without)")
+                           : PLUGMC_OK;
+    if (!code) code = view->cells(view, h->range, &cells);
     if (code) return code;
-    pressure_task task = task_of(h, &host->system->box, view, &cells, host->system->species_count);
+    pressure_task task = task_of(h, view, &cells, host->system->species_count);
+    code = take_frames(&h->frames, host, view, &cells, &task.frames);
+    if (code) return code;
     memset(h->counters, 0, h->counter_bytes);
     if (view->on_device)
         code = count_on_device(h, host, &task);
@@ -205,13 +224,19 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
                           "particles overlap in the configuration after sweep %llu, by more than "
                           "rounding can explain",
                           (unsigned long long)view->sweep);
-    write_values(h, values);
+    write_values(h, view->box, values);
     return PLUGMC_OK;
 }
 
 static const char *unit_of(const hard_pressure *h)
 {
     return h->dimension == 2 ? "kT/length^2" : "kT/length^3";
+}
+
+static int quantity_of_fit(const hard_pressure *h, plugmc_quantity *out)
+{
+    return plugmc_scalar(out, "pressure_fit", unit_of(h),
+                         "pressure from g(r) extrapolated to contact");
 }
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
@@ -225,10 +250,11 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     };
     if (index <= h->dimension)
         return plugmc_scalar(out, scalars[index][0], unit_of(h), scalars[index][1]);
-    if (index < h->scalars)
+    if (index < 1 + h->dimension + h->reduced)
         return plugmc_scalar(out, "reduced_pressure", "",
                              h->dimension == 2 ? "beta P d^2 from rifts, d the contact distance"
                                                : "beta P d^3 from rifts, d the contact distance");
+    if (index < h->scalars) return quantity_of_fit(h, out);
     if (index > h->scalars || h->bins == 0) return 0;
     return plugmc_array(out, "g_contact", "", "pair distribution near contact", h->bins, "r",
                         h->radius);
@@ -237,24 +263,16 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 static int derived(void *instance, int index, plugmc_quantity *out)
 {
     const hard_pressure *h = instance;
-    if (index > 0 || h->bins == 0) return 0;
-    return plugmc_scalar(out, "pressure_fit", unit_of(h),
-                         "pressure from g(r) extrapolated to contact");
+    return index == 0 && h->bins > 0 && !h->fit_of_sample && quantity_of_fit(h, out);
 }
 
-/* Eq. 4. */
 static int derive(void *instance, const double *means, double *out)
 {
     const hard_pressure *h = instance;
     const double *g = means + h->scalars;
-    const double virial =
-        (h->dimension == 2 ? M_PI / 2 : 2 * M_PI / 3) * pow(h->largest, h->dimension);
-    double contact = 0, all = 0;
-    for (int32_t b = 1; b < h->bins; b++) { /* the first bin is left out */
-        contact += h->weight[b] * g[b];
-        all += g[b];
-    }
-    *out = h->density * (1 + virial * h->density * contact);
+    double all = 0;
+    for (int32_t b = 1; b < h->bins; b++) all += g[b];
+    *out = fitted_pressure(h, g, h->volume);
     return all > 0 ? 0 : 1; /* nothing to extrapolate from */
 }
 
@@ -271,14 +289,14 @@ static int prepare_fit(hard_pressure *h, const plugmc_host *host)
     h->weight = host->allocate(host->context, (size_t)n * sizeof *h->weight);
     if (!work || !h->radius || !h->g_factor || !h->weight)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d bins", n);
-    const double width = (h->range - h->largest) / n;
+    const double width = (h->range - h->largest) / n, density = (double)h->particles / h->volume;
     for (int32_t b = 0; b < n; b++) {
         double low = h->largest + width * b, high = low + width;
         double sum = d == 2 ? (low + high) / 2 : (low * low + low * high + high * high) / 3;
         double shell = width * sum * (d == 2 ? 2 * M_PI : 4 * M_PI);
         h->radius[b] = d == 2 ? (low * low + low * high + high * high) / (3 * sum)
                               : (low + high) * (low * low + high * high) / (4 * sum);
-        h->g_factor[b] = 2 / ((double)h->particles * h->density * shell);
+        h->g_factor[b] = 2 / ((double)h->particles * density * shell);
     }
     extrapolation_weights(h->radius + 1, n - 1, h->degree, h->largest, work, h->weight + 1);
     return PLUGMC_OK;
@@ -376,11 +394,8 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
 
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
-    (void)instance, (void)host;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "hard_pressure.cu",
-                                               .text = hard_pressure_kernel,
-                                               .double_precision = 1});
-    return index == 0;
+    (void)instance;
+    return index == 0 && set_text_with_frames(host, "hard_pressure.cu", hard_pressure_kernel, out);
 }
 
 static int prepare_device(hard_pressure *h, const plugmc_host *host)
@@ -390,7 +405,7 @@ static int prepare_device(hard_pressure *h, const plugmc_host *host)
     const size_t contacts =
         (size_t)(host->system->species_count * host->system->species_count) * sizeof *h->contact;
     plugmc_kernel_text text = {.size = sizeof text};
-    kernel_text(h, host, 0, &text);
+    if (!kernel_text(h, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     int code = gpu->kernel(host->context, &text, "rifts", &h->rifts);
     if (!code) code = gpu->kernel(host->context, &text, "pairs", &h->pairs);
     if (!code) code = gpu->allocate(host->context, species, &h->device_species);
@@ -413,12 +428,14 @@ static int prepare(void *instance, const plugmc_host *host)
     h->threads = system->threads;
     h->particles = system->particles;
     h->volume = system->box.volume;
-    h->density = (double)h->particles / h->volume;
     int code = check_terms(host);
     if (!code) code = find_contacts(h, host);
     if (!code) code = choose_fit(h, host);
+    if (!code) code = prepare_frames(&h->frames, host);
     if (code) return code;
-    h->scalars = 1 + h->dimension + one_contact_distance(h, system);
+    h->reduced = one_contact_distance(h, system);
+    h->fit_of_sample = h->bins > 0 && boxes_change(system);
+    h->scalars = 1 + h->dimension + h->reduced + h->fit_of_sample;
 
     const size_t walker_bytes = 3 * sizeof(uint64_t) + (size_t)h->bins * sizeof(uint32_t);
     h->counter_bytes = (size_t)h->walkers * walker_bytes + sizeof(uint32_t);
@@ -451,6 +468,8 @@ static const plugmc_listing listing[] = {
      0},
     {"g_contact", "", "pair distribution near contact against r", 1, 0},
     {"pressure_fit", "kT/length^<dimension>", "pressure from g(r) extrapolated to contact", 0, 1},
+    {"pressure_fit", "kT/length^<dimension>",
+     "pressure from g(r) extrapolated to contact; in a box that changes", 0, 0},
 };
 
 static const plugmc_observable observable = {
@@ -463,6 +482,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
+    .follows = PLUGMC_CHANGED_BOX,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hard_pressure",

@@ -9,12 +9,11 @@ enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256 };
 
 /* Configurations sorted by cells, and contact distances. Host or device pointers. */
 typedef struct pressure_task {
-    double length[3]; /* edges of the box */
-    double width[3];  /* of a cell */
-    double largest;   /* contact distance */
-    double reach;     /* end of the histogram, length */
+    double largest; /* contact distance */
+    double reach;   /* end of the histogram, length */
     double bins_per_length;
-    double overlap;          /* fraction of the contact distance that no pair may be closer than */
+    double overlap; /* fraction of the contact distance that no pair may be closer than */
+    walker_frames frames;
     const uint32_t *start;   /* [walkers][cells + 1] */
     const uint32_t *order;   /* [walkers][particles] */
     const double *positions; /* [walkers][particles][3] */
@@ -27,6 +26,7 @@ typedef struct pressure_task {
 
 /* One walker's part of a task. */
 typedef struct pressure_walker {
+    const walker_frame *frame;
     const uint32_t *start, *order;
     const double *positions;
 } pressure_walker;
@@ -39,6 +39,7 @@ typedef struct free_path {
 PLUGMC_FN pressure_walker pressure_walker_of(const pressure_task *t, uint32_t walker)
 {
     pressure_walker w;
+    w.frame = frame_of(&t->frames, walker);
     w.start = t->start + (uint64_t)walker * (t->cells + 1);
     w.order = t->order + (uint64_t)walker * t->particles;
     w.positions = t->positions + (uint64_t)walker * t->particles * 3;
@@ -69,12 +70,13 @@ PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint
     const int32_t u = axis == 2 ? 0 : axis + 1, v = axis == 0 ? 2 : axis - 1;
     const int32_t stride = cell_stride(t, axis), stride_u = cell_stride(t, u),
                   stride_v = cell_stride(t, v);
-    const double length = t->length[axis], width = t->width[axis];
+    const walker_frame *frame = w.frame;
+    const double length = frame->length[axis], width = frame->width[axis];
     const double *here = w.positions + 3 * (uint64_t)k;
     const double x = here[axis], y = here[u], z = here[v];
     const int32_t cell = plugmc_cell_along(x, width, t->count[axis]);
-    const int32_t cell_u = plugmc_cell_along(y, t->width[u], t->count[u]);
-    const int32_t cell_v = plugmc_cell_along(z, t->width[v], t->count[v]);
+    const int32_t cell_u = plugmc_cell_along(y, frame->width[u], t->count[u]);
+    const int32_t cell_v = plugmc_cell_along(z, frame->width[v], t->count[v]);
     const int32_t across_u = plugmc_cells_around(t->count[u]),
                   across_v = plugmc_cells_around(t->count[v]);
     free_path path;
@@ -90,8 +92,8 @@ PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint
             for (uint32_t m = w.start[c]; m < w.start[c + 1]; m++) {
                 if (m == k) continue;
                 const double *there = w.positions + 3 * (uint64_t)m;
-                double dy = plugmc_nearest_image(there[u] - y, t->length[u]);
-                double dz = plugmc_nearest_image(there[v] - z, t->length[v]);
+                double dy = plugmc_nearest_image(there[u] - y, frame->length[u]);
+                double dz = plugmc_nearest_image(there[v] - z, frame->length[v]);
                 double contact = contact_of(t, w, k, m);
                 double squared = contact * contact - (dy * dy + dz * dz);
                 if (!(squared > 0)) continue;
@@ -148,9 +150,10 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
 {
     const double *here = w.positions + 3 * (uint64_t)k;
     const double x = here[0], y = here[1], z = here[2];
-    const int32_t cell_x = plugmc_cell_along(x, t->width[0], t->count[0]);
-    const int32_t cell_y = plugmc_cell_along(y, t->width[1], t->count[1]);
-    const int32_t cell_z = plugmc_cell_along(z, t->width[2], t->count[2]);
+    const walker_frame *frame = w.frame;
+    const int32_t cell_x = plugmc_cell_along(x, frame->width[0], t->count[0]);
+    const int32_t cell_y = plugmc_cell_along(y, frame->width[1], t->count[1]);
+    const int32_t cell_z = plugmc_cell_along(z, frame->width[2], t->count[2]);
     const int32_t nx = plugmc_cells_around(t->count[0]), ny = plugmc_cells_around(t->count[1]),
                   nz = plugmc_cells_around(t->count[2]);
     for (int32_t i = 0; i < nx * ny * nz; i++) {
@@ -161,9 +164,9 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
         uint32_t m = w.start[c];
         for (m = m > k ? m : k + 1; m < w.start[c + 1]; m++) {
             const double *there = w.positions + 3 * (uint64_t)m;
-            double dx = plugmc_nearest_image(there[0] - x, t->length[0]);
-            double dy = plugmc_nearest_image(there[1] - y, t->length[1]);
-            double dz = plugmc_nearest_image(there[2] - z, t->length[2]);
+            double dx = plugmc_nearest_image(there[0] - x, frame->length[0]);
+            double dy = plugmc_nearest_image(there[1] - y, frame->length[1]);
+            double dz = plugmc_nearest_image(there[2] - z, frame->length[2]);
             double squared = dx * dx + dy * dy + dz * dz;
             if (squared >= t->reach * t->reach) continue;
             double beyond = sqrt(squared) - t->largest;

@@ -14,6 +14,8 @@
 
 #include <plugmc/plugin.h>
 
+#include "kept_frames.h"
+
 #include PLUGMC_KERNEL_FILE
 
 PLUGMC_EMBED(hexatic_order_kernel, PLUGMC_KERNEL_FILE);
@@ -22,6 +24,7 @@ typedef struct hexatic_order {
     real cutoff; /* parameter, largest diameters */
 
     double range; /* length */
+    kept_frames frames;
     int32_t walkers, threads;
     int64_t particles;
     int64_t *sums; /* [walkers][2], fixed point */
@@ -29,11 +32,9 @@ typedef struct hexatic_order {
     plugmc_device_pointer device_sums;
 } hexatic_order;
 
-static order_task task_of(const hexatic_order *h, const plugmc_box *box, const plugmc_cells *cells)
+static order_task task_of(const hexatic_order *h, const plugmc_cells *cells)
 {
     return (order_task){
-        .length = {box->length[0], box->length[1]},
-        .width = {box->length[0] / cells->count[0], box->length[1] / cells->count[1]},
         .cutoff_square = h->range * h->range,
         .start = cells->start,
         .positions = cells->positions,
@@ -76,9 +77,12 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 {
     hexatic_order *h = instance;
     plugmc_cells cells = {.size = sizeof cells};
-    int code = view->cells(view, h->range, &cells);
+    int code = check_reach(host, view, h->range, "the cutoff of neighbours");
+    if (!code) code = view->cells(view, h->range, &cells);
     if (code) return code;
-    order_task task = task_of(h, &host->system->box, &cells);
+    order_task task = task_of(h, &cells);
+    code = take_frames(&h->frames, host, view, &cells, &task.frames);
+    if (code) return code;
     if (view->on_device)
         code = sum_on_device(h, host, &task);
     else
@@ -124,11 +128,8 @@ static int derive(void *instance, const double *means, double *out)
 
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
-    (void)instance, (void)host;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "hexatic_order.cu",
-                                               .text = hexatic_order_kernel,
-                                               .double_precision = 1});
-    return index == 0;
+    (void)instance;
+    return index == 0 && set_text_with_frames(host, "hexatic_order.cu", hexatic_order_kernel, out);
 }
 
 static int check_system(const hexatic_order *h, const plugmc_host *host)
@@ -165,9 +166,10 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!h->sums)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
                           h->walkers);
-    if (!host->gpu) return PLUGMC_OK;
+    code = prepare_frames(&h->frames, host);
+    if (code || !host->gpu) return code;
     plugmc_kernel_text text = {.size = sizeof text};
-    kernel_text(h, host, 0, &text);
+    if (!kernel_text(h, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     code = host->gpu->kernel(host->context, &text, "order_sums", &h->kernel);
     return code ? code : host->gpu->allocate(host->context, bytes, &h->device_sums);
 }
@@ -196,6 +198,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
+    .follows = PLUGMC_CHANGED_BOX,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hexatic_order",

@@ -8,8 +8,7 @@ enum { ORDER_BITS = 36, ORDER_BLOCK = 256 };
 
 /* Configurations sorted by cells. Host or device pointers. */
 typedef struct order_task {
-    double length[2];        /* edges of the box */
-    double width[2];         /* of a cell */
+    walker_frames frames;
     double cutoff_square;    /* length^2 */
     const uint32_t *start;   /* [walkers][cells + 1] */
     const double *positions; /* [walkers][particles][3] */
@@ -25,8 +24,9 @@ PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, in
     const uint32_t *start = t->start + (uint64_t)walker * (t->cells + 1);
     const double *positions = t->positions + (uint64_t)walker * t->particles * 3;
     const double x = positions[3 * (uint64_t)k], y = positions[3 * (uint64_t)k + 1];
-    const int32_t cell_x = plugmc_cell_along(x, t->width[0], t->count[0]);
-    const int32_t cell_y = plugmc_cell_along(y, t->width[1], t->count[1]);
+    const walker_frame *frame = frame_of(&t->frames, walker);
+    const int32_t cell_x = plugmc_cell_along(x, frame->width[0], t->count[0]);
+    const int32_t cell_y = plugmc_cell_along(y, frame->width[1], t->count[1]);
     const int32_t nx = plugmc_cells_around(t->count[0]), ny = plugmc_cells_around(t->count[1]);
     double re = 0, im = 0;
     int32_t neighbours = 0;
@@ -34,8 +34,8 @@ PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, in
         int32_t c = plugmc_cell_around(cell_y, i / nx, t->count[1]) * t->count[0] +
                     plugmc_cell_around(cell_x, i % nx, t->count[0]);
         for (uint32_t m = start[c]; m < start[c + 1]; m++) {
-            double dx = plugmc_nearest_image(positions[3 * (uint64_t)m] - x, t->length[0]);
-            double dy = plugmc_nearest_image(positions[3 * (uint64_t)m + 1] - y, t->length[1]);
+            double dx = plugmc_nearest_image(positions[3 * (uint64_t)m] - x, frame->length[0]);
+            double dy = plugmc_nearest_image(positions[3 * (uint64_t)m + 1] - y, frame->length[1]);
             double square = dx * dx + dy * dy;
             if (m == k || square >= t->cutoff_square || square == 0) continue;
             double cosine = (dx * dx - dy * dy) / square, sine = 2 * dx * dy / square;

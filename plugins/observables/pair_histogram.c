@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "walker_boxes.h"
+
+#define FRAMES_DIFFER 1
 #include PLUGMC_KERNEL_FILE
 
 PLUGMC_EMBED(pair_histogram_kernels, PLUGMC_KERNEL_FILE);
@@ -23,12 +26,14 @@ static void add_counts(const pair_task *t, uint32_t walker, uint32_t *histograms
 }
 
 /* Bins of the distances of one point from n <= PAIR_BLOCK others; t->bins where there is none. */
-static PLUGMC_TARGETS void bins_of(const pair_task *t, pair_point a, const uint32_t *x,
-                                   const uint32_t *y, const uint32_t *z, int32_t n, int32_t *bin)
+static PLUGMC_TARGETS void bins_of(const pair_task *t, const pair_scale *s, pair_point a,
+                                   const uint32_t *x, const uint32_t *y, const uint32_t *z,
+                                   int32_t n, int32_t *bin)
 {
     const pair_task task = *t;
+    const pair_scale scale = *s;
     for (int32_t j = 0; j < n; j++) {
-        const float square = square_between(&task, a.x, a.y, a.z, x[j], y[j], z[j]);
+        const float square = square_between(&scale, task.oblique, a.x, a.y, a.z, x[j], y[j], z[j]);
         const int32_t found = bin_of(&task, square);
         bin[j] = square < task.reach_square && found < task.bins ? found : task.bins;
     }
@@ -45,7 +50,8 @@ static void count_all_after(const pair_task *t, uint32_t walker, uint32_t k, uin
     for (uint32_t first = k + 1; first < t->points; first += PAIR_BLOCK) {
         const uint32_t left = t->points - first;
         const int32_t n = (int32_t)(left < PAIR_BLOCK ? left : PAIR_BLOCK);
-        bins_of(t, a, fixed + first, fixed + (uint64_t)FIXED_Y * t->points + first,
+        bins_of(t, scale_of(t, walker), a, fixed + first,
+                fixed + (uint64_t)FIXED_Y * t->points + first,
                 fixed + (uint64_t)FIXED_Z * t->points + first, n, bin);
         for (int32_t j = 0; j < n; j++)
             if (bin[j] < t->bins)
@@ -118,6 +124,8 @@ static int count_on_device(const pair_histogram *h, const plugmc_host *host, pai
     const uint32_t tiles = (t->points + PAIR_BLOCK - 1) / PAIR_BLOCK;
     choose_copies(gpu, t);
     int code = gpu->fill(host->context, h->device_counts, 0, h->count_bytes);
+    if (!code && h->device_scales)
+        code = gpu->upload(host->context, h->device_scales, h->scales, walkers * sizeof *h->scales);
     if (!code)
         code = gpu->launch(host->context, h->place_points, (uint32_t[3]){tiles, walkers, 1}, block,
                            0, (void *[]){t});
@@ -142,21 +150,22 @@ static int count_on_device(const pair_histogram *h, const plugmc_host *host, pai
 
 /* Fractions of the box, of its edges or of the cube around the sphere; there a fraction of 1 is
  * 2^31, since differences do not wrap. */
-static void set_fractions(const plugmc_box *box, pair_task *t)
+static void set_scale(const plugmc_box *box, const plugmc_cells *cells, pair_scale *s)
 {
     const int sphere = box->domain == PLUGMC_DOMAIN_SPHERE;
     const double one = sphere ? 0x1p31 : 0x1p32;
     for (int d = 0; d < box->dimension; d++) {
-        t->offset[d] = sphere ? 0.5 * one : 0;
+        s->offset[d] = sphere ? 0.5 * one : 0;
         for (int e = 0; e < box->dimension; e++) {
             const double inverse = box->oblique ? box->inverse[e][d]
                                    : e == d     ? 1 / box->length[d]
                                                 : 0;
             const double vector = box->oblique ? box->vector[d][e] : e == d ? box->length[d] : 0;
-            t->to_fixed[e][d] = inverse * one;
-            t->to_length[d][e] = (float)(vector / one);
+            s->to_fixed[e][d] = inverse * one;
+            s->to_length[d][e] = (float)(vector / one);
         }
     }
+    for (int d = 0; d < 3; d++) s->width[d] = box->length[d] / cells->count[d];
 }
 
 static pair_task task_of(const pair_histogram *h, const plugmc_view *view,
@@ -177,6 +186,7 @@ static pair_task task_of(const pair_histogram *h, const plugmc_view *view,
         .fixed = h->fixed,
         .counts = h->counts,
         .references = h->counts + sum_words,
+        .scales = h->scales,
         .reference_square = sphere ? inner * inner : INFINITY,
         .origin = sphere ? -box->radius : 0,
         .reach_square = (float)(h->range * h->range),
@@ -190,9 +200,8 @@ static pair_task task_of(const pair_histogram *h, const plugmc_view *view,
         .periodic = !sphere,
         .copies = 1,
     };
-    for (int d = 0; d < 3; d++) t.width[d] = box->length[d] / cells->count[d];
     memcpy(t.count, cells->count, sizeof t.count);
-    set_fractions(box, &t);
+    for (int32_t w = 0; w < system->walkers; w++) set_scale(&view->box[w], cells, &h->scales[w]);
     if (box->dimension == 2) t.count[2] = 1;
     if (view->on_device) {
         t.species = (const uint16_t *)(uintptr_t)h->device_species;
@@ -200,6 +209,8 @@ static pair_task task_of(const pair_histogram *h, const plugmc_view *view,
         t.fixed = (uint32_t *)(uintptr_t)h->device_fixed;
         t.counts = (unsigned long long *)(uintptr_t)h->device_counts;
         t.references = t.counts + sum_words;
+        t.scales = (const pair_scale *)(uintptr_t)h->device_scales;
+        t.scale = h->scales[0];
     }
     return t;
 }
@@ -208,7 +219,8 @@ int pair_histogram_measure(pair_histogram *h, const plugmc_host *host, const plu
                            double *values)
 {
     plugmc_cells cells = {.size = sizeof cells};
-    int code = h->in_cells ? view->cells(view, h->range, &cells) : PLUGMC_OK;
+    int code = check_reach(host, view, h->range, "r_max");
+    if (!code && h->in_cells) code = view->cells(view, h->range, &cells);
     if (code) return code;
     pair_task task = task_of(h, view, &cells);
     code = view->on_device ? count_on_device(h, host, &task) : count_on_host(h, host, &task);
@@ -246,20 +258,21 @@ double pair_histogram_density(const pair_histogram *h, const double *raw, int32_
     return references_of(h, raw, species) / h->volume;
 }
 
-int pair_histogram_g(const pair_histogram *h, const double *raw, int64_t row, double *g)
+int pair_histogram_g(const pair_histogram *h, const double *raw, int64_t row, double volume,
+                     double *g)
 {
     const int32_t a = h->first[row], b = h->second[row];
     const double pairs = references_of(h, raw, a) * references_of(h, raw, b) * (a == b ? 1 : 2);
     if (!(pairs > 0)) return 1;
     for (int64_t i = 0; i < h->bins; i++)
-        g[i] = raw[row * h->bins + i] * h->volume / (pairs * h->shell[i]);
+        g[i] = raw[row * h->bins + i] * volume / (pairs * h->shell[i]);
     return 0;
 }
 
 int pair_histogram_g_of_ions(const pair_histogram *h, const double *raw, int64_t row, double *g)
 {
     const double all = (double)h->system->particles;
-    int code = pair_histogram_g(h, raw, row, g);
+    int code = pair_histogram_g(h, raw, row, h->volume, g);
     for (int64_t i = 0; i < h->bins && !code; i++) g[i] *= all / (all - 1);
     return code;
 }
@@ -289,18 +302,6 @@ static double ball(int dimension, double radius)
     return dimension == 2 ? M_PI * radius * radius : 4 * M_PI / 3 * radius * radius * radius;
 }
 
-/* Smallest distance of opposite faces of a periodic box: 1 / |row of the inverse|. */
-static double narrowest(const plugmc_box *box)
-{
-    double least = INFINITY;
-    for (int d = 0; d < box->dimension; d++) {
-        double square = 0;
-        for (int e = 0; e < 3; e++) square += box->inverse[e][d] * box->inverse[e][d];
-        least = fmin(least, box->oblique ? 1 / sqrt(square) : box->length[d]);
-    }
-    return least;
-}
-
 static int choose_range(pair_histogram *h, const plugmc_host *host, double r_max, double margin)
 {
     const plugmc_box *box = &h->system->box;
@@ -315,6 +316,10 @@ static int choose_range(pair_histogram *h, const plugmc_host *host, double r_max
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "r_max = %g is more than half the smallest %s of the box, %g", r_max,
                               box->oblique ? "height" : "edge", half);
+        if (!(r_max > 0) && boxes_change(h->system))
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "give r_max: a mover changes the box, and half of it is no range that stays");
         h->range = r_max > 0 ? r_max : half;
         h->volume = box->volume;
         return PLUGMC_OK;
@@ -414,6 +419,7 @@ static int allocate_host(pair_histogram *h, const plugmc_host *host)
         {&h->second, most * sizeof *h->second},
         {&h->row, n * n * sizeof *h->row},
         {&h->species, particles * sizeof *h->species},
+        {&h->scales, walkers * sizeof *h->scales},
         {&h->fixed, host->gpu ? 1 : walkers * FIXED_PARTS * particles * sizeof *h->fixed},
         {&h->counts, walkers * ((most + 1) * bins + n) * sizeof *h->counts},
     };
@@ -445,9 +451,10 @@ static void make_bins(pair_histogram *h)
 int pair_histogram_kernel_text(void *instance, const plugmc_host *host, int index,
                                plugmc_kernel_text *out)
 {
-    (void)instance, (void)host;
+    (void)instance;
     plugmc_set_text(out, &(plugmc_kernel_text){.name = "pair_histogram.cu",
                                                .text = pair_histogram_kernels,
+                                               .defines = frame_defines(host->system),
                                                .double_precision = 1});
     return index == 0;
 }
@@ -478,6 +485,9 @@ static int prepare_device(pair_histogram *h, const plugmc_host *host)
                              (size_t)system->walkers * FIXED_PARTS * particles * sizeof *h->fixed,
                              &h->device_fixed);
     if (!code) code = gpu->allocate(host->context, h->count_bytes, &h->device_counts);
+    if (!code && boxes_change(system))
+        code = gpu->allocate(host->context, (size_t)system->walkers * sizeof *h->scales,
+                             &h->device_scales);
     if (!code) code = gpu->upload(host->context, h->device_species, h->species, species);
     if (!code) code = gpu->upload(host->context, h->device_row, h->row, row);
     return code;

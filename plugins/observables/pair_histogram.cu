@@ -14,6 +14,13 @@
  */
 enum { PAIR_BLOCK = 256 };
 
+/* Fractions of the box of a walker, and its cells. */
+typedef struct pair_scale {
+    double to_fixed[3][3], offset[3]; /* fixed[d] = sum_e r[e] to_fixed[e][d] + offset[d] */
+    double width[3];                  /* of the cells, length */
+    float to_length[3][3];            /* r[e] = sum_d fixed[d] to_length[d][e] */
+} pair_scale;
+
 /* Pointers are to host or device memory. A "point" is a particle by its place in the order of
  * cells, or as it is numbered where there are no cells. Cell (x, y, z) has the number (z count[1]
  * + y) count[0] + x. */
@@ -24,12 +31,12 @@ typedef struct pair_task {
     const uint16_t *species; /* [particles] */
     const int32_t *row;      /* [species][species]: histogram of a pair */
     uint32_t *fixed;         /* [walkers][FIXED_PARTS][points] */
-    unsigned long long *references;   /* [walkers][species] */
-    unsigned long long *counts;       /* [walkers][rows][bins], added to */
-    double to_fixed[3][3], offset[3]; /* fixed[d] = sum_e r[e] to_fixed[e][d] + offset[d] */
-    double reference_square;          /* of the largest distance of a reference from the centre */
-    double width[3], origin;          /* of the cells, length */
-    float to_length[3][3];            /* r[e] = sum_d fixed[d] to_length[d][e] */
+    unsigned long long *references; /* [walkers][species] */
+    unsigned long long *counts;     /* [walkers][rows][bins], added to */
+    const pair_scale *scales;       /* [walkers] */
+    pair_scale scale;               /* that of all walkers, if nobody changes boxes */
+    double reference_square;        /* of the largest distance of a reference from the centre */
+    double origin;                  /* of the cells, length */
     float reach_square, bins_per_length;
     uint32_t points, cells;
     int32_t count[3]; /* cells in each direction */
@@ -47,20 +54,32 @@ typedef struct pair_point {
 PLUGMC_FN uint32_t point_species(uint32_t tag) { return tag & 0x7fffffffu; }
 PLUGMC_FN uint32_t is_reference(uint32_t tag) { return tag >> 31; }
 
-PLUGMC_FN uint32_t fixed_coordinate(const pair_task *t, const double *r, int d)
+/* On a GPU the same numbers for all walkers are constants of the kernel. */
+PLUGMC_FN const pair_scale *scale_of(const pair_task *t, uint32_t walker)
 {
-    return (uint32_t)(int64_t)(r[0] * t->to_fixed[0][d] + r[1] * t->to_fixed[1][d] +
-                               r[2] * t->to_fixed[2][d] + t->offset[d]);
+#if FRAMES_DIFFER
+    return t->scales + walker;
+#else
+    (void)walker;
+    return &t->scale;
+#endif
+}
+
+PLUGMC_FN uint32_t fixed_coordinate(const pair_scale *s, const double *r, int d)
+{
+    return (uint32_t)(int64_t)(r[0] * s->to_fixed[0][d] + r[1] * s->to_fixed[1][d] +
+                               r[2] * s->to_fixed[2][d] + s->offset[d]);
 }
 
 PLUGMC_FN pair_point make_point(const pair_task *t, uint32_t walker, uint32_t k)
 {
     const uint64_t entry = (uint64_t)walker * t->points + k;
     const double *r = t->positions + 3 * entry;
+    const pair_scale *s = scale_of(t, walker);
     pair_point p;
-    p.x = fixed_coordinate(t, r, 0);
-    p.y = fixed_coordinate(t, r, 1);
-    p.z = fixed_coordinate(t, r, 2);
+    p.x = fixed_coordinate(s, r, 0);
+    p.y = fixed_coordinate(s, r, 1);
+    p.z = fixed_coordinate(s, r, 2);
     p.tag = t->species[t->order ? t->order[entry] : k];
     if (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] <= t->reference_square) p.tag |= 0x80000000u;
     return p;
@@ -88,16 +107,16 @@ PLUGMC_FN pair_point point_at(const pair_task *t, uint32_t walker, uint32_t k)
 
 /* Square of the distance. In an oblique box this is the nearest image if it is nearer than half the
  * smallest distance of opposite faces, beyond which nothing is counted. */
-PLUGMC_FN float square_between(const pair_task *t, uint32_t ax, uint32_t ay, uint32_t az,
-                               uint32_t bx, uint32_t by, uint32_t bz)
+PLUGMC_FN float square_between(const pair_scale *s, int32_t oblique, uint32_t ax, uint32_t ay,
+                               uint32_t az, uint32_t bx, uint32_t by, uint32_t bz)
 {
     const float u = (float)(int32_t)(ax - bx), v = (float)(int32_t)(ay - by),
                 w = (float)(int32_t)(az - bz);
-    float x = u * t->to_length[0][0], y = v * t->to_length[1][1], z = w * t->to_length[2][2];
-    if (t->oblique) {
-        x += v * t->to_length[1][0] + w * t->to_length[2][0];
-        y += u * t->to_length[0][1] + w * t->to_length[2][1];
-        z += u * t->to_length[0][2] + v * t->to_length[1][2];
+    float x = u * s->to_length[0][0], y = v * s->to_length[1][1], z = w * s->to_length[2][2];
+    if (oblique) {
+        x += v * s->to_length[1][0] + w * s->to_length[2][0];
+        y += u * s->to_length[0][1] + w * s->to_length[2][1];
+        z += u * s->to_length[0][2] + v * s->to_length[1][2];
     }
     return x * x + y * y + z * z;
 }
@@ -118,10 +137,10 @@ PLUGMC_FN void count_more(uint32_t *counter, uint32_t more)
 }
 
 /* row: of the histograms of a's species. histograms [rows][bins]. */
-PLUGMC_FN void count_pair(const pair_task *t, const int32_t *row, pair_point a, pair_point b,
-                          uint32_t *histograms)
+PLUGMC_FN void count_pair(const pair_task *t, const pair_scale *s, const int32_t *row, pair_point a,
+                          pair_point b, uint32_t *histograms)
 {
-    const float square = square_between(t, a.x, a.y, a.z, b.x, b.y, b.z);
+    const float square = square_between(s, t->oblique, a.x, a.y, a.z, b.x, b.y, b.z);
     if (square >= t->reach_square) return;
     const uint32_t references = is_reference(a.tag) + is_reference(b.tag);
     const int32_t bin = bin_of(t, square);
@@ -151,9 +170,10 @@ PLUGMC_FN void count_in_cells(const pair_task *t, uint32_t walker, uint32_t k, u
     const double *r = t->positions + 3 * ((uint64_t)walker * t->points + k);
     const pair_point a = point_at(t, walker, k);
     const int32_t *row = rows_of(t, a);
-    const int32_t at_x = plugmc_cell_along(r[0] - t->origin, t->width[0], t->count[0]);
-    const int32_t at_y = plugmc_cell_along(r[1] - t->origin, t->width[1], t->count[1]);
-    const int32_t at_z = plugmc_cell_along(r[2] - t->origin, t->width[2], t->count[2]);
+    const pair_scale *s = scale_of(t, walker);
+    const int32_t at_x = plugmc_cell_along(r[0] - t->origin, s->width[0], t->count[0]);
+    const int32_t at_y = plugmc_cell_along(r[1] - t->origin, s->width[1], t->count[1]);
+    const int32_t at_z = plugmc_cell_along(r[2] - t->origin, s->width[2], t->count[2]);
     const int32_t nx = plugmc_cells_around(t->count[0]), ny = plugmc_cells_around(t->count[1]),
                   nz = plugmc_cells_around(t->count[2]);
     for (int32_t i = 0; i < nx * ny * nz; i++) {
@@ -164,7 +184,7 @@ PLUGMC_FN void count_in_cells(const pair_task *t, uint32_t walker, uint32_t k, u
         const int32_t c = (z * t->count[1] + y) * t->count[0] + x;
         uint32_t m = start[c];
         for (m = m > k ? m : k + 1; m < start[c + 1]; m++)
-            count_pair(t, row, a, point_at(t, walker, m), histograms);
+            count_pair(t, s, row, a, point_at(t, walker, m), histograms);
     }
 }
 
@@ -232,6 +252,7 @@ extern "C" __global__ void all_pairs(const __grid_constant__ pair_task task)
     pair_point own = {0, 0, 0, 0};
     if (present) own = point_at(&task, walker, k);
     const int32_t *row = rows_of(&task, own);
+    const pair_scale *scale = scale_of(&task, walker);
     for (uint32_t ahead = blockIdx.y; ahead <= tiles / 2; ahead += gridDim.y) {
         if (2 * ahead == tiles && blockIdx.x >= ahead) break; /* the last one */
         const uint32_t first = (blockIdx.x + ahead) % tiles * PAIR_BLOCK;
@@ -246,7 +267,7 @@ extern "C" __global__ void all_pairs(const __grid_constant__ pair_task task)
         if (!present) continue;
         for (uint32_t j = ahead ? 0 : threadIdx.x + 1; j < end; j++) {
             const pair_point other = {tile[j].x, tile[j].y, tile[j].z, tile[j].w};
-            count_pair(&task, row, own, other, histograms);
+            count_pair(&task, scale, row, own, other, histograms);
         }
     }
     add_histograms(&task, walker);

@@ -14,6 +14,9 @@
  * In a sphere N_a fluctuates, so that g is a quotient of averages: such observables record n and N
  * and derive g from their means.
  *
+ * Where a mover changes the box, V is that of each sample; shells do not change. V is not in what
+ * charge_density makes of these numbers: n_b g_ab = n_ab / (2 N_a v).
+ *
  * That a particle is not its own neighbour is left to those who ask. Independent particles lack
  * one of their own species. Around an ion, though, the cloud that screens it has just the opposite
  * charge, so that beyond the cloud all species lack the same: one of all N particles, and less of
@@ -38,19 +41,19 @@ enum { PAIR_AUTO, PAIR_CELLS, PAIR_ALL }; /* method */
             "how pairs are found; auto: in cells where r_max is small, else all pairs")
 /* What pair_histogram_prepare makes of 0. */
 #define PAIR_HISTOGRAM_R_MAX                                                                       \
-    "half the smallest distance between faces of the box, a third of the radius of a sphere"
+    "half the smallest distance between faces of a box that stays, a third of the radius of a sphere"
 #define PAIR_HISTOGRAM_MARGIN "particles this near to its surface are no references; 0: r_max"
 
 typedef struct pair_histogram {
     const plugmc_system *system;
-    double range, margin;                 /* length */
-    double volume;                        /* of the references' region */
-    int64_t bins, rows;                   /* a row is one pair of species */
-    int64_t width;                        /* of raw values: rows bins + species */
-    int32_t in_cells;                     /* method in use */
-    double *radius;                       /* [bins] middle of the bin, length */
-    double *shell;                        /* [bins] its volume */
-    char **names;                         /* [rows] "cation-anion" */
+    double range, margin; /* length */
+    double volume;        /* of the references' region; where boxes change that at the start */
+    int64_t bins, rows;   /* a row is one pair of species */
+    int64_t width;        /* of raw values: rows bins + species */
+    int32_t in_cells;     /* method in use */
+    double *radius;       /* [bins] middle of the bin, length */
+    double *shell;        /* [bins] its volume */
+    char **names;         /* [rows] "cation-anion" */
     char **pair_names, **reference_names; /* [rows], [species]: of raw quantities */
     int32_t *first, *second;              /* [rows] species of a row, first <= second */
     int32_t *row;      /* [species][species]; pairs that cannot be (of one particle with itself)
@@ -59,16 +62,20 @@ typedef struct pair_histogram {
     uint32_t *fixed;   /* [walkers][FIXED_PARTS][particles], on the CPU */
     unsigned long long *counts; /* [walkers][rows + 1][bins], then references [walkers][species] */
     size_t count_bytes;         /* of both */
+    struct pair_scale *scales;  /* [walkers], of the moment */
     plugmc_kernel *place_points, *in_cells_kernel, *all_pairs_kernel;
     plugmc_device_pointer device_row, device_species, device_fixed, device_counts;
+    plugmc_device_pointer device_scales; /* 0 where nobody changes boxes */
 } pair_histogram;
 
 /* r_max = 0: half the smallest distance of opposite faces of a periodic box, a third of the radius
- * of a sphere. margin = 0: r_max. Refuses, in words, what would cut shells. */
+ * of a sphere. margin = 0: r_max. Refuses, in words, what would cut shells, and r_max = 0 in a box that
+ * changes. */
 int pair_histogram_prepare(pair_histogram *, const plugmc_host *, double r_max, int64_t bins,
                            double margin, int32_t method);
 
-/* Raw values of all walkers, [walkers][width]: n [rows][bins], then N [species]. */
+/* Raw values of all walkers, [walkers][width]: n [rows][bins], then N [species]. Ends the run if a box
+ * has become too small for r_max. */
 int pair_histogram_measure(pair_histogram *, const plugmc_host *, const plugmc_view *,
                            double *values);
 /* These as quantities of an observable; returns 0 past the last. */
@@ -76,8 +83,10 @@ int pair_histogram_quantity(const pair_histogram *, int index, plugmc_quantity *
 
 /* From raw values or their means. */
 double pair_histogram_density(const pair_histogram *, const double *raw, int32_t species);
-/* g of a row as above, [bins]; non-zero if there are no references. */
-int pair_histogram_g(const pair_histogram *, const double *raw, int64_t row, double *g);
+/* g of a row as above, [bins], where the references have this volume; non-zero if there are no
+ * references. */
+int pair_histogram_g(const pair_histogram *, const double *raw, int64_t row, double volume,
+                     double *g);
 /* The same between ions, times N / (N - 1). */
 int pair_histogram_g_of_ions(const pair_histogram *, const double *raw, int64_t row, double *g);
 /* sum_b q_b n_b g_ab(r) around a particle of species a, [bins], g as of ions, elementary

@@ -17,20 +17,23 @@
  *
  * The result is a sum of means, so it is a derived number; its error comes from blocks of the whole
  * sum, contact and virial together: where ions attract they partly cancel, and their errors are not
- * independent. Of a pair energy that jumps at its cutoff the jump is not seen (virial_pressure.c).
+ * independent. In a box that changes, V is that of each sample, and so are the contacts and the osmotic
+ * coefficient: both are linear in the counts, and no product of means. Of a pair energy that jumps at its cutoff the jump is not seen (virial_pressure.c).
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "extrapolation.h"
+#include "kept_frames.h"
 #include "virials.h"
 
 #include PLUGMC_KERNEL_FILE
 
 PLUGMC_EMBED(contact_kernel, PLUGMC_KERNEL_FILE);
 
-enum { MOST_BINS = 10000, DERIVED = 3 };
+enum { MOST_BINS = 10000 };
+enum { PRESSURE, OSMOTIC, CONTACTS, NUMBERS };
 
 /* Two species with a hard core between them. */
 typedef struct core {
@@ -39,7 +42,7 @@ typedef struct core {
     const char *g_name, *contact_name;
     double *radius;   /* [bins]: R_i, length */
     double *weight;   /* [bins]: g at contact is the sum of weight[i] g(R_i), i > 0 */
-    double per_count; /* pressure of g = 1 at contact */
+    double per_count; /* pressure of g = 1 at contact, kT, in the box at the start */
     double *g_factor; /* [bins]: g(R_i) of one pair of particles in bin i */
 } core;
 
@@ -52,6 +55,8 @@ typedef struct pressure {
     const plugmc_system *system;
     char unit[32];
     int32_t bins, cores;
+    int32_t measured,
+        derived;       /* numbers: with the virial those of one sample, those of the means */
     core *core;        /* [cores] */
     double *contact;   /* [species][species], length; 0 without a core */
     int32_t *slot;     /* [species][species]: number of the core */
@@ -60,6 +65,7 @@ typedef struct pressure {
     uint32_t *counts;  /* [walkers][cores][bins], then one counter of overlaps */
     size_t count_bytes;
 
+    kept_frames frames;
     plugmc_kernel *kernel;
     plugmc_device_pointer device_species, device_contact, device_slot, device_counts;
 } pressure;
@@ -91,11 +97,7 @@ static contact_task task_of(const pressure *p, const plugmc_view *view, const pl
         .bins = p->bins,
         .slots = p->cores,
     };
-    for (int a = 0; a < 3; a++) {
-        t.length[a] = p->system->box.length[a];
-        t.width[a] = p->system->box.length[a] / cells->count[a];
-        t.count[a] = cells->count[a];
-    }
+    memcpy(t.count, cells->count, sizeof t.count);
     if (view->on_device) {
         t.species = (const uint16_t *)(uintptr_t)p->device_species;
         t.contact = (const double *)(uintptr_t)p->device_contact;
@@ -134,11 +136,15 @@ static int count_on_device(const pressure *p, const plugmc_host *host, contact_t
 static int count_pairs_near_contact(const pressure *p, const plugmc_host *host,
                                     const plugmc_view *view)
 {
+    const double reach = p->largest * (1 + (double)p->fit_range);
     plugmc_cells cells = {.size = sizeof cells};
     if (!p->cores) return PLUGMC_OK;
-    int code = view->cells(view, p->largest * (1 + (double)p->fit_range), &cells);
+    int code = check_reach(host, view, reach, "the distance that contacts are looked for in");
+    if (!code) code = view->cells(view, reach, &cells);
     if (code) return code;
     contact_task task = task_of(p, view, &cells);
+    code = take_frames(&p->frames, host, view, &cells, &task.frames);
+    if (code) return code;
     memset(p->counts, 0, p->count_bytes);
     if (view->on_device)
         code = count_on_device(p, host, &task);
@@ -152,24 +158,60 @@ static int count_pairs_near_contact(const pressure *p, const plugmc_host *host,
     return code;
 }
 
-/* values [walkers][1 + cores * bins]: the pressure without contacts, then g near contact. */
+/* Pressure of the contacts in a box that is `larger` times that at the start. g [cores][bins], near
+ * contact; at_contact [cores], unless NULL. */
+static double pressure_of_contacts(const pressure *p, const double *g, double larger,
+                                   double *at_contact)
+{
+    double contacts = 0;
+    for (int32_t c = 0; c < p->cores; c++) {
+        double sum = 0;
+        for (int32_t b = 1; b < p->bins; b++) sum += p->core[c].weight[b] * g[c * p->bins + b];
+        if (at_contact) at_contact[c] = sum;
+        contacts += p->core[c].per_count * sum * p->system->temperature / (larger * larger);
+    }
+    return contacts;
+}
+
+static double osmotic_coefficient(const pressure *p, double pressure, double volume)
+{
+    return pressure * volume / ((double)p->system->particles * p->system->temperature);
+}
+
+/* values [walkers][1 + measured + cores * bins]: the pressure without contacts, numbers of the sample
+ * (osmotic coefficient, contacts), then g near contact. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     const pressure *p = instance;
-    const plugmc_box *box = &p->system->box;
     int code = virials_measure(&p->virials, host, view);
     if (!code) code = count_pairs_near_contact(p, host, view);
     for (int32_t w = 0; w < p->system->walkers && !code; w++) {
         const uint32_t *counts = p->counts + (size_t)w * numbers_of(p);
-        double *row = values + (size_t)w * (1 + numbers_of(p)), virial = 0;
+        const plugmc_box *box = &view->box[w];
+        const double larger = box->volume / p->system->box.volume; /* 1 where nobody changes it */
+        double *row = values + (size_t)w * ((size_t)(1 + p->measured) + numbers_of(p)),
+               *g = row + 1 + p->measured, virial = 0;
         for (int d = 0; d < box->dimension; d++) virial += p->virials.virial[w][d];
         row[0] = ((double)p->system->particles * p->system->temperature + virial / box->dimension) /
                  box->volume;
         for (int32_t c = 0; c < p->cores; c++)
             for (int32_t b = 0; b < p->bins; b++)
-                row[1 + c * p->bins + b] = p->core[c].g_factor[b] * counts[c * p->bins + b];
+                g[c * p->bins + b] = p->core[c].g_factor[b] * counts[c * p->bins + b] * larger;
+        if (!p->measured) continue;
+        row[CONTACTS] = pressure_of_contacts(p, g, larger, NULL);
+        row[OSMOTIC] = osmotic_coefficient(p, row[0] + row[CONTACTS], box->volume);
     }
     return code;
+}
+
+/* `which` of PRESSURE ... CONTACTS. */
+static int number(const pressure *p, int which, plugmc_quantity *out)
+{
+    const char *const numbers[NUMBERS][3] = {
+        {"pressure", p->unit, "contacts, forces and ideal gas together"},
+        {"osmotic_coefficient", "", "pressure over that of the ideal gas, P V / N kT"},
+        {"contacts", p->unit, "part of the contacts in the pressure"}};
+    return plugmc_scalar(out, numbers[which][0], numbers[which][1], numbers[which][2]);
 }
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
@@ -178,40 +220,31 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     if (index == 0)
         return plugmc_scalar(out, "virial", p->unit,
                              "pressure of ideal gas and forces, without contacts");
-    if (index > p->cores) return 0;
-    return plugmc_array(out, p->core[index - 1].g_name, "", "pair distribution near contact",
-                        p->bins, "r", p->core[index - 1].radius);
+    if (index <= p->measured) return number(p, index, out);
+    index -= 1 + p->measured;
+    if (index >= p->cores) return 0;
+    return plugmc_array(out, p->core[index].g_name, "", "pair distribution near contact", p->bins,
+                        "r", p->core[index].radius);
 }
 
 static int derived(void *instance, int index, plugmc_quantity *out)
 {
     const pressure *p = instance;
-    const char *const numbers[DERIVED][3] = {
-        {"pressure", p->unit, "contacts, forces and ideal gas together"},
-        {"osmotic_coefficient", "", "pressure over that of the ideal gas, P V / N kT"},
-        {"contacts", p->unit, "part of the contacts in the pressure"}};
-    if (index < DERIVED)
-        return plugmc_scalar(out, numbers[index][0], numbers[index][1], numbers[index][2]);
-    if (index - DERIVED >= p->cores) return 0;
-    return plugmc_scalar(out, p->core[index - DERIVED].contact_name, "",
+    if (index < p->derived) return number(p, index, out);
+    index -= p->derived;
+    if (index >= p->cores) return 0;
+    return plugmc_scalar(out, p->core[index].contact_name, "",
                          "pair distribution at contact, extrapolated");
 }
 
 static int derive(void *instance, const double *means, double *out)
 {
     const pressure *p = instance;
-    double contacts = 0;
-    for (int32_t c = 0; c < p->cores; c++) {
-        const double *g = means + 1 + c * p->bins;
-        double at_contact = 0;
-        for (int32_t b = 1; b < p->bins; b++) at_contact += p->core[c].weight[b] * g[b];
-        out[DERIVED + c] = at_contact;
-        contacts += p->core[c].per_count * at_contact * p->system->temperature;
-    }
-    out[0] = means[0] + contacts;
-    out[1] =
-        out[0] * p->system->box.volume / ((double)p->system->particles * p->system->temperature);
-    out[2] = contacts;
+    const double contacts = pressure_of_contacts(p, means + 1 + p->measured, 1, out + p->derived);
+    out[PRESSURE] = means[0] + (p->measured ? means[CONTACTS] : contacts);
+    if (p->measured) return 0;
+    out[OSMOTIC] = osmotic_coefficient(p, out[PRESSURE], p->system->box.volume);
+    out[CONTACTS] = contacts;
     return 0;
 }
 
@@ -367,10 +400,9 @@ static int prepare_device(pressure *p, const plugmc_host *host)
     const plugmc_gpu *gpu = host->gpu;
     const size_t squares = (size_t)p->system->species_count * (size_t)p->system->species_count,
                  species = (size_t)p->system->particles * sizeof *p->species;
-    const plugmc_kernel_text text = {.size = sizeof text,
-                                     .name = "contact_pairs.cu",
-                                     .text = contact_kernel,
-                                     .double_precision = 1};
+    plugmc_kernel_text text = {.size = sizeof text};
+    if (!set_text_with_frames(host, "contact_pairs.cu", contact_kernel, &text))
+        return PLUGMC_ERROR_MEMORY;
     int code = gpu->kernel(host->context, &text, "contact_pairs", &p->kernel);
     if (!code) code = gpu->allocate(host->context, species, &p->device_species);
     if (!code)
@@ -394,10 +426,13 @@ static int prepare(void *instance, const plugmc_host *host)
                           "walkers of different temperature have no pressure in common");
     snprintf(p->unit, sizeof p->unit, "%s/length^%d", plugmc_energy_unit(host->system),
              host->system->box.dimension);
+    p->measured = boxes_change(host->system) ? NUMBERS - 1 : 0;
+    p->derived = NUMBERS - p->measured;
     int code = virials_prepare(&p->virials, host, 1);
     if (!code) code = find_cores(p, host);
     if (code || !p->cores) return code;
     code = check_fit(p, host);
+    if (!code) code = prepare_frames(&p->frames, host);
     for (int32_t c = 0; c < p->cores && !code; c++) code = prepare_core(p, host, &p->core[c]);
     if (code) return code;
     p->count_bytes = ((size_t)p->system->walkers * numbers_of(p) + 1) * sizeof *p->counts;
@@ -413,10 +448,7 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 {
     (void)instance;
     if (index > 0) return virials_kernel_text(host, index - 1, out);
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "contact_pairs.cu",
-                                               .text = contact_kernel,
-                                               .double_precision = 1});
-    return 1;
+    return set_text_with_frames(host, "contact_pairs.cu", contact_kernel, out);
 }
 
 /* ---- The tables ------------------------------------------------------------------------------ */
@@ -437,6 +469,10 @@ static const plugmc_listing listing[] = {
     {"pressure", "<energy>/length^<dimension>", "contacts, forces and ideal gas together", 0, 1},
     {"osmotic_coefficient", "", "pressure over that of the ideal gas, P V / N kT", 0, 1},
     {"contacts", "<energy>/length^<dimension>", "part of the contacts in the pressure", 0, 1},
+    {"osmotic_coefficient", "",
+     "pressure over that of the ideal gas, P V / N kT; in a box that changes", 0, 0},
+    {"contacts", "<energy>/length^<dimension>",
+     "part of the contacts in the pressure; in a box that changes", 0, 0},
     {"g_at_contact", "", "pair distribution at contact, of one species", 0, 1},
     {"g_<species>_<species>_at_contact", "", "pair distribution at contact", 0, 1},
 };
@@ -451,6 +487,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
+    .follows = PLUGMC_CHANGED_BOX,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "pressure",

@@ -5,7 +5,7 @@
  * independent particles whatever their number (M. P. Allen, D. J. Tildesley, Computer Simulation of
  * Liquids, section 8.2).
  *
- * In a periodic box every sample is a g, and r may go up to half the smallest edge, where shells
+ * In a periodic box every sample is a g, with the volume of the moment if a mover changes it, and r may go up to half the smallest edge, where shells
  * are no longer whole. In a sphere, whose bulk density is only known on average, samples are
  * numbers of pairs and of references, and g is derived from their means.
  */
@@ -24,13 +24,13 @@ typedef struct rdf {
 } rdf;
 
 /* g of all rows, [rows][bins], from raw values or their means. */
-static int all_rows(const pair_histogram *h, const double *raw, double *g)
+static int all_rows(const pair_histogram *h, const double *raw, double volume, double *g)
 {
     int code = 0;
     for (int64_t row = 0; row < h->rows && !code; row++) {
         const double all = (double)plugmc_species_at(h->system, h->first[row])->count;
         const double factor = h->first[row] == h->second[row] ? all / (all - 1) : 1;
-        code = pair_histogram_g(h, raw, row, g + row * h->bins);
+        code = pair_histogram_g(h, raw, row, volume, g + row * h->bins);
         for (int64_t k = 0; k < h->bins; k++) g[row * h->bins + k] *= factor;
     }
     return code;
@@ -43,7 +43,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     if (g->derives) return pair_histogram_measure(h, host, view, values);
     int code = pair_histogram_measure(h, host, view, g->raw);
     for (int32_t w = 0; w < h->system->walkers && !code; w++)
-        all_rows(h, g->raw + w * h->width, values + w * h->rows * h->bins);
+        all_rows(h, g->raw + w * h->width, view->box[w].volume, values + w * h->rows * h->bins);
     return code;
 }
 
@@ -70,7 +70,7 @@ static int derived(void *instance, int index, plugmc_quantity *out)
 static int derive(void *instance, const double *means, double *out)
 {
     const rdf *g = instance;
-    return all_rows(&g->pairs, means, out);
+    return all_rows(&g->pairs, means, g->pairs.volume, out);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -110,6 +110,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
+    .follows = PLUGMC_CHANGED_BOX,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "rdf",

@@ -6,6 +6,10 @@
  * shells of |k|. N. W. Ashcroft, D. C. Langreth, Phys. Rev. 156, 685 (1967); J.-P. Hansen, I. R.
  * McDonald, Theory of Simple Liquids, section 4.1. S_ab goes to delta_ab for large k.
  *
+ * A wave is k = 2 pi sum_d n_d b_d with whole numbers n and the reciprocal vectors b of the box, so where a
+ * mover changes the box it goes along: S is that of n, k that of the moment. The waves, their shells and the
+ * k that S is shown against are those of the box at the start.
+ *
  * Only half of the waves are summed: rho(-k) is the conjugate of rho(k). Sums run in a fixed order.
  */
 #include <math.h>
@@ -14,6 +18,8 @@
 #include <string.h>
 
 #include <plugmc/plugin.h>
+
+#include "walker_boxes.h"
 
 PLUGMC_EMBED(structure_factor_kernel, PLUGMC_KERNEL_FILE);
 
@@ -35,14 +41,14 @@ typedef struct structure_factor {
     double *density;  /* [walkers][waves][species][2] rho */
     double *fraction; /* [3][particles] of the walker at hand */
     plugmc_kernel *kernel;
-    plugmc_device_pointer device_wave, device_first, device_inverse, device_density;
+    plugmc_device_pointer device_wave, device_first, device_density;
 } structure_factor;
 
 /* ---- Density waves --------------------------------------------------------------------------- */
 
-static void take_fractions(const structure_factor *f, const double *positions)
+static void take_fractions(const structure_factor *f, const plugmc_box *box,
+                           const double *positions)
 {
-    const plugmc_box *box = &f->system->box;
     const int64_t n = f->system->particles;
 #pragma omp parallel for num_threads(f->system->threads) schedule(static)
     for (int64_t i = 0; i < n; i++)
@@ -69,12 +75,12 @@ static void sum_wave(const structure_factor *f, const int32_t n[3], int64_t begi
     out[1] = im;
 }
 
-static void density_on_host(const structure_factor *f, const double *positions)
+static void density_on_host(const structure_factor *f, const plugmc_view *view)
 {
     const plugmc_system *system = f->system;
     const int32_t species = system->species_count;
     for (int64_t w = 0; w < system->walkers; w++) {
-        take_fractions(f, positions + 3 * w * system->particles);
+        take_fractions(f, &view->box[w], view->positions + 3 * w * system->particles);
 #pragma omp parallel for num_threads(system->threads) schedule(static)
         for (int64_t k = 0; k < f->waves; k++)
             for (int32_t a = 0; a < species; a++)
@@ -84,20 +90,20 @@ static void density_on_host(const structure_factor *f, const double *positions)
 }
 
 static int density_on_device(const structure_factor *f, const plugmc_host *host,
-                             const double *positions)
+                             const plugmc_view *view)
 {
     const plugmc_system *system = f->system;
     const size_t bytes =
         (size_t)(2 * system->walkers * f->waves * system->species_count) * sizeof *f->density;
-    plugmc_device_pointer in = (plugmc_device_pointer)(uintptr_t)positions;
-    plugmc_device_pointer inverse = f->device_inverse, wave = f->device_wave,
-                          first = f->device_first, out = f->device_density;
+    plugmc_device_pointer in = (plugmc_device_pointer)(uintptr_t)view->positions,
+                          boxes = (plugmc_device_pointer)(uintptr_t)view->device_box;
+    plugmc_device_pointer wave = f->device_wave, first = f->device_first, out = f->device_density;
     int64_t particles = system->particles;
     int code = host->gpu->launch(host->context, f->kernel,
                                  (uint32_t[3]){(uint32_t)f->waves, (uint32_t)system->species_count,
                                                (uint32_t)system->walkers},
                                  (uint32_t[3]){WAVE_THREADS, 1, 1}, 0,
-                                 (void *[]){&in, &inverse, &wave, &first, &particles, &out});
+                                 (void *[]){&in, &boxes, &wave, &first, &particles, &out});
     return code ? code : host->gpu->download(host->context, f->density, out, bytes);
 }
 
@@ -128,9 +134,9 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     const plugmc_system *system = f->system;
     int code = PLUGMC_OK;
     if (view->on_device)
-        code = density_on_device(f, host, view->positions);
+        code = density_on_device(f, host, view);
     else
-        density_on_host(f, view->positions);
+        density_on_host(f, view);
     for (int64_t w = 0; w < system->walkers && !code; w++)
         average_shells(f, f->density + 2 * w * f->waves * system->species_count,
                        values + w * f->rows * f->used);
@@ -141,7 +147,11 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const structure_factor *f = instance;
     if (index >= f->rows) return 0;
-    return plugmc_array(out, f->names[index], "", "structure factor", f->used, "k", f->k);
+    return plugmc_array(out, f->names[index], "",
+                        boxes_change(f->system)
+                            ? "structure factor of the waves that have this k in the first box"
+                            : "structure factor",
+                        f->used, "k", f->k);
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -304,7 +314,6 @@ static int prepare_device(structure_factor *f, const plugmc_host *host)
     if (!code) code = gpu->allocate(host->context, waves, &f->device_wave);
     if (!code)
         code = gpu->allocate(host->context, (species + 1) * sizeof(int64_t), &f->device_first);
-    if (!code) code = gpu->allocate(host->context, 9 * sizeof(double), &f->device_inverse);
     if (!code)
         code =
             gpu->allocate(host->context,
@@ -314,9 +323,6 @@ static int prepare_device(structure_factor *f, const plugmc_host *host)
     if (!code)
         code = gpu->upload(host->context, f->device_first, system->first,
                            (species + 1) * sizeof(int64_t));
-    if (!code)
-        code =
-            gpu->upload(host->context, f->device_inverse, system->box.inverse, 9 * sizeof(double));
     return code;
 }
 
@@ -341,7 +347,9 @@ static const plugmc_parameter table[] = {
 
 /* All that it can give. */
 static const plugmc_listing listing[] = {
-    {"<species>-<species>", "", "structure factor against k", 1, 0},
+    {"<species>-<species>", "",
+     "structure factor against k; in a box that changes of the waves that had this k at the start",
+     1, 0},
 };
 
 static const plugmc_observable observable = {
@@ -352,6 +360,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
+    .follows = PLUGMC_CHANGED_BOX,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "structure_factor",

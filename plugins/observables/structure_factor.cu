@@ -3,20 +3,22 @@ enum { WAVE_THREADS = 256 };
 
 /* One block a wave (x), species (y) and walker (z).
  *   positions [walkers][particles][3]          length
- *   inverse   fractional coordinate d of r is sum_e r_e inverse[3 e + d]
+ *   boxes     [walkers]
  *   waves     [waves][3]                       n of k = 2 pi sum_d n_d b_d
  *   first     [species + 1]                    species s: particles first[s] ... first[s + 1] - 1
  *   out       [walkers][waves][species][2]     real and imaginary part */
 extern "C" __global__ void __launch_bounds__(WAVE_THREADS)
-    density_waves(const double *positions, const double *inverse, const int32_t *waves,
+    density_waves(const double *positions, const plugmc_box *boxes, const int32_t *waves,
                   const int64_t *first, int64_t particles, double *out)
 {
     __shared__ double re[WAVE_THREADS], im[WAVE_THREADS];
     const uint32_t species = blockIdx.y;
     const int32_t *n = waves + 3 * (uint64_t)blockIdx.x;
     double along[3], c = 0, s = 0; /* n.f = sum_e r_e along_e */
-    for (int e = 0; e < 3; e++)
-        along[e] = n[0] * inverse[3 * e] + n[1] * inverse[3 * e + 1] + n[2] * inverse[3 * e + 2];
+    for (int e = 0; e < 3; e++) {
+        const double *inverse = boxes[blockIdx.z].inverse[e];
+        along[e] = n[0] * inverse[0] + n[1] * inverse[1] + n[2] * inverse[2];
+    }
     positions += 3 * (uint64_t)blockIdx.z * (uint64_t)particles;
     for (int64_t i = first[species] + threadIdx.x; i < first[species + 1]; i += WAVE_THREADS) {
         const double *r = positions + 3 * i;

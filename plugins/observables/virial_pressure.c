@@ -2,6 +2,7 @@
  *
  *     P_d = N / V + (1 / V) < sum_i r_i,d f_i,d >,    P = mean of P_d over the directions d,
  *
+ * with V in the mean, where it changes,
  * of all sampled potentials: pairs by their derivatives, whole-configuration sums by their own
  * virial. M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids, section 2.4; for Ewald sums
  * D. M. Heyes, Phys. Rev. B 49, 755 (1994).
@@ -26,9 +27,9 @@ typedef struct virial_pressure {
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     const virials *v = &((const virial_pressure *)instance)->virials;
-    const plugmc_box *box = &v->system->box;
     const int code = virials_measure(v, host, view);
     for (int64_t w = 0; w < v->system->walkers && !code; w++) {
+        const plugmc_box *box = &view->box[w];
         double *row = values + w * (1 + box->dimension);
         row[0] = 0;
         for (int d = 0; d < box->dimension; d++) {
@@ -80,6 +81,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
+    .follows = PLUGMC_CHANGED_BOX,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "virial_pressure",

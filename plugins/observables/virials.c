@@ -15,16 +15,16 @@ enum { THREADS = 128 }; /* VIRIAL_THREADS of the kernel */
 /* ---- Pairs of one walker --------------------------------------------------------------------- */
 
 /* Virial of particle k with those after it in the cells around its own. */
-static void virial_in_cells(const virials *v, const plugmc_term *term, const cells_around *around,
-                            int64_t k)
+static void virial_in_cells(const virials *v, const plugmc_box *box, const plugmc_term *term,
+                            const cells_around *around, int64_t k)
 {
     const plugmc_particle probe = particle_at(&v->sorted, k);
     plugmc_derivatives sum = {0};
     for (int32_t i = 0; i < around->count; i++) {
         const plugmc_particles others = particles_after(&v->sorted, around, i, k);
         if (others.n > 0)
-            term->plugin->potential->pair->derivatives(term->instance, &v->system->box, 1, 0,
-                                                       &probe, &others, &sum);
+            term->plugin->potential->pair->derivatives(term->instance, box, 1, 0, &probe, &others,
+                                                       &sum);
     }
     memcpy(v->share[k], sum.virial, sizeof sum.virial);
 }
@@ -43,7 +43,7 @@ static int add_pairs(const virials *v, const plugmc_view *view, const plugmc_ter
         for (int64_t cell = 0; cell < cells.cells; cell++) {
             const cells_around around = cells_around_one(&cells, start, cell);
             for (int64_t k = start[cell]; k < start[cell + 1]; k++)
-                virial_in_cells(v, term, &around, k);
+                virial_in_cells(v, &view->box[w], term, &around, k);
         }
         for (int64_t k = 0; k < system->particles; k++)
             for (int d = 0; d < 3; d++) v->virial[w][d] += v->share[k][d];
@@ -60,12 +60,13 @@ static int add_pairs_on_device(const virials *v, const plugmc_host *host, const 
     plugmc_cells cells = {.size = sizeof cells};
     int code = view->cells(view, p->range, &cells);
     if (code) return code;
-    plugmc_device_pointer species = p->species, sums = p->sums;
+    plugmc_device_pointer boxes = (plugmc_device_pointer)(uintptr_t)view->device_box,
+                          species = p->species, sums = p->sums;
     uint32_t particles = (uint32_t)v->system->particles;
     code = host->gpu->launch(
         host->context, p->kernel, (uint32_t[3]){p->blocks, (uint32_t)v->system->walkers, 1},
         (uint32_t[3]){THREADS, 1, 1}, 0,
-        (void *[]){&cells.positions, &cells.order, &cells.start, &species, &particles,
+        (void *[]){&cells.positions, &cells.order, &cells.start, &boxes, &species, &particles,
                    &cells.count[0], &cells.count[1], &cells.count[2], &sums});
     if (!code) code = host->gpu->download(host->context, p->host, sums, 3 * rows * sizeof *p->host);
     for (size_t k = 0; k < rows && !code; k++)

@@ -21,15 +21,18 @@ PLUGMC_FN int32_t cell_of(const uint32_t *start, int32_t cells, uint32_t k)
 
 /* x: particles; y: walkers. positions, order and start as in plugmc_cells, of count_x, count_y,
  * count_z cells.
+ *   boxes   [walkers]
  *   species [particles]
  *   sums    [walkers][blocks][3]   out, kT: -s_d du/ds_d of the pairs of a block */
 extern "C" __global__ void pair_virials(const double *positions, const uint32_t *order,
-                                        const uint32_t *start, const uint16_t *species,
-                                        uint32_t particles, int32_t count_x, int32_t count_y,
-                                        int32_t count_z, double *sums)
+                                        const uint32_t *start, const plugmc_box *boxes,
+                                        const uint16_t *species, uint32_t particles,
+                                        int32_t count_x, int32_t count_y, int32_t count_z,
+                                        double *sums)
 {
     const uint32_t k = blockIdx.x * VIRIAL_THREADS + threadIdx.x;
     const int32_t cells = count_x * count_y * count_z;
+    const plugmc_images images = plugmc_images_of_walker(boxes, blockIdx.y);
     double virial[3] = {0, 0, 0};
     positions += (uint64_t)blockIdx.y * particles * 3;
     order += (uint64_t)blockIdx.y * particles;
@@ -48,7 +51,7 @@ extern "C" __global__ void pair_virials(const double *positions, const uint32_t 
             for (uint32_t j = start[c] > k ? start[c] : k + 1; j < start[c + 1]; j++) {
                 const double *r = positions + 3 * (uint64_t)j;
                 const plugmc_separation s =
-                    plugmc_separated(own[0] - r[0], own[1] - r[1], own[2] - r[2]);
+                    plugmc_separated(own[0] - r[0], own[1] - r[1], own[2] - r[2], images);
                 real energy, first, second;
                 plugmc_pair_derivatives(s, a, plugmc_site_of_species(species[order[j]]), &energy,
                                         &first, &second);

@@ -1,9 +1,11 @@
 /* Sums over pairs on a GPU: the histograms of rdf, charge_density and dressed_ion against those of
  * the CPU, to the count; energies and virials to rounding. And a million ions: both ways of
- * counting give the same, and how long it all takes. Skipped without a GPU. */
+ * counting give the same, and how long it all takes. All of them, and the other observables that
+ * measure on a GPU, in two walkers whose boxes differ. Skipped without a GPU. */
 #include "testing.h"
 
 #include "place.h"
+#include "two_boxes.h"
 
 static double uniform(uint32_t index, uint32_t draw)
 {
@@ -261,6 +263,32 @@ static void virials_are_those_of_the_cpu(void **state)
         }
 }
 
+/* ---- Boxes that change ----------------------------------------------------------------------- */
+
+/* Sums of cosines and of energies to rounding, counts and fixed point exactly. */
+static void walkers_have_boxes_of_their_own(void **state)
+{
+    (void)state;
+    for (int k = 0; k < EXAMPLES; k++) {
+        static found cpu, gpu, again;
+        const example *e = &examples[k];
+        const int exact =
+            strcmp(e->observable, "energy") && strcmp(e->observable, "virial_pressure") &&
+            strcmp(e->observable, "pressure") && strcmp(e->observable, "structure_factor");
+        const double tolerance = exact ? 0 : 1e-11;
+        measure_example(e, 2, 0, 0, &cpu);
+        measure_example(e, 2, 0, 1, &gpu);
+        measure_example(e, 2, 0, 1, &again);
+        assert_int_equal(cpu.count, gpu.count);
+        for (int w = 0; w < 2; w++)
+            for (int i = 0; i < cpu.at[cpu.count]; i++)
+                assert_close(gpu.values[w][i], cpu.values[w][i], tolerance, tolerance);
+        assert_memory_equal(gpu.values, again.values, sizeof gpu.values);
+        printf("%s %s in %d dimensions%s\n", e->observable, e->settings, e->dimension,
+               e->oblique ? ", oblique" : "");
+    }
+}
+
 /* ---- A million ions -------------------------------------------------------------------------- */
 
 static double time_of(setup *s, const char *name, const char *settings, const double *positions,
@@ -315,4 +343,5 @@ static void a_million_ions(void **state)
 GPU_TEST_MAIN(cmocka_unit_test(histograms_are_those_of_the_cpu),
               cmocka_unit_test(energies_are_those_of_the_cpu),
               cmocka_unit_test(pressures_with_cores_are_those_of_the_cpu),
-              cmocka_unit_test(virials_are_those_of_the_cpu), cmocka_unit_test(a_million_ions))
+              cmocka_unit_test(virials_are_those_of_the_cpu),
+              cmocka_unit_test(walkers_have_boxes_of_their_own), cmocka_unit_test(a_million_ions))

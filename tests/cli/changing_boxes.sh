@@ -1,0 +1,127 @@
+# Observables in boxes that change. At constant pressure the mean of the pressure of the moment is the one
+# imposed, whatever N and the potential: the weight V^N exp(-(P V + U) / kT) vanishes at both ends of V, so
+# the mean of its logarithmic derivative is 0. Fixed seeds; a right program is beyond 4 of its standard errors
+# once in 16,000 numbers.
+
+. "$here/ladders.sh" # near
+
+# boxes DIMENSION N PRESSURE DIAMETER LENGTH SWEEPS: particles, and where their box goes; potentials and
+# observables follow from standard input.
+boxes()
+{
+    local rest
+    rest=$(cat)
+    cat >sim.ini <<-END
+	[run]
+	sweeps = $6
+	equilibrate = 2000
+	seed = 9
+	device = cpu
+	walkers = 2
+	pressure = $3
+	[box]
+	dimension = $1
+	lx = $5
+	[species ball]
+	count = $2
+	diameter = $4
+	[initial]
+	state = lattice
+	[mover serial]
+	step = 0.4
+	[mover volume]
+	step = 0.1
+	$rest
+	END
+}
+
+test_pressure_of_a_liquid_is_the_one_imposed()
+{
+    boxes 2 36 0.7 1 8 40000 <<-END
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 1.8
+	truncation = force_shift
+	[observable energy]
+	period = 10
+	[observable virial_pressure]
+	period = 10
+	[observable pressure]
+	period = 10
+	[observable rdf]
+	period = 10
+	r_max = 2
+	[observable structure_factor]
+	period = 10
+	k_max = 3
+	[observable hexatic_order]
+	period = 10
+	[observable charge_density]
+	period = 10
+	r_max = 2
+	[observable box_size]
+	period = 10
+	END
+    change 's/^diameter = 1/&\ncharge = 1/'
+    must run sim.ini
+    near virial_pressure.pressure 0.7 0.01
+    near virial_pressure.pressure_x 0.7 0.02
+    near pressure.pressure 0.7 0.01
+    for name in energy.energy hexatic_order.psi6_modulus; do
+        grep -q "^$name " "$out" || fail "$name is not measured"
+    done
+    h5ls -r sim.h5 >names
+    for name in rdf/ball-ball structure_factor/ball-ball charge_density/ball; do
+        grep -q "/$name" names || fail "$name is not measured"
+    done
+}
+
+test_pressure_of_an_ideal_gas_is_the_one_imposed()
+{
+    boxes 3 5 0.5 0 2 100000 <<-END
+	[potential hard]
+	plugin = hard_sphere
+	[observable pressure]
+	period = 10
+	[observable energy]
+	period = 10
+	END
+    change 's/^\[mover volume\]/&\nshape = axes/'
+    must run sim.ini
+    near pressure.virial 0.5 0.01
+    near pressure.pressure 0.5 0.01
+}
+
+# The extrapolation of g leaves out no more than a hundredth of its error here.
+test_pressure_of_hard_disks_is_the_one_imposed()
+{
+    boxes 2 20 1 1 8 60000 <<-END
+	[potential hard]
+	plugin = hard_disk
+	[observable hard_pressure]
+	period = 10
+	[observable pressure]
+	period = 10
+	END
+    must run sim.ini
+    near hard_pressure.pressure 1 0.01
+    near hard_pressure.pressure_fit 1 0.1
+    near pressure.pressure 1 0.1
+}
+
+test_ranges_in_a_box_that_changes()
+{
+    boxes 2 20 1 1 8 100 <<-END
+	[potential hard]
+	plugin = hard_disk
+	[observable rdf]
+	END
+    refused 3 "sim.ini:22: [observable rdf] give r_max: a mover changes the box, and half of it is no range that stays" \
+        run sim.ini
+    change 's/^\[observable rdf\]/&\nr_max = 3/; s/^pressure = 1/pressure = 100/; s/^sweeps = .*/sweeps = 100000/'
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "has become so small, .* wide, that r_max, 3, is more than half of it" "$err" ||
+        fail "the box that is too small is not named"
+}
