@@ -57,8 +57,8 @@ PLUGMC_FN plugmc_separation between(const double *a, const double *b)
 /* Infinite where an electron may not be. */
 PLUGMC_FN double field_at(const double *r, plugmc_site a)
 {
-    int outside = PLUGMC_IN_SPHERE &&
-                  r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > plugmc_radius * plugmc_radius;
+    int outside =
+        PLUGMC_IN_SPHERE && r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > plugmc_radius * plugmc_radius;
     plugmc_position at;
     at.x = (real)r[0];
     at.y = (real)r[1];
