@@ -125,3 +125,34 @@ test_ranges_in_a_box_that_changes()
     grep -q "has become so small, .* wide, that r_max, 3, is more than half of it" "$err" ||
         fail "the box that is too small is not named"
 }
+
+# areas FILE GROUP: areas of the boxes of its frames, one a line
+areas()
+{
+    h5dump -y -d "/particles/$2/box/edges/value" -m %.17g "$1" |
+        awk -F, '/^ *[0-9]/ { printf "%.17g\n", $1 * $2 }'
+}
+
+# Each walker's frames have its own boxes: those that box_size saw, which are averaged over walkers.
+test_trajectory_has_the_box_of_each_walker()
+{
+    boxes 2 20 1 0 8 200 <<-END
+	[potential hard]
+	plugin = hard_disk
+	[observable box_size]
+	period = 1
+	[observable trajectory]
+	period = 1
+	END
+    change 's/equilibrate = 2000/equilibrate = 10/'
+    must run sim.ini
+    areas sim.h5 trajectory >first
+    areas sim.h5 trajectory_1 >second
+    [ "$(wc -l <first)" = 200 ] && [ "$(wc -l <second)" = 200 ] || fail "not every frame has a box"
+    ! cmp -s first second || fail "two walkers have one box"
+    [ "$(sort -u first | wc -l)" -gt 20 ] || fail "the box does not change from frame to frame"
+    areas=$(cat first second | awk '{ s += $1 } END { printf "%.10g", s / NR }')
+    volume=$(h5dump -y -a /plugmc/observables/box_size/volume/mean -m %.17g sim.h5 | awk '/^ *[0-9]/ { print $1 }')
+    awk -v a="$areas" -v b="$volume" 'BEGIN { exit !(a > 0 && a / b - 1 < 1e-9 && 1 - a / b < 1e-9) }' ||
+        fail "the mean of the boxes is $areas, that of box_size $volume"
+}

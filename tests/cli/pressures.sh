@@ -100,10 +100,11 @@ test_changing_boxes_are_resumed()
 
 test_what_cannot_follow_a_box()
 {
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
     boxes 2 20 1 1 8 100
     cp sim.ini right.ini
-    printf '[observable trajectory]\n' >>sim.ini
-    refused 3 "sim.ini:26: [observable trajectory] takes the box as it is at the start, and mover 'volume' changes it" \
+    printf '[observable steady]\n' >>sim.ini
+    refused 3 "sim.ini:26: [observable steady] takes the box as it is at the start, and mover 'volume' changes it" \
         run sim.ini
     cp right.ini sim.ini
     change 's/^\[mover serial\]/[mover checkerboard]/; s/^step = 0.8/step = 0.1/'

@@ -126,15 +126,18 @@ static void write_steps(store *s, hid_t position, hid_t edges, const output_data
 }
 
 /* The lengths of the edges; of an oblique box its vectors as rows. */
-static void write_edges(store *s, hid_t edges, const output_data *data, int64_t before)
+static void write_edges(store *s, hid_t edges, const output_data *data, int walker, int64_t before)
 {
-    const plugmc_box *box = &data->system->box;
-    const double *one = box->oblique ? box->vector[0] : box->length;
+    const bool oblique = data->system->box.oblique;
     hsize_t shape[3] = {(hsize_t)(before + data->frame_count), 3, 3};
     hid_t value =
-        store_grow(s, edges, "value", STORE_DOUBLE, box->oblique ? 3 : 2, shape, (hsize_t)before);
-    for (int f = 0; f < data->frame_count; f++)
-        store_rows(s, value, STORE_DOUBLE, (hsize_t)(before + f), 1, one);
+        store_grow(s, edges, "value", STORE_DOUBLE, oblique ? 3 : 2, shape, (hsize_t)before);
+    for (int f = 0; f < data->frame_count; f++) {
+        const plugmc_box *boxes = data->frames[f].boxes,
+                         *box = boxes ? &boxes[walker] : &data->system->box;
+        store_rows(s, value, STORE_DOUBLE, (hsize_t)(before + f), 1,
+                   oblique ? box->vector[0] : box->length);
+    }
     store_leave_array(s, value);
 }
 
@@ -164,16 +167,32 @@ static void write_first_walker(store *s, hid_t group, const output_data *data, i
     }
     write_positions(s, position, data, 0, before);
     write_steps(s, position, edges, data, before);
-    write_edges(s, edges, data, before);
+    write_edges(s, edges, data, 0, before);
     store_leave(s, edges);
     store_leave(s, box);
     store_leave(s, position);
 }
 
+/* The box of a walker that is not the first one, where boxes change. */
+static void write_own_box(store *s, hid_t group, hid_t position, const output_data *data,
+                          int walker, int64_t before)
+{
+    hid_t box = store_group(s, group, "box"), edges = store_group(s, box, "edges");
+    if (before == 0) {
+        write_boundary(s, box, &data->system->box);
+        store_link(s, position, "step", edges, "step");
+        store_link(s, position, "time", edges, "time");
+    }
+    write_edges(s, edges, data, walker, before);
+    store_leave(s, edges);
+    store_leave(s, box);
+}
+
 static void write_other_walker(store *s, hid_t group, hid_t first, const output_data *data,
                                int walker, int64_t before)
 {
-    static const char *const shared[] = {"box", "species", "id", "charge", "diameter"};
+    static const char *const shared[] = {"species", "id", "charge", "diameter"};
+    const bool own_box = data->frames[0].boxes != NULL;
     hid_t position = store_group(s, group, "position");
     write_positions(s, position, data, walker, before);
     if (before == 0) {
@@ -181,7 +200,9 @@ static void write_other_walker(store *s, hid_t group, hid_t first, const output_
             store_link(s, first, shared[i], group, shared[i]);
         store_link(s, first, "position/step", position, "step");
         store_link(s, first, "position/time", position, "time");
+        if (!own_box) store_link(s, first, "box", group, "box");
     }
+    if (own_box) write_own_box(s, group, position, data, walker, before);
     store_leave(s, position);
 }
 

@@ -140,8 +140,8 @@ int output_try(const char *path, const char *from, output_data *data, char why[O
     for (int i = 0; i < data->quantity_count; i++)
         data->quantities[i].written = data->quantities[i].samples;
     for (int f = 0; f < data->frame_count; f++) {
-        free(data->frames[f].positions);
-        data->frames[f].positions = NULL;
+        free(data->frames[f].positions), free(data->frames[f].boxes);
+        data->frames[f] = (frame){0};
     }
     data->frames_written = (from ? data->frames_written : 0) + data->frame_count;
     data->frame_count = 0;

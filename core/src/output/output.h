@@ -62,6 +62,7 @@ typedef struct move_record {
 typedef struct frame {
     uint64_t sweep;
     double *positions; /* [walkers][particles][3] */
+    plugmc_box *boxes; /* [walkers]; NULL: the system's, which nobody changes */
 } frame;
 
 enum { STAMP_SIZE = 64 };

@@ -39,7 +39,7 @@ static void write_back(store *s, const char *path, output_data *data)
     unlink(copy.temporary); /* whatever becomes of this process */
     plugmc_system system = {
         .size = sizeof system, .walkers = data->walkers, .particles = data->particles};
-    frame next = {data->sweep, (double *)data->positions};
+    frame next = {data->sweep, (double *)data->positions, NULL};
     store_open(s, copy.fd, STORE_CHANGE);
     s->reading = true; /* what fails is the fault of the file */
     data->system = &system;

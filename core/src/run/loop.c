@@ -92,18 +92,25 @@ static int record(simulation *sim, const measurement *m)
 
 static int keep_frame(simulation *sim, uint64_t sweep, const double *positions)
 {
+    const bool moves = sim->system.changes & PLUGMC_CHANGED_BOX;
+    const size_t box_bytes = sizeof(plugmc_box) * (size_t)sim->system.walkers;
+    const plugmc_box *now = NULL;
+    const int code = moves ? borrowing_boxes_of(sim, &now) : 0;
+    if (code) return code;
     output_data *out = &sim->output;
     size_t bytes = sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles;
     frame *frames = realloc(out->frames, sizeof *frames * (size_t)(out->frame_count + 1));
     double *copy = malloc(bytes);
+    plugmc_box *boxes = moves ? malloc(box_bytes) : NULL;
     if (frames) out->frames = frames;
-    if (!frames || !copy) {
-        free(copy);
+    if (!frames || !copy || (moves && !boxes)) {
+        free(copy), free(boxes);
         return report_error(sim->report, EXIT_MEMORY, NULL, 0,
                             "no memory for a frame of the trajectory");
     }
     memcpy(copy, positions, bytes);
-    out->frames[out->frame_count++] = (frame){sweep, copy};
+    if (moves) memcpy(boxes, now, box_bytes);
+    out->frames[out->frame_count++] = (frame){sweep, copy, boxes};
     return 0;
 }
 
