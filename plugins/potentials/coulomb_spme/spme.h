@@ -40,6 +40,10 @@ int spme_energy(spme *, const plugmc_total_request *);
 /* The text of the kernels, in memory of the host; returns the code. */
 int spme_kernel_text(spme *, const plugmc_host *, plugmc_kernel_text *out);
 void spme_release(spme *);
+/* One particle at a time, as in plugmc_total (spme_moves.c). */
+int spme_start(spme *, const plugmc_view *);
+int spme_change(spme *, int32_t walker, int64_t particle, const double position[3], double *change);
+int spme_settle(spme *, int32_t walker, int accepted);
 
 /* ---- Errors and what follows from them (spme_tune.c) ------------------------------------- */
 
@@ -113,6 +117,7 @@ struct spme {
     const char *define_list[9];
     struct spme_host_mesh *on_host; /* NULL until first asked for */
     struct spme_device_mesh *on_device;
+    struct spme_moves *moves; /* NULL until a mover starts single moves */
 };
 
 /* Of a box of a walker that is not as at the start: error, reported, where it is too large for the
@@ -123,6 +128,8 @@ void spme_fill_box(const spme *, const plugmc_box *, spme_box *out);
 int spme_new_tables(const spme *, spme_box *out);
 
 int spme_host_energy(spme *, const plugmc_total_request *);
+/* Of one walker alone, number `walker` of the request. */
+int spme_host_walker(spme *, const plugmc_total_request *, int64_t walker);
 void spme_host_release(spme *);
 int spme_device_prepare(spme *);
 int spme_device_energy(spme *, const plugmc_total_request *);

@@ -58,6 +58,16 @@ static int check_boxes(const spme *m, const plugmc_view *view)
     return code;
 }
 
+static int no_position(const spme *m, const plugmc_total_request *request, int64_t walker,
+                       int64_t particle)
+{
+    const double *r =
+        request->view->positions + 3 * (walker * m->host->system->particles + particle);
+    return m->host->fail(m->host->context, PLUGMC_ERROR_STATE,
+                         "particle %lld of walker %lld is at (%g, %g, %g), which is no position",
+                         (long long)particle, (long long)walker, r[0], r[1], r[2]);
+}
+
 int spme_host_energy(spme *m, const plugmc_total_request *request)
 {
     const plugmc_system *system = m->host->system;
@@ -81,12 +91,18 @@ int spme_host_energy(spme *m, const plugmc_total_request *request)
             bad_particle = space->not_finite;
         }
     }
-    if (bad_walker == INT64_MAX) return PLUGMC_OK;
-    const double *r =
-        request->view->positions + 3 * (bad_walker * system->particles + bad_particle);
-    return m->host->fail(m->host->context, PLUGMC_ERROR_STATE,
-                         "particle %lld of walker %lld is at (%g, %g, %g), which is no position",
-                         (long long)bad_particle, (long long)bad_walker, r[0], r[1], r[2]);
+    return bad_walker == INT64_MAX ? PLUGMC_OK : no_position(m, request, bad_walker, bad_particle);
+}
+
+int spme_host_walker(spme *m, const plugmc_total_request *request, int64_t walker)
+{
+    int code = m->on_host ? PLUGMC_OK : host_mesh(m);
+    if (!code && m->limit.stretch > 0)
+        code = spme_check_box(m, &request->view->box[walker], walker);
+    if (code) return code;
+    workspace *space = &m->on_host->space[0];
+    one_walker(m, space, request, walker);
+    return space->not_finite < 0 ? PLUGMC_OK : no_position(m, request, walker, space->not_finite);
 }
 
 /* ---- One walker -------------------------------------------------------------------------- */
