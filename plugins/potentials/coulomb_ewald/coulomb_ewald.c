@@ -113,11 +113,17 @@ static void warn_of_background(const plugmc_host *host)
             net);
 }
 
+/* Relative error of the forces where the pairs end, as `configure` has it. */
+static double pair_error(const parameters *p)
+{
+    return exp(-p->splitting * p->splitting * p->reach * p->reach) / 2;
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
     const ewald_waves waves = {2 * p->splitting * sqrt(-log(2 * p->tolerance)), p->k_max,
-                               p->n_square, p->tolerance};
+                               p->n_square, fmax(p->tolerance, pair_error(p))};
     warn_of_background(host);
     int code = charges_cannot_collapse(instance, host);
     return code ? code : ewald_sum_prepare(host, p->bjerrum_length, p->splitting, &waves, &p->sum);

@@ -69,7 +69,8 @@ struct ewald_sum {
     double *own_weight; /* [walkers][waves] in that box, where it is not that of the start */
     int64_t n_square;   /* as in ewald_waves */
     double shortest;    /* 1/length: of the waves left out, in the box of the start */
-    double allowed;     /* error of the forces */
+    double wanted;      /* error of the forces, */
+    double allowed;     /* and what it is at the start, if that is more */
 };
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
@@ -252,7 +253,7 @@ static int check_accuracy(const ewald_sum *s, const plugmc_box *box, int32_t wal
 {
     const double error = error_beyond(s, s->shortest / largest_stretch(&s->system->box, box));
     if (error <= 2 * s->allowed) return PLUGMC_OK;
-    const double k = 2 * s->alpha * sqrt(-log(2 * s->allowed));
+    const double k = 2 * s->alpha * sqrt(-log(2 * s->wanted));
     double most = 0;
     for (int d = 0; d < 3; d++)
         most = fmax(most, ceil(k * sqrt(square(box->vector[d])) / (2 * M_PI)));
@@ -600,7 +601,7 @@ static double shortest_left_out(const ewald_sum *s, const ewald_waves *waves)
     return sqrt(least);
 }
 
-/* Settings that were worse than the tolerance from the beginning are what the user wants. */
+/* Settings that were worse than what is wanted from the beginning are the user's. */
 static int follow_boxes(ewald_sum *s, const ewald_waves *waves)
 {
     s->box = s->host->allocate(s->host->context, (size_t)s->system->walkers * sizeof *s->box);
@@ -608,7 +609,8 @@ static int follow_boxes(ewald_sum *s, const ewald_waves *waves)
     for (int32_t w = 0; w < s->system->walkers; w++) s->box[w] = s->system->box;
     s->n_square = waves->n_square;
     s->shortest = shortest_left_out(s, waves);
-    s->allowed = fmax(waves->tolerance, error_beyond(s, s->shortest));
+    s->wanted = waves->wanted;
+    s->allowed = fmax(waves->wanted, error_beyond(s, s->shortest));
     return PLUGMC_OK;
 }
 
