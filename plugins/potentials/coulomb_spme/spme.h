@@ -120,11 +120,11 @@ struct spme {
     struct spme_moves *moves; /* NULL until a mover starts single moves */
 };
 
-/* Of a box of a walker that is not as at the start: error, reported, where it is too large for the
- * mesh; and what depends on it, whose tables have memory. */
+/* Fails, and says so, where a walker's box has become too large for the mesh. */
 int spme_check_box(const spme *, const plugmc_box *, int64_t walker);
+/* What depends on a box that is not that of the start. */
 void spme_fill_box(const spme *, const plugmc_box *, spme_box *out);
-/* Memory for the tables of a box; 0 if short. */
+/* Memory for its tables; 0 if short. */
 int spme_new_tables(const spme *, spme_box *out);
 
 int spme_host_energy(spme *, const plugmc_total_request *);
