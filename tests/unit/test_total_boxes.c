@@ -181,7 +181,7 @@ static void walkers_have_the_sums_of_their_boxes(void **state)
         plugmc_box boxes[WALKERS];
         double r[WALKERS * NUMBERS];
         sum_new(&s, &kinds[k], NULL, WALKERS, PLUGMC_CHANGED_BOX);
-        assert_true(s.total->follows & PLUGMC_CHANGE_BOX);
+        assert_true(s.total->follows & PLUGMC_CHANGED_BOX);
         make_boxes(&s, boxes);
         random_places(boxes, 3, r);
         for (int threads = 1; threads < 4; threads++) {

@@ -169,7 +169,7 @@ static const plugmc_total total = {
     .change = change,
     .settle = settle,
     .waves = list_waves,
-    .follows = PLUGMC_CHANGE_BOX,
+    .follows = PLUGMC_CHANGED_BOX,
 };
 #define WAVES .total = &total
 #define CALLBACKS .prepare = prepare, .archive = archive

@@ -212,7 +212,7 @@ static int32_t molecules(const void *instance)
 static const plugmc_total mesh = {.size = sizeof mesh,
                                   .on_device = 1,
                                   .beside_parts = 1,
-                                  .follows = PLUGMC_CHANGE_BOX,
+                                  .follows = PLUGMC_CHANGED_BOX,
                                   .energy = energy,
                                   .start = start,
                                   .change = change,
