@@ -116,6 +116,7 @@ PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_s
 #include <stdlib.h>
 #include <string.h>
 
+#include "box_default.h"
 #include "half_box.h"
 
 /* ---- A file with coefficients --------------------------------------------------------------- */
@@ -209,7 +210,9 @@ static int choose_cutoff(const plugmc_host *host, const char *key, real given, d
     if (!isfinite(*out))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%s must be given, since the box is not periodic", key);
-    return PLUGMC_OK;
+    char what[32];
+    snprintf(what, sizeof what, "%s = 0", key);
+    return given > 0 ? PLUGMC_OK : box_default_check(host, what, "give a length");
 }
 
 static int too_few(const plugmc_host *host, const char *key, const plugmc_list *list)
@@ -330,6 +333,7 @@ static int prepare_chi(parameters *p, const plugmc_host *host)
     double cutoff = 0;
     int code = too_few(host, "chi", &p->chi);
     if (!code && n) code = choose_cutoff(host, "chi_cutoff", p->chi_cutoff, &cutoff);
+    if (!code && n) code = box_default_check(host, "the place of ions", "leave out chi");
     if (code) return code;
     if (p->ions.count % 3)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,

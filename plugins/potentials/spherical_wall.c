@@ -35,6 +35,8 @@ PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_s
 #include <plugmc/field.h>
 
 #if PLUGMC_HOST
+#include "box_default.h"
+
 /* Nobody is too large, and together they take no more room than there can be: close packing. */
 static int check_room(const parameters *p, const plugmc_host *host)
 {
@@ -79,9 +81,10 @@ static int configure(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "the wall is a sphere around the origin, and a periodic box has no "
                           "centre: it needs [box] shape = sphere");
+    int code = p->radius == 0 ? box_default_check(host, "radius = 0", "give a radius") : PLUGMC_OK;
     if (p->radius == 0) p->radius = (real)host->system->box.radius;
     if (sizeof(real) == sizeof(float)) return PLUGMC_OK; /* said once is enough */
-    int code = check_room(p, host);
+    if (!code) code = check_room(p, host);
     if (!code) warn_idle(p, host);
     return code;
 }

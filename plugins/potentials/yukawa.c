@@ -51,6 +51,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
+#include "box_default.h"
 #include "charged_species.h"
 #include "species_pairs.h"
 
@@ -59,11 +60,14 @@ static int check(const parameters *p, const plugmc_host *host)
     const double half = half_box(&host->system->box);
     if (p->shift && p->cutoff == 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "shift = yes needs a cutoff");
-    if (p->cutoff == 0 && isfinite(half))
+    if (p->cutoff == 0 && isfinite(half)) {
+        const int code = box_default_check(host, "cutoff = 0", "give a cutoff");
+        if (code) return code;
         host->warn(host->context,
                    "there is no cutoff: every pair counts once, by its nearest image, and what is "
                    "left out beyond half the box, %g, is screened by exp(-kappa r) = %.1e",
                    half, exp(-(double)p->kappa * half));
+    }
     int code = p->cutoff > 0 ? cutoff_check(host, (double)p->cutoff) : PLUGMC_OK;
     return code ? code : charges_are_there(host);
 }

@@ -1,6 +1,6 @@
 /* coulomb_spme on a GPU against the CPU at the same settings: single precision, double precision,
- * both ways of spreading, grids that tiles do not fit; bits from run to run; positions that are
- * none. */
+ * both ways of spreading, grids that tiles do not fit, walkers with boxes of their own; bits from run
+ * to run; positions that are none. */
 #include "testing.h"
 
 #include "on_gpu.h"
@@ -78,28 +78,34 @@ static found on_device(spme_system *s, const double *positions, int want, int gr
     return f;
 }
 
-static void begin(spme_system *s, charges c, const char *settings)
+/* `changes`: what movers change, PLUGMC_CHANGED_*. */
+static void begin_changing(spme_system *s, charges c, const char *settings, uint32_t changes)
 {
     messages m;
     spme_begin(s, c, device, 2);
+    s->system.changes = changes;
     messages_begin(&m);
     const int code = spme_try(s, settings);
     const char *said = messages_end(&m);
     if (code) fail_msg("coulomb_spme cannot be prepared with %s: %s", settings, said);
 }
 
-/* Differences in units of the rms force, and of the energy without what is constant. */
-static void compare(const char *name, charges c, const char *settings, double tolerance)
+static void begin(spme_system *s, charges c, const char *settings)
 {
-    spme_system s;
-    begin(&s, c, settings);
-    const int64_t n = s.system.walkers * s.system.particles;
-    found host = found_new(&s);
-    assert_int_equal(mesh_of(&s, c.positions, host.energy, host.forces, host.virial), PLUGMC_OK);
-    found here = on_device(&s, c.positions, WANT_ALL, 0);
+    begin_changing(s, c, settings, 0);
+}
+
+/* Differences in units of the rms force, and of the energy without what is constant. */
+static void compare_system(const char *name, spme_system *s, double tolerance)
+{
+    const int64_t n = s->system.walkers * s->system.particles;
+    const double *r = s->charges.positions;
+    found host = found_new(s);
+    assert_int_equal(mesh_of(s, r, host.energy, host.forces, host.virial), PLUGMC_OK);
+    found here = on_device(s, r, WANT_ALL, 0);
     const double force = rms(here.forces, host.forces, n) / rms(host.forces, NULL, n);
     double energy = 0, virial = 0;
-    for (int w = 0; w < s.system.walkers; w++) {
+    for (int w = 0; w < s->system.walkers; w++) {
         energy = fmax(energy, fabs(here.energy[w] / host.energy[w] - 1));
         for (int d = 0; d < 3; d++)
             virial = fmax(virial, fabs(here.virial[3 * w + d] - host.virial[3 * w + d]) /
@@ -107,12 +113,11 @@ static void compare(const char *name, charges c, const char *settings, double to
     }
     printf("%s: forces %.1e, energy %.1e, virial %.1e\n", name, force, energy, virial);
     assert_true(force < tolerance && energy < 2 * tolerance && virial < 2 * tolerance);
-    found again = on_device(&s, c.positions, WANT_ALL, 0),
-          alone = on_device(&s, c.positions, WANT_ENERGY, 0),
-          moving = on_device(&s, c.positions, WANT_FORCES, 0);
-    const size_t walkers = (size_t)s.system.walkers * sizeof(double);
-    assert_memory_equal(again.forces, here.forces, force_bytes(&s));
-    assert_memory_equal(moving.forces, here.forces, force_bytes(&s));
+    found again = on_device(s, r, WANT_ALL, 0), alone = on_device(s, r, WANT_ENERGY, 0),
+          moving = on_device(s, r, WANT_FORCES, 0);
+    const size_t walkers = (size_t)s->system.walkers * sizeof(double);
+    assert_memory_equal(again.forces, here.forces, force_bytes(s));
+    assert_memory_equal(moving.forces, here.forces, force_bytes(s));
     assert_memory_equal(again.virial, here.virial, 3 * walkers);
     assert_memory_equal(alone.energy, here.energy, walkers);
     found_free(host);
@@ -120,7 +125,29 @@ static void compare(const char *name, charges c, const char *settings, double to
     found_free(again);
     found_free(alone);
     found_free(moving);
+}
+
+static void compare(const char *name, charges c, const char *settings, double tolerance)
+{
+    spme_system s;
+    begin(&s, c, settings);
+    compare_system(name, &s, tolerance);
     spme_end(&s);
+}
+
+/* Walker w gets edges `factor[w]` times as long, with its particles. */
+static void scale_boxes(spme_system *s, const double (*factor)[3])
+{
+    void *boxes;
+    const int64_t n = s->system.particles;
+    const plugmc_state *state = s->context.stage.state;
+    assert_int_equal(state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST,
+                                  PLUGMC_READ | PLUGMC_WRITE, &boxes, NULL),
+                     PLUGMC_OK);
+    for (int32_t w = 0; w < s->system.walkers; w++) {
+        plugmc_scale_box((plugmc_box *)boxes + w, factor[w]);
+        for (int64_t k = 0; k < 3 * n; k++) s->charges.positions[3 * n * w + k] *= factor[w][k % 3];
+    }
 }
 
 static charges gas(double x, double y, double z, int64_t pairs, int walkers)
@@ -209,6 +236,54 @@ static void walkers_and_exclusions_agree(void **state)
     compare("long molecules", gas(16, 18, 20, 200, 2),
             USUAL "grid = 20\nmolecule = 5 5\nprecision = double\n",
             1e-11); /* partners beyond the cutoff as well */
+}
+
+/* What is wrong in one box and right in another shows, as boxes differ by some per cent. */
+static void compare_boxes(const char *name, charges c, const char *settings, double tolerance)
+{
+    static const double factor[3][3] = {{1, 1, 1}, {0.95, 0.95, 0.95}, {0.93, 1.01, 0.98}};
+    spme_system s;
+    begin_changing(&s, c, settings, PLUGMC_CHANGED_BOX);
+    scale_boxes(&s, factor);
+    compare_system(name, &s, tolerance);
+    spme_end(&s);
+}
+
+static void walkers_with_boxes_of_their_own_agree(void **state)
+{
+    (void)state;
+    compare_boxes("boxes", gas(16, 18, 20, 200, 3), USUAL "order = 6\ngrid = 20\n", SINGLE_LIMIT);
+    compare_boxes("boxes, optimal", gas(16, 18, 20, 200, 3),
+                  USUAL "order = 5\ngrid = 20 18 25\ninfluence = optimal\n", SINGLE_LIMIT);
+    compare_boxes("boxes, gather, double", gas(16, 18, 20, 200, 3),
+                  USUAL "grid = 18 20 15\nspreading = gather\nprecision = double\n", DOUBLE_LIMIT);
+    compare_boxes("boxes, long molecules, balanced", gas(16, 18, 20, 200, 3),
+                  USUAL "grid = 20\nmolecule = 5 5\nprecision = double\nbalance_forces = yes\n",
+                  1e-11);
+    charges c = new_charges((double[3]){16, 18, 20}, 3, 200, 2, 100, -1, 20, 0);
+    scatter(&c, 0, 5);
+    compare_boxes("boxes, charged", c, USUAL "grid = 20\nprecision = double\n", DOUBLE_LIMIT);
+}
+
+/* Kernels for boxes of walkers give the bits of those for one box as long as all have it. */
+static void boxes_that_have_not_changed_give_the_same_bits(void **state)
+{
+    (void)state;
+    found f[2];
+    size_t bytes = 0;
+    for (int k = 0; k < 2; k++) {
+        spme_system s;
+        begin_changing(&s, gas(16, 18, 20, 200, 2), USUAL "grid = 20\n",
+                       k ? PLUGMC_CHANGED_BOX : 0);
+        f[k] = on_device(&s, s.charges.positions, WANT_ALL, 0);
+        bytes = force_bytes(&s);
+        spme_end(&s);
+    }
+    assert_memory_equal(f[0].forces, f[1].forces, bytes);
+    assert_memory_equal(f[0].energy, f[1].energy, 2 * sizeof(double));
+    assert_memory_equal(f[0].virial, f[1].virial, 6 * sizeof(double));
+    found_free(f[0]);
+    found_free(f[1]);
 }
 
 static void a_recorded_evaluation_is_the_same_each_time(void **state)
@@ -302,6 +377,8 @@ GPU_TEST_MAIN(cmocka_unit_test(single_precision_agrees_with_the_cpu),
               cmocka_unit_test(gathering_by_grid_points_agrees),
               cmocka_unit_test(crowds_are_summed_too),
               cmocka_unit_test(walkers_and_exclusions_agree),
+              cmocka_unit_test(walkers_with_boxes_of_their_own_agree),
+              cmocka_unit_test(boxes_that_have_not_changed_give_the_same_bits),
               cmocka_unit_test(a_recorded_evaluation_is_the_same_each_time),
               cmocka_unit_test(the_net_force_is_that_of_the_cpu),
               cmocka_unit_test(positions_that_are_none_give_nan))

@@ -7,7 +7,8 @@
  * with the valences z, the Bjerrum length l_B and S(k) = sum_i z_i exp(i k.r_i): P. P. Ewald, Ann.
  * Phys. 369, 253 (1921); S. W. de Leeuw, J. W. Perram, E. R. Smith, Proc. R. Soc. A 373, 27 (1980),
  * with a conductor around the images (tin-foil). The last term is a uniform background that
- * neutralises a charged box. Boxes may be oblique.
+ * neutralises a charged box. Boxes may be oblique. Where movers change them, cutoff, alpha and the n
+ * of the waves k = 2 pi n / L stay as they are at the start.
  *
  * The pairs are the pair facet, so movers treat them with their other pairs; the rest (sum.c) is
  * the total facet and comes on top. When one particle moves, the change of the waves costs one
@@ -57,6 +58,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
+#include "../box_default.h"
 #include "../charged_species.h"
 #include "../half_box.h"
 #include "sum.h"
@@ -88,6 +90,7 @@ static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
     int code = check_box(p, host);
+    if (!code && p->cutoff == 0) code = box_default_check(host, "cutoff = 0", "give a cutoff");
     if (code) return code;
     p->reach = p->cutoff > 0 ? p->cutoff : (real)half_box(&host->system->box);
     p->splitting =
@@ -110,11 +113,17 @@ static void warn_of_background(const plugmc_host *host)
             net);
 }
 
+/* Relative error of the forces where the pairs end, as `configure` has it. */
+static double pair_error(const parameters *p)
+{
+    return exp(-p->splitting * p->splitting * p->reach * p->reach) / 2;
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
     const ewald_waves waves = {2 * p->splitting * sqrt(-log(2 * p->tolerance)), p->k_max,
-                               p->n_square};
+                               p->n_square, fmax(p->tolerance, pair_error(p))};
     warn_of_background(host);
     int code = charges_cannot_collapse(instance, host);
     return code ? code : ewald_sum_prepare(host, p->bjerrum_length, p->splitting, &waves, &p->sum);
@@ -160,6 +169,7 @@ static const plugmc_total total = {
     .change = change,
     .settle = settle,
     .waves = list_waves,
+    .follows = PLUGMC_CHANGED_BOX,
 };
 #define WAVES .total = &total
 #define CALLBACKS .prepare = prepare, .archive = archive

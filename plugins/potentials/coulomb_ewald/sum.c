@@ -6,6 +6,9 @@
  * exp(i k.r) = X[n_x] Y[n_y] Z[n_z] costs one complex product, in a loop that vectorises. Sums run
  * in a fixed order and in a fixed number of partial sums: results depend neither on the number of
  * threads nor on the instruction set.
+ *
+ * Where movers change boxes, alpha and the vectors n stay, and what belongs to k = 2 pi n / L follows
+ * the box of each walker. Weights of the box at the start are kept for all walkers that have it.
  */
 #include "sum.h"
 
@@ -32,18 +35,25 @@ typedef struct trial {
     double position[3];
 } trial;
 
+/* What the waves are in one box. */
+typedef struct spectrum {
+    double *weight;    /* [waves] kT: energy is sum of weight |S|^2, both halves counted */
+    double *k[3];      /* [waves] 1/length */
+    double *virial[3]; /* [waves] virial / energy, along each axis */
+    double back;       /* kT: energy of the background, which also counts in the virial */
+} spectrum;
+
 struct ewald_sum {
     const plugmc_host *host;
     const plugmc_system *system;
-    int32_t most[3]; /* largest |n_d| */
+    double bjerrum_length, alpha; /* length, 1/length */
+    int32_t most[3];              /* largest |n_d| */
     int32_t row_count;
     row *rows;
     int64_t waves;
     int32_t (*wave)[3];     /* [waves] n */
-    double *weight;         /* [waves] kT: energy is sum of weight |S|^2, both halves counted */
-    double *k[3];           /* [waves] 1/length */
-    double *virial[3];      /* [waves] virial / energy, along each axis */
-    double self, back;      /* kT: constant terms of a walker; back also counts in the virial */
+    spectrum common;        /* in the box of the start */
+    double self, net;       /* kT: constant energy of a walker; sum of the charges */
     double *charge;         /* [particles] */
     complex_table phase[3]; /* [most + 1][particles], of the walker at hand */
     complex_table fresh;    /* [waves] S of the walker at hand */
@@ -53,6 +63,14 @@ struct ewald_sum {
     double *positions; /* [walkers][particles][3] */
     double *shift;     /* [2][waves] change of S by the trial move */
     trial trial;
+    /* Where movers change boxes; else NULL: */
+    spectrum other;     /* in the box of the walker at hand */
+    plugmc_box *box;    /* [walkers] for single moves */
+    double *own_weight; /* [walkers][waves] in that box, where it is not that of the start */
+    int64_t n_square;   /* as in ewald_waves */
+    double shortest;    /* 1/length: of the waves left out, in the box of the start */
+    double wanted;      /* error of the forces, */
+    double allowed;     /* and what it is at the start, if that is more */
 };
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
@@ -77,9 +95,8 @@ static double fractional(const plugmc_box *box, const double r[3], int d)
 }
 
 /* Factors exp(2 pi i n f) of all particles, n = 0 ... most, each from the one before. */
-static void take_phases(const ewald_sum *s, const double *positions)
+static void take_phases(const ewald_sum *s, const plugmc_box *box, const double *positions)
 {
-    const plugmc_box *box = &s->system->box;
     const int64_t n = s->system->particles;
 #pragma omp parallel for schedule(static) num_threads(s->system->threads)
     for (int64_t i = 0; i < n; i++)
@@ -168,24 +185,117 @@ static int structure_factors(const ewald_sum *s, complex_table out)
                            : PLUGMC_OK;
 }
 
+/* ---- Boxes ----------------------------------------------------------------------------------- */
+
+static void wave_vector(const plugmc_box *box, const int32_t n[3], double k[3])
+{
+    for (int e = 0; e < 3; e++)
+        k[e] = 2 * M_PI *
+               (n[0] * box->inverse[e][0] + n[1] * box->inverse[e][1] + n[2] * box->inverse[e][2]);
+}
+
+static double square(const double v[3]) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]; }
+
+static void weigh_waves(const ewald_sum *s, const plugmc_box *box, spectrum *out)
+{
+    const double alpha = s->alpha, factor = 2 * 2 * M_PI * s->bjerrum_length / box->volume;
+    out->back = -s->bjerrum_length * M_PI / (2 * alpha * alpha * box->volume) * s->net * s->net;
+#pragma omp parallel for schedule(static) num_threads(s->system->threads)
+    for (int64_t w = 0; w < s->waves; w++) {
+        double k[3];
+        wave_vector(box, s->wave[w], k);
+        const double k2 = square(k), spread = k2 / (4 * alpha * alpha);
+        out->weight[w] = factor * exp(-spread) / k2;
+        for (int d = 0; d < 3; d++) {
+            out->k[d][w] = k[d];
+            out->virial[d][w] = 1 - 2 * k[d] * k[d] / k2 * (1 + spread);
+        }
+    }
+}
+
+static const plugmc_box *box_of(const ewald_sum *s, const plugmc_view *view, int32_t walker)
+{
+    return s->box ? &view->box[walker] : &s->system->box;
+}
+
+static int is_new(const ewald_sum *s, const plugmc_box *box)
+{
+    const plugmc_box *old = &s->system->box;
+    return memcmp(box->vector, old->vector, sizeof old->vector) ||
+           memcmp(box->inverse, old->inverse, sizeof old->inverse);
+}
+
+/* How much longer the box has made the vector that it has stretched most, by power iteration on the
+ * map from the old places to the new. */
+static double largest_stretch(const plugmc_box *old, const plugmc_box *box)
+{
+    double map[3][3] = {{0}}, v[3] = {1, 0.7, 0.4}, square_stretch = 1;
+    for (int i = 0; i < 27; i++)
+        map[i / 9][i % 3] += old->inverse[i / 9][i / 3 % 3] * box->vector[i / 3 % 3][i % 3];
+    for (int step = 0; step < 50; step++) {
+        double there[3] = {0}, back[3] = {0};
+        for (int i = 0; i < 9; i++) there[i % 3] += v[i / 3] * map[i / 3][i % 3];
+        for (int i = 0; i < 9; i++) back[i / 3] += there[i % 3] * map[i / 3][i % 3];
+        square_stretch = sqrt(square(back) / square(v));
+        for (int d = 0; d < 3; d++) v[d] = back[d] / square_stretch;
+    }
+    return sqrt(square_stretch);
+}
+
+/* What is left out where the waves end, relative to the forces. */
+static double error_beyond(const ewald_sum *s, double k)
+{
+    return exp(-k * k / (4 * s->alpha * s->alpha)) / 2;
+}
+
+/* No wave gets shorter than by the largest stretch. */
+static int check_accuracy(const ewald_sum *s, const plugmc_box *box, int32_t walker)
+{
+    const double error = error_beyond(s, s->shortest / largest_stretch(&s->system->box, box));
+    if (error <= 2 * s->allowed) return PLUGMC_OK;
+    const double k = 2 * s->alpha * sqrt(-log(2 * s->wanted));
+    double most = 0;
+    for (int d = 0; d < 3; d++)
+        most = fmax(most, ceil(k * sqrt(square(box->vector[d])) / (2 * M_PI)));
+    return s->host->fail(
+        s->host->context, PLUGMC_ERROR_INPUT,
+        "the box of walker %d has grown so large, a volume of %g, that forces of the waves chosen "
+        "at the start are wrong by about %.1e, more than twice the %.1e allowed: set k_max = %.0f "
+        "or more%s",
+        walker, box->volume, error, s->allowed, most,
+        s->n_square > 0 ? ", and n_square accordingly" : "");
+}
+
+/* The waves in a walker's box, which live until the next call. */
+static int spectrum_of(ewald_sum *s, const plugmc_box *box, int32_t walker, const spectrum **out)
+{
+    *out = &s->common;
+    if (!s->box || !is_new(s, box)) return PLUGMC_OK;
+    const int code = check_accuracy(s, box, walker);
+    if (code) return code;
+    weigh_waves(s, box, &s->other);
+    *out = &s->other;
+    return PLUGMC_OK;
+}
+
 /* ---- Whole configurations -------------------------------------------------------------------- */
 
-static void add_energy(const ewald_sum *s, double *energy, double *virial)
+static void add_energy(const ewald_sum *s, const spectrum *in, double *energy, double *virial)
 {
     double sum = 0, along[3] = {0};
     for (int64_t w = 0; w < s->waves; w++) {
         const double re = s->fresh.re[w], im = s->fresh.im[w];
-        const double e = s->weight[w] * (re * re + im * im);
+        const double e = in->weight[w] * (re * re + im * im);
         sum += e;
-        for (int d = 0; d < 3; d++) along[d] += e * s->virial[d][w];
+        for (int d = 0; d < 3; d++) along[d] += e * in->virial[d][w];
     }
-    if (energy) *energy += sum + s->self + s->back;
-    for (int d = 0; d < 3 && virial; d++) virial[d] += along[d] + s->back;
+    if (energy) *energy += sum + s->self + in->back;
+    for (int d = 0; d < 3 && virial; d++) virial[d] += along[d] + in->back;
 }
 
 /* Forces on particles begin ... begin + n - 1: 2 z sum_k weight k Im(conj(S) exp(i k.r)). */
-static PLUGMC_TARGETS void add_block_forces(const ewald_sum *s, int64_t begin, int n,
-                                            double *forces)
+static PLUGMC_TARGETS void add_block_forces(const ewald_sum *s, const spectrum *in, int64_t begin,
+                                            int n, double *forces)
 {
     double re[BLOCK], im[BLOCK], f[3][BLOCK] = {{0}};
     for (int32_t r = 0; r < s->row_count; r++) {
@@ -196,9 +306,9 @@ static PLUGMC_TARGETS void add_block_forces(const ewald_sum *s, int64_t begin, i
             const int64_t at = row->first + w, table = abs(z) * s->system->particles + begin;
             const double *zr = s->phase[2].re + table, *zi = s->phase[2].im + table;
             const double sign = z < 0 ? -1 : 1;
-            const double sr = 2 * s->weight[at] * s->fresh.re[at],
-                         si = 2 * s->weight[at] * s->fresh.im[at];
-            const double kx = s->k[0][at], ky = s->k[1][at], kz = s->k[2][at];
+            const double sr = 2 * in->weight[at] * s->fresh.re[at],
+                         si = 2 * in->weight[at] * s->fresh.im[at];
+            const double kx = in->k[0][at], ky = in->k[1][at], kz = in->k[2][at];
             for (int i = 0; i < n; i++) {
                 const double er = re[i] * zr[i] - sign * im[i] * zi[i],
                              ei = im[i] * zr[i] + sign * re[i] * zi[i];
@@ -213,12 +323,12 @@ static PLUGMC_TARGETS void add_block_forces(const ewald_sum *s, int64_t begin, i
         for (int d = 0; d < 3; d++) forces[3 * (begin + i) + d] += s->charge[begin + i] * f[d][i];
 }
 
-static void add_forces(const ewald_sum *s, double *forces)
+static void add_forces(const ewald_sum *s, const spectrum *in, double *forces)
 {
     const int64_t n = s->system->particles;
 #pragma omp parallel for schedule(dynamic) num_threads(s->system->threads)
     for (int64_t begin = 0; begin < n; begin += BLOCK)
-        add_block_forces(s, begin, n - begin < BLOCK ? (int)(n - begin) : BLOCK, forces);
+        add_block_forces(s, in, begin, n - begin < BLOCK ? (int)(n - begin) : BLOCK, forces);
 }
 
 int ewald_sum_energy(ewald_sum *s, const plugmc_total_request *request)
@@ -227,12 +337,16 @@ int ewald_sum_energy(ewald_sum *s, const plugmc_total_request *request)
     const double *positions = request->view->positions;
     int code = all_finite(s, positions);
     for (int32_t w = 0; w < s->system->walkers && !code; w++) {
-        take_phases(s, positions + w * n);
+        const plugmc_box *box = box_of(s, request->view, w);
+        const spectrum *in;
+        code = spectrum_of(s, box, w, &in);
+        if (code) return code;
+        take_phases(s, box, positions + w * n);
         code = structure_factors(s, s->fresh);
         if (code) return code;
-        add_energy(s, request->energy ? request->energy + w : NULL,
+        add_energy(s, in, request->energy ? request->energy + w : NULL,
                    request->virial ? request->virial + 3 * w : NULL);
-        if (request->forces) add_forces(s, request->forces + w * n);
+        if (request->forces) add_forces(s, in, request->forces + w * n);
     }
     return code;
 }
@@ -245,12 +359,39 @@ static complex_table structure_of(const ewald_sum *s, int32_t walker)
     return (complex_table){at, at + s->waves};
 }
 
+static const plugmc_box *box_now(const ewald_sum *s, int32_t walker)
+{
+    return s->box ? &s->box[walker] : &s->system->box;
+}
+
+static const double *weights_now(const ewald_sum *s, int32_t walker)
+{
+    return s->box && is_new(s, &s->box[walker]) ? s->own_weight + walker * s->waves
+                                                : s->common.weight;
+}
+
+/* Keeps a walker's box and the weights in it. */
+static int take_box(ewald_sum *s, const plugmc_box *box, int32_t walker)
+{
+    const spectrum *in;
+    if (!s->box) return PLUGMC_OK;
+    const int code = spectrum_of(s, box, walker, &in);
+    if (code) return code;
+    s->box[walker] = *box;
+    if (in == &s->other)
+        memcpy(s->own_weight + walker * s->waves, in->weight,
+               (size_t)s->waves * sizeof *in->weight);
+    return PLUGMC_OK;
+}
+
 int ewald_sum_start(ewald_sum *s, const plugmc_view *view)
 {
     const int64_t n = 3 * s->system->particles;
     int code = all_finite(s, view->positions);
     for (int32_t w = 0; w < s->system->walkers && !code; w++) {
-        take_phases(s, view->positions + w * n);
+        code = take_box(s, box_of(s, view, w), w);
+        if (code) return code;
+        take_phases(s, box_now(s, w), view->positions + w * n);
         code = structure_factors(s, structure_of(s, w));
     }
     memcpy(s->positions, view->positions, (size_t)(n * s->system->walkers) * sizeof *s->positions);
@@ -281,15 +422,17 @@ typedef struct place_phases {
     double re[3][2 * MOST + 1], im[3][2 * MOST + 1];
 } place_phases;
 
-static void phases_at(const ewald_sum *s, const double r[3], place_phases *out)
+static void phases_at(const ewald_sum *s, const plugmc_box *box, const double r[3],
+                      place_phases *out)
 {
     for (int d = 0; d < 3; d++)
-        axis_phases(fractional(&s->system->box, r, d), s->most[d], out->re[d], out->im[d]);
+        axis_phases(fractional(box, r, d), s->most[d], out->re[d], out->im[d]);
 }
 
 /* shift = charge (exp(i k.to) - exp(i k.from)); returns the change of energy,
  * sum of weight (|S + shift|^2 - |S|^2). */
-static PLUGMC_TARGETS double shift_waves(const ewald_sum *s, complex_table structure, double charge,
+static PLUGMC_TARGETS double shift_waves(const ewald_sum *s, const double *weights,
+                                         complex_table structure, double charge,
                                          const place_phases *from, const place_phases *to)
 {
     double *shift_re = s->shift, *shift_im = s->shift + s->waves, all = 0;
@@ -305,7 +448,7 @@ static PLUGMC_TARGETS double shift_waves(const ewald_sum *s, complex_table struc
         const double *from_re = from->re[2] + MOST + row->low,
                      *from_im = from->im[2] + MOST + row->low;
         const double *to_re = to->re[2] + MOST + row->low, *to_im = to->im[2] + MOST + row->low;
-        const double *weight = s->weight + row->first;
+        const double *weight = weights + row->first;
         const double *sr = structure.re + row->first, *si = structure.im + row->first;
         double *dr = shift_re + row->first, *di = shift_im + row->first, lane[LANES] = {0};
         for (int32_t begin = 0; begin < row->n; begin += LANES) {
@@ -329,9 +472,10 @@ int ewald_sum_change(ewald_sum *s, int32_t walker, int64_t particle, const doubl
     const double charge = s->charge[particle];
     s->trial = (trial){walker, particle, {position[0], position[1], position[2]}};
     if (charge == 0) return PLUGMC_OK;
-    phases_at(s, &s->positions[3 * (walker * s->system->particles + particle)], &from);
-    phases_at(s, position, &to);
-    *change += shift_waves(s, structure_of(s, walker), charge, &from, &to);
+    const plugmc_box *box = box_now(s, walker);
+    phases_at(s, box, &s->positions[3 * (walker * s->system->particles + particle)], &from);
+    phases_at(s, box, position, &to);
+    *change += shift_waves(s, weights_now(s, walker), structure_of(s, walker), charge, &from, &to);
     return PLUGMC_OK;
 }
 
@@ -364,21 +508,12 @@ int ewald_sum_waves(const ewald_sum *s, plugmc_waves *out)
 {
     out->count = s->waves;
     out->n = (const int32_t(*)[3])s->wave;
-    out->weight = s->weight;
-    out->constant = s->self + s->back;
+    out->weight = s->common.weight;
+    out->constant = s->self + s->common.back;
     return PLUGMC_OK;
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
-
-static void wave_vector(const plugmc_box *box, const int32_t n[3], double k[3])
-{
-    for (int e = 0; e < 3; e++)
-        k[e] = 2 * M_PI *
-               (n[0] * box->inverse[e][0] + n[1] * box->inverse[e][1] + n[2] * box->inverse[e][2]);
-}
-
-static double square(const double v[3]) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]; }
 
 static int is_summed(const plugmc_box *box, const ewald_waves *waves, const int32_t n[3])
 {
@@ -428,56 +563,82 @@ static void list_rows(const ewald_sum *s, const ewald_waves *waves, row *rows, i
         }
 }
 
-static void weigh_waves(ewald_sum *s, double bjerrum_length, double alpha)
+static void number_waves(ewald_sum *s)
 {
-    const plugmc_box *box = &s->system->box;
     for (int32_t r = 0; r < s->row_count; r++)
         for (int32_t w = 0; w < s->rows[r].n; w++) {
-            const row *row = &s->rows[r];
-            const int64_t at = row->first + w;
-            double k[3];
-            const int32_t n[3] = {row->x, row->y, row->low + w};
-            memcpy(s->wave[at], n, sizeof n);
-            wave_vector(box, n, k);
-            const double k2 = square(k), spread = k2 / (4 * alpha * alpha);
-            s->weight[at] = 2 * 2 * M_PI * bjerrum_length / box->volume * exp(-spread) / k2;
-            for (int d = 0; d < 3; d++) {
-                s->k[d][at] = k[d];
-                s->virial[d][at] = 1 - 2 * k[d] * k[d] / k2 * (1 + spread);
-            }
+            const int32_t n[3] = {s->rows[r].x, s->rows[r].y, s->rows[r].low + w};
+            memcpy(s->wave[s->rows[r].first + w], n, sizeof n);
         }
 }
 
-static void take_charges(ewald_sum *s, double bjerrum_length, double alpha)
+static void take_charges(ewald_sum *s)
 {
-    double net = 0, squares = 0;
+    double squares = 0;
     for (int32_t a = 0; a < s->system->species_count; a++) {
         const plugmc_species *species = plugmc_species_at(s->system, a);
         for (int64_t i = s->system->first[a]; i < s->system->first[a + 1]; i++)
             s->charge[i] = species->charge;
-        net += species->charge * (double)species->count;
+        s->net += species->charge * (double)species->count;
         squares += species->charge * species->charge * (double)species->count;
     }
-    s->self = -bjerrum_length * alpha / sqrt(M_PI) * squares;
-    s->back = -bjerrum_length * M_PI / (2 * alpha * alpha * s->system->box.volume) * net * net;
+    s->self = -s->bjerrum_length * s->alpha / sqrt(M_PI) * squares;
+}
+
+/* Of all waves left out, the first that is longer than those summed: what a larger box loses. */
+static double shortest_left_out(const ewald_sum *s, const ewald_waves *waves)
+{
+    double least = INFINITY, k[3];
+    for (int32_t x = 0; x <= s->most[0] + 1; x++)
+        for (int32_t y = -s->most[1] - 1; y <= s->most[1] + 1; y++)
+            for (int32_t z = -s->most[2] - 1; z <= s->most[2] + 1; z++) {
+                const int32_t n[3] = {x, y, z};
+                const int within = x <= s->most[0] && abs(y) <= s->most[1] && abs(z) <= s->most[2];
+                if (within && is_summed(&s->system->box, waves, n)) continue;
+                wave_vector(&s->system->box, n, k);
+                least = fmin(least, square(k));
+            }
+    return sqrt(least);
+}
+
+/* Settings that were worse than what is wanted from the beginning are the user's. */
+static int follow_boxes(ewald_sum *s, const ewald_waves *waves)
+{
+    s->box = s->host->allocate(s->host->context, (size_t)s->system->walkers * sizeof *s->box);
+    if (!s->box) return s->host->fail(s->host->context, PLUGMC_ERROR_MEMORY, "no memory for boxes");
+    for (int32_t w = 0; w < s->system->walkers; w++) s->box[w] = s->system->box;
+    s->n_square = waves->n_square;
+    s->shortest = shortest_left_out(s, waves);
+    s->wanted = waves->wanted;
+    s->allowed = fmax(waves->wanted, error_beyond(s, s->shortest));
+    return PLUGMC_OK;
 }
 
 /* Numbers of doubles that each array holds. */
 static int allocate(ewald_sum *s)
 {
     const size_t n = (size_t)s->system->particles, walkers = (size_t)s->system->walkers,
-                 waves = (size_t)s->waves;
+                 waves = (size_t)s->waves,
+                 others = s->system->changes & PLUGMC_CHANGED_BOX ? waves : 0;
     const struct {
         double **array;
         size_t numbers;
     } arrays[] = {
-        {&s->weight, waves},
-        {&s->k[0], waves},
-        {&s->k[1], waves},
-        {&s->k[2], waves},
-        {&s->virial[0], waves},
-        {&s->virial[1], waves},
-        {&s->virial[2], waves},
+        {&s->common.weight, waves},
+        {&s->common.k[0], waves},
+        {&s->common.k[1], waves},
+        {&s->common.k[2], waves},
+        {&s->common.virial[0], waves},
+        {&s->common.virial[1], waves},
+        {&s->common.virial[2], waves},
+        {&s->other.weight, others},
+        {&s->other.k[0], others},
+        {&s->other.k[1], others},
+        {&s->other.k[2], others},
+        {&s->other.virial[0], others},
+        {&s->other.virial[1], others},
+        {&s->other.virial[2], others},
+        {&s->own_weight, others * walkers},
         {&s->fresh.re, waves},
         {&s->fresh.im, waves},
         {&s->shift, 2 * waves},
@@ -492,6 +653,7 @@ static int allocate(ewald_sum *s)
         {&s->phase[2].im, n * (size_t)(s->most[2] + 1)},
     };
     for (int i = 0; i < PLUGMC_COUNT(arrays); i++) {
+        if (arrays[i].numbers == 0) continue;
         *arrays[i].array = s->host->allocate(s->host->context, arrays[i].numbers * sizeof(double));
         if (!*arrays[i].array)
             return s->host->fail(s->host->context, PLUGMC_ERROR_MEMORY,
@@ -507,6 +669,8 @@ int ewald_sum_prepare(const plugmc_host *host, double bjerrum_length, double alp
     if (!s) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for an Ewald sum");
     s->host = host;
     s->system = host->system;
+    s->bjerrum_length = bjerrum_length;
+    s->alpha = alpha;
     s->trial.particle = -1;
     int code = find_limits(s, waves);
     if (code) return code;
@@ -518,7 +682,8 @@ int ewald_sum_prepare(const plugmc_host *host, double bjerrum_length, double alp
     if (!s->wave) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the waves");
     code = allocate(s);
     if (code) return code;
-    weigh_waves(s, bjerrum_length, alpha);
-    take_charges(s, bjerrum_length, alpha);
-    return PLUGMC_OK;
+    number_waves(s);
+    take_charges(s);
+    weigh_waves(s, &s->system->box, &s->common);
+    return s->system->changes & PLUGMC_CHANGED_BOX ? follow_boxes(s, waves) : PLUGMC_OK;
 }

@@ -11,6 +11,7 @@ typedef struct ewald_sum ewald_sum;
 typedef struct ewald_waves {
     double cutoff; /* 1/length */
     int64_t k_max, n_square;
+    double wanted; /* error of the forces, in boxes that have changed */
 } ewald_waves;
 
 /* Takes memory for all walkers; `alpha` in 1/length. */

@@ -12,7 +12,9 @@
  *
  * The pairs are the pair facet of this file, so movers treat them with their other pairs. All the
  * rest is the total facet and comes on top: spme_host.c (FFTW), spme_device.c with coulomb_spme.cu
- * (cuFFT), spme_tune.c (alpha and grid for a tolerance), spme_exclusions.c. The forces are the
+ * (cuFFT), spme_moves.c (one particle at a time: a whole evaluation each), spme_tune.c (alpha and grid
+ * for a tolerance), spme_exclusions.c. Where movers change boxes, cutoff, alpha and grid stay as they
+ * are at the start. The forces are the
  * exact gradient of the energy on the grid; they do not add up to zero exactly, unless asked to
  * (balance_forces); the observable net_force measures by how much.
  */
@@ -177,6 +179,22 @@ static int energy(void *instance, const plugmc_total_request *request)
     return spme_energy(((parameters *)instance)->mesh, request);
 }
 
+static int start(void *instance, const plugmc_view *view)
+{
+    return spme_start(((parameters *)instance)->mesh, view);
+}
+
+static int change(void *instance, int32_t walker, int64_t particle, const double position[3],
+                  double *change)
+{
+    return spme_change(((parameters *)instance)->mesh, walker, particle, position, change);
+}
+
+static int settle(void *instance, int32_t walker, int accepted)
+{
+    return spme_settle(((parameters *)instance)->mesh, walker, accepted);
+}
+
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     return index == 0 && !spme_kernel_text(((parameters *)instance)->mesh, host, out);
@@ -194,7 +212,11 @@ static int32_t molecules(const void *instance)
 static const plugmc_total mesh = {.size = sizeof mesh,
                                   .on_device = 1,
                                   .beside_parts = 1,
+                                  .follows = PLUGMC_CHANGED_BOX,
                                   .energy = energy,
+                                  .start = start,
+                                  .change = change,
+                                  .settle = settle,
                                   .molecules = molecules};
 #define MESH .total = &mesh
 #define CALLBACKS .prepare = prepare, .kernel_text = kernel_text, .release = release

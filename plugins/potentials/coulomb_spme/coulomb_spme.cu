@@ -10,9 +10,10 @@
  * added up in double in a fixed order; after the one back a block takes the potential of a tile
  * into shared memory, from where its charges gather their forces.
  *
- * SPME_ORDER, SPME_X, SPME_Y, SPME_Z (points of the grid), SPME_GATHERED and real are fixed when
- * this is compiled. Notation: spme.h. With SPME_GATHERED each grid point looks for its charges
- * instead (gathering.cu).
+ * SPME_ORDER, SPME_X, SPME_Y, SPME_Z (points of the grid), SPME_GATHERED, SPME_BOXES and real are
+ * fixed when this is compiled. Notation: spme.h. With SPME_GATHERED each grid point looks for its
+ * charges instead (gathering.cu). With SPME_BOXES a walker has its own box, and tables for it are
+ * filled first.
  */
 enum {
     TILES_X = (SPME_X + SPME_TILE_X - 1) / SPME_TILE_X,
@@ -144,6 +145,77 @@ PLUGMC_FN void block_sum(double v[SPME_PARTIAL], int columns, double *held)
     __syncthreads();
 }
 
+/* ---- Boxes ------------------------------------------------------------------------------- */
+
+enum { TABLE = SPME_X + SPME_Y + SPME_Z };
+
+#if SPME_BOXES
+PLUGMC_FN double length_of(const spme_task &t, uint32_t w, int d) { return t.box[w].length[d]; }
+
+PLUGMC_FN double inverse_length_of(const spme_task &t, uint32_t w, int d)
+{
+    return t.box[w].inverse[d][d];
+}
+
+PLUGMC_FN const real *table_of(const spme_task &t, uint32_t w)
+{
+    return t.own_table + (uint64_t)w * 3 * TABLE;
+}
+
+/* By how much the box is denser than that of the start. */
+PLUGMC_FN double denser(const spme_task &t, uint32_t w) { return t.volume / t.box[w].volume; }
+
+/* x: points along the edges; y: walkers. As spme_stretch_table. */
+extern "C" __global__ void fill_tables(const __grid_constant__ spme_task t)
+{
+    plugmc_wait();
+    const uint32_t k = blockIdx.x * SPME_TABLE_THREADS + threadIdx.x, w = blockIdx.y;
+    if (k >= TABLE) return;
+    const int d = k < SPME_X ? 0 : k < SPME_X + SPME_Y ? 1 : 2;
+    const double ratio = t.length[d] / t.box[w].length[d], x = ratio * ratio;
+    const double strain = (double)t.table[2 * TABLE + k];
+    real *to = t.own_table + (uint64_t)w * 3 * TABLE;
+    to[2 * k] = (real)((double)t.table[2 * k] * exp(strain * (1 - x) / 2));
+    to[2 * k + 1] = (real)((double)t.table[2 * k + 1] * x);
+    to[2 * TABLE + k] = (real)(strain * x);
+}
+#else
+PLUGMC_FN double length_of(const spme_task &t, uint32_t, int d) { return t.length[d]; }
+PLUGMC_FN double inverse_length_of(const spme_task &t, uint32_t, int d)
+{
+    return t.inverse_length[d];
+}
+PLUGMC_FN const real *table_of(const spme_task &t, uint32_t) { return t.table; }
+#endif
+
+/* 4 pi l_B / V, and the constant parts of energy and virial. */
+PLUGMC_FN double factor_of(const spme_task &t, uint32_t w)
+{
+#if SPME_BOXES
+    return t.factor * denser(t, w);
+#else
+    return t.factor;
+#endif
+}
+
+PLUGMC_FN double constant_virial_of(const spme_task &t, uint32_t w)
+{
+#if SPME_BOXES
+    return t.constant_virial * denser(t, w);
+#else
+    return t.constant_virial;
+#endif
+}
+
+PLUGMC_FN double constant_of(const spme_task &t, uint32_t w)
+{
+#if SPME_BOXES
+    return t.constant - t.constant_virial + constant_virial_of(t, w);
+#else
+    return t.constant;
+#endif
+}
+
 /* ---- Bins -------------------------------------------------------------------------------- */
 
 /* Cell and fraction of a coordinate along an edge with `points` points; false for NaN, infinity. */
@@ -158,12 +230,14 @@ PLUGMC_FN int locate(double x, double inverse_length, int points, int *cell, dou
     return finite;
 }
 
-PLUGMC_FN int locate_all(const spme_task &t, uint64_t i, int cell[3], double fraction[3])
+/* Of particle i of walker w. */
+PLUGMC_FN int locate_all(const spme_task &t, uint32_t w, uint32_t i, int cell[3],
+                         double fraction[3])
 {
-    const double *r = t.positions + 3 * i;
-    int finite = locate(r[0], t.inverse_length[0], SPME_X, &cell[0], &fraction[0]);
-    finite &= locate(r[1], t.inverse_length[1], SPME_Y, &cell[1], &fraction[1]);
-    return finite & locate(r[2], t.inverse_length[2], SPME_Z, &cell[2], &fraction[2]);
+    const double *r = t.positions + 3 * ((uint64_t)w * t.particles + i);
+    int finite = locate(r[0], inverse_length_of(t, w, 0), SPME_X, &cell[0], &fraction[0]);
+    finite &= locate(r[1], inverse_length_of(t, w, 1), SPME_Y, &cell[1], &fraction[1]);
+    return finite & locate(r[2], inverse_length_of(t, w, 2), SPME_Z, &cell[2], &fraction[2]);
 }
 
 PLUGMC_FN real not_a_number(void) { return (real)__int_as_float(0x7fc00000); }
@@ -212,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(SPME_BIN_THREADS)
     if (i >= t.particles) return;
     int cell[3];
     double fraction[3];
-    const int finite = locate_all(t, (uint64_t)w * t.particles + i, cell, fraction);
+    const int finite = locate_all(t, w, i, cell, fraction);
     const uint32_t tile = tile_number(cell);
     const uint32_t n = atomicAdd(t.count + (uint64_t)w * t.tiles + tile, 1u);
     const int within[3] = {cell[0] % SPME_TILE_X, cell[1] % SPME_TILE_Y, cell[2] % SPME_TILE_Z};
@@ -259,8 +333,9 @@ PLUGMC_FN void add_sums(const spme_task &t, uint32_t w, int columns, double *hel
             if (q < columns) sum[q] += __ldcg(excluded + (uint64_t)k * SPME_PARTIAL + q);
     block_sum(sum, columns, held);
     if (threadIdx.x != 0) return;
-    if (t.energy) t.energy[w] += sum[0] + t.constant;
-    for (int d = 0; d < 3 && t.virial; d++) t.virial[3 * w + d] += sum[1 + d] + t.constant_virial;
+    if (t.energy) t.energy[w] += sum[0] + constant_of(t, w);
+    for (int d = 0; d < 3 && t.virial; d++)
+        t.virial[3 * w + d] += sum[1 + d] + constant_virial_of(t, w);
 }
 
 #if !SPME_GATHERED
@@ -280,15 +355,16 @@ extern "C" __global__ void __launch_bounds__(SPME_SOLVE_THREADS)
     plugmc_wait();
     __shared__ double held[SPME_SOLVE_THREADS / 32 * SPME_PARTIAL];
     __shared__ int is_last;
-    enum { N = SPME_X + SPME_Y + SPME_Z, ROWS = SPME_Y * SPME_Z, AT_ONCE = 4 };
+    enum { ROWS = SPME_Y * SPME_Z, AT_ONCE = 4 };
     const uint32_t thread = blockIdx.x * SPME_SOLVE_THREADS + threadIdx.x, w = blockIdx.y,
                    step = t.solve_blocks * SPME_SOLVE_THREADS / HALF_X, x = thread % HALF_X,
                    first = thread / HALF_X;
     spme_wave *waves = (spme_wave *)t.waves + WAVES * w + x;
-    const spme_factors *factors = (const spme_factors *)t.table;
-    const real *strain = t.table + 2 * N;
+    const spme_factors *factors = (const spme_factors *)table_of(t, w);
+    const real *strain = table_of(t, w) + 2 * TABLE;
     const spme_factors of_x = factors[x];
-    const real twice = x == 0 || 2 * x == SPME_X ? 1 : 2, scale = (real)t.factor * of_x.weight;
+    const real twice = x == 0 || 2 * x == SPME_X ? 1 : 2,
+               scale = (real)factor_of(t, w) * of_x.weight;
     double sum[SPME_PARTIAL] = {0, 0, 0, 0};
 #if !SPME_GATHERED
     if (!t.forces) empty_bins(t, w, thread, t.solve_blocks * SPME_SOLVE_THREADS);
@@ -340,12 +416,14 @@ extern "C" __global__ void __launch_bounds__(SPME_SOLVE_THREADS)
 
 /* ---- Forces ------------------------------------------------------------------------------ */
 
-PLUGMC_FN void add_force(const spme_task &t, uint64_t at, double charge, real x, real y, real z)
+/* To particle i of walker w. */
+PLUGMC_FN void add_force(const spme_task &t, uint32_t w, uint32_t i, double charge, real x, real y,
+                         real z)
 {
-    double *force = (t.balance ? t.unbalanced : t.forces) + 3 * at;
-    const double f[3] = {-charge * (SPME_X * t.inverse_length[0]) * (double)x,
-                         -charge * (SPME_Y * t.inverse_length[1]) * (double)y,
-                         -charge * (SPME_Z * t.inverse_length[2]) * (double)z};
+    double *force = (t.balance ? t.unbalanced : t.forces) + 3 * ((uint64_t)w * t.particles + i);
+    const double f[3] = {-charge * (SPME_X * inverse_length_of(t, w, 0)) * (double)x,
+                         -charge * (SPME_Y * inverse_length_of(t, w, 1)) * (double)y,
+                         -charge * (SPME_Z * inverse_length_of(t, w, 2)) * (double)z};
     for (int d = 0; d < 3; d++) force[d] = t.balance ? f[d] : force[d] + f[d];
 }
 
@@ -424,7 +502,7 @@ extern "C" __global__ void __launch_bounds__(SPME_FORCE_THREADS, SINGLE ? 8 : 1)
                 fy = multiply_add(wz[z] * sy[y], value, fy);
                 fz = multiply_add(sz[z] * wy[y], value, fz);
             }
-        add_force(t, (uint64_t)w * t.particles + t.index[place], (double)c.charge, fx, fy, fz);
+        add_force(t, w, t.index[place], (double)c.charge, fx, fy, fz);
     }
     __syncthreads();
     if (threadIdx.x == 0) *count = 0;
@@ -481,7 +559,7 @@ extern "C" __global__ void exclude(const __grid_constant__ spme_task t)
         double s[3], r2 = 0;
         for (int d = 0; d < 3; d++) {
             s[d] = positions[3 * (uint64_t)i + d] - positions[3 * (uint64_t)j + d];
-            s[d] -= t.length[d] * rint(s[d] / t.length[d]);
+            s[d] -= length_of(t, w, d) * rint(s[d] / length_of(t, w, d));
             r2 += s[d] * s[d];
         }
         const double r = sqrt(r2), x = t.alpha * r,

@@ -16,7 +16,7 @@ extern "C" __global__ void placement(const __grid_constant__ spme_task t)
     if (i >= t.particles) return;
     int c[3];
     double f[3];
-    if (!locate_all(t, (uint64_t)w * t.particles + i, c, f)) t.not_finite[w] = 1;
+    if (!locate_all(t, w, i, c, f)) t.not_finite[w] = 1;
     const uint64_t cell = ((uint64_t)c[2] * SPME_Y + c[1]) * SPME_X + c[0];
     if (atomicCAS(t.occupant + w * POINTS + cell, 0u, i + 1) == 0) return;
     uint32_t *list = t.overflow + (uint64_t)w * (t.particles + 1);
@@ -27,7 +27,7 @@ PLUGMC_FN void splines_of(const spme_task &t, uint32_t w, uint32_t i, int c[3], 
                           real wy[SPME_ORDER], real wz[SPME_ORDER])
 {
     double f[3];
-    locate_all(t, (uint64_t)w * t.particles + i, c, f);
+    locate_all(t, w, i, c, f);
     splines((real)f[0], wx);
     splines((real)f[1], wy);
     splines((real)f[2], wz);
@@ -126,8 +126,7 @@ extern "C" __global__ void forces_one_by_one(const __grid_constant__ spme_task t
     if (i >= t.particles) return;
     int c[3];
     double f[3];
-    const uint64_t at = (uint64_t)w * t.particles + i;
-    locate_all(t, at, c, f);
+    locate_all(t, w, i, c, f);
     real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER], sx[SPME_ORDER], sy[SPME_ORDER],
         sz[SPME_ORDER];
     splines_and_slopes((real)f[0], wx, sx);
@@ -154,6 +153,6 @@ extern "C" __global__ void forces_one_by_one(const __grid_constant__ spme_task t
             fy = multiply_add(wz[z] * sy[y], value, fy);
             fz = multiply_add(sz[z] * wy[y], value, fz);
         }
-    add_force(t, at, t.charge[i], fx, fy, fz);
+    add_force(t, w, i, t.charge[i], fx, fy, fz);
 }
 #endif

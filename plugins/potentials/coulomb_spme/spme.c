@@ -7,6 +7,7 @@
 
 static int check_line(const spme *m);
 static void fill_defines(spme *m);
+static int boxes_change(const spme *m);
 
 int spme_configure(const plugmc_host *host, const spme_settings *set, spme **out)
 {
@@ -38,11 +39,15 @@ static int check_line(const spme *m)
 /* For coulomb_spme.cu. */
 static void fill_defines(spme *m)
 {
-    static const char *const names[] = {"SPME_ORDER", "SPME_X", "SPME_Y", "SPME_Z",
-                                        "SPME_GATHERED"};
-    const int values[] = {m->set.order, m->set.grid[0], m->set.grid[1], m->set.grid[2],
-                          m->set.spreading == SPME_GATHER};
-    for (int i = 0; i < 5; i++) {
+    static const char *const names[] = {"SPME_ORDER", "SPME_X",        "SPME_Y",
+                                        "SPME_Z",     "SPME_GATHERED", "SPME_BOXES"};
+    const int values[] = {m->set.order,
+                          m->set.grid[0],
+                          m->set.grid[1],
+                          m->set.grid[2],
+                          m->set.spreading == SPME_GATHER,
+                          boxes_change(m)};
+    for (int i = 0; i < 6; i++) {
         snprintf(m->defines[i], sizeof m->defines[i], "%s=%d", names[i], values[i]);
         m->define_list[i] = m->defines[i];
     }
@@ -54,6 +59,7 @@ static void warn_of_errors(const spme *m);
 static void warn_of_background(const spme *m);
 static int fill_charges(spme *m);
 static int fill_tables(spme *m);
+static void fill_limit(spme *m);
 
 int spme_prepare(spme *m, const plugmc_host *host)
 {
@@ -63,16 +69,25 @@ int spme_prepare(spme *m, const plugmc_host *host)
     int code = spme_read_exclusions(host, &m->set, &m->exclusions);
     if (!code) code = fill_charges(m);
     if (!code) code = fill_tables(m);
+    if (!code && boxes_change(m)) fill_limit(m);
     return code || !host->gpu ? code : spme_device_prepare(m);
+}
+
+/* Of the pairs, of the grid, and both together. */
+static double errors_of(const spme *m, const spme_charges *charges, double *pairs, double *grid)
+{
+    const spme_settings *s = &m->set;
+    *pairs = spme_pair_error(charges, s->cutoff, s->alpha);
+    *grid = spme_grid_error(charges, s->alpha, s->order, s->influence, s->grid);
+    return sqrt(*pairs * *pairs + *grid * *grid);
 }
 
 /* Of settings that were given, and do not keep the tolerance. */
 static void warn_of_errors(const spme *m)
 {
     const spme_settings *s = &m->set;
-    const double pairs = spme_pair_error(&m->charges, s->cutoff, s->alpha);
-    const double grid = spme_grid_error(&m->charges, s->alpha, s->order, s->influence, s->grid);
-    const double both = sqrt(pairs * pairs + grid * grid);
+    double pairs, grid;
+    const double both = errors_of(m, &m->charges, &pairs, &grid);
     if (both > 2 * s->tolerance)
         m->host->warn(
             m->host->context,
@@ -103,24 +118,105 @@ static int fill_charges(spme *m)
     return PLUGMC_OK;
 }
 
-static int fill_tables(spme *m)
+int spme_new_tables(const spme *m, spme_box *out)
+{
+    for (int d = 0; d < 3; d++) {
+        const size_t points = (size_t)m->set.grid[d];
+        double *memory = m->host->allocate(m->host->context, 3 * points * sizeof *memory);
+        if (!memory) return 0;
+        out->table[d] = (spme_table){memory, memory + points, memory + 2 * points};
+    }
+    return 1;
+}
+
+static void fill_constants(const spme *m, double volume, spme_box *out)
 {
     const spme_settings *s = &m->set;
     const spme_charges *c = &m->charges;
+    out->factor = 4 * M_PI * s->bjerrum_length / volume;
+    out->constant_virial =
+        -M_PI * s->bjerrum_length * c->net * c->net / (2 * s->alpha * s->alpha * volume);
+    out->constant = out->constant_virial - s->bjerrum_length * s->alpha / sqrt(M_PI) * c->square;
+}
+
+static int fill_tables(spme *m)
+{
+    const spme_settings *s = &m->set;
+    if (!spme_new_tables(m, &m->start))
+        return m->host->fail(m->host->context, PLUGMC_ERROR_MEMORY,
+                             "no memory for the waves of %d x %d x %d points", s->grid[0],
+                             s->grid[1], s->grid[2]);
     for (int d = 0; d < 3; d++) {
-        const size_t points = (size_t)s->grid[d];
-        double *memory = m->host->allocate(m->host->context, 3 * points * sizeof *memory);
-        if (!memory)
-            return m->host->fail(m->host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu waves",
-                                 points);
-        m->table[d] = (spme_table){memory, memory + points, memory + 2 * points};
-        spme_fill_table(&m->table[d], s->grid[d], c->length[d], s->alpha, s->order, s->influence);
+        m->start.length[d] = m->charges.length[d];
+        spme_fill_table(&m->start.table[d], s->grid[d], m->start.length[d], s->alpha, s->order,
+                        s->influence);
     }
-    m->factor = 4 * M_PI * s->bjerrum_length / c->volume;
-    m->constant_virial =
-        -M_PI * s->bjerrum_length * c->net * c->net / (2 * s->alpha * s->alpha * c->volume);
-    m->constant = m->constant_virial - s->bjerrum_length * s->alpha / sqrt(M_PI) * c->square;
+    fill_constants(m, m->charges.volume, &m->start);
     return PLUGMC_OK;
+}
+
+/* ---- Boxes that have changed ------------------------------------------------------------- */
+
+static int boxes_change(const spme *m)
+{
+    return (m->host->system->changes & PLUGMC_CHANGED_BOX) != 0;
+}
+
+static double error_in(const spme *m, const double length[3])
+{
+    double pairs, grid;
+    spme_charges charges = m->charges;
+    charges.volume = length[0] * length[1] * length[2];
+    memcpy(charges.length, length, sizeof charges.length);
+    return errors_of(m, &charges, &pairs, &grid);
+}
+
+static double error_of_stretched(const spme *m, double stretch)
+{
+    double length[3];
+    for (int d = 0; d < 3; d++) length[d] = stretch * m->start.length[d];
+    return error_in(m, length);
+}
+
+/* Errors grow with the box, so that most boxes need no look at the grid. */
+static void fill_limit(spme *m)
+{
+    double low = 1, high = 16;
+    m->limit.allowed = fmax(m->set.tolerance, error_in(m, m->start.length));
+    for (int i = 0; i < 40; i++) {
+        const double middle = (low + high) / 2;
+        if (error_of_stretched(m, middle) > 2 * m->limit.allowed)
+            high = middle;
+        else
+            low = middle;
+    }
+    m->limit.stretch = low;
+}
+
+int spme_check_box(const spme *m, const plugmc_box *box, int64_t walker)
+{
+    double stretch = 0;
+    for (int d = 0; d < 3; d++) stretch = fmax(stretch, box->length[d] / m->start.length[d]);
+    if (stretch <= m->limit.stretch) return PLUGMC_OK;
+    const double error = error_in(m, box->length);
+    if (error <= 2 * m->limit.allowed) return PLUGMC_OK;
+    return m->host->fail(
+        m->host->context, PLUGMC_ERROR_INPUT,
+        "the box of walker %lld has grown so large, a volume of %g, that forces of the grid of "
+        "%d x %d x %d chosen at the start are wrong by about %.1e, more than twice the %.1e "
+        "allowed: set a finer grid",
+        (long long)walker, box->volume, m->set.grid[0], m->set.grid[1], m->set.grid[2], error,
+        m->limit.allowed);
+}
+
+void spme_fill_box(const spme *m, const plugmc_box *box, spme_box *out)
+{
+    for (int d = 0; d < 3; d++) {
+        const double ratio = m->start.length[d] / box->length[d];
+        out->length[d] = box->length[d];
+        spme_stretch_table(&m->start.table[d], m->set.grid[d], ratio * ratio, &out->table[d]);
+    }
+    fill_constants(m, box->volume, out);
 }
 
 /* ---- Calls ------------------------------------------------------------------------------- */

@@ -9,7 +9,10 @@
  *     G(k) = 4 pi l_B / V * prod_d weight_d(k_d) / sum_d square_d(k_d).
  *
  * For Essmann's influence function square_d = k_d^2 and weight_d = exp(-k_d^2 / 4 alpha^2) b_d^2.
- * That of the smallest error (spme_fill_table) has the same form. */
+ * That of the smallest error (spme_fill_table) has the same form.
+ *
+ * Where movers change boxes, K, alpha, n and the cutoff stay as they are at the start. With
+ * x = (L at the start / L)^2 along an edge, square_d and k_d^2 then are x times as large. */
 #ifndef PLUGMC_SPME_H
 #define PLUGMC_SPME_H
 
@@ -37,6 +40,10 @@ int spme_energy(spme *, const plugmc_total_request *);
 /* The text of the kernels, in memory of the host; returns the code. */
 int spme_kernel_text(spme *, const plugmc_host *, plugmc_kernel_text *out);
 void spme_release(spme *);
+/* One particle at a time, as in plugmc_total (spme_moves.c). */
+int spme_start(spme *, const plugmc_view *);
+int spme_change(spme *, int32_t walker, int64_t particle, const double position[3], double *change);
+int spme_settle(spme *, int32_t walker, int accepted);
 
 /* ---- Errors and what follows from them (spme_tune.c) ------------------------------------- */
 
@@ -65,6 +72,15 @@ typedef struct spme_table {
 } spme_table;
 void spme_fill_table(const spme_table *, int points, double length, double alpha, int order,
                      int influence);
+/* The same for another length: x = (length of `from` / length)^2. */
+void spme_stretch_table(const spme_table *from, int points, double x, const spme_table *to);
+
+/* How wrong forces may get in boxes that have changed. */
+typedef struct spme_limit {
+    double allowed; /* relative error: the tolerance, or what it is at the start, if that is more */
+    double stretch; /* by which all edges may be longer than at the start, and the error is not
+                       twice that; 0: movers change no box */
+} spme_limit;
 
 /* ---- Exclusions (spme_exclusions.c) ------------------------------------------------------ */
 
@@ -80,23 +96,40 @@ int spme_read_exclusions(const plugmc_host *, const spme_settings *, spme_exclus
 struct spme_host_mesh;
 struct spme_device_mesh;
 
+/* What depends on the box. */
+typedef struct spme_box {
+    double length[3];
+    double factor;          /* 4 pi l_B / V */
+    double constant;        /* energy of charges with themselves, and with the background */
+    double constant_virial; /* of the background, each axis */
+    spme_table table[3];
+} spme_box;
+
 struct spme {
     const plugmc_host *host;
     spme_settings set;
     spme_charges charges;
     double *charge; /* [particles] valences */
-    spme_table table[3];
+    spme_box start; /* at the start of the run */
+    spme_limit limit;
     spme_exclusions exclusions;
-    double factor;          /* 4 pi l_B / V */
-    double constant;        /* energy of charges with themselves, and with the background */
-    double constant_virial; /* of the background, each axis */
     char defines[8][32];
     const char *define_list[9];
     struct spme_host_mesh *on_host; /* NULL until first asked for */
     struct spme_device_mesh *on_device;
+    struct spme_moves *moves; /* NULL until a mover starts single moves */
 };
 
+/* Fails, and says so, where a walker's box has become too large for the mesh. */
+int spme_check_box(const spme *, const plugmc_box *, int64_t walker);
+/* What depends on a box that is not that of the start. */
+void spme_fill_box(const spme *, const plugmc_box *, spme_box *out);
+/* Memory for its tables; 0 if short. */
+int spme_new_tables(const spme *, spme_box *out);
+
 int spme_host_energy(spme *, const plugmc_total_request *);
+/* Of one walker alone, number `walker` of the request. */
+int spme_host_walker(spme *, const plugmc_total_request *, int64_t walker);
 void spme_host_release(spme *);
 int spme_device_prepare(spme *);
 int spme_device_energy(spme *, const plugmc_total_request *);

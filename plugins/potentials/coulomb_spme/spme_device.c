@@ -64,6 +64,7 @@ enum {
     SUM,
     BALANCE,
     EXCLUDE,
+    TABLES,
     KERNELS
 };
 
@@ -84,6 +85,7 @@ static const struct {
     [SUM] = {"sum_forces", -1},
     [BALANCE] = {"balance_forces", -1},
     [EXCLUDE] = {"exclude", -1},
+    [TABLES] = {"fill_tables", -1},
 };
 
 typedef struct spme_device_mesh {
@@ -129,6 +131,7 @@ static int launch_blocks(const spme *m, int kernel, spme_task *task, uint64_t bl
 
 /* ---- The energy -------------------------------------------------------------------------- */
 
+static int take_boxes(const spme *, spme_task *, const plugmc_view *);
 static int spread_sorted(const spme *, spme_task *);
 static int spread_gathered(const spme *, spme_task *);
 static int forces_of(const spme *, spme_task *);
@@ -141,8 +144,11 @@ int spme_device_energy(spme *m, const plugmc_total_request *request)
     task.energy = request->energy;
     task.forces = request->forces;
     task.virial = request->virial;
-    int code =
-        m->set.spreading == SPME_SORTED ? spread_sorted(m, &task) : spread_gathered(m, &task);
+    task.box = request->view->device_box;
+    int code = m->limit.stretch > 0 ? take_boxes(m, &task, request->view) : PLUGMC_OK;
+    if (!code)
+        code =
+            m->set.spreading == SPME_SORTED ? spread_sorted(m, &task) : spread_gathered(m, &task);
     if (!code && m->exclusions.first)
         code = launch(m, EXCLUDE, &task, task.particles, SPME_EXCLUDE_THREADS);
     if (code) return code;
@@ -152,6 +158,18 @@ int spme_device_energy(spme *m, const plugmc_total_request *request)
     if (code || !request->forces) return code;
     result = d->fft.backward(d->backward, task.waves, task.grid);
     return result ? fft_failed(m, "at the transform back", result) : forces_of(m, &task);
+}
+
+/* Those of the host are as they are when this is called; a recorded launch goes by the device's. */
+static int take_boxes(const spme *m, spme_task *task, const plugmc_view *view)
+{
+    const int32_t *grid = m->set.grid;
+    int code = PLUGMC_OK;
+    for (int32_t w = 0; w < m->host->system->walkers && !code; w++)
+        code = spme_check_box(m, &view->box[w], w);
+    return code ? code
+                : launch(m, TABLES, task, (uint64_t)(grid[0] + grid[1] + grid[2]),
+                         SPME_TABLE_THREADS);
 }
 
 static int spread_sorted(const spme *m, spme_task *task)
@@ -236,7 +254,8 @@ static int get_kernels(spme *m)
     plugmc_kernel_text text = {.size = sizeof text};
     int code = spme_kernel_text(m, m->host, &text);
     for (int k = 0; k < KERNELS && !code; k++)
-        if (kernels[k].spreading < 0 || kernels[k].spreading == m->set.spreading)
+        if ((k != TABLES || m->limit.stretch > 0) &&
+            (kernels[k].spreading < 0 || kernels[k].spreading == m->set.spreading))
             code = m->host->gpu->kernel(m->host->context, &text, kernels[k].name,
                                         &m->on_device->kernel[k]);
     return code;
@@ -271,9 +290,10 @@ static int fill_task(spme *m)
                            tiles_along(grid[2], SPME_TILE_Z);
     const uint32_t page = page_size((double)system->particles / (double)tiles);
     *t = (spme_task){
-        .factor = m->factor,
-        .constant = m->constant,
-        .constant_virial = m->constant_virial,
+        .volume = m->charges.volume,
+        .factor = m->start.factor,
+        .constant = m->start.constant,
+        .constant_virial = m->start.constant_virial,
         .bjerrum_length = m->set.bjerrum_length,
         .alpha = m->set.alpha,
         .cutoff = m->set.cutoff,
@@ -313,6 +333,7 @@ static int take_memory(spme *m)
                  points = rows * (size_t)grid[0];
     const size_t waves = rows * (size_t)(grid[0] / 2 + 1);
     const size_t partial = SPME_PARTIAL * sizeof(double);
+    const size_t table = 3 * real_size * (size_t)(grid[0] + grid[1] + grid[2]);
     const int sorted = m->set.spreading == SPME_SORTED;
     const spme_exclusions *x = &m->exclusions;
     const struct {
@@ -320,7 +341,8 @@ static int take_memory(spme *m)
         size_t bytes;
     } wanted[] = {
         {&t->charge, t->particles * sizeof(double)},
-        {&t->table, 3 * real_size * (size_t)(grid[0] + grid[1] + grid[2])},
+        {&t->table, table},
+        {&t->own_table, (m->limit.stretch > 0) * walkers * table},
         {&t->count, sorted * tiles * sizeof(uint32_t)},
         {&t->owner, sorted * pages * sizeof(spme_u64)},
         {&t->records, sorted * records * 4 * real_size},
@@ -362,9 +384,9 @@ static int upload_tables(spme *m, void *to)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu waves", n);
     for (size_t d = 0, at = 0; d < 3; d++)
         for (size_t k = 0; k < (size_t)m->set.grid[d]; k++, at++) {
-            in_double[2 * at] = m->table[d].weight[k];
-            in_double[2 * at + 1] = m->table[d].square[k];
-            in_double[2 * n + at] = m->table[d].strain[k];
+            in_double[2 * at] = m->start.table[d].weight[k];
+            in_double[2 * at + 1] = m->start.table[d].square[k];
+            in_double[2 * n + at] = m->start.table[d].strain[k];
         }
     for (size_t i = 0; i < 3 * n; i++) in_single[i] = (float)in_double[i];
     const int single = m->set.precision == SPME_SINGLE;

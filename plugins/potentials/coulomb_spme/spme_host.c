@@ -35,7 +35,9 @@ typedef struct workspace {
     double *forces;      /* [particles][3] to be balanced */
     double *share;       /* [particles][4] energy and virial of exclusions */
     int threads;
-    int64_t not_finite; /* a particle, or -1 */
+    int64_t not_finite;  /* a particle, or -1 */
+    const spme_box *box; /* of the walker: that of the start, or */
+    spme_box other;      /* another one, where movers change them */
 } workspace;
 
 struct spme_host_mesh {
@@ -48,10 +50,29 @@ struct spme_host_mesh {
 static int host_mesh(spme *);
 static void one_walker(const spme *, workspace *, const plugmc_total_request *, int64_t walker);
 
+static int check_boxes(const spme *m, const plugmc_view *view)
+{
+    int code = PLUGMC_OK;
+    for (int32_t w = 0; w < m->host->system->walkers && m->limit.stretch > 0 && !code; w++)
+        code = spme_check_box(m, &view->box[w], w);
+    return code;
+}
+
+static int no_position(const spme *m, const plugmc_total_request *request, int64_t walker,
+                       int64_t particle)
+{
+    const double *r =
+        request->view->positions + 3 * (walker * m->host->system->particles + particle);
+    return m->host->fail(m->host->context, PLUGMC_ERROR_STATE,
+                         "particle %lld of walker %lld is at (%g, %g, %g), which is no position",
+                         (long long)particle, (long long)walker, r[0], r[1], r[2]);
+}
+
 int spme_host_energy(spme *m, const plugmc_total_request *request)
 {
     const plugmc_system *system = m->host->system;
     int code = m->on_host ? PLUGMC_OK : host_mesh(m);
+    if (!code) code = check_boxes(m, request->view);
     if (code) return code;
     const struct spme_host_mesh *h = m->on_host;
     int64_t bad_walker = INT64_MAX, bad_particle = INT64_MAX;
@@ -70,16 +91,23 @@ int spme_host_energy(spme *m, const plugmc_total_request *request)
             bad_particle = space->not_finite;
         }
     }
-    if (bad_walker == INT64_MAX) return PLUGMC_OK;
-    const double *r =
-        request->view->positions + 3 * (bad_walker * system->particles + bad_particle);
-    return m->host->fail(m->host->context, PLUGMC_ERROR_STATE,
-                         "particle %lld of walker %lld is at (%g, %g, %g), which is no position",
-                         (long long)bad_particle, (long long)bad_walker, r[0], r[1], r[2]);
+    return bad_walker == INT64_MAX ? PLUGMC_OK : no_position(m, request, bad_walker, bad_particle);
+}
+
+int spme_host_walker(spme *m, const plugmc_total_request *request, int64_t walker)
+{
+    int code = m->on_host ? PLUGMC_OK : host_mesh(m);
+    if (!code && m->limit.stretch > 0)
+        code = spme_check_box(m, &request->view->box[walker], walker);
+    if (code) return code;
+    workspace *space = &m->on_host->space[0];
+    one_walker(m, space, request, walker);
+    return space->not_finite < 0 ? PLUGMC_OK : no_position(m, request, walker, space->not_finite);
 }
 
 /* ---- One walker -------------------------------------------------------------------------- */
 
+static void take_box(const spme *, workspace *, const plugmc_view *, int64_t walker);
 static void sort_charges(const spme *, workspace *, const double *positions);
 static void planes_forward(const spme *, workspace *);
 static void columns(const spme *, workspace *, int back);
@@ -92,6 +120,7 @@ static void one_walker(const spme *m, workspace *s, const plugmc_total_request *
                        int64_t walker)
 {
     const int64_t at = 3 * walker * m->host->system->particles;
+    take_box(m, s, request->view, walker);
     sort_charges(m, s, request->view->positions + at);
     if (s->not_finite >= 0) return;
     planes_forward(m, s);
@@ -102,6 +131,19 @@ static void one_walker(const spme *m, workspace *s, const plugmc_total_request *
     }
     add_sums(m, s, request, walker);
     if (m->exclusions.first) add_exclusions(m, s, request, walker);
+}
+
+static int is_new(const spme *m, const plugmc_box *box)
+{
+    return memcmp(box->length, m->start.length, sizeof m->start.length) != 0;
+}
+
+static void take_box(const spme *m, workspace *s, const plugmc_view *view, int64_t walker)
+{
+    s->box = &m->start;
+    if (m->limit.stretch == 0 || !is_new(m, &view->box[walker])) return;
+    spme_fill_box(m, &view->box[walker], &s->other);
+    s->box = &s->other;
 }
 
 /* Points along x are dealt with four at a time; `fours` of them hold the order, the rest is 0. */
@@ -146,12 +188,12 @@ PLUGMC_FN void splines(int order, double f, double *w, double *slope)
 
 /* ---- Charges in their cells -------------------------------------------------------------- */
 
-static void find_cell(const spme *m, const double r[3], int64_t i, site *out)
+static void find_cell(const spme *m, const spme_box *box, const double r[3], int64_t i, site *out)
 {
     *out = (site){.charge = m->charge[i], .index = (uint32_t)i};
     for (int d = 0; d < 3; d++) {
         const int32_t points = m->set.grid[d];
-        double u = r[d] / m->charges.length[d];
+        double u = r[d] / box->length[d];
         u = (u - floor(u)) * points;
         out->cell[d] = u < points ? (int32_t)u : points - 1; /* a tiny negative one rounds up */
         out->f[d] = u - out->cell[d];
@@ -184,7 +226,7 @@ static void sort_charges(const spme *m, workspace *s, const double *positions)
     for (int64_t i = 0; i < n; i++) {
         const double *r = positions + 3 * i;
         if (isfinite(r[0] + r[1] + r[2]))
-            find_cell(m, r, i, &s->found[i]);
+            find_cell(m, s->box, r, i, &s->found[i]);
         else
             bad = i < bad ? i : bad;
     }
@@ -282,17 +324,18 @@ static void planes_forward(const spme *m, workspace *s)
 
 /* Multiplies the waves of one y by G, and adds up the energy and its strains. The waves of -x are
  * those of x: they count twice. */
-static void solve_slab(const spme *m, fftw_complex *slab, int32_t y, double sums[4])
+static void solve_slab(const spme *m, const spme_box *box, fftw_complex *slab, int32_t y,
+                       double sums[4])
 {
     const int32_t *grid = m->set.grid;
     const int half_x = m->on_host->half_x;
-    const spme_table *tx = &m->table[0], *ty = &m->table[1], *tz = &m->table[2];
+    const spme_table *tx = &box->table[0], *ty = &box->table[1], *tz = &box->table[2];
     for (int32_t z = 0; z < grid[2]; z++)
         for (int32_t x = 0; x < half_x; x++) {
             const double square = tx->square[x] + ty->square[y] + tz->square[z];
-            const double g =
-                x + y + z == 0 ? 0
-                               : m->factor * tx->weight[x] * ty->weight[y] * tz->weight[z] / square;
+            const double g = x + y + z == 0 ? 0
+                                            : box->factor * tx->weight[x] * ty->weight[y] *
+                                                  tz->weight[z] / square;
             double *q = slab[(size_t)z * half_x + x];
             const double twice = x == 0 || 2 * x == grid[0] ? 1 : 2;
             const double energy = twice * g * (q[0] * q[0] + q[1] * q[1]);
@@ -319,7 +362,7 @@ static void columns(const spme *m, workspace *s, int back)
             memcpy(slab + z * row, s->waves + z * plane + y * row, row * sizeof *slab);
         fftw_execute_dft(h->column_forward, slab, slab);
         memset(s->partial + 4 * y, 0, 4 * sizeof *s->partial);
-        solve_slab(m, slab, y, s->partial + 4 * y);
+        solve_slab(m, s->box, slab, y, s->partial + 4 * y);
         if (!back) continue;
         fftw_execute_dft(h->column_backward, slab, slab);
         for (int32_t z = 0; z < grid[2]; z++)
@@ -382,7 +425,7 @@ PLUGMC_FN void site_force(const spme *m, const workspace *s, const site *c, int 
         sum[1] += w[0][i] * along[1][i];
         sum[2] += w[0][i] * along[2][i];
     }
-    for (int d = 0; d < 3; d++) force[d] -= c->charge * grid[d] / m->charges.length[d] * sum[d];
+    for (int d = 0; d < 3; d++) force[d] -= c->charge * grid[d] / s->box->length[d] * sum[d];
 }
 
 static PLUGMC_TARGETS void forces_of(const spme *m, const workspace *s, uint32_t begin,
@@ -423,15 +466,15 @@ static void add_sums(const spme *m, const workspace *s, const plugmc_total_reque
     double sums[4] = {0, 0, 0, 0};
     for (int32_t y = 0; y < m->set.grid[1]; y++)
         for (int q = 0; q < 4; q++) sums[q] += s->partial[4 * y + q];
-    if (request->energy) request->energy[walker] += sums[0] / 2 + m->constant;
+    if (request->energy) request->energy[walker] += sums[0] / 2 + s->box->constant;
     for (int d = 0; d < 3 && request->virial; d++)
-        request->virial[3 * walker + d] += (sums[0] - sums[1 + d]) / 2 + m->constant_virial;
+        request->virial[3 * walker + d] += (sums[0] - sums[1 + d]) / 2 + s->box->constant_virial;
 }
 
 /* The pairs count excluded ones within the cutoff and the waves all of them: -1/r within, and
  * -erf(alpha r) / r beyond. Half of a pair belongs to each of the two. */
-static void excluded(const spme *m, const double *positions, int64_t i, double *force,
-                     double share[4])
+static void excluded(const spme *m, const spme_box *box, const double *positions, int64_t i,
+                     double *force, double share[4])
 {
     const spme_settings *set = &m->set;
     const double *a = positions + 3 * i;
@@ -440,7 +483,7 @@ static void excluded(const spme *m, const double *positions, int64_t i, double *
         double s[3], r2 = 0;
         for (int d = 0; d < 3; d++) {
             s[d] = a[d] - b[d];
-            s[d] -= m->charges.length[d] * rint(s[d] / m->charges.length[d]);
+            s[d] -= box->length[d] * rint(s[d] / box->length[d]);
             r2 += s[d] * s[d];
         }
         const double r = sqrt(r2), x = set->alpha * r, inside = r < set->cutoff;
@@ -464,7 +507,7 @@ static void add_exclusions(const spme *m, workspace *s, const plugmc_total_reque
     memset(s->share, 0, 4 * (size_t)n * sizeof *s->share);
 #pragma omp parallel for schedule(static) num_threads(s->threads)
     for (int64_t i = 0; i < n; i++)
-        excluded(m, positions, i, request->forces ? request->forces + at + 3 * i : NULL,
+        excluded(m, s->box, positions, i, request->forces ? request->forces + at + 3 * i : NULL,
                  s->share + 4 * i);
     double sums[4] = {0, 0, 0, 0};
     for (int64_t i = 0; i < n; i++)
@@ -500,6 +543,7 @@ static int fill_workspace(const spme *m, const struct spme_host_mesh *h, workspa
     s->weights = take(m, n * 3 * (size_t)m->set.order, sizeof *s->weights, &missing);
     if (m->set.balance_forces) s->forces = take(m, 3 * n, sizeof *s->forces, &missing);
     if (m->exclusions.first) s->share = take(m, 4 * n, sizeof *s->share, &missing);
+    if (m->limit.stretch > 0) missing |= !spme_new_tables(m, &s->other);
     return !missing;
 }
 

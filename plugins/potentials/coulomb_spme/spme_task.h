@@ -11,7 +11,8 @@ enum {
     SPME_SOLVE_BLOCKS = 528, /* a walker, at most: four for each multiprocessor of a large GPU */
     SPME_EXCLUDE_THREADS = 128,
     SPME_BALANCE_BLOCKS = 64,
-    SPME_PARTIAL = 4 /* sums of energy and three strains */
+    SPME_PARTIAL = 4, /* sums of energy and three strains */
+    SPME_TABLE_THREADS = 256
 };
 
 #ifdef __CUDACC_RTC__
@@ -22,10 +23,12 @@ typedef void spme_real; /* float or double: only the device looks at them */
 typedef uint64_t spme_u64;
 #endif
 
-/* All that kernels need. Device pointers; the shapes are [walkers]... */
+/* All that kernels need. Device pointers; the shapes are [walkers]... What depends on the box is that
+ * of the start: with SPME_BOXES walkers have boxes of their own. */
 typedef struct spme_task {
     double inverse_length[3];
     double length[3];
+    double volume;
     double factor;                    /* 4 pi l_B / V */
     double constant, constant_virial; /* see spme.h */
     double bjerrum_length, alpha, cutoff;
@@ -38,20 +41,22 @@ typedef struct spme_task {
     double *energy, *forces, *virial; /* as in plugmc_total_request */
     const double *charge;             /* [particles], of all walkers */
     const uint32_t *first, *partner;  /* exclusions, as in spme.h */
-    const spme_real *table;           /* [x + y + z][2] weight, square; [x + y + z] strain */
-    uint32_t *count;                  /* [tiles] charges in a bin; 0 before */
-    spme_u64 *owner;                  /* [pages] whose page it is; 0, nobody's, before */
-    void *records;                    /* [tiles + pages][page] spme_record */
-    uint32_t *index;                  /* [tiles + pages][page] particle of a record, for forces */
-    uint32_t *ticket;                 /* one number */
-    spme_real *grid;                  /* [z][y][x]: charges, then potential */
-    spme_real *waves;                 /* [z][y][x / 2 + 1] complex */
-    double *partial;                  /* [solve_blocks][SPME_PARTIAL] */
-    double *excluded;                 /* [exclude_blocks][SPME_PARTIAL] */
-    double *unbalanced;               /* [particles][3] */
-    double *mean;                     /* [SPME_BALANCE_BLOCKS][3] */
-    uint32_t *occupant;               /* [z][y][x] of spreading = gather: particle + 1, or 0 */
-    uint32_t *overflow;               /* [1 + particles]: how many, and which */
-    uint32_t *not_finite;             /* one number: whether a position is none */
-    spme_u64 *fixed;                  /* [z][y][x] charges in units of `unit` */
+    const spme_real *table; /* [x + y + z][2] weight, square; [x + y + z] strain; of all */
+    const plugmc_box *box;  /* SPME_BOXES: those of the walkers, */
+    spme_real *own_table;   /* and [x + y + z][3] as `table` in them */
+    uint32_t *count;        /* [tiles] charges in a bin; 0 before */
+    spme_u64 *owner;        /* [pages] whose page it is; 0, nobody's, before */
+    void *records;          /* [tiles + pages][page] spme_record */
+    uint32_t *index;        /* [tiles + pages][page] particle of a record, for forces */
+    uint32_t *ticket;       /* one number */
+    spme_real *grid;        /* [z][y][x]: charges, then potential */
+    spme_real *waves;       /* [z][y][x / 2 + 1] complex */
+    double *partial;        /* [solve_blocks][SPME_PARTIAL] */
+    double *excluded;       /* [exclude_blocks][SPME_PARTIAL] */
+    double *unbalanced;     /* [particles][3] */
+    double *mean;           /* [SPME_BALANCE_BLOCKS][3] */
+    uint32_t *occupant;     /* [z][y][x] of spreading = gather: particle + 1, or 0 */
+    uint32_t *overflow;     /* [1 + particles]: how many, and which */
+    uint32_t *not_finite;   /* one number: whether a position is none */
+    spme_u64 *fixed;        /* [z][y][x] charges in units of `unit` */
 } spme_task;

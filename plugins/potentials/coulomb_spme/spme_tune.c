@@ -148,6 +148,15 @@ void spme_fill_table(const spme_table *table, int points, double length, double 
     }
 }
 
+void spme_stretch_table(const spme_table *from, int points, double x, const spme_table *to)
+{
+    for (int i = 0; i < points; i++) {
+        to->weight[i] = from->weight[i] * exp(from->strain[i] * (1 - x) / 2);
+        to->square[i] = from->square[i] * x;
+        to->strain[i] = from->strain[i] * x;
+    }
+}
+
 /* ---- Grid -------------------------------------------------------------------------------- */
 
 enum { NODES = 20 };
