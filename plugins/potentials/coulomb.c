@@ -61,7 +61,6 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 #include <plugmc/pair.h>
 
 #if PLUGMC_HOST
-#include "box_default.h"
 #include "charged_species.h"
 
 static int configure(void *instance, const plugmc_host *host)
@@ -73,10 +72,7 @@ static int configure(void *instance, const plugmc_host *host)
                           "in a periodic box the bare sum over all images has no definite value: "
                           "use an Ewald sum, a sphere ([box] shape = sphere), or minimum_image = "
                           "yes to count every pair once, by its nearest image");
-    int code = PLUGMC_OK;
-    if (host->system->box.domain == PLUGMC_DOMAIN_PERIODIC)
-        code = box_default_check(host, "minimum_image = yes", "use an Ewald sum");
-    if (!code) code = charges_are_there(host);
+    const int code = charges_are_there(host);
     if (!code) charges_warn_net(host);
     return code;
 }

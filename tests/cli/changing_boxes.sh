@@ -129,8 +129,8 @@ test_ranges_in_a_box_that_changes()
 # areas FILE GROUP: areas of the boxes of its frames, one a line
 areas()
 {
-    h5dump -y -d "/particles/$2/box/edges/value" -m %.17g "$1" |
-        awk -F, '/^ *[0-9]/ { printf "%.17g\n", $1 * $2 }'
+    h5dump -y -d "/particles/$2/box/edges/value" -m %.17g "$1" | tr -d ' ,' |
+        awk '/^[0-9]/ { edge[n++ % 3] = $1; if (n % 3 == 0) printf "%.17g\n", edge[0] * edge[1] }'
 }
 
 # Each walker's frames have its own boxes: those that box_size saw, which are averaged over walkers.

@@ -143,9 +143,6 @@ test_defaults_of_the_box_are_refused_where_it_changes()
     change 's/^plugin = .*/plugin = yukawa/; /^\[potential charges\]/,$ s/^cutoff = 4//; s/^alpha/kappa/; /^n_square/d'
     depends "cutoff = 0" "give a cutoff"
     cp right.ini sim.ini
-    change 's/^plugin = .*/plugin = coulomb/; /^\[potential charges\]/,$ s/^cutoff = 4/minimum_image = yes/; /^alpha/d; /^n_square/d'
-    depends "minimum_image = yes" "use an Ewald sum"
-    cp right.ini sim.ini
     change 's/^plugin = .*/plugin = jastrow/; /^\[potential charges\]/,$ { s/^cutoff = 4/like = 0.1 0.05/; /^bjerrum/d }; /^alpha/d; /^n_square/d'
     depends "u_cutoff = 0" "give a length"
     change 's/^like = .*/chi = 0.1 0.05\nions = 1 1 1\nchi_cutoff = 2/'
