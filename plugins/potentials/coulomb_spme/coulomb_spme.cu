@@ -147,7 +147,8 @@ PLUGMC_FN void block_sum(double v[SPME_PARTIAL], int columns, double *held)
 
 /* ---- Boxes ------------------------------------------------------------------------------- */
 
-enum { TABLE = SPME_X + SPME_Y + SPME_Z };
+/* A walker's own table; its factors are read as pairs, so its length is even. */
+enum { TABLE = SPME_X + SPME_Y + SPME_Z, OWN_TABLE = 3 * TABLE + TABLE % 2 };
 
 #if SPME_BOXES
 PLUGMC_FN double length_of(const spme_task &t, uint32_t w, int d) { return t.box[w].length[d]; }
@@ -159,7 +160,7 @@ PLUGMC_FN double inverse_length_of(const spme_task &t, uint32_t w, int d)
 
 PLUGMC_FN const real *table_of(const spme_task &t, uint32_t w)
 {
-    return t.own_table + (uint64_t)w * 3 * TABLE;
+    return t.own_table + (uint64_t)w * OWN_TABLE;
 }
 
 /* By how much the box is denser than that of the start. */
@@ -174,7 +175,7 @@ extern "C" __global__ void fill_tables(const __grid_constant__ spme_task t)
     const int d = k < SPME_X ? 0 : k < SPME_X + SPME_Y ? 1 : 2;
     const double ratio = t.length[d] / t.box[w].length[d], x = ratio * ratio;
     const double strain = (double)t.table[2 * TABLE + k];
-    real *to = t.own_table + (uint64_t)w * 3 * TABLE;
+    real *to = t.own_table + (uint64_t)w * OWN_TABLE;
     to[2 * k] = (real)((double)t.table[2 * k] * exp(strain * (1 - x) / 2));
     to[2 * k + 1] = (real)((double)t.table[2 * k + 1] * x);
     to[2 * TABLE + k] = (real)(strain * x);

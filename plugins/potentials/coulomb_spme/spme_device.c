@@ -342,7 +342,7 @@ static int take_memory(spme *m)
     } wanted[] = {
         {&t->charge, t->particles * sizeof(double)},
         {&t->table, table},
-        {&t->own_table, (m->limit.stretch > 0) * walkers * table},
+        {&t->own_table, (m->limit.stretch > 0) * walkers * (table + real_size)},
         {&t->count, sorted * tiles * sizeof(uint32_t)},
         {&t->owner, sorted * pages * sizeof(spme_u64)},
         {&t->records, sorted * records * 4 * real_size},

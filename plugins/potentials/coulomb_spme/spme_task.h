@@ -43,7 +43,7 @@ typedef struct spme_task {
     const uint32_t *first, *partner;  /* exclusions, as in spme.h */
     const spme_real *table; /* [x + y + z][2] weight, square; [x + y + z] strain; of all */
     const plugmc_box *box;  /* SPME_BOXES: those of the walkers, */
-    spme_real *own_table;   /* and [x + y + z][3] as `table` in them */
+    spme_real *own_table;   /* and as `table` in them, padded to an even length */
     uint32_t *count;        /* [tiles] charges in a bin; 0 before */
     spme_u64 *owner;        /* [pages] whose page it is; 0, nobody's, before */
     void *records;          /* [tiles + pages][page] spme_record */
