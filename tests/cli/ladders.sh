@@ -75,7 +75,7 @@ test_exchange_accepts_as_it_should()
         p = 0.4912; z = (k / n - p) / sqrt(p * (1 - p) / n)
         printf "%d of %d exchanges, z = %.2f\n", k, n, z
         exit !(n == 20000 && z < 4 && z > -4) }' || fail "another acceptance than 0.4912"
-    grep -Eq "^acceptance 0.49[0-9]* of 2e+04 trial moves of exchange.exchange" "$out" ||
+    grep -Eq "^acceptance 0.49[0-9]* of 2e.04 trial moves of exchange.exchange" "$out" ||
         fail "no line of the exchange"
 }
 
