@@ -6,9 +6,8 @@
 
 #include "spme.h"
 
-/* The trial move that waits for settle. */
+/* The trial move of a walker that waits for settle. */
 typedef struct trial {
-    int32_t walker;
     int64_t particle; /* -1: none */
     double position[3], energy;
 } trial;
@@ -19,7 +18,7 @@ struct spme_moves {
     double *energy;    /* [walkers], where it is known */
     int32_t *known;    /* [walkers] */
     double *sums;      /* [walkers], room to work in */
-    trial trial;
+    trial *trial;      /* [walkers] */
 };
 
 static int make_moves(spme *m)
@@ -34,8 +33,9 @@ static int make_moves(spme *m)
         s->energy = host->allocate(host->context, walkers * sizeof *s->energy);
         s->known = host->allocate(host->context, walkers * sizeof *s->known);
         s->sums = host->allocate(host->context, walkers * sizeof *s->sums);
+        s->trial = host->allocate(host->context, walkers * sizeof *s->trial);
     }
-    if (!s || !s->positions || !s->box || !s->energy || !s->known || !s->sums)
+    if (!s || !s->positions || !s->box || !s->energy || !s->known || !s->sums || !s->trial)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu positions",
                           numbers / 3);
     m->moves = s;
@@ -52,7 +52,7 @@ int spme_start(spme *m, const plugmc_view *view)
     memcpy(s->positions, view->positions, numbers * sizeof *s->positions);
     if (m->limit.stretch > 0) memcpy(s->box, view->box, walkers * sizeof *s->box);
     memset(s->known, 0, walkers * sizeof *s->known);
-    s->trial.particle = -1;
+    for (size_t w = 0; w < walkers; w++) s->trial[w].particle = -1;
     return PLUGMC_OK;
 }
 
@@ -72,27 +72,27 @@ int spme_change(spme *m, int32_t walker, int64_t particle, const double position
     struct spme_moves *s = m->moves;
     double *at = s->positions + 3 * (walker * m->host->system->particles + particle), from[3];
     int code = PLUGMC_OK;
-    s->trial = (trial){walker, particle, {position[0], position[1], position[2]}, 0};
+    s->trial[walker] = (trial){particle, {position[0], position[1], position[2]}, 0};
     if (m->charge[particle] == 0) return PLUGMC_OK;
     if (!s->known[walker]) code = find_energy(m, walker, &s->energy[walker]);
     if (code) return code;
     s->known[walker] = 1;
     memcpy(from, at, sizeof from);
     memcpy(at, position, sizeof from);
-    code = find_energy(m, walker, &s->trial.energy);
+    code = find_energy(m, walker, &s->trial[walker].energy);
     memcpy(at, from, sizeof from);
-    *change += s->trial.energy - s->energy[walker];
+    *change += s->trial[walker].energy - s->energy[walker];
     return code;
 }
 
 int spme_settle(spme *m, int32_t walker, int accepted)
 {
     struct spme_moves *s = m->moves;
-    const trial t = s->trial;
-    if (t.particle < 0 || t.walker != walker)
+    const trial t = s->trial[walker];
+    if (t.particle < 0)
         return m->host->fail(m->host->context, PLUGMC_ERROR_STATE,
                              "no particle of walker %d has been moved", walker);
-    s->trial.particle = -1;
+    s->trial[walker].particle = -1;
     if (!accepted) return PLUGMC_OK;
     memcpy(s->positions + 3 * (walker * m->host->system->particles + t.particle), t.position,
            sizeof t.position);
