@@ -111,6 +111,22 @@ test_long_range_forces_in_changing_boxes_are_resumed()
     done
 }
 
+# What an Ewald sum keeps is rounded as by all moves since the last new box: a stop between that box and the
+# next trial move makes no difference.
+test_a_stop_after_a_new_box_is_resumed()
+{
+    melt
+    ewald
+    molten
+    change 's/^equilibrate = .*/equilibrate = 10/'
+    for stop in 21 22 23 24 25 26; do
+        must run sim.ini --set run.output=whole.h5 --set run.sweeps=$((stop + 1))
+        must run sim.ini --set run.sweeps=$stop
+        must run --resume sim.h5 --set run.sweeps=$((stop + 1))
+        same_chain whole.h5 sim.h5
+    done
+}
+
 test_a_box_that_outgrows_waves_or_grid()
 {
     melt

@@ -123,11 +123,23 @@ static int archive_instances(simulation *sim, blob_archive *archive)
     return code ? code : archive_current(sim, archive);
 }
 
+/* Totals that wait to look at new boxes do so now, as they would before the next trial move: what they
+ * archive is then what a resumed run begins with. */
+static int refresh_totals(simulation *sim)
+{
+    instance *asking = simulation_asking(sim);
+    if (!sim->hamiltonian.boxes_taken) return 0;
+    return context_exit_code(&asking->context,
+                             hamiltonian_start_totals(&sim->hamiltonian, &asking->host),
+                             "saving its state");
+}
+
 int checkpoint_blobs(simulation *sim, blob **blobs, int *count)
 {
     blob_archive archive = {
         .base = {.size = sizeof(plugmc_archive), .reading = 0, .bytes = archive_bytes}, .sim = sim};
     int code = archive_state(sim, &archive);
+    if (!code) code = refresh_totals(sim);
     if (!code) code = archive_instances(sim, &archive);
     *blobs = archive.blobs;
     *count = archive.count;
