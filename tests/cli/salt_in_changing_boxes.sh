@@ -139,6 +139,7 @@ test_a_box_that_outgrows_waves_or_grid()
         [ $sum = ewald ] && key='set k_max = ' || key='set a finer grid'
         grep -q "\[potential charges\] the box of walker . has grown so large, a volume of .*: $key" "$err" ||
             fail "the key to set is not named"
+        ! grep -q "the plugin failed" "$err" || fail "the mover is blamed as well"
     done
 }
 

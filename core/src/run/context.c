@@ -225,11 +225,20 @@ void context_calling(const plugmc_context *context, const char *callback)
     crash_calling(context->section, callback);
 }
 
+/* By the plugin itself, or by one that worked for it: a potential in a mover's sweep. */
+static bool has_told(const plugmc_context *context)
+{
+    bool told = context->failed;
+    for (int i = 0; context->sim && i < context->sim->instance_count; i++)
+        told |= context->sim->instances[i].context.failed;
+    return told;
+}
+
 int context_exit_code(plugmc_context *context, int code, const char *doing)
 {
     crash_called();
     if (code == PLUGMC_OK) return EXIT_DONE;
-    if (!context->failed)
+    if (!has_told(context))
         return report_error(context->report, exit_code_of(code), context->file, context->line,
                             "[%s] the plugin failed (code %d) while %s", context->section, code,
                             doing);
