@@ -187,34 +187,20 @@ PLUGMC_FN double inverse_length_of(const spme_task &t, uint32_t, int d)
     return t.inverse_length[d];
 }
 PLUGMC_FN const real *table_of(const spme_task &t, uint32_t) { return t.table; }
+PLUGMC_FN double denser(const spme_task &, uint32_t) { return 1; }
 #endif
 
 /* 4 pi l_B / V, and the constant parts of energy and virial. */
-PLUGMC_FN double factor_of(const spme_task &t, uint32_t w)
-{
-#if SPME_BOXES
-    return t.factor * denser(t, w);
-#else
-    return t.factor;
-#endif
-}
+PLUGMC_FN double factor_of(const spme_task &t, uint32_t w) { return t.factor * denser(t, w); }
 
 PLUGMC_FN double constant_virial_of(const spme_task &t, uint32_t w)
 {
-#if SPME_BOXES
     return t.constant_virial * denser(t, w);
-#else
-    return t.constant_virial;
-#endif
 }
 
 PLUGMC_FN double constant_of(const spme_task &t, uint32_t w)
 {
-#if SPME_BOXES
-    return t.constant - t.constant_virial + constant_virial_of(t, w);
-#else
-    return t.constant;
-#endif
+    return t.constant + (constant_virial_of(t, w) - t.constant_virial);
 }
 
 /* ---- Bins -------------------------------------------------------------------------------- */
