@@ -2,8 +2,7 @@
  *
  * Particles of unlike size diffuse slowly, or not at all, where they are dense; swapping finds the
  * others (T. S. Grigera, G. Parisi, Phys. Rev. E 63, 045102 (2001)). One of `a` and one of `b` is drawn. */
-#include <plugmc/plugin.h>
-#include <string.h>
+#include <plugmc/proposal.h>
 
 typedef struct swap {
     const char *a, *b;
@@ -11,9 +10,8 @@ typedef struct swap {
     int32_t species[2]; /* numbers of a and b */
 } swap;
 
-static int propose(const void *parameters, plugmc_trial *trial)
+PLUGMC_FN int propose(const swap *s, plugmc_trial *trial)
 {
-    const swap *s = parameters;
     const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker,
                                              trial->number, PLUGMC_PURPOSE_TRIAL, 0);
     int32_t chosen[2];
@@ -29,12 +27,15 @@ static int propose(const void *parameters, plugmc_trial *trial)
     return 1;
 }
 
+PLUGMC_PROPOSES(swap, propose)
+
+#if PLUGMC_HOST
+#include <string.h>
+
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const swap *s = instance;
-    const plugmc_proposal proposal = {
-        .size = sizeof proposal, .trials = s->trials, .parameters = s, .propose = propose};
-    return host->trials(host->context, &proposal, first, n);
+    return plugmc_make_trials(host, s, s->trials, first, n);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -78,3 +79,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "swap",
               .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)",
               .instance_size = sizeof(swap), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+#endif

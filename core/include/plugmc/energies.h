@@ -6,7 +6,10 @@
 #ifndef PLUGMC_ENERGIES_H
 #define PLUGMC_ENERGIES_H
 
+#if !defined(__CUDACC_RTC__)
+#include <stddef.h>
 #include <stdint.h>
+#endif
 
 /* Kinds of change. */
 enum {
@@ -66,6 +69,11 @@ typedef struct plugmc_proposal {
     /* Fills in a trial; 0: there is nothing to try, which counts as a trial that is rejected. Called
      * from several threads, for different walkers. */
     int (*propose)(const void *parameters, plugmc_trial *);
+    /* Optional: the same for a GPU (plugmc/proposal.h fills these in): a device text that defines
+     *     PLUGMC_FN int plugmc_propose(const void *parameters, plugmc_trial *);
+     * its name in messages, and how many bytes of parameters it reads. Only swaps, so far. */
+    const char *text, *name;
+    size_t parameters_size;
 } plugmc_proposal;
 
 #endif

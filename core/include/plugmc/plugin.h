@@ -94,6 +94,9 @@ typedef struct plugmc_system {
      * (state.h: PLUGMC_STATE_MULTIPLIER), which a mover has to follow. */
     double temperature;
     uint32_t changes; /* PLUGMC_CHANGED_*: what movers of the run change, beside positions */
+    int32_t
+        weighted; /* 0: each sampled term counts by 1 / temperature, in all walkers and for ever; 1:
+                         by PLUGMC_STATE_MULTIPLIER */
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */

@@ -139,6 +139,8 @@ static void put_system_defines(const fusion *f)
         {"PLUGMC_CONTACTS", contacts},
         {"PLUGMC_FIELDS", fields},
         {"PLUGMC_BOX_CHANGES", (s->changes & PLUGMC_CHANGED_BOX) != 0},
+        {"PLUGMC_TERMS", s->term_count},
+        {"PLUGMC_WEIGHTED", s->weighted},
     };
     for (size_t i = 0; i < sizeof defines / sizeof defines[0]; i++)
         fprintf(f->out, "#define %s %d\n", defines[i].name, defines[i].value);
@@ -336,7 +338,7 @@ static void put_species(const fusion *f)
 }
 
 /* One line for each term with an energy; @ stands for its index in plugmc_sums, # for its
- * namespace. */
+ * namespace, $ for its place in the system. */
 static void put_for_energies(const fusion *f, const char *line)
 {
     for (int i = 0, energy = 0; i < f->count; i++) {
@@ -347,6 +349,8 @@ static void put_for_energies(const fusion *f, const char *line)
                 fprintf(f->out, "%d", energy);
             else if (*c == '#')
                 fprintf(f->out, "plugmc_p%d", t->index);
+            else if (*c == '$')
+                fprintf(f->out, "%d", t->index);
             else
                 fputc(*c, f->out);
         }
@@ -369,7 +373,13 @@ static void put_double_sums(const fusion *f)
         f->out);
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
                         "    total += s->term[@] * (double)#::plugmc_probe_factor(&p@, a);\n");
-    fputs("    return total;\n}\n", f->out);
+    fputs("    return total;\n}\n"
+          "PLUGMC_FN void plugmc_double_sums_by_term(const plugmc_double_sums *s, plugmc_site a, "
+          "double *energy)\n{\n",
+          f->out);
+    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
+                        "    energy[$] += s->term[@] * (double)#::plugmc_probe_factor(&p@, a);\n");
+    fputs("}\n", f->out);
 }
 
 static void put_derivatives(const fusion *f)
@@ -406,41 +416,63 @@ static void put_sums(const fusion *f)
           f->out);
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
                         "    total += s->term[@] * #::plugmc_probe_factor(&p@, a);\n");
+    fputs(
+        "    return total;\n}\nPLUGMC_FN real plugmc_sums_weighted(const plugmc_sums *s, plugmc_site "
+        "a, const double *multipliers)\n{\n    real total = 0;\n",
+        f->out);
+    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
+                        "    total += s->term[@] * #::plugmc_probe_factor(&p@, a) * "
+                        "(real)multipliers[$];\n");
     fputs("    return total;\n}\n", f->out);
     put_double_sums(f);
     put_derivatives(f);
 }
+
+/* One line for each term with a field; @ stands for its place in the system, # for its namespace. */
+static void put_for_fields(const fusion *f, const char *line)
+{
+    for (int i = 0; i < f->count; i++) {
+        if (!f->terms[i].field) continue;
+        for (const char *c = line; *c; c++) {
+            if (*c == '#')
+                fprintf(f->out, "plugmc_p%d", f->terms[i].index);
+            else if (*c == '@')
+                fprintf(f->out, "%d", f->terms[i].index);
+            else
+                fputc(*c, f->out);
+        }
+    }
+}
+
+#define FIELD_PARAMETERS "    const #::parameters p@ = #::plugmc_parameters();\n"
 
 static void put_fields(const fusion *f)
 {
     fputs("PLUGMC_FN real plugmc_fields(plugmc_position r, plugmc_site a, int *outside)\n{\n"
           "    real total = 0;\n",
           f->out);
-    for (int i = 0; i < f->count; i++) {
-        int k = f->terms[i].index;
-        if (!f->terms[i].field) continue;
-        fprintf(f->out,
-                "    const plugmc_p%d::parameters p%d = plugmc_p%d::plugmc_parameters();\n"
-                "    total += plugmc_p%d::plugmc_field_term(&p%d, r, a, outside);\n",
-                k, k, k, k, k);
-    }
+    put_for_fields(f, FIELD_PARAMETERS "    total += #::plugmc_field_term(&p@, r, a, outside);\n");
     fputs("    return total;\n}\n"
-          "PLUGMC_FN void plugmc_fields_derivatives(plugmc_position r, plugmc_site a, "
+          "PLUGMC_FN real plugmc_fields_weighted(plugmc_position r, plugmc_site a, int *outside, "
+          "const double *multipliers)\n{\n    real total = 0;\n",
+          f->out);
+    put_for_fields(
+        f, FIELD_PARAMETERS
+        "    total += #::plugmc_field_term(&p@, r, a, outside) * (real)multipliers[@];\n");
+    fputs("    return total;\n}\n"
+          "PLUGMC_FN void plugmc_fields_by_term(plugmc_position r, plugmc_site a, int *outside, "
+          "double *energy)\n{\n",
+          f->out);
+    put_for_fields(f, FIELD_PARAMETERS
+                   "    energy[@] += (double)#::plugmc_field_term(&p@, r, a, outside);\n");
+    fputs("}\nPLUGMC_FN void plugmc_fields_derivatives(plugmc_position r, plugmc_site a, "
           "real gradient[3], real *laplacian)\n{\n"
           "    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;\n",
           f->out);
-    for (int i = 0; i < f->count; i++) {
-        int k = f->terms[i].index;
-        if (!f->terms[i].field) continue;
-        fprintf(
-            f->out,
-            "    const plugmc_p%d::parameters p%d = plugmc_p%d::plugmc_parameters();\n"
-            "    real g%d[3], l%d;\n"
-            "    plugmc_p%d::plugmc_field_slopes(&p%d, r, a, g%d, &l%d);\n"
-            "    gradient[0] += g%d[0];\n    gradient[1] += g%d[1];\n    gradient[2] += g%d[2];\n"
-            "    *laplacian += l%d;\n",
-            k, k, k, k, k, k, k, k, k, k, k, k, k);
-    }
+    put_for_fields(f, FIELD_PARAMETERS
+                   "    real g@[3], l@;\n    #::plugmc_field_slopes(&p@, r, a, g@, &l@);\n"
+                   "    gradient[0] += g@[0];\n    gradient[1] += g@[1];\n"
+                   "    gradient[2] += g@[2];\n    *laplacian += l@;\n");
     fputs("}\n", f->out);
 }
 

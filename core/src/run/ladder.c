@@ -109,6 +109,17 @@ static int fill_rung(ladder *l, const config *config, const plugmc_system *syste
     return 0;
 }
 
+/* Whether sampled terms count by other factors than one temperature. */
+static bool is_weighted(const ladder *l, const plugmc_system *system)
+{
+    for (int32_t k = 0; k < l->rungs; k++)
+        for (int32_t t = 0; t < system->term_count; t++)
+            if (plugmc_term_at(system, t)->sampled &&
+                l->multipliers[k * l->width + t] != 1 / system->temperature)
+                return true;
+    return false;
+}
+
 int ladder_build(ladder *l, const config *config, plugmc_system *system, report *r)
 {
     *l = (ladder){.rungs = 1, .width = system->term_count + 1};
@@ -123,6 +134,7 @@ int ladder_build(ladder *l, const config *config, plugmc_system *system, report 
     system->temperature = l->temperature[0];
     for (int32_t k = 1; k < l->rungs; k++)
         if (l->temperature[k] != l->temperature[0]) system->temperature = NAN;
+    system->weighted = is_weighted(l, system);
     return code;
 }
 
