@@ -31,7 +31,6 @@ PLUGMC_PROPOSES(swap, propose)
 
 #if PLUGMC_HOST
 #include <string.h>
-
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const swap *s = instance;
@@ -43,8 +42,7 @@ static int prepare(void *instance, const plugmc_host *host)
     swap *s = instance;
     const char *const names[2] = {s->a, s->b};
     for (int k = 0; k < 2; k++) {
-        const int32_t n = host->system->species_count;
-        int32_t found = 0;
+        int32_t found = 0, n = host->system->species_count;
         while (found < n && strcmp(plugmc_species_at(host->system, found)->name, names[k])) found++;
         if (found == n)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
