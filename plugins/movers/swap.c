@@ -64,7 +64,7 @@ static const plugmc_move moves[] = {{"swap", "two particles take each other's pl
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU,
+    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
     .sweep = sweep,
     .moves = moves,

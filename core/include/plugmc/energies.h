@@ -69,10 +69,8 @@ typedef struct plugmc_proposal {
     /* Fills in a trial; 0: there is nothing to try, which counts as a trial that is rejected. Called
      * from several threads, for different walkers. */
     int (*propose)(const void *parameters, plugmc_trial *);
-    /* Optional: the same for a GPU (plugmc/proposal.h fills these in): a device text that defines
-     *     PLUGMC_FN int plugmc_propose(const void *parameters, plugmc_trial *);
-     * its name in messages, and how many bytes of parameters it reads. Only swaps, so far. */
-    const char *text, *name;
+    /* Bytes of the parameters, where the mover carries `propose` as a text for a GPU too
+     * (plugmc/proposal.h); 0: trials are made on the CPU. */
     size_t parameters_size;
 } plugmc_proposal;
 

@@ -565,7 +565,8 @@ typedef struct plugmc_plugin {
     const plugmc_potential *potential;
     const plugmc_mover *mover;
     const plugmc_observable *observable;
-    /* Potentials: the author's own file, to be fused into kernels. Set by PLUGMC_PLUGIN. */
+    /* The author's own file, to be fused into kernels: a potential's, or a mover's that proposes
+     * (plugmc/proposal.h). Set by PLUGMC_PLUGIN. */
     const char *text, *text_end, *text_name;
     const struct plugmc_plugin *single; /* the float descriptor of the same potential */
     /* Optional: device texts that prepare will ask for, number `index` from 0; returns 0 past the

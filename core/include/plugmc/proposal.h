@@ -25,19 +25,25 @@
 #define PLUGMC_PROPOSAL_H
 
 #if !defined(__CUDACC_RTC__)
-#include "plugmc/plugin.h"
-
 /* `path` of PLUGMC_SOURCE where a build gives it, else as the compiler was given it. */
 #ifndef PLUGMC_SOURCE
 #define PLUGMC_SOURCE __FILE__
 #endif
 
+#define PLUGMC_PLUGIN(...)                                                                         \
+    static const plugmc_plugin plugmc_descriptor = {PLUGMC_PLUGIN_HEAD, .text = plugmc_text,       \
+                                                    .text_end = plugmc_text_end,                   \
+                                                    .text_name = PLUGMC_SOURCE, __VA_ARGS__};      \
+    PLUGMC_EXPORT const plugmc_plugin *plugmc_plugin_entry(void) { return &plugmc_descriptor; }
+
+#include "plugmc/plugin.h"
+
 #define PLUGMC_PROPOSES(type, function)                                                            \
+    PLUGMC_EMBED(plugmc_text, PLUGMC_SOURCE);                                                      \
     static int plugmc_propose(const void *parameters, plugmc_trial *trial)                         \
     {                                                                                              \
         return function((const type *)parameters, trial);                                          \
     }                                                                                              \
-    PLUGMC_EMBED(plugmc_propose_text, PLUGMC_SOURCE);                                              \
     static inline int plugmc_make_trials(const plugmc_host *host, const type *parameters,          \
                                          int64_t trials, uint64_t first, uint64_t n)               \
     {                                                                                              \
@@ -45,12 +51,12 @@
                                           .trials = trials,                                        \
                                           .parameters = parameters,                                \
                                           .propose = plugmc_propose,                               \
-                                          .text = plugmc_propose_text,                             \
-                                          .name = PLUGMC_SOURCE,                                   \
-                                          .parameters_size = sizeof(type)};                        \
+                                          .parameters_size = sizeof *parameters};                  \
         return host->trials(host->context, &proposal, first, n);                                   \
     }
 #else
+#include "plugmc/energies.h"
+
 #define PLUGMC_PROPOSES(type, function)                                                            \
     PLUGMC_FN int plugmc_propose(const void *parameters, plugmc_trial *trial)                      \
     {                                                                                              \

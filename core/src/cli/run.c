@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/resume.h"
 #include "crash.h"
+#include "energy/on_device.h"
 #include "plugin/answers.h"
 #include "run/advice.h"
 #include "run/averages.h"
@@ -291,9 +292,48 @@ static int next_text(instance *instance, int index, plugmc_kernel_text *out, sen
     return more;
 }
 
+static int compile_text(simulation *sim, nvrtc *nvrtc, int architecture,
+                        const plugmc_kernel_text *kernel)
+{
+    void *cubin = NULL;
+    size_t bytes = 0;
+    char *fused = fuse(&sim->system, kernel);
+    const int code =
+        fused ? compile(nvrtc, fused, kernel->name, architecture,
+                        arithmetic_of(kernel, sim->config.run.fast_math != 0), &cubin, &bytes,
+                        sim->report)
+              : report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text");
+    free(fused);
+    free(cubin);
+    if (!code) printf("%-24s sm_%d: %zu bytes\n", kernel->name, architecture, bytes);
+    return code;
+}
+
+/* Energies for movers that ask the core on a GPU, and the trial moves of each. */
+static int compile_energies(simulation *sim, nvrtc *nvrtc, int architecture)
+{
+    bool done = false; /* energies */
+    int code = 0;
+    for (int k = 0; k < 2 * sim->mover_count && !code; k++) {
+        const moving *m = &sim->movers[k / 2];
+        const plugmc_plugin *plugin = k % 2 ? m->instance->plugin : NULL;
+        plugmc_kernel_text kernel;
+        char *joined;
+        if (!m->by_core || !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) continue;
+        if (plugin ? !plugin->text : done) continue;
+        done = true;
+        code = on_device_text(plugin, &kernel, &joined)
+                   ? report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a kernel text")
+                   : compile_text(sim, nvrtc, architecture, &kernel);
+        free(joined);
+    }
+    return code;
+}
+
 /* Compiles every device text of the run for one architecture. */
 static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
 {
+    int code = 0;
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
         plugmc_kernel_text kernel;
@@ -302,22 +342,12 @@ static int compile_all(simulation *sim, nvrtc *nvrtc, int architecture)
         for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why}));
              k++) {
             if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
-            void *cubin = NULL;
-            size_t bytes = 0;
-            char *fused = fuse(&sim->system, &kernel);
-            int code = fused ? compile(nvrtc, fused, kernel.name, architecture,
-                                       arithmetic_of(&kernel, sim->config.run.fast_math != 0),
-                                       &cubin, &bytes, sim->report)
-                             : report_error(sim->report, EXIT_MEMORY, NULL, 0,
-                                            "no memory for a kernel text");
-            free(fused);
-            free(cubin);
+            code = compile_text(sim, nvrtc, architecture, &kernel);
             if (code) return code;
-            printf("%-24s sm_%d: %zu bytes\n", kernel.name, architecture, bytes);
         }
         if (sim->report->errors) return sim->report->code;
     }
-    return 0;
+    return compile_energies(sim, nvrtc, architecture);
 }
 
 int command_check(int argc, char **argv)

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "energy/hamiltonian.h"
+#include "energy/on_device.h"
 
 /* ---- One particle at a place --------------------------------------------------------------------- */
 
@@ -189,7 +189,9 @@ static int find_energies(hamiltonian *h, const plugmc_host *host)
     const int threads = h->system->threads > 1 ? h->system->threads : 1;
     bool forbidden;
     plugmc_view view;
-    int code = PLUGMC_OK;
+    if (host->gpu) return on_device_find(h, host);
+    int code = hamiltonian_bring(h, host);
+    if (code) return code;
 #pragma omp parallel for num_threads(threads) if (threads > 1) private(forbidden)
     for (int32_t w = 0; w < h->system->walkers; w++)
         if (!h->walkers[w].known) whole(h, &h->walkers[w].now, h->walkers[w].energy, &forbidden);
@@ -257,21 +259,14 @@ static int make_trial(const hamiltonian *h, walker_energy *e, int32_t w, const p
     return configuration_fill(&e->trial, box, places) ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
 }
 
-/* All walkers at once, one box each. */
-static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
+/* What walkers would have in other boxes, on the host: walker_energy.proposed. */
+static int rescale(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
-    const int terms = h->system->term_count,
-              threads = h->system->threads > 1 ? h->system->threads : 1;
-    const double *unused;
+    const int threads = h->system->threads > 1 ? h->system->threads : 1;
     plugmc_view view;
-    int code = PLUGMC_OK, small = 0;
-    if (c->first != 0 || c->walkers != h->system->walkers || c->per_walker != 1)
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "boxes are proposed for all walkers, one each");
-    for (int32_t w = 0; w < c->walkers && !code; w++)
-        code = hamiltonian_energy(h, host, w, &unused);
+    int code = hamiltonian_bring(h, host);
     if (code) return code;
-#pragma omp parallel for num_threads(threads) if (threads > 1) reduction(max : code, small)
+#pragma omp parallel for num_threads(threads) if (threads > 1) reduction(max : code)
     for (int32_t w = 0; w < c->walkers; w++) {
         walker_energy *e = &h->walkers[w];
         bool forbidden = false;
@@ -279,21 +274,37 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
         if (!failed) whole(h, &e->trial, e->proposed, &forbidden);
         c->forbidden[w] = forbidden;
         if (failed > code) code = failed;
-        if (too_small(h, &c->box[w])) small = w + 1;
     }
     if (code)
         return host->fail(host->context, code, "no memory for a configuration in another box");
-    if (small)
-        return host->fail(
-            host->context, PLUGMC_ERROR_INPUT,
-            "the box of walker %d has become so small, a volume of %g, that the range of a "
-            "potential is more than half of it",
-            small - 1, c->box[small - 1].volume);
     if (h->any_total) { /* make_trial has left all places in h->positions */
         code = host->view(host->context, h->positions, 0, &view);
         view.box = c->box;
         if (!code) code = add_totals(h, &view, true);
     }
+    return code;
+}
+
+/* All walkers at once, one box each. */
+static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
+{
+    const int terms = h->system->term_count;
+    const double *unused;
+    int code = PLUGMC_OK;
+    if (c->first != 0 || c->walkers != h->system->walkers || c->per_walker != 1)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "boxes are proposed for all walkers, one each");
+    for (int32_t w = 0; w < c->walkers && !code; w++)
+        if (too_small(h, &c->box[w]))
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "the box of walker %d has become so small, a volume of %g, that the range of a "
+                "potential is more than half of it",
+                w, c->box[w].volume);
+    for (int32_t w = 0; w < c->walkers && !code; w++)
+        code = hamiltonian_energy(h, host, w, &unused);
+    if (!code)
+        code = host->gpu ? on_device_rescale(h, host, c->box, c->forbidden) : rescale(h, host, c);
     for (int32_t w = 0; w < c->walkers && !code; w++) {
         for (int t = 0; t < terms; t++)
             c->change[w * terms + t] = h->walkers[w].proposed[t] - h->walkers[w].energy[t];
@@ -320,6 +331,8 @@ int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_c
 {
     const int terms = h->system->term_count;
     if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
+    const int missing = hamiltonian_bring(h, host);
+    if (missing) return missing;
     if (c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
         return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not known", c->kind);
     if (h->has_totals && c->per_walker != 1)
@@ -379,7 +392,8 @@ int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_cha
                        const int64_t *taken)
 {
     int code = PLUGMC_OK;
-    (void)host;
+    if (c->kind == PLUGMC_RESCALED && host->gpu)
+        return on_device_take_boxes(h, host, c->box, taken);
     for (int32_t k = 0; k < c->walkers && !code; k++) {
         const int32_t w = c->first + k;
         walker_energy *e = &h->walkers[w];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "energy/on_device.h"
 #include "system/system.h"
 
 /* ---- Terms ------------------------------------------------------------------------------------- */
@@ -45,7 +46,7 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
     const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
-    if (h->walkers) return PLUGMC_OK;
+    if (h->walkers) return host->gpu ? on_device_open(h, host) : PLUGMC_OK;
     *h = (hamiltonian){.system = system};
     h->terms = calloc(terms + 1, sizeof *h->terms);
     int code = h->terms ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
@@ -67,14 +68,16 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
             h->multipliers[w * (terms + 1) + (size_t)h->terms[k].index] = 1;
         enough = e->energy && e->proposed && !configuration_make(&e->now, system, h->reach);
     }
-    return enough ? PLUGMC_OK
-                  : host->fail(host->context, PLUGMC_ERROR_MEMORY,
-                               "no memory for %zu walkers of %lld particles", walkers,
-                               (long long)system->particles);
+    if (!enough)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                          "no memory for %zu walkers of %lld particles", walkers,
+                          (long long)system->particles);
+    return host->gpu ? on_device_open(h, host) : PLUGMC_OK;
 }
 
 void hamiltonian_close(hamiltonian *h)
 {
+    on_device_close(h);
     for (int32_t w = 0; w < (h->walkers ? h->system->walkers : 0); w++) {
         configuration_free(&h->walkers[w].now);
         configuration_free(&h->walkers[w].trial);
@@ -125,25 +128,48 @@ static int take_multipliers(hamiltonian *h, const plugmc_state *state)
     return code;
 }
 
-int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state *state,
-                     uint32_t changed)
+/* Particles of all walkers from the state, and totals look at them. */
+static int bring(hamiltonian *h, const plugmc_host *host)
 {
     const int64_t n = h->system->particles;
     double *positions;
+    int code = plugmc_state_positions(h->state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+        configuration *now = &h->walkers[w].now;
+        const plugmc_box box = now->box;
+        if (configuration_fill(now, &box, positions + 3 * n * w))
+            code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cells");
+    }
+    return code ? code : hamiltonian_start_totals(h, host);
+}
+
+int hamiltonian_bring(hamiltonian *h, const plugmc_host *host)
+{
+    int code = PLUGMC_OK;
+#pragma omp critical(hamiltonian_bring)
+    if (h->left_out) {
+        code = bring(h, host);
+        h->left_out = code != PLUGMC_OK;
+    }
+    return code;
+}
+
+int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state *state,
+                     uint32_t changed)
+{
     void *boxes;
+    h->state = state;
     int code = changed & PLUGMC_CHANGED_MULTIPLIER ? take_multipliers(h, state) : PLUGMC_OK;
     if (code || !(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return code;
-    code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
-    if (!code)
-        code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
+    code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
         walker_energy *e = &h->walkers[w];
         e->known = e->moved = e->asked = e->rescaled = false;
         e->code = PLUGMC_OK;
-        if (configuration_fill(&e->now, (plugmc_box *)boxes + w, positions + 3 * n * w))
-            code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cells");
+        e->now.box = ((plugmc_box *)boxes)[w];
     }
-    return code ? code : hamiltonian_start_totals(h, host);
+    h->left_out = true;
+    return code || host->gpu ? code : hamiltonian_bring(h, host);
 }
 
 static bool any(const hamiltonian *h, bool boxes)

@@ -1,7 +1,9 @@
 /* The energy that is sampled: which facets of which potentials make it up, and how it changes.
  *
  * This is the one place that knows whether a term is a sum over pairs of finite range, over all pairs,
- * over one-body energies, a total, or a total beside parts. On the CPU. */
+ * over one-body energies, a total, or a total beside parts. In a run on a GPU, energies of whole
+ * configurations and swaps are found there (on_device.h), for movers that run there; what else is asked
+ * is found on the host, where configurations are brought when something asks. */
 #ifndef PLUGMC_HAMILTONIAN_H
 #define PLUGMC_HAMILTONIAN_H
 
@@ -25,7 +27,7 @@ typedef struct energy_term {
 typedef struct walker_energy {
     configuration now;
     configuration trial;  /* in another box; made when a first one is proposed */
-    double *energy;       /* [terms]: of `now`, if known */
+    double *energy;       /* [terms + 1]: of `now`, if known; the last is its volume */
     double *proposed;     /* [terms]: of `trial`; also room for sums */
     bool known;           /* energy is that of `now` */
     bool moved;           /* something was taken since the state was read or written */
@@ -51,9 +53,12 @@ typedef struct hamiltonian {
     double range;             /* of their energies alone */
     double *multipliers;      /* [walkers][terms + 1], as in the state: the last of the volume */
     walker_energy *walkers;   /* [walkers]; NULL: not open */
-    double *sums;             /* [walkers]: room, as the next two */
-    plugmc_box *boxes;        /* [walkers] */
-    double *positions;        /* [walkers][particles][3]: room for views */
+    bool left_out;            /* their particles are not those of the state, which is ahead */
+    const plugmc_state *state;
+    struct device_energies *device; /* NULL: none */
+    double *sums;                   /* [walkers]: room, as the next two */
+    plugmc_box *boxes;              /* [walkers] */
+    double *positions;              /* [walkers][particles][3]: room for views */
 } hamiltonian;
 
 /* Resolves the terms and takes memory; PLUGMC_* code, reported by `host`. The first call does it. */
@@ -64,6 +69,9 @@ int hamiltonian_take(hamiltonian *, const plugmc_host *, const plugmc_state *, u
 int hamiltonian_give(hamiltonian *, const plugmc_state *);
 /* Boxes alone, which movers read from the state. */
 int hamiltonian_give_boxes(hamiltonian *, const plugmc_state *);
+
+/* Particles that were left out are read from the state. From any thread. */
+int hamiltonian_bring(hamiltonian *, const plugmc_host *);
 
 /* A view of all walkers as they are; valid until the next one. */
 int hamiltonian_view(hamiltonian *, const plugmc_host *, plugmc_view *);

@@ -104,6 +104,8 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
 int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_proposal *proposal,
                        uint64_t first, uint64_t n)
 {
+    const int missing = hamiltonian_bring(h, host);
+    if (missing) return missing;
     const task k = {h, host, proposal,
                     h->has_totals ? 1
                     : h->has_far  ? 2

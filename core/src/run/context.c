@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "crash.h"
+#include "energy/on_device.h"
 #include "rehearsal.h"
 #include "run/not_a_number.h"
 #include "run/simulation.h"
@@ -175,7 +176,10 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
     const int32_t *rungs = rungs_of(context->sim);
     for (int32_t w = 0; w < system->walkers; w++)
         h->walkers[w].step = record->steps[rungs ? rungs[w] : 0];
-    const int code = hamiltonian_trials(h, &m->instance->host, proposal, first, n);
+    const plugmc_host *host = &m->instance->host;
+    const int code = on_device_can(h, host, proposal)
+                         ? on_device_trials(h, host, m->instance->plugin, proposal, first, n)
+                         : hamiltonian_trials(h, host, proposal, first, n);
     for (int32_t w = 0; w < system->walkers; w++) {
         plugmc_counts *made = &m->made[proposal->move * system->rungs + (rungs ? rungs[w] : 0)];
         made->trials += h->walkers[w].counts.trials;

@@ -166,14 +166,17 @@ static int configure_instances(simulation *sim)
 
 /* ---- Device and memory ------------------------------------------------------------------------------ */
 
-/* The first mover, which does most of the work, decides; one that needs a GPU has it. Others that
- * know the CPU alone then work there, beside it. */
+/* The first mover with a configuration of its own does most of the work and decides; one that needs a
+ * GPU has it. Others that know the CPU alone then work there, beside it. */
 static bool wants_gpu(const simulation *sim)
 {
-    bool wanted = !sim->mover_count || sim->movers[0].mover->needs & PLUGMC_RUNS_ON_GPU;
-    for (int k = 0; k < sim->mover_count; k++)
+    const moving *first = NULL;
+    bool wanted = false;
+    for (int k = sim->mover_count - 1; k >= 0; k--) {
+        if (!sim->movers[k].by_core) first = &sim->movers[k];
         wanted |= !(sim->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU);
-    return wanted;
+    }
+    return wanted || !sim->mover_count || (first && first->mover->needs & PLUGMC_RUNS_ON_GPU);
 }
 
 /* A mover that knows only the other device; NULL if there is none. `all`: every mover does. */
@@ -207,7 +210,7 @@ static int choose_device(simulation *sim)
         snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "[run] device = cpu");
     else if (run->device == DEVICE_AUTO && !wants_gpu(sim))
         snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "mover '%s' runs on the CPU only",
-                 sim->movers[0].instance->loaded.name);
+                 knows_only_other(sim, PLUGMC_RUNS_ON_GPU, false)->loaded.name);
     else
         sim->gpu = gpu_open((int)run->gpu, run->fast_math != 0, sim->why_no_gpu);
     if (!sim->gpu && (run->device == DEVICE_GPU || no_cpu))

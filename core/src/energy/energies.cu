@@ -1,0 +1,179 @@
+/* energies.cu: energies of whole configurations, term by term, in double precision. A thread takes one
+ * particle, in the order of cells: its fields, and its pairs with those that come later in that order.
+ * Sums are added in an order that hangs on the numbers of particles and cells alone. */
+
+PLUGMC_FN double energies_sum(double mine, double *parts, uint32_t threads)
+{
+    parts[threadIdx.x] = mine;
+    for (uint32_t half = threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
+    }
+    __syncthreads();
+    const double sum = parts[0];
+    __syncthreads();
+    return sum;
+}
+
+/* The cell that slot k of a walker is in: the last one that begins at or before it. */
+PLUGMC_FN uint32_t energies_cell(const uint32_t *start, uint32_t cells, uint32_t k)
+{
+    uint32_t low = 0, high = cells;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (start[middle] <= k)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Cells around k in one direction, each once: from *first on, this many. */
+PLUGMC_FN int32_t energies_around(int32_t k, int32_t count, int32_t *first)
+{
+    if (PLUGMC_PERIODIC && count >= 3) {
+        *first = k - 1 + count;
+        return 3;
+    }
+    *first = k > 0 ? k - 1 : 0;
+    return (k + 1 < count ? k + 1 : count - 1) - *first + 1;
+}
+
+/* Who asks: a particle and what it is. */
+typedef struct energies_probe {
+    double x, y, z;
+    int32_t species;
+    plugmc_images images;
+} energies_probe;
+
+PLUGMC_FN int32_t energies_species(const energies_task *t, uint64_t row, uint32_t k)
+{
+    if (PLUGMC_SPECIES == 1) return 0;
+    return t->species[row + (t->all_pairs || t->no_pairs ? k : t->order[row + k])];
+}
+
+/* Adds the pair with slot k; returns whether they overlap. */
+PLUGMC_FN int energies_meet(const energies_task *t, uint64_t row, const energies_probe *p,
+                            uint32_t k, plugmc_sums *sums)
+{
+    const double *r = t->positions + 3 * (row + k);
+    const int32_t other = energies_species(t, row, k);
+    const plugmc_separation s = plugmc_separated(p->x - r[0], p->y - r[1], p->z - r[2], p->images);
+    plugmc_sums_add_energy(sums, s, plugmc_site_of_species(p->species),
+                           plugmc_site_of_species(other));
+    return PLUGMC_CONTACTS && s.r2 < plugmc_contact_square(p->species, other);
+}
+
+/* Those after slot k in the cells around its own. */
+PLUGMC_FN int energies_near(const energies_task *t, const uint32_t *start, uint64_t row,
+                            const energies_probe *p, uint32_t k, plugmc_sums *sums)
+{
+    const uint32_t cell = energies_cell(start, t->cells, k);
+    const int32_t nx = t->count[0], ny = t->count[1], nz = t->count[2];
+    const int32_t cx = cell % nx, cy = cell / nx % ny, cz = cell / nx / ny;
+    int32_t x0, y0, z0;
+    const int32_t x = energies_around(cx, nx, &x0), y = energies_around(cy, ny, &y0),
+                  z = energies_around(cz, nz, &z0);
+    int overlap = 0;
+    for (int32_t c = 0; c < x * y * z; c++) {
+        const uint32_t other =
+            (x0 + c % x) % nx + nx * ((y0 + c / x % y) % ny + ny * ((z0 + c / x / y) % nz));
+        const uint32_t begin = start[other];
+        for (uint32_t j = begin > k ? begin : k + 1; j < start[other + 1]; j++)
+            overlap |= energies_meet(t, row, p, j, sums);
+    }
+    return overlap;
+}
+
+/* Half of the others, on a circle: every pair is met once, and all threads have the same work. */
+PLUGMC_FN int energies_half(const energies_task *t, uint64_t row, const energies_probe *p,
+                            uint32_t k, plugmc_sums *sums)
+{
+    const uint32_t n = t->particles;
+    int overlap = 0;
+    for (uint32_t ahead = 1; 2 * ahead <= n; ahead++)
+        if (2 * ahead < n || k < ahead) overlap |= energies_meet(t, row, p, (k + ahead) % n, sums);
+    return overlap;
+}
+
+/* One block a tile of a walker. parts [walkers][terms][tiles]: out; forbidden [walkers]: set to 1 where
+ * hard cores overlap or a particle is where it may not be. */
+extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
+    energies_whole(energies_task t, double *parts, int32_t *forbidden)
+{
+    __shared__ double room[ENERGIES_THREADS];
+    const uint32_t walker = blockIdx.x / t.tiles, tile = blockIdx.x % t.tiles;
+    const uint32_t k = tile * ENERGIES_THREADS + threadIdx.x;
+    const uint64_t row = (uint64_t)walker * t.particles;
+    double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
+    if (k < t.particles) {
+        const double *r = t.positions + 3 * (row + k);
+        const energies_probe p = {r[0], r[1], r[2], energies_species(&t, row, k),
+                                  plugmc_images_of_walker(t.boxes, walker)};
+        const plugmc_site site = plugmc_site_of_species(p.species);
+        const plugmc_position at = {p.x, p.y, p.z};
+        plugmc_sums sums;
+        plugmc_double_sums all = {};
+        int outside = 0;
+        plugmc_sums_clear(&sums);
+        if (t.all_pairs)
+            outside |= energies_half(&t, row, &p, k, &sums);
+        else if (!t.no_pairs)
+            outside |=
+                energies_near(&t, t.start + (uint64_t)walker * (t.cells + 1), row, &p, k, &sums);
+        plugmc_sums_empty(&sums, &all);
+        plugmc_double_sums_by_term(&all, site, energy);
+        plugmc_fields_by_term(at, site, &outside, energy);
+        if (outside) forbidden[walker] = 1;
+    }
+    for (int term = 0; term < PLUGMC_TERMS; term++) {
+        const double sum = energies_sum(energy[term], room, ENERGIES_THREADS);
+        if (threadIdx.x == 0)
+            parts[((uint64_t)walker * PLUGMC_TERMS + term) * t.tiles + tile] = sum;
+    }
+}
+
+/* One block a walker and term: energy [walkers][terms]. */
+extern "C" __global__ void __launch_bounds__(ENERGIES_SUMMED)
+    energies_sum_tiles(uint32_t tiles, const double *parts, double *energy)
+{
+    __shared__ double room[ENERGIES_SUMMED];
+    double mine = 0;
+    for (uint32_t k = threadIdx.x; k < tiles; k += ENERGIES_SUMMED)
+        mine += parts[(uint64_t)blockIdx.x * tiles + k];
+    mine = energies_sum(mine, room, ENERGIES_SUMMED);
+    if (threadIdx.x == 0) energy[blockIdx.x] = mine;
+}
+
+/* The same fractional coordinates in other boxes [walkers]: places [walkers][particles][3]. */
+extern "C" __global__ void energies_rescale(uint32_t particles, uint32_t tiles,
+                                            const plugmc_box *from, const plugmc_box *to,
+                                            const double *positions, double *places)
+{
+    const uint32_t walker = blockIdx.x / tiles,
+                   k = blockIdx.x % tiles * ENERGIES_THREADS + threadIdx.x;
+    const plugmc_box *old = from + walker, *box = to + walker;
+    if (k >= particles) return;
+    const double *r = positions + 3 * ((uint64_t)walker * particles + k);
+    double at[3];
+    for (int d = 0; d < 3; d++) at[d] = d < box->dimension ? 0 : r[d];
+    for (int e = 0; e < box->dimension; e++) {
+        const double f =
+            r[0] * old->inverse[0][e] + r[1] * old->inverse[1][e] + r[2] * old->inverse[2][e];
+        for (int d = 0; d < box->dimension; d++) at[d] += f * box->vector[e][d];
+    }
+    plugmc_wrap(box, at);
+    for (int d = 0; d < 3; d++) places[3 * ((uint64_t)walker * particles + k) + d] = at[d];
+}
+
+/* Walkers with taken [walkers] 1 get the places. */
+extern "C" __global__ void energies_take(uint32_t particles, uint32_t tiles, const int32_t *taken,
+                                         const double *places, double *positions)
+{
+    const uint32_t walker = blockIdx.x / tiles,
+                   k = blockIdx.x % tiles * ENERGIES_THREADS + threadIdx.x;
+    if (k >= particles || !taken[walker]) return;
+    const uint64_t at = 3 * ((uint64_t)walker * particles + k);
+    for (int d = 0; d < 3; d++) positions[at + d] = places[at + d];
+}

@@ -1,0 +1,293 @@
+#include "energy/on_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "energy/energies_task.h"
+
+PLUGMC_EMBED(text_of_energies_task, PLUGMC_INCLUDE_PATH "/../../src/energy/energies_task.h");
+PLUGMC_EMBED(text_of_energies, PLUGMC_INCLUDE_PATH "/../../src/energy/energies.cu");
+PLUGMC_EMBED(text_of_trials_task, PLUGMC_INCLUDE_PATH "/../../src/energy/trials_task.h");
+PLUGMC_EMBED(text_of_trials, PLUGMC_INCLUDE_PATH "/../../src/energy/trials.cu");
+
+/* ---- Opening ------------------------------------------------------------------------------------- */
+
+int on_device_text(const plugmc_plugin *mover, plugmc_kernel_text *out, char **joined)
+{
+    int length;
+    *out = (plugmc_kernel_text){.size = sizeof *out,
+                                .name = mover ? "trials.cu" : "energies.cu",
+                                .fuse = PLUGMC_FUSE_SAMPLED,
+                                .double_precision = 1};
+    if (mover)
+        length = asprintf(joined,
+                          "%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
+                          "\"%s\"\n%.*s\n}\n#line 1 \"trials.cu\"\n%s",
+                          text_of_energies_task, text_of_energies, text_of_trials_task,
+                          mover->text_name ? mover->text_name : mover->name,
+                          (int)(mover->text_end - mover->text), mover->text, text_of_trials);
+    else
+        length = asprintf(joined, "%s%s", text_of_energies_task, text_of_energies);
+    if (length < 0) *joined = NULL;
+    out->text = *joined;
+    return length < 0 ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
+}
+
+static int find_kernels(device_energies *d, const plugmc_host *host)
+{
+    plugmc_kernel_text text;
+    char *joined;
+    const struct {
+        const char *name;
+        plugmc_kernel **kernel;
+    } wanted[] = {{"energies_whole", &d->whole},
+                  {"energies_sum_tiles", &d->sum_tiles},
+                  {"energies_rescale", &d->rescale},
+                  {"energies_take", &d->take}};
+    int code = on_device_text(NULL, &text, &joined);
+    if (code) return host->fail(host->context, code, "no memory for a kernel text");
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !code; i++)
+        code = host->gpu->kernel(host->context, &text, wanted[i].name, wanted[i].kernel);
+    free(joined);
+    return code;
+}
+
+int on_device_open(hamiltonian *h, const plugmc_host *host)
+{
+    const plugmc_system *system = h->system;
+    const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
+    if (h->device) return PLUGMC_OK;
+    device_energies *d = h->device = calloc(1, sizeof *d);
+    if (d) d->host_energy = calloc(walkers * (terms + 1), sizeof(double));
+    if (!d || !d->host_energy)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
+    d->tiles = (uint32_t)((system->particles + ENERGIES_THREADS - 1) / ENERGIES_THREADS);
+    const struct {
+        plugmc_device_pointer *at;
+        size_t bytes;
+    } buffers[] = {{&d->parts, walkers * (terms + 1) * d->tiles * sizeof(double)},
+                   {&d->energy, walkers * (terms + 1) * sizeof(double)},
+                   {&d->forbidden, walkers * sizeof(int32_t)},
+                   {&d->sums, walkers * sizeof(double)},
+                   {&d->taken, walkers * sizeof(int32_t)}};
+    int code = find_kernels(d, host);
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0] && !code; i++)
+        code = host->gpu->allocate(host->context, buffers[i].bytes, buffers[i].at);
+    return code;
+}
+
+void on_device_close(hamiltonian *h)
+{
+    if (!h->device) return;
+    on_device_close_trials(h);
+    free(h->device->host_energy);
+    free(h->device); /* memory on the device goes with it */
+    h->device = NULL;
+}
+
+/* ---- Energies of a view ---------------------------------------------------------------------------- */
+
+static void *at_device(plugmc_device_pointer p) { return (void *)(uintptr_t)p; }
+
+int on_device_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
+{
+    double *positions;
+    int code = hamiltonian_give(h, h->state);
+    if (!code) code = plugmc_state_positions(h->state, PLUGMC_ON_DEVICE, PLUGMC_READ, &positions);
+    return code ? code : host->view(host->context, positions, 1, view);
+}
+
+int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *view,
+                   energies_task *t)
+{
+    const plugmc_state *state = h->state;
+    plugmc_cells cells = {.size = sizeof cells};
+    void *species = NULL;
+    *t = (energies_task){.particles = (uint32_t)h->system->particles,
+                         .tiles = h->device->tiles,
+                         .all_pairs = h->has_far,
+                         .no_pairs = !h->has_far && h->reach == 0,
+                         .positions = view->positions,
+                         .boxes = view->device_box};
+    int code =
+        state->array(state, PLUGMC_STATE_SPECIES, PLUGMC_ON_DEVICE, PLUGMC_READ, &species, NULL);
+    t->species = species;
+    if (code || t->all_pairs || t->no_pairs) return code;
+    /* a hair wider than the reach, for rounding, as on the host */
+    code = view->cells(view, h->reach * (1 + 1e-12), &cells);
+    memcpy(t->count, cells.count, sizeof t->count);
+    t->cells = (uint32_t)cells.cells;
+    t->start = cells.start;
+    t->order = cells.order;
+    t->positions = cells.positions;
+    (void)host;
+    return code;
+}
+
+static int launch(const plugmc_host *host, plugmc_kernel *kernel, uint64_t blocks, uint32_t threads,
+                  void **arguments)
+{
+    const uint32_t grid[3] = {(uint32_t)blocks, 1, 1}, block[3] = {threads, 1, 1};
+    if (blocks > INT32_MAX)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                          "too many particles and walkers for energies on a GPU");
+    return host->gpu->launch(host->context, kernel, grid, block, 0, arguments);
+}
+
+/* Pairs and fields: out [walkers][terms] in host_energy; forbidden [walkers]. */
+static int find_parts(hamiltonian *h, const plugmc_host *host, const plugmc_view *view,
+                      int32_t *forbidden)
+{
+    device_energies *d = h->device;
+    const plugmc_gpu *gpu = host->gpu;
+    const size_t walkers = (size_t)h->system->walkers, terms = (size_t)h->system->term_count;
+    energies_task task;
+    int code = on_device_task(h, host, view, &task);
+    if (!code) code = gpu->fill(host->context, d->forbidden, 0, walkers * sizeof(int32_t));
+    if (!code)
+        code = launch(host, d->whole, walkers * d->tiles, ENERGIES_THREADS,
+                      (void *[]){&task, &d->parts, &d->forbidden});
+    if (!code && terms)
+        code = launch(host, d->sum_tiles, walkers * terms, ENERGIES_SUMMED,
+                      (void *[]){&d->tiles, &d->parts, &d->energy});
+    if (!code && terms)
+        code = gpu->download(host->context, d->host_energy, d->energy,
+                             walkers * terms * sizeof(double));
+    if (!code)
+        code = gpu->download(host->context, forbidden, d->forbidden, walkers * sizeof(int32_t));
+    return code;
+}
+
+/* A total that takes host memory alone gets it. */
+static int ask_on_host(hamiltonian *h, const plugmc_host *host, const plugmc_view *view,
+                       const energy_term *t)
+{
+    const size_t bytes =
+        (size_t)h->system->walkers * (size_t)h->system->particles * 3 * sizeof(double);
+    plugmc_view here = {.size = sizeof here, .box = view->box};
+    int code = PLUGMC_OK;
+    if (t->total_moves) { /* else it is asked of boxes alone */
+        code = host->gpu->download(host->context, h->positions,
+                                   (plugmc_device_pointer)(uintptr_t)view->positions, bytes);
+        if (!code) code = host->view(host->context, h->positions, 0, &here);
+        here.box = view->box;
+    }
+    const plugmc_total_request request = {.size = sizeof request, .view = &here, .energy = h->sums};
+    memset(h->sums, 0, sizeof(double) * (size_t)h->system->walkers);
+    return code ? code : t->total->energy(t->of->instance, &request);
+}
+
+/* Energies of a total into h->sums. */
+static int ask_total(hamiltonian *h, const plugmc_host *host, const plugmc_view *view,
+                     const energy_term *t)
+{
+    device_energies *d = h->device;
+    const size_t bytes = (size_t)h->system->walkers * sizeof(double);
+    const plugmc_total_request request = {
+        .size = sizeof request, .view = view, .energy = at_device(d->sums)};
+    if (!t->total->on_device || !t->total_moves) return ask_on_host(h, host, view, t);
+    int code = host->gpu->fill(host->context, d->sums, 0, bytes);
+    if (!code) code = t->total->energy(t->of->instance, &request);
+    return code ? code : host->gpu->download(host->context, h->sums, d->sums, bytes);
+}
+
+/* All sampled terms of a view: energies into those that walkers have, or into those proposed. */
+static int find(hamiltonian *h, const plugmc_host *host, const plugmc_view *view, bool proposed,
+                int32_t *forbidden)
+{
+    const int32_t terms = h->system->term_count;
+    int code = find_parts(h, host, view, forbidden);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++)
+        memcpy(proposed ? h->walkers[w].proposed : h->walkers[w].energy,
+               h->device->host_energy + (size_t)w * (size_t)terms, sizeof(double) * (size_t)terms);
+    for (int k = 0; k < h->count && !code; k++) {
+        const energy_term *t = &h->terms[k];
+        if (!t->total) continue;
+        code = ask_total(h, host, view, t);
+        for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+            walker_energy *e = &h->walkers[w];
+            (proposed ? e->proposed : e->energy)[t->index] += h->sums[w];
+        }
+    }
+    return code;
+}
+
+int on_device_find(hamiltonian *h, const plugmc_host *host)
+{
+    int32_t forbidden[h->system->walkers];
+    plugmc_view view;
+    int code = on_device_view(h, host, &view);
+    if (!code) code = find(h, host, &view, false, forbidden);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) h->walkers[w].known = true;
+    return code;
+}
+
+/* ---- Other boxes ------------------------------------------------------------------------------------ */
+
+/* Room for what is proposed. */
+static int make_places(hamiltonian *h, const plugmc_host *host)
+{
+    device_energies *d = h->device;
+    const size_t walkers = (size_t)h->system->walkers;
+    if (d->places) return PLUGMC_OK;
+    const int code = host->gpu->allocate(
+        host->context, walkers * (size_t)h->system->particles * 3 * sizeof(double), &d->places);
+    return code ? code
+                : host->gpu->allocate(host->context, walkers * sizeof(plugmc_box), &d->boxes);
+}
+
+int on_device_rescale(hamiltonian *h, const plugmc_host *host, const plugmc_box *boxes,
+                      int32_t *forbidden)
+{
+    device_energies *d = h->device;
+    const size_t walkers = (size_t)h->system->walkers;
+    uint32_t particles = (uint32_t)h->system->particles;
+    plugmc_view view, other;
+    int code = make_places(h, host);
+    if (!code) code = on_device_view(h, host, &view);
+    if (code) return code;
+    code = host->gpu->upload(host->context, d->boxes, boxes, walkers * sizeof *boxes);
+    if (!code)
+        code = launch(host, d->rescale, walkers * d->tiles, ENERGIES_THREADS,
+                      (void *[]){&particles, &d->tiles, &view.device_box, &d->boxes,
+                                 &view.positions, &d->places});
+    if (!code) code = host->view(host->context, at_device(d->places), 1, &other);
+    other.box = boxes;
+    other.device_box = at_device(d->boxes);
+    return code ? code : find(h, host, &other, true, forbidden);
+}
+
+int on_device_take_boxes(hamiltonian *h, const plugmc_host *host, const plugmc_box *boxes,
+                         const int64_t *taken)
+{
+    device_energies *d = h->device;
+    const plugmc_state *state = h->state;
+    const int32_t walkers = h->system->walkers;
+    uint32_t particles = (uint32_t)h->system->particles;
+    int32_t yes[walkers], any = 0;
+    double *positions;
+    void *all;
+    for (int32_t w = 0; w < walkers; w++) any |= yes[w] = taken[w] >= 0;
+    if (!any) return PLUGMC_OK;
+    int code =
+        plugmc_state_positions(state, PLUGMC_ON_DEVICE, PLUGMC_READ | PLUGMC_WRITE, &positions);
+    if (!code) code = host->gpu->upload(host->context, d->taken, yes, sizeof yes);
+    if (!code)
+        code = launch(host, d->take, (uint64_t)walkers * d->tiles, ENERGIES_THREADS,
+                      (void *[]){&particles, &d->tiles, &d->taken, &d->places, &positions});
+    if (!code)
+        code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE,
+                            &all, NULL);
+    for (int32_t w = 0; w < walkers && !code; w++) {
+        walker_energy *e = &h->walkers[w];
+        double *energy = e->energy;
+        if (!yes[w]) continue;
+        ((plugmc_box *)all)[w] = e->now.box = boxes[w];
+        e->energy = e->proposed;
+        e->proposed = energy;
+    }
+    h->left_out = true;
+    h->boxes_taken = false; /* totals are started again when something brings the particles */
+    return code;
+}

@@ -1,0 +1,48 @@
+/* The Hamiltonian on a GPU: energies of all walkers where their positions are, in other boxes, and swaps.
+ * What is asked otherwise is answered on the host (changes.c, trials.c). */
+#ifndef PLUGMC_ENERGY_ON_DEVICE_H
+#define PLUGMC_ENERGY_ON_DEVICE_H
+
+#include "energy/hamiltonian.h"
+
+/* The device text of energies, with that of a mover that proposes behind it; NULL: of none. *out is
+ * joined in memory that the caller frees. */
+int on_device_text(const plugmc_plugin *mover, plugmc_kernel_text *out, char **joined);
+/* Compiles and takes memory, once; called again it does nothing. Codes are reported by `host`. */
+int on_device_open(hamiltonian *, const plugmc_host *host);
+void on_device_close(hamiltonian *);
+
+/* Energies of all walkers as they are: walker_energy.energy. */
+int on_device_find(hamiltonian *, const plugmc_host *);
+/* Boxes [walkers] for all walkers: walker_energy.proposed, and what is forbidden [walkers]. */
+int on_device_rescale(hamiltonian *, const plugmc_host *, const plugmc_box *boxes,
+                      int32_t *forbidden);
+/* Walkers with taken >= 0 are in their new boxes now, and the state says so. */
+int on_device_take_boxes(hamiltonian *, const plugmc_host *, const plugmc_box *boxes,
+                         const int64_t *taken);
+/* Whether these trials can be made there; and making them, as hamiltonian_trials. */
+bool on_device_can(const hamiltonian *, const plugmc_host *, const plugmc_proposal *);
+int on_device_trials(hamiltonian *, const plugmc_host *, const plugmc_plugin *mover,
+                     const plugmc_proposal *, uint64_t first, uint64_t n);
+
+/* ---- Between on_device.c and trials_on_device.c ------------------------------------------------------ */
+
+typedef struct plugmc_kernel plugmc_kernel;
+typedef struct trials_memory trials_memory;
+
+typedef struct device_energies {
+    plugmc_kernel *whole, *sum_tiles, *rescale, *take;
+    uint32_t tiles; /* blocks a walker */
+    plugmc_device_pointer parts, energy, forbidden, sums, taken;
+    plugmc_device_pointer places, boxes; /* of what is proposed; 0: never was */
+    double *host_energy;                 /* [walkers][terms] */
+    trials_memory *trials;               /* NULL: none were made */
+} device_energies;
+
+struct energies_task;
+/* Positions of the state on the device, a view of them and what kernels are told, sorted into cells. */
+int on_device_task(hamiltonian *, const plugmc_host *, const plugmc_view *, struct energies_task *);
+/* The state holds all that was taken, and can be read and written on the device. */
+int on_device_view(hamiltonian *, const plugmc_host *, plugmc_view *);
+void on_device_close_trials(hamiltonian *);
+#endif

@@ -1,0 +1,202 @@
+/* Swaps that a mover proposes, on a GPU: trials.cu in launches of a fraction of a second. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "energy/on_device.h"
+#include "energy/energies_task.h"
+#include "energy/trials_task.h"
+
+enum { AT_A_TIME = 20000 }; /* trials a walker and launch: 0.1 s */
+
+/* Kernels of one mover. */
+typedef struct mover_kernels {
+    const plugmc_plugin *mover;
+    plugmc_kernel *begin, *make, *end;
+    plugmc_device_pointer parameters;
+    struct mover_kernels *next;
+} mover_kernels;
+
+struct trials_memory {
+    mover_kernels *kernels;
+    trials_places places;
+    plugmc_device_pointer step, first, results;
+    double *host_step;       /* [walkers] */
+    trials_result *outcomes; /* [walkers] */
+};
+
+bool on_device_can(const hamiltonian *h, const plugmc_host *host, const plugmc_proposal *proposal)
+{
+    return host->gpu && h->device && !h->has_totals && PLUGMC_HAS(proposal, parameters_size) &&
+           proposal->parameters_size > 0;
+}
+
+static void *at_device(plugmc_device_pointer p) { return (void *)(uintptr_t)p; }
+
+static int make_memory(hamiltonian *h, const plugmc_host *host)
+{
+    const plugmc_system *system = h->system;
+    const size_t walkers = (size_t)system->walkers, all = walkers * (size_t)system->particles;
+    if (h->device->trials) return PLUGMC_OK;
+    trials_memory *m = h->device->trials = calloc(1, sizeof *m);
+    if (m) m->host_step = calloc(walkers, sizeof *m->host_step);
+    if (m) m->outcomes = calloc(walkers, sizeof *m->outcomes);
+    if (!m || !m->host_step || !m->outcomes)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
+    plugmc_device_pointer places[7];
+    const size_t bytes[7] = {8, 8, 8, 4, 4, 4, 4}; /* of the members of trials_places */
+    int code = PLUGMC_OK;
+    for (int k = 0; k < 7 && !code; k++)
+        code = host->gpu->allocate(host->context, all * bytes[k], &places[k]);
+    if (!code) code = host->gpu->allocate(host->context, walkers * sizeof(double), &m->step);
+    if (!code)
+        code = host->gpu->allocate(
+            host->context, ((size_t)system->species_count + 1) * sizeof(int64_t), &m->first);
+    if (!code)
+        code = host->gpu->allocate(host->context, walkers * sizeof *m->outcomes, &m->results);
+    if (code) return code;
+    m->places = (trials_places){at_device(places[0]), at_device(places[1]), at_device(places[2]),
+                                at_device(places[3]), at_device(places[4]), at_device(places[5]),
+                                at_device(places[6])};
+    return host->gpu->upload(host->context, m->first, system->first,
+                             ((size_t)system->species_count + 1) * sizeof(int64_t));
+}
+
+void on_device_close_trials(hamiltonian *h)
+{
+    trials_memory *m = h->device->trials;
+    if (!m) return;
+    for (mover_kernels *k = m->kernels, *next; k; k = next) {
+        next = k->next;
+        free(k);
+    }
+    free(m->host_step), free(m->outcomes), free(m);
+}
+
+/* Compiled when the mover asks for the first time. */
+static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
+                        size_t parameters, const mover_kernels **out)
+{
+    trials_memory *m = h->device->trials;
+    mover_kernels *k = m->kernels;
+    plugmc_kernel_text text;
+    char *joined;
+    while (k && k->mover != mover) k = k->next;
+    *out = k;
+    if (k) return PLUGMC_OK;
+    k = calloc(1, sizeof *k);
+    int code = k ? on_device_text(mover, &text, &joined) : PLUGMC_ERROR_MEMORY;
+    if (code) {
+        free(k);
+        return host->fail(host->context, code, "no memory for a kernel text");
+    }
+    *k = (mover_kernels){.mover = mover, .next = m->kernels};
+    m->kernels = k;
+    *out = k;
+    code = host->gpu->kernel(host->context, &text, "trials_begin", &k->begin);
+    if (!code) code = host->gpu->kernel(host->context, &text, "trials_make", &k->make);
+    if (!code) code = host->gpu->kernel(host->context, &text, "trials_end", &k->end);
+    if (!code) code = host->gpu->allocate(host->context, parameters, &k->parameters);
+    free(joined);
+    return code;
+}
+
+static int launch(const plugmc_host *host, plugmc_kernel *kernel, uint32_t blocks, uint32_t threads,
+                  void **arguments)
+{
+    const uint32_t grid[3] = {blocks, 1, 1}, block[3] = {threads, 1, 1};
+    return host->gpu->launch(host->context, kernel, grid, block, 0, arguments);
+}
+
+/* All trials, in launches between which the run can be stopped. */
+static int make(hamiltonian *h, const plugmc_host *host, const mover_kernels *k,
+                const energies_task *task, trials_call *call, uint64_t n)
+{
+    trials_memory *m = h->device->trials;
+    const size_t bytes = (size_t)h->system->walkers * sizeof *m->outcomes;
+    int code = host->gpu->fill(host->context, m->results, 0, bytes);
+    for (call->begin = 0; call->begin < n && !code; call->begin += call->count) {
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
+        call->count = n - call->begin < AT_A_TIME ? n - call->begin : AT_A_TIME;
+        code =
+            launch(host, k->make, (uint32_t)h->system->walkers, TRIALS_THREADS,
+                   (void *[]){(void *)task, &m->places, call, (void *)&k->parameters, &m->results});
+    }
+    return code ? code : host->gpu->download(host->context, m->outcomes, m->results, bytes);
+}
+
+/* What they come to: counts, and who stopped. */
+static int take_results(hamiltonian *h, const plugmc_host *host)
+{
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        const trials_result *r = &h->device->trials->outcomes[w];
+        h->walkers[w].counts.trials += r->trials;
+        h->walkers[w].counts.accepted += r->accepted;
+    }
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        const trials_result *r = &h->device->trials->outcomes[w];
+        const plugmc_not_a_number where = {
+            .size = sizeof where, .walker = w, .particle = r->particle, .sweep = r->sweep};
+        if (r->stopped == 2)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "only swaps are made on a GPU: [run] device = cpu takes all trial "
+                              "moves");
+        if (r->stopped) return host->not_a_number(host->context, &where);
+    }
+    return PLUGMC_OK;
+}
+
+static bool any_accepted(const hamiltonian *h)
+{
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        if (h->device->trials->outcomes[w].accepted) return true;
+    return false;
+}
+
+int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
+                     const plugmc_proposal *proposal, uint64_t first, uint64_t n)
+{
+    const plugmc_system *system = h->system;
+    const uint32_t blocks = (uint32_t)system->walkers * h->device->tiles;
+    const mover_kernels *k;
+    energies_task task;
+    plugmc_view view;
+    void *multipliers = NULL;
+    double *positions;
+    size_t row = 0;
+    int code = make_memory(h, host);
+    if (!code) code = find_kernels(h, host, mover, proposal->parameters_size, &k);
+    if (!code) code = on_device_view(h, host, &view);
+    if (!code) code = on_device_task(h, host, &view, &task);
+    if (!code)
+        code = h->state->array(h->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_DEVICE, PLUGMC_READ,
+                               &multipliers, &row);
+    if (code) return code;
+    trials_memory *m = h->device->trials;
+    for (int32_t w = 0; w < system->walkers; w++) m->host_step[w] = h->walkers[w].step;
+    code = host->gpu->upload(host->context, m->step, m->host_step,
+                             (size_t)system->walkers * sizeof(double));
+    if (!code)
+        code = host->gpu->upload(host->context, k->parameters, proposal->parameters,
+                                 proposal->parameters_size);
+    if (!code)
+        code = launch(host, k->begin, blocks, ENERGIES_THREADS, (void *[]){&task, &m->places});
+    trials_call call = {.seed = host->seed,
+                        .sweep = first,
+                        .a_sweep = (uint64_t)proposal->trials,
+                        .from = PLUGMC_HAS(proposal, from) ? proposal->from : 0,
+                        .width = (int32_t)(row / sizeof(double)),
+                        .multipliers = multipliers,
+                        .step = at_device(m->step),
+                        .first = at_device(m->first)};
+    if (!code) code = make(h, host, k, &task, &call, n * (uint64_t)proposal->trials);
+    /* nothing is written where nothing was taken, so that other movers keep what they have */
+    if (!code && any_accepted(h)) {
+        code = plugmc_state_positions(h->state, PLUGMC_ON_DEVICE, PLUGMC_WRITE, &positions);
+        if (!code)
+            code = launch(host, k->end, blocks, ENERGIES_THREADS,
+                          (void *[]){&task, &m->places, &positions});
+        for (int32_t w = 0; w < system->walkers; w++) h->walkers[w].known = false;
+        h->left_out = true;
+    }
+    return code ? code : take_results(h, host);
+}

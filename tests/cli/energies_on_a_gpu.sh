@@ -1,0 +1,223 @@
+# Movers that ask the core for energies, in a run on a GPU: energies of configurations and swaps are found
+# there, in double precision, in another order of additions than on the CPU. Decisions are the same, unless
+# a random number falls within 1e-12 of a probability; positions and boxes then agree to rounding.
+
+gpu() { "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"; }
+
+# same_chain OPTION...: sim.ini on the CPU and on the GPU ends with the same counts and configuration.
+same_chain()
+{
+    must run sim.ini --set run.device=cpu --set run.output=cpu.h5
+    cat "$out"
+    must run sim.ini --set run.device=gpu --set run.output=gpu.h5
+    cat "$out"
+    h5diff cpu.h5 gpu.h5 /plugmc/movers >"$out" 2>&1 || fail "decisions differ"
+    h5diff -d 1e-8 cpu.h5 gpu.h5 /plugmc/checkpoint/positions >"$out" 2>&1 || fail "positions differ"
+    h5diff -d 1e-8 cpu.h5 gpu.h5 /plugmc/observables >"$out" 2>&1 || fail "results differ"
+}
+
+# mixture DIMENSION DENSITY EXTRA-LINE-OF-RUN: two species; what follows comes from standard input.
+mixture()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 400
+	seed = 11
+	walkers = 4
+	$3
+	[box]
+	dimension = $1
+	density = $2
+	[species large]
+	count = 150
+	diameter = 1
+	charge = 1
+	[species small]
+	count = 150
+	diameter = 0.7
+	charge = -1
+	[initial]
+	state = lattice
+	END
+    cat >>sim.ini
+}
+
+test_swaps_of_disks_on_a_gpu()
+{
+    gpu
+    mixture 2 0.5 "" <<-END
+	[potential hard_disk]
+	[mover checkerboard]
+	[mover swap]
+	a = large
+	b = small
+	every = 4
+	END
+    same_chain
+}
+
+test_swaps_of_atoms_on_a_gpu()
+{
+    gpu
+    mixture 3 0.5 "temperature = 1.3" <<-END
+	[potential lennard_jones]
+	epsilon = 1 1.5 0.5
+	sigma = 1 0.9 0.8
+	cutoff = 2.2
+	[mover checkerboard]
+	[mover swap]
+	a = small
+	b = large
+	trials = 100
+	every = 4
+	[observable energy]
+	period = 20
+	source = fresh
+	END
+    same_chain
+}
+
+test_swaps_in_a_sphere_on_a_gpu()
+{
+    gpu
+    mixture 3 0.5 "" <<-END
+	[potential coulomb]
+	bjerrum_length = 0.7
+	[potential core]
+	plugin = hard_sphere
+	[potential spherical_wall]
+	[mover brush]
+	[mover swap]
+	a = large
+	b = small
+	every = 4
+	END
+    change 's/^density.*/shape = sphere\nradius = 8/; s/^state = lattice/state = random/; s/^sweeps.*/sweeps = 40/'
+    same_chain
+}
+
+test_volumes_on_a_gpu()
+{
+    gpu
+    mixture 3 0.4 "pressure = 1.5" <<-END
+	[potential lennard_jones]
+	epsilon = 1 1.5 0.5
+	sigma = 1 0.9 0.8
+	cutoff = 2.2
+	[potential yukawa]
+	bjerrum_length = 1
+	kappa = 1
+	cutoff = 3
+	[potential lennard_jones_tail]
+	role = measured
+	[mover serial]
+	step = 0.2
+	[mover volume]
+	step = 0.01
+	trials = 3
+	[mover swap]
+	a = small
+	b = large
+	every = 4
+	[observable box_size]
+	period = 10
+	[observable energy]
+	period = 10
+	source = fresh
+	END
+    change 's/^sweeps.*/sweeps = 60/; /lennard_jones_tail/,/measured/d'
+    same_chain
+}
+
+test_volumes_of_disks_on_a_gpu()
+{
+    gpu
+    mixture 2 0.5 "pressure = 2" <<-END
+	[potential hard_disk]
+	[mover volume]
+	step = 0.02
+	shape = axes
+	[mover serial]
+	step = 0.3
+	[mover swap]
+	a = large
+	b = small
+	[observable box_size]
+	period = 10
+	END
+    same_chain
+}
+
+salt_in_boxes()
+{
+    gpu
+    mixture 3 0.2 "pressure = 0.3" <<-END
+	[potential cores]
+	plugin = hard_sphere
+	[potential salt]
+	plugin = $1
+	bjerrum_length = 1
+	cutoff = 2.5
+	alpha = 1
+	tolerance = 1e-2
+	$(printf '%s\n' "${@:2}")
+	[mover serial]
+	step = 0.3
+	[mover volume]
+	step = 0.02
+	[mover swap]
+	a = large
+	b = small
+	trials = 10
+	[observable box_size]
+	period = 2
+	END
+    change 's/^sweeps.*/sweeps = 20/; s/^count = 150/count = 30/'
+    same_chain
+}
+
+test_volumes_of_a_salt_by_mesh_on_a_gpu() { salt_in_boxes coulomb_spme 'grid = 14'; }
+test_volumes_of_a_salt_by_waves_on_a_gpu() { salt_in_boxes coulomb_ewald 'k_max = 6' 'n_square = 40'; }
+
+test_exchange_on_a_gpu()
+{
+    gpu
+    mixture 3 0.4 "" <<-END
+	[ladder]
+	vary = run.temperature
+	values = 0.9 1
+	[potential lennard_jones]
+	epsilon = 1 1.5 0.5
+	sigma = 1 0.9 0.8
+	cutoff = 2.2
+	[mover serial]
+	step = 0.2
+	[mover swap]
+	a = small
+	b = large
+	every = 2
+	[mover exchange]
+	every = 3
+	[observable energy]
+	period = 10
+	source = fresh
+	END
+    change 's/^sweeps.*/sweeps = 60/; s/^count = 150/count = 40/'
+    same_chain
+}
+
+test_displacements_that_a_gpu_does_not_make_on_a_gpu()
+{
+    gpu
+    mixture 2 0.2 "device = gpu" <<-END
+	[potential hard_disk]
+	[mover swap]
+	a = large
+	b = small
+	[mover drift]
+	plugin = $TEST_PLUGINS/drift.so
+	END
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "only swaps are made on a GPU" "$err" || fail "expected the reason"
+}
