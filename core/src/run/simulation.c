@@ -459,9 +459,13 @@ int simulation_begin(simulation *sim)
     return code ? code : borrowing_take_all(sim);
 }
 
+/* In a run on a GPU one that knows it. */
 instance *simulation_asking(simulation *sim)
 {
-    return sim->mover_count ? sim->movers[0].instance : sim->instances;
+    for (int k = 0; k < sim->mover_count; k++)
+        if (!sim->gpu || runs_on_gpu(sim->movers[k].instance->plugin))
+            return sim->movers[k].instance;
+    return sim->instances;
 }
 
 /* ---- Release -------------------------------------------------------------------------------------------- */
