@@ -1,14 +1,17 @@
 #!/bin/bash
-# compile.sh PLUGMC MOVER.CASE.ini: compiles the kernels of a case for every architecture, which
+# compile.sh PLUGMC MOVER.CASE.ini ARCHITECTURE...: compiles the kernels of a case for these, which
 # needs NVRTC but no GPU, even where the mover runs on GPUs alone. Exits with 77 (skipped) where
 # there is no NVRTC.
 plugmc=$1 case=$2
+shift 2
 mover=$(basename "$case")
 mover=${mover%%.*}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-said=$("$plugmc" check "$case" --architecture all --set "run.output=$scratch/out.h5" 2>&1)
+options=()
+for architecture; do options+=(--architecture "$architecture"); done
+said=$("$plugmc" check "$case" "${options[@]}" --set "run.output=$scratch/out.h5" 2>&1)
 code=$?
 echo "$said"
 if [ $code = 7 ] && [[ $said == *"cannot compile kernels"* ]]; then
@@ -18,7 +21,7 @@ fi
 # a mover for GPUs alone: there is nothing to run it on, and its kernels are compiled all the same
 [ $code = 7 ] && [[ $said == *"no GPU to run on"* ]] && code=0
 [ $code = 0 ] || exit $code
-for architecture in 75 80 90 100 120; do
+for architecture; do
     grep -q "^$mover.* sm_$architecture: [1-9][0-9]* bytes" <<<"$said" ||
         { echo "no kernel of mover '$mover' was compiled for sm_$architecture"; exit 1; }
 done

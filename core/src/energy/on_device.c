@@ -17,7 +17,7 @@ int on_device_text(const plugmc_plugin *mover, plugmc_kernel_text *out, char **j
 {
     int length;
     *out = (plugmc_kernel_text){.size = sizeof *out,
-                                .name = mover ? "trials.cu" : "energies.cu",
+                                .name = mover ? mover->name : "energies.cu",
                                 .fuse = PLUGMC_FUSE_SAMPLED,
                                 .double_precision = 1};
     if (mover)
