@@ -18,15 +18,11 @@ static inline const char *const *frame_defines(const plugmc_system *system)
     return defines[boxes_change(system)];
 }
 
-/* Smallest distance of opposite faces of a periodic box: 1 / |row of the inverse|. */
+/* Smallest distance of opposite faces of a periodic box. */
 static inline double narrowest(const plugmc_box *box)
 {
     double least = INFINITY;
-    for (int d = 0; d < box->dimension; d++) {
-        double square = 0;
-        for (int e = 0; e < 3; e++) square += box->inverse[e][d] * box->inverse[e][d];
-        least = fmin(least, box->oblique ? 1 / sqrt(square) : box->length[d]);
-    }
+    for (int d = 0; d < box->dimension; d++) least = fmin(least, plugmc_height(box, d));
     return least;
 }
 

@@ -2,10 +2,8 @@
 # there, in double precision, in another order of additions than on the CPU. Decisions are the same, unless
 # a random number falls within 1e-12 of a probability; positions and boxes then agree to rounding.
 
-gpu() { "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"; }
-
-# same_chain OPTION...: sim.ini on the CPU and on the GPU ends with the same counts and configuration.
-same_chain()
+# same_on_both: sim.ini on the CPU and on the GPU ends with the same counts and configuration.
+same_on_both()
 {
     must run sim.ini --set run.device=cpu --set run.output=cpu.h5
     cat "$out"
@@ -53,7 +51,7 @@ test_swaps_of_disks_on_a_gpu()
 	b = small
 	every = 4
 	END
-    same_chain
+    same_on_both
 }
 
 test_swaps_of_atoms_on_a_gpu()
@@ -74,7 +72,7 @@ test_swaps_of_atoms_on_a_gpu()
 	period = 20
 	source = fresh
 	END
-    same_chain
+    same_on_both
 }
 
 test_swaps_in_a_sphere_on_a_gpu()
@@ -93,7 +91,7 @@ test_swaps_in_a_sphere_on_a_gpu()
 	every = 4
 	END
     change 's/^density.*/shape = sphere\nradius = 8/; s/^state = lattice/state = random/; s/^sweeps.*/sweeps = 40/'
-    same_chain
+    same_on_both
 }
 
 test_volumes_on_a_gpu()
@@ -126,7 +124,7 @@ test_volumes_on_a_gpu()
 	source = fresh
 	END
     change 's/^sweeps.*/sweeps = 60/; /lennard_jones_tail/,/measured/d'
-    same_chain
+    same_on_both
 }
 
 test_volumes_of_disks_on_a_gpu()
@@ -145,7 +143,7 @@ test_volumes_of_disks_on_a_gpu()
 	[observable box_size]
 	period = 10
 	END
-    same_chain
+    same_on_both
 }
 
 salt_in_boxes()
@@ -173,7 +171,7 @@ salt_in_boxes()
 	period = 2
 	END
     change 's/^sweeps.*/sweeps = 20/; s/^count = 150/count = 30/'
-    same_chain
+    same_on_both
 }
 
 test_volumes_of_a_salt_by_mesh_on_a_gpu() { salt_in_boxes coulomb_spme 'grid = 14'; }
@@ -203,7 +201,7 @@ test_exchange_on_a_gpu()
 	source = fresh
 	END
     change 's/^sweeps.*/sweeps = 60/; s/^count = 150/count = 40/'
-    same_chain
+    same_on_both
 }
 
 test_displacements_that_a_gpu_does_not_make_on_a_gpu()

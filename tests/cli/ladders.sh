@@ -165,8 +165,6 @@ walkers, and run.temperature differs" run sim.ini
 
 # ---- On a GPU ----
 
-gpu() { "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"; }
-
 # chain.ini for the GPU, in a folder of its own.
 on_the_gpu()
 {

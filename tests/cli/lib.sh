@@ -47,6 +47,9 @@ skip()
     exit 77
 }
 
+# For tests named ..._on_a_gpu.
+gpu() { "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"; }
+
 # The names and contents of all files, to see that nothing was touched.
 contents() { find . \( -type f -o -type l \) -exec sha256sum {} + | sort; }
 

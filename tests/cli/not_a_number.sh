@@ -43,7 +43,7 @@ hole()
 
 on_a_gpu()
 {
-    "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"
+    gpu
     DEVICE=gpu
 }
 

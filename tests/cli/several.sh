@@ -93,9 +93,7 @@ another [run] output begins another run"
 
 # ---- On a GPU: the configuration goes from side to side ----
 
-gpu() { "$PLUGMC" doctor | grep -Eq '^GPU +[0-9]+: ' || skip "there is no GPU"; }
-
-# checkerboard on the GPU, swaps by the core on the CPU.
+# checkerboard and swaps by the core, both on the GPU.
 checkerboard_and_swap()
 {
     cp "$here/chain.ini" sim.ini

@@ -3,8 +3,7 @@
  * A particle of species `a` and one of species `b` are drawn, and the swap is accepted with probability
  * min(1, exp(-change of -ln p)). T. S. Grigera, G. Parisi, Phys. Rev. E 63, 045102 (2001).
  */
-#include <plugmc/plugin.h>
-#include <string.h>
+#include <plugmc/proposal.h>
 
 typedef struct species_swap {
     const char *a, *b;
@@ -13,9 +12,8 @@ typedef struct species_swap {
 } species_swap;
 
 /* One trial move: who with whom. What it does to the energy, the core finds out. */
-static int propose(const void *parameters, plugmc_trial *trial)
+PLUGMC_FN int propose(const species_swap *s, plugmc_trial *trial)
 {
-    const species_swap *s = parameters;
     const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker,
                                              trial->number, PLUGMC_PURPOSE_TRIAL, 0);
     int32_t chosen[2];
@@ -30,13 +28,17 @@ static int propose(const void *parameters, plugmc_trial *trial)
     return 1;
 }
 
+PLUGMC_PROPOSES(species_swap, propose)
+
+/* From here on it is for the host alone. */
+#if PLUGMC_HOST
+#include <string.h>
+
 /* Sweeps first ... first + n - 1, of `trials` trial moves a walker each. */
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const species_swap *s = instance;
-    const plugmc_proposal proposal = {
-        .size = sizeof proposal, .trials = s->trials, .parameters = s, .propose = propose};
-    return host->trials(host->context, &proposal, first, n);
+    return plugmc_make_trials(host, s, s->trials, first, n);
 }
 
 static int find_species(const plugmc_host *host, const char *key, const char *name, int32_t *number)
@@ -72,7 +74,7 @@ static const plugmc_move moves[] = {{"swap", "two particles take each other's pl
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU,
+    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
     .sweep = sweep,
     .moves = moves,
@@ -85,3 +87,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "species_swap",
               .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)",
               .instance_size = sizeof(species_swap), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+#endif

@@ -189,6 +189,8 @@ static int find_energies(hamiltonian *h, const plugmc_host *host)
     const int threads = h->system->threads > 1 ? h->system->threads : 1;
     bool forbidden;
     plugmc_view view;
+    if (!h->old_energies && !h->has_far && !h->any_total)
+        return PLUGMC_OK; /* 0: hard cores alone */
     if (host->gpu) return on_device_find(h, host);
     int code = hamiltonian_bring(h, host);
     if (code) return code;
@@ -230,13 +232,9 @@ static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int6
 /* A pair in reach has one image alone if half the box holds the range; hard cores take the nearest. */
 static bool too_small(const hamiltonian *h, const plugmc_box *box)
 {
-    double height = INFINITY; /* shortest distance between opposite faces */
-    for (int i = 0; i < box->dimension; i++) {
-        double square = 0;
-        for (int d = 0; d < 3; d++) square += box->inverse[d][i] * box->inverse[d][i];
-        height = fmin(height, 1 / sqrt(square));
-    }
-    return 2 * h->range > height;
+    double shortest = INFINITY;
+    for (int d = 0; d < box->dimension; d++) shortest = fmin(shortest, plugmc_height(box, d));
+    return 2 * h->range > shortest;
 }
 
 /* e->trial: the same fractional coordinates in another box. */

@@ -81,7 +81,7 @@ static void draw_momenta(const hmc *h, uint64_t sweep)
 #pragma omp parallel for collapse(2) num_threads(c->threads) schedule(static)
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++)
-            hmc_momentum(h->seed, sweep, (uint32_t)w, (uint32_t)i, h->frame.dimension,
+            hmc_momentum(h->seed, sweep, (uint32_t)w, (uint32_t)i, h->dimension,
                          h->mass[c->species[i]] * h->system->temperature,
                          c->momentum + 3 * (w * n + i));
 }
@@ -106,10 +106,10 @@ static void move(const hmc *h, int32_t half_steps, int drift)
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++) {
             const int64_t at = 3 * (w * n + i);
-            hmc_kick(h->frame.dimension, half_steps, half, c->force + at, c->momentum + at);
+            hmc_kick(h->dimension, half_steps, half, c->force + at, c->momentum + at);
             if (drift)
-                hmc_drift(&h->frame, 2 * half / h->mass[c->species[i]] * h->system->temperature,
-                          c->momentum + at, c->place + at);
+                hmc_drift(&h->box[w], 2 * half / h->mass[c->species[i]], c->momentum + at,
+                          c->place + at);
         }
 }
 
@@ -166,7 +166,7 @@ static int reverse(hmc *h, const plugmc_host *host, uint64_t sweep)
         const int64_t n = 3 * h->system->particles;
         int64_t begun[3];
         if (i % 3) continue;
-        hmc_momentum(h->seed, sweep, (uint32_t)(i / n), (uint32_t)(i % n / 3), h->frame.dimension,
+        hmc_momentum(h->seed, sweep, (uint32_t)(i / n), (uint32_t)(i % n / 3), h->dimension,
                      h->mass[c->species[i % n / 3]] * h->system->temperature, begun);
         for (int d = 0; d < 3; d++)
             astray += c->place[i + d] != c->place_before[i + d] || c->momentum[i + d] != -begun[d];
@@ -225,7 +225,7 @@ static void take_positions(const hmc *h)
     const hmc_cpu *c = h->cpu;
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int64_t i = 0; i < h->count; i += 3)
-        hmc_position(&h->frame, c->place + i, c->positions + i);
+        hmc_position(hmc_box_of(h, i), c->place + i, c->positions + i);
 }
 
 /* Cells around in one direction, each once. */
@@ -290,17 +290,17 @@ static PLUGMC_TARGETS void squares(const double length[3], const double r[3],
 
 /* Of those around, everyone in reach of sorted particle `own` but itself. In an oblique box
  * nearest images are left to the potentials, and everyone around is near. */
-static plugmc_particles gather_near(const hmc *h, const double r[3], int64_t own, int64_t around,
-                                    const workspace *work)
+static plugmc_particles gather_near(const hmc *h, const plugmc_box *box, const double r[3],
+                                    int64_t own, int64_t around, const workspace *work)
 {
     const particle_arrays *near = &work->near;
-    const double reach_square = h->frame.oblique ? INFINITY : h->reach * h->reach * (1 + 1e-9);
+    const double reach_square = box->oblique ? INFINITY : h->reach * h->reach * (1 + 1e-9);
     const double *square = work->square;
     const int64_t *at = work->around_at;
     int32_t *in_reach = work->in_reach;
     int64_t found = 0;
-    if (!h->frame.oblique)
-        squares(h->system->box.length, r, &work->around, around, work->square);
+    if (!box->oblique)
+        squares(box->length, r, &work->around, around, work->square);
     else
         memset(work->square, 0, (size_t)around * sizeof *work->square);
     for (int64_t k = 0; k < around; k++) { /* without a branch, which nobody could predict */
@@ -319,7 +319,7 @@ static void particle_forces(const hmc *h, int32_t w, int64_t own, int64_t around
                             const workspace *work)
 {
     const hmc_cpu *c = h->cpu;
-    const plugmc_box *box = &h->system->box;
+    const plugmc_box *box = &h->box[w];
     const int64_t walker = w * h->system->particles, at = walker + own, i = walker + c->order[at];
     const plugmc_particle probe = {c->sorted.x[at],        c->sorted.y[at],
                                    c->sorted.z[at],        c->sorted.charge[at],
@@ -328,7 +328,7 @@ static void particle_forces(const hmc *h, int32_t w, int64_t own, int64_t around
     int forbidden = 0;
     if (h->pair_count) {
         const double r[3] = {probe.x, probe.y, probe.z};
-        const plugmc_particles near = gather_near(h, r, own, around, work);
+        const plugmc_particles near = gather_near(h, box, r, own, around, work);
         for (int t = 0; t < h->pair_count; t++)
             h->pairs[t]->plugin->potential->pair->derivatives(h->pairs[t]->instance, box, 1, 0,
                                                               &probe, &near, &pairs);
@@ -337,8 +337,7 @@ static void particle_forces(const hmc *h, int32_t w, int64_t own, int64_t around
         forbidden |= h->fields[t]->plugin->potential->field->derivatives(h->fields[t]->instance,
                                                                          &probe, &fields);
     for (int d = 0; d < 3; d++)
-        c->force[3 * i + d] =
-            d < h->frame.dimension ? -(pairs.gradient[d] + fields.gradient[d]) : 0;
+        c->force[3 * i + d] = d < h->dimension ? -(pairs.gradient[d] + fields.gradient[d]) : 0;
     c->share[i] = forbidden ? INFINITY : 0.5 * pairs.energy + fields.energy;
 }
 
@@ -437,7 +436,7 @@ int hmc_cpu_store(hmc *h, const plugmc_host *host, double *positions)
 {
     (void)host;
     for (int64_t i = 0; i < h->count; i += 3)
-        hmc_position(&h->frame, h->cpu->place + i, positions + i);
+        hmc_position(hmc_box_of(h, i), h->cpu->place + i, positions + i);
     return PLUGMC_OK;
 }
 
@@ -493,6 +492,15 @@ static int take_workspaces(hmc_cpu *c, const plugmc_host *host, size_t n)
     return code;
 }
 
+static double most_cells(const hmc *h) { return 4.0 * (double)h->system->particles + 8; }
+
+void hmc_cpu_boxes(hmc *h)
+{
+    hmc_cpu *c = h->cpu;
+    hmc_cells(h, 1, most_cells(h), c->count);
+    c->cells = (int64_t)c->count[0] * c->count[1] * c->count[2];
+}
+
 int hmc_cpu_prepare(hmc *h, const plugmc_host *host)
 {
     const plugmc_system *system = h->system;
@@ -502,12 +510,14 @@ int hmc_cpu_prepare(hmc *h, const plugmc_host *host)
     hmc_cpu *c = h->cpu = take(host, 1, sizeof *c, &code);
     if (code) return code;
     c->threads = system->threads > 0 ? system->threads : omp_get_max_threads();
-    hmc_cells(h, 1, 4.0 * (double)n + 8, c->count);
-    c->cells = (int64_t)c->count[0] * c->count[1] * c->count[2];
+    hmc_cpu_boxes(h);
+    /* boxes that change may be cut into more */
+    const size_t cells =
+        system->changes & PLUGMC_CHANGED_BOX ? (size_t)most_cells(h) : (size_t)c->cells;
     take_arrays(host, &c->sorted, all, &code);
     c->order = take(host, all, sizeof *c->order, &code);
     c->cell = take(host, all, sizeof *c->cell, &code);
-    c->start = take(host, walkers * ((size_t)c->cells + 1), sizeof *c->start, &code);
+    c->start = take(host, walkers * (cells + 1), sizeof *c->start, &code);
     c->species = take(host, n, sizeof *c->species, &code);
     c->share = take(host, all, sizeof *c->share, &code);
     c->potential = take(host, walkers, sizeof *c->potential, &code);

@@ -27,11 +27,20 @@ enum {
     KERNELS
 };
 
+/* Of one trajectory of this many steps, with these cells. */
+typedef struct recording {
+    plugmc_graph *graph; /* NULL: none */
+    int64_t steps;
+    int32_t count[3], span[3];
+} recording;
+
+enum { RECORDINGS = 8 }; /* a box that changes goes to and fro between a few numbers of cells */
+
 struct hmc_gpu {
     hmc_task task;
     plugmc_kernel *kernel[KERNELS];
-    plugmc_graph *graph; /* of one trajectory of this many steps */
-    int64_t graph_steps;
+    recording recordings[RECORDINGS];
+    int next; /* recording to be forgotten */
 };
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
@@ -188,15 +197,29 @@ static int trajectory(hmc *h, const plugmc_host *host, int64_t steps)
     return code ? code : launch_particles(h, host, SETTLE, NULL, NULL, NULL);
 }
 
-/* Graphs of earlier numbers of steps stay until the run ends: there are as many as tunings. */
-static int record(hmc *h, const plugmc_host *host, int64_t steps)
+/* The launches of one trajectory. Graphs that are forgotten stay until the run ends: there are as many as
+ * tunings, and one now and then where a box changes. */
+static int record(hmc *h, const plugmc_host *host, int64_t steps, plugmc_graph **out)
 {
     hmc_gpu *g = h->gpu;
+    const hmc_task *t = &g->task;
+    for (int k = 0; k < RECORDINGS; k++) {
+        const recording *r = &g->recordings[k];
+        *out = r->graph;
+        if (r->graph && r->steps == steps && !memcmp(r->count, t->count, sizeof r->count) &&
+            !memcmp(r->span, t->span, sizeof r->span))
+            return PLUGMC_OK;
+    }
+    recording *r = &g->recordings[g->next];
+    g->next = (g->next + 1) % RECORDINGS;
+    *r = (recording){.steps = steps};
+    memcpy(r->count, t->count, sizeof r->count);
+    memcpy(r->span, t->span, sizeof r->span);
     int code = host->gpu->graph_begin(host->context);
     if (code) return code;
     code = trajectory(h, host, steps);
-    int ended = host->gpu->graph_end(host->context, &g->graph);
-    g->graph_steps = steps;
+    const int ended = host->gpu->graph_end(host->context, &r->graph);
+    *out = r->graph;
     return code ? code : ended;
 }
 
@@ -215,10 +238,11 @@ int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
     const hmc_plan plan = {h->seed, first, 0.5 * h->time_step, 0};
     int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan,
                                  &plan, sizeof plan);
-    if (!code && recorded && (!g->graph || g->graph_steps != steps)) code = record(h, host, steps);
+    plugmc_graph *graph = NULL;
+    if (!code && recorded) code = record(h, host, steps, &graph);
     for (uint64_t k = 0; k < n && !code; k++)
         code = host->stopping(host->context) ? PLUGMC_STOPPED
-               : recorded                    ? host->gpu->graph_launch(host->context, g->graph)
+               : recorded                    ? host->gpu->graph_launch(host->context, graph)
                                              : trajectory(h, host, steps);
     if (!code) code = check_lost(h, host);
     return code || !h->check_reversal ? code : check_astray(h, host);
@@ -319,15 +343,17 @@ static int check_terms(const hmc *h, const plugmc_host *host)
 
 static double product(const int32_t count[3]) { return (double)count[0] * count[1] * count[2]; }
 
+static size_t most_cells(const hmc *h) { return 2 * (size_t)h->system->particles + 64; }
+
 /* Half a reach wide where there is room for as many: particles then look at half the volume. */
 static void choose_cells(hmc *h)
 {
     hmc_task *t = &h->gpu->task;
-    const double most = 2.0 * (double)h->system->particles + 64;
+    const double most = (double)most_cells(h);
     int32_t wide[3], half[3];
     hmc_cells(h, 1, most, wide);
     hmc_cells(h, 2, most, half);
-    const int narrow = half[0] >= 5 && half[1] >= 5 && (half[2] >= 5 || h->frame.dimension == 2) &&
+    const int narrow = half[0] >= 5 && half[1] >= 5 && (half[2] >= 5 || h->dimension == 2) &&
                        product(half) >= 3 * product(wide);
     for (int d = 0; d < 3; d++) {
         t->count[d] = narrow ? half[d] : wide[d];
@@ -339,8 +365,12 @@ static void choose_cells(hmc *h)
 static int take_memory(hmc *h, const plugmc_host *host)
 {
     hmc_task *t = &h->gpu->task;
-    const size_t n = t->particles, walkers = t->walkers, all = n * walkers,
-                 rows = walkers * t->rows, x = (size_t)t->count[0];
+    const size_t n = t->particles, walkers = t->walkers, all = n * walkers;
+    size_t cells = (size_t)t->rows * (size_t)t->count[0], starts = cells + t->rows;
+    if (h->system->changes & PLUGMC_CHANGED_BOX) { /* which may come to be cut into more */
+        cells = most_cells(h);
+        starts = 2 * cells;
+    }
     const size_t checked = h->check_reversal ? all : 0;
     const struct {
         void *array; /* address of the pointer */
@@ -362,8 +392,8 @@ static int take_memory(hmc *h, const plugmc_host *host)
         {&t->others, walkers * sizeof *t->others},
         {&t->cell, all * sizeof *t->cell},
         {&t->rank, all * sizeof *t->rank},
-        {&t->filling, rows * x * sizeof *t->filling},
-        {&t->start, rows * (x + 1) * sizeof *t->start},
+        {&t->filling, walkers * cells * sizeof *t->filling},
+        {&t->start, walkers * starts * sizeof *t->start},
         {&t->used, walkers * sizeof *t->used},
         {&t->entry, (h->precision == PRECISION_SINGLE ? all : 0) * sizeof *t->entry},
         {&t->long_entry, all * sizeof *t->long_entry},
@@ -396,6 +426,19 @@ static int upload_species(hmc *h, const plugmc_host *host)
                                     (size_t)system->species_count * sizeof *h->mass);
 }
 
+int hmc_gpu_boxes(hmc *h, const plugmc_host *host, const plugmc_state *state)
+{
+    hmc_task *t = &h->gpu->task;
+    void *boxes;
+    const int code =
+        state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_DEVICE, PLUGMC_READ, &boxes, NULL);
+    if (code) return code;
+    (void)host;
+    choose_cells(h);
+    t->boxes = boxes; /* always the same */
+    return PLUGMC_OK;
+}
+
 int hmc_gpu_prepare(hmc *h, const plugmc_host *host)
 {
     int code = check_terms(h, host);
@@ -404,7 +447,7 @@ int hmc_gpu_prepare(hmc *h, const plugmc_host *host)
     if (!h->gpu)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the launches");
     hmc_task *t = &h->gpu->task;
-    t->box = h->frame;
+    t->box = h->system->box;
     t->particles = (uint32_t)h->system->particles;
     t->walkers = (uint32_t)h->system->walkers;
     t->tiles = blocks_of(t->particles, HMC_TILE);

@@ -15,8 +15,9 @@
  * accurate for this, nor for the rule of acceptance: on the GPU those of pairs are computed in
  * float unless `precision` is double. Energies are always in double.
  *
- * One sweep is one trajectory of every walker. Momenta and time are in units in which kT = 1 and
- * masses are those of the species: the time step is in units of length sqrt(mass / kT).
+ * One sweep is one trajectory of every walker. Momenta and time are in the unit of energy and the masses
+ * of the species: the time step is in units of length sqrt(mass / energy), which is kT where no other is
+ * chosen.
  *
  * Random numbers: particle i of walker w in sweep s takes its momentum from
  * plugmc_draw(seed, s, w, i, TRIAL, 0); w accepts if the change of H is at most 0, or if
@@ -36,18 +37,18 @@ int64_t hmc_steps(const hmc *h)
     return h->length > h->time_step ? (int64_t)rint(h->length / h->time_step) : 1;
 }
 
-/* The distance between opposite faces is 1 / |column of the inverse|. Slightly wider than needed,
- * so that rounding puts nobody out of reach. */
+/* As many in all walkers, so the smallest box has the say. Slightly wider than needed, so that rounding
+ * puts nobody out of reach. */
 void hmc_cells(const hmc *h, int each, double most, int32_t count[3])
 {
     double width = h->reach / each * (1 + 1e-6), all;
     do {
         all = 1;
         for (int d = 0; d < 3; d++) {
-            double square = 0;
-            for (int e = 0; e < 3; e++) square += h->frame.inverse[e][d] * h->frame.inverse[e][d];
-            double fits = width > 0 ? floor(1 / (sqrt(square) * width)) : 1;
-            count[d] = d < h->frame.dimension ? (int32_t)fmax(1, fmin(fits, 1e6)) : 1;
+            double fits = 1e6;
+            for (int32_t w = 0; w < h->system->walkers; w++)
+                fits = fmin(fits, width > 0 ? floor(plugmc_height(&h->box[w], d) / width) : 1);
+            count[d] = d < h->dimension ? (int32_t)fmax(1, fits) : 1;
             all *= count[d];
         }
         width *= 1.1;
@@ -114,17 +115,30 @@ static int check_energies(hmc *h, const plugmc_host *host)
     return code;
 }
 
+/* The cells of all walkers follow from the boxes as they are now. */
+static int take_boxes(hmc *h, const plugmc_host *host, const plugmc_state *state)
+{
+    void *boxes;
+    const int code =
+        state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
+    if (code) return code;
+    memcpy(h->box, boxes, (size_t)h->system->walkers * sizeof *h->box);
+    if (h->gpu) return hmc_gpu_boxes(h, host, state);
+    hmc_cpu_boxes(h);
+    return PLUGMC_OK;
+}
+
 static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
                 uint32_t changed)
 {
     hmc *h = instance;
     double *positions;
-    (void)changed; /* positions are all that can */
-    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    int code = changed & PLUGMC_CHANGED_BOX ? take_boxes(h, host, state) : PLUGMC_OK;
+    if (!code) code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
     if (code) return code;
     uint64_t *place = scratch(host, (size_t)h->count * sizeof *place, &code);
     for (int64_t i = 0; i < h->count && !code; i += 3)
-        hmc_place_of(&h->frame, positions + i, place + i);
+        hmc_place_of(hmc_box_of(h, i), positions + i, place + i);
     if (!code) code = load_places(h, host, place);
     free(place);
     return code ? code : check_energies(h, host);
@@ -264,14 +278,13 @@ static int take_masses(hmc *h, const plugmc_host *host)
 static int prepare(void *instance, const plugmc_host *host)
 {
     hmc *h = instance;
-    const plugmc_box *box = &host->system->box;
     h->system = host->system;
     h->seed = host->seed;
+    h->dimension = h->system->box.dimension;
     h->count = 3 * h->system->walkers * h->system->particles;
-    h->frame.dimension = box->dimension;
-    h->frame.oblique = box->oblique;
-    memcpy(h->frame.vector, box->vector, sizeof h->frame.vector);
-    memcpy(h->frame.inverse, box->inverse, sizeof h->frame.inverse);
+    h->box = host->allocate(host->context, (size_t)h->system->walkers * sizeof *h->box);
+    if (!h->box) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the boxes");
+    for (int32_t w = 0; w < h->system->walkers; w++) h->box[w] = h->system->box;
     int code = sort_terms(h, host);
     if (!code) code = take_masses(h, host);
     if (code) return code;
@@ -313,7 +326,7 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_FORCES |
              PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX,
     .take = take,
     .sweep = sweep,
     .give = give,

@@ -31,13 +31,7 @@ PLUGMC_FN uint64_t hmc_place(double fraction)
 /* In [0, 1). */
 PLUGMC_FN double hmc_fraction(uint64_t place) { return (double)(place >> 16) / HMC_PLACE_UNIT; }
 
-/* What is the same for all particles; arrays [3] are along the edges of the box. */
-typedef struct hmc_frame {
-    double vector[3][3], inverse[3][3]; /* of plugmc_box */
-    int32_t dimension, oblique;
-} hmc_frame;
-
-PLUGMC_FN void hmc_position(const hmc_frame *box, const uint64_t place[3], double r[3])
+PLUGMC_FN void hmc_position(const plugmc_box *box, const uint64_t place[3], double r[3])
 {
     const double f[3] = {hmc_fraction(place[0]), hmc_fraction(place[1]), hmc_fraction(place[2])};
     for (int d = 0; d < 3; d++) {
@@ -48,7 +42,7 @@ PLUGMC_FN void hmc_position(const hmc_frame *box, const uint64_t place[3], doubl
     }
 }
 
-PLUGMC_FN void hmc_place_of(const hmc_frame *box, const double r[3], uint64_t place[3])
+PLUGMC_FN void hmc_place_of(const plugmc_box *box, const double r[3], uint64_t place[3])
 {
     for (int d = 0; d < 3; d++) {
         double f = r[d] * box->inverse[d][d];
@@ -69,7 +63,7 @@ PLUGMC_FN void hmc_kick(int32_t dimension, int32_t times, double half_step, cons
 }
 
 /* A step of the position; step in time over mass. */
-PLUGMC_FN void hmc_drift(const hmc_frame *box, double step, const int64_t momentum[3],
+PLUGMC_FN void hmc_drift(const plugmc_box *box, double step, const int64_t momentum[3],
                          uint64_t place[3])
 {
     double way[3];
@@ -191,7 +185,8 @@ typedef struct hmc_plan {
 } hmc_plan;
 
 typedef struct hmc_task {
-    hmc_frame box;
+    plugmc_box box;          /* of the start, where nobody changes boxes */
+    const plugmc_box *boxes; /* [walkers], where somebody does */
     uint32_t particles, walkers, tiles;
     int32_t count[3], span[3]; /* cells along each edge; how many to look at on either side */
     uint32_t rows;             /* count[1] * count[2] */
@@ -222,6 +217,12 @@ typedef struct hmc_task {
 } hmc_task;
 
 #ifdef __CUDACC_RTC__
+#if PLUGMC_BOX_CHANGES
+#define HMC_BOX(walker) (t.boxes + (walker))
+#else
+#define HMC_BOX(walker) (&t.box)
+#endif
+
 #define HMC_KERNEL extern "C" __global__ void __launch_bounds__(HMC_THREADS)
 
 /* Leaves the kernel beyond the last particle. */
@@ -233,7 +234,7 @@ typedef struct hmc_task {
 HMC_KERNEL hmc_start(const hmc_task t)
 {
     HMC_PARTICLE
-    hmc_momentum(t.plan->seed, t.plan->sweep, walker, particle, t.box.dimension,
+    hmc_momentum(t.plan->seed, t.plan->sweep, walker, particle, PLUGMC_DIMENSION,
                  t.mass[t.species[particle]] * PLUGMC_KT, t.momentum + 3 * at);
     for (int d = 0; d < 3; d++) {
         t.place_before[3 * at + d] = t.place[3 * at + d];
@@ -255,8 +256,9 @@ HMC_KERNEL hmc_move(const hmc_task t, int kick, int drift, int bin)
         lost = true;
     }
     if (lost) kick = drift = 0;
-    if (kick) hmc_kick(t.box.dimension, kick, half_step, force, t.momentum + 3 * at);
-    if (drift) hmc_drift(&t.box, 2 * half_step / mass, t.momentum + 3 * at, t.place + 3 * at);
+    if (kick) hmc_kick(PLUGMC_DIMENSION, kick, half_step, force, t.momentum + 3 * at);
+    if (drift)
+        hmc_drift(HMC_BOX(walker), 2 * half_step / mass, t.momentum + 3 * at, t.place + 3 * at);
     if (!bin) return;
     uint32_t c[3];
     for (int d = 0; d < 3; d++)
@@ -264,7 +266,7 @@ HMC_KERNEL hmc_move(const hmc_task t, int kick, int drift, int bin)
     const uint32_t cell = (c[2] * t.count[1] + c[1]) * t.count[0] + c[0];
     t.cell[at] = cell;
     t.rank[at] = atomicAdd(&t.filling[(uint64_t)walker * t.rows * t.count[0] + cell], 1u);
-    hmc_position(&t.box, t.place + 3 * at, t.positions + 3 * at);
+    hmc_position(HMC_BOX(walker), t.place + 3 * at, t.positions + 3 * at);
 }
 
 /* A thread gives a row of cells its entries: whichever row comes first gets the first ones. */
@@ -342,8 +344,33 @@ HMC_KERNEL hmc_sort(const hmc_task t)
     HMC_ENTRIES(t)[(uint64_t)walker * t.particles + to] = own;
 }
 
+/* The box in the precision of the text; constants where nobody changes it. */
+#if PLUGMC_OBLIQUE
+typedef plugmc_images hmc_edges;
+#else
+typedef struct hmc_edges {
+    real length[3];
+} hmc_edges;
+#endif
+
+PLUGMC_FN hmc_edges hmc_edges_of(const plugmc_box *boxes, uint32_t walker)
+{
+#if PLUGMC_OBLIQUE
+    return plugmc_images_of_walker(boxes, (int)walker);
+#else
+    hmc_edges m;
+    for (int d = 0; d < 3; d++)
+#if PLUGMC_BOX_CHANGES
+        m.length[d] = (real)boxes[walker].length[d];
+#else
+        m.length[d] = plugmc_edge[d];
+#endif
+    return m;
+#endif
+}
+
 /* b seen from a, by the nearest image: differences of positions wrap around as the box does. */
-PLUGMC_FN plugmc_separation hmc_separation(hmc_neighbour a, hmc_neighbour b)
+PLUGMC_FN plugmc_separation hmc_separation(hmc_neighbour a, hmc_neighbour b, const hmc_edges &m)
 {
 #if HMC_LONG
     const real unit = (real)0x1p-64;
@@ -355,15 +382,15 @@ PLUGMC_FN plugmc_separation hmc_separation(hmc_neighbour a, hmc_neighbour b)
                z = (real)(int32_t)(a.z - b.z);
 #endif
 #if PLUGMC_OBLIQUE
-    const plugmc_images m = plugmc_images_of_walker(0, 0);
     return plugmc_separated(unit * (x * m.vector[0][0] + y * m.vector[1][0] + z * m.vector[2][0]),
                             unit * (x * m.vector[0][1] + y * m.vector[1][1] + z * m.vector[2][1]),
-                            unit * (x * m.vector[0][2] + y * m.vector[1][2] + z * m.vector[2][2]));
+                            unit * (x * m.vector[0][2] + y * m.vector[1][2] + z * m.vector[2][2]),
+                            m);
 #else
     plugmc_separation s;
-    s.x = x * (unit * plugmc_edge[0]);
-    s.y = y * (unit * plugmc_edge[1]);
-    s.z = PLUGMC_DIMENSION == 3 ? z * (unit * plugmc_edge[2]) : (real)0;
+    s.x = x * (unit * m.length[0]);
+    s.y = y * (unit * m.length[1]);
+    s.z = PLUGMC_DIMENSION == 3 ? z * (unit * m.length[2]) : (real)0;
     s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
     return s;
 #endif
@@ -398,6 +425,7 @@ typedef struct hmc_sum {
 typedef struct hmc_list {
     uint32_t *entry; /* [HMC_LIST], HMC_THREADS apart: shared memory of the block */
     uint32_t n;
+    hmc_edges edges;
 } hmc_list;
 
 PLUGMC_FN void hmc_add_pair(plugmc_separation s, plugmc_site a, plugmc_site b, int with_energy,
@@ -426,7 +454,8 @@ PLUGMC_FN void hmc_empty(const hmc_neighbour *entry, hmc_neighbour me, int with_
     const plugmc_site a = hmc_site_of(me);
     for (uint32_t k = 0; k < list->n; k++) {
         const hmc_neighbour other = entry[list->entry[k * HMC_THREADS]];
-        hmc_add_pair(hmc_separation(me, other), a, hmc_site_of(other), with_energy, sum);
+        hmc_add_pair(hmc_separation(me, other, list->edges), a, hmc_site_of(other), with_energy,
+                     sum);
     }
     list->n = 0;
 }
@@ -438,7 +467,7 @@ PLUGMC_FN void hmc_find(const hmc_task *t, const hmc_neighbour *entry, uint32_t 
 {
     const real reach_square = (real)t->reach_square;
     for (uint32_t k = first; k < end; k++) {
-        if (!(hmc_separation(me, entry[k]).r2 < reach_square) || k == own) continue;
+        if (!(hmc_separation(me, entry[k], list->edges).r2 < reach_square) || k == own) continue;
         if (list->n == HMC_LIST) hmc_empty(entry, me, with_energy, list, sum);
         list->entry[list->n++ * HMC_THREADS] = k;
     }
@@ -468,6 +497,7 @@ PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t o
     hmc_list list;
     list.entry = shared + threadIdx.x;
     list.n = 0;
+    list.edges = hmc_edges_of(t->boxes, walker);
     for (int32_t j = 0; j < nz; j++) {
         const int32_t pz = z + j < t->count[2] ? z + j : z + j - t->count[2];
         for (int32_t i = 0; i < ny; i++) {
@@ -626,7 +656,7 @@ HMC_KERNEL hmc_settle(const hmc_task t)
 HMC_KERNEL hmc_store(const hmc_task t, double *positions)
 {
     HMC_PARTICLE
-    hmc_position(&t.box, t.place + 3 * at, positions + 3 * at);
+    hmc_position(HMC_BOX(walker), t.place + 3 * at, positions + 3 * at);
 }
 
 /* ---- check_reversal ---- */

@@ -19,8 +19,9 @@ typedef struct hmc {
 
     const plugmc_system *system;
     uint64_t seed; /* of its random draws */
-    hmc_frame frame;
-    double reach; /* of the sampled pairs, length; 0 without any */
+    int dimension;
+    plugmc_box *box; /* [walkers]: as they were taken */
+    double reach;    /* of the sampled pairs, length; 0 without any */
     int pair_count, field_count, total_count;
     const plugmc_term **pairs, **fields, **totals; /* sampled terms with something to give */
     double *mass;                                  /* [species] */
@@ -29,6 +30,12 @@ typedef struct hmc {
     hmc_cpu *cpu;                                  /* one of the two */
     hmc_gpu *gpu;
 } hmc;
+
+/* The box of coordinate number k of [walkers][particles][3]. */
+static inline const plugmc_box *hmc_box_of(const hmc *h, int64_t k)
+{
+    return &h->box[k / (3 * h->system->particles)];
+}
 
 /* Of a trajectory: at least 1. */
 int64_t hmc_steps(const hmc *);
@@ -46,6 +53,7 @@ int hmc_lost(const plugmc_host *, uint64_t sweep);
  * hmc.cu. After `load` forces and energies are those of the new positions; `states` with `write`
  * then puts in the energies of a checkpoint. */
 int hmc_cpu_prepare(hmc *, const plugmc_host *);
+void hmc_cpu_boxes(hmc *); /* h->box has changed; `load` comes next */
 int hmc_cpu_load(hmc *, const plugmc_host *, const uint64_t *place);
 int hmc_cpu_sweep(hmc *, const plugmc_host *, uint64_t first, uint64_t n);
 int hmc_cpu_store(hmc *, const plugmc_host *, double *positions);
@@ -54,6 +62,7 @@ int hmc_cpu_states(hmc *, const plugmc_host *, hmc_state *, int write);
 
 int hmc_gpu_kernel_text(const hmc *, int index, plugmc_kernel_text *);
 int hmc_gpu_prepare(hmc *, const plugmc_host *);
+int hmc_gpu_boxes(hmc *, const plugmc_host *, const plugmc_state *);
 int hmc_gpu_load(hmc *, const plugmc_host *, const uint64_t *place);
 int hmc_gpu_sweep(hmc *, const plugmc_host *, uint64_t first, uint64_t n);
 int hmc_gpu_store(hmc *, const plugmc_host *, double *positions);

@@ -51,15 +51,12 @@ static double stiffest(const hmc *h, int32_t a, int32_t b, double farthest)
     return most;
 }
 
-/* Least distance between opposite faces. */
+/* Least distance between opposite faces, as the run begins. */
 static double across(const hmc *h)
 {
+    const plugmc_box *box = &h->system->box;
     double least = INFINITY;
-    for (int d = 0; d < h->frame.dimension; d++) {
-        double square = 0;
-        for (int e = 0; e < 3; e++) square += h->frame.inverse[e][d] * h->frame.inverse[e][d];
-        least = fmin(least, 1 / sqrt(square));
-    }
+    for (int d = 0; d < box->dimension; d++) least = fmin(least, plugmc_height(box, d));
     return least;
 }
 
