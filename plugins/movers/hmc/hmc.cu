@@ -448,8 +448,10 @@ PLUGMC_FN void hmc_add_pair(plugmc_separation s, plugmc_site a, plugmc_site b, i
     }
 }
 
-PLUGMC_FN void hmc_empty(const hmc_neighbour *entry, hmc_neighbour me, int with_energy,
-                         hmc_list *list, hmc_sum *sum)
+/* Not inlined: where it stands twice, the compiler may contract products in two ways, and the force of a
+ * pair would hang on which of the two computes it. */
+static __device__ __noinline__ void hmc_empty(const hmc_neighbour *entry, hmc_neighbour me,
+                                              int with_energy, hmc_list *list, hmc_sum *sum)
 {
     const plugmc_site a = hmc_site_of(me);
     for (uint32_t k = 0; k < list->n; k++) {
