@@ -6,7 +6,7 @@
 #include "movers.h"
 #include "forces.h"
 #include "liquids.h"
-#include "../../plugins/movers/hmc/hmc.cu"
+#include "../../plugins/movers/hmc/hmc.h"
 
 /* ---- Oscillators: a field made here ---------------------------------------------------------- */
 

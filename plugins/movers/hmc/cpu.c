@@ -36,7 +36,8 @@ struct hmc_cpu {
     int32_t *species;       /* [particles] */
     workspace *work;        /* [threads] */
 
-    uint64_t *place, *place_before, *place_checked; /* [walkers][particles][3], units of hmc.cu */
+    uint64_t *place, *place_before,
+        *place_checked; /* [walkers][particles][3], units of integers.h */
     int64_t *momentum, *momentum_checked;
     double *force, *force_before, *force_checked; /* kT/length */
     double *positions;                            /* length */

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../join_texts.h"
 #include "hmc.h"
 
+PLUGMC_EMBED(hmc_integers, HMC_INTEGERS_FILE);
 PLUGMC_EMBED(hmc_kernels, PLUGMC_KERNEL_FILE);
 
 enum {
@@ -47,13 +49,16 @@ struct hmc_gpu {
 
 /* Number 0 has all kernels, in the precision of the forces; number 1 those for energies in double,
  * if that is another one. */
-int hmc_gpu_kernel_text(const hmc *h, int index, plugmc_kernel_text *out)
+int hmc_gpu_kernel_text(hmc *h, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     static const char *const in_float[] = {"HMC_LONG=0", NULL};
     static const char *const in_double[] = {"HMC_LONG=1", NULL};
     const int precise = h->precision == PRECISION_DOUBLE || index == 1;
+    if (!h->text)
+        h->text = join_texts(host, (const char *const[]){hmc_integers, hmc_kernels, NULL});
+    if (!h->text) return 0;
     out->name = "hmc.cu";
-    out->text = hmc_kernels;
+    out->text = h->text;
     out->defines = precise ? in_double : in_float;
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = precise;
@@ -84,9 +89,9 @@ static int load_kernels(hmc *h, const plugmc_host *host)
         [COMPARE] = {"hmc_compare", 0},
     };
     plugmc_kernel_text text[2] = {{.size = sizeof text[0]}, {.size = sizeof text[1]}};
-    hmc_gpu_kernel_text(h, 0, &text[0]);
-    hmc_gpu_kernel_text(h, 1, &text[1]);
-    int code = PLUGMC_OK;
+    hmc_gpu_kernel_text(h, host, 0, &text[0]);
+    hmc_gpu_kernel_text(h, host, 1, &text[1]);
+    int code = h->text ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int k = 0; k < KERNELS && !code; k++)
         code = host->gpu->kernel(host->context, &text[kernels[k].for_energies], kernels[k].name,
                                  &h->gpu->kernel[k]);

@@ -8,7 +8,7 @@
  * is erfc(sqrt(<change of H>) / 2), and <change of H> grows as the fourth power of the time step
  * (S. Gupta, A. Irback, F. Karsch, B. Petersson, Phys. Lett. B 242, 437 (1990)).
  *
- * Reversible means: bit for bit. Positions and momenta are integers (hmc.cu), and forces are a
+ * Reversible means: bit for bit. Positions and momenta are integers (integers.h), and forces are a
  * function of the positions alone, down to the last bit: on the CPU neighbours are summed in an
  * order that follows from the positions, on the GPU as integers. So results depend neither on the
  * number of threads nor on the GPU, and `check_reversal` can ask for equality. Forces need not be
@@ -300,8 +300,7 @@ static int prepare(void *instance, const plugmc_host *host)
 
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
-    (void)host;
-    return hmc_gpu_kernel_text(instance, index, out);
+    return hmc_gpu_kernel_text(instance, host, index, out);
 }
 
 static const plugmc_parameter table[] = {

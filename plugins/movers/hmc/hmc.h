@@ -4,6 +4,9 @@
 
 #include <plugmc/plugin.h>
 
+/* one after the other */
+#include "integers.h"
+
 #include "hmc.cu"
 
 enum { PRECISION_SINGLE, PRECISION_DOUBLE };
@@ -27,6 +30,7 @@ typedef struct hmc {
     double *mass;                                  /* [species] */
     double largest_step;                           /* that tuning may come to, time */
     int64_t count;                                 /* coordinates: 3 walkers particles */
+    const char *text;                              /* of the kernels; NULL: not joined yet */
     hmc_cpu *cpu;                                  /* one of the two */
     hmc_gpu *gpu;
 } hmc;
@@ -60,7 +64,7 @@ int hmc_cpu_store(hmc *, const plugmc_host *, double *positions);
 int hmc_cpu_places(hmc *, const plugmc_host *, uint64_t *place);
 int hmc_cpu_states(hmc *, const plugmc_host *, hmc_state *, int write);
 
-int hmc_gpu_kernel_text(const hmc *, int index, plugmc_kernel_text *);
+int hmc_gpu_kernel_text(hmc *, const plugmc_host *, int index, plugmc_kernel_text *);
 int hmc_gpu_prepare(hmc *, const plugmc_host *);
 int hmc_gpu_boxes(hmc *, const plugmc_host *, const plugmc_state *);
 int hmc_gpu_load(hmc *, const plugmc_host *, const uint64_t *place);
