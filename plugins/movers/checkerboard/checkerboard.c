@@ -39,7 +39,8 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     checkerboard *me = (checkerboard *)instance;
     int slots = me->capacity;
     double *positions;
-    (void)changed; /* positions are all that can */
+    TRY(take_conditions(me, state, changed));
+    if (!(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return PLUGMC_OK;
     TRY(plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions));
     TRY(load_cells(me, host, positions));
     if (!host->gpu) return PLUGMC_OK;
@@ -74,8 +75,8 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
 {
     checkerboard *me = (checkerboard *)instance;
     if (host->gpu) TRY(counts_on_gpu(me, host, clear));
-    *out = me->counts;
-    if (clear) me->counts = (plugmc_counts){0, 0};
+    memcpy(out, me->counts, counts_bytes(me));
+    if (clear) memset(me->counts, 0, counts_bytes(me));
     return PLUGMC_OK;
 }
 
@@ -108,19 +109,18 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
 
 static double get_step(const void *instance, int32_t move, int32_t rung)
 {
-    (void)move, (void)rung;
-    return (double)((const checkerboard *)instance)->step;
+    (void)move;
+    return (double)((const checkerboard *)instance)->steps[rung];
 }
 
 static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
                     double step)
 {
     checkerboard *me = (checkerboard *)instance;
-    (void)host, (void)move, (void)rung;
-    double narrowest = me->width[0];
-    for (int a = 1; a < me->dimension; a++) narrowest = fmin(narrowest, me->width[a]);
+    (void)host, (void)move;
     /* any step that prepare takes is kept as it is: a checkpoint sets it again */
-    me->step = (real)(step < 0.5 * narrowest ? step : 0.49 * narrowest);
+    me->steps[rung] = (real)(step < 0.5 * me->narrowest ? step : 0.49 * me->narrowest);
+    set_steps(me);
     return PLUGMC_OK;
 }
 
@@ -167,7 +167,7 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
              PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
     .take = take,
     .sweep = sweep,
     .give = give,

@@ -10,6 +10,8 @@
  * time), CB_REACH the square of the range in units of the edge in x, CB_NEAR the room for particles
  * within that range of a cell, CB_COLUMNS threads of a block that take a cell where a thread does.
  *
+ * CB_ALIKE: 1 if all walkers have one temperature and are on one rung, CB_RUNGS of the ladder.
+ *
  * In disks.cu: CB_RESIDENT blocks for which a multiprocessor has to have room, CB_PATCH (1: a block makes the whole sweep of a patch), CB_PATCH_X
  * CB_PATCH_Y its cells, CB_CHOSEN (1: random numbers are drawn before the sweep before has ended).
  *
@@ -44,6 +46,27 @@ typedef float4 cb_vector;
 #else
 typedef float2 cb_vector;
 #endif
+
+/* What a walker has beside its particles. */
+#if CB_ALIKE
+typedef struct cb_walker {
+    float step[3];
+} cb_walker; /* one for all */
+#else
+typedef struct cb_walker {
+    cb_head head;
+    double multiplier[PLUGMC_TERMS];
+} cb_walker;
+#endif
+
+PLUGMC_FN const float *cb_step_of(const cb_walker *walkers, int walker)
+{
+#if CB_ALIKE
+    return walkers->step;
+#else
+    return walkers[walker].head.step;
+#endif
+}
 
 __device__ static const float cb_contact[] = CB_CONTACTS;
 __device__ static const uint32_t cb_first[] = CB_FIRST;
@@ -148,6 +171,23 @@ PLUGMC_FN void cb_count(uint32_t trials, uint32_t accepted, unsigned long long *
     if (lane < 2 && trials > 0)
         atomicAdd(&counts[2 * (warp % CB_COUNTERS) + lane],
                   (unsigned long long)(lane == 0 ? trials : accepted));
+}
+
+/* The same, rung by rung: a warp may have cells of several walkers. */
+PLUGMC_FN void cb_count_of(const cb_walker *walkers, int walker, uint32_t trials, uint32_t accepted,
+                           unsigned long long *counts)
+{
+#if CB_RUNGS > 1
+    const int rung = trials > 0 ? walkers[walker].head.rung : -1;
+    for (unsigned left = __ballot_sync(0xffffffffu, trials > 0); left;) {
+        const int counted = __shfl_sync(0xffffffffu, rung, __ffs((int)left) - 1);
+        const bool mine = rung == counted;
+        cb_count(mine ? trials : 0, mine ? accepted : 0, counts + 2 * CB_COUNTERS * counted);
+        left &= ~__ballot_sync(0xffffffffu, mine);
+    }
+#else
+    cb_count(trials, accepted, counts);
+#endif
 }
 
 #if CB_CAP <= 8

@@ -218,7 +218,7 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, int 
  * threads share. A fourth disk in a neighbouring cell is rare and read from memory. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     cb_subsweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
-                int part, const float *step, cb_vector *coordinate, const uint32_t *id,
+                int part, const cb_walker *walkers, cb_vector *coordinate, const uint32_t *id,
                 const uint8_t *count, unsigned long long *counts, int *overflow)
 {
     enum { KEPT = 3 };                             /* slots of neighbours */
@@ -229,6 +229,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     __shared__ uint32_t counts_left[CB_BLOCK + 1]; /* of these columns, 3 bits a row */
     const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
     const int first = blockIdx.x * CB_BLOCK, q = first + t;
+    const float *step = cb_step_of(walkers, walker);
     plugmc_wait();
     const int set = plans[walker * batch + index].set[part];
     const uint64_t sweep = *base + index;
@@ -309,7 +310,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
         for (int k = 0; k < 4; k++)
             if (k < n) home[(moved.slots >> 2 * k & 3u) * CB_PITCH] = moved.disk[k];
     }
-    cb_count(n > 0 ? CB_TRIALS : 0, accepted, counts);
+    cb_count_of(walkers, walker, n > 0 ? CB_TRIALS : 0, accepted, counts);
 }
 #else
 /* ---- The whole sweep of small systems ---------------------------------------------------------------
@@ -484,7 +485,7 @@ PLUGMC_FN void cb_write_shifted(const cb_region *region, const cb_patch *patch, 
 
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     cb_sweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
-             const float *step, const cb_vector *from, const uint32_t *from_id,
+             const cb_walker *walkers, const cb_vector *from, const uint32_t *from_id,
              const uint8_t *from_count, cb_vector *__restrict__ to, uint32_t *__restrict__ to_id,
              uint8_t *__restrict__ to_count, unsigned long long *counts, int *overflow)
 {
@@ -500,6 +501,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     } scratch;
     const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
     const size_t cells = (size_t)walker * CELLS, slots = (size_t)walker * SLOTS;
+    const float *step = cb_step_of(walkers, walker);
     if (index == 0) plugmc_wait(); /* for the plans; those of later sweeps are there */
     const cb_plan *plan = &plans[walker * batch + index];
     const int axis = CB_EARLY(int32_t, plan->axis), sign = CB_EARLY(int32_t, plan->sign);
@@ -572,6 +574,6 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     cb_write_shifted(&region, &patch, axis, sign, quanta, from_id + slots, to + slots,
                      to_id + slots, to_count + cells, &scratch.made.disk[0][t],
                      &scratch.made.id[0][t], overflow);
-    cb_count(trials, accepted, counts);
+    cb_count_of(walkers, walker, trials, accepted, counts);
 }
 #endif

@@ -34,7 +34,7 @@ static double smallest_contact(const plugmc_system *system)
 /* Cells in each direction: even, edges at least the range. In two dimensions hard disks take
  * cells just below sqrt(2) diameters where they can, the widest that hold at most four (figure 3
  * of the paper); else cells are as small as the range allows. The key `cell` overrules this. */
-static int divide(checkerboard *me, const plugmc_host *host)
+static int divide(checkerboard *me, const plugmc_host *host, double width[3])
 {
     const plugmc_system *system = host->system;
     double core = smallest_contact(system), range = system->range;
@@ -46,7 +46,7 @@ static int divide(checkerboard *me, const plugmc_host *host)
     for (int a = 0; a < 3; a++) {
         if (a >= me->dimension) {
             me->m[a] = 1;
-            me->width[a] = 1;
+            width[a] = 1;
             continue;
         }
         double edge = system->box.length[a];
@@ -70,7 +70,7 @@ static int divide(checkerboard *me, const plugmc_host *host)
         }
         if (m > 1 << 15) m = 1 << 15;
         me->m[a] = (int)m;
-        me->width[a] = edge / m;
+        width[a] = edge / m;
     }
     return PLUGMC_OK;
 }
@@ -83,30 +83,31 @@ static double most_points(double area, double boundary)
 }
 
 /* Hard particles that fit into one cell; infinite where we know of no bound. */
-static double most_in_cell(const checkerboard *me, double core, double widest)
+static double most_in_cell(const checkerboard *me, double core, const double width[3],
+                           double widest)
 {
     if (core <= 0) return INFINITY;
     /* a fifth disk needs a diagonal of 2, a ninth sphere one of 2, in units of the diameter */
     if (me->dimension == 2 && widest < 1.41421 * core) return 4;
     if (me->dimension == 3) return widest < 1.15470 * core ? 8 : INFINITY;
-    double x = me->width[0] / core, y = me->width[1] / core;
+    double x = width[0] / core, y = width[1] / core;
     return most_points(x * y, 2 * (x + y));
 }
 
 /* Slots a cell, and room for particles near one. Where geometry bounds the number of hard particles
  * by no more than we would guess, that is enough for ever; else a guess, which grows when it is
  * exceeded. */
-static void guess_capacity(checkerboard *me)
+static void guess_capacity(checkerboard *me, const double width[3])
 {
     const plugmc_system *system = me->system;
     double core = smallest_contact(system), cell = 1, widest = 0;
     for (int a = 0; a < me->dimension; a++) {
-        cell *= me->width[a];
-        widest = fmax(widest, me->width[a]);
+        cell *= width[a];
+        widest = fmax(widest, width[a]);
     }
     double mean = (double)system->particles * cell / system->box.volume;
     double guess = fmin(ceil(mean + 4 * sqrt(mean) + 3), MOST);
-    double bound = most_in_cell(me, core, widest);
+    double bound = most_in_cell(me, core, width, widest);
     me->capacity = (int)fmin(guess, bound);
     me->bounded = me->dimension == 2 && bound <= guess;
 
@@ -155,7 +156,8 @@ int check_slots(const checkerboard *me, const plugmc_host *host)
 
 /* Whether cells of `mean` particles can hold them, and what would help if not: a box with room for two
  * more cells along its shortest edge has narrower ones, unless those would be crowded too. */
-static int crowded(const checkerboard *me, const plugmc_host *host, double mean)
+static int crowded(const checkerboard *me, const plugmc_host *host, const double width[3],
+                   double mean)
 {
     const plugmc_system *system = host->system;
     const double range = me->cell > 0 ? me->cell : system->range;
@@ -179,11 +181,11 @@ static int crowded(const checkerboard *me, const plugmc_host *host, double mean)
             host->context, PLUGMC_ERROR_INPUT,
             "%.0f particles on average in a cell of edge %g are more than the %d that "
             "mover 'checkerboard' takes: %s",
-            mean, me->width[shortest], MOST, remedy);
+            mean, width[shortest], MOST, remedy);
     host->warn(host->context,
                "%.0f particles on average in a cell of edge %g are close to the %d that mover "
                "'checkerboard' takes, and the run ends when one has more: %s",
-               mean, me->width[shortest], MOST, remedy);
+               mean, width[shortest], MOST, remedy);
     return PLUGMC_OK;
 }
 
@@ -196,46 +198,33 @@ int geometry(checkerboard *me, const plugmc_host *host)
     me->walkers = system->walkers;
     me->species = system->species_count;
     me->ids = me->identities || me->species > 1;
-    int code = divide(me, host);
-    if (code) return code;
+    double width[3];
+    TRY(divide(me, host, width));
     for (int a = 0; a < me->dimension; a++)
-        if (me->step >= 0.5 * me->width[a])
+        if (me->step >= 0.5 * width[a])
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "step = %g must be below half a cell, which is %g here",
-                              (double)me->step, 0.5 * me->width[a]);
+                              (double)me->step, 0.5 * width[a]);
     if (me->dimension == 3 && me->trials > 256) /* plugmc_draw has as many: one a trial move */
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "trials = %lld must be at most 256 in three dimensions",
                           (long long)me->trials);
     double mean = (double)system->particles / me->m[0] / me->m[1] / me->m[2];
-    code = crowded(me, host, mean);
-    if (code) return code;
-    if (!me->capacity) guess_capacity(me);
+    TRY(crowded(me, host, width, mean));
+    if (!me->capacity) guess_capacity(me, width);
     set_strides(me);
-    code = check_slots(me, host);
-    if (code) return code;
+    TRY(check_slots(me, host));
 
-    me->scale = (float)me->width[0];
-    /* the margin covers the rounding of distances to the cell */
-    me->reach = (float)(system->range * system->range / (me->width[0] * me->width[0]) * 1.00001);
-    for (int a = 0; a < 3; a++)
-        me->ratio[a] = a < me->dimension ? (float)(me->width[a] / me->width[0]) : 1;
     int s = me->species;
-    me->contact = (float *)host->allocate(host->context, sizeof(float) * s * s);
+    me->distance = (double *)host->allocate(host->context, sizeof(double) * s * s);
     me->charge = (float *)host->allocate(host->context, sizeof(float) * s);
     me->diameter = (float *)host->allocate(host->context, sizeof(float) * s);
-    if (!me->contact || !me->charge || !me->diameter)
+    if (!me->distance || !me->charge || !me->diameter)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", s);
     for (int a = 0; a < s; a++) {
         me->charge[a] = (float)plugmc_species_at(system, a)->charge;
         me->diameter[a] = (float)plugmc_species_at(system, a)->diameter;
-        for (int b = 0; b < s; b++) {
-            /* A margin of 2^-22 covers the rounding of r^2 in float: what passes for apart is
-             * apart in exact arithmetic. */
-            double c = contact_distance(system, a, b) / me->width[0];
-            me->contact[a * s + b] =
-                c > 0 ? nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY) : 0;
-        }
+        for (int b = 0; b < s; b++) me->distance[a * s + b] = contact_distance(system, a, b);
     }
     me->energies = 0;
     for (int t = 0; t < system->term_count; t++) {
@@ -243,5 +232,5 @@ int geometry(checkerboard *me, const plugmc_host *host)
         const plugmc_pair *pair = term->plugin->potential->pair;
         if (term->sampled && pair && pair->functions & PLUGMC_PAIR_ENERGY) me->energies++;
     }
-    return PLUGMC_OK;
+    return begin_conditions(me, host);
 }

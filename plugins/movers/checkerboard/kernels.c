@@ -41,7 +41,7 @@ static const char *table_define(const plugmc_host *host, const char *name, int n
 
 static const char *contact_item(const checkerboard *me, int i, char text[48])
 {
-    snprintf(text, 48, "%af", (double)me->contact[i]);
+    snprintf(text, 48, "%af", (double)me->of[0].contact[i]);
     return text;
 }
 
@@ -210,9 +210,9 @@ int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_te
     define(me, &n, "CB_SHUFFLE_SETS=%d", me->shuffle_sets);
     define(me, &n, "CB_SHIFT=%d", me->shift_cells);
     define(me, &n, "CB_IDS=%d", me->ids);
-    define(me, &n, "CB_SCALE=%af", (double)me->scale);
-    define(me, &n, "CB_RATIO_Y=%af", (double)me->ratio[1]);
-    define(me, &n, "CB_RATIO_Z=%af", (double)me->ratio[2]);
+    define(me, &n, "CB_SCALE=%af", (double)me->of[0].scale);
+    define(me, &n, "CB_RATIO_Y=%af", (double)me->of[0].ratio[1]);
+    define(me, &n, "CB_RATIO_Z=%af", (double)me->of[0].ratio[2]);
     define(me, &n, "CB_BLOCK=%d", block_size(me));
     define(me, &n, "CB_AT_ONCE=%d", at_once(me));
     define(me, &n, "CB_PATCH=%d", me->patch.x > 0);
@@ -222,7 +222,9 @@ int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_te
     define(me, &n, "CB_RESIDENT=%d", resident(me, multiprocessors));
     define(me, &n, "CB_NEAR=%d", me->near);
     define(me, &n, "CB_COLUMNS=%d", columns(me));
-    define(me, &n, "CB_REACH=%af", (double)me->reach);
+    define(me, &n, "CB_REACH=%af", (double)me->of[0].reach);
+    define(me, &n, "CB_ALIKE=%d", me->alike);
+    define(me, &n, "CB_RUNGS=%d", me->system->rungs);
     me->defines[n++] =
         table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
     me->defines[n++] = table_define(host, "CB_FIRST", me->species, first_item, me);

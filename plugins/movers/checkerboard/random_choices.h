@@ -38,6 +38,13 @@ typedef struct cb_trouble {
     uint64_t lost;
 } cb_trouble;
 
+/* Where walkers differ in temperature, couplings or rung: what each has on the device; multipliers of
+ * the energies of all terms, double, come after it. */
+typedef struct cb_head {
+    float step[3]; /* of trial moves, in units of each cell edge */
+    int32_t rung;
+} cb_head;
+
 PLUGMC_FN cb_plan cb_make_plan(uint64_t seed, uint64_t sweep, uint32_t walker, int dimension,
                                int shuffle, int shift)
 {

@@ -81,13 +81,13 @@ int grow(checkerboard *me, const plugmc_host *host)
     if (wider.capacity > most_slots(me)) wider.capacity = most_slots(me);
     if (me->capacity == most_slots(me)) {
         char depth[32] = "";
-        if (me->dimension == 3) snprintf(depth, sizeof depth, " x %g", me->width[2]);
+        if (me->dimension == 3) snprintf(depth, sizeof depth, " x %g", me->of[0].width[2]);
         return host->fail(
             host->context, PLUGMC_ERROR_STATE,
             "more than %d particles in one cell of %g x %g%s, where the average is %.3g: the "
             "system has collapsed, or the cells or the range of the potential are too large "
             "for mover 'checkerboard'",
-            most_slots(me), me->width[0], me->width[1], depth,
+            most_slots(me), me->of[0].width[0], me->of[0].width[1], depth,
             (double)me->system->particles / me->m[0] / me->m[1] / me->m[2]);
     }
     set_strides(&wider);

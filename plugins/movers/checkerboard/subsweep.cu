@@ -19,7 +19,7 @@ typedef struct cb_near {
  * use; after a change of energy that is not a number, all stay as they are. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
-                int batch, int index, int part, const float *__restrict__ step,
+                int batch, int index, int part, const cb_walker *__restrict__ walkers,
                 cb_vector *coordinate, const uint32_t *__restrict__ id,
                 const uint8_t *__restrict__ count, unsigned long long *counts, cb_trouble *trouble)
 {
@@ -121,6 +121,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             }
 #endif
 
+        const float *step = cb_step_of(walkers, walker);
         const float step_x = step[0], step_y = step[1], step_z = DIM == 3 ? step[2] : 0.0f;
         plugmc_random random, uniform;
         uint64_t moved = 0;
@@ -171,11 +172,11 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #if PLUGMC_ENERGY_TERMS > 0
             if ((t & 3) == 0)
                 uniform = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ACCEPT, t >> 2);
-            const float change = cb_change(&trial);
+            const float change = cb_change(&trial, walkers, walker);
             const bool unknown = !(change > -PLUGMC_NO_RANGE);
-            accept = accept && !lost &&
-                     (unknown || plugmc_uniform_float(cb_word(uniform, t)) <
-                                     plugmc_exp(-change * (float)PLUGMC_OVER_KT));
+            accept =
+                accept && !lost &&
+                (unknown || plugmc_uniform_float(cb_word(uniform, t)) < cb_probability(change));
             if (accept && unknown) {
                 lost = true;
                 trouble->lost = sweep + 1;
@@ -201,5 +202,5 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #endif
         }
     }
-    cb_count(trials, accepted, counts);
+    cb_count_of(walkers, n > 0 ? task.walker : 0, trials, accepted, counts);
 }

@@ -86,8 +86,22 @@ PLUGMC_FN bool cb_overlaps(const cb_trial *t)
     return PLUGMC_SPECIES == 1 ? t->nearest < cb_contact[0] : t->overlap;
 }
 
-/* Change of the energy by those that it has met. */
-PLUGMC_FN float cb_change(const cb_trial *t)
+/* Change of the energy by those that it has met; with multipliers, of -ln p. */
+PLUGMC_FN float cb_change(const cb_trial *t, const cb_walker *walkers, int walker)
 {
+#if PLUGMC_WEIGHTED
+    return plugmc_sums_weighted(&t->sums, plugmc_site_of_species(t->species),
+                                walkers[walker].multiplier);
+#else
     return plugmc_sums_total(&t->sums, plugmc_site_of_species(t->species));
+#endif
+}
+
+PLUGMC_FN float cb_probability(float change)
+{
+#if PLUGMC_WEIGHTED
+    return plugmc_exp(-change);
+#else
+    return plugmc_exp(-change * (float)PLUGMC_OVER_KT);
+#endif
 }

@@ -227,16 +227,17 @@ PLUGMC_FN void cb_meet_all(cb_trial *trial, const cb_list *list, int lane, int l
 
 /* Whether the warp accepts the trial move, whose particle stays in the cell: the same in all lanes.
  * *lost: the change of energy is not a number, or minus infinity. */
-PLUGMC_FN bool cb_accepts(const cb_trial *trial, float uniform, bool *lost)
+PLUGMC_FN bool cb_accepts(const cb_trial *trial, const cb_walker *walkers, int walker,
+                          float uniform, bool *lost)
 {
     *lost = false;
     if (__any_sync(CB_ALL, cb_overlaps(trial))) return false;
 #if PLUGMC_ENERGY_TERMS > 0
-    float change = cb_change(trial);
+    float change = cb_change(trial, walkers, walker);
 #pragma unroll
     for (int d = 16; d > 0; d >>= 1) change += __shfl_xor_sync(CB_ALL, change, d);
     *lost = !(change > -PLUGMC_NO_RANGE);
-    return *lost || uniform < plugmc_exp(-change * (float)PLUGMC_OVER_KT);
+    return *lost || uniform < cb_probability(change);
 #else
     return true;
 #endif
@@ -247,7 +248,7 @@ PLUGMC_FN bool cb_accepts(const cb_trial *trial, float uniform, bool *lost)
  * after a change of energy that is not a number, all stay as they are. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
-                int batch, int index, int part, const float *__restrict__ step,
+                int batch, int index, int part, const cb_walker *__restrict__ walkers,
                 cb_vector *coordinate, const uint32_t *__restrict__ id,
                 const uint8_t *__restrict__ count, unsigned long long *counts, cb_trouble *trouble)
 {
@@ -275,7 +276,9 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
         cb_draw drawn;      /* for trial move number lane, lane + 32, ... */
         uint32_t moved = 0; /* of the lane's own: bit h for slot lane + 32 h */
         for (int t = 0; t < CB_TRIALS; t++) {
-            if ((t & 31) == 0) drawn = cb_draw_trial(seed, sweep, walker, cell, t + lane, step);
+            if ((t & 31) == 0)
+                drawn =
+                    cb_draw_trial(seed, sweep, walker, cell, t + lane, cb_step_of(walkers, walker));
             const int i = __shfl_sync(CB_ALL, cb_of_turn(order, turn), turn & 31);
             turn = turn + 1 == n ? 0 : turn + 1;
             cb_trial trial = cb_begin_trial(
@@ -286,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             if (!cb_stays(&trial)) continue;
             cb_meet_all(&trial, list, lane, length, i);
             bool lost;
-            if (!cb_accepts(&trial, uniform, &lost)) continue;
+            if (!cb_accepts(&trial, walkers, walker, uniform, &lost)) continue;
             if (lane == 0) cb_place(list, i, trial.new_x, trial.new_y, trial.new_z);
             __syncwarp();
             if ((i & 31) == lane) moved |= 1u << (i >> 5);
@@ -304,5 +307,6 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #endif
         }
     }
-    cb_count(n > 0 && lane == 0 ? CB_TRIALS : 0, lane == 0 ? accepted : 0, counts);
+    cb_count_of(walkers, n > 0 ? task.walker : 0, n > 0 && lane == 0 ? CB_TRIALS : 0,
+                lane == 0 ? accepted : 0, counts);
 }
