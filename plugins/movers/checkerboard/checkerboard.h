@@ -41,6 +41,7 @@ typedef struct patch {
 
 /* What the moves of a walker hang on beside its particles: its box, and its rung of the ladder. */
 typedef struct conditions {
+    double length[3], volume; /* of the box */
     double width[3];          /* cell edges, length */
     float scale, ratio[3];    /* width[0]; widths in units of it */
     float reach;              /* square of the range in units of width[0] */
@@ -74,6 +75,8 @@ typedef struct checkerboard {
     conditions *of;     /* [walkers] */
     double *multiplier; /* [walkers][terms] */
     real *steps;        /* [rungs] */
+    int boxes_change;   /* a mover of the run changes them */
+    int resized;        /* cells have been fitted to boxes that may have changed */
     int alike; /* all walkers have the same conditions for ever, and every energy counts alike */
 
     /* state */
@@ -91,7 +94,7 @@ typedef struct checkerboard {
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
     int swapped;            /* which store is `now`: index into graph */
     char defines_text[30][48];
-    const char *defines[33];
+    const char *defines[33], *contact_table, *first_table, *text[2];
 } checkerboard;
 
 /* Does a step of a sequence of calls unless one before has failed. */
@@ -130,6 +133,9 @@ void set_strides(checkerboard *);
 int most_slots(const checkerboard *);
 /* Kernels count the slots of a walker in int: an error if there are more. */
 int check_slots(const checkerboard *, const plugmc_host *);
+/* Cells for the boxes as they are now; *laid_out: their number or their slots are others than before, and
+ * their store holds nothing. */
+int fit_cells(checkerboard *, const plugmc_host *, int *laid_out);
 
 /* ---- conditions.c: boxes and rungs of walkers -------------------------------------------------- */
 
@@ -137,6 +143,8 @@ int check_slots(const checkerboard *, const plugmc_host *);
 int begin_conditions(checkerboard *, const plugmc_host *);
 /* What of them has changed, from the state. */
 int take_conditions(checkerboard *, const plugmc_state *, uint32_t changed);
+/* Units of cells as boxes and numbers of cells are. */
+void set_units(checkerboard *);
 /* Steps of trial moves as those of the rungs are. */
 void set_steps(checkerboard *);
 /* Conditions of all walkers as kernels read them, in memory to be freed; NULL: there is none. */
@@ -156,6 +164,8 @@ void copy_store(const checkerboard *, store *to, const store *from);
 void refresh_images(const checkerboard *, const store *, int walker, int64_t base);
 /* What slots past the count hold, the padding and the periodic images: a function of the rest. */
 void normalise(const checkerboard *, store *);
+/* Anew, for the present number of cells and slots; it holds nothing. */
+int lay_out(checkerboard *, const plugmc_host *);
 /* More slots for every cell of `now`, whose state is kept. */
 int grow(checkerboard *, const plugmc_host *);
 

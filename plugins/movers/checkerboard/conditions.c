@@ -2,10 +2,10 @@
 #include "checkerboard.h"
 
 /* In units of the cells of this walker. */
-static void set_units(const checkerboard *me, conditions *of, const double length[3])
+static void set_units_of(const checkerboard *me, conditions *of)
 {
     const double range = me->system->range;
-    for (int a = 0; a < 3; a++) of->width[a] = a < me->dimension ? length[a] / me->m[a] : 1;
+    for (int a = 0; a < 3; a++) of->width[a] = a < me->dimension ? of->length[a] / me->m[a] : 1;
     of->scale = (float)of->width[0];
     /* the margin covers the rounding of distances to the cell */
     of->reach = (float)(range * range / (of->width[0] * of->width[0]) * 1.00001);
@@ -19,13 +19,28 @@ static void set_units(const checkerboard *me, conditions *of, const double lengt
     }
 }
 
+/* In cells that have become narrow the step is what fits into half of one, for as long as they are. */
 void set_steps(checkerboard *me)
 {
     for (int w = 0; w < me->walkers; w++) {
         conditions *of = &me->of[w];
-        for (int a = 0; a < 3; a++)
-            of->step[a] = (float)((double)me->steps[of->rung] / of->width[a]);
+        double step = (double)me->steps[of->rung], narrowest = of->width[0];
+        for (int a = 1; a < me->dimension; a++) narrowest = fmin(narrowest, of->width[a]);
+        if (!(step < 0.5 * narrowest)) step = 0.49 * narrowest;
+        for (int a = 0; a < 3; a++) of->step[a] = (float)(step / of->width[a]);
     }
+}
+
+void set_units(checkerboard *me)
+{
+    for (int w = 0; w < me->walkers; w++) set_units_of(me, &me->of[w]);
+    set_steps(me);
+}
+
+static void set_box(conditions *of, const plugmc_box *box)
+{
+    memcpy(of->length, box->length, sizeof of->length);
+    of->volume = box->volume;
 }
 
 int begin_conditions(checkerboard *me, const plugmc_host *host)
@@ -33,7 +48,7 @@ int begin_conditions(checkerboard *me, const plugmc_host *host)
     const plugmc_system *system = me->system;
     const size_t walkers = (size_t)me->walkers, rungs = (size_t)system->rungs,
                  pairs = (size_t)(me->species * me->species);
-    me->alike = !system->weighted && system->rungs == 1;
+    me->alike = !system->weighted && system->rungs == 1 && !me->boxes_change;
     me->of = (conditions *)host->allocate(host->context, sizeof *me->of * walkers);
     me->multiplier = (double *)host->allocate(host->context, sizeof *me->multiplier * walkers *
                                                                  (size_t)system->term_count);
@@ -48,12 +63,9 @@ int begin_conditions(checkerboard *me, const plugmc_host *host)
         me->of[w].contact = contact + (size_t)w * pairs;
         if (system->weighted)
             me->of[w].multiplier = me->multiplier + (size_t)w * (size_t)system->term_count;
-        set_units(me, &me->of[w], system->box.length);
+        set_box(&me->of[w], &system->box);
     }
     for (size_t r = 0; r < rungs; r++) me->steps[r] = me->step;
-    me->narrowest = me->of[0].width[0];
-    for (int a = 1; a < me->dimension; a++) me->narrowest = fmin(me->narrowest, me->of[0].width[a]);
-    set_steps(me);
     return PLUGMC_OK;
 }
 
@@ -77,22 +89,37 @@ static int take_multipliers(checkerboard *me, const plugmc_state *state)
     return PLUGMC_OK;
 }
 
+static int take_boxes(checkerboard *me, const plugmc_state *state)
+{
+    void *boxes;
+    TRY(state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL));
+    for (int w = 0; w < me->walkers; w++) set_box(&me->of[w], (const plugmc_box *)boxes + w);
+    return PLUGMC_OK;
+}
+
 int take_conditions(checkerboard *me, const plugmc_state *state, uint32_t changed)
 {
     if (me->system->rungs > 1 && changed & PLUGMC_CHANGED_RUNG) TRY(take_rungs(me, state));
     if (me->system->weighted && changed & PLUGMC_CHANGED_MULTIPLIER)
         TRY(take_multipliers(me, state));
+    if (me->boxes_change && changed & PLUGMC_CHANGED_BOX) TRY(take_boxes(me, state));
     set_steps(me);
     return PLUGMC_OK;
 }
 
 /* ---- For kernels -------------------------------------------------------------------------------- */
 
+static size_t contact_bytes(const checkerboard *me)
+{
+    return me->boxes_change ? sizeof(float) * (size_t)(me->species * me->species) : 0;
+}
+
 /* Of a walker on the device, see cb_walker in checkerboard.cu. */
 static size_t packed_bytes(const checkerboard *me)
 {
     if (me->alike) return 3 * sizeof(float);
-    return sizeof(cb_head) + sizeof(double) * (size_t)me->system->term_count;
+    return sizeof(cb_head) + sizeof(double) * (size_t)me->system->term_count +
+           (contact_bytes(me) + 7) / 8 * 8;
 }
 
 size_t conditions_bytes(const checkerboard *me)
@@ -109,11 +136,18 @@ void *pack_conditions(const checkerboard *me, size_t *bytes)
     for (int w = 0; w < me->walkers; w++) {
         const conditions *of = &me->of[w];
         char *to = packed + (size_t)w * packed_bytes(me);
-        const cb_head head = {{of->step[0], of->step[1], of->step[2]}, of->rung};
+        const size_t multipliers = sizeof(double) * (size_t)me->system->term_count;
+        const cb_head head = {
+            {of->width[0] / CB_QUANTA, of->width[1] / CB_QUANTA, of->width[2] / CB_QUANTA},
+            {of->step[0], of->step[1], of->step[2]},
+            of->rung,
+            of->scale,
+            of->ratio[1],
+            of->ratio[2],
+            of->reach};
         memcpy(to, &head, sizeof head);
-        if (of->multiplier)
-            memcpy(to + sizeof head, of->multiplier,
-                   sizeof(double) * (size_t)me->system->term_count);
+        if (of->multiplier) memcpy(to + sizeof head, of->multiplier, multipliers);
+        memcpy(to + sizeof head + multipliers, of->contact, contact_bytes(me));
     }
     return packed;
 }

@@ -380,8 +380,13 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
         void *arguments[] = {&me->on_now.count, &me->d_offset};
         TRY(gpu->launch(host->context, me->k_number, walkers, scan, 0, arguments));
     }
-    double quantum[3];
+    double quantum[3]; /* or, where boxes change, of each walker */
     for (int a = 0; a < 3; a++) quantum[a] = me->of[0].width[a] / CB_QUANTA;
+    void *quanta[3] = {&quantum[0], &quantum[1], &quantum[2]};
+    if (me->boxes_change) {
+        TRY(upload_conditions(me, host));
+        quanta[0] = &me->d_conditions;
+    }
     long long particles = me->system->particles;
     const uint32_t grid[3] = {blocks_for(cells, 128), 1, 1}, block[3] = {128, 1, 1};
     void *arguments[] = {&me->on_now.coordinate,
@@ -391,9 +396,9 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
                          &me->d_offset,
                          &positions,
                          &particles,
-                         &quantum[0],
-                         &quantum[1],
-                         &quantum[2]};
+                         quanta[0],
+                         quanta[1],
+                         quanta[2]};
     return gpu->launch(host->context, me->k_store, grid, block, 0, arguments);
 }
 

@@ -74,6 +74,17 @@ void normalise(const checkerboard *me, store *s)
         }
 }
 
+int lay_out(checkerboard *me, const plugmc_host *host)
+{
+    free_store(&me->now);
+    free_store(&me->next);
+    set_strides(me);
+    TRY(check_slots(me, host));
+    if (allocate_store(me, &me->now) && allocate_store(me, &me->next)) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the cells (%.0f MiB)",
+                      2 * (double)(coordinate_bytes(me) + id_bytes(me)) / 1048576);
+}
+
 int grow(checkerboard *me, const plugmc_host *host)
 {
     checkerboard wider = *me;

@@ -37,6 +37,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     }
     if (n > 0) {
         const int walker = task.walker;
+        const cb_walls walls = cb_walls_of(walkers, walker);
         const uint8_t *n_of = count + (size_t)walker * CELLS;
         cb_vector *at = coordinate + (size_t)walker * SLOTS;
         const uint32_t *ids = id + (size_t)walker * SLOTS;
@@ -74,9 +75,9 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #if DIM == 3
                     jz = v[k].z + (float)sz;
 #endif
-                    const float square =
-                        cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, CB_RATIO_Y, CB_RATIO_Z);
-                    if (k0 + k >= there || !(square < CB_REACH)) continue;
+                    const float square = cb_square_outside(DIM, jx, jy, jz, sx, sy, sz,
+                                                           walls.ratio_y, walls.ratio_z);
+                    if (k0 + k >= there || !(square < walls.reach)) continue;
                     if (m < CB_NEAR - 1) {
                         near.x[m][me] = jx;
                         near.y[m][me] = jy;
@@ -165,10 +166,10 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #if PLUGMC_SPECIES > 1
                     b = near.species[k + h][me];
 #endif
-                    cb_meet(&trial, near.x[k + h][me], near.y[k + h][me], jz, b);
+                    cb_meet(&trial, walls, near.x[k + h][me], near.y[k + h][me], jz, b);
                 }
             }
-            bool accept = cb_stays(&trial) && !cb_overlaps(&trial);
+            bool accept = cb_stays(&trial) && !cb_overlaps(&trial, walls);
 #if PLUGMC_ENERGY_TERMS > 0
             if ((t & 3) == 0)
                 uniform = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ACCEPT, t >> 2);
