@@ -39,7 +39,7 @@ mean()
 {
     awk -v name="$1" '$1 == name { split($2, part, /[()]/); digits = part[1]
         if (digits ~ /\./) sub(/.*\./, "", digits); else digits = ""
-        print part[1], part[2] / 10 ^ length(digits) }' "$out"
+        print part[1], part[2] / 10 ^ length(digits); exit }' "$out"
 }
 
 # agree WHAT "MEAN ERROR" "MEAN ERROR" LEAST: both errors are below LEAST, and the difference below 4
@@ -151,4 +151,145 @@ test_ladder_of_the_checkerboard_is_killed()
     undisturbed checkerboard 2 "$rungs"
     change 's/^seed/checkpoint = 0.2\nseed/'
     disturbed 137 KILL
+}
+
+# ---- Boxes that change ----
+
+# pressed PRESSURE: the liquid of two walkers at this pressure, whose boxes have 4 x 4 to 8 x 8 cells.
+pressed()
+{
+    liquid 2
+    change "s/^walkers/pressure = $1\n&/; s/^\[mover check.*/[mover volume]\nstep = 0.1\n\n&/; s/^cutoff = .*/cutoff = 1.6/"
+    change 's/^\[observable energy\]/[observable box_size]\nperiod = 4\n&/'
+}
+
+# The mean of the pressure of the moment is the one imposed, and volumes are those by mover serial.
+test_pressure_beside_the_checkerboard()
+{
+    pressed 0.6
+    printf '[observable virial_pressure]\nperiod = 4\n' >>sim.ini
+    must run sim.ini --set run.sweeps=20000
+    near virial_pressure.pressure 0.6 0.02
+    near virial_pressure.pressure_x 0.6 0.02
+    cp "$out" cells
+    change 's/^\[mover checkerboard\]/[mover serial]/; s/^seed = .*/seed = 23/'
+    must run sim.ini --set run.sweeps=20000
+    local volume
+    volume=$(mean box_size.volume) && energy=$(mean energy.energy)
+    cp cells "$out"
+    agree volume "$(mean box_size.volume)" "$volume" 1.5
+    agree energy "$(mean energy.energy)" "$energy" 0.01
+}
+
+# An ideal gas: (N + 1) / P.
+test_volume_of_an_ideal_gas_by_the_checkerboard()
+{
+    boxes_of_points=$(liquid 2 && sed '/^\[potential/,/^truncation/d; s/^\[mover check/[potential hard_disk]\n[mover volume]\nstep = 0.2\n&/
+        s/^count = .*/&\ndiameter = 0/; s/^walkers/pressure = 1\n&/; s/^\[observable energy\]/[observable box_size]/' sim.ini)
+    echo "$boxes_of_points" >sim.ini
+    must run sim.ini
+    near box_size.volume 50 0.5
+}
+
+# hard DIMENSION N PRESSURE LENGTH: hard disks or spheres of two sizes.
+hard()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 12000
+	equilibrate = 1000
+	seed = 4
+	device = cpu
+	threads = 1
+	walkers = 2
+	pressure = $3
+	[box]
+	dimension = $1
+	lx = $4
+	[species small]
+	count = $2
+	diameter = 0.8
+	[species large]
+	count = $2
+	diameter = 1
+	[initial]
+	state = random
+	[potential hard_$([ "$1" = 2 ] && echo disk || echo sphere)]
+	[mover checkerboard]
+	step = 0.2
+	target_acceptance = 0.4
+	[mover volume]
+	step = 0.05
+	[observable box_size]
+	period = 5
+	END
+}
+
+test_hard_particles_at_constant_pressure_by_the_checkerboard()
+{
+    local dimension least one
+    for dimension in 2 3; do
+        [ $dimension = 2 ] && hard 2 30 2 9 || hard 3 20 2 4.5
+        [ $dimension = 2 ] && least=1.2 || least=2
+        must run sim.ini
+        cp "$out" cells
+        change 's/^\[mover checkerboard\]/[mover serial]/; s/^seed = .*/seed = 14/'
+        must run sim.ini
+        one=$(mean box_size.volume)
+        cp cells "$out"
+        agree "volume in $dimension dimensions" "$(mean box_size.volume)" "$one" $least
+    done
+}
+
+# Ladders of pressures: volumes on a rung are those at its pressure.
+test_ladder_of_pressures_beside_the_checkerboard()
+{
+    pressed 0.5
+    change 's/^walkers = 2/walkers = 4/; s/^\[box\]/[ladder]\nvary = run.pressure\nvalues = 0.5 0.7\n\n&/'
+    change 's/^\[mover volume\]/[mover exchange]\nevery = 2\n\n&\nevery = 3/'
+    must run sim.ini --set run.sweeps=16000
+    cp "$out" ladder
+    local pressure one
+    for pressure in 0.5 0.7; do
+        pressed $pressure
+        must run sim.ini --set run.sweeps=16000 --set run.seed=9
+        one=$(mean box_size.volume)
+        cp ladder "$out"
+        agree "volume at $pressure" "$(mean box_size.volume@$pressure)" "$one" 1.5
+    done
+}
+
+# Stopped where cells are those of an older box, and where they are current, with any threads.
+changing='s/^walkers = 3/walkers = 2\npressure = 0.6/; s/^\[mover .*/[mover volume]\nevery = 3\nstep = 0.1\n\n&/
+    s/^count = 100/count = 20/; s/^packing_fraction.*/lx = 7/; s/^r_max = 3/r_max = 1.5/'
+
+test_checkerboard_in_changing_boxes_is_resumed()
+{
+    undisturbed checkerboard 0 "$changing"
+    must run sim.ini --set run.sweeps=203
+    must run --resume sim.h5 --set run.sweeps=1300
+    must run --resume sim.h5 --set run.sweeps=1301
+    must run --resume sim.h5 --set run.sweeps=1599
+    must run --resume sim.h5 --set run.sweeps=3000
+    finished_as_undisturbed
+    must run sim.ini --set run.threads=2 --set run.output=threads.h5
+    same_chain whole.h5 threads.h5
+}
+
+test_checkerboard_in_changing_boxes_is_killed()
+{
+    undisturbed checkerboard 2 "$changing"
+    change 's/^seed/checkpoint = 0.2\nseed/'
+    disturbed 137 KILL
+}
+
+test_box_that_becomes_too_small_for_the_checkerboard()
+{
+    hard 2 2 50 9
+    change 's/^\[mover checkerboard\]/&\ncell = 2/'
+    plugmc run sim.ini
+    expect_exit 3
+    grep -Eq "^sim.ini:[0-9]+: \[mover checkerboard\] a box has become so small that its edge 3\.[0-9]+ is below twice \
+the cell 2, so there is no checkerboard of cells \(mover 'serial' takes any\)$" "$err" ||
+        fail "the box that is too small is not named"
 }
