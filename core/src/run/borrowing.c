@@ -71,17 +71,20 @@ int borrowing_take_up(simulation *sim)
     return code;
 }
 
-void borrowing_resume(simulation *sim, moving *m, bool current)
+void borrowing_resume(simulation *sim, moving *m, uint32_t changed)
 {
-    memset(seen_by(sim, m), 0, sizeof m->seen); /* nothing */
-    if (current) state_changes(&sim->state, seen_by(sim, m));
+    uint64_t *seen = seen_by(sim, m);
+    state_changes(&sim->state, seen);
+    for (int k = 0; k < STATE_ARRAYS; k++)
+        if (changed & 1u << k) seen[k] = 0; /* nothing */
 }
 
-bool borrowing_is_current(const simulation *sim, const moving *m)
+uint32_t borrowing_changes(const simulation *sim, const moving *m)
 {
     uint64_t seen[STATE_ARRAYS];
     memcpy(seen, m->by_core ? sim->hamiltonian_seen : m->seen, sizeof seen);
-    return have_the_same(sim->ahead, m) || (!sim->ahead && !state_changes(&sim->state, seen));
+    if (have_the_same(sim->ahead, m)) return 0;
+    return sim->ahead ? (1u << STATE_ARRAYS) - 1 : state_changes(&sim->state, seen);
 }
 
 int borrowing_positions(simulation *sim, int side, const double **out)

@@ -11,12 +11,12 @@ int borrowing_take(simulation *, moving *);
 int borrowing_take_all(simulation *);
 /* When a run is resumed: every mover takes what the checkpoint had, and none gives it back. */
 int borrowing_take_up(simulation *);
-/* Then, once it has read what it archived: whether it held what the state was. */
-void borrowing_resume(simulation *, moving *, bool current);
+/* Then, once it has read what it archived: what of the state it did not hold, PLUGMC_CHANGED_*. */
+void borrowing_resume(simulation *, moving *, uint32_t changed);
 /* Writes boxes that a mover without a configuration of its own has changed: others read them there. */
 int borrowing_boxes(simulation *, moving *);
-/* Whether the mover holds what the state is. One that does not takes it before it sweeps again. */
-bool borrowing_is_current(const simulation *, const moving *);
+/* What the mover does not hold as the state is, PLUGMC_CHANGED_*; it takes that before it sweeps again. */
+uint32_t borrowing_changes(const simulation *, const moving *);
 /* Lets the mover that swept last give the configuration back. A PLUGMC_* code. */
 int borrowing_give(simulation *);
 /* Positions [walkers][particles][3] as they are now, on a side, for reading: the mover gives them back

@@ -37,13 +37,15 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
                 uint32_t changed)
 {
     checkerboard *me = (checkerboard *)instance;
-    int slots = me->capacity;
+    int slots = me->capacity, laid_out = 0;
     double *positions;
-    (void)changed; /* positions are all that can */
+    TRY(take_conditions(me, state, changed));
+    if (!(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return PLUGMC_OK;
+    if (me->boxes_change && changed & PLUGMC_CHANGED_BOX) TRY(fit_cells(me, host, &laid_out));
     TRY(plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions));
     TRY(load_cells(me, host, positions));
     if (!host->gpu) return PLUGMC_OK;
-    if (me->capacity != slots) TRY(rebuild_on_device(me, host));
+    if (laid_out || me->capacity != slots) TRY(rebuild_on_device(me, host));
     return upload_state(me, host);
 }
 
@@ -74,8 +76,38 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
 {
     checkerboard *me = (checkerboard *)instance;
     if (host->gpu) TRY(counts_on_gpu(me, host, clear));
-    *out = me->counts;
-    if (clear) me->counts = (plugmc_counts){0, 0};
+    memcpy(out, me->counts, counts_bytes(me));
+    if (clear) memset(me->counts, 0, counts_bytes(me));
+    return PLUGMC_OK;
+}
+
+/* The cells of a checkpoint, where boxes change, may be those of a box that was there before; then they
+ * are filled from the state before they are swept. */
+static int take_shape(checkerboard *me, const plugmc_host *host, const int32_t shape[5],
+                      int *laid_out)
+{
+    int odd = 0, same = 1;
+    for (int a = 0; a < 3; a++) {
+        const int least = a < me->dimension ? 2 : 1, most = a < me->dimension ? 1 << 15 : 1;
+        odd |= shape[a] < least || shape[a] > most || shape[a] % least;
+        same &= shape[a] == me->m[a];
+    }
+    if (shape[4] != me->ids || (!same && (odd || !me->boxes_change)))
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "the stored cells are %d x %d x %d, those of this run %d x %d x %d",
+                          shape[0], shape[1], shape[2], me->m[0], me->m[1], me->m[2]);
+    *laid_out = me->boxes_change && (!same || shape[3] != me->capacity);
+    if (*laid_out && shape[3] >= 1 && shape[3] <= most_slots(me)) {
+        memcpy(me->m, shape, sizeof me->m);
+        me->capacity = shape[3];
+        set_units(me);
+        return lay_out(me, host);
+    }
+    while (me->capacity < shape[3]) TRY(grow(me, host));
+    if (me->capacity != shape[3])
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "the stored cells have %d slots, those of this run %d", shape[3],
+                          me->capacity);
     return PLUGMC_OK;
 }
 
@@ -87,40 +119,31 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     if (!a->reading) normalise(me, &me->now);
     if (!me->ids) memset(me->now.id, 0, id_bytes(me)); /* of no meaning then */
     TRY(a->bytes(a, "shape", shape, sizeof shape));
-    if (shape[0] != me->m[0] || shape[1] != me->m[1] || shape[2] != me->m[2] || shape[4] != me->ids)
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "the stored cells are %d x %d x %d, those of this run %d x %d x %d",
-                          shape[0], shape[1], shape[2], me->m[0], me->m[1], me->m[2]);
-    int slots = me->capacity;
-    while (me->capacity < shape[3]) TRY(grow(me, host));
-    if (me->capacity != shape[3])
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "the stored cells have %d slots, those of this run %d", shape[3],
-                          me->capacity);
+    int slots = me->capacity, laid_out = 0;
+    if (a->reading) TRY(take_shape(me, host, shape, &laid_out));
     TRY(a->bytes(a, "coordinate", me->now.coordinate, coordinate_bytes(me)));
     TRY(a->bytes(a, "id", me->now.id, id_bytes(me)));
     TRY(a->bytes(a, "count", me->now.count, count_bytes(me)));
     TRY(a->bytes(a, "origin", me->origin, sizeof(int64_t) * 3 * me->walkers));
     if (!host->gpu || !a->reading) return PLUGMC_OK;
-    if (me->capacity != slots) TRY(rebuild_on_device(me, host));
+    if (laid_out || me->capacity != slots) TRY(rebuild_on_device(me, host));
     return upload_state(me, host);
 }
 
 static double get_step(const void *instance, int32_t move, int32_t rung)
 {
-    (void)move, (void)rung;
-    return (double)((const checkerboard *)instance)->step;
+    (void)move;
+    return (double)((const checkerboard *)instance)->steps[rung];
 }
 
 static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
                     double step)
 {
     checkerboard *me = (checkerboard *)instance;
-    (void)host, (void)move, (void)rung;
-    double narrowest = me->width[0];
-    for (int a = 1; a < me->dimension; a++) narrowest = fmin(narrowest, me->width[a]);
+    (void)host, (void)move;
     /* any step that prepare takes is kept as it is: a checkpoint sets it again */
-    me->step = (real)(step < 0.5 * narrowest ? step : 0.49 * narrowest);
+    me->steps[rung] = (real)(step < 0.5 * me->narrowest ? step : 0.49 * me->narrowest);
+    set_steps(me);
     return PLUGMC_OK;
 }
 
@@ -167,7 +190,8 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
              PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
+               PLUGMC_CHANGED_RUNG,
     .take = take,
     .sweep = sweep,
     .give = give,

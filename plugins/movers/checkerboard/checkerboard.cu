@@ -10,6 +10,10 @@
  * time), CB_REACH the square of the range in units of the edge in x, CB_NEAR the room for particles
  * within that range of a cell, CB_COLUMNS threads of a block that take a cell where a thread does.
  *
+ * CB_ALIKE: 1 if all walkers have one temperature, are on one rung and in one box, CB_RUNGS of the
+ * ladder. Where boxes change, CB_SCALE, CB_RATIO_Y, CB_RATIO_Z, CB_CONTACTS and CB_REACH are not there:
+ * each walker has its own.
+ *
  * In disks.cu: CB_RESIDENT blocks for which a multiprocessor has to have room, CB_PATCH (1: a block makes the whole sweep of a patch), CB_PATCH_X
  * CB_PATCH_Y its cells, CB_CHOSEN (1: random numbers are drawn before the sweep before has ended).
  *
@@ -45,7 +49,65 @@ typedef float4 cb_vector;
 typedef float2 cb_vector;
 #endif
 
+/* What a walker has beside its particles. */
+#if CB_ALIKE
+typedef struct cb_walker {
+    float step[3];
+} cb_walker; /* one for all */
+#else
+typedef struct cb_walker {
+    cb_head head;
+    double multiplier[PLUGMC_TERMS];
+#if PLUGMC_BOX_CHANGES
+    float contact[PLUGMC_SPECIES * PLUGMC_SPECIES];
+#endif
+} cb_walker;
+#endif
+
+PLUGMC_FN const float *cb_step_of(const cb_walker *walkers, int walker)
+{
+#if CB_ALIKE
+    return walkers->step;
+#else
+    return walkers[walker].head.step;
+#endif
+}
+
+/* The box of a walker in units of its cells: constants, unless boxes change. */
+#if PLUGMC_BOX_CHANGES
+typedef struct cb_walls {
+    float scale, ratio_y, ratio_z, reach, contact;
+    const float *contacts;
+} cb_walls;
+
+PLUGMC_FN cb_walls cb_walls_of(const cb_walker *walkers, int walker)
+{
+    const cb_walker *w = &walkers[walker];
+    const cb_walls walls = {CB_EARLY(float, w->head.scale),   CB_EARLY(float, w->head.ratio_y),
+                            CB_EARLY(float, w->head.ratio_z), CB_EARLY(float, w->head.reach),
+                            CB_EARLY(float, w->contact[0]),   w->contact};
+    return walls;
+}
+
+/* Square of the contact distance of a pair of species. */
+PLUGMC_FN float cb_contact_of(cb_walls walls, int pair)
+{
+    return PLUGMC_SPECIES == 1 ? walls.contact : walls.contacts[pair];
+}
+#else
+typedef struct cb_walls {
+    float scale, ratio_y, ratio_z, reach;
+} cb_walls;
 __device__ static const float cb_contact[] = CB_CONTACTS;
+
+PLUGMC_FN cb_walls cb_walls_of(const cb_walker *, int)
+{
+    return {CB_SCALE, CB_RATIO_Y, CB_RATIO_Z, CB_REACH};
+}
+
+PLUGMC_FN float cb_contact_of(cb_walls, int pair) { return cb_contact[pair]; }
+#endif
+
 __device__ static const uint32_t cb_first[] = CB_FIRST;
 
 PLUGMC_FN int cb_cell(int x, int y, int z)
@@ -148,6 +210,23 @@ PLUGMC_FN void cb_count(uint32_t trials, uint32_t accepted, unsigned long long *
     if (lane < 2 && trials > 0)
         atomicAdd(&counts[2 * (warp % CB_COUNTERS) + lane],
                   (unsigned long long)(lane == 0 ? trials : accepted));
+}
+
+/* The same, rung by rung: a warp may have cells of several walkers. */
+PLUGMC_FN void cb_count_of(const cb_walker *walkers, int walker, uint32_t trials, uint32_t accepted,
+                           unsigned long long *counts)
+{
+#if CB_RUNGS > 1
+    const int rung = trials > 0 ? walkers[walker].head.rung : -1;
+    for (unsigned left = __ballot_sync(0xffffffffu, trials > 0); left;) {
+        const int counted = __shfl_sync(0xffffffffu, rung, __ffs((int)left) - 1);
+        const bool mine = rung == counted;
+        cb_count(mine ? trials : 0, mine ? accepted : 0, counts + 2 * CB_COUNTERS * counted);
+        left &= ~__ballot_sync(0xffffffffu, mine);
+    }
+#else
+    cb_count(trials, accepted, counts);
+#endif
 }
 
 #if CB_CAP <= 8
@@ -365,7 +444,11 @@ extern "C" __global__ void __launch_bounds__(CB_SCAN)
 extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t *id,
                                     const uint8_t *count, const long long *origin,
                                     const uint32_t *offset, double *positions, long long particles,
+#if PLUGMC_BOX_CHANGES
+                                    const cb_walker *walkers)
+#else
                                     double quantum_x, double quantum_y, double quantum_z)
+#endif
 {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
     const int cells = CB_MX * ROWS;
@@ -375,7 +458,11 @@ extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t 
     const int x = cell % CB_MX, row = cell / CB_MX, y = row % CB_MY, z = row / CB_MY;
     const int place = cb_cell(x, y, z), n = count[(size_t)walker * CELLS + place];
     const int m[3] = {CB_MX, CB_MY, CB_MZ}, at[3] = {x, y, z};
+#if PLUGMC_BOX_CHANGES
+    const double *quantum = walkers[walker].head.quantum;
+#else
     const double quantum[3] = {quantum_x, quantum_y, quantum_z};
+#endif
     for (int k = 0; k < n; k++) {
         const size_t slot = (size_t)walker * SLOTS + cb_slot(place) + CB_PITCH * k;
         const cb_vector v = coordinate[slot];

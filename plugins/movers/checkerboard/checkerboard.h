@@ -39,6 +39,18 @@ typedef struct patch {
     int chosen;        /* 1: random numbers are drawn before the sweep before has ended */
 } patch;
 
+/* What the moves of a walker hang on beside its particles: its box, and its rung of the ladder. */
+typedef struct conditions {
+    double length[3], volume; /* of the box */
+    double width[3];          /* cell edges, length */
+    float scale, ratio[3];    /* width[0]; widths in units of it */
+    float reach;              /* square of the range in units of width[0] */
+    float step[3];            /* of trial moves, in units of each cell edge */
+    float *contact;           /* [species][species]: squares in units of width[0] */
+    const double *multiplier; /* [terms]: of energies; NULL: 1 / temperature for all */
+    int32_t rung;
+} conditions;
+
 typedef struct checkerboard {
     /* parameters */
     int64_t trials;
@@ -51,32 +63,38 @@ typedef struct checkerboard {
     int dimension, walkers, species, capacity, ids, energies;
     int near; /* room for particles within the range of a cell, on the GPU */
     int wide; /* many are expected there: a warp takes a cell, and energies are added in its order */
-    float reach;                 /* square of the range in units of width[0] */
     int bounded;                 /* geometry rules out more than `capacity` and `near` */
     int m[3];                    /* cells, even */
-    double width[3];             /* cell edges, length */
+    double narrowest;            /* cell edge in the box that the run begins with */
     int half, row;               /* cells in half a row, its stride in words */
     int64_t plane, axis, walker; /* words of a slot, of an axis, of a walker */
-    float scale, ratio[3];
-    float *contact;           /* [species][species]: squares in units of width[0] */
-    float *charge, *diameter; /* [species] */
+    double *distance;            /* [species][species]: of contact */
+    float *charge, *diameter;    /* [species] */
+
+    /* of walkers and rungs */
+    conditions *of;     /* [walkers] */
+    double *multiplier; /* [walkers][terms] */
+    real *steps;        /* [rungs] */
+    int boxes_change;   /* a mover of the run changes them */
+    int resized;        /* cells have been fitted to boxes that may have changed */
+    int alike; /* all walkers have the same conditions for ever, and every energy counts alike */
 
     /* state */
     store now, next;
-    int64_t *origin; /* [walkers][3]: of the cells, in quanta */
-    plugmc_counts counts;
-    uint64_t lost; /* sweep in which a change of energy was not a number */
+    int64_t *origin;                      /* [walkers][3]: of the cells, in quanta */
+    plugmc_counts *counts, *saved_counts; /* [rungs] */
+    uint64_t lost;                        /* sweep in which a change of energy was not a number */
 
     /* GPU */
     device_store on_now, on_next, snapshot;
-    plugmc_device_pointer d_origin, d_plans, d_base, d_step, d_counts, d_trouble, d_offset;
+    plugmc_device_pointer d_origin, d_plans, d_base, d_conditions, d_counts, d_trouble, d_offset;
     plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
     plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_sweep, *k_number, *k_store;
     patch patch;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
     int swapped;            /* which store is `now`: index into graph */
-    char defines_text[28][48];
-    const char *defines[31];
+    char defines_text[30][48];
+    const char *defines[33], *contact_table, *first_table, *text[2];
 } checkerboard;
 
 /* Does a step of a sequence of calls unless one before has failed. */
@@ -115,6 +133,23 @@ void set_strides(checkerboard *);
 int most_slots(const checkerboard *);
 /* Kernels count the slots of a walker in int: an error if there are more. */
 int check_slots(const checkerboard *, const plugmc_host *);
+/* Cells for the boxes as they are now; *laid_out: their number or their slots are others than before, and
+ * their store holds nothing. */
+int fit_cells(checkerboard *, const plugmc_host *, int *laid_out);
+
+/* ---- conditions.c: boxes and rungs of walkers -------------------------------------------------- */
+
+/* Memory for them; they are those of the box that the run begins with, on the first rung. */
+int begin_conditions(checkerboard *, const plugmc_host *);
+/* What of them has changed, from the state. */
+int take_conditions(checkerboard *, const plugmc_state *, uint32_t changed);
+/* Units of cells as boxes and numbers of cells are. */
+void set_units(checkerboard *);
+/* Steps of trial moves as those of the rungs are. */
+void set_steps(checkerboard *);
+/* Conditions of all walkers as kernels read them, in memory to be freed; NULL: there is none. */
+void *pack_conditions(const checkerboard *, size_t *bytes);
+size_t conditions_bytes(const checkerboard *);
 
 /* ---- store.c: the memory of cells on the host ------------------------------------------------- */
 
@@ -129,6 +164,8 @@ void copy_store(const checkerboard *, store *to, const store *from);
 void refresh_images(const checkerboard *, const store *, int walker, int64_t base);
 /* What slots past the count hold, the padding and the periodic images: a function of the rest. */
 void normalise(const checkerboard *, store *);
+/* Anew, for the present number of cells and slots; it holds nothing. */
+int lay_out(checkerboard *, const plugmc_host *);
 /* More slots for every cell of `now`, whose state is kept. */
 int grow(checkerboard *, const plugmc_host *);
 
@@ -139,6 +176,12 @@ int load_cells(checkerboard *, const plugmc_host *, const double *positions);
 int store_on_host(const checkerboard *, const plugmc_host *, double *positions);
 
 /* ---- row.c, cpu.c: sweeps on the CPU ---------------------------------------------------------- */
+
+/* Bytes of the counts of all rungs. */
+static inline size_t counts_bytes(const checkerboard *me)
+{
+    return sizeof(plugmc_counts) * (size_t)me->system->rungs;
+}
 
 /* One row of active cells, along x. */
 typedef struct row_task {

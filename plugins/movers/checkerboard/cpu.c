@@ -6,23 +6,28 @@ static int subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, int
 {
     const int rows_y = me->m[1] / 2, rows_z = me->dimension == 3 ? me->m[2] / 2 : 1;
     const int rows = rows_y * rows_z, tasks = rows * me->walkers;
-    uint64_t trials = 0, accepted = 0;
+    const int rungs = me->system->rungs;
+    uint64_t trials[rungs], accepted[rungs];
     int lost = 0;
-#pragma omp parallel for schedule(static) reduction(+ : trials, accepted) reduction(| : lost)              \
-    num_threads(me->system->threads)
+    memset(trials, 0, sizeof trials);
+    memset(accepted, 0, sizeof accepted);
+#pragma omp parallel for schedule(static) reduction(+ : trials[:rungs], accepted[:rungs])           \
+    reduction(| : lost) num_threads(me->system->threads)
     for (int i = 0; i < tasks; i++) {
         int w = i / rows, r = i % rows, set = plans[w].set[part];
         row_task task = {number, w, set & 1, 2 * (r % rows_y) + (set >> 1 & 1),
                          me->dimension == 3 ? 2 * (r / rows_y) + (set >> 2) : 0};
         row_result row = update_row(me, &me->now, task);
-        trials += row.counts.trials;
-        accepted += row.counts.accepted;
+        trials[me->of[w].rung] += row.counts.trials;
+        accepted[me->of[w].rung] += row.counts.accepted;
         lost |= row.lost;
         refresh_images(me, &me->now, w,
                        (((int64_t)task.z * me->m[1] + task.y) * 2 + task.x0) * me->row);
     }
-    me->counts.trials += trials;
-    me->counts.accepted += accepted;
+    for (int rung = 0; rung < rungs; rung++) {
+        me->counts[rung].trials += trials[rung];
+        me->counts[rung].accepted += accepted[rung];
+    }
     return lost;
 }
 
@@ -181,14 +186,14 @@ static int sweep_with_copy(checkerboard *me, const plugmc_host *host, cb_plan *p
     store copy;
     if (!allocate_store(me, &copy))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
-    plugmc_counts counts = me->counts;
+    memcpy(me->saved_counts, me->counts, counts_bytes(me));
     memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
     copy_store(me, &copy, &me->now);
     int code = PLUGMC_OK;
     while ((outcome = sweep_on_host(me, host, plans, first, n)) == OVERFLOWED) {
         copy_store(me, &me->now, &copy);
         memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->walkers);
-        me->counts = counts;
+        memcpy(me->counts, me->saved_counts, counts_bytes(me));
         code = grow(me, host);
         if (code) break;
         free_store(&copy);

@@ -14,9 +14,9 @@
  * decided by the differences. */
 #define CB_DOUBT 3e-6f
 
-PLUGMC_FN float cb_distance(float ux, float uy)
+PLUGMC_FN float cb_distance(cb_walls walls, float ux, float uy)
 {
-    uy *= CB_RATIO_Y;
+    uy *= walls.ratio_y;
     return fmaf(uy, uy, ux * ux);
 }
 
@@ -132,7 +132,7 @@ typedef struct cb_moved {
 } cb_moved;
 
 /* The trial moves of a cell with n disks, one at least. */
-PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, int n)
+PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, cb_walls walls, int n)
 {
     /* neighbours relative to the centre of this cell, and their distances from it; 1 is added
      * to these, so that no sum below is negative */
@@ -145,7 +145,7 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, int 
                                      : around->side[r][slot * CB_SIDE_STEP + column / 2];
         jx[e] = column == 1 ? j.x : j.x + (float)(column - 1);
         jy[e] = r == 1 ? j.y : j.y + (float)(r - 1);
-        const float uy = jy[e] * CB_RATIO_Y;
+        const float uy = jy[e] * walls.ratio_y;
         jj[e] = cb_keep(fmaf(uy, uy, fmaf(jx[e], jx[e], 1.0f)));
     }
     /* Its particles wait in the order of the trials; one that has tried goes to the end. */
@@ -153,16 +153,17 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, int 
     float2 queue[4];
 #pragma unroll
     for (int k = 0; k < 4; k++) queue[k] = around->own[(order >> 2 * k & 3u) * CB_OWN_STEP];
-    const float contact = cb_contact[0];
+    const float contact = cb_contact_of(walls, 0);
 #pragma unroll
     for (int trial = 0; trial < CB_TRIALS; trial++) {
         const float new_x = queue[0].x + choice->dx[trial], new_y = queue[0].y + choice->dy[trial];
-        const float inside = cb_least(cb_distance(new_x - queue[1].x, new_y - queue[1].y),
-                                      cb_distance(new_x - queue[2].x, new_y - queue[2].y),
-                                      cb_distance(new_x - queue[3].x, new_y - queue[3].y));
+        const float inside = cb_least(cb_distance(walls, new_x - queue[1].x, new_y - queue[1].y),
+                                      cb_distance(walls, new_x - queue[2].x, new_y - queue[2].y),
+                                      cb_distance(walls, new_x - queue[3].x, new_y - queue[3].y));
         /* 1 + |r - j|^2 - |r|^2, positive for any r within the cell; two chains of minima, since
          * one is as slow as it is long */
-        const float twice_x = -2.0f * new_x, twice_y = -2.0f * (CB_RATIO_Y * CB_RATIO_Y) * new_y;
+        const float twice_x = -2.0f * new_x,
+                    twice_y = -2.0f * (walls.ratio_y * walls.ratio_y) * new_y;
         float near[2] = {PLUGMC_NOWHERE, PLUGMC_NOWHERE};
 #pragma unroll
         for (int e = 0; e < 24; e += 2) {
@@ -170,7 +171,8 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, int 
             const float f = fmaf(jx[e + 1], twice_x, fmaf(jy[e + 1], twice_y, jj[e + 1]));
             near[e / 2 % 2] = cb_least(near[e / 2 % 2], d, f);
         }
-        const float gap = fminf(near[0], near[1]) + (cb_distance(new_x, new_y) - (contact + 1.0f));
+        const float gap =
+            fminf(near[0], near[1]) + (cb_distance(walls, new_x, new_y) - (contact + 1.0f));
         bool accept = new_x >= -0.5f && new_x < 0.5f && new_y >= -0.5f && new_y < 0.5f &&
                       inside >= contact && gap > -CB_DOUBT;
         if (accept && (gap < CB_DOUBT || around->fourth)) {
@@ -183,16 +185,16 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, int 
                         const float2 a = around->side[r][k * CB_SIDE_STEP],
                                      c = around->side[r][k * CB_SIDE_STEP + 1];
                         accept = accept &&
-                                 cb_distance((new_x + 1.0f) - a.x, row - a.y) >= contact &&
-                                 cb_distance((new_x - 1.0f) - c.x, row - c.y) >= contact;
+                                 cb_distance(walls, (new_x + 1.0f) - a.x, row - a.y) >= contact &&
+                                 cb_distance(walls, (new_x - 1.0f) - c.x, row - c.y) >= contact;
                         if (r == 1) continue;
                         const float2 b = around->middle[r / 2][k * CB_MIDDLE_STEP];
-                        accept = accept && cb_distance(new_x - b.x, row - b.y) >= contact;
+                        accept = accept && cb_distance(walls, new_x - b.x, row - b.y) >= contact;
                     }
             for (uint32_t rest = accept ? around->fourth : 0; rest; rest &= rest - 1) {
                 const int c = (__ffs((int)rest) - 1) / 3, column = c / 3, r = c - 3 * column;
                 const float2 j = cb_fourth(around, r, column);
-                accept = accept && cb_distance((new_x - (float)(column - 1)) - j.x,
+                accept = accept && cb_distance(walls, (new_x - (float)(column - 1)) - j.x,
                                                (new_y - (float)(r - 1)) - j.y) >= contact;
             }
         }
@@ -218,7 +220,7 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, int 
  * threads share. A fourth disk in a neighbouring cell is rare and read from memory. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     cb_subsweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
-                int part, const float *step, cb_vector *coordinate, const uint32_t *id,
+                int part, const cb_walker *walkers, cb_vector *coordinate, const uint32_t *id,
                 const uint8_t *count, unsigned long long *counts, int *overflow)
 {
     enum { KEPT = 3 };                             /* slots of neighbours */
@@ -229,6 +231,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     __shared__ uint32_t counts_left[CB_BLOCK + 1]; /* of these columns, 3 bits a row */
     const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
     const int first = blockIdx.x * CB_BLOCK, q = first + t;
+    const float *step = cb_step_of(walkers, walker);
+    const cb_walls walls = cb_walls_of(walkers, walker);
     plugmc_wait();
     const int set = plans[walker * batch + index].set[part];
     const uint64_t sweep = *base + index;
@@ -303,13 +307,13 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
             at + 3 * CB_PITCH,
             {2 * rows[0] * HALF_ROW, 2 * rows[1] * HALF_ROW, 2 * rows[2] * HALF_ROW},
             {(1 - px) * HALF_ROW + left, px * HALF_ROW + own_column, (1 - px) * HALF_ROW + right}};
-        const cb_moved moved = cb_try(&choice, &around, n);
+        const cb_moved moved = cb_try(&choice, &around, walls, n);
         accepted = moved.accepted;
 #pragma unroll
         for (int k = 0; k < 4; k++)
             if (k < n) home[(moved.slots >> 2 * k & 3u) * CB_PITCH] = moved.disk[k];
     }
-    cb_count(n > 0 ? CB_TRIALS : 0, accepted, counts);
+    cb_count_of(walkers, walker, n > 0 ? CB_TRIALS : 0, accepted, counts);
 }
 #else
 /* ---- The whole sweep of small systems ---------------------------------------------------------------
@@ -484,7 +488,7 @@ PLUGMC_FN void cb_write_shifted(const cb_region *region, const cb_patch *patch, 
 
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     cb_sweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
-             const float *step, const cb_vector *from, const uint32_t *from_id,
+             const cb_walker *walkers, const cb_vector *from, const uint32_t *from_id,
              const uint8_t *from_count, cb_vector *__restrict__ to, uint32_t *__restrict__ to_id,
              uint8_t *__restrict__ to_count, unsigned long long *counts, int *overflow)
 {
@@ -500,6 +504,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     } scratch;
     const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
     const size_t cells = (size_t)walker * CELLS, slots = (size_t)walker * SLOTS;
+    const float *step = cb_step_of(walkers, walker);
+    const cb_walls walls = cb_walls_of(walkers, walker);
     if (index == 0) plugmc_wait(); /* for the plans; those of later sweeps are there */
     const cb_plan *plan = &plans[walker * batch + index];
     const int axis = CB_EARLY(int32_t, plan->axis), sign = CB_EARLY(int32_t, plan->sign);
@@ -557,7 +563,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
                 cb_choose(seed, sweep, walker, cb_number_of(&region, x, y), step);
 #endif
             const cb_around around = cb_look_around(&patch, x, y);
-            const cb_moved moved = cb_try(&choice, &around, n);
+            const cb_moved moved = cb_try(&choice, &around, walls, n);
 #pragma unroll
             for (int k = 0; k < 4; k++)
                 if (k < n) around.own[(moved.slots >> 2 * k & 3u) * CB_OWN_STEP] = moved.disk[k];
@@ -572,6 +578,6 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     cb_write_shifted(&region, &patch, axis, sign, quanta, from_id + slots, to + slots,
                      to_id + slots, to_count + cells, &scratch.made.disk[0][t],
                      &scratch.made.id[0][t], overflow);
-    cb_count(trials, accepted, counts);
+    cb_count_of(walkers, walker, trials, accepted, counts);
 }
 #endif

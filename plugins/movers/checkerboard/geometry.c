@@ -31,13 +31,47 @@ static double smallest_contact(const plugmc_system *system)
     return isfinite(least) ? least : 0;
 }
 
-/* Cells in each direction: even, edges at least the range. In two dimensions hard disks take
- * cells just below sqrt(2) diameters where they can, the widest that hold at most four (figure 3
- * of the paper); else cells are as small as the range allows. The key `cell` overrules this. */
+/* Where one edge is too short for a checkerboard. */
+static int refuse_edge(const checkerboard *me, const plugmc_host *host, const char *which,
+                       double edge, double range, double smallest)
+{
+    char system[96];
+    snprintf(system, sizeof system, "at this density the smallest system has N = %.0f particles",
+             ceil(smallest));
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "%s %g is below twice the %s %g%s, so "
+                      "there is no checkerboard of cells%s%s (mover 'serial' takes any)",
+                      which, edge, me->cell > 0 ? "cell" : "range", range,
+                      me->cell > 0 ? "" : " of the potential", me->resized ? "" : "; ",
+                      me->resized ? "" : system);
+}
+
+/* Of all walkers: the shortest edges, the longest ones, and the largest volume. */
+typedef struct extent {
+    double shortest[3], longest[3], volume;
+} extent;
+
+static extent extent_of(const checkerboard *me)
+{
+    extent e = {{INFINITY, INFINITY, INFINITY}, {0}, 0};
+    for (int w = 0; w < me->walkers; w++) {
+        for (int a = 0; a < 3; a++) {
+            e.shortest[a] = fmin(e.shortest[a], me->of[w].length[a]);
+            e.longest[a] = fmax(e.longest[a], me->of[w].length[a]);
+        }
+        e.volume = fmax(e.volume, me->of[w].volume);
+    }
+    return e;
+}
+
+/* Cells in each direction: even, edges at least the range in every walker. In two dimensions hard disks
+ * take cells just below sqrt(2) diameters where they can, the widest that hold at most four (figure 3
+ * of the paper); else cells are as small as the range allows. The key `cell` overrules this. It all
+ * follows from the boxes as they are. */
 static int divide(checkerboard *me, const plugmc_host *host)
 {
-    const plugmc_system *system = host->system;
-    double core = smallest_contact(system), range = system->range;
+    const extent boxes = extent_of(me);
+    double core = smallest_contact(me->system), range = me->system->range;
     if (me->cell > 0 && me->cell < range)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "cell = %g must be at least the range %g of the potential",
@@ -46,31 +80,25 @@ static int divide(checkerboard *me, const plugmc_host *host)
     for (int a = 0; a < 3; a++) {
         if (a >= me->dimension) {
             me->m[a] = 1;
-            me->width[a] = 1;
             continue;
         }
-        double edge = system->box.length[a];
+        double edge = boxes.shortest[a];
         double most = 2 * floor(edge / (2 * range)); /* narrowest cells allowed */
-        double wide = 2 * floor(edge / (2 * 1.41421 * core)) + 2;
+        double wide = 2 * floor(boxes.longest[a] / (2 * 1.41421 * core)) + 2;
         double m = me->dimension == 2 && core > 0 && wide <= most ? wide : most;
         if (me->cell > 0) m = most;
         if (range <= 0) /* nothing interacts: a particle a cell */
             m = 2 * fmax(1, floor(edge / 2 *
-                                  pow((double)system->particles / system->box.volume,
+                                  pow((double)me->system->particles / boxes.volume,
                                       1.0 / me->dimension)));
         if (m < 2) {
-            for (int b = 0; b < me->dimension; b++) edge = fmin(edge, system->box.length[b]);
-            double smallest = (double)system->particles * pow(2 * range / edge, me->dimension);
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "the box edge %g is below twice the %s %g%s, so "
-                              "there is no checkerboard of cells; at this density the smallest "
-                              "system has N = %.0f particles (mover 'serial' takes any)",
-                              edge, me->cell > 0 ? "cell" : "range", range,
-                              me->cell > 0 ? "" : " of the potential", ceil(smallest));
+            for (int b = 0; b < me->dimension; b++) edge = fmin(edge, boxes.shortest[b]);
+            return refuse_edge(
+                me, host, me->resized ? "a box has become so small that its edge" : "the box edge",
+                edge, range, (double)me->system->particles * pow(2 * range / edge, me->dimension));
         }
         if (m > 1 << 15) m = 1 << 15;
         me->m[a] = (int)m;
-        me->width[a] = edge / m;
     }
     return PLUGMC_OK;
 }
@@ -83,32 +111,40 @@ static double most_points(double area, double boundary)
 }
 
 /* Hard particles that fit into one cell; infinite where we know of no bound. */
-static double most_in_cell(const checkerboard *me, double core, double widest)
+static double most_in_cell(const checkerboard *me, double core, const double width[3],
+                           double widest)
 {
     if (core <= 0) return INFINITY;
     /* a fifth disk needs a diagonal of 2, a ninth sphere one of 2, in units of the diameter */
     if (me->dimension == 2 && widest < 1.41421 * core) return 4;
     if (me->dimension == 3) return widest < 1.15470 * core ? 8 : INFINITY;
-    double x = me->width[0] / core, y = me->width[1] / core;
+    double x = width[0] / core, y = width[1] / core;
     return most_points(x * y, 2 * (x + y));
 }
 
 /* Slots a cell, and room for particles near one. Where geometry bounds the number of hard particles
  * by no more than we would guess, that is enough for ever; else a guess, which grows when it is
  * exceeded. */
-static void guess_capacity(checkerboard *me)
+typedef struct room {
+    int capacity, near, bounded;
+} room;
+
+/* In the box of one walker. */
+static room room_in(const checkerboard *me, const conditions *of)
 {
     const plugmc_system *system = me->system;
+    const double *width = of->width;
     double core = smallest_contact(system), cell = 1, widest = 0;
+    room room;
     for (int a = 0; a < me->dimension; a++) {
-        cell *= me->width[a];
-        widest = fmax(widest, me->width[a]);
+        cell *= width[a];
+        widest = fmax(widest, width[a]);
     }
-    double mean = (double)system->particles * cell / system->box.volume;
+    double mean = (double)system->particles * cell / of->volume;
     double guess = fmin(ceil(mean + 4 * sqrt(mean) + 3), MOST);
-    double bound = most_in_cell(me, core, widest);
-    me->capacity = (int)fmin(guess, bound);
-    me->bounded = me->dimension == 2 && bound <= guess;
+    double bound = most_in_cell(me, core, width, widest);
+    room.capacity = (int)fmin(guess, bound);
+    room.bounded = me->dimension == 2 && bound <= guess;
 
     /* Within the range r of a cell: area w^2 + 4 w r + pi r^2, boundary 4 w + 2 pi r. One more
      * entry marks the end. */
@@ -116,20 +152,47 @@ static void guess_capacity(checkerboard *me)
     double region = me->dimension == 2 ? w * w + 4 * w * r + M_PI * r * r
                                        : w * w * w + 6 * w * w * r + 3 * M_PI * w * r * r +
                                              4 * M_PI / 3 * r * r * r;
-    mean = (double)system->particles * region / system->box.volume;
-    int all = me->capacity * (me->dimension == 2 ? 9 : 27);
-    me->near = (int)ceil(mean + 4 * sqrt(mean) + 4);
-    if (me->bounded)
-        me->near = (int)most_points(region / (core * core), (4 * w + 2 * M_PI * r) / core) + 1;
-    if (me->near > all + 1) me->near = all + 1;
+    mean = (double)system->particles * region / of->volume;
+    int all = room.capacity * (me->dimension == 2 ? 9 : 27);
+    room.near = (int)ceil(mean + 4 * sqrt(mean) + 4);
+    if (room.bounded)
+        room.near = (int)most_points(region / (core * core), (4 * w + 2 * M_PI * r) / core) + 1;
+    if (room.near > all + 1) room.near = all + 1;
+    return room;
+}
+
+/* In all boxes. */
+static room room_needed(const checkerboard *me)
+{
+    room most = {0, 0, 1};
+    for (int w = 0; w < (me->boxes_change ? me->walkers : 1); w++) {
+        const room one = room_in(me, &me->of[w]);
+        if (one.capacity > most.capacity) most.capacity = one.capacity;
+        if (one.near > most.near) most.near = one.near;
+        most.bounded &= one.bounded;
+    }
+    return most;
+}
+
+static void limit_room(checkerboard *me)
+{
+    if (me->capacity > most_slots(me)) me->capacity = most_slots(me);
+    if (me->near > most_near(me)) me->near = most_near(me);
+}
+
+static void guess_capacity(checkerboard *me)
+{
+    const room needed = room_needed(me);
+    me->capacity = needed.capacity;
+    me->near = needed.near;
+    me->bounded = needed.bounded;
 
     /* A thread of the GPU that takes a cell keeps these particles in a column of shared memory. With
      * more than 64 of them, less than 9 warps fit on a multiprocessor, too few to hide latencies; and
      * a warp that takes a cell has two a lane or more. This is decided once and for all, since the
      * order in which energies are added hangs on it: `near` may grow later. */
     me->wide = me->near > MANY;
-    if (me->capacity > most_slots(me)) me->capacity = most_slots(me);
-    if (me->near > most_near(me)) me->near = most_near(me);
+    limit_room(me);
 }
 
 int most_slots(const checkerboard *me) { return me->wide ? MOST : NARROW; }
@@ -179,11 +242,35 @@ static int crowded(const checkerboard *me, const plugmc_host *host, double mean)
             host->context, PLUGMC_ERROR_INPUT,
             "%.0f particles on average in a cell of edge %g are more than the %d that "
             "mover 'checkerboard' takes: %s",
-            mean, me->width[shortest], MOST, remedy);
+            mean, me->of[0].width[shortest], MOST, remedy);
     host->warn(host->context,
                "%.0f particles on average in a cell of edge %g are close to the %d that mover "
                "'checkerboard' takes, and the run ends when one has more: %s",
-               mean, me->width[shortest], MOST, remedy);
+               mean, me->of[0].width[shortest], MOST, remedy);
+    return PLUGMC_OK;
+}
+
+/* Contact distances and what energies need of species. */
+static int describe_species(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_system *system = me->system;
+    const int s = me->species;
+    me->distance = (double *)host->allocate(host->context, sizeof(double) * s * s);
+    me->charge = (float *)host->allocate(host->context, sizeof(float) * s);
+    me->diameter = (float *)host->allocate(host->context, sizeof(float) * s);
+    if (!me->distance || !me->charge || !me->diameter)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", s);
+    for (int a = 0; a < s; a++) {
+        me->charge[a] = (float)plugmc_species_at(system, a)->charge;
+        me->diameter[a] = (float)plugmc_species_at(system, a)->diameter;
+        for (int b = 0; b < s; b++) me->distance[a * s + b] = contact_distance(system, a, b);
+    }
+    me->energies = 0;
+    for (int t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_pair *pair = term->plugin->potential->pair;
+        if (term->sampled && pair && pair->functions & PLUGMC_PAIR_ENERGY) me->energies++;
+    }
     return PLUGMC_OK;
 }
 
@@ -196,52 +283,45 @@ int geometry(checkerboard *me, const plugmc_host *host)
     me->walkers = system->walkers;
     me->species = system->species_count;
     me->ids = me->identities || me->species > 1;
-    int code = divide(me, host);
-    if (code) return code;
-    for (int a = 0; a < me->dimension; a++)
-        if (me->step >= 0.5 * me->width[a])
+    me->boxes_change = (system->changes & PLUGMC_CHANGED_BOX) != 0;
+    TRY(describe_species(me, host));
+    TRY(begin_conditions(me, host));
+    TRY(divide(me, host));
+    set_units(me);
+    me->narrowest = me->of[0].width[0];
+    for (int a = 0; a < me->dimension; a++) {
+        const double width = me->of[0].width[a];
+        me->narrowest = fmin(me->narrowest, width);
+        if (me->step >= 0.5 * width)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "step = %g must be below half a cell, which is %g here",
-                              (double)me->step, 0.5 * me->width[a]);
+                              (double)me->step, 0.5 * width);
+    }
     if (me->dimension == 3 && me->trials > 256) /* plugmc_draw has as many: one a trial move */
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "trials = %lld must be at most 256 in three dimensions",
                           (long long)me->trials);
-    double mean = (double)system->particles / me->m[0] / me->m[1] / me->m[2];
-    code = crowded(me, host, mean);
-    if (code) return code;
+    TRY(crowded(me, host, (double)system->particles / me->m[0] / me->m[1] / me->m[2]));
     if (!me->capacity) guess_capacity(me);
     set_strides(me);
-    code = check_slots(me, host);
-    if (code) return code;
+    return check_slots(me, host);
+}
 
-    me->scale = (float)me->width[0];
-    /* the margin covers the rounding of distances to the cell */
-    me->reach = (float)(system->range * system->range / (me->width[0] * me->width[0]) * 1.00001);
-    for (int a = 0; a < 3; a++)
-        me->ratio[a] = a < me->dimension ? (float)(me->width[a] / me->width[0]) : 1;
-    int s = me->species;
-    me->contact = (float *)host->allocate(host->context, sizeof(float) * s * s);
-    me->charge = (float *)host->allocate(host->context, sizeof(float) * s);
-    me->diameter = (float *)host->allocate(host->context, sizeof(float) * s);
-    if (!me->contact || !me->charge || !me->diameter)
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", s);
-    for (int a = 0; a < s; a++) {
-        me->charge[a] = (float)plugmc_species_at(system, a)->charge;
-        me->diameter[a] = (float)plugmc_species_at(system, a)->diameter;
-        for (int b = 0; b < s; b++) {
-            /* A margin of 2^-22 covers the rounding of r^2 in float: what passes for apart is
-             * apart in exact arithmetic. */
-            double c = contact_distance(system, a, b) / me->width[0];
-            me->contact[a * s + b] =
-                c > 0 ? nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY) : 0;
-        }
-    }
-    me->energies = 0;
-    for (int t = 0; t < system->term_count; t++) {
-        const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_pair *pair = term->plugin->potential->pair;
-        if (term->sampled && pair && pair->functions & PLUGMC_PAIR_ENERGY) me->energies++;
-    }
-    return PLUGMC_OK;
+/* Slots and room that are there are kept where they are enough, since more of them change nothing. */
+int fit_cells(checkerboard *me, const plugmc_host *host, int *laid_out)
+{
+    const int m[3] = {me->m[0], me->m[1], me->m[2]};
+    const int capacity = me->capacity, near = me->near;
+    me->resized = 1;
+    TRY(divide(me, host));
+    set_units(me);
+    const room needed = room_needed(me);
+    const int same = !memcmp(m, me->m, sizeof m);
+    me->bounded = needed.bounded;
+    *laid_out = !same || (me->bounded && (needed.capacity > capacity || needed.near > near));
+    if (!*laid_out) return PLUGMC_OK;
+    me->capacity = needed.capacity;
+    me->near = needed.near;
+    limit_room(me);
+    return lay_out(me, host);
 }

@@ -1,7 +1,11 @@
 /* gpu.c: sweeps on the GPU: the cells as laid out on the device (checkerboard.cu), and the launches. */
 #include "checkerboard.h"
 
-static const size_t counter_bytes = sizeof(uint64_t) * 2 * CB_COUNTERS;
+/* Of the counters of all rungs. */
+static size_t counter_bytes(const checkerboard *me)
+{
+    return sizeof(uint64_t) * 2 * CB_COUNTERS * (size_t)me->system->rungs;
+}
 
 /* The layout on the device, see checkerboard.cu. */
 static int64_t device_cells(const checkerboard *me)
@@ -195,7 +199,7 @@ static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int 
                          &me->d_plans,
                          &n,
                          &i,
-                         &me->d_step,
+                         &me->d_conditions,
                          &me->on_now.coordinate,
                          &me->on_now.id,
                          &me->on_now.count,
@@ -230,7 +234,7 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
                              &n,
                              &i,
                              &part,
-                             &me->d_step,
+                             &me->d_conditions,
                              &me->on_now.coordinate,
                              &me->on_now.id,
                              &me->on_now.count,
@@ -269,14 +273,23 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
     return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
 }
 
+static int upload_conditions(const checkerboard *me, const plugmc_host *host)
+{
+    size_t bytes;
+    void *packed = pack_conditions(me, &bytes);
+    if (!packed)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for steps of walkers");
+    const int code = host->gpu->upload(host->context, me->d_conditions, packed, bytes);
+    free(packed);
+    return code;
+}
+
 static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n,
                            cb_trouble *trouble)
 {
     const plugmc_gpu *gpu = host->gpu;
-    const float step[3] = {(float)(me->step / me->width[0]), (float)(me->step / me->width[1]),
-                           (float)(me->step / me->width[2])};
     TRY(gpu->upload(host->context, me->d_base, &first, sizeof first));
-    TRY(gpu->upload(host->context, me->d_step, step, sizeof step));
+    TRY(upload_conditions(me, host));
     for (; n >= BATCH && !host->stopping(host->context); n -= BATCH) {
         plugmc_graph **graph = &me->graph[me->swapped];
         if (!*graph) {
@@ -300,7 +313,7 @@ static int snapshot(checkerboard *me, const plugmc_host *host, int back)
     TRY(gpu->copy(host->context, back ? me->d_origin : me->d_saved_origin,
                   back ? me->d_saved_origin : me->d_origin, origin));
     return gpu->copy(host->context, back ? me->d_counts : me->d_saved_counts,
-                     back ? me->d_saved_counts : me->d_counts, counter_bytes);
+                     back ? me->d_saved_counts : me->d_counts, counter_bytes(me));
 }
 
 int rebuild_on_device(checkerboard *me, const plugmc_host *host)
@@ -367,8 +380,13 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
         void *arguments[] = {&me->on_now.count, &me->d_offset};
         TRY(gpu->launch(host->context, me->k_number, walkers, scan, 0, arguments));
     }
-    double quantum[3];
-    for (int a = 0; a < 3; a++) quantum[a] = me->width[a] / CB_QUANTA;
+    double quantum[3]; /* or, where boxes change, of each walker */
+    for (int a = 0; a < 3; a++) quantum[a] = me->of[0].width[a] / CB_QUANTA;
+    void *quanta[3] = {&quantum[0], &quantum[1], &quantum[2]};
+    if (me->boxes_change) {
+        TRY(upload_conditions(me, host));
+        quanta[0] = &me->d_conditions;
+    }
     long long particles = me->system->particles;
     const uint32_t grid[3] = {blocks_for(cells, 128), 1, 1}, block[3] = {128, 1, 1};
     void *arguments[] = {&me->on_now.coordinate,
@@ -378,22 +396,25 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
                          &me->d_offset,
                          &positions,
                          &particles,
-                         &quantum[0],
-                         &quantum[1],
-                         &quantum[2]};
+                         quanta[0],
+                         quanta[1],
+                         quanta[2]};
     return gpu->launch(host->context, me->k_store, grid, block, 0, arguments);
 }
 
 int counts_on_gpu(checkerboard *me, const plugmc_host *host, int clear)
 {
     uint64_t counters[CB_COUNTERS][2];
-    TRY(host->gpu->download(host->context, counters, me->d_counts, counter_bytes));
-    me->counts = (plugmc_counts){0, 0};
-    for (int i = 0; i < CB_COUNTERS; i++) {
-        me->counts.trials += counters[i][0];
-        me->counts.accepted += counters[i][1];
+    for (int rung = 0; rung < me->system->rungs; rung++) {
+        TRY(host->gpu->download(host->context, counters,
+                                me->d_counts + (size_t)rung * sizeof counters, sizeof counters));
+        me->counts[rung] = (plugmc_counts){0, 0};
+        for (int i = 0; i < CB_COUNTERS; i++) {
+            me->counts[rung].trials += counters[i][0];
+            me->counts[rung].accepted += counters[i][1];
+        }
     }
-    return clear ? host->gpu->fill(host->context, me->d_counts, 0, counter_bytes) : PLUGMC_OK;
+    return clear ? host->gpu->fill(host->context, me->d_counts, 0, counter_bytes(me)) : PLUGMC_OK;
 }
 
 int prepare_on_gpu(checkerboard *me, const plugmc_host *host)
@@ -403,12 +424,12 @@ int prepare_on_gpu(checkerboard *me, const plugmc_host *host)
     TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_origin));
     TRY(gpu->allocate(host->context, sizeof(cb_plan) * BATCH * me->walkers, &me->d_plans));
     TRY(gpu->allocate(host->context, sizeof(uint64_t), &me->d_base));
-    TRY(gpu->allocate(host->context, sizeof(float) * 3, &me->d_step));
-    TRY(gpu->allocate(host->context, counter_bytes, &me->d_counts));
+    TRY(gpu->allocate(host->context, conditions_bytes(me), &me->d_conditions));
+    TRY(gpu->allocate(host->context, counter_bytes(me), &me->d_counts));
     TRY(gpu->allocate(host->context, sizeof(cb_trouble), &me->d_trouble));
     TRY(gpu->allocate(host->context, me->ids ? 4 : sizeof(uint32_t) * cells, &me->d_offset));
     TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_saved_origin));
-    TRY(gpu->allocate(host->context, counter_bytes, &me->d_saved_counts));
+    TRY(gpu->allocate(host->context, counter_bytes(me), &me->d_saved_counts));
     TRY(build_on_device(me, host));
     return me->bounded ? PLUGMC_OK : allocate_on_device(me, host, &me->snapshot);
 }

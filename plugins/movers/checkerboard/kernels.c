@@ -41,7 +41,7 @@ static const char *table_define(const plugmc_host *host, const char *name, int n
 
 static const char *contact_item(const checkerboard *me, int i, char text[48])
 {
-    snprintf(text, 48, "%af", (double)me->contact[i]);
+    snprintf(text, 48, "%af", (double)me->of[0].contact[i]);
     return text;
 }
 
@@ -193,6 +193,29 @@ int cells_a_block(const checkerboard *me)
     return me->wide ? block_size(me) / WARP : tiled(me) ? block_size(me) : columns(me);
 }
 
+/* Of the box of all walkers. */
+static void define_box(checkerboard *me, int *n)
+{
+    const conditions *of = &me->of[0];
+    define(me, n, "CB_SCALE=%af", (double)of->scale);
+    define(me, n, "CB_RATIO_Y=%af", (double)of->ratio[1]);
+    define(me, n, "CB_RATIO_Z=%af", (double)of->ratio[2]);
+    define(me, n, "CB_REACH=%af", (double)of->reach);
+}
+
+/* Once, however often kernels are described. */
+static int describe_tables(checkerboard *me, const plugmc_host *host)
+{
+    if (!me->first_table) {
+        me->contact_table =
+            table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
+        me->first_table = table_define(host, "CB_FIRST", me->species, first_item, me);
+    }
+    return me->contact_table && me->first_table ? PLUGMC_OK
+                                                : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                                                             "no memory for the kernel's tables");
+}
+
 /* Everything that is fixed for the run becomes a constant of the kernels. */
 int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
 {
@@ -210,9 +233,7 @@ int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_te
     define(me, &n, "CB_SHUFFLE_SETS=%d", me->shuffle_sets);
     define(me, &n, "CB_SHIFT=%d", me->shift_cells);
     define(me, &n, "CB_IDS=%d", me->ids);
-    define(me, &n, "CB_SCALE=%af", (double)me->scale);
-    define(me, &n, "CB_RATIO_Y=%af", (double)me->ratio[1]);
-    define(me, &n, "CB_RATIO_Z=%af", (double)me->ratio[2]);
+    if (!me->boxes_change) define_box(me, &n);
     define(me, &n, "CB_BLOCK=%d", block_size(me));
     define(me, &n, "CB_AT_ONCE=%d", at_once(me));
     define(me, &n, "CB_PATCH=%d", me->patch.x > 0);
@@ -222,22 +243,22 @@ int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_te
     define(me, &n, "CB_RESIDENT=%d", resident(me, multiprocessors));
     define(me, &n, "CB_NEAR=%d", me->near);
     define(me, &n, "CB_COLUMNS=%d", columns(me));
-    define(me, &n, "CB_REACH=%af", (double)me->reach);
-    me->defines[n++] =
-        table_define(host, "CB_CONTACTS", me->species * me->species, contact_item, me);
-    me->defines[n++] = table_define(host, "CB_FIRST", me->species, first_item, me);
+    define(me, &n, "CB_ALIKE=%d", me->alike);
+    define(me, &n, "CB_RUNGS=%d", me->system->rungs);
+    TRY(describe_tables(me, host));
+    me->defines[n++] = me->first_table;
+    if (!me->boxes_change) me->defines[n++] = me->contact_table;
     me->defines[n] = NULL;
     const char *of_a_cell = me->wide ? checkerboard_wide : checkerboard_subsweep;
     const char *const any[] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial,
                                of_a_cell, NULL};
     const char *const disks[] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks,
                                  NULL};
-    const char *text = join_texts(host, tiled(me) ? disks : any);
-    if (!text) return PLUGMC_ERROR_MEMORY;
-    if (!me->defines[n - 1] || !me->defines[n - 2])
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the kernel's tables");
+    const char **text = &me->text[tiled(me) != 0];
+    if (!*text) *text = join_texts(host, tiled(me) ? disks : any);
+    if (!*text) return PLUGMC_ERROR_MEMORY;
     plugmc_set_text(out, &(plugmc_kernel_text){.name = "checkerboard.cu",
-                                               .text = text,
+                                               .text = *text,
                                                .defines = me->defines,
                                                .fuse = 1,
                                                .overlap = 1});

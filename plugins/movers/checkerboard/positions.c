@@ -14,6 +14,7 @@ static int cell_overlaps(const checkerboard *me, int walker, int x, int y, int z
                          const float at[3], float away[3])
 {
     const store *s = &me->now;
+    const conditions *of = &me->of[walker];
     int64_t own = word_of(me, x, y, z);
     int kind = species_of(me, s->id[walker * me->axis + k * me->plane + own]);
     int cells = me->dimension == 3 ? 27 : 9, overlaps = 0;
@@ -27,11 +28,11 @@ static int cell_overlaps(const checkerboard *me, int walker, int x, int y, int z
             for (int a = 0; a < me->dimension; a++) {
                 u[a] = ((at[a] - (float)d[a]) -
                         s->coordinate[walker * me->walker + a * me->axis + j * me->plane + word]) *
-                       me->ratio[a];
+                       of->ratio[a];
                 r2 = a ? fmaf(u[a], u[a], r2) : u[a] * u[a];
             }
             int other = species_of(me, s->id[walker * me->axis + j * me->plane + word]);
-            if (r2 < me->contact[kind * me->species + other]) {
+            if (r2 < of->contact[kind * me->species + other]) {
                 overlaps++;
                 for (int a = 0; a < me->dimension; a++) away[a] = u[a];
             }
@@ -41,7 +42,12 @@ static int cell_overlaps(const checkerboard *me, int walker, int x, int y, int z
 }
 
 /* Rounding to quanta may bring touching particles to overlap by 1e-7: they are pushed apart by
- * single quanta. */
+ * single quanta.
+ *
+ * Not where boxes change. There, as soon as a box has become a little smaller, some of many particles are
+ * closer to contact than float can tell, and places in cells have to stay what they are, or it would not
+ * be a change of the box alone. Such particles are left: trial moves to where they overlap are
+ * rejected as ever, and they part with the first that one of them makes. */
 static int part_touching(checkerboard *me, const plugmc_host *host)
 {
     for (int w = 0; w < me->walkers; w++) {
@@ -91,7 +97,7 @@ static int fill_cells(checkerboard *me, const double *positions)
             for (int a = 0; a < me->dimension; a++) {
                 int64_t edge = (int64_t)CB_QUANTA * me->m[a];
                 int64_t at =
-                    llrint(positions[3 * (w * particles + i) + a] / me->width[a] * CB_QUANTA);
+                    llrint(positions[3 * (w * particles + i) + a] / me->of[w].width[a] * CB_QUANTA);
                 at = ((at - me->origin[3 * w + a]) % edge + edge) % edge;
                 cell[a] = (int)(at / CB_QUANTA);
                 local[a] = (float)(at % CB_QUANTA - CB_QUANTA / 2) * CB_QUANTUM;
@@ -118,8 +124,7 @@ int load_cells(checkerboard *me, const plugmc_host *host, const double *position
                                  : grow(me, host);
         if (code) return code;
     }
-    int code = part_touching(me, host);
-    if (code) return code;
+    if (!me->boxes_change) TRY(part_touching(me, host));
     normalise(me, &me->now);
     return PLUGMC_OK;
 }
@@ -162,7 +167,7 @@ static void place_particles(const checkerboard *me, const uint32_t *offset, doub
                                                          k * me->plane + word] *
                                       (float)CB_QUANTA);
                 q = ((q + me->origin[3 * w + a]) % edge + edge) % edge;
-                out[a] = (double)q * (me->width[a] / CB_QUANTA);
+                out[a] = (double)q * (me->of[w].width[a] / CB_QUANTA);
             }
         }
     }

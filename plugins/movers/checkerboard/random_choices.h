@@ -38,6 +38,17 @@ typedef struct cb_trouble {
     uint64_t lost;
 } cb_trouble;
 
+/* Where walkers differ in temperature, couplings, rung or box: what each has on the device. Multipliers of
+ * the energies of all terms come after it, double, and where boxes change squares of contact distances,
+ * float, in units of the edge in x. */
+typedef struct cb_head {
+    double quantum[3]; /* length */
+    float step[3];     /* of trial moves, in units of each cell edge */
+    int32_t rung;
+    float scale, ratio_y, ratio_z,
+        reach; /* cell edge in x; of the others to it; square of the range */
+} cb_head;
+
 PLUGMC_FN cb_plan cb_make_plan(uint64_t seed, uint64_t sweep, uint32_t walker, int dimension,
                                int shuffle, int shift)
 {

@@ -3,7 +3,8 @@
 
 /* Which cells of the row's neighbourhood, as in the kernel: c = dx + 3 dy + 9 dz. */
 typedef struct row_view {
-    const float *coordinate[3]; /* of the walker, by axis */
+    const conditions *of;       /* of the walker */
+    const float *coordinate[3]; /* by axis */
     const uint32_t *id;
     const uint8_t *count;
     int64_t word[27];    /* of lane 0 of the whole row, for each neighbouring cell */
@@ -14,6 +15,7 @@ typedef struct row_view {
 static row_view look_around(const checkerboard *me, const store *s, row_task task)
 {
     row_view v;
+    v.of = &me->of[task.walker];
     v.cells = me->dimension == 3 ? 27 : 9;
     for (int a = 0; a < 3; a++)
         v.coordinate[a] =
@@ -75,7 +77,7 @@ PLUGMC_FN void gather_within_range(const checkerboard *me, const row_view *view,
                                    const int dim, const int many, surroundings *near)
 {
     const int centre = view->cells / 2;
-    const float ratio_y = me->ratio[1], ratio_z = me->ratio[2], reach = me->reach;
+    const float ratio_y = view->of->ratio[1], ratio_z = view->of->ratio[2], reach = view->of->reach;
     const int lanes = me->half - q0 < LANES ? me->half - q0 : LANES; /* of the row */
     int32_t filled[LANES];
     int most[27], deepest = 0;
@@ -187,12 +189,13 @@ PLUGMC_FN void draw_order(const checkerboard *me, row_task task, uint32_t cell0,
 }
 
 /* Rejects the lanes in which the new position overlaps a particle. */
-PLUGMC_FN void reject_overlaps(const checkerboard *me, const surroundings *near, const int dim,
-                               const int many, const float *new_x, const float *new_y,
-                               const float *new_z, const int32_t *kind, int32_t *reject)
+PLUGMC_FN void reject_overlaps(const checkerboard *me, const conditions *of,
+                               const surroundings *near, const int dim, const int many,
+                               const float *new_x, const float *new_y, const float *new_z,
+                               const int32_t *kind, int32_t *reject)
 {
-    const float ratio_y = me->ratio[1], ratio_z = me->ratio[2];
-    const float *contact = me->contact;
+    const float ratio_y = of->ratio[1], ratio_z = of->ratio[2];
+    const float *contact = of->contact;
     const int slots = near->slots, species = me->species;
     int32_t overlap[LANES] = {0};
     for (int e = 0; e < slots; e++) {
@@ -241,11 +244,13 @@ PLUGMC_FN void order_slots(const surroundings *near, const int dim, const int wi
     order->parts = parts;
 }
 
-/* Changes of energy by the trial moves of `move`, in whose `change` they are found. Sums of parts are
+/* Changes of energy by the trial moves of `move`, in whose `change` they are found; each term times its
+ * multiplier, where there are any. Sums of parts are
  * added like the leaves of a tree, as in wide.cu. */
-PLUGMC_FN void change_energies(const checkerboard *me, const slot_order *order, plugmc_lanes move)
+PLUGMC_FN void change_energies(const checkerboard *me, const double *multiplier,
+                               const slot_order *order, plugmc_lanes move)
 {
-    float change[WARP][LANES];
+    float change[WARP][LANES], of_term[LANES];
     const int many = move.species != NULL;
     float *total = move.change;
     for (int part = 0; part < order->parts; part++) {
@@ -261,7 +266,15 @@ PLUGMC_FN void change_energies(const checkerboard *me, const slot_order *order, 
             const plugmc_term *term = plugmc_term_at(me->system, i);
             if (!term->sampled || !term->plugin_single) continue; /* a constant has no float unit */
             const plugmc_pair *pair = term->plugin_single->potential->pair;
-            if (pair->functions & PLUGMC_PAIR_ENERGY) pair->lanes(term->instance_single, &move);
+            if (!(pair->functions & PLUGMC_PAIR_ENERGY)) continue;
+            if (multiplier) {
+                EACH_LANE(l) of_term[l] = 0;
+                move.change = of_term;
+            }
+            pair->lanes(term->instance_single, &move);
+            if (!multiplier) continue;
+            const float weight = (float)multiplier[i];
+            EACH_LANE(l) change[part][l] += of_term[l] * weight;
         }
     }
     for (int half = order->parts / 2; half > 0; half /= 2)
@@ -279,6 +292,7 @@ typedef struct variant {
 /* LANES cells of a row while they make their trial moves. */
 typedef struct lanes {
     const checkerboard *me;
+    const conditions *of;
     row_task task;
     float step[3];
     uint32_t cell0;
@@ -370,8 +384,8 @@ PLUGMC_FN void weigh(lanes *at, int t, const slot_order *summed, lane_trials *mo
     EACH_LANE(l) kinds[l] = (uint8_t)move->kind[l];
     const plugmc_lanes asked = {.size = sizeof asked,
                                 .lanes = LANES,
-                                .scale = me->scale,
-                                .ratio = {1, me->ratio[1], me->ratio[2]},
+                                .scale = at->of->scale,
+                                .ratio = {1, at->of->ratio[1], at->of->ratio[2]},
                                 .offset = nothing,
                                 .species = v.many ? summed->species : NULL,
                                 .charge = me->charge,
@@ -384,11 +398,11 @@ PLUGMC_FN void weigh(lanes *at, int t, const slot_order *summed, lane_trials *mo
                                 .new_z = move->new_z,
                                 .probe_species = v.many ? kinds : NULL,
                                 .change = change};
-    change_energies(me, summed, asked);
+    change_energies(me, at->of->multiplier, summed, asked);
     if (t % 4 == 0)
         draw_lanes(me, at->task, at->cell0, PLUGMC_PURPOSE_ACCEPT, (uint32_t)t / 4,
                    at->accept_words);
-    const float over_kt = (float)(1 / me->system->temperature);
+    const float over_kt = at->of->multiplier ? 1 : (float)(1 / me->system->temperature);
     EACH_LANE(l) {
         const int32_t low =
             plugmc_uniform_float(at->accept_words[t % 4][l]) < plugmc_exp(-change[l] * over_kt);
@@ -463,7 +477,8 @@ PLUGMC_FN row_result update(const checkerboard *me, const store *s, row_task tas
     lanes at;
     at.me = me;
     at.task = task;
-    for (int a = 0; a < 3; a++) at.step[a] = (float)(me->step / me->width[a]);
+    at.of = view.of;
+    memcpy(at.step, view.of->step, sizeof at.step);
 
     for (int q0 = 0; q0 < me->half; q0 += LANES) {
         const int busy = count_lanes(me, &view, q0, at.n);
@@ -477,8 +492,8 @@ PLUGMC_FN row_result update(const checkerboard *me, const store *s, row_task tas
             lane_trials move = {0};
             take_out(&at, &near, &move, v);
             displace(&at, t, &move, v);
-            reject_overlaps(me, &near, v.dim, v.many, move.new_x, move.new_y, move.new_z, move.kind,
-                            move.reject);
+            reject_overlaps(me, view.of, &near, v.dim, v.many, move.new_x, move.new_y, move.new_z,
+                            move.kind, move.reject);
             if (v.energies) weigh(&at, t, &summed, &move, v);
             put_back(&at, &near, &move, v);
         }

@@ -74,6 +74,17 @@ void normalise(const checkerboard *me, store *s)
         }
 }
 
+int lay_out(checkerboard *me, const plugmc_host *host)
+{
+    free_store(&me->now);
+    free_store(&me->next);
+    set_strides(me);
+    TRY(check_slots(me, host));
+    if (allocate_store(me, &me->now) && allocate_store(me, &me->next)) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the cells (%.0f MiB)",
+                      2 * (double)(coordinate_bytes(me) + id_bytes(me)) / 1048576);
+}
+
 int grow(checkerboard *me, const plugmc_host *host)
 {
     checkerboard wider = *me;
@@ -81,13 +92,13 @@ int grow(checkerboard *me, const plugmc_host *host)
     if (wider.capacity > most_slots(me)) wider.capacity = most_slots(me);
     if (me->capacity == most_slots(me)) {
         char depth[32] = "";
-        if (me->dimension == 3) snprintf(depth, sizeof depth, " x %g", me->width[2]);
+        if (me->dimension == 3) snprintf(depth, sizeof depth, " x %g", me->of[0].width[2]);
         return host->fail(
             host->context, PLUGMC_ERROR_STATE,
             "more than %d particles in one cell of %g x %g%s, where the average is %.3g: the "
             "system has collapsed, or the cells or the range of the potential are too large "
             "for mover 'checkerboard'",
-            most_slots(me), me->width[0], me->width[1], depth,
+            most_slots(me), me->of[0].width[0], me->of[0].width[1], depth,
             (double)me->system->particles / me->m[0] / me->m[1] / me->m[2]);
     }
     set_strides(&wider);

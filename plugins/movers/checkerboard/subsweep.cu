@@ -19,7 +19,7 @@ typedef struct cb_near {
  * use; after a change of energy that is not a number, all stay as they are. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
-                int batch, int index, int part, const float *__restrict__ step,
+                int batch, int index, int part, const cb_walker *__restrict__ walkers,
                 cb_vector *coordinate, const uint32_t *__restrict__ id,
                 const uint8_t *__restrict__ count, unsigned long long *counts, cb_trouble *trouble)
 {
@@ -37,6 +37,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     }
     if (n > 0) {
         const int walker = task.walker;
+        const cb_walls walls = cb_walls_of(walkers, walker);
         const uint8_t *n_of = count + (size_t)walker * CELLS;
         cb_vector *at = coordinate + (size_t)walker * SLOTS;
         const uint32_t *ids = id + (size_t)walker * SLOTS;
@@ -74,9 +75,9 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #if DIM == 3
                     jz = v[k].z + (float)sz;
 #endif
-                    const float square =
-                        cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, CB_RATIO_Y, CB_RATIO_Z);
-                    if (k0 + k >= there || !(square < CB_REACH)) continue;
+                    const float square = cb_square_outside(DIM, jx, jy, jz, sx, sy, sz,
+                                                           walls.ratio_y, walls.ratio_z);
+                    if (k0 + k >= there || !(square < walls.reach)) continue;
                     if (m < CB_NEAR - 1) {
                         near.x[m][me] = jx;
                         near.y[m][me] = jy;
@@ -121,6 +122,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             }
 #endif
 
+        const float *step = cb_step_of(walkers, walker);
         const float step_x = step[0], step_y = step[1], step_z = DIM == 3 ? step[2] : 0.0f;
         plugmc_random random, uniform;
         uint64_t moved = 0;
@@ -164,18 +166,18 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #if PLUGMC_SPECIES > 1
                     b = near.species[k + h][me];
 #endif
-                    cb_meet(&trial, near.x[k + h][me], near.y[k + h][me], jz, b);
+                    cb_meet(&trial, walls, near.x[k + h][me], near.y[k + h][me], jz, b);
                 }
             }
-            bool accept = cb_stays(&trial) && !cb_overlaps(&trial);
+            bool accept = cb_stays(&trial) && !cb_overlaps(&trial, walls);
 #if PLUGMC_ENERGY_TERMS > 0
             if ((t & 3) == 0)
                 uniform = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ACCEPT, t >> 2);
-            const float change = cb_change(&trial);
+            const float change = cb_change(&trial, walkers, walker);
             const bool unknown = !(change > -PLUGMC_NO_RANGE);
-            accept = accept && !lost &&
-                     (unknown || plugmc_uniform_float(cb_word(uniform, t)) <
-                                     plugmc_exp(-change * (float)PLUGMC_OVER_KT));
+            accept =
+                accept && !lost &&
+                (unknown || plugmc_uniform_float(cb_word(uniform, t)) < cb_probability(change));
             if (accept && unknown) {
                 lost = true;
                 trouble->lost = sweep + 1;
@@ -201,5 +203,5 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #endif
         }
     }
-    cb_count(trials, accepted, counts);
+    cb_count_of(walkers, n > 0 ? task.walker : 0, trials, accepted, counts);
 }

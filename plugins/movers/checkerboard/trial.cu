@@ -45,32 +45,32 @@ PLUGMC_FN bool cb_stays(const cb_trial *t)
 }
 
 /* A particle of species b at jx, jy, jz; PLUGMC_NOWHERE in jx if there is none. */
-PLUGMC_FN void cb_meet(cb_trial *t, float jx, float jy, float jz, int b)
+PLUGMC_FN void cb_meet(cb_trial *t, cb_walls walls, float jx, float jy, float jz, int b)
 {
-    const float ux = t->new_x - jx, uy = (t->new_y - jy) * CB_RATIO_Y;
+    const float ux = t->new_x - jx, uy = (t->new_y - jy) * walls.ratio_y;
     float r2 = fmaf(uy, uy, ux * ux);
 #if DIM == 3
-    const float uz = (t->new_z - jz) * CB_RATIO_Z;
+    const float uz = (t->new_z - jz) * walls.ratio_z;
     r2 = fmaf(uz, uz, r2);
 #endif
 #if PLUGMC_SPECIES > 1
-    t->overlap = t->overlap || r2 < cb_contact[t->species * PLUGMC_SPECIES + b];
+    t->overlap = t->overlap || r2 < cb_contact_of(walls, t->species * PLUGMC_SPECIES + b);
 #else
     t->nearest = fminf(t->nearest, r2);
 #endif
 #if PLUGMC_ENERGY_TERMS > 0
     if (jx < PLUGMC_NOWHERE) {
         plugmc_separation to, from;
-        to.x = ux * CB_SCALE;
-        to.y = uy * CB_SCALE;
-        from.x = (t->old_x - jx) * CB_SCALE;
-        from.y = (t->old_y - jy) * CB_RATIO_Y * CB_SCALE;
+        to.x = ux * walls.scale;
+        to.y = uy * walls.scale;
+        from.x = (t->old_x - jx) * walls.scale;
+        from.y = (t->old_y - jy) * walls.ratio_y * walls.scale;
         to.r2 = fmaf(to.y, to.y, to.x * to.x);
         from.r2 = fmaf(from.y, from.y, from.x * from.x);
         to.z = from.z = 0.0f;
 #if DIM == 3
-        to.z = uz * CB_SCALE;
-        from.z = (t->old_z - jz) * CB_RATIO_Z * CB_SCALE;
+        to.z = uz * walls.scale;
+        from.z = (t->old_z - jz) * walls.ratio_z * walls.scale;
         to.r2 = fmaf(to.z, to.z, to.r2);
         from.r2 = fmaf(from.z, from.z, from.r2);
 #endif
@@ -81,13 +81,27 @@ PLUGMC_FN void cb_meet(cb_trial *t, float jx, float jy, float jz, int b)
 }
 
 /* Whether it has overlapped with one of those that it has met. */
-PLUGMC_FN bool cb_overlaps(const cb_trial *t)
+PLUGMC_FN bool cb_overlaps(const cb_trial *t, cb_walls walls)
 {
-    return PLUGMC_SPECIES == 1 ? t->nearest < cb_contact[0] : t->overlap;
+    return PLUGMC_SPECIES == 1 ? t->nearest < cb_contact_of(walls, 0) : t->overlap;
 }
 
-/* Change of the energy by those that it has met. */
-PLUGMC_FN float cb_change(const cb_trial *t)
+/* Change of the energy by those that it has met; with multipliers, of -ln p. */
+PLUGMC_FN float cb_change(const cb_trial *t, const cb_walker *walkers, int walker)
 {
+#if PLUGMC_WEIGHTED
+    return plugmc_sums_weighted(&t->sums, plugmc_site_of_species(t->species),
+                                walkers[walker].multiplier);
+#else
     return plugmc_sums_total(&t->sums, plugmc_site_of_species(t->species));
+#endif
+}
+
+PLUGMC_FN float cb_probability(float change)
+{
+#if PLUGMC_WEIGHTED
+    return plugmc_exp(-change);
+#else
+    return plugmc_exp(-change * (float)PLUGMC_OVER_KT);
+#endif
 }

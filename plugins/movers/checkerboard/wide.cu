@@ -93,7 +93,8 @@ PLUGMC_FN void cb_fill_up(cb_list *list, int lane, int n)
  * dimensions three lanes do, and several slots at once, so that their latencies overlap. More
  * particles than there is room for are left out, and *overflow is set. */
 PLUGMC_FN int cb_gather(cb_list *list, int lane, cb_task task, const cb_vector *at,
-                        const uint32_t *ids, const uint8_t *n_of, int n, int *overflow)
+                        const uint32_t *ids, const uint8_t *n_of, int n, cb_walls walls,
+                        int *overflow)
 {
     enum { SHARE = 32 / NEIGHBOURS, AHEAD = 4 };
     const int c = lane % NEIGHBOURS, k0 = lane / NEIGHBOURS;
@@ -122,8 +123,9 @@ PLUGMC_FN int cb_gather(cb_list *list, int lane, cb_task task, const cb_vector *
             const int k = k1 + SHARE * h;
             const float jx = v[h].x + (float)sx, jy = v[h].y + (float)sy,
                         jz = cb_z(v[h]) + (float)sz;
-            const bool near = k < there && cb_square_outside(DIM, jx, jy, jz, sx, sy, sz,
-                                                             CB_RATIO_Y, CB_RATIO_Z) < CB_REACH;
+            const bool near =
+                k < there && cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, walls.ratio_y,
+                                               walls.ratio_z) < walls.reach;
             const unsigned found = __ballot_sync(CB_ALL, near);
             const int e = m + __popc(found & ((1u << lane) - 1));
             m += __popc(found);
@@ -190,10 +192,10 @@ PLUGMC_FN cb_draw cb_draw_trial(uint64_t seed, uint64_t sweep, int walker, uint3
     return d;
 }
 
-PLUGMC_FN float cb_square(float x, float y, float z)
+PLUGMC_FN float cb_square(cb_walls walls, float x, float y, float z)
 {
-    y *= CB_RATIO_Y;
-    z *= CB_RATIO_Z;
+    y *= walls.ratio_y;
+    z *= walls.ratio_z;
     const float square = fmaf(y, y, x * x);
     return DIM == 3 ? fmaf(z, z, square) : square;
 }
@@ -201,7 +203,8 @@ PLUGMC_FN float cb_square(float x, float y, float z)
 /* Meets the lane's entries but the particle itself, which is entry i. Most are out of range before and
  * after the move, add exactly nothing, and are passed over: the lane first notes who is not, in the
  * bits of a word, a bit a round. */
-PLUGMC_FN void cb_meet_all(cb_trial *trial, const cb_list *list, int lane, int length, int i)
+PLUGMC_FN void cb_meet_all(cb_trial *trial, cb_walls walls, const cb_list *list, int lane,
+                           int length, int i)
 {
     for (int begin = lane; begin < length; begin += 32 * 32) {
         const int rounds = (length - begin + 31) / 32;
@@ -210,16 +213,17 @@ PLUGMC_FN void cb_meet_all(cb_trial *trial, const cb_list *list, int lane, int l
         for (int r = 0; r < (rounds < 32 ? rounds : 32); r++) {
             const int e = begin + 32 * r;
             const float jx = list->x[e], jy = list->y[e], jz = cb_list_z(list, e);
-            bool meets =
-                cb_square(trial->new_x - jx, trial->new_y - jy, trial->new_z - jz) < CB_REACH;
+            bool meets = cb_square(walls, trial->new_x - jx, trial->new_y - jy, trial->new_z - jz) <
+                         walls.reach;
             if (PLUGMC_ENERGY_TERMS > 0)
-                meets |=
-                    cb_square(trial->old_x - jx, trial->old_y - jy, trial->old_z - jz) < CB_REACH;
+                meets |= cb_square(walls, trial->old_x - jx, trial->old_y - jy, trial->old_z - jz) <
+                         walls.reach;
             met |= (uint32_t)(meets && e != i) << r;
         }
         for (; met; met &= met - 1) {
             const int e = begin + 32 * (__ffs((int)met) - 1);
-            cb_meet(trial, list->x[e], list->y[e], cb_list_z(list, e), cb_list_species(list, e));
+            cb_meet(trial, walls, list->x[e], list->y[e], cb_list_z(list, e),
+                    cb_list_species(list, e));
         }
     }
     __syncwarp();
@@ -227,16 +231,17 @@ PLUGMC_FN void cb_meet_all(cb_trial *trial, const cb_list *list, int lane, int l
 
 /* Whether the warp accepts the trial move, whose particle stays in the cell: the same in all lanes.
  * *lost: the change of energy is not a number, or minus infinity. */
-PLUGMC_FN bool cb_accepts(const cb_trial *trial, float uniform, bool *lost)
+PLUGMC_FN bool cb_accepts(const cb_trial *trial, cb_walls walls, const cb_walker *walkers,
+                          int walker, float uniform, bool *lost)
 {
     *lost = false;
-    if (__any_sync(CB_ALL, cb_overlaps(trial))) return false;
+    if (__any_sync(CB_ALL, cb_overlaps(trial, walls))) return false;
 #if PLUGMC_ENERGY_TERMS > 0
-    float change = cb_change(trial);
+    float change = cb_change(trial, walkers, walker);
 #pragma unroll
     for (int d = 16; d > 0; d >>= 1) change += __shfl_xor_sync(CB_ALL, change, d);
     *lost = !(change > -PLUGMC_NO_RANGE);
-    return *lost || uniform < plugmc_exp(-change * (float)PLUGMC_OVER_KT);
+    return *lost || uniform < cb_probability(change);
 #else
     return true;
 #endif
@@ -247,7 +252,7 @@ PLUGMC_FN bool cb_accepts(const cb_trial *trial, float uniform, bool *lost)
  * after a change of energy that is not a number, all stay as they are. */
 extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
-                int batch, int index, int part, const float *__restrict__ step,
+                int batch, int index, int part, const cb_walker *__restrict__ walkers,
                 cb_vector *coordinate, const uint32_t *__restrict__ id,
                 const uint8_t *__restrict__ count, unsigned long long *counts, cb_trouble *trouble)
 {
@@ -265,17 +270,20 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     }
     if (n > 0) {
         const int walker = task.walker, first = cb_slot(own);
+        const cb_walls walls = cb_walls_of(walkers, walker);
         cb_vector *at = coordinate + (size_t)walker * SLOTS;
         const uint64_t sweep = *base + index;
         const uint32_t cell = (uint32_t)((task.z * CB_MY + task.y) * CB_MX + task.x);
         const int length = cb_gather(list, lane, task, at, id + (size_t)walker * SLOTS,
-                                     count + (size_t)walker * CELLS, n, &trouble->overflow);
+                                     count + (size_t)walker * CELLS, n, walls, &trouble->overflow);
         int order[CB_TURNS], turn = 0;
         cb_order_of_lanes(seed, sweep, walker, cell, lane, n, order);
         cb_draw drawn;      /* for trial move number lane, lane + 32, ... */
         uint32_t moved = 0; /* of the lane's own: bit h for slot lane + 32 h */
         for (int t = 0; t < CB_TRIALS; t++) {
-            if ((t & 31) == 0) drawn = cb_draw_trial(seed, sweep, walker, cell, t + lane, step);
+            if ((t & 31) == 0)
+                drawn =
+                    cb_draw_trial(seed, sweep, walker, cell, t + lane, cb_step_of(walkers, walker));
             const int i = __shfl_sync(CB_ALL, cb_of_turn(order, turn), turn & 31);
             turn = turn + 1 == n ? 0 : turn + 1;
             cb_trial trial = cb_begin_trial(
@@ -284,9 +292,9 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                 cb_list_species(list, i));
             const float uniform = __shfl_sync(CB_ALL, drawn.uniform, t & 31);
             if (!cb_stays(&trial)) continue;
-            cb_meet_all(&trial, list, lane, length, i);
+            cb_meet_all(&trial, walls, list, lane, length, i);
             bool lost;
-            if (!cb_accepts(&trial, uniform, &lost)) continue;
+            if (!cb_accepts(&trial, walls, walkers, walker, uniform, &lost)) continue;
             if (lane == 0) cb_place(list, i, trial.new_x, trial.new_y, trial.new_z);
             __syncwarp();
             if ((i & 31) == lane) moved |= 1u << (i >> 5);
@@ -304,5 +312,6 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #endif
         }
     }
-    cb_count(n > 0 && lane == 0 ? CB_TRIALS : 0, lane == 0 ? accepted : 0, counts);
+    cb_count_of(walkers, n > 0 ? task.walker : 0, n > 0 && lane == 0 ? CB_TRIALS : 0,
+                lane == 0 ? accepted : 0, counts);
 }

@@ -1,0 +1,153 @@
+/* conditions.c: boxes and rungs of walkers: where they differ or change, sweeps ask here. */
+#include "checkerboard.h"
+
+/* In units of the cells of this walker. */
+static void set_units_of(const checkerboard *me, conditions *of)
+{
+    const double range = me->system->range;
+    for (int a = 0; a < 3; a++) of->width[a] = a < me->dimension ? of->length[a] / me->m[a] : 1;
+    of->scale = (float)of->width[0];
+    /* the margin covers the rounding of distances to the cell */
+    of->reach = (float)(range * range / (of->width[0] * of->width[0]) * 1.00001);
+    for (int a = 0; a < 3; a++)
+        of->ratio[a] = a < me->dimension ? (float)(of->width[a] / of->width[0]) : 1;
+    for (int pair = 0; pair < me->species * me->species; pair++) {
+        /* A margin of 2^-22 covers the rounding of r^2 in float: what passes for apart is
+         * apart in exact arithmetic. */
+        const double c = me->distance[pair] / of->width[0];
+        of->contact[pair] = c > 0 ? nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY) : 0;
+    }
+}
+
+/* In cells that have become narrow the step is what fits into half of one, for as long as they are. */
+void set_steps(checkerboard *me)
+{
+    for (int w = 0; w < me->walkers; w++) {
+        conditions *of = &me->of[w];
+        double step = (double)me->steps[of->rung], narrowest = of->width[0];
+        for (int a = 1; a < me->dimension; a++) narrowest = fmin(narrowest, of->width[a]);
+        if (!(step < 0.5 * narrowest)) step = 0.49 * narrowest;
+        for (int a = 0; a < 3; a++) of->step[a] = (float)(step / of->width[a]);
+    }
+}
+
+void set_units(checkerboard *me)
+{
+    for (int w = 0; w < me->walkers; w++) set_units_of(me, &me->of[w]);
+    set_steps(me);
+}
+
+static void set_box(conditions *of, const plugmc_box *box)
+{
+    memcpy(of->length, box->length, sizeof of->length);
+    of->volume = box->volume;
+}
+
+int begin_conditions(checkerboard *me, const plugmc_host *host)
+{
+    const plugmc_system *system = me->system;
+    const size_t walkers = (size_t)me->walkers, rungs = (size_t)system->rungs,
+                 pairs = (size_t)(me->species * me->species);
+    me->alike = !system->weighted && system->rungs == 1 && !me->boxes_change;
+    me->of = (conditions *)host->allocate(host->context, sizeof *me->of * walkers);
+    me->multiplier = (double *)host->allocate(host->context, sizeof *me->multiplier * walkers *
+                                                                 (size_t)system->term_count);
+    me->steps = (real *)host->allocate(host->context, sizeof *me->steps * rungs);
+    me->counts = (plugmc_counts *)host->allocate(host->context, counts_bytes(me));
+    me->saved_counts = (plugmc_counts *)host->allocate(host->context, counts_bytes(me));
+    float *contact = (float *)host->allocate(host->context, sizeof *contact * walkers * pairs);
+    if (!me->of || !me->multiplier || !me->steps || !me->counts || !me->saved_counts || !contact)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
+                          me->walkers);
+    for (int w = 0; w < me->walkers; w++) {
+        me->of[w].contact = contact + (size_t)w * pairs;
+        if (system->weighted)
+            me->of[w].multiplier = me->multiplier + (size_t)w * (size_t)system->term_count;
+        set_box(&me->of[w], &system->box);
+    }
+    for (size_t r = 0; r < rungs; r++) me->steps[r] = me->step;
+    return PLUGMC_OK;
+}
+
+static int take_rungs(checkerboard *me, const plugmc_state *state)
+{
+    void *rung;
+    TRY(state->array(state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ, &rung, NULL));
+    for (int w = 0; w < me->walkers; w++) me->of[w].rung = ((const int32_t *)rung)[w];
+    return PLUGMC_OK;
+}
+
+static int take_multipliers(checkerboard *me, const plugmc_state *state)
+{
+    const size_t terms = (size_t)me->system->term_count;
+    void *rows;
+    size_t row;
+    TRY(state->array(state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &rows, &row));
+    for (size_t w = 0; w < (size_t)me->walkers; w++)
+        memcpy(me->multiplier + w * terms, (const char *)rows + w * row,
+               terms * sizeof *me->multiplier);
+    return PLUGMC_OK;
+}
+
+static int take_boxes(checkerboard *me, const plugmc_state *state)
+{
+    void *boxes;
+    TRY(state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL));
+    for (int w = 0; w < me->walkers; w++) set_box(&me->of[w], (const plugmc_box *)boxes + w);
+    return PLUGMC_OK;
+}
+
+int take_conditions(checkerboard *me, const plugmc_state *state, uint32_t changed)
+{
+    if (me->system->rungs > 1 && changed & PLUGMC_CHANGED_RUNG) TRY(take_rungs(me, state));
+    if (me->system->weighted && changed & PLUGMC_CHANGED_MULTIPLIER)
+        TRY(take_multipliers(me, state));
+    if (me->boxes_change && changed & PLUGMC_CHANGED_BOX) TRY(take_boxes(me, state));
+    set_steps(me);
+    return PLUGMC_OK;
+}
+
+/* ---- For kernels -------------------------------------------------------------------------------- */
+
+static size_t contact_bytes(const checkerboard *me)
+{
+    return me->boxes_change ? sizeof(float) * (size_t)(me->species * me->species) : 0;
+}
+
+/* Of a walker on the device, see cb_walker in checkerboard.cu. */
+static size_t packed_bytes(const checkerboard *me)
+{
+    if (me->alike) return 3 * sizeof(float);
+    return sizeof(cb_head) + sizeof(double) * (size_t)me->system->term_count +
+           (contact_bytes(me) + 7) / 8 * 8;
+}
+
+size_t conditions_bytes(const checkerboard *me)
+{
+    return packed_bytes(me) * (size_t)(me->alike ? 1 : me->walkers);
+}
+
+void *pack_conditions(const checkerboard *me, size_t *bytes)
+{
+    *bytes = conditions_bytes(me);
+    char *packed = (char *)calloc(*bytes, 1);
+    if (!packed) return NULL;
+    if (me->alike) return memcpy(packed, me->of[0].step, *bytes);
+    for (int w = 0; w < me->walkers; w++) {
+        const conditions *of = &me->of[w];
+        char *to = packed + (size_t)w * packed_bytes(me);
+        const size_t multipliers = sizeof(double) * (size_t)me->system->term_count;
+        const cb_head head = {
+            {of->width[0] / CB_QUANTA, of->width[1] / CB_QUANTA, of->width[2] / CB_QUANTA},
+            {of->step[0], of->step[1], of->step[2]},
+            of->rung,
+            of->scale,
+            of->ratio[1],
+            of->ratio[2],
+            of->reach};
+        memcpy(to, &head, sizeof head);
+        if (of->multiplier) memcpy(to + sizeof head, of->multiplier, multipliers);
+        memcpy(to + sizeof head + multipliers, of->contact, contact_bytes(me));
+    }
+    return packed;
+}
