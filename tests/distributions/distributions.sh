@@ -29,13 +29,14 @@ fail()
 }
 
 # box DIMENSION LENGTH [KEY...]: sim.ini of a box, with these keys of [run]; the rest from standard input.
+# Samples are taken right after exchanges, which are made in sweeps that `every` divides.
 # Each has another seed.
 walkers=16 samples=2000 every=10 seed=$(printf %s "$1" | cksum | cut -d ' ' -f 1)
 box()
 {
     seed=$((seed + 1))
     {
-        printf '%s\n' '[run]' "sweeps = $((samples * every))" 'equilibrate = 400' "seed = $seed" \
+        printf '%s\n' '[run]' "sweeps = $((samples * every))" "equilibrate = $((400 / every * every))" "seed = $seed" \
             "walkers = $walkers" 'threads = 1' 'device = cpu' "${@:3}" '[box]' "dimension = $1" "lx = $2"
         cat
     } >sim.ini
@@ -200,17 +201,17 @@ case_two_charges_at_constant_pressure()
     agrees box_size/volume volume coulomb=1 pressure=0.1 kT=0.3
 }
 
-# Two Lennard-Jones particles in an ideal gas, whose 20 particles keep the box above twice the cutoff: a range
+# Two Lennard-Jones particles in an ideal gas, whose 24 particles keep the box above twice the cutoff: a range
 # that ends, and its long-range correction, tail / V.
 case_lennard_jones_in_an_ideal_gas()
 {
-    local law="volume particles=22 lennard_jones=3 cutoff=1.2 pressure=0.33" tail
-    samples=500 every=6
-    box 3 4.2 'pressure = 0.33' <<-END
+    local law="volume particles=26 lennard_jones=3 cutoff=1.2 pressure=0.36" tail
+    samples=280 every=16
+    box 3 4.2 'pressure = 0.36' <<-END
 	[species a]
 	count = 2
 	[species b]
-	count = 20
+	count = 24
 	[initial]
 	state = lattice
 	[potential lennard_jones]
@@ -221,7 +222,7 @@ case_lennard_jones_in_an_ideal_gas()
 	step = 2
 	END
     volumes
-    change 's/^step = 1$/step = 0.6/; s/^trials = .*/trials = 3/'
+    change 's/^step = 1$/step = 0.4/; s/^trials = .*/trials = 1/'
     run
     agrees box_size/volume $law # words
     printf '[potential lennard_jones_tail]\n' >>sim.ini
@@ -366,7 +367,7 @@ case_swapped_balls_in_a_sphere()
     cat >sim.ini <<-END
 	[run]
 	sweeps = $((samples * every))
-	equilibrate = 400
+	equilibrate = $((400 / every * every))
 	seed = $seed
 	walkers = $walkers
 	threads = 1
@@ -480,7 +481,7 @@ case_faults_of_free_edges_are_seen()
 
 case_faults_of_exchange_are_seen()
 {
-    every=60
+    every=40
     wells
     plant exchange ''
     run
