@@ -12,6 +12,7 @@
  */
 #include <math.h>
 #include <plugmc/plugin.h>
+#include <string.h>
 
 enum { ISOTROPIC, AXES };
 
@@ -49,13 +50,7 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
                      plugmc_box *now)
 {
     const plugmc_system *system = host->system;
-    void *box = NULL;
-    int code =
-        host->state->array(host->state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &box, NULL);
-    for (int32_t w = 0; w < system->walkers && !code; w++) {
-        if (trial == 0) now[w] = ((plugmc_box *)box)[w];
-        propose(v, host, sweep, trial, w, &now[w]);
-    }
+    for (int32_t w = 0; w < system->walkers; w++) propose(v, host, sweep, trial, w, &now[w]);
     const plugmc_changes changes = {.size = sizeof changes,
                                     .kind = PLUGMC_RESCALED,
                                     .per_walker = 1,
@@ -64,7 +59,7 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
                                     .change = v->change,
                                     .forbidden = v->forbidden,
                                     .growth = v->costs};
-    if (!code) code = host->energies(host->context, &changes);
+    int code = host->energies(host->context, &changes);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
         /* less the weight of ln V */
         const double grows = v->costs[w] - (double)(system->particles + 1) * v->growth[w];
@@ -86,7 +81,11 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
 {
     volume *v = instance;
     plugmc_box *now = v->box + host->system->walkers;
-    int code = PLUGMC_OK;
+    void *box = NULL;
+    int code =
+        host->state->array(host->state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &box, NULL);
+    /* read once: until these sweeps are over, the state has the boxes that they began with */
+    if (!code) memcpy(now, box, (size_t)host->system->walkers * sizeof *now);
     for (int64_t k = 0; k < (int64_t)n * v->trials && !code; k++) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         code =

@@ -1,0 +1,566 @@
+#!/bin/bash
+# bash distributions.sh CASE: the numbers of short runs of few particles follow the law that the ensemble
+# has, all of it and not the mean alone, by chi^2 (distribution.c). CMake makes a test of every case_CASE
+# and sets
+#
+#   PLUGMC         the program
+#   PLUGINS        folder with its plugins
+#   OWN_PLUGINS    those of this folder and of tests/cli
+#   DISTRIBUTION   distribution.c, compiled
+#   SOURCE, CC     the source tree, and a compiler for movers with planted faults
+#
+# Seeds are fixed. Samples lie so far apart that neighbours are independent, which is tested too. A right
+# program is beyond p = 1e-4 once in 10,000 numbers; a planted fault has to be beyond p = 1e-6, in a run
+# of the same input, by the same comparison that the mover passes.
+set -u
+umask 022
+export LC_ALL=C
+export OMP_WAIT_POLICY=passive # other tests run beside this one
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export PLUGMC_PLUGIN_PATH=$OWN_PLUGINS:$PLUGINS
+failed=0
+
+fail()
+{
+    echo "FAILED: $*"
+    exit 1
+}
+
+# box DIMENSION LENGTH [KEY...]: sim.ini of a box, with these keys of [run]; the rest from standard input.
+# Samples are taken right after exchanges, which are made in sweeps that `every` divides.
+# Each has another seed.
+walkers=16 samples=2000 every=10 seed=$(printf %s "$1" | cksum | cut -d ' ' -f 1)
+box()
+{
+    seed=$((seed + 1))
+    {
+        printf '%s\n' '[run]' "sweeps = $((samples * every))" "equilibrate = $((400 / every * every))" "seed = $seed" \
+            "walkers = $walkers" 'threads = 1' 'device = cpu' "${@:3}" '[box]' "dimension = $1" "lx = $2"
+        cat
+    } >sim.ini
+}
+
+# change SCRIPT: edits sim.ini with sed.
+change() { sed -i "$@" sim.ini; }
+
+run()
+{
+    "$PLUGMC" run sim.ini "$@" >table 2>messages </dev/null && return
+    cat sim.ini messages
+    fail "the run has failed"
+}
+
+# agrees SERIES LAW KEY...; caught: with a planted fault
+agrees() { "$DISTRIBUTION" chi2 sim.h5 "$@" || failed=1; }
+caught() { "$DISTRIBUTION" caught sim.h5 "$@" || failed=1; }
+exchanges() { "$DISTRIBUTION" exchanges sim.h5 "$@" || failed=1; }
+
+# plant MOVER SCRIPT: from now on runs have this mover as sed changes it. An empty script: a copy.
+plant()
+{
+    local flags=(-std=gnu17 -O2 -shared -fPIC -I "$SOURCE/core/include" -I "$SOURCE/plugins/movers")
+    rm -rf planted
+    mkdir planted
+    sed "$2" "$SOURCE/plugins/movers/$1.c" >"planted/$1.c"
+    [ -z "$2" ] || ! cmp -s "planted/$1.c" "$SOURCE/plugins/movers/$1.c" ||
+        fail "the fault '$2' is not planted: $1.c has another text"
+    "$CC" "${flags[@]}" -DPLUGMC_SOURCE="\"$work/planted/$1.c\"" -o "planted/$1.so" "planted/$1.c" -lm ||
+        fail "$1.c with '$2' does not compile"
+    export PLUGMC_PLUGIN_PATH=$work/planted:$OWN_PLUGINS:$PLUGINS
+    "$PLUGMC" info "$1" | grep -q "^file: $work/planted/$1.so, " || fail "$1 is not the one planted"
+    echo "planted: ${2:-nothing}"
+}
+
+# ---- Constant pressure ------------------------------------------------------------------------------
+
+# gas DIMENSION NUMBER LENGTH PRESSURE DIAMETER: hard particles, or an ideal gas
+gas()
+{
+    box "$1" "$3" "pressure = $4" <<-END
+	[species ball]
+	count = $2
+	diameter = $5
+	[initial]
+	state = lattice
+	[potential hard]
+	plugin = $([ "$1" = 2 ] && echo hard_disk || echo hard_sphere)
+	[mover serial]
+	step = 0.8
+	[mover volume]
+	step = 1
+	target_acceptance = 0
+	trials = 10
+	[observable box_size]
+	period = $every
+	END
+}
+
+# hundred: particles instead, and nobody moves them. An ideal gas need not, and the mover of boxes is called
+# for two sweeps at once where it is alone.
+hundred()
+{
+    change 's/^count = .*/count = 100/; s/^lx = .*/lx = 5/; s/^step = 1/step = 0.3/; s/^trials = .*/trials = 12/'
+    change "s/^period = .*/period = 2/; s/^sweeps = .*/sweeps = $samples/; /^\[mover serial\]/,/^step/d"
+}
+
+# N = 1, 2 and 100 in two and three dimensions, at the temperature and pressure given.
+ideal_gases()
+{
+    local dimension
+    for dimension in 2 3; do
+        gas $dimension 1 1.5 "$2" 0
+        change "s/^pressure/temperature = $1\n&/; s/^\[mover volume\]/&\nshape = $3/"
+        run
+        agrees box_size/volume volume dimension=$dimension particles=1 kT="$1" pressure="$2"
+        change 's/^count = .*/count = 2/'
+        run
+        agrees box_size/volume volume dimension=$dimension particles=2 kT="$1" pressure="$2"
+        hundred
+        run
+        agrees box_size/volume volume dimension=$dimension particles=100 kT="$1" pressure="$2"
+    done
+}
+
+case_ideal_gas() { ideal_gases 1 1 isotropic; }
+case_ideal_gas_at_another_temperature() { ideal_gases 2.5 1.5 isotropic; }
+# The shape of the box is not bound: edges walk away from each other, V has its law all the same.
+case_ideal_gas_with_free_edges() { ideal_gases 1 1 axes; }
+case_ideal_gas_with_free_edges_at_another_temperature() { ideal_gases 2.5 1.5 axes; }
+
+# The nearest image lets boxes shrink to 2 / sqrt(3) and sqrt(2) diameters.
+case_two_hard_particles()
+{
+    local dimension pressure
+    for dimension in 2 3; do
+        for pressure in 1 0.2; do
+            gas $dimension 2 3 $pressure 1
+            run
+            agrees box_size/volume volume dimension=$dimension core=1 pressure=$pressure
+        done
+        change 's/^pressure/temperature = 0.4\n&/'
+        run
+        agrees box_size/volume volume dimension=$dimension core=1 pressure=0.2 kT=0.4
+    done
+}
+
+# A rectangle that a spring keeps near a square: the law of V and that of the shape.
+case_edges_on_a_spring()
+{
+    local core
+    every=40
+    for core in 0 1; do
+        gas 2 2 3 1 $core
+        change 's/^\[mover volume\]/&\nshape = axes/'
+        printf '[potential shape_spring]\nstrength = 4\n' >>sim.ini
+        run
+        agrees box_size/volume volume dimension=2 core=$core spring=4
+        agrees box_size/edge_a shape over=box_size/edge_b dimension=2 core=$core spring=4
+    done
+}
+
+# charges DIMENSION LENGTH POTENTIAL [KEY...]: two that repel each other; keys of [run]
+charges()
+{
+    box "$1" "$2" "${@:4}" <<-END
+	[species ion]
+	count = 2
+	diameter = 0
+	charge = 1
+	[initial]
+	state = lattice
+	[potential $3]
+	bjerrum_length = 1
+	[mover serial]
+	step = 1.5
+	[observable energy]
+	period = $every
+	END
+}
+
+# volumes [KEY...]: constant pressure for what is in sim.ini
+volumes()
+{
+    printf '%s\n' '[mover volume]' 'step = 1' 'target_acceptance = 0' 'trials = 10' "$@" \
+        '[observable box_size]' "period = $every" >>sim.ini
+}
+
+# No range, and every pair by its nearest image.
+case_two_charges_at_constant_pressure()
+{
+    charges 2 6 coulomb 'pressure = 0.2'
+    change 's/^bjerrum_length = .*/&\nminimum_image = yes/'
+    volumes
+    run
+    agrees box_size/volume volume dimension=2 coulomb=1 pressure=0.2
+    charges 3 4 coulomb 'pressure = 0.1' 'temperature = 0.3'
+    change 's/^bjerrum_length = .*/&\nminimum_image = yes/'
+    volumes
+    run
+    agrees box_size/volume volume coulomb=1 pressure=0.1 kT=0.3
+}
+
+# Two Lennard-Jones particles in an ideal gas, whose 18 particles keep the box above twice the cutoff: a range
+# that ends, and 2.5 times its long-range correction, tail / V; the law without that is another.
+case_lennard_jones_in_an_ideal_gas()
+{
+    local law="volume dimension=2 particles=20 lennard_jones=2.5 cutoff=1.2 pressure=0.6" tail
+    samples=300 every=32
+    box 2 6 'pressure = 0.6' <<-END
+	[species a]
+	count = 2
+	[species b]
+	count = 18
+	[initial]
+	state = lattice
+	[potential lennard_jones]
+	epsilon = 2.5 0
+	sigma = 1
+	cutoff = 1.2
+	[mover serial]
+	step = 2
+	END
+    volumes
+    change 's/^step = 1$/step = 0.4/; s/^trials = .*/trials = 1/'
+    run
+    agrees box_size/volume $law # words
+    printf '[potential lennard_jones_tail]\ncoupling = 2.5\n' >>sim.ini
+    run
+    tail=$(awk 'BEGIN { printf "%.10g", 2.5 * atan2(0, -1) * 4 * 4 * 2.5 * (1.2 ^ -10 / 10 - 1.2 ^ -4 / 4) }')
+    agrees box_size/volume $law tail="$tail"
+    caught box_size/volume $law # the tail is seen
+}
+
+# ---- Ladders ----------------------------------------------------------------------------------------
+
+# ladder KEY VALUE...: of what is in sim.ini, which is exchanged after every sample
+ladder()
+{
+    printf '%s\n' '[ladder]' "vary = $1" "values = ${*:2}" '[mover exchange]' "every = $every" >>sim.ini
+}
+
+# wells NUMBER: so many walkers with one particle in the double well
+wells()
+{
+    box 2 8 <<-END
+	[species point]
+	count = 1
+	[initial]
+	state = lattice
+	[potential double_well]
+	centre = 4
+	[mover serial]
+	step = 1.5
+	[observable energy]
+	period = $every
+	END
+    ladder run.temperature 0.1 0.5
+}
+
+# on_rungs AGREES SERIES LAW KEY VALUES KEY=VALUE...: each rung has its own law; VALUES with commas.
+on_rungs()
+{
+    local value
+    for value in ${5//,/ }; do "$1" "$2@$value" "$3" "$4=$value" "${@:6}"; done
+}
+
+case_exchange_of_temperatures()
+{
+    every=40
+    wells
+    run
+    on_rungs agrees energy/energy well kT 0.1,0.5
+    exchanges well vary=kT values=0.1,0.5
+    charges 2 4 yukawa
+    change 's/^bjerrum_length = .*/&\nkappa = 1/'
+    ladder run.temperature 0.05 0.1 0.3 1
+    run
+    on_rungs agrees energy/energy energy kT 0.05,0.1,0.3,1 times=2 dimension=2 length=4 yukawa=1 kappa=1
+    exchanges energy vary=kT values=0.05,0.1,0.3,1 dimension=2 length=4 yukawa=1 kappa=1
+}
+
+case_exchange_of_couplings()
+{
+    every=40
+    charges 3 3 coulomb 'temperature = 0.7'
+    change 's/^bjerrum_length = .*/&\nminimum_image = yes/'
+    ladder coulomb.coupling 12 1 4 0
+    run
+    on_rungs agrees energy/energy energy coupling 12,1,4,0 times=2 length=3 coulomb=1 kT=0.7
+    exchanges energy vary=coupling values=12,1,4,0 length=3 coulomb=1 kT=0.7
+}
+
+case_exchange_of_pressures()
+{
+    every=20 walkers=18
+    gas 2 2 3 1 1
+    ladder run.pressure 1 0.5 0.2
+    run
+    on_rungs agrees box_size/volume volume pressure 1,0.5,0.2 dimension=2 core=1
+    exchanges volume vary=pressure values=1,0.5,0.2 dimension=2 core=1
+}
+
+# What is exchanged is U + P V; here U is 0, or infinite.
+case_exchange_of_temperatures_at_constant_pressure()
+{
+    gas 3 10 3 1.5 0
+    ladder run.temperature 1 1.5
+    run
+    on_rungs agrees box_size/volume volume kT 1,1.5 particles=10 pressure=1.5
+    exchanges volume vary=kT values=1,1.5 particles=10 pressure=1.5
+    walkers=18
+    gas 3 2 3 0.4 1
+    ladder run.temperature 1.6 0.4 0.8
+    run
+    on_rungs agrees box_size/volume volume kT 1.6,0.4,0.8 core=1 pressure=0.4
+    exchanges volume vary=kT values=1.6,0.4,0.8 core=1 pressure=0.4
+}
+
+# ---- Swaps ------------------------------------------------------------------------------------------
+
+# Seven fixed places of two and five charges: 21 arrangements.
+places=0.4,0.5,1.7,0.9,2.9,0.3,0.8,2.1,2.2,2.4,3.4,2.9,1.3,3.3
+arrangements()
+{
+    {
+        printf '7\nLattice="4 0 0 0 4 0 0 0 1" Properties=species:S:1:pos:R:3 pbc="T T F"\n'
+        echo "$places" | tr ',' '\n' | paste -d ' ' - - | awk '{ print NR < 3 ? "strong" : "weak", $0, 0 }'
+    } >start.xyz
+    box 2 4 'temperature = 0.6' <<-END
+	[species strong]
+	count = 2
+	diameter = 0
+	charge = 1.5
+	[species weak]
+	count = 5
+	diameter = 0
+	charge = 0.5
+	[initial]
+	state = file
+	file = start.xyz
+	[potential yukawa]
+	bjerrum_length = 1
+	kappa = 1
+	[mover swap]
+	a = strong
+	b = weak
+	trials = 5
+	[observable energy]
+	period = $every
+	END
+}
+arrangement_law="arrangements times=7 length=4 places=$places charges=1.5,0.5 count=2 yukawa=1 kappa=1 kT=0.6"
+
+case_swapped_charges()
+{
+    arrangements
+    run
+    agrees energy/energy $arrangement_law
+}
+
+# Two unlike balls in a sphere, which the larger one has less room in. Their distance, by an energy that is
+# only measured.
+case_swapped_balls_in_a_sphere()
+{
+    every=40
+    cat >sim.ini <<-END
+	[run]
+	sweeps = $((samples * every))
+	equilibrate = $((400 / every * every))
+	seed = $seed
+	walkers = $walkers
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 1.6
+	[species small]
+	count = 1
+	diameter = 0.8
+	charge = 1
+	[species large]
+	count = 1
+	diameter = 1.6
+	charge = 1
+	[initial]
+	state = random
+	[potential hard_sphere]
+	[potential spherical_wall]
+	[potential coulomb]
+	bjerrum_length = 1
+	role = measured
+	[mover serial]
+	step = 0.8
+	[mover swap]
+	a = small
+	b = large
+	trials = 2
+	[observable energy]
+	period = $every
+	END
+    run
+    agrees energy/energy wall times=2 radius=1.6 diameters=0.8,1.6 core=1.2 coulomb=1
+}
+
+# ---- Planted faults ---------------------------------------------------------------------------------
+
+# Each of these lines of volume.c has to be right.
+case_faults_of_volume_are_seen()
+{
+    gas 3 2 1.5 1 0
+    plant volume ''
+    run
+    agrees box_size/volume volume
+    plant volume 's/(system->particles + 1)/(system->particles)/'
+    run
+    caught box_size/volume volume
+    plant volume 's/(system->particles + 1)/(system->particles + 2)/'
+    run
+    caught box_size/volume volume
+    plant volume 's|exp(v->growth\[w\] / dimension)|exp(v->growth[w])|'
+    run
+    caught box_size/volume volume
+    # without the pressure where the box shrinks: an ideal gas has no other costs
+    plant volume 's/v->costs\[w\] - (double)/(v->growth[w] > 0 ? v->costs[w] : 0) - (double)/'
+    run
+    caught box_size/volume volume
+    plant volume 's/u < exp(-grows)/u < exp(-0.5 * grows)/'
+    run
+    caught box_size/volume volume
+    # a box that was refused is kept
+    plant volume 's/if (v->taken\[w\] == 0) now/now/'
+    run
+    caught box_size/volume volume
+    # steps that rather grow than shrink
+    plant volume 's/(2 \* u - 1)/(2 * u - 0.9)/'
+    run
+    caught box_size/volume volume
+}
+
+# N for N + 1 in an ideal gas of a hundred, which moves V by one in a hundred; a potential that is forgotten.
+case_small_faults_of_volume_are_seen()
+{
+    gas 3 100 5 1 0
+    hundred
+    plant volume 's/(system->particles + 1)/(system->particles)/'
+    run
+    caught box_size/volume volume particles=100
+    # a sweep begins with the box that the call began with, and a call has two sweeps
+    plant volume 's/^ *for (int32_t w = 0; w < system->walkers; w++) propose/if (trial == 0) {\nvoid *box;\nhost->state->array(host->state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, \&box, NULL);\nmemcpy(now, box, (size_t)system->walkers * sizeof *now);\n}\n&/'
+    run
+    caught box_size/volume volume particles=100
+    gas 2 2 3 0.2 1
+    plant volume 's/^\( *\)v->taken\[w\] = !v->forbidden\[w\] &&/\1v->taken[w] =/'
+    run
+    caught box_size/volume volume dimension=2 core=1 pressure=0.2
+    charges 2 6 coulomb 'pressure = 0.2'
+    change 's/^bjerrum_length = .*/&\nminimum_image = yes/'
+    volumes
+    plant volume 's/v->costs\[w\] - (double)/v->costs[w] - v->change[w] - (double)/'
+    run
+    caught box_size/volume volume dimension=2 coulomb=1 pressure=0.2
+}
+
+# An edge that changes by less than V has to; always the same edge, so that shape and V are one.
+case_faults_of_free_edges_are_seen()
+{
+    every=40
+    gas 2 2 3 1 0
+    change 's/^\[mover volume\]/&\nshape = axes/'
+    printf '[potential shape_spring]\nstrength = 4\n' >>sim.ini
+    plant volume 's/d == edge) factor\[d\] = exp(v->growth\[w\])/d == edge) factor[d] = exp(0.5 * v->growth[w])/'
+    run
+    caught box_size/volume volume dimension=2 spring=4
+    plant volume 's/d == edge) factor/d == 0) factor/'
+    run
+    caught box_size/volume volume dimension=2 spring=4
+    caught box_size/edge_a shape over=box_size/edge_b dimension=2 spring=4
+}
+
+case_faults_of_exchange_are_seen()
+{
+    every=40
+    wells
+    plant exchange ''
+    run
+    on_rungs agrees energy/energy well kT 0.1,0.5
+    plant exchange 's/sum -= (ma/sum += (ma/'
+    run
+    on_rungs caught energy/energy well kT 0.1,0.5
+    plant exchange 's/(ma\[k\] - mb\[k\]) \* (xa/0.5 * (ma[k] - mb[k]) * (xa/'
+    run
+    on_rungs caught energy/energy well kT 0.1,0.5
+    # multipliers change hands, rungs do not
+    plant exchange 's/r->rung\[a\] = r->rung\[b\];/return;/'
+    run
+    on_rungs caught energy/energy well kT 0.1,0.5
+    plant exchange 's/^\( *\)const double \*energy;/&\n\1if (w % 2) continue;/'
+    run
+    on_rungs caught energy/energy well kT 0.1,0.5
+    # P V is left out
+    every=20 walkers=18
+    gas 2 2 3 1 1
+    ladder run.pressure 1 0.5 0.2
+    plant exchange 's/k < n; k++/k < n - 1; k++/'
+    run
+    on_rungs caught box_size/volume volume pressure 1,0.5,0.2 dimension=2 core=1
+}
+
+# Swaps to the right are proposed twice as often as those to the left.
+case_faults_of_swap_are_seen()
+{
+    arrangements
+    plant swap ''
+    run
+    agrees energy/energy $arrangement_law
+    plant swap 's/^\( *\)trial->kind = .*/\1if (trial->x[chosen[0]] > trial->x[chosen[1]] \&\& random.word[2] \& 1) return 0;\n&/'
+    run
+    caught energy/energy $arrangement_law
+}
+
+# ---- The comparison itself --------------------------------------------------------------------------
+
+# Mean and variance of laws, by other programs and by hand; the constant is that of the tables.
+law()
+{
+    local found=($("$DISTRIBUTION" law "${@:3}"))
+    echo "${*:3}: mean ${found[0]}, variance ${found[1]}, expected $1, $2"
+    awk -v m="${found[0]}" -v v="${found[1]}" -v a="$1" -v b="$2" \
+        'BEGIN { exit !((m - a) ^ 2 < (1e-4 * a) ^ 2 && (v - b) ^ 2 < (2e-4 * b) ^ 2) }' ||
+        { echo "FAILED: another law"; failed=1; }
+}
+
+case_laws()
+{
+    law 2 2 volume particles=1
+    law 202 404 volume particles=100 kT=2
+    law 5.23656 2.98366 volume dimension=2 core=1
+    law 16.91929 73.8009 volume dimension=2 core=1 pressure=0.2
+    law 5.33873 3.35174 volume core=1
+    law 17.52108 74.2641 volume core=1 pressure=0.2
+    law 3 3 volume dimension=2 spring=4
+    law 0.052477 0.005596 well kT=0.1
+    law 0.272864 0.100466 well kT=0.5
+}
+
+# Threads share walkers; which one has which does not matter.
+case_threads_make_one_chain()
+{
+    local differences
+    command -v h5diff >/dev/null || { echo "skipped: h5diff is not installed"; exit 77; }
+    samples=100
+    gas 2 2 3 1 1
+    ladder run.pressure 1 0.2
+    run --set run.output=one.h5
+    run --set run.output=two.h5 --set run.threads=2
+    differences=$(h5diff --exclude-path /parameters --exclude-path /plugmc/volatile one.h5 two.h5 2>&1) &&
+        [ -z "$differences" ] || fail "two threads make another chain than one: $differences"
+    # the comparison sees what differs
+    run --set run.output=two.h5 --set run.seed=1
+    ! h5diff one.h5 two.h5 /plugmc/checkpoint/positions >/dev/null 2>&1 || fail "any chain is the same"
+}
+
+"case_$1"
+[ $failed = 0 ]

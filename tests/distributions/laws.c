@@ -1,0 +1,304 @@
+/* Laws. Keys: dimension, particles, kT, coupling, and
+ *
+ *   volume        V of two particles with a potential among `particles`, the others ideal, at `pressure`;
+ *                 weight V^N Z(V) exp(-P V / kT) dV, Z = <exp(-U / kT)> over places of the two. `spring`:
+ *                 edges of a rectangle are free, with the energy spring t^2 / 2, t the logarithm of
+ *                 their ratio
+ *   shape         t of that
+ *   energy        U of the two in a square or cube of edge `length`
+ *   well          U of one particle in (x^2 - 1)^2
+ *   wall          U of two balls of `diameters` A,B and contact `core` within a sphere of `radius`, from
+ *                 which no part of them sticks out; U is not sampled
+ *   arrangements  U of particles of charge A,B on fixed places x,y: `count` of A among them, `charges` A,B,
+ *                 `places` X,Y,X,Y...
+ *
+ * Potentials, of the nearest image: `core` (hard), `coulomb` (its Bjerrum length), `yukawa` (Bjerrum
+ * length, with `kappa`), `lennard_jones` (epsilon, sigma = 1, with `cutoff`; `tail` adds the long-range
+ * correction, which is tail / V). Nothing here uses code of the program. */
+#include "laws.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS = 4000 };
+
+typedef struct model {
+    int dimension, particles;
+    double kT, coupling, pressure, length, spring;
+    double core, coulomb, yukawa, kappa, lennard_jones, cutoff, tail;
+} model;
+
+static void refuse(const char *what)
+{
+    fprintf(stderr, "distribution: %s\n", what);
+    exit(2);
+}
+
+const char *text_of(int count, char **keys, const char *key)
+{
+    const size_t n = strlen(key);
+    for (int i = 0; i < count; i++)
+        if (!strncmp(keys[i], key, n) && keys[i][n] == '=') return keys[i] + n + 1;
+    return NULL;
+}
+
+double number_of(int count, char **keys, const char *key, double otherwise)
+{
+    const char *text = text_of(count, keys, key);
+    char *end;
+    if (!text) return otherwise;
+    const double number = strtod(text, &end);
+    if (end == text) refuse("not a number");
+    return number;
+}
+
+/* At most `most` numbers with commas between them. */
+static int numbers_of(int count, char **keys, const char *key, int most, double *out)
+{
+    const char *text = text_of(count, keys, key);
+    int n = 0;
+    for (char *end; text && n < most; text = *end == ',' ? end + 1 : NULL)
+        out[n++] = strtod(text, &end);
+    return n;
+}
+
+static model read_model(int count, char **keys)
+{
+#define KEY(name, otherwise) .name = number_of(count, keys, #name, otherwise)
+    return (model){.dimension = (int)number_of(count, keys, "dimension", 3),
+                   .particles = (int)number_of(count, keys, "particles", 2),
+                   KEY(kT, 1),
+                   KEY(coupling, 1),
+                   KEY(pressure, 1),
+                   KEY(length, 1),
+                   KEY(spring, 0),
+                   KEY(core, 0),
+                   KEY(coulomb, 0),
+                   KEY(yukawa, 0),
+                   KEY(kappa, 0),
+                   KEY(lennard_jones, 0),
+                   KEY(cutoff, INFINITY),
+                   KEY(tail, 0)};
+}
+
+/* ---- Two particles in a box ------------------------------------------------------------------ */
+
+static double pair_energy(const model *m, double r)
+{
+    const double sixth = pow(r, -6);
+    if (r >= m->cutoff) return 0;
+    return m->coulomb / r + m->yukawa * exp(-m->kappa * r) / r +
+           4 * m->lennard_jones * (sixth * sixth - sixth);
+}
+
+static int is_soft(const model *m)
+{
+    return m->coulomb != 0 || m->yukawa != 0 || m->lennard_jones != 0;
+}
+
+/* Area of the disk of radius r around the middle of a rectangle, within it: h are half its edges. */
+static double disk_in_rectangle(double r, const double h[2])
+{
+    const double whole = fmin(h[1] < r ? sqrt(r * r - h[1] * h[1]) : 0, h[0]), last = fmin(r, h[0]);
+    const double a = whole / r, b = last / r;
+    return 4 * whole * h[1] +
+           2 * r * r * (b * sqrt(1 - b * b) + asin(b) - a * sqrt(1 - a * a) - asin(a));
+}
+
+/* The same of a ball in a box with three edges: slices at z = r sin(angle). */
+static double ball_in_box(double r, const double h[3])
+{
+    enum { SLICES = 64 };
+    const double last = asin(fmin(1, h[2] / r)), step = last / SLICES;
+    double sum = 0;
+    for (int i = 0; i < SLICES; i++) {
+        const double c = r * cos((i + 0.5) * step);
+        sum += disk_in_rectangle(c, h) * c;
+    }
+    return 2 * sum * step;
+}
+
+static double within(const model *m, double r, const double h[3])
+{
+    if (r <= 0) return 0;
+    return m->dimension == 2 ? disk_in_rectangle(r, h) : ball_in_box(r, h);
+}
+
+/* Mean of exp(-U) over places of two particles in a box with half edges h. */
+static double pair_factor(const model *m, const double h[3])
+{
+    enum { SHELLS = 300 };
+    const double volume = m->dimension == 2 ? 4 * h[0] * h[1] : 8 * h[0] * h[1] * h[2];
+    double inner = within(m, m->core, h), sum = 0;
+    if (!is_soft(m)) return fmax(0, 1 - inner / volume);
+    const double corner = sqrt(h[0] * h[0] + h[1] * h[1] + (m->dimension == 3 ? h[2] * h[2] : 0));
+    const double far = fmin(m->cutoff, corner);
+    const double step = (far - m->core) / SHELLS;
+    for (int i = 0; i < SHELLS && step > 0; i++) {
+        const double r = m->core + (i + 0.5) * step, outer = within(m, r + 0.5 * step, h);
+        sum += (outer - inner) * exp(-m->coupling / m->kT * pair_energy(m, r));
+        inner = outer;
+    }
+    return (sum + (m->cutoff < corner ? volume - inner : 0)) / volume;
+}
+
+/* ---- Laws ------------------------------------------------------------------------------------ */
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = ((const point *)a)->value, y = ((const point *)b)->value;
+    return (x > y) - (x < y);
+}
+
+static law new_law(int count)
+{
+    law l = {.count = count, .points = calloc((size_t)count, sizeof *l.points)};
+    if (!l.points) refuse("no memory");
+    return l;
+}
+
+static law finish(law l)
+{
+    double sum = 0;
+    qsort(l.points, (size_t)l.count, sizeof *l.points, by_value);
+    for (int i = 0; i < l.count; i++) sum += l.points[i].weight;
+    for (int i = 0; i < l.count; i++) l.points[i].weight /= sum;
+    return l;
+}
+
+/* ln of the weight of a box of volume exp(logarithm) and shape t, per d ln V dt. */
+static double log_weight(const model *m, double logarithm, double t)
+{
+    const double v = exp(logarithm), edge = exp(logarithm / m->dimension);
+    const double h[3] = {0.5 * edge * exp(0.5 * t), 0.5 * edge * exp(-0.5 * t), 0.5 * edge};
+    return (m->particles + 1) * logarithm - m->pressure * v / m->kT - m->tail / v / m->kT -
+           0.5 * m->spring * t * t / m->kT +
+           (m->core > 0 || is_soft(m) ? log(pair_factor(m, h)) : 0);
+}
+
+/* Where ln V has weights within 1e-17 of the largest, for a square or cube. */
+static void find_range(const model *m, double *from, double *to)
+{
+    enum { STEPS = 600 };
+    const double middle = log((m->particles + 1) * m->kT / m->pressure), first = middle - 25;
+    double weight[STEPS], most = -INFINITY;
+    for (int i = 0; i < STEPS; i++) {
+        weight[i] = log_weight(m, first + i * 0.05, 0);
+        most = fmax(most, weight[i]);
+    }
+    *from = first + (STEPS - 1) * 0.05, *to = first;
+    for (int i = 0; i < STEPS; i++)
+        if (weight[i] > most - 39) *from = fmin(*from, first + i * 0.05), *to = first + i * 0.05;
+    *from -= 0.05, *to += 0.05;
+}
+
+/* Marginal law of V or, if `shape`, of t. */
+static law box_law(const model *m, int shape)
+{
+    const int rows = shape ? 400 : is_soft(m) ? POINTS / 4 : POINTS, columns = shape ? 2001 : 121;
+    const int used = m->spring > 0 ? columns : 1;
+    if (m->spring > 0 && (m->dimension != 2 || is_soft(m))) refuse("no such shape");
+    double from, to, reach = m->spring > 0 ? 9 / sqrt(m->spring / m->kT) : 0;
+    find_range(m, &from, &to);
+    law l = new_law(shape ? used : rows);
+    const double shift = log_weight(m, 0.5 * (from + to), 0), step = (to - from) / rows;
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < used; j++) {
+            const double logarithm = from + (i + 0.5) * step;
+            const double t = used > 1 ? reach * (2.0 * j / (used - 1) - 1) : 0;
+            point *p = &l.points[shape ? j : i];
+            p->value = shape ? t : exp(logarithm);
+            p->weight += exp(log_weight(m, logarithm, t) - shift);
+        }
+    l.multiplier = m->pressure / m->kT;
+    return finish(l);
+}
+
+static law energy_law(const model *m)
+{
+    const double h[3] = {0.5 * m->length, 0.5 * m->length, 0.5 * m->length};
+    const double step = (sqrt(m->dimension) * h[0] - m->core) / POINTS;
+    law l = new_law(POINTS);
+    for (int i = 0; i < POINTS; i++) {
+        const double r = m->core + (i + 0.5) * step, u = pair_energy(m, r);
+        l.points[i] = (point){u, (within(m, r + 0.5 * step, h) - within(m, r - 0.5 * step, h)) *
+                                     exp(-m->coupling * u / m->kT)};
+    }
+    l.multiplier = m->coupling / m->kT;
+    return finish(l);
+}
+
+static law well_law(const model *m)
+{
+    law l = new_law(POINTS);
+    for (int i = 0; i < POINTS; i++) {
+        const double x = 4 * (i + 0.5) / POINTS, u = (x * x - 1) * (x * x - 1);
+        l.points[i] = (point){u, exp(-m->coupling * u / m->kT)};
+    }
+    l.multiplier = m->coupling / m->kT;
+    return finish(l);
+}
+
+/* Volume common to balls of radius a and b, r apart. */
+static double lens(double a, double b, double r)
+{
+    const double s = a + b - r, d = a - b;
+    if (s <= 0) return 0;
+    if (r <= fabs(d)) return 4 * M_PI / 3 * pow(fmin(a, b), 3);
+    return M_PI * s * s * (r * r + 2 * r * (a + b) - 3 * d * d) / (12 * r);
+}
+
+/* Of a distance r: 4 pi r^2 times the volume from which both are inside. */
+static law wall_law(const model *m, int count, char **keys)
+{
+    const double radius = number_of(count, keys, "radius", 1);
+    double diameter[2];
+    if (numbers_of(count, keys, "diameters", 2, diameter) != 2) refuse("diameters: two of them");
+    const double a = radius - 0.5 * diameter[0], b = radius - 0.5 * diameter[1];
+    law l = new_law(POINTS);
+    for (int i = 0; i < POINTS; i++) {
+        const double r = m->core + (i + 0.5) / POINTS * (a + b - m->core);
+        l.points[i] = (point){pair_energy(m, r), r * r * lens(a, b, r)};
+    }
+    return finish(l);
+}
+
+static double nearest(double d, double length) { return d - length * rint(d / length); }
+
+static law arrangement_law(const model *m, int count, char **keys)
+{
+    double place[32], charge[2];
+    const int places = numbers_of(count, keys, "places", 32, place) / 2;
+    const int first = (int)number_of(count, keys, "count", 1);
+    if (places < 2 || numbers_of(count, keys, "charges", 2, charge) != 2)
+        refuse("places or charges");
+    law l = new_law(1 << places);
+    l.discrete = 1;
+    l.count = 0;
+    for (int bits = 0; bits < 1 << places; bits++) {
+        double u = 0;
+        if (__builtin_popcount((unsigned)bits) != first) continue;
+        for (int i = 0; i < places; i++)
+            for (int j = 0; j < i; j++)
+                u += charge[!(bits >> i & 1)] * charge[!(bits >> j & 1)] *
+                     pair_energy(m, hypot(nearest(place[2 * i] - place[2 * j], m->length),
+                                          nearest(place[2 * i + 1] - place[2 * j + 1], m->length)));
+        l.points[l.count++] = (point){u, exp(-m->coupling * u / m->kT)};
+    }
+    return finish(l);
+}
+
+law make_law(const char *name, int count, char **keys)
+{
+    const model m = read_model(count, keys);
+    if (!strcmp(name, "volume")) return box_law(&m, 0);
+    if (!strcmp(name, "shape")) return box_law(&m, 1);
+    if (!strcmp(name, "energy")) return energy_law(&m);
+    if (!strcmp(name, "well")) return well_law(&m);
+    if (!strcmp(name, "wall")) return wall_law(&m, count, keys);
+    if (!strcmp(name, "arrangements")) return arrangement_law(&m, count, keys);
+    refuse("there is no such law");
+    return (law){0};
+}
