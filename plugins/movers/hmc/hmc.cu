@@ -303,12 +303,13 @@ PLUGMC_FN void hmc_add_pair(plugmc_separation s, plugmc_site a, plugmc_site b, i
     }
 }
 
-/* It stands once in a kernel: of two copies the compiler might contract the products in two ways, and the
- * force of a pair would hang on which of them computes it. */
+/* It stands once in a kernel, and its loop is not unrolled: of two copies the compiler may contract the
+ * products in two ways, and the force of a pair would hang on which of them computes it. */
 PLUGMC_FN void hmc_empty(const hmc_neighbour *entry, hmc_neighbour me, int with_energy,
                          hmc_list *list, hmc_sum *sum)
 {
     const plugmc_site a = hmc_site_of(me);
+#pragma unroll 1
     for (uint32_t k = 0; k < list->n; k++) {
         const hmc_neighbour other = entry[list->entry[k * HMC_THREADS]];
         hmc_add_pair(hmc_separation(me, other, list->edges), a, hmc_site_of(other), with_energy,
@@ -383,6 +384,7 @@ PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t o
     list.n = 0;
     list.edges = hmc_edges_of(t->boxes, walker);
     int full = 0;
+#pragma unroll 1
     for (int32_t j = 0; j < nz;) {
         const int32_t pz = z + j < t->count[2] ? z + j : z + j - t->count[2];
         if (!full) {
