@@ -129,10 +129,12 @@ test_couplings_as_in_serial()
     done
 }
 
-# ladder_of_disks: chain.ini with charged disks at three temperatures.
+# chain.ini with charged disks at three temperatures. Three divides 1203 and 2301, so there the movers of the
+# last sweep were checkerboard and, after it, exchange: cells are current, multipliers are not.
 rungs='s/^walkers = 3/walkers = 6\ntemperature = 0.7 1 1.5/; s/^diameter = .*/&\ncharge = 1/
-    s/^\[mover .*/[mover exchange]\nevery = 3\n\n[potential yukawa]\nbjerrum_length = 1\nkappa = 1\ncutoff = 2\n\n&/
-    s/^count = 100/count = 30/; s/hard_pressure/energy/'
+    s/^\[mover .*/[potential yukawa]\nbjerrum_length = 1\nkappa = 1\ncutoff = 2\n\n&/
+    s/^count = 100/count = 30/; s/hard_pressure/energy/
+    $a [mover exchange]\nevery = 3'
 
 test_ladder_of_the_checkerboard_is_resumed()
 {
@@ -259,9 +261,10 @@ test_ladder_of_pressures_beside_the_checkerboard()
     done
 }
 
-# Stopped where cells are those of an older box, and where they are current, with any threads.
-changing='s/^walkers = 3/walkers = 2\npressure = 0.6/; s/^\[mover .*/[mover volume]\nevery = 3\nstep = 0.1\n\n&/
-    s/^count = 100/count = 20/; s/^packing_fraction.*/lx = 7/; s/^r_max = 3/r_max = 1.5/'
+# Three divides 1203 and 2301: stopped where cells are those of an older box, and where they are current, with any threads.
+changing='s/^walkers = 3/walkers = 2\npressure = 0.6/; s/^count = 100/count = 20/; s/^packing_fraction.*/lx = 7/
+    s/^r_max = 3/r_max = 1.5/
+    $a [mover volume]\nevery = 3\nstep = 0.1'
 
 test_checkerboard_in_changing_boxes_is_resumed()
 {
