@@ -129,10 +129,12 @@ test_couplings_as_in_serial()
     done
 }
 
-# ladder_of_disks: chain.ini with charged disks at three temperatures.
+# chain.ini with charged disks at three temperatures. Three divides 1203 and 2301, so there the movers of the
+# last sweep were checkerboard and, after it, exchange: cells are current, multipliers are not.
 rungs='s/^walkers = 3/walkers = 6\ntemperature = 0.7 1 1.5/; s/^diameter = .*/&\ncharge = 1/
-    s/^\[mover .*/[mover exchange]\nevery = 3\n\n[potential yukawa]\nbjerrum_length = 1\nkappa = 1\ncutoff = 2\n\n&/
-    s/^count = 100/count = 30/; s/hard_pressure/energy/'
+    s/^\[mover .*/[potential yukawa]\nbjerrum_length = 1\nkappa = 1\ncutoff = 2\n\n&/
+    s/^count = 100/count = 30/; s/hard_pressure/energy/
+    $a [mover exchange]\nevery = 3'
 
 test_ladder_of_the_checkerboard_is_resumed()
 {
@@ -259,9 +261,10 @@ test_ladder_of_pressures_beside_the_checkerboard()
     done
 }
 
-# Stopped where cells are those of an older box, and where they are current, with any threads.
-changing='s/^walkers = 3/walkers = 2\npressure = 0.6/; s/^\[mover .*/[mover volume]\nevery = 3\nstep = 0.1\n\n&/
-    s/^count = 100/count = 20/; s/^packing_fraction.*/lx = 7/; s/^r_max = 3/r_max = 1.5/'
+# Three divides 1203 and 2301: stopped where cells are those of an older box, and where they are current, with any threads.
+changing='s/^walkers = 3/walkers = 2\npressure = 0.6/; s/^count = 100/count = 20/; s/^packing_fraction.*/lx = 7/
+    s/^r_max = 3/r_max = 1.5/
+    $a [mover volume]\nevery = 3\nstep = 0.1'
 
 test_checkerboard_in_changing_boxes_is_resumed()
 {
@@ -292,4 +295,47 @@ test_box_that_becomes_too_small_for_the_checkerboard()
     grep -Eq "^sim.ini:[0-9]+: \[mover checkerboard\] a box has become so small that its edge 3\.[0-9]+ is below twice \
 the cell 2, so there is no checkerboard of cells \(mover 'serial' takes any\)$" "$err" ||
         fail "the box that is too small is not named"
+}
+
+# ---- On a GPU ----
+
+# on_both WHAT: the chain on the GPU is that on the CPU.
+on_both()
+{
+    must run sim.ini --set run.device=cpu --set run.output=cpu.h5
+    must run sim.ini --set run.device=gpu --set run.output=gpu.h5
+    for what in checkpoint/positions movers; do
+        h5diff cpu.h5 gpu.h5 /plugmc/$what >"$out" 2>&1 || fail "$1: $what differs"
+    done
+}
+
+# Cells that a thread takes, with several walkers in a warp; that a warp takes; patches of disks.
+test_ladder_of_the_checkerboard_on_a_gpu()
+{
+    gpu
+    liquid 8
+    change 's/^sweeps = .*/sweeps = 300/; s/^equilibrate = .*/equilibrate = 300/'
+    change 's/^walkers/temperature = 0.8 1 1.3 2\n&/; s/^step = .*/&\ntarget_acceptance = 0.4/'
+    printf '[mover exchange]\nevery = 7\n' >>sim.ini
+    on_both "one thread a cell"
+    change 's/^dimension = 2/dimension = 3/; s/^count = .*/count = 500/; s/^density = .*/density = 0.7/; s/^cutoff = .*/cutoff = 2.5/'
+    on_both "one warp a cell"
+    change '/^\[potential/,/^truncation/d; s/^\[mover check.*/[potential hard_disk]\n&/; s/^dimension = 3/dimension = 2/'
+    change 's/^count = .*/count = 4096/; s/^step = .*/step = 0.16/'
+    on_both "patches of disks"
+}
+
+test_boxes_of_the_checkerboard_on_a_gpu()
+{
+    gpu
+    pressed 0.6
+    change 's/^sweeps = .*/sweeps = 300/; s/^equilibrate = .*/equilibrate = 300/; s/^\[mover volume\]/&\nevery = 7/'
+    on_both "one thread a cell"
+    change 's/^dimension = 2/dimension = 3/; s/^count = .*/count = 500/; s/^density = .*/density = 0.7/; s/^cutoff = .*/cutoff = 2.5/; s/^step = 0.1$/step = 0.02/'
+    on_both "one warp a cell"
+    change '/^\[potential/,/^truncation/d; s/^\[mover check.*/[potential hard_disk]\n&/; s/^dimension = 3/dimension = 2/'
+    change 's/^count = .*/count = 4096/; s/^step = 0.3/step = 0.16/; s/^step = 0.02/step = 2e-4/; s/^pressure = .*/pressure = 8/'
+    on_both "patches of disks"
+    change 's/^count = .*/count = 577600/; s/^\[mover volume\]/&\nshape = axes/; s/^sweeps = .*/sweeps = 20/; s/^equilibrate = .*/equilibrate = 0/; s/^walkers = .*/walkers = 1/; s/^step = 2e-4/step = 1e-6/; s/^every = 7/every = 3/'
+    on_both "pieces of rows of disks"
 }

@@ -361,8 +361,171 @@ static void droplets(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) decides_like_the_cpu(&cases[i], 115);
 }
 
+/* ---- Positions that others have changed ------------------------------------------------------- */
+
+/* A state with positions on both sides. */
+typedef struct two_sides {
+    double *host;
+    plugmc_device_pointer device;
+    plugmc_box *boxes;
+    int asked[2]; /* how often for which side */
+} two_sides;
+
+static int array_of(const plugmc_state *state, int what, int side, int access, void **out,
+                    size_t *row)
+{
+    two_sides *t = state->core;
+    (void)access, (void)row;
+    if (what == PLUGMC_STATE_BOX) {
+        *out = t->boxes;
+        return PLUGMC_OK;
+    }
+    assert_int_equal(what, PLUGMC_STATE_POSITION);
+    t->asked[side]++;
+    *out = side == PLUGMC_ON_HOST ? (void *)t->host : (void *)(uintptr_t)t->device;
+    return PLUGMC_OK;
+}
+
+static void take_again(bench *b, const test_mover *mover, two_sides *t)
+{
+    const plugmc_state state = {.size = sizeof state,
+                                .walkers = b->system.walkers,
+                                .capacity = b->system.particles,
+                                .array = array_of,
+                                .core = t};
+    const uint32_t boxes = b->system.changes & PLUGMC_CHANGED_BOX;
+    bench_expect(
+        b, mover->calls->take(mover->instance, &b->host, &state, PLUGMC_CHANGED_POSITION | boxes));
+}
+
+/* Cells as they are archived: shape, coordinates, numbers, counts, origins. */
+static void assert_same_cells(bench *cpu, test_mover *reference, bench *on_gpu, test_mover *mover)
+{
+    test_archive one, other;
+    mover_save(cpu, reference, &one);
+    mover_save(on_gpu, mover, &other);
+    assert_int_equal(one.blobs, other.blobs);
+    for (int i = 0; i < one.blobs; i++) {
+        assert_int_equal(one.blob[i].bytes, other.blob[i].bytes);
+        if (memcmp(one.blob[i].data, other.blob[i].data, one.blob[i].bytes))
+            fail_msg("%s differs", one.blob[i].name);
+    }
+    archive_end(&one);
+    archive_end(&other);
+}
+
+/* What another mover may make of positions: particles of the first species change places, the box of each
+ * walker changes, or all crowd into a part of it. */
+static void disturb(const scenario *s, bench *b, plugmc_box *boxes, double crowd, double *x)
+{
+    const int64_t n = b->system.particles, first = b->system.first[1];
+    for (int w = 0; w < s->walkers; w++) {
+        double *r = x + 3 * n * w, moved[3];
+        memcpy(moved, r, sizeof moved);
+        memmove(r, r + 3, (size_t)(3 * (first - 1)) * sizeof *r);
+        memcpy(r + 3 * (first - 1), moved, sizeof moved);
+        for (int a = 0; a < s->dimension && b->system.changes; a++) {
+            const double factor = 1 + 1e-3 * (1 + a + 2 * w);
+            boxes[w].length[a] *= factor;
+            boxes[w].volume *= factor;
+            for (int64_t i = 0; i < n; i++) r[3 * i + a] *= factor;
+        }
+        for (int64_t i = 0; i < 3 * n; i++) r[i] *= crowd;
+    }
+}
+
+/* Takes positions on the device: the cells are those of the CPU to the bit, and sweeps go on alike.
+ * crowd < 1: more particles in a cell than slots. The host is not asked then, or is asked if it is
+ * to add slots. */
+static void takes_like_the_cpu(const scenario *s, uint32_t changes, double crowd)
+{
+    int64_t particles;
+    double *x = lattice(s, &particles),
+           *y = calloc((size_t)(3 * particles * s->walkers), sizeof *y);
+    const size_t bytes = (size_t)(3 * particles * s->walkers) * sizeof(double);
+    bench cpu, on_gpu;
+    test_mover reference, mover;
+    plugmc_box boxes[4];
+    begin(&cpu, s, particles);
+    begin(&on_gpu, s, particles);
+    cpu.system.changes = on_gpu.system.changes = changes;
+    set_up(&cpu, &reference, s);
+    set_up(&on_gpu, &mover, s);
+    bench_expect(&cpu, reference.plugin->prepare(reference.instance, &cpu.host));
+    plugmc_context context = {
+        .report = &device_messages, .gpu = device, .file = "test", .section = "test"};
+    gpu_bind(device, &on_gpu.system, &device_messages);
+    on_gpu.host = context_host(&context, &on_gpu.system);
+    own_state(&context, &on_gpu.host);
+    for (int t = 0; t < on_gpu.system.term_count; t++) on_gpu.terms[t].host = &on_gpu.host;
+    const plugmc_host *host = &on_gpu.host;
+    two_sides t = {.host = x, .boxes = boxes}, u = t;
+    for (int w = 0; w < s->walkers; w++) boxes[w] = cpu.system.box;
+    bench_expect(&on_gpu, mover.plugin->prepare(mover.instance, host));
+    bench_expect(&on_gpu, host->gpu->allocate(host->context, bytes, &u.device));
+
+    mover_load(&cpu, &reference, x);
+    mover_load(&on_gpu, &mover, x);
+    for (int round = 0; round < 3; round++) {
+        const uint64_t first = 100 * (uint64_t)round;
+        mover_sweep(&cpu, &reference, first, 37);
+        mover_sweep(&on_gpu, &mover, first, 37);
+        mover_store(&cpu, &reference, x);
+        disturb(s, &cpu, boxes, round == 1 ? crowd : 1, x);
+        bench_expect(&on_gpu, host->gpu->upload(host->context, u.device, x, bytes));
+        memset(u.asked, 0, sizeof u.asked);
+        take_again(&cpu, &reference, &t);
+        take_again(&on_gpu, &mover, &u);
+        assert_int_equal(u.asked[PLUGMC_ON_DEVICE], 1);
+        assert_int_equal(u.asked[PLUGMC_ON_HOST], round == 1 && crowd < 1);
+        assert_same_cells(&cpu, &reference, &on_gpu, &mover);
+    }
+    mover_sweep(&cpu, &reference, 1000, 33);
+    mover_sweep(&on_gpu, &mover, 1000, 33);
+    mover_store(&cpu, &reference, x);
+    bench_expect(&on_gpu, mover_give(&mover, host, (double *)(uintptr_t)u.device));
+    bench_expect(&on_gpu, host->gpu->download(host->context, y, u.device, bytes));
+    assert_same(s, y, x, particles, 144);
+    printf("%lld particles, %d walkers, %s: taken on the device\n", (long long)particles,
+           s->walkers, s->options);
+
+    bench_expect(&on_gpu, host->gpu->release(host->context, u.device));
+    context_release(&context);
+    mover_end(&reference);
+    mover_end(&mover);
+    bench_end(&cpu);
+    bench_end(&on_gpu);
+    free(x);
+    free(y);
+}
+
+static void positions_are_taken_on_the_device(void **state)
+{
+    (void)state;
+    const uint32_t boxes = PLUGMC_CHANGED_BOX;
+    static const scenario disks[] = {
+        {2, {50, 48}, {50 * EDGE, 48 * EDGE}, 1.13, {1}, 0.16, 1, "identities=no"},
+        {2, {190, 20}, {190 * EDGE, 20 * EDGE}, 1.12, {1}, 0.1, 3, "identities=yes"},
+        {2, {572, 460}, {572 * EDGE, 460 * EDGE}, 1.1399, {1}, 0.16, 1, "identities=no"},
+        {2, {60, 62}, {60.5, 62.5}, 1.1, {1, 0.7}, 0.2, 1, "identities=yes"},
+        {3, {10, 12, 10}, {10.9, 13.1, 11}, 1.13, {1, 0.8}, 0.2, 2, "identities=yes"}};
+    for (size_t i = 0; i < sizeof disks / sizeof *disks; i++)
+        for (int changing = 0; changing < 2; changing++)
+            takes_like_the_cpu(&disks[i], changing ? boxes : 0, 1);
+    static const scenario soft[] = {
+        {2, {20, 22}, {30.5, 33.5}, 1.2, {1}, 0.4, 2, "identities=yes", 3, 1.5},
+        {3, {4, 6, 6}, {13.1, 16.2, 15.6}, 1.077, {1}, 0.16, 2, "identities=yes", LIQUID},
+        {3, {4, 6, 6}, {13.1, 16.2, 15.6}, 1.077, {1, 0.9}, 0.16, 1, "identities=yes", MIXTURE},
+        {2, {10, 8}, {41, 34}, 1.1, {1, 0.9}, 0.2, 2, "identities=yes", 0.3, 4}};
+    for (size_t i = 0; i < sizeof soft / sizeof *soft; i++)
+        for (int changing = 0; changing < 2; changing++)
+            takes_like_the_cpu(&soft[i], changing ? boxes : 0, 1);
+    takes_like_the_cpu(&soft[0], 0, 0.3);
+    takes_like_the_cpu(&soft[3], boxes, 0.6);
+}
+
 GPU_TEST_MAIN(cmocka_unit_test(small_systems_of_disks), cmocka_unit_test(middle_systems_of_disks),
               cmocka_unit_test(large_systems_of_disks), cmocka_unit_test(other_systems),
               cmocka_unit_test(wide_cells), cmocka_unit_test(many_neighbours),
               cmocka_unit_test(many_hard_neighbours), cmocka_unit_test(cold_particles),
-              cmocka_unit_test(droplets))
+              cmocka_unit_test(droplets), cmocka_unit_test(positions_are_taken_on_the_device))

@@ -17,9 +17,8 @@
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     checkerboard *me = (checkerboard *)instance;
-    if (index > 0) return 0;
-    if (!me->system && geometry(me, host)) return 0;
-    return describe_kernels(me, host, out) == PLUGMC_OK;
+    if (index > 1 || (!me->system && geometry(me, host))) return 0;
+    return (index ? describe_load : describe_kernels)(me, host, out) == PLUGMC_OK;
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -33,20 +32,35 @@ static int prepare(void *instance, const plugmc_host *host)
     return host->gpu ? prepare_on_gpu(me, host) : PLUGMC_OK;
 }
 
+/* By way of the host. */
+static int take_on_host(checkerboard *me, const plugmc_host *host, const plugmc_state *state)
+{
+    const int slots = me->capacity;
+    double *positions;
+    TRY(plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions));
+    TRY(load_cells(me, host, positions));
+    if (!host->gpu) return PLUGMC_OK;
+    if (me->capacity != slots) TRY(rebuild_on_device(me, host));
+    return upload_state(me, host);
+}
+
 static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
                 uint32_t changed)
 {
     checkerboard *me = (checkerboard *)instance;
-    int slots = me->capacity, laid_out = 0;
+    const int again = me->taken;
+    int laid_out = 0, loaded = 0;
     double *positions;
     TRY(take_conditions(me, state, changed));
     if (!(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return PLUGMC_OK;
     if (me->boxes_change && changed & PLUGMC_CHANGED_BOX) TRY(fit_cells(me, host, &laid_out));
-    TRY(plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions));
-    TRY(load_cells(me, host, positions));
-    if (!host->gpu) return PLUGMC_OK;
-    if (laid_out || me->capacity != slots) TRY(rebuild_on_device(me, host));
-    return upload_state(me, host);
+    if (laid_out && host->gpu) TRY(rebuild_on_device(me, host));
+    me->taken = 1;
+    if (host->gpu && again) { /* the first time nothing is there yet */
+        TRY(plugmc_state_positions(state, PLUGMC_ON_DEVICE, PLUGMC_READ, &positions));
+        TRY(load_on_gpu(me, host, (plugmc_device_pointer)(uintptr_t)positions, &loaded));
+    }
+    return loaded ? PLUGMC_OK : take_on_host(me, host, state);
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)

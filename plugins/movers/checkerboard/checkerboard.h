@@ -19,7 +19,8 @@ enum {
     MANY = 64,   /* more particles near a cell than this: see `wide` */
     WARP = 32,
     CHUNK = 256, /* sweeps between looks at the overflow flag */
-    BATCH = 32   /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
+    BATCH = 32,  /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
+    GRAPHS = 64  /* layouts that have graphs: they cannot be given back */
 };
 
 typedef struct store {
@@ -89,12 +90,15 @@ typedef struct checkerboard {
     device_store on_now, on_next, snapshot;
     plugmc_device_pointer d_origin, d_plans, d_base, d_conditions, d_counts, d_trouble, d_offset;
     plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
+    plugmc_device_pointer d_widths; /* double [3]: of the cells of the first walker */
+    int taken, layouts;             /* positions have been taken; how often stores were laid out */
+    plugmc_kernel *k_enter, *k_fill, *k_touch; /* NULL until they are needed */
     plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_sweep, *k_number, *k_store;
     patch patch;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
     int swapped;            /* which store is `now`: index into graph */
     char defines_text[30][48];
-    const char *defines[33], *contact_table, *first_table, *text[2];
+    const char *defines[33], *contact_table, *first_table, *text[3];
 } checkerboard;
 
 /* Does a step of a sequence of calls unless one before has failed. */
@@ -205,6 +209,8 @@ int sweep_or_grow(checkerboard *, const plugmc_host *, uint64_t first, uint64_t 
 /* ---- kernels.c: the text of the kernels, and how cells are shared out among threads ----------- */
 
 int describe_kernels(checkerboard *, const plugmc_host *, plugmc_kernel_text *out);
+/* Of those of load.cu. */
+int describe_load(checkerboard *, const plugmc_host *, plugmc_kernel_text *out);
 int pitch(const checkerboard *); /* places of half a row on the device */
 uint32_t blocks_for(int64_t threads, int block);
 int tiled(const checkerboard *);
@@ -217,7 +223,9 @@ int cells_a_block(const checkerboard *);
 /* ---- gpu.c: sweeps on the GPU ----------------------------------------------------------------- */
 
 int prepare_on_gpu(checkerboard *, const plugmc_host *);
-/* Stores and kernels for another number of slots. */
+int64_t device_cells(const checkerboard *); /* of a walker, with padding */
+int upload_conditions(const checkerboard *, const plugmc_host *);
+/* Stores and kernels for another number of cells or slots. */
 int rebuild_on_device(checkerboard *, const plugmc_host *);
 int upload_state(checkerboard *, const plugmc_host *);
 int download_state(checkerboard *, const plugmc_host *);
@@ -225,5 +233,11 @@ int download_state(checkerboard *, const plugmc_host *);
 int sweep_on_gpu(checkerboard *, const plugmc_host *, uint64_t first, uint64_t n);
 int store_on_gpu(checkerboard *, const plugmc_host *, plugmc_device_pointer positions);
 int counts_on_gpu(checkerboard *, const plugmc_host *, int clear);
+
+/* ---- load.c: positions into cells on the GPU -------------------------------------------------- */
+
+/* As load_cells and upload_state, of positions on the device. *loaded: 0 if cells have to grow or
+ * particles to be parted, which is the host's. */
+int load_on_gpu(checkerboard *, const plugmc_host *, plugmc_device_pointer positions, int *loaded);
 
 #endif

@@ -8,7 +8,7 @@ static size_t counter_bytes(const checkerboard *me)
 }
 
 /* The layout on the device, see checkerboard.cu. */
-static int64_t device_cells(const checkerboard *me)
+int64_t device_cells(const checkerboard *me)
 {
     return (int64_t)me->m[1] * me->m[2] * 2 * pitch(me);
 }
@@ -160,6 +160,7 @@ int download_state(checkerboard *me, const plugmc_host *host)
 /* Kernels and stores for the present number of slots. */
 static int build_on_device(checkerboard *me, const plugmc_host *host)
 {
+    const int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
     plugmc_kernel_text text = {.size = sizeof text};
     TRY(describe_kernels(me, host, &text));
     TRY(host->gpu->kernel(host->context, &text, "cb_plan_batch", &me->k_plan));
@@ -174,7 +175,10 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
     TRY(host->gpu->kernel(host->context, &text, "cb_store", &me->k_store));
     TRY(allocate_on_device(me, host, &me->on_now));
     TRY(allocate_on_device(me, host, &me->on_next));
+    TRY(host->gpu->allocate(host->context, me->ids ? 4 : sizeof(uint32_t) * cells, &me->d_offset));
     me->graph[0] = me->graph[1] = NULL;
+    me->k_enter = NULL;
+    me->layouts++;
     return PLUGMC_OK;
 }
 
@@ -273,7 +277,7 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
     return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
 }
 
-static int upload_conditions(const checkerboard *me, const plugmc_host *host)
+int upload_conditions(const checkerboard *me, const plugmc_host *host)
 {
     size_t bytes;
     void *packed = pack_conditions(me, &bytes);
@@ -290,7 +294,7 @@ static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t f
     const plugmc_gpu *gpu = host->gpu;
     TRY(gpu->upload(host->context, me->d_base, &first, sizeof first));
     TRY(upload_conditions(me, host));
-    for (; n >= BATCH && !host->stopping(host->context); n -= BATCH) {
+    for (; n >= BATCH && me->layouts <= GRAPHS && !host->stopping(host->context); n -= BATCH) {
         plugmc_graph **graph = &me->graph[me->swapped];
         if (!*graph) {
             TRY(gpu->graph_begin(host->context));
@@ -299,7 +303,11 @@ static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t f
         }
         TRY(gpu->graph_launch(host->context, *graph));
     }
-    for (; n > 0 && !host->stopping(host->context); n--) TRY(launch_sweeps(me, host, 1));
+    while (n > 0 && !host->stopping(host->context)) {
+        const int some = n >= BATCH ? BATCH : n > 1 ? (int)n & ~1 : 1;
+        TRY(launch_sweeps(me, host, some));
+        n -= (uint64_t)some;
+    }
     return gpu->download(host->context, trouble, me->d_trouble, sizeof *trouble);
 }
 
@@ -321,8 +329,10 @@ int rebuild_on_device(checkerboard *me, const plugmc_host *host)
     TRY(release_on_device(host, &me->on_now));
     TRY(release_on_device(host, &me->on_next));
     TRY(release_on_device(host, &me->snapshot));
+    TRY(host->gpu->release(host->context, me->d_offset));
+    me->snapshot = (device_store){0};
     TRY(build_on_device(me, host));
-    return allocate_on_device(me, host, &me->snapshot);
+    return me->bounded ? PLUGMC_OK : allocate_on_device(me, host, &me->snapshot);
 }
 
 /* More room for particles near a cell. */
@@ -356,6 +366,7 @@ static int grow_on_gpu(checkerboard *me, const plugmc_host *host, int what)
 int sweep_on_gpu(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     cb_trouble trouble;
+    if (!me->bounded && !me->snapshot.count) TRY(allocate_on_device(me, host, &me->snapshot));
     if (!me->bounded) TRY(snapshot(me, host, 0));
     for (;;) {
         TRY(sweep_on_device(me, host, first, n, &trouble));
@@ -420,14 +431,13 @@ int counts_on_gpu(checkerboard *me, const plugmc_host *host, int clear)
 int prepare_on_gpu(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_gpu *gpu = host->gpu;
-    int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
     TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_origin));
     TRY(gpu->allocate(host->context, sizeof(cb_plan) * BATCH * me->walkers, &me->d_plans));
     TRY(gpu->allocate(host->context, sizeof(uint64_t), &me->d_base));
     TRY(gpu->allocate(host->context, conditions_bytes(me), &me->d_conditions));
     TRY(gpu->allocate(host->context, counter_bytes(me), &me->d_counts));
     TRY(gpu->allocate(host->context, sizeof(cb_trouble), &me->d_trouble));
-    TRY(gpu->allocate(host->context, me->ids ? 4 : sizeof(uint32_t) * cells, &me->d_offset));
+    TRY(gpu->allocate(host->context, sizeof(double) * 3, &me->d_widths));
     TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_saved_origin));
     TRY(gpu->allocate(host->context, counter_bytes(me), &me->d_saved_counts));
     TRY(build_on_device(me, host));

@@ -10,6 +10,7 @@ PLUGMC_EMBED(checkerboard_kernels, PLUGMC_KERNEL_FILE);
 PLUGMC_EMBED(checkerboard_trial, CHECKERBOARD_TRIAL_FILE);
 PLUGMC_EMBED(checkerboard_subsweep, CHECKERBOARD_SUBSWEEP_FILE);
 PLUGMC_EMBED(checkerboard_wide, CHECKERBOARD_WIDE_FILE);
+PLUGMC_EMBED(checkerboard_load, CHECKERBOARD_LOAD_FILE);
 PLUGMC_EMBED(checkerboard_disks, CHECKERBOARD_DISKS_FILE);
 
 static void define(checkerboard *me, int *n, const char *format, ...)
@@ -217,7 +218,7 @@ static int describe_tables(checkerboard *me, const plugmc_host *host)
 }
 
 /* Everything that is fixed for the run becomes a constant of the kernels. */
-int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
+static int describe_constants(checkerboard *me, const plugmc_host *host)
 {
     const int multiprocessors = host->gpu ? host->gpu->multiprocessors : 132; /* H100, H200 */
     int n = 0;
@@ -249,18 +250,38 @@ int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_te
     me->defines[n++] = me->first_table;
     if (!me->boxes_change) me->defines[n++] = me->contact_table;
     me->defines[n] = NULL;
+    return PLUGMC_OK;
+}
+
+/* What of the text comes last. */
+enum { ANY, DISKS, LOAD };
+
+static int describe(checkerboard *me, const plugmc_host *host, int which, plugmc_kernel_text *out)
+{
     const char *of_a_cell = me->wide ? checkerboard_wide : checkerboard_subsweep;
-    const char *const any[] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial,
-                               of_a_cell, NULL};
-    const char *const disks[] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks,
-                                 NULL};
-    const char **text = &me->text[tiled(me) != 0];
-    if (!*text) *text = join_texts(host, tiled(me) ? disks : any);
+    const char *const parts[][5] = {
+        [ANY] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial, of_a_cell},
+        [DISKS] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks},
+        [LOAD] = {checkerboard_choices, checkerboard_kernels, checkerboard_load}};
+    const char **text = &me->text[which];
+    TRY(describe_constants(me, host));
+    if (!*text) *text = join_texts(host, parts[which]);
     if (!*text) return PLUGMC_ERROR_MEMORY;
-    plugmc_set_text(out, &(plugmc_kernel_text){.name = "checkerboard.cu",
+    plugmc_set_text(out, &(plugmc_kernel_text){.name = which == LOAD ? "checkerboard_load.cu"
+                                                                     : "checkerboard.cu",
                                                .text = *text,
                                                .defines = me->defines,
                                                .fuse = 1,
                                                .overlap = 1});
     return PLUGMC_OK;
+}
+
+int describe_kernels(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
+{
+    return describe(me, host, tiled(me) ? DISKS : ANY, out);
+}
+
+int describe_load(checkerboard *me, const plugmc_host *host, plugmc_kernel_text *out)
+{
+    return describe(me, host, LOAD, out);
 }

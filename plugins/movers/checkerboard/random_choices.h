@@ -32,9 +32,10 @@ typedef struct cb_plan {
 
 /* What goes wrong on a GPU in a run of sweeps. overflow: 1 if a cell has more particles than slots, 2
  * if more than there is room for are near one. lost: 1 + the sweep in which a trial move's change of
- * energy was not a number. It is accepted, and no other one after it, so that it is found. */
+ * energy was not a number. It is accepted, and no other one after it, so that it is found. touching: 1
+ * if particles that are taken overlap. */
 typedef struct cb_trouble {
-    int32_t overflow, unused;
+    int32_t overflow, touching;
     uint64_t lost;
 } cb_trouble;
 
