@@ -8,6 +8,7 @@
 #   OWN_PLUGINS    those of this folder and of tests/cli
 #   DISTRIBUTION   distribution.c, compiled
 #   SOURCE, CC     the source tree, and a compiler for movers with planted faults
+#   SEED, DEVICE   by hand: another seed; gpu
 #
 # Seeds are fixed. Samples lie so far apart that neighbours are independent, which is tested too. A right
 # program is beyond p = 1e-4 once in 10,000 numbers; a planted fault has to be beyond p = 1e-6, in a run
@@ -30,14 +31,14 @@ fail()
 
 # box DIMENSION LENGTH [KEY...]: sim.ini of a box, with these keys of [run]; the rest from standard input.
 # Samples are taken right after exchanges, which are made in sweeps that `every` divides.
-# Each has another seed.
-walkers=16 samples=2000 every=10 seed=$(printf %s "$1" | cksum | cut -d ' ' -f 1)
+walkers=16 samples=2000 every=10
+seed=${SEED:-$(printf %s "$1" | cksum | cut -d ' ' -f 1)} # another one in each case
 box()
 {
     seed=$((seed + 1))
     {
         printf '%s\n' '[run]' "sweeps = $((samples * every))" "equilibrate = $((400 / every * every))" "seed = $seed" \
-            "walkers = $walkers" 'threads = 1' 'device = cpu' "${@:3}" '[box]' "dimension = $1" "lx = $2"
+            "walkers = $walkers" 'threads = 1' "device = ${DEVICE:-cpu}" "${@:3}" '[box]' "dimension = $1" "lx = $2"
         cat
     } >sim.ini
 }
@@ -371,7 +372,7 @@ case_swapped_balls_in_a_sphere()
 	seed = $seed
 	walkers = $walkers
 	threads = 1
-	device = cpu
+	device = ${DEVICE:-cpu}
 	[box]
 	dimension = 3
 	shape = sphere
