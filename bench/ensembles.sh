@@ -1,0 +1,50 @@
+#!/bin/bash
+# ensembles.sh: what volume, exchange and swap cost beside the checkerboard (bench/ensembles/*.ini).
+#
+# Each case is run with the second mover and without it, in turn, REPEAT times (default 11); a line has the
+# medians of the seconds of production (files and kernels are not in them) and what one action costs. PLUGMC=
+# says where the program is, if common.sh does not find it; DEVICE= cpu or gpu; SWEEPS= scales the runs.
+set -eu
+. "$(dirname "$0")/common.sh"
+
+median() { sort -g | awk '{ x[NR] = $1 } END { printf "%.6g", NR % 2 ? x[(NR + 1) / 2] : (x[NR / 2] + x[NR / 2 + 1]) / 2 }'; }
+
+# seconds OPTION...: of the production of case.ini
+seconds()
+{
+    rm -f case.h5*
+    "$plugmc" run case.ini --set run.output=case.h5 --set "run.device=${DEVICE:-auto}" "$@" >said 2>errors ||
+        { cat errors >&2; exit 1; }
+    sed -n 's/^acceptance .*; \([0-9.e+-]*\) s$/\1/p' said
+}
+
+# compare LABEL FILE ACTIONS WITH WITHOUT OPTION...: settings of one key that make the second mover act in
+# each `every` of the file, and not
+compare()
+{
+    local label=$1 file=$2 actions=$3 with=$4 without=$5
+    shift 5
+    cp "$here/ensembles/$file.ini" case.ini
+    : >a; : >b
+    seconds "$@" >/dev/null # kernels are compiled
+    for _ in $(seq "${REPEAT:-11}"); do
+        seconds --set "$with" "$@" >>a
+        seconds --set "$without" "$@" >>b
+    done
+    awk -v l="$label" -v a="$(median <a)" -v b="$(median <b)" -v n="$actions" 'BEGIN {
+        printf "%-34s %9.4f s with, %9.4f s without: %+6.1f %%, %9.4g us each\n", l, a, b, 100 * (a / b - 1), (a - b) / n * 1e6 }'
+}
+
+# Program, machine, GPU: the head that every benchmark prints.
+"$plugmc" bench hard_disk --set bench.values=1024 --set bench.sweeps=1 --set bench.repeat=1 | grep '^#' | head -n 3
+s=${SWEEPS:-1}
+compare "exchange, 64 x 512 LJ, every 20" exchange $((100 * s)) "mover exchange.every=20" "mover exchange.every=1000000" \
+    --set run.sweeps=$((2000 * s))
+compare "volume, 4096 disks, every 10" volume $((500 * s)) "mover volume.every=10" "mover volume.every=1000000" \
+    --set run.sweeps=$((5000 * s))
+compare "volume, 16384 disks, every 10" volume $((500 * s)) "mover volume.every=10" "mover volume.every=1000000" \
+    --set run.sweeps=$((5000 * s)) --set "species disk.count=16384" --set "mover volume.step=2e-6"
+compare "volume, 577600 disks, every 10" volume $((500 * s)) "mover volume.every=10" "mover volume.every=1000000" \
+    --set run.sweeps=$((5000 * s)) --set "species disk.count=577600" --set "mover volume.step=5e-8"
+compare "swap, 64 x 4096 disks" swap $((640000 * s)) "mover swap.trials=1000" "mover swap.trials=1" \
+    --set run.sweeps=$((100 * s))
