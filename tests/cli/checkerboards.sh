@@ -129,6 +129,28 @@ test_couplings_as_in_serial()
     done
 }
 
+# A coupling of none: particles go through each other, where energies in float are infinite (below 0.004).
+test_coupling_of_none_beside_the_checkerboard()
+{
+    local cell
+    liquid 4
+    change 's/^\[box\]/[ladder]\nvary = lennard_jones.coupling\nvalues = 0 1e-9\n\n&/; s/^density = .*/density = 1/'
+    change 's/^sweeps = .*/sweeps = 6000/; s/^epsilon = 1/epsilon = 1e9/'
+    for cell in 2.2 3.5; do
+        must run sim.ini --set run.equilibrate=0 --set mover.cell=$cell
+        grep -Eq "^acceptance 0\.[0-9]+ to 0\.[0-9]+ of .*trial moves" "$out" || fail "no acceptances"
+    done
+}
+
+# A change of energy that is not a number is found on a rung, too.
+test_ladder_of_the_checkerboard_names_the_pair_without_a_number()
+{
+    . "$here/not_a_number.sh"
+    hole_of checkerboard 2 64 "step = 0.4"
+    change 's/^walkers = .*//; s/^\[box\]/[ladder]\nvary = run.temperature\nvalues = 1 2\n\n&/; s/^\[run\]/&\nwalkers = 2/'
+    found test_hole "the (energy|force) of particles [0-9]+ and [0-9]+ of walker [01], 0\.[0-4][0-9]* apart,"
+}
+
 # chain.ini with charged disks at three temperatures. Three divides 1203 and 2301, so there the movers of the
 # last sweep were checkerboard and, after it, exchange: cells are current, multipliers are not.
 rungs='s/^walkers = 3/walkers = 6\ntemperature = 0.7 1 1.5/; s/^diameter = .*/&\ncharge = 1/

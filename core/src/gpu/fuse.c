@@ -421,7 +421,8 @@ static void put_sums(const fusion *f)
         "a, const double *multipliers)\n{\n    real total = 0;\n",
         f->out);
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
-                        "    total += s->term[@] * #::plugmc_probe_factor(&p@, a) * "
+                        "    if (multipliers[$] != 0) /* else it may be infinite */\n"
+                        "        total += s->term[@] * #::plugmc_probe_factor(&p@, a) * "
                         "(real)multipliers[$];\n");
     fputs("    return total;\n}\n", f->out);
     put_double_sums(f);

@@ -267,6 +267,7 @@ PLUGMC_FN void change_energies(const checkerboard *me, const double *multiplier,
             if (!term->sampled || !term->plugin_single) continue; /* a constant has no float unit */
             const plugmc_pair *pair = term->plugin_single->potential->pair;
             if (!(pair->functions & PLUGMC_PAIR_ENERGY)) continue;
+            if (multiplier && multiplier[i] == 0) continue; /* it may be infinite */
             if (multiplier) {
                 EACH_LANE(l) of_term[l] = 0;
                 move.change = of_term;
