@@ -15,7 +15,7 @@ seconds()
     rm -f case.h5*
     "$plugmc" run case.ini --set run.output=case.h5 --set "run.device=${DEVICE:-auto}" "$@" >said 2>errors ||
         { cat errors >&2; exit 1; }
-    sed -n 's/^acceptance .*; \([0-9.e+-]*\) s$/\1/p' said
+    sed -n 's/.*trial moves.*; \([0-9.e+-]*\) s$/\1/p' said
 }
 
 # compare LABEL FILE ACTIONS WITH WITHOUT OPTION...: settings of one key that make the second mover act in

@@ -457,9 +457,9 @@ static void put_fields(const fusion *f)
           "PLUGMC_FN real plugmc_fields_weighted(plugmc_position r, plugmc_site a, int *outside, "
           "const double *multipliers)\n{\n    real total = 0;\n",
           f->out);
-    put_for_fields(
-        f, FIELD_PARAMETERS
-        "    total += #::plugmc_field_term(&p@, r, a, outside) * (real)multipliers[@];\n");
+    put_for_fields(f, FIELD_PARAMETERS
+                   "    const real u@ = #::plugmc_field_term(&p@, r, a, outside);\n"
+                   "    if (multipliers[@] != 0) total += u@ * (real)multipliers[@];\n");
     fputs("    return total;\n}\n"
           "PLUGMC_FN void plugmc_fields_by_term(plugmc_position r, plugmc_site a, int *outside, "
           "double *energy)\n{\n",

@@ -92,22 +92,17 @@ static int archive_state(simulation *sim, blob_archive *archive)
 }
 
 /* Which movers hold what the state is: when a run is resumed the others take what they lack before they
- * go on, as they would have. A byte a mover: 1, or twice PLUGMC_CHANGED_*; 0: all. */
+ * go on, as they would have. PLUGMC_CHANGED_* for each. */
 static int archive_current(simulation *sim, blob_archive *archive)
 {
-    unsigned char *current = checked(calloc((size_t)sim->mover_count + 1, 1));
-    for (int k = 0; k < sim->mover_count; k++) {
-        const uint32_t changed = borrowing_changes(sim, &sim->movers[k]);
-        current[k] = (unsigned char)(changed ? 2 * changed : 1);
-    }
+    const size_t bytes = (size_t)sim->mover_count * sizeof(uint32_t);
+    uint32_t *changed = checked(calloc((size_t)sim->mover_count + 1, sizeof *changed));
+    for (int k = 0; k < sim->mover_count; k++) changed[k] = borrowing_changes(sim, &sim->movers[k]);
     archive->owner = NULL;
-    const int code = archive_bytes(&archive->base, "current", current, (size_t)sim->mover_count);
+    const int code = archive_bytes(&archive->base, "changed", changed, bytes);
     for (int k = 0; k < sim->mover_count && !code && archive->base.reading; k++)
-        borrowing_resume(sim, &sim->movers[k],
-                         current[k] == 1 ? 0
-                         : current[k]    ? (uint32_t)current[k] / 2
-                                         : (1u << STATE_ARRAYS) - 1);
-    free(current);
+        borrowing_resume(sim, &sim->movers[k], changed[k]);
+    free(changed);
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
