@@ -31,7 +31,7 @@ fail()
 
 # box DIMENSION LENGTH [KEY...]: sim.ini of a box, with these keys of [run]; the rest from standard input.
 # Samples are taken right after exchanges, which are made in sweeps that `every` divides.
-walkers=16 samples=2000 every=10
+walkers=16 samples=1000 every=10
 seed=${SEED:-$(printf %s "$1" | cksum | cut -d ' ' -f 1)} # another one in each case
 box()
 {
@@ -268,7 +268,7 @@ on_rungs()
 
 case_exchange_of_temperatures()
 {
-    every=40
+    samples=2000 every=40
     wells
     run
     on_rungs agrees energy/energy well kT 0.1,0.5
@@ -283,7 +283,7 @@ case_exchange_of_temperatures()
 
 case_exchange_of_couplings()
 {
-    every=40
+    samples=2000 every=40
     charges 3 3 coulomb 'temperature = 0.7'
     change 's/^bjerrum_length = .*/&\nminimum_image = yes/'
     ladder coulomb.coupling 12 1 4 0
@@ -294,7 +294,7 @@ case_exchange_of_couplings()
 
 case_exchange_of_pressures()
 {
-    every=20 walkers=18
+    samples=2000 every=20 walkers=18
     gas 2 2 3 1 1
     ladder run.pressure 1 0.5 0.2
     run
@@ -305,6 +305,7 @@ case_exchange_of_pressures()
 # What is exchanged is U + P V; here U is 0, or infinite.
 case_exchange_of_temperatures_at_constant_pressure()
 {
+    samples=2000
     gas 3 10 3 1.5 0
     ladder run.temperature 1 1.5
     run
@@ -355,6 +356,7 @@ arrangement_law="arrangements times=7 length=4 places=$places charges=1.5,0.5 co
 
 case_swapped_charges()
 {
+    samples=2000
     arrangements
     run
     agrees energy/energy $arrangement_law
@@ -364,7 +366,7 @@ case_swapped_charges()
 # only measured.
 case_swapped_balls_in_a_sphere()
 {
-    every=40
+    samples=2000 every=40
     cat >sim.ini <<-END
 	[run]
 	sweeps = $((samples * every))
@@ -443,6 +445,7 @@ case_faults_of_volume_are_seen()
 # N for N + 1 in an ideal gas of a hundred, which moves V by one in a hundred; a potential that is forgotten.
 case_small_faults_of_volume_are_seen()
 {
+    samples=2000
     gas 3 100 5 1 0
     hundred
     plant volume 's/(system->particles + 1)/(system->particles)/'
@@ -482,7 +485,7 @@ case_faults_of_free_edges_are_seen()
 
 case_faults_of_exchange_are_seen()
 {
-    every=40
+    samples=2000 every=40
     wells
     plant exchange ''
     run
@@ -512,6 +515,7 @@ case_faults_of_exchange_are_seen()
 # Swaps to the right are proposed twice as often as those to the left.
 case_faults_of_swap_are_seen()
 {
+    samples=2000
     arrangements
     plant swap ''
     run
