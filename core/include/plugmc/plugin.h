@@ -184,8 +184,9 @@ typedef struct plugmc_host {
      * there, for movers that ask for energies themselves: counts are the core's then. */
     double (*step)(plugmc_context *, int32_t move, int32_t walker);
     void (*count)(plugmc_context *, int32_t move, int32_t walker, int taken);
-    /* The state, for movers without `take` and `give`, while they sweep. What particles do is up to
-     * `settle`; rungs and multipliers can be written. */
+    /* The state, for movers without `take` and `give`, while they sweep. Rungs and multipliers can be
+     * written. Positions and boxes are changed by `settle`, and until the call is over they may be seen
+     * here as they were when it began: a mover that changes boxes reads them once a call. */
     const plugmc_state *state;
 } plugmc_host;
 
