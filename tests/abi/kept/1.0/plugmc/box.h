@@ -77,6 +77,15 @@ PLUGMC_FN void plugmc_scale_box(plugmc_box *box, const double factor[3])
     }
 }
 
+/* Distance between the faces that lattice vector d leads from and to. */
+PLUGMC_FN double plugmc_height(const plugmc_box *box, int d)
+{
+    double square = 0;
+    if (!box->oblique) return box->length[d];
+    for (int e = 0; e < 3; e++) square += box->inverse[e][d] * box->inverse[e][d];
+    return 1 / sqrt(square);
+}
+
 /* ---- The minimum image ---------------------------------------------------------------------- */
 
 /* The nearest image of a difference of two coordinates of a rectangular box. */

@@ -6,7 +6,10 @@
 #ifndef PLUGMC_ENERGIES_H
 #define PLUGMC_ENERGIES_H
 
+#if !defined(__CUDACC_RTC__)
+#include <stddef.h>
 #include <stdint.h>
+#endif
 
 /* Kinds of change. */
 enum {
@@ -66,6 +69,9 @@ typedef struct plugmc_proposal {
     /* Fills in a trial; 0: there is nothing to try, which counts as a trial that is rejected. Called
      * from several threads, for different walkers. */
     int (*propose)(const void *parameters, plugmc_trial *);
+    /* Bytes of the parameters, where the mover carries `propose` as a text for a GPU too
+     * (plugmc/proposal.h); 0: trials are made on the CPU. */
+    size_t parameters_size;
 } plugmc_proposal;
 
 #endif

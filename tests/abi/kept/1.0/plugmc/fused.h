@@ -8,7 +8,9 @@
  * PLUGMC_ENERGY_TERMS (number of pair terms with an energy), PLUGMC_CONTACTS (1 if any pair term
  * has a hard core), PLUGMC_FIELDS (number of field terms), PLUGMC_REAL (float or double), PLUGMC_KT
  * and PLUGMC_OVER_KT (double: k_B T in the unit of energy, and 1 over that), PLUGMC_BOX_CHANGES (1: a
- * mover of the run changes boxes).
+ * mover of the run changes boxes), PLUGMC_TERMS (number of all terms), PLUGMC_WEIGHTED (1: a term counts
+ * by a factor of its own, which may be another in each walker: PLUGMC_STATE_MULTIPLIER; 0: all count by
+ * PLUGMC_OVER_KT).
  *
  * Constants: plugmc_radius (sphere); plugmc_edge[3], plugmc_inverse_edge[3] (box edges), unless the box
  * changes.
@@ -38,6 +40,8 @@ PLUGMC_FN void plugmc_sums_add_change(plugmc_sums *, plugmc_separation from, plu
                                       plugmc_site a, plugmc_site b);
 /* Sum over terms, each times its probe factor. */
 PLUGMC_FN real plugmc_sums_total(const plugmc_sums *, plugmc_site a);
+/* The same, each term times its multiplier too: [PLUGMC_TERMS], a row of the state. */
+PLUGMC_FN real plugmc_sums_weighted(const plugmc_sums *, plugmc_site a, const double *multipliers);
 
 /* Sums of many pairs: `from` is added to `to` and cleared. */
 typedef struct plugmc_double_sums {
@@ -45,6 +49,9 @@ typedef struct plugmc_double_sums {
 } plugmc_double_sums;
 PLUGMC_FN void plugmc_sums_empty(plugmc_sums *from, plugmc_double_sums *to);
 PLUGMC_FN double plugmc_double_sums_total(const plugmc_double_sums *, plugmc_site a);
+/* The same, term by term: each is added to its entry of energy [PLUGMC_TERMS]. */
+PLUGMC_FN void plugmc_double_sums_by_term(const plugmc_double_sums *, plugmc_site a,
+                                          double *energy);
 
 /* Energy u of one pair, all terms, and its derivatives: du/dr / r and d2u/dr2. 0 for terms without
  * PLUGMC_PAIR_DERIVATIVE, so a mover has to ask for them (PLUGMC_NEEDS_FORCES). */
@@ -58,3 +65,7 @@ PLUGMC_FN void plugmc_fields_derivatives(plugmc_position, plugmc_site, real grad
 /* One-body energy of all field terms. *outside becomes 1 where the particle may not be, and is left
  * alone elsewhere; the sphere's own surface is not looked at. */
 PLUGMC_FN real plugmc_fields(plugmc_position, plugmc_site, int *outside);
+/* The same, each term times its multiplier; and term by term, added to energy [PLUGMC_TERMS]. */
+PLUGMC_FN real plugmc_fields_weighted(plugmc_position, plugmc_site, int *outside,
+                                      const double *multipliers);
+PLUGMC_FN void plugmc_fields_by_term(plugmc_position, plugmc_site, int *outside, double *energy);

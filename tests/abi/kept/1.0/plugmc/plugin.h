@@ -94,6 +94,9 @@ typedef struct plugmc_system {
      * (state.h: PLUGMC_STATE_MULTIPLIER), which a mover has to follow. */
     double temperature;
     uint32_t changes; /* PLUGMC_CHANGED_*: what movers of the run change, beside positions */
+    int32_t
+        weighted; /* 0: each sampled term counts by 1 / temperature, in all walkers and for ever; 1:
+                         by PLUGMC_STATE_MULTIPLIER */
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */
@@ -181,8 +184,9 @@ typedef struct plugmc_host {
      * there, for movers that ask for energies themselves: counts are the core's then. */
     double (*step)(plugmc_context *, int32_t move, int32_t walker);
     void (*count)(plugmc_context *, int32_t move, int32_t walker, int taken);
-    /* The state, for movers without `take` and `give`, while they sweep. What particles do is up to
-     * `settle`; rungs and multipliers can be written. */
+    /* The state, for movers without `take` and `give`, while they sweep. Rungs and multipliers can be
+     * written. Positions and boxes are changed by `settle`, and until the call is over they may be seen
+     * here as they were when it began: a mover that changes boxes reads them once a call. */
     const plugmc_state *state;
 } plugmc_host;
 
@@ -562,7 +566,8 @@ typedef struct plugmc_plugin {
     const plugmc_potential *potential;
     const plugmc_mover *mover;
     const plugmc_observable *observable;
-    /* Potentials: the author's own file, to be fused into kernels. Set by PLUGMC_PLUGIN. */
+    /* The author's own file, to be fused into kernels: a potential's, or a mover's that proposes
+     * (plugmc/proposal.h). Set by PLUGMC_PLUGIN. */
     const char *text, *text_end, *text_name;
     const struct plugmc_plugin *single; /* the float descriptor of the same potential */
     /* Optional: device texts that prepare will ask for, number `index` from 0; returns 0 past the
