@@ -88,8 +88,6 @@ void on_device_close(hamiltonian *h)
 
 /* ---- Energies of a view ---------------------------------------------------------------------------- */
 
-static void *at_device(plugmc_device_pointer p) { return (void *)(uintptr_t)p; }
-
 int on_device_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
 {
     double *positions;
@@ -125,8 +123,8 @@ int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *v
     return code;
 }
 
-static int launch(const plugmc_host *host, plugmc_kernel *kernel, uint64_t blocks, uint32_t threads,
-                  void **arguments)
+int on_device_launch(const plugmc_host *host, plugmc_kernel *kernel, uint64_t blocks,
+                     uint32_t threads, void **arguments)
 {
     const uint32_t grid[3] = {(uint32_t)blocks, 1, 1}, block[3] = {threads, 1, 1};
     if (blocks > INT32_MAX)
@@ -146,11 +144,11 @@ static int find_parts(hamiltonian *h, const plugmc_host *host, const plugmc_view
     int code = on_device_task(h, host, view, &task);
     if (!code) code = gpu->fill(host->context, d->forbidden, 0, walkers * sizeof(int32_t));
     if (!code)
-        code = launch(host, d->whole, walkers * d->tiles, ENERGIES_THREADS,
-                      (void *[]){&task, &d->parts, &d->forbidden});
+        code = on_device_launch(host, d->whole, walkers * d->tiles, ENERGIES_THREADS,
+                                (void *[]){&task, &d->parts, &d->forbidden});
     if (!code && terms)
-        code = launch(host, d->sum_tiles, walkers * terms, ENERGIES_SUMMED,
-                      (void *[]){&d->tiles, &d->parts, &d->energy});
+        code = on_device_launch(host, d->sum_tiles, walkers * terms, ENERGIES_SUMMED,
+                                (void *[]){&d->tiles, &d->parts, &d->energy});
     if (!code && terms)
         code = gpu->download(host->context, d->host_energy, d->energy,
                              walkers * terms * sizeof(double));
@@ -249,9 +247,9 @@ int on_device_rescale(hamiltonian *h, const plugmc_host *host, const plugmc_box 
     if (code) return code;
     code = host->gpu->upload(host->context, d->boxes, boxes, walkers * sizeof *boxes);
     if (!code)
-        code = launch(host, d->rescale, walkers * d->tiles, ENERGIES_THREADS,
-                      (void *[]){&particles, &d->tiles, &view.device_box, &d->boxes,
-                                 &view.positions, &d->places});
+        code = on_device_launch(host, d->rescale, walkers * d->tiles, ENERGIES_THREADS,
+                                (void *[]){&particles, &d->tiles, &view.device_box, &d->boxes,
+                                           &view.positions, &d->places});
     if (!code) code = host->view(host->context, at_device(d->places), 1, &other);
     other.box = boxes;
     other.device_box = at_device(d->boxes);
@@ -274,8 +272,9 @@ int on_device_take_boxes(hamiltonian *h, const plugmc_host *host, const plugmc_b
         plugmc_state_positions(state, PLUGMC_ON_DEVICE, PLUGMC_READ | PLUGMC_WRITE, &positions);
     if (!code) code = host->gpu->upload(host->context, d->taken, yes, sizeof yes);
     if (!code)
-        code = launch(host, d->take, (uint64_t)walkers * d->tiles, ENERGIES_THREADS,
-                      (void *[]){&particles, &d->tiles, &d->taken, &d->places, &positions});
+        code =
+            on_device_launch(host, d->take, (uint64_t)walkers * d->tiles, ENERGIES_THREADS,
+                             (void *[]){&particles, &d->tiles, &d->taken, &d->places, &positions});
     if (!code)
         code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE,
                             &all, NULL);

@@ -44,5 +44,9 @@ struct energies_task;
 int on_device_task(hamiltonian *, const plugmc_host *, const plugmc_view *, struct energies_task *);
 /* The state holds all that was taken, and can be read and written on the device. */
 int on_device_view(hamiltonian *, const plugmc_host *, plugmc_view *);
+/* A kernel in `blocks` blocks of `threads`. */
+int on_device_launch(const plugmc_host *, plugmc_kernel *, uint64_t blocks, uint32_t threads,
+                     void **arguments);
+static inline void *at_device(plugmc_device_pointer p) { return (void *)(uintptr_t)p; }
 void on_device_close_trials(hamiltonian *);
 #endif

@@ -30,8 +30,6 @@ bool on_device_can(const hamiltonian *h, const plugmc_host *host, const plugmc_p
            proposal->parameters_size > 0;
 }
 
-static void *at_device(plugmc_device_pointer p) { return (void *)(uintptr_t)p; }
-
 static int make_memory(hamiltonian *h, const plugmc_host *host)
 {
     const plugmc_system *system = h->system;
@@ -100,13 +98,6 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
     return code;
 }
 
-static int launch(const plugmc_host *host, plugmc_kernel *kernel, uint32_t blocks, uint32_t threads,
-                  void **arguments)
-{
-    const uint32_t grid[3] = {blocks, 1, 1}, block[3] = {threads, 1, 1};
-    return host->gpu->launch(host->context, kernel, grid, block, 0, arguments);
-}
-
 /* All trials, in launches between which the run can be stopped. */
 static int make(hamiltonian *h, const plugmc_host *host, const mover_kernels *k,
                 const energies_task *task, trials_call *call, uint64_t n)
@@ -117,9 +108,9 @@ static int make(hamiltonian *h, const plugmc_host *host, const mover_kernels *k,
     for (call->begin = 0; call->begin < n && !code; call->begin += call->count) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         call->count = n - call->begin < AT_A_TIME ? n - call->begin : AT_A_TIME;
-        code =
-            launch(host, k->make, (uint32_t)h->system->walkers, TRIALS_THREADS,
-                   (void *[]){(void *)task, &m->places, call, (void *)&k->parameters, &m->results});
+        code = on_device_launch(
+            host, k->make, (uint32_t)h->system->walkers, TRIALS_THREADS,
+            (void *[]){(void *)task, &m->places, call, (void *)&k->parameters, &m->results});
     }
     return code ? code : host->gpu->download(host->context, m->outcomes, m->results, bytes);
 }
@@ -179,7 +170,8 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
         code = host->gpu->upload(host->context, k->parameters, proposal->parameters,
                                  proposal->parameters_size);
     if (!code)
-        code = launch(host, k->begin, blocks, ENERGIES_THREADS, (void *[]){&task, &m->places});
+        code = on_device_launch(host, k->begin, blocks, ENERGIES_THREADS,
+                                (void *[]){&task, &m->places});
     trials_call call = {.seed = host->seed,
                         .sweep = first,
                         .a_sweep = (uint64_t)proposal->trials,
@@ -193,8 +185,8 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
     if (!code && any_accepted(h)) {
         code = plugmc_state_positions(h->state, PLUGMC_ON_DEVICE, PLUGMC_WRITE, &positions);
         if (!code)
-            code = launch(host, k->end, blocks, ENERGIES_THREADS,
-                          (void *[]){&task, &m->places, &positions});
+            code = on_device_launch(host, k->end, blocks, ENERGIES_THREADS,
+                                    (void *[]){&task, &m->places, &positions});
         for (int32_t w = 0; w < system->walkers; w++) h->walkers[w].known = false;
         h->left_out = true;
     }
