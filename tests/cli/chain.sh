@@ -9,9 +9,9 @@
 chain()
 {
     cp "$here/chain.ini" sim.ini
-    change "s/^\[mover .*/[mover $1]/"
-    change "s/^sweeps = .*/sweeps = $((3000 * $2))/; s/^equilibrate = .*/equilibrate = $((1000 * $2))/"
-    change "${3-}"
+    sed -i "s/^\[mover .*/[mover $1]/; s/^sweeps = .*/sweeps = $((3000 * $2))/
+        s/^equilibrate = .*/equilibrate = $((1000 * $2))/" sim.ini
+    [ -z "${3-}" ] || change "$3"
 }
 
 # undisturbed MOVER SECONDS [SCRIPT]: whole.h5 by a run that is not stopped and takes at least that

@@ -283,6 +283,30 @@ test_ladder_of_pressures_beside_the_checkerboard()
     done
 }
 
+# cells FILE: the cell of every particle, of 4 x 4 at the corner of the box
+cells()
+{
+    for k in 0 5 15; do
+        walker $k "$1" | tr ', ' '\n\n' | awk -v edge="$(awk 'BEGIN { print sqrt(49 / 0.55) / 4 }')" '/./ {
+            line = line int($1 / edge) " "; if (++n % 3 == 0) { print line; line = "" } }'
+    done
+}
+
+# A box is taken after every sweep, in some walker at least, and particles are put into cells anew. These
+# stay shifted: else nobody would ever leave the cell where it began.
+test_cells_stay_shifted_beside_another_mover()
+{
+    liquid 16
+    change 's/^equilibrate = .*/equilibrate = 0/; s/^walkers/pressure = 1\n&/
+        s/^\[mover check/[mover volume]\nstep = 1e-9\ntarget_acceptance = 0\n&/'
+    must run sim.ini --set run.sweeps=1 --set run.output=first.h5
+    must run sim.ini --set run.sweeps=301 --set run.output=last.h5
+    cells first.h5 >first
+    cells last.h5 >last
+    [ "$(wc -l <first)" = 147 ] || fail "there are no positions"
+    [ "$(paste -d: first last | awk -F: '$1 != $2' | wc -l)" -gt 90 ] || fail "particles stay in their cells"
+}
+
 # Three divides 1203 and 2301: stopped where cells are those of an older box, and where they are current, with any threads.
 changing='s/^walkers = 3/walkers = 2\npressure = 0.6/; s/^count = 100/count = 20/; s/^packing_fraction.*/lx = 7/
     s/^r_max = 3/r_max = 1.5/
@@ -299,6 +323,18 @@ test_checkerboard_in_changing_boxes_is_resumed()
     finished_as_undisturbed
     must run sim.ini --set run.threads=2 --set run.output=threads.h5
     same_chain whole.h5 threads.h5
+}
+
+# The checkerboard gives its places back when somebody looks at them. That it may be asked about a box
+# before or after that makes no difference.
+test_boxes_do_not_hang_on_who_looks()
+{
+    hard 2 30 2 9
+    must run sim.ini --set run.sweeps=3000 --set run.output=seldom.h5 --set observable.period=1000
+    must run sim.ini --set run.sweeps=3000 --set run.output=often.h5 --set observable.period=1
+    for what in checkpoint/positions movers; do
+        h5diff seldom.h5 often.h5 /plugmc/$what >"$out" 2>&1 || fail "$what differs"
+    done
 }
 
 test_checkerboard_in_changing_boxes_is_killed()

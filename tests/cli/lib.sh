@@ -114,7 +114,13 @@ disks()
 }
 
 # change SCRIPT: edits sim.ini with sed.
-change() { sed -i "$@" sim.ini; }
+change()
+{
+    local before
+    before=$(cat sim.ini)
+    sed -i "$@" sim.ini
+    [ "$(cat sim.ini)" != "$before" ] || fail "nothing in sim.ini was changed by $*"
+}
 
 command -v h5diff >/dev/null || skip "h5diff is not installed (Debian: hdf5-tools)"
 . "$here/$1"

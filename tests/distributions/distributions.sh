@@ -44,7 +44,13 @@ box()
 }
 
 # change SCRIPT: edits sim.ini with sed.
-change() { sed -i "$@" sim.ini; }
+change()
+{
+    local before
+    before=$(cat sim.ini)
+    sed -i "$@" sim.ini
+    [ "$(cat sim.ini)" != "$before" ] || fail "nothing in sim.ini was changed by $*"
+}
 
 run()
 {

@@ -478,9 +478,9 @@ static void particles_on_the_edge_belong_to_one_cell(void **state)
     const double quantum = s.length[0] / s.cells[0] / CB_QUANTA;
     bench b;
     bench_of(&b, &s);
-    test_mover mover = mover_of(&b, &s);
     double *got = bench_positions(&b), *expected = bench_positions(&b);
     for (uint64_t sweep = 0; sweep < 64; sweep++) {
+        test_mover mover = mover_of(&b, &s); /* a new one, whose cells have not been shifted */
         cb_plan plan = cb_make_plan(b.system.seed, sweep, 0, 2, 1, 1);
         for (int i = 0; i < 16; i++) {
             int64_t beside = i / 4 == 1 ? -1 : i / 4 == 2 ? 1 : 0;
@@ -496,8 +496,8 @@ static void particles_on_the_edge_belong_to_one_cell(void **state)
         naive_store(&reference, expected, 1);
         assert_same_positions(&b, got, expected, "after sweep", (int64_t)sweep);
         naive_end(&reference);
+        mover_end(&mover);
     }
-    mover_end(&mover);
     bench_end(&b);
     free(got);
     free(expected);

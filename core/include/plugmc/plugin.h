@@ -45,7 +45,8 @@ enum {
     PLUGMC_ERROR_MEMORY = 2, /* host or device memory is short */
     PLUGMC_ERROR_DEVICE = 3, /* GPU, driver or kernel compiler */
     PLUGMC_ERROR_STATE = 4,  /* a promise was broken while running: a bug, or a damaged state */
-    PLUGMC_STOPPED = 5       /* no error: a sweep given up because host->stopping said so */
+    PLUGMC_STOPPED = 5,      /* no error: a sweep given up because host->stopping said so */
+    PLUGMC_UNANSWERED = 6    /* no error: a question that may be left to the core is */
 };
 
 /* ---- The system that is sampled ----------------------------------------------------------- */
@@ -168,7 +169,7 @@ typedef struct plugmc_host {
     uint64_t seed;
     int64_t every; /* a mover's: it acts in sweeps s where this divides s + 1; else 1 */
     /* What changes of configurations do to the energy (plugmc/energies.h), for movers without `take`
-     * and `give`, on the CPU. `energies` fills in what is wanted. Until `settle` is called with the
+     * and `give`. `energies` fills in what is wanted. Until `settle` is called with the
      * number of the proposal that was taken in each walker [walkers], -1 for none, these walkers are
      * asked nothing else. Both are called from several threads, for different walkers, unless a sampled
      * potential has a total. */
@@ -454,6 +455,14 @@ typedef struct plugmc_mover {
     /* Optional: energy over kT of each walker [walkers], as it is kept while sweeping: of all sampled
      * potentials but those that positions do not change, which the core adds. */
     int (*running_energy)(void *instance, const plugmc_host *, double *energy);
+    /* Optional: answers PLUGMC_RESCALED from what it has taken, so that this need not be given back and
+     * taken again for another box. It is asked where hard cores alone are sampled. With `taken` NULL it
+     * fills in changes->forbidden, or returns PLUGMC_UNANSWERED, then the core does all of it. After
+     * PLUGMC_OK it is called again with the same changes and with `taken` [walkers], 0 or -1: walkers
+     * with 0 have changes->box from now on, and fractional coordinates stay. A mover that has it may be
+     * asked to give long after it swept. */
+    int (*rescale)(void *instance, const plugmc_host *, const plugmc_changes *,
+                   const int64_t *taken);
 } plugmc_mover;
 
 /* ---- Observables ---------------------------------------------------------------------------- */

@@ -183,14 +183,19 @@ static int add_totals(hamiltonian *h, const plugmc_view *view, bool proposed)
     return code;
 }
 
+/* Hard cores have no energies. */
+static bool hard_cores_alone(const hamiltonian *h)
+{
+    return !h->old_energies && !h->has_far && !h->any_total;
+}
+
 /* All that are not known are found together. */
 static int find_energies(hamiltonian *h, const plugmc_host *host)
 {
     const int threads = h->system->threads > 1 ? h->system->threads : 1;
     bool forbidden;
     plugmc_view view;
-    if (!h->old_energies && !h->has_far && !h->any_total)
-        return PLUGMC_OK; /* 0: hard cores alone */
+    if (hard_cores_alone(h)) return PLUGMC_OK;
     if (host->gpu) return on_device_find(h, host);
     int code = hamiltonian_bring(h, host);
     if (code) return code;
@@ -283,6 +288,16 @@ static int rescale(hamiltonian *h, const plugmc_host *host, const plugmc_changes
     return code;
 }
 
+/* c->forbidden, and energies in walker_energy.proposed. */
+static int find_rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
+{
+    int code = hard_cores_alone(h) && h->ask_holder ? h->ask_holder(h->holder, c, NULL)
+                                                    : PLUGMC_UNANSWERED;
+    h->answered = code == PLUGMC_OK;
+    if (code != PLUGMC_UNANSWERED) return code;
+    return host->gpu ? on_device_rescale(h, host, c->box, c->forbidden) : rescale(h, host, c);
+}
+
 /* All walkers at once, one box each. */
 static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
@@ -301,8 +316,7 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
                 w, c->box[w].volume);
     for (int32_t w = 0; w < c->walkers && !code; w++)
         code = hamiltonian_energy(h, host, w, &unused);
-    if (!code)
-        code = host->gpu ? on_device_rescale(h, host, c->box, c->forbidden) : rescale(h, host, c);
+    if (!code) code = find_rescaled(h, host, c);
     for (int32_t w = 0; w < c->walkers && !code; w++) {
         for (int t = 0; t < terms; t++)
             c->change[w * terms + t] = h->walkers[w].proposed[t] - h->walkers[w].energy[t];
@@ -323,23 +337,26 @@ static void take_box(walker_energy *e)
     e->rescaled = true;
 }
 
+/* The boxes of the state, and of walkers as they are; particles stay with who holds them. */
+static int take_boxes_of_holder(hamiltonian *h, const plugmc_changes *c, const int64_t *taken)
+{
+    void *boxes;
+    bool any = false;
+    for (int32_t w = 0; w < c->walkers; w++) any |= taken[w] >= 0;
+    if (!any) return PLUGMC_OK;
+    int code = h->state->array(h->state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST,
+                               PLUGMC_READ | PLUGMC_WRITE, &boxes, NULL);
+    for (int32_t w = 0; w < c->walkers && !code; w++)
+        if (taken[w] >= 0) ((plugmc_box *)boxes)[w] = h->walkers[w].now.box = c->box[w];
+    h->left_out = true;
+    return code ? code : h->ask_holder(h->holder, c, taken);
+}
+
 /* ---- The services -------------------------------------------------------------------------------- */
 
-int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
+int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
 {
     const int terms = h->system->term_count;
-    if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
-    const int missing = hamiltonian_bring(h, host);
-    if (missing) return missing;
-    if (c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
-        return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not known", c->kind);
-    if (h->has_totals && c->per_walker != 1)
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "with a total, one change is proposed to a walker at a time");
-    if (h->has_totals && h->boxes_taken) {
-        const int code = hamiltonian_start_totals(h, host);
-        if (code) return code;
-    }
     for (int32_t k = 0; k < c->walkers; k++) {
         const int32_t w = c->first + k;
         walker_energy *e = &h->walkers[w];
@@ -358,6 +375,20 @@ int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_c
         }
     }
     return PLUGMC_OK;
+}
+
+int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
+{
+    if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
+    int code = hamiltonian_bring(h, host);
+    if (code) return code;
+    if (c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
+        return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not known", c->kind);
+    if (h->has_totals && c->per_walker != 1)
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "with a total, one change is proposed to a walker at a time");
+    if (h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
+    return code ? code : hamiltonian_changes(h, c);
 }
 
 static int take_swap(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i, int64_t j,
@@ -390,6 +421,7 @@ int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_cha
                        const int64_t *taken)
 {
     int code = PLUGMC_OK;
+    if (c->kind == PLUGMC_RESCALED && h->answered) return take_boxes_of_holder(h, c, taken);
     if (c->kind == PLUGMC_RESCALED && host->gpu)
         return on_device_take_boxes(h, host, c->box, taken);
     for (int32_t k = 0; k < c->walkers && !code; k++) {

@@ -169,7 +169,8 @@ int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state
         e->now.box = ((plugmc_box *)boxes)[w];
     }
     h->left_out = true;
-    return code || host->gpu ? code : hamiltonian_bring(h, host);
+    (void)host;
+    return code;
 }
 
 static bool any(const hamiltonian *h, bool boxes)
@@ -191,6 +192,11 @@ int hamiltonian_give_boxes(hamiltonian *h, const plugmc_state *state)
         h->walkers[w].rescaled = false;
     }
     return code;
+}
+
+bool hamiltonian_is_ahead(const hamiltonian *h)
+{
+    return h->walkers && (any(h, false) || any(h, true));
 }
 
 /* Nothing is written where nothing was taken, so that other movers keep what they have. */

@@ -26,14 +26,14 @@ typedef struct energy_term {
 
 typedef struct walker_energy {
     configuration now;
-    configuration trial;  /* in another box; made when a first one is proposed */
-    double *energy;       /* [terms + 1]: of `now`, if known; the last is its volume */
-    double *proposed;     /* [terms]: of `trial`; also room for sums */
-    bool known;           /* energy is that of `now` */
-    bool moved;           /* something was taken since the state was read or written */
-    bool asked;           /* totals wait to be told whether their change was taken */
-    bool rescaled;        /* ... another box was taken */
-    double step;          /* of trials, length or as the move has it */
+    configuration trial; /* in another box; made when a first one is proposed */
+    double *energy;      /* [terms + 1]: of `now`, if known; the last is its volume */
+    double *proposed; /* [terms + 1]: of `trial`, until it is settled; room for sums beside that */
+    bool known;       /* energy is that of `now` */
+    bool moved;       /* something was taken since the state was read or written */
+    bool asked;       /* totals wait to be told whether their change was taken */
+    bool rescaled;    /* ... another box was taken */
+    double step;      /* of trials, length or as the move has it */
     plugmc_counts counts; /* of trials; whoever reads them clears them */
     int code;             /* what went wrong, in which term (-1: in the sum), and where */
     int32_t failed_term;
@@ -55,6 +55,11 @@ typedef struct hamiltonian {
     walker_energy *walkers;   /* [walkers]; NULL: not open */
     bool left_out;            /* their particles are not those of the state, which is ahead */
     const plugmc_state *state;
+    /* plugmc_mover.rescale of the mover that holds the configuration, with `holder` as its instance;
+     * PLUGMC_UNANSWERED if there is none. */
+    int (*ask_holder)(void *holder, const plugmc_changes *, const int64_t *taken);
+    void *holder;
+    bool answered;                  /* by the holder, the last time that boxes were proposed */
     struct device_energies *device; /* NULL: none */
     double *sums;                   /* [walkers]: room, as the next two */
     plugmc_box *boxes;              /* [walkers] */
@@ -67,6 +72,8 @@ void hamiltonian_close(hamiltonian *);
 /* Reads the state; writes into it what was taken since. PLUGMC_* codes. */
 int hamiltonian_take(hamiltonian *, const plugmc_host *, const plugmc_state *, uint32_t changed);
 int hamiltonian_give(hamiltonian *, const plugmc_state *);
+/* Whether there is something to write. */
+bool hamiltonian_is_ahead(const hamiltonian *);
 /* Boxes alone, which movers read from the state. */
 int hamiltonian_give_boxes(hamiltonian *, const plugmc_state *);
 
@@ -80,6 +87,8 @@ int hamiltonian_start_totals(hamiltonian *, const plugmc_host *);
 
 /* plugmc_host.energies, settle, trials: see plugmc/plugin.h. */
 int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_changes *);
+/* Of particles, for who has brought them and started totals. From many threads. */
+int hamiltonian_changes(hamiltonian *, const plugmc_changes *);
 int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes *,
                        const int64_t *taken);
 int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_proposal *, uint64_t first,

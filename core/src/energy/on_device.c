@@ -280,11 +280,9 @@ int on_device_take_boxes(hamiltonian *h, const plugmc_host *host, const plugmc_b
                             &all, NULL);
     for (int32_t w = 0; w < walkers && !code; w++) {
         walker_energy *e = &h->walkers[w];
-        double *energy = e->energy;
-        if (!yes[w]) continue;
-        ((plugmc_box *)all)[w] = e->now.box = boxes[w];
-        e->energy = e->proposed;
-        e->proposed = energy;
+        e->known =
+            false; /* in cells that fit all boxes: their sums are no longer the same to the bit */
+        if (yes[w]) ((plugmc_box *)all)[w] = e->now.box = boxes[w];
     }
     h->left_out = true;
     h->boxes_taken = false; /* totals are started again when something brings the particles */

@@ -21,7 +21,8 @@ int on_device_rescale(hamiltonian *, const plugmc_host *, const plugmc_box *boxe
 int on_device_take_boxes(hamiltonian *, const plugmc_host *, const plugmc_box *boxes,
                          const int64_t *taken);
 /* Whether these trials can be made there; and making them, as hamiltonian_trials. */
-bool on_device_can(const hamiltonian *, const plugmc_host *, const plugmc_proposal *);
+bool on_device_can(const hamiltonian *, const plugmc_host *, const plugmc_plugin *mover,
+                   const plugmc_proposal *);
 int on_device_trials(hamiltonian *, const plugmc_host *, const plugmc_plugin *mover,
                      const plugmc_proposal *, uint64_t first, uint64_t n);
 

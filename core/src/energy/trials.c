@@ -50,7 +50,10 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     const int64_t yes = 0, no = -1;
     e->failed_term = -1;
     e->failed_particle = trial.particle;
-    int code = hamiltonian_energies(h, k->host, &c);
+    if (trial.kind != PLUGMC_DISPLACED && trial.kind != PLUGMC_SWAPPED)
+        return k->host->fail(k->host->context, PLUGMC_ERROR_STATE, "change %d is not known",
+                             trial.kind);
+    int code = hamiltonian_changes(h, &c);
     if (code || forbidden) return code;
     if (!(growth > -INFINITY)) { /* it goes there, so that it is found */
         code = hamiltonian_settle(h, k->host, &c, &yes);
@@ -104,8 +107,9 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
 int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_proposal *proposal,
                        uint64_t first, uint64_t n)
 {
-    const int missing = hamiltonian_bring(h, host);
-    if (missing) return missing;
+    int code = hamiltonian_bring(h, host);
+    if (!code && h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
+    if (code) return code;
     const task k = {h, host, proposal,
                     h->has_totals ? 1
                     : h->has_far  ? 2

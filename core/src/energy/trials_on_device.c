@@ -24,10 +24,11 @@ struct trials_memory {
     trials_result *outcomes; /* [walkers] */
 };
 
-bool on_device_can(const hamiltonian *h, const plugmc_host *host, const plugmc_proposal *proposal)
+bool on_device_can(const hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
+                   const plugmc_proposal *proposal)
 {
-    return host->gpu && h->device && !h->has_totals && PLUGMC_HAS(proposal, parameters_size) &&
-           proposal->parameters_size > 0;
+    return host->gpu && h->device && !h->has_totals && mover->text &&
+           PLUGMC_HAS(proposal, parameters_size) && proposal->parameters_size > 0;
 }
 
 static int make_memory(hamiltonian *h, const plugmc_host *host)

@@ -436,6 +436,21 @@ static int service_graph_end(plugmc_context *c, plugmc_graph **out)
     return PLUGMC_OK;
 }
 
+/* One that is still running is freed by the driver when it is done. */
+static int service_graph_release(plugmc_context *c, plugmc_graph *graph)
+{
+    gpu *g = enter(c);
+    plugmc_graph **link = &g->graphs;
+    while (*link && *link != graph) link = &(*link)->next;
+    int code = begin_outside_graph(g, "a graph is released");
+    if (!code && !*link) code = gpu_fail(g, PLUGMC_ERROR_STATE, "that graph is not there");
+    if (code) return code;
+    *link = graph->next;
+    code = checked_call(g, g->api.graph_exec_destroy(graph->handle), "releasing a graph");
+    free(graph);
+    return code;
+}
+
 static int service_graph_launch(plugmc_context *c, plugmc_graph *graph)
 {
     gpu *g = enter(c);
@@ -557,6 +572,7 @@ static driver_result open_device(gpu *g, int index)
                                .graph_begin = service_graph_begin,
                                .graph_end = service_graph_end,
                                .graph_launch = service_graph_launch,
+                               .graph_release = service_graph_release,
                                .synchronize = service_synchronize,
                                .stream = service_stream,
                                .library = service_library};

@@ -10,45 +10,67 @@ static uint64_t *seen_by(simulation *sim, moving *m)
     return m->by_core ? sim->hamiltonian_seen : m->seen;
 }
 
-static bool have_the_same(const moving *a, const moving *b)
-{
-    return a == b || (a && b && a->by_core && b->by_core);
-}
+/* ---- Giving -------------------------------------------------------------------------------------- */
 
+/* One that can be asked about other boxes holds on to the configuration beside movers that ask the core:
+ * it gives when somebody reads what it has changed, see `fetch`. */
+static bool holds_on(const moving *m) { return m->mover->rescale != NULL; }
+
+/* Whoever is ahead of the state writes into it, and knows what it has written. */
 int borrowing_give(simulation *sim)
 {
     moving *m = sim->ahead;
-    if (!m) return PLUGMC_OK;
-    context_calling(&m->instance->context, "give");
-    const int code = m->by_core
-                         ? hamiltonian_give(&sim->hamiltonian, &sim->state.face)
-                         : m->mover->give(m->instance->data, &m->instance->host, &sim->state.face);
-    crash_called();
+    uint64_t before[STATE_ARRAYS] = {0}, *seen = m ? m->seen : sim->hamiltonian_seen;
+    int code;
+    if (!m && !hamiltonian_is_ahead(&sim->hamiltonian)) return PLUGMC_OK;
+    sim->ahead = NULL; /* what it reads while it gives is what it writes */
+    state_changes(&sim->state, before);
+    if (m) {
+        const crash_record outer = crash_calling(m->instance->context.section, "give");
+        code = m->mover->give(m->instance->data, &m->instance->host, &sim->state.face);
+        crash_called_within(outer);
+    } else {
+        code = hamiltonian_give(&sim->hamiltonian, &sim->state.face);
+    }
     if (code) return code;
-    sim->ahead = NULL;
-    state_changes(&sim->state, seen_by(sim, m)); /* it knows what it has written itself */
+    for (int k = 0; k < STATE_ARRAYS; k++)
+        if (sim->state.arrays[k].version != before[k]) seen[k] = sim->state.arrays[k].version;
     return PLUGMC_OK;
 }
 
+/* state.fetch */
+static int fetch(void *from, int what)
+{
+    simulation *sim = from;
+    const moving *m = sim->ahead;
+    return m && m->mover->changes & 1u << what ? borrowing_give(sim) : PLUGMC_OK;
+}
+
+/* `next` is to sweep, or NULL: somebody wants to see the state. */
 static int give_to(simulation *sim, const moving *next)
 {
     moving *m = sim->ahead;
-    if (!m || have_the_same(m, next)) return 0;
-    return context_exit_code(&m->instance->context, borrowing_give(sim),
+    instance *giving = m ? m->instance : simulation_asking(sim);
+    if (m && (m == next || (next && next->by_core && holds_on(m)))) return 0;
+    if (!m && next && next->by_core) return 0;
+    return context_exit_code(&giving->context, borrowing_give(sim),
                              "giving the configuration back");
 }
+
+/* ---- Taking -------------------------------------------------------------------------------------- */
 
 int borrowing_take(simulation *sim, moving *m)
 {
     const plugmc_host *host = &m->instance->host;
     const int before = give_to(sim, m);
-    const uint32_t changed = before ? 0 : state_changes(&sim->state, seen_by(sim, m));
-    if (!changed) return before;
+    uint32_t changed = before ? 0 : state_changes(&sim->state, seen_by(sim, m));
+    if (m->by_core && sim->ahead) changed |= sim->ahead->mover->changes;
+    if (!changed || before) return before;
     context_calling(&m->instance->context, "take");
     const int code = m->by_core
                          ? hamiltonian_take(&sim->hamiltonian, host, &sim->state.face, changed)
                          : m->mover->take(m->instance->data, host, &sim->state.face, changed);
-    sim->ahead = m; /* it may have rounded what it took */
+    if (!m->by_core) sim->ahead = m; /* it may have rounded what it took */
     return context_exit_code(&m->instance->context, code, "taking the configuration");
 }
 
@@ -68,7 +90,10 @@ int borrowing_take_up(simulation *sim)
         code = borrowing_take(sim, &sim->movers[k]);
     }
     sim->ahead = NULL;
-    return code;
+    if (code || !sim->hamiltonian.has_totals) return code;
+    instance *asking = simulation_asking(sim); /* totals look now: their archive comes after that */
+    return context_exit_code(&asking->context, hamiltonian_bring(&sim->hamiltonian, &asking->host),
+                             "taking the configuration");
 }
 
 void borrowing_resume(simulation *sim, moving *m, uint32_t changed)
@@ -83,8 +108,8 @@ uint32_t borrowing_changes(const simulation *sim, const moving *m)
 {
     uint64_t seen[STATE_ARRAYS];
     memcpy(seen, m->by_core ? sim->hamiltonian_seen : m->seen, sizeof seen);
-    if (have_the_same(sim->ahead, m)) return 0;
-    return sim->ahead ? (1u << STATE_ARRAYS) - 1 : state_changes(&sim->state, seen);
+    const uint32_t changed = state_changes(&sim->state, seen);
+    return m->by_core && sim->hamiltonian.left_out ? changed | PLUGMC_CHANGED_POSITION : changed;
 }
 
 int borrowing_positions(simulation *sim, int side, const double **out)
@@ -110,11 +135,15 @@ int borrowing_read(simulation *sim, const double **out)
 
 int borrowing_write(simulation *sim, double **out) { return on_host(sim, PLUGMC_WRITE, out); }
 
-int borrowing_boxes(simulation *sim, moving *m)
+int borrowing_swept(simulation *sim, moving *m)
 {
+    static const int own[] = {PLUGMC_STATE_BOX, PLUGMC_STATE_POSITION};
     const int code = hamiltonian_give_boxes(&sim->hamiltonian, &sim->state.face);
-    if (!code) state_changes(&sim->state, sim->hamiltonian_seen);
-    return context_exit_code(&m->instance->context, code, "giving boxes back");
+    if (code) return context_exit_code(&m->instance->context, code, "giving boxes back");
+    /* of the mover's sweep it knows all, whoever wrote it: where it was behind, it still says so */
+    for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
+        sim->hamiltonian_seen[own[k]] = sim->state.arrays[own[k]].version;
+    return borrowing_take(sim, m);
 }
 
 int borrowing_boxes_of(simulation *sim, const plugmc_box **out)
@@ -126,4 +155,45 @@ int borrowing_boxes_of(simulation *sim, const plugmc_box **out)
     code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
     *out = boxes;
     return context_exit_code(&simulation_asking(sim)->context, code, "reading boxes");
+}
+
+/* ---- Another box, asked of who holds the configuration ------------------------------------------- */
+
+/* The mover that has the configuration as it is, and can say what another box does to it: whether it has
+ * also given it back makes no difference, since that hangs on when somebody looks. NULL: none. */
+static moving *holder(simulation *sim)
+{
+    const uint32_t places = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_POSITION;
+    if (sim->ahead) return holds_on(sim->ahead) ? sim->ahead : NULL;
+    if (hamiltonian_is_ahead(&sim->hamiltonian)) return NULL;
+    for (int k = 0; k < sim->mover_count; k++) {
+        moving *m = &sim->movers[k];
+        uint64_t seen[STATE_ARRAYS];
+        memcpy(seen, m->seen, sizeof seen);
+        if (!m->by_core && holds_on(m) && !(state_changes(&sim->state, seen) & places)) return m;
+    }
+    return NULL;
+}
+
+static int ask_holder(void *of, const plugmc_changes *changes, const int64_t *taken)
+{
+    simulation *sim = of;
+    moving *m = taken ? sim->rescaling : holder(sim);
+    if (!m) return PLUGMC_UNANSWERED;
+    const crash_record outer = crash_calling(m->instance->context.section, "rescale");
+    const int code = m->mover->rescale(m->instance->data, &m->instance->host, changes, taken);
+    crash_called_within(outer);
+    sim->rescaling = m;
+    if (!taken || code) return code;
+    m->seen[PLUGMC_STATE_BOX] = sim->state.arrays[PLUGMC_STATE_BOX].version;
+    sim->ahead = m; /* places are others now */
+    return PLUGMC_OK;
+}
+
+void borrowing_begin(simulation *sim)
+{
+    sim->state.fetch = fetch;
+    sim->state.fetched_from = sim;
+    sim->hamiltonian.ask_holder = ask_holder;
+    sim->hamiltonian.holder = sim;
 }

@@ -4,6 +4,8 @@
 
 #include "run/simulation.h"
 
+/* Once the state is there: it asks whoever is ahead of it. */
+void borrowing_begin(simulation *);
 /* Lets a mover take the configuration, if it is not as this mover gave it last; another that may hold
  * a newer one gives it back first. An exit code. */
 int borrowing_take(simulation *, moving *);
@@ -13,11 +15,12 @@ int borrowing_take_all(simulation *);
 int borrowing_take_up(simulation *);
 /* Then, once it has read what it archived: what of the state it did not hold, PLUGMC_CHANGED_*. */
 void borrowing_resume(simulation *, moving *, uint32_t changed);
-/* Writes boxes that a mover without a configuration of its own has changed: others read them there. */
-int borrowing_boxes(simulation *, moving *);
+/* A mover without a configuration of its own has swept. Its boxes are written: others read them in the
+ * state. What it wrote there itself, rungs for example, is taken. */
+int borrowing_swept(simulation *, moving *);
 /* What the mover does not hold as the state is, PLUGMC_CHANGED_*; it takes that before it sweeps again. */
 uint32_t borrowing_changes(const simulation *, const moving *);
-/* Lets the mover that swept last give the configuration back. A PLUGMC_* code. */
+/* Lets whoever is ahead of the state give the configuration back. A PLUGMC_* code. */
 int borrowing_give(simulation *);
 /* Positions [walkers][particles][3] as they are now, on a side, for reading: the mover gives them back
  * first. An exit code. */

@@ -123,15 +123,18 @@ static int archive_instances(simulation *sim, blob_archive *archive)
     return code ? code : archive_current(sim, archive);
 }
 
-/* Totals that wait to look at new boxes do so now, as they would before the next trial move: what they
+/* Totals that wait to look at new places or boxes do so now, as they would before the next trial move: what they
  * archive is then what a resumed run begins with. */
 static int refresh_totals(simulation *sim)
 {
+    hamiltonian *h = &sim->hamiltonian;
     instance *asking = simulation_asking(sim);
-    if (!sim->hamiltonian.boxes_taken) return 0;
-    return context_exit_code(&asking->context,
-                             hamiltonian_start_totals(&sim->hamiltonian, &asking->host),
-                             "saving its state");
+    int code = PLUGMC_OK;
+    if (h->has_totals && h->left_out)
+        code = hamiltonian_bring(h, &asking->host);
+    else if (h->boxes_taken)
+        code = hamiltonian_start_totals(h, &asking->host);
+    return context_exit_code(&asking->context, code, "saving its state");
 }
 
 int checkpoint_blobs(simulation *sim, blob **blobs, int *count)

@@ -177,7 +177,7 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
     for (int32_t w = 0; w < system->walkers; w++)
         h->walkers[w].step = record->steps[rungs ? rungs[w] : 0];
     const plugmc_host *host = &m->instance->host;
-    const int code = on_device_can(h, host, proposal)
+    const int code = on_device_can(h, host, m->instance->plugin, proposal)
                          ? on_device_trials(h, host, m->instance->plugin, proposal, first, n)
                          : hamiltonian_trials(h, host, proposal, first, n);
     for (int32_t w = 0; w < system->walkers; w++) {

@@ -193,6 +193,18 @@ static const instance *knows_only_other(const simulation *sim, uint32_t device, 
     return found;
 }
 
+/* Where nobody is faster on a GPU. */
+static void explain_cpu(simulation *sim)
+{
+    const instance *no_gpu = knows_only_other(sim, PLUGMC_RUNS_ON_GPU, false);
+    if (no_gpu)
+        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "mover '%s' runs on the CPU only",
+                 no_gpu->loaded.name);
+    else
+        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu,
+                 "no mover moves particles there; [run] device = gpu");
+}
+
 static int choose_device(simulation *sim)
 {
     const run_section *run = &sim->config.run;
@@ -209,8 +221,7 @@ static int choose_device(simulation *sim)
     if (run->device == DEVICE_CPU)
         snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "[run] device = cpu");
     else if (run->device == DEVICE_AUTO && !wants_gpu(sim))
-        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "mover '%s' runs on the CPU only",
-                 knows_only_other(sim, PLUGMC_RUNS_ON_GPU, false)->loaded.name);
+        explain_cpu(sim);
     else
         sim->gpu = gpu_open((int)run->gpu, run->fast_math != 0, sim->why_no_gpu);
     if (!sim->gpu && (run->device == DEVICE_GPU || no_cpu))
@@ -432,6 +443,7 @@ int simulation_prepare(simulation *sim)
     state_begin(&sim->state, &sim->system, &sim->ladder, &sim->state_host);
     code = prepare_instances(sim);
     if (code) return code;
+    borrowing_begin(sim);
     state_positions(&sim->state, PLUGMC_ON_HOST, 0, &code);
     if (!code && sim->gpu) state_positions(&sim->state, PLUGMC_ON_DEVICE, 0, &code);
     if (code) return context_exit_code(&asking->context, code, "taking memory for positions");

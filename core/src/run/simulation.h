@@ -64,7 +64,10 @@ typedef struct simulation {
     state state;             /* the configuration: run/borrowing.h */
     hamiltonian hamiltonian; /* of movers without a configuration of their own */
     uint64_t hamiltonian_seen[STATE_ARRAYS];
-    moving *ahead; /* the mover that may hold another configuration than the state, or NULL */
+    moving
+        *ahead; /* the mover that may hold another configuration than the state, or NULL: then the
+                      Hamiltonian may */
+    moving *rescaling; /* the mover that was asked about other boxes last */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;                 /* threads of the machine */

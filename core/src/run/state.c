@@ -130,7 +130,8 @@ static int array(const plugmc_state *face, int what, int side, int access, void 
             "array %d of the configuration was asked for on side %d, which is not there", what,
             side);
     state_array *a = &s->arrays[what];
-    int code = side == PLUGMC_ON_HOST ? make_host(s, what) : make_device(s, what);
+    int code = access & PLUGMC_READ && s->fetch ? s->fetch(s->fetched_from, what) : PLUGMC_OK;
+    if (!code) code = side == PLUGMC_ON_HOST ? make_host(s, what) : make_device(s, what);
     if (!code && access & PLUGMC_READ) code = bring(s, what, side);
     if (code) return code;
     if (access & PLUGMC_WRITE) {

@@ -26,6 +26,9 @@ typedef struct state {
     const ladder *ladder;    /* multipliers of rungs */
     const plugmc_host *host; /* whose messages and memory; host->gpu is NULL on the CPU */
     state_array arrays[STATE_ARRAYS];
+    /* Called before an array is read: whoever holds a newer one gives it back. A PLUGMC_* code. */
+    int (*fetch)(void *fetched_from, int what);
+    void *fetched_from;
 } state;
 
 /* As the run begins: boxes, counts and species are those of the system, walkers stand on the

@@ -10,15 +10,13 @@ static int sweep_mover(simulation *sim, moving *m, uint64_t first, uint64_t n)
     instance *mover = m->instance;
     int code = borrowing_take(sim, m);
     if (code) return code;
-    sim->ahead = m;
+    if (!m->by_core) sim->ahead = m;
     context_calling(&mover->context, "sweep");
     code = m->mover->sweep(mover->data, &mover->host, first, n);
     crash_called();
     if (code == PLUGMC_STOPPED && stop_given_up()) return SWEEP_GIVEN_UP;
     code = context_exit_code(&mover->context, code, "sweeping");
-    /* what it wrote into the state itself, rungs for example, is news for the Hamiltonian */
-    if (!code && m->by_core) code = borrowing_take(sim, m);
-    return code || !m->by_core ? code : borrowing_boxes(sim, m);
+    return code || !m->by_core ? code : borrowing_swept(sim, m);
 }
 
 /* Sweeps that a mover has to make, one after the other: they are asked for in one call, when another

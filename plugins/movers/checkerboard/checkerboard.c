@@ -32,11 +32,15 @@ static int prepare(void *instance, const plugmc_host *host)
     return host->gpu ? prepare_on_gpu(me, host) : PLUGMC_OK;
 }
 
-/* By way of the host. */
+/* By way of the host. Cells stay as far shifted as they are: in ones that begin at the corner of the box
+ * after every take, nobody would ever leave a cell where each sweep is followed by one. */
 static int take_on_host(checkerboard *me, const plugmc_host *host, const plugmc_state *state)
 {
     const int slots = me->capacity;
     double *positions;
+    if (host->gpu)
+        TRY(host->gpu->download(host->context, me->origin, me->d_origin,
+                                sizeof(int64_t) * 3 * me->walkers));
     TRY(plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions));
     TRY(load_cells(me, host, positions));
     if (!host->gpu) return PLUGMC_OK;
@@ -216,6 +220,7 @@ static const plugmc_mover mover = {
     .step = get_step,
     .set_step = set_step,
     .target_acceptance = target,
+    .rescale = rescale,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "checkerboard",

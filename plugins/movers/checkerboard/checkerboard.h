@@ -19,8 +19,7 @@ enum {
     MANY = 64,   /* more particles near a cell than this: see `wide` */
     WARP = 32,
     CHUNK = 256, /* sweeps between looks at the overflow flag */
-    BATCH = 32,  /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
-    GRAPHS = 64  /* layouts that have graphs: they cannot be given back */
+    BATCH = 32   /* sweeps a CUDA graph: even, since a sweep swaps the two stores */
 };
 
 typedef struct store {
@@ -73,11 +72,12 @@ typedef struct checkerboard {
     float *charge, *diameter;    /* [species] */
 
     /* of walkers and rungs */
-    conditions *of;     /* [walkers] */
-    double *multiplier; /* [walkers][terms] */
-    real *steps;        /* [rungs] */
-    int boxes_change;   /* a mover of the run changes them */
-    int resized;        /* cells have been fitted to boxes that may have changed */
+    conditions *of;       /* [walkers] */
+    conditions *proposed; /* [walkers]: in other boxes */
+    double *multiplier;   /* [walkers][terms] */
+    real *steps;          /* [rungs] */
+    int boxes_change;     /* a mover of the run changes them */
+    int resized;          /* cells have been fitted to boxes that may have changed */
     int alike; /* all walkers have the same conditions for ever, and every energy counts alike */
 
     /* state */
@@ -90,9 +90,10 @@ typedef struct checkerboard {
     device_store on_now, on_next, snapshot;
     plugmc_device_pointer d_origin, d_plans, d_base, d_conditions, d_counts, d_trouble, d_offset;
     plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
-    plugmc_device_pointer d_widths; /* double [3]: of the cells of the first walker */
-    int taken, layouts;             /* positions have been taken; how often stores were laid out */
-    plugmc_kernel *k_enter, *k_fill, *k_touch; /* NULL until they are needed */
+    plugmc_device_pointer d_widths;               /* double [3]: of the cells of the first walker */
+    plugmc_device_pointer d_proposed, d_touching; /* 0 until another box is proposed */
+    int taken;                                    /* positions have been taken */
+    plugmc_kernel *k_enter, *k_fill, *k_touch;    /* NULL until they are needed */
     plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_sweep, *k_number, *k_store;
     patch patch;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
@@ -137,6 +138,13 @@ void set_strides(checkerboard *);
 int most_slots(const checkerboard *);
 /* Kernels count the slots of a walker in int: an error if there are more. */
 int check_slots(const checkerboard *, const plugmc_host *);
+/* Whether cells of the present number are wide enough in another box. This and the next hang on boxes and
+ * the number of cells alone, which a resumed run has too. */
+int cells_hold(const checkerboard *, const conditions *other);
+/* Boxes have grown so much that there is room for more cells, a tenth more at least. */
+int finer_cells_fit(const checkerboard *);
+/* Whether geometry still bounds what they hold, after boxes have changed. */
+void bound_room(checkerboard *);
 /* Cells for the boxes as they are now; *laid_out: their number or their slots are others than before, and
  * their store holds nothing. */
 int fit_cells(checkerboard *, const plugmc_host *, int *laid_out);
@@ -151,8 +159,12 @@ int take_conditions(checkerboard *, const plugmc_state *, uint32_t changed);
 void set_units(checkerboard *);
 /* Steps of trial moves as those of the rungs are. */
 void set_steps(checkerboard *);
+/* me->proposed of a walker as its conditions would be in this box. */
+void propose_box(checkerboard *, int walker, const plugmc_box *);
+/* A walker has this box from now on; set_steps comes after it. */
+void take_box(checkerboard *, int walker, const plugmc_box *);
 /* Conditions of all walkers as kernels read them, in memory to be freed; NULL: there is none. */
-void *pack_conditions(const checkerboard *, size_t *bytes);
+void *pack_conditions(const checkerboard *, const conditions *of, size_t *bytes);
 size_t conditions_bytes(const checkerboard *);
 
 /* ---- store.c: the memory of cells on the host ------------------------------------------------- */
@@ -176,6 +188,8 @@ int grow(checkerboard *, const plugmc_host *);
 /* ---- positions.c: positions in and out -------------------------------------------------------- */
 
 int load_cells(checkerboard *, const plugmc_host *, const double *positions);
+/* Whether two particles of a walker would overlap under these conditions, as sweeps see it. */
+int any_overlap(const checkerboard *, int walker, const conditions *);
 /* positions [walkers][particles][3] */
 int store_on_host(const checkerboard *, const plugmc_host *, double *positions);
 
@@ -224,7 +238,8 @@ int cells_a_block(const checkerboard *);
 
 int prepare_on_gpu(checkerboard *, const plugmc_host *);
 int64_t device_cells(const checkerboard *); /* of a walker, with padding */
-int upload_conditions(const checkerboard *, const plugmc_host *);
+int upload_conditions(const checkerboard *, const plugmc_host *, const conditions *of,
+                      plugmc_device_pointer to);
 /* Stores and kernels for another number of cells or slots. */
 int rebuild_on_device(checkerboard *, const plugmc_host *);
 int upload_state(checkerboard *, const plugmc_host *);
@@ -239,5 +254,14 @@ int counts_on_gpu(checkerboard *, const plugmc_host *, int clear);
 /* As load_cells and upload_state, of positions on the device. *loaded: 0 if cells have to grow or
  * particles to be parted, which is the host's. */
 int load_on_gpu(checkerboard *, const plugmc_host *, plugmc_device_pointer positions, int *loaded);
+/* touching [each ? walkers : 1] becomes 1 where two particles overlap under these conditions, as sweeps
+ * see it. */
+int find_touching(checkerboard *, const plugmc_host *, plugmc_device_pointer conditions,
+                  plugmc_device_pointer touching, int each);
+
+/* ---- rescale.c: other boxes ------------------------------------------------------------------- */
+
+/* plugmc_mover.rescale */
+int rescale(void *instance, const plugmc_host *, const plugmc_changes *, const int64_t *taken);
 
 #endif

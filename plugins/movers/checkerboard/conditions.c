@@ -49,18 +49,20 @@ int begin_conditions(checkerboard *me, const plugmc_host *host)
     const size_t walkers = (size_t)me->walkers, rungs = (size_t)system->rungs,
                  pairs = (size_t)(me->species * me->species);
     me->alike = !system->weighted && system->rungs == 1 && !me->boxes_change;
-    me->of = (conditions *)host->allocate(host->context, sizeof *me->of * walkers);
+    me->of = (conditions *)host->allocate(host->context, sizeof *me->of * 2 * walkers);
+    me->proposed = me->of + walkers;
     me->multiplier = (double *)host->allocate(host->context, sizeof *me->multiplier * walkers *
                                                                  (size_t)system->term_count);
     me->steps = (real *)host->allocate(host->context, sizeof *me->steps * rungs);
     me->counts = (plugmc_counts *)host->allocate(host->context, counts_bytes(me));
     me->saved_counts = (plugmc_counts *)host->allocate(host->context, counts_bytes(me));
-    float *contact = (float *)host->allocate(host->context, sizeof *contact * walkers * pairs);
+    float *contact = (float *)host->allocate(host->context, sizeof *contact * 2 * walkers * pairs);
     if (!me->of || !me->multiplier || !me->steps || !me->counts || !me->saved_counts || !contact)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
                           me->walkers);
     for (int w = 0; w < me->walkers; w++) {
         me->of[w].contact = contact + (size_t)w * pairs;
+        me->proposed[w].contact = contact + (size_t)(w + me->walkers) * pairs;
         if (system->weighted)
             me->of[w].multiplier = me->multiplier + (size_t)w * (size_t)system->term_count;
         set_box(&me->of[w], &system->box);
@@ -107,6 +109,22 @@ int take_conditions(checkerboard *me, const plugmc_state *state, uint32_t change
     return PLUGMC_OK;
 }
 
+void propose_box(checkerboard *me, int w, const plugmc_box *box)
+{
+    conditions *of = &me->proposed[w];
+    float *contact = of->contact;
+    *of = me->of[w];
+    of->contact = contact;
+    set_box(of, box);
+    set_units_of(me, of);
+}
+
+void take_box(checkerboard *me, int w, const plugmc_box *box)
+{
+    set_box(&me->of[w], box);
+    set_units_of(me, &me->of[w]);
+}
+
 /* ---- For kernels -------------------------------------------------------------------------------- */
 
 static size_t contact_bytes(const checkerboard *me)
@@ -127,14 +145,14 @@ size_t conditions_bytes(const checkerboard *me)
     return packed_bytes(me) * (size_t)(me->alike ? 1 : me->walkers);
 }
 
-void *pack_conditions(const checkerboard *me, size_t *bytes)
+void *pack_conditions(const checkerboard *me, const conditions *all, size_t *bytes)
 {
     *bytes = conditions_bytes(me);
     char *packed = (char *)calloc(*bytes, 1);
     if (!packed) return NULL;
-    if (me->alike) return memcpy(packed, me->of[0].step, *bytes);
+    if (me->alike) return memcpy(packed, all[0].step, *bytes);
     for (int w = 0; w < me->walkers; w++) {
-        const conditions *of = &me->of[w];
+        const conditions *of = &all[w];
         char *to = packed + (size_t)w * packed_bytes(me);
         const size_t multipliers = sizeof(double) * (size_t)me->system->term_count;
         const cb_head head = {

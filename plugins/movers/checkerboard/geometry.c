@@ -64,6 +64,22 @@ static extent extent_of(const checkerboard *me)
     return e;
 }
 
+/* Cells in a direction, below 2 where there is no checkerboard. */
+static double cells_along(const checkerboard *me, const extent *boxes, int a)
+{
+    const double core = smallest_contact(me->system);
+    const double range = me->cell > 0 ? (double)me->cell : me->system->range;
+    const double edge = boxes->shortest[a], most = 2 * floor(edge / (2 * range)),
+                 wide = 2 * floor(boxes->longest[a] / (2 * 1.41421 * core)) + 2;
+    double m = me->dimension == 2 && core > 0 && wide <= most ? wide : most;
+    if (me->cell > 0) m = most;
+    if (range <= 0) /* nothing interacts: a particle a cell */
+        m = 2 *
+            fmax(1, floor(edge / 2 *
+                          pow((double)me->system->particles / boxes->volume, 1.0 / me->dimension)));
+    return fmin(m, 1 << 15);
+}
+
 /* Cells in each direction: even, edges at least the range in every walker. In two dimensions hard disks
  * take cells just below sqrt(2) diameters where they can, the widest that hold at most four (figure 3
  * of the paper); else cells are as small as the range allows. The key `cell` overrules this. It all
@@ -71,7 +87,7 @@ static extent extent_of(const checkerboard *me)
 static int divide(checkerboard *me, const plugmc_host *host)
 {
     const extent boxes = extent_of(me);
-    double core = smallest_contact(me->system), range = me->system->range;
+    double range = me->system->range;
     if (me->cell > 0 && me->cell < range)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "cell = %g must be at least the range %g of the potential",
@@ -83,21 +99,13 @@ static int divide(checkerboard *me, const plugmc_host *host)
             continue;
         }
         double edge = boxes.shortest[a];
-        double most = 2 * floor(edge / (2 * range)); /* narrowest cells allowed */
-        double wide = 2 * floor(boxes.longest[a] / (2 * 1.41421 * core)) + 2;
-        double m = me->dimension == 2 && core > 0 && wide <= most ? wide : most;
-        if (me->cell > 0) m = most;
-        if (range <= 0) /* nothing interacts: a particle a cell */
-            m = 2 * fmax(1, floor(edge / 2 *
-                                  pow((double)me->system->particles / boxes.volume,
-                                      1.0 / me->dimension)));
+        const double m = cells_along(me, &boxes, a);
         if (m < 2) {
             for (int b = 0; b < me->dimension; b++) edge = fmin(edge, boxes.shortest[b]);
             return refuse_edge(
                 me, host, me->resized ? "a box has become so small that its edge" : "the box edge",
                 edge, range, (double)me->system->particles * pow(2 * range / edge, me->dimension));
         }
-        if (m > 1 << 15) m = 1 << 15;
         me->m[a] = (int)m;
     }
     return PLUGMC_OK;
@@ -305,6 +313,29 @@ int geometry(checkerboard *me, const plugmc_host *host)
     if (!me->capacity) guess_capacity(me);
     set_strides(me);
     return check_slots(me, host);
+}
+
+int cells_hold(const checkerboard *me, const conditions *other)
+{
+    const double range = me->cell > 0 ? (double)me->cell : me->system->range;
+    for (int a = 0; a < me->dimension; a++)
+        if (range > 0 && me->m[a] > 2 * floor(other->length[a] / (2 * range))) return 0;
+    return 1;
+}
+
+void bound_room(checkerboard *me)
+{
+    const room needed = room_needed(me);
+    me->bounded = needed.bounded && needed.capacity <= me->capacity && needed.near <= me->near;
+}
+
+int finer_cells_fit(const checkerboard *me)
+{
+    const extent boxes = extent_of(me);
+    int finer = 0;
+    for (int a = 0; a < me->dimension; a++)
+        finer |= 10 * cells_along(me, &boxes, a) > 11 * me->m[a];
+    return finer;
 }
 
 /* Slots and room that are there are kept where they are enough, since more of them change nothing. */

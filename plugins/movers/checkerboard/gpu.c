@@ -176,9 +176,7 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
     TRY(allocate_on_device(me, host, &me->on_now));
     TRY(allocate_on_device(me, host, &me->on_next));
     TRY(host->gpu->allocate(host->context, me->ids ? 4 : sizeof(uint32_t) * cells, &me->d_offset));
-    me->graph[0] = me->graph[1] = NULL;
     me->k_enter = NULL;
-    me->layouts++;
     return PLUGMC_OK;
 }
 
@@ -277,13 +275,14 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
     return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
 }
 
-int upload_conditions(const checkerboard *me, const plugmc_host *host)
+int upload_conditions(const checkerboard *me, const plugmc_host *host, const conditions *of,
+                      plugmc_device_pointer to)
 {
     size_t bytes;
-    void *packed = pack_conditions(me, &bytes);
+    void *packed = pack_conditions(me, of, &bytes);
     if (!packed)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for steps of walkers");
-    const int code = host->gpu->upload(host->context, me->d_conditions, packed, bytes);
+    const int code = host->gpu->upload(host->context, to, packed, bytes);
     free(packed);
     return code;
 }
@@ -293,8 +292,8 @@ static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t f
 {
     const plugmc_gpu *gpu = host->gpu;
     TRY(gpu->upload(host->context, me->d_base, &first, sizeof first));
-    TRY(upload_conditions(me, host));
-    for (; n >= BATCH && me->layouts <= GRAPHS && !host->stopping(host->context); n -= BATCH) {
+    TRY(upload_conditions(me, host, me->of, me->d_conditions));
+    for (; n >= BATCH && !host->stopping(host->context); n -= BATCH) {
         plugmc_graph **graph = &me->graph[me->swapped];
         if (!*graph) {
             TRY(gpu->graph_begin(host->context));
@@ -326,6 +325,10 @@ static int snapshot(checkerboard *me, const plugmc_host *host, int back)
 
 int rebuild_on_device(checkerboard *me, const plugmc_host *host)
 {
+    for (int i = 0; i < 2; i++) {
+        if (me->graph[i]) TRY(host->gpu->graph_release(host->context, me->graph[i]));
+        me->graph[i] = NULL;
+    }
     TRY(release_on_device(host, &me->on_now));
     TRY(release_on_device(host, &me->on_next));
     TRY(release_on_device(host, &me->snapshot));
@@ -395,7 +398,7 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
     for (int a = 0; a < 3; a++) quantum[a] = me->of[0].width[a] / CB_QUANTA;
     void *quanta[3] = {&quantum[0], &quantum[1], &quantum[2]};
     if (me->boxes_change) {
-        TRY(upload_conditions(me, host));
+        TRY(upload_conditions(me, host, me->of, me->d_conditions));
         quanta[0] = &me->d_conditions;
     }
     long long particles = me->system->particles;

@@ -26,26 +26,31 @@ static int enter_and_fill(checkerboard *me, const plugmc_host *host,
     const uint32_t each[3] = {blocks_for(particles * me->walkers, 128), 1, 1};
     const uint32_t every[3] = {
         blocks_for((int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers, 128), 1, 1};
-    void *enter[] = {&positions, &particles, &me->d_conditions, &me->d_widths, &list, &length};
-    void *fill[] = {&positions,
-                    &particles,
-                    &me->d_conditions,
-                    &me->d_widths,
-                    &list,
-                    &length,
-                    &me->on_now.coordinate,
-                    &me->on_now.id,
-                    &me->on_now.count,
-                    &overflow};
+    void *enter[] = {&positions, &particles, &me->d_conditions, &me->d_widths, &me->d_origin,
+                     &list,      &length};
+    void *fill[] = {
+        &positions, &particles, &me->d_conditions,      &me->d_widths,  &me->d_origin,
+        &list,      &length,    &me->on_now.coordinate, &me->on_now.id, &me->on_now.count,
+        &overflow};
     TRY(gpu->upload(host->context, me->d_widths, me->of[0].width, sizeof me->of[0].width));
     TRY(gpu->fill(host->context, length, 0, sizeof(uint32_t) * cells));
     TRY(gpu->launch(host->context, me->k_enter, each, block, 0, enter));
     TRY(gpu->launch(host->context, me->k_fill, every, block, 0, fill));
     if (me->boxes_change) return PLUGMC_OK; /* see part_touching */
-    plugmc_device_pointer touching = me->d_trouble + offsetof(cb_trouble, touching);
-    void *touch[] = {&me->d_conditions, &me->on_now.coordinate, &me->on_now.id, &me->on_now.count,
-                     &touching};
-    return gpu->launch(host->context, me->k_touch, every, block, 0, touch);
+    return find_touching(me, host, me->d_conditions, me->d_trouble + offsetof(cb_trouble, touching),
+                         0);
+}
+
+int find_touching(checkerboard *me, const plugmc_host *host, plugmc_device_pointer conditions,
+                  plugmc_device_pointer touching, int each)
+{
+    const uint32_t block[3] = {128, 1, 1};
+    const uint32_t every[3] = {
+        blocks_for((int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers, 128), 1, 1};
+    void *arguments[] = {
+        &conditions, &me->on_now.coordinate, &me->on_now.id, &me->on_now.count, &touching, &each};
+    TRY(build(me, host));
+    return host->gpu->launch(host->context, me->k_touch, every, block, 0, arguments);
 }
 
 int load_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointer positions,
@@ -54,9 +59,8 @@ int load_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointer
     const plugmc_gpu *gpu = host->gpu;
     cb_trouble trouble;
     TRY(build(me, host));
-    TRY(upload_conditions(me, host));
+    TRY(upload_conditions(me, host, me->of, me->d_conditions));
     TRY(enter_and_fill(me, host, positions));
-    TRY(gpu->fill(host->context, me->d_origin, 0, sizeof(int64_t) * 3 * me->walkers));
     TRY(gpu->download(host->context, &trouble, me->d_trouble, sizeof trouble));
     *loaded = !trouble.overflow && !trouble.touching;
     return *loaded ? PLUGMC_OK : gpu->fill(host->context, me->d_trouble, 0, sizeof(cb_trouble));

@@ -5,16 +5,17 @@
  * numbers. Lists: numbers of particles in the place of slots [walkers][SLOTS], and lengths [walkers][CELLS].
  */
 
-/* Where a particle is, along an axis: its cell, and its place in it. */
+/* Where a particle is, along an axis: its cell, and its place in it. Cells stay as far shifted as the last
+ * sweep left them. */
 typedef struct cb_along {
     int cell;
     float local;
 } cb_along;
 
-PLUGMC_FN cb_along cb_locate(double x, double width, int m)
+PLUGMC_FN cb_along cb_locate(double x, double width, int m, long long origin)
 {
     const long long edge = (long long)CB_QUANTA * m;
-    const long long at = (__double2ll_rn(x / width * CB_QUANTA) % edge + edge) % edge;
+    const long long at = ((__double2ll_rn(x / width * CB_QUANTA) - origin) % edge + edge) % edge;
     const cb_along along = {(int)(at / CB_QUANTA),
                             (float)(at % CB_QUANTA - CB_QUANTA / 2) * CB_QUANTUM};
     return along;
@@ -32,8 +33,8 @@ PLUGMC_FN double cb_width(const cb_walker *walkers, const double *widths, int wa
 
 /* A thread a particle. */
 extern "C" __global__ void cb_enter(const double *positions, long long particles,
-                                    const cb_walker *walkers, const double *widths, uint32_t *list,
-                                    uint32_t *length)
+                                    const cb_walker *walkers, const double *widths,
+                                    const long long *origin, uint32_t *list, uint32_t *length)
 {
     const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const int walker = (int)(thread / particles);
@@ -43,7 +44,9 @@ extern "C" __global__ void cb_enter(const double *positions, long long particles
     const int m[3] = {CB_MX, CB_MY, CB_MZ};
     int cell[3] = {0, 0, 0};
     for (int a = 0; a < DIM; a++)
-        cell[a] = cb_locate(at[a], cb_width(walkers, widths, walker, a), m[a]).cell;
+        cell[a] = cb_locate(at[a], cb_width(walkers, widths, walker, a), m[a],
+                            origin[3 * walker + a])
+                      .cell;
     const int place = cb_cell(cell[0], cell[1], cell[2]);
     const uint32_t k = atomicAdd(&length[(size_t)walker * CELLS + place], 1u);
     if (k < CB_CAP)
@@ -55,7 +58,7 @@ extern "C" __global__ void cb_enter(const double *positions, long long particles
  * then. */
 extern "C" __global__ void cb_fill(const double *positions, long long particles,
                                    const cb_walker *walkers, const double *widths,
-                                   const uint32_t *list, const uint32_t *length,
+                                   const long long *origin, const uint32_t *list, const uint32_t *length,
                                    cb_vector *coordinate, uint32_t *id, uint8_t *count,
                                    int *overflow)
 {
@@ -82,7 +85,9 @@ extern "C" __global__ void cb_fill(const double *positions, long long particles,
             for (uint32_t j = 0; j < n; j++) rank += list[first + CB_PITCH * j] < number;
             const double *at = positions + 3 * (walker * particles + number);
             for (int a = 0; a < DIM; a++)
-                local[a] = cb_locate(at[a], cb_width(walkers, widths, walker, a), m[a]).local;
+                local[a] = cb_locate(at[a], cb_width(walkers, widths, walker, a), m[a],
+                                     origin[3 * walker + a])
+                               .local;
         }
         const size_t to = first + CB_PITCH * rank;
 #if DIM == 3
@@ -94,9 +99,11 @@ extern "C" __global__ void cb_fill(const double *positions, long long particles,
     }
 }
 
-/* A thread a cell: *touching becomes 1 if two particles overlap as sweeps see it. */
+/* A thread a cell: touching becomes 1, of each walker or of all, if two particles overlap as sweeps see
+ * it. A pair of cells is looked at from one of them. */
 extern "C" __global__ void cb_touch(const cb_walker *walkers, const cb_vector *coordinate,
-                                    const uint32_t *id, const uint8_t *count, int *touching)
+                                    const uint32_t *id, const uint8_t *count, int *touching,
+                                    int each)
 {
     const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     cb_task task;
@@ -116,13 +123,12 @@ extern "C" __global__ void cb_touch(const cb_walker *walkers, const cb_vector *c
         const int mine = first + CB_PITCH * k;
         const cb_vector v = at[mine];
         const int kind = PLUGMC_SPECIES > 1 ? cb_species(cb_id(v, ids, mine)) : 0;
-        for (int c = 0; c < NEIGHBOURS; c++) {
+        for (int c = NEIGHBOURS / 2; c < NEIGHBOURS; c++) {
             const int sx = c % 3 - 1, sy = c / 3 % 3 - 1;
             const int place = cb_neighbour(task, c), slot = cb_slot(place);
-            for (int j = 0; j < n_of[place]; j++) {
+            for (int j = c == NEIGHBOURS / 2 ? k + 1 : 0; j < n_of[place]; j++) {
                 const int other = slot + CB_PITCH * j;
                 const cb_vector u = at[other];
-                if (c == NEIGHBOURS / 2 && j == k) continue;
                 const float ux = (v.x - (float)sx) - u.x,
                             uy = ((v.y - (float)sy) - u.y) * walls.ratio_y;
                 float r2 = fmaf(uy, uy, ux * ux);
@@ -131,7 +137,8 @@ extern "C" __global__ void cb_touch(const cb_walker *walkers, const cb_vector *c
                 r2 = fmaf(uz, uz, r2);
 #endif
                 const int b = PLUGMC_SPECIES > 1 ? cb_species(cb_id(u, ids, other)) : 0;
-                if (r2 < cb_contact_of(walls, kind * PLUGMC_SPECIES + b)) *touching = 1;
+                if (r2 < cb_contact_of(walls, kind * PLUGMC_SPECIES + b))
+                    touching[each * task.walker] = 1;
             }
         }
     }

@@ -10,11 +10,10 @@ static int species_of(const checkerboard *me, uint32_t id)
 
 /* How many particles overlap with particle k of a cell, if it were at `at`, as the sweep sees it;
  * away is the separation from one of them. */
-static int cell_overlaps(const checkerboard *me, int walker, int x, int y, int z, int k,
-                         const float at[3], float away[3])
+static int cell_overlaps(const checkerboard *me, const conditions *of, int walker, int x, int y,
+                         int z, int k, const float at[3], float away[3])
 {
     const store *s = &me->now;
-    const conditions *of = &me->of[walker];
     int64_t own = word_of(me, x, y, z);
     int kind = species_of(me, s->id[walker * me->axis + k * me->plane + own]);
     int cells = me->dimension == 3 ? 27 : 9, overlaps = 0;
@@ -65,7 +64,7 @@ static int part_touching(checkerboard *me, const plugmc_host *host)
                                        k * me->plane + word;
                                 at[a] = *v[a];
                             }
-                            if (!cell_overlaps(me, w, x, y, z, k, at, away)) continue;
+                            if (!cell_overlaps(me, &me->of[w], w, x, y, z, k, at, away)) continue;
                             touching++;
                             for (int a = 0; a < me->dimension; a++) {
                                 float moved =
@@ -82,6 +81,34 @@ static int part_touching(checkerboard *me, const plugmc_host *host)
                               w, (double)CB_QUANTUM, (long long)touching);
     }
     return PLUGMC_OK;
+}
+
+int any_overlap(const checkerboard *me, int w, const conditions *of)
+{
+    const int rows = me->m[1] * me->m[2];
+    int found = 0;
+#pragma omp parallel for schedule(static) num_threads(me->system->threads)
+    for (int row = 0; row < rows; row++) {
+        const int y = row % me->m[1], z = row / me->m[1];
+        int enough;
+#pragma omp atomic read
+        enough = found;
+        for (int x = 0; x < me->m[0] && !enough; x++) {
+            const int64_t word = word_of(me, x, y, z);
+            for (int k = 0; k < me->now.count[w * me->plane + word] && !enough; k++) {
+                float at[3] = {0}, away[3];
+                for (int a = 0; a < me->dimension; a++)
+                    at[a] =
+                        me->now.coordinate[w * me->walker + a * me->axis + k * me->plane + word];
+                enough = cell_overlaps(me, of, w, x, y, z, k, at, away);
+            }
+        }
+        if (enough) {
+#pragma omp atomic write
+            found = 1;
+        }
+    }
+    return found;
 }
 
 /* Puts positions into cells; returns the largest number in one, which may exceed the capacity. */
@@ -116,7 +143,6 @@ static int fill_cells(checkerboard *me, const double *positions)
 
 int load_cells(checkerboard *me, const plugmc_host *host, const double *positions)
 {
-    memset(me->origin, 0, sizeof(int64_t) * 3 * me->walkers);
     int largest;
     while ((largest = fill_cells(me, positions)) > me->capacity) {
         int code = largest > 255 ? host->fail(host->context, PLUGMC_ERROR_INPUT,

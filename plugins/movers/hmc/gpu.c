@@ -202,8 +202,7 @@ static int trajectory(hmc *h, const plugmc_host *host, int64_t steps)
     return code ? code : launch_particles(h, host, SETTLE, NULL, NULL, NULL);
 }
 
-/* The launches of one trajectory. Graphs that are forgotten stay until the run ends: there are as many as
- * tunings, and one now and then where a box changes. */
+/* The launches of one trajectory. */
 static int record(hmc *h, const plugmc_host *host, int64_t steps, plugmc_graph **out)
 {
     hmc_gpu *g = h->gpu;
@@ -216,6 +215,8 @@ static int record(hmc *h, const plugmc_host *host, int64_t steps, plugmc_graph *
             return PLUGMC_OK;
     }
     recording *r = &g->recordings[g->next];
+    const int released = r->graph ? host->gpu->graph_release(host->context, r->graph) : PLUGMC_OK;
+    if (released) return released;
     g->next = (g->next + 1) % RECORDINGS;
     *r = (recording){.steps = steps};
     memcpy(r->count, t->count, sizeof r->count);

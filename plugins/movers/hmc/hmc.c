@@ -304,10 +304,10 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(hmc, time_step, "0.005", 1e-12, 1e12, "length sqrt(mass/kT)",
+    PLUGMC_REAL_KEY(hmc, time_step, "0.005", 1e-12, 1e12, "length sqrt(mass/energy)",
                     "of the leapfrog; tuned in equilibration unless target_acceptance is 0"),
     PLUGMC_INTEGER_KEY(hmc, steps, "20", 1, 1000000, "", "time steps of a trajectory"),
-    PLUGMC_REAL_KEY(hmc, length, "0", 0, 1e12, "length sqrt(mass/kT)",
+    PLUGMC_REAL_KEY(hmc, length, "0", 0, 1e12, "length sqrt(mass/energy)",
                     "time that a trajectory takes: steps follow from it; 0: `steps` as given"),
     PLUGMC_REAL_KEY(hmc, target_acceptance, "0.65", 0, 1, "",
                     "acceptance to tune time_step to during equilibration; 0: it stays as it is"),
@@ -318,7 +318,7 @@ static const plugmc_parameter table[] = {
 };
 
 static const plugmc_move moves[] = {
-    {"trajectory", "a trajectory of all particles of a walker", "length sqrt(mass/kT)"}};
+    {"trajectory", "a trajectory of all particles of a walker", "length sqrt(mass/energy)"}};
 
 static const plugmc_mover mover = {
     .size = sizeof mover,

@@ -42,7 +42,7 @@ static double stiffest(const hmc *h, int32_t a, int32_t b, double farthest)
     }
     for (int k = 1; k <= PLACES; k++) {
         const double r = farthest * k / PLACES, little = 1e-5 * r;
-        if (!(along(h, a, b, r).energy <= least + 1)) continue;
+        if (!(along(h, a, b, r).energy <= least + h->system->temperature)) continue;
         const double slope[2] = {along(h, a, b, r - little).gradient[0],
                                  along(h, a, b, r + little).gradient[0]};
         const double second = (slope[1] - slope[0]) / (2 * little);
@@ -72,5 +72,6 @@ double hmc_largest_step(const hmc *h)
             if (square > 0) step = fmin(step, 1 / sqrt(square));
         }
     }
-    return fmin(step, part_of_box * width * sqrt(lightest));
+    /* a particle of energy kT crosses its length in this time */
+    return fmin(step, part_of_box * width * sqrt(lightest / h->system->temperature));
 }
