@@ -40,6 +40,8 @@ compare()
 s=${SWEEPS:-1}
 compare "exchange, 64 x 512 LJ, every 20" exchange $((100 * s)) "mover exchange.every=20" "mover exchange.every=1000000" \
     --set run.sweeps=$((2000 * s))
+compare "exchange, 64 x 4096 disks, every 10" exchange_disks $((100 * s)) "mover exchange.every=10" "mover exchange.every=1000000" \
+    --set run.sweeps=$((1000 * s))
 compare "volume, 4096 disks, every 10" volume $((500 * s)) "mover volume.every=10" "mover volume.every=1000000" \
     --set run.sweeps=$((5000 * s))
 compare "volume, 16384 disks, every 10" volume $((500 * s)) "mover volume.every=10" "mover volume.every=1000000" \

@@ -179,7 +179,7 @@ simultaneous_pairs()
     local seed
     for seed in 1 2 3 4 5 6 7 8; do
         jastrow_of quasi_simultaneous "acceptance = simultaneous"
-        change "s/^seed = .*/seed = $seed/"
+        sed -i "s/^seed = .*/seed = $seed/" sim.ini
         "${1:-true}"
         found test_hole "$pair"
     done

@@ -90,14 +90,20 @@ typedef struct checkerboard {
     device_store on_now, on_next, snapshot;
     plugmc_device_pointer d_origin, d_plans, d_base, d_conditions, d_counts, d_trouble, d_offset;
     plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
-    plugmc_device_pointer d_widths;               /* double [3]: of the cells of the first walker */
-    plugmc_device_pointer d_proposed, d_touching; /* 0 until another box is proposed */
-    int taken;                                    /* positions have been taken */
-    plugmc_kernel *k_enter, *k_fill, *k_touch;    /* NULL until they are needed */
+    plugmc_device_pointer d_widths; /* double [3]: of the cells of the first walker */
+    plugmc_device_pointer
+        d_proposed;          /* conditions, and an answer a walker; 0 until a box is proposed */
+    void *packed, *uploaded; /* conditions for the device, and as they are there */
+    int all_there;           /* `uploaded` holds */
+    int taken;               /* positions have been taken */
+    plugmc_kernel *k_enter, *k_fill, *k_touch; /* NULL until they are needed */
     plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_sweep, *k_number, *k_store;
     patch patch;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
-    int swapped;            /* which store is `now`: index into graph */
+    plugmc_graph
+        *few[2]; /* of fewer, an even number, where a call asks for that many again and again */
+    uint64_t few_sweeps, asked_before;
+    int swapped; /* which store is `now`: index into graph */
     char defines_text[30][48];
     const char *defines[33], *contact_table, *first_table, *text[3];
 } checkerboard;
@@ -163,8 +169,8 @@ void set_steps(checkerboard *);
 void propose_box(checkerboard *, int walker, const plugmc_box *);
 /* A walker has this box from now on; set_steps comes after it. */
 void take_box(checkerboard *, int walker, const plugmc_box *);
-/* Conditions of all walkers as kernels read them, in memory to be freed; NULL: there is none. */
-void *pack_conditions(const checkerboard *, const conditions *of, size_t *bytes);
+/* Conditions of all walkers as kernels read them. */
+void pack_conditions(const checkerboard *, const conditions *of, void *packed);
 size_t conditions_bytes(const checkerboard *);
 
 /* ---- store.c: the memory of cells on the host ------------------------------------------------- */
@@ -238,8 +244,8 @@ int cells_a_block(const checkerboard *);
 
 int prepare_on_gpu(checkerboard *, const plugmc_host *);
 int64_t device_cells(const checkerboard *); /* of a walker, with padding */
-int upload_conditions(const checkerboard *, const plugmc_host *, const conditions *of,
-                      plugmc_device_pointer to);
+/* Conditions of all walkers, unless they are there. */
+int upload_conditions(checkerboard *, const plugmc_host *);
 /* Stores and kernels for another number of cells or slots. */
 int rebuild_on_device(checkerboard *, const plugmc_host *);
 int upload_state(checkerboard *, const plugmc_host *);

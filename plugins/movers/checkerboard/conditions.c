@@ -145,15 +145,15 @@ size_t conditions_bytes(const checkerboard *me)
     return packed_bytes(me) * (size_t)(me->alike ? 1 : me->walkers);
 }
 
-void *pack_conditions(const checkerboard *me, const conditions *all, size_t *bytes)
+void pack_conditions(const checkerboard *me, const conditions *all, void *packed)
 {
-    *bytes = conditions_bytes(me);
-    char *packed = (char *)calloc(*bytes, 1);
-    if (!packed) return NULL;
-    if (me->alike) return memcpy(packed, all[0].step, *bytes);
+    if (me->alike) {
+        memcpy(packed, all[0].step, conditions_bytes(me));
+        return;
+    }
     for (int w = 0; w < me->walkers; w++) {
         const conditions *of = &all[w];
-        char *to = packed + (size_t)w * packed_bytes(me);
+        char *to = (char *)packed + (size_t)w * packed_bytes(me);
         const size_t multipliers = sizeof(double) * (size_t)me->system->term_count;
         const cb_head head = {
             {of->width[0] / CB_QUANTA, of->width[1] / CB_QUANTA, of->width[2] / CB_QUANTA},
@@ -167,5 +167,4 @@ void *pack_conditions(const checkerboard *me, const conditions *all, size_t *byt
         if (of->multiplier) memcpy(to + sizeof head, of->multiplier, multipliers);
         memcpy(to + sizeof head + multipliers, of->contact, contact_bytes(me));
     }
-    return packed;
 }

@@ -275,39 +275,66 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
     return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
 }
 
-int upload_conditions(const checkerboard *me, const plugmc_host *host, const conditions *of,
-                      plugmc_device_pointer to)
+int upload_conditions(checkerboard *me, const plugmc_host *host)
 {
-    size_t bytes;
-    void *packed = pack_conditions(me, of, &bytes);
-    if (!packed)
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for steps of walkers");
-    const int code = host->gpu->upload(host->context, to, packed, bytes);
-    free(packed);
-    return code;
+    const size_t bytes = conditions_bytes(me);
+    void *packed = me->packed;
+    pack_conditions(me, me->of, packed);
+    if (me->all_there && !memcmp(packed, me->uploaded, bytes)) return PLUGMC_OK;
+    me->packed = me->uploaded;
+    me->uploaded = packed;
+    me->all_there = 1;
+    return host->gpu->upload(host->context, me->d_conditions, packed, bytes);
 }
 
-static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n,
-                           cb_trouble *trouble)
+/* A graph of `n` sweeps, an even number, from the store that is `now`; recorded if it is not there. */
+static int launch_graph(checkerboard *me, const plugmc_host *host, plugmc_graph **graph, int n)
+{
+    if (!*graph) {
+        TRY(host->gpu->graph_begin(host->context));
+        TRY(launch_sweeps(me, host, n));
+        TRY(host->gpu->graph_end(host->context, graph));
+    }
+    return host->gpu->graph_launch(host->context, *graph);
+}
+
+static int forget(const plugmc_host *host, plugmc_graph *graph[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (graph[i]) TRY(host->gpu->graph_release(host->context, graph[i]));
+        graph[i] = NULL;
+    }
+    return PLUGMC_OK;
+}
+
+/* Whether `n` sweeps, fewer than a batch, have a graph of their own: beside another mover as many are
+ * asked for every time. */
+static int has_few(checkerboard *me, const plugmc_host *host, uint64_t n, int *few)
+{
+    const int again = n == me->asked_before;
+    me->asked_before = n;
+    *few = again && n >= 4 && n < BATCH && n % 2 == 0;
+    if (!*few || n == me->few_sweeps) return PLUGMC_OK;
+    me->few_sweeps = n;
+    return forget(host, me->few);
+}
+
+static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const plugmc_gpu *gpu = host->gpu;
+    int few;
     TRY(gpu->upload(host->context, me->d_base, &first, sizeof first));
-    TRY(upload_conditions(me, host, me->of, me->d_conditions));
-    for (; n >= BATCH && !host->stopping(host->context); n -= BATCH) {
-        plugmc_graph **graph = &me->graph[me->swapped];
-        if (!*graph) {
-            TRY(gpu->graph_begin(host->context));
-            TRY(launch_sweeps(me, host, BATCH));
-            TRY(gpu->graph_end(host->context, graph));
-        }
-        TRY(gpu->graph_launch(host->context, *graph));
-    }
+    TRY(upload_conditions(me, host));
+    TRY(has_few(me, host, n, &few));
+    for (; n >= BATCH && !host->stopping(host->context); n -= BATCH)
+        TRY(launch_graph(me, host, &me->graph[me->swapped], BATCH));
+    if (few) return launch_graph(me, host, &me->few[me->swapped], (int)n);
     while (n > 0 && !host->stopping(host->context)) {
         const int some = n >= BATCH ? BATCH : n > 1 ? (int)n & ~1 : 1;
         TRY(launch_sweeps(me, host, some));
         n -= (uint64_t)some;
     }
-    return gpu->download(host->context, trouble, me->d_trouble, sizeof *trouble);
+    return PLUGMC_OK;
 }
 
 /* Copies the state to the snapshot, or back from it. */
@@ -325,15 +352,17 @@ static int snapshot(checkerboard *me, const plugmc_host *host, int back)
 
 int rebuild_on_device(checkerboard *me, const plugmc_host *host)
 {
-    for (int i = 0; i < 2; i++) {
-        if (me->graph[i]) TRY(host->gpu->graph_release(host->context, me->graph[i]));
-        me->graph[i] = NULL;
-    }
+    TRY(forget(host, me->graph));
+    TRY(forget(host, me->few));
     TRY(release_on_device(host, &me->on_now));
     TRY(release_on_device(host, &me->on_next));
     TRY(release_on_device(host, &me->snapshot));
     TRY(host->gpu->release(host->context, me->d_offset));
     me->snapshot = (device_store){0};
+    me->packed = host->allocate(host->context, conditions_bytes(me));
+    me->uploaded = host->allocate(host->context, conditions_bytes(me));
+    if (!me->packed || !me->uploaded)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for steps of walkers");
     TRY(build_on_device(me, host));
     return me->bounded ? PLUGMC_OK : allocate_on_device(me, host, &me->snapshot);
 }
@@ -366,17 +395,35 @@ static int grow_on_gpu(checkerboard *me, const plugmc_host *host, int what)
     return host->gpu->fill(host->context, me->d_trouble, 0, sizeof(cb_trouble));
 }
 
+/* Geometry bounds what a cell holds, and there are no energies: nothing can go wrong but by a fault. That
+ * is looked for before positions are given, not after every few sweeps, for which a GPU would have to wait. */
+static int cannot_fail(const checkerboard *me) { return me->bounded && !me->energies; }
+
+static int report_overlaps(const plugmc_host *host)
+{
+    return host->fail(host->context, PLUGMC_ERROR_STATE,
+                      "a cell holds more hard particles than fit: they overlap");
+}
+
+static int look_for_overlaps(const checkerboard *me, const plugmc_host *host)
+{
+    cb_trouble trouble;
+    if (!cannot_fail(me)) return PLUGMC_OK; /* seen to before */
+    TRY(host->gpu->download(host->context, &trouble, me->d_trouble, sizeof trouble));
+    return trouble.overflow ? report_overlaps(host) : PLUGMC_OK;
+}
+
 int sweep_on_gpu(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     cb_trouble trouble;
+    if (cannot_fail(me)) return sweep_on_device(me, host, first, n);
     if (!me->bounded && !me->snapshot.count) TRY(allocate_on_device(me, host, &me->snapshot));
     if (!me->bounded) TRY(snapshot(me, host, 0));
     for (;;) {
-        TRY(sweep_on_device(me, host, first, n, &trouble));
+        TRY(sweep_on_device(me, host, first, n));
+        TRY(host->gpu->download(host->context, &trouble, me->d_trouble, sizeof trouble));
         if (!trouble.overflow) break;
-        if (me->bounded)
-            return host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "a cell holds more hard particles than fit: they overlap");
+        if (me->bounded) return report_overlaps(host);
         TRY(snapshot(me, host, 1));
         TRY(grow_on_gpu(me, host, trouble.overflow));
         TRY(snapshot(me, host, 0));
@@ -389,6 +436,7 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
 {
     const plugmc_gpu *gpu = host->gpu;
     int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
+    TRY(look_for_overlaps(me, host));
     if (!me->ids) {
         const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, scan[3] = {512, 1, 1};
         void *arguments[] = {&me->on_now.count, &me->d_offset};
@@ -398,7 +446,7 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
     for (int a = 0; a < 3; a++) quantum[a] = me->of[0].width[a] / CB_QUANTA;
     void *quanta[3] = {&quantum[0], &quantum[1], &quantum[2]};
     if (me->boxes_change) {
-        TRY(upload_conditions(me, host, me->of, me->d_conditions));
+        TRY(upload_conditions(me, host));
         quanta[0] = &me->d_conditions;
     }
     long long particles = me->system->particles;
@@ -443,6 +491,10 @@ int prepare_on_gpu(checkerboard *me, const plugmc_host *host)
     TRY(gpu->allocate(host->context, sizeof(double) * 3, &me->d_widths));
     TRY(gpu->allocate(host->context, sizeof(int64_t) * 3 * me->walkers, &me->d_saved_origin));
     TRY(gpu->allocate(host->context, counter_bytes(me), &me->d_saved_counts));
+    me->packed = host->allocate(host->context, conditions_bytes(me));
+    me->uploaded = host->allocate(host->context, conditions_bytes(me));
+    if (!me->packed || !me->uploaded)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for steps of walkers");
     TRY(build_on_device(me, host));
     return me->bounded ? PLUGMC_OK : allocate_on_device(me, host, &me->snapshot);
 }

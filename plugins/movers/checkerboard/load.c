@@ -59,7 +59,7 @@ int load_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointer
     const plugmc_gpu *gpu = host->gpu;
     cb_trouble trouble;
     TRY(build(me, host));
-    TRY(upload_conditions(me, host, me->of, me->d_conditions));
+    TRY(upload_conditions(me, host));
     TRY(enter_and_fill(me, host, positions));
     TRY(gpu->download(host->context, &trouble, me->d_trouble, sizeof trouble));
     *loaded = !trouble.overflow && !trouble.touching;

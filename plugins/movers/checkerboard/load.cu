@@ -118,17 +118,18 @@ extern "C" __global__ void cb_touch(const cb_walker *walkers, const cb_vector *c
     const cb_vector *at = coordinate + (size_t)task.walker * SLOTS;
     const uint32_t *ids = id + (CB_IDS && DIM == 2 ? (size_t)task.walker * SLOTS : 0);
     const uint8_t *n_of = count + (size_t)task.walker * CELLS;
-    const int own = cb_cell(task.x, task.y, task.z), first = cb_slot(own);
-    for (int k = 0; k < n_of[own]; k++) {
-        const int mine = first + CB_PITCH * k;
-        const cb_vector v = at[mine];
-        const int kind = PLUGMC_SPECIES > 1 ? cb_species(cb_id(v, ids, mine)) : 0;
-        for (int c = NEIGHBOURS / 2; c < NEIGHBOURS; c++) {
-            const int sx = c % 3 - 1, sy = c / 3 % 3 - 1;
-            const int place = cb_neighbour(task, c), slot = cb_slot(place);
-            for (int j = c == NEIGHBOURS / 2 ? k + 1 : 0; j < n_of[place]; j++) {
-                const int other = slot + CB_PITCH * j;
-                const cb_vector u = at[other];
+    const int own = cb_cell(task.x, task.y, task.z), first = cb_slot(own), n_own = n_of[own];
+    for (int c = NEIGHBOURS / 2; c < NEIGHBOURS; c++) {
+        const int sx = c % 3 - 1, sy = c / 3 % 3 - 1;
+        const int place = cb_neighbour(task, c), slot = cb_slot(place), n = n_of[place];
+        for (int j = 0; j < n; j++) {
+            const int other = slot + CB_PITCH * j;
+            const cb_vector u = at[other];
+            const int b = PLUGMC_SPECIES > 1 ? cb_species(cb_id(u, ids, other)) : 0;
+            for (int k = 0; k < (c == NEIGHBOURS / 2 ? j : n_own); k++) {
+                const int mine = first + CB_PITCH * k;
+                const cb_vector v = at[mine];
+                const int kind = PLUGMC_SPECIES > 1 ? cb_species(cb_id(v, ids, mine)) : 0;
                 const float ux = (v.x - (float)sx) - u.x,
                             uy = ((v.y - (float)sy) - u.y) * walls.ratio_y;
                 float r2 = fmaf(uy, uy, ux * ux);
@@ -136,7 +137,6 @@ extern "C" __global__ void cb_touch(const cb_walker *walkers, const cb_vector *c
                 const float uz = ((v.z - (float)(c / 9 - 1)) - u.z) * walls.ratio_z;
                 r2 = fmaf(uz, uz, r2);
 #endif
-                const int b = PLUGMC_SPECIES > 1 ? cb_species(cb_id(u, ids, other)) : 0;
                 if (r2 < cb_contact_of(walls, kind * PLUGMC_SPECIES + b))
                     touching[each * task.walker] = 1;
             }

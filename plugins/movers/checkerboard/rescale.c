@@ -13,18 +13,22 @@ static int shrinks(const conditions *from, const conditions *to)
     return any;
 }
 
+/* The answers, all 0, travel to the device behind the conditions. */
 static int find_on_gpu(checkerboard *me, const plugmc_host *host, int32_t *forbidden)
 {
     const plugmc_gpu *gpu = host->gpu;
-    const size_t bytes = sizeof(int32_t) * (size_t)me->walkers;
-    if (!me->d_proposed) {
-        TRY(gpu->allocate(host->context, conditions_bytes(me), &me->d_proposed));
-        TRY(gpu->allocate(host->context, bytes, &me->d_touching));
-    }
-    TRY(upload_conditions(me, host, me->proposed, me->d_proposed));
-    TRY(gpu->fill(host->context, me->d_touching, 0, bytes));
-    TRY(find_touching(me, host, me->d_proposed, me->d_touching, 1));
-    return gpu->download(host->context, forbidden, me->d_touching, bytes);
+    const size_t flags = sizeof(int32_t) * (size_t)me->walkers, bytes = conditions_bytes(me);
+    char *packed = (char *)calloc(bytes + flags, 1);
+    if (!packed)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for boxes of walkers");
+    int code =
+        me->d_proposed ? PLUGMC_OK : gpu->allocate(host->context, bytes + flags, &me->d_proposed);
+    pack_conditions(me, me->proposed, packed);
+    if (!code) code = gpu->upload(host->context, me->d_proposed, packed, bytes + flags);
+    if (!code) code = find_touching(me, host, me->d_proposed, me->d_proposed + bytes, 1);
+    if (!code) code = gpu->download(host->context, forbidden, me->d_proposed + bytes, flags);
+    free(packed);
+    return code;
 }
 
 /* Asked about boxes: who overlaps in them. In one that does not shrink nobody does. */
