@@ -1,8 +1,9 @@
 #!/bin/bash
 # scripts/endurance.sh killed [CHAINS [MOVER...]]        (15 each)
 # scripts/endurance.sh allocations [COUNT [MOVER...]]    (500 each)
-# What takes too long for a test, with the movers of tests/endurance (all that run on a CPU), one
-# line each; the end is 1 if anything was found, which is left in build/endurance.
+# What takes too long for a test, with the movers of tests/endurance, one line each: all that run on a
+# CPU, or those that are named (gpu/ewald_serial and gpu/parallel_reduction, where there is a GPU). The
+# end is 1 if anything was found, which is left in build/endurance.
 #   killed       runs that are killed at random moments, at least twice, and resumed, end as the one
 #                that nothing disturbs, bit for bit; the table of results included
 #   allocations  runs in which one allocation fails, spread over all that such a run makes, end well
@@ -155,7 +156,7 @@ allocations()
 
 status=0
 for mover in "${movers[@]}"; do
-    mkdir "$work/$mover"
+    mkdir -p "$work/$mover"
     cd "$work/$mover"
     if $what "$mover"; then cd "$work" && rm -rf "${work:?}/$mover"; else status=1; fi
 done

@@ -84,6 +84,17 @@ static const electrolyte in_a_field = {
     .slope = 1,
     .step = 3};
 
+/* Nobody is farther from another than the diameter of the sphere, but proposals may be, where the
+ * energy is not a number. */
+static const electrolyte of_a_table_that_ends = {
+    .name = "energies as far as the sphere reaches",
+    .dimension = 3,
+    .radius = 6,
+    .species = {{150, 0.5, 0}, {153, 0.5, 0}},
+    .potential = {{"hard_disk", ""},
+                  {TEST_OWN_PLUGINS "/test_hole", "strength=0.1 cutoff=60 hole=0 beyond=12"}},
+    .step = 3};
+
 /* ---- A field that is no plugin --------------------------------------------------------------- */
 
 /* u = steepness * x, and nobody below x = -9. */

@@ -74,6 +74,7 @@ enum { PLANE_WAVES, STANDING_WAVES, EXPONENTIALS, POLARISED };
  * (1 + k.r) exp(-r^2/2) of r from centre. */
 typedef struct test_orbitals {
     int32_t kind, count;
+    double beyond; /* length: farther from the origin there is no number; 0: there is */
     double k[TEST_ORBITALS][3];      /* 1/length */
     double centre[TEST_ORBITALS][3]; /* length */
     int32_t ion_count;
@@ -89,6 +90,10 @@ static inline void test_orbital(const test_orbitals *t, int o, const double r[3]
                                 double complex out[5])
 {
     const double *k = t->k[o];
+    if (t->beyond > 0 && sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) > t->beyond) {
+        for (int i = 0; i < 5; i++) out[i] = NAN;
+        return;
+    }
     const double phase = k[0] * r[0] + k[1] * r[1] + k[2] * r[2];
     const double square = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
     if (t->kind == EXPONENTIALS) {

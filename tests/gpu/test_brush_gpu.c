@@ -97,6 +97,7 @@ static void decisions_are_those_of_serial(void **state)
     is_serial(&in_an_oblique_box, 1, 3);
     is_serial(&of_finite_range, 1, 20);
     is_serial(&in_a_field, 1, 20);
+    is_serial(&of_a_table_that_ends, 2, 40);
 }
 
 static void any_number_of_particles_and_walkers_will_do(void **state)
@@ -241,6 +242,7 @@ static void single_precision_decides_like_double(void **state)
     follows(&in_an_oblique_box, 1, 3, 1);
     follows(&of_finite_range, 1, 20, 1);
     follows(&in_a_field, 2, 20, 1);
+    follows(&of_a_table_that_ends, 2, 20, 1);
     const electrolyte small = with_particles(129), large = with_particles(70001);
     follows(&small, 7, 20, 1);
     follows(&large, 1, 2, 50); /* tasks of several tiles */

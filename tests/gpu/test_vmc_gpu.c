@@ -17,6 +17,7 @@ typedef struct chain {
     const char *mover, *settings;
     int orbitals, up, down, oblique, jastrow;
     int forbids; /* infinite energies of electrons one above the other */
+    int ends;    /* orbitals and pair energies are no numbers outside of the sphere */
 } chain;
 
 static test_orbitals orbitals; /* of the one place there is at a time */
@@ -38,16 +39,21 @@ static void begin(place *p, const chain *c)
     if (c->down) bench_species(b, "down", c->down, 0, -1);
     fill_waves(&orbitals, b, c->orbitals, c->up > c->down ? c->up : c->down);
     orbitals.host = &b->host;
+    if (c->ends) orbitals.beyond = b->system.box.radius;
     add_orbitals(b, &orbitals);
     if (c->jastrow) quantum_term(b, "jastrow", jastrow, 1);
     if (c->forbids)
         quantum_term(b, TEST_OWN_PLUGINS "/test_hole",
                      "strength=0.5; cutoff=1.8; hole=1.3; inside=infinity", 1);
+    if (c->ends)
+        quantum_term(b, TEST_OWN_PLUGINS "/test_hole", "strength=0.5; cutoff=9; hole=0; beyond=3.2",
+                     1);
 }
 
 static double *beginning(const bench *b, const chain *c)
 {
     if (c->forbids) return allowed_positions(b, 5);
+    if (c->ends) return random_positions(b, 5);
     double *x = random_positions(b, 5);
     for (size_t i = 0; i < count_of(b) && c->oblique == BOX_SPHERE; i++) x[i] = 0.4 * (x[i] - 2);
     return x;
@@ -81,6 +87,13 @@ static void the_chain_is_that_of_the_cpu(void **state)
          1},
         {"particle_by_particle", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, 1, 1},
         {"configuration", "precision=double step=0.15", STANDING_WAVES, 7, 5, 0, 1, 1},
+        {"quasi_simultaneous", "precision=double step=0.8", PLANE_WAVES, 7, 4, 2, 1, 0, 1},
+        {"quasi_simultaneous", "precision=double step=0.8 block=3 refresh=3", STANDING_WAVES, 7, 5,
+         2, 0, 0, 1},
+        {"quasi_simultaneous", "precision=double acceptance=simultaneous step=0.6", PLANE_WAVES, 5,
+         4, 2, 0, 0, 1},
+        {"particle_by_particle", "precision=double step=0.8", PLANE_WAVES, 7, 4, 2, 0, 0, 1},
+        {"configuration", "precision=double step=0.3", STANDING_WAVES, 4, 3, 2, 0, 0, 1},
     };
     for (size_t k = 0; k < sizeof chains / sizeof chains[0]; k++) {
         double *x[2], energy[2][WALKERS];

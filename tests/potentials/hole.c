@@ -1,10 +1,11 @@
 /* test_hole: a pair energy that is not a number where particles are near, for the tests. A soft
  * repulsion u(r) = strength (1 - r / cutoff)^2 for r < cutoff, and NaN (or infinity) for r < hole if
- * they are one above the other: within 45 degrees of y, where the trials before a run do not look. */
+ * they are one above the other: within 45 degrees of y, where the trials before a run do not look;
+ * and the same for r > beyond, if that is given: nobody in a sphere of that diameter comes so far. */
 #include <plugmc/potential.h>
 
 typedef struct parameters {
-    real strength, cutoff, hole;
+    real strength, cutoff, hole, beyond;
     int32_t inside;
 } parameters;
 
@@ -19,7 +20,8 @@ PLUGMC_FN real hole_in(const parameters *p, real x)
 
 PLUGMC_FN int in_hole(const parameters *p, plugmc_separation s)
 {
-    return s.r2 < p->hole * p->hole && 2 * s.y * s.y > s.r2;
+    return (s.r2 < p->hole * p->hole && 2 * s.y * s.y > s.r2) ||
+           (p->beyond > 0 && s.r2 > p->beyond * p->beyond);
 }
 
 PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
@@ -49,6 +51,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, strength, "1", 0, 1e6, "kT", "energy at full overlap"),
     PLUGMC_REAL_KEY(parameters, cutoff, "1", 1e-6, 1e6, "length", "range"),
     PLUGMC_REAL_KEY(parameters, hole, "0.3", 0, 1e6, "length", "below it there is no number"),
+    PLUGMC_REAL_KEY(parameters, beyond, "0", 0, 1e6, "length", "nor above it; 0: there is one"),
     PLUGMC_CHOICE_KEY(parameters, inside, "nan", "nan|infinity|minus_infinity",
                       "energy and force there"),
 };

@@ -99,8 +99,13 @@ static void decisions_are_those_of_serial_elsewhere(void **state)
     const struct {
         const electrolyte *e;
         int sweeps[LOOKS];
-    } cases[] = {{&in_a_box, {2, 12}},         {&in_a_disk, {2, 12}},       {&in_a_square, {2, 12}},
-                 {&in_an_oblique_box, {1, 3}}, {&of_finite_range, {2, 12}}, {&in_a_field, {2, 12}}};
+    } cases[] = {{&in_a_box, {2, 12}},
+                 {&in_a_disk, {2, 12}},
+                 {&in_a_square, {2, 12}},
+                 {&in_an_oblique_box, {1, 3}},
+                 {&of_finite_range, {2, 12}},
+                 {&in_a_field, {2, 12}},
+                 {&of_a_table_that_ends, {2, 12}}};
     const int64_t groups[] = {64, 333};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         brush_takes(cases[k].e, groups, 2, 2, cases[k].sweeps);

@@ -53,10 +53,11 @@ static void assert_in_cell(const small *s, const plugmc_cells *cells, const doub
 static void every_particle_is_in_its_cell(void **state)
 {
     (void)state;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 8; k++) {
         enum { N = 200 };
-        small s = points(2 + k % 2, k < 2 ? RECTANGLE : SPHERE, N, 3);
+        small s = points(2 + k % 2, k / 2 % 2 ? SPHERE : RECTANGLE, N, 3);
         plugmc_cells cells;
+        s.system.threads = k < 4 ? 2 : 7; /* walkers side by side, or threads side by side */
         assert_int_equal(host_cells_build(&s.system, boxes_of(&s.system), s.positions, 0.7, &cells),
                          PLUGMC_OK);
         assert_int_equal(cells.cells,

@@ -267,6 +267,57 @@ static void walkers_differ_and_do_not_depend_on_threads(void **state)
     free(first);
 }
 
+/* Disks in a square, one after the other, each at the first of its draws that is free of those before: x
+ * [n][3]. Returns how many draws that took. */
+static int64_t inserted_one_by_one(const small *s, double *x)
+{
+    const plugmc_box *box = &s->system.box;
+    const double contact = 1 + 1e-6;
+    int64_t draws = 0;
+    for (int64_t i = 0; i < s->system.particles; i++) {
+        int is_free = 0;
+        for (uint64_t attempt = 0; !is_free; attempt++, draws++) {
+            const plugmc_random u =
+                plugmc_draw(s->system.seed, attempt, 0, (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
+            for (int d = 0; d < 2; d++)
+                x[3 * i + d] =
+                    0.5 * box->length[d] * ((((double)u.word[d] + 0.5) * 0x1p-31 - 1) + 1);
+            x[3 * i + 2] = 0;
+            is_free = 1;
+            for (int64_t j = 0; j < i && is_free; j++)
+                is_free = small_distance(box, x + 3 * i, x + 3 * j) >= contact;
+        }
+    }
+    return draws;
+}
+
+/* Charged particles keep their numbers, so that their places can be compared. At 0.48 some need more
+ * draws than the threads make beforehand. */
+static void many_threads_insert_as_one_after_the_other_would(void **state)
+{
+    (void)state;
+    enum { N = 1500 };
+    static const double fractions[] = {0.2, 0.4, 0.48};
+    for (int k = 0; k < 3; k++) {
+        double *x = malloc(3 * N * sizeof *x);
+        for (int threads = 1; threads <= 5; threads += 2) {
+            small s = random_hard(2, N, SQUARE, fractions[k]);
+            s.config.initial.random_fraction = 0.5;
+            s.species[0].charge = -1;
+            assert_int_equal(small_build(&s), EXIT_DONE);
+            s.system.threads = threads;
+            small_hard_cores(&s);
+            assert_int_equal(small_start(&s), EXIT_DONE);
+            if (threads == 1)
+                printf("%.2f: %.1f draws a disk\n", fractions[k],
+                       (double)inserted_one_by_one(&s, x) / N);
+            assert_memory_equal(s.positions, x, 3 * N * sizeof *x);
+            small_free(&s);
+        }
+        free(x);
+    }
+}
+
 /* Correlation of a particle's number with coordinate d. */
 static double order_in_space(const small *s, int d)
 {
@@ -395,6 +446,7 @@ static void the_first_overlapping_pair_is_found(void **state)
     small s = hard(3, 500, SQUARE, 0.3);
     overlap found;
     small_hard_cores(&s);
+    s.system.threads = 4;
     assert_starts(&s);
     assert_int_equal(find_overlap(&s.system, s.positions, &found), 0);
     double *x = s.positions;
@@ -627,6 +679,7 @@ int main(void)
         cmocka_unit_test(random_states_reach_their_density),
         cmocka_unit_test(many_disks_are_packed_soon),
         cmocka_unit_test(mixtures_and_scaled_contacts_are_packed),
+        cmocka_unit_test(many_threads_insert_as_one_after_the_other_would),
         cmocka_unit_test(walkers_differ_and_do_not_depend_on_threads),
         cmocka_unit_test(numbers_follow_positions_only_where_ranges_are_short),
         cmocka_unit_test(particles_without_cores_are_put_anywhere),

@@ -18,6 +18,9 @@ typedef struct machine {
     double later;      /* from this second on ... */
     double many_later; /* ... with many threads */
     double cpu;        /* seconds of all processors a sweep, with many */
+    bool seen;         /* the machine says who else runs: */
+    int others, others_later;
+    double waits; /* seconds of the first sweep with many threads, at least */
 } machine;
 
 typedef struct outcome {
@@ -29,6 +32,11 @@ static double sweep_of(const machine *m, int threads, double clock)
     return threads < 2 ? m->one : clock < m->later ? m->many : m->many_later;
 }
 
+static double left_at(const machine *m, double clock)
+{
+    return m->seen ? m->threads - 1 - (clock < m->later ? m->others : m->others_later) : NAN;
+}
+
 /* The loop of a run for so many seconds, as run/loop.c has it. */
 static outcome run_for(const machine *m, double seconds)
 {
@@ -36,13 +44,17 @@ static outcome run_for(const machine *m, double seconds)
     outcome o = {0, 0};
     double clock = 1000, begin = clock; /* as of a machine that has been up */
     uint64_t stretch = 1;
-    thread_choice_begin(&c, m->threads, clock);
+    bool first = true;
+    thread_choice_begin(&c, m->threads, left_at(m, 0), clock);
     while (clock - begin < seconds) {
         const uint64_t n = thread_choice_sweeps(&c, stretch);
-        const double took = (double)n * sweep_of(m, c.now, clock - begin);
+        double took = (double)n * sweep_of(m, c.now, clock - begin);
+        if (first && c.now > 1) took = fmax(took, m->waits);
+        first = first && c.now == 1;
         *(clock - begin < m->later ? &o.sweeps_first : &o.sweeps_later) += (double)n;
         clock += took;
         thread_choice_took(&c, n, took, (double)n * (c.now > 1 ? m->cpu : m->one), clock);
+        if (thread_choice_looks(&c, clock)) thread_choice_saw(&c, left_at(m, clock - begin), clock);
         if (took < 0.25 && n == stretch && stretch < 1 << 30) stretch *= 2;
         if (took > 0.5 && stretch > 1) stretch /= 2;
     }
@@ -85,6 +97,45 @@ static void busy_processors_lose_ten_per_cent(void **state)
     lose_at_most(&spins, 30, 0.1);
 }
 
+/* What a run of seconds loses, where the machine says who else runs. */
+static void short_runs_lose_no_more(void **state)
+{
+    (void)state;
+    const machine idle = {2, 0.27e-3, 0.18e-3, INFINITY, 0, 0.36e-3, true, 0, 0, 0};
+    const machine many_idle = {64, 64e-3, 1.2e-3, INFINITY, 0, 70e-3, true, 3, 0, 0};
+    const machine waits = {2, 1.4e-3, 0.1, INFINITY, 0, 3e-3, true, 2, 0, 0};
+    const machine shares = {2, 0.39e-3, 0.75e-3, INFINITY, 0, 1e-3, true, 2, 0, 0};
+    const machine small = {8, 1e-5, 3e-5, INFINITY, 0, 2e-4, true, 0, 0, 0};
+    lose_at_most(&idle, 1, 0.02);
+    lose_at_most(&idle, 3, 0.02);
+    lose_at_most(&many_idle, 3, 0.05);
+    lose_at_most(&many_idle, 10, 0.03);
+    lose_at_most(&small, 1, 0.05);
+    lose_at_most(&small, 3, 0.03);
+    for (int seconds = 1; seconds <= 10; seconds++) {
+        lose_at_most(&waits, seconds, 0.1);
+        lose_at_most(&shares, seconds, 0.05);
+    }
+}
+
+/* A sweep at the start that waited for somebody does not decide about the seconds behind it. */
+static void a_slow_start_is_not_believed_for_long(void **state)
+{
+    (void)state;
+    const machine m = {2, 0.27e-3, 0.18e-3, INFINITY, 0, 0.36e-3, true, 0, 0, 0.037};
+    lose_at_most(&m, 3, 0.07);
+    lose_at_most(&m, 10, 0.03);
+}
+
+/* At once, and not when so much time has gone by that a try is cheap. */
+static void others_that_leave_are_noticed(void **state)
+{
+    (void)state;
+    const machine m = {2, 1.4e-3, 0.1, 5, 0.8e-3, 1.6e-3, true, 2, 0, 0};
+    const outcome o = run_for(&m, 6);
+    if (o.sweeps_later * 0.8e-3 < 0.85) fail_msg("%g of %g sweeps", o.sweeps_later, 1 / 0.8e-3);
+}
+
 static void processors_that_become_busy_or_idle(void **state)
 {
     (void)state;
@@ -99,7 +150,7 @@ static void one_thread_has_no_choice(void **state)
 {
     (void)state;
     thread_choice c;
-    thread_choice_begin(&c, 1, 0);
+    thread_choice_begin(&c, 1, 0, 0);
     assert_int_equal(thread_choice_sweeps(&c, 1000), 1000);
     thread_choice_took(&c, 1000, 1, 1, 1);
     assert_int_equal(c.now, 1);
@@ -162,6 +213,22 @@ static void quota_of_version_2(void **state)
     assert_non_null(strstr(threads_why(&o, words), "of which the control group may use 0.5"));
 }
 
+/* "0.21 0.10 0.03 3/174 4242": two run besides this one. */
+static void processors_that_others_leave(void **state)
+{
+    (void)state;
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    const thread_offer o = threads_offered(root);
+    put("/proc/loadavg", "0.21 0.10 0.03 3/174 4242\n");
+    const double left = threads_left(root);
+    if (o.affinity < all)
+        assert_true(isnan(left));
+    else
+        assert_true(left == (double)all - 3);
+    put("/proc/loadavg", "no numbers\n");
+    assert_true(isnan(threads_left(root)));
+}
+
 static void quota_in_a_container(void **state)
 {
     (void)state;
@@ -186,9 +253,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_processors_lose_three_per_cent),
         cmocka_unit_test(busy_processors_lose_ten_per_cent),
+        cmocka_unit_test(short_runs_lose_no_more),
+        cmocka_unit_test(a_slow_start_is_not_believed_for_long),
+        cmocka_unit_test(others_that_leave_are_noticed),
         cmocka_unit_test(processors_that_become_busy_or_idle),
         cmocka_unit_test(one_thread_has_no_choice),
         cmocka_unit_test_setup_teardown(no_control_group, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(processors_that_others_leave, make_root, remove_root),
         cmocka_unit_test_setup_teardown(quota_of_version_2, make_root, remove_root),
         cmocka_unit_test_setup_teardown(quota_in_a_container, make_root, remove_root),
         cmocka_unit_test_setup_teardown(quota_of_version_1, make_root, remove_root),

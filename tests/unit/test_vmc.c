@@ -213,6 +213,47 @@ static void infinite_energies_are_rejected_exactly(void **state)
     }
 }
 
+/* Out of a sphere a move is rejected, whatever orbitals and pair energies are there: the chain is that of
+ * orbitals and pairs that have numbers everywhere. */
+static void what_is_no_number_outside_is_never_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mover, *settings;
+    } cases[] = {{"particle_by_particle", "step=0.8"},
+                 {"quasi_simultaneous", "step=0.8 block=3 refresh=5"},
+                 {"quasi_simultaneous", "acceptance=simultaneous step=0.6"},
+                 {"configuration", "step=0.3"}};
+    enum { UP = 5, DOWN = 4, SWEEPS = 20 };
+    const double radius = 1.6;
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        double x[2][3 * (UP + DOWN) * WALKERS];
+        for (int ends = 0; ends < 2; ends++) {
+            bench b;
+            test_orbitals t;
+            plugmc_counts counts;
+            gas(&b, &t, PLANE_WAVES, UP, DOWN, 0, WALKERS);
+            b.system.box.domain = PLUGMC_DOMAIN_SPHERE;
+            b.system.box.radius = radius;
+            quantum_term(&b, TEST_OWN_PLUGINS "/test_hole",
+                         ends ? "strength=0.5; cutoff=9; hole=0; beyond=3.2"
+                              : "strength=0.5; cutoff=9; hole=0",
+                         1);
+            if (ends) t.beyond = radius;
+            test_mover mover = vmc_mover(&b, cases[k].mover, cases[k].settings);
+            double *start = random_positions(&b, 2);
+            mover_load(&b, &mover, start);
+            mover_sweep(&b, &mover, 0, SWEEPS);
+            mover_store(&b, &mover, x[ends]);
+            mover_counts(&mover, &b.host, &counts, 1);
+            assert_true(counts.accepted > 0 && counts.accepted < counts.trials);
+            free(start);
+            bench_end(&b);
+        }
+        assert_memory_equal(x[0], x[1], sizeof x[0]);
+    }
+}
+
 /* ---- The two sequential movers --------------------------------------------------------------- */
 
 static void proposals_evaluated_before_give_the_same_decisions(void **state)
@@ -683,6 +724,7 @@ TEST_MAIN(cmocka_unit_test(electrons_follow_the_documented_chain),
           cmocka_unit_test(configurations_follow_the_documented_chain),
           cmocka_unit_test(simultaneous_acceptance_looks_at_the_old_configuration),
           cmocka_unit_test(infinite_energies_are_rejected_exactly),
+          cmocka_unit_test(what_is_no_number_outside_is_never_asked_for),
           cmocka_unit_test(proposals_evaluated_before_give_the_same_decisions),
           cmocka_unit_test(orbitals_in_single_precision_take_nearly_the_same_chain),
           cmocka_unit_test(kept_inverses_equal_fresh_ones),

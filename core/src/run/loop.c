@@ -305,7 +305,8 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
     double expected = INFINITY, last_checkpoint = begin; /* expected: seconds a sweep */
     thread_choice threads;
     /* on a GPU, and where the user says how many, there is nothing to choose */
-    thread_choice_begin(&threads, sim->gpu || run->threads ? 1 : sim->system.threads, begin);
+    thread_choice_begin(&threads, sim->gpu || run->threads ? 1 : sim->system.threads,
+                        threads_left(""), begin);
     int code = 0;
     while (!code && *sweep < total && *ended == EXIT_DONE) {
         const uint64_t event = next_event(sim, *sweep);
@@ -316,6 +317,8 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
         code = sweep_watched(sim, *sweep, n, expected * (double)n);
         const double took = now() - t;
         thread_choice_took(&threads, n, took, cpu_time() - cpu, now());
+        if (thread_choice_looks(&threads, now()))
+            thread_choice_saw(&threads, threads_left(""), now());
         if (threads.most > 1) sim->system.threads = threads.now;
         if (code == SWEEP_GIVEN_UP) {
             *ended = reason_to_end(run, begin);

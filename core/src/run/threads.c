@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- What is offered ----------------------------------------------------------------------------- */
 
@@ -117,56 +118,130 @@ const char *threads_why(const thread_offer *o, char words[160])
     return words;
 }
 
+double threads_left(const char *root)
+{
+    char path[4096];
+    long running = 0;
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    snprintf(path, sizeof path, "%s/proc/loadavg", root);
+    FILE *f = fopen(path, "r");
+    if (!f) return NAN;
+    const bool known = fscanf(f, "%*f %*f %*f %ld/", &running) == 1 && running > 0;
+    fclose(f);
+    return known && affinity() >= all ? (double)(all - running) : NAN;
+}
+
 /* ---- What pays ----------------------------------------------------------------------------------- */
 
-#define WINDOW 0.1   /* seconds that are timed for a comparison */
-#define SHARE 0.01   /* of the time that may be lost in trying */
+#define WINDOW 0.1   /* seconds that are timed for a comparison, */
+#define CLEAR 0.02   /* fewer where the number that is tried is slower by a fifth */
+#define SETTLE 0.002 /* seconds that are not counted after a change: threads and caches wake up */
+#define SHARE 0.02   /* of the time that may be lost in trying */
 #define WORSE 1.25   /* so much slower than when last compared: look again */
 #define BETTER 1.03  /* so much faster is worth a change */
 #define LONGEST 60.0 /* seconds between tries */
+#define TRIMMED 4    /* stretches of a comparison, at least, unless one takes WINDOW */
+#define LOOKS 5      /* at who else runs before they are believed, CLEAR apart */
 
-void thread_choice_begin(thread_choice *c, int most, double clock)
+/* Processors that others left idle are tried at once, as long as no more has been lost in trying. */
+#define LOST_AT_ONCE 0.05
+#define LOST_LATER 0.05 /* of the time so far */
+
+static void begin_again(thread_choice *c)
 {
-    *c = (thread_choice){.most = most, .now = most, .pause = 1, .next = clock};
+    c->sweeps = c->seconds = c->cpu_seconds = 0;
+    c->stretches = 0;
+    c->worst_sweeps = c->worst_seconds = 0;
+}
+
+/* Seconds a sweep. Of four stretches or more the slowest does not count: a processor may be away once
+ * even where nobody else runs. */
+static double rate_now(const thread_choice *c)
+{
+    return c->stretches < TRIMMED ? c->seconds / c->sweeps
+                                  : (c->seconds - c->worst_seconds) / (c->sweeps - c->worst_sweeps);
+}
+
+static void add(thread_choice *c, double sweeps, double seconds, double cpu_seconds)
+{
+    if (c->stretches == 0 || seconds * c->worst_sweeps > c->worst_seconds * sweeps) {
+        c->worst_sweeps = sweeps;
+        c->worst_seconds = seconds;
+    }
+    c->sweeps += sweeps;
+    c->seconds += seconds;
+    c->cpu_seconds += cpu_seconds;
+    c->stretches++;
+}
+
+static void change_to(thread_choice *c, int threads)
+{
+    c->now = threads;
+    c->settling = SETTLE;
+    c->looks = 0;
+    begin_again(c);
+}
+
+/* Half of the threads find a processor. */
+static bool are_left(const thread_choice *c) { return c->left >= 0.5 * (c->most - 1); }
+
+void thread_choice_begin(thread_choice *c, int most, double left, double clock)
+{
+    *c = (thread_choice){.most = most, .pause = 1, .begin = clock, .next = clock, .left = left};
+    change_to(c, most);
+    if (most < 2 || isnan(left) || are_left(c)) return;
+    change_to(c, 1);
+    c->others = true;
+    c->next = clock + 2 * CLEAR / SHARE; /* many will be slow */
 }
 
 uint64_t thread_choice_sweeps(const thread_choice *c, uint64_t wanted)
 {
     double known = c->rate[c->now > 1];
-    if (c->most < 2 || (c->now == 1 && !c->trying)) return wanted;
-    if (c->seconds > 0) known = c->seconds / c->sweeps;
-    if (known == 0 || (c->trying && c->seconds == 0)) return 1;
-    return (uint64_t)fmax(1, fmin((double)wanted, 0.2 * WINDOW / known));
+    if (c->most < 2) return wanted;
+    if (c->seconds > 0) known = rate_now(c);
+    if (known == 0 || c->settling > 0 || (c->trying && c->seconds == 0)) return 1;
+    return (uint64_t)fmax(1, fmin((double)wanted, (c->trying ? CLEAR / TRIMMED : CLEAR) / known));
 }
 
-static void begin_again(thread_choice *c) { c->sweeps = c->seconds = c->cpu_seconds = 0; }
-
-static void change_to(thread_choice *c, int threads)
+bool thread_choice_looks(const thread_choice *c, double clock)
 {
-    c->now = threads;
-    begin_again(c);
+    return c->most > 1 && c->now == 1 && !c->trying && c->settling <= 0 &&
+           clock >= c->looked + CLEAR;
+}
+
+void thread_choice_saw(thread_choice *c, double left, double clock)
+{
+    c->left = c->looks > 0 ? c->left + (left - c->left) / LOOKS : left;
+    c->looks++;
+    c->looked = clock;
 }
 
 /* The other number has been timed long enough, or is so slow that there is no doubt. */
 static void compare(thread_choice *c, double clock)
 {
     const bool many = c->now > 1;
-    const double tried = c->seconds / c->sweeps, before = c->rate[!many];
-    double lost = c->seconds - c->sweeps * before;
+    const double tried = rate_now(c), before = c->rate[!many];
+    const bool better = tried * BETTER < before;
+    /* and by going back to try, at least */
+    const double lost = better ? fmax(CLEAR, before) * (1 - tried / before)
+                               : fmax(0, c->seconds - c->sweeps * before);
     c->rate[many] = tried;
     c->trying = false;
-    if (tried * BETTER < before) {
+    if (many != better) c->lost += lost;
+    if (better) {
         c->pause = 1;
         c->best_rate = tried;
-        lost =
-            fmax(0.2 * WINDOW, before) * (1 - tried / before); /* by going back to try, at least */
+        c->others = !many; /* likely, as many were faster before */
         begin_again(c);
     } else {
+        if (many && c->cpu_seconds < 0.8 * c->most * c->seconds)
+            c->others = true; /* they had to wait */
         c->pause = fmin(LONGEST, 2 * c->pause);
         c->best_rate = before;
         change_to(c, many ? 1 : c->most);
     }
-    c->next = clock + fmax(c->pause, fmax(lost, 0) / SHARE);
+    c->next = clock + fmax(c->pause, lost / SHARE);
 }
 
 /* One thread takes no longer than all processors together now, waiting included. */
@@ -176,29 +251,49 @@ static bool can_afford(const thread_choice *c, double clock)
     return c->now == 1 || c->cpu <= 2.5 * WINDOW || c->cpu <= SHARE * since;
 }
 
+/* More may be lost now. */
+static bool have_saved(const thread_choice *c, double clock)
+{
+    return c->lost + CLEAR <= LOST_AT_ONCE + LOST_LATER * (clock - c->begin);
+}
+
+/* Many lost while others used the processors, and these do so no longer. */
+static bool are_left_again(const thread_choice *c, double clock)
+{
+    return c->now == 1 && c->others && c->looks >= LOOKS && are_left(c) && have_saved(c, clock);
+}
+
+/* Something has changed since the last comparison. One thread among others is slower at times. */
+static bool is_slower(const thread_choice *c, double rate, double clock)
+{
+    if (c->now == 1 && !(isnan(c->left) || are_left(c))) return false;
+    if (c->now == 1 && !have_saved(c, clock)) return false;
+    return c->best_rate > 0 && rate > WORSE * c->best_rate && clock > c->next - c->pause + 0.5;
+}
+
 void thread_choice_took(thread_choice *c, uint64_t sweeps, double seconds, double cpu_seconds,
                         double clock)
 {
     if (c->most < 2) return;
     c->sweeps_with[c->now > 1] += (double)sweeps;
-    c->sweeps += (double)sweeps;
-    c->seconds += seconds;
-    c->cpu_seconds += cpu_seconds;
-    const double rate = c->seconds / c->sweeps;
+    c->settling -= seconds;
+    if (c->settling > 0) return;
+    add(c, (double)sweeps, seconds, cpu_seconds);
+    const double rate = rate_now(c);
     if (c->trying) {
         const double before = c->rate[c->now == 1];
-        if (c->seconds >= WINDOW || (c->seconds > 0.2 * WINDOW && rate > 2 * before))
-            compare(c, clock);
+        const bool clear = c->seconds >= CLEAR && c->stretches >= TRIMMED && rate > 1.2 * before;
+        if (c->seconds >= WINDOW || clear) compare(c, clock);
         return;
     }
-    if (c->seconds < (c->best_rate > 0 ? WINDOW : 0.2 * WINDOW)) return; /* soon, the first time */
+    if (c->seconds < (c->best_rate > 0 ? WINDOW : CLEAR)) return; /* soon, the first time */
     c->rate[c->now > 1] = rate;
     if (c->now > 1) c->cpu = c->cpu_seconds / c->sweeps;
-    const bool slower =
-        c->best_rate > 0 && rate > WORSE * c->best_rate && clock > c->next - c->pause + 0.5;
+    const bool slower = is_slower(c, rate, clock);
     begin_again(c);
-    if ((clock < c->next && !slower) || !can_afford(c, clock)) return;
+    if ((clock < c->next && !slower && !are_left_again(c, clock)) || !can_afford(c, clock)) return;
     if (slower) c->pause = 1;
     c->trying = true;
+    if (c->now == 1) c->others = !are_left(c);
     change_to(c, c->now > 1 ? 1 : c->most);
 }

@@ -21,6 +21,7 @@
 
 enum {
     FEW = 100,     /* grow once fewer than 1 / FEW of the particles are too close */
+    TOGETHER = 64, /* attempts that all threads make before it is one particle's turn */
     REPAIRS = 8,   /* passes over those after each sweep */
     PATIENCE = 500 /* sweeps without growth or fewer that are too close: it has come to rest */
 };
@@ -54,7 +55,7 @@ typedef struct packing {
 static int packing_make(packing *, const plugmc_system *, const contacts *, uint32_t walker,
                         double *positions);
 static void packing_free(packing *);
-static int64_t insert_all(packing *, int64_t attempts);
+static int insert_all(packing *, int64_t attempts, int64_t *inserted);
 static int sort_by_cell(packing *);
 static double compress(packing *, double scale);
 static double contact_fraction(const plugmc_system *, const contacts *);
@@ -89,11 +90,9 @@ random_outcome random_state(const plugmc_system *system, const contacts *contact
     out.code = packing_make(&k, system, contacts, walker, positions);
     if (!out.code) {
         k.wanted = scale * scale;
-        out.inserted = insert_all(&k, attempts);
-        if (out.inserted < system->particles)
-            out.code = EXIT_INPUT;
-        else if (!long_ranged(system))
-            out.code = sort_by_cell(&k);
+        out.code = insert_all(&k, attempts, &out.inserted);
+        if (!out.code && out.inserted < system->particles) out.code = EXIT_INPUT;
+        if (!out.code && !long_ranged(system)) out.code = sort_by_cell(&k);
     }
     if (!out.code && scale < 1) out.code = grow(&k, contacts, scale, &out.scale);
     if (!out.code && out.scale < 1) out.code = EXIT_INPUT;
@@ -202,6 +201,12 @@ static double symmetric(uint32_t word) { return ((double)word + 0.5) * 0x1p-31 -
 
 /* ---- Insertion ---- */
 
+/* Particles of a batch: so few that it is rare that two of one meet. */
+static int64_t batch_size(const plugmc_system *system)
+{
+    return system->particles / 64 > 1 ? system->particles / 64 : 1;
+}
+
 /* From the upright box with the same edges to the oblique one. */
 static void shear(const plugmc_box *box, double at[3])
 {
@@ -211,10 +216,12 @@ static void shear(const plugmc_box *box, double at[3])
         at[d] = f[0] * box->vector[0][d] + f[1] * box->vector[1][d] + f[2] * box->vector[2][d];
 }
 
-static int insert_one(packing *k, int64_t i, int64_t attempts)
+/* The first of its attempts, from `attempt` on, at which particle i is free of all that have a place;
+ * `attempts` if there is none. It is left at that place. */
+static int64_t first_free(packing *k, int64_t i, int64_t attempt, int64_t attempts)
 {
     const plugmc_box *box = &k->system->box;
-    for (int64_t attempt = 0; attempt < attempts; attempt++) {
+    for (; attempt < attempts; attempt++) {
         plugmc_random random = plugmc_draw(k->system->seed, (uint64_t)attempt, k->walker,
                                            (uint32_t)i, PLUGMC_PURPOSE_INITIAL, 0);
         double *at = &k->x[3 * i];
@@ -223,19 +230,57 @@ static int insert_one(packing *k, int64_t i, int64_t attempts)
         if (box->oblique) shear(box, at);
         plugmc_wrap(box, at);
         if (forbidden(k->system, k->species[i], at)) continue;
-        if (nearest_square(k, i, at, k->wanted) < k->wanted) continue;
-        cell_add(k, i);
-        return 1;
+        if (nearest_square(k, i, at, k->wanted) >= k->wanted) break;
     }
-    return 0;
+    return attempt;
 }
 
-/* Large species first. Returns how many found a place. */
-static int64_t insert_all(packing *k, int64_t attempts)
+/* Whether a cell around a place got a particle of this batch. */
+static bool is_fresh(const packing *k, const int32_t *batch_of, int32_t batch, const double at[3])
+{
+    int64_t around[27];
+    const int n = cells_around(&k->grid, cell_of(&k->grid, at), around);
+    bool fresh = false;
+    for (int c = 0; c < n; c++) fresh |= batch_of[around[c]] == batch;
+    return fresh;
+}
+
+/* Particles first ... end - 1, one after the other, each at the first of its attempts at which it is
+ * free. Those of a batch are free of all before the batch at first, which all threads find out; then in
+ * their order, where another of the batch has come near, they look on from there. Returns how many found
+ * a place. batch_of [cells]: which batch came to a cell last; *batches so far. */
+static int64_t insert_some(packing *k, int64_t first, int64_t end, int64_t attempts,
+                           int32_t *batch_of, int64_t *found, int32_t *batches)
+{
+    const int64_t size = batch_size(k->system), few = attempts < TOGETHER ? attempts : TOGETHER;
+    for (int64_t begin = first; begin < end; begin += size) {
+        const int64_t after = begin + size < end ? begin + size : end;
+        const int32_t batch = ++*batches;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(k->system->threads)
+        for (int64_t i = begin; i < after; i++) found[i - begin] = first_free(k, i, 0, few);
+        for (int64_t i = begin; i < after; i++) {
+            int64_t attempt = found[i - begin];
+            const double *at = &k->x[3 * i];
+            if (attempt == few || is_fresh(k, batch_of, batch, at))
+                attempt = first_free(k, i, attempt, attempts);
+            if (attempt == attempts) return i - first;
+            batch_of[cell_of(&k->grid, at)] = batch;
+            cell_add(k, i);
+        }
+    }
+    return end - first;
+}
+
+/* Large species first. *inserted is how many found a place. EXIT_DONE or EXIT_MEMORY. */
+static int insert_all(packing *k, int64_t attempts, int64_t *inserted)
 {
     const plugmc_system *system = k->system;
     const int32_t kinds = system->species_count;
-    int64_t inserted = 0;
+    int32_t *batch_of = calloc((size_t)k->grid.cells, sizeof *batch_of), batches = 0;
+    int64_t *found = malloc((size_t)batch_size(system) * sizeof *found);
+    const int code = batch_of && found ? EXIT_DONE : EXIT_MEMORY;
+    bool full = code != EXIT_DONE;
+    *inserted = 0;
     for (int32_t rank = 0; rank < kinds; rank++)
         for (int32_t s = 0; s < kinds; s++) {
             int32_t larger = 0;
@@ -243,11 +288,15 @@ static int64_t insert_all(packing *k, int64_t attempts)
                 double own = k->inverse[s * kinds + s], other = k->inverse[t * kinds + t];
                 larger += other < own || (other == own && t < s);
             }
-            if (larger != rank) continue;
-            for (int64_t i = system->first[s]; i < system->first[s + 1]; i++, inserted++)
-                if (!insert_one(k, i, attempts)) return inserted;
+            if (larger != rank || full) continue;
+            const int64_t own = insert_some(k, system->first[s], system->first[s + 1], attempts,
+                                            batch_of, found, &batches);
+            *inserted += own;
+            full = own < system->first[s + 1] - system->first[s];
         }
-    return inserted;
+    free(batch_of);
+    free(found);
+    return code;
 }
 
 /* Numbers the particles anew, within their species in the order of their cells: neighbours in

@@ -273,7 +273,9 @@ static int check_overlaps(const source *s)
     overlap *found = calloc((size_t)system->walkers, sizeof *found);
     int *result = calloc((size_t)system->walkers, sizeof *result);
     int code = found && result ? EXIT_DONE : EXIT_MEMORY;
-#pragma omp parallel for schedule(dynamic) num_threads(system->threads) if (!code)
+    /* walkers side by side, as above */
+#pragma omp parallel for schedule(dynamic)                                                         \
+    num_threads(system->threads) if (!code && system->walkers >= system->threads)
     for (int32_t w = 0; w < (code ? 0 : system->walkers); w++)
         result[w] = find_overlap(system, walker_positions(s, w), &found[w]);
     for (int32_t w = 0; w < system->walkers && !code; w++) {

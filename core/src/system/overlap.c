@@ -147,6 +147,21 @@ static int64_t first_partner(const plugmc_system *system, const contacts *contac
     return found;
 }
 
+/* Particle i is where it may not be, or overlaps with one behind it. */
+static bool is_out_of_place(const plugmc_system *system, const contacts *contacts,
+                            const plugmc_cells *cells, const cell_grid *grid, int64_t i,
+                            const double position[3], overlap *out)
+{
+    double at[3] = {position[0], position[1], position[2]};
+    const double distance = sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
+    plugmc_wrap(&system->box, at);
+    if (!isfinite(distance) || forbidden(system, species_of(system, i), at)) {
+        *out = (overlap){i, -1, distance, 0};
+        return true;
+    }
+    return contacts->largest > 0 && first_partner(system, contacts, cells, grid, i, at, out) >= 0;
+}
+
 int find_overlap(const plugmc_system *system, const double *positions, overlap *out)
 {
     plugmc_system one = *system;
@@ -159,18 +174,16 @@ int find_overlap(const plugmc_system *system, const double *positions, overlap *
         contacts_free(&contacts);
         return -1;
     }
-    int found = 0;
-    for (int64_t i = 0; i < system->particles && !found; i++) {
-        double at[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
-        double distance = sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
-        plugmc_wrap(&system->box, at);
-        if (!isfinite(distance) || forbidden(system, species_of(system, i), at)) {
-            *out = (overlap){i, -1, distance, 0};
-            found = 1;
-        } else if (contacts.largest > 0) {
-            found = first_partner(system, &contacts, &cells, &grid, i, at, out) >= 0;
-        }
+    int64_t first = system->particles; /* of those found */
+#pragma omp parallel for schedule(static) num_threads(system->threads) reduction(min : first)
+    for (int64_t i = 0; i < system->particles; i++) {
+        overlap unused;
+        if (i < first &&
+            is_out_of_place(system, &contacts, &cells, &grid, i, &positions[3 * i], &unused))
+            first = i;
     }
+    const int found = first < system->particles;
+    if (found) is_out_of_place(system, &contacts, &cells, &grid, first, &positions[3 * first], out);
     host_cells_free(&cells);
     contacts_free(&contacts);
     return found;

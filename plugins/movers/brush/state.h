@@ -37,8 +37,10 @@ typedef struct brush_state {
 } brush_state;
 
 /* Of several the first, in the order in which the CPU would meet them. Nobody after it matters, since
- * the host goes back to where the others were when it tried to move. */
+ * the host goes back to where the others were when it tried to move. Who may not go there is rejected,
+ * whatever energies are there. */
 PLUGMC_FN void brush_lose(const brush_state *s, size_t place)
 {
-    atomicMax(s->failed, ~(unsigned long long)place);
+    if (s->trial[place].change != __longlong_as_double(0x7ff0000000000000LL))
+        atomicMax(s->failed, ~(unsigned long long)place);
 }

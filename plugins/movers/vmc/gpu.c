@@ -434,7 +434,7 @@ static int anew(vmc *v, const plugmc_host *host, int compare)
 static int group_configuration(vmc *v, const plugmc_host *host, vmc_draws *d, int32_t n)
 {
     vmc_gpu *g = v->gpu;
-    int32_t particles = (int32_t)v->system->particles;
+    vmc_block all = block_of(v, 0, 0, 0, 0, 0);
     vmc_state state = state_of(v, d->walker, 0);
     device_pointer positions = positions_of(v, d->walker),
                    parts = from_walker(g->found, 2 * g->group, 8), up = g->found,
@@ -451,7 +451,7 @@ static int group_configuration(vmc *v, const plugmc_host *host, vmc_draws *d, in
     if (!vmc_electrons(v, 1)) down = 0;
     return code ? code
                 : launch(host, g->decide_configuration, (uint32_t)n, 1, 1, VMC_THREADS, 0,
-                         (void *[]){d, &state, &particles, &g->moved, &up, &down, &parts, &ln_down,
+                         (void *[]){d, &all, &state, &g->moved, &up, &down, &parts, &ln_down,
                                     &positions});
 }
 

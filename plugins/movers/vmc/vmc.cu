@@ -54,16 +54,24 @@ PLUGMC_FN plugmc_separation between(const double *a, const double *b)
     return plugmc_separated((real)(a[0] - b[0]), (real)(a[1] - b[1]), (real)(a[2] - b[2]));
 }
 
-/* Infinite where an electron may not be. */
-PLUGMC_FN double field_at(const double *r, plugmc_site a)
+/* *outside: whether an electron may not be there, which is out of the sphere or where a field
+ * forbids it. */
+PLUGMC_FN double field_and_bar(const double *r, plugmc_site a, int *outside)
 {
-    int outside =
+    *outside =
         PLUGMC_IN_SPHERE && r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > plugmc_radius * plugmc_radius;
     plugmc_position at;
     at.x = (real)r[0];
     at.y = (real)r[1];
     at.z = (real)r[2];
-    double energy = (double)plugmc_fields(at, a, &outside);
+    return (double)plugmc_fields(at, a, outside);
+}
+
+/* Infinite where an electron may not be. */
+PLUGMC_FN double field_at(const double *r, plugmc_site a)
+{
+    int outside;
+    const double energy = field_and_bar(r, a, &outside);
     return outside ? infinity() : energy;
 }
 
@@ -223,6 +231,27 @@ PLUGMC_FN bool is_lost(double square_of_q, double change)
     return !(change > -infinity()) || !(square_of_q < infinity());
 }
 
+#define VMC_BARS (PLUGMC_IN_SPHERE || PLUGMC_FIELDS > 0) /* there are places that are forbidden */
+
+/* Whether an electron may not go there. Then it is rejected, whatever orbitals and energies are
+ * there; asked where they are no numbers, and not inlined, since that is seldom. */
+__device__ __noinline__ bool is_barred(const double *r, plugmc_site a)
+{
+    int outside;
+    field_and_bar(r, a, &outside);
+    return outside;
+}
+
+/* Whether any electron of a configuration [particles][3] may not be where it is; the whole block
+ * calls it. */
+__device__ __noinline__ bool is_anyone_barred(const vmc_block &b, const double *all)
+{
+    bool mine = false;
+    for (int32_t e = threadIdx.x; e < b.particles; e += VMC_THREADS)
+        mine = mine || is_barred(all + 3 * e, plugmc_site_of_species(species_of(b, e)));
+    return __syncthreads_or(mine);
+}
+
 PLUGMC_FN void note_failure(const vmc_state &s, const vmc_draws &d, int32_t w, int32_t e)
 {
     if (s.failure[w].electron) return;
@@ -282,6 +311,15 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
         const double q2 = square_of(q), own = with_infinite(now[e], grows[e * n + e]),
                      ratio = q2 * exp(-own);
         lost = is_lost(q2, own);
+        if (VMC_BARS && lost &&
+            is_barred(to + 3 * ((int64_t)w * b.rows + b.row + e),
+                      plugmc_site_of_species(species_of(b, e0 + e)))) {
+            /* 0 times what is no number would reach the others' rows of X */
+            for (int32_t j = t; j < b.electrons; j += VMC_THREADS)
+                p[(int64_t)e * b.electrons + j] = of(0, 0, T());
+            lost = 0;
+            continue;
+        }
         if (t == 0 && lost) note_failure(s, d, w, e0 + e);
         if (!(number[e] < ratio) && !lost) continue;
         const T over = one_over(q);
@@ -409,6 +447,9 @@ PLUGMC_FN void judge(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
                  ratio = q2 * exp(-own);
     const bool lost = is_lost(q2, own);
     if (s.failure[w].electron) return;
+    if (VMC_BARS && lost &&
+        is_barred(to + 3 * ((int64_t)w * b.rows + k), plugmc_site_of_species(species_of(b, e))))
+        return;
     if (!(acceptance_number(d, d.walker + w, e) < ratio) && !lost) return;
     atomicAdd(s.accepted + w, 1ull);
     for (int i = 0; i < 3; i++)
@@ -460,16 +501,18 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
 /* One block of threads a walker: the whole configuration or nothing. ln_new of both spins; the
  * second is NULL if there is one. */
 extern "C" __global__ void vmc_decide_configuration(const __grid_constant__ vmc_draws d,
-                                                    const vmc_state s, int32_t particles,
+                                                    const vmc_block b, const vmc_state s,
                                                     const double *whole, const double *ln_up,
                                                     const double *ln_down, const double *parts_new,
                                                     double *ln_square_down, double *positions)
 {
-    const int32_t w = blockIdx.x;
+    const int32_t w = blockIdx.x, particles = b.particles;
     double ln_ratio = ln_up[w] - s.ln_square[w];
     if (ln_down) ln_ratio += ln_down[w] - ln_square_down[w];
     const double change = parts_new[w] - s.parts[w] - ln_ratio, ratio = exp(-change);
-    const bool lost = is_lost(1, change);
+    bool lost = is_lost(1, change);
+    if (VMC_BARS && lost && is_anyone_barred(b, whole + 3 * (int64_t)w * particles)) lost = false;
+    /* where somebody may not be, parts_new and with it the ratio are 0 or no number */
     const bool taken =
         !s.failure[w].electron && (lost || acceptance_number(d, d.walker + w, 0) < ratio);
     __syncthreads();
