@@ -285,6 +285,8 @@ static inline int mover_borrows(const test_mover *mover, const plugmc_host *host
             mover->core
                 ? hamiltonian_take(&mover->core->hamiltonian, host, &state, PLUGMC_CHANGED_POSITION)
                 : mover->calls->take(mover->instance, host, &state, PLUGMC_CHANGED_POSITION);
+    if (!giving && !code && mover->core) /* the state is gone when this returns */
+        code = hamiltonian_bring(&mover->core->hamiltonian, host);
     free(l.boxes);
     return code;
 }

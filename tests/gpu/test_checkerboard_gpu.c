@@ -524,8 +524,76 @@ static void positions_are_taken_on_the_device(void **state)
     takes_like_the_cpu(&soft[3], boxes, 0.6);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const double d = *(const double *)a - *(const double *)b;
+    return d < 0 ? -1 : d > 0;
+}
+
+static double milliseconds(const plugmc_host *host)
+{
+    struct timespec t;
+    assert_int_equal(host->gpu->synchronize(host->context), PLUGMC_OK);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* What another mover costs at least: 9.2e6 disks are given and taken again. Places go to cells and back
+ * without a change. */
+static void taking_and_giving(void **state)
+{
+    (void)state;
+    enum { TIMES = 11 };
+    const scenario s = {2, {2660, 3076},    {2660 * EDGE, 3076 * EDGE}, 1.13, {1}, 0.16,
+                        1, "identities=yes"};
+    int64_t particles;
+    double *x = lattice(&s, &particles), giving[TIMES], taking[TIMES];
+    const size_t bytes = (size_t)(3 * particles) * sizeof(double);
+    double *before = malloc(bytes), *after = malloc(bytes);
+    static bench b;
+    test_mover mover;
+    plugmc_context context = {
+        .report = &device_messages, .gpu = device, .file = "test", .section = "test"};
+    begin(&b, &s, particles);
+    set_up(&b, &mover, &s);
+    gpu_bind(device, &b.system, &device_messages);
+    b.host = context_host(&context, &b.system);
+    own_state(&context, &b.host);
+    const plugmc_host *host = &b.host;
+    plugmc_box box = b.system.box;
+    two_sides sides = {.host = x, .boxes = &box};
+    bench_expect(&b, mover.plugin->prepare(mover.instance, host));
+    bench_expect(&b, host->gpu->allocate(host->context, bytes, &sides.device));
+    mover_load(&b, &mover, x);
+    mover_sweep(&b, &mover, 0, 7);
+    for (int i = 0; i < TIMES; i++) {
+        const double begin = milliseconds(host);
+        bench_expect(&b, mover_give(&mover, host, (double *)(uintptr_t)sides.device));
+        const double between = milliseconds(host);
+        if (i == 0)
+            bench_expect(&b, host->gpu->download(host->context, before, sides.device, bytes));
+        const double again = milliseconds(host);
+        take_again(&b, &mover, &sides);
+        taking[i] = milliseconds(host) - again;
+        giving[i] = between - begin;
+    }
+    bench_expect(&b, mover_give(&mover, host, (double *)(uintptr_t)sides.device));
+    bench_expect(&b, host->gpu->download(host->context, after, sides.device, bytes));
+    assert_memory_equal(before, after, bytes);
+    qsort(giving, TIMES, sizeof(double), by_size);
+    qsort(taking, TIMES, sizeof(double), by_size);
+    printf("%lld disks: given in %.3f ms, taken in %.3f ms (medians of %d)\n", (long long)particles,
+           giving[TIMES / 2], taking[TIMES / 2], TIMES);
+    bench_expect(&b, host->gpu->release(host->context, sides.device));
+    context_release(&context);
+    mover_end(&mover);
+    bench_end(&b);
+    free(x), free(before), free(after);
+}
+
 GPU_TEST_MAIN(cmocka_unit_test(small_systems_of_disks), cmocka_unit_test(middle_systems_of_disks),
               cmocka_unit_test(large_systems_of_disks), cmocka_unit_test(other_systems),
               cmocka_unit_test(wide_cells), cmocka_unit_test(many_neighbours),
               cmocka_unit_test(many_hard_neighbours), cmocka_unit_test(cold_particles),
-              cmocka_unit_test(droplets), cmocka_unit_test(positions_are_taken_on_the_device))
+              cmocka_unit_test(droplets), cmocka_unit_test(positions_are_taken_on_the_device),
+              cmocka_unit_test(taking_and_giving))
