@@ -544,7 +544,7 @@ static void taking_and_giving(void **state)
 {
     (void)state;
     enum { TIMES = 11 };
-    const scenario s = {2, {2660, 3076},    {2660 * EDGE, 3076 * EDGE}, 1.13, {1}, 0.16,
+    const scenario s = {2, {2104, 2432},    {2104 * EDGE, 2432 * EDGE}, 1.13, {1}, 0.16,
                         1, "identities=yes"};
     int64_t particles;
     double *x = lattice(&s, &particles), giving[TIMES], taking[TIMES];
