@@ -19,7 +19,20 @@ static inline const plugmc_box *boxes_of(const plugmc_system *system)
     return *boxes;
 }
 
-/* The same in device memory, which the GPU keeps until it is closed. */
+/* Numbers of particles [walkers][species], as plugmc_view wants them. */
+static inline const int64_t *numbers_of(const plugmc_system *system)
+{
+    static int64_t *kept[BOXES_KEPT];
+    static int last;
+    int64_t **numbers = &kept[last++ % BOXES_KEPT];
+    const int32_t species = system->species_count;
+    *numbers = realloc(*numbers, (size_t)(system->walkers * species + 1) * sizeof **numbers);
+    for (int32_t k = 0; k < system->walkers * species; k++)
+        (*numbers)[k] = plugmc_species_at(system, k % species)->count;
+    return *numbers;
+}
+
+/* The boxes in device memory, which the GPU keeps until it is closed. */
 static inline const plugmc_box *device_boxes_of(const plugmc_host *host)
 {
     const size_t bytes = sizeof(plugmc_box) * (size_t)host->system->walkers;

@@ -164,6 +164,7 @@ static inline int view_with_cells(plugmc_context *context, const double *positio
                          .on_device = on_device,
                          .cells = cells_of_view,
                          .box = boxes_of(&((const bench *)context)->system),
+                         .count = numbers_of(&((const bench *)context)->system),
                          .core = context};
     return PLUGMC_OK;
 }

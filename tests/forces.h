@@ -154,7 +154,10 @@ static inline double bench_energy(const bench *b, const double *positions, doubl
                 forces[3 * i + d] -= sum.gradient[d] + field.gradient[d];
             for (int d = 0; d < 3 && virial; d++) virial[d] += sum.virial[d] / 2;
         }
-        plugmc_view view = {.size = sizeof view, .positions = positions, .box = boxes_of(system)};
+        plugmc_view view = {.size = sizeof view,
+                            .positions = positions,
+                            .box = boxes_of(system),
+                            .count = numbers_of(system)};
         const plugmc_total_request request = {sizeof request, &view, &energy, forces, virial};
         if (p->total && p->total->energy(plugmc_term_at(system, t)->instance, &request))
             fail_msg("%s", b->message);

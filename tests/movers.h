@@ -50,12 +50,15 @@ static inline int bench_trials(plugmc_context *context, const plugmc_proposal *p
     hamiltonian *h = &served->core->hamiltonian;
     const double step = m->step ? m->step(served->instance, proposal->move, 0) : 0;
     for (int32_t w = 0; w < h->system->walkers; w++) h->walkers[w].step = step;
-    const int code = hamiltonian_trials(h, &host, proposal, first, n);
-    for (int32_t w = 0; w < h->system->walkers; w++) {
-        served->core->made.trials += h->walkers[w].counts.trials;
-        served->core->made.accepted += h->walkers[w].counts.accepted;
-        h->walkers[w].counts = (plugmc_counts){0, 0};
-    }
+    const int32_t moves = served->calls->move_count;
+    const int code = hamiltonian_trials(h, &host, proposal, moves, first, n);
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        for (int32_t k = 0; k < moves; k++) {
+            plugmc_counts *own = &h->walkers[w].counts[k];
+            served->core->made.trials += own->trials;
+            served->core->made.accepted += own->accepted;
+            *own = (plugmc_counts){0, 0};
+        }
     return code;
 }
 
@@ -68,6 +71,7 @@ static inline int bench_view(plugmc_context *context, const double *positions, i
                          .positions = positions,
                          .on_device = on_device,
                          .box = boxes_of(&b->system),
+                         .count = numbers_of(&b->system),
                          .device_box = on_device ? device_boxes_of(&b->host) : NULL};
     return PLUGMC_OK;
 }
@@ -249,6 +253,7 @@ static inline test_mover mover_new(bench *b, const char *name, const char *setti
 typedef struct lent {
     double *positions;
     plugmc_box *boxes; /* [walkers] */
+    int64_t *counts;   /* [walkers][species] */
 } lent;
 
 static inline int lent_array(const plugmc_state *state, int what, int side, int access, void **out,
@@ -256,8 +261,11 @@ static inline int lent_array(const plugmc_state *state, int what, int side, int 
 {
     const lent *l = state->core;
     (void)side, (void)access, (void)row;
-    assert_true(what == PLUGMC_STATE_POSITION || what == PLUGMC_STATE_BOX);
-    *out = what == PLUGMC_STATE_POSITION ? (void *)l->positions : (void *)l->boxes;
+    assert_true(what == PLUGMC_STATE_POSITION || what == PLUGMC_STATE_BOX ||
+                what == PLUGMC_STATE_COUNT);
+    *out = what == PLUGMC_STATE_POSITION ? (void *)l->positions
+           : what == PLUGMC_STATE_COUNT  ? (void *)l->counts
+                                         : (void *)l->boxes;
     return PLUGMC_OK;
 }
 
@@ -267,8 +275,14 @@ static inline int mover_borrows(const test_mover *mover, const plugmc_host *host
                                 int giving)
 {
     const plugmc_system *system = host->system;
-    lent l = {positions, calloc((size_t)system->walkers, sizeof(plugmc_box))};
-    for (int32_t w = 0; w < system->walkers; w++) l.boxes[w] = system->box;
+    const int32_t species = system->species_count;
+    lent l = {positions, calloc((size_t)system->walkers, sizeof(plugmc_box)),
+              calloc((size_t)(system->walkers * species), sizeof(int64_t))};
+    for (int32_t w = 0; w < system->walkers; w++) {
+        l.boxes[w] = system->box;
+        for (int32_t k = 0; k < species; k++)
+            l.counts[w * species + k] = plugmc_species_at(system, k)->count;
+    }
     const plugmc_state state = {.size = sizeof state,
                                 .walkers = system->walkers,
                                 .capacity = system->particles,
@@ -288,6 +302,7 @@ static inline int mover_borrows(const test_mover *mover, const plugmc_host *host
     if (!giving && !code && mover->core) /* the state is gone when this returns */
         code = hamiltonian_bring(&mover->core->hamiltonian, host);
     free(l.boxes);
+    free(l.counts);
     return code;
 }
 

@@ -135,7 +135,8 @@ static inline void observe(bench *b, const char *name)
                             .positions = b->positions,
                             .cells = view_cells,
                             .core = b,
-                            .box = boxes_of(&b->system)};
+                            .box = boxes_of(&b->system),
+                            .count = numbers_of(&b->system)};
 }
 
 static inline void *parameter(bench *b, const char *name)

@@ -2,7 +2,7 @@
  *
  * What is rare at one temperature, or with one coupling or pressure, is found from another (K. Hukushima,
  * K. Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)). Configurations stay where they are, and the
- * multipliers of -ln p = sum_t m_t U_t + m_V V change hands, so any ladder of the run will do. Walkers a
+ * multipliers of -ln p = sum_t m_t U_t + m_V V + sum_s m_s N_s change hands, so any ladder of the run will do. Walkers a
  * and b exchange with probability min(1, exp(sum_k (m_ak - m_bk) (X_ak - X_bk))), X = (U_1, ..., V).
  *
  * Rungs 0 and 1, 2 and 3, ... are tried in turn with 1 and 2, 3 and 4, ...; the k-th walker of a rung
@@ -15,8 +15,14 @@
 typedef struct exchange {
     plugmc_counts *counts; /* [rungs]: of a rung with the next one */
     int32_t *on_rung;      /* [walkers]: those of rung 0, of rung 1, ... */
-    double *extensive;     /* [walkers][terms + 1]: energies and the volume */
+    double *extensive;     /* [walkers][width]: what multipliers multiply */
 } exchange;
+
+/* Energies of terms, the volume, counts of species. */
+static int32_t width_of(const plugmc_system *system)
+{
+    return system->term_count + 1 + system->species_count;
+}
 
 /* The state as it is during a sweep: its arrays, and bytes from one walker to the next. */
 typedef struct rows {
@@ -61,7 +67,7 @@ static void swap_rows(rows *r, int32_t a, int32_t b)
 static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t sweep, int *taken)
 {
     const int32_t rungs = host->system->rungs, each = host->system->walkers / rungs,
-                  width = host->system->term_count + 1;
+                  width = width_of(host->system);
     int32_t filled[rungs];
     memset(filled, 0, sizeof filled);
     for (int32_t w = 0; w < host->system->walkers; w++)
@@ -91,7 +97,7 @@ static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t swe
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     exchange *e = instance;
-    const int32_t width = host->system->term_count + 1;
+    const int32_t width = width_of(host->system);
     rows r;
     int code = borrow(host, PLUGMC_READ, &r), taken = 0;
     for (int32_t w = 0; w < host->system->walkers && !code; w++) {
@@ -107,8 +113,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
 static int prepare(void *instance, const plugmc_host *host)
 {
     exchange *e = instance;
-    const size_t walkers = (size_t)host->system->walkers,
-                 width = (size_t)host->system->term_count + 1;
+    const size_t walkers = (size_t)host->system->walkers, width = (size_t)width_of(host->system);
     if (host->system->rungs < 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there is no ladder: give a section [ladder]");
@@ -137,6 +142,7 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
+    .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
     .counts = counts,
     .moves = moves,

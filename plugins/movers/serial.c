@@ -8,7 +8,7 @@
  *
  * Random numbers, so that another mover can take the same decisions. Trial t = 0 ... N - 1 of
  * sweep s in walker w uses, with D(purpose, draw) = plugmc_draw(seed, s, w, t, purpose, draw):
- *   particle      sequential: t; random: plugmc_below(D(ORDER, 0).word[0], N)
+ *   particle      sequential: t; random: plugmc_below(D(ORDER, 0).word[0], N), species by species
  *   displacement  step * v, where v is that of plugmc_draw_in_ball(seed, s, w, t)
  *   acceptance    as plugmc_proposal says, from D(ACCEPT, 0)
  */
@@ -26,8 +26,9 @@ static int propose(const void *parameters, plugmc_trial *t)
     const serial *s = parameters;
     const plugmc_random random =
         plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 0);
-    const uint32_t i =
-        s->order == ORDER_RANDOM ? plugmc_below(random.word[0], (uint32_t)t->particles) : t->number;
+    const int64_t i = plugmc_one_of_all(
+        t, s->order == ORDER_RANDOM ? plugmc_below(random.word[0], (uint32_t)t->particles)
+                                    : t->number);
     const double from[3] = {t->x[i], t->y[i], t->z[i]};
     double v[3];
     plugmc_draw_in_ball(t->seed, t->sweep, t->walker, t->number, t->dimension, v);
@@ -40,10 +41,9 @@ static int propose(const void *parameters, plugmc_trial *t)
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    const plugmc_proposal proposal = {.size = sizeof proposal,
-                                      .trials = host->system->particles,
-                                      .parameters = instance,
-                                      .propose = propose};
+    /* trials = 0: as many as there are particles */
+    const plugmc_proposal proposal = {
+        .size = sizeof proposal, .parameters = instance, .propose = propose};
     return host->trials(host->context, &proposal, first, n);
 }
 
@@ -81,6 +81,7 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),

@@ -16,10 +16,10 @@ PLUGMC_FN int propose(const swap *s, plugmc_trial *trial)
                                              trial->number, PLUGMC_PURPOSE_TRIAL, 0);
     int32_t chosen[2];
     for (int k = 0; k < 2; k++) {
-        const int64_t *first = &trial->first[s->species[k]];
-        const uint32_t count = (uint32_t)(first[1] - first[0]);
+        const int32_t species = s->species[k];
+        const uint32_t count = (uint32_t)trial->count[species];
         if (count == 0) return 0;
-        chosen[k] = (int32_t)(first[0] + plugmc_below(random.word[k], count));
+        chosen[k] = (int32_t)(trial->first[species] + plugmc_below(random.word[k], count));
     }
     trial->kind = PLUGMC_SWAPPED;
     trial->particle = chosen[0];
@@ -66,6 +66,7 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),

@@ -26,6 +26,7 @@ typedef struct volume {
     double *costs;      /* [walkers]: growth of -ln p but for that weight */
     int32_t *forbidden; /* [walkers] */
     int64_t *taken;     /* [walkers]: 0 or -1 */
+    int64_t *scaled;    /* [walkers]: particles that go with the box */
 } volume;
 
 static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial,
@@ -58,11 +59,12 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
                                     .box = v->box,
                                     .change = v->change,
                                     .forbidden = v->forbidden,
-                                    .growth = v->costs};
+                                    .growth = v->costs,
+                                    .scaled = v->scaled};
     int code = host->energies(host->context, &changes);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
         /* less the weight of ln V */
-        const double grows = v->costs[w] - (double)(system->particles + 1) * v->growth[w];
+        const double grows = v->costs[w] - (double)(v->scaled[w] + 1) * v->growth[w];
         const plugmc_random random =
             plugmc_draw(host->seed, sweep, (uint32_t)w, trial, PLUGMC_PURPOSE_ACCEPT, 0);
         const double u = plugmc_uniform_double(random.word[0], random.word[1]);
@@ -108,7 +110,8 @@ static int prepare(void *instance, const plugmc_host *host)
     v->costs = host->allocate(host->context, walkers * sizeof *v->costs);
     v->forbidden = host->allocate(host->context, walkers * sizeof *v->forbidden);
     v->taken = host->allocate(host->context, walkers * sizeof *v->taken);
-    return v->box && v->growth && v->change && v->costs && v->forbidden && v->taken
+    v->scaled = host->allocate(host->context, walkers * sizeof *v->scaled);
+    return v->box && v->growth && v->change && v->costs && v->forbidden && v->taken && v->scaled
                ? PLUGMC_OK
                : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu boxes", walkers);
 }
@@ -149,6 +152,7 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),

@@ -37,7 +37,10 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     for (int32_t w = 0; w < host->system->walkers; w++) {
         const plugmc_box *box = &view->box[w];
         values[w * width + VOLUME] = box->volume;
-        values[w * width + DENSITY] = (double)host->system->particles / box->volume;
+        const int64_t *count = view->count + w * host->system->species_count;
+        double particles = 0;
+        for (int32_t k = 0; k < host->system->species_count; k++) particles += (double)count[k];
+        values[w * width + DENSITY] = particles / box->volume;
         for (int32_t d = 0; d < dimension; d++) values[w * width + EDGE + d] = box->length[d];
     }
     return PLUGMC_OK;
@@ -50,7 +53,7 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .listing = listing,
                                              .listing_count = PLUGMC_COUNT(listing),
                                              .listing_size = sizeof(plugmc_listing),
-                                             .follows = PLUGMC_CHANGED_BOX};
+                                             .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "box_size",
               .summary = "volume, density and edges of the box", .reference = "",

@@ -25,18 +25,36 @@
 typedef struct tail {
     const char *of;
     const plugmc_system *system;
-    double energy, virial; /* kT, a walker: U, and W / D */
+    double *energy,
+        *virial; /* [species][species]: U V and W V / D of a pair of particles, energy */
 } tail;
+
+static double of_pairs(const tail *t, const double *of_pair, const plugmc_box *box,
+                       const int64_t *count)
+{
+    const int32_t n = t->system->species_count;
+    double sum = 0;
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b < n; b++)
+            sum += of_pair[a * n + b] * (double)count[a] * (double)count[b];
+    return sum / box->volume;
+}
+
+static double of_counts(const void *instance, const plugmc_box *box, const int64_t *count)
+{
+    const tail *t = instance;
+    return of_pairs(t, t->energy, box, count);
+}
 
 static int tail_energy(void *instance, const plugmc_total_request *request)
 {
     const tail *t = instance;
-    const plugmc_box *box = &t->system->box;
     for (int32_t w = 0; w < t->system->walkers; w++) {
-        const double denser = box->volume / request->view->box[w].volume;
-        if (request->energy) request->energy[w] += t->energy * denser;
+        const plugmc_box *box = &request->view->box[w];
+        const int64_t *count = request->view->count + w * t->system->species_count;
+        if (request->energy) request->energy[w] += of_counts(t, box, count);
         for (int d = 0; request->virial && d < box->dimension; d++)
-            request->virial[3 * w + d] += t->virial * denser;
+            request->virial[3 * w + d] += of_pairs(t, t->virial, box, count);
     }
     return PLUGMC_OK;
 }
@@ -109,6 +127,10 @@ static int tail_prepare(void *instance, const plugmc_host *host)
     const int32_t n = t->system->species_count;
     const int dimension = t->system->box.dimension;
     const double surface = dimension == 2 ? 2 * M_PI : 4 * M_PI;
+    t->energy = host->allocate(host->context, sizeof(double) * (size_t)(n * n));
+    t->virial = host->allocate(host->context, sizeof(double) * (size_t)(n * n));
+    if (!t->energy || !t->virial)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", n);
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
             double epsilon = species_pair_value(f.epsilon, n, SPECIES_MIXED_GEOMETRIC, a, b);
@@ -116,11 +138,9 @@ static int tail_prepare(void *instance, const plugmc_host *host)
             double sixth = pow(sigma / f.cutoff, 6), volume = pow(f.cutoff, dimension);
             double high = sixth * sixth * volume / (12 - dimension);
             double low = sixth * volume / (6 - dimension);
-            double na = (double)plugmc_species_at(t->system, a)->count;
-            double nb = (double)plugmc_species_at(t->system, b)->count;
-            double scale = surface / (2 * t->system->box.volume) * na * nb * 4 * epsilon;
-            t->energy += scale * (high - low);
-            t->virial += scale * (12 * high - 6 * low) / dimension;
+            double scale = surface / 2 * 4 * epsilon;
+            t->energy[a * n + b] = scale * (high - low);
+            t->virial[a * n + b] = scale * (12 * high - 6 * low) / dimension;
         }
     return PLUGMC_OK;
 }
@@ -132,7 +152,8 @@ static const plugmc_parameter table[] = {
 static const plugmc_total total = {.size = sizeof total,
                                    .energy = tail_energy,
                                    .unchanged_by = PLUGMC_CHANGED_POSITION,
-                                   .follows = PLUGMC_CHANGED_BOX};
+                                   .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+                                   .of_counts = of_counts};
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "lennard_jones_tail",

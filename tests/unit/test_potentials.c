@@ -863,7 +863,8 @@ static void compare_with_nist(const struct nist *c)
         pair_potential tail = potential_new(&b, "lennard_jones_tail", "");
         const plugmc_total *total = tail.plugin[DOUBLE]->potential->total;
         double extra = 1, pressure[3] = {1, 2, 3};
-        const plugmc_view view = {.size = sizeof view, .box = &b.system.box};
+        const plugmc_view view = {
+            .size = sizeof view, .box = &b.system.box, .count = numbers_of(&b.system)};
         plugmc_total_request ask = {
             .size = sizeof ask, .view = &view, .energy = &extra, .virial = pressure};
         bench_expect(&b, total->energy(tail.instance[DOUBLE], &ask));
@@ -897,7 +898,8 @@ static void tails_are_integrals_beyond_the_cutoff(void **state)
         potential_new(&b, "lennard_jones", LJ_PAIRS "cutoff = 2.9\n");
         pair_potential tail = potential_new(&b, "lennard_jones_tail", "");
         double energy = 0, virial[3] = {0}, expected = 0, expected_virial = 0;
-        const plugmc_view view = {.size = sizeof view, .box = &b.system.box};
+        const plugmc_view view = {
+            .size = sizeof view, .box = &b.system.box, .count = numbers_of(&b.system)};
         plugmc_total_request ask = {
             .size = sizeof ask, .view = &view, .energy = &energy, .virial = virial};
         const plugmc_total *total = tail.plugin[DOUBLE]->potential->total;

@@ -74,13 +74,23 @@ const plugmc_parameter box_table[] = {
 };
 
 const plugmc_parameter species_table[] = {
-    PLUGMC_INTEGER_KEY(species_section, count, NULL, 1, 2e9, "",
-                       "particles of the species a walker"),
+    PLUGMC_INTEGER_KEY(
+        species_section, count, NULL, 0, 2e9, "",
+        "particles of the species a walker; as the run begins, where a mover changes "
+        "their number"),
+    PLUGMC_INTEGER_KEY(
+        species_section, most, "0", 0, 2e9, "",
+        "where a mover changes the number: the largest that a walker can have; 0: it "
+        "stays `count`"),
     PLUGMC_REAL_KEY(species_section, diameter, "1", 0, 1e30, "length",
                     "of a particle, for hard cores and packing fractions"),
     PLUGMC_REAL_KEY(species_section, charge, "0", -1e6, 1e6, "e", "of a particle"),
     PLUGMC_REAL_KEY(species_section, mass, "1", 1e-30, 1e30, "",
                     "of a particle, for movers with momenta"),
+    PLUGMC_REAL_KEY(species_section, activity, "0", 0, 1e300, "length^-D",
+                    "of the reservoir that particles come from; 0: not given"),
+    PLUGMC_LIST_KEY(species_section, mu, 0, "", -1e300, 1e300, "energy",
+                    "chemical potential of the reservoir, instead of the activity z: mu = kT ln z"),
 };
 
 const plugmc_parameter initial_table[] = {
@@ -116,8 +126,8 @@ static const plugmc_parameter potential_table[] = {
 };
 const plugmc_parameter ladder_table[] = {
     PLUGMC_TEXT_KEY(ladder_section, vary, NULL,
-                    "key that has another value on each rung: run.temperature, run.pressure or "
-                    "LABEL.coupling of a sampled potential"),
+                    "key that has another value on each rung: run.temperature, run.pressure, "
+                    "SPECIES.mu or LABEL.coupling of a sampled potential"),
     PLUGMC_LIST_KEY(ladder_section, values, 0, NULL, -1e300, 1e300, "",
                     "its values, one a rung; each rung has as many walkers"),
 };

@@ -38,8 +38,9 @@ typedef struct box_section { /* [box] */
 } box_section;
 
 typedef struct species_section { /* [species NAME] */
-    int64_t count;
-    double diameter, charge, mass;
+    int64_t count, most;
+    double diameter, charge, mass, activity;
+    plugmc_list mu; /* none or one */
 } species_section;
 
 typedef struct initial_section { /* [initial] */

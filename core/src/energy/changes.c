@@ -6,10 +6,11 @@
 
 /* ---- One particle at a place --------------------------------------------------------------------- */
 
-/* What is asked of the energy of a particle: as if j (or nobody, -1) were not there, and with those of
- * a larger index than `after` alone. */
+/* What is asked of the energy of a particle at a place: as if i and j (or nobody, -1) were not there
+ * otherwise, and with those of a larger index than `after` alone. */
 typedef struct probe {
     int64_t i, j, after;
+    int32_t species;
     const double *at;
 } probe;
 
@@ -19,7 +20,7 @@ static bool periodic(const configuration *c) { return c->box.domain == PLUGMC_DO
  * the particle cannot be there. */
 static bool close_energy(const hamiltonian *h, configuration *c, const probe *p, double *energy)
 {
-    const plugmc_particle particle = configuration_particle(c, p->i, p->at);
+    const plugmc_particle particle = configuration_particle(c, p->species, p->at);
     const plugmc_particles near = configuration_near(c, p->i, p->j, p->after, p->at),
                            one = {1,
                                   &p->at[0],
@@ -42,23 +43,25 @@ static bool close_energy(const hamiltonian *h, configuration *c, const probe *p,
     return forbidden > 0;
 }
 
-/* Changes of the terms without a range when a particle goes elsewhere: everyone else but p->j, in the
- * order of the index. */
-static bool far_change(const hamiltonian *h, const configuration *c, const probe *p,
-                       const double to[3], double *change)
+/* Terms without a range, in the order of the index: their energies, or with `to` how they change when the
+ * particle goes there. Returns whether it cannot be there. */
+static bool far_energy(const hamiltonian *h, const configuration *c, const probe *p,
+                       const double *to, double *energy)
 {
-    const plugmc_particle particle = configuration_particle(c, p->i, p->at);
-    const int64_t low = p->j < 0 || p->i < p->j ? p->i : p->j, high = p->j > p->i ? p->j : p->i;
-    const plugmc_particles others[3] = {arrays_slice(&c->all, 0, low),
-                                        arrays_slice(&c->all, low + 1, p->j < 0 ? low + 1 : high),
-                                        arrays_slice(&c->all, (p->j < 0 ? low : high) + 1, c->n)};
+    const plugmc_particle particle = configuration_particle(c, p->species, p->at);
+    number_range ranges[c->system->species_count + 2];
+    const int n = configuration_ranges(c, p->i, p->j, p->after, ranges);
     int64_t overlaps = 0;
     for (int k = 0; k < h->count; k++)
-        for (int part = 0; part < 3 && h->terms[k].far; part++) {
+        for (int r = 0; r < n && h->terms[k].far; r++) {
             const energy_term *t = &h->terms[k];
-            if (others[part].n)
-                overlaps += t->far->change(t->of->instance, &c->box, periodic(c), &particle, to,
-                                           &others[part], &change[t->index]);
+            const plugmc_particles others = arrays_slice(&c->all, ranges[r].first, ranges[r].end);
+            double *sum = &energy[t->index];
+            if (!others.n) continue;
+            overlaps +=
+                to ? t->far->change(t->of->instance, &c->box, periodic(c), &particle, to, &others,
+                                    sum)
+                   : t->far->energy(t->of->instance, &c->box, periodic(c), &particle, &others, sum);
         }
     return overlaps > 0;
 }
@@ -72,14 +75,14 @@ static bool parts_change(const hamiltonian *h, walker_energy *e, const probe *p,
 {
     const int terms = h->system->term_count;
     double *before = e->proposed;
-    const probe there = {p->i, p->j, -1, to};
+    const probe there = {p->i, p->j, -1, p->species, to};
     if (!configuration_inside(&e->now, to) || close_energy(h, &e->now, &there, change)) return true;
     if (h->old_energies) {
         memset(before, 0, sizeof(double) * (size_t)terms);
         close_energy(h, &e->now, p, before);
         for (int t = 0; t < terms; t++) change[t] -= before[t];
     }
-    return h->has_far && far_change(h, &e->now, p, to, change);
+    return h->has_far && far_energy(h, &e->now, p, to, change);
 }
 
 /* One particle in every total. */
@@ -118,7 +121,8 @@ static int displaced(const hamiltonian *h, walker_energy *e, int32_t w, int64_t 
     double at[3], there[3] = {to[0], to[1], to[2]};
     configuration_place(&e->now, i, at);
     plugmc_wrap(&e->now.box, there);
-    *forbidden = parts_change(h, e, &(probe){i, -1, -1, at}, there, change);
+    const probe p = {i, -1, -1, e->now.all.species[i], at};
+    *forbidden = parts_change(h, e, &p, there, change);
     e->asked = h->has_totals && !*forbidden;
     return e->asked ? totals_change(h, e, w, i, there, change) : PLUGMC_OK;
 }
@@ -131,13 +135,89 @@ static int swapped(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
     double at_i[3], at_j[3];
     configuration_place(&e->now, i, at_i);
     configuration_place(&e->now, j, at_j);
-    *forbidden = i == j || parts_change(h, e, &(probe){i, j, -1, at_i}, at_j, change) ||
-                 parts_change(h, e, &(probe){j, i, -1, at_j}, at_i, change);
+    const probe one = {i, j, -1, e->now.all.species[i], at_i},
+                other = {j, i, -1, e->now.all.species[j], at_j};
+    *forbidden = i == j || parts_change(h, e, &one, at_j, change) ||
+                 parts_change(h, e, &other, at_i, change);
     e->asked = h->has_totals && !*forbidden;
     if (!e->asked) return PLUGMC_OK;
     int code = totals_change(h, e, w, i, at_j, change);
     if (!code) code = totals_settle(h, e, w, 1);
     return code ? code : totals_change(h, e, w, j, at_i, change);
+}
+
+/* ---- Who comes and who leaves -------------------------------------------------------------------- */
+
+/* Energies that hang on how many there are alone. Species -1: nobody comes, or leaves. */
+static void counts_change(const hamiltonian *h, const walker_energy *e, int32_t comes,
+                          int32_t leaves, double *change)
+{
+    const int32_t species = h->system->species_count;
+    int64_t count[species + 1];
+    memcpy(count, e->now.counts, sizeof *count * (size_t)species);
+    if (comes >= 0) count[comes]++;
+    if (leaves >= 0) count[leaves]--;
+    for (int k = 0; k < h->count; k++) {
+        const energy_term *t = &h->terms[k];
+        if (t->total && !t->total_moves)
+            change[t->index] += t->total->of_counts(t->of->instance, &e->now.box, count) -
+                                t->total->of_counts(t->of->instance, &e->now.box, e->now.counts);
+    }
+}
+
+/* Energies of one particle. Returns whether it cannot be there. */
+static bool parts_of(const hamiltonian *h, walker_energy *e, const probe *p, double *energy)
+{
+    return !configuration_inside(&e->now, p->at) || close_energy(h, &e->now, p, energy) ||
+           (h->has_far && far_energy(h, &e->now, p, NULL, energy));
+}
+
+/* Without the energies of particle i where it is. */
+static void take_parts_off(const hamiltonian *h, walker_energy *e, int64_t i, double *change)
+{
+    double at[3], *energy = e->proposed;
+    configuration_place(&e->now, i, at);
+    if (!h->old_energies && !h->has_far) return;
+    memset(energy, 0, sizeof *energy * (size_t)h->system->term_count);
+    parts_of(h, e, &(probe){i, -1, -1, e->now.all.species[i], at}, energy);
+    for (int t = 0; t < h->system->term_count; t++) change[t] -= energy[t];
+}
+
+static bool has_room(walker_energy *e, int32_t species)
+{
+    const int64_t *first = &e->now.system->first[species];
+    const bool room = e->now.counts[species] < first[1] - first[0];
+    e->was_full |= !room;
+    return room;
+}
+
+static void inserted(const hamiltonian *h, walker_energy *e, int32_t species, const double to[3],
+                     double *change, int32_t *forbidden)
+{
+    double there[3] = {to[0], to[1], to[2]};
+    plugmc_wrap(&e->now.box, there);
+    *forbidden =
+        !has_room(e, species) || parts_of(h, e, &(probe){-1, -1, -1, species, there}, change);
+    if (!*forbidden) counts_change(h, e, species, -1, change);
+}
+
+static void removed(const hamiltonian *h, walker_energy *e, int64_t i, double *change)
+{
+    take_parts_off(h, e, i, change);
+    counts_change(h, e, -1, e->now.all.species[i], change);
+}
+
+static void becomes(const hamiltonian *h, walker_energy *e, int64_t i, int32_t species,
+                    double *change, int32_t *forbidden)
+{
+    const int32_t before = e->now.all.species[i];
+    double at[3];
+    configuration_place(&e->now, i, at);
+    if (species == before) return;
+    *forbidden = !has_room(e, species) || parts_of(h, e, &(probe){i, -1, -1, species, at}, change);
+    if (*forbidden) return;
+    take_parts_off(h, e, i, change);
+    counts_change(h, e, species, before, change);
 }
 
 /* ---- Whole configurations ------------------------------------------------------------------------ */
@@ -147,19 +227,16 @@ static void whole(const hamiltonian *h, configuration *c, double *energy, bool *
 {
     memset(energy, 0, sizeof(double) * (size_t)h->system->term_count);
     *forbidden = false;
-    for (int64_t i = 0; i < c->n && !*forbidden; i++) {
-        double at[3];
-        configuration_place(c, i, at);
-        const plugmc_particle particle = configuration_particle(c, i, at);
-        const plugmc_particles after = arrays_slice(&c->all, i + 1, c->n);
-        *forbidden = close_energy(h, c, &(probe){i, -1, i, at}, energy);
-        for (int k = 0; k < h->count && h->has_far && !*forbidden; k++) {
-            const energy_term *t = &h->terms[k];
-            if (t->far)
-                *forbidden = t->far->energy(t->of->instance, &c->box, periodic(c), &particle,
-                                            &after, &energy[t->index]) > 0;
+    number_range there[h->system->species_count + 2];
+    const int ranges = configuration_ranges(c, -1, -1, -1, there);
+    for (int r = 0; r < ranges; r++)
+        for (int64_t i = there[r].first; i < there[r].end && !*forbidden; i++) {
+            double at[3];
+            configuration_place(c, i, at);
+            const probe p = {i, -1, i, c->all.species[i], at};
+            *forbidden = close_energy(h, c, &p, energy) ||
+                         (h->has_far && far_energy(h, c, &p, NULL, energy));
         }
-    }
 }
 
 /* Totals of all walkers of a view, which are asked together: of what is proposed, or of the walkers as
@@ -211,7 +288,10 @@ static int find_energies(hamiltonian *h, const plugmc_host *host)
 int hamiltonian_energy(hamiltonian *h, const plugmc_host *host, int32_t w, const double **energy)
 {
     const int code = h->walkers[w].known ? PLUGMC_OK : find_energies(h, host);
-    h->walkers[w].energy[h->system->term_count] = h->walkers[w].now.box.volume;
+    double *behind = &h->walkers[w].energy[h->system->term_count];
+    *behind++ = h->walkers[w].now.box.volume;
+    for (int32_t s = 0; s < h->system->species_count; s++)
+        *behind++ = (double)h->walkers[w].now.counts[s];
     *energy = h->walkers[w].energy;
     return code;
 }
@@ -221,10 +301,13 @@ static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int6
                   double volume)
 {
     const int terms = h->system->term_count;
-    const double *multiplier = &h->multipliers[(int64_t)w * (terms + 1)],
-                 *change = &c->change[p * terms];
+    const double *multiplier = &h->multipliers[(int64_t)w * h->width],
+                 *of_species = multiplier + terms + 1, *change = &c->change[p * terms];
     if (!PLUGMC_HAS(c, growth) || !c->growth) return;
     double sum = multiplier[terms] * volume;
+    if (c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_IDENTITY) sum += of_species[c->species[p]];
+    if (c->kind == PLUGMC_REMOVED || c->kind == PLUGMC_IDENTITY)
+        sum -= of_species[h->walkers[w].now.all.species[c->particle[p]]];
     for (int k = 0; k < h->count; k++) {
         const int t = h->terms[k].index;
         if (multiplier[t] != 0) sum += multiplier[t] * change[t]; /* else it may be infinite */
@@ -259,7 +342,8 @@ static int make_trial(const hamiltonian *h, walker_energy *e, int32_t w, const p
             for (int d = 0; d < box->dimension; d++) places[3 * i + d] += f * box->vector[k][d];
         }
     }
-    return configuration_fill(&e->trial, box, places) ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
+    return configuration_fill(&e->trial, box, e->now.counts, places) ? PLUGMC_ERROR_MEMORY
+                                                                     : PLUGMC_OK;
 }
 
 /* What walkers would have in other boxes, on the host: walker_energy.proposed. */
@@ -321,6 +405,7 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
         for (int t = 0; t < terms; t++)
             c->change[w * terms + t] = h->walkers[w].proposed[t] - h->walkers[w].energy[t];
         weigh(h, c, w, w, c->box[w].volume - h->walkers[w].now.box.volume);
+        if (PLUGMC_HAS(c, scaled) && c->scaled) c->scaled[w] = h->walkers[w].now.present;
     }
     return code;
 }
@@ -354,21 +439,42 @@ static int take_boxes_of_holder(hamiltonian *h, const plugmc_changes *c, const i
 
 /* ---- The services -------------------------------------------------------------------------------- */
 
+/* Proposal p of walker w. */
+static int change_of(const hamiltonian *h, const plugmc_changes *c, int32_t w, int64_t p)
+{
+    walker_energy *e = &h->walkers[w];
+    double *change = &c->change[p * h->system->term_count];
+    int32_t *forbidden = &c->forbidden[p];
+    const int64_t i = c->kind == PLUGMC_INSERTED ? -1 : c->particle[p];
+    switch (c->kind) {
+    case PLUGMC_DISPLACED: return displaced(h, e, w, i, c->position[p], change, forbidden);
+    case PLUGMC_SWAPPED: return swapped(h, e, w, i, c->other[p], change, forbidden);
+    case PLUGMC_INSERTED:
+        inserted(h, e, c->species[p], c->position[p], change, forbidden);
+        return PLUGMC_OK;
+    case PLUGMC_REMOVED: removed(h, e, i, change); return PLUGMC_OK;
+    default: becomes(h, e, i, c->species[p], change, forbidden); return PLUGMC_OK;
+    }
+}
+
+static bool is_proposed(const plugmc_changes *c, int64_t p)
+{
+    return (c->kind == PLUGMC_INSERTED ? c->species[p] : c->particle[p]) >= 0;
+}
+
 int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
 {
     const int terms = h->system->term_count;
     for (int32_t k = 0; k < c->walkers; k++) {
         const int32_t w = c->first + k;
-        walker_energy *e = &h->walkers[w];
         for (int64_t p = k * c->per_walker; p < (k + 1) * c->per_walker; p++) {
-            double *change = &c->change[p * terms];
-            memset(change, 0, sizeof(double) * (size_t)terms);
-            const int code =
-                c->kind == PLUGMC_DISPLACED
-                    ? displaced(h, e, w, c->particle[p], c->position[p], change, &c->forbidden[p])
-                    : swapped(h, e, w, c->particle[p], c->other[p], change, &c->forbidden[p]);
+            memset(&c->change[p * terms], 0, sizeof(double) * (size_t)terms);
+            c->forbidden[p] = 0;
+            if (PLUGMC_HAS(c, growth) && c->growth) c->growth[p] = 0;
+            if (!is_proposed(c, p)) continue;
+            const int code = change_of(h, c, w, p);
             if (code) {
-                e->failed_particle = c->particle[p];
+                h->walkers[w].failed_particle = c->particle[p];
                 return code;
             }
             weigh(h, c, w, p, 0);
@@ -377,16 +483,28 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
     return PLUGMC_OK;
 }
 
+/* What is wrong with proposals of particles, or NULL. */
+static const char *refused(const hamiltonian *h, const plugmc_changes *c)
+{
+    const bool counts = c->kind >= PLUGMC_INSERTED && c->kind <= PLUGMC_IDENTITY;
+    if (!counts && c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
+        return "it is of a kind that is not known";
+    if (counts && !(h->system->changes & PLUGMC_CHANGED_COUNT))
+        return "it changes how many particles there are, and no mover of the run says so";
+    if (h->has_totals && c->per_walker != 1)
+        return "with a total, one change is proposed to a walker at a time";
+    return NULL;
+}
+
 int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
     if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
+    const char *why = refused(h, c);
+    if (why)
+        return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d cannot be made: %s",
+                          c->kind, why);
     int code = hamiltonian_bring(h, host);
     if (code) return code;
-    if (c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
-        return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not known", c->kind);
-    if (h->has_totals && c->per_walker != 1)
-        return host->fail(host->context, PLUGMC_ERROR_STATE,
-                          "with a total, one change is proposed to a walker at a time");
     if (h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
     return code ? code : hamiltonian_changes(h, c);
 }
@@ -417,6 +535,31 @@ static int take_displacement(const hamiltonian *h, walker_energy *e, int32_t w, 
     return e->asked ? totals_settle(h, e, w, taken) : PLUGMC_OK;
 }
 
+/* Who comes, leaves, or becomes another. */
+static void take_count(walker_energy *e, const plugmc_changes *c, int64_t p)
+{
+    double at[3];
+    if (c->kind == PLUGMC_INSERTED)
+        memcpy(at, c->position[p], sizeof at);
+    else
+        configuration_place(&e->now, c->particle[p], at);
+    plugmc_wrap(&e->now.box, at);
+    if (c->kind == PLUGMC_IDENTITY && c->species[p] == e->now.all.species[c->particle[p]]) return;
+    if (c->kind != PLUGMC_INSERTED) configuration_remove(&e->now, c->particle[p]);
+    if (c->kind != PLUGMC_REMOVED) configuration_insert(&e->now, c->species[p], at);
+    e->recounted = true;
+}
+
+static int settle_one(hamiltonian *h, const plugmc_changes *c, int32_t w, int64_t p, bool took)
+{
+    walker_energy *e = &h->walkers[w];
+    if (c->kind == PLUGMC_SWAPPED) return take_swap(h, e, w, c->particle[p], c->other[p], took);
+    if (c->kind == PLUGMC_DISPLACED)
+        return take_displacement(h, e, w, c->particle[p], c->position[p], took);
+    if (took) take_count(e, c, p);
+    return PLUGMC_OK;
+}
+
 int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c,
                        const int64_t *taken)
 {
@@ -435,9 +578,7 @@ int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_cha
             h->boxes_taken |= took;
             continue;
         }
-        code = c->kind == PLUGMC_SWAPPED
-                   ? take_swap(h, e, w, c->particle[p], c->other[p], took)
-                   : take_displacement(h, e, w, c->particle[p], c->position[p], took);
+        code = settle_one(h, c, w, p, took);
         e->known &= !took;
         e->asked = false;
     }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int arrays_make(particle_arrays *c, int64_t n)
 {
@@ -26,9 +27,11 @@ plugmc_particles arrays_slice(const particle_arrays *c, int64_t begin, int64_t e
 
 int configuration_make(configuration *c, const plugmc_system *system, double reach)
 {
-    *c = (configuration){.n = system->particles, .reach = reach};
+    *c = (configuration){.system = system, .n = system->particles, .reach = reach};
     c->next = malloc((size_t)(c->n + 1) * sizeof *c->next);
-    if (arrays_make(&c->all, c->n) || arrays_make(&c->near, c->n) || !c->next) return -1;
+    c->counts = calloc((size_t)system->species_count + 1, sizeof *c->counts);
+    if (arrays_make(&c->all, c->n) || arrays_make(&c->near, c->n) || !c->next || !c->counts)
+        return -1;
     for (int32_t k = 0; k < system->species_count; k++)
         for (int64_t i = system->first[k]; i < system->first[k + 1]; i++) {
             c->all.charge[i] = plugmc_species_at(system, k)->charge;
@@ -42,7 +45,7 @@ void configuration_free(configuration *c)
 {
     free(c->all.x), free(c->all.species);
     free(c->near.x), free(c->near.species);
-    free(c->head), free(c->next);
+    free(c->head), free(c->next), free(c->counts);
     *c = (configuration){0};
 }
 
@@ -97,8 +100,32 @@ static void put(configuration *c, int64_t i, const double r[3])
     cell_add(c, i);
 }
 
-int configuration_fill(configuration *c, const plugmc_box *box, const double *positions)
+void configuration_set_counts(configuration *c, const int64_t *count)
 {
+    c->present = 0;
+    for (int32_t s = 0; s < c->system->species_count; s++) c->present += c->counts[s] = count[s];
+}
+
+/* Whoever is there, the largest number first, so that each goes to the front of its cell. */
+static void put_all(configuration *c, const double *positions)
+{
+    const int64_t *first = c->system->first;
+    for (int32_t s = c->system->species_count - 1; s >= 0; s--)
+        for (int64_t i = first[s + 1] - 1; i >= first[s]; i--) {
+            double r[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
+            if (i < first[s] + c->counts[s]) {
+                plugmc_wrap(&c->box, r);
+                put(c, i, r);
+            } else {
+                c->all.x[i] = c->all.y[i] = c->all.z[i] = NAN;
+            }
+        }
+}
+
+int configuration_fill(configuration *c, const plugmc_box *box, const int64_t *count,
+                       const double *positions)
+{
+    configuration_set_counts(c, count);
     c->box = *box;
     /* a hair wider than the reach, for rounding */
     const double width = c->reach > 0 ? c->reach * (1 + 1e-12) : INFINITY;
@@ -110,11 +137,7 @@ int configuration_fill(configuration *c, const plugmc_box *box, const double *po
         if (!c->head) return -1;
     }
     for (int64_t k = 0; k < c->cells; k++) c->head[k] = -1;
-    for (int64_t i = c->n - 1; i >= 0; i--) { /* the largest first: each goes to the front */
-        double r[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
-        plugmc_wrap(&c->box, r);
-        put(c, i, r);
-    }
+    put_all(c, positions);
     return 0;
 }
 
@@ -123,6 +146,29 @@ void configuration_move(configuration *c, int64_t i, const double to[3])
     cell_remove(c, i);
     put(c, i, to);
 }
+
+void configuration_insert(configuration *c, int32_t species, const double at[3])
+{
+    put(c, c->system->first[species] + c->counts[species]++, at);
+    c->present++;
+}
+
+void configuration_remove(configuration *c, int64_t i)
+{
+    const int32_t species = c->all.species[i];
+    const int64_t last = c->system->first[species] + --c->counts[species];
+    double at[3];
+    configuration_place(c, last, at);
+    cell_remove(c, i);
+    if (last != i) {
+        cell_remove(c, last);
+        put(c, i, at);
+    }
+    c->all.x[last] = c->all.y[last] = c->all.z[last] = NAN;
+    c->present--;
+}
+
+/* ---- Who is there ---------------------------------------------------------------------------- */
 
 /* Coordinates k - 1, k, k + 1 of the cells around in one direction, each cell once. */
 static int line_around(const configuration *c, int d, int32_t k, int32_t out[3])
@@ -168,10 +214,35 @@ void configuration_place(const configuration *c, int64_t i, double at[3])
     at[2] = c->all.z[i];
 }
 
-plugmc_particle configuration_particle(const configuration *c, int64_t i, const double r[3])
+plugmc_particle configuration_particle(const configuration *c, int32_t species, const double r[3])
 {
-    return (plugmc_particle){
-        r[0], r[1], r[2], c->all.charge[i], c->all.diameter[i], c->all.species[i]};
+    const plugmc_species *s = plugmc_species_at(c->system, species);
+    return (plugmc_particle){r[0], r[1], r[2], s->charge, s->diameter, species};
+}
+
+int configuration_ranges(const configuration *c, int64_t i, int64_t j, int64_t after,
+                         number_range *out)
+{
+    const int64_t left_out[2] = {i < j ? i : j, i < j ? j : i};
+    int n = 0;
+    for (int32_t s = 0; s < c->system->species_count; s++) {
+        const number_range own = {c->system->first[s], c->system->first[s] + c->counts[s]};
+        if (n && out[n - 1].end == own.first)
+            out[n - 1].end = own.end; /* as one, where all are there */
+        else if (own.end > own.first)
+            out[n++] = own;
+    }
+    for (int k = 0; k < n; k++) { /* `after` cuts off a beginning */
+        if (out[k].first <= after) out[k].first = after + 1 < out[k].end ? after + 1 : out[k].end;
+    }
+    for (int l = 0; l < 2; l++)
+        for (int k = 0; k < n && left_out[l] >= 0; k++) {
+            if (left_out[l] < out[k].first || left_out[l] >= out[k].end) continue;
+            memmove(&out[k + 1], &out[k], sizeof *out * (size_t)(n++ - k));
+            out[k].end = left_out[l];
+            out[++k].first = left_out[l] + 1;
+        }
+    return n;
 }
 
 int configuration_inside(const configuration *c, const double r[3])

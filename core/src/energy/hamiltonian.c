@@ -47,7 +47,8 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
     const plugmc_system *system = host->system;
     const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
     if (h->walkers) return host->gpu ? on_device_open(h, host) : PLUGMC_OK;
-    *h = (hamiltonian){.system = system};
+    const size_t species = (size_t)system->species_count, width = terms + 1 + species;
+    *h = (hamiltonian){.system = system, .width = (int)width};
     h->terms = calloc(terms + 1, sizeof *h->terms);
     int code = h->terms ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int32_t t = 0; t < system->term_count && !code; t++)
@@ -55,17 +56,19 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
             code = resolve(h, host, plugmc_term_at(system, t), t);
     if (code && code != PLUGMC_ERROR_MEMORY) return code;
     h->walkers = calloc(walkers, sizeof *h->walkers);
-    h->multipliers = calloc(walkers * (terms + 1), sizeof(double));
+    h->multipliers = calloc(walkers * width, sizeof(double));
+    h->counts = calloc(walkers * species, sizeof *h->counts);
     h->sums = calloc(walkers, sizeof(double));
     h->boxes = calloc(walkers, sizeof *h->boxes);
     h->positions = malloc(walkers * (size_t)system->particles * 3 * sizeof(double));
-    bool enough = !code && h->walkers && h->multipliers && h->sums && h->boxes && h->positions;
+    bool enough =
+        !code && h->walkers && h->multipliers && h->sums && h->boxes && h->counts && h->positions;
     for (size_t w = 0; w < walkers && enough; w++) {
         walker_energy *e = &h->walkers[w];
-        e->energy = calloc(terms + 1, sizeof(double));
-        e->proposed = calloc(terms + 1, sizeof(double));
+        e->energy = calloc(width, sizeof(double));
+        e->proposed = calloc(width, sizeof(double));
         for (int k = 0; k < h->count; k++)
-            h->multipliers[w * (terms + 1) + (size_t)h->terms[k].index] = 1;
+            h->multipliers[w * width + (size_t)h->terms[k].index] = 1;
         enough = e->energy && e->proposed && !configuration_make(&e->now, system, h->reach);
     }
     if (!enough)
@@ -84,7 +87,7 @@ void hamiltonian_close(hamiltonian *h)
         free(h->walkers[w].energy), free(h->walkers[w].proposed);
     }
     free(h->walkers), free(h->terms), free(h->multipliers), free(h->sums), free(h->boxes),
-        free(h->positions);
+        free(h->positions), free(h->counts);
     *h = (hamiltonian){0};
 }
 
@@ -93,13 +96,16 @@ void hamiltonian_close(hamiltonian *h)
 int hamiltonian_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
 {
     const int64_t n = h->system->particles;
+    const int32_t species = h->system->species_count;
     const int code = host->view(host->context, h->positions, 0, view);
     for (int32_t w = 0; w < h->system->walkers; w++) {
         const configuration *now = &h->walkers[w].now;
         h->boxes[w] = now->box;
+        memcpy(h->counts + w * species, now->counts, (size_t)species * sizeof *now->counts);
         for (int64_t i = 0; i < n; i++) configuration_place(now, i, &h->positions[3 * (w * n + i)]);
     }
     view->box = h->boxes;
+    view->count = h->counts;
     return code;
 }
 
@@ -117,7 +123,7 @@ int hamiltonian_start_totals(hamiltonian *h, const plugmc_host *host)
 /* What multiplies the terms and the volume of each walker. */
 static int take_multipliers(hamiltonian *h, const plugmc_state *state)
 {
-    const size_t width = (size_t)h->system->term_count + 1;
+    const size_t width = (size_t)h->width;
     void *rows;
     size_t row;
     const int code =
@@ -137,7 +143,7 @@ static int bring(hamiltonian *h, const plugmc_host *host)
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
         configuration *now = &h->walkers[w].now;
         const plugmc_box box = now->box;
-        if (configuration_fill(now, &box, positions + 3 * n * w))
+        if (configuration_fill(now, &box, now->counts, positions + 3 * n * w))
             code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cells");
     }
     return code ? code : hamiltonian_start_totals(h, host);
@@ -157,34 +163,45 @@ int hamiltonian_bring(hamiltonian *h, const plugmc_host *host)
 int hamiltonian_take(hamiltonian *h, const plugmc_host *host, const plugmc_state *state,
                      uint32_t changed)
 {
-    void *boxes;
+    void *boxes, *counts;
     h->state = state;
     int code = changed & PLUGMC_CHANGED_MULTIPLIER ? take_multipliers(h, state) : PLUGMC_OK;
     if (code || !(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return code;
     code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &boxes, NULL);
+    if (!code)
+        code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &counts, NULL);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
         walker_energy *e = &h->walkers[w];
-        e->known = e->moved = e->asked = e->rescaled = false;
+        e->known = e->moved = e->asked = e->rescaled = e->recounted = false;
         e->code = PLUGMC_OK;
         e->now.box = ((plugmc_box *)boxes)[w];
+        configuration_set_counts(&e->now, (int64_t *)counts + w * h->system->species_count);
     }
     h->left_out = true;
     (void)host;
     return code;
 }
 
-static bool any(const hamiltonian *h, bool boxes)
+/* Whether something has been taken since it was given, by kind. */
+typedef struct news {
+    bool places, boxes, counts;
+} news;
+
+static news news_of(const hamiltonian *h)
 {
-    bool found = false;
-    for (int32_t w = 0; w < h->system->walkers; w++)
-        found |= boxes ? h->walkers[w].rescaled : h->walkers[w].moved;
-    return found;
+    news n = {false, false, false};
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        n.places |= h->walkers[w].moved;
+        n.boxes |= h->walkers[w].rescaled;
+        n.counts |= h->walkers[w].recounted;
+    }
+    return n;
 }
 
 int hamiltonian_give_boxes(hamiltonian *h, const plugmc_state *state)
 {
     void *boxes;
-    if (!any(h, true)) return PLUGMC_OK;
+    if (!news_of(h).boxes) return PLUGMC_OK;
     const int code =
         state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_WRITE, &boxes, NULL);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) {
@@ -194,9 +211,25 @@ int hamiltonian_give_boxes(hamiltonian *h, const plugmc_state *state)
     return code;
 }
 
+static int give_counts(hamiltonian *h, const plugmc_state *state)
+{
+    const int32_t species = h->system->species_count;
+    void *counts;
+    if (!news_of(h).counts) return PLUGMC_OK;
+    const int code =
+        state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_WRITE, &counts, NULL);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+        memcpy((int64_t *)counts + w * species, h->walkers[w].now.counts,
+               (size_t)species * sizeof(int64_t));
+        h->walkers[w].recounted = false;
+    }
+    return code;
+}
+
 bool hamiltonian_is_ahead(const hamiltonian *h)
 {
-    return h->walkers && (any(h, false) || any(h, true));
+    const news n = h->walkers ? news_of(h) : (news){false, false, false};
+    return n.places || n.boxes || n.counts;
 }
 
 /* Nothing is written where nothing was taken, so that other movers keep what they have. */
@@ -205,7 +238,7 @@ int hamiltonian_give(hamiltonian *h, const plugmc_state *state)
     const int64_t n = h->system->particles;
     double *positions;
     int code = PLUGMC_OK;
-    if (any(h, false)) {
+    if (news_of(h).places) {
         code =
             plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, &positions);
         for (int32_t w = 0; w < h->system->walkers && !code; w++) {
@@ -219,5 +252,6 @@ int hamiltonian_give(hamiltonian *h, const plugmc_state *state)
             h->walkers[w].moved = false;
         }
     }
+    if (!code) code = give_counts(h, state);
     return code ? code : hamiltonian_give_boxes(h, state);
 }

@@ -24,18 +24,23 @@ typedef struct energy_term {
     bool total_moves; /* positions change it; else only the box does */
 } energy_term;
 
+enum { MOST_MOVES = 16 }; /* kinds of one mover whose trials the core makes */
+
 typedef struct walker_energy {
     configuration now;
     configuration trial; /* in another box; made when a first one is proposed */
-    double *energy;      /* [terms + 1]: of `now`, if known; the last is its volume */
-    double *proposed; /* [terms + 1]: of `trial`, until it is settled; room for sums beside that */
+    double
+        *energy; /* [terms + 1 + species]: of `now`, if known; behind them its volume and counts */
+    double *proposed; /* as long: of `trial`, until it is settled; room for sums beside that */
     bool known;       /* energy is that of `now` */
     bool moved;       /* something was taken since the state was read or written */
     bool asked;       /* totals wait to be told whether their change was taken */
     bool rescaled;    /* ... another box was taken */
+    bool recounted;   /* ... somebody came or left */
+    bool was_full;    /* somebody could not come in for want of room, at least once */
     double step;      /* of trials, length or as the move has it */
-    plugmc_counts counts; /* of trials; whoever reads them clears them */
-    int code;             /* what went wrong, in which term (-1: in the sum), and where */
+    plugmc_counts counts[MOST_MOVES]; /* of trials, by kind; whoever reads them clears them */
+    int code; /* what went wrong, in which term (-1: in the sum), and where */
     int32_t failed_term;
     uint64_t failed_sweep;
     int64_t failed_particle;
@@ -51,7 +56,8 @@ typedef struct hamiltonian {
     bool boxes_taken;         /* since totals were started: they have to be started again */
     double reach;             /* of `close` terms */
     double range;             /* of their energies alone */
-    double *multipliers;      /* [walkers][terms + 1], as in the state: the last of the volume */
+    double *multipliers;      /* [walkers][width], as in the state */
+    int width;                /* terms, the volume, species */
     walker_energy *walkers;   /* [walkers]; NULL: not open */
     bool left_out;            /* their particles are not those of the state, which is ahead */
     const plugmc_state *state;
@@ -64,6 +70,7 @@ typedef struct hamiltonian {
     double *sums;                   /* [walkers]: room, as the next two */
     plugmc_box *boxes;              /* [walkers] */
     double *positions;              /* [walkers][particles][3]: room for views */
+    int64_t *counts;                /* [walkers][species]: likewise */
 } hamiltonian;
 
 /* Resolves the terms and takes memory; PLUGMC_* code, reported by `host`. The first call does it. */
@@ -91,8 +98,9 @@ int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_change
 int hamiltonian_changes(hamiltonian *, const plugmc_changes *);
 int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes *,
                        const int64_t *taken);
-int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_proposal *, uint64_t first,
-                       uint64_t n);
+/* moves: kinds that the mover has. */
+int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_proposal *, int32_t moves,
+                       uint64_t first, uint64_t n);
 /* Energy of each term [terms] of a walker as it is. */
 int hamiltonian_energy(hamiltonian *, const plugmc_host *, int32_t walker, const double **energy);
 #endif

@@ -12,7 +12,31 @@ typedef struct task {
     const plugmc_proposal *proposal;
     int64_t between_looks; /* trials until somebody may wait to stop the run */
     uint32_t from;         /* number of the first trial of a sweep */
+    int32_t moves;         /* that the mover has */
 } task;
+
+/* The kinds of change that a trial may be. */
+static bool is_known(const task *k, int32_t kind)
+{
+    const bool counts = k->h->system->changes & PLUGMC_CHANGED_COUNT;
+    return kind == PLUGMC_DISPLACED || kind == PLUGMC_SWAPPED ||
+           (counts && kind >= PLUGMC_INSERTED && kind <= PLUGMC_IDENTITY);
+}
+
+static bool any_particle(int32_t kind) { return kind != PLUGMC_INSERTED; }
+
+/* What a mover has filled in must be there. */
+static const char *wrong(const task *k, const walker_energy *e, const plugmc_trial *t)
+{
+    const bool another = t->kind == PLUGMC_INSERTED || t->kind == PLUGMC_IDENTITY;
+    if (t->move < 0 || t->move >= k->moves) return "is a move that is not in the mover's table";
+    if (!is_known(k, t->kind)) return "changes what no mover of the run says it changes";
+    if (another && (t->species < 0 || t->species >= k->h->system->species_count))
+        return "is of a species that is not there";
+    if (any_particle(t->kind) && (t->particle < 0 || t->particle >= e->now.n))
+        return "is of a particle that is not there";
+    return NULL;
+}
 
 /* Returns the code of what failed; e tells the rest. */
 static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number, double *change)
@@ -26,16 +50,24 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                           .sweep = sweep,
                           .number = number,
                           .dimension = e->now.box.dimension,
-                          .particles = e->now.n,
+                          .particles = e->now.present,
                           .first = h->system->first,
                           .x = all->x,
                           .y = all->y,
                           .z = all->z,
-                          .step = e->step};
+                          .step = e->step,
+                          .count = e->now.counts,
+                          .box = &e->now.box,
+                          .move = k->proposal->move};
     int32_t forbidden = 0;
     double growth = 0;
-    e->counts.trials++;
-    if (!k->proposal->propose(k->proposal->parameters, &trial)) return PLUGMC_OK;
+    const int proposed = k->proposal->propose(k->proposal->parameters, &trial);
+    const char *why = proposed ? wrong(k, e, &trial) : NULL;
+    if (why) return k->host->fail(k->host->context, PLUGMC_ERROR_STATE, "a trial move %s", why);
+    plugmc_counts *counts =
+        &e->counts[trial.move >= 0 && trial.move < k->moves ? trial.move : k->proposal->move];
+    counts->trials++;
+    if (!proposed) return PLUGMC_OK;
     const plugmc_changes c = {.size = sizeof c,
                               .kind = trial.kind,
                               .first = w,
@@ -44,17 +76,16 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                               .particle = &trial.particle,
                               .other = &trial.other,
                               .position = (const double(*)[3])trial.position,
+                              .species = &trial.species,
                               .change = change,
                               .forbidden = &forbidden,
                               .growth = &growth};
     const int64_t yes = 0, no = -1;
     e->failed_term = -1;
-    e->failed_particle = trial.particle;
-    if (trial.kind != PLUGMC_DISPLACED && trial.kind != PLUGMC_SWAPPED)
-        return k->host->fail(k->host->context, PLUGMC_ERROR_STATE, "change %d is not known",
-                             trial.kind);
+    e->failed_particle = any_particle(trial.kind) ? trial.particle : -1;
     int code = hamiltonian_changes(h, &c);
     if (code || forbidden) return code;
+    growth -= trial.log_factor;
     if (!(growth > -INFINITY)) { /* it goes there, so that it is found */
         code = hamiltonian_settle(h, k->host, &c, &yes);
         return code ? code : PLUGMC_ERROR_STATE;
@@ -63,7 +94,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
         plugmc_draw(k->host->seed, sweep, (uint32_t)w, number, PLUGMC_PURPOSE_ACCEPT, 0);
     const bool taken =
         growth <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-growth);
-    e->counts.accepted += taken;
+    counts->accepted += taken;
     return hamiltonian_settle(h, k->host, &c, taken ? &yes : &no);
 }
 
@@ -72,12 +103,14 @@ static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
 {
     walker_energy *e = &k->h->walkers[w];
     double change[k->h->system->term_count + 1];
-    for (uint64_t sweep = first; sweep <= last; sweep++)
-        for (int64_t t = 0; t < k->proposal->trials && !e->code; t++) {
+    for (uint64_t sweep = first; sweep <= last; sweep++) {
+        const int64_t trials = k->proposal->trials ? k->proposal->trials : e->now.present;
+        for (int64_t t = 0; t < trials && !e->code; t++) {
             if (t % k->between_looks == 0 && k->host->stopping(k->host->context)) return 1;
             e->failed_sweep = sweep;
             e->code = trial_move(k, w, sweep, k->from + (uint32_t)t, change);
         }
+    }
     return 0;
 }
 
@@ -105,16 +138,19 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
  * less time than anyone waits for; where every pair or the whole system is computed, one may take a
  * second. */
 int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_proposal *proposal,
-                       uint64_t first, uint64_t n)
+                       int32_t moves, uint64_t first, uint64_t n)
 {
     int code = hamiltonian_bring(h, host);
     if (!code && h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
     if (code) return code;
-    const task k = {h, host, proposal,
+    const task k = {h,
+                    host,
+                    proposal,
                     h->has_totals ? 1
                     : h->has_far  ? 2
                                   : 8,
-                    PLUGMC_HAS(proposal, from) ? proposal->from : 0};
+                    PLUGMC_HAS(proposal, from) ? proposal->from : 0,
+                    moves};
     const int threads = h->has_totals || h->system->threads < 1 ? 1 : h->system->threads;
     int stopped = 0;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)                    \

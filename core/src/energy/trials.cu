@@ -179,12 +179,15 @@ extern "C" __global__ void __launch_bounds__(TRIALS_THREADS)
         trial.y = places.y + row;
         trial.z = places.z + row;
         trial.step = call.step[walker];
+        trial.count = call.counts;
+        trial.box = &t.boxes[walker];
+        trial.move = call.move;
         result.trials++;
         if (!plugmc_mover::plugmc_propose(parameters, &trial)) continue;
         const uint32_t i = trial.particle, j = trial.other;
         result.sweep = trial.sweep;
         result.particle = i;
-        if (trial.kind != PLUGMC_SWAPPED) result.stopped = 2;
+        if (trial.kind != PLUGMC_SWAPPED || trial.move != call.move) result.stopped = 2;
         if (result.stopped || i == j) continue;
         const uint32_t si = places.slot[row + i], sj = places.slot[row + j];
         const uint32_t own = half ? j : i, mine = half ? sj : si, his = half ? si : sj;
@@ -200,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(TRIALS_THREADS)
             if (multipliers[term] != 0) growth += multipliers[term] * change[term];
         const int forbidden = __syncthreads_or(overlap);
         if (forbidden) continue;
-        growth = energies_sum(growth, room, TRIALS_THREADS);
+        growth = energies_sum(growth, room, TRIALS_THREADS) - trial.log_factor;
         const bool lost = !(growth > -PLUGMC_NO_RANGE);
         const plugmc_random random =
             plugmc_draw(call.seed, trial.sweep, walker, trial.number, PLUGMC_PURPOSE_ACCEPT, 0);

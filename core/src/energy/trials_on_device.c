@@ -49,15 +49,19 @@ static int make_memory(hamiltonian *h, const plugmc_host *host)
     if (!code) code = host->gpu->allocate(host->context, walkers * sizeof(double), &m->step);
     if (!code)
         code = host->gpu->allocate(
-            host->context, ((size_t)system->species_count + 1) * sizeof(int64_t), &m->first);
+            host->context, (2 * (size_t)system->species_count + 1) * sizeof(int64_t), &m->first);
     if (!code)
         code = host->gpu->allocate(host->context, walkers * sizeof *m->outcomes, &m->results);
     if (code) return code;
     m->places = (trials_places){at_device(places[0]), at_device(places[1]), at_device(places[2]),
                                 at_device(places[3]), at_device(places[4]), at_device(places[5]),
                                 at_device(places[6])};
-    return host->gpu->upload(host->context, m->first, system->first,
-                             ((size_t)system->species_count + 1) * sizeof(int64_t));
+    const int32_t species = system->species_count;
+    int64_t numbers[2 * species + 1]; /* those of the first particles, then how many */
+    memcpy(numbers, system->first, sizeof *numbers * (size_t)(species + 1));
+    for (int32_t s = 0; s < species; s++)
+        numbers[species + 1 + s] = plugmc_species_at(system, s)->count;
+    return host->gpu->upload(host->context, m->first, numbers, sizeof numbers);
 }
 
 void on_device_close_trials(hamiltonian *h)
@@ -117,12 +121,12 @@ static int make(hamiltonian *h, const plugmc_host *host, const mover_kernels *k,
 }
 
 /* What they come to: counts, and who stopped. */
-static int take_results(hamiltonian *h, const plugmc_host *host)
+static int take_results(hamiltonian *h, const plugmc_host *host, int32_t move)
 {
     for (int32_t w = 0; w < h->system->walkers; w++) {
         const trials_result *r = &h->device->trials->outcomes[w];
-        h->walkers[w].counts.trials += r->trials;
-        h->walkers[w].counts.accepted += r->accepted;
+        h->walkers[w].counts[move].trials += r->trials;
+        h->walkers[w].counts[move].accepted += r->accepted;
     }
     for (int32_t w = 0; w < h->system->walkers; w++) {
         const trials_result *r = &h->device->trials->outcomes[w];
@@ -149,6 +153,7 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
 {
     const plugmc_system *system = h->system;
     const uint32_t blocks = (uint32_t)system->walkers * h->device->tiles;
+    const uint64_t trials = (uint64_t)(proposal->trials ? proposal->trials : system->particles);
     const mover_kernels *k;
     energies_task task;
     plugmc_view view;
@@ -175,13 +180,15 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
                                 (void *[]){&task, &m->places});
     trials_call call = {.seed = host->seed,
                         .sweep = first,
-                        .a_sweep = (uint64_t)proposal->trials,
+                        .a_sweep = trials,
+                        .move = proposal->move,
                         .from = PLUGMC_HAS(proposal, from) ? proposal->from : 0,
                         .width = (int32_t)(row / sizeof(double)),
                         .multipliers = multipliers,
                         .step = at_device(m->step),
-                        .first = at_device(m->first)};
-    if (!code) code = make(h, host, k, &task, &call, n * (uint64_t)proposal->trials);
+                        .first = at_device(m->first),
+                        .counts = (const int64_t *)at_device(m->first) + system->species_count + 1};
+    if (!code) code = make(h, host, k, &task, &call, n * trials);
     /* nothing is written where nothing was taken, so that other movers keep what they have */
     if (!code && any_accepted(h)) {
         code = plugmc_state_positions(h->state, PLUGMC_ON_DEVICE, PLUGMC_WRITE, &positions);
@@ -191,5 +198,5 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
         for (int32_t w = 0; w < system->walkers; w++) h->walkers[w].known = false;
         h->left_out = true;
     }
-    return code ? code : take_results(h, host);
+    return code ? code : take_results(h, host, proposal->move);
 }

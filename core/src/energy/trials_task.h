@@ -23,10 +23,12 @@ typedef struct trials_call {
     uint64_t seed, sweep; /* of the first trial of the call */
     uint64_t begin, count, a_sweep;
     uint32_t from;
+    int32_t move;              /* of all of them */
     int32_t width;             /* of a row of multipliers */
     const double *multipliers; /* [walkers][width] */
     const double *step;        /* [walkers] */
     const int64_t *first;      /* [species + 1] */
+    const int64_t *counts;     /* [species], of all walkers */
 } trials_call;
 
 /* What came of it, for each walker. */
@@ -34,7 +36,8 @@ typedef struct trials_result {
     uint64_t trials, accepted;
     uint64_t sweep;   /* where it stopped */
     int64_t particle; /* that it was about */
-    int32_t stopped;  /* 1: the growth of -ln p was not a number; 2: no swap was proposed */
+    int32_t
+        stopped; /* 1: the growth of -ln p was not a number; 2: no swap was proposed, or another move */
     int32_t unused;
 } trials_result;
 

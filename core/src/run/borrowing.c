@@ -137,7 +137,7 @@ int borrowing_write(simulation *sim, double **out) { return on_host(sim, PLUGMC_
 
 int borrowing_swept(simulation *sim, moving *m)
 {
-    static const int own[] = {PLUGMC_STATE_BOX, PLUGMC_STATE_POSITION};
+    static const int own[] = {PLUGMC_STATE_BOX, PLUGMC_STATE_COUNT, PLUGMC_STATE_POSITION};
     const int code = hamiltonian_give_boxes(&sim->hamiltonian, &sim->state.face);
     if (code) return context_exit_code(&m->instance->context, code, "giving boxes back");
     /* of the mover's sweep it knows all, whoever wrote it: where it was behind, it still says so */
@@ -163,7 +163,7 @@ int borrowing_boxes_of(simulation *sim, const plugmc_box **out)
  * also given it back makes no difference, since that hangs on when somebody looks. NULL: none. */
 static moving *holder(simulation *sim)
 {
-    const uint32_t places = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_POSITION;
+    const uint32_t places = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION;
     if (sim->ahead) return holds_on(sim->ahead) ? sim->ahead : NULL;
     if (hamiltonian_is_ahead(&sim->hamiltonian)) return NULL;
     for (int k = 0; k < sim->mover_count; k++) {

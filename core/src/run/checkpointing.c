@@ -76,14 +76,15 @@ static int archive_array(simulation *sim, blob_archive *archive, int what, const
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
-/* What of the state some mover changes, and positions are not. Species and counts come with the first
- * mover that changes them. */
+/* What of the state some mover changes, and positions are not. */
 static int archive_state(simulation *sim, blob_archive *archive)
 {
     uint32_t changes = 0;
     int code = 0;
     for (int k = 0; k < sim->mover_count; k++) changes |= sim->movers[k].mover->changes;
     if (changes & PLUGMC_CHANGED_BOX) code = archive_array(sim, archive, PLUGMC_STATE_BOX, "boxes");
+    if (!code && changes & PLUGMC_CHANGED_COUNT)
+        code = archive_array(sim, archive, PLUGMC_STATE_COUNT, "counts");
     if (!code && changes & PLUGMC_CHANGED_RUNG)
         code = archive_array(sim, archive, PLUGMC_STATE_RUNG, "rungs");
     if (!code && changes & PLUGMC_CHANGED_MULTIPLIER)

@@ -167,7 +167,11 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
 {
     const moving *m = mover_of(context);
     if (!m) return not_for(context, "trials");
-    if (proposal->move < 0 || proposal->move >= m->mover->move_count)
+    const int32_t moves = m->mover->move_count;
+    if (moves > MOST_MOVES)
+        return host_fail(context, PLUGMC_ERROR_STATE, "it has more than %d kinds of move",
+                         MOST_MOVES);
+    if (proposal->move < 0 || proposal->move >= moves)
         return host_fail(context, PLUGMC_ERROR_STATE, "there is no move %d in its table",
                          proposal->move);
     hamiltonian *h = &context->sim->hamiltonian;
@@ -179,13 +183,15 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
     const plugmc_host *host = &m->instance->host;
     const int code = on_device_can(h, host, m->instance->plugin, proposal)
                          ? on_device_trials(h, host, m->instance->plugin, proposal, first, n)
-                         : hamiltonian_trials(h, host, proposal, first, n);
-    for (int32_t w = 0; w < system->walkers; w++) {
-        plugmc_counts *made = &m->made[proposal->move * system->rungs + (rungs ? rungs[w] : 0)];
-        made->trials += h->walkers[w].counts.trials;
-        made->accepted += h->walkers[w].counts.accepted;
-        h->walkers[w].counts = (plugmc_counts){0, 0};
-    }
+                         : hamiltonian_trials(h, host, proposal, moves, first, n);
+    for (int32_t w = 0; w < system->walkers; w++)
+        for (int32_t k = 0; k < moves; k++) {
+            plugmc_counts *made = &m->made[k * system->rungs + (rungs ? rungs[w] : 0)],
+                          *own = &h->walkers[w].counts[k];
+            made->trials += own->trials;
+            made->accepted += own->accepted;
+            *own = (plugmc_counts){0, 0};
+        }
     return code;
 }
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Which multiplier a ladder varies. */
-enum { TEMPERATURE = -1, PRESSURE = -2, UNKNOWN = -3 }; /* else: coupling of the term */
+enum { TEMPERATURE = -1, PRESSURE = -2, UNKNOWN = -3, OF_SPECIES = -4 };
+/* else: coupling of the term; OF_SPECIES - s: mu of species s */
 
 static const plugin_section *section_of(const config *config, const char *label)
 {
@@ -18,19 +19,23 @@ static const plugin_section *section_of(const config *config, const char *label)
     return NULL;
 }
 
-/* What "run.temperature", "run.pressure" or "LABEL.coupling" is. */
+/* Whether a key is "NAME" with this tail. */
+static bool is_key_of(const char *key, const char *name, const char *tail)
+{
+    const size_t length = strlen(name);
+    return !strncmp(key, name, length) && !strcmp(key + length, tail);
+}
+
+/* What "run.temperature", "run.pressure", "SPECIES.mu" or "LABEL.coupling" is. */
 static int find_key(const plugmc_system *system, const char *key)
 {
-    static const char coupling[] = ".coupling";
-    const size_t length = strlen(key), tail = sizeof coupling - 1;
     if (!strcmp(key, "run.temperature")) return TEMPERATURE;
     if (!strcmp(key, "run.pressure")) return PRESSURE;
-    if (length <= tail || strcmp(key + length - tail, coupling)) return UNKNOWN;
+    for (int32_t s = 0; s < system->species_count; s++)
+        if (is_key_of(key, plugmc_species_at(system, s)->name, ".mu")) return OF_SPECIES - s;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
-        if (term->sampled && strlen(term->label) == length - tail &&
-            !strncmp(term->label, key, length - tail))
-            return t;
+        if (term->sampled && is_key_of(key, term->label, ".coupling")) return t;
     }
     return UNKNOWN;
 }
@@ -61,8 +66,8 @@ static int take_values(ladder *l, const config *config, const plugmc_system *sys
                           t->count);
         if (find_key(system, l->varies) == UNKNOWN)
             return refuse(config, r,
-                          "[ladder] vary = %s: possible are run.temperature, run.pressure and "
-                          "LABEL.coupling of a sampled potential",
+                          "[ladder] vary = %s: possible are run.temperature, run.pressure, "
+                          "SPECIES.mu and LABEL.coupling of a sampled potential",
                           l->varies);
     } else if (t->count > 1) {
         l->varies = "run.temperature";
@@ -82,8 +87,27 @@ static int take_values(ladder *l, const config *config, const plugmc_system *sys
     return 0;
 }
 
+/* -ln of the activities of all species, 0 of those that have none: m [species]. */
+static int fill_species(const ladder *l, const config *config, plugmc_system *system, int32_t rung,
+                        int key, double *m, report *r)
+{
+    for (int32_t s = 0; s < system->species_count; s++) {
+        const species_section *from = &config->species[s];
+        plugmc_species *species = (plugmc_species *)plugmc_species_at(system, s);
+        const double kT = l->temperature[rung];
+        double mu = from->mu.count ? from->mu.values[0] : NAN;
+        if (from->mu.count > 1 || (from->mu.count && from->activity > 0))
+            return refuse(config, r, "[species %s] takes one mu or an activity", species->name);
+        if (from->activity > 0) mu = kT * log(from->activity);
+        if (key == OF_SPECIES - s) mu = l->values[rung];
+        m[s] = isnan(mu) ? 0 : -mu / kT;
+        if (rung == 0) species->mu = mu;
+    }
+    return 0;
+}
+
 /* What one rung has. */
-static int fill_rung(ladder *l, const config *config, const plugmc_system *system, int32_t rung,
+static int fill_rung(ladder *l, const config *config, plugmc_system *system, int32_t rung,
                      report *r)
 {
     const int key = l->varies ? find_key(system, l->varies) : UNKNOWN;
@@ -106,7 +130,7 @@ static int fill_rung(ladder *l, const config *config, const plugmc_system *syste
     }
     m[system->term_count] = pressure / kT;
     l->temperature[rung] = kT;
-    return 0;
+    return fill_species(l, config, system, rung, key, &m[system->term_count + 1], r);
 }
 
 /* Whether sampled terms count by other factors than one temperature. */
@@ -122,7 +146,7 @@ static bool is_weighted(const ladder *l, const plugmc_system *system)
 
 int ladder_build(ladder *l, const config *config, plugmc_system *system, report *r)
 {
-    *l = (ladder){.rungs = 1, .width = system->term_count + 1};
+    *l = (ladder){.rungs = 1, .width = system->term_count + 1 + system->species_count};
     if (config->run.temperature.count < 1)
         return refuse(config, r, "[run] temperature has no value");
     int code = take_values(l, config, system, r);

@@ -1,6 +1,7 @@
 /* Temperature, pressure and couplings: what multiplies the parts of -ln p in each walker.
  *
- *     -ln p = sum_t m_t U_t + m_V V    m_t = coupling_t / kT, m_V = pressure / kT
+ *     -ln p = sum_t m_t U_t + m_V V + sum_s m_s N_s
+ *     m_t = coupling_t / kT, m_V = pressure / kT, m_s = -mu_s / kT = -ln of the activity
  *
  * A ladder gives one of them another value on each rung, and as many walkers to each rung. */
 #ifndef PLUGMC_RUN_LADDER_H
@@ -11,7 +12,7 @@
 
 typedef struct ladder {
     int32_t rungs;       /* 1: there is none */
-    int32_t width;       /* multipliers of a rung: terms, then that of the volume */
+    int32_t width;       /* multipliers of a rung: terms, that of the volume, species */
     const char *varies;  /* "run.temperature", ...; NULL without a ladder */
     double *values;      /* [rungs]; NULL without a ladder */
     double *multipliers; /* [rungs][width]; those of measured terms are 0 */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "crash.h"
+#include "system/initial.h"
 #include "system/system.h"
 
 /* Of a mover: where its section is, and its name. */
@@ -262,40 +263,81 @@ static int match_mover(const simulation *sim, const moving *m)
     return first_error ? first_error : code;
 }
 
-/* Potentials and observables that take the box as it was at the start. */
+/* The first mover that changes one of these; NULL: none. */
+static const moving *who_changes(const simulation *sim, uint32_t what)
+{
+    for (int k = 0; k < sim->mover_count; k++)
+        if (sim->movers[k].mover->changes & what) return &sim->movers[k];
+    return NULL;
+}
+
+/* What of these changes a potential or an observable follows. Energies of pairs and fields follow all;
+ * where particles come and go, a total may hang on counts alone. */
+static uint32_t followed(const plugmc_plugin *p)
+{
+    const plugmc_total *total = p->potential ? p->potential->total : NULL;
+    if (p->kind == PLUGMC_MOVER) return ~0u;
+    if (p->observable) return PLUGMC_HAS(p->observable, follows) ? p->observable->follows : 0;
+    if (p->potential->orbitals) return 0;
+    if (!total) return ~0u;
+    const uint32_t follows = PLUGMC_HAS(total, follows) ? total->follows : 0;
+    const bool counts =
+        !plugmc_follows_positions(total) && PLUGMC_HAS(total, of_counts) && total->of_counts;
+    return counts ? follows : follows & ~(uint32_t)PLUGMC_CHANGED_COUNT;
+}
+
+/* Potentials and observables that take the box, or the numbers of particles, as at the start. */
 static int match_changes(const simulation *sim)
 {
-    const moving *changing = NULL;
+    static const struct {
+        uint32_t what;
+        const char *words;
+    } kinds[] = {
+        {PLUGMC_CHANGED_BOX, "takes the box as it is at the start, and mover '%s' changes it"},
+        {PLUGMC_CHANGED_COUNT,
+         "takes as many particles as there are at the start, and mover '%s' changes that"}};
     int first_error = 0;
-    for (int k = 0; k < sim->mover_count && !changing; k++)
-        if (sim->movers[k].mover->changes & PLUGMC_CHANGED_BOX) changing = &sim->movers[k];
-    for (int i = 0; i < sim->instance_count && changing; i++) {
-        const instance *instance = &sim->instances[i];
-        const plugmc_plugin *p = instance->plugin;
-        const plugmc_total *total = p->potential ? p->potential->total : NULL;
-        bool follows = p->kind == PLUGMC_MOVER;
-        if (p->potential)
-            follows =
-                !p->potential->orbitals &&
-                (!total || (PLUGMC_HAS(total, follows) && total->follows & PLUGMC_CHANGED_BOX));
-        if (p->observable)
-            follows =
-                PLUGMC_HAS(p->observable, follows) && p->observable->follows & PLUGMC_CHANGED_BOX;
-        if (follows) continue;
-        const int code =
-            report_error(sim->report, EXIT_INPUT, instance->context.file, instance->context.line,
-                         "[%s] takes the box as it is at the start, and mover '%s' changes it",
-                         instance->section->section->name, changing->instance->loaded.name);
-        if (!first_error) first_error = code;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        const moving *changing = who_changes(sim, kinds[k].what);
+        for (int i = 0; i < sim->instance_count && changing; i++) {
+            const instance *instance = &sim->instances[i];
+            char words[256];
+            if (followed(instance->plugin) & kinds[k].what) continue;
+            snprintf(words, sizeof words, kinds[k].words, changing->instance->loaded.name);
+            const int code = report_error(sim->report, EXIT_INPUT, instance->context.file,
+                                          instance->context.line, "[%s] %s",
+                                          instance->section->section->name, words);
+            if (!first_error) first_error = code;
+        }
     }
     return first_error;
 }
 
+/* Room for more particles than a run begins with, and a reservoir, are for runs in which some come. */
+static int match_room(const simulation *sim)
+{
+    const config *config = &sim->config;
+    if (who_changes(sim, PLUGMC_CHANGED_COUNT)) return 0;
+    for (int32_t s = 0; s < sim->system.species_count; s++) {
+        const plugmc_species *species = plugmc_species_at(&sim->system, s);
+        const char *key = species->most > species->count ? "most"
+                          : !isnan(species->mu)          ? "mu"
+                                                         : NULL;
+        if (key)
+            return report_error(
+                sim->report, EXIT_INPUT, config->ini.path, line_of(config, "species", key),
+                "[species %s] %s: no mover of the run changes how many %s there are", species->name,
+                key, species->name);
+    }
+    return 0;
+}
+
 int match(const simulation *sim)
 {
-    int first_error = match_changes(sim);
+    int first_error = match_changes(sim), code = match_room(sim);
+    if (!first_error) first_error = code;
     for (int k = 0; k < sim->mover_count; k++) {
-        const int code = match_mover(sim, &sim->movers[k]);
+        code = match_mover(sim, &sim->movers[k]);
         if (!first_error) first_error = code;
     }
     return first_error;

@@ -367,20 +367,57 @@ static int look_at_walker(search *s)
     return code;
 }
 
+/* Pairs, fields and orbitals of one walker that has not all the particles there is room for: they are
+ * looked at as a system of their own. counts [species]. */
+static int look_at_present(search *s, const int64_t *counts)
+{
+    simulation *sim = s->sim;
+    const plugmc_system *system = &sim->system;
+    const int32_t species = system->species_count;
+    int64_t first[species + 1], number = s->only;
+    simulation packed = *sim;
+    double *places = malloc(3 * sizeof *places * (size_t)system->particles);
+    if (!places) return EXIT_MEMORY;
+    first[0] = 0;
+    for (int32_t k = 0; k < species; k++) {
+        const int64_t begin = system->first[k];
+        first[k + 1] = first[k] + counts[k];
+        memcpy(places + 3 * first[k], s->positions + 3 * begin,
+               3 * sizeof *places * (size_t)counts[k]);
+        if (s->only >= begin && s->only < begin + counts[k]) number = first[k] + s->only - begin;
+    }
+    packed.system.first = first;
+    packed.system.particles = first[species];
+    search own = *s;
+    own.sim = &packed;
+    own.only = number;
+    own.positions = places;
+    const int code = look_at_walker(&own);
+    s->found = own.found;
+    free(places);
+    return code;
+}
+
 /* positions [walkers][particles][3]. walker, particle: -1 if not known. */
 static culprit look(simulation *sim, const double *positions, int32_t walker, int64_t particle,
                     int infinite)
 {
     const plugmc_system *system = &sim->system;
+    const plugmc_state *state = &sim->state.face;
+    const bool come_and_go = system->changes & PLUGMC_CHANGED_COUNT;
     search s = {.sim = sim, .only = particle, .infinite = infinite};
     const plugmc_box *boxes = NULL;
+    void *counts = NULL;
     int code = borrowing_boxes_of(sim, &boxes);
+    if (!code)
+        code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &counts, NULL);
     for (int32_t w = 0; w < system->walkers && !s.found.term && !code; w++) {
         if (walker >= 0 && w != walker) continue;
         s.walker = w;
         s.positions = positions + 3 * w * system->particles;
         s.box = boxes + w;
-        code = look_at_walker(&s);
+        code = come_and_go ? look_at_present(&s, (int64_t *)counts + w * system->species_count)
+                           : look_at_walker(&s);
     }
     if (!code && !s.found.term) look_at_totals(&s, positions);
     return s.found;

@@ -57,7 +57,7 @@ uint32_t state_changes(const state *s, uint64_t *seen)
 
 /* ---- An array that is asked for -------------------------------------------------------------- */
 
-/* An array that nobody has written: what the system says. Positions stay zero. */
+/* An array that nobody has written: what the system says. Positions stay zero where somebody will be. */
 static void fill_from_system(const state *s, int what, void *out)
 {
     const plugmc_system *system = s->system;

@@ -34,7 +34,7 @@ static int cells_on_device(const plugmc_view *view, double range, plugmc_cells *
 static int add_constants(const plugmc_view *view, double *energy)
 {
     const view_stage *stage = view->core;
-    const plugmc_view nowhere = {.size = sizeof nowhere, .box = view->box};
+    const plugmc_view nowhere = {.size = sizeof nowhere, .box = view->box, .count = view->count};
     const plugmc_total_request request = {
         .size = sizeof request, .view = &nowhere, .energy = energy};
     int code = PLUGMC_OK;
@@ -61,8 +61,10 @@ int view_of(view_stage *stage, const double *positions, int on_device, uint64_t 
             plugmc_view *out)
 {
     const plugmc_state *state = stage->state;
-    void *box = NULL, *there = NULL;
+    void *box = NULL, *there = NULL, *count = NULL;
     int code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &box, NULL);
+    if (!code)
+        code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &count, NULL);
     if (!code && on_device)
         code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_DEVICE, PLUGMC_READ, &there, NULL);
     *out = (plugmc_view){
@@ -74,6 +76,7 @@ int view_of(view_stage *stage, const double *positions, int on_device, uint64_t 
         .core = stage,
         .box = box,
         .device_box = there,
+        .count = count,
         .running_energy = stage->mover && stage->mover->running_energy ? energy_of_mover : NULL,
     };
     return code;

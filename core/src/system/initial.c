@@ -25,8 +25,48 @@ static int refuse(const source *, const char *key, const char *sentence);
 /* In the order of the choices of [initial] state. */
 static int (*const states[])(const source *) = {from_lattice, from_random, from_file};
 
+static int initial_places(const config *, const plugmc_system *, double *positions, report *);
+
+/* From positions packed by `packed` to those of the run, which has more room. */
+static void spread(const plugmc_system *packed, const double *from, const plugmc_system *system,
+                   double *to)
+{
+    const size_t row = 3 * (size_t)system->particles;
+    for (size_t i = 0; i < row * (size_t)system->walkers; i++) to[i] = NAN;
+    for (int32_t w = 0; w < system->walkers; w++)
+        for (int32_t s = 0; s < system->species_count; s++) {
+            const int64_t n = packed->first[s + 1] - packed->first[s];
+            memcpy(to + row * (size_t)w + 3 * system->first[s],
+                   from + 3 * (w * packed->particles + packed->first[s]),
+                   3 * (size_t)n * sizeof *to);
+        }
+}
+
+/* Where there is room for more than a run begins with, a system of those alone is made first. */
 int initial_state(const config *config, const plugmc_system *system, double *positions,
                   report *report)
+{
+    int64_t first[system->species_count + 1];
+    plugmc_system packed = *system;
+    first[0] = 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        first[s + 1] = first[s] + plugmc_species_at(system, s)->count;
+    packed.first = first;
+    packed.particles = first[system->species_count];
+    if (packed.particles == system->particles)
+        return initial_places(config, system, positions, report);
+    const size_t bytes = 3 * sizeof(double) * (size_t)(packed.particles * packed.walkers);
+    double *places = malloc(bytes + 1);
+    int code = places ? EXIT_DONE : EXIT_MEMORY;
+    if (code) report_error(report, code, NULL, 0, "not enough memory for the initial state");
+    if (!code && packed.particles) code = initial_places(config, &packed, places, report);
+    if (!code) spread(&packed, places, system, positions);
+    free(places);
+    return code;
+}
+
+static int initial_places(const config *config, const plugmc_system *system, double *positions,
+                          report *report)
 {
     contacts contacts;
     source source = {config, system, &contacts, positions, report};

@@ -105,12 +105,20 @@ static int species_build(const config *config, plugmc_system *system, report *re
                                       .count = from->count,
                                       .diameter = from->diameter,
                                       .charge = from->charge,
-                                      .mass = from->mass};
-        if (from->count < 0 || from->count > INT32_MAX - first[s])
+                                      .mass = from->mass,
+                                      .most = from->most ? from->most : from->count,
+                                      .mu = NAN};
+        const int64_t most = species[s].most;
+        if (most < 0 || most > INT32_MAX - first[s])
             return report_error(report, EXIT_INPUT, config->ini.path, line,
-                                "[species %s] count = %lld: a run takes between 1 and %d particles",
-                                species[s].name, (long long)from->count, INT32_MAX);
-        first[s + 1] = first[s] + from->count;
+                                "[species %s] %s = %lld: a run takes between 1 and %d particles",
+                                species[s].name, from->most ? "most" : "count", (long long)most,
+                                INT32_MAX);
+        if (from->count > most)
+            return report_error(report, EXIT_INPUT, config->ini.path, line,
+                                "[species %s] count = %lld is more than most = %lld",
+                                species[s].name, (long long)from->count, (long long)most);
+        first[s + 1] = first[s] + most;
     }
     system->particles = first[n];
     if (system->particles == 0)
@@ -224,16 +232,19 @@ static int box_build(const config *config, plugmc_system *system, report *report
                             *list ? list : "none of them");
     }
 
-    double particle_volume = 0;
-    for (int s = 0; s < system->species_count; s++)
-        particle_volume += (double)plugmc_species_at(system, s)->count *
-                           ball_volume((int)in->dimension, plugmc_species_at(system, s)->diameter);
+    double particle_volume = 0, particles = 0;
+    for (int s = 0; s < system->species_count; s++) {
+        const plugmc_species *species = plugmc_species_at(system, s);
+        particles += (double)species->count;
+        particle_volume +=
+            (double)species->count * ball_volume((int)in->dimension, species->diameter);
+    }
     if (given == BY_PACKING && particle_volume == 0)
         return report_error(report, EXIT_INPUT, path, line_of(config, "box", "packing_fraction"),
                             "[box] packing_fraction needs particles with a diameter; give density");
 
     *box = (plugmc_box){.dimension = (int32_t)in->dimension, .length = {1, 1, 1}};
-    edges[in->shape](in, wanted_volume(in, (double)system->particles, particle_volume), box);
+    edges[in->shape](in, wanted_volume(in, particles, particle_volume), box);
     if (box->oblique && (in->a.count != 3 || in->b.count != 3 || in->c.count != 3))
         return report_error(report, EXIT_INPUT, path, line_of(config, "box", "shape"),
                             "[box] a, b and c need three numbers each: x, y and z");

@@ -1,0 +1,81 @@
+/* identity: a particle of one species becomes one of another, where it is.
+ *
+ * The semi-grand ensemble: the number of both together stays, and their activities, mu or activity of
+ * [species], decide how many there are of each (D. A. Kofke, E. D. Glandt, Mol. Phys. 64, 1105 (1988)).
+ * With equal probability one of `a` is to become one of `b` or the other way round: accepted with
+ *
+ *     min(1, N_a / (N_b + 1) z_b / z_a exp(-dU / kT)),    N before the move.
+ *
+ * The core has z and dU, see plugmc_trial.log_factor. Draws: plugmc_draw(seed, sweep, walker, trial,
+ * PLUGMC_PURPOSE_ORDER, 0), the highest bit of word 3 for the direction, word 0 for the particle.
+ */
+#include <plugmc/proposal.h>
+
+typedef struct identity {
+    const char *a, *b;
+    int64_t trials;
+    int32_t number[2]; /* of the species */
+} identity;
+
+PLUGMC_FN int propose(const identity *p, plugmc_trial *t)
+{
+    const plugmc_random random =
+        plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 0);
+    const int back = (int)(random.word[3] >> 31);
+    const int32_t from = p->number[back], to = p->number[!back];
+    const uint32_t n = (uint32_t)t->count[from];
+    if (n == 0) return 0;
+    t->kind = PLUGMC_IDENTITY;
+    t->particle = (int32_t)(t->first[from] + plugmc_below(random.word[0], n));
+    t->species = to;
+    t->log_factor = log((double)n / ((double)t->count[to] + 1));
+    return 1;
+}
+
+PLUGMC_PROPOSES(identity, propose)
+
+#if PLUGMC_HOST
+#include "reservoir.h"
+
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    const identity *p = instance;
+    return plugmc_make_trials(host, p, p->trials, first, n);
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    identity *p = instance;
+    int code = find_reservoir(host, "a", p->a, &p->number[0]);
+    if (!code) code = find_reservoir(host, "b", p->b, &p->number[1]);
+    if (!code && p->number[0] == p->number[1])
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT, "a and b are both %s", p->a);
+    return code;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_TEXT_KEY(identity, a, NULL, "one species"),
+    PLUGMC_TEXT_KEY(identity, b, NULL, "the other one"),
+    PLUGMC_INTEGER_KEY(identity, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
+};
+
+static const plugmc_move moves[] = {
+    {"identity", "a particle becomes one of the other species", NULL}};
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_RUNS_ON_CPU,
+    .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_COUNT,
+    .sweep = sweep,
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "identity",
+              .summary = "semi-grand: particles become others, where they are",
+              .reference = "Kofke, Glandt, Mol. Phys. 64, 1105 (1988)",
+              .instance_size = sizeof(identity), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)
+#endif
