@@ -149,7 +149,7 @@ test_ladders_that_cannot_be()
         run sim.ini
     cp right.ini sim.ini
     change 's/^vary = .*/vary = run.seed/'
-    refused 3 "sim.ini:14: [ladder] vary = run.seed: possible are run.temperature, run.pressure and \
+    refused 3 "sim.ini:14: [ladder] vary = run.seed: possible are run.temperature, run.pressure, SPECIES.mu and \
 LABEL.coupling of a sampled potential" run sim.ini
     cp right.ini sim.ini
     change 's/^values = .*/values = 0.1 -1/'

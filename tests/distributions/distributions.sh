@@ -413,6 +413,162 @@ case_swapped_balls_in_a_sphere()
     agrees energy/energy wall times=2 radius=1.6 diameters=0.8,1.6 core=1.2 coulomb=1
 }
 
+# ---- Particles that come and go --------------------------------------------------------------------
+
+# reservoir DIMENSION LENGTH ACTIVITY MOST [KEY...]: of one species, from none on; potentials follow from
+# standard input.
+reservoir()
+{
+    box "$1" "$2" "${@:5}" <<-END
+	[species a]
+	count = 0
+	most = $4
+	diameter = ${diameter:-0}
+	charge = ${charge:-0}
+	activity = $3
+	$(cat)
+	[mover serial]
+	step = 0.6
+	[mover insert]
+	species = a
+	trials = ${trials:-40}
+	[observable numbers]
+	period = $every
+	END
+}
+
+# Poisson's law, and where `most` cuts it off; at another temperature the activity is the same.
+case_reservoir_of_an_ideal_gas()
+{
+    local dimension
+    for dimension in 2 3; do
+        reservoir $dimension 2 1.3 40 'temperature = 2.5' <<<$'[potential hard]\nplugin = '$([ $dimension = 2 ] && echo hard_disk || echo hard_sphere)
+        run
+        agrees numbers/N_a number dimension=$dimension length=2 activity=1.3 most=40
+        change 's/^most = .*/most = 5/'
+        run
+        agrees numbers/N_a number dimension=$dimension length=2 activity=1.3 most=5
+        change '/^lx/d; s/^dimension = .*/&\nshape = sphere\nradius = 1.1/; s/^most = .*/most = 30/'
+        run
+        agrees numbers/N_a number dimension=$dimension radius=1.1 activity=1.3 most=30
+    done
+}
+
+# No more than two, so that every potential has an exact law.
+case_reservoir_of_two_particles()
+{
+    diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
+    run
+    agrees numbers/N_a number dimension=2 length=1.5 activity=10 most=2 core=1
+    diameter=1 reservoir 3 2 0.3 2 <<<'[potential hard_sphere]'
+    run
+    agrees numbers/N_a number length=2 activity=0.3 most=2 core=1
+    reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
+    run
+    # times V the tail is 8 pi / 3 N^2 (1 / (3 r^9) - 1 / r^3), r the cutoff
+    agrees numbers/N_a number length=3 activity=0.05 most=2 lennard_jones=1 cutoff=1.5 kT=0.8 tail=-9.6384241
+    charge=1 reservoir 2 3 0.2 2 'temperature = 0.7' <<<$'[potential coulomb]\nbjerrum_length = 1\nminimum_image = yes'
+    run
+    agrees numbers/N_a number dimension=2 length=3 activity=0.2 most=2 coulomb=1 kT=0.7
+}
+
+# N and V together: of an ideal gas they have a law if N ends somewhere.
+case_reservoir_at_constant_pressure()
+{
+    every=40
+    trials=80 reservoir 3 2 0.8 6 'pressure = 1.2' 'temperature = 1.5' <<<'[potential hard_sphere]'
+    printf '%s\n' '[mover volume]' 'step = 1' 'target_acceptance = 0' 'trials = 10' >>sim.ini
+    run
+    agrees numbers/N_a number activity=0.8 most=6 pressure=1.2 kT=1.5
+}
+
+# others DIMENSION LENGTH NUMBER DIAMETERS RATIO: two species that become each other
+others()
+{
+    box "$1" "$2" <<-END
+	[species a]
+	count = 0
+	most = $3
+	diameter = $4
+	activity = $6
+	[species b]
+	count = $3
+	most = $(($3 + 1))
+	diameter = $5
+	activity = 1
+	[potential $([ "$1" = 2 ] && echo hard_disk || echo hard_sphere)]
+	[mover serial]
+	step = 1.5
+	[mover identity]
+	a = a
+	b = b
+	trials = 40
+	[observable numbers]
+	period = $every
+	END
+}
+
+case_particles_become_others()
+{
+    others 3 3 20 0 0 0.7
+    run
+    agrees numbers/N_a mixture total=20 ratio=0.7
+    others 2 4 2 1 1.4 1
+    run
+    agrees numbers/N_a mixture dimension=2 length=4 total=2 ratio=1 cores=1,1.2,1.4
+    others 2 4 2 1 1.4 2
+    run
+    agrees numbers/N_a mixture dimension=2 length=4 total=2 ratio=2 cores=1,1.2,1.4
+}
+
+case_ladder_of_activities()
+{
+    reservoir 2 1 1 40 <<<'[potential hard_disk]'
+    change '/^activity/d'
+    printf '%s\n' '[ladder]' 'vary = a.mu' 'values = 2.302585093 2.708050201' '[mover exchange]' "every = $every" >>sim.ini
+    samples=4000
+    change "s/^sweeps = .*/sweeps = $((samples * every))/"
+    run
+    exchanges number vary=activity values=10,15 dimension=2 length=1 most=40
+    agrees numbers/N_a@2.30259 number activity=10 dimension=2 length=1 most=40
+    agrees numbers/N_a@2.70805 number activity=15 dimension=2 length=1 most=40
+}
+
+case_faults_of_insert_are_seen()
+{
+    local law='number dimension=2 length=2 activity=1.3 most=40'
+    reservoir 2 2 1.3 40 <<<'[potential hard_disk]'
+    plant insert ''
+    run
+    agrees numbers/N_a $law
+    plant insert 's|/ ((double)n + 1)|/ (double)(n ? n : 1)|'
+    run
+    caught numbers/N_a $law
+    plant insert 's|log((double)n / t->box|log(((double)n - 0.5) / t->box|'
+    run
+    caught numbers/N_a $law
+    plant insert 's|= log(t->box->volume /|= log(4.5 /|'
+    run
+    caught numbers/N_a $law
+    plant insert 's|random.word\[3\] >> 31|random.word[3] % 3|'
+    run
+    caught numbers/N_a $law
+}
+
+case_faults_of_identity_are_seen()
+{
+    others 3 3 20 0 0 0.7
+    plant identity ''
+    run
+    agrees numbers/N_a mixture total=20 ratio=0.7
+    plant identity 's|(double)t->count\[to\] + 1|(double)t->count[to] + 2|'
+    run
+    caught numbers/N_a mixture total=20 ratio=0.7
+    plant identity 's|t->log_factor = .*|t->log_factor = 0;|'
+    run
+    caught numbers/N_a mixture total=20 ratio=0.7
+}
+
 # ---- Planted faults ---------------------------------------------------------------------------------
 
 # Each of these lines of volume.c has to be right.
@@ -422,10 +578,10 @@ case_faults_of_volume_are_seen()
     plant volume ''
     run
     agrees box_size/volume volume
-    plant volume 's/(system->particles + 1)/(system->particles)/'
+    plant volume 's/(v->scaled\[w\] + 1)/(v->scaled[w])/'
     run
     caught box_size/volume volume
-    plant volume 's/(system->particles + 1)/(system->particles + 2)/'
+    plant volume 's/(v->scaled\[w\] + 1)/(v->scaled[w] + 2)/'
     run
     caught box_size/volume volume
     plant volume 's|exp(v->growth\[w\] / dimension)|exp(v->growth[w])|'
@@ -454,7 +610,7 @@ case_small_faults_of_volume_are_seen()
     samples=2000
     gas 3 100 5 1 0
     hundred
-    plant volume 's/(system->particles + 1)/(system->particles)/'
+    plant volume 's/(v->scaled\[w\] + 1)/(v->scaled[w])/'
     run
     caught box_size/volume volume particles=100
     # a sweep begins with the box that the call began with, and a call has two sweeps
@@ -513,7 +669,7 @@ case_faults_of_exchange_are_seen()
     every=20 walkers=18
     gas 2 2 3 1 1
     ladder run.pressure 1 0.5 0.2
-    plant exchange 's/k < n; k++/k < n - 1; k++/'
+    plant exchange 's/k < n; k++/k < n - 2; k++/'
     run
     on_rungs caught box_size/volume volume pressure 1,0.5,0.2 dimension=2 core=1
 }
@@ -554,6 +710,9 @@ case_laws()
     law 3 3 volume dimension=2 spring=4
     law 0.052477 0.005596 well kT=0.1
     law 0.272864 0.100466 well kT=0.5
+    law 1.027429 0.106070 number dimension=2 length=1.5 activity=10 most=2 core=1
+    law 1.077965 0.490986 number length=2 activity=0.3 most=2 core=1
+    law 1.06606 0.492883 mixture dimension=2 length=4 ratio=1 cores=1,1.2,1.4
 }
 
 # Threads share walkers; which one has which does not matter.

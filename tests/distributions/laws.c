@@ -9,6 +9,11 @@
  *   well          U of one particle in (x^2 - 1)^2
  *   wall          U of two balls of `diameters` A,B and contact `core` within a sphere of `radius`, from
  *                 which no part of them sticks out; U is not sampled
+ *   number        N of particles of `activity`, at most `most`, in a square or cube of edge `length` or a
+ *                 sphere of `radius`; with a potential at most two. With `pressure` of an ideal gas whose
+ *                 box changes, too. `tail`: of two particles, as N^2
+ *   mixture       how many of `total` particles are A, where each may become B: `ratio` of their activities;
+ *                 ideal, or two of contacts `cores` AA,AB,BB
  *   arrangements  U of particles of charge A,B on fixed places x,y: `count` of A among them, `charges` A,B,
  *                 `places` X,Y,X,Y...
  *
@@ -290,6 +295,51 @@ static law arrangement_law(const model *m, int count, char **keys)
     return finish(l);
 }
 
+/* ln of <exp(-U / kT)> over places of `n` particles. */
+static double log_factor(const model *m, int n)
+{
+    const double h[3] = {0.5 * m->length, 0.5 * m->length, 0.5 * m->length};
+    if (n < 2 || !(m->core > 0 || is_soft(m))) return 0;
+    if (n > 2) refuse("more than two particles with a potential");
+    return log(pair_factor(m, h));
+}
+
+static law number_law(const model *m, int count, char **keys)
+{
+    const int most = (int)number_of(count, keys, "most", 0);
+    const double activity = number_of(count, keys, "activity", 1),
+                 radius = number_of(count, keys, "radius", 0);
+    const double volume = radius > 0
+                              ? (m->dimension == 2 ? M_PI : 4 * M_PI / 3 * radius) * radius * radius
+                              : pow(m->length, m->dimension);
+    const int boxes = text_of(count, keys, "pressure") != NULL;
+    law l = new_law(most + 1);
+    for (int n = 0; n <= most; n++) {
+        /* of V^N exp(-P V / kT), the integral over V is N! (kT / P)^(N + 1) */
+        const double room = boxes ? n * log(m->kT / m->pressure) : n * log(volume) - lgamma(n + 1);
+        const double tail = 0.25 * m->tail * n * n / volume / m->kT;
+        l.points[n] = (point){n, exp(n * log(activity) + room - tail + log_factor(m, n))};
+    }
+    l.multiplier = -log(activity);
+    return finish(l);
+}
+
+static law mixture_law(model m, int count, char **keys)
+{
+    const int total = (int)number_of(count, keys, "total", 2);
+    const double ratio = number_of(count, keys, "ratio", 1);
+    double cores[3] = {0, 0, 0};
+    if (numbers_of(count, keys, "cores", 3, cores) % 3) refuse("cores: three of them");
+    law l = new_law(total + 1);
+    for (int n = 0; n <= total; n++) {
+        m.core = total == 2 ? cores[2 - n] : 0;
+        l.points[n] = (point){
+            n, exp(n * log(ratio) - lgamma(n + 1) - lgamma(total - n + 1) + log_factor(&m, total))};
+    }
+    l.multiplier = -log(ratio);
+    return finish(l);
+}
+
 law make_law(const char *name, int count, char **keys)
 {
     const model m = read_model(count, keys);
@@ -298,6 +348,8 @@ law make_law(const char *name, int count, char **keys)
     if (!strcmp(name, "energy")) return energy_law(&m);
     if (!strcmp(name, "well")) return well_law(&m);
     if (!strcmp(name, "wall")) return wall_law(&m, count, keys);
+    if (!strcmp(name, "number")) return number_law(&m, count, keys);
+    if (!strcmp(name, "mixture")) return mixture_law(m, count, keys);
     if (!strcmp(name, "arrangements")) return arrangement_law(&m, count, keys);
     refuse("there is no such law");
     return (law){0};

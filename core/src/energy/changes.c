@@ -187,7 +187,7 @@ static bool has_room(walker_energy *e, int32_t species)
 {
     const int64_t *first = &e->now.system->first[species];
     const bool room = e->now.counts[species] < first[1] - first[0];
-    e->was_full |= !room;
+    if (!room) e->full = species + 1;
     return room;
 }
 

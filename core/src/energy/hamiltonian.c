@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crash.h"
 #include "energy/on_device.h"
 #include "system/system.h"
 
@@ -113,9 +114,13 @@ int hamiltonian_start_totals(hamiltonian *h, const plugmc_host *host)
 {
     plugmc_view view;
     int code = h->has_totals ? hamiltonian_view(h, host, &view) : PLUGMC_OK;
-    for (int k = 0; k < h->count && h->has_totals && !code; k++)
-        if (h->terms[k].total_moves)
-            code = h->terms[k].total->start(h->terms[k].of->instance, &view);
+    for (int k = 0; k < h->count && h->has_totals && !code; k++) {
+        const energy_term *t = &h->terms[k];
+        if (!t->total_moves) continue;
+        const crash_record outer = crash_calling_potential(t->of->label, "start");
+        code = t->total->start(t->of->instance, &view);
+        crash_called_within(outer);
+    }
     h->boxes_taken = false;
     return code;
 }

@@ -37,7 +37,7 @@ typedef struct walker_energy {
     bool asked;       /* totals wait to be told whether their change was taken */
     bool rescaled;    /* ... another box was taken */
     bool recounted;   /* ... somebody came or left */
-    bool was_full;    /* somebody could not come in for want of room, at least once */
+    int32_t full;     /* 1 + the species that had no room for another, the last time it happened */
     double step;      /* of trials, length or as the move has it */
     plugmc_counts counts[MOST_MOVES]; /* of trials, by kind; whoever reads them clears them */
     int code; /* what went wrong, in which term (-1: in the sum), and where */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "system/initial.h"
+
 /* Which multiplier a ladder varies. */
 enum { TEMPERATURE = -1, PRESSURE = -2, UNKNOWN = -3, OF_SPECIES = -4 };
 /* else: coupling of the term; OF_SPECIES - s: mu of species s */
@@ -97,7 +99,8 @@ static int fill_species(const ladder *l, const config *config, plugmc_system *sy
         const double kT = l->temperature[rung];
         double mu = from->mu.count ? from->mu.values[0] : NAN;
         if (from->mu.count > 1 || (from->mu.count && from->activity > 0))
-            return refuse(config, r, "[species %s] takes one mu or an activity", species->name);
+            return report_error(r, EXIT_INPUT, config->ini.path, line_of_species(config, s, "mu"),
+                                "[species %s] takes one mu or an activity", species->name);
         if (from->activity > 0) mu = kT * log(from->activity);
         if (key == OF_SPECIES - s) mu = l->values[rung];
         m[s] = isnan(mu) ? 0 : -mu / kT;

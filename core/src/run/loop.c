@@ -20,6 +20,7 @@
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "run/watchdog.h"
+#include "system/initial.h"
 #include "system/system.h"
 
 enum {
@@ -346,6 +347,20 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
     return code;
 }
 
+/* The ensemble ends where there is room for no more, which nobody may have meant. */
+static void say_who_had_no_room(const simulation *sim)
+{
+    int32_t full = 0;
+    for (int32_t w = 0; w < sim->system.walkers && sim->hamiltonian.walkers; w++)
+        if (sim->hamiltonian.walkers[w].full) full = sim->hamiltonian.walkers[w].full;
+    if (!full) return;
+    const plugmc_species *species = plugmc_species_at(&sim->system, full - 1);
+    report_warning(
+        sim->report, sim->config.ini.path, line_of_species(&sim->config, full - 1, "most"),
+        "[species %s] there were as many %s as most = %lld allows: the ensemble ends there",
+        species->name, species->name, (long long)species->most);
+}
+
 int simulation_run(simulation *sim)
 {
     const run_section *run = &sim->config.run;
@@ -360,6 +375,7 @@ int simulation_run(simulation *sim)
     if (progress.terminal) fputs("\r\033[K", stderr);
     const bool given_up = code == SWEEP_GIVEN_UP;
     if (code && !given_up) return code;
+    say_who_had_no_room(sim);
     if (given_up) sweep = snapshot_go_back(sim);
     show_progress(&progress, sweep, sim, true);
     code = given_up ? checkpoint_given_up(sim) : checkpoint_last(sim, sweep, now() - begin);

@@ -320,12 +320,13 @@ static int match_room(const simulation *sim)
     if (who_changes(sim, PLUGMC_CHANGED_COUNT)) return 0;
     for (int32_t s = 0; s < sim->system.species_count; s++) {
         const plugmc_species *species = plugmc_species_at(&sim->system, s);
-        const char *key = species->most > species->count ? "most"
-                          : !isnan(species->mu)          ? "mu"
-                                                         : NULL;
+        const char *key = species->most > species->count    ? "most"
+                          : config->species[s].mu.count     ? "mu"
+                          : config->species[s].activity > 0 ? "activity"
+                                                            : NULL;
         if (key)
             return report_error(
-                sim->report, EXIT_INPUT, config->ini.path, line_of(config, "species", key),
+                sim->report, EXIT_INPUT, config->ini.path, line_of_species(config, s, key),
                 "[species %s] %s: no mover of the run changes how many %s there are", species->name,
                 key, species->name);
     }

@@ -39,5 +39,7 @@ int xyz_read(const char *path, const plugmc_system *, double *positions, report 
 
 /* Line of a key in the INI file: of the key, else of its section, else 0. */
 int line_of(const config *, const char *section, const char *key);
+/* Likewise in the section of species number s. */
+int line_of_species(const config *, int32_t s, const char *key);
 
 #endif

@@ -79,18 +79,30 @@ void system_free(plugmc_system *system)
     *system = (plugmc_system){.size = sizeof *system};
 }
 
+static int line_in(const ini_section *section, const char *key)
+{
+    const ini_entry *entry = section ? ini_get(section, key) : NULL;
+    return entry && entry->line ? entry->line : section ? section->line : 0;
+}
+
 int line_of(const config *config, const char *section, const char *key)
 {
-    const ini_section *found = ini_find(&config->ini, section);
-    const ini_entry *entry = found ? ini_get(found, key) : NULL;
-    return entry && entry->line ? entry->line : found ? found->line : 0;
+    return line_in(ini_find(&config->ini, section), key);
+}
+
+int line_of_species(const config *config, int32_t s, const char *key)
+{
+    for (int i = 0; i < config->ini.count; i++) {
+        const ini_section *section = &config->ini.sections[i];
+        if (!strcmp(section->kind, "species") && s-- == 0) return line_in(section, key);
+    }
+    return 0;
 }
 
 /* Particles are numbered with 32 bits, in cells and in the counters of random numbers. */
 static int species_build(const config *config, plugmc_system *system, report *report)
 {
     const int n = config->species_count;
-    const int line = line_of(config, "species", "count");
     plugmc_species *species = calloc((size_t)n + 1, sizeof *species);
     int64_t *first = calloc((size_t)n + 1, sizeof *first);
     system->species = species;
@@ -110,19 +122,22 @@ static int species_build(const config *config, plugmc_system *system, report *re
                                       .mu = NAN};
         const int64_t most = species[s].most;
         if (most < 0 || most > INT32_MAX - first[s])
-            return report_error(report, EXIT_INPUT, config->ini.path, line,
+            return report_error(report, EXIT_INPUT, config->ini.path,
+                                line_of_species(config, s, from->most ? "most" : "count"),
                                 "[species %s] %s = %lld: a run takes between 1 and %d particles",
                                 species[s].name, from->most ? "most" : "count", (long long)most,
                                 INT32_MAX);
         if (from->count > most)
-            return report_error(report, EXIT_INPUT, config->ini.path, line,
+            return report_error(report, EXIT_INPUT, config->ini.path,
+                                line_of_species(config, s, "count"),
                                 "[species %s] count = %lld is more than most = %lld",
                                 species[s].name, (long long)from->count, (long long)most);
         first[s + 1] = first[s] + most;
     }
     system->particles = first[n];
     if (system->particles == 0)
-        return report_error(report, EXIT_INPUT, config->ini.path, line,
+        return report_error(report, EXIT_INPUT, config->ini.path,
+                            line_of(config, "species", "count"),
                             "there are no particles: give a [species NAME] with count = 1 or more");
     return EXIT_DONE;
 }

@@ -1,0 +1,177 @@
+# Particles that come and go: what may stand beside movers that change their number, what may not, and that
+# such runs are the same however they are cut. Their ensembles are tested by tests/distributions.
+
+# reservoir [POTENTIAL]: disks, from none on
+reservoir()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 3000
+	equilibrate = 200
+	seed = 5
+	walkers = 3
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 2
+	lx = 6
+	[species a]
+	count = 0
+	most = 40
+	activity = 1.5
+	[species b]
+	count = 7
+	most = 30
+	diameter = 0.8
+	mu = -0.4
+	[potential ${1:-hard_disk}]
+	[mover serial]
+	step = 0.7
+	[mover insert]
+	species = a
+	trials = 20
+	[mover from_b]
+	plugin = insert
+	species = b
+	[observable numbers]
+	period = 10
+	END
+}
+
+# wrong LINE MESSAGE: refused by `run` and by `check`
+wrong()
+{
+    local before
+    rm -f sim.h5
+    before=$(contents)
+    refused 3 "sim.ini:$1: $2" run sim.ini
+    before=$(contents)
+    refused 3 "sim.ini:$1: $2" check sim.ini
+}
+
+test_reservoirs_of_two_species()
+{
+    reservoir
+    must run sim.ini
+    expect_output "of insert.insertion"
+    expect_output "of from_b.removal"
+    awk '/^numbers.N_a/ { a = $2 } /^numbers.N_b/ { b = $2 } END { exit !(a + 0 > 3 && b + 0 > 3) }' "$out" ||
+        fail "hardly anybody came"
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=3 --set run.output=three.h5
+    same_chain one.h5 three.h5
+    must run sim.ini --set run.sweeps=1000 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=3000
+    same_chain one.h5 parts.h5
+}
+
+test_reservoir_beside_boxes_swaps_and_a_ladder()
+{
+    reservoir
+    change 's/^walkers = .*/walkers = 4\npressure = 2/; /^mu = /d'
+    printf '%s\n' '[ladder]' 'vary = b.mu' 'values = -0.4 0.2' '[mover volume]' 'every = 3' '[mover swap]' \
+        'a = a' 'b = b' 'trials = 5' '[mover exchange]' 'every = 10' '[mover identity]' 'a = a' 'b = b' \
+        '[observable box_size]' >>sim.ini
+    must run sim.ini
+    for move in volume.volume swap.swap exchange.exchange identity.identity; do
+        grep -Eq "^ *acceptance 0\.[0-9]*[1-9].* of $move|$move" "$out" || fail "no $move was accepted"
+    done
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=2 --set run.output=two.h5
+    same_chain one.h5 two.h5
+    must run sim.ini --set run.sweeps=1111 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=3000
+    same_chain one.h5 parts.h5
+}
+
+# From one particle to none and back.
+test_box_that_empties()
+{
+    reservoir
+    change 's/^activity = .*/activity = 0.01/; s/^mu = .*/mu = -5/'
+    must run sim.ini
+    awk '/^numbers.N_a/ { a = $2 } /^numbers.N_b/ { b = $2 } END { exit !(a + 0 < 1 && b + 0 < 1) }' "$out" ||
+        fail "somebody is left"
+}
+
+test_room_that_is_short_is_told()
+{
+    reservoir
+    change 's/^most = 40/most = 2/'
+    must run sim.ini
+    expect_message "sim.ini:13: warning: [species a] there were as many a as most = 2 allows: the ensemble ends there"
+}
+
+test_reservoirs_that_cannot_be()
+{
+    reservoir
+    change '/^activity/d'
+    wrong 22 "[mover insert] species = a: [species a] needs mu or activity, of the reservoir"
+    reservoir
+    change 's/^activity = .*/&\nmu = 1/'
+    wrong 15 "[species a] takes one mu or an activity"
+    reservoir
+    change '0,/^most/{/^most/d}'
+    wrong 22 "[mover insert] species = a: [species a] needs most, the largest number that a walker can have, above \
+count = 0"
+    reservoir
+    change 's/^count = 7/count = 31/'
+    wrong 16 "[species b] count = 31 is more than most = 30"
+    reservoir
+    change 's/^species = b/species = c/'
+    wrong 26 "[mover from_b] species = c: there is no such species"
+    reservoir
+    printf '[mover volume]\n' >>sim.ini
+    change 's/^device = .*/device = gpu/'
+    refused 3 "sim.ini:7: [run] device = gpu: a changing number of particles is for the CPU so far" run sim.ini
+}
+
+# Nobody who takes a number of particles for granted.
+test_reservoir_beside_those_who_count_on_a_number()
+{
+    reservoir
+    change 's/^\[mover serial\]/[mover checkerboard]/'
+    plugmc check sim.ini
+    expect_exit 3
+    expect_message "sim.ini:21: mover 'checkerboard' cannot go on where 'insert' changes the number of particles"
+    reservoir
+    printf '[observable energy]\n' >>sim.ini
+    wrong 31 "[observable energy] takes as many particles as there are at the start, and mover 'insert' changes that"
+    reservoir
+    printf '[potential coulomb_ewald]\nbjerrum_length = 1\n' >>sim.ini
+    plugmc check sim.ini
+    expect_exit 3
+    reservoir
+    change '/^\[mover insert\]/,/^species = b/d'
+    wrong 13 "[species a] most: no mover of the run changes how many a there are"
+    change '/^most/d; s/^count = 0/count = 3/'
+    wrong 13 "[species a] activity: no mover of the run changes how many a there are"
+}
+
+# Where an energy is no number, somebody comes in and is found.
+test_insert_names_the_pair_without_a_number()
+{
+    reservoir test_hole
+    change "s|^\[potential test_hole\]|&\nplugin = $OWN_PLUGINS/test_hole.so\nstrength = 0.1\ncutoff = 1\nhole = 0.5|"
+    plugmc run sim.ini
+    expect_exit 9
+    grep -Eq "^sim.ini:[0-9]+: \[potential test_hole\] the energy of particles [0-9]+ and [0-9]+ of walker [0-2], \
+0\.[0-4][0-9]* apart, is not a number: met by \[mover [a-z_]+\] in sweep 0" "$err" || fail "the pair is not named"
+}
+
+test_reservoir_is_killed()
+{
+    reservoir
+    change 's/^sweeps = .*/sweeps = 40000\ncheckpoint = 0.05/'
+    must run sim.ini --set run.output=whole.h5
+    for try in $(seq 60); do
+        if [ -e sim.h5 ]; then
+            timeout -s KILL 0.4 "$PLUGMC" run --resume sim.h5 >/dev/null 2>&1 && break
+        else
+            timeout -s KILL 0.4 "$PLUGMC" run sim.ini >/dev/null 2>&1 && break
+        fi
+    done
+    [ "$try" -gt 1 ] || fail "it was not killed"
+    must run --resume sim.h5
+    same_chain whole.h5 sim.h5
+}
