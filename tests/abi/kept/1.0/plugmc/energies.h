@@ -15,12 +15,17 @@
 enum {
     PLUGMC_DISPLACED, /* `particle` goes to `position` */
     PLUGMC_SWAPPED,   /* `particle` and `other` take each other's place */
-    PLUGMC_RESCALED   /* the walker gets `box`; fractional coordinates stay */
+    PLUGMC_RESCALED,  /* the walker gets `box`; fractional coordinates stay */
+    PLUGMC_INSERTED, /* a particle of `species` comes in at `position`: behind the last of its species.
+                         Forbidden where there is no place for it (plugmc_species.most) */
+    PLUGMC_REMOVED, /* `particle` leaves; the last of its species gets its number */
+    PLUGMC_IDENTITY /* `particle` becomes one of `species`: it leaves, and comes in where it was */
 };
 
 /* Proposals of one kind: per_walker for each of `walkers` walkers from `first` on, all made to the
  * configuration as it is. With a total that positions change, and for boxes, it is one a walker. Arrays
- * are [walkers][per_walker], host memory. */
+ * are [walkers][per_walker], host memory. Nothing is proposed where `particle` is below 0, or, for an
+ * insertion, `species`: its change is 0, and it cannot be taken. */
 typedef struct plugmc_changes {
     uint32_t size;
     int32_t kind;
@@ -36,6 +41,9 @@ typedef struct plugmc_changes {
                            where it may not be */
     double *growth;     /* out, [walkers][per_walker], or NULL: how much -ln p of the configuration
                            grows, all that multipliers multiply taken together */
+    const int32_t *species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY */
+    int64_t *scaled; /* out, [walkers], or NULL: of PLUGMC_RESCALED, how many centres go with the
+                               box: the N of the weight V^N */
 } plugmc_changes;
 
 /* A trial move of one walker as a mover proposes it. */
@@ -46,23 +54,41 @@ typedef struct plugmc_trial {
     uint64_t seed, sweep;
     uint32_t number; /* of the trial in the sweep, from plugmc_proposal.from */
     int32_t dimension;
-    int64_t particles;
-    const int64_t *first;    /* particles of species s: first[s] ... first[s + 1] - 1 */
-    const double *x, *y, *z; /* [particles], length */
-    double step;
+    int64_t particles;       /* that are there: see plugmc_one_of_all */
+    const int64_t *first;    /* particles of species s: first[s] ... first[s] + count[s] - 1 */
+    const double *x, *y, *z; /* length */
+    double step;             /* that of plugmc_proposal.move */
     /* wanted; cleared before */
-    int32_t kind; /* PLUGMC_DISPLACED or PLUGMC_SWAPPED */
+    int32_t kind; /* any but PLUGMC_RESCALED */
     int32_t particle, other;
     double position[3]; /* length; wrapped by the core */
+    /* given */
+    const int64_t *count; /* [species] */
+    const struct plugmc_box *box;
+    /* wanted; cleared before, `move` is that of plugmc_proposal */
+    int32_t species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY */
+    int32_t move;    /* whose counts */
+    double
+        log_factor; /* ln of the mover's own factor in the probability of acceptance: the density with which
+                          the way back is proposed over that of the way there */
 } plugmc_trial;
 
-/* Trial moves, one after the other in each walker. A move is taken if -ln p does not grow, or with
- * probability exp(-its growth): u < that with u = plugmc_uniform_double(word[0], word[1]) of
+/* Number k = 0 ... particles - 1 of all particles that are there, species by species. */
+PLUGMC_FN int64_t plugmc_one_of_all(const plugmc_trial *t, int64_t k)
+{
+    int64_t s = 0;
+    for (; k >= t->count[s]; s++) k -= t->count[s];
+    return t->first[s] + k;
+}
+
+/* Trial moves, one after the other in each walker. A move is taken if its growth, that of -ln p less
+ * log_factor, is not above 0, or with probability exp(-growth): u < that with
+ * u = plugmc_uniform_double(word[0], word[1]) of
  * plugmc_draw(seed, sweep, walker, number, PLUGMC_PURPOSE_ACCEPT, 0). What is forbidden is not. */
 typedef struct plugmc_proposal {
     uint32_t size;
     int32_t move;   /* number of the kind of move in the mover's table: for counts and steps */
-    int64_t trials; /* a walker and sweep */
+    int64_t trials; /* a walker and sweep; 0: as many as it has particles when the sweep begins */
     uint32_t
         from; /* number of the first of them: calls of one sweep that share numbers share draws */
     const void *parameters; /* of propose */

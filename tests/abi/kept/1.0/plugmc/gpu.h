@@ -67,6 +67,8 @@ typedef struct plugmc_gpu {
     /* Opens a library of the CUDA Toolkit by its stem ("cufft", "cublas"), the newest found, and
      * keeps it open; symbols are found with dlsym(*handle, ...). */
     int (*library)(plugmc_context *, const char *stem, void **handle);
+    /* Of a graph that will not be launched again; what is left goes when the run ends. */
+    int (*graph_release)(plugmc_context *, plugmc_graph *);
 } plugmc_gpu;
 
 #endif

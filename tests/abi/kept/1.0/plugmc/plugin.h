@@ -45,7 +45,8 @@ enum {
     PLUGMC_ERROR_MEMORY = 2, /* host or device memory is short */
     PLUGMC_ERROR_DEVICE = 3, /* GPU, driver or kernel compiler */
     PLUGMC_ERROR_STATE = 4,  /* a promise was broken while running: a bug, or a damaged state */
-    PLUGMC_STOPPED = 5       /* no error: a sweep given up because host->stopping said so */
+    PLUGMC_STOPPED = 5,      /* no error: a sweep given up because host->stopping said so */
+    PLUGMC_UNANSWERED = 6    /* no error: a question that may be left to the core is */
 };
 
 /* ---- The system that is sampled ----------------------------------------------------------- */
@@ -56,6 +57,10 @@ typedef struct plugmc_species {
     double diameter; /* length */
     double charge;   /* elementary charges */
     double mass;     /* of the momenta of hybrid Monte Carlo; no unit but each other */
+    int64_t most;    /* particles that a walker has room for; `count` is with how many it begins */
+    double
+        mu; /* chemical potential, energy, in units in which ln of the activity (length^-dimension)
+                        is mu / kT; of the first rung; NaN: none is given */
 } plugmc_species;
 
 struct plugmc_potential;
@@ -73,11 +78,12 @@ typedef struct plugmc_term {
 } plugmc_term;
 
 /* What is fixed for a run. Particles are numbered species by species: those of species s are
- * first[s] ... first[s + 1] - 1. */
+ * first[s] ... first[s + 1] - 1. Where a mover changes how many there are, these are the numbers that
+ * are laid out for them (PLUGMC_STATE_COUNT), and `box` is that at the start if one changes it. */
 typedef struct plugmc_system {
     uint32_t size;
     plugmc_box box;
-    int64_t particles; /* N, a walker */
+    int64_t particles; /* a walker: first[species_count] */
     int32_t walkers;   /* W */
     int32_t species_count;
     uint32_t species_size; /* bytes from one species to the next: see plugmc_species_at */
@@ -168,7 +174,7 @@ typedef struct plugmc_host {
     uint64_t seed;
     int64_t every; /* a mover's: it acts in sweeps s where this divides s + 1; else 1 */
     /* What changes of configurations do to the energy (plugmc/energies.h), for movers without `take`
-     * and `give`, on the CPU. `energies` fills in what is wanted. Until `settle` is called with the
+     * and `give`. `energies` fills in what is wanted. Until `settle` is called with the
      * number of the proposal that was taken in each walker [walkers], -1 for none, these walkers are
      * asked nothing else. Both are called from several threads, for different walkers, unless a sampled
      * potential has a total. */
@@ -177,8 +183,8 @@ typedef struct plugmc_host {
     /* Sweeps first ... first + n - 1 of trial moves; the mover returns what it returns. Counts of the
      * move are the core's then: they come on top of those that the mover gives. */
     int (*trials)(plugmc_context *, const plugmc_proposal *, uint64_t first, uint64_t n);
-    /* What the multipliers of a walker multiply, in their order: the energy of each term as it is, then
-     * the volume; valid until they change. */
+    /* What the multipliers of a walker multiply, in their order: the energy of each term as it is, the
+     * volume, how many particles there are of each species; valid until they change. */
     int (*energy)(plugmc_context *, int32_t walker, const double **out);
     /* The step of a kind of move on the rung of a walker, as it is tuned; and a trial move that was made
      * there, for movers that ask for energies themselves: counts are the core's then. */
@@ -336,8 +342,12 @@ typedef struct plugmc_total {
     uint32_t unchanged_by;
     /* Optional, after configure: PLUGMC_MOLECULES_*. */
     int32_t (*molecules)(const void *instance);
-    /* PLUGMC_CHANGED_BOX: it takes the boxes of a view. Else no mover of the run may change them. */
+    /* PLUGMC_CHANGED_BOX: it takes the boxes of a view. PLUGMC_CHANGED_COUNT: its counts. Else no mover of
+     * the run may change them. */
     uint32_t follows;
+    /* The energy of a total that positions do not change, in a box with these counts [species]; from many
+     * threads. It is asked for, too, where it follows counts. */
+    double (*of_counts)(const void *instance, const plugmc_box *, const int64_t *count);
 } plugmc_total;
 
 /* Orbitals to be evaluated at points, of one species (spin). */
@@ -454,6 +464,14 @@ typedef struct plugmc_mover {
     /* Optional: energy over kT of each walker [walkers], as it is kept while sweeping: of all sampled
      * potentials but those that positions do not change, which the core adds. */
     int (*running_energy)(void *instance, const plugmc_host *, double *energy);
+    /* Optional: answers PLUGMC_RESCALED from what it has taken, so that this need not be given back and
+     * taken again for another box. It is asked where hard cores alone are sampled. With `taken` NULL it
+     * fills in changes->forbidden, or returns PLUGMC_UNANSWERED, then the core does all of it. After
+     * PLUGMC_OK it is called again with the same changes and with `taken` [walkers], 0 or -1: walkers
+     * with 0 have changes->box from now on, and fractional coordinates stay. A mover that has it may be
+     * asked to give long after it swept. */
+    int (*rescale)(void *instance, const plugmc_host *, const plugmc_changes *,
+                   const int64_t *taken);
 } plugmc_mover;
 
 /* ---- Observables ---------------------------------------------------------------------------- */
@@ -538,8 +556,8 @@ typedef struct plugmc_observable {
     const plugmc_listing *listing;
     int32_t listing_count;
     uint32_t listing_size; /* sizeof(plugmc_listing), the stride of the table */
-    /* PLUGMC_CHANGED_*: beside positions, what may not be as the run began: it takes the boxes of the
-     * view. Refused beside a mover that changes something else. */
+    /* PLUGMC_CHANGED_*: beside positions, what may not be as the run began: it takes the boxes, or the
+     * counts, of the view. Refused beside a mover that changes something else. */
     uint32_t follows;
 } plugmc_observable;
 

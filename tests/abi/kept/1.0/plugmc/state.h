@@ -13,13 +13,15 @@
 /* What a configuration consists of. Each is an array with a row for every walker. */
 enum {
     PLUGMC_STATE_BOX, /* plugmc_box */
-    PLUGMC_STATE_COUNT, /* int64_t [species]: particles of each; they stand species by species in every
-                           walker, as in plugmc_system.first */
+    PLUGMC_STATE_COUNT, /* int64_t [species]: particles of each. In every walker those of species s have the
+                           numbers first[s] ... first[s] + count[s] - 1 (plugmc_system.first), whatever the
+                           counts of others; behind them is room up to first[s + 1] */
     PLUGMC_STATE_POSITION, /* double [capacity][3], length; periodic ones wrapped into [0, length), z = 0
-                              in two dimensions */
+                              in two dimensions; NaN where there is nobody */
     PLUGMC_STATE_SPECIES,    /* int32_t [capacity] */
     PLUGMC_STATE_MULTIPLIER, /* double: of -ln p. [t] times the energy of term t, [terms] times the
-                                volume; what comes behind in a row belongs to later versions */
+                                volume, [terms + 1 + s] times the count of species s, which is -ln of its
+                                activity; what comes behind in a row belongs to later versions */
     PLUGMC_STATE_RUNG        /* int32_t: of the ladder; multipliers are those of the rung */
 };
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
@@ -90,6 +92,7 @@ typedef struct plugmc_view {
     int (*running_energy)(const struct plugmc_view *, double *energy);
     const plugmc_box *box;        /* [walkers], host memory */
     const plugmc_box *device_box; /* the same in device memory, if `on_device` */
+    const int64_t *count;         /* [walkers][species]: see PLUGMC_STATE_COUNT; host memory */
 } plugmc_view;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */
