@@ -70,7 +70,7 @@ static const plugmc_move moves[] = {{"insertion", "a particle comes in at a rand
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU,
+    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,

@@ -1,10 +1,11 @@
-/* serial: one trial move after the other, on the CPU; what every faster mover is compared with.
+/* serial: one trial move after the other; on the CPU what every faster mover is compared with.
  *
  * The algorithm of N. Metropolis, A. W. Rosenbluth, M. N. Rosenbluth, A. H. Teller, E. Teller,
  * J. Chem. Phys. 21, 1087 (1953): a particle is displaced by a vector uniform in the disk (ball)
  * of radius `step`, and the move is accepted with probability min(1, exp(-change of -ln p)).
  * One sweep is N trial moves a walker. Everything is in double precision, and every energy change
- * is computed anew: nothing is cached that could go wrong.
+ * is computed anew: nothing is cached that could go wrong. On a GPU each of many walkers is a block of
+ * threads, and takes the same decisions but for the rounding of sums.
  *
  * Random numbers, so that another mover can take the same decisions. Trial t = 0 ... N - 1 of
  * sweep s in walker w uses, with D(purpose, draw) = plugmc_draw(seed, s, w, t, purpose, draw):
@@ -12,7 +13,7 @@
  *   displacement  step * v, where v is that of plugmc_draw_in_ball(seed, s, w, t)
  *   acceptance    as plugmc_proposal says, from D(ACCEPT, 0)
  */
-#include "displacement_step.h"
+#include <plugmc/proposal.h>
 
 enum { ORDER_RANDOM, ORDER_SEQUENTIAL };
 
@@ -21,9 +22,8 @@ typedef struct serial {
     real step, target_acceptance; /* length, 1 */
 } serial;
 
-static int propose(const void *parameters, plugmc_trial *t)
+PLUGMC_FN int propose(const serial *s, plugmc_trial *t)
 {
-    const serial *s = parameters;
     const plugmc_random random =
         plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 0);
     const int64_t i = plugmc_one_of_all(
@@ -39,12 +39,15 @@ static int propose(const void *parameters, plugmc_trial *t)
     return 1;
 }
 
+PLUGMC_PROPOSES(serial, propose)
+
+#if PLUGMC_HOST
+#include "displacement_step.h"
+
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    /* trials = 0: as many as there are particles */
-    const plugmc_proposal proposal = {
-        .size = sizeof proposal, .parameters = instance, .propose = propose};
-    return host->trials(host->context, &proposal, first, n);
+    const serial *s = instance;
+    return plugmc_make_trials(host, s, 0, first, n); /* as many as there are particles */
 }
 
 static double get_step(const void *instance, int32_t move, int32_t rung)
@@ -79,7 +82,7 @@ static const plugmc_move moves[] = {{"displacement", "one particle goes elsewher
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
-    .needs = PLUGMC_RUNS_ON_CPU,
+    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
     .follows = PLUGMC_CHANGED_COUNT,
     .sweep = sweep,
@@ -92,7 +95,8 @@ static const plugmc_mover mover = {
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "serial",
-              .summary = "one Metropolis trial move after the other, on the CPU: the reference",
+              .summary = "one Metropolis trial move after the other: the reference",
               .reference = "Metropolis et al., J. Chem. Phys. 21, 1087 (1953)",
               .instance_size = sizeof(serial), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .mover = &mover)
+#endif

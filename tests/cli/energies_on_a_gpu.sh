@@ -202,18 +202,136 @@ test_exchange_on_a_gpu()
     same_on_both
 }
 
-test_displacements_that_a_gpu_does_not_make_on_a_gpu()
+# Of few walkers these trials are made on the host, of many on the GPU.
+displacements()
 {
     gpu
-    mixture 2 0.2 "device = gpu" <<-END
+    mixture 2 0.2 "" <<-END
 	[potential hard_disk]
 	[mover swap]
 	a = large
 	b = small
 	[mover drift]
 	plugin = $TEST_PLUGINS/drift.so
+	[mover serial]
+	step = 0.5
+	every = 7
 	END
-    plugmc run sim.ini
-    expect_exit 3
-    grep -q "only swaps are made on a GPU" "$err" || fail "expected the reason"
+    change "s/^walkers.*/walkers = $1/; s/^sweeps.*/sweeps = 50/"
+    same_on_both
+}
+
+test_displacements_in_few_walkers_on_a_gpu() { displacements 4; }
+test_displacements_in_many_walkers_on_a_gpu() { displacements 40; }
+
+# ---- Particles that come and go ----
+
+# reservoir WALKERS KEYS-OF-RUN: one species; potentials and movers follow from standard input.
+reservoir()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 60
+	seed = 12
+	walkers = $1
+	$2
+	[box]
+	dimension = 3
+	lx = 6
+	[species a]
+	count = 20
+	most = 90
+	activity = 0.06
+	[initial]
+	state = lattice
+	[mover serial]
+	step = 0.4
+	[mover insert]
+	species = a
+	trials = 150
+	[observable numbers]
+	distribution = yes
+	period = 10
+	END
+    cat >>sim.ini
+}
+
+test_reservoir_of_atoms_on_a_gpu()
+{
+    gpu
+    reservoir 40 "temperature = 1.2" <<-END
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 2.5
+	[potential lennard_jones_tail]
+	END
+    same_on_both
+}
+
+test_reservoir_of_hard_spheres_in_a_sphere_on_a_gpu()
+{
+    gpu
+    reservoir 40 "" <<<'[potential hard_sphere]'
+    change 's/^lx.*/shape = sphere\nradius = 3/; s/^activity.*/activity = 1/; s/^state.*/state = random/'
+    same_on_both
+}
+
+# All that is there: two species, identities, swaps, boxes, a ladder; of few walkers on the host.
+reservoirs()
+{
+    gpu
+    reservoir "$1" "pressure = 0.1" <<-END
+	[species b]
+	count = 10
+	most = 60
+	charge = -1
+	mu = -2
+	[ladder]
+	vary = b.mu
+	values = -2 -1.5
+	[potential yukawa]
+	bjerrum_length = 2
+	kappa = 0.5
+	cutoff = 1.5
+	[potential hard_sphere]
+	[mover swap]
+	a = a
+	b = b
+	trials = 20
+	[mover identity]
+	a = a
+	b = b
+	trials = 40
+	[mover from_b]
+	plugin = insert
+	species = b
+	[mover volume]
+	step = 0.03
+	every = 3
+	[mover exchange]
+	every = 5
+	[observable box_size]
+	period = 10
+	END
+    change 's/^activity.*/&\ncharge = 1/'
+    same_on_both
+}
+
+test_reservoirs_of_few_walkers_on_a_gpu() { reservoirs 4; }
+test_reservoirs_of_many_walkers_on_a_gpu() { reservoirs 40; }
+
+test_reservoir_is_resumed_on_a_gpu()
+{
+    gpu
+    reservoir 40 "device = gpu" <<-END
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 2.5
+	END
+    must run sim.ini --set run.output=one.h5
+    must run sim.ini --set run.output=parts.h5 --set run.sweeps=23
+    must run --resume parts.h5 --set run.sweeps=60
+    same_chain one.h5 parts.h5
 }

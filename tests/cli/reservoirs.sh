@@ -120,10 +120,6 @@ count = 0"
     reservoir
     change 's/^species = b/species = c/'
     wrong 26 "[mover from_b] species = c: there is no such species"
-    reservoir
-    printf '[mover volume]\n' >>sim.ini
-    change 's/^device = .*/device = gpu/'
-    refused 3 "sim.ini:7: [run] device = gpu: a changing number of particles is for the CPU so far" run sim.ini
 }
 
 # Nobody who takes a number of particles for granted.

@@ -8,7 +8,7 @@
 #   OWN_PLUGINS    those of this folder and of tests/cli
 #   DISTRIBUTION   distribution.c, compiled
 #   SOURCE, CC     the source tree, and a compiler for movers with planted faults
-#   SEED, DEVICE   by hand: another seed; gpu
+#   SEED, DEVICE, WALKERS   by hand: another seed; gpu; instead of 16
 #
 # Seeds are fixed. Samples lie so far apart that neighbours are independent, which is tested too. A right
 # program is beyond p = 1e-4 once in 10,000 numbers; a planted fault has to be beyond p = 1e-6, in a run
@@ -31,7 +31,7 @@ fail()
 
 # box DIMENSION LENGTH [KEY...]: sim.ini of a box, with these keys of [run]; the rest from standard input.
 # Samples are taken right after exchanges, which are made in sweeps that `every` divides.
-walkers=16 samples=1000 every=10
+walkers=${WALKERS:-16} samples=1000 every=10
 seed=${SEED:-$(printf %s "$1" | cksum | cut -d ' ' -f 1)} # another one in each case
 box()
 {

@@ -58,6 +58,7 @@ PLUGMC_FN int energies_meet(const energies_task *t, uint64_t row, const energies
                             uint32_t k, plugmc_sums *sums)
 {
     const double *r = t->positions + 3 * (row + k);
+    if (t->some && isnan(r[0])) return 0;
     const int32_t other = energies_species(t, row, k);
     const plugmc_separation s = plugmc_separated(p->x - r[0], p->y - r[1], p->z - r[2], p->images);
     plugmc_sums_add_energy(sums, s, plugmc_site_of_species(p->species),
@@ -107,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
     const uint32_t k = tile * ENERGIES_THREADS + threadIdx.x;
     const uint64_t row = (uint64_t)walker * t.particles;
     double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
-    if (k < t.particles) {
+    if (k < t.particles && !(t.some && isnan(t.positions[3 * (row + k)]))) {
         const double *r = t.positions + 3 * (row + k);
         const energies_probe p = {r[0], r[1], r[2], energies_species(&t, row, k),
                                   plugmc_images_of_walker(t.boxes, walker)};

@@ -12,6 +12,7 @@ typedef struct energies_task {
     uint32_t tiles;     /* blocks a walker */
     int32_t all_pairs;  /* 1: a pair has no range; particles are in their own order then */
     int32_t no_pairs;   /* 1: only fields */
+    int32_t some;       /* 1: of so many some are not there, whose places are NaN */
     int32_t count[3];   /* cells */
     uint32_t cells;
     const uint32_t *start;   /* [walkers][cells + 1] */

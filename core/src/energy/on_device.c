@@ -10,6 +10,8 @@ PLUGMC_EMBED(text_of_energies_task, PLUGMC_INCLUDE_PATH "/../../src/energy/energ
 PLUGMC_EMBED(text_of_energies, PLUGMC_INCLUDE_PATH "/../../src/energy/energies.cu");
 PLUGMC_EMBED(text_of_trials_task, PLUGMC_INCLUDE_PATH "/../../src/energy/trials_task.h");
 PLUGMC_EMBED(text_of_trials, PLUGMC_INCLUDE_PATH "/../../src/energy/trials.cu");
+PLUGMC_EMBED(text_of_walk_task, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_task.h");
+PLUGMC_EMBED(text_of_walk, PLUGMC_INCLUDE_PATH "/../../src/energy/walk.cu");
 
 /* ---- Opening ------------------------------------------------------------------------------------- */
 
@@ -21,12 +23,13 @@ int on_device_text(const plugmc_plugin *mover, plugmc_kernel_text *out, char **j
                                 .fuse = PLUGMC_FUSE_SAMPLED,
                                 .double_precision = 1};
     if (mover)
-        length = asprintf(joined,
-                          "%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
-                          "\"%s\"\n%.*s\n}\n#line 1 \"trials.cu\"\n%s",
-                          text_of_energies_task, text_of_energies, text_of_trials_task,
-                          mover->text_name ? mover->text_name : mover->name,
-                          (int)(mover->text_end - mover->text), mover->text, text_of_trials);
+        length = asprintf(
+            joined,
+            "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
+            "\"%s\"\n%.*s\n}\n#line 1 \"trials.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
+            text_of_energies_task, text_of_energies, text_of_trials_task, text_of_walk_task,
+            mover->text_name ? mover->text_name : mover->name, (int)(mover->text_end - mover->text),
+            mover->text, text_of_trials, text_of_walk);
     else
         length = asprintf(joined, "%s%s", text_of_energies_task, text_of_energies);
     if (length < 0) *joined = NULL;
@@ -81,6 +84,7 @@ void on_device_close(hamiltonian *h)
 {
     if (!h->device) return;
     on_device_close_trials(h);
+    on_device_close_walk(h);
     free(h->device->host_energy);
     free(h->device); /* memory on the device goes with it */
     h->device = NULL;
@@ -102,9 +106,12 @@ int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *v
     const plugmc_state *state = h->state;
     plugmc_cells cells = {.size = sizeof cells};
     void *species = NULL;
+    const bool some =
+        h->system->changes & PLUGMC_CHANGED_COUNT; /* are not there: no cells of them */
     *t = (energies_task){.particles = (uint32_t)h->system->particles,
                          .tiles = h->device->tiles,
-                         .all_pairs = h->has_far,
+                         .all_pairs = h->has_far || (some && h->reach > 0),
+                         .some = some,
                          .no_pairs = !h->has_far && h->reach == 0,
                          .positions = view->positions,
                          .boxes = view->device_box};
@@ -163,7 +170,7 @@ static int ask_on_host(hamiltonian *h, const plugmc_host *host, const plugmc_vie
 {
     const size_t bytes =
         (size_t)h->system->walkers * (size_t)h->system->particles * 3 * sizeof(double);
-    plugmc_view here = {.size = sizeof here, .box = view->box};
+    plugmc_view here = {.size = sizeof here, .box = view->box, .count = view->count};
     int code = PLUGMC_OK;
     if (t->total_moves) { /* else it is asked of boxes alone */
         code = host->gpu->download(host->context, h->positions,

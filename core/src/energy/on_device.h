@@ -20,16 +20,21 @@ int on_device_rescale(hamiltonian *, const plugmc_host *, const plugmc_box *boxe
 /* Walkers with taken >= 0 are in their new boxes now, and the state says so. */
 int on_device_take_boxes(hamiltonian *, const plugmc_host *, const plugmc_box *boxes,
                          const int64_t *taken);
-/* Whether these trials can be made there; and making them, as hamiltonian_trials. */
-bool on_device_can(const hamiltonian *, const plugmc_host *, const plugmc_plugin *mover,
-                   const plugmc_proposal *);
+/* Makes trials there, as hamiltonian_trials; PLUGMC_UNANSWERED if they are better made on the host. */
 int on_device_trials(hamiltonian *, const plugmc_host *, const plugmc_plugin *mover,
                      const plugmc_proposal *, uint64_t first, uint64_t n);
 
-/* ---- Between on_device.c and trials_on_device.c ------------------------------------------------------ */
+/* ---- Between on_device.c, trials_on_device.c and walk_on_device.c ------------------------------------- */
 
 typedef struct plugmc_kernel plugmc_kernel;
 typedef struct trials_memory trials_memory;
+typedef struct walk_memory walk_memory;
+
+/* walk.cu with the text of a mover; its parameters on the device. */
+typedef struct walk_kernels {
+    plugmc_kernel *begin, *make, *end;
+    plugmc_device_pointer parameters;
+} walk_kernels;
 
 typedef struct device_energies {
     plugmc_kernel *whole, *sum_tiles, *rescale, *take;
@@ -38,6 +43,7 @@ typedef struct device_energies {
     plugmc_device_pointer places, boxes; /* of what is proposed; 0: never was */
     double *host_energy;                 /* [walkers][terms] */
     trials_memory *trials;               /* NULL: none were made */
+    walk_memory *walk;                   /* likewise */
 } device_energies;
 
 struct energies_task;
@@ -50,4 +56,9 @@ int on_device_launch(const plugmc_host *, plugmc_kernel *, uint64_t blocks, uint
                      void **arguments);
 static inline void *at_device(plugmc_device_pointer p) { return (void *)(uintptr_t)p; }
 void on_device_close_trials(hamiltonian *);
+/* Trials of any kind, each of which meets all particles: whether that pays, and making them. */
+bool on_device_walks(const hamiltonian *, const plugmc_mover *, const plugmc_proposal *);
+int on_device_walk(hamiltonian *, const plugmc_host *, const plugmc_mover *, const walk_kernels *,
+                   const plugmc_proposal *, uint64_t first, uint64_t n);
+void on_device_close_walk(hamiltonian *);
 #endif

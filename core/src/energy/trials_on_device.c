@@ -13,6 +13,8 @@ typedef struct mover_kernels {
     const plugmc_plugin *mover;
     plugmc_kernel *begin, *make, *end;
     plugmc_device_pointer parameters;
+    walk_kernels walk;
+    bool walks; /* it proposes more than swaps */
     struct mover_kernels *next;
 } mover_kernels;
 
@@ -24,8 +26,8 @@ struct trials_memory {
     trials_result *outcomes; /* [walkers] */
 };
 
-bool on_device_can(const hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
-                   const plugmc_proposal *proposal)
+static bool can(const hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
+                const plugmc_proposal *proposal)
 {
     return host->gpu && h->device && !h->has_totals && mover->text &&
            PLUGMC_HAS(proposal, parameters_size) && proposal->parameters_size > 0;
@@ -77,7 +79,7 @@ void on_device_close_trials(hamiltonian *h)
 
 /* Compiled when the mover asks for the first time. */
 static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
-                        size_t parameters, const mover_kernels **out)
+                        size_t parameters, mover_kernels **out)
 {
     trials_memory *m = h->device->trials;
     mover_kernels *k = m->kernels;
@@ -98,7 +100,11 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
     code = host->gpu->kernel(host->context, &text, "trials_begin", &k->begin);
     if (!code) code = host->gpu->kernel(host->context, &text, "trials_make", &k->make);
     if (!code) code = host->gpu->kernel(host->context, &text, "trials_end", &k->end);
+    if (!code) code = host->gpu->kernel(host->context, &text, "walk_begin", &k->walk.begin);
+    if (!code) code = host->gpu->kernel(host->context, &text, "walk_make", &k->walk.make);
+    if (!code) code = host->gpu->kernel(host->context, &text, "walk_end", &k->walk.end);
     if (!code) code = host->gpu->allocate(host->context, parameters, &k->parameters);
+    k->walk.parameters = k->parameters;
     free(joined);
     return code;
 }
@@ -132,13 +138,17 @@ static int take_results(hamiltonian *h, const plugmc_host *host, int32_t move)
         const trials_result *r = &h->device->trials->outcomes[w];
         const plugmc_not_a_number where = {
             .size = sizeof where, .walker = w, .particle = r->particle, .sweep = r->sweep};
-        if (r->stopped == 2)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "only swaps are made on a GPU: [run] device = cpu takes all trial "
-                              "moves");
         if (r->stopped) return host->not_a_number(host->context, &where);
     }
     return PLUGMC_OK;
+}
+
+/* One has met something else than swaps, of which nothing was taken so far. */
+static bool any_other(const hamiltonian *h)
+{
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        if (h->device->trials->outcomes[w].stopped == 2) return true;
+    return false;
 }
 
 static bool any_accepted(const hamiltonian *h)
@@ -148,33 +158,28 @@ static bool any_accepted(const hamiltonian *h)
     return false;
 }
 
-int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
-                     const plugmc_proposal *proposal, uint64_t first, uint64_t n)
+/* Swaps among those nearby; PLUGMC_UNANSWERED where something else is proposed: nothing has changed then. */
+static int make_swaps(hamiltonian *h, const plugmc_host *host, const mover_kernels *k,
+                      const plugmc_proposal *proposal, uint64_t first, uint64_t n)
 {
     const plugmc_system *system = h->system;
     const uint32_t blocks = (uint32_t)system->walkers * h->device->tiles;
     const uint64_t trials = (uint64_t)(proposal->trials ? proposal->trials : system->particles);
-    const mover_kernels *k;
+    trials_memory *m = h->device->trials;
     energies_task task;
     plugmc_view view;
     void *multipliers = NULL;
     double *positions;
     size_t row = 0;
-    int code = make_memory(h, host);
-    if (!code) code = find_kernels(h, host, mover, proposal->parameters_size, &k);
-    if (!code) code = on_device_view(h, host, &view);
+    int code = on_device_view(h, host, &view);
     if (!code) code = on_device_task(h, host, &view, &task);
     if (!code)
         code = h->state->array(h->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_DEVICE, PLUGMC_READ,
                                &multipliers, &row);
     if (code) return code;
-    trials_memory *m = h->device->trials;
     for (int32_t w = 0; w < system->walkers; w++) m->host_step[w] = h->walkers[w].step;
     code = host->gpu->upload(host->context, m->step, m->host_step,
                              (size_t)system->walkers * sizeof(double));
-    if (!code)
-        code = host->gpu->upload(host->context, k->parameters, proposal->parameters,
-                                 proposal->parameters_size);
     if (!code)
         code = on_device_launch(host, k->begin, blocks, ENERGIES_THREADS,
                                 (void *[]){&task, &m->places});
@@ -189,6 +194,7 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
                         .first = at_device(m->first),
                         .counts = (const int64_t *)at_device(m->first) + system->species_count + 1};
     if (!code) code = make(h, host, k, &task, &call, n * trials);
+    if (!code && any_other(h)) return PLUGMC_UNANSWERED;
     /* nothing is written where nothing was taken, so that other movers keep what they have */
     if (!code && any_accepted(h)) {
         code = plugmc_state_positions(h->state, PLUGMC_ON_DEVICE, PLUGMC_WRITE, &positions);
@@ -199,4 +205,26 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
         h->left_out = true;
     }
     return code ? code : take_results(h, host, proposal->move);
+}
+
+int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
+                     const plugmc_proposal *proposal, uint64_t first, uint64_t n)
+{
+    const bool counts = h->system->changes & PLUGMC_CHANGED_COUNT,
+               walks = on_device_walks(h, mover->mover, proposal);
+    mover_kernels *k;
+    if (!can(h, host, mover, proposal) || (counts && !walks)) return PLUGMC_UNANSWERED;
+    int code = make_memory(h, host);
+    if (!code) code = find_kernels(h, host, mover, proposal->parameters_size, &k);
+    if (!code)
+        code = host->gpu->upload(host->context, k->parameters, proposal->parameters,
+                                 proposal->parameters_size);
+    if (code) return code;
+    if (!counts && !k->walks) {
+        code = make_swaps(h, host, k, proposal, first, n);
+        k->walks = code == PLUGMC_UNANSWERED;
+        if (!k->walks) return code;
+    }
+    return walks ? on_device_walk(h, host, mover->mover, &k->walk, proposal, first, n)
+                 : PLUGMC_UNANSWERED;
 }

@@ -181,9 +181,8 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
     for (int32_t w = 0; w < system->walkers; w++)
         h->walkers[w].step = record->steps[rungs ? rungs[w] : 0];
     const plugmc_host *host = &m->instance->host;
-    const int code = on_device_can(h, host, m->instance->plugin, proposal)
-                         ? on_device_trials(h, host, m->instance->plugin, proposal, first, n)
-                         : hamiltonian_trials(h, host, proposal, moves, first, n);
+    int code = on_device_trials(h, host, m->instance->plugin, proposal, first, n);
+    if (code == PLUGMC_UNANSWERED) code = hamiltonian_trials(h, host, proposal, moves, first, n);
     for (int32_t w = 0; w < system->walkers; w++)
         for (int32_t k = 0; k < moves; k++) {
             plugmc_counts *made = &m->made[k * system->rungs + (rungs ? rungs[w] : 0)],

@@ -16,7 +16,6 @@
 #include "run/not_a_number.h"
 #include "run/refusals.h"
 #include "run/snapshot.h"
-#include "system/initial.h"
 #include "system/system.h"
 
 static int load_instances(simulation *);
@@ -219,14 +218,8 @@ static int choose_device(simulation *sim)
         return report_error(sim->report, EXIT_INPUT, no_cpu->context.file, no_cpu->context.line,
                             "mover '%s' runs on a GPU only, but [run] device = cpu",
                             no_cpu->loaded.name);
-    const bool counts = sim->system.changes & PLUGMC_CHANGED_COUNT;
-    if (run->device == DEVICE_GPU && counts)
-        return report_error(
-            sim->report, EXIT_INPUT, sim->config.ini.path, line_of(&sim->config, "run", "device"),
-            "[run] device = gpu: a changing number of particles is for the CPU so far");
-    if (run->device == DEVICE_CPU || counts)
-        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu,
-                 counts ? "the number of particles changes" : "[run] device = cpu");
+    if (run->device == DEVICE_CPU)
+        snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu, "[run] device = cpu");
     else if (run->device == DEVICE_AUTO && !wants_gpu(sim))
         explain_cpu(sim);
     else

@@ -1,0 +1,278 @@
+/* walk.cu: trial moves of any kind that a mover proposes, one after the other in each walker. A block takes
+ * a walker, and its threads share all the others that one particle meets where it goes from and to.
+ *
+ * Stands behind energies.cu and behind the mover's own text. Swaps among many particles are made by
+ * trials.cu, which looks at those nearby alone. */
+
+/* Positions [walkers][particles][3] apart, as proposals read them: one thread a particle. */
+extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
+    walk_begin(walk_task t, const double *positions)
+{
+    const uint64_t k = (uint64_t)blockIdx.x * ENERGIES_THREADS + threadIdx.x;
+    if (k >= (uint64_t)t.walkers * t.particles) return;
+    t.x[k] = positions[3 * k];
+    t.y[k] = positions[3 * k + 1];
+    t.z[k] = positions[3 * k + 2];
+}
+
+extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
+    walk_end(walk_task t, double *positions)
+{
+    const uint64_t k = (uint64_t)blockIdx.x * ENERGIES_THREADS + threadIdx.x;
+    if (k >= (uint64_t)t.walkers * t.particles) return;
+    positions[3 * k] = t.x[k];
+    positions[3 * k + 1] = t.y[k];
+    positions[3 * k + 2] = t.z[k];
+}
+
+/* ---- What a change does to the energy ---------------------------------------------------------- */
+
+/* One particle goes from one place, where it was of one species, comes to another place, or both. */
+typedef struct walk_part {
+    int32_t was, comes; /* species; -1: nobody goes, or comes */
+    double from[3], to[3];
+    int64_t skip[2]; /* numbers of those that are not met */
+} walk_part;
+
+/* The share of a thread in the changes of all terms, added to change [PLUGMC_TERMS]; returns whether the
+ * one that comes overlaps or may not be there. */
+PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_part *p,
+                        double *change)
+{
+    const plugmc_site was = plugmc_site_of_species(p->was < 0 ? 0 : p->was),
+                      comes = plugmc_site_of_species(p->comes < 0 ? 0 : p->comes);
+    plugmc_sums old_sums, new_sums;
+    plugmc_double_sums all = {}, gone = {};
+    double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {},
+           lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
+    int overlap = 0;
+    plugmc_sums_clear(&old_sums);
+    plugmc_sums_clear(&new_sums);
+    for (int s = 0; s < PLUGMC_SPECIES && !t->no_pairs; s++) {
+        const plugmc_site site = plugmc_site_of_species(s);
+        const int64_t end = a->first[s] + a->count[s];
+        for (int64_t k = a->first[s] + threadIdx.x; k < end; k += blockDim.x) {
+            if (k == p->skip[0] || k == p->skip[1]) continue;
+            const double x = a->x[k], y = a->y[k], z = a->z[k];
+            if (p->was >= 0)
+                plugmc_sums_add_energy(
+                    &old_sums,
+                    plugmc_separated(p->from[0] - x, p->from[1] - y, p->from[2] - z, a->images),
+                    was, site);
+            if (p->comes < 0) continue;
+            const plugmc_separation to =
+                plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z, a->images);
+            plugmc_sums_add_energy(&new_sums, to, comes, site);
+            overlap |= PLUGMC_CONTACTS && to.r2 < plugmc_contact_square(p->comes, s);
+        }
+    }
+    plugmc_sums_empty(&new_sums, &all);
+    plugmc_sums_empty(&old_sums, &gone);
+    if (p->comes >= 0) plugmc_double_sums_by_term(&all, comes, energy);
+    if (p->was >= 0) plugmc_double_sums_by_term(&gone, was, lost);
+    if (threadIdx.x == 0) {
+        const plugmc_position to = {p->to[0], p->to[1], p->to[2]},
+                              from = {p->from[0], p->from[1], p->from[2]};
+        int unused = 0;
+        if (p->comes >= 0) {
+            plugmc_fields_by_term(to, comes, &overlap, energy);
+            overlap |= PLUGMC_IN_SPHERE && p->to[0] * p->to[0] + p->to[1] * p->to[1] +
+                                                   p->to[2] * p->to[2] >
+                                               plugmc_radius * plugmc_radius;
+        }
+        if (p->was >= 0) plugmc_fields_by_term(from, was, &unused, lost);
+    }
+    for (int term = 0; term < PLUGMC_TERMS; term++) change[term] += energy[term] - lost[term];
+    return overlap;
+}
+
+/* Terms that hang on how many there are alone; asked of one species only. */
+PLUGMC_FN double walk_by_count(const walk_task *t, const double *multipliers, int64_t before,
+                               int64_t after)
+{
+    double growth = 0;
+    for (int term = 0; term < PLUGMC_TERMS && t->by_count; term++) {
+        const double *energy = t->by_count + (uint64_t)term * (t->particles + 1);
+        if (multipliers[term] != 0) growth += multipliers[term] * (energy[after] - energy[before]);
+    }
+    return growth;
+}
+
+/* Sum over the block, in an order that hangs on its size alone. */
+PLUGMC_FN double walk_sum(double mine, double *room)
+{
+    for (int apart = 16; apart > 0; apart /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, apart);
+    if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = mine;
+    __syncthreads();
+    double sum = 0;
+    for (uint32_t k = 0; k < blockDim.x / 32; k++) sum += room[k];
+    __syncthreads();
+    return sum;
+}
+
+/* ---- A trial ------------------------------------------------------------------------------------- */
+
+/* What is to be met, part by part; returns how many there are. */
+PLUGMC_FN int walk_parts(const plugmc_trial *trial, const walk_around *a, walk_part part[2])
+{
+    const int64_t i = trial->particle, j = trial->other;
+    part[0].skip[0] = part[0].skip[1] = -1;
+    part[0].was = part[0].comes = -1;
+    for (int d = 0; d < 3; d++) part[0].from[d] = part[0].to[d] = trial->position[d];
+    if (trial->kind == PLUGMC_INSERTED) {
+        part[0].comes = trial->species;
+        return 1;
+    }
+    part[0].from[0] = a->x[i], part[0].from[1] = a->y[i], part[0].from[2] = a->z[i];
+    part[0].was = a->species[i];
+    part[0].skip[0] = i;
+    if (trial->kind == PLUGMC_DISPLACED) part[0].comes = part[0].was;
+    if (trial->kind == PLUGMC_DISPLACED || trial->kind == PLUGMC_REMOVED) return 1;
+    for (int d = 0; d < 3; d++) part[0].to[d] = part[0].from[d];
+    part[0].comes = trial->kind == PLUGMC_SWAPPED ? a->species[j] : trial->species;
+    if (trial->kind == PLUGMC_IDENTITY) return 1;
+    part[0].skip[1] = j;
+    part[1].was = part[0].comes, part[1].comes = part[0].was;
+    part[1].skip[0] = i, part[1].skip[1] = j;
+    part[1].from[0] = part[1].to[0] = a->x[j];
+    part[1].from[1] = part[1].to[1] = a->y[j];
+    part[1].from[2] = part[1].to[2] = a->z[j];
+    return 2;
+}
+
+PLUGMC_FN void walk_put(const walk_around *a, int64_t k, const double r[3])
+{
+    a->x[k] = r[0], a->y[k] = r[1], a->z[k] = r[2];
+}
+
+PLUGMC_FN void walk_remove(const walk_around *a, int64_t i)
+{
+    const int32_t species = a->species[i];
+    const int64_t last = a->first[species] + --a->count[species];
+    const double at[3] = {a->x[last], a->y[last], a->z[last]}, nan = __longlong_as_double(~0ull);
+    const double nowhere[3] = {nan, nan, nan};
+    walk_put(a, i, at);
+    walk_put(a, last, nowhere);
+}
+
+PLUGMC_FN void walk_take(const plugmc_trial *trial, const walk_around *a, const walk_part part[2])
+{
+    if (trial->kind == PLUGMC_IDENTITY && part[0].was == part[0].comes) return;
+    if (trial->kind == PLUGMC_DISPLACED) walk_put(a, trial->particle, part[0].to);
+    if (trial->kind == PLUGMC_SWAPPED) {
+        walk_put(a, trial->particle, part[1].from);
+        walk_put(a, trial->other, part[0].from);
+    }
+    if (trial->kind == PLUGMC_REMOVED || trial->kind == PLUGMC_IDENTITY)
+        walk_remove(a, trial->particle);
+    if (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY)
+        walk_put(a, a->first[trial->species] + a->count[trial->species]++, part[0].to);
+}
+
+/* Whether it can be tried; else *stopped says that it is not known, or *full who has no room. */
+PLUGMC_FN int walk_is_possible(const walk_call *call, const plugmc_trial *trial,
+                               const walk_around *a, walk_result *result)
+{
+    const bool comes = trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY;
+    const int32_t s = trial->species;
+    if (trial->move < 0 || trial->move >= call->moves || trial->kind == PLUGMC_RESCALED ||
+        trial->kind < 0 || trial->kind > call->last_kind)
+        result->stopped = WALK_UNKNOWN;
+    if (result->stopped) return 0;
+    if (trial->kind == PLUGMC_SWAPPED && trial->particle == trial->other) return 0;
+    if (trial->kind == PLUGMC_IDENTITY && a->species[trial->particle] == s) return 1;
+    if (!comes || a->count[s] < a->first[s + 1] - a->first[s]) return 1;
+    result->full = s + 1;
+    return 0;
+}
+
+/* Growth of -ln p, and whether it is forbidden. */
+PLUGMC_FN double walk_growth(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
+                             const walk_part part[2], int parts, const double *multipliers,
+                             double *room, int *forbidden)
+{
+    const double *of_species = multipliers + PLUGMC_TERMS + 1;
+    double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, growth = 0;
+    int overlap = 0;
+    for (int k = 0; k < parts; k++) overlap |= walk_meet(t, a, &part[k], change);
+    *forbidden = __syncthreads_or(overlap);
+    if (*forbidden) return 0;
+    for (int term = 0; term < PLUGMC_TERMS; term++)
+        if (multipliers[term] != 0) growth += multipliers[term] * change[term];
+    growth = walk_sum(growth, room) - trial->log_factor;
+    const int64_t n = a->count[0];
+    if (trial->kind == PLUGMC_INSERTED)
+        growth += of_species[part[0].comes] + walk_by_count(t, multipliers, n, n + 1);
+    if (trial->kind == PLUGMC_REMOVED)
+        growth += walk_by_count(t, multipliers, n, n - 1) - of_species[part[0].was];
+    if (trial->kind == PLUGMC_IDENTITY) growth += of_species[part[0].comes] - of_species[part[0].was];
+    return growth;
+}
+
+/* One block a walker: trials from result.next on. */
+extern "C" __global__ void __launch_bounds__(WALK_THREADS)
+    walk_make(walk_task t, walk_call call, const uint8_t *parameters, walk_result *results)
+{
+    __shared__ double room[WALK_THREADS / 32];
+    const uint32_t walker = blockIdx.x;
+    const uint64_t row = (uint64_t)walker * t.particles;
+    const double *multipliers = call.multipliers + (uint64_t)walker * call.width;
+    const walk_around a = {t.x + row,
+                           t.y + row,
+                           t.z + row,
+                           t.species + row,
+                           t.first,
+                           t.counts + (uint64_t)walker * PLUGMC_SPECIES,
+                           plugmc_images_of_walker(t.boxes, walker)};
+    walk_result result = results[walker];
+    uint64_t a_sweep = call.a_sweep;
+    for (int s = 0; s < PLUGMC_SPECIES && !call.a_sweep; s++) a_sweep += a.count[s];
+    const uint64_t all = call.sweeps * a_sweep, end = call.end < all ? call.end : all;
+    for (; result.next < end && !result.stopped; result.next++) {
+        const uint64_t sweep = result.next / a_sweep;
+        int64_t particles = 0;
+        for (int s = 0; s < PLUGMC_SPECIES; s++) particles += a.count[s];
+        plugmc_trial trial = {};
+        trial.size = sizeof trial;
+        trial.walker = walker;
+        trial.seed = call.seed;
+        trial.sweep = call.sweep + sweep;
+        trial.number = call.from + (uint32_t)(result.next - sweep * a_sweep);
+        trial.dimension = PLUGMC_DIMENSION;
+        trial.particles = particles;
+        trial.first = a.first;
+        trial.x = a.x;
+        trial.y = a.y;
+        trial.z = a.z;
+        trial.step = call.step[walker];
+        trial.count = a.count;
+        trial.box = &t.boxes[walker];
+        trial.move = call.move;
+        const int proposed = plugmc_mover::plugmc_propose(parameters, &trial);
+        const int move = trial.move >= 0 && trial.move < call.moves ? trial.move : call.move;
+        result.trials[move]++;
+        if (!proposed || !walk_is_possible(&call, &trial, &a, &result)) continue;
+        result.sweep = trial.sweep;
+        result.particle = trial.kind == PLUGMC_INSERTED ? -1 : trial.particle;
+        if (trial.kind == PLUGMC_DISPLACED || trial.kind == PLUGMC_INSERTED)
+            plugmc_wrap(&t.boxes[walker], trial.position);
+        walk_part part[2];
+        const int parts = walk_parts(&trial, &a, part);
+        int forbidden;
+        const double growth =
+            walk_growth(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
+        if (forbidden) continue;
+        const bool lost = !(growth > -PLUGMC_NO_RANGE);
+        const plugmc_random random =
+            plugmc_draw(call.seed, trial.sweep, walker, trial.number, PLUGMC_PURPOSE_ACCEPT, 0);
+        /* what is not a number goes there, so that it is found */
+        const bool taken = lost || growth <= 0 ||
+                           plugmc_uniform_double(random.word[0], random.word[1]) < exp(-growth);
+        if (lost) result.stopped = WALK_LOST;
+        __syncthreads(); /* all have read the places */
+        if (taken && threadIdx.x == 0) walk_take(&trial, &a, part);
+        result.accepted[move] += taken;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) results[walker] = result;
+}

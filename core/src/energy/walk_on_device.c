@@ -1,0 +1,259 @@
+/* Trial moves of any kind on a GPU, where walkers are many and not large: walk.cu in launches of a fraction
+ * of a second. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "energy/on_device.h"
+#include "energy/energies_task.h"
+#include "energy/walk_task.h"
+
+enum {
+    AT_A_TIME = 20000,  /* trials a walker and launch: 0.1 s or so */
+    LEAST_WALKERS = 32, /* each is one block: fewer leave most of a GPU idle */
+    MOST_MET = 8192     /* each trial meets all particles, where the host meets those nearby */
+};
+
+struct walk_memory {
+    walk_task task;
+    plugmc_device_pointer counts, step, results;
+    double *host_step;     /* [walkers] */
+    walk_result *outcomes; /* [walkers] */
+    int64_t *host_counts;  /* [walkers][species] */
+};
+
+/* Totals that hang on counts are in a table, of one species in a box that stays. */
+static bool tables_do(const hamiltonian *h)
+{
+    const uint32_t changes = h->system->changes;
+    if (!(changes & PLUGMC_CHANGED_COUNT) || !h->any_total) return true;
+    return h->system->species_count == 1 && !(changes & PLUGMC_CHANGED_BOX);
+}
+
+bool on_device_walks(const hamiltonian *h, const plugmc_mover *mover, const plugmc_proposal *p)
+{
+    const plugmc_system *system = h->system;
+    const bool each =
+        !p->trials && mover->changes & PLUGMC_CHANGED_COUNT; /* sweeps of no fixed length */
+    return system->walkers >= LEAST_WALKERS && (h->has_far || system->particles <= MOST_MET) &&
+           mover->move_count <= WALK_MOVES && !each && tables_do(h);
+}
+
+/* Energies of totals by count: [terms][particles + 1]. */
+static int make_tables(const hamiltonian *h, const plugmc_host *host, walk_task *task)
+{
+    const plugmc_system *system = h->system;
+    const size_t row = (size_t)system->particles + 1;
+    const size_t bytes = (size_t)system->term_count * row * sizeof(double);
+    plugmc_device_pointer there;
+    if (!h->any_total || !(system->changes & PLUGMC_CHANGED_COUNT)) return PLUGMC_OK;
+    double *table = calloc(1, bytes);
+    if (!table) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
+    for (int k = 0; k < h->count; k++) {
+        const energy_term *t = &h->terms[k];
+        for (int64_t n = 0; n <= system->particles && t->total; n++)
+            table[(size_t)t->index * row + (size_t)n] =
+                t->total->of_counts(t->of->instance, &h->walkers[0].now.box, &n);
+    }
+    int code = host->gpu->allocate(host->context, bytes, &there);
+    if (!code) code = host->gpu->upload(host->context, there, table, bytes);
+    task->by_count = at_device(there);
+    free(table);
+    return code;
+}
+
+static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **out)
+{
+    const plugmc_system *system = h->system;
+    const size_t walkers = (size_t)system->walkers, all = walkers * (size_t)system->particles,
+                 species = (size_t)system->species_count;
+    *out = h->device->walk;
+    if (*out) return PLUGMC_OK;
+    walk_memory *m = *out = h->device->walk = calloc(1, sizeof *m);
+    if (m) m->host_step = calloc(walkers, sizeof *m->host_step);
+    if (m) m->outcomes = calloc(walkers, sizeof *m->outcomes);
+    if (m) m->host_counts = calloc(walkers * species, sizeof *m->host_counts);
+    if (!m || !m->host_step || !m->outcomes || !m->host_counts)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
+    plugmc_device_pointer places[3] = {0}, first = 0;
+    int code = PLUGMC_OK;
+    for (int k = 0; k < 3 && !code; k++)
+        code = host->gpu->allocate(host->context, all * sizeof(double), &places[k]);
+    if (!code) code = host->gpu->allocate(host->context, (species + 1) * sizeof(int64_t), &first);
+    if (!code)
+        code = host->gpu->allocate(host->context, walkers * species * sizeof(int64_t), &m->counts);
+    if (!code) code = host->gpu->allocate(host->context, walkers * sizeof(double), &m->step);
+    if (!code)
+        code = host->gpu->allocate(host->context, walkers * sizeof *m->outcomes, &m->results);
+    if (!code)
+        code =
+            host->gpu->upload(host->context, first, system->first, (species + 1) * sizeof(int64_t));
+    m->task = (walk_task){.walkers = (uint32_t)walkers,
+                          .particles = (uint32_t)system->particles,
+                          .no_pairs = !h->has_far && h->reach == 0,
+                          .x = at_device(places[0]),
+                          .y = at_device(places[1]),
+                          .z = at_device(places[2]),
+                          .first = at_device(first),
+                          .counts = at_device(m->counts)};
+    return code ? code : make_tables(h, host, &m->task);
+}
+
+void on_device_close_walk(hamiltonian *h)
+{
+    walk_memory *m = h->device->walk;
+    if (!m) return;
+    free(m->host_step), free(m->outcomes), free(m->host_counts), free(m);
+}
+
+/* What the state has, into the task; positions are taken apart. */
+static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m)
+{
+    const plugmc_state *state = h->state;
+    const size_t walkers = (size_t)h->system->walkers,
+                 bytes = walkers * (size_t)h->system->species_count * sizeof(int64_t);
+    const uint64_t blocks =
+        (walkers * (size_t)h->system->particles + ENERGIES_THREADS - 1) / ENERGIES_THREADS;
+    void *species = NULL, *counts = NULL;
+    plugmc_view view;
+    int code = on_device_view(h, host, &view);
+    if (!code)
+        code = state->array(state, PLUGMC_STATE_SPECIES, PLUGMC_ON_DEVICE, PLUGMC_READ, &species,
+                            NULL);
+    if (!code)
+        code =
+            state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_DEVICE, PLUGMC_READ, &counts, NULL);
+    if (!code)
+        code = host->gpu->copy(host->context, m->counts, (plugmc_device_pointer)(uintptr_t)counts,
+                               bytes);
+    if (code) return code;
+    m->task.species = species;
+    m->task.boxes = view.device_box;
+    for (size_t w = 0; w < walkers; w++) {
+        m->host_step[w] = h->walkers[w].step;
+        m->outcomes[w] = (walk_result){0};
+    }
+    code = host->gpu->upload(host->context, m->step, m->host_step, walkers * sizeof(double));
+    if (!code)
+        code = host->gpu->upload(host->context, m->results, m->outcomes,
+                                 walkers * sizeof *m->outcomes);
+    return code ? code
+                : on_device_launch(host, k->begin, blocks, ENERGIES_THREADS,
+                                   (void *[]){&m->task, (void *)&view.positions});
+}
+
+/* Threads of a block: so that each meets several others. */
+static uint32_t threads_for(const plugmc_system *system)
+{
+    return system->particles <= 512 ? 64 : system->particles <= 2048 ? 128 : WALK_THREADS;
+}
+
+static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
+                walk_call *call, uint64_t n)
+{
+    const size_t walkers = (size_t)h->system->walkers;
+    for (uint64_t done = 0; done < n; done += AT_A_TIME) {
+        if (host->stopping(host->context)) return PLUGMC_STOPPED;
+        call->end = n - done < AT_A_TIME ? n : done + AT_A_TIME;
+        const int code =
+            on_device_launch(host, k->make, walkers, threads_for(h->system),
+                             (void *[]){&m->task, call, (void *)&k->parameters, &m->results});
+        if (code) return code;
+    }
+    return host->gpu->download(host->context, m->outcomes, m->results,
+                               walkers * sizeof *m->outcomes);
+}
+
+/* Counts of particles as they are now, in the state and on the host. */
+static int write_counts(hamiltonian *h, const plugmc_host *host, walk_memory *m)
+{
+    const plugmc_state *state = h->state;
+    const int32_t species = h->system->species_count;
+    const size_t bytes = (size_t)(h->system->walkers * species) * sizeof(int64_t);
+    void *counts;
+    int code =
+        state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_DEVICE, PLUGMC_WRITE, &counts, NULL);
+    if (!code)
+        code = host->gpu->copy(host->context, (plugmc_device_pointer)(uintptr_t)counts, m->counts,
+                               bytes);
+    if (!code) code = host->gpu->download(host->context, m->host_counts, m->counts, bytes);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++)
+        configuration_set_counts(&h->walkers[w].now, m->host_counts + w * species);
+    return code;
+}
+
+/* Nothing is written where nothing was taken, so that other movers keep what they have. */
+static int end(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
+               const plugmc_mover *mover)
+{
+    const uint64_t blocks =
+        ((uint64_t)m->task.walkers * m->task.particles + ENERGIES_THREADS - 1) / ENERGIES_THREADS;
+    double *positions;
+    uint64_t any = 0;
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        for (int32_t move = 0; move < WALK_MOVES; move++) any += m->outcomes[w].accepted[move];
+    if (!any) return PLUGMC_OK;
+    int code = plugmc_state_positions(h->state, PLUGMC_ON_DEVICE, PLUGMC_WRITE, &positions);
+    if (!code)
+        code = on_device_launch(host, k->end, blocks, ENERGIES_THREADS,
+                                (void *[]){&m->task, &positions});
+    for (int32_t w = 0; w < h->system->walkers; w++) h->walkers[w].known = false;
+    h->left_out = true;
+    if (!code && mover->changes & PLUGMC_CHANGED_COUNT) code = write_counts(h, host, m);
+    return code;
+}
+
+static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memory *m,
+                        int32_t moves)
+{
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        const walk_result *r = &m->outcomes[w];
+        for (int32_t k = 0; k < moves; k++) {
+            h->walkers[w].counts[k].trials += r->trials[k];
+            h->walkers[w].counts[k].accepted += r->accepted[k];
+        }
+        if (r->full) h->walkers[w].full = r->full;
+    }
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        const walk_result *r = &m->outcomes[w];
+        const plugmc_not_a_number where = {
+            .size = sizeof where, .walker = w, .particle = r->particle, .sweep = r->sweep};
+        if (r->stopped == WALK_UNKNOWN)
+            return host->fail(
+                host->context, PLUGMC_ERROR_STATE,
+                "a trial move changes what no mover of the run says it changes, or is "
+                "not in the mover's table");
+        if (r->stopped) return host->not_a_number(host->context, &where);
+    }
+    return PLUGMC_OK;
+}
+
+int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *mover,
+                   const walk_kernels *k, const plugmc_proposal *proposal, uint64_t first,
+                   uint64_t n)
+{
+    const uint64_t most = (uint64_t)(proposal->trials ? proposal->trials : h->system->particles);
+    walk_memory *m;
+    void *multipliers = NULL;
+    size_t row = 0;
+    int code = make_memory(h, host, &m);
+    if (!code) code = begin(h, host, k, m);
+    if (!code)
+        code = h->state->array(h->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_DEVICE, PLUGMC_READ,
+                               &multipliers, &row);
+    if (code) return code;
+    walk_call call = {.seed = host->seed,
+                      .sweep = first,
+                      .sweeps = n,
+                      .a_sweep = (uint64_t)proposal->trials,
+                      .from = PLUGMC_HAS(proposal, from) ? proposal->from : 0,
+                      .move = proposal->move,
+                      .moves = mover->move_count,
+                      .last_kind = h->system->changes & PLUGMC_CHANGED_COUNT ? PLUGMC_IDENTITY
+                                                                             : PLUGMC_SWAPPED,
+                      .width = (int32_t)(row / sizeof(double)),
+                      .multipliers = multipliers,
+                      .step = at_device(m->step)};
+    code = make(h, host, k, m, &call, n * most);
+    if (!code) code = end(h, host, k, m, mover);
+    return code ? code : take_results(h, host, m, mover->move_count);
+}
