@@ -1,5 +1,6 @@
 #!/bin/bash
-# ensembles.sh: what volume, exchange and swap cost beside the checkerboard (bench/ensembles/*.ini).
+# ensembles.sh: what volume, exchange and swap cost beside the checkerboard, and what an insertion or removal
+# costs (bench/ensembles/*.ini).
 #
 # Each case is run with the second mover and without it, in turn, REPEAT times (default 11); a line has the
 # medians of the seconds of production (files and kernels are not in them) and what one action costs. PLUGMC=
@@ -50,3 +51,5 @@ compare "volume, 577600 disks, every 10" volume $((500 * s)) "mover volume.every
     --set run.sweeps=$((5000 * s)) --set "species disk.count=577600" --set "mover volume.step=5e-8"
 compare "swap, 64 x 4096 disks" swap $((6400000 * s)) "mover swap.trials=10000" "mover swap.trials=1" \
     --set run.sweeps=$((100 * s))
+compare "insert, 4096 x 288 LJ" insert $((4096 * 1999 * 80 * s)) "mover insert.trials=2000" "mover insert.trials=1" \
+    --set run.sweeps=$((80 * s)) --set run.equilibrate=0

@@ -164,7 +164,7 @@ extern "C" __global__ void energies_rescale(uint32_t particles, uint32_t tiles,
             r[0] * old->inverse[0][e] + r[1] * old->inverse[1][e] + r[2] * old->inverse[2][e];
         for (int d = 0; d < box->dimension; d++) at[d] += f * box->vector[e][d];
     }
-    plugmc_wrap(box, at);
+    plugmc_wrap(box, at); /* NaN, where nobody is, stays */
     for (int d = 0; d < 3; d++) places[3 * ((uint64_t)walker * particles + k) + d] = at[d];
 }
 
