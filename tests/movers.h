@@ -161,6 +161,7 @@ static inline void bench_begin(bench *b, int dimension, const double length[3], 
                                 .seed = seed,
                                 .threads = 1,
                                 .rungs = 1,
+                                .multipliers = 1,
                                 .temperature = 1};
     b->host = (plugmc_host){.size = sizeof b->host,
                             .abi_major = PLUGMC_ABI_MAJOR,

@@ -18,12 +18,6 @@ typedef struct exchange {
     double *extensive;     /* [walkers][width]: what multipliers multiply */
 } exchange;
 
-/* Energies of terms, the volume, counts of species. */
-static int32_t width_of(const plugmc_system *system)
-{
-    return system->term_count + 1 + system->species_count;
-}
-
 /* The state as it is during a sweep: its arrays, and bytes from one walker to the next. */
 typedef struct rows {
     int32_t *rung;
@@ -67,7 +61,7 @@ static void swap_rows(rows *r, int32_t a, int32_t b)
 static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t sweep, int *taken)
 {
     const int32_t rungs = host->system->rungs, each = host->system->walkers / rungs,
-                  width = width_of(host->system);
+                  width = host->system->multipliers;
     int32_t filled[rungs];
     memset(filled, 0, sizeof filled);
     for (int32_t w = 0; w < host->system->walkers; w++)
@@ -97,7 +91,7 @@ static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t swe
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     exchange *e = instance;
-    const int32_t width = width_of(host->system);
+    const int32_t width = host->system->multipliers;
     rows r;
     int code = borrow(host, PLUGMC_READ, &r), taken = 0;
     for (int32_t w = 0; w < host->system->walkers && !code; w++) {
@@ -113,7 +107,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
 static int prepare(void *instance, const plugmc_host *host)
 {
     exchange *e = instance;
-    const size_t walkers = (size_t)host->system->walkers, width = (size_t)width_of(host->system);
+    const size_t walkers = (size_t)host->system->walkers, width = (size_t)host->system->multipliers;
     if (host->system->rungs < 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there is no ladder: give a section [ladder]");

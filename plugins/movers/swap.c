@@ -16,10 +16,9 @@ PLUGMC_FN int propose(const swap *s, plugmc_trial *trial)
                                              trial->number, PLUGMC_PURPOSE_TRIAL, 0);
     int32_t chosen[2];
     for (int k = 0; k < 2; k++) {
-        const int32_t species = s->species[k];
-        const uint32_t count = (uint32_t)trial->count[species];
-        if (count == 0) return 0;
-        chosen[k] = (int32_t)(trial->first[species] + plugmc_below(random.word[k], count));
+        const int64_t first = trial->first[s->species[k]], n = trial->count[s->species[k]];
+        if (n == 0) return 0;
+        chosen[k] = (int32_t)(first + plugmc_below(random.word[k], (uint32_t)n));
     }
     trial->kind = PLUGMC_SWAPPED;
     trial->particle = chosen[0];

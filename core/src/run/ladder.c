@@ -158,6 +158,7 @@ int ladder_build(ladder *l, const config *config, plugmc_system *system, report 
     l->temperature = checked(calloc((size_t)l->rungs, sizeof(double)));
     for (int32_t k = 0; k < l->rungs && !code; k++) code = fill_rung(l, config, system, k, r);
     system->rungs = l->rungs;
+    system->multipliers = l->width;
     system->temperature = l->temperature[0];
     for (int32_t k = 1; k < l->rungs; k++)
         if (l->temperature[k] != l->temperature[0]) system->temperature = NAN;

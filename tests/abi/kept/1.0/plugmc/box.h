@@ -23,12 +23,12 @@ typedef struct plugmc_box {
 
 /* ---- Places --------------------------------------------------------------------------------- */
 
-/* x moved by whole periods into [0, period). What is there already is left as it is. */
+/* x moved by whole periods into [0, period). What is there already is left as it is, and so is NaN. */
 PLUGMC_FN double plugmc_wrapped(double x, double period)
 {
     if (x >= 0 && x < period) return x;
     x -= period * floor(x / period);
-    return x < period ? x : 0; /* a tiny negative x rounds up to the edge */
+    return x >= period ? 0 : x; /* a tiny negative x rounds up to the edge */
 }
 
 /* The image of r in a rectangular box: [0, length) in each direction. */

@@ -103,6 +103,7 @@ typedef struct plugmc_system {
     int32_t
         weighted; /* 0: each sampled term counts by 1 / temperature, in all walkers and for ever; 1:
                          by PLUGMC_STATE_MULTIPLIER */
+    int32_t multipliers; /* of a walker, in a row of PLUGMC_STATE_MULTIPLIER */
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */
