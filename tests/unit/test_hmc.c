@@ -477,9 +477,60 @@ static void the_time_step_is_tuned(void **state)
     bench_end(&b);
 }
 
+/* What tuning comes to if it asks for more. */
+static double largest_step(bench *b, const char *settings)
+{
+    test_mover mover = mover_new(b, "hmc", settings);
+    bench_expect(b, mover.calls->set_step(mover.instance, &b->host, 0, 0, 1e6));
+    return mover.calls->step(mover.instance, 0, 0);
+}
+
+/* A Lennard-Jones pair with kT = t epsilon above its least energy is at x = (sigma / r)^6 = (1 + sqrt(t)) / 2
+ * at the nearest, where its energy has the second derivative 4 epsilon (156 x^2 - 42 x) x^(1/3). The
+ * program looks at places that are 0.00125 apart, which is a hundredth of the step. */
+static void the_largest_step_knows_masses_and_temperature(void **state)
+{
+    (void)state;
+    static const struct {
+        double kT, epsilon, masses[2];
+    } of[] = {{1, 1, {1, 1}}, {4, 1, {1, 1}},   {0.25, 1, {1, 1}},
+              {4, 4, {1, 1}}, {0.3, 2, {9, 5}}, {2, 2, {3, 7}}};
+    for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
+        bench b;
+        char settings[96];
+        const double light = fmin(of[k].masses[0], of[k].masses[1]);
+        const double x = (1 + sqrt(of[k].kT / of[k].epsilon)) / 2,
+                     second = 4 * of[k].epsilon * (156 * x * x - 42 * x) * cbrt(x),
+                     expected = 1 / sqrt(second * 2 / light);
+        bench_begin(&b, 3, (double[3]){20, 20, 20}, 1, 5);
+        bench_cube(&b, 20);
+        b.system.temperature = of[k].kT;
+        bench_species(&b, "A", 1, 1, 0);
+        bench_species(&b, "B", 1, 1, 0);
+        bench_masses(&b, of[k].masses);
+        snprintf(settings, sizeof settings, "epsilon=%g cutoff=2.5 truncation=shift",
+                 of[k].epsilon);
+        bench_expect(&b, bench_configured(&b, "lennard_jones", settings));
+        const double found = largest_step(&b, "");
+        printf("kT %g, epsilon %g: %g, expected %g\n", of[k].kT, of[k].epsilon, found, expected);
+        assert_close(found, expected, 0.01, 0);
+        assert_close(largest_step(&b, "length=1e-3"), 5e-4, 1e-12, 0);
+        bench_end(&b);
+    }
+    for (double kT = 0.25; kT <= 4; kT *= 4) { /* nobody meets anybody */
+        bench b;
+        well w = {.stiffness = 4, .centre = 10};
+        begin_wells(&b, &w);
+        b.system.temperature = kT;
+        assert_close(largest_step(&b, ""), 0.05 * 20 * sqrt(1 / kT), 1e-12, 0);
+        bench_end(&b);
+    }
+}
+
 TEST_MAIN(cmocka_unit_test(momenta_are_gaussian), cmocka_unit_test(oscillators_are_exact),
           cmocka_unit_test(trajectories_lead_back), cmocka_unit_test(forces_that_lie_are_noticed),
           cmocka_unit_test(threads_do_not_matter), cmocka_unit_test(a_resumed_run_goes_on),
           cmocka_unit_test(energies_and_forces_belong_together),
           cmocka_unit_test(a_liquid_is_that_of_single_moves),
-          cmocka_unit_test(refuses_what_cannot_be), cmocka_unit_test(the_time_step_is_tuned))
+          cmocka_unit_test(refuses_what_cannot_be), cmocka_unit_test(the_time_step_is_tuned),
+          cmocka_unit_test(the_largest_step_knows_masses_and_temperature))

@@ -44,9 +44,9 @@ extern "C" __global__ void cb_enter(const double *positions, long long particles
     const int m[3] = {CB_MX, CB_MY, CB_MZ};
     int cell[3] = {0, 0, 0};
     for (int a = 0; a < DIM; a++)
-        cell[a] = cb_locate(at[a], cb_width(walkers, widths, walker, a), m[a],
-                            origin[3 * walker + a])
-                      .cell;
+        cell[a] =
+            cb_locate(at[a], cb_width(walkers, widths, walker, a), m[a], origin[3 * walker + a])
+                .cell;
     const int place = cb_cell(cell[0], cell[1], cell[2]);
     const uint32_t k = atomicAdd(&length[(size_t)walker * CELLS + place], 1u);
     if (k < CB_CAP)
@@ -58,9 +58,9 @@ extern "C" __global__ void cb_enter(const double *positions, long long particles
  * then. */
 extern "C" __global__ void cb_fill(const double *positions, long long particles,
                                    const cb_walker *walkers, const double *widths,
-                                   const long long *origin, const uint32_t *list, const uint32_t *length,
-                                   cb_vector *coordinate, uint32_t *id, uint8_t *count,
-                                   int *overflow)
+                                   const long long *origin, const uint32_t *list,
+                                   const uint32_t *length, cb_vector *coordinate, uint32_t *id,
+                                   uint8_t *count, int *overflow)
 {
     const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const int walker = (int)(thread / (CB_MX * ROWS)), cell = (int)(thread % (CB_MX * ROWS));

@@ -101,7 +101,9 @@ PLUGMC_FN float cb_probability(float change)
 {
 #if PLUGMC_WEIGHTED
     return plugmc_exp(-change);
-#else
+#elif PLUGMC_ENERGY_TERMS > 0
     return plugmc_exp(-change * (float)PLUGMC_OVER_KT);
+#else
+    return 1.0f; /* there may be temperatures, and no one kT */
 #endif
 }

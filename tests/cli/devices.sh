@@ -1,0 +1,61 @@
+# Where a run goes that names no device.
+
+# by_core: 80 particles whose movers, from standard input, all ask the core for energies.
+by_core()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 20
+	seed = 3
+	walkers = 2
+	threads = 1
+	$1
+	[box]
+	dimension = 2
+	density = 0.3
+	[species a]
+	count = 40
+	diameter = 0.8
+	[species b]
+	count = 40
+	[initial]
+	state = lattice
+	[potential hard_disk]
+	END
+    cat >>sim.ini
+}
+
+# goes_to_the_cpu REASON: check and run do, and say why.
+goes_to_the_cpu()
+{
+    must check sim.ini
+    expect_output "runs on the CPU ($1)"
+    must run sim.ini
+    grep -Fq "on the CPU, 1 thread (" "$err" && grep -Fq "; $1)" "$err" || fail "expected where it runs: $1"
+}
+
+# Movers that a GPU has, but none that would be faster there: named by no mover that lacks a GPU.
+test_movers_by_the_core_choose_the_cpu()
+{
+    local reason="no mover moves particles there; [run] device = gpu"
+    by_core "pressure = 1" <<<"[mover volume]"
+    goes_to_the_cpu "$reason"
+    must run sim.ini --set run.device=auto
+    by_core "" <<<$'[mover swap]\na = a\nb = b'
+    goes_to_the_cpu "$reason"
+    by_core "temperature = 1 2" <<<"[mover exchange]"
+    goes_to_the_cpu "$reason"
+    by_core $'pressure = 1\ntemperature = 1 2' <<<$'[mover volume]\n[mover exchange]\n[mover swap]\na = a\nb = b'
+    goes_to_the_cpu "$reason"
+}
+
+test_serial_among_movers_by_the_core_chooses_the_cpu()
+{
+    local reason="mover 'serial' runs on the CPU only"
+    by_core "" <<<"[mover serial]"
+    goes_to_the_cpu "$reason"
+    by_core "pressure = 1" <<<$'[mover volume]\n[mover serial]'
+    goes_to_the_cpu "$reason"
+    by_core "temperature = 1 2" <<<$'[mover swap]\na = a\nb = b\n[mover serial]\n[mover exchange]'
+    goes_to_the_cpu "$reason"
+}

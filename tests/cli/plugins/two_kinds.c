@@ -1,0 +1,95 @@
+/* A mover that makes trials of two kinds in each sweep: swaps, and behind them swaps again, which a GPU makes
+ * too, or displacements, which it leaves to the host. */
+#include <plugmc/proposal.h>
+
+typedef struct two_kinds {
+    int64_t trials, from;
+    int32_t second, displaces;
+    double step;
+} two_kinds;
+
+PLUGMC_FN int propose(const two_kinds *t, plugmc_trial *trial)
+{
+    const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker,
+                                             trial->number, PLUGMC_PURPOSE_TRIAL, 0);
+    if (t->displaces) {
+        const double *from[3] = {trial->x, trial->y, trial->z};
+        trial->kind = PLUGMC_DISPLACED;
+        trial->particle = (int32_t)plugmc_below(random.word[0], (uint32_t)trial->particles);
+        for (int d = 0; d < 3; d++) trial->position[d] = from[d][trial->particle];
+        for (int d = 0; d < trial->dimension; d++)
+            trial->position[d] += trial->step * (random.word[1 + d] * 0x1p-31 - 1);
+        return 1;
+    }
+    trial->kind = PLUGMC_SWAPPED;
+    trial->particle = (int32_t)plugmc_below(random.word[0], (uint32_t)trial->first[1]);
+    trial->other =
+        (int32_t)(trial->first[1] +
+                  plugmc_below(random.word[1], (uint32_t)(trial->first[2] - trial->first[1])));
+    return 1;
+}
+
+PLUGMC_PROPOSES(two_kinds, propose)
+
+#if PLUGMC_HOST
+/* One call for each kind, sweep by sweep: parameters are read before it returns. */
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    two_kinds *t = instance;
+    for (uint64_t s = first; s < first + n; s++)
+        for (int32_t move = 0; move < 2; move++) {
+            t->displaces = move == 1 && t->second == 1;
+            const plugmc_proposal proposal = {.size = sizeof proposal,
+                                              .move = move,
+                                              .trials = t->trials,
+                                              .from = (uint32_t)(move ? t->from : 0),
+                                              .parameters = t,
+                                              .propose = plugmc_propose,
+                                              .parameters_size = t->displaces ? 0 : sizeof *t};
+            const int code = host->trials(host->context, &proposal, s, 1);
+            if (code) return code;
+        }
+    return PLUGMC_OK;
+}
+
+static double get_step(const void *instance, int32_t move, int32_t rung)
+{
+    (void)move, (void)rung;
+    return ((const two_kinds *)instance)->step;
+}
+
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
+                    double step)
+{
+    (void)host, (void)move, (void)rung;
+    ((two_kinds *)instance)->step = step;
+    return PLUGMC_OK;
+}
+
+static const plugmc_parameter table[] = {
+    PLUGMC_INTEGER_KEY(two_kinds, trials, "1", 1, 1e6, "", "of each kind, a walker and sweep"),
+    PLUGMC_INTEGER_KEY(two_kinds, from, "1", 0, 1e6, "", "number of the first of the second kind"),
+    PLUGMC_CHOICE_KEY(two_kinds, second, "swap", "swap|displacement", "the second kind"),
+    PLUGMC_REAL_KEY(two_kinds, step, "0.3", 1e-12, 1e12, "length", "largest displacement"),
+};
+
+static const plugmc_move moves[] = {{"swap", "two particles take each other's place", NULL},
+                                    {"second", "the same, or one goes elsewhere", "length"}};
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+    .changes = PLUGMC_CHANGED_POSITION,
+    .sweep = sweep,
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
+    .step = get_step,
+    .set_step = set_step,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "two_kinds",
+              .summary = "two kinds of trials in a sweep", .reference = "",
+              .instance_size = sizeof(two_kinds), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover)
+#endif
