@@ -44,7 +44,7 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
     plugmc_sums old_sums, new_sums;
     plugmc_double_sums all = {}, gone = {};
     double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {},
-           lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
+                                                    lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
     int overlap = 0;
     plugmc_sums_clear(&old_sums);
     plugmc_sums_clear(&new_sums);
@@ -76,9 +76,9 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
         int unused = 0;
         if (p->comes >= 0) {
             plugmc_fields_by_term(to, comes, &overlap, energy);
-            overlap |= PLUGMC_IN_SPHERE && p->to[0] * p->to[0] + p->to[1] * p->to[1] +
-                                                   p->to[2] * p->to[2] >
-                                               plugmc_radius * plugmc_radius;
+            overlap |= PLUGMC_IN_SPHERE &&
+                       p->to[0] * p->to[0] + p->to[1] * p->to[1] + p->to[2] * p->to[2] >
+                           plugmc_radius * plugmc_radius;
         }
         if (p->was >= 0) plugmc_fields_by_term(from, was, &unused, lost);
     }
@@ -205,7 +205,8 @@ PLUGMC_FN double walk_growth(const walk_task *t, const plugmc_trial *trial, cons
         growth += of_species[part[0].comes] + walk_by_count(t, multipliers, n, n + 1);
     if (trial->kind == PLUGMC_REMOVED)
         growth += walk_by_count(t, multipliers, n, n - 1) - of_species[part[0].was];
-    if (trial->kind == PLUGMC_IDENTITY) growth += of_species[part[0].comes] - of_species[part[0].was];
+    if (trial->kind == PLUGMC_IDENTITY)
+        growth += of_species[part[0].comes] - of_species[part[0].was];
     return growth;
 }
 
