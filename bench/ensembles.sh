@@ -49,7 +49,7 @@ compare "volume, 16384 disks, every 10" volume $((500 * s)) "mover volume.every=
     --set run.sweeps=$((5000 * s)) --set "species disk.count=16384" --set "mover volume.step=2e-6"
 compare "volume, 577600 disks, every 10" volume $((500 * s)) "mover volume.every=10" "mover volume.every=1000000" \
     --set run.sweeps=$((5000 * s)) --set "species disk.count=577600" --set "mover volume.step=5e-8"
-compare "swap, 64 x 4096 disks" swap $((6400000 * s)) "mover swap.trials=10000" "mover swap.trials=1" \
+compare "swap, 64 x 4096 disks" swap $((6400000 * s)) "mover swap.trials=10000" "mover swap.trials=1" --set run.equilibrate=0 \
     --set run.sweeps=$((100 * s))
 compare "insert, 4096 x 288 LJ" insert $((4096 * 1999 * 80 * s)) "mover insert.trials=2000" "mover insert.trials=1" \
     --set run.sweeps=$((80 * s)) --set run.equilibrate=0
