@@ -375,8 +375,10 @@ int command_check(int argc, char **argv)
     if (!code) code = prepare(&sim);
     if (!code) {
         double positions = 24.0 * (double)sim.system.walkers * (double)sim.system.particles;
-        printf("%d walker%s of %lld particles; ", sim.system.walkers,
-               sim.system.walkers == 1 ? "" : "s", (long long)sim.system.particles);
+        const bool some = sim.system.changes & PLUGMC_CHANGED_COUNT;
+        printf("%d walker%s of %s%lld particles; ", sim.system.walkers,
+               sim.system.walkers == 1 ? "" : "s", some ? "up to " : "",
+               (long long)sim.system.particles);
         printf("positions take %.3g MiB\n", positions / 1048576);
         if (sim.gpu)
             gpu_describe(stdout, sim.gpu);
