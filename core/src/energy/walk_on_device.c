@@ -8,9 +8,9 @@
 #include "energy/walk_task.h"
 
 enum {
-    AT_A_TIME = 20000,  /* trials a walker and launch: 0.1 s or so */
     LEAST_WALKERS = 32, /* each is one block: fewer leave most of a GPU idle */
-    MOST_MET = 8192     /* each trial meets all particles, where the host meets those nearby */
+    MOST_MET = 8192,    /* each trial meets all particles, where the host meets those nearby */
+    PAIRS_AT_A_TIME = 10000000 /* that a walker meets in a launch, 0.1 s or so */
 };
 
 struct walk_memory {
@@ -151,9 +151,11 @@ static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, 
                 walk_call *call, uint64_t n)
 {
     const size_t walkers = (size_t)h->system->walkers;
-    for (uint64_t done = 0; done < n; done += AT_A_TIME) {
+    const uint64_t met = h->system->particles < 500 ? 500 : (uint64_t)h->system->particles;
+    const uint64_t some = met < PAIRS_AT_A_TIME ? PAIRS_AT_A_TIME / met : 1;
+    for (uint64_t done = 0; done < n; done += some) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
-        call->end = n - done < AT_A_TIME ? n : done + AT_A_TIME;
+        call->end = n - done < some ? n : done + some;
         const int code =
             on_device_launch(host, k->make, walkers, threads_for(h->system),
                              (void *[]){&m->task, call, (void *)&k->parameters, &m->results});
