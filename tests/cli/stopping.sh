@@ -368,7 +368,6 @@ that is not done is made again when it is resumed"
 test_messages_into_a_pipe_that_ends()
 {
     slow 0.002
-    change 's/^checkpoint/#&/'
     mkfifo pipe
     "$PLUGMC" run sim.ini >"$out" 2>pipe </dev/null &
     process=$!
