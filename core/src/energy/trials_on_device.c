@@ -13,6 +13,7 @@ typedef struct mover_kernels {
     const plugmc_plugin *mover;
     plugmc_kernel *begin, *make, *end;
     plugmc_device_pointer parameters;
+    size_t room; /* bytes for parameters */
     walk_kernels walk;
     bool walks; /* it proposes more than swaps */
     struct mover_kernels *next;
@@ -79,7 +80,7 @@ void on_device_close_trials(hamiltonian *h)
 
 /* Compiled when the mover asks for the first time. */
 static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
-                        size_t parameters, mover_kernels **out)
+                        mover_kernels **out)
 {
     trials_memory *m = h->device->trials;
     mover_kernels *k = m->kernels;
@@ -103,10 +104,23 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_begin", &k->walk.begin);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_make", &k->walk.make);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_end", &k->walk.end);
-    if (!code) code = host->gpu->allocate(host->context, parameters, &k->parameters);
-    k->walk.parameters = k->parameters;
     free(joined);
     return code;
+}
+
+/* Onto the device; a call may have more of them than one before. */
+static int put_parameters(const plugmc_host *host, mover_kernels *k, const plugmc_proposal *p)
+{
+    int code = PLUGMC_OK;
+    if (p->parameters_size > k->room) {
+        if (k->room) code = host->gpu->release(host->context, k->parameters);
+        if (!code) code = host->gpu->allocate(host->context, p->parameters_size, &k->parameters);
+        k->room = code ? 0 : p->parameters_size;
+        k->walk.parameters = k->parameters;
+    }
+    return code
+               ? code
+               : host->gpu->upload(host->context, k->parameters, p->parameters, p->parameters_size);
 }
 
 /* All trials, in launches between which the run can be stopped. */
@@ -215,10 +229,8 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
     mover_kernels *k;
     if (!can(h, host, mover, proposal) || (counts && !walks)) return PLUGMC_UNANSWERED;
     int code = make_memory(h, host);
-    if (!code) code = find_kernels(h, host, mover, proposal->parameters_size, &k);
-    if (!code)
-        code = host->gpu->upload(host->context, k->parameters, proposal->parameters,
-                                 proposal->parameters_size);
+    if (!code) code = find_kernels(h, host, mover, &k);
+    if (!code) code = put_parameters(host, k, proposal);
     if (code) return code;
     if (!counts && !k->walks) {
         code = make_swaps(h, host, k, proposal, first, n);
