@@ -115,4 +115,18 @@ else
 fi
 grep -q 'is built for plugin ABI 1.1, but this plugmc has 1.0' "$work/refused" ||
     { cat "$work/refused"; exit 1; }
+
+# Bits of `needs` that today's program does not know: an ability is passed over, a restriction is not.
+mover=$later/plugins/movers/serial.c
+sed -i 's/\.needs = /&1u << 30 | /' "$mover"
+build_later "$work/a" -DPLUGMC_NEEDS_MINOR=0 serial
+run "$build/plugmc" "$later_plugins" liquid liquid.ability
+diff "$work/liquid.today.table" "$work/liquid.ability.table" || { echo "the chain with an ability is another"; exit 1; }
+sed -i 's/1u << 30/1u << 17/' "$mover"
+build_later "$work/a" -DPLUGMC_NEEDS_MINOR=0 serial
+code=0
+(cd "$work" && PLUGMC_PLUGIN_PATH=$later_plugins "$build/plugmc" check liquid.ini 2>"$work/refused") || code=$?
+[ $code = 4 ] || { echo "exit code $code for a mover with a restriction that is not known"; exit 1; }
+grep -q "is a mover that needs what this plugmc does not know (needs = 0x200c0)" "$work/refused" ||
+    { cat "$work/refused"; exit 1; }
 echo "a member more in $appended structs: old and new work together"

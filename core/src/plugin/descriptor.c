@@ -73,6 +73,7 @@ static bool check_moves(const plugmc_mover *m, sentence why)
 
 /* All that this version knows. */
 enum { CHANGES = 2 * PLUGMC_CHANGED_RUNG - 1, NEEDS = 2 * PLUGMC_KEEPS_MOLECULES - 1 };
+#define ABILITIES_TO_COME 0xff000000u
 
 static bool check_mover(const plugmc_plugin *d, sentence why)
 {
@@ -92,7 +93,7 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
                        "is a mover that changes or follows what this plugmc does not know "
                        "(changes = 0x%x, follows = 0x%x)",
                        d->mover->changes, d->mover->follows);
-    if (d->mover->needs & ~(uint32_t)NEEDS)
+    if (d->mover->needs & ~(uint32_t)NEEDS & ~ABILITIES_TO_COME)
         return why_not(why, "is a mover that needs what this plugmc does not know (needs = 0x%x)",
                        d->mover->needs);
     return check_moves(d->mover, why);

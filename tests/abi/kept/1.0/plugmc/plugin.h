@@ -401,8 +401,10 @@ typedef struct plugmc_potential {
 
 /* ---- Movers -------------------------------------------------------------------------------- */
 
-/* Which facets and systems a mover can work with. */
+/* Which facets and systems a mover can work with. Bits 16 to 23 are for restrictions to come: a program that
+ * does not know one refuses the mover. Bits 24 to 31 are for abilities to come, which it passes over. */
 enum {
+
     PLUGMC_USES_PAIR = 1,
     PLUGMC_USES_FIELD = 2,
     PLUGMC_USES_TOTAL = 4,

@@ -27,7 +27,8 @@ enum {
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
 enum { PLUGMC_READ = 1, PLUGMC_WRITE = 2 };
 
-/* What has changed, as bits: 1 << PLUGMC_STATE_*. */
+/* What has changed, as bits: 1 << PLUGMC_STATE_*. From 1 << 24 on they are for changes to come that are no
+ * array. A mover that changes or follows what a program does not know is refused. */
 enum {
     PLUGMC_CHANGED_BOX = 1 << PLUGMC_STATE_BOX,
     PLUGMC_CHANGED_COUNT = 1 << PLUGMC_STATE_COUNT,
