@@ -34,10 +34,12 @@ goes_to_the_cpu()
     grep -Fq "on the CPU, 1 thread (" "$err" && grep -Fq "; $1)" "$err" || fail "expected where it runs: $1"
 }
 
-# Movers that a GPU has, but none that would be faster there: named by no mover that lacks a GPU.
+many_walkers="of many walkers a GPU may be faster: [run] device = gpu"
+
+# Movers that a GPU has, but none of which it can be said that they are faster there.
 test_movers_by_the_core_choose_the_cpu()
 {
-    local reason="no mover moves particles there; [run] device = gpu"
+    local reason=$many_walkers
     by_core "pressure = 1" <<<"[mover volume]"
     goes_to_the_cpu "$reason"
     must run sim.ini --set run.device=auto
@@ -51,7 +53,7 @@ test_movers_by_the_core_choose_the_cpu()
 
 test_serial_among_movers_by_the_core_chooses_the_cpu()
 {
-    local reason="mover 'serial' runs on the CPU only"
+    local reason=$many_walkers
     by_core "" <<<"[mover serial]"
     goes_to_the_cpu "$reason"
     by_core "pressure = 1" <<<$'[mover volume]\n[mover serial]'

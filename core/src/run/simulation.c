@@ -202,7 +202,7 @@ static void explain_cpu(simulation *sim)
                  no_gpu->loaded.name);
     else
         snprintf(sim->why_no_gpu, sizeof sim->why_no_gpu,
-                 "no mover moves particles there; [run] device = gpu");
+                 "of many walkers a GPU may be faster: [run] device = gpu");
 }
 
 static int choose_device(simulation *sim)
