@@ -534,6 +534,7 @@ typedef struct plugmc_listing {
     int32_t derived; /* 1: computed from averages */
 } plugmc_listing;
 
+/* A mover that has this facet, too, is measured under its own section, with the key `period`. */
 typedef struct plugmc_observable {
     uint32_t size;
     int32_t on_device; /* 1: measure can take a view in device memory */

@@ -111,7 +111,7 @@ static void print_listing(const plugmc_plugin *d, bool markdown)
 {
     const plugmc_listing *l;
     int width[2] = {8, 4}; /* of the heads */
-    if (d->kind != PLUGMC_OBSERVABLE || !listing_entry(d->observable, 0)) return;
+    if (!d->observable || !listing_entry(d->observable, 0)) return;
     for (int i = 0; (l = listing_entry(d->observable, i)); i++) {
         if ((int)strlen(l->name) > width[0]) width[0] = (int)strlen(l->name);
         if ((int)strlen(l->unit) > width[1]) width[1] = (int)strlen(l->unit);

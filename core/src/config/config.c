@@ -137,6 +137,8 @@ static const plugmc_parameter mover_table[] = {
         plugin_section, every, "1", 1, 1e14, "sweeps",
         "it moves in every so many sweeps; several movers take turns in the order of "
         "their sections"),
+    PLUGMC_INTEGER_KEY(plugin_section, period, "100", 1, 1e14, "sweeps",
+                       "distance between measurements, of movers that measure"),
 };
 static const plugmc_parameter observable_table[] = {
     PLUGIN_KEY,
@@ -152,7 +154,7 @@ static const int potential_count = PLUGMC_COUNT(potential_table),
                  observable_count = PLUGMC_COUNT(observable_table);
 
 const char *const potential_keys[] = {"plugin", "role", "coupling", NULL};
-const char *const mover_keys[] = {"plugin", "every", NULL};
+const char *const mover_keys[] = {"plugin", "every", "period", NULL};
 const char *const observable_keys[] = {"plugin", "period", NULL};
 
 enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */, MOST_MOVERS = 64 };

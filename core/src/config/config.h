@@ -61,8 +61,8 @@ extern const plugmc_parameter run_table[], box_table[], species_table[], initial
 extern const int run_count, box_count, species_count, initial_count, ladder_count;
 
 /* One [potential L], [mover L] or [observable L]. Core keys beside the plugin's own: `plugin`
- * (default: the label), `role` (potentials: sampled|measured), `period` (observables: sweeps), `every` (movers:
- * sweeps). */
+ * (default: the label), `role` (potentials: sampled|measured), `period` (observables and movers that
+ * measure: sweeps), `every` (movers: sweeps). */
 typedef struct plugin_section {
     ini_section *section;
     int kind;           /* PLUGMC_POTENTIAL, ... */

@@ -75,6 +75,17 @@ static bool check_moves(const plugmc_mover *m, sentence why)
 enum { CHANGES = 2 * PLUGMC_CHANGED_RUNG - 1, NEEDS = 2 * PLUGMC_KEEPS_MOLECULES - 1 };
 #define ABILITIES_TO_COME 0xff000000u
 
+static bool check_observable(const plugmc_plugin *d, sentence why)
+{
+    static const required functions[] = {REQUIRED(plugmc_observable, quantity),
+                                         REQUIRED(plugmc_observable, measure)};
+    if (!CHECK_FACET(d->observable, "observable", functions)) return false;
+    if (!d->observable->derived != !d->observable->derive)
+        return why_not(why, "is an observable with only one of 'derived' and 'derive'");
+    return true;
+}
+
+/* One that measures, too, has the facet of an observable. */
 static bool check_mover(const plugmc_plugin *d, sentence why)
 {
     static const required functions[] = {REQUIRED(plugmc_mover, sweep)},
@@ -96,17 +107,7 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
     if (d->mover->needs & ~(uint32_t)NEEDS & ~ABILITIES_TO_COME)
         return why_not(why, "is a mover that needs what this plugmc does not know (needs = 0x%x)",
                        d->mover->needs);
-    return check_moves(d->mover, why);
-}
-
-static bool check_observable(const plugmc_plugin *d, sentence why)
-{
-    static const required functions[] = {REQUIRED(plugmc_observable, quantity),
-                                         REQUIRED(plugmc_observable, measure)};
-    if (!CHECK_FACET(d->observable, "observable", functions)) return false;
-    if (!d->observable->derived != !d->observable->derive)
-        return why_not(why, "is an observable with only one of 'derived' and 'derive'");
-    return true;
+    return check_moves(d->mover, why) && (!d->observable || check_observable(d, why));
 }
 
 /* What can be read of a descriptor of any version. */

@@ -81,6 +81,10 @@ static int load_instance(simulation *sim, instance *instance, const plugin_secti
     int unused = parameters_unused(instance->plugin->parameters, instance->plugin->parameter_count,
                                    core_keys(section->kind), path, section->section, sim->report);
     if (!code) code = unused;
+    const ini_entry *period = ini_get(section->section, "period");
+    if (!code && period && section->kind == PLUGMC_MOVER && !instance->plugin->observable)
+        code = report_error(sim->report, EXIT_INPUT, source, period->line,
+                            "[%s] period: this mover measures nothing", section->section->name);
     /* The float descriptor has the same table, so its errors have been reported already. */
     if (!code && instance->plugin->single)
         code = fill(instance->plugin->single, &sim->config, section->section,
@@ -380,7 +384,17 @@ static int prepare_kind(simulation *sim, int kind)
         if (code) return code;
         code = check_prepared(sim, instance);
         if (code) return code;
-        if (kind != PLUGMC_OBSERVABLE) continue;
+    }
+    return 0;
+}
+
+/* Observables, and movers that measure, in the order of the file. */
+static int begin_measuring(simulation *sim)
+{
+    int code = 0;
+    for (int i = 0; i < sim->instance_count && !code; i++) {
+        instance *instance = &sim->instances[i];
+        if (!instance->plugin->observable) continue;
         measurement *m = &sim->measurements[sim->measurement_count++];
         *m = (measurement){.instance = instance, .period = instance->section->period};
         if (m->period > sim->config.run.sweeps)
@@ -390,9 +404,8 @@ static int prepare_kind(simulation *sim, int kind)
                 instance->section->section->name, (long long)m->period,
                 (long long)sim->config.run.sweeps);
         code = add_quantities(sim, m);
-        if (code) return code;
     }
-    return 0;
+    return code;
 }
 
 /* Movers may call potentials, observables may look at both. */
@@ -402,7 +415,8 @@ static int prepare_instances(simulation *sim)
     int code = prepare_kind(sim, PLUGMC_POTENTIAL);
     if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
     if (!code) code = moves_begin(sim);
-    return code ? code : prepare_kind(sim, PLUGMC_OBSERVABLE);
+    if (!code) code = prepare_kind(sim, PLUGMC_OBSERVABLE);
+    return code ? code : begin_measuring(sim);
 }
 
 char *effective_ini(const simulation *sim)
