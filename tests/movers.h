@@ -51,7 +51,7 @@ static inline int bench_trials(plugmc_context *context, const plugmc_proposal *p
     const double step = m->step ? m->step(served->instance, proposal->move, 0) : 0;
     for (int32_t w = 0; w < h->system->walkers; w++) h->walkers[w].step = step;
     const int32_t moves = served->calls->move_count;
-    const int code = hamiltonian_trials(h, &host, proposal, moves, first, n);
+    const int code = hamiltonian_trials(h, &host, m, proposal, first, n);
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int32_t k = 0; k < moves; k++) {
             plugmc_counts *own = &h->walkers[w].counts[k];

@@ -14,7 +14,6 @@
 
 typedef struct exchange {
     plugmc_counts *counts; /* [rungs]: of a rung with the next one */
-    int32_t *on_rung;      /* [walkers]: those of rung 0, of rung 1, ... */
     double *extensive;     /* [walkers][width]: what multipliers multiply */
 } exchange;
 
@@ -62,14 +61,12 @@ static int try_pairs(exchange *e, const plugmc_host *host, rows *r, uint64_t swe
 {
     const int32_t rungs = host->system->rungs, each = host->system->walkers / rungs,
                   width = host->system->multipliers;
-    int32_t filled[rungs];
-    memset(filled, 0, sizeof filled);
-    for (int32_t w = 0; w < host->system->walkers; w++)
-        e->on_rung[r->rung[w] * each + filled[r->rung[w]]++] = w;
+    const int32_t *on_rung = host->by_rung(host->context);
+    if (!on_rung) return PLUGMC_ERROR_MEMORY;
     const int32_t odd = (int32_t)((sweep + 1) / (uint64_t)host->every % 2);
     for (int32_t rung = odd; rung + 1 < rungs; rung += 2)
         for (int32_t k = 0; k < each; k++) {
-            const int32_t a = e->on_rung[rung * each + k], b = e->on_rung[(rung + 1) * each + k];
+            const int32_t a = on_rung[rung * each + k], b = on_rung[(rung + 1) * each + k];
             const double grows = growth((double *)(r->multiplier + a * r->bytes),
                                         (double *)(r->multiplier + b * r->bytes),
                                         e->extensive + a * width, e->extensive + b * width, width);
@@ -112,12 +109,10 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there is no ladder: give a section [ladder]");
     e->counts = host->allocate(host->context, (size_t)host->system->rungs * sizeof *e->counts);
-    e->on_rung = host->allocate(host->context, walkers * sizeof *e->on_rung);
     e->extensive = host->allocate(host->context, walkers * width * sizeof *e->extensive);
-    return e->counts && e->on_rung && e->extensive
-               ? PLUGMC_OK
-               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers",
-                            walkers);
+    return e->counts && e->extensive ? PLUGMC_OK
+                                     : host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                                                  "no memory for %zu walkers", walkers);
 }
 
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
@@ -142,6 +137,7 @@ static const plugmc_mover mover = {
     .moves = moves,
     .move_count = PLUGMC_COUNT(moves),
     .move_size = sizeof(plugmc_move),
+    .joins = 1,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "exchange",

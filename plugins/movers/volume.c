@@ -12,7 +12,6 @@
  */
 #include <math.h>
 #include <plugmc/plugin.h>
-#include <string.h>
 
 enum { ISOTROPIC, AXES };
 
@@ -21,9 +20,10 @@ typedef struct volume {
     int32_t shape;
     int64_t trials;
     plugmc_box *box;    /* [walkers]: as proposed */
-    double *growth;     /* [walkers]: of ln V */
+    double *log_ratio;  /* [walkers]: ln(V' / V) */
+    double *weight;     /* [walkers]: (N + 1) of that */
     double *change;     /* [walkers][terms] */
-    double *costs;      /* [walkers]: growth of -ln p but for that weight */
+    double *growth;     /* [walkers]: of -ln p but for that weight */
     int32_t *forbidden; /* [walkers] */
     int64_t *taken;     /* [walkers]: 0 or -1 */
     int64_t *scaled;    /* [walkers]: particles that go with the box */
@@ -38,20 +38,23 @@ static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, ui
     const int dimension = now->dimension;
     const int edge = (int)plugmc_below(random.word[2], (uint32_t)dimension);
     double factor[3] = {1, 1, 1};
-    v->growth[w] = host->step(host->context, 0, w) * (2 * u - 1);
+    v->log_ratio[w] = host->step(host->context, 0, w) * (2 * u - 1);
     for (int d = 0; d < dimension; d++) {
-        if (v->shape == ISOTROPIC) factor[d] = exp(v->growth[w] / dimension);
-        if (v->shape == AXES && d == edge) factor[d] = exp(v->growth[w]);
+        if (v->shape == ISOTROPIC) factor[d] = exp(v->log_ratio[w] / dimension);
+        if (v->shape == AXES && d == edge) factor[d] = exp(v->log_ratio[w]);
     }
     v->box[w] = *now;
     plugmc_scale_box(&v->box[w], factor);
 }
 
-static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial,
-                     plugmc_box *now)
+static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial)
 {
     const plugmc_system *system = host->system;
-    for (int32_t w = 0; w < system->walkers; w++) propose(v, host, sweep, trial, w, &now[w]);
+    void *now = NULL;
+    int code =
+        host->state->array(host->state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &now, NULL);
+    for (int32_t w = 0; w < system->walkers && !code; w++)
+        propose(v, host, sweep, trial, w, (plugmc_box *)now + w);
     const plugmc_changes changes = {.size = sizeof changes,
                                     .kind = PLUGMC_RESCALED,
                                     .per_walker = 1,
@@ -59,39 +62,27 @@ static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_
                                     .box = v->box,
                                     .change = v->change,
                                     .forbidden = v->forbidden,
-                                    .growth = v->costs,
+                                    .growth = v->growth,
                                     .scaled = v->scaled};
-    int code = host->energies(host->context, &changes);
-    for (int32_t w = 0; w < system->walkers && !code; w++) {
-        /* less the weight of ln V */
-        const double grows = v->costs[w] - (double)(v->scaled[w] + 1) * v->growth[w];
-        const plugmc_random random =
-            plugmc_draw(host->seed, sweep, (uint32_t)w, trial, PLUGMC_PURPOSE_ACCEPT, 0);
-        const double u = plugmc_uniform_double(random.word[0], random.word[1]);
-        const plugmc_not_a_number lost = {
-            .size = sizeof lost, .walker = w, .particle = -1, .sweep = sweep};
-        if (!v->forbidden[w] && !(grows > -INFINITY))
-            return host->not_a_number(host->context, &lost);
-        v->taken[w] = !v->forbidden[w] && (grows <= 0 || u < exp(-grows)) ? 0 : -1;
-        if (v->taken[w] == 0) now[w] = v->box[w];
-        host->count(host->context, 0, w, v->taken[w] == 0);
-    }
-    return code ? code : host->settle(host->context, &changes, v->taken);
+    if (!code) code = host->energies(host->context, &changes);
+    for (int32_t w = 0; w < system->walkers && !code; w++)
+        v->weight[w] = (double)(v->scaled[w] + 1) * v->log_ratio[w];
+    const plugmc_decision decision = {.size = sizeof decision,
+                                      .sweep = sweep,
+                                      .number = trial,
+                                      .changes = &changes,
+                                      .log_factor = v->weight,
+                                      .taken = v->taken};
+    return code ? code : host->decide(host->context, &decision);
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     volume *v = instance;
-    plugmc_box *now = v->box + host->system->walkers;
-    void *box = NULL;
-    int code =
-        host->state->array(host->state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &box, NULL);
-    /* read once: until these sweeps are over, the state has the boxes that they began with */
-    if (!code) memcpy(now, box, (size_t)host->system->walkers * sizeof *now);
+    int code = PLUGMC_OK;
     for (int64_t k = 0; k < (int64_t)n * v->trials && !code; k++) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
-        code =
-            try_boxes(v, host, first + (uint64_t)(k / v->trials), (uint32_t)(k % v->trials), now);
+        code = try_boxes(v, host, first + (uint64_t)(k / v->trials), (uint32_t)(k % v->trials));
     }
     return code;
 }
@@ -104,14 +95,16 @@ static int prepare(void *instance, const plugmc_host *host)
     if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "the box is a sphere: constant pressure is for periodic ones");
-    v->box = host->allocate(host->context, 2 * walkers * sizeof *v->box);
-    v->growth = host->allocate(host->context, walkers * sizeof *v->growth);
+    v->box = host->allocate(host->context, walkers * sizeof *v->box);
+    v->log_ratio = host->allocate(host->context, walkers * sizeof *v->log_ratio);
+    v->weight = host->allocate(host->context, walkers * sizeof *v->weight);
     v->change = host->allocate(host->context, walkers * terms * sizeof *v->change);
-    v->costs = host->allocate(host->context, walkers * sizeof *v->costs);
+    v->growth = host->allocate(host->context, walkers * sizeof *v->growth);
     v->forbidden = host->allocate(host->context, walkers * sizeof *v->forbidden);
     v->taken = host->allocate(host->context, walkers * sizeof *v->taken);
     v->scaled = host->allocate(host->context, walkers * sizeof *v->scaled);
-    return v->box && v->growth && v->change && v->costs && v->forbidden && v->taken && v->scaled
+    return v->box && v->log_ratio && v->weight && v->change && v->growth && v->forbidden &&
+                   v->taken && v->scaled
                ? PLUGMC_OK
                : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu boxes", walkers);
 }

@@ -46,6 +46,25 @@ typedef struct plugmc_changes {
                                box: the N of the weight V^N */
 } plugmc_changes;
 
+/* A decision about what was proposed to all walkers, one change each: plugmc_host.decide. A walker's change is
+ * taken with probability min(1, exp(log_factor - growth)), growth that of `changes`, by u < that with
+ * u = plugmc_uniform_double(word[0], word[1]) of plugmc_draw(seed, sweep, walker, number,
+ * PLUGMC_PURPOSE_ACCEPT, 0). What is forbidden is not. Two walkers that are partners are decided together:
+ * their growths and factors are added, and the lower one draws. */
+typedef struct plugmc_decision {
+    uint32_t size;
+    int32_t move; /* in the mover's table: whose counts; a decision of partners counts once */
+    uint64_t sweep;
+    uint32_t number;               /* of the trial */
+    const plugmc_changes *changes; /* of all walkers, as `energies` has answered, with `growth` */
+    const plugmc_changes
+        *also; /* NULL, or changes of another kind in walkers where `changes` proposes
+                                      nothing: somebody comes in here who has left there */
+    const double *log_factor; /* [walkers], or NULL: see plugmc_trial */
+    const int32_t *partner;   /* [walkers], or NULL: each one's partner, or itself */
+    int64_t *taken;           /* out, [walkers]: 0 or -1 */
+} plugmc_decision;
+
 /* A trial move of one walker as a mover proposes it. */
 typedef struct plugmc_trial {
     uint32_t size;

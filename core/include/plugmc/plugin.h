@@ -26,6 +26,7 @@
 #include "plugmc/device.h"
 #include "plugmc/energies.h"
 #include "plugmc/gpu.h"
+#include "plugmc/macrostates.h"
 #include "plugmc/parameter.h"
 #include "plugmc/state.h"
 
@@ -191,10 +192,16 @@ typedef struct plugmc_host {
      * there, for movers that ask for energies themselves: counts are the core's then. */
     double (*step)(plugmc_context *, int32_t move, int32_t walker);
     void (*count)(plugmc_context *, int32_t move, int32_t walker, int taken);
-    /* The state, for movers without `take` and `give`, while they sweep. Rungs and multipliers can be
-     * written. Positions and boxes are changed by `settle`, and until the call is over they may be seen
-     * here as they were when it began: a mover that changes boxes reads them once a call. */
+    /* The state, for movers without `take` and `give`, while they sweep: as it is by now. Rungs and
+     * multipliers can be written; the rest is changed by `settle` and `decide`. */
     const plugmc_state *state;
+    /* Draws, counts and settles (plugmc/energies.h), with the weights of macrostates. */
+    int (*decide)(plugmc_context *, const plugmc_decision *);
+    /* All walkers [walkers]: those of rung 0 in the order of their numbers, those of rung 1, ...; valid until
+     * rungs change. NULL: no memory, which has been said. */
+    const int32_t *(*by_rung)(plugmc_context *);
+    /* In prepare: weights for the movers of the run (plugmc/macrostates.h). One mover of a run may. */
+    int (*declare)(plugmc_context *, plugmc_macrostates *);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
@@ -475,6 +482,8 @@ typedef struct plugmc_mover {
      * asked to give long after it swept. */
     int (*rescale)(void *instance, const plugmc_host *, const plugmc_changes *,
                    const int64_t *taken);
+    /* 1: what it decides ties walkers to each other, so that they are no independent samples. */
+    int32_t joins;
 } plugmc_mover;
 
 /* ---- Observables ---------------------------------------------------------------------------- */

@@ -457,8 +457,9 @@ static int change_of(const hamiltonian *h, const plugmc_changes *c, int32_t w, i
     }
 }
 
-static bool is_proposed(const plugmc_changes *c, int64_t p)
+bool hamiltonian_is_proposed(const plugmc_changes *c, int64_t p)
 {
+    if (c->kind == PLUGMC_RESCALED) return true;
     return (c->kind == PLUGMC_INSERTED ? c->species[p] : c->particle[p]) >= 0;
 }
 
@@ -471,7 +472,7 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
             memset(&c->change[p * terms], 0, sizeof(double) * (size_t)terms);
             c->forbidden[p] = 0;
             if (PLUGMC_HAS(c, growth) && c->growth) c->growth[p] = 0;
-            if (!is_proposed(c, p)) continue;
+            if (!hamiltonian_is_proposed(c, p)) continue;
             const int code = change_of(h, c, w, p);
             if (code) {
                 h->walkers[w].failed_particle = c->particle[p];

@@ -82,6 +82,7 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
 void hamiltonian_close(hamiltonian *h)
 {
     on_device_close(h);
+    bias_close(h);
     for (int32_t w = 0; w < (h->walkers ? h->system->walkers : 0); w++) {
         configuration_free(&h->walkers[w].now);
         configuration_free(&h->walkers[w].trial);
@@ -216,7 +217,7 @@ int hamiltonian_give_boxes(hamiltonian *h, const plugmc_state *state)
     return code;
 }
 
-static int give_counts(hamiltonian *h, const plugmc_state *state)
+int hamiltonian_give_counts(hamiltonian *h, const plugmc_state *state)
 {
     const int32_t species = h->system->species_count;
     void *counts;
@@ -237,26 +238,30 @@ bool hamiltonian_is_ahead(const hamiltonian *h)
     return n.places || n.boxes || n.counts;
 }
 
-/* Nothing is written where nothing was taken, so that other movers keep what they have. */
-int hamiltonian_give(hamiltonian *h, const plugmc_state *state)
+int hamiltonian_give_places(hamiltonian *h, const plugmc_state *state)
 {
     const int64_t n = h->system->particles;
     double *positions;
-    int code = PLUGMC_OK;
-    if (news_of(h).places) {
-        code =
-            plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, &positions);
-        for (int32_t w = 0; w < h->system->walkers && !code; w++) {
-            const particle_arrays *all = &h->walkers[w].now.all;
-            for (int64_t i = 0; i < n && h->walkers[w].moved; i++) {
-                double *to = &positions[3 * (w * n + i)];
-                to[0] = all->x[i];
-                to[1] = all->y[i];
-                to[2] = all->z[i];
-            }
-            h->walkers[w].moved = false;
+    if (!news_of(h).places) return PLUGMC_OK;
+    const int code =
+        plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, &positions);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+        const particle_arrays *all = &h->walkers[w].now.all;
+        for (int64_t i = 0; i < n && h->walkers[w].moved; i++) {
+            double *to = &positions[3 * (w * n + i)];
+            to[0] = all->x[i];
+            to[1] = all->y[i];
+            to[2] = all->z[i];
         }
+        h->walkers[w].moved = false;
     }
-    if (!code) code = give_counts(h, state);
+    return code;
+}
+
+/* Nothing is written where nothing was taken, so that other movers keep what they have. */
+int hamiltonian_give(hamiltonian *h, const plugmc_state *state)
+{
+    int code = hamiltonian_give_places(h, state);
+    if (!code) code = hamiltonian_give_counts(h, state);
     return code ? code : hamiltonian_give_boxes(h, state);
 }

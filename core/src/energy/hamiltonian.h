@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "energy/bias.h"
 #include "energy/configuration.h"
 #include "plugmc/plugin.h"
 
@@ -67,10 +68,11 @@ typedef struct hamiltonian {
     void *holder;
     bool answered;                  /* by the holder, the last time that boxes were proposed */
     struct device_energies *device; /* NULL: none */
-    double *sums;                   /* [walkers]: room, as the next two */
-    plugmc_box *boxes;              /* [walkers] */
-    double *positions;              /* [walkers][particles][3]: room for views */
-    int64_t *counts;                /* [walkers][species]: likewise */
+    bias bias;
+    double *sums;      /* [walkers]: room, as the next two */
+    plugmc_box *boxes; /* [walkers] */
+    double *positions; /* [walkers][particles][3]: room for views */
+    int64_t *counts;   /* [walkers][species]: likewise */
 } hamiltonian;
 
 /* Resolves the terms and takes memory; PLUGMC_* code, reported by `host`. The first call does it. */
@@ -81,8 +83,10 @@ int hamiltonian_take(hamiltonian *, const plugmc_host *, const plugmc_state *, u
 int hamiltonian_give(hamiltonian *, const plugmc_state *);
 /* Whether there is something to write. */
 bool hamiltonian_is_ahead(const hamiltonian *);
-/* Boxes alone, which movers read from the state. */
+/* One kind of it. */
 int hamiltonian_give_boxes(hamiltonian *, const plugmc_state *);
+int hamiltonian_give_counts(hamiltonian *, const plugmc_state *);
+int hamiltonian_give_places(hamiltonian *, const plugmc_state *);
 
 /* Particles that were left out are read from the state. From any thread. */
 int hamiltonian_bring(hamiltonian *, const plugmc_host *);
@@ -98,9 +102,13 @@ int hamiltonian_energies(hamiltonian *, const plugmc_host *, const plugmc_change
 int hamiltonian_changes(hamiltonian *, const plugmc_changes *);
 int hamiltonian_settle(hamiltonian *, const plugmc_host *, const plugmc_changes *,
                        const int64_t *taken);
-/* moves: kinds that the mover has. */
-int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_proposal *, int32_t moves,
-                       uint64_t first, uint64_t n);
+int hamiltonian_trials(hamiltonian *, const plugmc_host *, const plugmc_mover *,
+                       const plugmc_proposal *, uint64_t first, uint64_t n);
+/* plugmc_host.decide, for a mover that changes this; rungs [walkers] or NULL, counts [rungs]. */
+int hamiltonian_decide(hamiltonian *, const plugmc_host *, const plugmc_decision *,
+                       uint32_t mover_changes, const int32_t *rungs, plugmc_counts *counts);
+/* Whether anything is proposed as number p. */
+bool hamiltonian_is_proposed(const plugmc_changes *, int64_t p);
 /* Energy of each term [terms] of a walker as it is. */
 int hamiltonian_energy(hamiltonian *, const plugmc_host *, int32_t walker, const double **energy);
 #endif

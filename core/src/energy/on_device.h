@@ -20,6 +20,8 @@ int on_device_rescale(hamiltonian *, const plugmc_host *, const plugmc_box *boxe
 /* Walkers with taken >= 0 are in their new boxes now, and the state says so. */
 int on_device_take_boxes(hamiltonian *, const plugmc_host *, const plugmc_box *boxes,
                          const int64_t *taken);
+/* Books of trials made there, into those of the mover that declared macrostates. */
+int on_device_gather(hamiltonian *, const plugmc_host *);
 /* Makes trials there, as hamiltonian_trials; PLUGMC_UNANSWERED if they are better made on the host. */
 int on_device_trials(hamiltonian *, const plugmc_host *, const plugmc_plugin *mover,
                      const plugmc_proposal *, uint64_t first, uint64_t n);
@@ -32,7 +34,7 @@ typedef struct walk_memory walk_memory;
 
 /* walk.cu with the text of a mover; its parameters on the device. */
 typedef struct walk_kernels {
-    plugmc_kernel *begin, *make, *end;
+    plugmc_kernel *begin, *make, *end, *gather;
     plugmc_device_pointer parameters;
 } walk_kernels;
 
@@ -61,4 +63,7 @@ bool on_device_walks(const hamiltonian *, const plugmc_mover *, const plugmc_pro
 int on_device_walk(hamiltonian *, const plugmc_host *, const plugmc_mover *, const walk_kernels *,
                    const plugmc_proposal *, uint64_t first, uint64_t n);
 void on_device_close_walk(hamiltonian *);
+/* What walk.cu is told of macrostates, for the trials of a mover. */
+struct walk_bias;
+int on_device_bias(hamiltonian *, const plugmc_host *, const plugmc_mover *, struct walk_bias *);
 #endif

@@ -13,6 +13,7 @@ typedef struct task {
     int64_t between_looks; /* trials until somebody may wait to stop the run */
     uint32_t from;         /* number of the first trial of a sweep */
     int32_t moves;         /* that the mover has */
+    bool books;            /* are kept: it can lead to another macrostate */
 } task;
 
 /* The kinds of change that a trial may be. */
@@ -67,7 +68,11 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     plugmc_counts *counts =
         &e->counts[trial.move >= 0 && trial.move < k->moves ? trial.move : k->proposal->move];
     counts->trials++;
-    if (!proposed) return PLUGMC_OK;
+    bias_step step = bias_of(h, w, 0);
+    if (!proposed) {
+        if (k->books) bias_note(h, w, &step, 0, false);
+        return PLUGMC_OK;
+    }
     const plugmc_changes c = {.size = sizeof c,
                               .kind = trial.kind,
                               .first = w,
@@ -84,6 +89,8 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     e->failed_term = -1;
     e->failed_particle = any_particle(trial.kind) ? trial.particle : -1;
     int code = hamiltonian_changes(h, &c);
+    if (h->bias.of) step = bias_of(h, w, bias_change(h, &c, w, 0));
+    if (forbidden && k->books && !code) bias_note(h, w, &step, 0, false);
     if (code || forbidden) return code;
     growth -= trial.log_factor;
     if (!(growth > -INFINITY)) { /* it goes there, so that it is found */
@@ -92,8 +99,11 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     }
     const plugmc_random random =
         plugmc_draw(k->host->seed, sweep, (uint32_t)w, number, PLUGMC_PURPOSE_ACCEPT, 0);
+    const double weighted = growth + step.growth;
     const bool taken =
-        growth <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-growth);
+        !step.leads_out &&
+        (weighted <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-weighted));
+    if (k->books) bias_note(h, w, &step, fmin(1, exp(-growth)), taken);
     counts->accepted += taken;
     return hamiltonian_settle(h, k->host, &c, taken ? &yes : &no);
 }
@@ -137,8 +147,8 @@ static int report_failure(const hamiltonian *h, const plugmc_host *host)
 /* Totals are called one at a time, from the main thread, as plugin.h promises. A few trial moves take
  * less time than anyone waits for; where every pair or the whole system is computed, one may take a
  * second. */
-int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_proposal *proposal,
-                       int32_t moves, uint64_t first, uint64_t n)
+int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_mover *mover,
+                       const plugmc_proposal *proposal, uint64_t first, uint64_t n)
 {
     int code = hamiltonian_bring(h, host);
     if (!code && h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
@@ -150,7 +160,8 @@ int hamiltonian_trials(hamiltonian *h, const plugmc_host *host, const plugmc_pro
                     : h->has_far  ? 2
                                   : 8,
                     PLUGMC_HAS(proposal, from) ? proposal->from : 0,
-                    moves};
+                    mover->move_count,
+                    bias_concerns(h, mover->changes)};
     const int threads = h->has_totals || h->system->threads < 1 ? 1 : h->system->threads;
     int stopped = 0;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)                    \

@@ -210,9 +210,87 @@ PLUGMC_FN double walk_growth(const walk_task *t, const plugmc_trial *trial, cons
     return growth;
 }
 
+/* ---- Macrostates: as in bias.c --------------------------------------------------------------------- */
+
+/* What a trial means for the walker's place among the bins. */
+typedef struct walk_step {
+    int64_t before, after;
+    double growth;
+    int leads_out;
+} walk_step;
+
+PLUGMC_FN int64_t walk_bin(const walk_bias *b, double x)
+{
+    return (int64_t)floor((x - b->low) / b->width);
+}
+
+PLUGMC_FN double walk_weight(const walk_bias *b, int64_t bin)
+{
+    return b->weight[bin < 0 ? 0 : bin < b->bins ? bin : b->bins - 1];
+}
+
+PLUGMC_FN int64_t walk_outside(const walk_bias *b, uint32_t walker, int64_t bin)
+{
+    const int64_t first = b->window ? b->window[2 * walker] : 0,
+                  last = b->window ? b->window[2 * walker + 1] : b->bins - 1;
+    return bin < first ? first - bin : bin > last ? bin - last : 0;
+}
+
+/* trial: NULL where nothing was proposed. */
+PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, uint32_t walker,
+                                 double volume, const plugmc_trial *trial)
+{
+    walk_step s = {};
+    double x = b->of_volume * volume, change = 0;
+    if (!b->bins) return s;
+    for (int k = 0; k < PLUGMC_SPECIES; k++) x += b->of_count[k] * (double)a->count[k];
+    if (trial && (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY))
+        change += b->of_count[trial->species];
+    if (trial && (trial->kind == PLUGMC_REMOVED || trial->kind == PLUGMC_IDENTITY))
+        change -= b->of_count[a->species[trial->particle]];
+    s.before = walk_bin(b, x);
+    s.after = change == 0 ? s.before : walk_bin(b, x + change);
+    s.growth = walk_weight(b, s.after) - walk_weight(b, s.before);
+    const int64_t outside = walk_outside(b, walker, s.after);
+    s.leads_out =
+        outside > 0 && outside >= walk_outside(b, walker, s.before) && s.after != s.before;
+    return s;
+}
+
+/* By one thread of the block, whose walker alone has this part of the books. */
+PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s,
+                         double probability, int taken)
+{
+    const int64_t at = taken ? s->after : s->before;
+    const int way = s->after < s->before ? WALK_DOWN : s->after > s->before ? WALK_UP : WALK_STAY;
+    double *book = b->book + (uint64_t)walker * b->bins * WALK_BOOKS;
+    if (!b->books || threadIdx.x != 0) return;
+    if (s->before >= 0 && s->before < b->bins) {
+        book[s->before * WALK_BOOKS + way] += probability;
+        book[s->before * WALK_BOOKS + WALK_STAY] += 1 - probability;
+    }
+    if (at >= 0 && at < b->bins) book[at * WALK_BOOKS + WALK_VISITS] += 1;
+}
+
+/* Walkers one after the other: sums [bins][WALK_BOOKS]; one thread an entry. */
+extern "C" __global__ void __launch_bounds__(WALK_THREADS)
+    walk_gather(walk_bias b, uint32_t walkers, double *sums)
+{
+    const uint64_t k = (uint64_t)blockIdx.x * WALK_THREADS + threadIdx.x,
+                   entries = b.bins * WALK_BOOKS;
+    double sum = 0;
+    if (k >= entries) return;
+    for (uint64_t w = 0; w < walkers; w++) sum += b.book[w * entries + k];
+    for (uint64_t w = 0; w < walkers; w++) b.book[w * entries + k] = 0;
+    sums[k] = sum;
+}
+
+/* ---- All trials -------------------------------------------------------------------------------------- */
+
 /* One block a walker: trials from result.next on. */
 extern "C" __global__ void __launch_bounds__(WALK_THREADS)
-    walk_make(walk_task t, walk_call call, const uint8_t *parameters, walk_result *results)
+    walk_make(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
+              walk_result *results)
 {
     __shared__ double room[WALK_THREADS / 32];
     const uint32_t walker = blockIdx.x;
@@ -252,7 +330,14 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
         const int proposed = plugmc_mover::plugmc_propose(parameters, &trial);
         const int move = trial.move >= 0 && trial.move < call.moves ? trial.move : call.move;
         result.trials[move]++;
-        if (!proposed || !walk_is_possible(&call, &trial, &a, &result)) continue;
+        const bool possible = proposed && walk_is_possible(&call, &trial, &a, &result);
+        if (result.stopped) break;
+        const walk_step step =
+            walk_step_of(&bias, &a, walker, t.boxes[walker].volume, proposed ? &trial : NULL);
+        if (!possible) {
+            walk_note(&bias, walker, &step, 0, 0);
+            continue;
+        }
         result.sweep = trial.sweep;
         result.particle = trial.kind == PLUGMC_INSERTED ? -1 : trial.particle;
         if (trial.kind == PLUGMC_DISPLACED || trial.kind == PLUGMC_INSERTED)
@@ -262,14 +347,21 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
         int forbidden;
         const double growth =
             walk_growth(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
-        if (forbidden) continue;
+        if (forbidden) {
+            walk_note(&bias, walker, &step, 0, 0);
+            continue;
+        }
+        const double weighted = growth + step.growth;
         const bool lost = !(growth > -PLUGMC_NO_RANGE);
         const plugmc_random random =
             plugmc_draw(call.seed, trial.sweep, walker, trial.number, PLUGMC_PURPOSE_ACCEPT, 0);
         /* what is not a number goes there, so that it is found */
-        const bool taken = lost || growth <= 0 ||
-                           plugmc_uniform_double(random.word[0], random.word[1]) < exp(-growth);
+        const bool taken =
+            lost || (!step.leads_out &&
+                     (weighted <= 0 ||
+                      plugmc_uniform_double(random.word[0], random.word[1]) < exp(-weighted)));
         if (lost) result.stopped = WALK_LOST;
+        walk_note(&bias, walker, &step, fmin(1.0, exp(-growth)), taken);
         __syncthreads(); /* all have read the places */
         if (taken && threadIdx.x == 0) walk_take(&trial, &a, part);
         result.accepted[move] += taken;

@@ -148,7 +148,7 @@ static uint32_t threads_for(const plugmc_system *system)
 }
 
 static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
-                walk_call *call, uint64_t n)
+                walk_call *call, walk_bias *bias, uint64_t n)
 {
     const size_t walkers = (size_t)h->system->walkers;
     const uint64_t met = h->system->particles < 500 ? 500 : (uint64_t)h->system->particles;
@@ -158,7 +158,7 @@ static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, 
         call->end = n - done < some ? n : done + some;
         const int code =
             on_device_launch(host, k->make, walkers, threads_for(h->system),
-                             (void *[]){&m->task, call, (void *)&k->parameters, &m->results});
+                             (void *[]){&m->task, call, bias, (void *)&k->parameters, &m->results});
         if (code) return code;
     }
     return host->gpu->download(host->context, m->outcomes, m->results,
@@ -235,10 +235,12 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
 {
     const uint64_t most = (uint64_t)(proposal->trials ? proposal->trials : h->system->particles);
     walk_memory *m;
+    walk_bias bias;
     void *multipliers = NULL;
     size_t row = 0;
     int code = make_memory(h, host, &m);
     if (!code) code = begin(h, host, k, m);
+    if (!code) code = on_device_bias(h, host, mover, &bias);
     if (!code)
         code = h->state->array(h->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_DEVICE, PLUGMC_READ,
                                &multipliers, &row);
@@ -255,7 +257,8 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
                       .width = (int32_t)(row / sizeof(double)),
                       .multipliers = multipliers,
                       .step = at_device(m->step)};
-    code = make(h, host, k, m, &call, n * most);
+    code = make(h, host, k, m, &call, &bias, n * most);
+    if (bias.books) h->bias.gather = k->gather;
     if (!code) code = end(h, host, k, m, mover);
     return code ? code : take_results(h, host, m, mover->move_count);
 }

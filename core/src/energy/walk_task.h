@@ -5,7 +5,8 @@
 #include "plugmc/device.h"
 
 enum { WALK_THREADS = 256, WALK_MOVES = 4 }; /* a block, at most; kinds of move of a mover */
-enum { WALK_LOST = 1, WALK_UNKNOWN = 2 };    /* why a walker stopped */
+enum { WALK_DOWN, WALK_STAY, WALK_UP, WALK_VISITS, WALK_BOOKS }; /* of a bin: as in bias.h */
+enum { WALK_LOST = 1, WALK_UNKNOWN = 2 };                        /* why a walker stopped */
 
 /* All walkers. */
 typedef struct walk_task {
@@ -30,6 +31,17 @@ typedef struct walk_call {
     const double *multipliers; /* [walkers][width] */
     const double *step;        /* [walkers] */
 } walk_call;
+
+/* Weights of macrostates and the books of trials (bias.h), as plugmc/macrostates.h has them. */
+typedef struct walk_bias {
+    int64_t bins;          /* 0: there are none */
+    int32_t books, unused; /* books: 1 if trials of this mover are noted */
+    double of_volume, low, width;
+    const double *of_count; /* [species] */
+    const int32_t *window;  /* [walkers][2], or NULL */
+    const double *weight;   /* [bins] */
+    double *book;           /* [walkers][bins][WALK_BOOKS] */
+} walk_bias;
 
 /* What came of it, for each walker. */
 typedef struct walk_result {

@@ -72,7 +72,10 @@ static bool check_moves(const plugmc_mover *m, sentence why)
 }
 
 /* All that this version knows. */
-enum { CHANGES = 2 * PLUGMC_CHANGED_RUNG - 1, NEEDS = 2 * PLUGMC_KEEPS_MOLECULES - 1 };
+enum {
+    CHANGES = (2 * PLUGMC_CHANGED_RUNG - 1) | PLUGMC_CHANGED_WEIGHT,
+    NEEDS = 2 * PLUGMC_KEEPS_MOLECULES - 1
+};
 #define ABILITIES_TO_COME 0xff000000u
 
 static bool check_observable(const plugmc_plugin *d, sentence why)

@@ -30,7 +30,9 @@ int borrowing_give(simulation *sim)
         code = m->mover->give(m->instance->data, &m->instance->host, &sim->state.face);
         crash_called_within(outer);
     } else {
+        sim->giving = true;
         code = hamiltonian_give(&sim->hamiltonian, &sim->state.face);
+        sim->giving = false;
     }
     if (code) return code;
     for (int k = 0; k < STATE_ARRAYS; k++)
@@ -38,12 +40,31 @@ int borrowing_give(simulation *sim)
     return PLUGMC_OK;
 }
 
+/* Of what movers that ask the core have changed. */
+static int give_what_is_asked(simulation *sim, int what)
+{
+    const uint64_t before = sim->state.arrays[what].version;
+    hamiltonian *h = &sim->hamiltonian;
+    const plugmc_state *state = &sim->state.face;
+    int code = PLUGMC_OK;
+    if (!h->walkers) return code;
+    sim->giving = true;
+    if (what == PLUGMC_STATE_BOX) code = hamiltonian_give_boxes(h, state);
+    if (what == PLUGMC_STATE_COUNT) code = hamiltonian_give_counts(h, state);
+    if (what == PLUGMC_STATE_POSITION) code = hamiltonian_give_places(h, state);
+    sim->giving = false;
+    if (sim->state.arrays[what].version != before)
+        sim->hamiltonian_seen[what] = sim->state.arrays[what].version;
+    return code;
+}
+
 /* state.fetch */
 static int fetch(void *from, int what)
 {
     simulation *sim = from;
     const moving *m = sim->ahead;
-    return m && m->mover->changes & 1u << what ? borrowing_give(sim) : PLUGMC_OK;
+    if (m) return m->mover->changes & 1u << what ? borrowing_give(sim) : PLUGMC_OK;
+    return sim->giving ? PLUGMC_OK : give_what_is_asked(sim, what);
 }
 
 /* `next` is to sweep, or NULL: somebody wants to see the state. */

@@ -138,12 +138,21 @@ static int refresh_totals(simulation *sim)
     return context_exit_code(&asking->context, code, "saving its state");
 }
 
+/* The books of trials go with the mover that weighs macrostates. */
+static int gather_books(simulation *sim)
+{
+    instance *weighing = sim->weighing->instance;
+    return context_exit_code(&weighing->context, bias_gather(&sim->hamiltonian, &weighing->host),
+                             "saving its state");
+}
+
 int checkpoint_blobs(simulation *sim, blob **blobs, int *count)
 {
     blob_archive archive = {
         .base = {.size = sizeof(plugmc_archive), .reading = 0, .bytes = archive_bytes}, .sim = sim};
     int code = archive_state(sim, &archive);
     if (!code) code = refresh_totals(sim);
+    if (!code && sim->weighing) code = gather_books(sim);
     if (!code) code = archive_instances(sim, &archive);
     *blobs = archive.blobs;
     *count = archive.count;

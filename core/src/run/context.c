@@ -123,8 +123,12 @@ static int host_energies(plugmc_context *context, const plugmc_changes *changes)
 static int host_settle(plugmc_context *context, const plugmc_changes *changes, const int64_t *taken)
 {
     const moving *m = mover_of(context);
-    return m ? hamiltonian_settle(&context->sim->hamiltonian, &m->instance->host, changes, taken)
-             : not_for(context, "settle");
+    if (!m) return not_for(context, "settle");
+    if (bias_concerns(&context->sim->hamiltonian, m->mover->changes))
+        return host_fail(context, PLUGMC_ERROR_STATE,
+                         "it decides by itself what mover '%s' has put weights on",
+                         context->sim->weighing->instance->loaded.name);
+    return hamiltonian_settle(&context->sim->hamiltonian, &m->instance->host, changes, taken);
 }
 
 static int host_energy(plugmc_context *context, int32_t walker, const double **out)
@@ -162,6 +166,56 @@ static void host_count(plugmc_context *context, int32_t move, int32_t walker, in
     made->accepted += taken != 0;
 }
 
+static int host_decide(plugmc_context *context, const plugmc_decision *decision)
+{
+    const moving *m = mover_of(context);
+    if (!m) return not_for(context, "decide");
+    if (decision->move < 0 || decision->move >= m->mover->move_count)
+        return host_fail(context, PLUGMC_ERROR_STATE, "there is no move %d in its table",
+                         decision->move);
+    struct simulation *sim = context->sim;
+    return hamiltonian_decide(&sim->hamiltonian, &m->instance->host, decision, m->mover->changes,
+                              rungs_of(sim), &m->made[decision->move * sim->system.rungs]);
+}
+
+static const int32_t *host_by_rung(plugmc_context *context)
+{
+    struct simulation *sim = context->sim;
+    const int32_t each = sim->system.walkers / sim->system.rungs, *rungs = rungs_of(sim);
+    int32_t filled[sim->system.rungs];
+    memset(filled, 0, sizeof filled);
+    if (!sim->by_rung) sim->by_rung = calloc((size_t)sim->system.walkers, sizeof *sim->by_rung);
+    if (!sim->by_rung || (sim->system.rungs > 1 && !rungs)) {
+        host_fail(context, PLUGMC_ERROR_MEMORY, "no memory for the order of walkers");
+        return NULL;
+    }
+    for (int32_t w = 0; w < sim->system.walkers; w++) {
+        const int32_t rung = rungs ? rungs[w] : 0;
+        sim->by_rung[rung * each + filled[rung]++] = w;
+    }
+    return sim->by_rung;
+}
+
+static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates)
+{
+    struct simulation *sim = context->sim;
+    const char *why = bias_refused(macrostates);
+    moving *m = mover_of(context);
+    if (!m) return not_for(context, "declare");
+    if (why)
+        return host_fail(context, PLUGMC_ERROR_STATE, "macrostates cannot be declared: %s", why);
+    if (sim->weighing && sim->weighing != m)
+        return host_fail(context, PLUGMC_ERROR_INPUT,
+                         "mover '%s' weighs macrostates already: one of a run does",
+                         sim->weighing->instance->loaded.name);
+    if (sim->system.rungs > 1)
+        return host_fail(context, PLUGMC_ERROR_INPUT,
+                         "weights of macrostates are not for a run with a ladder");
+    sim->weighing = m;
+    sim->macrostates = macrostates;
+    return PLUGMC_OK;
+}
+
 static int host_trials(plugmc_context *context, const plugmc_proposal *proposal, uint64_t first,
                        uint64_t n)
 {
@@ -182,7 +236,7 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
         h->walkers[w].step = record->steps[rungs ? rungs[w] : 0];
     const plugmc_host *host = &m->instance->host;
     int code = on_device_trials(h, host, m->instance->plugin, proposal, first, n);
-    if (code == PLUGMC_UNANSWERED) code = hamiltonian_trials(h, host, proposal, moves, first, n);
+    if (code == PLUGMC_UNANSWERED) code = hamiltonian_trials(h, host, m->mover, proposal, first, n);
     for (int32_t w = 0; w < system->walkers; w++)
         for (int32_t k = 0; k < moves; k++) {
             plugmc_counts *made = &m->made[k * system->rungs + (rungs ? rungs[w] : 0)],
@@ -217,7 +271,10 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .trials = host_trials,
                          .energy = host_energy,
                          .step = host_step,
-                         .count = host_count};
+                         .count = host_count,
+                         .decide = host_decide,
+                         .by_rung = host_by_rung,
+                         .declare = host_declare};
 }
 
 void context_release(plugmc_context *context)

@@ -115,6 +115,14 @@ static int keep_frame(simulation *sim, uint64_t sweep, const double *positions)
     return 0;
 }
 
+/* Of trials, for the mover that weighs macrostates. */
+static int gather_books(simulation *sim)
+{
+    instance *weighing = sim->weighing->instance;
+    return context_exit_code(&weighing->context, bias_gather(&sim->hamiltonian, &weighing->host),
+                             "measuring");
+}
+
 /* All observables due after production sweep `produced`. */
 static int measure(simulation *sim, uint64_t produced)
 {
@@ -138,6 +146,7 @@ static int measure(simulation *sim, uint64_t produced)
     const double *here = NULL, *there = NULL;
     int code = on_host ? borrowing_positions(sim, PLUGMC_ON_HOST, &here) : 0;
     if (!code && on_device) code = borrowing_positions(sim, PLUGMC_ON_DEVICE, &there);
+    if (!code && sim->weighing) code = gather_books(sim);
     for (int i = 0; i < sim->measurement_count && !code; i++) {
         measurement *m = &sim->measurements[i];
         const plugmc_observable *o = m->instance->plugin->observable;

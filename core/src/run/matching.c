@@ -214,8 +214,8 @@ static int match_others(const simulation *sim, const place *at, const moving *m)
     int first_error = 0;
     for (int k = 0; k < sim->mover_count; k++) {
         const moving *other = &sim->movers[k];
-        const uint32_t strange =
-            other->mover->changes & ~(m->mover->follows | (m->by_core ? by_core : 0));
+        const uint32_t strange = other->mover->changes & ~(uint32_t)PLUGMC_CHANGED_WEIGHT &
+                                 ~(m->mover->follows | (m->by_core ? by_core : 0));
         if (other == m || !strange) continue;
         const int code = report_error(sim->report, EXIT_INPUT, at->file, at->line,
                                       "mover '%s' cannot go on where '%s' changes %s", at->name,
@@ -278,9 +278,10 @@ static uint32_t followed(const plugmc_plugin *p)
     const plugmc_total *total = p->potential ? p->potential->total : NULL;
     if (p->kind == PLUGMC_MOVER) return ~0u;
     if (p->observable) return PLUGMC_HAS(p->observable, follows) ? p->observable->follows : 0;
-    if (p->potential->orbitals) return 0;
+    if (p->potential->orbitals) return PLUGMC_CHANGED_WEIGHT;
     if (!total) return ~0u;
-    const uint32_t follows = PLUGMC_HAS(total, follows) ? total->follows : 0;
+    const uint32_t follows =
+        (PLUGMC_HAS(total, follows) ? total->follows : 0) | PLUGMC_CHANGED_WEIGHT;
     const bool counts =
         !plugmc_follows_positions(total) && PLUGMC_HAS(total, of_counts) && total->of_counts;
     return counts ? follows : follows & ~(uint32_t)PLUGMC_CHANGED_COUNT;
@@ -295,7 +296,9 @@ static int match_changes(const simulation *sim)
     } kinds[] = {
         {PLUGMC_CHANGED_BOX, "takes the box as it is at the start, and mover '%s' changes it"},
         {PLUGMC_CHANGED_COUNT,
-         "takes as many particles as there are at the start, and mover '%s' changes that"}};
+         "takes as many particles as there are at the start, and mover '%s' changes that"},
+        {PLUGMC_CHANGED_WEIGHT,
+         "would give averages over states as mover '%s' weighs them, not as -ln p does"}};
     int first_error = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         const moving *changing = who_changes(sim, kinds[k].what);

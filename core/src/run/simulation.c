@@ -408,6 +408,24 @@ static int begin_measuring(simulation *sim)
     return code;
 }
 
+/* Each mover that can change a macrostate has to leave its decisions to the core. */
+static int begin_weighing(simulation *sim)
+{
+    const uint32_t of = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT;
+    instance *weighing = sim->weighing->instance;
+    for (int k = 0; k < sim->mover_count; k++) {
+        const moving *m = &sim->movers[k];
+        const char *why = m->mover->joins ? "decides about several walkers together"
+                                          : "keeps a configuration of its own";
+        if ((m->by_core || !(m->mover->changes & of)) && !m->mover->joins) continue;
+        return report_error(sim->report, EXIT_INPUT, weighing->context.file, weighing->context.line,
+                            "mover '%s' weighs macrostates, and mover '%s' %s",
+                            weighing->loaded.name, m->instance->loaded.name, why);
+    }
+    const int code = bias_open(&sim->hamiltonian, sim->macrostates);
+    return context_exit_code(&weighing->context, code, "preparing");
+}
+
 /* Movers may call potentials, observables may look at both. */
 static int prepare_instances(simulation *sim)
 {
@@ -415,6 +433,7 @@ static int prepare_instances(simulation *sim)
     int code = prepare_kind(sim, PLUGMC_POTENTIAL);
     if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
     if (!code) code = moves_begin(sim);
+    if (!code && sim->weighing) code = begin_weighing(sim);
     if (!code) code = prepare_kind(sim, PLUGMC_OBSERVABLE);
     return code ? code : begin_measuring(sim);
 }
@@ -546,6 +565,7 @@ void simulation_close(simulation *sim)
     for (int i = 0; i < sim->mover_count; i++)
         free(sim->movers[i].counted), free(sim->movers[i].made);
     hamiltonian_close(&sim->hamiltonian);
+    free(sim->by_rung);
     free(sim->movers);
     free(sim->measurements);
     free(sim->instances);

@@ -68,6 +68,10 @@ typedef struct simulation {
         *ahead; /* the mover that may hold another configuration than the state, or NULL: then the
                       Hamiltonian may */
     moving *rescaling; /* the mover that was asked about other boxes last */
+    moving *weighing;  /* the mover that has declared macrostates; NULL: none */
+    plugmc_macrostates *macrostates;
+    int32_t *by_rung; /* plugmc_host.by_rung */
+    bool giving;      /* the Hamiltonian writes into the state */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;                 /* threads of the machine */

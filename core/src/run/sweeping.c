@@ -11,8 +11,9 @@ static int sweep_mover(simulation *sim, moving *m, uint64_t first, uint64_t n)
     int code = borrowing_take(sim, m);
     if (code) return code;
     if (!m->by_core) sim->ahead = m;
+    if (m == sim->weighing) code = bias_gather(&sim->hamiltonian, &mover->host);
     context_calling(&mover->context, "sweep");
-    code = m->mover->sweep(mover->data, &mover->host, first, n);
+    if (!code) code = m->mover->sweep(mover->data, &mover->host, first, n);
     crash_called();
     if (code == PLUGMC_STOPPED && stop_given_up()) return SWEEP_GIVEN_UP;
     code = context_exit_code(&mover->context, code, "sweeping");

@@ -1,0 +1,46 @@
+/* Weights of macrostates (plugmc/macrostates.h): what they add to -ln p, and the books of trials. */
+#ifndef PLUGMC_BIAS_H
+#define PLUGMC_BIAS_H
+
+#include <stdbool.h>
+
+#include "plugmc/plugin.h"
+
+struct hamiltonian;
+
+/* What is kept of a bin: probabilities to leave for a lower one, to stay, to leave for a higher one, and
+ * visits. */
+enum { BIAS_DOWN, BIAS_STAY, BIAS_UP, BIAS_VISITS, BIAS_BOOKS };
+
+typedef struct bias {
+    plugmc_macrostates *of; /* NULL: there are no macrostates */
+    double *books;          /* [walkers][bins][BIAS_BOOKS]: since they were gathered, on the host */
+    bool written;           /* there is something in them */
+    /* Likewise on the device; 0: never was. */
+    plugmc_device_pointer on_device, sums, weight, window, of_count;
+    struct plugmc_kernel *gather; /* for what is in those on the device; NULL: nothing is */
+} bias;
+
+/* What a change means for the walker's place among the bins. */
+typedef struct bias_step {
+    int64_t before, after; /* bins; may be none of those that there are */
+    double growth;         /* of the weight */
+    bool leads_out;        /* of the walker's window: it is to be rejected */
+} bias_step;
+
+/* Says what is wrong with a declaration, or NULL. */
+const char *bias_refused(const plugmc_macrostates *);
+/* Takes memory; a PLUGMC_* code. */
+int bias_open(struct hamiltonian *, plugmc_macrostates *);
+void bias_close(struct hamiltonian *);
+
+/* Whether trials of a mover that changes this can lead from one bin to another. */
+bool bias_concerns(const struct hamiltonian *, uint32_t changes);
+/* How much x changes by proposal p of walker w. */
+double bias_change(const struct hamiltonian *, const plugmc_changes *, int32_t w, int64_t p);
+bias_step bias_of(const struct hamiltonian *, int32_t w, double change);
+/* A trial of walker w: `probability` without weights to be accepted, and whether it was taken. */
+void bias_note(struct hamiltonian *, int32_t w, const bias_step *, double probability, bool taken);
+/* Into the books of the mover that declared them; a PLUGMC_* code. */
+int bias_gather(struct hamiltonian *, const plugmc_host *);
+#endif

@@ -1,0 +1,104 @@
+/* Decisions about changes of all walkers that a mover has proposed: plugmc_host.decide. */
+#include <math.h>
+
+#include "energy/hamiltonian.h"
+
+/* A walker alone, or two that are partners. */
+typedef struct group {
+    int32_t walker[2];
+    int n;
+    bool proposed, forbidden, leads_out;
+    double growth;  /* of -ln p, without weights */
+    double weight;  /* growth of these */
+    bias_step step; /* of the first walker */
+} group;
+
+/* What one set of changes does to walker w. */
+static bool add(const hamiltonian *h, const plugmc_changes *c, int32_t w, group *g, double *change)
+{
+    if (!c || !hamiltonian_is_proposed(c, w)) return false;
+    g->forbidden |= c->forbidden[w];
+    g->growth += c->forbidden[w] ? 0 : c->growth[w];
+    *change += bias_change(h, c, w, w);
+    return true;
+}
+
+static void add_walker(const hamiltonian *h, const plugmc_decision *d, int32_t w, group *g)
+{
+    double change = 0;
+    const bool one = add(h, d->changes, w, g, &change), other = add(h, d->also, w, g, &change);
+    const bias_step step = bias_of(h, w, change);
+    if (g->n == 0) g->step = step;
+    g->walker[g->n++] = w;
+    g->proposed |= one || other;
+    g->leads_out |= step.leads_out;
+    g->weight += step.growth;
+    if (d->log_factor) g->growth -= d->log_factor[w];
+}
+
+static double draw(const plugmc_host *host, const plugmc_decision *d, int32_t w)
+{
+    const plugmc_random random =
+        plugmc_draw(host->seed, d->sweep, (uint32_t)w, d->number, PLUGMC_PURPOSE_ACCEPT, 0);
+    return plugmc_uniform_double(random.word[0], random.word[1]);
+}
+
+/* Whether a group's changes are taken; *lost: their growth is not a number. */
+static bool decide(hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,
+                   const group *g, bool books, bool *lost)
+{
+    const double growth = g->growth + g->weight;
+    *lost = g->proposed && !g->forbidden && !(growth > -INFINITY);
+    if (*lost) return false;
+    const bool possible = g->proposed && !g->forbidden;
+    const bool taken =
+        possible && !g->leads_out && (growth <= 0 || draw(host, d, g->walker[0]) < exp(-growth));
+    if (books) bias_note(h, g->walker[0], &g->step, possible ? fmin(1, exp(-g->growth)) : 0, taken);
+    return taken;
+}
+
+static int settle(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c,
+                  const int64_t *taken)
+{
+    int64_t those[h->system->walkers]; /* that this set of changes has proposed something to */
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        those[w] = hamiltonian_is_proposed(c, w) ? taken[w] : -1;
+    return hamiltonian_settle(h, host, c, those);
+}
+
+static bool is_of_all(const hamiltonian *h, const plugmc_changes *c)
+{
+    return c->first == 0 && c->walkers == h->system->walkers && c->per_walker == 1 &&
+           PLUGMC_HAS(c, growth) && c->growth;
+}
+
+int hamiltonian_decide(hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,
+                       uint32_t mover_changes, const int32_t *rungs, plugmc_counts *counts)
+{
+    const bool books = bias_concerns(h, mover_changes);
+    if (!is_of_all(h, d->changes) || (d->also && !is_of_all(h, d->also)))
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "a decision is about one change to each of all walkers, with its growth");
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        const int32_t partner = d->partner ? d->partner[w] : w;
+        group g = {.n = 0};
+        bool lost;
+        if (partner < w) {
+            d->taken[w] = d->taken[partner];
+            continue;
+        }
+        add_walker(h, d, w, &g);
+        if (partner != w) add_walker(h, d, partner, &g);
+        const bool taken = decide(h, host, d, &g, books, &lost);
+        const plugmc_not_a_number where = {
+            .size = sizeof where, .walker = w, .particle = -1, .sweep = d->sweep};
+        if (lost) return host->not_a_number(host->context, &where);
+        d->taken[w] = taken ? 0 : -1;
+        if (!g.proposed) continue;
+        plugmc_counts *own = &counts[rungs ? rungs[w] : 0];
+        own->trials++;
+        own->accepted += taken;
+    }
+    const int code = settle(h, host, d->changes, d->taken);
+    return code || !d->also ? code : settle(h, host, d->also, d->taken);
+}
