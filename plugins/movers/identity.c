@@ -24,10 +24,12 @@ PLUGMC_FN int propose(const identity *p, plugmc_trial *t)
     const int back = (int)(random.word[3] >> 31);
     const int32_t from = p->number[back], to = p->number[!back];
     const uint32_t n = (uint32_t)t->count[from];
-    if (n == 0) return 0;
     t->kind = PLUGMC_IDENTITY;
-    t->particle = (int32_t)(t->first[from] + plugmc_below(random.word[0], n));
     t->species = to;
+    t->particle = -1;
+    t->other = from;
+    if (n == 0) return 1;
+    t->particle = (int32_t)(t->first[from] + plugmc_below(random.word[0], n));
     t->log_factor = log((double)n / ((double)t->count[to] + 1));
     return 1;
 }

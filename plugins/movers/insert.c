@@ -36,8 +36,10 @@ PLUGMC_FN int propose(const insert *p, plugmc_trial *t)
         t->log_factor = log(t->box->volume / ((double)n + 1));
         return 1;
     }
-    if (n == 0) return 0;
     t->kind = PLUGMC_REMOVED;
+    t->particle = -1;
+    t->other = p->number;
+    if (n == 0) return 1;
     t->particle = (int32_t)(t->first[p->number] + plugmc_below(random.word[0], n));
     t->log_factor = log((double)n / t->box->volume);
     return 1;

@@ -584,18 +584,18 @@ case_faults_of_volume_are_seen()
     plant volume 's/(v->scaled\[w\] + 1)/(v->scaled[w] + 2)/'
     run
     caught box_size/volume volume
-    plant volume 's|exp(v->growth\[w\] / dimension)|exp(v->growth[w])|'
+    plant volume 's|exp(v->log_ratio\[w\] / dimension)|exp(v->log_ratio[w])|'
     run
     caught box_size/volume volume
     # without the pressure where the box shrinks: an ideal gas has no other costs
-    plant volume 's/v->costs\[w\] - (double)/(v->growth[w] > 0 ? v->costs[w] : 0) - (double)/'
+    plant volume 's/v->weight\[w\] = /v->growth[w] *= v->log_ratio[w] > 0, &/'
     run
     caught box_size/volume volume
-    plant volume 's/u < exp(-grows)/u < exp(-0.5 * grows)/'
+    plant volume 's/^ *const plugmc_decision decision/for (int32_t w = 0; w < system->walkers; w++)\nif (v->growth[w] > v->weight[w]) v->growth[w] = 0.5 * (v->growth[w] + v->weight[w]);\n&/'
     run
     caught box_size/volume volume
-    # a box that was refused is kept
-    plant volume 's/if (v->taken\[w\] == 0) now/now/'
+    # from the box that was proposed last, taken or not
+    plant volume 's/w, (plugmc_box \*)now + w)/w, sweep ? \&v->box[w] : (plugmc_box *)now + w)/'
     run
     caught box_size/volume volume
     # steps that rather grow than shrink
@@ -613,18 +613,18 @@ case_small_faults_of_volume_are_seen()
     plant volume 's/(v->scaled\[w\] + 1)/(v->scaled[w])/'
     run
     caught box_size/volume volume particles=100
-    # a sweep begins with the box that the call began with, and a call has two sweeps
-    plant volume 's/^ *for (int32_t w = 0; w < system->walkers; w++) propose/if (trial == 0) {\nvoid *box;\nhost->state->array(host->state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, \&box, NULL);\nmemcpy(now, box, (size_t)system->walkers * sizeof *now);\n}\n&/'
+    # every second time from the box that was proposed last, taken or not
+    plant volume 's/w, (plugmc_box \*)now + w)/w, (sweep + trial) % 2 ? \&v->box[w] : (plugmc_box *)now + w)/'
     run
     caught box_size/volume volume particles=100
     gas 2 2 3 0.2 1
-    plant volume 's/^\( *\)v->taken\[w\] = !v->forbidden\[w\] &&/\1v->taken[w] =/'
+    plant volume 's/^ *if (!code) code = host->energies.*/&\nfor (int32_t w = 0; w < system->walkers; w++) v->forbidden[w] = 0;/'
     run
     caught box_size/volume volume dimension=2 core=1 pressure=0.2
     charges 2 6 coulomb 'pressure = 0.2'
     change 's/^bjerrum_length = .*/&\nminimum_image = yes/'
     volumes
-    plant volume 's/v->costs\[w\] - (double)/v->costs[w] - v->change[w] - (double)/'
+    plant volume 's/v->weight\[w\] = (double)/v->weight[w] = v->change[w] + (double)/'
     run
     caught box_size/volume volume dimension=2 coulomb=1 pressure=0.2
 }
@@ -636,7 +636,7 @@ case_faults_of_free_edges_are_seen()
     gas 2 2 3 1 0
     change 's/^\[mover volume\]/&\nshape = axes/'
     printf '[potential shape_spring]\nstrength = 4\n' >>sim.ini
-    plant volume 's/d == edge) factor\[d\] = exp(v->growth\[w\])/d == edge) factor[d] = exp(0.5 * v->growth[w])/'
+    plant volume 's/d == edge) factor\[d\] = exp(v->log_ratio\[w\])/d == edge) factor[d] = exp(0.5 * v->log_ratio[w])/'
     run
     caught box_size/volume volume dimension=2 spring=4
     plant volume 's/d == edge) factor/d == 0) factor/'

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #endif
 
+#include "plugmc/device.h"
+
 /* Kinds of change. */
 enum {
     PLUGMC_DISPLACED, /* `particle` goes to `position` */
@@ -79,6 +81,8 @@ typedef struct plugmc_trial {
     double step;             /* that of plugmc_proposal.move */
     /* wanted; cleared before */
     int32_t kind; /* any but PLUGMC_RESCALED */
+    /* Of PLUGMC_REMOVED and PLUGMC_IDENTITY `particle` is -1 where there is nobody of the species `other`:
+     * such a trial is rejected. */
     int32_t particle, other;
     double position[3]; /* length; wrapped by the core */
     /* given */
@@ -98,6 +102,29 @@ PLUGMC_FN int64_t plugmc_one_of_all(const plugmc_trial *t, int64_t k)
     int64_t s = 0;
     for (; k >= t->count[s]; s++) k -= t->count[s];
     return t->first[s] + k;
+}
+
+/* A place drawn uniformly in a box or sphere: with D(k) = plugmc_draw(seed, sweep, walker, number,
+ * PLUGMC_PURPOSE_TRIAL, k), fractional coordinates are plugmc_uniform_double of words 0 and 1 of D(0), 2 and 3
+ * of D(0), 0 and 1 of D(1); in a sphere it is radius times plugmc_draw_in_ball. */
+PLUGMC_FN void plugmc_draw_place(const plugmc_trial *t, double place[3])
+{
+    const plugmc_box *box = t->box;
+    if (box->domain == PLUGMC_DOMAIN_SPHERE) {
+        plugmc_draw_in_ball(t->seed, t->sweep, t->walker, t->number, t->dimension, place);
+        for (int d = 0; d < 3; d++) place[d] *= box->radius;
+        return;
+    }
+    const plugmc_random a = plugmc_draw(t->seed, t->sweep, t->walker, t->number,
+                                        PLUGMC_PURPOSE_TRIAL, 0),
+                        b = plugmc_draw(t->seed, t->sweep, t->walker, t->number,
+                                        PLUGMC_PURPOSE_TRIAL, 1);
+    const double f[3] = {plugmc_uniform_double(a.word[0], a.word[1]),
+                         plugmc_uniform_double(a.word[2], a.word[3]),
+                         plugmc_uniform_double(b.word[0], b.word[1])};
+    place[0] = place[1] = place[2] = 0;
+    for (int k = 0; k < t->dimension; k++)
+        for (int d = 0; d < t->dimension; d++) place[d] += f[k] * box->vector[k][d];
 }
 
 /* Trial moves, one after the other in each walker. A move is taken if its growth, that of -ln p less

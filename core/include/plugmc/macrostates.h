@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/* Columns of `collected`. */
+enum { PLUGMC_DOWN, PLUGMC_DOWN_TRIALS, PLUGMC_UP, PLUGMC_UP_TRIALS };
+
 /* The variable of a walker with volume V and N_s particles of species s is
  *
  *     x = of_volume V + sum_s of_count[s] N_s,
@@ -27,12 +30,12 @@ typedef struct plugmc_macrostates {
     const int32_t (*window)[2];
     double *weight; /* [bins]: added to -ln p; before the first bin and behind the last as there */
     /* The books, to which the core adds before the mover sweeps, is measured, or is archived; the mover
-     * may clear them. Of each trial of a mover that can change x, whether or not anything was proposed: */
+     * may clear them. Of each trial of a mover that can change x: */
     double *visits; /* [bins]: in which bin the walker was after it */
-    double (
-        *collected)[3]; /* [bins of before]: probabilities without weights to be accepted on the way
-                               to a lower bin, to stay, and on the way to a higher bin; they add up to
-                               the number of trials (also of those that would lead out) */
+    /* [bins of before]: of trials to a lower bin, the sum of the probabilities without weights to be
+     * accepted, and how many they were; the same of trials to a higher bin. Also of those that would lead
+     * out. */
+    double (*collected)[4];
 } plugmc_macrostates;
 
 #endif

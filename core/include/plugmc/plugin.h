@@ -458,7 +458,7 @@ typedef struct plugmc_mover {
     /* Writes what it changes into the state, on the side where it is. It keeps its own layout: if
      * nobody else changes anything, it goes on sweeping without another take. */
     int (*give)(void *instance, const plugmc_host *, const plugmc_state *);
-    /* The kinds of trial move that it makes. */
+    /* The kinds of trial move that it makes; none of a mover that only changes weights. */
     const plugmc_move *moves;
     int32_t move_count;
     uint32_t move_size; /* sizeof(plugmc_move), the stride of the table */
@@ -543,7 +543,8 @@ typedef struct plugmc_listing {
     int32_t derived; /* 1: computed from averages */
 } plugmc_listing;
 
-/* A mover that has this facet, too, is measured under its own section, with the key `period`. */
+/* A mover that has this facet, too, is measured under its own section, with the key `period`, and once when
+ * production begins: that is thrown away, so that it may tell what has happened since it was asked last. */
 typedef struct plugmc_observable {
     uint32_t size;
     int32_t on_device; /* 1: measure can take a view in device memory */

@@ -80,7 +80,7 @@ double bias_change(const hamiltonian *h, const plugmc_changes *c, int32_t w, int
     if (c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_IDENTITY)
         change += m->of_count[c->species[p]];
     if (c->kind == PLUGMC_REMOVED || c->kind == PLUGMC_IDENTITY)
-        change -= m->of_count[now->all.species[c->particle[p]]];
+        change -= m->of_count[c->particle[p] < 0 ? c->other[p] : now->all.species[c->particle[p]]];
     return change;
 }
 
@@ -104,10 +104,10 @@ void bias_note(hamiltonian *h, int32_t w, const bias_step *s, double probability
 {
     const int64_t bins = h->bias.of->bins, at = taken ? s->after : s->before;
     double *books = &h->bias.books[w * bins * BIAS_BOOKS];
-    const int way = s->after < s->before ? BIAS_DOWN : s->after > s->before ? BIAS_UP : BIAS_STAY;
-    if (s->before >= 0 && s->before < bins) {
+    const int way = s->after < s->before ? PLUGMC_DOWN : PLUGMC_UP;
+    if (s->before >= 0 && s->before < bins && s->before != s->after) {
         books[s->before * BIAS_BOOKS + way] += probability;
-        books[s->before * BIAS_BOOKS + BIAS_STAY] += 1 - probability;
+        books[s->before * BIAS_BOOKS + way + 1] += 1;
     }
     if (at >= 0 && at < bins) books[at * BIAS_BOOKS + BIAS_VISITS] += 1;
 #pragma omp atomic write
@@ -124,7 +124,7 @@ int bias_gather(hamiltonian *h, const plugmc_host *host)
     for (int32_t w = 0; w < h->system->walkers && h->bias.written; w++, books += entries)
         for (int32_t b = 0; b < m->bins; b++) {
             double *row = &books[(size_t)b * BIAS_BOOKS];
-            for (int k = 0; k < 3; k++) m->collected[b][k] += row[k];
+            for (int k = 0; k < BIAS_COLLECTED; k++) m->collected[b][k] += row[k];
             m->visits[b] += row[BIAS_VISITS];
             for (int k = 0; k < BIAS_BOOKS; k++) row[k] = 0;
         }

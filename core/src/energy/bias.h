@@ -8,9 +8,8 @@
 
 struct hamiltonian;
 
-/* What is kept of a bin: probabilities to leave for a lower one, to stay, to leave for a higher one, and
- * visits. */
-enum { BIAS_DOWN, BIAS_STAY, BIAS_UP, BIAS_VISITS, BIAS_BOOKS };
+/* What is kept of a bin: the columns of plugmc_macrostates.collected, and visits. */
+enum { BIAS_COLLECTED = PLUGMC_UP_TRIALS + 1, BIAS_VISITS = BIAS_COLLECTED, BIAS_BOOKS };
 
 typedef struct bias {
     plugmc_macrostates *of; /* NULL: there are no macrostates */

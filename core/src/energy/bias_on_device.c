@@ -5,7 +5,7 @@
 #include "energy/walk_task.h"
 
 _Static_assert((int)WALK_BOOKS == (int)BIAS_BOOKS && (int)WALK_VISITS == (int)BIAS_VISITS &&
-                   (int)WALK_UP == (int)BIAS_UP && (int)WALK_STAY == (int)BIAS_STAY,
+                   (int)WALK_UP == (int)PLUGMC_UP && (int)WALK_DOWN == (int)PLUGMC_DOWN,
                "one layout of the books");
 
 static size_t entries_of(const hamiltonian *h) { return (size_t)h->bias.of->bins * BIAS_BOOKS; }
@@ -66,7 +66,7 @@ int on_device_gather(hamiltonian *h, const plugmc_host *host)
         code = host->gpu->download(host->context, sums, h->bias.sums, entries * sizeof *sums);
     for (int32_t b = 0; b < m->bins && !code; b++) {
         const double *row = &sums[(size_t)b * BIAS_BOOKS];
-        for (int k = 0; k < 3; k++) m->collected[b][k] += row[k];
+        for (int k = 0; k < BIAS_COLLECTED; k++) m->collected[b][k] += row[k];
         m->visits[b] += row[BIAS_VISITS];
     }
     free(sums);

@@ -366,6 +366,8 @@ static int rescale(hamiltonian *h, const plugmc_host *host, const plugmc_changes
         return host->fail(host->context, code, "no memory for a configuration in another box");
     if (h->any_total) { /* make_trial has left all places in h->positions */
         code = host->view(host->context, h->positions, 0, &view);
+        hamiltonian_counts(h);
+        view.count = h->counts;
         view.box = c->box;
         if (!code) code = add_totals(h, &view, true);
     }

@@ -53,7 +53,8 @@ static bool decide(hamiltonian *h, const plugmc_host *host, const plugmc_decisio
     const bool possible = g->proposed && !g->forbidden;
     const bool taken =
         possible && !g->leads_out && (growth <= 0 || draw(host, d, g->walker[0]) < exp(-growth));
-    if (books) bias_note(h, g->walker[0], &g->step, possible ? fmin(1, exp(-g->growth)) : 0, taken);
+    if (books && g->proposed)
+        bias_note(h, g->walker[0], &g->step, possible ? fmin(1, exp(-g->growth)) : 0, taken);
     return taken;
 }
 

@@ -95,17 +95,24 @@ void hamiltonian_close(hamiltonian *h)
 
 /* ---- The state --------------------------------------------------------------------------------- */
 
+void hamiltonian_counts(hamiltonian *h)
+{
+    const int32_t species = h->system->species_count;
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        memcpy(h->counts + w * species, h->walkers[w].now.counts,
+               (size_t)species * sizeof *h->counts);
+}
+
 int hamiltonian_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
 {
     const int64_t n = h->system->particles;
-    const int32_t species = h->system->species_count;
     const int code = host->view(host->context, h->positions, 0, view);
     for (int32_t w = 0; w < h->system->walkers; w++) {
         const configuration *now = &h->walkers[w].now;
         h->boxes[w] = now->box;
-        memcpy(h->counts + w * species, now->counts, (size_t)species * sizeof *now->counts);
         for (int64_t i = 0; i < n; i++) configuration_place(now, i, &h->positions[3 * (w * n + i)]);
     }
+    hamiltonian_counts(h);
     view->box = h->boxes;
     view->count = h->counts;
     return code;

@@ -91,6 +91,8 @@ int hamiltonian_give_places(hamiltonian *, const plugmc_state *);
 /* Particles that were left out are read from the state. From any thread. */
 int hamiltonian_bring(hamiltonian *, const plugmc_host *);
 
+/* hamiltonian.counts: as they are. */
+void hamiltonian_counts(hamiltonian *);
 /* A view of all walkers as they are; valid until the next one. */
 int hamiltonian_view(hamiltonian *, const plugmc_host *, plugmc_view *);
 /* Totals look at all walkers again, as they are. */

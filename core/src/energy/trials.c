@@ -26,6 +26,12 @@ static bool is_known(const task *k, int32_t kind)
 
 static bool any_particle(int32_t kind) { return kind != PLUGMC_INSERTED; }
 
+/* Somebody was to leave of a species of which there is nobody. */
+static bool nobody(const plugmc_trial *t)
+{
+    return t->particle < 0 && (t->kind == PLUGMC_REMOVED || t->kind == PLUGMC_IDENTITY);
+}
+
 /* What a mover has filled in must be there. */
 static const char *wrong(const task *k, const walker_energy *e, const plugmc_trial *t)
 {
@@ -34,6 +40,10 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
     if (!is_known(k, t->kind)) return "changes what no mover of the run says it changes";
     if (another && (t->species < 0 || t->species >= k->h->system->species_count))
         return "is of a species that is not there";
+    if (nobody(t))
+        return t->other >= 0 && t->other < k->h->system->species_count
+                   ? NULL
+                   : "is of a species that is not there";
     if (any_particle(t->kind) && (t->particle < 0 || t->particle >= e->now.n))
         return "is of a particle that is not there";
     return NULL;
@@ -68,11 +78,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     plugmc_counts *counts =
         &e->counts[trial.move >= 0 && trial.move < k->moves ? trial.move : k->proposal->move];
     counts->trials++;
-    bias_step step = bias_of(h, w, 0);
-    if (!proposed) {
-        if (k->books) bias_note(h, w, &step, 0, false);
-        return PLUGMC_OK;
-    }
+    if (!proposed) return PLUGMC_OK;
     const plugmc_changes c = {.size = sizeof c,
                               .kind = trial.kind,
                               .first = w,
@@ -88,8 +94,12 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     const int64_t yes = 0, no = -1;
     e->failed_term = -1;
     e->failed_particle = any_particle(trial.kind) ? trial.particle : -1;
-    int code = hamiltonian_changes(h, &c);
-    if (h->bias.of) step = bias_of(h, w, bias_change(h, &c, w, 0));
+    const bias_step step = bias_of(h, w, bias_change(h, &c, w, 0));
+    int code = PLUGMC_OK;
+    if (nobody(&trial))
+        forbidden = 1;
+    else
+        code = hamiltonian_changes(h, &c);
     if (forbidden && k->books && !code) bias_note(h, w, &step, 0, false);
     if (code || forbidden) return code;
     growth -= trial.log_factor;

@@ -179,6 +179,7 @@ PLUGMC_FN int walk_is_possible(const walk_call *call, const plugmc_trial *trial,
         trial->kind < 0 || trial->kind > call->last_kind)
         result->stopped = WALK_UNKNOWN;
     if (result->stopped) return 0;
+    if (trial->particle < 0) return 0; /* nobody is there */
     if (trial->kind == PLUGMC_SWAPPED && trial->particle == trial->other) return 0;
     if (trial->kind == PLUGMC_IDENTITY && a->species[trial->particle] == s) return 1;
     if (!comes || a->count[s] < a->first[s + 1] - a->first[s]) return 1;
@@ -236,7 +237,6 @@ PLUGMC_FN int64_t walk_outside(const walk_bias *b, uint32_t walker, int64_t bin)
     return bin < first ? first - bin : bin > last ? bin - last : 0;
 }
 
-/* trial: NULL where nothing was proposed. */
 PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, uint32_t walker,
                                  double volume, const plugmc_trial *trial)
 {
@@ -244,10 +244,10 @@ PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, uint3
     double x = b->of_volume * volume, change = 0;
     if (!b->bins) return s;
     for (int k = 0; k < PLUGMC_SPECIES; k++) x += b->of_count[k] * (double)a->count[k];
-    if (trial && (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY))
+    if (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY)
         change += b->of_count[trial->species];
-    if (trial && (trial->kind == PLUGMC_REMOVED || trial->kind == PLUGMC_IDENTITY))
-        change -= b->of_count[a->species[trial->particle]];
+    if (trial->kind == PLUGMC_REMOVED || trial->kind == PLUGMC_IDENTITY)
+        change -= b->of_count[trial->particle < 0 ? trial->other : a->species[trial->particle]];
     s.before = walk_bin(b, x);
     s.after = change == 0 ? s.before : walk_bin(b, x + change);
     s.growth = walk_weight(b, s.after) - walk_weight(b, s.before);
@@ -262,12 +262,12 @@ PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s
                          double probability, int taken)
 {
     const int64_t at = taken ? s->after : s->before;
-    const int way = s->after < s->before ? WALK_DOWN : s->after > s->before ? WALK_UP : WALK_STAY;
+    const int way = s->after < s->before ? WALK_DOWN : WALK_UP;
     double *book = b->book + (uint64_t)walker * b->bins * WALK_BOOKS;
     if (!b->books || threadIdx.x != 0) return;
-    if (s->before >= 0 && s->before < b->bins) {
+    if (s->before >= 0 && s->before < b->bins && s->before != s->after) {
         book[s->before * WALK_BOOKS + way] += probability;
-        book[s->before * WALK_BOOKS + WALK_STAY] += 1 - probability;
+        book[s->before * WALK_BOOKS + way + 1] += 1;
     }
     if (at >= 0 && at < b->bins) book[at * WALK_BOOKS + WALK_VISITS] += 1;
 }
@@ -330,10 +330,10 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
         const int proposed = plugmc_mover::plugmc_propose(parameters, &trial);
         const int move = trial.move >= 0 && trial.move < call.moves ? trial.move : call.move;
         result.trials[move]++;
-        const bool possible = proposed && walk_is_possible(&call, &trial, &a, &result);
+        if (!proposed) continue;
+        const bool possible = walk_is_possible(&call, &trial, &a, &result);
         if (result.stopped) break;
-        const walk_step step =
-            walk_step_of(&bias, &a, walker, t.boxes[walker].volume, proposed ? &trial : NULL);
+        const walk_step step = walk_step_of(&bias, &a, walker, t.boxes[walker].volume, &trial);
         if (!possible) {
             walk_note(&bias, walker, &step, 0, 0);
             continue;

@@ -5,8 +5,8 @@
 #include "plugmc/device.h"
 
 enum { WALK_THREADS = 256, WALK_MOVES = 4 }; /* a block, at most; kinds of move of a mover */
-enum { WALK_DOWN, WALK_STAY, WALK_UP, WALK_VISITS, WALK_BOOKS }; /* of a bin: as in bias.h */
-enum { WALK_LOST = 1, WALK_UNKNOWN = 2 };                        /* why a walker stopped */
+enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_BOOKS }; /* of a bin: as in bias.h */
+enum { WALK_LOST = 1, WALK_UNKNOWN = 2 };                     /* why a walker stopped */
 
 /* All walkers. */
 typedef struct walk_task {

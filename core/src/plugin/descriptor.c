@@ -55,7 +55,8 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
 /* Names of moves are those of groups in the output file. */
 static bool check_moves(const plugmc_mover *m, sentence why)
 {
-    if (!m->moves || m->move_count < 1)
+    const bool none = m->changes == PLUGMC_CHANGED_WEIGHT && m->move_count == 0;
+    if ((!m->moves || m->move_count < 1) && !none)
         return why_not(why, "is a mover without a table of its moves");
     for (int32_t k = 0; k < m->move_count; k++) {
         const char *name = m->moves[k].name;

@@ -123,6 +123,14 @@ static int gather_books(simulation *sim)
                              "measuring");
 }
 
+/* Movers that measure are asked once when production begins, and what they say is thrown away: they tell
+ * what has happened since they were asked last. */
+static bool is_due(const measurement *m, uint64_t produced)
+{
+    return produced ? produced % (uint64_t)m->period == 0
+                    : m->instance->plugin->kind == PLUGMC_MOVER;
+}
+
 /* All observables due after production sweep `produced`. */
 static int measure(simulation *sim, uint64_t produced)
 {
@@ -137,7 +145,7 @@ static int measure(simulation *sim, uint64_t produced)
     for (int i = 0; i < sim->measurement_count; i++) {
         const measurement *m = &sim->measurements[i];
         const plugmc_observable *o = m->instance->plugin->observable;
-        if (produced % (uint64_t)m->period) continue;
+        if (!is_due(m, produced)) continue;
         const bool device = sim->gpu && o->on_device;
         on_device |= device;
         on_host |= !device || o->writes_trajectory;
@@ -150,7 +158,7 @@ static int measure(simulation *sim, uint64_t produced)
     for (int i = 0; i < sim->measurement_count && !code; i++) {
         measurement *m = &sim->measurements[i];
         const plugmc_observable *o = m->instance->plugin->observable;
-        if (produced % (uint64_t)m->period) continue;
+        if (!is_due(m, produced)) continue;
         bool device = sim->gpu && o->on_device;
         if (o->writes_trajectory) code = keep_frame(sim, sweep, here);
         if (!o->measure || code) continue;
@@ -162,8 +170,8 @@ static int measure(simulation *sim, uint64_t produced)
         code = o->measure(m->instance->data, &m->instance->host, &view, m->values);
         watchdog_plugin_ended();
         code = context_exit_code(&m->instance->context, code, "measuring");
-        if (!code) code = check_sample(sim, m);
-        if (!code) code = record(sim, m);
+        if (!code && produced) code = check_sample(sim, m);
+        if (!code && produced) code = record(sim, m);
     }
     view_clear(&stage);
     return code;
@@ -234,7 +242,7 @@ static int handle_events(simulation *sim, uint64_t sweep)
         sim->tuned_at = sweep;
     }
     if (!code && sweep == equilibrate) code = moves_clear(sim); /* production counts from here */
-    if (!code && sweep > equilibrate) code = measure(sim, sweep - equilibrate);
+    if (!code && sweep >= equilibrate) code = measure(sim, sweep - equilibrate);
     return code;
 }
 
@@ -356,13 +364,14 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
     return code;
 }
 
-/* The ensemble ends where there is room for no more, which nobody may have meant. */
+/* The ensemble ends where there is room for no more, which nobody may have meant, unless its numbers are
+ * weighed. */
 static void say_who_had_no_room(const simulation *sim)
 {
     int32_t full = 0;
     for (int32_t w = 0; w < sim->system.walkers && sim->hamiltonian.walkers; w++)
         if (sim->hamiltonian.walkers[w].full) full = sim->hamiltonian.walkers[w].full;
-    if (!full) return;
+    if (!full || sim->weighing) return;
     const plugmc_species *species = plugmc_species_at(&sim->system, full - 1);
     report_warning(
         sim->report, sim->config.ini.path, line_of_species(&sim->config, full - 1, "most"),

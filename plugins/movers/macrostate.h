@@ -1,0 +1,359 @@
+/* What movers that weigh macrostates have in common: the variable, its bins, and ln of their probabilities.
+ *
+ * For numbers of particles, probabilities follow from how often trials would have led from N to N + 1 and back
+ * if nothing had been weighed,
+ *
+ *     ln p(N + 1) - ln p(N) = ln T(N -> N + 1) - ln T(N + 1 -> N),
+ *
+ * T the mean probability of a trial that way, rejected ones included, which asks not how long walkers were
+ * anywhere (M. Fitzgerald, R. R. Picard, R. N. Silver, Europhys. Lett. 46, 282 (1999); J. R. Errington,
+ * J. Chem. Phys. 118, 9915 (2003)). It takes movers that try both ways equally often, as all do. So walkers
+ * may share the range in windows, and weights may change while they are learned. For the volume, of which a
+ * trial may change several bins, they are ln of the visits and the weight.
+ */
+#ifndef MACROSTATE_H
+#define MACROSTATE_H
+
+#include <float.h>
+#include <math.h>
+#include <plugmc/plugin.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The first member of such a mover. */
+typedef struct macrostate {
+    const char *of; /* parameters, up to `coexistence` */
+    real least, most;
+    int64_t bins, windows;
+    int32_t coexistence;
+    const plugmc_system *system;
+    int32_t species;           /* -1: the volume */
+    plugmc_macrostates states; /* declared */
+    double *x;                 /* [bins]: number, or volume in the middle */
+    double *measured;          /* [bins][4] or [bins]: of the books, up to the last measurement */
+    double *room;              /* [bins] */
+    char lacks[160];
+} macrostate;
+
+#define MACROSTATE_KEYS                                                                            \
+    PLUGMC_TEXT_KEY(macrostate, of, NULL, "species whose number it is, or volume"),                \
+        PLUGMC_REAL_KEY(macrostate, least, "0", 0, 1e15, "", "least number, or volume"),           \
+        PLUGMC_REAL_KEY(macrostate, most, "0", 0, 1e15, "",                                        \
+                        "largest number, or volume; 0: `most` of the species"),                    \
+        PLUGMC_INTEGER_KEY(macrostate, bins, "0", 0, 1e6, "",                                      \
+                           "bins of the volume; numbers have one each"),                           \
+        PLUGMC_INTEGER_KEY(macrostate, windows, "1", 1, 1e6, "",                                   \
+                           "windows of numbers with one in common; walkers have them in turn"),    \
+        PLUGMC_FLAG_KEY(macrostate, coexistence, "no",                                             \
+                        "also where two phases coexist: for numbers of particles")
+
+static inline int macrostate_refuse(const plugmc_host *host, const char *why)
+{
+    return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s", why);
+}
+
+/* Whose number it is, and from where to where. */
+static inline int macrostate_find(macrostate *m, const plugmc_host *host)
+{
+    const plugmc_system *system = m->system = host->system;
+    m->species = -1;
+    if (m->coexistence && (!strcmp(m->of, "volume") || system->changes & PLUGMC_CHANGED_BOX))
+        return macrostate_refuse(host,
+                                 "coexistence is found from numbers of particles in one volume");
+    if (!strcmp(m->of, "volume")) {
+        if (m->bins < 2 || !(m->most > m->least))
+            return macrostate_refuse(host, "of the volume: least, most and bins have to be given");
+        if (m->windows > 1) return macrostate_refuse(host, "windows are for numbers of particles");
+        return PLUGMC_OK;
+    }
+    for (int32_t s = 0; s < system->species_count; s++)
+        if (!strcmp(m->of, plugmc_species_at(system, s)->name)) m->species = s;
+    if (m->species < 0)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "of = %s: there is no such species, and it is not 'volume'", m->of);
+    const double room = (double)plugmc_species_at(system, m->species)->most;
+    if (m->most == 0) m->most = (real)room;
+    if (m->most > room || m->least > m->most - 1 || m->least != floor(m->least) ||
+        m->most != floor(m->most))
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "least and most are numbers of %s: whole, the second larger, and not above "
+            "its `most`, %g",
+            m->of, room);
+    if (m->bins) return macrostate_refuse(host, "bins are for the volume: each number is one");
+    m->bins = (int64_t)(m->most - m->least) + 1;
+    if (m->windows > m->bins - 1 || system->walkers % m->windows)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%lld windows: each needs two numbers and as many walkers as the others",
+                          (long long)m->windows);
+    return PLUGMC_OK;
+}
+
+/* Those with a number in common follow one another. */
+static inline void macrostate_make_windows(const macrostate *m, int32_t (*window)[2])
+{
+    for (int32_t w = 0; w < m->system->walkers; w++) {
+        const int64_t k = w % m->windows;
+        window[w][0] = (int32_t)(k * (m->bins - 1) / m->windows);
+        window[w][1] = (int32_t)((k + 1) * (m->bins - 1) / m->windows);
+    }
+}
+
+/* How many numbers a measurement has. */
+static inline size_t macrostate_measured(const macrostate *m)
+{
+    return (size_t)m->bins * (m->species < 0 ? 1 : 4);
+}
+
+/* For `prepare`: checks the keys, takes memory, declares. Weights are 0. */
+static inline int macrostate_prepare(macrostate *m, const plugmc_host *host)
+{
+    int code = macrostate_find(m, host);
+    if (code) return code;
+    const int volume = m->species < 0;
+    const size_t bins = (size_t)m->bins, walkers = (size_t)m->system->walkers;
+    double *of_count =
+        host->allocate(host->context, (size_t)m->system->species_count * sizeof *of_count);
+    int32_t(*window)[2] = host->allocate(host->context, walkers * sizeof *window);
+    m->x = host->allocate(host->context, bins * sizeof *m->x);
+    m->room = host->allocate(host->context, bins * sizeof *m->room);
+    m->measured = host->allocate(host->context, macrostate_measured(m) * sizeof *m->measured);
+    const double width = volume ? (m->most - m->least) / (double)bins : 1;
+    m->states = (plugmc_macrostates){
+        .size = sizeof m->states,
+        .bins = (int32_t)bins,
+        .of_volume = volume,
+        .of_count = of_count,
+        .low = volume ? m->least : m->least - 0.5,
+        .width = width,
+        .window = window,
+        .weight = host->allocate(host->context, bins * sizeof(double)),
+        .visits = host->allocate(host->context, bins * sizeof(double)),
+        .collected = host->allocate(host->context, bins * 4 * sizeof(double)),
+    };
+    if (!of_count || !window || !m->x || !m->room || !m->measured || !m->states.weight ||
+        !m->states.visits || !m->states.collected)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bins", bins);
+    for (size_t b = 0; b < bins; b++) m->x[b] = m->states.low + ((double)b + 0.5) * width;
+    if (!volume) of_count[m->species] = 1;
+    macrostate_make_windows(m, window);
+    return host->declare(host->context, &m->states);
+}
+
+/* For `archive`. */
+static inline int macrostate_archive(macrostate *m, plugmc_archive *a)
+{
+    const size_t bins = (size_t)m->bins;
+    int code = a->bytes(a, "weight", m->states.weight, bins * sizeof(double));
+    if (!code) code = a->bytes(a, "visits", m->states.visits, bins * sizeof(double));
+    if (!code) code = a->bytes(a, "collected", m->states.collected, bins * 4 * sizeof(double));
+    return code ? code
+                : a->bytes(a, "measured", m->measured, macrostate_measured(m) * sizeof(double));
+}
+
+/* ---- ln of probabilities --------------------------------------------------------------------------- */
+
+/* From the books of transitions [bins][4]: relative to the first bin that is known, NaN where nothing leads.
+ * Returns how many are known; *first is where they begin. */
+static inline int64_t macrostate_chain(const double (*collected)[4], int64_t bins, double *ln_p,
+                                       int64_t *first)
+{
+    int64_t b = 0, end;
+    while (b < bins - 1 && !(collected[b][PLUGMC_UP] > 0 && collected[b + 1][PLUGMC_DOWN] > 0)) b++;
+    *first = b;
+    for (int64_t k = 0; k < bins; k++) ln_p[k] = NAN;
+    ln_p[b] = 0;
+    for (end = b + 1; end < bins; end++) {
+        const double *from = collected[end - 1], *to = collected[end];
+        if (!(from[PLUGMC_UP] > 0 && to[PLUGMC_DOWN] > 0)) break;
+        ln_p[end] = ln_p[end - 1] + log(from[PLUGMC_UP] / from[PLUGMC_UP_TRIALS]) -
+                    log(to[PLUGMC_DOWN] / to[PLUGMC_DOWN_TRIALS]);
+    }
+    return end - b;
+}
+
+static inline double macrostate_sum(const double *ln_p, const double *x, double shift,
+                                    int64_t begin, int64_t end, double *mean)
+{
+    double largest = -INFINITY, sum = 0, first = 0;
+    for (int64_t b = begin; b < end; b++) largest = fmax(largest, ln_p[b] + shift * x[b]);
+    for (int64_t b = begin; b < end; b++) {
+        const double p = exp(ln_p[b] + shift * x[b] - largest);
+        sum += p;
+        first += p * x[b];
+    }
+    if (mean) *mean = first / sum;
+    return log(sum) + largest;
+}
+
+/* Adds up to 1. */
+static inline void macrostate_normalise(const macrostate *m, double *ln_p)
+{
+    int64_t begin = 0, end;
+    while (begin < m->bins && isnan(ln_p[begin])) begin++;
+    for (end = begin; end < m->bins && !isnan(ln_p[end]);) end++;
+    const double sum = macrostate_sum(ln_p, m->x, 0, begin, end, NULL);
+    for (int64_t b = begin; b < end; b++) ln_p[b] -= sum;
+}
+
+/* ---- Two phases -------------------------------------------------------------------------------------- */
+
+enum { LN_Z, VAPOUR, LIQUID, PRESSURE, COEXISTENCE };
+
+/* ln z is shifted until both peaks have the same area; where they part is the lowest number between them.
+ * Returns whether there are two. */
+static inline int macrostate_part(const macrostate *m, const double *ln_p, double *shift,
+                                  int64_t *parting)
+{
+    const int64_t bins = m->bins;
+    int64_t cut = bins / 2, before = -1;
+    for (int round = 0; round < 50 && cut != before; round++) {
+        double low = -100, high = 100;
+        for (int k = 0; k < 200; k++) {
+            *shift = 0.5 * (low + high);
+            const int liquid = macrostate_sum(ln_p, m->x, *shift, cut, bins, NULL) >
+                               macrostate_sum(ln_p, m->x, *shift, 0, cut, NULL);
+            *(liquid ? &high : &low) = *shift;
+        }
+        int64_t left = 0, right = cut;
+        for (int64_t b = 0; b < bins; b++) {
+            int64_t *peak = b < cut ? &left : &right;
+            if (ln_p[b] + *shift * m->x[b] > ln_p[*peak] + *shift * m->x[*peak]) *peak = b;
+        }
+        before = cut;
+        for (int64_t b = left; b <= right; b++)
+            if (ln_p[b] + *shift * m->x[b] < ln_p[cut] + *shift * m->x[cut]) cut = b;
+        if (cut <= left || cut >= right) return 0;
+        const double depth =
+            fmin(ln_p[left] + *shift * m->x[left], ln_p[right] + *shift * m->x[right]) - ln_p[cut] -
+            *shift * m->x[cut];
+        if (depth < 0.5) return 0;
+    }
+    *parting = cut;
+    return 1;
+}
+
+/* Density and pressure where both phases have the same weight: out [COEXISTENCE], NaN where there are not
+ * two. The pressure is kT / V times ln of one phase's part of the grand partition function, of which the
+ * empty box is 1. */
+static inline void macrostate_coexistence(const macrostate *m, const double *ln_p, double *out)
+{
+    const plugmc_system *s = m->system;
+    const double volume = s->box.volume, kT = s->temperature;
+    double shift = 0;
+    int64_t cut = 0;
+    for (int k = 0; k < COEXISTENCE; k++) out[k] = NAN;
+    for (int64_t b = 0; b < m->bins; b++)
+        if (isnan(ln_p[b])) return;
+    if (!macrostate_part(m, ln_p, &shift, &cut)) return;
+    out[LN_Z] = plugmc_species_at(s, m->species)->mu / kT + shift;
+    const double phase = macrostate_sum(ln_p, m->x, shift, 0, cut, &out[VAPOUR]);
+    macrostate_sum(ln_p, m->x, shift, cut, m->bins, &out[LIQUID]);
+    out[VAPOUR] /= volume;
+    out[LIQUID] /= volume;
+    if (m->x[0] == 0) out[PRESSURE] = kT / volume * (phase - ln_p[0]);
+}
+
+/* ---- The facet of an observable ------------------------------------------------------------------------ */
+
+static const plugmc_listing macrostate_listing[] = {
+    {"transitions", "",
+     "a measurement: probabilities to go to one less, trials of that; to one more, trials of that",
+     1, 0},
+    {"visits", "", "trials a measurement that end in each bin", 1, 0},
+    {"ln_p", "", "ln of the probability of each bin, without weights", 1, 1},
+    {"ln_z_coexistence", "", "ln of the activity at which both phases have the same weight", 0, 1},
+    {"density_vapour", "length^-<dimension>", "of the thin phase there", 0, 1},
+    {"density_liquid", "length^-<dimension>", "of the dense phase there", 0, 1},
+    {"pressure_coexistence", "<energy>/length^<dimension>", "of both phases there", 0, 1},
+};
+
+static inline int macrostate_quantity(void *instance, int index, plugmc_quantity *out)
+{
+    static const double columns[4] = {PLUGMC_DOWN, PLUGMC_DOWN_TRIALS, PLUGMC_UP, PLUGMC_UP_TRIALS};
+    const macrostate *m = instance;
+    if (index > 0) return 0;
+    if (m->species < 0)
+        return plugmc_array(out, "visits", "", macrostate_listing[1].doc, m->bins, "V", m->x);
+    plugmc_array(out, "transitions", "", macrostate_listing[0].doc, m->bins, "N", m->x);
+    out->rank = 2;
+    out->shape[1] = 4;
+    out->axis[1] = "column";
+    out->abscissa[1] = columns;
+    return 1;
+}
+
+/* What the books have got since the last time; they are those of all walkers together. */
+static inline int macrostate_measure(void *instance, const plugmc_host *host,
+                                     const plugmc_view *view, double *values)
+{
+    macrostate *m = instance;
+    const size_t n = macrostate_measured(m);
+    const double *now = m->species < 0 ? m->states.visits : m->states.collected[0];
+    (void)view;
+    for (size_t k = 0; k < n; k++) values[k] = now[k] - m->measured[k];
+    for (int32_t w = 1; w < host->system->walkers; w++)
+        memcpy(values + (size_t)w * n, values, n * sizeof *values);
+    memcpy(m->measured, now, n * sizeof *now);
+    return PLUGMC_OK;
+}
+
+static inline int macrostate_derived(void *instance, int index, plugmc_quantity *out)
+{
+    const macrostate *m = instance;
+    const plugmc_box *box = &m->system->box;
+    const int two = box->dimension == 2;
+    const char *density = two ? "length^-2" : "length^-3", *unit = plugmc_energy_unit(m->system);
+    const plugmc_listing *l = &macrostate_listing[2 + index];
+    if (index == 0)
+        return plugmc_array(out, l->name, "", l->doc, m->bins, m->species < 0 ? "V" : "N", m->x);
+    if (index > COEXISTENCE || !m->coexistence) return 0;
+    const char *of_pressure = !strcmp(unit, "kT") ? (two ? "kT/length^2" : "kT/length^3")
+                                                  : (two ? "energy/length^2" : "energy/length^3");
+    const char *const units[] = {"", density, density, of_pressure};
+    return plugmc_scalar(out, l->name, units[index - 1], l->doc);
+}
+
+static inline int macrostate_derive(void *instance, const double *means, double *out)
+{
+    macrostate *m = instance;
+    double *ln_p = out;
+    int64_t first, known = 0;
+    if (m->species < 0)
+        for (int64_t b = 0; b < m->bins; b++)
+            ln_p[b] = means[b] > 0 ? log(means[b]) + m->states.weight[b] : NAN;
+    else
+        known = macrostate_chain((const double(*)[4])means, m->bins, ln_p, &first);
+    if (m->species < 0 || known > 1) macrostate_normalise(m, ln_p);
+    if (m->coexistence) macrostate_coexistence(m, ln_p, out + m->bins);
+    return 0;
+}
+
+static inline const char *macrostate_lacking(void *instance, const double *means)
+{
+    macrostate *m = instance;
+    int64_t first = 0, known;
+    if (m->species < 0) return NULL;
+    known = macrostate_chain((const double(*)[4])means, m->bins, m->room, &first);
+    if (known == m->bins)
+        return "there are not two phases: ln_p has one peak, or a second one that is not half a kT "
+               "above what is between them";
+    snprintf(
+        m->lacks, sizeof m->lacks,
+        "no trials lead on from %g to %g %s: a longer run, other windows or an activity closer to "
+        "where phases coexist may help",
+        m->x[known > 1 ? first + known - 1 : 0],
+        m->x[known > 1 && first + known < m->bins ? first + known : m->bins - 1], m->of);
+    return m->lacks;
+}
+
+#define MACROSTATE_OBSERVABLE                                                                      \
+    {                                                                                              \
+        .size = sizeof(plugmc_observable), .on_device = 1, .quantity = macrostate_quantity,        \
+        .measure = macrostate_measure, .derived = macrostate_derived, .derive = macrostate_derive, \
+        .lacking = macrostate_lacking, .listing = macrostate_listing,                              \
+        .listing_count = PLUGMC_COUNT(macrostate_listing), .listing_size = sizeof(plugmc_listing), \
+        .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WEIGHT               \
+    }
+
+#endif

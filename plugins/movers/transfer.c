@@ -1,0 +1,338 @@
+/* transfer: two boxes that share their particles and their volume, the Gibbs ensemble.
+ *
+ * Walkers are boxes in pairs: 0 and 1, 2 and 3, ...; on a ladder the walkers of each rung in their order.
+ * Particles go from one to the other, and one grows by what the other shrinks, so that both come to the same
+ * pressure and chemical potential without either being given: a liquid in one, its vapour in the other, and no
+ * surface between them (A. Z. Panagiotopoulos, Mol. Phys. 61, 813 (1987)). With N and V before the move,
+ *
+ *     a particle from a to b    min(1, N_a V_b / ((N_b + 1) V_a) exp(-(dU_a + dU_b) / kT))
+ *     a step in ln(V_a / V_b)   min(1, (V_a'/V_a)^(N_a + 1) (V_b'/V_b)^(N_b + 1) exp(-(dU_a + dU_b) / kT))
+ *
+ * (D. Frenkel, B. Smit, Understanding Molecular Simulation, ch. 8; N of all species in the second line). Moves
+ * within the boxes are for other movers of the run.
+ *
+ * Trial t of sweep s in pair (a, b), a < b, draws with plugmc_draw(seed, s, a, t, purpose, 0). Transfers: ORDER,
+ * the highest bit of word 3 for the direction, word 0 for the particle; a place in the other box as
+ * plugmc_draw_place says. Volumes, numbered behind them: TRIAL, words 0 and 1. ACCEPT decides.
+ */
+#include <math.h>
+#include <plugmc/plugin.h>
+
+#include "species_of.h"
+
+enum { TRANSFER, VOLUME }; /* in the table of moves */
+
+typedef struct transfer {
+    const char *species;
+    int64_t trials, volumes;
+    real step, target_acceptance; /* of ln(V_a / V_b) */
+    int32_t number;               /* of the species */
+    /* all [walkers] */
+    int32_t *partner, *leaves, *comes; /* comes: the species, or -1 */
+    double (*place)[3];
+    plugmc_box *box;
+    double *log_factor, *growth[2];
+    double *change[2]; /* [walkers][terms] */
+    int32_t *forbidden[2];
+    int64_t *taken, *scaled;
+} transfer;
+
+/* The state by now, as arrays of walkers. */
+static int look(const plugmc_host *host, const plugmc_box **box, const int64_t **count)
+{
+    const plugmc_state *s = host->state;
+    void *out[2] = {NULL, NULL};
+    int code = s->array(s, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &out[0], NULL);
+    if (!code) code = s->array(s, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &out[1], NULL);
+    *box = out[0], *count = out[1];
+    return code;
+}
+
+/* ---- Particles ----------------------------------------------------------------------------------- */
+
+/* One of pair (a, b) leaves for the other box, if there is one. */
+static void propose_transfer(transfer *t, const plugmc_host *host, uint64_t sweep, uint32_t trial,
+                             int32_t a, const plugmc_box *box, const int64_t *count)
+{
+    const plugmc_system *system = host->system;
+    const plugmc_random random =
+        plugmc_draw(host->seed, sweep, (uint32_t)a, trial, PLUGMC_PURPOSE_ORDER, 0);
+    const uint32_t back = random.word[3] >> 31;
+    const int32_t from = back ? t->partner[a] : a, to = back ? a : t->partner[a];
+    const int64_t n = count[from * system->species_count + t->number],
+                  there = count[to * system->species_count + t->number];
+    const plugmc_trial draws = {.size = sizeof draws,
+                                .walker = (uint32_t)a,
+                                .seed = host->seed,
+                                .sweep = sweep,
+                                .number = trial,
+                                .dimension = box[to].dimension,
+                                .box = &box[to]};
+    t->leaves[from] = t->leaves[to] = t->comes[from] = t->comes[to] = -1;
+    t->log_factor[from] = t->log_factor[to] = 0;
+    if (n == 0) return;
+    t->leaves[from] =
+        (int32_t)(system->first[t->number] + plugmc_below(random.word[0], (uint32_t)n));
+    t->comes[to] = t->number;
+    plugmc_draw_place(&draws, t->place[to]);
+    t->log_factor[from] =
+        log((double)n * box[to].volume / (((double)there + 1) * box[from].volume));
+}
+
+static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, uint32_t trial)
+{
+    const int32_t walkers = host->system->walkers;
+    const plugmc_box *box;
+    const int64_t *count;
+    int code = look(host, &box, &count);
+    for (int32_t w = 0; w < walkers && !code; w++)
+        if (t->partner[w] > w) propose_transfer(t, host, sweep, trial, w, box, count);
+    const plugmc_changes removals = {.size = sizeof removals,
+                                     .kind = PLUGMC_REMOVED,
+                                     .walkers = walkers,
+                                     .per_walker = 1,
+                                     .particle = t->leaves,
+                                     .change = t->change[0],
+                                     .forbidden = t->forbidden[0],
+                                     .growth = t->growth[0]},
+                         insertions = {.size = sizeof insertions,
+                                       .kind = PLUGMC_INSERTED,
+                                       .walkers = walkers,
+                                       .per_walker = 1,
+                                       .species = t->comes,
+                                       .position = (const double(*)[3])t->place,
+                                       .change = t->change[1],
+                                       .forbidden = t->forbidden[1],
+                                       .growth = t->growth[1]};
+    if (!code) code = host->energies(host->context, &removals);
+    if (!code) code = host->energies(host->context, &insertions);
+    const plugmc_decision decision = {.size = sizeof decision,
+                                      .move = TRANSFER,
+                                      .sweep = sweep,
+                                      .number = trial,
+                                      .changes = &removals,
+                                      .also = &insertions,
+                                      .log_factor = t->log_factor,
+                                      .partner = t->partner,
+                                      .taken = t->taken};
+    return code ? code : host->decide(host->context, &decision);
+}
+
+/* ---- Volumes ------------------------------------------------------------------------------------- */
+
+/* A box of another volume and the same shape. */
+static plugmc_box scaled(const plugmc_box *box, double volume)
+{
+    const double f = pow(volume / box->volume, 1.0 / box->dimension);
+    const double factor[3] = {f, f, box->dimension == 3 ? f : 1};
+    plugmc_box out = *box;
+    plugmc_scale_box(&out, factor);
+    return out;
+}
+
+static void propose_volumes(transfer *t, const plugmc_host *host, uint64_t sweep, uint32_t trial,
+                            int32_t a, const plugmc_box *box)
+{
+    const int32_t b = t->partner[a];
+    const plugmc_random random =
+        plugmc_draw(host->seed, sweep, (uint32_t)a, trial, PLUGMC_PURPOSE_TRIAL, 0);
+    const double u = plugmc_uniform_double(random.word[0], random.word[1]),
+                 both = box[a].volume + box[b].volume,
+                 ratio = box[a].volume / box[b].volume *
+                         exp(host->step(host->context, VOLUME, a) * (2 * u - 1));
+    t->box[a] = scaled(&box[a], both * ratio / (1 + ratio));
+    t->box[b] = scaled(&box[b], both / (1 + ratio));
+}
+
+static int try_volumes(transfer *t, const plugmc_host *host, uint64_t sweep, uint32_t trial)
+{
+    const int32_t walkers = host->system->walkers;
+    const plugmc_box *box;
+    const int64_t *count;
+    int code = look(host, &box, &count);
+    for (int32_t w = 0; w < walkers && !code; w++)
+        if (t->partner[w] > w) propose_volumes(t, host, sweep, trial, w, box);
+    const plugmc_changes changes = {.size = sizeof changes,
+                                    .kind = PLUGMC_RESCALED,
+                                    .walkers = walkers,
+                                    .per_walker = 1,
+                                    .box = t->box,
+                                    .change = t->change[0],
+                                    .forbidden = t->forbidden[0],
+                                    .growth = t->growth[0],
+                                    .scaled = t->scaled};
+    if (!code) code = host->energies(host->context, &changes);
+    for (int32_t w = 0; w < walkers && !code; w++)
+        t->log_factor[w] = (double)(t->scaled[w] + 1) * log(t->box[w].volume / box[w].volume);
+    const plugmc_decision decision = {.size = sizeof decision,
+                                      .move = VOLUME,
+                                      .sweep = sweep,
+                                      .number = trial,
+                                      .changes = &changes,
+                                      .log_factor = t->log_factor,
+                                      .partner = t->partner,
+                                      .taken = t->taken};
+    return code ? code : host->decide(host->context, &decision);
+}
+
+/* ---- Callbacks ----------------------------------------------------------------------------------- */
+
+static int find_partners(transfer *t, const plugmc_host *host)
+{
+    const int32_t *order = host->by_rung(host->context);
+    if (!order) return PLUGMC_ERROR_MEMORY;
+    for (int32_t k = 0; k < host->system->walkers; k++) t->partner[order[k]] = order[k ^ 1];
+    return PLUGMC_OK;
+}
+
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    transfer *t = instance;
+    int code = find_partners(t, host);
+    for (uint64_t s = first; s < first + n && !code; s++) {
+        for (int64_t k = 0; k < t->trials && !code; k++) {
+            if (host->stopping(host->context)) return PLUGMC_STOPPED;
+            code = try_transfers(t, host, s, (uint32_t)k);
+        }
+        for (int64_t k = 0; k < t->volumes && !code; k++) {
+            if (host->stopping(host->context)) return PLUGMC_STOPPED;
+            code = try_volumes(t, host, s, (uint32_t)(t->trials + k));
+        }
+    }
+    return code;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    transfer *t = instance;
+    const plugmc_system *system = host->system;
+    const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
+    int code = find_species(host, "species", t->species, &t->number);
+    if (code) return code;
+    if (system->walkers / system->rungs % 2)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%d walkers%s: boxes come in pairs, so their number has to be even",
+                          system->walkers / system->rungs, system->rungs > 1 ? " a rung" : "");
+    if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "the box is a sphere: volumes are exchanged between periodic ones");
+    void **const arrays[] = {
+        (void **)&t->partner,      (void **)&t->leaves,      (void **)&t->comes,
+        (void **)&t->place,        (void **)&t->box,         (void **)&t->log_factor,
+        (void **)&t->taken,        (void **)&t->scaled,      (void **)&t->growth[0],
+        (void **)&t->growth[1],    (void **)&t->change[0],   (void **)&t->change[1],
+        (void **)&t->forbidden[0], (void **)&t->forbidden[1]};
+    const size_t bytes[] = {sizeof *t->partner, sizeof *t->leaves,      sizeof *t->comes,
+                            sizeof *t->place,   sizeof *t->box,         sizeof *t->log_factor,
+                            sizeof *t->taken,   sizeof *t->scaled,      sizeof(double),
+                            sizeof(double),     terms * sizeof(double), terms * sizeof(double),
+                            sizeof(int32_t),    sizeof(int32_t)};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        if (!(*arrays[k] = host->allocate(host->context, walkers * bytes[k])))
+            return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu boxes",
+                              walkers);
+    return PLUGMC_OK;
+}
+
+static double get_step(const void *instance, int32_t move, int32_t rung)
+{
+    (void)rung;
+    return move == VOLUME ? ((const transfer *)instance)->step : 0;
+}
+
+static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
+                    double step)
+{
+    (void)host, (void)rung;
+    if (move == VOLUME) ((transfer *)instance)->step = fmin(step, 2);
+    return PLUGMC_OK;
+}
+
+static double target(const void *instance, int32_t move)
+{
+    return move == VOLUME ? ((const transfer *)instance)->target_acceptance : 0;
+}
+
+/* ---- The two phases --------------------------------------------------------------------------------- */
+
+static int quantity(void *instance, int index, plugmc_quantity *out)
+{
+    const transfer *t = instance;
+    const char *unit = t->box->dimension == 2 ? "length^-2" : "length^-3";
+    if (index == 0)
+        return plugmc_scalar(out, "density_thin", unit,
+                             "of the box of a pair with fewer in a volume");
+    return index == 1 && plugmc_scalar(out, "density_dense", unit, "of the other one");
+}
+
+/* Both of a pair have the same two numbers. */
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    const transfer *t = instance;
+    const int32_t species = host->system->species_count;
+    for (int32_t w = 0; w < host->system->walkers; w++) {
+        double density[2];
+        const int32_t boxes[2] = {w, t->partner[w]};
+        for (int k = 0; k < 2; k++) {
+            density[k] = 0;
+            for (int32_t s = 0; s < species; s++)
+                density[k] += (double)view->count[boxes[k] * species + s];
+            density[k] /= view->box[boxes[k]].volume;
+        }
+        values[2 * w] = fmin(density[0], density[1]);
+        values[2 * w + 1] = fmax(density[0], density[1]);
+    }
+    return PLUGMC_OK;
+}
+
+static const plugmc_listing listing[] = {
+    {"density_thin", "length^-<dimension>", "of the box of a pair with fewer in a volume", 0, 0},
+    {"density_dense", "length^-<dimension>", "of the other one", 0, 0},
+};
+
+static const plugmc_observable observable = {.size = sizeof observable,
+                                             .on_device = 1,
+                                             .quantity = quantity,
+                                             .measure = measure,
+                                             .listing = listing,
+                                             .listing_count = PLUGMC_COUNT(listing),
+                                             .listing_size = sizeof(plugmc_listing),
+                                             .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT};
+
+static const plugmc_parameter table[] = {
+    PLUGMC_TEXT_KEY(transfer, species, NULL, "who goes from box to box"),
+    PLUGMC_INTEGER_KEY(transfer, trials, "100", 1, 1e9, "", "transfers tried a pair and sweep"),
+    PLUGMC_INTEGER_KEY(transfer, volumes, "1", 0, 1e9, "",
+                       "exchanges of volume tried a pair and sweep; 0: volumes stay"),
+    PLUGMC_REAL_KEY(transfer, step, "0.05", 1e-12, 2, "",
+                    "largest change of the ln of the ratio of volumes"),
+    PLUGMC_REAL_KEY(transfer, target_acceptance, "0.4", 0, 1, "",
+                    "acceptance to tune step to during equilibration; 0: step stays as it is"),
+};
+
+static const plugmc_move moves[] = {
+    {"transfer", "a particle goes to the other box", NULL},
+    {"volume", "one box grows by what the other shrinks", ""},
+};
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+    .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_COUNT,
+    .sweep = sweep,
+    .moves = moves,
+    .move_count = PLUGMC_COUNT(moves),
+    .move_size = sizeof(plugmc_move),
+    .step = get_step,
+    .set_step = set_step,
+    .target_acceptance = target,
+    .joins = 1,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "transfer",
+              .summary = "Gibbs ensemble: pairs of boxes share particles and volume",
+              .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)",
+              .instance_size = sizeof(transfer), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
+              .prepare = prepare)

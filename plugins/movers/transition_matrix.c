@@ -1,0 +1,65 @@
+/* transition_matrix: how probable each number of particles is, with weights that make all of them equally so.
+ *
+ * Each trial of the other movers tells with which probability it would have changed the number of particles,
+ * taken or not. From these follow ln p(N) (macrostate.h), and that is the weight: what has not been seen yet
+ * is soon seen, and a system crosses the gap between two phases as if there were none (J. R. Errington,
+ * J. Chem. Phys. 118, 9915 (2003)). Weights change all the time; ln p(N) does not hang on them.
+ *
+ * Insertions and removals are for another mover of the run, such as `insert`. Coexistence of two phases comes
+ * with it: ln z, densities and pressure where both have the same weight.
+ */
+#include "macrostate.h"
+
+typedef struct transition_matrix {
+    macrostate m; /* first: it holds the parameters */
+} transition_matrix;
+
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    macrostate *m = instance;
+    double *weight = m->states.weight, *ln_p = m->room;
+    int64_t begin;
+    const int64_t known =
+        macrostate_chain((const double(*)[4])m->states.collected, m->bins, ln_p, &begin);
+    (void)host, (void)first, (void)n;
+    if (known < 2) return PLUGMC_OK;
+    /* what has not been seen gets the weight of the nearest that has */
+    for (int64_t b = 0; b < m->bins; b++)
+        weight[b] = ln_p[b < begin ? begin : b < begin + known ? b : begin + known - 1];
+    return PLUGMC_OK;
+}
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    macrostate *m = instance;
+    if (!strcmp(m->of, "volume"))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "of = volume: it counts steps to the next number of particles; for the "
+                          "volume there is wang_landau");
+    return macrostate_prepare(m, host);
+}
+
+static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
+{
+    (void)host;
+    return macrostate_archive(instance, a);
+}
+
+static const plugmc_parameter table[] = {MACROSTATE_KEYS};
+
+static const plugmc_observable observable = MACROSTATE_OBSERVABLE;
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+    .changes = PLUGMC_CHANGED_WEIGHT,
+    .follows = PLUGMC_CHANGED_COUNT,
+    .sweep = sweep,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "transition_matrix",
+              .summary = "probabilities of numbers of particles, each visited equally often",
+              .reference = "Errington, J. Chem. Phys. 118, 9915 (2003)",
+              .instance_size = sizeof(transition_matrix), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
+              .prepare = prepare, .archive = archive)

@@ -1,0 +1,68 @@
+/* umbrella: weights of numbers of particles, or of volumes, that are given.
+ *
+ * What `weights` says, or `strength` (x - center)^2 / 2, is added to -ln p of a walker with that number or
+ * volume x: to see more of what is rare, or to stay in one place (G. M. Torrie, J. P. Valleau, J. Comput.
+ * Phys. 23, 187 (1977)). ln p without the weights follows as macrostate.h has it.
+ */
+#include "macrostate.h"
+
+typedef struct umbrella {
+    macrostate m;        /* first: it holds parameters */
+    plugmc_list weights; /* parameters */
+    real strength, center;
+} umbrella;
+
+static int prepare(void *instance, const plugmc_host *host)
+{
+    umbrella *u = instance;
+    int code = macrostate_prepare(&u->m, host);
+    if (code) return code;
+    if (u->weights.count && u->strength != 0)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "weights or strength: not both can be given");
+    if (u->weights.count && u->weights.count != u->m.bins)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "%d weights for %lld bins",
+                          u->weights.count, (long long)u->m.bins);
+    for (int64_t b = 0; b < u->m.bins; b++) {
+        const double x = u->m.x[b] - u->center;
+        u->m.states.weight[b] = u->weights.count ? u->weights.values[b] : 0.5 * u->strength * x * x;
+    }
+    return PLUGMC_OK;
+}
+
+/* Weights stay. */
+static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    (void)instance, (void)host, (void)first, (void)n;
+    return PLUGMC_OK;
+}
+
+static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
+{
+    (void)host;
+    return macrostate_archive(instance, a);
+}
+
+static const plugmc_parameter table[] = {
+    MACROSTATE_KEYS,
+    PLUGMC_LIST_KEY(umbrella, weights, 0, "", -1e6, 1e6, "", "of each bin, from the first one"),
+    PLUGMC_REAL_KEY(umbrella, strength, "0", 0, 1e12, "", "of a spring, times x^2 without a unit"),
+    PLUGMC_REAL_KEY(umbrella, center, "0", -1e15, 1e15, "", "where the spring is at rest"),
+};
+
+static const plugmc_observable observable = MACROSTATE_OBSERVABLE;
+
+static const plugmc_mover mover = {
+    .size = sizeof mover,
+    .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+    .changes = PLUGMC_CHANGED_WEIGHT,
+    .follows = PLUGMC_CHANGED_COUNT,
+    .sweep = sweep,
+};
+
+PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "umbrella",
+              .summary = "weights of numbers of particles or of volumes that are given",
+              .reference = "Torrie, Valleau, J. Comput. Phys. 23, 187 (1977)",
+              .instance_size = sizeof(umbrella), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
+              .prepare = prepare, .archive = archive)
