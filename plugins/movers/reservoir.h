@@ -1,13 +1,27 @@
-/* Species that particles come from a reservoir of, for movers that change how many there are. */
+/* Species that movers name in their keys, and those that come from a reservoir. */
 #ifndef RESERVOIR_H
 #define RESERVOIR_H
 
 #include <math.h>
 #include <plugmc/plugin.h>
+#include <string.h>
 
-#include "species_of.h"
+/* The number of a species; `key` is where it is named. */
+static inline int find_species(const plugmc_host *host, const char *key, const char *name,
+                               int32_t *number)
+{
+    const plugmc_system *system = host->system;
+    int32_t found = 0;
+    while (found < system->species_count && strcmp(plugmc_species_at(system, found)->name, name))
+        found++;
+    *number = found;
+    return found < system->species_count
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_INPUT, "%s = %s: there is no such species",
+                            key, name);
+}
 
-/* The number of a species, which must have an activity and room for more; `key` is where it is named. */
+/* One that must have an activity and room for more; `key` is where it is named. */
 static inline int find_reservoir(const plugmc_host *host, const char *key, const char *name,
                                  int32_t *number)
 {

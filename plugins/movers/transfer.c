@@ -18,7 +18,7 @@
 #include <math.h>
 #include <plugmc/plugin.h>
 
-#include "species_of.h"
+#include "reservoir.h"
 
 enum { TRANSFER, VOLUME }; /* in the table of moves */
 

@@ -1,14 +1,14 @@
 /* transition_matrix: how probable each number of particles is, with weights that make all of them equally so.
  *
  * Each trial of the other movers tells with which probability it would have changed the number of particles,
- * taken or not. From these follow ln p(N) (macrostate.h), and that is the weight: what has not been seen yet
+ * taken or not. From these follow ln p(N) (flat_histogram.h), and that is the weight: what has not been seen yet
  * is soon seen, and a system crosses the gap between two phases as if there were none (J. R. Errington,
  * J. Chem. Phys. 118, 9915 (2003)). Weights change all the time; ln p(N) does not hang on them.
  *
  * Insertions and removals are for another mover of the run, such as `insert`. Coexistence of two phases comes
  * with it: ln z, densities and pressure where both have the same weight.
  */
-#include "macrostate.h"
+#include "flat_histogram.h"
 
 typedef struct transition_matrix {
     macrostate m; /* first: it holds the parameters */

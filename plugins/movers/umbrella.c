@@ -2,9 +2,9 @@
  *
  * What `weights` says, or `strength` (x - center)^2 / 2, is added to -ln p of a walker with that number or
  * volume x: to see more of what is rare, or to stay in one place (G. M. Torrie, J. P. Valleau, J. Comput.
- * Phys. 23, 187 (1977)). ln p without the weights follows as macrostate.h has it.
+ * Phys. 23, 187 (1977)). ln p without the weights follows as flat_histogram.h has it.
  */
-#include "macrostate.h"
+#include "flat_histogram.h"
 
 typedef struct umbrella {
     macrostate m;        /* first: it holds parameters */

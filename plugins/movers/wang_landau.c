@@ -5,9 +5,9 @@
  * all bins have been visited at least 0.8 times as often as the mean; once it would be below 1 / t, t the
  * number of times that it has acted, it is 1 / t (F. Wang, D. P. Landau, Phys. Rev. Lett. 86, 2050 (2001);
  * R. E. Belardinelli, V. D. Pereyra, Phys. Rev. E 75, 046701 (2007)). After that weights stay, and ln p follows
- * as macrostate.h has it: f need not be small.
+ * as flat_histogram.h has it: f need not be small.
  */
-#include "macrostate.h"
+#include "flat_histogram.h"
 
 typedef struct wang_landau {
     macrostate m;     /* first: it holds parameters */

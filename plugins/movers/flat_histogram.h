@@ -11,8 +11,8 @@
  * may share the range in windows, and weights may change while they are learned. For the volume, of which a
  * trial may change several bins, they are ln of the visits and the weight.
  */
-#ifndef MACROSTATE_H
-#define MACROSTATE_H
+#ifndef FLAT_HISTOGRAM_H
+#define FLAT_HISTOGRAM_H
 
 #include <float.h>
 #include <math.h>
