@@ -153,21 +153,29 @@ static inline int macrostate_archive(macrostate *m, plugmc_archive *a)
 
 /* ---- ln of probabilities --------------------------------------------------------------------------- */
 
-/* From the books of transitions [bins][4]: relative to the first bin that is known, NaN where nothing leads.
- * Returns how many are known; *first is where they begin. */
+/* ln p(N + 1) - ln p(N) of bin b, from the books of transitions; NaN if they do not know. */
+static inline double macrostate_step(const double (*collected)[4], int64_t b)
+{
+    const double *from = collected[b], *to = collected[b + 1];
+    if (!(from[PLUGMC_UP] > 0 && to[PLUGMC_DOWN] > 0)) return NAN;
+    return log(from[PLUGMC_UP] / from[PLUGMC_UP_TRIALS]) -
+           log(to[PLUGMC_DOWN] / to[PLUGMC_DOWN_TRIALS]);
+}
+
+/* ln p [bins] relative to the first bin that is known, NaN where nothing leads. Returns how many are known;
+ * *first is where they begin. */
 static inline int64_t macrostate_chain(const double (*collected)[4], int64_t bins, double *ln_p,
                                        int64_t *first)
 {
     int64_t b = 0, end;
-    while (b < bins - 1 && !(collected[b][PLUGMC_UP] > 0 && collected[b + 1][PLUGMC_DOWN] > 0)) b++;
+    while (b < bins - 1 && isnan(macrostate_step(collected, b))) b++;
     *first = b;
     for (int64_t k = 0; k < bins; k++) ln_p[k] = NAN;
     ln_p[b] = 0;
     for (end = b + 1; end < bins; end++) {
-        const double *from = collected[end - 1], *to = collected[end];
-        if (!(from[PLUGMC_UP] > 0 && to[PLUGMC_DOWN] > 0)) break;
-        ln_p[end] = ln_p[end - 1] + log(from[PLUGMC_UP] / from[PLUGMC_UP_TRIALS]) -
-                    log(to[PLUGMC_DOWN] / to[PLUGMC_DOWN_TRIALS]);
+        const double step = macrostate_step(collected, end - 1);
+        if (isnan(step)) break;
+        ln_p[end] = ln_p[end - 1] + step;
     }
     return end - b;
 }

@@ -17,15 +17,13 @@ typedef struct transition_matrix {
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     macrostate *m = instance;
-    double *weight = m->states.weight, *ln_p = m->room;
-    int64_t begin;
-    const int64_t known =
-        macrostate_chain((const double(*)[4])m->states.collected, m->bins, ln_p, &begin);
+    double *weight = m->states.weight;
     (void)host, (void)first, (void)n;
-    if (known < 2) return PLUGMC_OK;
-    /* what has not been seen gets the weight of the nearest that has */
-    for (int64_t b = 0; b < m->bins; b++)
-        weight[b] = ln_p[b < begin ? begin : b < begin + known ? b : begin + known - 1];
+    /* where nothing is known yet it goes on level, so that each window is learned by itself */
+    for (int64_t b = 0; b + 1 < m->bins; b++) {
+        const double step = macrostate_step((const double(*)[4])m->states.collected, b);
+        weight[b + 1] = weight[b] + (isnan(step) ? 0 : step);
+    }
     return PLUGMC_OK;
 }
 
