@@ -210,10 +210,9 @@ enum { LN_Z, VAPOUR, LIQUID, PRESSURE, COEXISTENCE };
 
 /* ln z is shifted until both peaks have the same area; where they part is the lowest number between them.
  * Returns whether there are two. */
-static inline int macrostate_part(const macrostate *m, const double *ln_p, double *shift,
-                                  int64_t *parting)
+static inline int macrostate_part(const macrostate *m, const double *ln_p, int64_t bins,
+                                  double *shift, int64_t *parting)
 {
-    const int64_t bins = m->bins;
     int64_t cut = bins / 2, before = -1;
     for (int round = 0; round < 50 && cut != before; round++) {
         double low = -100, high = 100;
@@ -236,6 +235,10 @@ static inline int macrostate_part(const macrostate *m, const double *ln_p, doubl
             fmin(ln_p[left] + *shift * m->x[left], ln_p[right] + *shift * m->x[right]) - ln_p[cut] -
             *shift * m->x[cut];
         if (depth < 0.5) return 0;
+        /* what is behind the last number known must not matter */
+        if (bins < m->bins &&
+            ln_p[bins - 1] + *shift * m->x[bins - 1] > ln_p[right] + *shift * m->x[right] - 15)
+            return 0;
     }
     *parting = cut;
     return 1;
@@ -249,14 +252,13 @@ static inline void macrostate_coexistence(const macrostate *m, const double *ln_
     const plugmc_system *s = m->system;
     const double volume = s->box.volume, kT = s->temperature;
     double shift = 0;
-    int64_t cut = 0;
+    int64_t cut = 0, bins = 0;
     for (int k = 0; k < COEXISTENCE; k++) out[k] = NAN;
-    for (int64_t b = 0; b < m->bins; b++)
-        if (isnan(ln_p[b])) return;
-    if (!macrostate_part(m, ln_p, &shift, &cut)) return;
+    while (bins < m->bins && !isnan(ln_p[bins])) bins++;
+    if (bins < 3 || !macrostate_part(m, ln_p, bins, &shift, &cut)) return;
     out[LN_Z] = plugmc_species_at(s, m->species)->mu / kT + shift;
     const double phase = macrostate_sum(ln_p, m->x, shift, 0, cut, &out[VAPOUR]);
-    macrostate_sum(ln_p, m->x, shift, cut, m->bins, &out[LIQUID]);
+    macrostate_sum(ln_p, m->x, shift, cut, bins, &out[LIQUID]);
     out[VAPOUR] /= volume;
     out[LIQUID] /= volume;
     if (m->x[0] == 0) out[PRESSURE] = kT / volume * (phase - ln_p[0]);

@@ -4,11 +4,14 @@
  *   distribution caught FILE SERIES LAW KEY=VALUE...   p below 1e-6: the run has a planted fault
  *   distribution exchanges FILE LAW vary=KEY values=A,B... KEY=VALUE...
  *                                                      acceptance of rungs with the next, |z| below 4
+ *   distribution weights FILE MOVER LAW KEY=VALUE...   ln_p of a mover of flat histograms: every |z| below 5,
+ *                                                      or the difference below 1e-9; weights_caught: one
+ *                                                      |z| above 10
  *   distribution law LAW KEY=VALUE...                  mean and variance of the law
  *
  * FILE is the output of a run, SERIES what is below /plugmc/observables in it. Status 0 or 1; 2: bad use.
  * laws.c has the laws and their keys. Of a series `times=N` multiplies the numbers (an energy a particle
- * by N), `over=SERIES` takes the logarithm of the ratio to another series.
+ * by N), `over=SERIES` takes the logarithm of the ratio to another series, `apart=N` takes every N-th walker.
  *
  * Bins are as equally probable as the points of a law allow. Samples are independent enough if neighbours
  * in the series of a walker are: their correlation r is asked to be zero within 4 of its errors
@@ -84,6 +87,10 @@ static series observed(const char *path, const char *name, int count, char **key
         for (hsize_t i = 0; i < s.samples * s.walkers; i++) s.x[i] = log(s.x[i] / other.x[i]);
         free(other.x);
     }
+    const hsize_t apart = (hsize_t)number_of(count, keys, "apart", 1), fewer = s.walkers / apart;
+    for (hsize_t i = 0; i < s.samples * fewer; i++)
+        s.x[i] = s.x[i / fewer * s.walkers + i % fewer * apart];
+    s.walkers = fewer;
     return s;
 }
 
@@ -245,6 +252,32 @@ static int exchanges(const char *path, const char *name, int count, char **keys)
     return failed;
 }
 
+/* ---- Weights of macrostates ------------------------------------------------------------------ */
+
+/* Of right errors from a hundred blocks one of sixty is beyond 5 once in three thousand runs. */
+static int weights(const char *path, const char *mover, const law *l, int caught)
+{
+    char name[256];
+    snprintf(name, sizeof name, "observables/%s/ln_p/value", mover);
+    const series value = read_series(path, name);
+    snprintf(name, sizeof name, "observables/%s/ln_p/error", mover);
+    const series error = read_series(path, name);
+    double worst = 0, largest = 0, largest_error = 0;
+    if ((int)value.samples != l->count) die("another number of bins: ", name);
+    for (int b = 0; b < l->count; b++) {
+        const double apart = fabs(value.x[b] - log(l->points[b].weight));
+        largest_error = fmax(largest_error, error.x[b]);
+        if (!(apart >= 0) || !(error.x[b] >= 0)) worst = largest = INFINITY; /* unknown */
+        largest = fmax(largest, apart);
+        if (apart > 1e-9) worst = fmax(worst, apart / error.x[b]);
+    }
+    printf("%s: %d bins, largest difference %.2g, largest error %.2g, largest |z| %.2f\n", mover,
+           l->count, largest, largest_error, worst);
+    const int good = caught ? worst > 10 && largest < INFINITY : worst < 5 && largest < INFINITY;
+    if (!good) printf("FAILED: the largest |z| is not %s\n", caught ? "above 10" : "below 5");
+    return !good;
+}
+
 static int tell_law(const law *l)
 {
     double mean = 0, square = 0;
@@ -268,5 +301,9 @@ int main(int argc, char **argv)
         const law l = make_law(argv[4], argc - 5, argv + 5);
         return chi2(argv[2], argv[3], &l, !strcmp(what, "caught"), argc - 5, argv + 5);
     }
-    die("chi2 | caught | exchanges | law: see the first lines of distribution.c", "");
+    if (!strncmp(what, "weights", 7) && argc > 4) {
+        const law l = make_law(argv[4], argc - 5, argv + 5);
+        return weights(argv[2], argv[3], &l, !strcmp(what, "weights_caught"));
+    }
+    die("chi2 | caught | exchanges | weights | law: see the first lines of distribution.c", "");
 }

@@ -63,6 +63,8 @@ run()
 agrees() { "$DISTRIBUTION" chi2 sim.h5 "$@" || failed=1; }
 caught() { "$DISTRIBUTION" caught sim.h5 "$@" || failed=1; }
 exchanges() { "$DISTRIBUTION" exchanges sim.h5 "$@" || failed=1; }
+weights() { "$DISTRIBUTION" weights sim.h5 "$@" || failed=1; }
+weights_caught() { "$DISTRIBUTION" weights_caught sim.h5 "$@" || failed=1; }
 
 # plant MOVER SCRIPT: from now on runs have this mover as sed changes it. An empty script: a copy.
 plant()
@@ -569,7 +571,176 @@ case_faults_of_identity_are_seen()
     caught numbers/N_a mixture total=20 ratio=0.7
 }
 
+# ---- Boxes that share particles ----------------------------------------------------------------------
+
+# shared DIMENSION LENGTH NUMBER DIAMETER VOLUMES: so many in each box of a pair, with exchanges of volume
+shared()
+{
+    box "$1" "$2" <<-END
+	[species a]
+	count = $3
+	most = $((2 * $3))
+	diameter = $4
+	[initial]
+	state = random
+	[potential $([ "$1" = 2 ] && echo hard_disk || echo hard_sphere)]
+	[mover serial]
+	step = 0.8
+	[mover transfer]
+	species = a
+	trials = 20
+	volumes = $5
+	step = 2
+	target_acceptance = 0
+	period = $every
+	[observable numbers]
+	period = $every
+	[observable box_size]
+	period = $every
+	END
+}
+
+# Of an ideal gas all numbers and all volumes are equally probable; of two disks in two boxes there is a law.
+case_boxes_that_share_particles()
+{
+    local dimension
+    every=20
+    for dimension in 2 3; do
+        shared $dimension 2 2 0 4
+        run
+        agrees numbers/N_a even total=4 apart=2
+        agrees box_size/volume even from=0 to=$((2 * 2 ** dimension)) apart=2
+    done
+    shared 2 1.8 1 1 0
+    run
+    agrees numbers/N_a mixture dimension=2 length=1.8 total=2 ratio=1 cores=1,0,1 apart=2
+    shared 3 2 1 1 0
+    run
+    agrees numbers/N_a mixture length=2 total=2 ratio=1 cores=1,0,1 apart=2
+}
+
+# ---- Weights of macrostates ----------------------------------------------------------------------------
+
+# weighed MOVER [KEY...]: by the mover, of the number of a; nothing else is measured
+weighed()
+{
+    change '/^\[observable numbers\]/,/^period/d'
+    printf '%s\n' "[mover $1]" 'of = a' "period = $every" "${@:2}" >>sim.ini
+}
+
+# Their probabilities are known to rounding after one trial each way.
+case_weights_of_an_ideal_gas()
+{
+    local law='number length=2 activity=1.3 most=30'
+    reservoir 3 2 1.3 30 'temperature = 2.5' <<<'[potential hard_sphere]'
+    cp sim.ini reservoir.ini
+    weighed transition_matrix
+    run
+    weights transition_matrix $law
+    change 's/^of = a/&\nwindows = 4/'
+    run
+    weights transition_matrix $law
+    cp reservoir.ini sim.ini
+    # level, but for a step of one
+    weighed umbrella "weights = $(awk 'BEGIN { for (n = 0; n <= 30; n++) { printf "%.3f ", w + (n > 15); w += log(10.4 / (n + 1)) } }')"
+    run
+    weights umbrella $law
+    cp reservoir.ini sim.ini
+    weighed wang_landau 'learning = 400'
+    run
+    weights wang_landau $law
+}
+
+case_weights_of_two_particles()
+{
+    local mover law='number dimension=2 length=1.5 activity=10 most=2 core=1'
+    for mover in transition_matrix umbrella 'wang_landau 400'; do
+        diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
+        weighed ${mover% *}
+        [ "$mover" = "${mover% *}" ] || echo "learning = ${mover#* }" >>sim.ini
+        run
+        weights ${mover% *} $law
+    done
+    reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
+    weighed umbrella 'weights = 0 1 -2'
+    run
+    weights umbrella number length=3 activity=0.05 most=2 lennard_jones=1 cutoff=1.5 kT=0.8 tail=-9.6384241
+}
+
+# volumes_between MOVER [KEY...]: V of four particles of an ideal gas from 1 to 9 in 16 bins
+volumes_between()
+{
+    gas 3 4 1.6 1.5 0
+    change 's/^step = 1/step = 0.5/; /^\[observable box_size\]/,/^period/d'
+    printf '%s\n' "[mover $1]" 'of = volume' 'least = 1' 'most = 9' 'bins = 16' "period = $every" "${@:2}" >>sim.ini
+}
+
+case_weights_of_volumes()
+{
+    local law='bins particles=4 pressure=1.5 least=1 most=9 bins=16'
+    volumes_between umbrella
+    run
+    weights umbrella $law
+    volumes_between umbrella 'strength = 0.5' 'center = 6'
+    run
+    weights umbrella $law
+    volumes_between wang_landau 'learning = 400'
+    run
+    weights wang_landau $law
+}
+
 # ---- Planted faults ---------------------------------------------------------------------------------
+
+case_faults_of_transfer_are_seen()
+{
+    every=20
+    shared 3 2 2 0 4
+    plant transfer ''
+    run
+    agrees numbers/N_a even total=4 apart=2
+    agrees box_size/volume even from=0 to=16 apart=2
+    # N after the removal; N before the insertion
+    plant transfer 's|log((double)n \* box|log(((double)n - 0.5) * box|'
+    run
+    caught numbers/N_a even total=4 apart=2
+    plant transfer 's|((double)there + 1) \* box|((double)there + 2) * box|'
+    run
+    caught numbers/N_a even total=4 apart=2
+    # volumes are forgotten
+    plant transfer 's|\* box\[to\].volume / (|/ (|; s|+ 1) \* box\[from\].volume|+ 1)|'
+    run
+    caught box_size/volume even from=0 to=16 apart=2
+    # one power of the volumes too many
+    plant transfer 's|(double)(t->scaled\[w\] + 1) \* log|(double)(t->scaled[w] + 2) * log|'
+    run
+    caught box_size/volume even from=0 to=16 apart=2
+}
+
+# Wrong numbers in the mover that inserts, acceptances that follow the weights, and trials that are counted
+# where they lead to.
+case_faults_of_weights_are_seen()
+{
+    local law='number length=2 activity=1.3 most=30'
+    reservoir 3 2 1.3 30 <<<'[potential hard_sphere]'
+    weighed transition_matrix
+    plant insert 's|/ ((double)n + 1)|/ (double)(n ? n : 1)|'
+    run
+    weights_caught transition_matrix $law
+    plant insert 's|log((double)n / t->box|log(((double)n - 0.5) / t->box|'
+    run
+    weights_caught transition_matrix $law
+    plant transition_matrix 's|^ *weight\[b + 1\] = |m->states.collected[b][PLUGMC_UP] *= 1 + 1e-6 * weight[b];\n&|'
+    run
+    weights_caught transition_matrix $law
+    volumes_between umbrella 'strength = 0.5' 'center = 6'
+    plant umbrella 's|^ *(void)instance, (void)host, (void)first, (void)n;|((umbrella *)instance)->m.states.weight[0] += first % 2 ? 1 : -1;\n&|'
+    run
+    weights_caught umbrella bins particles=4 pressure=1.5 least=1 most=9 bins=16
+    volumes_between umbrella
+    plant volume 's/(v->scaled\[w\] + 1)/(v->scaled[w])/'
+    run
+    weights_caught umbrella bins particles=4 pressure=1.5 least=1 most=9 bins=16
+}
 
 # Each of these lines of volume.c has to be right.
 case_faults_of_volume_are_seen()

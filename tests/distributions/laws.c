@@ -14,6 +14,8 @@
  *                 box changes, too. `tail`: of two particles, as N^2
  *   mixture       how many of `total` particles are A, where each may become B: `ratio` of their activities;
  *                 ideal, or two of contacts `cores` AA,AB,BB
+ *   even          all numbers from 0 to `total` are equally probable; or with `to` all between `from` and that
+ *   bins          V of `particles` of an ideal gas at `pressure` in `bins` bins from `least` to `most`
  *   arrangements  U of particles of charge A,B on fixed places x,y: `count` of A among them, `charges` A,B,
  *                 `places` X,Y,X,Y...
  *
@@ -340,6 +342,38 @@ static law mixture_law(model m, int count, char **keys)
     return finish(l);
 }
 
+static law even_law(int count, char **keys)
+{
+    const int total = (int)number_of(count, keys, "total", 0);
+    const double from = number_of(count, keys, "from", 0), to = number_of(count, keys, "to", 0);
+    law l = new_law(to > 0 ? POINTS : total + 1);
+    l.discrete = to <= 0;
+    for (int i = 0; i < l.count; i++)
+        l.points[i] = (point){to > 0 ? from + (to - from) * (i + 0.5) / l.count : i, 1};
+    return finish(l);
+}
+
+/* Simpson's rule in each bin: 100 pieces of a smooth function. */
+static law bins_law(const model *m, int count, char **keys)
+{
+    const double least = number_of(count, keys, "least", 0),
+                 most = number_of(count, keys, "most", 1);
+    law l = new_law((int)number_of(count, keys, "bins", 1));
+    const double width = (most - least) / l.count, piece = width / 100;
+    for (int b = 0; b < l.count; b++) {
+        double sum = 0;
+        for (int k = 0; k <= 100; k++) {
+            const double V = least + b * width + k * piece;
+            sum += (k == 0 || k == 100 ? 1
+                    : k % 2            ? 4
+                                       : 2) *
+                   pow(V, m->particles) * exp(-m->pressure * V / m->kT);
+        }
+        l.points[b] = (point){least + (b + 0.5) * width, sum};
+    }
+    return finish(l);
+}
+
 law make_law(const char *name, int count, char **keys)
 {
     const model m = read_model(count, keys);
@@ -350,6 +384,8 @@ law make_law(const char *name, int count, char **keys)
     if (!strcmp(name, "wall")) return wall_law(&m, count, keys);
     if (!strcmp(name, "number")) return number_law(&m, count, keys);
     if (!strcmp(name, "mixture")) return mixture_law(m, count, keys);
+    if (!strcmp(name, "even")) return even_law(count, keys);
+    if (!strcmp(name, "bins")) return bins_law(&m, count, keys);
     if (!strcmp(name, "arrangements")) return arrangement_law(&m, count, keys);
     refuse("there is no such law");
     return (law){0};

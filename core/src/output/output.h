@@ -83,6 +83,7 @@ typedef struct output_data {
     uint64_t writes;        /* of this process */
     quantity_record *quantities;
     int quantity_count;
+    bool joined;                    /* walkers hang together: their means are the samples */
     const quantity_record *slowest; /* scalar of the longest correlation time; NULL: none is slow */
     uint64_t equilibrate;           /* production starts after this many sweeps */
     derived_record *derived;

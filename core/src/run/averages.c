@@ -30,11 +30,26 @@ void averages_free(quantity_record *q)
     q->found = (quantity_result){0};
 }
 
-static int find_scalar(quantity_record *q, int walkers)
+double *averages_over_walkers(const quantity_record *q)
 {
-    q->found.halves = difference_of_halves(q->series, q->samples, walkers);
-    return estimate_interleaved(q->series, q->samples, walkers, &q->found.scalar,
-                                &q->found.correlation);
+    double *mean = calloc((size_t)q->samples + 1, sizeof *mean);
+    for (int64_t i = 0; mean && i < q->samples * q->walkers; i++)
+        mean[i / q->walkers] += q->series[i] / q->walkers;
+    return mean;
+}
+
+/* Walkers that hang together give one sample at a time. */
+static int find_scalar(quantity_record *q, bool joined)
+{
+    const int walkers = joined ? 1 : q->walkers;
+    double *mean = joined ? averages_over_walkers(q) : NULL;
+    const double *series = joined ? mean : q->series;
+    if (joined && !mean) return 1;
+    q->found.halves = difference_of_halves(series, q->samples, walkers);
+    const int code =
+        estimate_interleaved(series, q->samples, walkers, &q->found.scalar, &q->found.correlation);
+    free(mean);
+    return code;
 }
 
 static int find_array(quantity_record *q)
@@ -90,7 +105,8 @@ int averages_find(output_data *data)
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
         averages_free(q);
-        if (q->length == 1 ? find_scalar(q, q->walkers) : find_array(q)) return 1;
+        if (q->length == 1 ? find_scalar(q, data->joined && q->walkers > 1) : find_array(q))
+            return 1;
     }
     data->slowest = slowest_of(data);
     for (int i = 0; i < data->quantity_count; i++) {

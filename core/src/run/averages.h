@@ -19,6 +19,8 @@ typedef struct run_length {
 run_length averages_run_length(const output_data *data, bool by_walker);
 
 /* Frees `found` of a quantity. */
+/* Means over walkers of a scalar [samples]; malloc'ed, NULL without memory. */
+double *averages_over_walkers(const quantity_record *);
 void averages_free(quantity_record *);
 
 #endif

@@ -42,15 +42,22 @@ static void means_of(const on_rung *o, double *mean)
     }
 }
 
-/* Of scalars, all walkers apart. */
+/* Of scalars, all walkers apart unless they hang together. */
 static int blocks_of_scalars(const on_rung *o, block_means *out)
 {
     const quantity_record *first = quantities_of(o);
     const int count = o->m->quantity_count;
+    const bool joined = o->sim->output.joined;
     const double **series = calloc((size_t)count, sizeof *series);
-    if (!series) return 1;
-    for (int k = 0; k < count; k++) series[k] = first[k].series;
-    int code = block_means_of_series(out, series, count, first->samples, first->walkers);
+    int code = !series;
+    for (int k = 0; k < count && !code; k++) {
+        series[k] = joined ? averages_over_walkers(&first[k]) : first[k].series;
+        code = !series[k];
+    }
+    if (!code)
+        code =
+            block_means_of_series(out, series, count, first->samples, joined ? 1 : first->walkers);
+    for (int k = 0; k < count && series && joined; k++) free((void *)series[k]);
     free(series);
     return code;
 }
