@@ -335,3 +335,52 @@ test_reservoir_is_resumed_on_a_gpu()
     must run --resume parts.h5 --set run.sweeps=60
     same_chain one.h5 parts.h5
 }
+
+# ---- Weights of macrostates, and boxes that share particles ----
+
+# weighed WALKERS KEY...: numbers of atoms, by these movers
+weighed()
+{
+    gpu
+    reservoir "$1" "temperature = 1.2" <<-END
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 2.5
+	[potential lennard_jones_tail]
+	END
+    change '/^\[observable numbers\]/,/^period/d'
+    printf '%s\n' "${@:2}" >>sim.ini
+}
+
+test_weights_of_few_walkers_on_a_gpu()
+{
+    weighed 4 '[mover transition_matrix]' 'of = a' 'windows = 2' 'period = 10'
+    same_on_both
+}
+
+test_weights_of_many_walkers_on_a_gpu()
+{
+    weighed 40 '[mover transition_matrix]' 'of = a' 'windows = 4' 'period = 10'
+    same_on_both
+    weighed 40 '[mover wang_landau]' 'of = a' 'learning = 20' 'period = 10'
+    change 's/^sweeps.*/&\nequilibrate = 20/'
+    same_on_both
+}
+
+test_weights_are_resumed_on_a_gpu()
+{
+    weighed 40 '[mover transition_matrix]' 'of = a' 'windows = 4' 'period = 10'
+    change 's/^seed.*/&\ndevice = gpu/'
+    must run sim.ini --set run.output=one.h5
+    must run sim.ini --set run.output=parts.h5 --set run.sweeps=23
+    must run --resume parts.h5 --set run.sweeps=60
+    same_chain one.h5 parts.h5
+}
+
+test_shared_boxes_on_a_gpu()
+{
+    weighed 4 '[mover transfer]' 'species = a' 'trials = 20' 'period = 10'
+    change '/^\[mover insert\]/,/^trials/d; /^activity/d'
+    same_on_both
+}

@@ -29,8 +29,8 @@ typedef struct plugmc_macrostates {
      * rejected; one that is outside may come nearer. */
     const int32_t (*window)[2];
     double *weight; /* [bins]: added to -ln p; before the first bin and behind the last as there */
-    /* The books, to which the core adds before the mover sweeps, is measured, or is archived; the mover
-     * may clear them. Of each trial of a mover that can change x: */
+    /* The books, to which the core adds before the mover sweeps and before it is measured; the mover may
+     * clear them. Of each trial of a mover that can change x: */
     double *visits; /* [bins]: in which bin the walker was after it */
     /* [bins of before]: of trials to a lower bin, the sum of the probabilities without weights to be
      * accepted, and how many they were; the same of trials to a higher bin. Also of those that would lead

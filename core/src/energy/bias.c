@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "energy/hamiltonian.h"
 #include "energy/on_device.h"
@@ -114,20 +115,55 @@ void bias_note(hamiltonian *h, int32_t w, const bias_step *s, double probability
     h->bias.written = true;
 }
 
-/* Walkers one after the other, so that the sums do not hang on the number of threads. */
 int bias_gather(hamiltonian *h, const plugmc_host *host)
 {
     plugmc_macrostates *m = h->bias.of;
-    double *books = h->bias.books;
-    if (!m) return PLUGMC_OK;
+    if (!m || !(h->bias.written || h->bias.written_on_device)) return PLUGMC_OK;
     const size_t entries = (size_t)m->bins * BIAS_BOOKS;
-    for (int32_t w = 0; w < h->system->walkers && h->bias.written; w++, books += entries)
-        for (int32_t b = 0; b < m->bins; b++) {
-            double *row = &books[(size_t)b * BIAS_BOOKS];
-            for (int k = 0; k < BIAS_COLLECTED; k++) m->collected[b][k] += row[k];
-            m->visits[b] += row[BIAS_VISITS];
-            for (int k = 0; k < BIAS_BOOKS; k++) row[k] = 0;
-        }
+    double *books = h->bias.books, *sums = calloc(entries, sizeof *sums);
+    int code = sums ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    for (int32_t w = 0; w < h->system->walkers && h->bias.written && !code; w++, books += entries)
+        for (size_t k = 0; k < entries; k++) sums[k] += books[k];
+    if (h->bias.written && !code)
+        memset(h->bias.books, 0, entries * (size_t)h->system->walkers * sizeof *books);
     h->bias.written = false;
-    return host->gpu ? on_device_gather(h, host) : PLUGMC_OK;
+    if (h->bias.written_on_device && !code) code = on_device_gather(h, host, sums);
+    for (int32_t b = 0; b < m->bins && !code; b++) {
+        const double *row = &sums[(size_t)b * BIAS_BOOKS];
+        for (int k = 0; k < BIAS_COLLECTED; k++) m->collected[b][k] += row[k];
+        m->visits[b] += row[BIAS_VISITS];
+    }
+    free(sums);
+    return code;
+}
+
+/* ---- Checkpoints ---------------------------------------------------------------------------------- */
+
+static size_t each(const hamiltonian *h)
+{
+    return (size_t)h->system->walkers * (size_t)h->bias.of->bins * BIAS_BOOKS;
+}
+
+size_t bias_books(const hamiltonian *h) { return h->bias.of ? 2 * each(h) : 0; }
+
+int bias_read(hamiltonian *h, const plugmc_host *host, double *books)
+{
+    memcpy(books, h->bias.books, each(h) * sizeof *books);
+    memset(books + each(h), 0, each(h) * sizeof *books);
+    return h->bias.written_on_device ? on_device_read_books(h, host, books + each(h)) : PLUGMC_OK;
+}
+
+static bool any(const double *x, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (x[k] != 0) return true;
+    return false;
+}
+
+int bias_write(hamiltonian *h, const plugmc_host *host, const double *books)
+{
+    memcpy(h->bias.books, books, each(h) * sizeof *books);
+    h->bias.written = any(books, each(h));
+    h->bias.written_on_device = any(books + each(h), each(h));
+    return h->bias.written_on_device ? on_device_write_books(h, host, books + each(h)) : PLUGMC_OK;
 }

@@ -17,7 +17,8 @@ typedef struct bias {
     bool written;           /* there is something in them */
     /* Likewise on the device; 0: never was. */
     plugmc_device_pointer on_device, sums, weight, window, of_count;
-    struct plugmc_kernel *gather; /* for what is in those on the device; NULL: nothing is */
+    struct plugmc_kernel *gather;
+    bool written_on_device;
 } bias;
 
 /* What a change means for the walker's place among the bins. */
@@ -40,6 +41,12 @@ double bias_change(const struct hamiltonian *, const plugmc_changes *, int32_t w
 bias_step bias_of(const struct hamiltonian *, int32_t w, double change);
 /* A trial of walker w: `probability` without weights to be accepted, and whether it was taken. */
 void bias_note(struct hamiltonian *, int32_t w, const bias_step *, double probability, bool taken);
-/* Into the books of the mover that declared them; a PLUGMC_* code. */
+/* Into the books of the mover that declared them; a PLUGMC_* code. It is done when that mover acts or is
+ * measured, which does not hang on where a run is cut, as the last digits of sums do. */
 int bias_gather(struct hamiltonian *, const plugmc_host *);
+/* What was not gathered yet, for checkpoints: twice [walkers][bins][BIAS_BOOKS], on the host and on the
+ * device. */
+size_t bias_books(const struct hamiltonian *);
+int bias_read(struct hamiltonian *, const plugmc_host *, double *books);
+int bias_write(struct hamiltonian *, const plugmc_host *, const double *books);
 #endif

@@ -4,6 +4,10 @@
 #include "energy/on_device.h"
 #include "energy/walk_task.h"
 
+PLUGMC_EMBED(text_of_bias, PLUGMC_INCLUDE_PATH "/../../src/energy/bias.cu");
+
+enum { GATHER_THREADS = 256 }; /* as in bias.cu */
+
 _Static_assert((int)WALK_BOOKS == (int)BIAS_BOOKS && (int)WALK_VISITS == (int)BIAS_VISITS &&
                    (int)WALK_UP == (int)PLUGMC_UP && (int)WALK_DOWN == (int)PLUGMC_DOWN,
                "one layout of the books");
@@ -24,6 +28,9 @@ static int make_memory(hamiltonian *h, const plugmc_host *host)
     if (!code) code = host->gpu->allocate(host->context, bins * sizeof(double), &b->weight);
     if (!code) code = host->gpu->allocate(host->context, of_count, &b->of_count);
     if (!code) code = host->gpu->upload(host->context, b->of_count, b->of->of_count, of_count);
+    const plugmc_kernel_text text = {
+        .size = sizeof text, .name = "bias.cu", .text = text_of_bias, .double_precision = 1};
+    if (!code) code = host->gpu->kernel(host->context, &text, "bias_gather", &b->gather);
     if (code || !b->of->window) return code;
     code = host->gpu->allocate(host->context, window, &b->window);
     return code ? code : host->gpu->upload(host->context, b->window, b->of->window, window);
@@ -51,25 +58,39 @@ int on_device_bias(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
     return code;
 }
 
-int on_device_gather(hamiltonian *h, const plugmc_host *host)
+int on_device_gather(hamiltonian *h, const plugmc_host *host, double *sums)
 {
-    plugmc_macrostates *m = h->bias.of;
     uint32_t walkers = (uint32_t)h->system->walkers;
-    const size_t entries = entries_of(h);
-    walk_bias task = {.bins = m->bins, .book = at_device(h->bias.on_device)};
-    if (!h->bias.gather) return PLUGMC_OK;
-    double *sums = malloc(entries * sizeof *sums);
-    if (!sums) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for macrostates");
-    int code = on_device_launch(host, h->bias.gather, (entries + WALK_THREADS - 1) / WALK_THREADS,
-                                WALK_THREADS, (void *[]){&task, &walkers, &h->bias.sums});
+    uint64_t entries = entries_of(h);
+    double *found = malloc(entries * sizeof *found);
+    if (!found) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for macrostates");
+    int code = on_device_launch(host, h->bias.gather,
+                                (entries + GATHER_THREADS - 1) / GATHER_THREADS, GATHER_THREADS,
+                                (void *[]){&h->bias.on_device, &entries, &walkers, &h->bias.sums});
     if (!code)
-        code = host->gpu->download(host->context, sums, h->bias.sums, entries * sizeof *sums);
-    for (int32_t b = 0; b < m->bins && !code; b++) {
-        const double *row = &sums[(size_t)b * BIAS_BOOKS];
-        for (int k = 0; k < BIAS_COLLECTED; k++) m->collected[b][k] += row[k];
-        m->visits[b] += row[BIAS_VISITS];
-    }
-    free(sums);
-    h->bias.gather = NULL;
+        code = host->gpu->download(host->context, found, h->bias.sums, entries * sizeof *found);
+    for (uint64_t k = 0; k < entries && !code; k++) sums[k] += found[k];
+    free(found);
+    h->bias.written_on_device = false;
     return code;
+}
+
+static size_t bytes_of(const hamiltonian *h)
+{
+    return (size_t)h->system->walkers * entries_of(h) * sizeof(double);
+}
+
+int on_device_read_books(hamiltonian *h, const plugmc_host *host, double *books)
+{
+    return host->gpu->download(host->context, books, h->bias.on_device, bytes_of(h));
+}
+
+int on_device_write_books(hamiltonian *h, const plugmc_host *host, const double *books)
+{
+    if (!host->gpu)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "the run was on a GPU, between two of its measurements: it can only be "
+                          "resumed on one");
+    const int code = make_memory(h, host);
+    return code ? code : host->gpu->upload(host->context, h->bias.on_device, books, bytes_of(h));
 }

@@ -20,8 +20,11 @@ int on_device_rescale(hamiltonian *, const plugmc_host *, const plugmc_box *boxe
 /* Walkers with taken >= 0 are in their new boxes now, and the state says so. */
 int on_device_take_boxes(hamiltonian *, const plugmc_host *, const plugmc_box *boxes,
                          const int64_t *taken);
-/* Books of trials made there, into those of the mover that declared macrostates. */
-int on_device_gather(hamiltonian *, const plugmc_host *);
+/* Sums over walkers [bins][BIAS_BOOKS] of the books of trials made there are added; they are cleared there. */
+int on_device_gather(hamiltonian *, const plugmc_host *, double *sums);
+/* These books [walkers][bins][BIAS_BOOKS] themselves, from there and to there. */
+int on_device_read_books(hamiltonian *, const plugmc_host *, double *books);
+int on_device_write_books(hamiltonian *, const plugmc_host *, const double *books);
 /* Makes trials there, as hamiltonian_trials; PLUGMC_UNANSWERED if they are better made on the host. */
 int on_device_trials(hamiltonian *, const plugmc_host *, const plugmc_plugin *mover,
                      const plugmc_proposal *, uint64_t first, uint64_t n);
@@ -34,7 +37,7 @@ typedef struct walk_memory walk_memory;
 
 /* walk.cu with the text of a mover; its parameters on the device. */
 typedef struct walk_kernels {
-    plugmc_kernel *begin, *make, *end, *gather;
+    plugmc_kernel *begin, *make, *end;
     plugmc_device_pointer parameters;
 } walk_kernels;
 

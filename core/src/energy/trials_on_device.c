@@ -104,7 +104,6 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_begin", &k->walk.begin);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_make", &k->walk.make);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_end", &k->walk.end);
-    if (!code) code = host->gpu->kernel(host->context, &text, "walk_gather", &k->walk.gather);
     free(joined);
     return code;
 }

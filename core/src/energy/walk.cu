@@ -272,19 +272,6 @@ PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s
     if (at >= 0 && at < b->bins) book[at * WALK_BOOKS + WALK_VISITS] += 1;
 }
 
-/* Walkers one after the other: sums [bins][WALK_BOOKS]; one thread an entry. */
-extern "C" __global__ void __launch_bounds__(WALK_THREADS)
-    walk_gather(walk_bias b, uint32_t walkers, double *sums)
-{
-    const uint64_t k = (uint64_t)blockIdx.x * WALK_THREADS + threadIdx.x,
-                   entries = b.bins * WALK_BOOKS;
-    double sum = 0;
-    if (k >= entries) return;
-    for (uint64_t w = 0; w < walkers; w++) sum += b.book[w * entries + k];
-    for (uint64_t w = 0; w < walkers; w++) b.book[w * entries + k] = 0;
-    sums[k] = sum;
-}
-
 /* ---- All trials -------------------------------------------------------------------------------------- */
 
 /* One block a walker: trials from result.next on. */

@@ -258,7 +258,7 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
                       .multipliers = multipliers,
                       .step = at_device(m->step)};
     code = make(h, host, k, m, &call, &bias, n * most);
-    if (bias.books) h->bias.gather = k->gather;
+    h->bias.written_on_device |= bias.books;
     if (!code) code = end(h, host, k, m, mover);
     return code ? code : take_results(h, host, m, mover->move_count);
 }

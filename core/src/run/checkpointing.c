@@ -92,6 +92,23 @@ static int archive_state(simulation *sim, blob_archive *archive)
     return code;
 }
 
+/* Of macrostates: what was not gathered yet. */
+static int archive_books(simulation *sim, blob_archive *archive)
+{
+    hamiltonian *h = &sim->hamiltonian;
+    const size_t numbers = bias_books(h);
+    instance *asking = simulation_asking(sim);
+    double *books = numbers ? checked(calloc(numbers, sizeof *books)) : NULL;
+    int code = PLUGMC_OK;
+    if (!numbers) return 0;
+    archive->owner = NULL;
+    if (!archive->base.reading) code = bias_read(h, &asking->host, books);
+    if (!code) code = archive_bytes(&archive->base, "books", books, numbers * sizeof *books);
+    if (!code && archive->base.reading) code = bias_write(h, &asking->host, books);
+    free(books);
+    return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
+}
+
 /* Which movers hold what the state is: when a run is resumed the others take what they lack before they
  * go on, as they would have. PLUGMC_CHANGED_* for each. */
 static int archive_current(simulation *sim, blob_archive *archive)
@@ -121,6 +138,7 @@ static int archive_instances(simulation *sim, blob_archive *archive)
             instance->plugin->archive(instance->data, &instance->host, &archive->base),
             archive->base.reading ? "taking up the checkpoint" : "saving its state");
     }
+    if (!code) code = archive_books(sim, archive);
     return code ? code : archive_current(sim, archive);
 }
 
@@ -138,21 +156,12 @@ static int refresh_totals(simulation *sim)
     return context_exit_code(&asking->context, code, "saving its state");
 }
 
-/* The books of trials go with the mover that weighs macrostates. */
-static int gather_books(simulation *sim)
-{
-    instance *weighing = sim->weighing->instance;
-    return context_exit_code(&weighing->context, bias_gather(&sim->hamiltonian, &weighing->host),
-                             "saving its state");
-}
-
 int checkpoint_blobs(simulation *sim, blob **blobs, int *count)
 {
     blob_archive archive = {
         .base = {.size = sizeof(plugmc_archive), .reading = 0, .bytes = archive_bytes}, .sim = sim};
     int code = archive_state(sim, &archive);
     if (!code) code = refresh_totals(sim);
-    if (!code && sim->weighing) code = gather_books(sim);
     if (!code) code = archive_instances(sim, &archive);
     *blobs = archive.blobs;
     *count = archive.count;

@@ -1,0 +1,192 @@
+# Boxes that share particles, and weights of macrostates: that such runs are the same however they are cut, and
+# what is refused. Their ensembles are tested by tests/distributions.
+
+# atoms [WALKERS]: of which a few come and go
+atoms()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 600
+	equilibrate = 100
+	seed = 5
+	walkers = ${1:-4}
+	temperature = 1.2
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 5.5
+	[species a]
+	count = 10
+	most = 40
+	[initial]
+	state = lattice
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 2.5
+	[potential lennard_jones_tail]
+	[mover serial]
+	step = 0.5
+	END
+}
+
+# shared: two pairs of boxes
+shared()
+{
+    atoms
+    printf '%s\n' '[mover transfer]' 'species = a' 'trials = 10' 'step = 0.02' 'target_acceptance = 0' \
+        'period = 5' "$@" >>sim.ini
+    change 's/^lx = .*/lx = 8/; s/^cutoff = .*/cutoff = 1.5/'
+}
+
+# weighed MOVER [KEY...]
+weighed()
+{
+    atoms
+    change 's/^most = .*/&\nactivity = 0.05/'
+    printf '%s\n' '[mover insert]' 'species = a' 'trials = 20' "[mover $1]" 'of = a' 'period = 5' "${@:2}" >>sim.ini
+}
+
+# cut: threads, and a run in two parts, make one chain
+cut()
+{
+    must run sim.ini
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=3 --set run.output=three.h5
+    same_chain one.h5 three.h5
+    must run sim.ini --set run.sweeps=150 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=600
+    same_chain one.h5 parts.h5
+    # in equilibration, too
+    must run sim.ini --set run.sweeps=1 --set run.equilibrate=100 --set run.output=parts.h5 --set run.time_limit=1000
+    must run --resume parts.h5 --set run.sweeps=600
+    same_chain one.h5 parts.h5
+}
+
+# wrong LINE MESSAGE: refused by `run` and by `check`
+wrong()
+{
+    local before
+    rm -f sim.h5
+    before=$(contents)
+    refused 3 "sim.ini:$1: $2" run sim.ini
+    before=$(contents)
+    refused 3 "sim.ini:$1: $2" check sim.ini
+}
+
+test_shared_boxes_are_cut()
+{
+    shared
+    cut
+    grep -Eq '^acceptance 0\.[0-9]*[1-9].* of transfer.transfer' "$out" || fail "no transfer was accepted"
+    grep -Eq '^acceptance 0\.[0-9]*[1-9].* of transfer.volume' "$out" || fail "no volumes were exchanged"
+    expect_output "transfer.density_dense"
+}
+
+# Pairs of a rung share boxes, and rungs exchange.
+test_shared_boxes_on_a_ladder()
+{
+    shared
+    change 's/^temperature = .*//'
+    printf '%s\n' '[ladder]' 'vary = run.temperature' 'values = 1.2 1.4' '[mover exchange]' 'every = 5' >>sim.ini
+    cut
+    expect_output "transfer.density_thin@1.2"
+}
+
+# Both numbers of a pair are one sample.
+test_shared_boxes_are_one_sample()
+{
+    shared
+    change 's/^walkers = .*/walkers = 2/'
+    must run sim.ini
+    awk '$1 == "transfer.density_thin" { n = $4 } END { exit n != 120 }' "$out" ||
+        fail "two walkers that hang together are more than 120 samples"
+}
+
+test_weights_are_cut()
+{
+    weighed transition_matrix 'windows = 2' 'every = 3'
+    cut
+    expect_output "transition_matrix.ln_p: 41 values"
+    weighed wang_landau 'learning = 60' 'every = 2'
+    cut
+    weighed umbrella 'strength = 0.1' 'center = 15'
+    cut
+    atoms
+    change 's/^temperature = .*/&\npressure = 0.5/; /^most/d; s/^cutoff = .*/cutoff = 1.4/'
+    printf '%s\n' '[mover volume]' '[mover wang_landau]' 'of = volume' 'least = 30' 'most = 300' 'bins = 30' \
+        'learning = 80' >>sim.ini
+    cut
+}
+
+test_weights_are_killed()
+{
+    weighed transition_matrix
+    change 's/^sweeps = .*/sweeps = 8000\ncheckpoint = 0.05/'
+    must run sim.ini --set run.output=whole.h5
+    for try in $(seq 60); do
+        if [ -e sim.h5 ]; then
+            timeout -s KILL 0.4 "$PLUGMC" run --resume sim.h5 >/dev/null 2>&1 && break
+        else
+            timeout -s KILL 0.4 "$PLUGMC" run sim.ini >/dev/null 2>&1 && break
+        fi
+    done
+    [ "$try" -gt 1 ] || fail "it was not killed"
+    must run --resume sim.h5
+    same_chain whole.h5 sim.h5
+}
+
+test_two_phases_are_found()
+{
+    weighed transition_matrix 'coexistence = yes'
+    change 's/^most = .*/most = 130/; s/^temperature = .*/temperature = 1/; s/^activity = .*/activity = 0.02/
+            s/^trials = .*/trials = 400/; s/^cutoff = .*/cutoff = 2.5/; s/^walkers = .*/walkers = 8/; s/^period = .*/&\nwindows = 8/'
+    must run sim.ini
+    awk '$1 == "transition_matrix.ln_z_coexistence" { z = $2 + 0 } END { exit !(z < -3.5 && z > -4.1) }' "$out" ||
+        fail "ln z is not near -3.8"
+}
+
+test_gibbs_and_weights_that_cannot_be()
+{
+    shared
+    change 's/^walkers = .*/walkers = 3/'
+    wrong 24 "[mover transfer] 3 walkers: boxes come in pairs, so their number has to be even"
+    shared
+    change 's/^species = a/species = b/'
+    wrong 24 "[mover transfer] species = b: there is no such species"
+    weighed transition_matrix
+    change 's/^of = a/of = b/'
+    wrong 28 "[mover transition_matrix] of = b: there is no such species, and it is not 'volume'"
+    weighed transition_matrix 'least = 5' 'most = 41'
+    wrong 28 "[mover transition_matrix] least and most are numbers of a: whole, the second larger, and not above its \`most\`, 40"
+    weighed transition_matrix 'windows = 3'
+    wrong 28 "[mover transition_matrix] 3 windows: each needs two numbers and as many walkers as the others"
+    weighed transition_matrix
+    change 's/^of = a/of = volume/'
+    wrong 28 "[mover transition_matrix] of = volume: it counts steps to the next number of particles; for the volume \
+there is wang_landau"
+    weighed umbrella 'weights = 1 2'
+    wrong 28 "[mover umbrella] 2 weights for 41 bins"
+    weighed umbrella
+    printf '%s\n' '[mover wang_landau]' 'of = a' 'learning = 10' >>sim.ini
+    wrong 31 "[mover wang_landau] mover 'umbrella' weighs macrostates already: one of a run does"
+    weighed umbrella
+    printf '%s\n' '[observable numbers]' >>sim.ini
+    wrong 31 "[observable numbers] would give averages over states as mover 'umbrella' weighs them, not as -ln p does"
+    weighed umbrella
+    printf '%s\n' '[mover transfer]' 'species = a' >>sim.ini
+    wrong 28 "mover 'umbrella' weighs macrostates, and mover 'transfer' decides about several walkers together"
+    weighed umbrella
+    change '/^temperature/d'
+    printf '%s\n' '[ladder]' 'vary = run.temperature' 'values = 1.2 1.4' >>sim.ini
+    wrong 27 "[mover umbrella] weights of macrostates are not for a run with a ladder"
+    weighed wang_landau 'learning = 150'
+    plugmc run sim.ini
+    expect_exit 3
+    expect_message "sim.ini:28: [mover wang_landau] learning = 150: production begins before that, [run] equilibrate \
+has to be as large"
+    atoms
+    change 's/^step = 0.5/&\nperiod = 5/'
+    wrong 24 "[mover serial] period: this mover measures nothing"
+}
