@@ -8,6 +8,9 @@
  * 2, ... of the same k) until it is inside. Cell by cell: each cell is cut into strata, and u is a place in
  * stratum k % per_cell of cell k / per_cell, so that no region is tried more often than another. */
 
+/* Rows of squares of distances: within the first a place is as good as taken, within the second it is. */
+enum { WIDOM_HOPELESS, WIDOM_OVERLAP, WIDOM_SQUARES };
+
 typedef struct widom_places {
     uint64_t seed, sweep;
     double reach;      /* of what is near, length; 0: there is nothing near */
@@ -149,3 +152,32 @@ PLUGMC_FN double widom_square_from(const plugmc_box *box, const widom_cell *cell
     }
     return square;
 }
+
+/* ---- What widom.cu is told: pointers are device memory ---------------------------------------- */
+
+enum {
+    WIDOM_THREADS = 128, /* of a block, which is a cell */
+    WIDOM_NEAR = 768,    /* particles that a block keeps at hand */
+    WIDOM_ADDING = 256   /* threads of the blocks that draw, count and add up */
+};
+
+typedef struct widom_task {
+    widom_places places;
+    const plugmc_box *boxes;    /* [walkers] */
+    const uint32_t *start;      /* [walkers][cells + 1], as in plugmc_cells */
+    const uint32_t *order;      /* [walkers][particles] */
+    const double *positions;    /* [walkers][particles][3] */
+    const uint16_t *species;    /* [particles] */
+    const double *square;       /* [WIDOM_SQUARES][species] length^2 */
+    const uint8_t *multipliers; /* rows of the state; NULL: all have 1 / temperature */
+    uint64_t row;               /* bytes from one to the next */
+    double widest;              /* largest of square [WIDOM_HOPELESS], length^2 */
+    int64_t near_limit;         /* WIDOM_HOPELESS holds where no more are near */
+    uint32_t particles;         /* a walker */
+    int32_t species_count, inserted;
+    int32_t all;    /* 1: test particles meet all others, and not those in cells around alone */
+    uint32_t first; /* walker of the first row of what follows */
+    uint32_t *begin, *next; /* [rows][cells + 1]: of list */
+    uint32_t *list; /* [rows][places]: uniform places sorted by cell, in any order within one */
+    double *value;  /* [rows][places]: exp(-dU/kT) without totals */
+} widom_task;

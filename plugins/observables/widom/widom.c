@@ -145,7 +145,8 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     const int64_t most = plugmc_species_at(system, w->inserted)->most;
     const int n = measured(w);
     int code = find_constants(w, host, view);
-    if (!code) code = widom_insert_cpu(w, host, view);
+    if (!code)
+        code = view->on_device ? widom_insert_gpu(w, host, view) : widom_insert_cpu(w, host, view);
     for (int32_t k = 0; k < system->walkers && !code; k++) {
         const int64_t count = view->count[k * system->species_count + w->inserted];
         const double room = counts_change(w) && count >= most ? 0 : 1;
@@ -296,7 +297,13 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!w->constant || !w->found || !w->counts)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
                           system->walkers);
-    return widom_prepare_cpu(w, host);
+    return host->gpu ? widom_prepare_gpu(w, host) : widom_prepare_cpu(w, host);
+}
+
+static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
+{
+    (void)instance;
+    return widom_kernel_text(host, index, out);
 }
 
 /* ---- The tables ------------------------------------------------------------------------------ */
@@ -312,6 +319,7 @@ static const plugmc_parameter table[] = {
 
 static const plugmc_observable observable = {
     .size = sizeof observable,
+    .on_device = 1,
     .quantity = quantity,
     .measure = measure,
     .derived = derived,
@@ -327,4 +335,4 @@ PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "widom",
               .summary = "excess chemical potential and activity, by test insertions",
               .reference = "Widom, J. Chem. Phys. 39, 2808 (1963)", .instance_size = sizeof(widom),
               .parameters = table, .parameter_count = PLUGMC_COUNT(table),
-              .observable = &observable, .prepare = prepare)
+              .observable = &observable, .prepare = prepare, .kernel_text = kernel_text)

@@ -8,9 +8,6 @@
 
 enum { WIDOM_UNIFORM, WIDOM_CELLS }; /* drawn */
 
-/* The rows of widom.square: within the first a place is as good as taken, within the second it is. */
-enum { WIDOM_HOPELESS, WIDOM_OVERLAP, WIDOM_SQUARES };
-
 /* As much totals may lower -ln p by where WIDOM_HOPELESS holds. */
 enum { WIDOM_ALLOWANCE = 20 };
 
@@ -24,7 +21,8 @@ typedef struct widom_term {
     const plugmc_total *total; /* that follows from counts */
 } widom_term;
 
-struct widom_room; /* cpu.c */
+struct widom_room;   /* cpu.c */
+struct widom_device; /* gpu.c */
 
 typedef struct widom {
     /* parameters */
@@ -45,6 +43,7 @@ typedef struct widom {
     int64_t *counts;               /* [species]: room */
     char unit[32];                 /* of a volume */
     struct widom_room *rooms;      /* [threads] */
+    struct widom_device *device;
 } widom;
 
 /* Finds w->square and w->most_near. */
@@ -57,9 +56,13 @@ int widom_multipliers(const widom *, const plugmc_host *, int side, const double
 int widom_lay_out(const widom *, const plugmc_host *, const plugmc_view *, plugmc_cells *,
                   widom_places *);
 
-/* Finds w->found, without the factor of the totals. */
+/* Both find w->found, without the factor of the totals. */
 int widom_prepare_cpu(widom *, const plugmc_host *);
 int widom_insert_cpu(widom *, const plugmc_host *, const plugmc_view *);
+int widom_prepare_gpu(widom *, const plugmc_host *);
+int widom_insert_gpu(widom *, const plugmc_host *, const plugmc_view *);
+int widom_kernel_text(const plugmc_host *, int index, plugmc_kernel_text *out);
+
 static inline double widom_multiplier(const widom *w, const double *multipliers, int32_t index)
 {
     return multipliers ? multipliers[index] : 1 / w->system->temperature;
