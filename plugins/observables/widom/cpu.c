@@ -136,7 +136,7 @@ static int is_taken(const trial *t, const widom_room *room, const double *square
     return 0;
 }
 
-/* exp(-dU/kT), without totals. */
+/* exp(-dU/kT), without totals, at a place that no hard core of a near one has taken. */
 static double boltzmann_factor(const trial *t, const widom_room *room, const double r[3])
 {
     const widom *w = t->w;
@@ -154,7 +154,7 @@ static double boltzmann_factor(const trial *t, const widom_room *room, const dou
         double energy = 0;
         int64_t forbidden = 0;
         if (term->field) forbidden += term->field->energy(term->of->instance, &one, &energy);
-        if (term->near)
+        if (term->near && term->near->functions & PLUGMC_PAIR_ENERGY)
             forbidden +=
                 term->near->energy(term->of->instance, t->box, periodic, &probe, &near, &energy);
         if (term->far)

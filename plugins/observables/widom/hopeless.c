@@ -100,8 +100,10 @@ int widom_find_hopeless(widom *w, const plugmc_host *host)
         if (!w->square[k])
             return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", n);
     }
-    for (int32_t s = 0; s < n; s++)
-        w->square[WIDOM_HOPELESS][s] = w->square[WIDOM_OVERLAP][s] = pow(contact_of(w, s), 2);
+    for (int32_t s = 0; s < n; s++) {
+        const double contact = contact_of(w, s);
+        w->square[WIDOM_HOPELESS][s] = w->square[WIDOM_OVERLAP][s] = contact * contact;
+    }
     w->most_near = -1;
     if (w->far_count || w->field_count || w->system->weighted || !(w->reach > 0)) return PLUGMC_OK;
     w->most_near = usually_near(w);

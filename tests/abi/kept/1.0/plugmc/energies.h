@@ -11,6 +11,8 @@
 #include <stdint.h>
 #endif
 
+#include "plugmc/device.h"
+
 /* Kinds of change. */
 enum {
     PLUGMC_DISPLACED, /* `particle` goes to `position` */
@@ -46,6 +48,25 @@ typedef struct plugmc_changes {
                                box: the N of the weight V^N */
 } plugmc_changes;
 
+/* A decision about what was proposed to all walkers, one change each: plugmc_host.decide. A walker's change is
+ * taken with probability min(1, exp(log_factor - growth)), growth that of `changes`, by u < that with
+ * u = plugmc_uniform_double(word[0], word[1]) of plugmc_draw(seed, sweep, walker, number,
+ * PLUGMC_PURPOSE_ACCEPT, 0). What is forbidden is not. Two walkers that are partners are decided together:
+ * their growths and factors are added, and the lower one draws. */
+typedef struct plugmc_decision {
+    uint32_t size;
+    int32_t move; /* in the mover's table: whose counts; a decision of partners counts once */
+    uint64_t sweep;
+    uint32_t number;               /* of the trial */
+    const plugmc_changes *changes; /* of all walkers, as `energies` has answered, with `growth` */
+    const plugmc_changes
+        *also; /* NULL, or changes of another kind in walkers where `changes` proposes
+                                      nothing: somebody comes in here who has left there */
+    const double *log_factor; /* [walkers], or NULL: see plugmc_trial */
+    const int32_t *partner;   /* [walkers], or NULL: each one's partner, or itself */
+    int64_t *taken;           /* out, [walkers]: 0 or -1 */
+} plugmc_decision;
+
 /* A trial move of one walker as a mover proposes it. */
 typedef struct plugmc_trial {
     uint32_t size;
@@ -60,6 +81,8 @@ typedef struct plugmc_trial {
     double step;             /* that of plugmc_proposal.move */
     /* wanted; cleared before */
     int32_t kind; /* any but PLUGMC_RESCALED */
+    /* Of PLUGMC_REMOVED and PLUGMC_IDENTITY `particle` is -1 where there is nobody of the species `other`:
+     * such a trial is rejected. */
     int32_t particle, other;
     double position[3]; /* length; wrapped by the core */
     /* given */
@@ -79,6 +102,29 @@ PLUGMC_FN int64_t plugmc_one_of_all(const plugmc_trial *t, int64_t k)
     int64_t s = 0;
     for (; k >= t->count[s]; s++) k -= t->count[s];
     return t->first[s] + k;
+}
+
+/* A place drawn uniformly in a box or sphere: with D(k) = plugmc_draw(seed, sweep, walker, number,
+ * PLUGMC_PURPOSE_TRIAL, k), fractional coordinates are plugmc_uniform_double of words 0 and 1 of D(0), 2 and 3
+ * of D(0), 0 and 1 of D(1); in a sphere it is radius times plugmc_draw_in_ball. */
+PLUGMC_FN void plugmc_draw_place(const plugmc_trial *t, double place[3])
+{
+    const plugmc_box *box = t->box;
+    if (box->domain == PLUGMC_DOMAIN_SPHERE) {
+        plugmc_draw_in_ball(t->seed, t->sweep, t->walker, t->number, t->dimension, place);
+        for (int d = 0; d < 3; d++) place[d] *= box->radius;
+        return;
+    }
+    const plugmc_random a = plugmc_draw(t->seed, t->sweep, t->walker, t->number,
+                                        PLUGMC_PURPOSE_TRIAL, 0),
+                        b = plugmc_draw(t->seed, t->sweep, t->walker, t->number,
+                                        PLUGMC_PURPOSE_TRIAL, 1);
+    const double f[3] = {plugmc_uniform_double(a.word[0], a.word[1]),
+                         plugmc_uniform_double(a.word[2], a.word[3]),
+                         plugmc_uniform_double(b.word[0], b.word[1])};
+    place[0] = place[1] = place[2] = 0;
+    for (int k = 0; k < t->dimension; k++)
+        for (int d = 0; d < t->dimension; d++) place[d] += f[k] * box->vector[k][d];
 }
 
 /* Trial moves, one after the other in each walker. A move is taken if its growth, that of -ln p less

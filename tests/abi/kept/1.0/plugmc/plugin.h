@@ -26,6 +26,7 @@
 #include "plugmc/device.h"
 #include "plugmc/energies.h"
 #include "plugmc/gpu.h"
+#include "plugmc/macrostates.h"
 #include "plugmc/parameter.h"
 #include "plugmc/state.h"
 
@@ -191,10 +192,16 @@ typedef struct plugmc_host {
      * there, for movers that ask for energies themselves: counts are the core's then. */
     double (*step)(plugmc_context *, int32_t move, int32_t walker);
     void (*count)(plugmc_context *, int32_t move, int32_t walker, int taken);
-    /* The state, for movers without `take` and `give`, while they sweep. Rungs and multipliers can be
-     * written. Positions and boxes are changed by `settle`, and until the call is over they may be seen
-     * here as they were when it began: a mover that changes boxes reads them once a call. */
+    /* The state, for movers without `take` and `give`, while they sweep: as it is by now. Rungs and
+     * multipliers can be written; the rest is changed by `settle` and `decide`. */
     const plugmc_state *state;
+    /* Draws, counts and settles (plugmc/energies.h), with the weights of macrostates. */
+    int (*decide)(plugmc_context *, const plugmc_decision *);
+    /* All walkers [walkers]: those of rung 0 in the order of their numbers, those of rung 1, ...; valid until
+     * rungs change. NULL: no memory, which has been said. */
+    const int32_t *(*by_rung)(plugmc_context *);
+    /* In prepare: weights for the movers of the run (plugmc/macrostates.h). One mover of a run may. */
+    int (*declare)(plugmc_context *, plugmc_macrostates *);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
@@ -451,7 +458,7 @@ typedef struct plugmc_mover {
     /* Writes what it changes into the state, on the side where it is. It keeps its own layout: if
      * nobody else changes anything, it goes on sweeping without another take. */
     int (*give)(void *instance, const plugmc_host *, const plugmc_state *);
-    /* The kinds of trial move that it makes. */
+    /* The kinds of trial move that it makes; none of a mover that only changes weights. */
     const plugmc_move *moves;
     int32_t move_count;
     uint32_t move_size; /* sizeof(plugmc_move), the stride of the table */
@@ -475,6 +482,8 @@ typedef struct plugmc_mover {
      * asked to give long after it swept. */
     int (*rescale)(void *instance, const plugmc_host *, const plugmc_changes *,
                    const int64_t *taken);
+    /* 1: what it decides ties walkers to each other, so that they are no independent samples. */
+    int32_t joins;
 } plugmc_mover;
 
 /* ---- Observables ---------------------------------------------------------------------------- */
@@ -534,6 +543,8 @@ typedef struct plugmc_listing {
     int32_t derived; /* 1: computed from averages */
 } plugmc_listing;
 
+/* A mover that has this facet, too, is measured under its own section, with the key `period`, and once when
+ * production begins: that is thrown away, so that it may tell what has happened since it was asked last. */
 typedef struct plugmc_observable {
     uint32_t size;
     int32_t on_device; /* 1: measure can take a view in device memory */

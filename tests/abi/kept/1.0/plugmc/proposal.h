@@ -64,27 +64,4 @@
     }
 #endif
 
-/* A place drawn uniformly in a box or sphere: with D(k) = plugmc_draw(seed, sweep, walker, number,
- * PLUGMC_PURPOSE_TRIAL, k), fractional coordinates are plugmc_uniform_double of words 0 and 1 of D(0), 2 and 3
- * of D(0), 0 and 1 of D(1); in a sphere it is radius times plugmc_draw_in_ball. */
-PLUGMC_FN void plugmc_draw_place(const plugmc_trial *t, double place[3])
-{
-    const plugmc_box *box = t->box;
-    if (box->domain == PLUGMC_DOMAIN_SPHERE) {
-        plugmc_draw_in_ball(t->seed, t->sweep, t->walker, t->number, t->dimension, place);
-        for (int d = 0; d < 3; d++) place[d] *= box->radius;
-        return;
-    }
-    const plugmc_random a = plugmc_draw(t->seed, t->sweep, t->walker, t->number,
-                                        PLUGMC_PURPOSE_TRIAL, 0),
-                        b = plugmc_draw(t->seed, t->sweep, t->walker, t->number,
-                                        PLUGMC_PURPOSE_TRIAL, 1);
-    const double f[3] = {plugmc_uniform_double(a.word[0], a.word[1]),
-                         plugmc_uniform_double(a.word[2], a.word[3]),
-                         plugmc_uniform_double(b.word[0], b.word[1])};
-    place[0] = place[1] = place[2] = 0;
-    for (int k = 0; k < t->dimension; k++)
-        for (int d = 0; d < t->dimension; d++) place[d] += f[k] * box->vector[k][d];
-}
-
 #endif

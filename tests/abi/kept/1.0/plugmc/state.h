@@ -27,15 +27,17 @@ enum {
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
 enum { PLUGMC_READ = 1, PLUGMC_WRITE = 2 };
 
-/* What has changed, as bits: 1 << PLUGMC_STATE_*. From 1 << 24 on they are for changes to come that are no
- * array. A mover that changes or follows what a program does not know is refused. */
+/* What has changed, as bits: 1 << PLUGMC_STATE_*. From 1 << 24 on they are changes that are no array. A mover
+ * that changes or follows what a program does not know is refused. */
 enum {
     PLUGMC_CHANGED_BOX = 1 << PLUGMC_STATE_BOX,
     PLUGMC_CHANGED_COUNT = 1 << PLUGMC_STATE_COUNT,
     PLUGMC_CHANGED_POSITION = 1 << PLUGMC_STATE_POSITION,
     PLUGMC_CHANGED_SPECIES = 1 << PLUGMC_STATE_SPECIES,
     PLUGMC_CHANGED_MULTIPLIER = 1 << PLUGMC_STATE_MULTIPLIER,
-    PLUGMC_CHANGED_RUNG = 1 << PLUGMC_STATE_RUNG
+    PLUGMC_CHANGED_RUNG = 1 << PLUGMC_STATE_RUNG,
+    PLUGMC_CHANGED_WEIGHT =
+        1 << 24 /* weights of macrostates: averages are not those of -ln p alone */
 };
 
 /* The configurations of all walkers. They are the core's; a mover borrows them from take to give. */

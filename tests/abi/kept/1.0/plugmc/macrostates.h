@@ -1,0 +1,41 @@
+/* Macrostates: bins of how many particles there are, or how large the box is, with a weight for each. Part
+ * of plugmc/plugin.h.
+ *
+ * A mover that declares them (plugmc_host.declare) steers all others: the weight of the bin in which a
+ * walker is comes on top of its -ln p, so that states are visited that would hardly ever come by
+ * themselves. The core keeps the books of every trial that may lead from one bin to another; what
+ * follows from these books, and new weights, are the mover's business. */
+#ifndef PLUGMC_MACROSTATES_H
+#define PLUGMC_MACROSTATES_H
+
+#include <stdint.h>
+
+/* Columns of `collected`. */
+enum { PLUGMC_DOWN, PLUGMC_DOWN_TRIALS, PLUGMC_UP, PLUGMC_UP_TRIALS };
+
+/* The variable of a walker with volume V and N_s particles of species s is
+ *
+ *     x = of_volume V + sum_s of_count[s] N_s,
+ *
+ * and it is in bin b if low + b width <= x < low + (b + 1) width. Arrays are the mover's, and live as long
+ * as the run. */
+typedef struct plugmc_macrostates {
+    uint32_t size;
+    int32_t bins;
+    double of_volume;
+    const double *of_count; /* [species] */
+    double low, width;
+    /* [walkers][2]: first and last bin of each walker, or NULL: all. What would lead a walker out is
+     * rejected; one that is outside may come nearer. */
+    const int32_t (*window)[2];
+    double *weight; /* [bins]: added to -ln p; before the first bin and behind the last as there */
+    /* The books, to which the core adds before the mover sweeps and before it is measured; the mover may
+     * clear them. Of each trial of a mover that can change x: */
+    double *visits; /* [bins]: in which bin the walker was after it */
+    /* [bins of before]: of trials to a lower bin, the sum of the probabilities without weights to be
+     * accepted, and how many they were; the same of trials to a higher bin. Also of those that would lead
+     * out. */
+    double (*collected)[4];
+} plugmc_macrostates;
+
+#endif

@@ -1,0 +1,230 @@
+#!/bin/bash
+# bash widom.sh CASE: chemical potentials by test insertions against numbers that are known. CMake makes a
+# test of every case_CASE and sets
+#
+#   PLUGMC       the program
+#   PLUGINS      folder with its plugins
+#   SOURCE, CC   the source tree, and a compiler for planted faults
+#   SEED, DEVICE by hand: another seed; gpu
+#
+# A number passes within 4 of its standard errors, which some tens of blocks make: a right program fails
+# once in 2,500 numbers. Seeds are fixed. A planted fault must be farther off than 6 in the same run.
+set -u
+umask 022
+export LC_ALL=C
+export OMP_WAIT_POLICY=passive # other tests run beside this one
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export PLUGMC_PLUGIN_PATH=$PLUGINS
+failed=0
+
+fail()
+{
+    echo "FAILED: $*"
+    exit 1
+}
+
+# box DIMENSION LENGTH SWEEPS [KEY...]: sim.ini of a box, with these keys of [run]; the rest from standard
+# input. Both ways of drawing places are measured.
+box()
+{
+    {
+        printf '%s\n' '[run]' "sweeps = $3" "equilibrate = $(($3 / 10))" "seed = ${SEED:-17}" 'threads = 1' \
+            "device = ${DEVICE:-cpu}" "${@:4}" '[box]' "dimension = $1" "lx = $2"
+        cat
+    } >sim.ini
+}
+
+# measure PERIOD INSERTIONS: both ways of drawing places
+measure()
+{
+    for drawn in uniform cells; do
+        printf '%s\n' "[observable $drawn]" 'plugin = widom' 'species = a' "drawn = $drawn" "period = $1" \
+            "insertions = $2" >>sim.ini
+    done
+}
+
+run()
+{
+    "$PLUGMC" run sim.ini "$@" >table 2>messages </dev/null && return
+    cat sim.ini messages
+    fail "the run has failed"
+}
+
+# compare QUANTITY EXPECTED MOST: prints z; 1 beyond 4, 2 beyond 6. The error must be below MOST.
+compare()
+{
+    awk -v name="$1" -v expected="$2" -v most="$3" '
+    # -2.034(12) is -2.034 +- 0.012
+    function error(text,    parts, digits) {
+        split(text, parts, /[()]/)
+        digits = index(parts[1], ".") ? length(parts[1]) - index(parts[1], ".") : 0
+        return parts[2] / 10 ^ digits
+    }
+    $1 == name {
+        found = 1
+        e = error($2)
+        if ($2 ~ /\*$/) { print "the run is too short for the error bar of " name; exit 3 }
+        if (!(e > 0 && e < most)) { print name " = " $2 ": the error is not below " most; exit 3 }
+        z = ($2 - expected) / e
+        printf "z = %+.2f  %s = %s, expected %.6f\n", z, name, $2, expected
+        exit z * z < 16 ? 0 : z * z < 36 ? 1 : 2
+    }
+    END { if (!found) { print "no " name " in the results"; exit 3 } }' table
+}
+
+# agrees QUANTITY EXPECTED MOST: of both ways
+agrees()
+{
+    for drawn in uniform cells; do
+        compare "$drawn.$1" "$2" "$3" || failed=1
+    done
+}
+
+# caught QUANTITY EXPECTED MOST: with a planted fault
+caught()
+{
+    compare "uniform.$1" "$2" "$3"
+    [ $? = 2 ] || fail "the fault was not seen"
+}
+
+# exactly QUANTITY VALUE: without an error
+exactly()
+{
+    for drawn in uniform cells; do
+        grep -Eq "^$drawn\.$1 +$2(\(0\))? " table || { grep "$1" table; fail "$drawn.$1 is not $2"; }
+    done
+}
+
+# plant FILE SCRIPT: from now on widom is as sed changes it
+plant()
+{
+    local folder=$SOURCE/plugins/observables/widom
+    rm -rf plugins
+    mkdir -p plugins/observables planted
+    cp -r "$folder" plugins/observables
+    cp "$SOURCE/plugins/"*.h plugins
+    sed -i "$2" "plugins/observables/widom/$1"
+    cmp -s "plugins/observables/widom/$1" "$folder/$1" && fail "the fault '$2' is not planted in $1"
+    "$CC" -std=gnu17 -O2 -shared -fPIC -fopenmp -I "$SOURCE/core/include" -o planted/widom.so \
+        -DSUM_OF_BLOCK_FILE="\"$SOURCE/plugins/sum_of_block.cu\"" -DWIDOM_PLACES_FILE="\"$folder/places.h\"" \
+        -DPLUGMC_KERNEL_FILE="\"$folder/widom.cu\"" plugins/observables/widom/*.c -lm ||
+        fail "$1 with '$2' does not compile"
+    export PLUGMC_PLUGIN_PATH=$work/planted:$PLUGINS
+    "$PLUGMC" info widom | grep -q "^file: $work/planted/widom.so, " || fail "widom is not the one planted"
+    echo "planted: $2"
+}
+
+ln() { awk "BEGIN { printf \"%.9f\", log($1) }"; }
+
+# One particle excludes a ball or a disk of radius 1 for the next, wherever it is.
+case_one_particle()
+{
+    box 3 3 100 <<<$'[species a]\ncount = 1\n[potential hard_sphere]\n[mover serial]'
+    measure 1 20000
+    run
+    agrees boltzmann_factor 0.844860 4e-4 # 1 - 4 pi / (3 27)
+    agrees ln_activity "$(ln 2/27/0.844860)" 4e-4
+    box 2 3 100 <<<$'[species a]\ncount = 1\n[potential hard_disk]\n[mover serial]'
+    measure 1 20000
+    run
+    agrees boltzmann_factor 0.650934 6e-4 # 1 - pi / 9
+}
+
+# Nothing is felt; and a wall that keeps centres within 0.75 of the radius.
+case_nothing_and_a_wall()
+{
+    box 3 4 50 <<<$'[species a]\ncount = 20\ndiameter = 0\n[potential hard_sphere]\n[mover serial]'
+    measure 1 500
+    run
+    exactly mu_excess 0
+    box 3 4 100 <<<$'[species a]\ncount = 2\ndiameter = 0\n[potential hard_sphere]\n[potential spherical_wall]\nradius = 3\n[mover serial]'
+    sed -i 's/^lx.*/shape = sphere\nradius = 4/; s/^.potential hard_sphere.$/[initial]\nstate = random\n&/' sim.ini
+    printf '%s\n' '[observable uniform]' 'plugin = widom' 'species = a' 'period = 1' 'insertions = 5000' >>sim.ini
+    run
+    compare uniform.boltzmann_factor 0.421875 1e-3 || failed=1
+}
+
+# Three disks do not fit into the square: w_N = z^N A^N F_N / N! with F_2 the share in which two do not overlap.
+case_reservoir()
+{
+    box 2 1.5 4000 'walkers = 16' <<<$'[species a]\ncount = 0\nmost = 6\nactivity = 1\n[potential hard_disk]\n[mover serial]\n[mover insert]\nspecies = a\ntrials = 40'
+    measure 4 100
+    run
+    agrees ln_activity 0 0.03
+    # a reservoir of an ideal gas that has room for five
+    box 2 2 4000 'walkers = 4' <<<$'[species a]\ncount = 0\nmost = 5\ndiameter = 0\nactivity = 1\n[potential hard_disk]\n[mover serial]\n[mover insert]\nspecies = a\ntrials = 40'
+    measure 4 10
+    run
+    exactly mu_excess 0
+    agrees ln_activity 0 0.02
+    plant widom.c 's/count >= most ? 0 : 1/count > most ? 0 : 1/'
+    run
+    caught ln_activity 0 0.02
+    plant widom.c 's/(double)(count + 1)/((double)count + 2)/'
+    run
+    caught ln_activity 0 0.02
+    plant widom.c 's/log(occupied \/ weighted)/log(1 \/ weighted)/'
+    run --set "species a.activity=0.2"
+    caught ln_activity "$(ln 0.2)" 0.03
+}
+
+# One disk in a square of area A at constant pressure: p(A) = A exp(-P A), and a test particle finds room in
+# A - S(A), where S is the disk of radius 1, as far as it lies in the square.
+case_constant_pressure()
+{
+    local ratio
+    box 2 3 40000 'pressure = 0.2' 'walkers = 4' <<<$'[species a]\ncount = 1\n[potential hard_disk]\n[mover serial]\n[mover volume]\nevery = 2\nstep = 1\ntarget_acceptance = 0'
+    measure 20 100
+    run
+    ratio=$(awk 'BEGIN {
+        pi = atan2(0, -1); step = 1e-3
+        for (a = step / 2; a < 200; a += step) {
+            l = sqrt(a); h = l / 2
+            s = h >= 1 ? pi : h >= sqrt(0.5) ? pi - 4 * (atan2(sqrt(1 - h * h), h) - h * sqrt(1 - h * h)) : a
+            weight = a * exp(-0.2 * a); above += weight * (a - s); below += weight * a
+        }
+        printf "%.8f", above / below }')
+    echo "<V exp(-dU/kT)>/<V> = $ratio"
+    agrees mu_excess "$(ln 1/"$ratio")" 0.01
+    plant widom.c 's/view->box\[k\].volume/system->box.volume/'
+    run
+    caught mu_excess "$(ln 1/"$ratio")" 0.01
+}
+
+# Hard spheres, by the virial series. The half particle between N and N + 1 is below a third of an error.
+case_hard_spheres()
+{
+    box 3 1 1500 <<<$'[species a]\ncount = 500\n[potential hard_sphere]\n[mover serial]\nstep = 0.5'
+    sed -i 's/^lx.*/packing_fraction = 0.1/' sim.ini
+    measure 15 8000
+    run
+    agrees mu_excess 0.978563 0.006
+    run --set box.packing_fraction=0.2 --set "mover serial.step=0.3"
+    agrees mu_excess 2.472936 0.02
+    plant places.h 's/ceil(p->reach/floor(p->reach/'
+    run
+    caught mu_excess 0.978563 0.006
+}
+
+# T = 1.5, V = 512, cut at 3 with the tail. At the density 0.5 by NIST's transition matrices; of one particle
+# by quadrature: P0 P2 / P1^2 = exp(-0.68336) and P1 / P0 = z V exp(0.000404), the tail of one particle.
+case_lennard_jones()
+{
+    local exact
+    box 3 8 1500 'temperature = 1.5' <<<$'[species a]\ncount = 256\n[potential lennard_jones]\nepsilon = 1\ncutoff = 3\n[potential lennard_jones_tail]\n[mover serial]\nstep = 0.3'
+    measure 10 1500
+    run
+    agrees ln_activity -2.0287 0.03
+    one=(--set "mover serial.step=3" --set run.sweeps=20000 --set "species a.count=1")
+    exact=$(awk 'BEGIN { printf "%.6f", -log(512) - 0.000404 + 0.68336 }')
+    run "${one[@]}"
+    agrees ln_activity "$exact" 1e-4
+    plant cpu.c 's/factor \* energy; \/\*/energy; \/*/'
+    run "${one[@]}"
+    caught ln_activity "$exact" 2e-4
+}
+
+"case_$1"
+exit $failed
