@@ -6,9 +6,9 @@
  *
  *     v(r) > HOPELESS + n depth    makes    exp(-dU/kT) < exp(-80) = 2e-35,
  *
- * with HOPELESS = 80 and what totals may add. What is left out changes no mean above 1e-19 in its last bit; a smaller one is never measured, since it
- * would take as many insertions to see one that counts. v(r) is looked at on the host, at many distances
- * along a few directions, depth is taken half as large again, and the distance a hair smaller. Where a far
+ * with HOPELESS = 80 and what totals may add. What is left out changes no mean above 1e-19 in its last bit; a
+ * smaller one is never measured, since it would take as many insertions to see one that counts. v(r) is
+ * looked at on the host, at many distances along a few directions, depth is taken half as large again, and the distance a hair smaller. Where a far
  * pair, a field or walkers of different weights are in it, hard cores alone are made use of. */
 #include <math.h>
 
