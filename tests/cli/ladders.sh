@@ -194,3 +194,25 @@ test_temperature_of_hmc_on_a_gpu()
     must run sim.ini --set run.walkers=64 --set run.sweeps=2500
     near energy.energy "$(arithmetic "2 * $(exact_energy)")" 0.004
 }
+
+# Of hard disks all exchanges are accepted whatever their coupling, so each walker goes up and down without a halt: a
+# round trip of four rungs takes eight exchanges. At first nobody has been at an end.
+test_round_trips()
+{
+    disks
+    change '/^\[observable/,$d; s/^sweeps = .*/sweeps = 800\nequilibrate = 16\nwalkers = 4/; /^equilibrate = 0/d; /^walkers = 1/d'
+    printf '%s\n' '[ladder]' 'vary = hard_disk.coupling' 'values = 1 2 3 4' '[mover exchange]' \
+        '[observable round_trips]' 'period = 1' >>sim.ini
+    rm -f sim.h5
+    must run sim.ini
+    for line in 'upward@1 1' 'upward@2 0.5' 'upward@3 0.5' 'upward@4 0' 'round_trips@1 0.5' 'round_trips@2 0'; do
+        awk -v name="round_trips.${line% *}" -v exact="${line#* }" '$1 == name { off = $2 - exact; found = off * off < 1e-5 }
+            END { exit !found }' "$out" || fail "$line was expected"
+    done
+    must run sim.ini --set run.sweeps=101 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=800
+    same_chain sim.h5 parts.h5
+    change '/^\[ladder\]/,/^\[mover exchange\]/d'
+    refused 3 "sim.ini:$(grep -n round_trips sim.ini | cut -d: -f1): [observable round_trips] there is no ladder: give a \
+section [ladder]" run sim.ini
+}
