@@ -18,6 +18,7 @@ typedef struct widom_system {
     double diameter;                        /* of A; that of B is 1 */
     const char *potentials[WIDOM_TERMS][2]; /* name, settings */
     int weighted;                           /* walkers weigh the first term differently */
+    double stretch;                         /* that of walker w is 1 + w stretch times as long */
 } widom_system;
 
 #define WIDOM_LJ                                                                                   \
@@ -76,6 +77,17 @@ static const widom_system widom_systems[] = {
      0.2,
      {{"lennard_jones", "epsilon=0.02 sigma=0.4 cutoff=2.9"}},
      0},
+    {"boxes that change",
+     3,
+     BRICK,
+     7,
+     {100, 90},
+     12,
+     1,
+     {WIDOM_LJ, {"lennard_jones_tail", ""}},
+     1,
+     0.15},
+    {"oblique boxes that change", 3, OBLIQUE, 7, {50, 40}, 0, 1, {WIDOM_LJ}, 0, 0.1},
 };
 enum { WIDOM_SYSTEMS = sizeof widom_systems / sizeof *widom_systems };
 
@@ -96,10 +108,10 @@ static inline double widom_number(uint32_t i, uint32_t walker, int d)
 
 /* A jittered lattice of as many sites as are needed, in an order that mixes the species; in a ball anywhere.
  * Walkers have other jitters. NaN where nobody is. */
-static inline void widom_positions(const widom_system *s, const bench *b, const int64_t *counts,
+static inline void widom_positions(const widom_system *s, const bench *b, const plugmc_view *view,
                                    double *r)
 {
-    const plugmc_box *box = &b->system.box;
+    const int64_t *counts = view->count;
     const int64_t n = b->system.particles;
     int side = 1;
     while (pow(side, s->dimension) < (double)n) side++;
@@ -117,7 +129,7 @@ static inline void widom_positions(const widom_system *s, const bench *b, const 
             r[0] = r[1] = r[2] = 0;
             for (int d = 0; d < 3; d++)
                 for (int e = 0; e < 3; e++)
-                    r[e] += f[d] * (s->shape == BALL ? 0 : box->vector[d][e]);
+                    r[e] += f[d] * (s->shape == BALL ? 0 : view->box[w].vector[d][e]);
             for (int d = 0; d < 3 && s->shape == BALL; d++)
                 r[d] = 0.95 * s->edge * f[d] / fmax(1, sqrt(square));
             if (s->dimension == 2) r[2] = 0;
@@ -164,6 +176,15 @@ static inline void widom_make_state(widom_run *run, const widom_system *s)
         ((int64_t *)at)[2 * w] = s->count[0] - (w == 1 ? s->absent : 0);
         ((int64_t *)at)[2 * w + 1] = s->count[1];
     }
+    if (!(s->stretch > 0)) return;
+    bench_expect(b, run->state.face.array(&run->state.face, PLUGMC_STATE_BOX, PLUGMC_ON_HOST,
+                                          PLUGMC_WRITE, &at, NULL));
+    for (int w = 0; w < WIDOM_WALKERS; w++) {
+        const double more = 1 + s->stretch * w;
+        plugmc_box *box = (plugmc_box *)at + w;
+        *box = b->system.box;
+        plugmc_scale_box(box, (const double[3]){more, more * more, 1});
+    }
 }
 
 static inline void widom_begin_run(widom_run *run, const widom_system *s, const char *species,
@@ -176,7 +197,8 @@ static inline void widom_begin_run(widom_run *run, const widom_system *s, const 
     bench_species(b, "B", s->count[1], 1, -0.5);
     for (int k = 0; k < 2; k++) b->species[k].most = b->species[k].count;
     b->system.threads = threads;
-    b->system.changes = s->absent ? PLUGMC_CHANGED_COUNT : 0;
+    b->system.changes = (s->absent ? (uint32_t)PLUGMC_CHANGED_COUNT : 0) |
+                        (s->stretch > 0 ? (uint32_t)PLUGMC_CHANGED_BOX : 0);
     b->system.weighted = s->weighted;
     for (int t = 0; t < WIDOM_TERMS && s->potentials[t][0]; t++)
         bench_expect(b, bench_configured(b, s->potentials[t][0], s->potentials[t][1]));
@@ -193,7 +215,7 @@ static inline void widom_begin_run(widom_run *run, const widom_system *s, const 
     bench_expect(b, run->plugin->prepare(run->instance, &b->host));
     bench_expect(b, b->host.view(b->host.context, NULL, 0, &run->view));
     run->positions = bench_positions(b);
-    widom_positions(s, b, run->view.count, run->positions);
+    widom_positions(s, b, &run->view, run->positions);
     const double *there = run->positions;
     if (on_gpu) {
         const size_t bytes = count_of(b) * sizeof(double);
@@ -210,7 +232,8 @@ static inline void widom_begin_run(widom_run *run, const widom_system *s, const 
 static inline void widom_measure(widom_run *run, double factor[WIDOM_WALKERS])
 {
     double values[4 * WIDOM_WALKERS];
-    const int width = run->b.system.changes ? 4 : 1;
+    const uint32_t changes = run->b.system.changes;
+    const int width = changes & PLUGMC_CHANGED_COUNT ? 4 : changes ? 3 : 1;
     bench_expect(&run->b,
                  run->plugin->observable->measure(run->instance, &run->b.host, &run->view, values));
     for (int w = 0; w < WIDOM_WALKERS; w++) factor[w] = values[w * width];

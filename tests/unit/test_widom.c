@@ -37,7 +37,7 @@ static double naive_factor(const widom_run *run, const widom_system *s, int walk
     const plugmc_particle probe = {r[0], r[1], r[2], own->charge, own->diameter, species};
     const plugmc_particles one = {
         1, &probe.x, &probe.y, &probe.z, &probe.charge, &probe.diameter, &probe.species};
-    const plugmc_box *box = &b->system.box;
+    const plugmc_box *box = &run->view.box[walker];
     double growth = 0;
     for (int t = 0; t < b->system.term_count; t++) {
         const plugmc_potential *p = b->terms[t].plugin->potential;
@@ -83,7 +83,7 @@ static void means_are_those_of_all_pairs(void **state)
             for (int w = 0; w < WIDOM_WALKERS; w++) {
                 double sum = 0, faulty = 0, r[3];
                 for (uint32_t i = 0; i < PLACES; i++) {
-                    draw_place(&run.b.system.box, 9, run.view.sweep, w, i, r);
+                    draw_place(&run.view.box[w], 9, run.view.sweep, w, i, r);
                     sum += naive_factor(&run, s, w, species, r, 0);
                     if (w == 0) faulty += naive_factor(&run, s, w, species, r, 1);
                 }

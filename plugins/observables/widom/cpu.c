@@ -98,7 +98,8 @@ static void take_present(const widom *w, const plugmc_view *view, const plugmc_c
     room->start[cells->cells] = c->n;
 }
 
-/* Those who may be within reach of a place in the cell: first those who may be within `close`. */
+/* Those who may be within reach of a place in the cell: first those whose square of the distance from it is
+ * at most `close`. Both have a hair for rounding. */
 static void gather(const trial *t, uint32_t cell, double close, column *near, int64_t *close_count)
 {
     const widom_room *of = t->of;
@@ -179,7 +180,7 @@ static double sum_of_cell(const trial *t, uint32_t cell, widom_room *room)
     for (int32_t s = 0; s < w->system->species_count; s++)
         widest = fmax(widest, w->square[WIDOM_HOPELESS][s]);
     room->near.n = room->close = 0;
-    if (p->reach > 0) gather(t, cell, widest, &room->near, &room->close);
+    if (p->reach > 0) gather(t, cell, widest * (1 + 1e-9), &room->near, &room->close);
     const double *square =
         w->square[room->near.n <= w->near_limit ? WIDOM_HOPELESS : WIDOM_OVERLAP];
     for (uint32_t k = first; k < end; k++) {

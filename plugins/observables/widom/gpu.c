@@ -102,7 +102,7 @@ static widom_task task_of(const widom *w, const plugmc_view *view, const plugmc_
                         .positions = cells->positions,
                         .species = on_device(w->device->species),
                         .square = on_device(w->device->square),
-                        .widest = w->device->widest,
+                        .widest = w->device->widest * (1 + 1e-9), /* for rounding */
                         .near_limit = w->near_limit,
                         .particles = (uint32_t)w->system->particles,
                         .species_count = w->system->species_count,

@@ -16,7 +16,7 @@
  * [...] being 1 where that is so and 0 else; hence ln z = ln P(N > 0) - ln < w exp(-dU/kT) [N < most] >,
  * and < w > is taken where N < most too. mu_excess is over an ideal gas of the density 1 / < w >.
  *
- * Energies are those that movers see: pairs, fields, hard cores, each term by its multiplier, and totals
+ * Energies are those that movers see: pairs by their nearest image, fields, hard cores, each term by its multiplier, and totals
  * that follow from counts (lennard_jones_tail). What is averaged is one number a configuration, the mean
  * over its test particles, so that error bars rest on configurations and not on the number of insertions.
  *
