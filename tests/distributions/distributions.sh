@@ -571,6 +571,44 @@ case_faults_of_identity_are_seen()
     caught numbers/N_a mixture total=20 ratio=0.7
 }
 
+# ---- Clusters ------------------------------------------------------------------------------------------
+
+# reflected DIMENSION LENGTH [KEY...]: two that attract each other, or repel, moved by clusters alone
+reflected()
+{
+    box "$1" "$2" 'temperature = 0.6' <<-END
+	[species a]
+	count = 2
+	diameter = 1
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 1.4
+	[mover cluster]
+	clusters = ${clusters:-2}
+	period = 10
+	[observable energy]
+	period = $every
+	END
+}
+
+case_clusters_of_two_particles()
+{
+    reflected 2 3
+    run
+    agrees energy/energy energy times=2 dimension=2 length=3 lennard_jones=1 cutoff=1.4 kT=0.6
+    reflected 3 2.9
+    run
+    agrees energy/energy energy times=2 length=2.9 lennard_jones=1 cutoff=1.4 kT=0.6
+    # V of two disks, as serial has it
+    gas 2 2 3 0.2 1
+    change 's/^\[mover serial\]/[mover cluster]/; /^step = 0.8/d'
+    run
+    agrees box_size/volume volume dimension=2 core=1 pressure=0.2
+}
+
 # ---- Boxes that share particles ----------------------------------------------------------------------
 
 # shared DIMENSION LENGTH NUMBER DIAMETER VOLUMES: so many in each box of a pair, with exchanges of volume
@@ -690,6 +728,32 @@ case_weights_of_volumes()
 }
 
 # ---- Planted faults ---------------------------------------------------------------------------------
+
+case_faults_of_cluster_are_seen()
+{
+    local law='energy times=2 dimension=2 length=4.5 lennard_jones=1 cutoff=1.1 kT=0.35'
+    clusters=6 reflected 2 4.5
+    change 's/^temperature = .*/temperature = 0.35/; s/^cutoff = .*/cutoff = 1.1/'
+    plant cluster ''
+    run
+    agrees energy/energy $law
+    # those that are left behind are not looked at
+    plant cluster 's|int64_t n = gather(c, f, i, 0);|int64_t n = 0;|'
+    run
+    caught energy/energy $law
+    plant cluster 's|-expm1(-f->sum\[k\])|exp(-f->sum[k])|'
+    run
+    caught energy/energy $law
+    plant cluster 's|f->multiplier\[t\] \* f->change|f->change|'
+    run
+    caught energy/energy $law
+    # nor those that are met
+    gas 2 2 4.5 0.1 1
+    change 's/^\[mover serial\]/[mover cluster]/; /^step = 0.8/d; s/^trials = 10/trials = 40/'
+    plant cluster 's|n = gather(c, f, i, n);|(void)0;|'
+    run
+    caught box_size/volume volume dimension=2 core=1 pressure=0.1
+}
 
 case_faults_of_transfer_are_seen()
 {
