@@ -748,6 +748,7 @@ case_faults_of_cluster_are_seen()
     run
     caught energy/energy $law
     # nor those that are met
+    samples=5000
     gas 2 2 4.5 0.1 1
     change 's/^\[mover serial\]/[mover cluster]/; /^step = 0.8/d; s/^trials = 10/trials = 40/'
     plant cluster 's|n = gather(c, f, i, n);|(void)0;|'
