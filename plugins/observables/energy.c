@@ -9,6 +9,8 @@
  * its one-body energies. A hard core has no energy, so hard particles give 0; whether they
  * overlap is not asked here. Sums run in a fixed order: the same for any number of threads.
  *
+ * Where particles come and go it is U / N of each configuration, 0 without any.
+ *
  * In a run on a GPU the sums over all pairs are made there (energy.cu), if a pair energy has no
  * range or the box no cells; the rest, which is of order N, on the host.
  */
@@ -92,40 +94,39 @@ static double pair_energy_by_cells(const energy *e, const plugmc_system *system,
                                    const plugmc_cells *cells, int64_t walker)
 {
     const uint32_t *start = cells->start + walker * (cells->cells + 1);
-    take_particles(&e->sorted, system, cells->order + walker * system->particles,
-                   cells->positions + 3 * walker * system->particles);
+    const int64_t n = take_sorted(&e->sorted, system, cells, walker);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
     for (int64_t cell = 0; cell < cells->cells; cell++) {
         const cells_around around = cells_around_one(cells, start, cell);
         for (int64_t k = start[cell]; k < start[cell + 1]; k++)
             e->share[k] = energy_in_cells(e, box, term, &around, k);
     }
-    return sum_in_order(e->share, system->particles);
+    return sum_in_order(e->share, n);
 }
 
 static double pair_energy_of_all(const energy *e, const plugmc_system *system,
-                                 const plugmc_box *box, const plugmc_term *term,
-                                 const double *positions)
+                                 const plugmc_term *term, const plugmc_view *view, int64_t walker)
 {
     const plugmc_pair *pair = term->plugin->potential->pair;
+    const plugmc_box *box = &view->box[walker];
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
-    take_particles(&e->sorted, system, NULL, positions);
+    const int64_t n = take_numbered(&e->sorted, system, view, walker);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
-    for (int64_t k = 0; k < system->particles; k++) {
+    for (int64_t k = 0; k < n; k++) {
         plugmc_particle probe = particle_at(&e->sorted, k);
-        plugmc_particles others = particles_from(&e->sorted, k + 1, system->particles - k - 1);
+        plugmc_particles others = particles_from(&e->sorted, k + 1, n - k - 1);
         e->share[k] = 0;
         pair->energy(term->instance, box, periodic, &probe, &others, &e->share[k]);
     }
-    return sum_in_order(e->share, system->particles);
+    return sum_in_order(e->share, n);
 }
 
 static double field_energy(const energy *e, const plugmc_system *system, const plugmc_term *term,
-                           const double *positions)
+                           const plugmc_view *view, int64_t walker)
 {
     double sum = 0;
-    take_particles(&e->sorted, system, NULL, positions);
-    plugmc_particles all = particles_from(&e->sorted, 0, system->particles);
+    const int64_t n = take_numbered(&e->sorted, system, view, walker);
+    plugmc_particles all = particles_from(&e->sorted, 0, n);
     term->plugin->potential->field->energy(term->instance, &all, &sum);
     return sum;
 }
@@ -144,8 +145,7 @@ static int add_pairs(const energy *e, const plugmc_host *host, const plugmc_view
     for (int64_t w = 0; w < system->walkers && !code; w++) {
         const plugmc_box *box = &view->box[w];
         sums[w] += by_cells ? pair_energy_by_cells(e, system, box, term, &cells, w)
-                            : pair_energy_of_all(e, system, box, term,
-                                                 view->positions + 3 * w * system->particles);
+                            : pair_energy_of_all(e, system, term, view, w);
     }
     return code;
 }
@@ -201,8 +201,7 @@ static int add_term(const energy *e, const plugmc_host *host, const views *views
     else if (has_pair_energy(p))
         code = add_pairs(e, host, views->on_host, term, sums);
     for (int64_t w = 0; w < system->walkers && p->field && !code; w++)
-        sums[w] +=
-            field_energy(e, system, term, views->on_host->positions + 3 * w * system->particles);
+        sums[w] += field_energy(e, system, term, views->on_host, w);
     return code;
 }
 
@@ -230,7 +229,7 @@ static int measure_running(const plugmc_host *host, const plugmc_view *view, dou
                           "sweeps: use source = fresh");
     int code = view->running_energy(view, values);
     for (int32_t w = 0; w < host->system->walkers; w++)
-        values[w] /= (double)host->system->particles;
+        values[w] /= (double)particles_of(host->system, view, w);
     return code;
 }
 
@@ -254,8 +253,10 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         memset(sums, 0, (size_t)system->walkers * sizeof *sums);
         code = add_term(e, host, &views, e->term[t], sums);
         for (int64_t w = 0; w < system->walkers; w++) {
-            values[w * row + 1 + t] = sums[w] / (double)system->particles;
-            values[w * row] += sums[w] / (double)system->particles;
+            const int64_t n = particles_of(system, view, w);
+            const double share = n > 0 ? sums[w] / (double)n : 0; /* nobody has no energy */
+            values[w * row + 1 + t] = share;
+            values[w * row] += share;
         }
     }
     free(sums);
@@ -299,9 +300,11 @@ static int find_terms(energy *e, const plugmc_host *host)
                                      "no potential of this run has an energy to measure");
 }
 
-/* Whether any pair energy is a sum over all pairs. */
+/* Whether any pair energy is a sum over all pairs. The kernel takes all numbers: where not all are there, sums
+ * are made on the host. */
 static int sums_all_pairs(const plugmc_system *system)
 {
+    if (system->changes & PLUGMC_CHANGED_COUNT) return 0;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
         if (has_pair_energy(p) && !is_whole(p) && !in_cells(system, plugmc_term_at(system, t)))
@@ -389,7 +392,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "energy",

@@ -34,23 +34,59 @@ static inline int prepare_particles(sorted_particles *s, const plugmc_host *host
                : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu particles", n);
 }
 
-/* Particles in the order given by `order`, or as numbered if it is NULL; positions [particles][3] of
- * a walker. */
-static inline void take_particles(const sorted_particles *s, const plugmc_system *system,
-                                  const uint32_t *order, const double *positions)
+/* Particle k is one of a species at a place. */
+static inline void take_particle(const sorted_particles *s, const plugmc_system *system, int64_t k,
+                                 int32_t species, const double place[3])
 {
+    s->x[k] = place[0];
+    s->y[k] = place[1];
+    s->z[k] = place[2];
+    s->charge[k] = plugmc_species_at(system, species)->charge;
+    s->diameter[k] = plugmc_species_at(system, species)->diameter;
+    s->species[k] = species;
+}
+
+/* Particles of a walker as they are in cells. Returns how many are there. */
+static inline int64_t take_sorted(const sorted_particles *s, const plugmc_system *system,
+                                  const plugmc_cells *cells, int64_t walker)
+{
+    const int64_t n = cells->start[walker * (cells->cells + 1) + cells->cells];
+    const uint32_t *order = cells->order + walker * system->particles;
+    const double *positions = cells->positions + 3 * walker * system->particles;
 #pragma omp parallel for num_threads(system->threads) schedule(static)
-    for (int64_t k = 0; k < system->particles; k++) {
-        const int64_t i = order ? order[k] : k;
+    for (int64_t k = 0; k < n; k++) {
         int32_t species = 0;
-        while (i >= system->first[species + 1]) species++;
-        s->x[k] = positions[3 * k];
-        s->y[k] = positions[3 * k + 1];
-        s->z[k] = positions[3 * k + 2];
-        s->charge[k] = plugmc_species_at(system, species)->charge;
-        s->diameter[k] = plugmc_species_at(system, species)->diameter;
-        s->species[k] = species;
+        while (order[k] >= system->first[species + 1]) species++;
+        take_particle(s, system, k, species, positions + 3 * k);
     }
+    return n;
+}
+
+/* As they are numbered, without those that are not there. */
+static inline int64_t take_numbered(const sorted_particles *s, const plugmc_system *system,
+                                    const plugmc_view *view, int64_t walker)
+{
+    const int64_t *count = view->count + walker * system->species_count;
+    const double *positions = view->positions + 3 * walker * system->particles;
+    int64_t n = 0;
+    for (int32_t species = 0; species < system->species_count; species++) {
+        const int64_t first = system->first[species], there = count[species];
+#pragma omp parallel for num_threads(system->threads) schedule(static)
+        for (int64_t k = 0; k < there; k++)
+            take_particle(s, system, n + k, species, positions + 3 * (first + k));
+        n += there;
+    }
+    return n;
+}
+
+/* How many particles a walker has. */
+static inline int64_t particles_of(const plugmc_system *system, const plugmc_view *view,
+                                   int64_t walker)
+{
+    int64_t n = 0;
+    for (int32_t s = 0; s < system->species_count; s++)
+        n += view->count[walker * system->species_count + s];
+    return n;
 }
 
 static inline plugmc_particles particles_from(const sorted_particles *s, int64_t first, int64_t n)

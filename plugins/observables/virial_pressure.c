@@ -2,7 +2,7 @@
  *
  *     P_d = N / V + (1 / V) < sum_i r_i,d f_i,d >,    P = mean of P_d over the directions d,
  *
- * with V in the mean, where it changes,
+ * with N and V in the mean, where they change,
  * of all sampled potentials: pairs by their derivatives, whole-configuration sums by their own
  * virial. M. P. Allen, D. J. Tildesley, Computer Simulation of Liquids, section 2.4; for Ewald sums
  * D. M. Heyes, Phys. Rev. B 49, 755 (1994).
@@ -31,10 +31,10 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     for (int64_t w = 0; w < v->system->walkers && !code; w++) {
         const plugmc_box *box = &view->box[w];
         double *row = values + w * (1 + box->dimension);
+        const double n = (double)particles_of(v->system, view, w);
         row[0] = 0;
         for (int d = 0; d < box->dimension; d++) {
-            row[1 + d] = ((double)v->system->particles * v->system->temperature + v->virial[w][d]) /
-                         box->volume;
+            row[1 + d] = (n * v->system->temperature + v->virial[w][d]) / box->volume;
             row[0] += row[1 + d] / box->dimension;
         }
     }
@@ -81,7 +81,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "virial_pressure",

@@ -37,15 +37,14 @@ static int add_pairs(const virials *v, const plugmc_view *view, const plugmc_ter
     int code = view->cells(view, fmin(range, 1e300), &cells);
     for (int64_t w = 0; w < system->walkers && !code; w++) {
         const uint32_t *start = cells.start + w * (cells.cells + 1);
-        take_particles(&v->sorted, system, cells.order + w * system->particles,
-                       cells.positions + 3 * w * system->particles);
+        const int64_t n = take_sorted(&v->sorted, system, &cells, w);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
         for (int64_t cell = 0; cell < cells.cells; cell++) {
             const cells_around around = cells_around_one(&cells, start, cell);
             for (int64_t k = start[cell]; k < start[cell + 1]; k++)
                 virial_in_cells(v, &view->box[w], term, &around, k);
         }
-        for (int64_t k = 0; k < system->particles; k++)
+        for (int64_t k = 0; k < n; k++)
             for (int d = 0; d < 3; d++) v->virial[w][d] += v->share[k][d];
     }
     return code;
@@ -149,6 +148,7 @@ static int sort_terms(virials *v, const plugmc_host *host, int with_cores)
 static int sums_in_kernel(const plugmc_system *system)
 {
     int pairs = 0;
+    if (system->changes & PLUGMC_CHANGED_COUNT) return 0; /* it takes all numbers */
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_potential *p = plugmc_term_at(system, t)->plugin->potential;
         if (!plugmc_term_at(system, t)->sampled || !p->pair ||

@@ -131,8 +131,8 @@ test_reservoir_beside_those_who_count_on_a_number()
     expect_exit 3
     expect_message "sim.ini:21: mover 'checkerboard' cannot go on where 'insert' changes the number of particles"
     reservoir
-    printf '[observable energy]\n' >>sim.ini
-    wrong 31 "[observable energy] takes as many particles as there are at the start, and mover 'insert' changes that"
+    printf '[observable hexatic_order]\n' >>sim.ini
+    wrong 31 "[observable hexatic_order] takes as many particles as there are at the start, and mover 'insert' changes that"
     reservoir
     printf '[potential coulomb_ewald]\nbjerrum_length = 1\n' >>sim.ini
     plugmc check sim.ini
@@ -170,4 +170,49 @@ test_reservoir_is_killed()
     [ "$try" -gt 1 ] || fail "it was not killed"
     must run --resume sim.h5
     same_chain whole.h5 sim.h5
+}
+
+# Where there is room for others, who do not come in this run, all that is measured is what it is without them.
+test_room_for_others_changes_no_measurement()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 200
+	seed = 3
+	walkers = 2
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 6
+	[species plus]
+	count = 11
+	charge = 1
+	[species minus]
+	count = 13
+	charge = -1
+	[initial]
+	state = lattice
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 1.9
+	[potential lennard_jones_tail]
+	[potential coulomb]
+	bjerrum_length = 0.5
+	minimum_image = yes
+	[mover serial]
+	step = 0.4
+	[observable energy]
+	period = 10
+	[observable virial_pressure]
+	period = 10
+	END
+    must run sim.ini
+    grep -E '^(energy|virial_pressure)\.' "$out" >expected
+    [ "$(wc -l <expected)" = 8 ] || fail "eight numbers were expected"
+    change 's/^count = 11/&\nmost = 30\nactivity = 1/; s/^count = 13/&\nmost = 40/; s/^\[observable energy\]/[mover insert]\nspecies = plus\nevery = 1000\n&/'
+    rm sim.h5
+    must run sim.ini
+    grep -E '^(energy|virial_pressure)\.' "$out" | diff expected - >differences ||
+        fail "other numbers: $(cat differences)"
 }

@@ -50,6 +50,36 @@ static void assert_in_cell(const small *s, const plugmc_cells *cells, const doub
     assert_int_equal(own[0] + cells->count[0] * (own[1] + cells->count[1] * own[2]), cell);
 }
 
+/* Their positions are NaN. */
+static void who_is_not_there_is_in_no_cell(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    for (int k = 0; k < 4; k++) {
+        small s = points(2 + k % 2, k / 2 % 2 ? SPHERE : RECTANGLE, N, 3);
+        plugmc_cells cells;
+        s.system.threads = k % 2 ? 2 : 7;
+        double *positions = (double *)s.positions;
+        for (int i = 0; i < 3 * N; i++)
+            for (int d = 0; d < 3 && i % 7 == 2; d++) positions[3 * i + d] = NAN;
+        assert_int_equal(host_cells_build(&s.system, boxes_of(&s.system), s.positions, 0.7, &cells),
+                         PLUGMC_OK);
+        for (int w = 0; w < 3; w++) {
+            const uint32_t *start = cells.start + w * (cells.cells + 1);
+            uint32_t there = 0;
+            for (int i = 0; i < N; i++) there += (w * N + i) % 7 != 2;
+            assert_int_equal(start[cells.cells], there);
+            for (uint32_t e = 0; e < there; e++) {
+                const uint32_t i = cells.order[w * N + (int)e];
+                assert_true((w * N + (int)i) % 7 != 2);
+                assert_false(isnan(cells.positions[3 * (w * N + (int)e)]));
+            }
+        }
+        host_cells_free(&cells);
+        small_free(&s);
+    }
+}
+
 static void every_particle_is_in_its_cell(void **state)
 {
     (void)state;
@@ -162,6 +192,7 @@ static void wrapping_ends_in_the_box_and_keeps_what_is_there(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(every_particle_is_in_its_cell),
+          cmocka_unit_test(who_is_not_there_is_in_no_cell),
           cmocka_unit_test(neighbours_are_in_the_cells_around),
           cmocka_unit_test(number_of_cells_follows_that_of_particles),
           cmocka_unit_test(wrapping_ends_in_the_box_and_keeps_what_is_there))

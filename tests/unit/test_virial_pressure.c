@@ -26,6 +26,7 @@ static int try_pressure(bench *b, const double *positions, double *values)
     plugmc_view view = {.size = sizeof view,
                         .positions = positions,
                         .cells = view_cells,
+                        .count = numbers_of(&b->system),
                         .box = boxes_of(&b->system)};
     viewed = b;
     int code = plugin->prepare(instance, &b->host);

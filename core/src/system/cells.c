@@ -82,6 +82,16 @@ int cells_around(const cell_grid *grid, int64_t cell, int64_t out[27])
     return n;
 }
 
+/* Where nobody is, positions are NaN: nobody is in a cell. */
+enum { NO_CELL = UINT32_MAX };
+
+static int64_t present(int64_t n, const double *positions)
+{
+    int64_t there = 0;
+    for (int64_t i = 0; i < n; i++) there += !isnan(positions[3 * i]);
+    return there;
+}
+
 /* Counting sort of one walker. `of` [n] gets the cell of each. A thread counts and places the particles
  * of its range of cells, in the order of their numbers, for which it looks at all of `of`: nobody waits
  * for anybody, and the result is that of one thread. start is [cells + 1]; it first holds how many are in
@@ -91,14 +101,14 @@ static void sort_walker(int threads, int64_t n, const plugmc_box *box, const cel
                         double *sorted)
 {
     const cell_grid own = cell_grid_in(shape, box), *grid = &own;
-    start[grid->cells] = (uint32_t)n;
+    start[grid->cells] = (uint32_t)present(n, positions);
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < n; i++) {
             double at[3] = {positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]};
             plugmc_wrap(box, at);
-            of[i] = (uint32_t)cell_of(grid, at);
+            of[i] = isnan(at[0]) ? NO_CELL : (uint32_t)cell_of(grid, at);
         }
         const int64_t me = omp_get_thread_num(), all = omp_get_num_threads();
         const int64_t first = grid->cells * me / all, end = grid->cells * (me + 1) / all;
