@@ -1,6 +1,7 @@
 /* Host services for plugins: messages and memory. */
 #include "run/context.h"
 
+#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +92,8 @@ static int host_rehearse(plugmc_context *context, const char *path)
 static int host_stopping(plugmc_context *context)
 {
     if (stop_given_up()) return 1;
-    if (!context->gpu || !stop_expects_slow()) return 0;
+    /* other threads than the main one have no device, and nothing was launched for them */
+    if (!context->gpu || omp_in_parallel() || !stop_expects_slow()) return 0;
     gpu_keep_pace(context->gpu);
     return stop_given_up();
 }
