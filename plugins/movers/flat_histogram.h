@@ -14,7 +14,6 @@
 #ifndef FLAT_HISTOGRAM_H
 #define FLAT_HISTOGRAM_H
 
-#include <float.h>
 #include <math.h>
 #include <plugmc/plugin.h>
 #include <stdio.h>

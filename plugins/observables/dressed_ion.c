@@ -72,7 +72,7 @@ typedef struct dressed_ion {
 
 static int32_t row_of(const dressed_ion *d, int32_t a, int32_t b)
 {
-    return d->pairs.row[a * KINDS + b];
+    return d->pairs.row[a * (KINDS + 1) + b];
 }
 
 /* ---- Fits of exponentials ------------------------------------------------------------------ */

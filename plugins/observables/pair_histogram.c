@@ -66,7 +66,7 @@ static void place_on_host(const pair_task *t, int32_t walker)
     for (uint32_t k = 0; k < t->points; k++) {
         const pair_point p = make_point(t, (uint32_t)walker, k);
         store_point(t, (uint32_t)walker, k, p);
-        references[point_species(p.tag)] += is_reference(p.tag);
+        if (is_reference(p.tag)) references[point_species(p.tag)]++;
     }
 }
 
@@ -284,7 +284,7 @@ int pair_histogram_charge(const pair_histogram *h, const double *raw, int32_t sp
     int code = g == NULL;
     memset(rho, 0, (size_t)h->bins * sizeof *rho);
     for (int32_t b = 0; b < system->species_count && !code; b++) {
-        const int32_t row = h->row[species * system->species_count + b];
+        const int32_t row = h->row[species * (system->species_count + 1) + b];
         const double charge =
             plugmc_species_at(system, b)->charge * pair_histogram_density(h, raw, b);
         if (row == h->rows || charge == 0) continue;
@@ -351,6 +351,7 @@ static void choose_method(pair_histogram *h, int32_t method)
     }
     h->in_cells = method == PAIR_CELLS || (method == PAIR_AUTO && cells >= 4 * around);
     if (box->oblique) h->in_cells = 0; /* there would be only one */
+    if (h->system->changes & PLUGMC_CHANGED_COUNT) h->in_cells = 0;
 }
 
 static char *joined(const plugmc_host *host, const char *before, const char *a, const char *between,
@@ -362,20 +363,26 @@ static char *joined(const plugmc_host *host, const char *before, const char *a, 
     return out;
 }
 
+static int64_t most_of(const plugmc_system *system, int32_t s)
+{
+    const plugmc_species *species = plugmc_species_at(system, s);
+    return species->most > species->count ? species->most : species->count;
+}
+
 /* Numbers and names the pairs of species; those that cannot be get the number after the last. */
 static int number_rows(pair_histogram *h, const plugmc_host *host)
 {
     const plugmc_system *system = h->system;
-    const int32_t n = h->system->species_count;
+    const int32_t n = h->system->species_count, stride = n + 1;
     int complete = 1;
     for (int pass = 0; pass < 2; pass++) {
         int32_t rows = 0;
         for (int32_t a = 0; a < n; a++) {
             for (int32_t b = a; b < n; b++) {
-                const int possible = a == b ? plugmc_species_at(system, a)->count > 1
-                                            : plugmc_species_at(system, a)->count > 0 &&
-                                                  plugmc_species_at(system, b)->count > 0;
-                h->row[a * n + b] = h->row[b * n + a] = possible ? rows : (int32_t)h->rows;
+                const int possible = a == b ? most_of(system, a) > 1
+                                            : most_of(system, a) > 0 && most_of(system, b) > 0;
+                h->row[a * stride + b] = h->row[b * stride + a] =
+                    possible ? rows : (int32_t)h->rows;
                 if (!possible) continue;
                 h->first[rows] = a;
                 h->second[rows] = b;
@@ -390,6 +397,7 @@ static int number_rows(pair_histogram *h, const plugmc_host *host)
             }
         }
         h->rows = rows;
+        for (int32_t a = 0; a <= n; a++) h->row[a * stride + n] = h->row[n * stride + a] = rows;
     }
     for (int32_t s = 0; s < n; s++) {
         h->reference_names[s] =
@@ -417,7 +425,7 @@ static int allocate_host(pair_histogram *h, const plugmc_host *host)
         {&h->reference_names, n * sizeof *h->reference_names},
         {&h->first, most * sizeof *h->first},
         {&h->second, most * sizeof *h->second},
-        {&h->row, n * n * sizeof *h->row},
+        {&h->row, (n + 1) * (n + 1) * sizeof *h->row},
         {&h->species, particles * sizeof *h->species},
         {&h->scales, walkers * sizeof *h->scales},
         {&h->fixed, host->gpu ? 1 : walkers * FIXED_PARTS * particles * sizeof *h->fixed},
@@ -463,7 +471,7 @@ static int prepare_device(pair_histogram *h, const plugmc_host *host)
 {
     const plugmc_gpu *gpu = host->gpu;
     const plugmc_system *system = h->system;
-    const size_t n = (size_t)system->species_count, row = n * n * sizeof *h->row,
+    const size_t n = (size_t)system->species_count + 1, row = n * n * sizeof *h->row,
                  particles = (size_t)system->particles, species = particles * sizeof *h->species;
     const int64_t tile = PAIR_BLOCK * sizeof(pair_point),
                   shared = tile + (h->rows + 1) * h->bins * (int64_t)sizeof(uint32_t);

@@ -29,7 +29,7 @@ typedef struct pair_task {
     const uint32_t *order;   /* [walkers][points]: particle of a point; NULL: its own number */
     const uint32_t *start;   /* [walkers][cells + 1]: first point of a cell */
     const uint16_t *species; /* [particles] */
-    const int32_t *row;      /* [species][species]: histogram of a pair */
+    const int32_t *row;      /* [species + 1][species + 1]: histogram of a pair; the last: nobody */
     uint32_t *fixed;         /* [walkers][FIXED_PARTS][points] */
     unsigned long long *references; /* [walkers][species] */
     unsigned long long *counts;     /* [walkers][rows][bins], added to */
@@ -76,7 +76,8 @@ PLUGMC_FN pair_point make_point(const pair_task *t, uint32_t walker, uint32_t k)
     const uint64_t entry = (uint64_t)walker * t->points + k;
     const double *r = t->positions + 3 * entry;
     const pair_scale *s = scale_of(t, walker);
-    pair_point p;
+    pair_point p = {0, 0, 0, (uint32_t)t->species_count};
+    if (r[0] != r[0]) return p; /* nobody is there */
     p.x = fixed_coordinate(s, r, 0);
     p.y = fixed_coordinate(s, r, 1);
     p.z = fixed_coordinate(s, r, 2);
@@ -150,7 +151,7 @@ PLUGMC_FN void count_pair(const pair_task *t, const pair_scale *s, const int32_t
 
 PLUGMC_FN const int32_t *rows_of(const pair_task *t, pair_point a)
 {
-    return t->row + point_species(a.tag) * t->species_count;
+    return t->row + point_species(a.tag) * (uint32_t)(t->species_count + 1);
 }
 
 /* ---- Cells ---- */

@@ -17,6 +17,9 @@
  * Where a mover changes the box, V is that of each sample; shells do not change. V is not in what
  * charge_density makes of these numbers: n_b g_ab = n_ab / (2 N_a v).
  *
+ * Where particles come and go, places without anybody have a species of their own, of which no pair
+ * counts; and all pairs are looked at, since cells hold only those that are there.
+ *
  * That a particle is not its own neighbour is left to those who ask. Independent particles lack
  * one of their own species. Around an ion, though, the cloud that screens it has just the opposite
  * charge, so that beyond the cloud all species lack the same: one of all N particles, and less of
@@ -56,10 +59,10 @@ typedef struct pair_histogram {
     char **names;         /* [rows] "cation-anion" */
     char **pair_names, **reference_names; /* [rows], [species]: of raw quantities */
     int32_t *first, *second;              /* [rows] species of a row, first <= second */
-    int32_t *row;      /* [species][species]; pairs that cannot be (of one particle with itself)
-                          have number `rows` */
-    uint16_t *species; /* [particles] */
-    uint32_t *fixed;   /* [walkers][FIXED_PARTS][particles], on the CPU */
+    int32_t *row; /* [species + 1][species + 1]; pairs that cannot be (of one particle with itself,
+                          and those with nobody, the last) have number `rows` */
+    uint16_t *species;          /* [particles] */
+    uint32_t *fixed;            /* [walkers][FIXED_PARTS][particles], on the CPU */
     unsigned long long *counts; /* [walkers][rows + 1][bins], then references [walkers][species] */
     size_t count_bytes;         /* of both */
     struct pair_scale *scales;  /* [walkers], of the moment */

@@ -5,11 +5,19 @@
  * independent particles whatever their number (M. P. Allen, D. J. Tildesley, Computer Simulation of
  * Liquids, section 8.2).
  *
- * In a periodic box every sample is a g, with the volume of the moment if a mover changes it, and r may go up to half the smallest edge, where shells
- * are no longer whole. In a sphere, whose bulk density is only known on average, samples are
- * numbers of pairs and of references, and g is derived from their means.
+ * In a periodic box every sample is a g, with the volume of the moment if a mover changes it, and r may go up
+ * to half the smallest edge, where shells are no longer whole. In a sphere, whose bulk density is only known
+ * on average, samples are numbers of pairs and of references, and g is derived from their means. Where particles
+ * come and go it is
+ *
+ *     g_ab(r) = < n_ab(r) > / (v(r) < 2 N_a N_b / V >),     g_aa(r) = < n_aa(r) > / (v(r) < N_a (N_a - 1) / V >),
+ *
+ * n the ordered pairs in a shell of volume v: the pairs that there are over those of independent particles in
+ * the same numbers, so that it is 1 for an ideal gas.
  */
-#include <stdlib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "pair_histogram.h"
 
@@ -20,6 +28,8 @@ typedef struct rdf {
 
     pair_histogram pairs;
     int32_t derives; /* g follows from means; else it is measured */
+    int32_t numbers; /* ... of pairs and of those of independent particles, since numbers change */
+    char **ideal;    /* [rows]: names of the latter */
     double *raw;     /* [walkers][pairs.width] */
 } rdf;
 
@@ -36,10 +46,29 @@ static int all_rows(const pair_histogram *h, const double *raw, double volume, d
     return code;
 }
 
+/* Where numbers change: values [rows][bins], then [rows]. */
+static int measure_numbers(rdf *g, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    pair_histogram *h = &g->pairs;
+    const int64_t pairs = h->rows * h->bins, width = pairs + h->rows;
+    const int code = pair_histogram_measure(h, host, view, g->raw);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+        const double *raw = g->raw + w * h->width, *number = raw + pairs;
+        memcpy(values + w * width, raw, (size_t)pairs * sizeof *values);
+        for (int64_t row = 0; row < h->rows; row++) {
+            const double a = number[h->first[row]], b = number[h->second[row]];
+            values[w * width + pairs + row] =
+                (h->first[row] == h->second[row] ? a * (a - 1) : 2 * a * b) / view->box[w].volume;
+        }
+    }
+    return code;
+}
+
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     rdf *g = instance;
     pair_histogram *h = &g->pairs;
+    if (g->numbers) return measure_numbers(g, host, view, values);
     if (g->derives) return pair_histogram_measure(h, host, view, values);
     int code = pair_histogram_measure(h, host, view, g->raw);
     for (int32_t w = 0; w < h->system->walkers && !code; w++)
@@ -58,7 +87,13 @@ static int function(const rdf *g, int index, plugmc_quantity *out)
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const rdf *g = instance;
-    return g->derives ? pair_histogram_quantity(&g->pairs, index, out) : function(g, index, out);
+    const pair_histogram *h = &g->pairs;
+    if (g->numbers && index >= h->rows)
+        return index < 2 * h->rows &&
+               plugmc_scalar(out, g->ideal[index - h->rows],
+                             h->system->box.dimension == 2 ? "length^-2" : "length^-3",
+                             "pairs of independent particles, over the volume");
+    return g->derives ? pair_histogram_quantity(h, index, out) : function(g, index, out);
 }
 
 static int derived(void *instance, int index, plugmc_quantity *out)
@@ -70,7 +105,13 @@ static int derived(void *instance, int index, plugmc_quantity *out)
 static int derive(void *instance, const double *means, double *out)
 {
     const rdf *g = instance;
-    return all_rows(&g->pairs, means, g->pairs.volume, out);
+    const pair_histogram *h = &g->pairs;
+    const double *ideal = means + h->rows * h->bins;
+    if (!g->numbers) return all_rows(h, means, h->volume, out);
+    for (int64_t k = 0; k < h->rows * h->bins; k++)
+        out[k] =
+            ideal[k / h->bins] > 0 ? means[k] / (ideal[k / h->bins] * h->shell[k % h->bins]) : NAN;
+    return 0;
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -79,7 +120,19 @@ static int prepare(void *instance, const plugmc_host *host)
     const plugmc_system *system = host->system;
     int code = pair_histogram_prepare(&g->pairs, host, g->r_max, g->bins, g->margin, g->method);
     if (code) return code;
-    g->derives = system->box.domain == PLUGMC_DOMAIN_SPHERE;
+    const int sphere = system->box.domain == PLUGMC_DOMAIN_SPHERE;
+    g->numbers = (system->changes & PLUGMC_CHANGED_COUNT) != 0;
+    g->derives = sphere || g->numbers;
+    if (g->numbers && sphere)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "in a sphere it takes as many particles as there are at the start, and a "
+                          "mover changes that");
+    g->ideal = host->allocate(host->context, (size_t)(g->pairs.rows + 1) * sizeof *g->ideal);
+    for (int64_t row = 0; row < g->pairs.rows && g->ideal; row++) {
+        const size_t bytes = strlen(g->pairs.names[row]) + sizeof "ideal_";
+        g->ideal[row] = host->allocate(host->context, bytes);
+        if (g->ideal[row]) snprintf(g->ideal[row], bytes, "ideal_%s", g->pairs.names[row]);
+    }
     g->raw = host->allocate(host->context,
                             (size_t)system->walkers * (size_t)g->pairs.width * sizeof *g->raw);
     return g->raw ? PLUGMC_OK
@@ -95,9 +148,13 @@ static const plugmc_parameter table[] = {
 static const plugmc_listing listing[] = {
     {"<species>-<species>", "", "radial distribution function against r", 1, 0},
     {"pairs_<species>-<species>", "",
-     "pairs in a bin against r, once for each that is a reference; in a sphere", 1, 0},
+     "pairs in a bin against r, once for each that is a reference; in a sphere, or where numbers change",
+     1, 0},
     {"references_<species>", "", "number of references; in a sphere", 0, 0},
-    {"<species>-<species>", "", "radial distribution function against r; in a sphere", 1, 1},
+    {"ideal_<species>-<species>", "length^-<dimension>",
+     "pairs of independent particles, over the volume; where numbers change", 0, 0},
+    {"<species>-<species>", "",
+     "radial distribution function against r; in a sphere, or where numbers change", 1, 1},
 };
 
 static const plugmc_observable observable = {
@@ -110,7 +167,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "rdf",

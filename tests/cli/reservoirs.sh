@@ -216,3 +216,43 @@ test_room_for_others_changes_no_measurement()
     grep -E '^(energy|virial_pressure)\.' "$out" | diff expected - >differences ||
         fail "other numbers: $(cat differences)"
 }
+
+# Of an ideal gas g is 1 at all distances, whatever its numbers: chi^2 of twelve bins.
+test_rdf_of_an_ideal_gas_from_a_reservoir()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 4000
+	equilibrate = 100
+	seed = 21
+	walkers = 4
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 4
+	[species a]
+	count = 0
+	most = 60
+	diameter = 0
+	activity = 0.3
+	[species b]
+	count = 3
+	diameter = 0
+	[potential hard_sphere]
+	[mover serial]
+	step = 2
+	[mover insert]
+	species = a
+	trials = 60
+	[observable rdf]
+	bins = 12
+	period = 10
+	END
+    must run sim.ini
+    for pair in a-a a-b; do
+        h5dump -y -w 0 -d "/plugmc/observables/rdf/$pair/value" sim.h5 | grep -E '^ +[0-9. ,]+$' | tr ',' '\n' >value
+        h5dump -y -w 0 -d "/plugmc/observables/rdf/$pair/error" sim.h5 | grep -E '^ +[0-9. ,e-]+$' | tr ',' '\n' >error
+        paste value error | awk -v p="$pair" '{ chi += (($1 - 1) / $2) ^ 2; n++ }
+            END { print p ": chi^2 = " chi " of " n; exit !(n == 12 && chi < 38) }' || fail "g of $pair is not 1"
+    done
+}

@@ -180,6 +180,58 @@ static void counts_are_those_of_a_loop_over_all_pairs(void **state)
             }
 }
 
+/* Where particles come and go, places without anybody count for nothing, and pairs are compared with those of
+ * independent particles in the same numbers. */
+static void who_is_not_there_has_no_pairs(void **state)
+{
+    (void)state;
+    enum { BINS = 8 };
+    static const char *const names[2][2] = {{"pairs_A-A", "pairs_A-B"}, {"pairs_A-B", "pairs_B-B"}};
+    static const int64_t count[2][2] = {{20, 13}, {31, 0}};
+    bench *b = bench_new(3, 5, 6, 7, 2);
+    add_species(b, "A", 40, 1, 1);
+    add_species(b, "B", 25, 1, -1);
+    b->system.changes = PLUGMC_CHANGED_COUNT;
+    observe(b, "rdf");
+    *(double *)parameter(b, "r_max") = 2.4;
+    *(int64_t *)parameter(b, "bins") = BINS;
+    ready(b);
+    place_at_random(b, 0);
+    b->view.count = count[0];
+    const int64_t n = b->system.particles, width = place(b, NULL, NULL);
+    assert_int_equal(width, 3 * BINS + 3);
+    for (int64_t i = 0; i < 2 * n; i++) {
+        const int s = species_at(b, i % n);
+        for (int d = 0; d < 3 && i % n - b->first[s] >= count[i / n][s]; d++)
+            b->positions[3 * i + d] = NAN;
+    }
+    double *values = calloc((size_t)(2 * width), sizeof *values), *plain = calloc((size_t)width, 8);
+    measure(b, values);
+    for (int w = 0; w < 2; w++) {
+        const double *r = b->positions + 3 * n * w, A = (double)count[w][0],
+                     B = (double)count[w][1], V = 5 * 6 * 7;
+        double differences = 0;
+        int doubtful = 0;
+        memset(plain, 0, (size_t)width * sizeof *plain);
+        plain[place(b, "ideal_A-A", NULL)] = A * (A - 1) / V;
+        plain[place(b, "ideal_A-B", NULL)] = 2 * A * B / V;
+        plain[place(b, "ideal_B-B", NULL)] = B * (B - 1) / V;
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++) {
+                const double at = distance(b, r + 3 * i, r + 3 * j) / 2.4 * BINS;
+                if (i == j || isnan(at)) continue;
+                doubtful += fabs(at - rint(at)) < 5e-6;
+                if (at < BINS)
+                    plain[place(b, names[species_at(b, i)][species_at(b, j)], NULL) +
+                          (int64_t)at]++;
+            }
+        for (int64_t k = 0; k < width; k++) differences += fabs(plain[k] - values[w * width + k]);
+        assert_true(differences <= 1e-12 + 2 * doubtful && doubtful < 3);
+    }
+    free(values), free(plain);
+    bench_free(b);
+}
+
 /* Many cells, none of the plain loop: both methods, some 1e6 pairs. */
 static void methods_agree_to_the_count(void **state)
 {
@@ -368,6 +420,7 @@ static void what_would_cut_shells_is_refused(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(counts_are_those_of_a_loop_over_all_pairs),
+          cmocka_unit_test(who_is_not_there_has_no_pairs),
           cmocka_unit_test(methods_agree_to_the_count),
           cmocka_unit_test(two_ions_count_once_for_each_that_is_far_from_the_wall),
           cmocka_unit_test(a_crystal_has_its_coordination_numbers),
