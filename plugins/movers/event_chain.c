@@ -3,7 +3,9 @@
  * A particle and one of the directions +x, +y (+z) are drawn. The particle goes until it touches another one, which
  * goes on in its place, and so on until all of them together have gone as far as the chain is long (E. P. Bernard,
  * W. Krauth, D. B. Wilson, Phys. Rev. E 80, 056704 (2009), "straight" event chains). There is no way back, but as many
- * ways lead into each configuration as out of it: global balance, not detailed balance. The pressure follows from
+ * ways lead into each configuration as out of it: global balance, not detailed balance. In "reflected" chains any
+ * direction v is drawn, and who is touched goes on along 2 (v e) e - v, e from centre to centre: seen from the end a
+ * chain is one of these again, which is detailed balance. The pressure follows from
  * how far apart, along the chain, the centres of two that touch are (M. Michel, S. C. Kapfer, W. Krauth, J. Chem.
  * Phys. 140, 054116 (2014)):
  *
@@ -13,12 +15,15 @@
  * is kept in the box's unit by the next chain. Unlike sizes are what the potentials say (plugmc_pair.contact).
  *
  * Chain k of sweep s in walker w draws with plugmc_draw(seed, s chains + k, w, 0, ORDER, 0): word 0 the particle,
- * species by species, word 1 the direction. A chain ends within its sweep.
+ * species by species, word 1 the direction; of reflected ones plugmc_draw_in_ball(seed, s chains + k, w, 0) has the
+ * direction. A chain ends within its sweep.
  */
 #include <math.h>
 #include <plugmc/plugin.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { STRAIGHT, REFLECTED }; /* kind */
 
 /* A walker. */
 typedef struct hard_flock {
@@ -39,6 +44,7 @@ typedef struct hard_flock {
 typedef struct event_chain {
     real length; /* parameters */
     int64_t chains;
+    int32_t kind;
     const plugmc_system *system;
     double *contact;  /* [species][species] */
     double largest;   /* of these */
@@ -181,6 +187,8 @@ static void go(hard_flock *f, int32_t i, int axis, double distance, int to_end)
     put(f, i, f->cell[i] + (next - at) * stride);
 }
 
+/* ---- Straight chains -------------------------------------------------------------------------------- */
+
 /* How far particle i may go at once: to the end of its cell, and not so far that one would be met which is not
  * the nearest image yet. */
 static double reach_of_step(const event_chain *e, const hard_flock *f, int32_t i, int axis,
@@ -193,14 +201,9 @@ static double reach_of_step(const event_chain *e, const hard_flock *f, int32_t i
     return fmin(*to_end, f->box.length[axis] / 2 - e->largest);
 }
 
-static void run_chain(const event_chain *e, const plugmc_host *host, hard_flock *f, uint64_t s,
-                      uint32_t w)
+static void run_straight(const event_chain *e, hard_flock *f, int32_t i, int axis)
 {
-    const plugmc_random random = plugmc_draw(host->seed, s, w, 0, PLUGMC_PURPOSE_ORDER, 0);
-    const int axis = (int)plugmc_below(random.word[1], (uint32_t)f->box.dimension);
     double left = e->length, to_end;
-    if (!f->count) return;
-    int32_t i = f->number[plugmc_below(random.word[0], (uint32_t)f->count)];
     while (left > 0) {
         const double most = fmin(left, reach_of_step(e, f, i, axis, &to_end));
         const meeting m = look_ahead(e, f, i, axis, most);
@@ -210,6 +213,127 @@ static void run_chain(const event_chain *e, const plugmc_host *host, hard_flock 
         f->sum += m.apart;
         f->events++;
         i = m.who;
+    }
+}
+
+/* ---- Reflected chains ------------------------------------------------------------------------------- */
+
+/* As look_into, along v. */
+static void look_along(const event_chain *e, const hard_flock *f, int32_t i, const double v[3],
+                       int32_t cell, meeting *m)
+{
+    const double *own = &e->contact[e->species[i] * e->system->species_count];
+    for (int32_t j = f->head[cell]; j >= 0; j = f->next[j]) {
+        double ahead = 0, all = 0;
+        for (int d = 0; d < f->box.dimension; d++) {
+            double apart = f->r[d][j] - f->r[d][i];
+            apart -= f->box.length[d] * rint(apart / f->box.length[d]);
+            ahead += apart * v[d];
+            all += apart * apart;
+        }
+        const double contact = own[e->species[j]],
+                     square = contact * contact - (all - ahead * ahead);
+        if (j == i || ahead <= 0 || square <= 0) continue;
+        const double apart = sqrt(square), distance = fmax(0, ahead - apart - HAIR * contact);
+        if (distance < m->distance) *m = (meeting){j, distance, apart};
+    }
+}
+
+static meeting look_around(const event_chain *e, const hard_flock *f, int32_t i, const double v[3],
+                           double most)
+{
+    const int32_t own = f->cell[i], *n = f->cells;
+    const int32_t at[3] = {own % n[0], own / n[0] % n[1], own / n[0] / n[1]};
+    int32_t along[3][3];
+    int many[3];
+    meeting m = {-1, most, 0};
+    for (int d = 0; d < 3; d++) many[d] = beside(at[d], n[d], along[d]);
+    for (int z = 0; z < many[2]; z++)
+        for (int y = 0; y < many[1]; y++)
+            for (int x = 0; x < many[0]; x++)
+                look_along(e, f, i, v, along[0][x] + n[0] * (along[1][y] + n[1] * along[2][z]), &m);
+    return m;
+}
+
+/* How far particle i may go at once; *side: the axis along which it leaves its cell after *to_side. */
+static double step_along(const event_chain *e, const hard_flock *f, int32_t i, const double v[3],
+                         int *side, double *to_side)
+{
+    const int32_t own = f->cell[i], *n = f->cells;
+    const int32_t at[3] = {own % n[0], own / n[0] % n[1], own / n[0] / n[1]};
+    double shortest = INFINITY;
+    *to_side = INFINITY;
+    for (int d = 0; d < f->box.dimension; d++) {
+        shortest = fmin(shortest, f->box.length[d]);
+        if (v[d] == 0) continue;
+        const double edge = (at[d] + (v[d] > 0)) * f->width[d],
+                     distance = fmax(0, (edge - f->r[d][i]) / v[d]);
+        if (distance < *to_side) *to_side = distance, *side = d;
+    }
+    return fmin(*to_side, shortest / 2 - e->largest);
+}
+
+/* Out of its cell through a side, to the same place in the one beside it. */
+static void leave_cell(hard_flock *f, int32_t i, int side, int up)
+{
+    int32_t stride = 1;
+    for (int d = 0; d < side; d++) stride *= f->cells[d];
+    const int32_t n = f->cells[side], at = f->cell[i] / stride % n,
+                  next = up ? (at + 1) % n : (at + n - 1) % n;
+    pick(f, i);
+    f->r[side][i] = (next + !up) * f->width[side];
+    put(f, i, f->cell[i] + (next - at) * stride);
+}
+
+/* v is that of who goes on from who is at `from` and touches who is at `to`. */
+static void turn(const hard_flock *f, int32_t from, int32_t to, double v[3])
+{
+    double e[3] = {0, 0, 0}, square = 0, along = 0, length = 0;
+    for (int d = 0; d < f->box.dimension; d++) {
+        e[d] = f->r[d][to] - f->r[d][from];
+        e[d] -= f->box.length[d] * rint(e[d] / f->box.length[d]);
+        square += e[d] * e[d];
+        along += v[d] * e[d];
+    }
+    for (int d = 0; d < f->box.dimension; d++) v[d] = 2 * along / square * e[d] - v[d];
+    for (int d = 0; d < f->box.dimension; d++) length += v[d] * v[d];
+    for (int d = 0; d < f->box.dimension; d++) v[d] /= sqrt(length); /* rounding does not add up */
+}
+
+static void run_reflected(const event_chain *e, hard_flock *f, int32_t i, double v[3])
+{
+    double left = e->length, to_side;
+    int side = 0;
+    while (left > 0) {
+        const double most = fmin(left, step_along(e, f, i, v, &side, &to_side));
+        const meeting m = look_around(e, f, i, v, most);
+        for (int d = 0; d < f->box.dimension; d++) f->r[d][i] += v[d] * m.distance;
+        left -= m.distance;
+        if (m.who < 0) {
+            if (m.distance == to_side) leave_cell(f, i, side, v[side] > 0);
+            continue;
+        }
+        f->sum += m.apart;
+        f->events++;
+        turn(f, i, m.who, v);
+        i = m.who;
+    }
+}
+
+static void run_chain(const event_chain *e, const plugmc_host *host, hard_flock *f, uint64_t s,
+                      uint32_t w)
+{
+    const plugmc_random random = plugmc_draw(host->seed, s, w, 0, PLUGMC_PURPOSE_ORDER, 0);
+    double v[3], square = 0;
+    if (!f->count) return;
+    const int32_t i = f->number[plugmc_below(random.word[0], (uint32_t)f->count)];
+    if (e->kind == STRAIGHT) {
+        run_straight(e, f, i, (int)plugmc_below(random.word[1], (uint32_t)f->box.dimension));
+    } else {
+        plugmc_draw_in_ball(host->seed, s, w, 0, f->box.dimension, v);
+        for (int d = 0; d < 3; d++) square += v[d] * v[d];
+        for (int d = 0; d < 3; d++) v[d] /= sqrt(square);
+        run_reflected(e, f, i, v);
     }
     f->gone += e->length;
     f->chains++;
@@ -453,6 +577,8 @@ static const plugmc_observable observable = {
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(event_chain, length, "0", 0, 1e12, "length",
                     "of a chain; 0: a tenth of the distance between particles, times sqrt(N)"),
+    PLUGMC_CHOICE_KEY(event_chain, kind, "straight", "straight|reflected",
+                      "along an axis all the way, or reflected at each contact"),
     PLUGMC_INTEGER_KEY(event_chain, chains, "0", 0, 1e9, "",
                        "chains a walker and sweep; 0: sqrt(N)"),
 };

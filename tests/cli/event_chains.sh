@@ -53,6 +53,22 @@ test_chains_have_the_pressure_of_two_particles()
     near event_chain.pressure 0.0492386 0.0004
 }
 
+test_reflected_chains_have_the_pressure_of_two_particles()
+{
+    hard 2 3 2 60000
+    change 's/^\[mover event_chain\]/&\nkind = reflected/'
+    must run sim.ini
+    near event_chain.pressure 0.281806 0.001
+    hard 3 3 2 40000
+    change 's/^\[mover event_chain\]/&\nkind = reflected\nlength = 2.7\nchains = 3/'
+    must run sim.ini
+    near event_chain.pressure 0.0808751 0.0002
+    hard 2 6.5 2 40000
+    change 's/^\[mover event_chain\]/&\nkind = reflected\nlength = 20/'
+    must run sim.ini
+    near event_chain.pressure 0.0492386 0.0004
+}
+
 # A mixture, against contacts as another observable counts them.
 test_chains_of_a_mixture_agree_with_contacts()
 {
@@ -73,6 +89,10 @@ test_chains_of_many_disks()
     change 's/^lx = .*/packing_fraction = 0.5/'
     must run sim.ini
     near event_chain.pressure 2.6098 0.02
+    change 's/^\[mover event_chain\]/&\nkind = reflected/'
+    rm sim.h5
+    must run sim.ini
+    near event_chain.pressure 2.6098 0.02
 }
 
 test_chains_are_cut()
@@ -80,6 +100,14 @@ test_chains_are_cut()
     hard 2 9 30 400
     change 's/^walkers = 4/walkers = 3/; s/^count = 30/&\nmost = 60\nactivity = 2/'
     printf '%s\n' '[mover insert]' 'species = ball' 'trials = 5' '[observable numbers]' 'period = 10' >>sim.ini
+    cut
+    change 's/^\[mover event_chain\]/&\nkind = reflected/'
+    rm -f ./*.h5
+    cut
+}
+
+cut()
+{
     must run sim.ini
     cp sim.h5 one.h5
     must run sim.ini --set run.threads=3 --set run.output=three.h5

@@ -609,6 +609,55 @@ case_clusters_of_two_particles()
     agrees box_size/volume volume dimension=2 core=1 pressure=0.2
 }
 
+# pressure EXACT; pressure_caught EXACT: of event_chain, within 4 errors; with a planted fault beyond 8
+z_of()
+{
+    awk -v exact="$1" '$1 == "event_chain.pressure" { split($2, part, /[()]/); digits = part[1]
+            sub(/.*\./, "", digits); e = part[2] / 10 ^ length(digits)
+            z = (part[1] - exact) / (e > 1e-9 ? e : 1e-9) } END { print z }' table
+}
+pressure()
+{
+    local z
+    z=$(z_of "$1")
+    echo "pressure: z = $z"
+    awk -v z="$z" 'BEGIN { exit !(z != "" && z < 4 && z > -4) }' || { echo "FAILED: the pressure is not $1"; failed=1; }
+}
+pressure_caught()
+{
+    local z
+    z=$(z_of "$1")
+    echo "pressure: z = $z"
+    awk -v z="$z" 'BEGIN { exit !(z > 8 || z < -8) }' || { echo "FAILED: the planted fault is not seen"; failed=1; }
+}
+
+# pushed LENGTH KIND: two disks, of which one leaves pi to the other
+pushed()
+{
+    box 2 "$1" <<-END
+	[species a]
+	count = 2
+	[initial]
+	state = random
+	[potential hard_disk]
+	[mover event_chain]
+	kind = $2
+	length = $3
+	period = $every
+	END
+}
+
+case_two_particles_in_event_chains()
+{
+    local kind
+    for kind in straight reflected; do
+        samples=2000
+        pushed 6.5 $kind 20
+        run
+        pressure 0.0492386
+    done
+}
+
 # ---- Boxes that share particles ----------------------------------------------------------------------
 
 # shared DIMENSION LENGTH NUMBER DIAMETER VOLUMES: so many in each box of a pair, with exchanges of volume
@@ -754,6 +803,30 @@ case_faults_of_cluster_are_seen()
     plant cluster 's|n = gather(c, f, i, n);|(void)0;|'
     run
     caught box_size/volume volume dimension=2 core=1 pressure=0.1
+}
+
+case_faults_of_event_chains_are_seen()
+{
+    samples=2000
+    pushed 6.5 straight 20
+    plant event_chain ''
+    run
+    pressure 0.0492386
+    # how far it went for how far apart they are; a chain that ends with its first contact; a cell that is missed
+    plant event_chain 's|f->sum += m.apart;|f->sum += m.distance;|'
+    run
+    pressure_caught 0.0492386
+    plant event_chain 's|^        i = m.who;|        break;|'
+    run
+    pressure_caught 0.0492386
+    plant event_chain 's|along\[axis\]\[1\] = (at\[axis\] + 1) % n\[axis\]|along[axis][1] = at[axis]|'
+    run
+    pressure_caught 0.0492386
+    # reflected: e for 2 e in the law
+    pushed 3 reflected 3
+    plant event_chain 's|v\[d\] = 2 \* along / square|v[d] = along / square|'
+    run
+    pressure_caught 0.281806
 }
 
 case_faults_of_transfer_are_seen()
