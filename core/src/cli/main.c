@@ -5,13 +5,14 @@
 
 #include "cli/cli.h"
 #include "child.h"
+#include "cli/beside.h"
 #include "cli/standard_streams.h"
 #include "crash.h"
 #include "report.h"
 
 static const struct command {
     const char *name, *summary;
-    int (*function)(int argc, char **argv);
+    int (*function)(int argc, char **argv); /* NULL: a program beside this one (cli/beside.h) */
 } commands[] = {
     {"run", "sample what an INI file describes, or resume a run", command_run},
     {"check", "parse, load, match, estimate memory, compile kernels; run nothing", command_check},
@@ -52,7 +53,9 @@ static int do_command(int argc, char **argv)
     const char *names[sizeof commands / sizeof *commands];
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         names[i] = commands[i].name;
-        if (!strcmp(argv[1], commands[i].name)) return commands[i].function(argc - 2, argv + 2);
+        if (strcmp(argv[1], commands[i].name)) continue;
+        if (!commands[i].function) return beside_run(argv[1], argc - 2, argv + 2);
+        return commands[i].function(argc - 2, argv + 2);
     }
     const char *near = nearest_name(argv[1], names, (int)(sizeof commands / sizeof *commands));
     fprintf(stderr, "plugmc: unknown command '%s'%s%s%s\n", argv[1], near ? "; did you mean '" : "",

@@ -1,0 +1,59 @@
+/* See beside.h. */
+#include "cli/beside.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "cli/standard_streams.h"
+#include "report.h"
+
+enum { LONGEST_PATH = 4096 };
+
+char *beside_path(const char *name)
+{
+    char own[LONGEST_PATH];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (length <= 0) return NULL;
+    own[length] = 0;
+    *strrchr(own, '/') = 0; /* the kernel gives an absolute path */
+    char *path;
+    return asprintf(&path, "%s/%s", own, name) < 0 ? NULL : path;
+}
+
+int beside_run(const char *name, int count, char **arguments)
+{
+    char program[64];
+    snprintf(program, sizeof program, "plugmc-%s", name);
+    char *path = beside_path(program);
+    char **all = calloc((size_t)count + 2, sizeof *all);
+    if (!path || !all) {
+        fprintf(stderr, "plugmc %s: no memory\n", name);
+        free(path);
+        free(all);
+        return EXIT_MEMORY;
+    }
+    all[0] = path;
+    memcpy(all + 1, arguments, (size_t)count * sizeof *all);
+    execv(path, all);
+    fprintf(stderr, "plugmc %s: %s cannot be started: %s\n", name, path, strerror(errno));
+    free(path);
+    free(all);
+    return EXIT_USAGE;
+}
+
+int beside_begin(void)
+{
+    standard_streams_begin();
+    signal(SIGXFSZ,
+           SIG_IGN); /* a file that grows too large is an error of write, with a sentence */
+    child_program = beside_path("plugmc");
+    if (child_program) return EXIT_DONE;
+    fprintf(stderr, "plugmc: the folder of the program cannot be found: /proc/self/exe: %s\n",
+            strerror(errno));
+    return EXIT_MEMORY;
+}
