@@ -277,6 +277,25 @@ test_reservoir_of_hard_spheres_in_a_sphere_on_a_gpu()
     same_on_both
 }
 
+# beside_cells [KEYS]: in cells of the checkerboard, which are filled anew whenever somebody has come
+beside_cells()
+{
+    gpu
+    reservoir 40 "temperature = 1.2" <<-END
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 2.5
+	END
+    change "s/^\[mover serial\]/[mover checkerboard]${1:-}/"
+    same_on_both
+    reservoir 3 "" <<<'[potential hard_disk]'
+    change "s/^dimension = 3/dimension = 2/; s/^lx.*/lx = 9/; s/^activity.*/activity = 2/; s/^\[mover serial\]/[mover checkerboard]${1:-}/"
+    same_on_both
+}
+test_reservoirs_beside_cells_on_a_gpu() { beside_cells; }
+test_reservoirs_beside_cells_without_identities_on_a_gpu() { beside_cells '\nidentities = no'; }
+
 # All that is there: two species, identities, swaps, boxes, a ladder; of few walkers on the host.
 reservoirs()
 {

@@ -65,6 +65,23 @@ test_reservoirs_of_two_species()
     same_chain one.h5 parts.h5
 }
 
+# Cells are filled anew whenever somebody has come or gone.
+test_reservoirs_beside_the_checkerboard()
+{
+    reservoir
+    change 's/^\[mover serial\]/[mover checkerboard]/; s/^walkers = .*/walkers = 3\npressure = 2/; s/^step = .*/step = 0.4/'
+    printf '%s\n' '[mover volume]' 'every = 4' '[observable box_size]' >>sim.ini
+    must run sim.ini
+    expect_output "of insert.insertion"
+    expect_output "of volume.volume"
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=3 --set run.output=three.h5
+    same_chain one.h5 three.h5
+    must run sim.ini --set run.sweeps=1003 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=3000
+    same_chain one.h5 parts.h5
+}
+
 test_reservoir_beside_boxes_swaps_and_a_ladder()
 {
     reservoir
@@ -126,10 +143,10 @@ count = 0"
 test_reservoir_beside_those_who_count_on_a_number()
 {
     reservoir
-    change 's/^\[mover serial\]/[mover checkerboard]/'
+    change 's/^\[mover serial\]/[mover brush]/; s/^\[potential hard_disk\]/[potential coulomb]\nbjerrum_length = 1\nminimum_image = yes/; s/^count = .*/&\ncharge = 1/'
     plugmc check sim.ini
     expect_exit 3
-    expect_message "sim.ini:21: mover 'checkerboard' cannot go on where 'insert' changes the number of particles"
+    expect_message "sim.ini:25: mover 'brush' cannot go on where 'insert' changes the number of particles"
     reservoir
     printf '[observable hexatic_order]\n' >>sim.ini
     wrong 31 "[observable hexatic_order] takes as many particles as there are at the start, and mover 'insert' changes that"

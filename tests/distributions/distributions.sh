@@ -474,6 +474,27 @@ case_reservoir_of_two_particles()
     agrees numbers/N_a number dimension=2 length=3 activity=0.2 most=2 coulomb=1 kT=0.7
 }
 
+# Particles move in cells that are laid out once; those that are not there are in none.
+case_reservoir_beside_cells()
+{
+    reservoir 3 4 0.3 60 <<<'[potential hard_sphere]'
+    change 's/^.mover serial.$/[mover checkerboard]/; s/^step = .*/step = 0.4/'
+    run
+    agrees numbers/N_a number length=4 activity=0.3 most=60
+    diameter=1 reservoir 3 2 0.3 2 <<<'[potential hard_sphere]'
+    change 's/^.mover serial.$/[mover checkerboard]/; s/^step = .*/step = 0.4/'
+    run
+    agrees numbers/N_a number length=2 activity=0.3 most=2 core=1
+    diameter=1 reservoir 2 2.5 2 2 <<<'[potential hard_disk]'
+    change 's/^.mover serial.$/[mover checkerboard]/; s/^step = .*/step = 0.4\nidentities = no/'
+    run
+    agrees numbers/N_a number dimension=2 length=2.5 activity=2 most=2 core=1
+    reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
+    change 's/^.mover serial.$/[mover checkerboard]/; s/^step = .*/step = 0.4/'
+    run
+    agrees numbers/N_a number length=3 activity=0.05 most=2 lennard_jones=1 cutoff=1.5 kT=0.8 tail=-9.6384241
+}
+
 # N and V together: of an ideal gas they have a law if N ends somewhere.
 case_reservoir_at_constant_pressure()
 {

@@ -84,8 +84,10 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
 {
     checkerboard *me = (checkerboard *)instance;
     const int side = host->gpu ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST;
+    /* places where nobody is stay what they are */
+    const int access = me->counts_change ? PLUGMC_READ | PLUGMC_WRITE : PLUGMC_WRITE;
     double *positions;
-    TRY(plugmc_state_positions(state, side, PLUGMC_WRITE, &positions));
+    TRY(plugmc_state_positions(state, side, access, &positions));
     return host->gpu ? store_on_gpu(me, host, (plugmc_device_pointer)(uintptr_t)positions)
                      : store_on_host(me, host, positions);
 }
@@ -208,8 +210,8 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
              PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
-               PLUGMC_CHANGED_RUNG,
+    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_BOX |
+               PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
     .take = take,
     .sweep = sweep,
     .give = give,

@@ -77,6 +77,7 @@ typedef struct checkerboard {
     double *multiplier;   /* [walkers][terms] */
     real *steps;          /* [rungs] */
     int boxes_change;     /* a mover of the run changes them */
+    int counts_change;    /* and numbers of particles: some places are NaN, where nobody is */
     int resized;          /* cells have been fitted to boxes that may have changed */
     int alike; /* all walkers have the same conditions for ever, and every energy counts alike */
 
@@ -192,6 +193,12 @@ int lay_out(checkerboard *, const plugmc_host *);
 int grow(checkerboard *, const plugmc_host *);
 
 /* ---- positions.c: positions in and out -------------------------------------------------------- */
+
+/* Whether touching particles are parted when they are taken: see part_touching. */
+static inline int parts_touching(const checkerboard *me)
+{
+    return !me->boxes_change && !me->counts_change;
+}
 
 int load_cells(checkerboard *, const plugmc_host *, const double *positions);
 /* Whether two particles of a walker would overlap under these conditions, as sweeps see it. */

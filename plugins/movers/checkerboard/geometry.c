@@ -292,6 +292,7 @@ int geometry(checkerboard *me, const plugmc_host *host)
     me->species = system->species_count;
     me->ids = me->identities || me->species > 1;
     me->boxes_change = (system->changes & PLUGMC_CHANGED_BOX) != 0;
+    me->counts_change = (system->changes & PLUGMC_CHANGED_COUNT) != 0;
     TRY(describe_species(me, host));
     TRY(begin_conditions(me, host));
     TRY(divide(me, host));

@@ -36,7 +36,7 @@ static int enter_and_fill(checkerboard *me, const plugmc_host *host,
     TRY(gpu->fill(host->context, length, 0, sizeof(uint32_t) * cells));
     TRY(gpu->launch(host->context, me->k_enter, each, block, 0, enter));
     TRY(gpu->launch(host->context, me->k_fill, every, block, 0, fill));
-    if (me->boxes_change) return PLUGMC_OK; /* see part_touching */
+    if (!parts_touching(me)) return PLUGMC_OK;
     return find_touching(me, host, me->d_conditions, me->d_trouble + offsetof(cb_trouble, touching),
                          0);
 }

@@ -41,6 +41,7 @@ extern "C" __global__ void cb_enter(const double *positions, long long particles
     plugmc_wait();
     if (walker >= CB_WALKERS) return;
     const double *at = positions + 3 * thread;
+    if (isnan(at[0])) return; /* nobody */
     const int m[3] = {CB_MX, CB_MY, CB_MZ};
     int cell[3] = {0, 0, 0};
     for (int a = 0; a < DIM; a++)

@@ -43,10 +43,11 @@ static int cell_overlaps(const checkerboard *me, const conditions *of, int walke
 /* Rounding to quanta may bring touching particles to overlap by 1e-7: they are pushed apart by
  * single quanta.
  *
- * Not where boxes change. There, as soon as a box has become a little smaller, some of many particles are
- * closer to contact than float can tell, and places in cells have to stay what they are, or it would not
- * be a change of the box alone. Such particles are left: trial moves to where they overlap are
- * rejected as ever, and they part with the first that one of them makes. */
+ * Not where boxes or numbers of particles change. There, as soon as a box has become a little smaller or
+ * somebody has come, some of many particles are closer to contact than float can tell, and places in cells
+ * have to stay what they are, or it would not be a change of the box, or of that particle, alone. Such
+ * particles are left: trial moves to where they overlap are rejected as ever, and they part with the first
+ * that one of them makes. */
 static int part_touching(checkerboard *me, const plugmc_host *host)
 {
     for (int w = 0; w < me->walkers; w++) {
@@ -121,6 +122,7 @@ static int fill_cells(checkerboard *me, const double *positions)
         for (int64_t i = 0; i < particles; i++) {
             int cell[3] = {0};
             float local[3] = {0};
+            if (me->counts_change && isnan(positions[3 * (w * particles + i)])) continue;
             for (int a = 0; a < me->dimension; a++) {
                 int64_t edge = (int64_t)CB_QUANTA * me->m[a];
                 int64_t at =
@@ -150,7 +152,7 @@ int load_cells(checkerboard *me, const plugmc_host *host, const double *position
                                  : grow(me, host);
         if (code) return code;
     }
-    if (!me->boxes_change) TRY(part_touching(me, host));
+    if (parts_touching(me)) TRY(part_touching(me, host));
     normalise(me, &me->now);
     return PLUGMC_OK;
 }
