@@ -5,18 +5,21 @@
  * min(1, exp((N + 1) ln(V' / V) - (change of -ln p))) (I. R. McDonald, Mol. Phys. 23, 41 (1972);
  * R. Eppenga, D. Frenkel, Mol. Phys. 52, 1303 (1984), for ln V). `axes` changes the length of one edge,
  * drawn anew each time, with the same weight: the shape of a fluid's box is then not bound, which suits
- * crystals.
+ * crystals. `shear` leans a lattice vector along another, drawn anew each time, at constant volume: with the
+ * change of energy alone as weight, every tilt is then as likely as its energy makes it (M. Parrinello,
+ * A. Rahman, J. Appl. Phys. 52, 7182 (1981), for boxes of any shape). Tilts that differ by one are one
+ * lattice, so they stay between -1/2 and 1/2; a trial that leaves is rejected.
  *
  * Trial t of sweep s in walker w draws with plugmc_draw(seed, s, w, t, purpose, 0): words 0 and 1 of TRIAL
- * the step, word 2 the edge; ACCEPT decides.
+ * the step, word 2 the edge, or the pair of vectors; ACCEPT decides.
  */
 #include <math.h>
 #include <plugmc/plugin.h>
 
-enum { ISOTROPIC, AXES };
+enum { ISOTROPIC, AXES, SHEAR };
 
 typedef struct volume {
-    real step, target_acceptance; /* change of ln V; where tuning begins */
+    real step, target_acceptance; /* change of ln V, or of a tilt; where tuning begins */
     int32_t shape;
     int64_t trials;
     plugmc_box *box;    /* [walkers]: as proposed */
@@ -29,6 +32,16 @@ typedef struct volume {
     int64_t *scaled;    /* [walkers]: particles that go with the box */
 } volume;
 
+/* Which vector leans along which: b along a, c along a, c along b. */
+static const int leaning[3][2] = {{1, 0}, {2, 0}, {2, 1}};
+
+static int leans_too_far(const plugmc_box *box)
+{
+    for (int k = 0; k < (box->dimension == 3 ? 3 : 1); k++)
+        if (!(fabs(plugmc_tilt(box, leaning[k][0], leaning[k][1])) <= 0.5)) return 1;
+    return 0;
+}
+
 static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial,
                     int32_t w, const plugmc_box *now)
 {
@@ -37,13 +50,21 @@ static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, ui
     const double u = plugmc_uniform_double(random.word[0], random.word[1]);
     const int dimension = now->dimension;
     const int edge = (int)plugmc_below(random.word[2], (uint32_t)dimension);
+    const double amount = host->step(host->context, 0, w) * (2 * u - 1);
     double factor[3] = {1, 1, 1};
-    v->log_ratio[w] = host->step(host->context, 0, w) * (2 * u - 1);
+    v->box[w] = *now;
+    v->log_ratio[w] = amount;
+    if (v->shape == SHEAR) {
+        const int *pair = leaning[dimension == 3 ? edge : 0];
+        plugmc_shear_box(&v->box[w], pair[0], pair[1], amount);
+        v->log_ratio[w] = leans_too_far(&v->box[w]) ? -INFINITY : 0;
+        if (v->log_ratio[w] < 0) v->box[w] = *now;
+        return;
+    }
     for (int d = 0; d < dimension; d++) {
         if (v->shape == ISOTROPIC) factor[d] = exp(v->log_ratio[w] / dimension);
         if (v->shape == AXES && d == edge) factor[d] = exp(v->log_ratio[w]);
     }
-    v->box[w] = *now;
     plugmc_scale_box(&v->box[w], factor);
 }
 
@@ -95,6 +116,13 @@ static int prepare(void *instance, const plugmc_host *host)
     if (system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "the box is a sphere: constant pressure is for periodic ones");
+    if (v->shape == SHEAR && (!system->box.oblique || leans_too_far(&system->box)))
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            system->box.oblique
+                ? "shape = shear: a vector of [box] leans along one before it by more than "
+                  "half of that; the same lattice has vectors that do not"
+                : "shape = shear needs [box] shape = oblique, with vectors a, b and c");
     v->box = host->allocate(host->context, walkers * sizeof *v->box);
     v->log_ratio = host->allocate(host->context, walkers * sizeof *v->log_ratio);
     v->weight = host->allocate(host->context, walkers * sizeof *v->weight);
@@ -130,11 +158,13 @@ static double target(const void *instance, int32_t move)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(volume, step, "0.01", 1e-12, 1, "", "largest change of ln V in a trial move"),
+    PLUGMC_REAL_KEY(volume, step, "0.01", 1e-12, 1, "",
+                    "largest change of ln V, or of a tilt, in a trial move"),
     PLUGMC_REAL_KEY(volume, target_acceptance, "0.4", 0, 1, "",
                     "acceptance to tune step to during equilibration; 0: step stays as it is"),
-    PLUGMC_CHOICE_KEY(volume, shape, "isotropic", "isotropic|axes",
-                      "isotropic: the shape of the box stays; axes: one edge at a time"),
+    PLUGMC_CHOICE_KEY(volume, shape, "isotropic", "isotropic|axes|shear",
+                      "isotropic: the shape of the box stays; axes: one edge at a time; shear: one "
+                      "lattice vector leans along another, the volume stays"),
     PLUGMC_INTEGER_KEY(volume, trials, "1", 1, 1e9, "", "trial moves a walker and sweep"),
 };
 

@@ -2,29 +2,40 @@
 #include <plugmc/plugin.h>
 
 typedef struct box_size {
-    int32_t dimension;
+    int32_t dimension, oblique;
 } box_size;
 
-enum { VOLUME, DENSITY, EDGE };
+enum { VOLUME, DENSITY, EDGE, TILT };
 
 static const plugmc_listing listing[] = {
     {"volume", "length^<dimension>", "of the box; an area in two dimensions", 0, 0},
     {"density", "length^-<dimension>", "particles over the volume", 0, 0},
     {"edge_<axis>", "length", "length of a lattice vector", 0, 0},
+    {"tilt_<axis><axis>", "", "of an oblique box: how far the second vector leans along the first",
+     0, 0},
 };
 
 static const char *const names[] = {"volume", "density", "edge_a", "edge_b", "edge_c"};
+static const struct {
+    const char *name;
+    int of, along;
+} tilts[] = {{"tilt_ab", 1, 0}, {"tilt_ac", 2, 0}, {"tilt_bc", 2, 1}};
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     ((box_size *)instance)->dimension = host->system->box.dimension;
+    ((box_size *)instance)->oblique = host->system->box.oblique;
     return PLUGMC_OK;
 }
+
+static int tilts_of(const box_size *b) { return !b->oblique ? 0 : b->dimension == 3 ? 3 : 1; }
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const int32_t dimension = ((const box_size *)instance)->dimension;
-    if (index >= EDGE + dimension) return 0;
+    const int tilt = index - EDGE - dimension;
+    if (tilt >= tilts_of(instance)) return 0;
+    if (tilt >= 0) return plugmc_scalar(out, tilts[tilt].name, "", listing[TILT].doc);
     const char *units[] = {dimension == 2 ? "length^2" : "length^3",
                            dimension == 2 ? "length^-2" : "length^-3", "length"};
     return plugmc_scalar(out, names[index], units[index < EDGE ? index : EDGE],
@@ -33,7 +44,8 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
-    const int32_t dimension = ((const box_size *)instance)->dimension, width = EDGE + dimension;
+    const int32_t dimension = ((const box_size *)instance)->dimension;
+    const int tilted = tilts_of(instance), width = EDGE + dimension + tilted;
     for (int32_t w = 0; w < host->system->walkers; w++) {
         const plugmc_box *box = &view->box[w];
         values[w * width + VOLUME] = box->volume;
@@ -42,6 +54,9 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         for (int32_t k = 0; k < host->system->species_count; k++) particles += (double)count[k];
         values[w * width + DENSITY] = particles / box->volume;
         for (int32_t d = 0; d < dimension; d++) values[w * width + EDGE + d] = box->length[d];
+        for (int k = 0; k < tilted; k++)
+            values[w * width + EDGE + dimension + k] =
+                plugmc_tilt(box, tilts[k].of, tilts[k].along);
     }
     return PLUGMC_OK;
 }

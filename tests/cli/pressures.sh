@@ -112,6 +112,9 @@ test_what_cannot_follow_a_box()
     cp right.ini sim.ini
     change 's/^lx = .*/shape = sphere\nradius = 5/'
     refused 3 "sim.ini:21: [mover volume] the box is a sphere: constant pressure is for periodic ones" run sim.ini
+    cp right.ini sim.ini
+    change 's/^\[mover volume\]/&\nshape = shear/'
+    refused 3 "sim.ini:20: [mover volume] shape = shear needs [box] shape = oblique, with vectors a, b and c" run sim.ini
 }
 
 test_a_box_that_becomes_too_small_for_a_cutoff()

@@ -241,6 +241,50 @@ case_lennard_jones_in_an_ideal_gas()
     caught box_size/volume $law # the tail is seen
 }
 
+# Every tilt is as likely in an ideal gas, and of two Lennard-Jones particles in one as long as their range
+# is below half of every height; the volume has the law of a cube.
+# leaning_boxes SAMPLES
+leaning_boxes()
+{
+    samples=$1 every=32
+    box 3 6 'pressure = 0.1' <<-END
+	a = 6 0 0
+	b = 2.5 6 0
+	c = 0 -2.5 6
+	shape = oblique
+	[species a]
+	count = 2
+	[species b]
+	count = 18
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 2.5 0
+	sigma = 1
+	cutoff = 1.2
+	[mover serial]
+	step = 2
+	[mover tilt]
+	plugin = volume
+	shape = shear
+	step = 0.4
+	target_acceptance = 0
+	trials = 3
+	END
+    change '/^lx = /d'
+    volumes
+    change 's/^step = 1$/step = 0.4/; s/^trials = 10/trials = 1/'
+}
+
+case_boxes_that_lean()
+{
+    local tilt
+    leaning_boxes 300
+    run
+    agrees box_size/volume volume particles=20 lennard_jones=2.5 cutoff=1.2 pressure=0.1
+    for tilt in ab ac bc; do agrees box_size/tilt_$tilt even from=-0.5 to=0.5; done
+}
+
 # ---- Ladders ----------------------------------------------------------------------------------------
 
 # ladder KEY VALUE...: of what is in sim.ini, which is exchanged after every sample
@@ -960,6 +1004,22 @@ case_small_faults_of_volume_are_seen()
 }
 
 # An edge that changes by less than V has to; always the same edge, so that shape and V are one.
+case_faults_of_leaning_boxes_are_seen()
+{
+    leaning_boxes 100
+    plant volume 's/ ? -INFINITY : 0;/ ? -INFINITY : 0.05 * amount;/'
+    run
+    caught box_size/tilt_ac even from=-0.5 to=0.5
+    leaning_boxes 100
+    plant volume 's/<= 0.5)) return 1/<= 0.7)) return 1/'
+    run
+    caught box_size/tilt_ab even from=-0.5 to=0.5
+    leaning_boxes 100
+    plant volume 's/amount = \(.*\) (2 \* u - 1)/amount = \1 (2 * u - 0.9)/'
+    run
+    caught box_size/tilt_bc even from=-0.5 to=0.5
+}
+
 case_faults_of_free_edges_are_seen()
 {
     every=40

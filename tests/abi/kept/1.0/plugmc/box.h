@@ -77,6 +77,38 @@ PLUGMC_FN void plugmc_scale_box(plugmc_box *box, const double factor[3])
     }
 }
 
+/* Lattice vector d plus `amount` times lattice vector e, which leaves the volume as it is. */
+PLUGMC_FN void plugmc_shear_box(plugmc_box *box, int d, int e, double amount)
+{
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        box->vector[d][k] += amount * box->vector[e][k];
+        box->inverse[k][e] -= amount * box->inverse[k][d];
+        square += box->vector[d][k] * box->vector[d][k];
+    }
+    box->length[d] = sqrt(square);
+}
+
+/* How far lattice vector d leans along a vector before it, e: its component along that part of e which is
+ * perpendicular to those before e, in units of that part. 0 in a rectangular box; lattices whose tilts differ
+ * by whole numbers are the same. */
+PLUGMC_FN double plugmc_tilt(const plugmc_box *box, int d, int e)
+{
+    double across[3], along = 0, square = 0;
+    const double *a = box->vector[0];
+    for (int k = 0; k < 3; k++) across[k] = box->vector[e][k];
+    if (e == 1) {
+        const double part = (a[0] * across[0] + a[1] * across[1] + a[2] * across[2]) /
+                            (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+        for (int k = 0; k < 3; k++) across[k] -= part * a[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        along += box->vector[d][k] * across[k];
+        square += across[k] * across[k];
+    }
+    return along / square;
+}
+
 /* Distance between the faces that lattice vector d leads from and to. */
 PLUGMC_FN double plugmc_height(const plugmc_box *box, int d)
 {
