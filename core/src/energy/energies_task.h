@@ -10,7 +10,7 @@ enum { ENERGIES_THREADS = 128, ENERGIES_SUMMED = 256 }; /* threads of a block */
 typedef struct energies_task {
     uint32_t particles; /* a walker */
     uint32_t tiles;     /* blocks a walker */
-    int32_t all_pairs;  /* 1: most pairs are in range; particles are in their own order then */
+    int32_t all_pairs;  /* 1: a pair has no range; particles are in their own order then */
     int32_t no_pairs;   /* 1: only fields */
     int32_t some;       /* 1: of so many some are not there, whose places are NaN */
     int32_t count[3];   /* cells */

@@ -100,21 +100,6 @@ int on_device_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
     return code ? code : host->view(host->context, positions, 1, view);
 }
 
-/* Whether half of all cells, or more, are around each: then to sort particles by cell costs more than it
- * saves. Boxes are cut as the smallest of them allows. */
-static bool nearly_all_near(const hamiltonian *h, const plugmc_view *view)
-{
-    double cells = 1, near = 1;
-    for (int d = 0; d < view->box->dimension; d++) {
-        double along = INFINITY;
-        for (int32_t w = 0; w < h->system->walkers; w++)
-            along = fmin(along, floor(plugmc_height(&view->box[w], d) / h->reach));
-        cells *= fmax(1, along);
-        near *= fmin(3, fmax(1, along));
-    }
-    return 2 * near >= cells;
-}
-
 int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *view,
                    energies_task *t)
 {
@@ -125,8 +110,7 @@ int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *v
         h->system->changes & PLUGMC_CHANGED_COUNT; /* are not there: no cells of them */
     *t = (energies_task){.particles = (uint32_t)h->system->particles,
                          .tiles = h->device->tiles,
-                         .all_pairs =
-                             h->has_far || (h->reach > 0 && (some || nearly_all_near(h, view))),
+                         .all_pairs = h->has_far || (some && h->reach > 0),
                          .some = some,
                          .no_pairs = !h->has_far && h->reach == 0,
                          .positions = view->positions,
