@@ -66,20 +66,31 @@ exchanges() { "$DISTRIBUTION" exchanges sim.h5 "$@" || failed=1; }
 weights() { "$DISTRIBUTION" weights sim.h5 "$@" || failed=1; }
 weights_caught() { "$DISTRIBUTION" weights_caught sim.h5 "$@" || failed=1; }
 
-# plant MOVER SCRIPT: from now on runs have this mover as sed changes it. An empty script: a copy.
+# plant MOVER SCRIPT: from now on runs have this mover as sed changes it, a file or a folder of files. An empty script:
+# a copy.
 plant()
 {
-    local flags=(-std=gnu17 -O2 -shared -fPIC -I "$SOURCE/core/include" -I "$SOURCE/plugins/movers")
+    local flags=(-std=gnu17 -O2 -Wno-psabi -shared -fPIC -I "$SOURCE/core/include" -I "$SOURCE/plugins/movers") from=$SOURCE/plugins/movers
     rm -rf planted
     mkdir planted
-    sed "$2" "$SOURCE/plugins/movers/$1.c" >"planted/$1.c"
-    [ -z "$2" ] || ! cmp -s "planted/$1.c" "$SOURCE/plugins/movers/$1.c" ||
-        fail "the fault '$2' is not planted: $1.c has another text"
-    "$CC" "${flags[@]}" -DPLUGMC_SOURCE="\"$work/planted/$1.c\"" -o "planted/$1.so" "planted/$1.c" -lm ||
-        fail "$1.c with '$2' does not compile"
+    if [ -d "$from/$1" ]; then from=$from/$1; fi
+    cp "$from"/*.h planted
+    if [ "$from" = "$SOURCE/plugins/movers" ]; then cp "$from/$1.c" planted; else cp "$from"/*.c planted; fi
+    sed -i "$2" planted/*.c
+    [ -z "$2" ] || differs "$from" || fail "the fault '$2' is not planted: $1 has another text"
+    "$CC" "${flags[@]}" -DPLUGMC_SOURCE="\"$work/planted/$1.c\"" -o "planted/$1.so" planted/*.c -lm ||
+        fail "$1 with '$2' does not compile"
     export PLUGMC_PLUGIN_PATH=$work/planted:$OWN_PLUGINS:$PLUGINS
     "$PLUGMC" info "$1" | grep -q "^file: $work/planted/$1.so, " || fail "$1 is not the one planted"
     echo "planted: ${2:-nothing}"
+}
+
+# Whether a file that is planted is another than the one in this folder.
+differs()
+{
+    local file
+    for file in planted/*.c; do cmp -s "$file" "$1/${file##*/}" || return 0; done
+    return 1
 }
 
 # ---- Constant pressure ------------------------------------------------------------------------------
@@ -878,7 +889,7 @@ case_faults_of_event_chains_are_seen()
     run
     pressure 0.0492386
     # how far it went for how far apart they are; a chain that ends with its first contact; a cell that is missed
-    plant event_chain 's|f->sum += m.apart;|f->sum += m.distance;|'
+    plant event_chain 's|found->sum\[axis\] += m.apart;|found->sum[axis] += m.distance;|'
     run
     pressure_caught 0.0492386
     plant event_chain 's|^        i = m.who;|        break;|'
@@ -887,11 +898,33 @@ case_faults_of_event_chains_are_seen()
     plant event_chain 's|along\[axis\]\[1\] = (at\[axis\] + 1) % n\[axis\]|along[axis][1] = at[axis]|'
     run
     pressure_caught 0.0492386
-    # reflected: e for 2 e in the law
+    # reflected: who is touched goes on from centre to centre
     pushed 3 reflected 3
-    plant event_chain 's|v\[d\] = 2 \* along / square|v[d] = along / square|'
+    plant event_chain 's|v\[d\] = 2 \* along / square \* e\[d\] - v\[d\]|v[d] = e[d]|'
     run
     pressure_caught 0.281806
+}
+
+# Equal disks in small cells at a packing fraction of 0.5: see test_chains_of_many_disks in tests/cli/event_chains.sh.
+case_faults_of_chains_in_small_cells_are_seen()
+{
+    samples=400 every=5
+    pushed 1 straight 20
+    change 's/^lx = .*/packing_fraction = 0.5/; s/^count = .*/count = 256/; /^length = 20/d'
+    plant event_chain ''
+    run
+    pressure 2.6098
+    # a chain that ends where nobody is near; contacts that are a hundredth further; how far it went for how far apart they
+    # are
+    plant event_chain 's|left -= step;|left -= met ? step : left;|'
+    run
+    pressure_caught 2.6098
+    plant event_chain 's|(c / quantum \* (c / quantum) \* (1 + MARGIN))|(1.02 * (c / quantum) * (c / quantum) * (1 + MARGIN))|'
+    run
+    pressure_caught 2.6098
+    plant event_chain 's|\*apart += cells\[slot >> 1\].along\[slot \& 1\] - to;|*apart += (uint32_t)step;|'
+    run
+    pressure_caught 2.6098
 }
 
 case_faults_of_transfer_are_seen()
