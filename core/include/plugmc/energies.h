@@ -71,7 +71,7 @@ typedef struct plugmc_decision {
 typedef struct plugmc_trial {
     uint32_t size;
     /* given */
-    uint32_t walker; /* its global number, for plugmc_draw */
+    uint32_t walker; /* for plugmc_draw */
     uint64_t seed, sweep;
     uint32_t number; /* of the trial in the sweep, from plugmc_proposal.from */
     int32_t dimension;

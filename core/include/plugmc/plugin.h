@@ -617,6 +617,7 @@ typedef struct plugmc_plugin {
      * child process (plugmc_host.rehearse), without an instance; of the host there are only fail,
      * warn and allocate. */
     int (*rehearse)(const plugmc_host *, const char *path);
+    uint32_t *first_walker; /* what plugmc_draw adds to walkers. Set by PLUGMC_PLUGIN. */
 } plugmc_plugin;
 
 typedef const plugmc_plugin *plugmc_entry(void);
@@ -635,7 +636,7 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
 #define PLUGMC_PLUGIN_HEAD                                                                         \
     .magic = PLUGMC_MAGIC, .size = sizeof(plugmc_plugin), .abi_major = PLUGMC_ABI_MAJOR,           \
     .abi_minor = PLUGMC_NEEDS_MINOR, .real_size = sizeof(real),                                    \
-    .parameter_size = sizeof(plugmc_parameter)
+    .parameter_size = sizeof(plugmc_parameter), .first_walker = &plugmc_first_walker
 
 #ifndef PLUGMC_PLUGIN /* plugmc/potential.h has its own */
 #define PLUGMC_PLUGIN(...)                                                                         \

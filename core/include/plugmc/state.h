@@ -43,8 +43,9 @@ enum {
 /* The configurations of all walkers. They are the core's; a mover borrows them from take to give. */
 typedef struct plugmc_state {
     uint32_t size;
-    int32_t walkers, first_walker, all_walkers; /* here; global number of the first; everywhere */
-    int64_t capacity;                           /* particles that a walker has room for */
+    int32_t walkers, first_walker,
+        all_walkers;  /* here; number of the first among all; all that are known */
+    int64_t capacity; /* particles that a walker has room for */
     /* An array on one side. PLUGMC_READ brings it up to date there first; PLUGMC_WRITE says that it
      * is changed there: the other side is out of date then, and other movers are told. Without
      * PLUGMC_READ all of it must be written. *row, unless NULL, becomes the bytes from one walker to

@@ -21,6 +21,9 @@ const plugmc_parameter run_table[] = {
                        "key of the random numbers: the same seed gives the same chain"),
     PLUGMC_INTEGER_KEY(run_section, walkers, "1", 1, 1e6, "",
                        "independent configurations that are sampled side by side"),
+    PLUGMC_INTEGER_KEY(run_section, first_walker, "0", 0, 2e9, "",
+                       "number of the first of them: runs of the same seed that have other "
+                       "numbers are parts of one"),
     PLUGMC_INTEGER_KEY(
         run_section, threads, "0", 0, 4096, "",
         "threads on the CPU; 0: as many as the machine offers, one where that is faster"),

@@ -12,7 +12,7 @@ enum { INITIAL_LATTICE, INITIAL_RANDOM, INITIAL_FILE };
 typedef struct run_section {     /* [run] */
     int64_t sweeps, equilibrate; /* numbers of sweeps */
     int64_t seed;
-    int64_t walkers;
+    int64_t walkers, first_walker;
     int64_t threads; /* 0: what the machine offers and pays */
     int64_t gpu;     /* index of the GPU */
     int32_t device;  /* choice auto|cpu|gpu: DEVICE_* */

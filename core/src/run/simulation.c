@@ -63,6 +63,22 @@ static int fill(const plugmc_plugin *plugin, const config *config, ini_section *
                            config->ini.path, section, report);
 }
 
+/* Its draws are those of the walkers of this run. */
+static int number_walkers(simulation *sim, instance *instance, const char *source)
+{
+    const plugmc_plugin *halves[] = {instance->plugin, instance->plugin->single};
+    for (int k = 0; k < 2; k++) {
+        if (halves[k] && halves[k]->first_walker)
+            *halves[k]->first_walker = plugmc_first_walker;
+        else if (halves[k] && plugmc_first_walker)
+            return report_error(sim->report, EXIT_PLUGIN, source, instance->section->section->line,
+                                "[%s] draws the numbers of walker 0 whatever the first walker is, "
+                                "and run.first_walker is %u: build it again",
+                                instance->section->section->name, plugmc_first_walker);
+    }
+    return PLUGMC_OK;
+}
+
 static int load_instance(simulation *sim, instance *instance, const plugin_section *section)
 {
     const char *path = sim->config.ini.path,
@@ -77,6 +93,8 @@ static int load_instance(simulation *sim, instance *instance, const plugin_secti
                                          .line = section->section->line,
                                          .section = section->section->name,
                                          .plugin = instance->loaded.path};
+    code = number_walkers(sim, instance, source);
+    if (code) return code;
     code = fill(instance->plugin, &sim->config, section->section, &instance->data, sim->report);
     int unused = parameters_unused(instance->plugin->parameters, instance->plugin->parameter_count,
                                    core_keys(section->kind), path, section->section, sim->report);
@@ -96,6 +114,7 @@ static int load_instances(simulation *sim)
 {
     const config *config = &sim->config;
     int first_error = 0;
+    plugmc_first_walker = (uint32_t)config->run.first_walker;
     sim->instance_count = config->plugin_count;
     sim->instances = checked(calloc((size_t)config->plugin_count + 1, sizeof *sim->instances));
     sim->movers = checked(calloc((size_t)config->plugin_count + 1, sizeof *sim->movers));

@@ -23,7 +23,8 @@ void state_begin(state *s, const plugmc_system *system, const ladder *ladder,
     *s = (state){.system = system, .ladder = ladder, .host = host};
     s->face = (plugmc_state){.size = sizeof s->face,
                              .walkers = system->walkers,
-                             .all_walkers = system->walkers,
+                             .first_walker = (int32_t)plugmc_first_walker,
+                             .all_walkers = (int32_t)plugmc_first_walker + system->walkers,
                              .capacity = system->particles,
                              .array = array,
                              .core = s};

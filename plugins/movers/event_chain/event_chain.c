@@ -99,7 +99,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
         for (uint64_t k = 0; k < n * chains && !stopped; k++) {
             stopped |= host->stopping(host->context);
             if (!stopped)
-                run_chain(e, host, &e->flocks[w], first + k / chains, e->first_walker + (uint32_t)w,
+                run_chain(e, host, &e->flocks[w], first + k / chains, (uint32_t)w,
                           (uint32_t)(k % chains));
         }
     for (int32_t w = 0; w < walkers; w++) {
@@ -125,7 +125,6 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     (void)changed;
     for (int k = 0; k < 4 && !code; k++)
         code = state->array(state, kinds[k], PLUGMC_ON_HOST, PLUGMC_READ, &arrays[k], &row[k]);
-    e->first_walker = (uint32_t)state->first_walker;
     for (int32_t w = 0; w < system->walkers && !code; w++) {
         flock *f = &e->flocks[w];
         const int64_t *count = (const int64_t *)((char *)arrays[1] + (size_t)w * row[1]);

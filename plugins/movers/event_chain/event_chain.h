@@ -66,7 +66,6 @@ typedef struct event_chain {
     int32_t asked;    /* 1: measured before */
     int32_t *species; /* [capacity] */
     int64_t rooms;    /* cells that there is room for */
-    uint32_t first_walker;
     flock *flocks;
     int32_t *rung;
     plugmc_counts *counts; /* [rungs] */

@@ -19,7 +19,6 @@ typedef struct widom_places {
     uint32_t per_cell; /* strata of a cell, which is its number of places; 0: places are uniform */
     uint32_t cells;    /* product of count */
     uint32_t places;   /* of a walker */
-    uint32_t first_walker;
 } widom_places;
 
 /* A cell: its middle, and half of its edges. */
@@ -38,8 +37,7 @@ PLUGMC_FN double widom_uniform(uint32_t word) { return ((double)word + 0.5) * 0x
 PLUGMC_FN plugmc_random widom_random(const widom_places *p, uint32_t walker, uint32_t k,
                                      uint32_t draw)
 {
-    return plugmc_draw(p->seed, p->sweep, p->first_walker + walker, k, PLUGMC_PURPOSE_OBSERVABLE,
-                       draw);
+    return plugmc_draw(p->seed, p->sweep, walker, k, PLUGMC_PURPOSE_OBSERVABLE, draw);
 }
 
 /* Fractional coordinates of place k. */

@@ -139,10 +139,21 @@ PLUGMC_FN plugmc_random plugmc_philox(uint32_t c0, uint32_t c1, uint32_t c2, uin
     return out;
 }
 
+/* Number of the first walker here among those of all runs, or processes, that belong together: plugmc_draw
+ * adds it, so that no two of them draw the same. The core sets it, in every plugin and in every module of a
+ * GPU. A weak symbol, since each file that includes this has it, and one is left when they are linked. */
+#ifdef __CUDACC_RTC__
+extern "C" {
+__constant__ uint32_t plugmc_first_walker;
+}
+#else
+__attribute__((weak, visibility("hidden"))) uint32_t plugmc_first_walker;
+#endif
+
 /* The numbers of one use.
  *   seed     of the run
  *   sweep    below 2^48
- *   walker   index of the configuration
+ *   walker   index of the configuration, here
  *   index    particle, cell or 0
  *   purpose  one of PLUGMC_PURPOSE_*
  *   draw     below 256: the how-manieth block of this use */
@@ -150,8 +161,8 @@ PLUGMC_FN plugmc_random plugmc_draw(uint64_t seed, uint64_t sweep, uint32_t walk
                                     uint32_t purpose, uint32_t draw)
 {
     return plugmc_philox(index, (uint32_t)sweep,
-                         ((uint32_t)(sweep >> 32) << 16) | (purpose << 8) | draw, walker,
-                         (uint32_t)seed, (uint32_t)(seed >> 32));
+                         ((uint32_t)(sweep >> 32) << 16) | (purpose << 8) | draw,
+                         plugmc_first_walker + walker, (uint32_t)seed, (uint32_t)(seed >> 32));
 }
 
 /* An integer in [0, n) from 32 random bits, by multiplication; the bias is below n / 2^32. */
