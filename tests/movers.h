@@ -431,10 +431,42 @@ static inline int test_archive_bytes(plugmc_archive *base, const char *name, voi
     return PLUGMC_ERROR_STATE;
 }
 
+static inline int test_archive_rows(plugmc_archive *base, const char *name, void *data, size_t row,
+                                    int64_t first, int64_t n, int64_t all)
+{
+    if (!base->reading && first == 0) test_archive_bytes(base, name, data, 0);
+    test_archive *a = (test_archive *)base;
+    for (int i = 0; i < a->blobs; i++) {
+        if (strcmp(a->blob[i].name, name)) continue;
+        const size_t whole = row * (size_t)all;
+        char *at;
+        if (!base->reading && first == 0) {
+            free(a->blob[i].data);
+            a->blob[i].data = calloc(whole, 1);
+            a->blob[i].bytes = whole;
+        }
+        if (a->blob[i].bytes != whole) return PLUGMC_ERROR_STATE;
+        at = (char *)a->blob[i].data + row * (size_t)first;
+        memcpy(base->reading ? data : at, base->reading ? at : data, row * (size_t)n);
+        return PLUGMC_OK;
+    }
+    return PLUGMC_ERROR_STATE;
+}
+
+static inline test_archive archive_begin(const bench *b)
+{
+    const int32_t walkers = b->system.walkers;
+    return (test_archive){.base = {.size = sizeof(plugmc_archive),
+                                   .bytes = test_archive_bytes,
+                                   .rows = test_archive_rows,
+                                   .walkers = walkers,
+                                   .all_walkers = walkers}};
+}
+
 /* As the core does it: what the mover archives, and its step. */
 static inline void mover_save(bench *b, test_mover *mover, test_archive *a)
 {
-    *a = (test_archive){.base = {.size = sizeof a->base, .bytes = test_archive_bytes}};
+    *a = archive_begin(b);
     if (mover->plugin->archive)
         bench_expect(b, mover->plugin->archive(mover->instance, &b->host, &a->base));
     a->step = mover->calls->step(mover->instance, 0, 0);

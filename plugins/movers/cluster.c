@@ -432,11 +432,9 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     int code = PLUGMC_OK;
     (void)host;
     for (int32_t w = 0; w < c->system->walkers && !code; w++) {
-        char name[40];
         flock *f = &c->flocks[w];
         int64_t both[2] = {f->reflected, f->measured_clusters};
-        snprintf(name, sizeof name, "reflected %d", w);
-        code = a->bytes(a, name, both, sizeof both);
+        code = plugmc_archive_walker(a, "reflected", w, both, sizeof both);
         f->reflected = both[0], f->measured_clusters = both[1];
     }
     return code;

@@ -191,3 +191,32 @@ test_file_names_are_relative_to_the_ini()
     mv "a folder/results/out.h5" "a folder/moved.h5"
     must run --resume "a folder/moved.h5" --set run.sweeps=50
 }
+
+# ---- Rows of walkers and cells ----
+
+# What plugins archive by rows is read in other pieces than it was written in; rows that are not there are told.
+test_rows_in_a_checkpoint()
+{
+    disks
+    rm sim.h5
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
+    change 's/^\[observable hard_pressure\]/[observable in_rows]/; s/^seed/walkers = 3\n&/'
+    must run sim.ini --set run.output=whole.h5
+    must run sim.ini --set run.sweeps=10
+    must run --resume sim.h5 --set run.sweeps=20
+    same_chain whole.h5 sim.h5
+    local n shape
+    for n in 0 1 2 3 4 5 6 7 8; do
+        h5dump -H -g "/plugmc/checkpoint/plugins/$n" sim.h5
+    done >shapes 2>/dev/null
+    for shape in '( 10, 16 ) / ( 10, 16 )' '( 3, 8 ) / ( 3, 8 )'; do
+        grep -Fq "SIMPLE { $shape }" shapes || fail "there are no rows of the shape $shape"
+    done
+    plugmc run sim.ini --set run.output=bad.h5 --set observable.lie=missing
+    expect_exit 9
+    expect_message "6 of 10 rows of 'observable in_rows/sums' were saved"
+    plugmc run sim.ini --set run.output=bad.h5 --set observable.lie=beyond
+    expect_exit 9
+    expect_message "[observable in_rows] archives 3 rows of 16 bytes, from 8 on, of the 10 of 'sums'"
+    [ ! -e bad.h5 ] || fail "a checkpoint that cannot be right was written"
+}

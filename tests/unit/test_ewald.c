@@ -595,19 +595,18 @@ static void a_resumed_run_goes_on(void **state)
     mover_load(&b, &mover, first);
     mover_sweep(&b, &mover, 0, 20);
     mover_store(&b, &mover, middle);
-    test_archive of_mover,
-        of_sum = {.base = {.size = sizeof of_sum.base, .bytes = test_archive_bytes}};
+    test_archive of_mover, of_sum = archive_begin(&b);
     mover_save(&b, &mover, &of_mover);
     bench_expect(&b, e.plugin->archive(e.instance, &b.host, &of_sum.base));
     mover_sweep(&b, &mover, 20, 20);
     mover_store(&b, &mover, straight);
-    test_archive at_end = {.base = {.size = sizeof at_end.base, .bytes = test_archive_bytes}};
+    test_archive at_end = archive_begin(&b);
     bench_expect(&b, e.plugin->archive(e.instance, &b.host, &at_end.base));
     bench_end(&b);
 
     mover = start_salt(&b, &e, first);
     mover_load(&b, &mover, middle);
-    test_archive fresh = {.base = {.size = sizeof fresh.base, .bytes = test_archive_bytes}};
+    test_archive fresh = archive_begin(&b);
     bench_expect(&b, e.plugin->archive(e.instance, &b.host, &fresh.base));
     assert_memory_not_equal(fresh.blob[0].data, of_sum.blob[0].data, of_sum.blob[0].bytes);
     mover_restore(&b, &mover, &of_mover);
@@ -615,7 +614,7 @@ static void a_resumed_run_goes_on(void **state)
     bench_expect(&b, e.plugin->archive(e.instance, &b.host, &of_sum.base));
     mover_sweep(&b, &mover, 20, 20);
     mover_store(&b, &mover, resumed);
-    test_archive again = {.base = {.size = sizeof again.base, .bytes = test_archive_bytes}};
+    test_archive again = archive_begin(&b);
     bench_expect(&b, e.plugin->archive(e.instance, &b.host, &again.base));
     assert_memory_equal(resumed, straight, sizeof resumed);
     assert_memory_not_equal(resumed, middle, sizeof resumed);

@@ -103,8 +103,28 @@ typedef struct plugmc_view {
 typedef struct plugmc_archive {
     uint32_t size;
     int32_t reading;
-    /* Saves, or restores, `bytes` bytes under a name. Fails if the size differs. */
+    /* Saves, or restores, `bytes` bytes under a name, the same in every process. Fails if the size differs. */
     int (*bytes)(struct plugmc_archive *, const char *name, void *data, size_t bytes);
+    /* The same for rows first ... first + n - 1 of `all` rows of `row` bytes: what belongs to walkers, or to cells
+     * of one system. All of them are to be saved, in as many pieces as you like; whoever reads may ask for other
+     * pieces than were saved. */
+    int (*rows)(struct plugmc_archive *, const char *name, void *data, size_t row, int64_t first,
+                int64_t n, int64_t all);
+    int64_t first_walker, walkers,
+        all_walkers; /* rows of walkers: the first one here, how many, and all */
 } plugmc_archive;
+
+/* Rows of all walkers that are here, and of walker w of them. */
+static inline int plugmc_archive_walkers(plugmc_archive *a, const char *name, void *data,
+                                         size_t row)
+{
+    return a->rows(a, name, data, row, a->first_walker, a->walkers, a->all_walkers);
+}
+
+static inline int plugmc_archive_walker(plugmc_archive *a, const char *name, int32_t w, void *data,
+                                        size_t row)
+{
+    return a->rows(a, name, data, row, a->first_walker + w, 1, a->all_walkers);
+}
 
 #endif

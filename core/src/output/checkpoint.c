@@ -120,6 +120,7 @@ static uint64_t checksum(const output_data *data, int walkers, int64_t particles
     for (int i = 0; i < data->blob_count; i++) {
         digest_text(&state, data->blobs[i].name);
         digest(&state, data->blobs[i].data, data->blobs[i].bytes);
+        if (data->blobs[i].row) digest(&state, &data->blobs[i].row, sizeof data->blobs[i].row);
     }
     return state;
 }
@@ -339,10 +340,12 @@ static void write_blobs(store *s, hid_t checkpoint, const output_data *data)
         char number[16];
         snprintf(number, sizeof number, "%d", i);
         hid_t one = store_group(s, group, number);
-        hsize_t bytes = data->blobs[i].bytes;
+        const hsize_t row = data->blobs[i].row, bytes = data->blobs[i].bytes,
+                      shape[2] = {row ? bytes / row : bytes, row};
         store_document(s, one, "name", data->blobs[i].name);
+        write_integer(s, one, "row", (int64_t)row);
         if (bytes)
-            store_array(s, one, "data", STORE_BYTE, 1, &bytes, data->blobs[i].data);
+            store_array(s, one, "data", STORE_BYTE, row ? 2 : 1, shape, data->blobs[i].data);
         else
             store_remove(s, one, "data");
         store_leave(s, one);
@@ -538,13 +541,18 @@ static void read_blobs(store *s, hid_t checkpoint, output_data *data)
     data->blobs = blobs;
     for (int i = 0; i < count && !s->failed; i++) {
         char number[16];
-        hsize_t bytes = 0;
+        hsize_t shape[2] = {0, 1};
         snprintf(number, sizeof number, "%d", i);
         hid_t one = store_enter(s, group, number);
         blobs[i].name = store_get_document(s, one, "name");
+        const int64_t row = read_integer(s, one, "row");
         if (store_has(s, one, "data"))
-            blobs[i].data = store_get_array(s, one, "data", STORE_BYTE, 1, &bytes);
-        blobs[i].bytes = bytes;
+            blobs[i].data = store_get_array(s, one, "data", STORE_BYTE, row ? 2 : 1, shape);
+        if (!s->failed && row && shape[0] && row != (int64_t)shape[1])
+            store_fail(s, "'%s' has rows of %lld bytes, and should have %lld", blobs[i].name,
+                       (long long)shape[1], (long long)row);
+        blobs[i].bytes = shape[0] * shape[1];
+        blobs[i].row = (size_t)row;
         data->blob_count = i + 1;
         store_leave(s, one);
     }

@@ -110,6 +110,8 @@ typedef struct blob {
     char *name;
     void *data;
     size_t bytes;
+    size_t row;   /* bytes of each of its rows, 0 if it has none */
+    int64_t have; /* rows that were saved */
 } blob;
 
 /* Can a file be made at `path`? Tried before a run begins, without touching what is there. `key` is

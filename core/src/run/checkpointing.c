@@ -31,36 +31,110 @@ static char *blob_name(const blob_archive *archive, const char *name)
     return asprintf(&full, "%s/%s", section, name) < 0 ? NULL : full;
 }
 
-static int archive_bytes(plugmc_archive *base, const char *name, void *data, size_t bytes)
+static const char *owner_of(const blob_archive *archive)
 {
-    blob_archive *archive = (blob_archive *)base;
+    return archive->owner ? archive->owner->section->section->name : "run";
+}
+
+/* The blob of this name, row and size; NULL if there is none. */
+static blob *find_blob(const blob_archive *archive, const char *full, size_t row, size_t bytes)
+{
+    for (int i = 0; i < archive->count; i++) {
+        blob *b = &archive->blobs[i];
+        if (!strcmp(b->name, full)) return b->row == row && b->bytes == bytes ? b : NULL;
+    }
+    return NULL;
+}
+
+/* A new one, of zeros; takes the name. */
+static blob *add_blob(blob_archive *archive, char *full, size_t row, size_t bytes)
+{
+    blob *blobs = realloc(archive->blobs, sizeof *blobs * (size_t)(archive->count + 1));
+    if (blobs) archive->blobs = blobs;
+    void *data = blobs ? calloc(bytes ? bytes : 1, 1) : NULL;
+    if (!data) {
+        free(full);
+        return NULL;
+    }
+    blobs[archive->count] = (blob){full, data, bytes, row, 0};
+    return &blobs[archive->count++];
+}
+
+static int not_in_checkpoint(blob_archive *archive, const char *name, size_t bytes)
+{
+    report_error(archive->sim->report, EXIT_CHECKPOINT, NULL, 0,
+                 "the checkpoint does not hold %zu bytes of '%s' for [%s]", bytes, name,
+                 owner_of(archive));
+    if (archive->owner) archive->owner->context.failed = 1;
+    return PLUGMC_ERROR_STATE;
+}
+
+/* `bytes` bytes from `from` on, of `whole`. */
+static int archive_part(blob_archive *archive, const char *name, void *data, size_t row,
+                        size_t from, size_t bytes, size_t whole)
+{
     char *full = blob_name(archive, name);
     if (!full) return PLUGMC_ERROR_MEMORY;
-    if (base->reading) {
-        const blob *found = NULL;
-        for (int i = 0; i < archive->count && !found; i++)
-            if (strcmp(archive->blobs[i].name, full) == 0) found = &archive->blobs[i];
+    blob *b = find_blob(archive, full, row, whole);
+    if (archive->base.reading || b)
         free(full);
-        if (found && found->bytes == bytes) {
-            memcpy(data, found->data, bytes);
-            return PLUGMC_OK;
-        }
-        report_error(archive->sim->report, EXIT_CHECKPOINT, NULL, 0,
-                     "the checkpoint does not hold %zu bytes of '%s' for [%s]", bytes, name,
-                     archive->owner ? archive->owner->section->section->name : "run");
+    else
+        b = add_blob(archive, full, row, whole);
+    if (!b)
+        return archive->base.reading ? not_in_checkpoint(archive, name, whole)
+                                     : PLUGMC_ERROR_MEMORY;
+    if (archive->base.reading)
+        memcpy(data, (const char *)b->data + from, bytes);
+    else
+        memcpy((char *)b->data + from, data, bytes);
+    if (row) b->have += (int64_t)(bytes / row);
+    return PLUGMC_OK;
+}
+
+static int archive_bytes(plugmc_archive *base, const char *name, void *data, size_t bytes)
+{
+    return archive_part((blob_archive *)base, name, data, 0, 0, bytes, bytes);
+}
+
+static int archive_rows(plugmc_archive *base, const char *name, void *data, size_t row,
+                        int64_t first, int64_t n, int64_t all)
+{
+    blob_archive *archive = (blob_archive *)base;
+    if (!row || first < 0 || n < 0 || all < n || first > all - n) {
+        report_error(archive->sim->report, EXIT_INTERNAL, NULL, 0,
+                     "[%s] archives %lld rows of %zu bytes, from %lld on, of the %lld of '%s'",
+                     owner_of(archive), (long long)n, row, (long long)first, (long long)all, name);
         if (archive->owner) archive->owner->context.failed = 1;
         return PLUGMC_ERROR_STATE;
     }
-    blob *blobs = realloc(archive->blobs, sizeof *blobs * (size_t)(archive->count + 1));
-    if (blobs) archive->blobs = blobs;
-    void *copy = blobs ? malloc(bytes ? bytes : 1) : NULL;
-    if (!copy) {
-        free(full);
-        return PLUGMC_ERROR_MEMORY;
+    return archive_part(archive, name, data, row, row * (size_t)first, row * (size_t)n,
+                        row * (size_t)all);
+}
+
+static blob_archive archive_of(simulation *sim, int reading)
+{
+    const int32_t walkers = sim->system.walkers;
+    return (blob_archive){.base = {.size = sizeof(plugmc_archive),
+                                   .reading = reading,
+                                   .bytes = archive_bytes,
+                                   .rows = archive_rows,
+                                   .walkers = walkers,
+                                   .all_walkers = walkers},
+                          .sim = sim};
+}
+
+/* Rows that nobody has saved would be zeros for whoever goes on from them. */
+static int check_rows(const blob_archive *archive)
+{
+    for (int i = 0; i < archive->count; i++) {
+        const blob *b = &archive->blobs[i];
+        const long long all = b->row ? (long long)(b->bytes / b->row) : 0;
+        if (b->have != all)
+            return report_error(archive->sim->report, EXIT_INTERNAL, NULL, 0,
+                                "%lld of %lld rows of '%s' were saved", (long long)b->have, all,
+                                b->name);
     }
-    memcpy(copy, data, bytes);
-    blobs[archive->count++] = (blob){full, copy, bytes};
-    return PLUGMC_OK;
+    return 0;
 }
 
 /* One array of the state beside positions, which have a place of their own. */
@@ -72,7 +146,7 @@ static int archive_array(simulation *sim, blob_archive *archive, int what, const
     int code = sim->state.face.array(&sim->state.face, what, PLUGMC_ON_HOST, access, &out, &row);
     if (code) return context_exit_code(&simulation_asking(sim)->context, code, "saving its state");
     archive->owner = NULL;
-    code = archive_bytes(&archive->base, name, out, row * (size_t)sim->system.walkers);
+    code = plugmc_archive_walkers(&archive->base, name, out, row);
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
@@ -158,11 +232,11 @@ static int refresh_totals(simulation *sim)
 
 int checkpoint_blobs(simulation *sim, blob **blobs, int *count)
 {
-    blob_archive archive = {
-        .base = {.size = sizeof(plugmc_archive), .reading = 0, .bytes = archive_bytes}, .sim = sim};
+    blob_archive archive = archive_of(sim, 0);
     int code = archive_state(sim, &archive);
     if (!code) code = refresh_totals(sim);
     if (!code) code = archive_instances(sim, &archive);
+    if (!code) code = check_rows(&archive);
     *blobs = archive.blobs;
     *count = archive.count;
     return code;
@@ -237,11 +311,9 @@ int simulation_resume(simulation *sim, const char *path)
     if (code) return code;
     memcpy(positions, out->positions,
            sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
-    blob_archive archive = {
-        .base = {.size = sizeof(plugmc_archive), .reading = 1, .bytes = archive_bytes},
-        .sim = sim,
-        .blobs = (blob *)out->blobs,
-        .count = out->blob_count};
+    blob_archive archive = archive_of(sim, 1);
+    archive.blobs = (blob *)out->blobs;
+    archive.count = out->blob_count;
     code = archive_state(sim, &archive);
     if (!code) code = borrowing_take_up(sim);
     if (!code) code = archive_instances(sim, &archive);

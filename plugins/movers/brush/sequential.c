@@ -427,8 +427,7 @@ int sequential_archive(void *instance, const plugmc_host *host, plugmc_archive *
 {
     sequential *me = instance;
     TRY(take_sums(me, host)); /* when reading: so that nothing from before is added later */
-    TRY(archive->bytes(archive, "energy", me->energy,
-                       (size_t)me->system->walkers * sizeof *me->energy));
+    TRY(plugmc_archive_walkers(archive, "energy", me->energy, sizeof *me->energy));
     TRY(archive->bytes(archive, "energy_known", &me->energy_known, sizeof me->energy_known));
     return archive->bytes(archive, "sweeps_since", &me->sweeps_since, sizeof me->sweeps_since);
 }

@@ -141,10 +141,12 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     TRY(a->bytes(a, "shape", shape, sizeof shape));
     int slots = me->capacity, laid_out = 0;
     if (a->reading) TRY(take_shape(me, host, shape, &laid_out));
-    TRY(a->bytes(a, "coordinate", me->now.coordinate, coordinate_bytes(me)));
-    TRY(a->bytes(a, "id", me->now.id, id_bytes(me)));
-    TRY(a->bytes(a, "count", me->now.count, count_bytes(me)));
-    TRY(a->bytes(a, "origin", me->origin, sizeof(int64_t) * 3 * me->walkers));
+    const size_t walkers = me->walkers;
+    TRY(plugmc_archive_walkers(a, "coordinate", me->now.coordinate,
+                               coordinate_bytes(me) / walkers));
+    TRY(plugmc_archive_walkers(a, "id", me->now.id, id_bytes(me) / walkers));
+    TRY(plugmc_archive_walkers(a, "count", me->now.count, count_bytes(me) / walkers));
+    TRY(plugmc_archive_walkers(a, "origin", me->origin, 3 * sizeof *me->origin));
     if (!host->gpu || !a->reading) return PLUGMC_OK;
     if (laid_out || me->capacity != slots) TRY(rebuild_on_device(me, host));
     return upload_state(me, host);

@@ -382,9 +382,7 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
         flock *f = &e->flocks[w];
         double sums[8] = {f->pressure[0], f->pressure[1], f->pressure[2], f->along[0],
                           f->along[1],    f->along[2],    f->events,      f->measured};
-        char name[40];
-        snprintf(name, sizeof name, "contacts %d", w);
-        code = a->bytes(a, name, sums, sizeof sums);
+        code = plugmc_archive_walker(a, "contacts", w, sums, sizeof sums);
         memcpy(f->pressure, sums, sizeof f->pressure);
         memcpy(f->along, sums + 3, sizeof f->along);
         f->events = sums[6], f->measured = sums[7];

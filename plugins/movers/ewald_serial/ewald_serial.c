@@ -266,9 +266,10 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
         code = host->gpu->download(host->context, s->structure, device(t->structure),
                                    structure_bytes(s));
     if (!archive->reading && !code) code = fetch_states(s, host);
-    if (!code)
-        code = archive->bytes(archive, "structure factors", s->structure, structure_bytes(s));
-    if (!code) code = archive->bytes(archive, "states", s->state, states);
+    if (!code && t->waves)
+        code = plugmc_archive_walkers(archive, "structure factors", s->structure,
+                                      structure_bytes(s) / t->walkers);
+    if (!code) code = plugmc_archive_walkers(archive, "states", s->state, sizeof *s->state);
     if (code || !archive->reading) return code;
     if (t->waves)
         code = host->gpu->upload(host->context, device(t->structure), s->structure,

@@ -187,8 +187,10 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
     if (!code && !archive->reading) code = states(h, host, state, 0);
     /* counts are the core's, and when they were cleared last is no matter of the chain */
     for (size_t w = 0; w < walkers && !code; w++) state[w].trials = state[w].accepted = 0;
-    if (!code) code = archive->bytes(archive, "places", place, (size_t)h->count * sizeof *place);
-    if (!code) code = archive->bytes(archive, "states", state, walkers * sizeof *state);
+    if (!code)
+        code = plugmc_archive_walkers(archive, "places", place,
+                                      (size_t)h->count / walkers * sizeof *place);
+    if (!code) code = plugmc_archive_walkers(archive, "states", state, sizeof *state);
     if (!code && archive->reading) code = load_places(h, host, place);
     if (!code && archive->reading) code = states(h, host, state, 1);
     free(place);

@@ -204,7 +204,9 @@ int vmc_archive(void *instance, const plugmc_host *host, plugmc_archive *archive
     if (!code) code = archive->bytes(archive, "base_sweep", &v->base_sweep, sizeof v->base_sweep);
     if (!code) code = archive->bytes(archive, "sweeps_since", &since, sizeof since);
     if (!code) code = archive->bytes(archive, "steps", steps, (size_t)v->refresh * sizeof *steps);
-    if (!code) code = archive->bytes(archive, "base", base, positions * sizeof *base);
+    if (!code)
+        code = plugmc_archive_walkers(archive, "base", base,
+                                      positions / (size_t)v->system->walkers * sizeof *base);
     if (!code && archive->reading && since > (uint64_t)v->refresh)
         code = host->fail(
             host->context, PLUGMC_ERROR_STATE,

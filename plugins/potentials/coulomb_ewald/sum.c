@@ -499,9 +499,9 @@ int ewald_sum_settle(ewald_sum *s, int32_t walker, int accepted)
 /* Fresh structure factors would be rounded otherwise than those that went through all moves. */
 int ewald_sum_archive(ewald_sum *s, plugmc_archive *archive)
 {
-    if (!s->started) return PLUGMC_OK; /* no single moves in this run */
-    return archive->bytes(archive, "structure factors", s->structure,
-                          (size_t)(2 * s->waves * s->system->walkers) * sizeof *s->structure);
+    if (!s->started || !s->waves) return PLUGMC_OK; /* no single moves in this run */
+    return plugmc_archive_walkers(archive, "structure factors", s->structure,
+                                  (size_t)(2 * s->waves) * sizeof *s->structure);
 }
 
 int ewald_sum_waves(const ewald_sum *s, plugmc_waves *out)
