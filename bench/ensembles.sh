@@ -1,10 +1,12 @@
 #!/bin/bash
-# ensembles.sh: what volume, exchange and swap cost beside the checkerboard, and what an insertion or removal
-# costs (bench/ensembles/*.ini).
+# What volume, exchange and swap cost beside the checkerboard, insertions, event chains and test particles.
 #
-# Each case is run with the second mover and without it, in turn, REPEAT times (default 11); a line has the
+#     plugmc bench ensembles
+#
+# Of the first ones (bench/ensembles/*.ini) each case is run with the second mover and without it, in turn, REPEAT times (default 11); a line has the
 # medians of the seconds of production (files and kernels are not in them) and what one action costs. PLUGMC=
 # says where the program is, if common.sh does not find it; DEVICE= cpu or gpu; SWEEPS= scales the runs.
+# Event chains run on one core of the CPU: medians of contacts a second. The end is widom.sh.
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -53,3 +55,22 @@ compare "swap, 64 x 4096 disks" swap $((6400000 * s)) "mover swap.trials=10000" 
     --set run.sweeps=$((100 * s))
 compare "insert, 4096 x 288 LJ" insert $((4096 * 1999 * 80 * s)) "mover insert.trials=2000" "mover insert.trials=1" \
     --set run.sweeps=$((80 * s)) --set run.equilibrate=0
+
+# chains N SWEEPS: contacts of event chains a second; they begin with a lattice that has melted a little
+chains()
+{
+    : >a
+    for _ in $(seq "${REPEAT:-11}"); do
+        rm -f case.h5*
+        "$plugmc" run "$here/ensembles/event_chain.ini" --set run.output="$PWD/case.h5" --set "species disk.count=$1" \
+            --set "run.sweeps=$(($2 * s))" --set "run.equilibrate=$((($2 * s + 4) / 5))" >said 2>errors ||
+            { cat errors >&2; exit 1; }
+        awk '$1 == "event_chain.events" { split($2, x, "("); events = x[1] }
+            $1 == "acceptance" { print events * $4 / $(NF - 1) }' said >>a
+    done
+    printf '%-34s %9.4g contacts/s\n' "event chains, $1 disks, one core" "$(median <a)"
+}
+chains 4096 4000
+chains 65536 200
+chains 1000000 10
+PLUGMC=$plugmc "$here/widom.sh" | grep -v '^# [^0-9]'

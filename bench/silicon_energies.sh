@@ -1,5 +1,7 @@
 #!/bin/sh
-# Energies of silicon, 3 x 3 x 3 cells (216 electrons), in double precision against single, particle by
+# Energies of silicon, in two precisions and two ways of moving electrons.
+#
+# Of 3 x 3 x 3 cells (216 electrons), in double precision against single, particle by
 # particle against quasi-simultaneous: tables IX and X of Y. Uejima, R. Maezono, J. Comput. Chem. 34,
 # 83 (2013), Hartree a primitive cell.
 #

@@ -1,10 +1,12 @@
 #!/bin/bash
-# threads.sh PLUGMC [SECONDS]: sweeps a second of 4096 hard disks with one thread, with as many as
+# Sweeps a second with one thread, with all processors and with plugmc's own choice.
+#
+# threads.sh [PLUGMC [SECONDS]]: sweeps a second of 4096 hard disks with one thread, with as many as
 # there are processors whatever happens, and with plugmc's own choice; on processors left alone and
 # beside other programs, one and four a processor. Prints commit, machine and figures, medians of
 # five runs taken in turn. The chain does not depend on any of this.
 set -u
-plugmc=$(realpath "${1:?which plugmc?}")
+plugmc=$(realpath "${1:-${PLUGMC:?which plugmc?}}")
 seconds=${2:-5}
 folder=$(mktemp -d) || exit 1
 trap 'kill $others 2>/dev/null; rm -rf "$folder"' EXIT

@@ -1,6 +1,7 @@
 #!/bin/bash
-# widom.sh: how many test particles the observable widom tries a second (bench/ensembles/widom.ini): in a
-# dense Lennard-Jones fluid, anywhere and cell by cell, and in a hard-sphere fluid.
+# How many test particles the observable widom tries a second (bench/ensembles/widom.ini).
+#
+# In a dense Lennard-Jones fluid, anywhere and cell by cell, and in a hard-sphere fluid.
 #
 # Each case is run with a measurement after each sweep and without any, in turn, REPEAT times (default 5); a
 # line has the medians of the seconds of production (files and kernels are not in them) and the insertions a

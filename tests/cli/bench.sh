@@ -176,6 +176,24 @@ test_bench_lists_benchmarks()
     done
 }
 
+test_bench_runs_scripts()
+{
+    mkdir own
+    printf '#!/bin/sh\n# How long a script takes.\necho "$PLUGMC: $*"; exit 7\n' >own/mine.sh
+    printf '#!/bin/sh\n# Sourced.\n' >own/common.sh
+    chmod +x own/mine.sh
+    export PLUGMC_BENCH_PATH=own
+    must bench
+    grep -Eq '^  mine +How long a script takes\.$' "$out" || fail "a script is missing"
+    grep -q Sourced "$out" && fail "a file that is no benchmark"
+    plugmc bench mine 3 --set a.b=c
+    expect_exit 7
+    [ "$(cat "$out")" = "$(realpath "$PLUGMC"): 3 --set a.b=c" ] || fail "it was not told what it was given"
+    plugmc bench common
+    expect_exit 2
+    grep -q "^plugmc: no benchmark 'common': " "$err" || fail "what others source is no benchmark"
+}
+
 # The standard benchmarks, as small as they can be: each table is read and timed.
 test_bench_spme()
 {

@@ -4,6 +4,7 @@
  * several times. Several movers or potentials are timed on the same system, and set beside those
  * before them. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,9 @@ static const char bench_help[] =
     "usage: plugmc bench NAME|FILE.ini [TABLE] [--set SECTION.KEY=VALUE]...\n\n"
     "Times sweeps or evaluations of a standard benchmark and prints a table for each section\n"
     "[bench] or [bench TABLE], or for the one that is named: NAME.ini is looked for in\n"
-    "$PLUGMC_BENCH_PATH, then beside the program, then where plugmc is installed. Without a name\n"
-    "the benchmarks that are there are listed.\n\n";
+    "$PLUGMC_BENCH_PATH, then beside the program, then where plugmc is installed. Where there is\n"
+    "a script NAME.sh instead it is run, with what follows its name and PLUGMC, this program.\n"
+    "Without a name the benchmarks that are there are listed.\n\n";
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
@@ -257,31 +259,71 @@ static bool find_bench(const char *name, char *path, size_t room)
     snprintf(path, room, "%s", name);
     if (strchr(name, '/') || strstr(name, ".ini")) return access(path, R_OK) == 0;
     for (int i = 0; i < FOLDERS; i++) {
-        if (!*folders[i]) continue;
-        if (snprintf(path, room, "%s/%s.ini", folders[i], name) >= (int)room) continue;
-        if (access(path, R_OK) == 0) return true;
+        static const char *const endings[] = {"ini", "sh"};
+        for (int k = 0; k < 2 && *folders[i]; k++) {
+            if (snprintf(path, room, "%s/%s.%s", folders[i], name, endings[k]) >= (int)room)
+                continue;
+            if (access(path, k ? X_OK : R_OK) == 0) return true;
+        }
     }
+    if (snprintf(path, room, "%s/%s.ini", folders[FOLDERS - 1], name) >= (int)room) *path = 0;
     return false;
 }
 
-/* The name of a file NAME.ini, and its first line, which is a comment that says what it times. */
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n > m && !strcmp(name + n - m, end);
+}
+
+/* Comes back only if it cannot be started. */
+static int run_script(const char *path, int argc, char **argv)
+{
+    char program[4096];
+    const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    char **all = calloc((size_t)argc + 1, sizeof *all);
+    program[n > 0 ? n : 0] = 0;
+    if (!all || setenv("PLUGMC", program, 1)) return EXIT_MEMORY;
+    all[0] = (char *)path;
+    memcpy(all + 1, argv + 1, (size_t)(argc - 1) * sizeof *all);
+    fflush(stdout);
+    execv(path, all);
+    fprintf(stderr, "plugmc: %s cannot be started: %s\n", path, strerror(errno));
+    free(all);
+    return EXIT_USAGE;
+}
+
+/* Its name, and its first line that is a comment and no shebang, which says what it times. */
 static void list_file(const char *folder, const char *file)
 {
     char path[8192], line[512] = "";
     snprintf(path, sizeof path, "%s/%s", folder, file);
     FILE *f = fopen(path, "r");
     if (!f) return;
-    if (!fgets(line, sizeof line, f)) *line = 0;
+    do
+        if (!fgets(line, sizeof line, f)) *line = 0;
+    while (!strncmp(line, "#!", 2));
     fclose(f);
     line[strcspn(line, "\n")] = 0;
-    const char *text = line + strspn(line, "; ");
-    printf("  %-14.*s %s\n", (int)(strlen(file) - strlen(".ini")), file, *line == ';' ? text : "");
+    const char *text = line + strspn(line, "#; ");
+    printf("  %-16.*s %s\n", (int)(strrchr(file, '.') - file), file,
+           *line == ';' || *line == '#' ? text : "");
 }
 
-static int is_ini(const struct dirent *entry)
+static int is_benchmark(const struct dirent *entry)
 {
-    const size_t n = strlen(entry->d_name);
-    return n > 4 && !strcmp(entry->d_name + n - 4, ".ini");
+    return ends_in(entry->d_name, ".ini") || ends_in(entry->d_name, ".sh");
+}
+
+/* What sources the other scripts is none, nor is one that prepares NAME.ini. */
+static bool is_listed(const char *folder, const char *file)
+{
+    char path[8192];
+    if (ends_in(file, ".ini")) return true;
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    if (access(path, X_OK)) return false;
+    strcpy(strrchr(path, '.'), ".ini");
+    return access(path, R_OK) != 0;
 }
 
 /* Of each folder once, whatever it is called. */
@@ -295,10 +337,10 @@ static int list_benchmarks(void)
         seen[i] = *folders[i] ? realpath(folders[i], NULL) : NULL;
         bool again = !seen[i];
         for (int k = 0; k < i && !again; k++) again = seen[k] && !strcmp(seen[k], seen[i]);
-        const int n = again ? 0 : scandir(seen[i], &files, is_ini, alphasort);
+        const int n = again ? 0 : scandir(seen[i], &files, is_benchmark, alphasort);
         if (n > 0) printf("benchmarks in %s:\n", folders[i]);
         for (int k = 0; k < n; k++) {
-            list_file(seen[i], files[k]->d_name);
+            if (is_listed(seen[i], files[k]->d_name)) list_file(seen[i], files[k]->d_name);
             free(files[k]);
         }
         if (n > 0) free(files);
@@ -315,6 +357,8 @@ int command_bench(int argc, char **argv)
     char path[8192], *sets[64];
     const char *name = NULL, *table = NULL;
     int set_count = 0;
+    if (argc && *argv[0] != '-' && find_bench(argv[0], path, sizeof path) && ends_in(path, ".sh"))
+        return run_script(path, argc, argv);
     for (int i = 0; i < argc; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             printf("%s%s", bench_help, exit_code_help);
