@@ -33,7 +33,7 @@ static const plugmc_observable observable = {
     .quantity = quantity,
     .measure = measure,
     .writes_trajectory = 1,
-    .follows = PLUGMC_CHANGED_BOX,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "trajectory",

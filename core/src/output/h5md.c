@@ -3,7 +3,11 @@
  *
  * Walker 0 is particles/trajectory, the name that MDAnalysis looks for, walker w > 0 is
  * particles/trajectory_w. Always three-dimensional, as readers expect. What all walkers share
- * (box, species, steps) is in the file once and linked. There are no units. */
+ * (box, species, steps) is in the file once and linked. There are no units.
+ *
+ * Where numbers of particles change there is room for as many as there may be: who is not there has id -1 in that
+ * frame, the fill value of H5MD, and no place (NaN). */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,6 +46,11 @@ void h5md_write_header(store *s, const output_data *data)
     store_leave(s, h5md);
 }
 
+static bool numbers_change(const output_data *data)
+{
+    return data->system->changes & PLUGMC_CHANGED_COUNT;
+}
+
 static void walker_name(int walker, char name[32])
 {
     if (walker)
@@ -68,8 +77,9 @@ static void write_species_names(store *s, hid_t group, const plugmc_system *syst
 }
 
 /* One value a particle, the same in all frames. */
-static void write_properties(store *s, hid_t group, const plugmc_system *system)
+static void write_properties(store *s, hid_t group, const output_data *data)
 {
+    const plugmc_system *system = data->system;
     hsize_t n = (hsize_t)system->particles;
     int32_t *species = malloc(n * sizeof *species), *id = malloc(n * sizeof *id);
     double *charge = malloc(n * sizeof *charge), *diameter = malloc(n * sizeof *diameter);
@@ -85,7 +95,7 @@ static void write_properties(store *s, hid_t group, const plugmc_system *system)
             }
         store_array(s, group, "species", STORE_INT32, 1, &n, species);
         write_species_names(s, group, system);
-        store_array(s, group, "id", STORE_INT32, 1, &n, id);
+        if (!numbers_change(data)) store_array(s, group, "id", STORE_INT32, 1, &n, id);
         store_array(s, group, "charge", STORE_DOUBLE, 1, &n, charge);
         store_array(s, group, "diameter", STORE_DOUBLE, 1, &n, diameter);
         hid_t array = store_open_array(s, group, "charge");
@@ -153,12 +163,36 @@ static void write_positions(store *s, hid_t position, const output_data *data, i
     store_leave_array(s, value);
 }
 
+/* Of who is there, in frames where that changes. */
+static void write_ids(store *s, hid_t group, hid_t position, const output_data *data, int walker,
+                      int64_t before)
+{
+    const int64_t particles = data->system->particles;
+    hsize_t shape[2] = {(hsize_t)(before + data->frame_count), (hsize_t)particles};
+    hid_t ids = store_group(s, group, "id");
+    hid_t value = store_grow(s, ids, "value", STORE_INT32, 2, shape, (hsize_t)before);
+    int32_t *id = malloc((size_t)particles * sizeof *id);
+    if (!id) store_short(s);
+    for (int f = 0; f < data->frame_count && id; f++) {
+        const double *places = data->frames[f].positions + walker * particles * 3;
+        for (int64_t i = 0; i < particles; i++) id[i] = isnan(places[3 * i]) ? -1 : (int32_t)i;
+        store_rows(s, value, STORE_INT32, (hsize_t)(before + f), 1, id);
+    }
+    free(id);
+    store_leave_array(s, value);
+    if (before == 0) {
+        store_link(s, position, "step", ids, "step");
+        store_link(s, position, "time", ids, "time");
+    }
+    store_leave(s, ids);
+}
+
 static void write_first_walker(store *s, hid_t group, const output_data *data, int64_t before)
 {
     hid_t position = store_group(s, group, "position"), box = store_group(s, group, "box");
     hid_t edges = store_group(s, box, "edges");
     if (before == 0) {
-        write_properties(s, group, data->system);
+        write_properties(s, group, data);
         write_boundary(s, box, &data->system->box);
         if (data->trajectory_note) store_label(s, group, "note", data->trajectory_note);
         if (data->system->box.dimension == 2)
@@ -168,6 +202,7 @@ static void write_first_walker(store *s, hid_t group, const output_data *data, i
     write_positions(s, position, data, 0, before);
     write_steps(s, position, edges, data, before);
     write_edges(s, edges, data, 0, before);
+    if (numbers_change(data)) write_ids(s, group, position, data, 0, before);
     store_leave(s, edges);
     store_leave(s, box);
     store_leave(s, position);
@@ -191,18 +226,19 @@ static void write_own_box(store *s, hid_t group, hid_t position, const output_da
 static void write_other_walker(store *s, hid_t group, hid_t first, const output_data *data,
                                int walker, int64_t before)
 {
-    static const char *const shared[] = {"species", "id", "charge", "diameter"};
+    static const char *const shared[] = {"species", "charge", "diameter", "id"};
+    const size_t shares = numbers_change(data) ? 3 : 4;
     const bool own_box = data->frames[0].boxes != NULL;
     hid_t position = store_group(s, group, "position");
     write_positions(s, position, data, walker, before);
     if (before == 0) {
-        for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-            store_link(s, first, shared[i], group, shared[i]);
+        for (size_t i = 0; i < shares; i++) store_link(s, first, shared[i], group, shared[i]);
         store_link(s, first, "position/step", position, "step");
         store_link(s, first, "position/time", position, "time");
         if (!own_box) store_link(s, first, "box", group, "box");
     }
     if (own_box) write_own_box(s, group, position, data, walker, before);
+    if (numbers_change(data)) write_ids(s, group, position, data, walker, before);
     store_leave(s, position);
 }
 

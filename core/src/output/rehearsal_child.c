@@ -46,7 +46,11 @@ static void write_back(store *s, const char *path, output_data *data)
     data->frames = &next;
     data->frame_count = data->frames_written > 0;
     if (averages_find(data)) store_short(s);
-    if (data->frame_count) system.box.oblique = has_vectors(s);
+    if (data->frame_count) {
+        system.box.oblique = has_vectors(s);
+        if (store_has(s, s->file, "particles/trajectory/id/value"))
+            system.changes = PLUGMC_CHANGED_COUNT;
+    }
     h5md_write_frames(s, data, data->frames_written);
     checkpoint_write(s, data, data->stamp, false, data->frames_written + data->frame_count);
     store_close(s);

@@ -515,11 +515,31 @@ int simulation_prepare(simulation *sim)
     return 0;
 }
 
+/* Numbers of particles are those that have a place: a frame of a file says so, walker by walker. */
+static int count_places(simulation *sim, const double *positions)
+{
+    const plugmc_system *system = &sim->system;
+    void *out;
+    const int code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST,
+                                           PLUGMC_WRITE, &out, NULL);
+    int64_t *count = out;
+    if (code) return context_exit_code(&simulation_asking(sim)->context, code, "counting");
+    for (int32_t w = 0; w < system->walkers; w++)
+        for (int32_t s = 0; s < system->species_count; s++) {
+            int64_t *n = &count[w * system->species_count + s];
+            *n = 0;
+            for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
+                *n += !isnan(positions[3 * (w * system->particles + i)]);
+        }
+    return 0;
+}
+
 int simulation_begin(simulation *sim)
 {
     double *positions;
     int code = borrowing_write(sim, &positions);
     if (!code) code = initial_state(&sim->config, &sim->system, positions, sim->report);
+    if (!code && sim->system.changes & PLUGMC_CHANGED_COUNT) code = count_places(sim, positions);
     if (code || !sim->mover_count) return code;
     code = check_initial_energy(sim, positions);
     return code ? code : borrowing_take_all(sim);

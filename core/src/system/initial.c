@@ -27,6 +27,14 @@ static int (*const states[])(const source *) = {from_lattice, from_random, from_
 
 static int initial_places(const config *, const plugmc_system *, double *positions, report *);
 
+/* A frame says how many there are, where that may change. */
+static bool from_frame(const config *config, const plugmc_system *system)
+{
+    const char *path = config->initial.file, *dot = path ? strrchr(path, '.') : NULL;
+    return config->initial.state == INITIAL_FILE && system->changes & PLUGMC_CHANGED_COUNT && dot &&
+           strcmp(dot, ".xyz") && strcmp(dot, ".extxyz");
+}
+
 /* From positions packed by `packed` to those of the run, which has more room. */
 static void spread(const plugmc_system *packed, const double *from, const plugmc_system *system,
                    double *to)
@@ -53,7 +61,7 @@ int initial_state(const config *config, const plugmc_system *system, double *pos
         first[s + 1] = first[s] + plugmc_species_at(system, s)->count;
     packed.first = first;
     packed.particles = first[system->species_count];
-    if (packed.particles == system->particles)
+    if (packed.particles == system->particles || from_frame(config, system))
         return initial_places(config, system, positions, report);
     const size_t bytes = 3 * sizeof(double) * (size_t)(packed.particles * packed.walkers);
     double *places = malloc(bytes + 1);
@@ -198,28 +206,33 @@ static int from_random(const source *s)
 
 /* ---- File ---- */
 
-/* Particles of an H5MD file, which may be in any order, into blocks of species.
- * to: [particles][3]. */
-static int by_species(const source *s, const double *from, const int32_t *species, double *to)
+/* Particles of an H5MD file, which may be in any order, into blocks of species; where numbers may change those
+ * without a place are not there. to: [particles][3]. */
+static int by_species(const source *s, int64_t count, const double *from, const int32_t *species,
+                      double *to)
 {
     const plugmc_system *system = s->system;
+    const bool numbers_change = system->changes & PLUGMC_CHANGED_COUNT;
     const char *path = s->config->initial.file;
     int64_t *next = malloc((size_t)(system->species_count + 1) * sizeof *next);
     int code = EXIT_DONE;
     if (!next) return report_error(s->report, EXIT_MEMORY, path, 0, "not enough memory to read it");
     memcpy(next, system->first, (size_t)(system->species_count + 1) * sizeof *next);
-    for (int64_t i = 0; i < system->particles && !code; i++) {
+    for (int64_t i = 0; numbers_change && i < 3 * system->particles; i++) to[i] = NAN;
+    for (int64_t i = 0; i < count && !code; i++) {
         int32_t k = species ? species[i] : 0;
+        if (numbers_change && isnan(from[3 * i])) continue;
         if (k < 0 || k >= system->species_count)
             code = report_error(s->report, EXIT_INPUT, path, 0,
                                 "particle %lld is of species %d, the run has species 0 to %d",
                                 (long long)i, k, system->species_count - 1);
         else if (next[k] == system->first[k + 1])
             code = report_error(s->report, EXIT_INPUT, path, 0,
-                                "the file has more than the %lld particles that species %s has in "
+                                "the file has more than the %lld particles that species %s %s in "
                                 "the run",
-                                (long long)plugmc_species_at(system, k)->count,
-                                plugmc_species_at(system, k)->name);
+                                (long long)(system->first[k + 1] - system->first[k]),
+                                plugmc_species_at(system, k)->name,
+                                numbers_change ? "has room for" : "has");
         else if (!isfinite(from[3 * i]) || !isfinite(from[3 * i + 1]) || !isfinite(from[3 * i + 2]))
             code = report_error(s->report, EXIT_INPUT, path, 0,
                                 "the position of particle %lld is not finite", (long long)i);
@@ -235,7 +248,8 @@ static int by_species(const source *s, const double *from, const int32_t *specie
             memcpy(&to[3 * next[k]++], &from[3 * i], 3 * sizeof *from);
     }
     free(next);
-    for (int64_t i = 0; i < system->particles && !code; i++) plugmc_wrap(&system->box, &to[3 * i]);
+    for (int64_t i = 0; i < system->particles && !code; i++)
+        if (!isnan(to[3 * i])) plugmc_wrap(&system->box, &to[3 * i]);
     return code;
 }
 
@@ -271,7 +285,7 @@ static int from_h5md(const source *s, int *walkers)
     int32_t *species = NULL;
     int code = h5md_read_positions(path, system->walkers, walkers, &count, &positions, &species,
                                    edges, s->report);
-    if (!code && count != system->particles)
+    if (!code && count != system->particles && !(system->changes & PLUGMC_CHANGED_COUNT))
         code = report_error(s->report, EXIT_INPUT, path, 0,
                             "the file has %lld particles, the run has %lld", (long long)count,
                             (long long)system->particles);
@@ -280,7 +294,7 @@ static int from_h5md(const source *s, int *walkers)
                             "the file does not say of which species its particles are");
     if (!code) code = check_box(s, (const double(*)[3])edges);
     for (int32_t w = 0; !code && w < *walkers; w++)
-        code = by_species(s, positions + 3 * count * w, species, walker_positions(s, w));
+        code = by_species(s, count, positions + 3 * count * w, species, walker_positions(s, w));
     free(positions);
     free(species);
     return code;
@@ -305,6 +319,35 @@ static int from_file(const source *s)
 
 /* ---- Check ---- */
 
+/* As find_overlap, of those that are there. */
+static int find_overlap_of(const source *s, int32_t walker, overlap *out)
+{
+    const plugmc_system *system = s->system;
+    const double *from = walker_positions(s, walker);
+    int64_t first[system->species_count + 1], n = 0;
+    if (!(system->changes & PLUGMC_CHANGED_COUNT)) return find_overlap(system, from, out);
+    int64_t *who = malloc((size_t)(system->particles + 1) * sizeof *who);
+    double *places = malloc((3 * (size_t)system->particles + 1) * sizeof *places);
+    plugmc_system here = *system;
+    int found = who && places ? 0 : -1;
+    for (int32_t k = 0; k < system->species_count && !found; k++) {
+        first[k] = n;
+        for (int64_t i = system->first[k]; i < system->first[k + 1]; i++) {
+            if (isnan(from[3 * i])) continue;
+            memcpy(places + 3 * n, from + 3 * i, 3 * sizeof *from);
+            who[n++] = i;
+        }
+    }
+    first[system->species_count] = n;
+    here.first = first;
+    here.particles = n;
+    if (!found && n) found = find_overlap(&here, places, out);
+    if (found == 1) out->i = who[out->i], out->j = out->j >= 0 ? who[out->j] : -1;
+    free(who);
+    free(places);
+    return found;
+}
+
 static int check_overlaps(const source *s)
 {
     const plugmc_system *system = s->system;
@@ -317,7 +360,7 @@ static int check_overlaps(const source *s)
 #pragma omp parallel for schedule(dynamic)                                                         \
     num_threads(system->threads) if (!code && system->walkers >= system->threads)
     for (int32_t w = 0; w < (code ? 0 : system->walkers); w++)
-        result[w] = find_overlap(system, walker_positions(s, w), &found[w]);
+        result[w] = find_overlap_of(s, w, &found[w]);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
         const overlap *o = &found[w];
         if (result[w] < 0) code = EXIT_MEMORY;

@@ -1,0 +1,108 @@
+# Trajectories of runs that insert and remove, and initial states from them.
+
+# reservoir: two species, of which both come and go
+reservoir()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 300
+	equilibrate = 0
+	seed = 9
+	walkers = 3
+	threads = 1
+	device = ${DEVICE:-cpu}
+	temperature = 1.5
+	[box]
+	dimension = 3
+	lx = 6
+	[species a]
+	count = 30
+	most = 80
+	activity = 0.1
+	[species b]
+	count = 10
+	most = 40
+	activity = 0.05
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 2.5
+	[mover serial]
+	step = 0.3
+	[mover insert]
+	species = a
+	trials = 20
+	[mover others]
+	plugin = insert
+	species = b
+	trials = 20
+	[observable numbers]
+	period = 100
+	[observable trajectory]
+	period = 100
+	END
+}
+
+# absent FILE WALKER FRAME: numbers of particles that are not there, -1 in id
+absent()
+{
+    local group=trajectory
+    [ "$2" = 0 ] || group=trajectory_$2
+    h5dump -y -w 10 -d "/particles/$group/id/value" -s "$3,0" -c 1,120 "$1" | grep -c -- '-1'
+}
+
+# No place where there is nobody, and somebody where there is a place.
+places()
+{
+    h5dump -y -w 1 -d "/particles/$2/position/value" -s "$3,0,0" -c 1,120,1 "$1" | grep -c -i nan
+}
+
+test_trajectory_with_changing_numbers()
+{
+    reservoir
+    must run sim.ini
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=3 --set run.output=three.h5
+    same_chain one.h5 three.h5
+    must run sim.ini --set run.sweeps=150 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=300
+    same_chain one.h5 parts.h5
+    h5diff one.h5 parts.h5 /particles || fail "another trajectory"
+    local w f n of_all=
+    for w in 0 1 2; do
+        for f in 0 1 2; do
+            n=$(absent one.h5 $w $f)
+            [ "$n" = "$(places one.h5 trajectory$([ $w = 0 ] || echo _$w) $f)" ] || fail "ids and places differ"
+            of_all="$of_all $n"
+        done
+    done
+    echo "not there: $of_all"
+    [ "$(echo $of_all | tr ' ' '\n' | sort -u | wc -l)" -gt 3 ] || fail "numbers did not change"
+}
+
+test_initial_state_with_numbers_of_its_own()
+{
+    reservoir
+    must run sim.ini
+    mv sim.h5 from.h5
+    # nobody comes or goes in one sweep
+    change 's/^sweeps = 300/sweeps = 1/; s/^trials = 20/&\nevery = 1000/; s/^period = 100/period = 1/'
+    printf '[initial]\nstate = file\nfile = from.h5\n' >>sim.ini
+    must run sim.ini --set run.walkers=6 # one after the other, again
+    local w
+    for w in 0 1 2 3 4 5; do
+        [ "$(absent sim.h5 $w 0)" = "$(absent from.h5 $((w % 3)) 2)" ] || fail "walker $w has another number of particles"
+    done
+    plugmc run sim.ini --set run.output=other.h5 --set "species b.count=1" --set "species b.most=5"
+    expect_exit 3
+    expect_message "from.h5: the file has more than the 5 particles that species b has room for in the run"
+}
+
+test_trajectory_with_changing_numbers_on_a_gpu()
+{
+    gpu
+    DEVICE=gpu reservoir
+    must run sim.ini
+    must run sim.ini --set run.device=cpu --set run.output=cpu.h5
+    h5diff -d 1e-7 sim.h5 cpu.h5 /particles/trajectory/id/value || fail "another chain than on the CPU"
+}
