@@ -550,6 +550,53 @@ case_reservoir_beside_cells()
     agrees numbers/N_a number length=3 activity=0.05 most=2 lennard_jones=1 cutoff=1.5 kT=0.8 tail=-9.6384241
 }
 
+# groups DIMENSION LENGTH ACTIVITY MOST NUMBER...: so many particles of each species come together; potentials are read
+# from standard input
+groups()
+{
+    local names="" k=0 n potential
+    potential=$(cat)
+    for n in "${@:5}"; do
+        names="$names$(printf " s$k%.0s" $(seq "$n"))"
+        k=$((k + 1))
+    done
+    {
+        k=0
+        for n in "${@:5}"; do
+            printf '%s\n' "[species s$k]" 'count = 0' "most = $(($4 * n))" "diameter = ${diameter:-0}" "activity = $3"
+            k=$((k + 1))
+        done
+        printf '%s\n' "$potential" '[mover serial]' 'step = 1' '[mover insert_group]' "group =$names" \
+            "trials = ${trials:-40}" '[observable numbers]' "period = $every"
+    } >species
+    box "$1" "$2" <species
+}
+
+case_groups_of_an_ideal_gas()
+{
+    groups 3 1.5 1.1 20 1 1 <<<'[potential hard_sphere]'
+    run
+    agrees numbers/N_s0 group length=1.5 activity=1.1 most=20 group=1,1
+    groups 2 2 1.3 12 1 2 <<<'[potential hard_disk]'
+    run
+    agrees numbers/N_s0 group dimension=2 length=2 activity=1.3 most=12 group=1,2
+    agrees numbers/N_s1 group dimension=2 length=2 activity=1.3 most=12 group=2,1
+}
+
+# No more than one pair, so that every potential has an exact law.
+case_pairs_of_ions()
+{
+    local charges='/^\[species s0/,/^activity/s/^activity.*/&\ncharge = 1/; /^\[species s1/,/^activity/s/^activity.*/&\ncharge = -1/'
+    diameter=1 groups 2 3 0.1 1 1 1 <<<$'[potential hard_disk]\n[potential coulomb]\nbjerrum_length = 1.5\nminimum_image = yes'
+    change "$charges"
+    run
+    agrees numbers/N_s0 group dimension=2 length=3 activity=0.1 most=1 group=1,1 core=1 coulomb=-1.5
+    diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_ewald]\nbjerrum_length = 2'
+    change "$charges"
+    run
+    agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
+}
+
 # N and V together: of an ideal gas they have a law if N ends somewhere.
 case_reservoir_at_constant_pressure()
 {
@@ -925,6 +972,22 @@ case_faults_of_chains_in_small_cells_are_seen()
     plant event_chain 's|\*apart += cells\[slot >> 1\].along\[slot \& 1\] - to;|*apart += (uint32_t)step;|'
     run
     pressure_caught 2.6098
+}
+
+case_faults_of_groups_are_seen()
+{
+    local law='group dimension=2 length=2 activity=1.3 most=12 group=1,2'
+    groups 2 2 1.3 12 1 2 <<<'[potential hard_disk]'
+    plant insert_group ''
+    run
+    agrees numbers/N_s0 $law # words
+    # two of a species that come as if the other one were not there; two that leave likewise
+    plant insert_group 's/(there + n + 1)/(there + 1)/'
+    run
+    caught numbers/N_s0 $law
+    plant insert_group 's|(there - n) / t->box|there / t->box|'
+    run
+    caught numbers/N_s0 $law
 }
 
 case_faults_of_transfer_are_seen()

@@ -16,10 +16,12 @@
  *                 ideal, or two of contacts `cores` AA,AB,BB
  *   even          all numbers from 0 to `total` are equally probable; or with `to` all between `from` and that
  *   bins          V of `particles` of an ideal gas at `pressure` in `bins` bins from `least` to `most`
+ *   group         number of the first species where `group` particles of each come and go together, up to `most` groups
  *   arrangements  U of particles of charge A,B on fixed places x,y: `count` of A among them, `charges` A,B,
  *                 `places` X,Y,X,Y...
  *
- * Potentials, of the nearest image: `core` (hard), `coulomb` (its Bjerrum length), `yukawa` (Bjerrum
+ * Potentials, of the nearest image: `core` (hard), `coulomb` (its Bjerrum length times both charges; `ewald` with all
+ * images), `yukawa` (Bjerrum
  * length, with `kappa`), `lennard_jones` (epsilon, sigma = 1, with `cutoff`; `tail` adds the long-range
  * correction, which is tail / V). Nothing here uses code of the program. */
 #include "laws.h"
@@ -34,7 +36,7 @@ enum { POINTS = 4000 };
 typedef struct model {
     int dimension, particles;
     double kT, coupling, pressure, length, spring;
-    double core, coulomb, yukawa, kappa, lennard_jones, cutoff, tail;
+    double core, coulomb, ewald, yukawa, kappa, lennard_jones, cutoff, tail;
 } model;
 
 static void refuse(const char *what)
@@ -83,6 +85,7 @@ static model read_model(int count, char **keys)
                    KEY(spring, 0),
                    KEY(core, 0),
                    KEY(coulomb, 0),
+                   KEY(ewald, 0),
                    KEY(yukawa, 0),
                    KEY(kappa, 0),
                    KEY(lennard_jones, 0),
@@ -149,6 +152,60 @@ static double pair_factor(const model *m, const double h[3])
         inner = outer;
     }
     return (sum + (m->cutoff < corner ? volume - inner : 0)) / volume;
+}
+
+/* ---- Two charges with all their images ------------------------------------------------------- */
+
+enum { IMAGES = 7 };
+
+/* Energy of a charge at r in the lattice of images of another one and its neutralising background, less 1 / r,
+ * in a cube: the Ewald sum, alpha = 6 / length. wave [IMAGES + 1]^3: weights of cosines. */
+static double beyond_nearest(double length, const double *wave, const double r[3])
+{
+    const double alpha = 6 / length, square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
+    double sum = square > 0 ? -erf(alpha * sqrt(square)) / sqrt(square) : -2 * alpha / sqrt(M_PI);
+    for (int i = 0; i < 27; i++) {
+        const double x = r[0] + (i / 9 - 1) * length, y = r[1] + (i / 3 % 3 - 1) * length,
+                     z = r[2] + (i % 3 - 1) * length, d = sqrt(x * x + y * y + z * z);
+        if (i != 13) sum += erfc(alpha * d) / d;
+    }
+    double c[3][IMAGES + 1];
+    for (int d = 0; d < 3; d++)
+        for (int n = 0; n <= IMAGES; n++) c[d][n] = cos(2 * M_PI * n * r[d] / length);
+    for (int n = 0; n < (IMAGES + 1) * (IMAGES + 1) * (IMAGES + 1); n++)
+        sum += wave[n] * c[0][n / (IMAGES + 1) / (IMAGES + 1)] *
+               c[1][n / (IMAGES + 1) % (IMAGES + 1)] * c[2][n % (IMAGES + 1)];
+    return sum - M_PI / (alpha * alpha * length * length * length);
+}
+
+/* Mean of exp(-U) over places of charges that are opposite, or alike if ewald > 0, in a cube; U is with the energy
+ * that each has with its own images. */
+static double ewald_factor(const model *m)
+{
+    enum { SHELLS = 150, ANGLES = 24 };
+    const double length = m->length, alpha = 6 / length, volume = length * length * length;
+    double wave[(IMAGES + 1) * (IMAGES + 1) * (IMAGES + 1)], sum = 0;
+    for (int n = 0; n < (IMAGES + 1) * (IMAGES + 1) * (IMAGES + 1); n++) {
+        const int x = n / (IMAGES + 1) / (IMAGES + 1), y = n / (IMAGES + 1) % (IMAGES + 1),
+                  z = n % (IMAGES + 1);
+        const double k2 = 4 * M_PI * M_PI / length / length * (x * x + y * y + z * z);
+        wave[n] = k2 > 0 ? 4 * M_PI / volume * exp(-k2 / 4 / alpha / alpha) / k2 *
+                               (double)((1 + (x > 0)) * (1 + (y > 0)) * (1 + (z > 0)))
+                         : 0;
+    }
+    const double own = beyond_nearest(length, wave, (const double[3]){0, 0, 0}),
+                 step = (sqrt(3) / 2 * length - m->core) / SHELLS;
+    for (int i = 0; i < SHELLS; i++)
+        for (int j = 0; j < ANGLES * ANGLES; j++) {
+            const double r = m->core + (i + 0.5) * step, c = (j / ANGLES + 0.5) / ANGLES,
+                         phi = (j % ANGLES + 0.5) / ANGLES * M_PI / 2, s = sqrt(1 - c * c);
+            const double at[3] = {r * s * cos(phi), r * s * sin(phi), r * c};
+            if (fmax(at[0], fmax(at[1], at[2])) > 0.5 * length) continue;
+            const double u =
+                m->ewald * (1 / r + beyond_nearest(length, wave, at)) + fabs(m->ewald) * own;
+            sum += r * r * exp(-u / m->kT);
+        }
+    return 4 * M_PI * step * sum / (ANGLES * ANGLES) / volume;
 }
 
 /* ---- Laws ------------------------------------------------------------------------------------ */
@@ -301,8 +358,9 @@ static law arrangement_law(const model *m, int count, char **keys)
 static double log_factor(const model *m, int n)
 {
     const double h[3] = {0.5 * m->length, 0.5 * m->length, 0.5 * m->length};
-    if (n < 2 || !(m->core > 0 || is_soft(m))) return 0;
+    if (n < 2 || !(m->core > 0 || is_soft(m) || m->ewald != 0)) return 0;
     if (n > 2) refuse("more than two particles with a potential");
+    if (m->ewald != 0) return log(ewald_factor(m));
     return log(pair_factor(m, h));
 }
 
@@ -321,6 +379,25 @@ static law number_law(const model *m, int count, char **keys)
         const double room = boxes ? n * log(m->kT / m->pressure) : n * log(volume) - lgamma(n + 1);
         const double tail = 0.25 * m->tail * n * n / volume / m->kT;
         l.points[n] = (point){n, exp(n * log(activity) + room - tail + log_factor(m, n))};
+    }
+    l.multiplier = -log(activity);
+    return finish(l);
+}
+
+/* Of groups that come and go, `group` particles of each species: 1,2. */
+static law group_law(const model *m, int count, char **keys)
+{
+    double group[8], all = 0;
+    const int most = (int)number_of(count, keys, "most", 0),
+              species = numbers_of(count, keys, "group", 8, group);
+    const double activity = number_of(count, keys, "activity", 1);
+    law l = new_law(most + 1);
+    for (int s = 0; s < species; s++) all += group[s];
+    for (int n = 0; n <= most; n++) {
+        double sum =
+            n * all * log(activity * pow(m->length, m->dimension)) + log_factor(m, (int)(n * all));
+        for (int s = 0; s < species; s++) sum -= lgamma(n * group[s] + 1);
+        l.points[n] = (point){n * group[0], exp(sum)};
     }
     l.multiplier = -log(activity);
     return finish(l);
@@ -383,6 +460,7 @@ law make_law(const char *name, int count, char **keys)
     if (!strcmp(name, "well")) return well_law(&m);
     if (!strcmp(name, "wall")) return wall_law(&m, count, keys);
     if (!strcmp(name, "number")) return number_law(&m, count, keys);
+    if (!strcmp(name, "group")) return group_law(&m, count, keys);
     if (!strcmp(name, "mixture")) return mixture_law(m, count, keys);
     if (!strcmp(name, "even")) return even_law(count, keys);
     if (!strcmp(name, "bins")) return bins_law(&m, count, keys);

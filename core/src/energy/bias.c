@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy/hamiltonian.h"
+#include "energy/turnovers.h"
 #include "energy/on_device.h"
 
 enum { MOST_BINS = 10000000 };
@@ -78,10 +78,11 @@ double bias_change(const hamiltonian *h, const plugmc_changes *c, int32_t w, int
     double change = 0;
     if (!m) return 0;
     if (c->kind == PLUGMC_RESCALED) return m->of_volume * (c->box[w].volume - now->box.volume);
-    if (c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_IDENTITY)
-        change += m->of_count[c->species[p]];
-    if (c->kind == PLUGMC_REMOVED || c->kind == PLUGMC_IDENTITY)
-        change -= m->of_count[c->particle[p] < 0 ? c->other[p] : now->all.species[c->particle[p]]];
+    if (c->kind < PLUGMC_INSERTED) return 0;
+    for (int32_t s = 0; s < h->system->species_count; s++) {
+        const int64_t more = grows_by(h, c, w, p, s);
+        if (more) change += (double)more * m->of_count[s];
+    }
     return change;
 }
 

@@ -2,69 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "energy/turnovers.h"
 #include "energy/on_device.h"
-
-/* ---- One particle at a place --------------------------------------------------------------------- */
-
-/* What is asked of the energy of a particle at a place: as if i and j (or nobody, -1) were not there
- * otherwise, and with those of a larger index than `after` alone. */
-typedef struct probe {
-    int64_t i, j, after;
-    int32_t species;
-    const double *at;
-} probe;
-
-static bool periodic(const configuration *c) { return c->box.domain == PLUGMC_DOMAIN_PERIODIC; }
-
-/* Energies of each term with those near and in the field are added to energy [terms]; returns whether
- * the particle cannot be there. */
-static bool close_energy(const hamiltonian *h, configuration *c, const probe *p, double *energy)
-{
-    const plugmc_particle particle = configuration_particle(c, p->species, p->at);
-    const plugmc_particles near = configuration_near(c, p->i, p->j, p->after, p->at),
-                           one = {1,
-                                  &p->at[0],
-                                  &p->at[1],
-                                  &p->at[2],
-                                  &particle.charge,
-                                  &particle.diameter,
-                                  &particle.species};
-    int64_t forbidden = 0;
-    for (int k = 0; k < h->count && !forbidden; k++) {
-        const energy_term *t = &h->terms[k];
-        if (t->field) forbidden += t->field->energy(t->of->instance, &one, &energy[t->index]);
-    }
-    for (int k = 0; k < h->count && !forbidden; k++) {
-        const energy_term *t = &h->terms[k];
-        if (t->close)
-            forbidden += t->close->energy(t->of->instance, &c->box, periodic(c), &particle, &near,
-                                          &energy[t->index]);
-    }
-    return forbidden > 0;
-}
-
-/* Terms without a range, in the order of the index: their energies, or with `to` how they change when the
- * particle goes there. Returns whether it cannot be there. */
-static bool far_energy(const hamiltonian *h, const configuration *c, const probe *p,
-                       const double *to, double *energy)
-{
-    const plugmc_particle particle = configuration_particle(c, p->species, p->at);
-    number_range ranges[c->system->species_count + 2];
-    const int n = configuration_ranges(c, p->i, p->j, p->after, ranges);
-    int64_t overlaps = 0;
-    for (int k = 0; k < h->count; k++)
-        for (int r = 0; r < n && h->terms[k].far; r++) {
-            const energy_term *t = &h->terms[k];
-            const plugmc_particles others = arrays_slice(&c->all, ranges[r].first, ranges[r].end);
-            double *sum = &energy[t->index];
-            if (!others.n) continue;
-            overlaps +=
-                to ? t->far->change(t->of->instance, &c->box, periodic(c), &particle, to, &others,
-                                    sum)
-                   : t->far->energy(t->of->instance, &c->box, periodic(c), &particle, &others, sum);
-        }
-    return overlaps > 0;
-}
+#include "energy/parts.h"
 
 /* ---- Changes of particles ------------------------------------------------------------------------ */
 
@@ -144,80 +84,6 @@ static int swapped(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i,
     int code = totals_change(h, e, w, i, at_j, change);
     if (!code) code = totals_settle(h, e, w, 1);
     return code ? code : totals_change(h, e, w, j, at_i, change);
-}
-
-/* ---- Who comes and who leaves -------------------------------------------------------------------- */
-
-/* Energies that hang on how many there are alone. Species -1: nobody comes, or leaves. */
-static void counts_change(const hamiltonian *h, const walker_energy *e, int32_t comes,
-                          int32_t leaves, double *change)
-{
-    const int32_t species = h->system->species_count;
-    int64_t count[species + 1];
-    memcpy(count, e->now.counts, sizeof *count * (size_t)species);
-    if (comes >= 0) count[comes]++;
-    if (leaves >= 0) count[leaves]--;
-    for (int k = 0; k < h->count; k++) {
-        const energy_term *t = &h->terms[k];
-        if (t->total && !t->total_moves)
-            change[t->index] += t->total->of_counts(t->of->instance, &e->now.box, count) -
-                                t->total->of_counts(t->of->instance, &e->now.box, e->now.counts);
-    }
-}
-
-/* Energies of one particle. Returns whether it cannot be there. */
-static bool parts_of(const hamiltonian *h, walker_energy *e, const probe *p, double *energy)
-{
-    return !configuration_inside(&e->now, p->at) || close_energy(h, &e->now, p, energy) ||
-           (h->has_far && far_energy(h, &e->now, p, NULL, energy));
-}
-
-/* Without the energies of particle i where it is. */
-static void take_parts_off(const hamiltonian *h, walker_energy *e, int64_t i, double *change)
-{
-    double at[3], *energy = e->proposed;
-    configuration_place(&e->now, i, at);
-    if (!h->old_energies && !h->has_far) return;
-    memset(energy, 0, sizeof *energy * (size_t)h->system->term_count);
-    parts_of(h, e, &(probe){i, -1, -1, e->now.all.species[i], at}, energy);
-    for (int t = 0; t < h->system->term_count; t++) change[t] -= energy[t];
-}
-
-static bool has_room(walker_energy *e, int32_t species)
-{
-    const int64_t *first = &e->now.system->first[species];
-    const bool room = e->now.counts[species] < first[1] - first[0];
-    if (!room) e->full = species + 1;
-    return room;
-}
-
-static void inserted(const hamiltonian *h, walker_energy *e, int32_t species, const double to[3],
-                     double *change, int32_t *forbidden)
-{
-    double there[3] = {to[0], to[1], to[2]};
-    plugmc_wrap(&e->now.box, there);
-    *forbidden =
-        !has_room(e, species) || parts_of(h, e, &(probe){-1, -1, -1, species, there}, change);
-    if (!*forbidden) counts_change(h, e, species, -1, change);
-}
-
-static void removed(const hamiltonian *h, walker_energy *e, int64_t i, double *change)
-{
-    take_parts_off(h, e, i, change);
-    counts_change(h, e, -1, e->now.all.species[i], change);
-}
-
-static void becomes(const hamiltonian *h, walker_energy *e, int64_t i, int32_t species,
-                    double *change, int32_t *forbidden)
-{
-    const int32_t before = e->now.all.species[i];
-    double at[3];
-    configuration_place(&e->now, i, at);
-    if (species == before) return;
-    *forbidden = !has_room(e, species) || parts_of(h, e, &(probe){i, -1, -1, species, at}, change);
-    if (*forbidden) return;
-    take_parts_off(h, e, i, change);
-    counts_change(h, e, species, before, change);
 }
 
 /* ---- Whole configurations ------------------------------------------------------------------------ */
@@ -305,9 +171,10 @@ static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int6
                  *of_species = multiplier + terms + 1, *change = &c->change[p * terms];
     if (!PLUGMC_HAS(c, growth) || !c->growth) return;
     double sum = multiplier[terms] * volume;
-    if (c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_IDENTITY) sum += of_species[c->species[p]];
-    if (c->kind == PLUGMC_REMOVED || c->kind == PLUGMC_IDENTITY)
-        sum -= of_species[h->walkers[w].now.all.species[c->particle[p]]];
+    for (int32_t s = 0; s < h->system->species_count && c->kind >= PLUGMC_INSERTED; s++) {
+        const int64_t more = grows_by(h, c, w, p, s);
+        if (more) sum += (double)more * of_species[s];
+    }
     for (int k = 0; k < h->count; k++) {
         const int t = h->terms[k].index;
         if (multiplier[t] != 0) sum += multiplier[t] * change[t]; /* else it may be infinite */
@@ -447,22 +314,24 @@ static int change_of(const hamiltonian *h, const plugmc_changes *c, int32_t w, i
     walker_energy *e = &h->walkers[w];
     double *change = &c->change[p * h->system->term_count];
     int32_t *forbidden = &c->forbidden[p];
-    const int64_t i = c->kind == PLUGMC_INSERTED ? -1 : c->particle[p];
-    switch (c->kind) {
-    case PLUGMC_DISPLACED: return displaced(h, e, w, i, c->position[p], change, forbidden);
-    case PLUGMC_SWAPPED: return swapped(h, e, w, i, c->other[p], change, forbidden);
-    case PLUGMC_INSERTED:
-        inserted(h, e, c->species[p], c->position[p], change, forbidden);
-        return PLUGMC_OK;
-    case PLUGMC_REMOVED: removed(h, e, i, change); return PLUGMC_OK;
-    default: becomes(h, e, i, c->species[p], change, forbidden); return PLUGMC_OK;
-    }
+    turnover x;
+    if (c->kind == PLUGMC_DISPLACED)
+        return displaced(h, e, w, c->particle[p], c->position[p], change, forbidden);
+    if (c->kind == PLUGMC_SWAPPED)
+        return swapped(h, e, w, c->particle[p], c->other[p], change, forbidden);
+    turnover_make(&x, e, c, p);
+    return turnover_change(h, e, w, &x, change, forbidden);
 }
 
 bool hamiltonian_is_proposed(const plugmc_changes *c, int64_t p)
 {
+    const int64_t first = p * together(c);
     if (c->kind == PLUGMC_RESCALED) return true;
-    return (c->kind == PLUGMC_INSERTED ? c->species[p] : c->particle[p]) >= 0;
+    if (c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_GROUP_INSERTED)
+        return c->species[first] >= 0;
+    for (int32_t k = 0; k < together(c); k++)
+        if (c->particle[first + k] < 0) return false;
+    return true;
 }
 
 int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
@@ -477,7 +346,7 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
             if (!hamiltonian_is_proposed(c, p)) continue;
             const int code = change_of(h, c, w, p);
             if (code) {
-                h->walkers[w].failed_particle = c->particle[p];
+                h->walkers[w].failed_particle = c->particle ? c->particle[p * together(c)] : -1;
                 return code;
             }
             weigh(h, c, w, p, 0);
@@ -489,13 +358,15 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
 /* What is wrong with proposals of particles, or NULL. */
 static const char *refused(const hamiltonian *h, const plugmc_changes *c)
 {
-    const bool counts = c->kind >= PLUGMC_INSERTED && c->kind <= PLUGMC_IDENTITY;
+    const bool counts = c->kind >= PLUGMC_INSERTED && c->kind <= PLUGMC_GROUP_REMOVED;
     if (!counts && c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
         return "it is of a kind that is not known";
     if (counts && !(h->system->changes & PLUGMC_CHANGED_COUNT))
         return "it changes how many particles there are, and no mover of the run says so";
     if (h->has_totals && c->per_walker != 1)
         return "with a total, one change is proposed to a walker at a time";
+    for (int64_t p = 0; p < c->walkers * c->per_walker; p++)
+        if (group_is_wrong(h, c, p)) return group_is_wrong(h, c, p);
     return NULL;
 }
 
@@ -539,18 +410,15 @@ static int take_displacement(const hamiltonian *h, walker_energy *e, int32_t w, 
 }
 
 /* Who comes, leaves, or becomes another. */
-static void take_count(walker_energy *e, const plugmc_changes *c, int64_t p)
+static int take_turnover(const hamiltonian *h, walker_energy *e, int32_t w, const plugmc_changes *c,
+                         int64_t p, bool taken)
 {
-    double at[3];
-    if (c->kind == PLUGMC_INSERTED)
-        memcpy(at, c->position[p], sizeof at);
-    else
-        configuration_place(&e->now, c->particle[p], at);
-    plugmc_wrap(&e->now.box, at);
-    if (c->kind == PLUGMC_IDENTITY && c->species[p] == e->now.all.species[c->particle[p]]) return;
-    if (c->kind != PLUGMC_INSERTED) configuration_remove(&e->now, c->particle[p]);
-    if (c->kind != PLUGMC_REMOVED) configuration_insert(&e->now, c->species[p], at);
-    e->recounted = true;
+    turnover x;
+    const int code = e->asked ? totals_settle(h, e, w, taken) : PLUGMC_OK;
+    if (!taken || code) return code;
+    turnover_make(&x, e, c, p);
+    if (x.of.comes || x.of.leaves) turnover_take(e, &x);
+    return PLUGMC_OK;
 }
 
 static int settle_one(hamiltonian *h, const plugmc_changes *c, int32_t w, int64_t p, bool took)
@@ -559,8 +427,7 @@ static int settle_one(hamiltonian *h, const plugmc_changes *c, int32_t w, int64_
     if (c->kind == PLUGMC_SWAPPED) return take_swap(h, e, w, c->particle[p], c->other[p], took);
     if (c->kind == PLUGMC_DISPLACED)
         return take_displacement(h, e, w, c->particle[p], c->position[p], took);
-    if (took) take_count(e, c, p);
-    return PLUGMC_OK;
+    return take_turnover(h, e, w, c, p, took);
 }
 
 int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy/hamiltonian.h"
+#include "energy/turnovers.h"
 
 /* What all trials of a call have in common. */
 typedef struct task {
@@ -21,15 +21,21 @@ static bool is_known(const task *k, int32_t kind)
 {
     const bool counts = k->h->system->changes & PLUGMC_CHANGED_COUNT;
     return kind == PLUGMC_DISPLACED || kind == PLUGMC_SWAPPED ||
-           (counts && kind >= PLUGMC_INSERTED && kind <= PLUGMC_IDENTITY);
+           (counts && kind >= PLUGMC_INSERTED && kind <= PLUGMC_GROUP_REMOVED);
 }
 
-static bool any_particle(int32_t kind) { return kind != PLUGMC_INSERTED; }
+static bool any_particle(int32_t kind)
+{
+    return kind != PLUGMC_INSERTED && kind < PLUGMC_GROUP_INSERTED;
+}
 
 /* Somebody was to leave of a species of which there is nobody. */
 static bool nobody(const plugmc_trial *t)
 {
-    return t->particle < 0 && (t->kind == PLUGMC_REMOVED || t->kind == PLUGMC_IDENTITY);
+    bool missing = t->particle < 0 && (t->kind == PLUGMC_REMOVED || t->kind == PLUGMC_IDENTITY);
+    for (int32_t k = 0; t->kind == PLUGMC_GROUP_REMOVED && k < t->group->n; k++)
+        missing |= t->group->members[k] < 0;
+    return missing;
 }
 
 /* What a mover has filled in must be there. */
@@ -38,6 +44,7 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
     const bool another = t->kind == PLUGMC_INSERTED || t->kind == PLUGMC_IDENTITY;
     if (t->move < 0 || t->move >= k->moves) return "is a move that is not in the mover's table";
     if (!is_known(k, t->kind)) return "changes what no mover of the run says it changes";
+    if (t->kind >= PLUGMC_GROUP_INSERTED) return NULL; /* see group_is_wrong */
     if (another && (t->species < 0 || t->species >= k->h->system->species_count))
         return "is of a species that is not there";
     if (nobody(t))
@@ -55,6 +62,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     hamiltonian *h = k->h;
     walker_energy *e = &h->walkers[w];
     const particle_arrays *all = &e->now.all;
+    plugmc_group group;
     plugmc_trial trial = {.size = sizeof trial,
                           .walker = (uint32_t)w,
                           .seed = k->host->seed,
@@ -69,9 +77,11 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                           .step = e->step,
                           .count = e->now.counts,
                           .box = &e->now.box,
-                          .move = k->proposal->move};
+                          .move = k->proposal->move,
+                          .group = &group};
     int32_t forbidden = 0;
     double growth = 0;
+    group.n = 0;
     const int proposed = k->proposal->propose(k->proposal->parameters, &trial);
     const char *why = proposed ? wrong(k, e, &trial) : NULL;
     if (why) return k->host->fail(k->host->context, PLUGMC_ERROR_STATE, "a trial move %s", why);
@@ -79,18 +89,23 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
         &e->counts[trial.move >= 0 && trial.move < k->moves ? trial.move : k->proposal->move];
     counts->trials++;
     if (!proposed) return PLUGMC_OK;
+    const bool many = trial.kind >= PLUGMC_GROUP_INSERTED;
     const plugmc_changes c = {.size = sizeof c,
                               .kind = trial.kind,
                               .first = w,
                               .walkers = 1,
                               .per_walker = 1,
-                              .particle = &trial.particle,
+                              .particle = many ? group.members : &trial.particle,
                               .other = &trial.other,
-                              .position = (const double(*)[3])trial.position,
-                              .species = &trial.species,
+                              .position = many ? (const double(*)[3])group.places
+                                               : (const double(*)[3])trial.position,
+                              .species = many ? group.members : &trial.species,
                               .change = change,
                               .forbidden = &forbidden,
-                              .growth = &growth};
+                              .growth = &growth,
+                              .group = group.n};
+    why = many ? group_is_wrong(h, &c, 0) : NULL;
+    if (why) return k->host->fail(k->host->context, PLUGMC_ERROR_STATE, "a trial move %s", why);
     const int64_t yes = 0, no = -1;
     e->failed_term = -1;
     e->failed_particle = any_particle(trial.kind) ? trial.particle : -1;

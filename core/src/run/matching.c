@@ -282,8 +282,9 @@ static uint32_t followed(const plugmc_plugin *p)
     if (!total) return ~0u;
     const uint32_t follows =
         (PLUGMC_HAS(total, follows) ? total->follows : 0) | PLUGMC_CHANGED_WEIGHT;
-    const bool counts =
-        !plugmc_follows_positions(total) && PLUGMC_HAS(total, of_counts) && total->of_counts;
+    const bool counts = plugmc_follows_positions(total)
+                            ? PLUGMC_HAS(total, turnover) && total->turnover
+                            : PLUGMC_HAS(total, of_counts) && total->of_counts;
     return counts ? follows : follows & ~(uint32_t)PLUGMC_CHANGED_COUNT;
 }
 

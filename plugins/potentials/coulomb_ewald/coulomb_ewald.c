@@ -13,7 +13,7 @@
  * The pairs are the pair facet, so movers treat them with their other pairs; the rest (sum.c) is
  * the total facet and comes on top. When one particle moves, the change of the waves costs one
  * operation a wave, from the structure factors S(k) that are kept. Exact as it stands, and slow for
- * many particles: the cost of a whole configuration grows as N^(3/2) at best.
+ * many particles: the cost of a whole configuration grows as N^(3/2) at best. Ions may come and go.
  */
 #include <plugmc/potential.h>
 
@@ -145,6 +145,11 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     return ewald_sum_change(((parameters *)instance)->sum, walker, particle, position, change);
 }
 
+static int turnover(void *instance, int32_t walker, const plugmc_turnover *what, double *change)
+{
+    return ewald_sum_turnover(((parameters *)instance)->sum, walker, what, change);
+}
+
 static int settle(void *instance, int32_t walker, int accepted)
 {
     return ewald_sum_settle(((parameters *)instance)->sum, walker, accepted);
@@ -169,7 +174,8 @@ static const plugmc_total total = {
     .change = change,
     .settle = settle,
     .waves = list_waves,
-    .follows = PLUGMC_CHANGED_BOX,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+    .turnover = turnover,
 };
 #define WAVES .total = &total
 #define CALLBACKS .prepare = prepare, .archive = archive

@@ -20,9 +20,14 @@ enum {
     PLUGMC_RESCALED,  /* the walker gets `box`; fractional coordinates stay */
     PLUGMC_INSERTED, /* a particle of `species` comes in at `position`: behind the last of its species.
                          Forbidden where there is no place for it (plugmc_species.most) */
-    PLUGMC_REMOVED, /* `particle` leaves; the last of its species gets its number */
-    PLUGMC_IDENTITY /* `particle` becomes one of `species`: it leaves, and comes in where it was */
+    PLUGMC_REMOVED,  /* `particle` leaves; the last of its species gets its number */
+    PLUGMC_IDENTITY, /* `particle` becomes one of `species`: it leaves, and comes in where it was */
+    /* `group` particles come in, or leave, together. Of a species the one with the largest number leaves first. */
+    PLUGMC_GROUP_INSERTED,
+    PLUGMC_GROUP_REMOVED
 };
+
+enum { PLUGMC_MOST_TOGETHER = 8 }; /* particles of a group */
 
 /* Proposals of one kind: per_walker for each of `walkers` walkers from `first` on, all made to the
  * configuration as it is. With a total that positions change, and for boxes, it is one a walker. Arrays
@@ -46,6 +51,9 @@ typedef struct plugmc_changes {
     const int32_t *species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY */
     int64_t *scaled; /* out, [walkers], or NULL: of PLUGMC_RESCALED, how many centres go with the
                                box: the N of the weight V^N */
+    int32_t group; /* of PLUGMC_GROUP_*: how many together. Then position, species and particle are
+                               [walkers][per_walker][group]. Where nobody of species s can leave, particle
+                               is -1 - s */
 } plugmc_changes;
 
 /* A decision about what was proposed to all walkers, one change each: plugmc_host.decide. A walker's change is
@@ -66,6 +74,15 @@ typedef struct plugmc_decision {
     const int32_t *partner;   /* [walkers], or NULL: each one's partner, or itself */
     int64_t *taken;           /* out, [walkers]: 0 or -1 */
 } plugmc_decision;
+
+/* Particles of a trial that come or leave together. */
+typedef struct plugmc_group {
+    int32_t n;
+    int32_t members
+        [PLUGMC_MOST_TOGETHER]; /* [n] species that come, or particles that leave: see plugmc_changes */
+    double places[PLUGMC_MOST_TOGETHER]
+                 [3]; /* [n] of those that come, length; wrapped by the core */
+} plugmc_group;
 
 /* A trial move of one walker as a mover proposes it. */
 typedef struct plugmc_trial {
@@ -94,6 +111,7 @@ typedef struct plugmc_trial {
     double
         log_factor; /* ln of the mover's own factor in the probability of acceptance: the density with which
                           the way back is proposed over that of the way there */
+    plugmc_group *group; /* of PLUGMC_GROUP_*: room for them, n is 0; on a GPU there is none */
 } plugmc_trial;
 
 /* Number k = 0 ... particles - 1 of all particles that are there, species by species. */

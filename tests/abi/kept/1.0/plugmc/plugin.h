@@ -326,6 +326,17 @@ enum {
     PLUGMC_MOLECULES_BOUND  /* it holds them together */
 };
 
+/* Particles that come and leave at once, one or a group. Those who leave go first, one after the other, and
+ * each time the last one of the species takes the number; then the others come, behind the last of their
+ * species. */
+typedef struct plugmc_turnover {
+    uint32_t size;
+    int32_t comes, leaves;
+    const int32_t *species;      /* [comes] */
+    const double (*position)[3]; /* [comes], length, in the box */
+    const int32_t *particle;     /* [leaves] */
+} plugmc_turnover;
+
 /* Energy of whole configurations. The potential's own `prepare` takes memory and compiles. */
 typedef struct plugmc_total {
     uint32_t size;
@@ -356,6 +367,9 @@ typedef struct plugmc_total {
     /* The energy of a total that positions do not change, in a box with these counts [species]; from many
      * threads. It is asked for, too, where it follows counts. */
     double (*of_counts)(const void *instance, const plugmc_box *, const int64_t *count);
+    /* As `change`, when particles come and leave; settle follows. Without it a total that positions change
+     * cannot be where numbers of particles change. */
+    int (*turnover)(void *instance, int32_t walker, const plugmc_turnover *, double *change);
 } plugmc_total;
 
 /* Orbitals to be evaluated at points, of one species (spin). */

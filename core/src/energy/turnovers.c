@@ -1,0 +1,185 @@
+/* Who comes and who leaves. See turnovers.h. */
+#include "energy/turnovers.h"
+
+#include <string.h>
+
+#include "energy/parts.h"
+
+/* ---- What is proposed ---------------------------------------------------------------------------- */
+
+static bool in_groups(const plugmc_changes *c)
+{
+    return c->kind == PLUGMC_GROUP_INSERTED || c->kind == PLUGMC_GROUP_REMOVED;
+}
+
+static bool comes(int32_t kind)
+{
+    return kind == PLUGMC_INSERTED || kind == PLUGMC_IDENTITY || kind == PLUGMC_GROUP_INSERTED;
+}
+
+static bool leaves(int32_t kind)
+{
+    return kind == PLUGMC_REMOVED || kind == PLUGMC_IDENTITY || kind == PLUGMC_GROUP_REMOVED;
+}
+
+int32_t together(const plugmc_changes *c) { return in_groups(c) ? c->group : 1; }
+
+void turnover_make(turnover *x, const walker_energy *e, const plugmc_changes *c, int64_t p)
+{
+    const int32_t n = together(c);
+    *x = (turnover){.of = {.size = sizeof x->of}};
+    if (comes(c->kind)) x->of.comes = n;
+    if (leaves(c->kind)) x->of.leaves = n;
+    for (int32_t k = 0; k < n; k++) {
+        if (leaves(c->kind)) x->particle[k] = c->particle[p * n + k];
+        if (!comes(c->kind)) continue;
+        x->species[k] = c->species[p * n + k];
+        if (leaves(c->kind))
+            configuration_place(&e->now, x->particle[k], x->position[k]);
+        else
+            memcpy(x->position[k], c->position[p * n + k], sizeof x->position[k]);
+        plugmc_wrap(&e->now.box, x->position[k]);
+    }
+    x->of.species = x->species, x->of.particle = x->particle;
+    x->of.position = (const double(*)[3])x->position;
+    if (c->kind == PLUGMC_IDENTITY && x->species[0] == e->now.all.species[x->particle[0]])
+        x->of.comes = x->of.leaves = 0;
+}
+
+const char *group_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_t p)
+{
+    const int32_t n = together(c);
+    if (!in_groups(c)) return NULL;
+    if (!PLUGMC_HAS(c, group) || n < 1 || n > PLUGMC_MOST_TOGETHER)
+        return "is of a group of none, or of too many";
+    for (int32_t k = 0; k < n && c->kind == PLUGMC_GROUP_INSERTED; k++)
+        if (c->species[p * n + k] >= h->system->species_count)
+            return "is of a species that is not there";
+    for (int32_t k = 0; k < n && c->kind == PLUGMC_GROUP_REMOVED; k++) {
+        const int32_t i = c->particle[p * n + k];
+        if (i >= h->system->particles) return "is of a particle that is not there";
+        for (int32_t l = 0; l < k; l++)
+            if (i >= 0 && c->particle[p * n + l] <= i &&
+                h->walkers[0].now.all.species[c->particle[p * n + l]] ==
+                    h->walkers[0].now.all.species[i])
+                return "takes particles of a species in another order than the largest number first";
+    }
+    return NULL;
+}
+
+int64_t grows_by(const hamiltonian *h, const plugmc_changes *c, int32_t walker, int64_t p,
+                 int32_t species)
+{
+    const int32_t n = together(c), *own = h->walkers[walker].now.all.species;
+    int64_t sum = 0;
+    for (int32_t k = 0; k < n; k++) {
+        if (comes(c->kind)) sum += c->species[p * n + k] == species;
+        if (!leaves(c->kind)) continue;
+        const int32_t i = c->particle[p * n + k];
+        const int32_t of = i >= 0 ? own[i] : in_groups(c) ? -1 - i : c->other[p];
+        sum -= of == species;
+    }
+    return sum;
+}
+
+/* ---- What it does to the energy ------------------------------------------------------------------ */
+
+/* Room for all who come; those who leave are of other species. */
+static bool has_room(walker_energy *e, const plugmc_turnover *x)
+{
+    for (int32_t k = 0; k < x->comes; k++) {
+        const int64_t *first = &e->now.system->first[x->species[k]];
+        int64_t n = e->now.counts[x->species[k]] + 1;
+        for (int32_t l = 0; l < k; l++) n += x->species[l] == x->species[k];
+        if (n <= first[1] - first[0]) continue;
+        e->full = x->species[k] + 1;
+        return false;
+    }
+    return true;
+}
+
+/* With those who are there, but for who leaves, and among each other. Returns whether they cannot come. */
+static bool parts_that_come(const hamiltonian *h, walker_energy *e, const plugmc_turnover *x,
+                            double *change)
+{
+    probe who[PLUGMC_MOST_TOGETHER];
+    for (int32_t k = 0; k < x->comes; k++) {
+        who[k] = (probe){x->leaves ? x->particle[0] : -1, -1, -1, x->species[k], x->position[k]};
+        for (int32_t l = 0; l < k; l++)
+            if (parts_between(h, &e->now, &who[l], &who[k], change)) return true;
+    }
+    for (int32_t k = 0; k < x->comes; k++)
+        if (parts_of(h, e, &who[k], change)) return true;
+    return false;
+}
+
+/* Each takes all its pairs along: those among the ones that leave twice. */
+static void parts_that_leave(const hamiltonian *h, walker_energy *e, const plugmc_turnover *x,
+                             double *change)
+{
+    double at[PLUGMC_MOST_TOGETHER][3];
+    probe who[PLUGMC_MOST_TOGETHER];
+    for (int32_t k = 0; k < x->leaves; k++) {
+        const int32_t i = x->particle[k];
+        configuration_place(&e->now, i, at[k]);
+        who[k] = (probe){i, -1, -1, e->now.all.species[i], at[k]};
+        take_parts_off(h, e, i, change);
+        for (int32_t l = 0; l < k && (h->old_energies || h->has_far); l++)
+            parts_between(h, &e->now, &who[l], &who[k], change);
+    }
+}
+
+/* Energies that hang on how many there are alone. */
+static void counts_change(const hamiltonian *h, const walker_energy *e, const plugmc_turnover *x,
+                          double *change)
+{
+    const int32_t species = h->system->species_count;
+    int64_t count[species + 1];
+    memcpy(count, e->now.counts, sizeof *count * (size_t)species);
+    for (int32_t k = 0; k < x->comes; k++) count[x->species[k]]++;
+    for (int32_t k = 0; k < x->leaves; k++) count[e->now.all.species[x->particle[k]]]--;
+    for (int k = 0; k < h->count; k++) {
+        const energy_term *t = &h->terms[k];
+        if (t->total && !t->total_moves)
+            change[t->index] += t->total->of_counts(t->of->instance, &e->now.box, count) -
+                                t->total->of_counts(t->of->instance, &e->now.box, e->now.counts);
+    }
+}
+
+static int totals_change(const hamiltonian *h, walker_energy *e, int32_t w,
+                         const plugmc_turnover *x, double *change)
+{
+    for (int k = 0; k < h->count; k++) {
+        const energy_term *t = &h->terms[k];
+        double own = 0;
+        const int code =
+            t->total_moves ? t->total->turnover(t->of->instance, w, x, &own) : PLUGMC_OK;
+        if (code) {
+            e->failed_term = t->index;
+            return code;
+        }
+        change[t->index] += own;
+    }
+    return PLUGMC_OK;
+}
+
+int turnover_change(const hamiltonian *h, walker_energy *e, int32_t w, const turnover *t,
+                    double *change, int32_t *forbidden)
+{
+    const plugmc_turnover *x = &t->of;
+    if (!x->comes && !x->leaves) return PLUGMC_OK;
+    *forbidden = !has_room(e, x) || parts_that_come(h, e, x, change);
+    if (*forbidden) return PLUGMC_OK;
+    parts_that_leave(h, e, x, change);
+    counts_change(h, e, x, change);
+    e->asked = h->has_totals;
+    return e->asked ? totals_change(h, e, w, x, change) : PLUGMC_OK;
+}
+
+void turnover_take(walker_energy *e, const turnover *x)
+{
+    for (int32_t k = 0; k < x->of.leaves; k++) configuration_remove(&e->now, x->particle[k]);
+    for (int32_t k = 0; k < x->of.comes; k++)
+        configuration_insert(&e->now, x->species[k], x->position[k]);
+    e->recounted = true;
+}

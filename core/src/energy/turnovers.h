@@ -1,0 +1,27 @@
+/* Who comes and who leaves: one particle, one that becomes another, or a group of them. */
+#ifndef PLUGMC_TURNOVERS_H
+#define PLUGMC_TURNOVERS_H
+
+#include "energy/hamiltonian.h"
+
+/* Proposal p of such a kind, for plugmc_total.turnover. */
+typedef struct turnover {
+    plugmc_turnover of;
+    int32_t species[PLUGMC_MOST_TOGETHER], particle[PLUGMC_MOST_TOGETHER];
+    double position[PLUGMC_MOST_TOGETHER][3]; /* wrapped */
+} turnover;
+void turnover_make(turnover *, const walker_energy *, const plugmc_changes *, int64_t p);
+
+/* The change of each term [terms], which is cleared; returns a code. */
+int turnover_change(const hamiltonian *, walker_energy *, int32_t walker, const turnover *,
+                    double *change, int32_t *forbidden);
+void turnover_take(walker_energy *, const turnover *);
+
+/* How many particles a proposal is about. */
+int32_t together(const plugmc_changes *);
+/* What is wrong with a group that comes or leaves; NULL: nothing. */
+const char *group_is_wrong(const hamiltonian *, const plugmc_changes *, int64_t p);
+/* By how much the number of a species grows, were it taken; also where nobody can leave. */
+int64_t grows_by(const hamiltonian *, const plugmc_changes *, int32_t walker, int64_t p,
+                 int32_t species);
+#endif

@@ -1,0 +1,100 @@
+# Neutral groups of ions that come and go (mover insert_group): what it goes with and what it does not, and that
+# runs are the same however they are cut. Its laws are in tests/distributions.
+
+# salt LINE...: calcium and chloride ions; lines are added to the INI
+salt()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 200
+	equilibrate = 0
+	seed = 3
+	walkers = 3
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 9
+	[species Ca]
+	count = 4
+	most = 30
+	diameter = 1
+	charge = 2
+	activity = 0.002
+	[species Cl]
+	count = 8
+	most = 60
+	diameter = 1
+	charge = -1
+	activity = 0.03
+	[initial]
+	state = random
+	[potential hard_sphere]
+	[mover serial]
+	step = 1
+	[mover insert_group]
+	group = Cl Ca Cl
+	trials = 20
+	[observable numbers]
+	period = 5
+	[observable energy]
+	period = 5
+	END
+    printf '%s\n' "$@" >>sim.ini
+}
+
+same_however_it_is_cut()
+{
+    must run sim.ini
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=3 --set run.output=three.h5
+    same_chain one.h5 three.h5
+    must run sim.ini --set run.sweeps=73 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=200
+    same_chain one.h5 parts.h5
+    awk '/insert_group.(insertion|removal)/ { if ($2 + 0 > 0.01) good++ } END { exit good < 2 }' "$out" ||
+        fail "hardly any group comes or goes"
+}
+
+test_groups_of_ions_are_cut()
+{
+    salt '[potential coulomb]' 'bjerrum_length = 1' 'minimum_image = yes'
+    same_however_it_is_cut
+}
+
+test_groups_in_ewald_sums_are_cut()
+{
+    salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
+    same_however_it_is_cut
+    # beside single ions that move, swapped ones and boxes that change
+    change 's/^seed/pressure = 0.05\n&/; s/^\[mover insert_group\]/[mover volume]\nstep = 0.01\n&/'
+    change 's/^bjerrum_length = 1/&\ncutoff = 3\nalpha = 1\nk_max = 9/'
+    rm -f ./*.h5
+    same_however_it_is_cut
+}
+
+test_groups_that_cannot_be()
+{
+    salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
+    change 's/^group = .*/group = Ca Cl/'
+    refused 3 "sim.ini:28: [mover insert_group] group = Ca Cl: it has a charge of 1, and a group must be neutral" run sim.ini
+    change 's/^group = .*/group = Ca Cl Br/'
+    refused 3 "sim.ini:28: [mover insert_group] group = Br: there is no such species" run sim.ini
+    change 's/^group = .*/group = Ca Cl Cl Ca Cl Cl Ca Cl Cl/'
+    refused 3 "sim.ini:28: [mover insert_group] group = Ca Cl Cl Ca Cl Cl Ca Cl Cl: there can be 8 particles in a group" \
+        run sim.ini
+    change 's/^group = .*/group = Ca Cl Cl/; /^activity = 0.03/d'
+    refused 3 "sim.ini:27: [mover insert_group] group = Cl: [species Cl] needs mu or activity, of the reservoir" run sim.ini
+    salt '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 3'
+    refused 3 "sim.ini:35: [potential coulomb_spme] takes as many particles as there are at the start, and mover \
+'insert_group' changes that" run sim.ini
+}
+
+test_groups_of_ions_on_a_gpu()
+{
+    gpu
+    salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
+    must run sim.ini
+    must run sim.ini --set run.device=gpu --set run.output=gpu.h5
+    h5diff -d 1e-7 sim.h5 gpu.h5 /plugmc/observables/numbers || fail "another chain than on the CPU"
+}
