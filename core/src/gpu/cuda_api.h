@@ -74,8 +74,6 @@ enum {
     X(module_unload, "cuModuleUnload", (driver_module))                                            \
     X(module_function, "cuModuleGetFunction",                                                      \
       (driver_function *, driver_module, const char *name))                                        \
-    X(module_global, "cuModuleGetGlobal_v2",                                                       \
-      (driver_pointer *, size_t * bytes, driver_module, const char *name))                         \
     X(function_set, "cuFuncSetAttribute", (driver_function, int attribute, int value))             \
     X(function_get, "cuFuncGetAttribute", (int *value, int attribute, driver_function))            \
     X(launch, "cuLaunchKernel",                                                                    \

@@ -167,22 +167,6 @@ static int fail_load(gpu *g, driver_result result, const char *name)
         g->compiler->minor, error_words(&g->api, result, words));
 }
 
-/* Its draws are those of the walkers of this process; a text that draws nothing may lack the variable. */
-static int number_walkers(gpu *g, const gpu_module *m)
-{
-    driver_pointer at;
-    size_t bytes;
-    const driver_result result =
-        g->api.module_global(&at, &bytes, m->handle, "plugmc_first_walker");
-    if (result == DRIVER_ERROR_NOT_FOUND) return PLUGMC_OK;
-    int code = checked_call(g, result, "looking up a variable");
-    if (!code)
-        code = checked_call(
-            g, g->api.upload(at, &plugmc_first_walker, sizeof plugmc_first_walker, g->stream),
-            "numbering walkers");
-    return code ? code : checked_call(g, g->api.stream_synchronize(g->stream), "numbering walkers");
-}
-
 static int load_module(gpu *g, const char *fused, const plugmc_kernel_text *text,
                        const uint8_t digest[32], gpu_module **out)
 {
@@ -204,7 +188,7 @@ static int load_module(gpu *g, const char *fused, const plugmc_kernel_text *text
     memcpy(m->digest, digest, 32);
     m->next = g->modules;
     *out = g->modules = m;
-    return number_walkers(g, m);
+    return PLUGMC_OK;
 }
 
 static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char *name,

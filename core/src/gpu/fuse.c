@@ -105,6 +105,8 @@ static void put_line(FILE *out, const char *file)
 static void put_defines(const fusion *f)
 {
     fprintf(f->out, "#define PLUGMC_REAL %s\n", f->in_double ? "double" : "float");
+    if (plugmc_first_walker)
+        fprintf(f->out, "#define PLUGMC_FIRST_WALKER %u\n", plugmc_first_walker);
     if (PLUGMC_HAS(f->kernel, contract) && f->kernel->contract)
         fputs("#define PLUGMC_CONTRACTED 1\n",
               f->out); /* another text: another entry of the cache */
