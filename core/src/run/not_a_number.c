@@ -154,6 +154,7 @@ static int look_at_term(search *s, const pair_term *t)
     plugmc_cells cells = {0};
     one.walkers = 1;
     one.box = *s->box;
+    if (one.particles < FEW_FOR_THREADS) one.threads = 1;
     crash_calling_potential(t->term->label, "range");
     double range = look_range(s, t);
     if (!(range > 0)) return 0;

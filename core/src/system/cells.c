@@ -145,7 +145,8 @@ int host_cells_build(const plugmc_system *system, const plugmc_box *boxes, const
     uint32_t *order = malloc((entries + 1) * sizeof *order);
     uint32_t *of = malloc((entries + 1) * sizeof *of);
     double *sorted = malloc((3 * entries + 1) * sizeof *sorted);
-    const bool side_by_side = system->walkers >= system->threads; /* else one after the other */
+    const bool side_by_side = system->walkers >= system->threads, /* else one after the other */
+        alone = side_by_side || n < FEW_FOR_THREADS;
     *out = (plugmc_cells){.size = sizeof *out,
                           .cells = grid.cells,
                           .start = start,
@@ -159,7 +160,7 @@ int host_cells_build(const plugmc_system *system, const plugmc_box *boxes, const
     }
 #pragma omp parallel for schedule(static) num_threads(system->threads) if (side_by_side)
     for (int32_t w = 0; w < system->walkers; w++)
-        sort_walker(side_by_side ? 1 : system->threads, n, &boxes[w], &grid, positions + 3 * n * w,
+        sort_walker(alone ? 1 : system->threads, n, &boxes[w], &grid, positions + 3 * n * w,
                     of + n * w, start + (grid.cells + 1) * w, order + n * w, sorted + 3 * n * w);
     free(of);
     return PLUGMC_OK;

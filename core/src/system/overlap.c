@@ -175,7 +175,9 @@ int find_overlap(const plugmc_system *system, const double *positions, overlap *
         return -1;
     }
     int64_t first = system->particles; /* of those found */
-#pragma omp parallel for schedule(static) num_threads(system->threads) reduction(min : first)
+#pragma omp parallel for schedule(static) num_threads(system->threads)                             \
+    reduction(min                                                                                  \
+              : first) if (system->particles >= FEW_FOR_THREADS)
     for (int64_t i = 0; i < system->particles; i++) {
         overlap unused;
         if (i < first &&

@@ -30,6 +30,10 @@ int initial_state(const config *, const plugmc_system *, double *positions, repo
 /* Largest separation at which a pair of this term has an energy or overlaps; length. */
 double reach_of_term(const plugmc_system *, const plugmc_term *);
 
+/* Fewer particles than these are looked at by one thread: where thousands of small walkers come one after the other,
+ * waking others each time took six times as long as the work (1,024 walkers of 288 particles, two cores). */
+enum { FEW_FOR_THREADS = 4096 };
+
 /* First pair of particles that overlap, or that may not be where they are, in one walker, by all
  * sampled terms; cell lists where the contact distance is finite, so O(N). Returns 1 and fills
  * what is found, 0 if none, -1 if memory is short. The smallest i, and of its partners the smallest
