@@ -60,8 +60,8 @@ test_foreign_hdf5_for_a_checkpoint()
 test_checkpoint_of_another_version()
 {
     checkpointed
-    "$H5TOOL" format sim.h5 1 || fail "h5tool"
-    refused 6 "cannot resume from sim.h5: its checkpoint has format 1, this plugmc reads format 2" \
+    "$H5TOOL" format sim.h5 2 || fail "h5tool"
+    refused 6 "cannot resume from sim.h5: its checkpoint has format 2, this plugmc reads format 3" \
         run --resume sim.h5
 }
 

@@ -999,13 +999,13 @@ static void other_formats_and_checksums_are_refused(void **state)
     start(&a, 3, PLUGMC_DOMAIN_PERIODIC);
     sweep_to(&a, 60);
     assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
-    change_number(path, "plugmc", "format", 1); /* of the release before */
+    change_number(path, "plugmc", "format", 2); /* of the release before */
     assert_int_equal(HEARD(output_read(path, &found, &r)), EXIT_CHECKPOINT);
-    assert_said("its checkpoint has format 1, this plugmc reads format 2");
+    assert_said("its checkpoint has format 2, this plugmc reads format 3");
     change_number(path, "plugmc", "format", 7);
     assert_int_equal(HEARD(output_read(path, &found, &r)), EXIT_CHECKPOINT);
-    assert_said("its checkpoint has format 7, this plugmc reads format 2");
-    change_number(path, "plugmc", "format", 2);
+    assert_said("its checkpoint has format 7, this plugmc reads format 3");
+    change_number(path, "plugmc", "format", 3);
     assert_reads_back(path, &a.data);
     change_number(path, "plugmc/checkpoint", "sweep", 61);
     assert_int_equal(HEARD(output_read(path, &found, &r)), EXIT_CHECKPOINT);

@@ -27,7 +27,7 @@ int32_t together(const plugmc_changes *c) { return in_groups(c) ? c->group : 1; 
 void turnover_make(turnover *x, const walker_energy *e, const plugmc_changes *c, int64_t p)
 {
     const int32_t n = together(c);
-    *x = (turnover){.of = {.size = sizeof x->of}};
+    x->of = (plugmc_turnover){.size = sizeof x->of};
     if (comes(c->kind)) x->of.comes = n;
     if (leaves(c->kind)) x->of.leaves = n;
     for (int32_t k = 0; k < n; k++) {

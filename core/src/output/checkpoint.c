@@ -25,7 +25,7 @@
 
 #include "output/parts.h"
 
-enum { FORMAT = 2, ROWS = 129, MOST_BLOBS = 1000000 };
+enum { FORMAT = 3, ROWS = 129, MOST_BLOBS = 1000000 };
 
 /* ---- Checksum ------------------------------------------------------------------------------- */
 

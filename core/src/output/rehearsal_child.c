@@ -48,7 +48,7 @@ static void write_back(store *s, const char *path, output_data *data)
     if (averages_find(data)) store_short(s);
     if (data->frame_count) {
         system.box.oblique = has_vectors(s);
-        if (store_has(s, s->file, "particles/trajectory/id/value"))
+        if (store_is_group(s, s->file, "particles/trajectory/id")) /* else an array */
             system.changes = PLUGMC_CHANGED_COUNT;
     }
     h5md_write_frames(s, data, data->frames_written);

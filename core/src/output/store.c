@@ -297,18 +297,6 @@ int store_close(store *s)
 
 /* ---- Groups and links ----------------------------------------------------------------------- */
 
-static bool is_group(store *s, hid_t parent, const char *path)
-{
-    const hid_t object = H5Oopen(parent, path, H5P_DEFAULT);
-    if (object < 0) {
-        fail_hdf5(s);
-        return false;
-    }
-    const bool group = H5Iget_type(object) == H5I_GROUP;
-    H5Oclose(object);
-    return group;
-}
-
 bool store_has(store *s, hid_t parent, const char *path)
 {
     char part[1024];
@@ -328,9 +316,20 @@ bool store_has(store *s, hid_t parent, const char *path)
             return false;
         }
         if (!*end) break;
-        if (!is_group(s, parent, part)) return false; /* nothing lies below an array */
     }
     return true;
+}
+
+bool store_is_group(store *s, hid_t parent, const char *path)
+{
+    const hid_t object = H5Oopen(parent, path, H5P_DEFAULT);
+    if (object < 0) {
+        fail_hdf5(s);
+        return false;
+    }
+    const bool group = H5Iget_type(object) == H5I_GROUP;
+    H5Oclose(object);
+    return group;
 }
 
 hid_t store_enter(store *s, hid_t parent, const char *path)

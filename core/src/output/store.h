@@ -71,6 +71,8 @@ hid_t store_enter(store *, hid_t parent, const char *path);
 void store_leave(store *, hid_t group);
 /* Is there such a link? Each part of "a/b/c" is looked for. */
 bool store_has(store *, hid_t parent, const char *path);
+/* Whether something that is there is a group, not an array. */
+bool store_is_group(store *, hid_t parent, const char *path);
 /* Removes a link if there is one. */
 void store_remove(store *, hid_t parent, const char *name);
 /* The object old/name also as new/new_name. */
