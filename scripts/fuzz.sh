@@ -4,7 +4,8 @@
 # formats named) for so many seconds, 600 unless given, on its seeds. What was found is left in
 # build/fuzz/found; the end is 1 then.
 #   --build FOLDER                     only builds, there; 77 without clang's libFuzzer
-#   --built FOLDER SECONDS FORMAT...   only runs what is built there; 77 if nothing is
+#   --built FOLDER SECONDS FORMAT...   only runs what is built there; 77 if nothing is. The inputs are
+#                                      the same each time: what fails in CI fails again.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 seeds=$root/tests/fuzz/seeds
@@ -21,17 +22,18 @@ build() {
         cmake --build "$1" --parallel "$(nproc)" --target fuzz_programs
 }
 
-# is_of_library PROGRAM LOG FOUND: a crash inside of libhdf5, or memory that it loses where the part of a file that it
-# takes into its cache (H5C_protect) is damaged.
+# is_of_library LOG FOUND: a crash inside of libhdf5, or memory that libhdf5 itself allocated and lost, which it does
+# where what it takes into its caches is damaged. Handles that we leave open are no such leaks; the programs count
+# them.
 is_of_library() {
     local file
-    grep -m1 '^ *#0 ' "$2" | grep -q libhdf5 && return
-    echo leak:H5C_protect >"$2.suppressed"
-    for file in "$3"/*; do
+    grep -m1 '^ *#0 ' "$1" | grep -q libhdf5 && return
+    for file in "$2"/*; do
         case ${file##*/} in leak-*) ;; *) return 1 ;; esac
-        ASAN_OPTIONS=$ASAN_OPTIONS:fast_unwind_on_malloc=0 LSAN_OPTIONS=suppressions=$2.suppressed \
-            "$1" "$file" >/dev/null 2>&1 || return 1
     done
+    awk '/leak of .* allocated from:$/ { blocks++ }
+         /^ *#1 / && /libhdf5/ { library++ }
+         END { exit !(blocks > 0 && library == blocks) }' "$1"
 }
 
 # search FOLDER SECONDS FORMAT: one line of what it did; 1 if it found something. Crashes inside of
@@ -46,14 +48,14 @@ search() {
     mkdir -p "$found" "$found.libhdf5" "$corpus"
     while [ $code != 0 ] && [ $SECONDS -lt $end ]; do
         code=0 clean=true
-        "$1/tests/fuzz/fuzz_$3" -max_total_time=$((end - SECONDS)) -timeout=25 -rss_limit_mb=4096 \
+        "$1/tests/fuzz/fuzz_$3" "${seed[@]}" -max_total_time=$((end - SECONDS)) -timeout=25 -rss_limit_mb=4096 \
             -malloc_limit_mb=2000000000 -max_len=16384 \
             -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="$found/" \
             "$corpus" "$seeds/$3" >"$log" 2>&1 || code=$?
         runs=$((runs + $(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | grep . || echo 0)))
         cover=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
         [ $code != 0 ] || break
-        is_of_library "$1/tests/fuzz/fuzz_$3" "$log" "$found" || { clean=false; break; }
+        is_of_library "$log" "$found" || { clean=false; break; }
         mv "$found"/* "$found.libhdf5/"
         library=$((library + 1))
     done
@@ -68,13 +70,14 @@ search() {
     fi
 }
 
+seed=()
 case ${1-} in
-    --help) sed -n '2,7s/^# \?//p' "$0"; exit ;;
+    --help) sed -n '2,8s/^# \?//p' "$0"; exit ;;
     --build)
         has_libfuzzer || { echo "no clang with libFuzzer: seeds only"; exit 77; }
         build "$2"
         exit ;;
-    --built) folder=$2 seconds=$3; shift 3 ;;
+    --built) folder=$2 seconds=$3 seed=(-seed=1); shift 3 ;;
     *)
         . "$(dirname "$0")/common.sh"
         seconds=${1-600} folder=$build/fuzz

@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     output_data found = {0};
     if (output_read_ini(path, &ini, &r) == 0) free(ini);
     if (output_read(path, &found, &r) == 0) output_free(&found);
+    all_is_closed();
     require(size || r.errors == 0); /* without changes it is sound */
     return 0;
 }

@@ -41,5 +41,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(size || code == 0);
     recorder_free(r);
     free(r);
+    all_is_closed();
     return 0;
 }

@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const int code = h5md_read_positions(path, 1 + (int)fuzz_below(&b, 3), &walkers, &count,
                                          &positions, &species, edges, &r);
     require(size || code == 0);
+    all_is_closed();
     if (code) return 0;
     volatile double last = 0; /* touches all that is promised */
     for (int64_t i = 0; i < 3 * walkers * count; i++) last = positions[i];
