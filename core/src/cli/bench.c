@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/bench.h"
+#include "cli/beside.h"
 #include "cli/cli.h"
 
 static const char bench_help[] =
@@ -279,11 +280,14 @@ static bool ends_in(const char *name, const char *end)
 /* Comes back only if it cannot be started. */
 static int run_script(const char *path, int argc, char **argv)
 {
-    char program[4096];
-    const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    char **all = calloc((size_t)argc + 1, sizeof *all);
-    program[n > 0 ? n : 0] = 0;
-    if (!all || setenv("PLUGMC", program, 1)) return EXIT_MEMORY;
+    char *program = beside_path("plugmc"), **all = calloc((size_t)argc + 1, sizeof *all);
+    if (!program || !all || setenv("PLUGMC", program, 1)) {
+        fprintf(stderr, "plugmc: no memory\n");
+        free(program);
+        free(all);
+        return EXIT_MEMORY;
+    }
+    free(program);
     all[0] = (char *)path;
     memcpy(all + 1, argv + 1, (size_t)(argc - 1) * sizeof *all);
     fflush(stdout);

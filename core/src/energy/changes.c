@@ -365,9 +365,11 @@ static const char *refused(const hamiltonian *h, const plugmc_changes *c)
         return "it changes how many particles there are, and no mover of the run says so";
     if (h->has_totals && c->per_walker != 1)
         return "with a total, one change is proposed to a walker at a time";
-    for (int64_t p = 0; p < c->walkers * c->per_walker; p++)
-        if (group_is_wrong(h, c, p)) return group_is_wrong(h, c, p);
-    return NULL;
+    const char *why = NULL;
+    const bool groups = c->kind == PLUGMC_GROUP_INSERTED || c->kind == PLUGMC_GROUP_REMOVED;
+    for (int64_t p = 0; groups && p < c->walkers * c->per_walker && !why; p++)
+        why = group_is_wrong(h, c, p);
+    return why;
 }
 
 int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)

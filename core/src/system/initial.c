@@ -27,12 +27,17 @@ static int (*const states[])(const source *) = {from_lattice, from_random, from_
 
 static int initial_places(const config *, const plugmc_system *, double *positions, report *);
 
+static bool is_xyz(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (!strcmp(dot, ".xyz") || !strcmp(dot, ".extxyz"));
+}
+
 /* A frame says how many there are, where that may change. */
 static bool from_frame(const config *config, const plugmc_system *system)
 {
-    const char *path = config->initial.file, *dot = path ? strrchr(path, '.') : NULL;
-    return config->initial.state == INITIAL_FILE && system->changes & PLUGMC_CHANGED_COUNT && dot &&
-           strcmp(dot, ".xyz") && strcmp(dot, ".extxyz");
+    return config->initial.state == INITIAL_FILE && system->changes & PLUGMC_CHANGED_COUNT &&
+           config->initial.file && !is_xyz(config->initial.file);
 }
 
 /* From positions packed by `packed` to those of the run, which has more room. */
@@ -305,7 +310,7 @@ static int from_file(const source *s)
     const char *path = s->config->initial.file, *dot = path ? strrchr(path, '.') : NULL;
     int code, walkers = 1;
     if (!path || !*path) return refuse(s, "file", "state = file needs file = NAME.xyz or NAME.h5");
-    if (dot && (!strcmp(dot, ".xyz") || !strcmp(dot, ".extxyz")))
+    if (is_xyz(path))
         code = xyz_read(path, s->system, s->positions, s->report);
     else if (dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".h5md") || !strcmp(dot, ".hdf5")))
         code = from_h5md(s, &walkers);

@@ -201,9 +201,9 @@ int ewald_sum_turnover(ewald_sum *s, int32_t walker, const plugmc_turnover *x, d
     }
     charges_of(s, before, &squares[0], &net[0]);
     charges_of(s, after, &squares[1], &net[1]);
-    const double back = -s->bjerrum_length * M_PI / (2 * s->alpha * s->alpha * box->volume);
     *change += energy_of_shift(s, weights_now(s, walker), structure_of(s, walker)) +
-               self_energy(s, squares[1] - squares[0]) + back * (net[1] * net[1] - net[0] * net[0]);
+               self_energy(s, squares[1] - squares[0]) +
+               background(s, box) * (net[1] * net[1] - net[0] * net[0]);
     return PLUGMC_OK;
 }
 

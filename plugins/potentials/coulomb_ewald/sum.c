@@ -145,7 +145,7 @@ double square(const double v[3]) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2
 void weigh_waves(const ewald_sum *s, const plugmc_box *box, spectrum *out)
 {
     const double alpha = s->alpha, factor = 2 * 2 * M_PI * s->bjerrum_length / box->volume;
-    out->back = -s->bjerrum_length * M_PI / (2 * alpha * alpha * box->volume);
+    out->back = background(s, box);
 #pragma omp parallel for schedule(static) num_threads(s->system->threads)
     for (int64_t w = 0; w < s->waves; w++) {
         double k[3];
@@ -239,6 +239,11 @@ void charges_of(const ewald_sum *s, const int64_t *count, double *squares, doubl
 double self_energy(const ewald_sum *s, double squares)
 {
     return -s->bjerrum_length * s->alpha / sqrt(M_PI) * squares;
+}
+
+double background(const ewald_sum *s, const plugmc_box *box)
+{
+    return -s->bjerrum_length * M_PI / (2 * s->alpha * s->alpha * box->volume);
 }
 
 /* count [species], or NULL: as at the start. */

@@ -90,5 +90,7 @@ int spectrum_of(ewald_sum *, const plugmc_box *, int32_t walker, const spectrum 
 /* Sum of the squares of the charges, and of the charges, of these numbers of particles [species]. */
 void charges_of(const ewald_sum *, const int64_t *count, double *squares, double *net);
 double self_energy(const ewald_sum *, double squares);
+/* kT: that of the background of a charge 1. */
+double background(const ewald_sum *, const plugmc_box *);
 
 #endif

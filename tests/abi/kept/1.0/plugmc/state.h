@@ -110,8 +110,9 @@ typedef struct plugmc_archive {
      * pieces than were saved. */
     int (*rows)(struct plugmc_archive *, const char *name, void *data, size_t row, int64_t first,
                 int64_t n, int64_t all);
-    int64_t first_walker, walkers,
-        all_walkers; /* rows of walkers: the first one here, how many, and all */
+    /* Rows of walkers in the file of this run: the first one here, how many, and all. The file begins with the
+     * first walker of the run, whatever its number is. */
+    int64_t first_walker, walkers, all_walkers;
 } plugmc_archive;
 
 /* Rows of all walkers that are here, and of walker w of them. */
