@@ -17,7 +17,7 @@ test_truncated_checkpoint()
         head -c $bytes sim.h5 >short.h5
         plugmc run --resume short.h5
         expect_exit 6
-        grep -q "^cannot resume from short.h5: it is " "$err" || fail "expected what is wrong"
+        grep -q "^cannot read short.h5: it is " "$err" || fail "expected what is wrong"
         expect_lines 1
         expect_untouched
     done
@@ -34,34 +34,34 @@ test_damaged_checkpoint()
     cmp -s sim.h5 damaged.h5 && fail "nothing was damaged"
     plugmc run --resume damaged.h5
     expect_exit 6
-    grep -q "^cannot resume from damaged.h5: " "$err" || fail "expected what is wrong"
+    grep -q "^cannot read damaged.h5: " "$err" || fail "expected what is wrong"
     expect_untouched
 }
 
 test_missing_checkpoint()
 {
     disks
-    refused 6 "cannot resume from none.h5: No such file or directory" run --resume none.h5
+    refused 6 "cannot read none.h5: No such file or directory" run --resume none.h5
 }
 
 test_checkpoint_that_is_no_hdf5()
 {
     disks
-    refused 6 "cannot resume from sim.ini: it is not an HDF5 file" run --resume sim.ini
+    refused 6 "cannot read sim.ini: it is not an HDF5 file" run --resume sim.ini
 }
 
 test_foreign_hdf5_for_a_checkpoint()
 {
     disks
     "$H5TOOL" foreign weather.h5 || fail "h5tool"
-    refused 6 "cannot resume from weather.h5: it has no checkpoint of plugmc" run --resume weather.h5
+    refused 6 "cannot read weather.h5: it has no checkpoint of plugmc" run --resume weather.h5
 }
 
 test_checkpoint_of_another_version()
 {
     checkpointed
     "$H5TOOL" format sim.h5 2 || fail "h5tool"
-    refused 6 "cannot resume from sim.h5: its checkpoint has format 2, this plugmc reads format 3" \
+    refused 6 "cannot read sim.h5: its checkpoint has format 2, this plugmc reads format 3" \
         run --resume sim.h5
 }
 

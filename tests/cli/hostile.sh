@@ -22,7 +22,7 @@ test_checkpoints_that_broke_the_program()
 {
     for name in leak8k leak5 resume_1_120 vds resume_1_211 filt; do
         cp "$faults/$name.h5" .
-        turned_away 6 "cannot resume from $name.h5: it" run --resume $name.h5 --set run.sweeps=60
+        turned_away 6 "cannot read $name.h5: it" run --resume $name.h5 --set run.sweeps=60
     done
 }
 
@@ -51,7 +51,7 @@ END
     export HDF5_PLUGIN_PATH=$PWD/filters
     turned_away 3 "cannot read positions from m.h5: its 'position' needs a filter that is not part" \
         run init.ini
-    turned_away 6 "cannot resume from m.h5: it has no checkpoint" run --resume m.h5
+    turned_away 6 "cannot read m.h5: it has no checkpoint" run --resume m.h5
     h5dump m.h5 >/dev/null 2>&1
     [ -e it-ran ] || fail "the library would not have run in any case"
 }
@@ -83,7 +83,7 @@ test_hostile_parts_of_checkpoints()
     for path in plugmc/checkpoint/positions plugmc/observables/hard_pressure/pressure/series \
         particles/trajectory/position/value particles/trajectory/box/edges/value; do
         h5ls "sim.h5/$path" >/dev/null || fail "there is no $path"
-        each_kind sim.h5 $path 6 "cannot resume from sim.h5: " run --resume sim.h5
+        each_kind sim.h5 $path 6 "cannot read sim.h5: " run --resume sim.h5
     done
     must run --resume sim.h5
 }
@@ -140,7 +140,7 @@ test_pipes_devices_and_folders_as_input()
     mkdir folder.h5
     change 's/^state = .*/state = file\nfile = none.h5/'
     for name in pipe.h5 folder.h5 "$work/said/zero.h5"; do
-        turned_away 6 "cannot resume from $name: it is " run --resume $name
+        turned_away 6 "cannot read $name: it is " run --resume $name
         turned_away 3 "cannot read positions from $name: it is " run sim.ini \
             --set initial.file=$name
     done

@@ -67,7 +67,7 @@ now; another [run] output begins another run" run sim.ini --resume-if-there
 test_resume_if_there_of_what_is_no_run()
 {
     disks
-    refused 6 "cannot resume from sim.h5: it is not an HDF5 file" run sim.ini --resume-if-there
+    refused 6 "cannot read sim.h5: it is not an HDF5 file" run sim.ini --resume-if-there
     refused 2 "plugmc: --resume-if-there goes with an INI file, not with --resume; see --help" \
         run --resume sim.h5 --resume-if-there
 }

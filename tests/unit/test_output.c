@@ -868,7 +868,7 @@ static int refused_or_identical(const char *path, const output_data *expected)
     int code = HEARD(output_read(path, &found, &r));
     if (code) {
         assert_int_equal(code, EXIT_CHECKPOINT);
-        assert_said("cannot resume from");
+        assert_said("cannot read");
         return 1;
     }
     assert_true(same_data(expected, &found));

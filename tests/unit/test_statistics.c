@@ -51,7 +51,7 @@ static estimate estimate_series(const double *x, int64_t n, int walkers)
         for (int64_t i = 0; i < n; i++) turned[i * walkers + w] = x[w * n + i];
     estimate out;
     autocorrelation correlation;
-    assert_int_equal(estimate_interleaved(turned, n, walkers, &out, &correlation), 0);
+    assert_int_equal(estimate_interleaved(turned, n, walkers, 0, &out, &correlation), 0);
     autocorrelation_free(&correlation);
     free(turned);
     return out;
@@ -166,7 +166,7 @@ static void check_one_rule(const double *x, const estimate *scalar)
     bool converged;
     assert_int_equal(block_average_init(&average, 1), 0);
     for (int i = 0; i < SAMPLES; i++) block_average_add(&average, &x[i]);
-    block_average_result(&average, &mean, &error, &converged);
+    block_average_result(&average, 0, &mean, &error, &converged);
     assert_close(error, scalar->error, 1e-9, 0);
     assert_int_equal(converged, scalar->converged);
     assert_int_equal(
@@ -446,7 +446,7 @@ static void array_averages_equal_those_of_kept_samples(void **state)
         assert_int_equal(average.blocks * average.per_block + average.in_last, n);
         double mean[2], error[2];
         bool converged[2];
-        block_average_result(&average, mean, error, converged);
+        block_average_result(&average, 0, mean, error, converged);
         for (int c = 0; c < 2; c++) assert_close(mean[c], sum[c] / (double)n, 1e-13, 0);
 
         int64_t m = average.blocks;
@@ -485,7 +485,7 @@ static void array_errors_cover_the_truth(void **state)
         for (int i = 0; i < LENGTH; i++) x[i] = phi * x[i] + sqrt(1 - phi * phi) * normal(&seed);
         block_average_add(&average, x);
     }
-    block_average_result(&average, mean, error, converged);
+    block_average_result(&average, 0, mean, error, converged);
     for (int i = 0; i < LENGTH; i++) z_squares += mean[i] * mean[i] / (error[i] * error[i]);
     block_average_free(&average);
     /* Limit 4: one false alarm in 16,000. */
@@ -560,7 +560,7 @@ static void jackknife_of_a_mean_is_its_standard_error(void **state)
     double mean[2], error[2], value, jackknife, two[2], two_errors[2];
     bool converged[2];
     int calls = 0;
-    block_average_result(&average, mean, error, converged);
+    block_average_result(&average, 0, mean, error, converged);
     assert_int_equal(
         block_average_jackknife(&average, first_mean, NULL, 1, &value, &jackknife, converged), 0);
     assert_close(value, mean[0], 1e-15, 0);
@@ -631,7 +631,7 @@ static void a_drift_is_marked(void **state)
                     block_average_jackknife(&average, both_means, NULL, 2, mean, error, converged),
                     0);
             else
-                block_average_result(&average, mean, error, converged);
+                block_average_result(&average, 0, mean, error, converged);
             assert_true(!converged[0] && converged[1]);
             assert_true(error[0] > 1.5 / sqrt(12.0 * (double)average.blocks) && error[0] < 0.5);
         }
@@ -650,7 +650,7 @@ static void few_blocks_are_marked(void **state)
     assert_int_equal(block_average_init(&average, 1), 0);
     for (int n = 1; n <= 20; n++) {
         block_average_add(&average, (double[]){normal(&seed)});
-        block_average_result(&average, &mean, &error, &converged);
+        block_average_result(&average, 0, &mean, &error, &converged);
         assert_int_equal(converged, n >= 16);
     }
     block_average_free(&average);

@@ -21,6 +21,8 @@ static const struct command {
     {"bench", "standard benchmarks on this machine", command_bench},
     {"doctor", "GPU, driver, compiler, cache, plugin path", command_doctor},
     {"manual", "the INI reference, as Markdown", command_manual},
+    {"analyse", "the table of a finished run again, of parts of it or of several; runs compared",
+     NULL},
 };
 
 static void usage(FILE *out)

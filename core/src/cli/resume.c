@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/comparison.h"
 #include "run/averages.h"
 #include "run/results.h"
 
@@ -26,13 +27,6 @@ bool resume_may_set(const char *assignment)
 
 /* ---- The configuration then and now --------------------------------------------------------- */
 
-static ini_section *section_named(const ini_file *file, const char *name)
-{
-    for (int i = 0; i < file->count; i++)
-        if (strcmp(file->sections[i].name, name) == 0) return &file->sections[i];
-    return NULL;
-}
-
 /* Names of files and plugins may change: what is in them is compared. */
 static bool may_differ(const simulation *sim, const char *section, const char *key)
 {
@@ -40,45 +34,29 @@ static bool may_differ(const simulation *sim, const char *section, const char *k
     for (int i = 0; run && i < PLUGMC_COUNT(free_keys); i++)
         if (strcmp(key, free_keys[i]) == 0) return true;
     if (run && (!strcmp(key, "output") || !strcmp(key, "author"))) return true;
-    const ini_section *asked = section_named(&sim->config.ini, section);
+    const ini_section *asked = ini_section_named(&sim->config.ini, section);
     const ini_entry *entry = asked ? ini_get(asked, key) : NULL;
     return entry && entry->file;
 }
 
-static int differs(const simulation *sim, const char *path, const char *section, const char *key,
-                   const char *was, const char *is)
-{
-    return report_error(sim->report, EXIT_CHECKPOINT, sim->config.ini.path, 0,
-                        "cannot resume from %s: [%s]%s%s was %s and is %s now; another [run] "
-                        "output begins another run",
-                        path, section, *key ? " " : "", key, was ? excerpt(was).text : "not there",
-                        is ? excerpt(is).text : "not there");
-}
+typedef struct resumption {
+    const simulation *sim;
+    const char *path;
+    int code; /* of the first difference */
+} resumption;
 
-/* All of `one` that is not, or not the same, in `other`; `forward`: one is then, other now. */
-static int compare_one_way(const simulation *sim, const char *path, const ini_file *one,
-                           const ini_file *other, bool forward)
+static void differs(void *argument, const char *section, const char *key, const char *was,
+                    const char *is)
 {
-    int code = 0;
-    for (int i = 0; i < one->count; i++) {
-        const ini_section *s = &one->sections[i], *t = section_named(other, s->name);
-        if (!t) {
-            int wrong =
-                differs(sim, path, s->name, "", forward ? "there" : NULL, forward ? NULL : "there");
-            if (!code) code = wrong;
-            continue;
-        }
-        for (int k = 0; k < s->count; k++) {
-            const ini_entry *a = &s->entries[k], *b = ini_get(t, a->key);
-            if (may_differ(sim, s->name, a->key)) continue;
-            if (b && (!forward || !strcmp(a->value, b->value))) continue;
-            const char *there = a->value, *here = b ? b->value : NULL;
-            int wrong =
-                differs(sim, path, s->name, a->key, forward ? there : here, forward ? here : there);
-            if (!code) code = wrong;
-        }
-    }
-    return code;
+    resumption *r = argument;
+    if (may_differ(r->sim, section, key)) return;
+    const int code = report_error(
+        r->sim->report, EXIT_CHECKPOINT, r->sim->config.ini.path, 0,
+        "cannot resume from %s: [%s]%s%s was %s and is %s now; another [run] output begins another "
+        "run",
+        r->path, section, *key ? " " : "", key, was ? excerpt(was).text : "not there",
+        is ? excerpt(is).text : "not there");
+    if (!r->code) r->code = code;
 }
 
 static int compare_configuration(const simulation *sim, const char *path, const char *before)
@@ -92,11 +70,11 @@ static int compare_configuration(const simulation *sim, const char *path, const 
     if (code)
         return report_error(sim->report, EXIT_CHECKPOINT, NULL, 0,
                             "cannot resume from %s: the configuration in it cannot be read", path);
-    code = compare_one_way(sim, path, &then, &now, true);
-    int back = compare_one_way(sim, path, &now, &then, false);
+    resumption r = {sim, path, 0};
+    ini_compare(&then, &now, differs, &r);
     ini_free(&then);
     ini_free(&now);
-    return code ? code : back;
+    return r.code;
 }
 
 int resume_look(simulation *sim, output_data *found, bool *there)
@@ -123,6 +101,7 @@ int resume_print_again(simulation *sim, const char *path, const output_data *fou
     const output_data own = sim->output;
     sim->output = *found;
     sim->output.system = &sim->system;
+    sim->output.joined = own.joined;
     sim->output_path = path;
     int code = averages_find(&sim->output);
     if (code)

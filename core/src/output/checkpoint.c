@@ -452,8 +452,10 @@ static void read_array(store *s, hid_t group, quantity_record *q)
     average->sums = store_get_array(s, group, "block_sums", STORE_DOUBLE, 2, shape);
     if (!s->failed && (shape[0] != ROWS || shape[1] != (hsize_t)q->length || average->blocks < 0 ||
                        average->blocks >= ROWS - 1 || average->per_block < 1 ||
-                       average->in_last < 0 || average->in_last >= average->per_block))
+                       average->per_block > INT64_MAX / ROWS || average->in_last < 0 ||
+                       average->in_last >= average->per_block))
         store_fail(s, "its block averages have a wrong shape");
+    if (!s->failed) q->samples = average->per_block * average->blocks + average->in_last;
     axes_read(s, group, q->length, &q->axes);
 }
 

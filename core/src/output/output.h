@@ -84,6 +84,7 @@ typedef struct output_data {
     quantity_record *quantities;
     int quantity_count;
     bool joined;                    /* walkers hang together: their means are the samples */
+    int64_t blocks;                 /* errors are from so many; 0: by the rule (run/blocking.h) */
     const quantity_record *slowest; /* scalar of the longest correlation time; NULL: none is slow */
     uint64_t equilibrate;           /* production starts after this many sweeps */
     derived_record *derived;

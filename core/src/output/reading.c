@@ -28,7 +28,7 @@ static int read_checked(const char *path, output_data *data, report *r)
     int code = rehearse("checkpoint", path, "", EXIT_CHECKPOINT, NULL, s.reason);
     if (!code) code = read_whole(&s, path, data);
     if (!code) return EXIT_DONE;
-    return report_error(r, code, NULL, 0, "cannot resume from %s: %s", path, s.reason);
+    return report_error(r, code, NULL, 0, "cannot read %s: %s", path, s.reason);
 }
 
 bool output_is_intact(const char *path, const output_data *data)

@@ -39,27 +39,28 @@ double *averages_over_walkers(const quantity_record *q)
 }
 
 /* Walkers that hang together give one sample at a time. */
-static int find_scalar(quantity_record *q, bool joined)
+static int find_scalar(quantity_record *q, bool joined, int64_t blocks)
 {
     const int walkers = joined ? 1 : q->walkers;
     double *mean = joined ? averages_over_walkers(q) : NULL;
     const double *series = joined ? mean : q->series;
     if (joined && !mean) return 1;
     q->found.halves = difference_of_halves(series, q->samples, walkers);
-    const int code =
-        estimate_interleaved(series, q->samples, walkers, &q->found.scalar, &q->found.correlation);
+    const int code = estimate_interleaved(series, q->samples, walkers, blocks, &q->found.scalar,
+                                          &q->found.correlation);
     free(mean);
     return code;
 }
 
-static int find_array(quantity_record *q)
+static int find_array(quantity_record *q, int64_t blocks)
 {
     const size_t length = (size_t)q->length;
     q->found.means = calloc(length, sizeof(double));
     q->found.errors = calloc(length, sizeof(double));
     q->found.each_converged = calloc(length, sizeof(bool));
     if (!q->found.means || !q->found.errors || !q->found.each_converged) return 1;
-    block_average_result(&q->blocks, q->found.means, q->found.errors, q->found.each_converged);
+    block_average_result(&q->blocks, blocks, q->found.means, q->found.errors,
+                         q->found.each_converged);
     return 0;
 }
 
@@ -93,7 +94,7 @@ static const quantity_record *slowest_of(const output_data *data)
 
 run_length averages_run_length(const output_data *data, bool by_walker)
 {
-    if (!data->slowest) return (run_length){.enough = true, .widening = 1};
+    if (!data->slowest || data->blocks) return (run_length){.enough = true, .widening = 1};
     const quantity_record *q = data->slowest;
     const double samples = (double)(by_walker ? q->samples : q->found.scalar.samples),
                  times = samples / q->found.scalar.correlation_time;
@@ -105,7 +106,8 @@ int averages_find(output_data *data)
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
         averages_free(q);
-        if (q->length == 1 ? find_scalar(q, data->joined && q->walkers > 1) : find_array(q))
+        if (q->length == 1 ? find_scalar(q, data->joined && q->walkers > 1, data->blocks)
+                           : find_array(q, data->blocks))
             return 1;
     }
     data->slowest = slowest_of(data);

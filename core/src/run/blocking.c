@@ -31,6 +31,8 @@
 enum { LEVELS = 62, MANY = 64, SOME = 44, LAST = 22, FEW = 16 };
 static const double LIMIT = 1.3, LIMIT_OF_SHORTER = 1.6, GROWTH = 1.0, GROWTH_OF_SHORTER = 1.5,
                     MOST_AT_FIRST = 0.6, MOST_BEFORE_LAST = 0.2;
+/* Standard errors of the correlation of neighbours, where somebody else chose the blocks. */
+static const double INDEPENDENT = 2;
 
 /* Blocks of one length. */
 typedef struct level {
@@ -126,9 +128,25 @@ static double largest_of(const level *levels, int count)
     return largest;
 }
 
-block_error error_of_blocks(double *x, int64_t n, int64_t walkers)
+/* Neighbours are joined in place; those behind the last whole block are left out. */
+static block_error of_so_many(double *x, int64_t n, int64_t walkers, int64_t blocks)
+{
+    const int64_t count = n < blocks ? n : blocks, length = n / count;
+    for (int64_t b = 0; b < count * walkers; b++) {
+        const int64_t w = b % walkers, from = b / walkers * length;
+        double sum = 0;
+        for (int64_t i = 0; i < length; i++) sum += x[(from + i) * walkers + w];
+        x[b] = sum / (double)length;
+    }
+    const level found = measure(x, count, walkers, 1, (double)(count * walkers));
+    const double limit = INDEPENDENT / sqrt((double)found.count);
+    return (block_error){sqrt(found.alone), !(found.correlation > limit)};
+}
+
+block_error error_of_blocks(double *x, int64_t n, int64_t walkers, int64_t blocks)
 {
     if (n * walkers < 2) return (block_error){NAN, false};
+    if (blocks) return of_so_many(x, n, walkers, blocks);
     level levels[LEVELS];
     const int count = measure_levels(x, n, walkers, levels);
     if (isnan(levels[0].alone)) return (block_error){NAN, false};

@@ -12,7 +12,9 @@ typedef struct block_error {
 } block_error;
 
 /* Of x [n][walkers], averages over n consecutive blocks of equal length in each of independent
- * walkers. x has room for [n + 1][walkers] and is overwritten. */
-block_error error_of_blocks(double *x, int64_t n, int64_t walkers);
+ * walkers. x has room for [n + 1][walkers] and is overwritten. With `blocks` the rule is the oldest one
+ * instead: so many blocks a walker, made of neighbours of these and taken for independent; the error is
+ * called a lower bound where their neighbours look correlated. */
+block_error error_of_blocks(double *x, int64_t n, int64_t walkers, int64_t blocks);
 
 #endif

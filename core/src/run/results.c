@@ -116,8 +116,8 @@ static int derive_from(const on_rung *on, derived_record *d, int count, int64_t 
     if (!code && quantities_of(on)->samples > 0) {
         code = arrays ? blocks_with_arrays(on, &blocks) : blocks_of_scalars(on, &blocks);
         context_calling(&m->instance->context, "derive");
-        valid = !code &&
-                !jackknife(&blocks, o->derive, m->instance->data, numbers, value, error, converged);
+        valid = !code && !jackknife(&blocks, o->derive, m->instance->data, numbers,
+                                    on->sim->output.blocks, value, error, converged);
         crash_called();
     }
     for (int64_t n = 0; !code && n < numbers; n++) {
@@ -160,10 +160,7 @@ int find_results(simulation *sim)
 /* More digits than these are not those of a double. */
 enum { MOST_DIGITS = 15, SHOWN_OF_EXACT = 12 };
 
-/* "9.1741(5)": a mean with its error in units of the last digits, and a star behind one that is a
- * lower bound; "10.0810599204 +- 8e-18" where the last digit of the error is beyond those of a
- * double, "1.0e-17 +- 2e-18" where both are far behind the point. */
-static const char *with_error(double mean, double error, bool converged, char text[64])
+const char *with_error(double mean, double error, bool converged, char text[64])
 {
     const char *star = converged ? "" : "*";
     if (!(error > 0) || !isfinite(error) || !isfinite(mean)) {
@@ -203,33 +200,32 @@ static int64_t count_bounds(const double *value, const bool *converged, int64_t 
     return count * FEW_OF > length ? count : 0;
 }
 
-static void print_array(const simulation *sim, const char *observable, const char *name,
-                        const axes *a, int64_t bounds)
+static void print_array(const char *where, const char *observable, const char *name, const axes *a,
+                        int64_t bounds)
 {
     char words[128];
-    printf("%s.%s: %lld values against %s, in %s", observable, name, (long long)axes_length(a),
-           axes_words(a, words, sizeof words), sim->output_path);
+    printf("%s.%s: %lld values against %s, %s", observable, name, (long long)axes_length(a),
+           axes_words(a, words, sizeof words), where);
     if (bounds) printf("; %lld of their errors are lower bounds *", (long long)bounds);
     printf("\n");
 }
 
 /* Returns whether any of their errors are lower bounds. */
-static bool print_arrays(const simulation *sim)
+static bool print_arrays(const output_data *out, const char *where)
 {
-    const output_data *out = &sim->output;
     int64_t all = 0;
     for (int i = 0; i < out->quantity_count; i++) {
         const quantity_record *q = &out->quantities[i];
         if (q->length < 2) continue;
         const int64_t bounds = count_bounds(q->found.means, q->found.each_converged, q->length);
-        print_array(sim, q->observable, q->name, &q->axes, bounds);
+        print_array(where, q->observable, q->name, &q->axes, bounds);
         all += bounds;
     }
     for (int i = 0; i < out->derived_count; i++) {
         const derived_record *d = &out->derived[i];
         if (d->length < 2) continue;
         const int64_t bounds = count_bounds(d->values, d->each_converged, d->length);
-        print_array(sim, d->observable, d->name, &d->axes, bounds);
+        print_array(where, d->observable, d->name, &d->axes, bounds);
         all += bounds;
     }
     return all > 0;
@@ -414,19 +410,27 @@ static void print_unfinished(const simulation *sim)
            (unsigned long long)(run->equilibrate + run->sweeps));
 }
 
-void print_results(const simulation *sim)
+void print_table(const simulation *sim, const char *where)
 {
     const output_data *out = &sim->output;
     const int wide = name_width(out);
-    print_unfinished(sim);
     printf("%-*s %-22s %-12s %-12s %s\n", wide, "quantity", "mean(error)", "tau/sweeps", "samples",
            "unit");
     bool bounds = print_scalars(out, wide);
     if (print_derived(out, wide)) bounds = true;
-    if (print_arrays(sim)) bounds = true;
+    if (print_arrays(out, where)) bounds = true;
     print_moves(out);
     if (bounds) explain_bounds(out);
     warn_of_drifts(out);
     print_what_is_lacking(sim);
+}
+
+void print_results(const simulation *sim)
+{
+    char *where;
+    checked(asprintf(&where, "in %s", sim->output_path) < 0 ? NULL : where);
+    print_unfinished(sim);
+    print_table(sim, where);
     printf("%s\n", sim->output_path);
+    free(where);
 }

@@ -42,7 +42,10 @@ int simulation_open(simulation *sim)
     if (!code) code = configure_instances(sim);
     if (!code) code = ladder_build(&sim->ladder, &sim->config, &sim->system, sim->report);
     if (!code) code = check_pairs(sim);
-    return code ? code : match(sim);
+    if (!code) code = match(sim);
+    for (int k = 0; k < sim->mover_count; k++)
+        sim->output.joined |= sim->movers[k].mover->joins != 0;
+    return code;
 }
 
 /* ---- Loading ----------------------------------------------------------------------------------- */
@@ -500,8 +503,6 @@ int simulation_prepare(simulation *sim)
     if (!code && sim->gpu) state_positions(&sim->state, PLUGMC_ON_DEVICE, 0, &code);
     if (code) return context_exit_code(&asking->context, code, "taking memory for positions");
     sim->output.system = &sim->system;
-    for (int k = 0; k < sim->mover_count; k++)
-        sim->output.joined |= sim->movers[k].mover->joins != 0;
     sim->output.effective_ini = effective_ini(sim);
     sim->output.provenance = history_describe(sim);
     sim->output.history = history_append(sim->before, sim->output.provenance);

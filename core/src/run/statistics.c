@@ -68,8 +68,8 @@ static double variance_of(const double *series, int64_t count, double mean)
     return count < 2 ? NAN : squares / (double)(count - 1);
 }
 
-int estimate_interleaved(const double *series, int64_t n, int walkers, estimate *out,
-                         autocorrelation *correlation)
+int estimate_interleaved(const double *series, int64_t n, int walkers, int64_t so_many,
+                         estimate *out, autocorrelation *correlation)
 {
     *out = (estimate){NAN, NAN, NAN, NAN, n * walkers, false};
     *correlation = (autocorrelation){.time = NAN};
@@ -78,7 +78,7 @@ int estimate_interleaved(const double *series, int64_t n, int walkers, estimate 
     if (block_means_of_series(&blocks, &series, 1, n, walkers)) return 1;
     out->mean = blocks.mean[0];
     out->variance = variance_of(series, n * walkers, out->mean);
-    const block_error found = error_of_blocks(blocks.block, blocks.count, walkers);
+    const block_error found = error_of_blocks(blocks.block, blocks.count, walkers, so_many);
     block_means_free(&blocks);
     out->error = found.error;
     out->converged = found.converged;
@@ -98,7 +98,7 @@ double difference_of_halves(const double *series, int64_t n, int walkers)
         block_means blocks;
         if (block_means_of_series(&blocks, &part[k], 1, half, walkers)) return NAN;
         mean[k] = blocks.mean[0];
-        const block_error e = error_of_blocks(blocks.block, blocks.count, walkers);
+        const block_error e = error_of_blocks(blocks.block, blocks.count, walkers, 0);
         block_means_free(&blocks);
         square += e.error * e.error;
         known = e.converged && e.error > 0;
@@ -243,13 +243,13 @@ static void column_of(const block_average *average, int64_t i, double *x)
         x[block] = row(average, block)[i] / (double)average->per_block;
 }
 
-void block_average_result(const block_average *average, double *mean, double *error,
+void block_average_result(const block_average *average, int64_t blocks, double *mean, double *error,
                           bool *converged)
 {
     double x[2 * B]; /* blocks < 2 B, and one more */
     for (int64_t i = 0; i < average->length; i++) {
         column_of(average, i, x);
-        const block_error e = error_of_blocks(x, average->blocks, 1);
+        const block_error e = error_of_blocks(x, average->blocks, 1, blocks);
         error[i] = e.error;
         converged[i] = e.converged;
     }
@@ -281,7 +281,7 @@ static int leave_out(const block_means *b, derive_function derive, void *argumen
 }
 
 int jackknife(const block_means *b, derive_function derive, void *argument, int64_t outputs,
-              double *value, double *error, bool *converged)
+              int64_t so_many, double *value, double *error, bool *converged)
 {
     const int64_t blocks = b->count * b->walkers;
     for (int64_t i = 0; i < outputs; i++) {
@@ -300,7 +300,7 @@ int jackknife(const block_means *b, derive_function derive, void *argument, int6
         for (int64_t i = 0; i < outputs; i++) {
             for (int64_t k = 0; k < blocks; k++)
                 x[k] = (double)(blocks - 1) * values[k * outputs + i];
-            const block_error e = error_of_blocks(x, b->count, b->walkers);
+            const block_error e = error_of_blocks(x, b->count, b->walkers, so_many);
             error[i] = e.error;
             converged[i] = e.converged;
         }
@@ -322,7 +322,7 @@ int block_average_jackknife(const block_average *average, derive_function derive
     for (int64_t k = 0; k < average->blocks * average->length; k++)
         blocks.block[k] = average->sums[k] / (double)average->per_block;
     block_average_mean(average, blocks.mean);
-    int code = jackknife(&blocks, derive, argument, outputs, value, error, converged);
+    int code = jackknife(&blocks, derive, argument, outputs, 0, value, error, converged);
     block_means_free(&blocks);
     return code;
 }

@@ -36,8 +36,8 @@ typedef struct estimate {
 } estimate;
 
 /* Of a series [n][walkers], as records are kept; walkers are independent. *correlation is to be
- * freed. Non-zero: no memory. */
-int estimate_interleaved(const double *series, int64_t n, int walkers, estimate *,
+ * freed. blocks, here and below: 0, or the rule for the error (error_of_blocks). Non-zero: no memory. */
+int estimate_interleaved(const double *series, int64_t n, int walkers, int64_t blocks, estimate *,
                          autocorrelation *);
 
 /* How many standard errors the mean of the second half is above that of the first; NaN where a half
@@ -63,8 +63,8 @@ typedef int (*derive_function)(void *argument, const double *means, double *outp
 /* Value of a function of the means, and its error from leaving each block out; converged as above;
  * all [outputs]. Returns 0, or non-zero if there is no value; the error is NaN with fewer than 2
  * blocks, or where derive fails without one of them. */
-int jackknife(const block_means *, derive_function, void *argument, int64_t outputs, double *value,
-              double *error, bool *converged);
+int jackknife(const block_means *, derive_function, void *argument, int64_t outputs, int64_t blocks,
+              double *value, double *error, bool *converged);
 
 /* Averages of an array without keeping its samples: at most 2 B blocks of equal numbers of
  * samples, merged in pairs when they are full (B = 64). State is plain numbers, for checkpoints. */
@@ -83,7 +83,8 @@ void block_average_free(block_average *);
 void block_average_mean(const block_average *, double *mean);
 /* mean [length] and standard error [length] from full blocks, NaN with fewer than 2. converged
  * [length] is false where the run is too short for the error bar, which is then a lower bound. */
-void block_average_result(const block_average *, double *mean, double *error, bool *converged);
+void block_average_result(const block_average *, int64_t blocks, double *mean, double *error,
+                          bool *converged);
 /* Jackknife over the full blocks. */
 int block_average_jackknife(const block_average *, derive_function, void *argument, int64_t outputs,
                             double *value, double *error, bool *converged);

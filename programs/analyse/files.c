@@ -1,0 +1,98 @@
+/* Files of runs: opened as a resumed run opens its own, but on the CPU and without going on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "config/comparison.h"
+
+int analysed_open(analysed *run, const char *path, report *r)
+{
+    simulation *sim = &run->sim;
+    output_data found = {0};
+    run->path = path;
+    *sim = (simulation){.report = r, .output_path = path};
+    int code = output_read(path, &found, r);
+    if (!code) code = ini_read_archived(path, found.user_ini, &sim->config.ini, r);
+    if (!code) code = ini_set(&sim->config.ini, "run.device=cpu", r);
+    if (!code) code = config_read(&sim->config, r);
+    if (!code) code = simulation_open(sim);
+    if (!code) code = simulation_prepare(sim);
+    if (!code) {
+        run->configuration = checked(strdup(found.effective_ini ? found.effective_ini : ""));
+        code = output_read(path, &sim->output, r);
+    }
+    output_free(&found);
+    return code;
+}
+
+void analysed_close(analysed *run)
+{
+    output_data *out = &run->sim.output;
+    if (!run->sim.report) return; /* it was never opened */
+    free((void *)out->positions);
+    out->positions = NULL;
+    for (int i = 0; i < out->blob_count; i++) free(out->blobs[i].name), free(out->blobs[i].data);
+    free((void *)out->blobs);
+    simulation_close(&run->sim);
+    free(run->configuration);
+}
+
+/* ---- Several files ---------------------------------------------------------------------------------- */
+
+/* What may differ between runs that are taken together: their random numbers, their lengths, where and how
+ * they ran, and where they began. */
+static bool may_differ(const analysed *run, const char *section, const char *key)
+{
+    static const char *const keys[] = {"seed",   "first_walker", "sweeps", "equilibrate",
+                                       "output", "csv",          "author", "time_limit",
+                                       "device", "checkpoint",   "gpu",    "threads"};
+    if (!strcmp(section, "initial")) return true;
+    for (int i = 0; !strcmp(section, "run") && i < PLUGMC_COUNT(keys); i++)
+        if (!strcmp(key, keys[i])) return true;
+    const ini_section *s = ini_section_named(&run->sim.config.ini, section);
+    const ini_entry *entry = s ? ini_get(s, key) : NULL;
+    return entry && entry->file;
+}
+
+typedef struct fitting {
+    const analysed *first, *other;
+    int code; /* of the first difference */
+} fitting;
+
+static void differs(void *argument, const char *section, const char *key, const char *one,
+                    const char *other)
+{
+    fitting *f = argument;
+    if (may_differ(f->first, section, key)) return;
+    const int code = report_error(
+        f->first->sim.report, EXIT_INPUT, f->other->path, 0,
+        "cannot be added to %s: [%s]%s%s is %s there and %s here; --compare sets them side by side",
+        f->first->path, section, *key ? " " : "", key, one ? excerpt(one).text : "not there",
+        other ? excerpt(other).text : "not there");
+    if (!f->code) f->code = code;
+}
+
+/* Walkers have the random numbers of the seed and of their number. */
+static bool same_chains(const run_section *a, const run_section *b)
+{
+    return a->seed == b->seed && a->first_walker < b->first_walker + b->walkers &&
+           b->first_walker < a->first_walker + a->walkers;
+}
+
+int analysed_fits(const analysed *first, const analysed *other)
+{
+    ini_file one = {0}, two = {0};
+    report unheard = {0}, *r = first->sim.report;
+    fitting f = {first, other, 0};
+    f.code = ini_read_archived(first->path, first->configuration, &one, &unheard);
+    if (!f.code) f.code = ini_read_archived(other->path, other->configuration, &two, &unheard);
+    if (!f.code) ini_compare(&one, &two, differs, &f);
+    ini_free(&one);
+    ini_free(&two);
+    if (f.code) return f.code;
+    if (!same_chains(&first->sim.config.run, &other->sim.config.run)) return EXIT_DONE;
+    return report_error(
+        r, EXIT_INPUT, other->path, 0,
+        "cannot be added to %s: both have [run] seed = %lld, so they are the same chain",
+        first->path, (long long)first->sim.config.run.seed);
+}

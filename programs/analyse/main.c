@@ -1,0 +1,164 @@
+/* plugmc analyse: the table of a run again, of a part of it, or of several runs together; and runs beside one
+ * another. Means, errors and derived numbers are made by the code that made the first table, with the plugins
+ * that are named in the file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "cli/beside.h"
+#include "cli/standard_streams.h"
+#include "crash.h"
+#include "run/results.h"
+
+static const char help[] =
+    "usage: plugmc analyse FILE.h5... [--from SWEEP] [--blocks N] [--compare | --csv | --print NAME]\n\n"
+    "Prints the table of results of a run again. Several files, which differ in their seeds (or\n"
+    "walkers) and lengths alone, are taken together.\n\n"
+    "  --from SWEEP   only what was measured after this sweep (counted as in the file, with\n"
+    "                 equilibration). Arrays are kept in blocks of many samples; what they belong to\n"
+    "                 begins with the first whole block\n"
+    "  --blocks N     errors from N blocks a walker, 2 to 64, taken for independent, instead of\n"
+    "                 blocks of the length that the correlation asks for\n"
+    "  --compare      the files beside each other, which may be of different systems: differences in\n"
+    "                 standard errors\n"
+    "  --csv          the table as CSV\n"
+    "  --print NAME   the values of one quantity (OBSERVABLE.NAME of the table): an array with its\n"
+    "                 axes and errors, or the samples of a number\n\n"
+    "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 a file that cannot be read,\n"
+    "8 memory\n";
+
+enum { MOST_BLOCKS = 64 };
+
+typedef struct arguments {
+    char **files;
+    int count;
+    long long from, blocks; /* 0: not given */
+    const char *print;
+    bool compare, csv;
+} arguments;
+
+static int usage_error(const char *format, const char *word)
+{
+    fputs("plugmc analyse: ", stderr);
+    fprintf(stderr, format, word);
+    fputs("; see --help\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int number(const char *option, const char *word, long long least, long long most,
+                  long long *out)
+{
+    char *end;
+    *out = word ? strtoll(word, &end, 10) : 0;
+    if (word && *word && !*end && *out >= least && *out <= most) return 0;
+    fprintf(stderr, "plugmc analyse: %s needs a whole number from %lld to %lld; see --help\n",
+            option, least, most);
+    return EXIT_USAGE;
+}
+
+/* Files are moved to the front of argv. */
+static int parse(int argc, char **argv, arguments *a)
+{
+    int code = 0;
+    *a = (arguments){.files = argv};
+    for (int i = 0; i < argc && !code; i++) {
+        const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(word, "--from"))
+            code = number(word, next, 1, INT64_MAX, &a->from), i++;
+        else if (!strcmp(word, "--blocks"))
+            code = number(word, next, 2, MOST_BLOCKS, &a->blocks), i++;
+        else if (!strcmp(word, "--print")) {
+            a->print = next;
+            if (!next) return usage_error("%s needs the name of a quantity", word);
+            i++;
+        } else if (!strcmp(word, "--compare"))
+            a->compare = true;
+        else if (!strcmp(word, "--csv"))
+            a->csv = true;
+        else if (word[0] == '-')
+            return usage_error("unknown option '%s'", word);
+        else
+            argv[a->count++] = argv[i];
+    }
+    if (code) return code;
+    if (!a->count) return usage_error("%s", "which file?");
+    if (a->compare + a->csv + (a->print != NULL) > 1)
+        return usage_error("%s", "--compare, --csv and --print are different tables");
+    if (a->compare && a->count < 2) return usage_error("%s needs two files", "--compare");
+    return 0;
+}
+
+/* What the table is of. */
+static void say_of_what(const analysed *run)
+{
+    const output_data *out = &run->sim.output;
+    int64_t first, last;
+    samples_range(out, &first, &last);
+    if (last >= first)
+        printf("%s: sweeps %lld to %lld\n", run->path, (long long)first, (long long)last);
+    else
+        printf("%s: no samples\n", run->path);
+    if (!out->finished) printf("UNFINISHED: it was not run to its end\n");
+}
+
+static int find_all(analysed *runs, int count, int64_t blocks)
+{
+    int code = 0;
+    for (int i = 0; i < count && !code; i++) {
+        runs[i].sim.output.blocks = blocks;
+        code = find_results(&runs[i].sim);
+    }
+    return code;
+}
+
+static int analyse(const arguments *a, analysed *runs, report *r)
+{
+    int code = 0;
+    for (int i = 0; i < a->count && !code; i++) {
+        code = analysed_open(&runs[i], a->files[i], r);
+        for (int k = 0; k < i && !code && !a->compare; k++)
+            code = analysed_fits(&runs[k], &runs[i]);
+        if (!code && a->from) code = samples_cut(&runs[i], a->from);
+    }
+    if (code) return code;
+    if (!a->csv && !a->print)
+        for (int i = 0; i < a->count; i++) say_of_what(&runs[i]);
+    if (!a->compare && a->count > 1) code = samples_join(runs, a->count);
+    if (!code) code = find_all(runs, a->compare ? a->count : 1, a->blocks);
+    if (code) return code;
+    const simulation *sim = &runs[0].sim;
+    if (a->compare) return compare_runs(runs, a->count);
+    if (a->print) return list_values(&sim->output, a->print, r);
+    if (a->csv)
+        list_numbers(&sim->output);
+    else
+        print_table(sim, "by --print");
+    return EXIT_DONE;
+}
+
+static int command(int argc, char **argv)
+{
+    arguments a;
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+    int code = parse(argc - 1, argv + 1, &a);
+    if (code) return code;
+    report r = {0};
+    analysed *runs = checked(calloc((size_t)a.count, sizeof *runs));
+    code = analyse(&a, runs, &r);
+    for (int i = 0; i < a.count; i++) analysed_close(&runs[i]);
+    free(runs);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const int code = beside_begin();
+    if (code) return code;
+    crash_report();
+    return standard_streams_end(command(argc, argv));
+}
