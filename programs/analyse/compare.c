@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis.h"
-#include "numbers.h"
+#include "run/numbers.h"
 #include "run/results.h"
 
 typedef struct found {

@@ -21,6 +21,7 @@ static const struct command {
     {"bench", "standard benchmarks on this machine", command_bench},
     {"doctor", "GPU, driver, compiler, cache, plugin path", command_doctor},
     {"manual", "the INI reference, as Markdown", command_manual},
+    {"report", "a page about a run, or several: results, figures, a picture, what to cite", NULL},
     {"analyse", "the table of a finished run again, of parts of it or of several; runs compared",
      NULL},
 };

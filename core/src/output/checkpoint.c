@@ -10,7 +10,7 @@
  *       derived_array             value, error, converged, abscissa [length]; valid
  *     movers/LABEL/NAME           counts and steps of trial moves: move_records.c
  *     checkpoint                  sweep, finished, positions, what plugins archive, the order of
- *                                 observables and moves; checksum
+ *                                 observables and moves; checksum; joined, where walkers hang together
  *     volatile                    wall time and date: what differs between equal runs
  *   parameters                    the configuration and where it ran
  *
@@ -122,6 +122,7 @@ static uint64_t checksum(const output_data *data, int walkers, int64_t particles
         digest(&state, data->blobs[i].data, data->blobs[i].bytes);
         if (data->blobs[i].row) digest(&state, &data->blobs[i].row, sizeof data->blobs[i].row);
     }
+    if (data->joined) digest_integer(&state, data->joined);
     return state;
 }
 
@@ -365,6 +366,8 @@ static void write_state(store *s, hid_t plugmc, const output_data *data, int64_t
     store_attribute(s, group, "checksum", STORE_UINT64, &sum);
     hsize_t shape[3] = {(hsize_t)system->walkers, (hsize_t)system->particles, 3};
     store_array(s, group, "positions", STORE_DOUBLE, 3, shape, data->positions);
+    if (data->joined) /* for programs that read results without the plugins */
+        store_array(s, group, "joined", STORE_INT32, 1, &(hsize_t){1}, &(int32_t){1});
     write_order(s, group, "quantities", data, data->quantity_count, path_of_quantity);
     write_order(s, group, "derived", data, data->derived_count, path_of_derived);
     write_order(s, group, "moves", data, data->move_count, path_of_move);
@@ -568,6 +571,7 @@ static void read_state(store *s, hid_t group, output_data *data)
     data->sweep = read_natural(s, group, "sweep");
     data->finished = read_integer(s, group, "finished") != 0;
     data->frames_written = read_integer(s, group, "frames");
+    data->joined = store_has(s, group, "joined");
     data->positions = store_get_array(s, group, "positions", STORE_DOUBLE, 3, shape);
     if (!s->failed && (shape[2] != 3 || shape[0] > INT32_MAX))
         store_fail(s, "its positions have a wrong shape");

@@ -157,6 +157,7 @@ static void hand_over(output_data *found, output_data *data)
     data->sweep = found->sweep;
     data->seconds = found->seconds;
     data->finished = found->finished;
+    data->joined = data->joined || found->joined;
     data->walkers = found->walkers;
     data->particles = found->particles;
     data->positions = found->positions;

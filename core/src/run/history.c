@@ -83,6 +83,18 @@ static void describe_processor(FILE *out)
     if (f) fclose(f);
 }
 
+/* Papers of what is used, for the page that reports on the run. */
+static void describe_references(FILE *out, const simulation *sim)
+{
+    for (int i = 0; i < sim->instance_count; i++) {
+        const char *text = sim->instances[i].plugin->reference;
+        if (!text || !*text) continue;
+        fprintf(out, "reference: %s: ", sim->instances[i].loaded.name);
+        for (; *text; text++) fputc(*text == '\n' ? ' ' : *text, out);
+        fputc('\n', out);
+    }
+}
+
 static void describe_machine(FILE *out, const simulation *sim)
 {
     char date[32];
@@ -112,6 +124,7 @@ char *history_describe(const simulation *sim)
     size_t size;
     FILE *out = checked(open_memstream(&text, &size));
     describe_chain(out, sim);
+    describe_references(out, sim);
     describe_machine(out, sim);
     fclose(out);
     return checked(text);

@@ -1,6 +1,6 @@
 /* What runs have found that is a number: means and derived numbers alike. */
-#ifndef PLUGMC_ANALYSE_NUMBERS_H
-#define PLUGMC_ANALYSE_NUMBERS_H
+#ifndef PLUGMC_NUMBERS_H
+#define PLUGMC_NUMBERS_H
 
 #include "output/output.h"
 

@@ -1,0 +1,226 @@
+# plugmc report: one HTML page about runs, which asks for nothing and believes no text.
+
+command -v gnuplot >/dev/null || skip "there is no gnuplot"
+
+# shown FILE.html: it is one page below 5 MB that asks for nothing, with as many figures as are wanted at least
+shown()
+{
+    [ "$(stat -c %s "$1")" -lt 5000000 ] || fail "expected less than 5 MB"
+    grep -q '</html>' "$1" || fail "expected a whole page"
+    ! grep -Eo "(src|href)=['\"][^'\"]*" "$1" | grep -Ev "=['\"](#|data:)" || fail "expected no request"
+    [ "$(grep -c '<figure' "$1")" -ge "$2" ] || fail "expected $2 figures"
+    repeated=$(grep -Eo " id=['\"][^'\"]*" "$1" | sort | uniq -d)
+    [ -z "$repeated" ] || fail "expected ids to be unique: $repeated"
+    local code=0
+    /usr/bin/python3 "$here/browser.py" "$1" >"$out" 2>"$err" || code=$?
+    [ "$code" = 0 ] || [ "$code" = 77 ] || fail "expected a page without faults: $(cat "$out" "$err")"
+}
+
+disks()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 640
+	equilibrate = 64
+	seed = 3
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 2
+	packing_fraction = 0.6
+	[species disk]
+	count = 100
+	diameter = 1
+	[potential hard_disk]
+	[mover serial]
+	step = 0.3
+	[observable hard_pressure]
+	period = 4
+	[observable hexatic_order]
+	period = 4
+	[observable rdf]
+	period = 8
+	[observable structure_factor]
+	k_max = 12
+	period = 8
+	END
+    must run sim.ini "$@"
+}
+
+test_report_of_disks()
+{
+    disks
+    must report sim.h5
+    shown sim.html 12
+    grep -q 'hsl(' sim.html || fail "expected disks to be coloured by psi_6"
+    grep -q 'hard_pressure.pressure_fit' sim.html || fail "expected derived numbers"
+    grep -q 'sim.ini:4' sim.html || fail "expected the origin of values"
+    grep -q 'Anderson' sim.html || fail "expected papers to cite"
+    # Its numbers are those of the table.
+    must analyse sim.h5
+    value=$(awk '$1 == "hard_pressure.pressure" { print $2 }' "$out")
+    grep -Fq ">$value<" sim.html || fail "expected $value"
+}
+
+test_report_of_several_runs()
+{
+    disks
+    must run sim.ini --set run.output=b.h5 --set run.seed=4
+    must run sim.ini --set run.output=c.h5 --set box.packing_fraction=0.65
+    must report sim.h5 b.h5 c.h5 --output three.html
+    shown three.html 12
+    grep -q '<th>z</th>' three.html || fail "expected z-scores"
+}
+
+test_report_of_ions()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 60
+	equilibrate = 10
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 12
+	[species cation]
+	count = 20
+	diameter = 1
+	charge = 2
+	[species anion]
+	count = 40
+	diameter = 1
+	charge = -1
+	[potential hard_sphere]
+	[potential coulomb]
+	bjerrum_length = 1.7
+	[mover serial]
+	step = 2
+	[observable energy]
+	period = 1
+	END
+    must run sim.ini
+    must report sim.h5
+    shown sim.html 3
+    grep -q 'class="f1 d' sim.html || fail "expected ions to be coloured by species"
+}
+
+test_report_of_electrons()
+{
+    sed -e 's/^sweeps = .*/sweeps = 60/; s/^equilibrate = .*/equilibrate = 20/; s/^walkers = .*/walkers = 4/
+        s/^threads = .*/threads = 1\ndevice = cpu/' "$here/../../examples/electron-gas.ini" >sim.ini
+    must run sim.ini
+    must report sim.h5
+    shown sim.html 3
+}
+
+test_report_of_a_ladder()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 400
+	equilibrate = 50
+	seed = 3
+	threads = 1
+	walkers = 6
+	device = cpu
+	[box]
+	dimension = 3
+	density = 0.3
+	[species A]
+	count = 32
+	[ladder]
+	vary = run.temperature
+	values = 1 1.2 1.4
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 1.6
+	[mover serial]
+	step = 0.2
+	[mover exchange]
+	[observable energy]
+	period = 5
+	[observable rdf]
+	period = 5
+	END
+    must run sim.ini
+    must report sim.h5
+    shown sim.html 8
+    must analyse sim.h5
+    value=$(awk '$1 == "energy.energy@1.2" { print $2 }' "$out")
+    grep -Fq ">$value<" sim.html || fail "expected errors of walkers that hang together: $value"
+}
+
+test_report_of_trajectories_of_forces()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 60
+	equilibrate = 10
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 3
+	density = 0.5
+	[species A]
+	count = 64
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 1
+	cutoff = 2
+	[mover hmc]
+	length = 5
+	[observable energy]
+	period = 1
+	END
+    must run sim.ini
+    must report sim.h5
+    shown sim.html 3
+}
+
+test_report_of_many_disks_has_an_image()
+{
+    disks --set 'species disk.count=22500' --set run.sweeps=4 --set run.equilibrate=0
+    must report sim.h5
+    shown sim.html 1
+    grep -q 'src="data:image/png;base64,iVBOR' sim.html || fail "expected an image"
+}
+
+test_report_believes_no_text()
+{
+    disks --set 'run.author=<script>alert(1)</script> `touch stolen` $(touch stolen)'
+    mv sim.h5 "a'\`touch stolen\`\"<b>.h5"
+    must report "a'\`touch stolen\`\"<b>.h5" --output sim.html
+    shown sim.html 12
+    [ ! -e stolen ] || fail "expected that nothing in a name is run"
+    ! grep -q '<script>' sim.html || fail "expected text as text"
+    grep -q '&lt;script&gt;alert(1)' sim.html || fail "expected the author as text"
+}
+
+test_what_report_refuses()
+{
+    disks
+    refused 2 "plugmc report: which file?; see --help" report
+    refused 2 "plugmc report: unknown option '--outptu'; see --help" report sim.h5 --outptu
+    refused 6 "cannot read none.h5: No such file or directory" report none.h5
+    refused 6 "cannot read sim.ini: it is not an HDF5 file" report sim.ini
+    refused 2 "sim.h5 is the file to be reported on" report sim.h5 --output sim.h5 --force
+    echo mine >sim.html
+    refused 5 "sim.html is there already; --force replaces it" report sim.h5
+    must report sim.h5 --force
+    refused 5 "cannot write nowhere/sim.html: No such file or directory" report sim.h5 --output nowhere/sim.html
+    env PATH=/nowhere "$PLUGMC" report sim.h5 --output other.html >"$out" 2>"$err"
+    status=$?
+    expect_exit 5
+    expect_message "gnuplot, which draws the figures, cannot be started: No such file or directory"
+    [ -z "$(ls other.html* 2>/dev/null)" ] || fail "expected that nothing is left behind"
+}
+
+test_report_of_an_empty_run()
+{
+    disks --set run.sweeps=1 --set 'observable rdf.period=1'
+    must report sim.h5
+    shown sim.html 1
+}
