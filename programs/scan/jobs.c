@@ -161,6 +161,10 @@ static void finish(scheduler *s, job *job, int status)
     close(job->log);
     job->pid = 0;
     s->running--;
+    if (s->leave) { /* it was killed here */
+        s->codes[k - s->first] = EXIT_INTERRUPTED;
+        return;
+    }
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED || code == EXIT_TIME_LIMIT) {
         s->codes[k - s->first] = code;
         s->done++;

@@ -61,10 +61,18 @@ static int by_path(const void *one, const void *other)
     return order ? order : (a->point > b->point) - (a->point < b->point);
 }
 
+/* The same for all ways to write it, as far as the file system shows. */
+static char *plain_path(const char *path)
+{
+    char *beside = path_beside("", path);
+    if (!strncmp(beside, "./", 2)) memmove(beside, beside + 2, strlen(beside) - 1);
+    return beside;
+}
+
 static written file_of(const study *s, int64_t k, const char *end)
 {
     char *path = study_file(s, k, end);
-    written w = {path_beside("", path), k};
+    written w = {plain_path(path), k};
     free(path);
     return w;
 }
@@ -83,7 +91,7 @@ static char *table_of(const study *s, int64_t k, int *line)
         *line = s->keys[i].line;
     }
     if (!*value) return NULL;
-    char *path = path_join(s->ini.folder, value), *plain = path_beside("", path);
+    char *path = path_join(s->ini.folder, value), *plain = plain_path(path);
     free(path);
     return plain;
 }

@@ -77,9 +77,8 @@ test_scan_names_keys_as_set_does()
     must scan study.ini
     [ "$(cd study && echo *.h5)" = "count=16,values=1_2,step=0.1.h5 count=16,values=1_3,step=0.1.h5 \
 count=36,values=1_2,step=0.2.h5 count=36,values=1_3,step=0.2.h5 summary.h5" ] || fail "other files: $(ls study)"
-    must run study.ini --set 'species disk.count=36' --set 'ladder.values=1 3' --set mover.step=0.2 \
-        --set run.output=one.h5 2>/dev/null || true
-    expect_exit 3 # study.ini itself is no run
+    plugmc run study.ini
+    expect_exit 3 # [scan] is no section of a run
     sed '/^\[scan\]/,/^$/d' study.ini >run.ini
     must run run.ini --set 'species disk.count=36' --set 'ladder.values=1 3' --set mover.step=0.2
     same_chain run.h5 study/count=36,values=1_3,step=0.2.h5
@@ -104,7 +103,7 @@ test_scan_folder_and_names()
 # A study with the files that it reads can be moved, and a point of it run by hand.
 test_scan_reads_files_beside_the_study()
 {
-    must run "$here/disks.ini" --set run.sweeps=5 --set run.output=start.h5
+    must run "$here/disks.ini" --set run.output=start.h5 --set "observable trajectory.period=20"
     mkdir -p there/data
     mv start.h5 there/data/
     study "run.seed = 1 2"
@@ -216,12 +215,12 @@ test_scan_second_interrupt()
 {
     export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS:$PLUGINS
     study "run.seed = 1 2" "jobs = 2"
-    edit 's/mover checkerboard/mover serial/; s/^sweeps = .*/sweeps = 1000000/'
+    edit 's/mover checkerboard/mover serial/; s/^sweeps = .*/sweeps = 1000000/; s/hard_pressure/energy/'
     printf '\n[potential faulty]\ndelay = 60\nquick = 300\n' >>study.ini
     command="plugmc scan study.ini"
     "$PLUGMC" scan study.ini >"$out" 2>"$err" </dev/null &
     process=$!
-    until grep -q "^on the CPU" study/seed=1.log 2>/dev/null; do sleep 0.05; done
+    until grep -q "^on the CPU" study/seed=1.log 2>/dev/null || ! kill -0 $process; do sleep 0.05; done
     sleep 0.3
     kill -INT $process
     sleep 0.4
@@ -242,7 +241,7 @@ test_scan_beside_another()
     whole
     "$PLUGMC" scan study.ini >other 2>&1 &
     process=$!
-    until [ -e study/seed=1.log ]; do sleep 0.02; done
+    until [ -e study/seed=1.log ] || ! kill -0 $process 2>/dev/null; do sleep 0.02; done
     must scan study.ini
     wait $process || fail "the other one failed: $(cat other)"
     must scan study.ini --table
@@ -269,6 +268,28 @@ test_scan_failing_point()
     plugmc scan study.ini
     expect_exit 3
     grep -q "^1 of 1: packing_fraction=0.89 failed with code 3$" "$err" || fail "only that one is run again"
+}
+
+# ... which is not the end of the study, and which the next call mends.
+test_scan_of_a_run_that_is_killed()
+{
+    study "run.seed = 1 2"
+    edit 's/^sweeps = .*/sweeps = 20000\ncheckpoint = 0.1/'
+    whole
+    command="plugmc scan study.ini"
+    "$PLUGMC" scan study.ini >"$out" 2>"$err" </dev/null &
+    process=$!
+    until [ -e study/seed=1.h5 ] || ! kill -0 $process 2>/dev/null; do sleep 0.02; done
+    kill -KILL $(pgrep -P $process -x plugmc)
+    wait $process
+    status=$?
+    expect_exit 9
+    expect_message "point 0 (seed=1) failed: ended by signal 9, see study/seed=1.log"
+    must scan study.ini --list
+    grep -q "^0  *failed  *[1-9][0-9]*/20000  *1$" "$out" || fail "the list does not show it"
+    must scan study.ini
+    must scan study.ini --table
+    like_whole
 }
 
 # An output file of another run, or a damaged one, is not taken for the point's.
@@ -301,35 +322,35 @@ test_scan_refusals()
     sed '/^\[scan\]/,$d' right.ini >study.ini
     refused 3 "study.ini: there is no section [scan], with lines SECTION.KEY = VALUES: plugmc run makes a single run" \
         scan study.ini
-    # lines of study.ini: [scan] is 24, run.seed 25
+    # lines of study.ini: [scan] is 25, run.seed 26
     with() { cp right.ini study.ini; printf '%s\n' "$@" >>study.ini; }
     with "box.lx ="
-    refused 3 "study.ini:26: [scan] box.lx: there are no values" scan study.ini
+    refused 3 "study.ini:27: [scan] box.lx: there are no values" scan study.ini
     with "run.seed = 3"
-    refused 3 "study.ini:26: [scan] key 'run.seed' given twice, first in line 25" scan study.ini
+    refused 3 "study.ini:27: [scan] key 'run.seed' given twice, first in line 26" scan study.ini
     with "mover.step = 0.1 0.2" "mover checkerboard.step = 0.3"
-    refused 3 "study.ini:27: [scan] 'mover checkerboard.step' is the same key as 'mover.step' in line 26" scan study.ini
+    refused 3 "study.ini:28: [scan] 'mover checkerboard.step' is the same key as 'mover.step' in line 27" scan study.ini
     with "mover.step = 0.1 0.2 0.3" "zip = run.seed mover.step"
-    refused 3 "study.ini:27: [scan] zip: 'run.seed' has 2 values and 'mover.step' 3: keys that go together have \
+    refused 3 "study.ini:28: [scan] zip: 'run.seed' has 2 values and 'mover.step' 3: keys that go together have \
 equally many" scan study.ini
     with "zip = run.seed run.sed"
-    refused 3 "study.ini:26: [scan] zip: 'run.sed' has no values here; did you mean 'run.seed'?" scan study.ini
+    refused 3 "study.ini:27: [scan] zip: 'run.sed' has no values here; did you mean 'run.seed'?" scan study.ini
     with "job = 2"
-    refused 3 "study.ini:26: [scan] unknown key 'job'; did you mean 'jobs'?" scan study.ini
+    refused 3 "study.ini:27: [scan] unknown key 'job'; did you mean 'jobs'?" scan study.ini
     with 'ladder.values = "1 2'
-    refused 3 "study.ini:26: [scan] ladder.values: a quote has no end" scan study.ini
+    refused 3 "study.ini:27: [scan] ladder.values: a quote has no end" scan study.ini
     with "run.output = a.h5 b.h5"
-    refused 3 "study.ini:26: [scan] run.output: each run of a study writes FOLDER/NAME.h5; [scan] folder and names are \
+    refused 3 "study.ini:27: [scan] run.output: each run of a study writes FOLDER/NAME.h5; [scan] folder and names are \
 the keys for that" scan study.ini
     cp right.ini study.ini
     edit 's/^\[run\]/&\noutput = sim.h5/'
     refused 3 "study.ini:2: [run] output = sim.h5: all runs of a study would write this file; without it each writes \
 FOLDER/NAME.h5" scan study.ini
     with "box.packing_fraction = $(seq -s' ' 1 60000)"
-    refused 3 "study.ini:24: [scan] makes more than 100000 points" scan study.ini
+    refused 3 "study.ini:25: [scan] makes more than 100000 points" scan study.ini
     cp right.ini study.ini
     edit 's/^run.seed.*/jobs = 2/'
-    refused 3 "study.ini:24: [scan] has no line SECTION.KEY = VALUES: nothing is scanned" scan study.ini
+    refused 3 "study.ini:25: [scan] has no line SECTION.KEY = VALUES: nothing is scanned" scan study.ini
     refused 2 "plugmc scan: one of --list, --table, --slurm and --job: '--table'; see --help" \
         scan study.ini --list --table
 }
@@ -337,12 +358,15 @@ FOLDER/NAME.h5" scan study.ini
 test_scan_refuses_files_that_two_points_write()
 {
     study "run.csv = a.csv ./a.csv"
-    refused 3 "study.ini:25: $PWD/a.csv would be written by point 0 (csv=a.csv) and by point 1 (csv=._a.csv)" \
-        scan study.ini 2>/dev/null || true
+    refused 3 "study.ini:26: a.csv would be written by point 0 (csv=a.csv) and by point 1 (csv=._a.csv)" \
+        scan study.ini
+    study "run.seed = 1 2"
+    edit 's|^\[run\]|&\ncsv = study/summary.csv|'
+    refused 3 "study.ini:2: study/summary.csv would be written by point 0 (seed=1) and by the study itself" scan study.ini
     study "run.seed = 1 2 1"
     plugmc scan study.ini
     expect_exit 3
-    grep -q "^study.ini:24: .*study/seed=1.h5 would be written by point 0 (seed=1) and by point 2 (seed=1); \[scan\] \
+    grep -q "^study.ini:25: study/seed=1.h5 would be written by point 0 (seed=1) and by point 2 (seed=1); \[scan\] \
 names = numbers calls them 0, 1, ...$" "$err" || fail "expected which points"
     expect_untouched
     edit 's/^\[scan\]/&\nnames = numbers/'
@@ -358,11 +382,11 @@ test_scan_tells_all_errors_at_once()
     plugmc scan study.ini
     expect_exit 3
     expect_message "study.ini:5: [run] unknown key 'devise'; did you mean 'device'?"
-    expect_message "study.ini:26: unknown section [bxo]; did you mean [box]?"
-    expect_message "study.ini:27: [mover checkerboard] unknown key 'stp'; did you mean 'step'?"
-    expect_message "study.ini:25: [box] packing_fraction = abc: is not a number (2 points, the first one 2, \
+    expect_message "study.ini:27: unknown section [bxo]; did you mean [box]?"
+    expect_message "study.ini:28: [mover checkerboard] unknown key 'stp'; did you mean 'step'?"
+    expect_message "study.ini:26: [box] packing_fraction = abc: is not a number (2 points, the first one 2, \
 packing_fraction=abc,lx=1,stp=1,count=64)"
-    grep -q "^study.ini:28: \[species disk\] count = -1: .* (2 points, the first one 1, " "$err" || fail "the count"
+    grep -q "^study.ini:29: \[species disk\] count = -1: .* (2 points, the first one 1, " "$err" || fail "the count"
     expect_lines 5
     expect_untouched
 }
