@@ -24,7 +24,7 @@ expect_points()
     expect_untouched
 }
 
-# aside COMMAND...: in a folder of its own, whole, with study.ini: what the tables are when nothing happens.
+# whole: in a folder of its own, study.ini from beginning to end: what the tables are when nothing happens.
 whole()
 {
     mkdir whole
@@ -495,6 +495,44 @@ test_scan_slurm_script()
     edit 's/^device = .*/device = gpu/'
     must scan study.ini --slurm
     grep -Fxq '#SBATCH --gpus=1' "$out" || fail "no GPU for a run on one"
+}
+
+# told SECTION.KEY LOG...: what runs were told by --set, in the order of the names.
+told() { sed -n "s/^plugmc scan: plugmc run .* --set $1=//p" "${@:2}" | sort | tr '\n' ' '; }
+
+test_scan_shares_gpus()
+{
+    export LD_LIBRARY_PATH=$TWO_GPUS
+    study "run.seed = 1 2 3 4"
+    edit 's/^device = .*/device = auto/; s/^sweeps = .*/sweeps = 1000/'
+    must scan study.ini # two at a time, each GPU with one
+    case $(told run.gpu study/seed=*.log) in
+    "0 0 0 1 " | "0 0 1 1 " | "0 1 1 1 ") ;;
+    *) fail "not both GPUs: $(told run.gpu study/seed=*.log)" ;;
+    esac
+    rm -r study
+    for job in 0 1 2 3; do must scan study.ini --job $job; done
+    [ "$(told run.gpu study/seed=*.log)" = "0 0 1 1 " ] || fail "other GPUs: $(told run.gpu study/seed=*.log)"
+    rm -r study
+    edit 's/^device = .*/device = auto\ngpu = 0/'
+    must scan study.ini
+    [ -z "$(told run.gpu study/seed=*.log)" ] || fail "a GPU in place of the one that is given"
+    must scan study.ini --slurm
+    grep -Fxq '#SBATCH --gpus=1' "$out" || fail "no GPU in the script"
+}
+
+test_scan_shares_threads()
+{
+    study "run.seed = 1 2" "jobs = 2"
+    edit '/^threads/d'
+    OMP_NUM_THREADS=7 must scan study.ini
+    [ "$(told run.threads study/seed=*.log)" = "3 3 " ] || [ "$(nproc)" -lt 7 ] ||
+        fail "other threads: $(told run.threads study/seed=*.log)"
+    [ -n "$(told run.threads study/seed=*.log)" ] || fail "threads are not shared"
+    rm -r study
+    edit 's/^jobs.*/jobs = 1/'
+    must scan study.ini
+    [ -z "$(told run.threads study/seed=*.log)" ] || fail "threads of a single run are none of the study's business"
 }
 
 test_scan_help()
