@@ -9,6 +9,7 @@
 #   H5TOOL        h5tool.c, compiled
 #   EXCHANGE      exchange.c, compiled
 #   NO_LOCKS      no_locks.c, compiled
+#   TWO_GPUS      folder of two_gpus.c, compiled
 #   FAIL_MALLOC   fail_malloc.c, to be preloaded
 #
 # A test fails at the first expectation that is not met, and shows what the program printed.

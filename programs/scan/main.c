@@ -1,0 +1,152 @@
+/* plugmc scan: the runs of a study, an INI file with a section [scan] (study.h), and one table of what
+ * they have found.
+ *
+ * A survey first looks at every point (survey.c): all errors of the study are told before anything runs.
+ * What is not finished is then run (jobs.c), each point by `plugmc run FOLDER/NAME.ini
+ * --resume-if-there`, and a second survey takes the averages from the output files for the tables
+ * (tables.c). Nothing is kept but what the runs have written, so the same command goes on after
+ * whatever has happened. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+#include "cli/beside.h"
+#include "cli/standard_streams.h"
+#include "jobs.h"
+#include "slurm.h"
+#include "survey.h"
+#include "tables.h"
+
+static const char help[] =
+    "usage: plugmc scan STUDY.ini [--list | --table | --slurm | --job K] [--accept-changed-plugins]\n\n"
+    "Runs all points of a study: the INI file of a run with a section more,\n\n"
+    "  [scan]\n"
+    "  SECTION.KEY = VALUE VALUE...   a run for each value, SECTION as in --set of plugmc run; of\n"
+    "                                 several such lines all combinations. A value with blanks in it\n"
+    "                                 stands in \"quotes\"\n"
+    "  zip = SECTION.KEY...           these keys go together instead, one list beside the other\n"
+    "  jobs = N                       runs at a time; default: as many as there are GPUs, or 1\n"
+    "  folder = FOLDER                for the files of the runs, NAME.ini, .h5 and .log, and the\n"
+    "                                 tables summary.csv and summary.h5; default: STUDY\n"
+    "  names = values | numbers       what NAME is made of\n\n"
+    "What is finished is left alone, what was interrupted goes on: one command for every submission.\n\n"
+    "  --list    prints the points with their states and runs nothing\n"
+    "  --table   makes the tables of what is there and runs nothing\n"
+    "  --slurm   prints a job script, an array with a task for each point\n"
+    "  --job K   runs point K alone, counted from 0, and makes no tables\n"
+    "  --accept-changed-plugins   is passed on to the runs\n\n"
+    "exit codes: 0 all points that were to be run are finished; else that of the first one (by number)\n"
+    "that failed; else 10 stopped by a signal, 11 some have reached [run] time_limit (10 and 11: the\n"
+    "same command goes on); 2 command line, 3 an error in the study (nothing was run), 5 the tables\n"
+    "cannot be written. --table, --list and --slurm: 0 also where points are missing\n";
+
+enum mode { MODE_RUN, MODE_LIST, MODE_TABLE, MODE_SLURM, MODE_JOB };
+
+typedef struct arguments {
+    const char *file;
+    enum mode mode;
+    int64_t job;
+    bool accept_changes, help;
+} arguments;
+
+static int usage_error(const char *format, const char *word)
+{
+    fputs("plugmc scan: ", stderr);
+    fprintf(stderr, format, word);
+    fputs("; see --help\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int parse_mode(arguments *a, const char *word, const char *next)
+{
+    static const char *const words[] = {"", "--list", "--table", "--slurm", "--job"};
+    int mode = MODE_LIST;
+    while (mode <= MODE_JOB && strcmp(word, words[mode])) mode++;
+    if (mode > MODE_JOB) return usage_error("unknown option '%s'", word);
+    if (a->mode) return usage_error("one of --list, --table, --slurm and --job: '%s'", word);
+    a->mode = (enum mode)mode;
+    if (mode != MODE_JOB) return 0;
+    char *end = NULL;
+    errno = 0;
+    a->job = next ? strtoll(next, &end, 10) : 0;
+    if (!next || end == next || *end || errno || a->job < 0)
+        return usage_error("%s needs the number of a point", word);
+    return 0;
+}
+
+static int parse(int argc, char **argv, arguments *a)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+            a->help = true;
+            return 0;
+        }
+        if (!strcmp(word, "--accept-changed-plugins")) {
+            a->accept_changes = true;
+        } else if (word[0] == '-') {
+            if (parse_mode(a, word, argv[i + 1])) return EXIT_USAGE;
+            i += a->mode == MODE_JOB;
+        } else if (a->file) {
+            return usage_error("more than one file: '%s'", word);
+        } else {
+            a->file = word;
+        }
+    }
+    return a->file ? 0 : usage_error("%s", "which file?");
+}
+
+static int make_tables(study *s, report *r)
+{
+    const int code = survey(s, 0, s->point_count, true, r);
+    return code ? code : tables_make(s, r);
+}
+
+/* A failed run is told of by jobs_run; the tables are made in any case. */
+static int run(study *s, const arguments *a, report *r)
+{
+    bool leave = false;
+    const bool one = a->mode == MODE_JOB;
+    const int64_t first = one ? a->job : 0, end = one ? a->job + 1 : s->point_count;
+    const int code = jobs_run(s, first, end, a->accept_changes, r, &leave);
+    if (one || leave) return code;
+    const int tables = make_tables(s, r);
+    return code ? code : tables;
+}
+
+static int scan(const arguments *a, study *s, report *r)
+{
+    int code = study_read(a->file, s, r);
+    if (code) return code;
+    const bool one = a->mode == MODE_JOB;
+    if (one && a->job >= s->point_count)
+        return report_error(r, EXIT_USAGE, a->file, 0,
+                            "--job %lld: there are %lld points, the first one is 0",
+                            (long long)a->job, (long long)s->point_count);
+    if (a->mode == MODE_TABLE) return make_tables(s, r);
+    code = survey(s, one ? a->job : 0, one ? a->job + 1 : s->point_count, false, r);
+    if (code) return code;
+    if (a->mode == MODE_LIST) tables_list(s);
+    if (a->mode == MODE_SLURM) slurm_print(s, child_program);
+    return a->mode == MODE_LIST || a->mode == MODE_SLURM ? EXIT_DONE : run(s, a, r);
+}
+
+int main(int argc, char **argv)
+{
+    arguments a = {0};
+    study s = {0};
+    report r = {0};
+    int code = beside_begin();
+    if (!code) code = parse(argc, argv, &a);
+    if (code) return code;
+    if (a.help) {
+        fputs(help, stdout);
+        return standard_streams_end(EXIT_DONE);
+    }
+    signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
+    code = scan(&a, &s, &r);
+    study_free(&s);
+    return standard_streams_end(code);
+}

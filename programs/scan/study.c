@@ -1,0 +1,443 @@
+/* The section [scan]: keys, values, their combinations. See study.h. */
+#include "study.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/parameters.h"
+#include "config/paths.h"
+#include "names.h"
+#include "words.h"
+
+typedef struct scan_section {
+    int64_t jobs;
+    int32_t names; /* choice values|numbers */
+    const char *folder, *zip;
+} scan_section;
+
+static const plugmc_parameter scan_table[] = {
+    PLUGMC_INTEGER_KEY(scan_section, jobs, "0", 0, 1024, "",
+                       "runs at a time; 0: as many as there are GPUs, or 1 on the CPU"),
+    PLUGMC_CHOICE_KEY(scan_section, names, "values", "values|numbers",
+                      "what the files of a run are named after"),
+    PLUGMC_TEXT_KEY(scan_section, folder, "",
+                    "where the files of the runs go; if empty, the INI's name without .ini"),
+    PLUGMC_TEXT_KEY(scan_section, zip, "",
+                    "keys that go together, one list beside the other; quotes around blanks"),
+};
+
+static int refuse(const study *s, int line, report *r, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static int read_keys(study *, report *);
+static int read_own_keys(study *, scan_section *, report *);
+static int combine(study *, const char *zip, report *);
+
+static int refuse(const study *s, int line, report *r, const char *format, ...)
+{
+    char sentence[768];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    return report_error(r, EXIT_INPUT, s->path, line, "%s", sentence);
+}
+
+/* ---- As a whole ----------------------------------------------------------------------------- */
+
+/* [scan] leaves the INI, whose other sections are those of a run. */
+static int take_section(study *s, report *r)
+{
+    int found = -1;
+    for (int i = 0; i < s->ini.count; i++) {
+        const ini_section *section = &s->ini.sections[i];
+        if (strcmp(section->kind, "scan") != 0) continue;
+        if (*section->label)
+            return refuse(s, section->line, r, "[%s] takes no name: a study has one [scan]",
+                          section->name);
+        found = i;
+    }
+    if (found < 0)
+        return refuse(s, 0, r,
+                      "there is no section [scan], with lines SECTION.KEY = VALUES: "
+                      "plugmc run makes a single run");
+    s->scan = s->ini.sections[found];
+    memmove(&s->ini.sections[found], &s->ini.sections[found + 1],
+            sizeof *s->ini.sections * (size_t)(s->ini.count - found - 1));
+    s->ini.count--;
+    return 0;
+}
+
+static char *default_folder(const char *path)
+{
+    char *folder;
+    const size_t length = strlen(path);
+    const bool ini = length > 4 && !strcmp(path + length - 4, ".ini") && path[length - 5] != '/';
+    if (asprintf(&folder, ini ? "%.*s" : "%.*s.scan", (int)(ini ? length - 4 : length), path) < 0)
+        checked(NULL);
+    return folder;
+}
+
+int study_read(const char *path, study *s, report *r)
+{
+    scan_section own = {0};
+    *s = (study){.path = path};
+    int code = ini_read(path, &s->ini, r);
+    if (code && !s->ini.count) return code;
+    int reading = take_section(s, r);
+    if (reading) return r->code;
+    read_own_keys(s, &own, r);
+    read_keys(s, r);
+    if (r->errors) return r->code;
+    s->jobs = (int)own.jobs;
+    s->folder = *own.folder ? path_join(s->ini.folder, own.folder) : default_folder(path);
+    for (char *end = s->folder + strlen(s->folder); end > s->folder + 1 && end[-1] == '/';)
+        *--end = 0;
+    code = combine(s, own.zip, r);
+    if (code) return code;
+    s->points = checked(calloc((size_t)s->point_count, sizeof *s->points));
+    return names_make(s, own.names == 1, r);
+}
+
+void study_free(study *s)
+{
+    for (int64_t k = 0; s->points && k < s->point_count; k++) {
+        point *p = &s->points[k];
+        for (int i = 0; i < p->result_count; i++)
+            free(p->results[i].column), free(p->results[i].unit);
+        free(p->name), free(p->ini), free(p->sentence), free(p->results);
+    }
+    for (int i = 0; i < s->key_count; i++) {
+        free(s->keys[i].label);
+        words_free(s->keys[i].values);
+    }
+    ini_file scan = {.sections = checked(malloc(sizeof s->scan)), .count = s->scan.name != NULL};
+    *scan.sections = s->scan;
+    ini_free(&scan);
+    free(s->points), free(s->keys), free(s->folder);
+    ini_free(&s->ini);
+    *s = (study){0};
+}
+
+/* ---- Keys ----------------------------------------------------------------------------------- */
+
+/* Where --set of `plugmc run` would put a value: the section (NULL: none yet) and the key. */
+typedef struct target {
+    const ini_section *section;
+    char *name; /* of the section as written */
+    const char *key;
+    int same_kind;
+} target;
+
+static target find_target(const ini_file *ini, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    target t = {.name = checked(strndup(name, (size_t)(dot - name))), .key = dot + 1};
+    const size_t kind = strcspn(t.name, " \t");
+    const char *label = t.name + kind + strspn(t.name + kind, " \t");
+    const ini_section *last = NULL;
+    for (int i = 0; i < ini->count; i++) {
+        const ini_section *s = &ini->sections[i];
+        if (strlen(s->kind) != kind || strncmp(s->kind, t.name, kind)) continue;
+        t.same_kind++;
+        last = s;
+        if (!strcmp(s->label, label)) t.section = s;
+    }
+    if (!t.section && !*label && t.same_kind == 1) t.section = last;
+    return t;
+}
+
+static bool same_target(const ini_file *ini, const char *one, const char *other)
+{
+    target a = find_target(ini, one), b = find_target(ini, other);
+    const bool same =
+        a.section == b.section && !strcmp(a.key, b.key) && (a.section || !strcmp(a.name, b.name));
+    free(a.name), free(b.name);
+    return same;
+}
+
+static bool is_scanned(const char *key) { return strchr(key, '.') != NULL; }
+
+/* Those without a dot are the section's own. */
+static int read_own_keys(study *s, scan_section *own, report *r)
+{
+    ini_section plain = s->scan;
+    const int before = r->errors;
+    plain.entries = checked(calloc((size_t)s->scan.count + 1, sizeof *plain.entries));
+    plain.count = 0;
+    for (int i = 0; i < s->scan.count; i++)
+        if (!is_scanned(s->scan.entries[i].key)) plain.entries[plain.count++] = s->scan.entries[i];
+    parameters_fill(scan_table, PLUGMC_COUNT(scan_table), sizeof(double), own, s->path, &plain, r);
+    parameters_unused(scan_table, PLUGMC_COUNT(scan_table), NULL, s->path, &plain, r);
+    free(plain.entries);
+    return r->errors > before ? r->code : 0;
+}
+
+/* Every point has its own output file, and a value must have one place to go to. */
+static void check_target(const study *s, const scanned_key *key, report *r)
+{
+    target t = find_target(&s->ini, key->name);
+    if (!*t.name || !*t.key)
+        refuse(s, key->line, r, "[scan] '%s' is no SECTION.KEY, such as run.seed", key->name);
+    else if (!t.section && t.same_kind > 1)
+        refuse(s, key->line, r, "[scan] %s: there are %d sections [%s ...]: name one of them",
+               key->name, t.same_kind, t.name);
+    else if (!strcmp(t.name, "run") && !strcmp(t.key, "output"))
+        refuse(s, key->line, r,
+               "[scan] run.output: each run of a study writes FOLDER/NAME.h5; [scan] folder and "
+               "names are the keys for that");
+    for (const scanned_key *other = s->keys; other < key; other++)
+        if (same_target(&s->ini, other->name, key->name))
+            refuse(s, key->line, r, "[scan] '%s' is the same key as '%s' in line %d", key->name,
+                   other->name, other->line);
+    free(t.name);
+}
+
+static void read_key(study *s, const ini_entry *entry, report *r)
+{
+    scanned_key *key = &s->keys[s->key_count++];
+    *key = (scanned_key){.name = entry->key, .line = entry->line, .stride = 1};
+    key->count = words_split(entry->value, &key->values);
+    if (key->count < 0)
+        refuse(s, key->line, r, "[scan] %s: a quote has no end", key->name);
+    else if (key->count == 0)
+        refuse(s, key->line, r, "[scan] %s: there are no values", key->name);
+    check_target(s, key, r);
+}
+
+static int read_keys(study *s, report *r)
+{
+    const int before = r->errors;
+    const ini_section *run = ini_find(&s->ini, "run");
+    const ini_entry *output = run ? ini_get(run, "output") : NULL;
+    s->keys = checked(calloc((size_t)s->scan.count + 1, sizeof *s->keys));
+    for (int i = 0; i < s->scan.count; i++)
+        if (is_scanned(s->scan.entries[i].key)) read_key(s, &s->scan.entries[i], r);
+    if (!s->key_count)
+        refuse(s, s->scan.line, r, "[scan] has no line SECTION.KEY = VALUES: nothing is scanned");
+    if (output)
+        refuse(s, output->line, r,
+               "[run] output = %s: all runs of a study would write this file; without it each "
+               "writes FOLDER/NAME.h5",
+               excerpt(output->value).text);
+    return r->errors > before ? r->code : 0;
+}
+
+/* ---- Combinations --------------------------------------------------------------------------- */
+
+static scanned_key *key_named(const study *s, const char *name)
+{
+    for (int i = 0; i < s->key_count; i++)
+        if (!strcmp(s->keys[i].name, name)) return &s->keys[i];
+    return NULL;
+}
+
+static void unknown_zip(const study *s, int line, const char *name, report *r)
+{
+    const char **names = checked(calloc((size_t)s->key_count, sizeof *names));
+    for (int i = 0; i < s->key_count; i++) names[i] = s->keys[i].name;
+    const char *nearest = nearest_name(name, names, s->key_count);
+    refuse(s, line, r, "[scan] zip: '%s' has no values here%s%s%s", excerpt(name).text,
+           nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    free(names);
+}
+
+/* Marks the keys that go together, which have equally many values. */
+static int read_zip(study *s, const char *zip, report *r)
+{
+    const ini_entry *entry = ini_get(&s->scan, "zip");
+    const int line = entry ? entry->line : 0, before = r->errors;
+    scanned_key *first = NULL;
+    char **names;
+    const int64_t count = words_split(zip, &names);
+    if (count < 0) return refuse(s, line, r, "[scan] zip: a quote has no end");
+    for (int64_t i = 0; i < count; i++) {
+        scanned_key *key = key_named(s, names[i]);
+        if (!key)
+            unknown_zip(s, line, names[i], r);
+        else if (key->zipped)
+            refuse(s, line, r, "[scan] zip: '%s' given twice", key->name);
+        else if (first && key->count != first->count)
+            refuse(s, line, r,
+                   "[scan] zip: '%s' has %lld values and '%s' %lld: keys that go together have "
+                   "equally many",
+                   first->name, (long long)first->count, key->name, (long long)key->count);
+        if (key) key->zipped = true;
+        if (!first) first = key;
+    }
+    if (count == 1) refuse(s, line, r, "[scan] zip: '%s' is alone", names[0]);
+    words_free(names);
+    return r->errors > before ? r->code : 0;
+}
+
+/* Strides from the last key, the fastest one, to the first; keys that go together have that of the
+ * first of them. */
+static int combine(study *s, const char *zip, report *r)
+{
+    int code = read_zip(s, zip, r);
+    int first_zipped = 0;
+    if (code) return code;
+    while (first_zipped < s->key_count && !s->keys[first_zipped].zipped) first_zipped++;
+    s->point_count = 1;
+    for (int i = s->key_count - 1; i >= 0; i--) {
+        scanned_key *key = &s->keys[i];
+        if (key->zipped && i != first_zipped) continue;
+        key->stride = s->point_count;
+        s->point_count *=
+            key->count; /* a file has at most 2^20 bytes, and 10^5 points were refused */
+        if (s->point_count > MOST_POINTS)
+            return refuse(s, s->scan.line, r, "[scan] makes more than %d points", MOST_POINTS);
+    }
+    for (int i = first_zipped; i < s->key_count; i++)
+        if (s->keys[i].zipped) s->keys[i].stride = s->keys[first_zipped].stride;
+    return 0;
+}
+
+const char *study_value(const study *s, int64_t k, const scanned_key *key)
+{
+    (void)s;
+    return key->values[k / key->stride % key->count];
+}
+
+char *study_words(const study *s, int64_t k)
+{
+    char *text;
+    size_t size;
+    FILE *out = checked(open_memstream(&text, &size));
+    for (int i = 0; i < s->key_count; i++)
+        fprintf(out, "%s%s = %s", i ? ", " : "", s->keys[i].name, study_value(s, k, &s->keys[i]));
+    fclose(out);
+    return checked(text);
+}
+
+char *study_file(const study *s, int64_t k, const char *end)
+{
+    char *path;
+    if ((k < 0 ? asprintf(&path, "%s/%s", s->folder, end)
+               : asprintf(&path, "%s/%s.%s", s->folder, s->points[k].name, end)) < 0)
+        checked(NULL);
+    return path;
+}
+
+/* ---- The INI of a point --------------------------------------------------------------------- */
+
+static char *copy_of(const char *text) { return text ? checked(strdup(text)) : NULL; }
+
+static void copy_ini(const ini_file *from, ini_file *to)
+{
+    *to = (ini_file){.path = copy_of(from->path),
+                     .folder = copy_of(from->folder),
+                     .count = from->count,
+                     .sections = checked(calloc((size_t)from->count + 1, sizeof *to->sections))};
+    for (int i = 0; i < from->count; i++) {
+        const ini_section *s = &from->sections[i];
+        ini_section *copy = &to->sections[i];
+        *copy = *s;
+        copy->name = copy_of(s->name), copy->kind = copy_of(s->kind);
+        copy->label = copy_of(s->label), copy->folder = to->folder;
+        copy->entries = checked(calloc((size_t)s->count + 1, sizeof *copy->entries));
+        for (int k = 0; k < s->count; k++) {
+            const ini_entry *e = &s->entries[k];
+            copy->entries[k] = *e;
+            copy->entries[k].key = copy_of(e->key), copy->entries[k].value = copy_of(e->value);
+            copy->entries[k].origin = copy_of(e->origin), copy->entries[k].file = copy_of(e->file);
+        }
+    }
+}
+
+/* What --set does, but that the value comes from a line of the file. */
+static int assign(const study *s, ini_file *ini, const scanned_key *key, const char *value,
+                  report *r)
+{
+    char *assignment;
+    if (asprintf(&assignment, "%s=%s", key->name, value) < 0) checked(NULL);
+    int code = ini_set(ini, assignment, r);
+    free(assignment);
+    if (code) return code;
+    target t = find_target(ini, key->name);
+    ini_section *section = (ini_section *)t.section; /* there is one now */
+    ini_entry *entry = ini_get(section, t.key);
+    if (!section->line) section->line = key->line;
+    free(entry->origin), free(t.name);
+    if (asprintf(&entry->origin, "%s:%d", s->path, key->line) < 0) checked(NULL);
+    entry->line = key->line;
+    entry->here = false;
+    return 0;
+}
+
+int study_configure(const study *s, int64_t k, ini_file *out, report *r)
+{
+    int code = 0;
+    copy_ini(&s->ini, out);
+    for (int i = 0; i < s->key_count && !code; i++)
+        code = assign(s, out, &s->keys[i], study_value(s, k, &s->keys[i]), r);
+    if (code || !ini_find(out, "run")) return code;
+    char *path = study_file(s, k, "h5"), *assignment;
+    if (asprintf(&assignment, "run.output=%s", path) < 0) checked(NULL);
+    code = ini_set(out, assignment, r);
+    free(assignment), free(path);
+    return code;
+}
+
+/* ---- ... as a text -------------------------------------------------------------------------- */
+
+/* "../" for each folder between the study's and that of the INI file; NULL if it does not lie below. */
+static char *way_up(const study *s)
+{
+    char *inner = path_beside(s->ini.folder, s->folder), *up = NULL;
+    size_t size;
+    FILE *out = *inner == '/' ? NULL : checked(open_memstream(&up, &size));
+    for (char *rest = inner, *part; out && (part = strsep(&rest, "/"));)
+        if (*part && strcmp(part, ".") != 0) fputs("../", out);
+    if (out) fclose(out);
+    free(inner);
+    return up;
+}
+
+static void write_path(FILE *out, const study *s, const char *up, const char *path)
+{
+    char *name = path_beside(up ? s->ini.folder : "/", path);
+    const char *bare = name + (strncmp(name, "./", 2) ? 0 : 2);
+    if (*name == '/')
+        fputs(name, out);
+    else
+        fprintf(out, "%s%s", up ? up : "/", bare); /* without a way up the study lies elsewhere */
+    free(name);
+}
+
+static void write_entry(FILE *out, const study *s, const char *up, const ini_entry *e)
+{
+    fprintf(out, "%s = ", e->key);
+    if (!e->file || !*e->value) {
+        fputs(e->value, out);
+    } else {
+        char *copy = copy_of(e->file), *rest = copy, *path;
+        for (const char *between = ""; (path = strsep(&rest, "\n")); between = " ") {
+            fputs(between, out);
+            write_path(out, s, up, path);
+        }
+        free(copy);
+    }
+    fprintf(out, " ; line %d\n", e->line);
+}
+
+char *study_text(const study *s, const ini_file *ini)
+{
+    char *text, *up = way_up(s);
+    size_t size;
+    FILE *out = checked(open_memstream(&text, &size));
+    fputs(
+        "; Written by plugmc scan, and again before each of its runs: change the study instead, in\n"
+        "; which the keys have these lines.\n",
+        out);
+    for (int i = 0; i < ini->count; i++) {
+        const ini_section *section = &ini->sections[i];
+        fprintf(out, "\n[%s]\n", section->name);
+        for (int k = 0; k < section->count; k++)
+            if (strcmp(section->name, "run") || strcmp(section->entries[k].key, "output"))
+                write_entry(out, s, up, &section->entries[k]);
+    }
+    fclose(out);
+    free(up);
+    return checked(text);
+}

@@ -1,0 +1,80 @@
+/* A study: an INI file of a run with a section more,
+ *
+ *     [scan]
+ *     box.packing_fraction = 0.698 0.702 0.706
+ *     run.seed = 1 2
+ *
+ * Its points are all combinations of the values, numbered from 0, the last key fastest; keys that `zip`
+ * names go together, one list beside the other. Each point is a run of its own with files of its own,
+ * FOLDER/NAME.ini, .h5 and .log. */
+#ifndef PLUGMC_SCAN_STUDY_H
+#define PLUGMC_SCAN_STUDY_H
+
+#include <stdint.h>
+
+#include "config/ini.h"
+
+/* A key that is scanned. Point k has values[k / stride % count]. */
+typedef struct scanned_key {
+    const char *name; /* SECTION.KEY, as written */
+    char *label;      /* in names of points */
+    int line;
+    bool zipped;
+    char **values;
+    int64_t count, stride;
+} scanned_key;
+
+enum point_state { POINT_TO_DO, POINT_INTERRUPTED, POINT_FINISHED, POINT_FAILED, POINT_RUNNING };
+
+/* A column of the tables at one point: a scalar quantity or a derived number. */
+typedef struct result {
+    char *column, *unit; /* column: LABEL.NAME */
+    bool there;          /* false: too few data */
+    double value, error;
+    bool converged; /* false: the error is a lower bound */
+} result;
+
+/* What a survey (survey.h) finds out is behind `name`. */
+typedef struct point {
+    char *name;
+    char *ini; /* text of its INI file */
+    enum point_state state;
+    unsigned long long sweep, sweeps; /* made; asked for, equilibration included */
+    char *sentence;                   /* why it failed; NULL: nothing is known */
+    bool wants_gpu, own_gpu;          /* own_gpu: [run] gpu is given */
+    bool own_threads;                 /* [run] threads is given */
+    result *results;
+    int result_count;
+} point;
+
+typedef struct study {
+    const char *path;
+    ini_file ini; /* without [scan], whose texts are in `scan` */
+    ini_section scan;
+    char *folder; /* as seen from the working directory */
+    int jobs;     /* runs at a time; 0: not given */
+    scanned_key *keys;
+    int key_count;
+    point *points;
+    int64_t point_count;
+    int gpus, threads; /* of the machine, once there has been a survey */
+} study;
+
+enum { MOST_POINTS = 100000 };
+
+/* Reads a study and names its points. Every error is reported: 0, or the code of the first one. */
+int study_read(const char *path, study *, report *);
+const char *study_value(const study *, int64_t point, const scanned_key *);
+/* The INI of a point: keys that are scanned have the line of [scan] that they come from, and [run]
+ * output is the point's. */
+int study_configure(const study *, int64_t point, ini_file *out, report *);
+/* That INI as a text for FOLDER/NAME.ini, once the core has found out which keys name files: their
+ * names are relative to the study's folder if they lie in it or below the INI file, else absolute.
+ * malloc'ed. */
+char *study_text(const study *, const ini_file *);
+/* FOLDER/NAME.END, malloc'ed; FOLDER/END without a point (below 0). */
+char *study_file(const study *, int64_t point, const char *end);
+/* "box.packing_fraction = 0.7, run.seed = 1"; malloc'ed. */
+char *study_words(const study *, int64_t point);
+void study_free(study *);
+#endif

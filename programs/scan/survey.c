@@ -1,0 +1,221 @@
+/* The parent's half of a survey: it reads what the child (surveyor.c) tells, and remembers whom each
+ * sentence is about. See survey.h. */
+#include "survey.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "logs.h"
+#include "surveyor.h"
+
+enum { MOST_SENTENCES = 100 };
+
+/* A sentence about the INI of some points. */
+typedef struct sentence_seen {
+    char *text;
+    int64_t first, last, points;
+} sentence_seen;
+
+typedef struct listener {
+    study *study;
+    FILE *in;
+    int64_t point; /* that is being told of; -1: none yet */
+    bool opened;   /* what comes is about its output file */
+    int code;      /* of the first INI that is wrong */
+    sentence_seen seen[MOST_SENTENCES];
+    int seen_count;
+    int64_t further;
+} listener;
+
+/* ---- Sentences ------------------------------------------------------------------------------- */
+
+static void hear_sentence(listener *l, const char *text)
+{
+    if (l->opened) {
+        point *p = &l->study->points[l->point];
+        if (!p->sentence) p->sentence = checked(strdup(text));
+        return;
+    }
+    for (int i = 0; i < l->seen_count; i++) {
+        sentence_seen *seen = &l->seen[i];
+        if (strcmp(seen->text, text) != 0) continue;
+        seen->points += seen->last != l->point;
+        seen->last = l->point;
+        return;
+    }
+    if (l->seen_count < MOST_SENTENCES)
+        l->seen[l->seen_count++] =
+            (sentence_seen){checked(strdup(text)), l->point, l->point, l->point >= 0};
+    else
+        l->further++;
+}
+
+/* Whom it is about, unless that is all. */
+static void tell_sentences(const listener *l, int64_t surveyed)
+{
+    for (int i = 0; i < l->seen_count; i++) {
+        const sentence_seen *seen = &l->seen[i];
+        const char *name = seen->first < 0 ? "" : l->study->points[seen->first].name;
+        fputs(seen->text, stderr);
+        if (seen->points == 1 && surveyed > 1)
+            fprintf(stderr, " (point %" PRId64 ", %s)", seen->first, name);
+        else if (seen->points > 1 && seen->points < surveyed)
+            fprintf(stderr, " (%" PRId64 " points, the first one %" PRId64 ", %s)", seen->points,
+                    seen->first, name);
+        fputc('\n', stderr);
+    }
+    if (l->further) fprintf(stderr, "and %" PRId64 " sentences more\n", l->further);
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+static void forget(point *p)
+{
+    for (int i = 0; i < p->result_count; i++) free(p->results[i].column), free(p->results[i].unit);
+    free(p->results), free(p->sentence), free(p->ini);
+    *p = (point){.name = p->name};
+}
+
+static void hear_ini(listener *l, size_t length)
+{
+    char *text = checked(calloc(length + 1, 1));
+    if (fread(text, 1, length, l->in) != length) text[0] = 0; /* the child has died: told below */
+    l->study->points[l->point].ini = text;
+}
+
+static void hear_result(point *p, char *rest)
+{
+    const char *column = strsep(&rest, "\t"), *unit = strsep(&rest, "\t");
+    const char *there = strsep(&rest, "\t"), *value = strsep(&rest, "\t"),
+               *error = strsep(&rest, "\t"), *converged = strsep(&rest, "\t");
+    if (!converged) return;
+    p->results = checked(realloc(p->results, sizeof *p->results * (size_t)(p->result_count + 1)));
+    p->results[p->result_count++] = (result){.column = checked(strdup(column)),
+                                             .unit = checked(strdup(unit)),
+                                             .there = *there == '1',
+                                             .value = strtod(value, NULL),
+                                             .error = strtod(error, NULL),
+                                             .converged = *converged == '1'};
+}
+
+/* A run that ended badly has left a line in its log; one that goes on holds it. */
+static void judge(const study *s, int64_t k, int looked)
+{
+    point *p = &s->points[k];
+    char *log = study_file(s, k, "log");
+    const int code = log_last_code(log);
+    if (looked)
+        p->state = POINT_FAILED;
+    else if (p->state == POINT_FINISHED)
+        ;
+    else if (log_is_held(log))
+        p->state = POINT_RUNNING;
+    else if (code > 0 && code != EXIT_INTERRUPTED && code != EXIT_TIME_LIMIT)
+        p->state = POINT_FAILED;
+    if (p->state == POINT_FAILED && !p->sentence) p->sentence = log_last_words(log);
+    free(log);
+}
+
+static void hear_record(listener *l, char *record)
+{
+    char *rest = record;
+    const char *word = strsep(&rest, "\t");
+    const char *numbers = rest ? rest : "";
+    point *p = l->point < 0 ? NULL : &l->study->points[l->point];
+    int a = 0, b = 0, c = 0, d = 0;
+    if (!strcmp(word, "machine")) {
+        sscanf(numbers, "%d\t%d", &l->study->gpus, &l->study->threads);
+    } else if (!strcmp(word, "point")) {
+        l->point = atoll(numbers);
+        l->opened = false;
+        forget(&l->study->points[l->point]);
+    } else if (!p) {
+        return;
+    } else if (!strcmp(word, "opened")) {
+        const int code = atoi(numbers);
+        l->opened = true;
+        if (!l->code) l->code = code;
+    } else if (!strcmp(word, "wants")) {
+        sscanf(numbers, "%d\t%d\t%d", &a, &b, &c);
+        p->wants_gpu = a, p->own_gpu = b, p->own_threads = c;
+    } else if (!strcmp(word, "ini")) {
+        hear_ini(l, (size_t)atoll(numbers));
+    } else if (!strcmp(word, "result")) {
+        hear_result(p, rest);
+    } else if (!strcmp(word, "looked")) {
+        sscanf(numbers, "%d\t%d\t%d\t%llu\t%llu", &a, &b, &d, &p->sweep, &p->sweeps);
+        p->state = d ? POINT_FINISHED : b ? POINT_INTERRUPTED : POINT_TO_DO;
+        judge(l->study, l->point, a);
+    }
+}
+
+static void listen_to(listener *l)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+    while ((length = getline(&line, &room, l->in)) > 0) {
+        if (line[length - 1] == '\n') line[--length] = 0;
+        if (line[0] == SURVEY_RECORD)
+            hear_record(l, line + 1);
+        else if (length)
+            hear_sentence(l, line);
+    }
+    free(line);
+}
+
+/* ---- The child ------------------------------------------------------------------------------- */
+
+static void survey_in_child(const study *s, int64_t first, int64_t end, bool results, int pipe)
+{
+    dup2(pipe, STDOUT_FILENO);
+    dup2(pipe, STDERR_FILENO);
+    surveyor(s, first, end, results);
+    _exit(EXIT_DONE);
+}
+
+/* A child that has not come to its end has broken down on a point, or was killed. */
+static int tell_end(const listener *l, int status, report *r)
+{
+    const study *s = l->study;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE) return 0;
+    return report_error(r, WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INTERNAL, s->path, 0,
+                        "looking at point %" PRId64 " (%s) has ended with %s %d",
+                        l->point < 0 ? 0 : l->point, s->points[l->point < 0 ? 0 : l->point].name,
+                        WIFEXITED(status) ? "code" : "signal",
+                        WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+}
+
+int survey(study *s, int64_t first, int64_t end, bool results, report *r)
+{
+    int ends[2];
+    listener l = {.study = s, .point = -1};
+    fflush(NULL);
+    if (pipe2(ends, O_CLOEXEC))
+        return report_error(r, EXIT_MEMORY, NULL, 0, "there is no pipe to a child process: %s",
+                            strerror(errno));
+    const pid_t child = fork();
+    if (child == 0) survey_in_child(s, first, end, results, ends[1]);
+    close(ends[1]);
+    l.in = child > 0 ? fdopen(ends[0], "r") : NULL;
+    if (!l.in) {
+        close(ends[0]);
+        return report_error(r, EXIT_MEMORY, NULL, 0, "there is no child process: %s",
+                            strerror(errno));
+    }
+    listen_to(&l);
+    fclose(l.in);
+    const int status = child_wait(child);
+    if (!results || l.code) tell_sentences(&l, end - first);
+    for (int i = 0; i < l.seen_count; i++) free(l.seen[i].text);
+    if (l.code && !r->code) r->errors++, r->code = l.code;
+    const int broken = tell_end(&l, status, r);
+    return l.code ? l.code : broken;
+}

@@ -1,0 +1,154 @@
+/* See surveyor.h. */
+#include "surveyor.h"
+
+#include <search.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+#include "cli/resume.h"
+#include "crash.h"
+#include "gpu/gpu.h"
+#include "run/averages.h"
+
+static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whatever a plugin has printed, a record begins a line. */
+static void tell(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "\n%c", SURVEY_RECORD);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+/* ---- What a point wants ---------------------------------------------------------------------- */
+
+/* As the run will choose: the first mover with a configuration of its own decides, and one that needs a
+ * GPU has it. */
+static bool wants_gpu(const simulation *sim)
+{
+    const moving *first = NULL;
+    bool needed = false;
+    if (sim->config.run.device != DEVICE_AUTO) return sim->config.run.device == DEVICE_GPU;
+    for (int k = sim->mover_count - 1; k >= 0; k--) {
+        if (!sim->movers[k].by_core) first = &sim->movers[k];
+        needed |= !(sim->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU);
+    }
+    return needed || (first && first->mover->needs & PLUGMC_RUNS_ON_GPU);
+}
+
+static void tell_wants(const study *s, const simulation *sim)
+{
+    const ini_section *run = ini_find(&sim->config.ini, "run");
+    const bool gpu = wants_gpu(sim);
+    static bool told;
+    if (!told) {
+        char why[512];
+        int version;
+        tell("machine\t%d\t%d", gpu ? gpu_count(&version, why) : 0, sim->offer.threads);
+    }
+    told = gpu || told;
+    tell("wants\t%d\t%d\t%d", gpu, ini_get(run, "gpu") != NULL, sim->config.run.threads != 0);
+    char *text = study_text(s, &sim->config.ini);
+    tell("ini\t%zu", strlen(text));
+    fputs(text, stderr);
+    free(text);
+}
+
+/* ---- What it has found ----------------------------------------------------------------------- */
+
+static void tell_result(const char *observable, const char *name, const char *unit, bool there,
+                        double value, double error, bool converged)
+{
+    tell("result\t%s.%s\t%s\t%d\t%.17g\t%.17g\t%d", observable, name, unit ? unit : "", there,
+         there ? value : 0, there ? error : 0, converged);
+}
+
+static void tell_results(const simulation *sim, output_data *found)
+{
+    for (int k = 0; k < sim->mover_count; k++) found->joined |= sim->movers[k].mover->joins != 0;
+    if (averages_find(found)) checked(NULL);
+    for (int i = 0; i < found->quantity_count; i++) {
+        const quantity_record *q = &found->quantities[i];
+        const estimate *e = &q->found.scalar;
+        if (q->length == 1)
+            tell_result(q->observable, q->name, q->unit, q->samples > 0, e->mean, e->error,
+                        e->converged);
+    }
+    for (int i = 0; i < found->derived_count; i++) {
+        const derived_record *d = &found->derived[i];
+        if (d->length < 2)
+            tell_result(d->observable, d->name, d->unit, d->valid, d->value, d->error,
+                        d->converged);
+    }
+}
+
+/* ---- One point ------------------------------------------------------------------------------- */
+
+static int compare_texts(const void *one, const void *other) { return strcmp(one, other); }
+
+/* Plugins, and files that they read, are tried in a child where a point is the first that has them: they
+ * hang on the values of keys that are not those of the core. */
+static bool is_new(const study *s, int64_t k)
+{
+    static const char *const core[] = {"run.", "box.", "species ", "ladder."};
+    static void *known;
+    char *text;
+    size_t size;
+    FILE *out = checked(open_memstream(&text, &size));
+    for (int i = 0; i < s->key_count; i++) {
+        bool of_core = false;
+        for (int c = 0; c < PLUGMC_COUNT(core); c++)
+            of_core |= !strncmp(s->keys[i].name, core[c], strlen(core[c]));
+        if (!of_core) fprintf(out, "%s\n", study_value(s, k, &s->keys[i]));
+    }
+    fclose(out);
+    if (tfind(checked(text), &known, compare_texts)) {
+        free(text);
+        return false;
+    }
+    checked(tsearch(text, &known, compare_texts));
+    return true;
+}
+
+static int open_point(const study *s, int64_t k, simulation *sim)
+{
+    const char *program = child_program;
+    if (!is_new(s, k)) child_program = NULL;
+    int code = study_configure(s, k, &sim->config.ini, sim->report);
+    int reading = config_read(&sim->config, sim->report), opening = simulation_open(sim);
+    child_program = program;
+    return code ? code : reading ? reading : opening;
+}
+
+static void look_at(const study *s, int64_t k, bool results)
+{
+    report r = {0};
+    simulation sim = {.report = &r};
+    output_data found = {0};
+    bool there = false;
+    tell("point\t%lld", (long long)k);
+    int code = open_point(s, k, &sim);
+    tell("opened\t%d", code);
+    if (!code) {
+        const run_section *run = &sim.config.run;
+        tell_wants(s, &sim);
+        code = resume_look(&sim, &found, &there);
+        const bool finished = !code && there && resume_is_finished(&sim, &found);
+        if (!code && there && results) tell_results(&sim, &found);
+        tell("looked\t%d\t%d\t%d\t%llu\t%llu", code, there, finished,
+             (unsigned long long)found.sweep, (unsigned long long)(run->equilibrate + run->sweeps));
+    }
+    output_free(&found);
+    simulation_close(&sim);
+}
+
+void surveyor(const study *s, int64_t first, int64_t end, bool results)
+{
+    crash_report();
+    for (int64_t k = first; k < end; k++) look_at(s, k, results);
+}
