@@ -135,7 +135,7 @@ test_scan_goes_on_after_signals()
             command="plugmc scan study.ini, then $signal"
             "$PLUGMC" scan study.ini >"$out" 2>"$err" </dev/null &
             process=$!
-            sleep 0.7
+            sleep "$(awk -v n=$times 'BEGIN { print 0.7 + 0.1 * n }')" # longer where other tests keep it busy
             kill -$signal $process 2>/dev/null
             wait $process
             status=$?
@@ -143,7 +143,8 @@ test_scan_goes_on_after_signals()
             0) break 2 ;;
             10) [ $signal != KILL ] || fail "a kill that was noticed" ;;
             137) ;;
-            *) fail "expected code 0, 10 or 137" ;;
+            130 | 143) ;; # before it began to listen
+            *) fail "expected code 0, 10, 130, 137 or 143" ;;
             esac
             times=$((times + 1))
         done
@@ -306,7 +307,7 @@ test_scan_of_files_that_do_not_fit()
     plugmc scan study.ini
     expect_exit 6
     grep -q "^point 1 (seed=2) failed: .*\[run\] seed was 1 and is 2 now" "$err" || fail "expected what differs"
-    grep -q "^point 2 (seed=3) failed: cannot resume from study/seed=3.h5: " "$err" || fail "expected what is wrong"
+    grep -q "^point 2 (seed=3) failed: cannot read study/seed=3.h5: " "$err" || fail "expected what is wrong"
     edit 's/^step = .*/step = 0.1/'
     must scan study.ini --list
     [ "$(grep -c "^[012]  *failed" "$out")" = 3 ] || fail "points of another study are taken for those of this"
