@@ -179,6 +179,7 @@ static void put_curve(FILE *script, const curve *c, int k)
         [CURVE_LINE] = "using 1:2 with lines lw 1.8 lc rgb",
         [CURVE_THIN] = "using 1:2 with lines lw 0.6 lc rgb",
         [CURVE_POINTS] = "using 1:2 with points pt 7 ps 0.45 lc rgb",
+        [CURVE_ERRORS] = "using 1:2:3 with yerrorbars pt 7 ps 0.6 lw 1.2 lc rgb",
         [CURVE_BAND] = "using 1:2:3 with filledcurves fs transparent solid 0.3 noborder fc rgb"};
     fprintf(script, "%s$d%d %s '#0101%02x'", k ? ", " : "plot ", k, styles[c->style],
             2 + c->colour);

@@ -16,10 +16,12 @@
 #include "system/system.h"
 
 static const char help[] =
-    "usage: plugmc report FILE.h5... [--output FILE.html] [--force]\n\n"
+    "usage: plugmc report FILE.h5... [--output FILE.html] [--force]\n"
+    "       plugmc report STUDY/summary.csv [--output FILE.html] [--force]\n\n"
     "Writes a page about a run, by default beside it as FILE.html: what was run, the results with\n"
     "errors, traces, autocorrelation, functions such as g(r), acceptance, a picture of the last\n"
     "configuration, warnings and what to cite. Several files (8 at most) are drawn over each other.\n"
+    "Of a study, whose table plugmc scan has written: its numbers against the key that was scanned.\n"
     "--force replaces a page that is there. gnuplot draws the figures and has to be installed.\n\n"
     "exit codes: 0 done, 2 command line, 3 input, 5 output or gnuplot, 6 a file that cannot be read,\n"
     "8 memory\n";
@@ -91,6 +93,18 @@ static void close_run(shown *run)
 
 /* ---- The page ------------------------------------------------------------------------------------------ */
 
+static void put_runs(page *p)
+{
+    put_summary(p);
+    put_warnings(p);
+    put_results(p);
+    put_configuration(p);
+    put_series(p);
+    put_arrays(p);
+    put_moves(p);
+    put_origin(p);
+}
+
 static void put_page(page *p)
 {
     put_html(
@@ -100,17 +114,14 @@ static void put_page(page *p)
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
         "style-src 'unsafe-inline'\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
     for (int r = 0; r < p->count; r++) put_text(p, r ? ", %s" : "%s", p->runs[r].name);
+    if (p->study) put_text(p, "%s", p->study);
     put_html(p, "</title>\n<style>");
     put_html(p, report_style);
     put_html(p, "</style></head>\n<body><main>\n");
-    put_summary(p);
-    put_warnings(p);
-    put_results(p);
-    put_configuration(p);
-    put_series(p);
-    put_arrays(p);
-    put_moves(p);
-    put_origin(p);
+    if (p->study)
+        put_study(p, p->study);
+    else
+        put_runs(p);
     put_html(p, "</main></body></html>\n");
 }
 
@@ -123,13 +134,13 @@ static char *default_output(const char *file)
 }
 
 /* Under another name first: a page is there whole or not at all. */
-static int write_page(const shown *runs, int count, const char *path, report *r)
+static int write_page(const shown *runs, int count, const char *study, const char *path, report *r)
 {
     char *beside;
     checked(asprintf(&beside, "%s.XXXXXX", path) < 0 ? NULL : beside);
     const int fd = mkstemp(beside);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-    page p = {.out = out, .runs = runs, .count = count, .report = r};
+    page p = {.out = out, .runs = runs, .count = count, .study = study, .report = r};
     if (out) put_page(&p);
     bool failed = !out || ferror(out) || fchmod(fd, 0644) < 0;
     if (out) failed = fclose(out) != 0 || failed;
@@ -145,16 +156,17 @@ static int write_page(const shown *runs, int count, const char *path, report *r)
 static int make(const arguments *a, shown *runs, report *r)
 {
     char *path = a->output ? checked(strdup(a->output)) : default_output(a->files[0]);
-    int code = 0;
-    if (!a->force && access(path, F_OK) == 0)
+    const char *study = is_study(a->files[0]) ? a->files[0] : NULL;
+    int code = study && a->count > 1 ? usage_error("%s: a study goes alone", study) : 0;
+    if (!code && !a->force && access(path, F_OK) == 0)
         code =
             report_error(r, EXIT_OUTPUT, NULL, 0, "%s is there already; --force replaces it", path);
     for (int i = 0; i < a->count && !code; i++) {
         if (!strcmp(path, a->files[i]))
             code = report_error(r, EXIT_USAGE, NULL, 0, "%s is the file to be reported on", path);
-        if (!code) code = open_run(&runs[i], a->files[i], r);
+        if (!code && !study) code = open_run(&runs[i], a->files[i], r);
     }
-    if (!code) code = write_page(runs, a->count, path, r);
+    if (!code) code = write_page(runs, study ? 0 : a->count, study, path, r);
     if (!code) printf("%s\n", path);
     free(path);
     return code;

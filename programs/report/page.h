@@ -24,7 +24,8 @@ typedef struct page {
     FILE *out;
     const shown *runs;
     int count;
-    int figures; /* written so far */
+    const char *study; /* summary.csv of plugmc scan, then there are no runs; NULL else */
+    int figures;       /* written so far */
     report *report;
     int code;
 } page;
@@ -37,7 +38,7 @@ void put_text(page *, const char *format, ...) __attribute__((format(printf, 2, 
 void put_html(page *, const char *html);
 
 /* One data line of a figure. */
-enum curve_style { CURVE_LINE, CURVE_THIN, CURVE_POINTS, CURVE_BAND };
+enum curve_style { CURVE_LINE, CURVE_THIN, CURVE_POINTS, CURVE_ERRORS, CURVE_BAND };
 typedef struct curve {
     enum curve_style style;
     int colour; /* from 0 */
@@ -67,4 +68,7 @@ void put_series(page *);
 void put_arrays(page *);
 void put_moves(page *);
 void put_origin(page *);
+/* A page about a study instead (study.c); EXIT_INPUT if the file is no such table. */
+bool is_study(const char *path);
+int put_study(page *, const char *path);
 #endif

@@ -199,6 +199,28 @@ test_report_believes_no_text()
     grep -q '&lt;script&gt;alert(1)' sim.html || fail "expected the author as text"
 }
 
+# The equation of state in two commands, ending in a plot.
+test_report_of_a_study()
+{
+    cp "$here/../../examples/hard-disks-scan.ini" .
+    sed -i 's/^sweeps = .*/sweeps = 4000/; s/^run.seed.*//' hard-disks-scan.ini
+    must scan hard-disks-scan.ini
+    must report hard-disks-scan/summary.csv --output eos.html
+    shown eos.html 4
+    grep -q '<h2>Against box.packing_fraction' eos.html || fail "expected the key that was scanned"
+    # A second key: a curve for each of its values.
+    sed -i 's/^box.packing_fraction = 0.1 .*/box.packing_fraction = 0.3 0.4 0.5\nrun.seed = 1 2/' hard-disks-scan.ini
+    rm -r hard-disks-scan
+    must scan hard-disks-scan.ini
+    must report hard-disks-scan/summary.csv
+    shown hard-disks-scan/summary.html 4
+    grep -q 'run.seed = 2' hard-disks-scan/summary.html || fail "expected whose curve is whose"
+    printf 'point,state\n0,finished\n' >bad.csv
+    refused 3 "bad.csv: this is no table of plugmc scan (summary.csv) with a result" report bad.csv
+    printf 'a,"b\n' >bad.csv
+    refused 3 "bad.csv: this is no table of plugmc scan (summary.csv) with a result" report bad.csv
+}
+
 test_what_report_refuses()
 {
     disks
