@@ -6,12 +6,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "leftovers.h"
 
+/* The local time, "2026-11-24 03:10:59". */
+static void put_time(FILE *f)
+{
+    char text[32];
+    struct tm local;
+    const time_t now = time(NULL);
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", localtime_r(&now, &local));
+    fprintf(f, "%s ", text);
+}
+
+/* A log that cannot be written is no reason to end a run: it ends, and that is said once. */
+static void log_text(const report *r, const char *text)
+{
+    if (!r->log || ferror(r->log)) return;
+    put_time(r->log);
+    fputs(text, r->log);
+    if (fflush(r->log)) fputs("warning: the log can no longer be written\n", stderr);
+}
+
 /* One write a message: lines of several processes do not mix. */
-static void print_message(const char *file, int line, const char *what, const char *format,
-                          va_list arguments)
+static void print_message(const report *r, const char *file, int line, const char *what,
+                          const char *format, va_list arguments)
 {
     char *text = NULL;
     size_t length = 0;
@@ -25,6 +45,22 @@ static void print_message(const char *file, int line, const char *what, const ch
     fputc('\n', f);
     fclose(f);
     fwrite(text, 1, length, stderr);
+    log_text(r, text);
+    free(text);
+}
+
+void report_note(const report *r, const char *format, ...)
+{
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    checked(vasprintf(&text, format, arguments) < 0 ? NULL : text);
+    va_end(arguments);
+    char *line;
+    checked(asprintf(&line, "%s\n", text) < 0 ? NULL : line);
+    if (!r->quiet) fputs(line, stderr);
+    log_text(r, line);
+    free(line);
     free(text);
 }
 
@@ -33,7 +69,7 @@ int report_error(report *r, enum exit_code code, const char *file, int line, con
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(file, line, "", format, arguments);
+    print_message(r, file, line, "", format, arguments);
     va_end(arguments);
     if (r->errors++ == 0) r->code = code;
     return code;
@@ -43,7 +79,7 @@ void report_warning(report *r, const char *file, int line, const char *format, .
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(file, line, "warning: ", format, arguments);
+    print_message(r, file, line, "warning: ", format, arguments);
     va_end(arguments);
     r->warnings++;
 }

@@ -3,6 +3,9 @@
 #ifndef PLUGMC_REPORT_H
 #define PLUGMC_REPORT_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 /* Exit codes, documented in docs/usage.md and the man page. */
 enum exit_code {
     EXIT_DONE = 0,
@@ -20,8 +23,13 @@ enum exit_code {
 
 typedef struct report {
     int errors, warnings;
-    int code; /* that of the first error; EXIT_DONE without one */
+    int code;  /* that of the first error; EXIT_DONE without one */
+    FILE *log; /* where all of it is written as well, with the time; NULL: nowhere */
+    bool quiet;
 } report;
+
+/* What is neither: prints the sentence to stderr, unless quiet. */
+void report_note(const report *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints "FILE:LINE: sentence" to stderr (without FILE if NULL, without LINE if 0) and counts
  * it. Returns code. */

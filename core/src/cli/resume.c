@@ -7,11 +7,12 @@
 
 #include "config/comparison.h"
 #include "run/averages.h"
+#include "run/json.h"
 #include "run/results.h"
 
 /* Keys of [run] that do not change the chain. */
-static const char *const free_keys[] = {"sweeps", "time_limit", "checkpoint", "threads",
-                                        "device", "gpu",        "csv"};
+static const char *const free_keys[] = {"sweeps", "time_limit", "checkpoint", "threads", "device",
+                                        "gpu",    "csv",        "show",       "log"};
 
 bool resume_may_set(const char *assignment)
 {
@@ -96,8 +97,8 @@ bool resume_is_finished(const simulation *sim, const output_data *found)
 
 int resume_print_again(simulation *sim, const char *path, const output_data *found)
 {
-    fprintf(stderr, "%s: this run is finished, %llu of %llu sweeps; nothing is left to do\n", path,
-            (unsigned long long)found->sweep, (unsigned long long)found->sweep);
+    report_note(sim->report, "%s: this run is finished, %llu of %llu sweeps; nothing is left to do",
+                path, (unsigned long long)found->sweep, (unsigned long long)found->sweep);
     const output_data own = sim->output;
     sim->output = *found;
     sim->output.system = &sim->system;
@@ -106,6 +107,8 @@ int resume_print_again(simulation *sim, const char *path, const output_data *fou
     int code = averages_find(&sim->output);
     if (code)
         report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for the averages of the run");
+    else if (sim->tells == TELLS_JSON)
+        json_results(sim);
     else
         print_results(sim);
     sim->output = own;

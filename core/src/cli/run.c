@@ -1,4 +1,6 @@
 /* plugmc run and plugmc check. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +26,18 @@ const char exit_code_help[] =
     "checkpoint is written, go on with --resume; before the first sweep nothing is)\n";
 
 static const char run_help[] =
-    "usage: plugmc run FILE.ini [--set SECTION.KEY=VALUE]... [--resume-if-there]\n"
-    "       plugmc run --resume FILE.h5 [--set run.KEY=VALUE]...\n\n"
+    "usage: plugmc run FILE.ini [--set SECTION.KEY=VALUE]... [--resume-if-there] [--quiet | --json]\n"
+    "       plugmc run --resume FILE.h5 [--set run.KEY=VALUE]... [--quiet | --json]\n\n"
     "Samples what the INI file describes and writes [run] output. A file already there is kept\n"
     "under another name. With --resume a run goes on as if it had not been stopped; --set may\n"
-    "then only change [run] sweeps, time_limit, checkpoint, threads, device, gpu and csv.\n"
+    "then only change [run] sweeps, time_limit, checkpoint, threads, device, gpu, csv, show and log.\n"
     "With --resume-if-there it goes on if its output file is there, and begins if it is not: one\n"
     "command for every submission of a job. The INI file must say the same but for these keys.\n"
     "A finished run prints its table again. If the program, a plugin or a file that one reads has\n"
-    "changed, --accept-changed-plugins goes on all the same.\n\n";
+    "changed, --accept-changed-plugins goes on all the same.\n"
+    "--quiet prints errors, warnings and the table alone. --json prints progress (once a second) and\n"
+    "results on standard output, an object a line. [run] show names numbers to see beside the\n"
+    "progress, [run] log a file that messages and progress are added to.\n\n";
 
 static const char check_help[] =
     "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n\n"
@@ -45,6 +50,7 @@ enum { MOST_SETS = 64, MOST_ARCHITECTURES = 16 };
 typedef struct arguments {
     const char *file;
     bool resume, if_there, accept_changes, help;
+    int tells; /* TELLS_* */
     const char *sets[MOST_SETS];
     int set_count;
     int architectures[MOST_ARCHITECTURES];
@@ -99,6 +105,9 @@ static int parse(int argc, char **argv, bool check, arguments *a)
             a->if_there = true;
         } else if (!check && !strcmp(word, "--accept-changed-plugins")) {
             a->accept_changes = true;
+        } else if (!check && (!strcmp(word, "--quiet") || !strcmp(word, "--json"))) {
+            if (a->tells) return usage_error("one of --quiet and --json: '%s'", word);
+            a->tells = word[2] == 'q' ? TELLS_LITTLE : TELLS_JSON;
         } else if (word[0] == '-') {
             return usage_error("unknown option '%s'", word);
         } else if (a->file) {
@@ -143,11 +152,9 @@ static int probe(const simulation *sim, const char *output, const char *key)
     return code || !csv || !*csv ? code : output_probe(csv, "[run] csv", sim->report);
 }
 
-/* Of many particles this takes seconds in which nothing else is said. */
 static int prepare(simulation *sim)
 {
-    const int64_t many = 10000000, all = sim->system.walkers * sim->system.particles;
-    if (all >= many) fprintf(stderr, "preparing %lld particles\n", (long long)all);
+    if (!sim->report->quiet) watchdog_doing("taking memory and compiling kernels");
     const int code = simulation_prepare(sim);
     if (!code && !sim->before) advise(sim); /* of a run that goes on it has been said */
     return code;
@@ -172,11 +179,16 @@ static void say_where(const simulation *sim)
 {
     char words[240];
     if (sim->gpu) {
-        fputs("on ", stderr);
-        gpu_describe(stderr, sim->gpu);
+        char *text;
+        size_t size;
+        FILE *out = checked(open_memstream(&text, &size));
+        gpu_describe(out, sim->gpu);
+        fclose(out);
+        report_note(sim->report, "on %.*s", (int)strcspn(text, "\n"), text);
+        free(text);
     } else {
-        fprintf(stderr, "on the CPU, %d thread%s (%s; %s)\n", sim->system.threads,
-                sim->system.threads == 1 ? "" : "s", threads_of(sim, words), sim->why_no_gpu);
+        report_note(sim->report, "on the CPU, %d thread%s (%s; %s)", sim->system.threads,
+                    sim->system.threads == 1 ? "" : "s", threads_of(sim, words), sim->why_no_gpu);
     }
 }
 
@@ -224,13 +236,30 @@ static int run_locked(simulation *sim, const char *path, const origin *from)
     if (!code && !from->there) code = check_unchanged(sim, path, from);
     if (!code) code = prepare(sim);
     if (!code) say_where(sim);
+    if (!code && !sim->report->quiet)
+        watchdog_doing(from->there ? "taking up the state" : "making the initial state");
     if (!code) code = from->there ? simulation_resume(sim, path) : simulation_begin(sim);
     if (!code && from->there) code = check_unchanged(sim, path, from);
+    if (!code && !sim->report->quiet) watchdog_doing("writing a first file to see that it can be");
     if (!code && !from->there) code = rehearse_output(sim);
     if (!code) code = simulation_run(sim);
     output_lock_release(&table);
     output_lock_release(&output);
     return code;
+}
+
+/* A pipe that nobody reads is an error; what is there already stays. */
+static int open_log(simulation *sim)
+{
+    const char *path = sim->config.run.log;
+    if (!path || !*path) return 0;
+    const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+    sim->report->log = fd < 0 ? NULL : fdopen(fd, "a");
+    if (!sim->report->log)
+        return report_error(sim->report, EXIT_OUTPUT, NULL, 0,
+                            "cannot write %s: %s; [run] log names it", path, strerror(errno));
+    fprintf(sim->report->log, "%s\n", sim->command);
+    return 0;
 }
 
 /* A new run, one that goes on, or one that is finished. */
@@ -253,6 +282,7 @@ static int run(simulation *sim, const arguments *a, output_data *found)
         output_free(found); /* it is read again when it is locked */
     }
     if (!code) code = probe(sim, path, a->resume ? NULL : "[run] output");
+    if (!code) code = open_log(sim);
     return code ? code : run_locked(sim, path, &from);
 }
 
@@ -266,14 +296,15 @@ int command_run(int argc, char **argv)
         return EXIT_DONE;
     }
     signal(SIGPIPE, SIG_IGN); /* until the run takes it: nothing is to be lost by a message */
-    report report = {0};
+    report report = {.quiet = a.tells != TELLS_ALL};
     output_data found = {0};
     if (watchdog_begin())
         return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
     char *command = resume_command_line(argc, argv);
-    simulation sim = {.report = &report, .command = command};
+    simulation sim = {.report = &report, .command = command, .tells = a.tells};
     code = run(&sim, &a, &found);
     watchdog_end();
+    if (report.log) fclose(report.log);
     simulation_close(&sim);
     output_free(&found);
     free(command);

@@ -37,6 +37,12 @@ const plugmc_parameter run_table[] = {
                     "HDF5 file to write; if empty, the INI file's path with .h5 for .ini"),
     PLUGMC_FILE_KEY(run_section, csv, "",
                     "file for a table of the scalars as text; if empty, none"),
+    PLUGMC_FILE_KEY(
+        run_section, log, "",
+        "file to which messages and progress are added, with their times; if empty, none"),
+    PLUGMC_TEXT_KEY(
+        run_section, show, "",
+        "up to two numbers, OBSERVABLE.NAME, to be shown beside the progress with their errors so far"),
     PLUGMC_TEXT_KEY(run_section, author, "",
                     "whose run it is, NAME or NAME <MAIL>, for the output file"),
     PLUGMC_LIST_KEY(
@@ -322,8 +328,9 @@ static void read_run(config *c, report *r)
     const char *read = c->ini.archive ? c->ini.archive : c->ini.path;
     if (!c->run.output || !*c->run.output) c->run.output = default_output(read);
 
-    const char *const keys[] = {"output", "csv"}, *const files[] = {c->run.output, c->run.csv};
-    for (int i = 0; i < 2; i++)
+    const char *const keys[] = {"output", "csv", "log"}, *const files[] = {c->run.output,
+                                                                           c->run.csv, c->run.log};
+    for (int i = 0; i < 3; i++)
         if (files[i] && ends_in(files[i], ".ini"))
             report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                          "[run] %s = %s: would be taken for an INI file", keys[i], files[i]);
@@ -333,6 +340,10 @@ static void read_run(config *c, report *r)
     else if (c->run.csv && strcmp(c->run.csv, read) == 0 && !ends_in(c->run.csv, ".ini"))
         report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                      "[run] csv = %s: this is the file that is read", c->run.csv);
+    if (c->run.log && *c->run.log &&
+        (!strcmp(c->run.log, c->run.output) || !strcmp(c->run.log, c->run.csv)))
+        report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                     "[run] log = %s: this file is written already", c->run.log);
 }
 
 static void read_species(config *c, report *r)

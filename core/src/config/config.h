@@ -17,9 +17,11 @@ typedef struct run_section {     /* [run] */
     int64_t gpu;     /* index of the GPU */
     int32_t device;  /* choice auto|cpu|gpu: DEVICE_* */
     int32_t fast_math;
-    const char *output;      /* HDF5 file; default: the INI's name with .h5 */
-    const char *csv;         /* table of the scalars; "" for none */
-    const char *author;      /* "NAME" or "NAME <MAIL>", for the output file */
+    const char *output; /* HDF5 file; default: the INI's name with .h5 */
+    const char *csv;    /* table of the scalars; "" for none */
+    const char *show;   /* names of quantities beside the progress, with blanks between; or "" */
+    const char *log;    /* file for messages and progress with their times; "" for none */
+    const char *author; /* "NAME" or "NAME <MAIL>", for the output file */
     plugmc_list temperature; /* kT, in the unit of energy; one, or one a walker */
     double pressure;         /* energy/length^dimension */
     double checkpoint;       /* seconds between checkpoints; 0: only at the end */

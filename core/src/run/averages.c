@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "run/blocking.h"
 
 /* Correlation times of the slowest scalar that a run has to be long, as measured; in short runs
  * that measures too small a time. */
@@ -36,6 +37,22 @@ double *averages_over_walkers(const quantity_record *q)
     for (int64_t i = 0; mean && i < q->samples * q->walkers; i++)
         mean[i / q->walkers] += q->series[i] / q->walkers;
     return mean;
+}
+
+void averages_so_far(const quantity_record *q, bool joined, estimate *out)
+{
+    const int64_t walkers = joined ? 1 : q->walkers;
+    double *mean = joined ? averages_over_walkers(q) : NULL;
+    const double *series = joined ? mean : q->series;
+    block_means blocks;
+    *out = (estimate){NAN, NAN, NAN, NAN, 0, false};
+    if (series && q->samples && !block_means_of_series(&blocks, &series, 1, q->samples, walkers)) {
+        const double all = blocks.mean[0];
+        const block_error e = error_of_blocks(blocks.block, blocks.count, walkers, 0);
+        *out = (estimate){all, e.error, NAN, NAN, q->samples * walkers, e.converged};
+        block_means_free(&blocks);
+    }
+    free(mean);
 }
 
 /* Walkers that hang together give one sample at a time. */

@@ -8,6 +8,10 @@
  * the rule of run/blocking.h which error bars are lower bounds. Non-zero: no memory. */
 int averages_find(output_data *data);
 
+/* Mean and error of a scalar so far, by the same blocks; without its correlation time, which takes longer.
+ * Without memory, or without samples: no samples. */
+void averages_so_far(const quantity_record *, bool joined, estimate *);
+
 /* How long the run is for the slowest of its quantities: whether error bars of others can be
  * believed, and the factor by which they are to be larger. Arrays and what is derived from them
  * (by_walker) are averaged over walkers before they are blocked, and have the length of one walker. */

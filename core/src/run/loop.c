@@ -13,7 +13,9 @@
 #include "run/averages.h"
 #include "run/borrowing.h"
 #include "run/checkpointing.h"
+#include "run/json.h"
 #include "run/moves.h"
+#include "run/progress.h"
 #include "run/refusals.h"
 #include "run/results.h"
 #include "run/simulation.h"
@@ -185,30 +187,6 @@ static uint64_t tuning_interval(const simulation *sim)
     return interval > 0 ? interval : 1;
 }
 
-/* ---- Progress -------------------------------------------------------------------------------------------- */
-
-typedef struct progress {
-    bool terminal;
-    double begin, last;
-    uint64_t first;
-} progress;
-
-static void show_progress(progress *p, uint64_t sweep, const simulation *sim, bool final)
-{
-    uint64_t total = (uint64_t)(sim->config.run.equilibrate + sim->config.run.sweeps);
-    double t = now(), elapsed = t - p->begin;
-    if (!final && t - p->last < (p->terminal ? 0.5 : 30)) return;
-    p->last = t;
-    double rate = elapsed > 0 ? (double)(sweep - p->first) / elapsed : 0;
-    double left = rate > 0 ? (double)(total - sweep) / rate : 0;
-    fprintf(stderr, "%s%s %llu of %llu sweeps, %.3g sweeps/s, %.0f s left%s",
-            p->terminal ? "\r" : "",
-            sweep <= (uint64_t)sim->config.run.equilibrate ? "equilibration:" : "production:",
-            (unsigned long long)sweep, (unsigned long long)total, rate, left,
-            p->terminal && !final ? "\033[K" : "\n");
-    fflush(stderr);
-}
-
 /* ---- The loop ---------------------------------------------------------------------------------------------- */
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -260,12 +238,13 @@ static int sweep_watched(simulation *sim, uint64_t sweep, uint64_t n, double exp
 static int say_stopped(const simulation *sim, bool at_limit, uint64_t sweep)
 {
     if (at_limit)
-        fprintf(stderr, "time limit reached after sweep %llu; go on with: plugmc run --resume %s\n",
-                (unsigned long long)sweep, sim->output_path);
+        report_note(sim->report,
+                    "time limit reached after sweep %llu; go on with: plugmc run --resume %s",
+                    (unsigned long long)sweep, sim->output_path);
     else
-        fprintf(stderr,
-                "stopped by signal %d after sweep %llu; go on with: plugmc run --resume %s\n",
-                stop_signal(), (unsigned long long)sweep, sim->output_path);
+        report_note(sim->report,
+                    "stopped by signal %d after sweep %llu; go on with: plugmc run --resume %s",
+                    stop_signal(), (unsigned long long)sweep, sim->output_path);
     return at_limit ? EXIT_TIME_LIMIT : EXIT_INTERRUPTED;
 }
 
@@ -296,20 +275,22 @@ static bool checkpoint_is_due(const simulation *sim, double since)
            frame_bytes > FRAME_BYTES * (1 + (size_t)sim->failed_writes);
 }
 
-static void say_slow(double seconds, uint64_t left)
+static void say_slow(const simulation *sim, double seconds, uint64_t left)
 {
     if (seconds > 10)
-        fprintf(stderr, "one sweep takes %.3g s, so the %llu that are left take %.3g hours\n",
-                seconds, (unsigned long long)left, seconds * (double)left / 3600);
+        report_note(sim->report,
+                    "one sweep takes %.3g s, so the %llu that are left take %.3g hours", seconds,
+                    (unsigned long long)left, seconds * (double)left / 3600);
 }
 
 /* Worth a word if one thread was faster for a while: other programs use the processors. */
-static void say_threads(const thread_choice *c)
+static void say_threads(const simulation *sim, const thread_choice *c)
 {
     const double one = c->sweeps_with[0], all = one + c->sweeps_with[1];
     if (c->most > 1 && one > 0.1 * all)
-        fprintf(stderr, "%.0f %% of the sweeps were made by one thread, which was faster than %d\n",
-                100 * one / all, c->most);
+        report_note(sim->report,
+                    "%.0f %% of the sweeps were made by one thread, which was faster than %d",
+                    100 * one / all, c->most);
 }
 
 /* Sweeps until the end or until told to stop. *sweep: how many are done, of which the state is that
@@ -345,14 +326,14 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
         expected = took / (double)n;
         if (*sweep == first) {
             watchdog_first_sweep_done();
-            say_slow(expected, total - first - n);
+            say_slow(sim, expected, total - first - n);
         }
         *sweep += n;
         if (took < 0.25 && n == stretch && stretch < 1 << 30) stretch *= 2;
         if (took > 0.5 && stretch > 1) stretch /= 2;
         if (!code && *sweep == event) code = handle_events(sim, *sweep);
         if (code || *sweep == total) break;
-        show_progress(progress, *sweep, sim, false);
+        progress_show(progress, sim, *sweep, false);
         *ended = reason_to_end(run, begin);
         if (*ended == EXIT_DONE && checkpoint_is_due(sim, now() - last_checkpoint)) {
             code = checkpoint(sim, *sweep, now() - begin);
@@ -360,7 +341,7 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
         }
     }
     if (threads.most > 1) sim->system.threads = threads.most;
-    say_threads(&threads);
+    say_threads(sim, &threads);
     return code;
 }
 
@@ -384,20 +365,25 @@ int simulation_run(simulation *sim)
     const run_section *run = &sim->config.run;
     const double begin = now();
     uint64_t sweep = sim->output.sweep;
-    int ended = EXIT_DONE, code = 0;
-    progress progress = {isatty(STDERR_FILENO), begin, begin, sweep};
+    int ended = EXIT_DONE;
+    progress progress;
+    int code = progress_begin(&progress, sim, begin);
+    if (code) return code;
     watchdog_guard(run->time_limit > 0 ? begin + run->time_limit : INFINITY, save_and_leave, sim);
     if (run->equilibrate == 0 && sweep == 0) code = handle_events(sim, 0);
     if (!code) code = sweep_to_end(sim, begin, &progress, &sweep, &ended);
     watchdog_end();
-    if (progress.terminal) fputs("\r\033[K", stderr);
+    progress_end(&progress);
     const bool given_up = code == SWEEP_GIVEN_UP;
     if (code && !given_up) return code;
     say_who_had_no_room(sim);
     if (given_up) sweep = snapshot_go_back(sim);
-    show_progress(&progress, sweep, sim, true);
+    progress_show(&progress, sim, sweep, true);
     code = given_up ? checkpoint_given_up(sim) : checkpoint_last(sim, sweep, now() - begin);
-    if (sim->averaged) print_results(sim);
+    if (sim->averaged && sim->tells == TELLS_JSON)
+        json_results(sim);
+    else if (sim->averaged)
+        print_results(sim);
     if (code || ended == EXIT_DONE) return code;
     return say_stopped(sim, ended == EXIT_TIME_LIMIT, sweep);
 }

@@ -152,7 +152,7 @@ int save(simulation *sim, bool last)
     int code = write_output(sim, why);
     if (code == EXIT_INTERNAL) return report_error(sim->report, code, NULL, 0, "%s", why);
     if (!code) {
-        if (sim->failed_writes) fprintf(stderr, "%s: written again\n", sim->output_path);
+        if (sim->failed_writes) report_note(sim->report, "%s: written again", sim->output_path);
         sim->in_file = true;
         sim->failed_writes = 0;
     } else if (last) {

@@ -46,8 +46,12 @@ typedef struct measurement {
     double *values;                   /* [walkers][width]: one sample */
 } measurement;
 
+/* What a run says of itself: all; errors, warnings and the table alone; progress and results as JSON. */
+enum { TELLS_ALL, TELLS_LITTLE, TELLS_JSON };
+
 typedef struct simulation {
     report *report;
+    int tells; /* TELLS_* */
     config config;
     plugmc_system system;
     plugmc_term *terms;

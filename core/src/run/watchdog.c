@@ -14,13 +14,15 @@
 
 #define GRACE 0.3    /* seconds for a stretch to end by itself: most take less than half a second */
 #define PATIENCE 5.0 /* seconds for a mover to give up its sweep */
+#define SILENCE 2.0  /* seconds before the first sweep in which nothing need be said */
 #define SLOW 10.0    /* seconds: a sweep that takes longer is worth a word */
 
 typedef struct watchdog {
     pthread_t thread;
     pthread_mutex_t core;  /* held by the main thread but while plugins are at work */
     pthread_mutex_t phase; /* of on_guard */
-    _Atomic(const char *) resumed;
+    _Atomic(const char *) resumed, doing;
+    _Atomic(double) doing_since;
     double begin, limit;
     int (*save)(void *, bool);
     void *argument;
@@ -55,16 +57,25 @@ static void leave(void)
     _exit(EXIT_INTERRUPTED);
 }
 
-/* Until it is on guard, or the run has ended; or never, after a signal. */
+/* Until it is on guard, or the run has ended; or never, after a signal. Each thing that takes long is told
+ * once. */
 static void wait_for_sweeps(void)
 {
+    const char *told = NULL;
     for (;;) {
+        const char *doing = dog.doing;
+        const double word = dog.doing_since + SILENCE;
+        const bool waiting = doing && doing != told;
         pthread_mutex_lock(&dog.phase); /* until the end of the process, if it leaves */
         const bool over = dog.on_guard || dog.finished;
         if (!over && stop_signal()) leave();
         pthread_mutex_unlock(&dog.phase);
         if (over) return;
-        stop_wait(INFINITY);
+        if (waiting && stop_clock() >= word) {
+            fprintf(stderr, "%s ...\n", doing);
+            told = doing;
+        }
+        stop_wait(waiting && doing != told ? word : INFINITY);
     }
 }
 
@@ -114,7 +125,7 @@ int watchdog_begin(void)
     dog.on_guard = false;
     dog.finished = false;
     dog.swept = false;
-    dog.resumed = NULL;
+    dog.resumed = dog.doing = NULL;
     stop_take_signals();
     sigfillset(&all); /* signals are for the other threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -125,6 +136,13 @@ int watchdog_begin(void)
 }
 
 void watchdog_resumes(const char *path) { dog.resumed = path; }
+
+void watchdog_doing(const char *what)
+{
+    dog.doing_since = stop_clock();
+    dog.doing = what;
+    if (dog.running) stop_wake();
+}
 
 void watchdog_guard(double limit, int (*save)(void *, bool), void *argument)
 {

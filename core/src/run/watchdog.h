@@ -13,6 +13,9 @@
 int watchdog_begin(void);
 /* The file, in memory that stays, with which one can go on if nothing comes of this process. */
 void watchdog_resumes(const char *path);
+/* What is being done before the first sweep, in memory that stays: said if it takes longer than two
+ * seconds. */
+void watchdog_doing(const char *what);
 /* Now there is something to save. Times are seconds of stop_clock; limit: INFINITY without one. `save`
  * is called in the watchdog's thread while a plugin is at work in the main thread, to which it never
  * returns; its result is the exit code of the process. */
