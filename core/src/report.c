@@ -20,12 +20,12 @@ static void put_time(FILE *f)
     fprintf(f, "%s ", text);
 }
 
-/* A log that cannot be written is no reason to end a run: it ends, and that is said once. */
-static void log_text(const report *r, const char *text)
+void report_log(const report *r, const char *text)
 {
     if (!r->log || ferror(r->log)) return;
     put_time(r->log);
     fputs(text, r->log);
+    /* that is no reason to end a run: the log ends, and it is said once */
     if (fflush(r->log)) fputs("warning: the log can no longer be written\n", stderr);
 }
 
@@ -45,7 +45,7 @@ static void print_message(const report *r, const char *file, int line, const cha
     fputc('\n', f);
     fclose(f);
     fwrite(text, 1, length, stderr);
-    log_text(r, text);
+    report_log(r, text);
     free(text);
 }
 
@@ -59,7 +59,7 @@ void report_note(const report *r, const char *format, ...)
     char *line;
     checked(asprintf(&line, "%s\n", text) < 0 ? NULL : line);
     if (!r->quiet) fputs(line, stderr);
-    log_text(r, line);
+    report_log(r, line);
     free(line);
     free(text);
 }

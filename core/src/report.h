@@ -30,6 +30,8 @@ typedef struct report {
 
 /* What is neither: prints the sentence to stderr, unless quiet. */
 void report_note(const report *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Lines for the log alone, with the newline at their end. */
+void report_log(const report *, const char *text);
 
 /* Prints "FILE:LINE: sentence" to stderr (without FILE if NULL, without LINE if 0) and counts
  * it. Returns code. */

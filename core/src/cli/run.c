@@ -16,6 +16,7 @@
 #include "run/averages.h"
 #include "run/borrowing.h"
 #include "run/history.h"
+#include "run/progress.h"
 #include "run/refusals.h"
 #include "run/simulation.h"
 #include "run/watchdog.h"
@@ -155,7 +156,8 @@ static int probe(const simulation *sim, const char *output, const char *key)
 static int prepare(simulation *sim)
 {
     if (!sim->report->quiet) watchdog_doing("taking memory and compiling kernels");
-    const int code = simulation_prepare(sim);
+    int code = simulation_prepare(sim);
+    if (!code) code = progress_find(&(progress){0}, sim);
     if (!code && !sim->before) advise(sim); /* of a run that goes on it has been said */
     return code;
 }
@@ -258,7 +260,10 @@ static int open_log(simulation *sim)
     if (!sim->report->log)
         return report_error(sim->report, EXIT_OUTPUT, NULL, 0,
                             "cannot write %s: %s; [run] log names it", path, strerror(errno));
-    fprintf(sim->report->log, "%s\n", sim->command);
+    char *line;
+    checked(asprintf(&line, "%s\n", sim->command) < 0 ? NULL : line);
+    report_log(sim->report, line);
+    free(line);
     return 0;
 }
 

@@ -238,8 +238,8 @@ static bool keep_source(const char *folder, const cache_key *key, const char *fu
     return !fclose(file) && !failed;
 }
 
-static int report_log(report *r, const char *name, const options *o, const char *folder,
-                      const cache_key *key, const char *fused, const char *log)
+static int compiler_log(report *r, const char *name, const options *o, const char *folder,
+                        const cache_key *key, const char *fused, const char *log)
 {
     enum { SHOWN = 12 }; /* lines: the first error and a little of what follows from it */
     char path[CACHE_PATH], kept[CACHE_PATH + 64] = "";
@@ -287,7 +287,7 @@ static int compile_text(nvrtc *n, const char *fused, const char *name, const opt
     int code = 0;
     char *log = result == COMPILER_ERROR_COMPILATION ? log_of(n, program) : NULL;
     if (log)
-        code = report_log(r, name, o, folder, key, fused, log);
+        code = compiler_log(r, name, o, folder, key, fused, log);
     else if (result)
         code = report_error(r, EXIT_DEVICE, NULL, 0, "NVRTC %d.%d fails on kernel text '%s': %s",
                             n->major, n->minor, name, n->api.error_text(result));

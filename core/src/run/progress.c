@@ -21,20 +21,17 @@ static char *name_of(const quantity_record *q)
     return checked(asprintf(&name, "%s.%s", q->observable, q->name) < 0 ? NULL : name);
 }
 
-static int no_such(const simulation *sim, const char *word)
+static int no_such(const simulation *sim, const char *place, const char *word)
 {
     const output_data *out = &sim->output;
-    const ini_section *section = ini_find(&sim->config.ini, "run");
-    const ini_entry *entry = section ? ini_get(section, "show") : NULL;
     char **names = checked(calloc((size_t)out->quantity_count + 1, sizeof *names));
     int count = 0;
     for (int i = 0; i < out->quantity_count; i++)
         if (out->quantities[i].length == 1) names[count++] = name_of(&out->quantities[i]);
     const char *near = nearest_name(word, (const char *const *)names, count);
-    const int code =
-        report_error(sim->report, EXIT_INPUT, sim->config.ini.path, entry ? entry->line : 0,
-                     "[run] show: no observable measures a number '%s'%s%s%s", excerpt(word).text,
-                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    const int code = report_error(
+        sim->report, EXIT_INPUT, place, 0, "[run] show: no observable measures a number '%s'%s%s%s",
+        excerpt(word).text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     for (int i = 0; i < count; i++) free(names[i]);
     free(names);
     return code;
@@ -52,26 +49,33 @@ static const quantity_record *quantity_called(const simulation *sim, const char 
     return NULL;
 }
 
-int progress_begin(progress *p, simulation *sim, double now)
+int progress_find(progress *p, const simulation *sim)
 {
-    char *words = checked(strdup(sim->config.run.show ? sim->config.run.show : "")), *rest = words,
-         *word;
+    const ini_section *section = ini_find(&sim->config.ini, "run");
+    const ini_entry *entry = section ? ini_get(section, "show") : NULL;
+    if (!entry) return 0;
+    char *words = checked(strdup(sim->config.run.show)), *rest = words, *word;
     int code = 0;
-    *p = (progress){
-        .terminal = isatty(STDERR_FILENO), .begin = now, .last = now, .first = sim->output.sweep};
     while ((word = strsep(&rest, " \t")) && !code) {
         const quantity_record *q = *word ? quantity_called(sim, word) : NULL;
         if (!*word) continue;
         if (!q)
-            code = no_such(sim, word);
+            code = no_such(sim, entry->origin, word);
         else if (p->shown_count == MOST_SHOWN)
-            code = report_error(sim->report, EXIT_INPUT, sim->config.ini.path, 0,
-                                "[run] show: %d quantities at most", MOST_SHOWN);
+            code = report_error(sim->report, EXIT_INPUT, entry->origin, 0,
+                                "[run] show: %d numbers at most", MOST_SHOWN);
         else
             p->shown[p->shown_count++] = q;
     }
     free(words);
     return code;
+}
+
+int progress_begin(progress *p, const simulation *sim, double now)
+{
+    *p = (progress){
+        .terminal = isatty(STDERR_FILENO), .begin = now, .last = now, .first = sim->output.sweep};
+    return progress_find(p, sim);
 }
 
 /* ---- What is known so far ------------------------------------------------------------------------------ */

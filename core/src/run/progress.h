@@ -16,8 +16,10 @@ typedef struct progress {
     estimate found[MOST_SHOWN];
 } progress;
 
-/* Finds what [run] show names, with the line of the INI for what is not there; 0 or an exit code. */
-int progress_begin(progress *, simulation *, double now);
+/* Finds what [run] show names; 0, or EXIT_INPUT with the line of the INI for what is not there. */
+int progress_find(progress *, const simulation *);
+/* The same, and its clock starts. */
+int progress_begin(progress *, const simulation *, double now);
 /* Half a second after the last time on a terminal, 30 elsewhere, or at the end: a line on stderr that fits
  * the terminal; with sim->tells == TELLS_JSON, every second, an object on a line of stdout. */
 void progress_show(progress *, simulation *, uint64_t sweep, bool final);
