@@ -319,13 +319,14 @@ static void tables_stand_the_trial_of_pair_potentials(void **state)
 {
     (void)state;
     points p;
-    sentence why;
+    char words[512] = "";
+    const sentence why = {words, sizeof words};
     for (int trial = 0; trial < 400; trial++) {
         const int n = trial % 2 ? 20 + (int)(uniform() * 2500) : 10 + (int)(uniform() * 100);
         choose_grid(&p, trial / 2 % GRIDS, n, 0.5 + 0.5 * uniform(), 2 + uniform());
         for (int i = 0; i < n; i++) p.u[i] = trial % 3 ? twelve_six(p.r[i]) : decay(p.r[i]);
         tabulated *t = open_points(&p, trial % 5 ? "" : "shift = yes\ninside = extrapolate\n");
-        if (!probe_pair(&t->b.system, t->term, why)) fail_msg("%d points: %s", n, why);
+        if (!probe_pair(&t->b.system, t->term, why)) fail_msg("%d points: %s", n, words);
         close_tabulated(t);
     }
 }
