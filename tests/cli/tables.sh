@@ -1,0 +1,101 @@
+# Pair energies from files: what a run with them gives, and what is wrong with a file.
+
+# fluid POTENTIAL...: 200 particles of two species; the potential's section from standard input.
+fluid()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 40
+	seed = 5
+	device = cpu
+	threads = 1
+	[box]
+	dimension = 3
+	density = 0.5
+	[species one]
+	count = 120
+	[species two]
+	count = 80
+	[initial]
+	state = lattice
+	[mover ${1:-serial}]
+	step = 0.2
+	[observable energy]
+	period = 2
+	END
+    cat >>sim.ini
+}
+
+# rows SIGMA: Lennard-Jones, zero from 2.5 on, at 2,000 points equidistant in r.
+rows()
+{
+    awk -v s="$1" 'function u(r, x) { x = (s / r) ^ 6; return 4 * x * (x - 1) } BEGIN {
+        print "# r u"
+        for (i = 0; i <= 2000; i++) { r = 0.7 + i * 1.8 / 2000; printf "%.17g %.17g\n", r, u(r) - u(2.5) }
+    }'
+}
+
+# The chain is the same decision by decision, but for a trial within 1e-6 of its threshold: 8,000 trials.
+test_tables_give_the_chain_of_their_formula()
+{
+    rows 1 >lj.dat
+    for mover in serial checkerboard; do
+        fluid $mover <<<"[potential lennard_jones]
+epsilon = 1
+cutoff = 2.5
+truncation = shift"
+        must run sim.ini --set run.output=compiled.h5
+        fluid $mover <<<"[potential tabulated]
+files = lj.dat"
+        must run sim.ini --set run.output=table.h5
+        /usr/bin/python3 - <<-END || fail "the chains differ"
+	import h5py, numpy
+	a, b = (numpy.ravel(h5py.File(f)['plugmc/observables/energy/energy/series'][...]) for f in ('compiled.h5', 'table.h5'))
+	worst = abs(a - b).max()
+	print('largest difference of %d energies: %.1e' % (len(a), worst))
+	assert len(a) == 20 and 0 < worst < 2e-5
+	END
+    done
+}
+
+# A file for each pair: sigma 1, 0.9 for unlike ones, as one potential with a matrix.
+test_each_pair_of_species_has_its_table()
+{
+    rows 1 >like.dat
+    rows 0.9 >unlike.dat
+    fluid <<<"[potential tabulated]
+files = unlike.dat like.dat like.dat
+species = two-one one-one two-two"
+    must run sim.ini
+    fluid <<<"[potential tabulated]
+files = like.dat unlike.dat like.dat"
+    must run sim.ini --set run.output=order.h5
+    same_chain sim.h5 order.h5
+    fluid <<<"[potential tabulated]
+files = like.dat"
+    must run sim.ini --set run.output=one.h5
+    h5diff -q sim.h5 one.h5 /plugmc/observables/energy && fail "the table of unlike pairs is not used"
+    true
+}
+
+test_tables_that_are_none_are_refused()
+{
+    fluid <<<"[potential tabulated]
+files = t.dat"
+    printf '0.8 1\n1.0 0.5 x\n' >t.dat
+    refused 3 "sim.ini:19: [potential tabulated] t.dat:2: a row is two numbers, r and u" run sim.ini
+    printf '0.8 1\n\n# comment\n0.8 0.5\n' >t.dat
+    refused 3 "sim.ini:19: [potential tabulated] t.dat:4: r does not increase" run sim.ini
+    printf '0.8 1\n1.0 nan\n' >t.dat
+    refused 3 "sim.ini:19: [potential tabulated] t.dat:2: r and u must be finite numbers" run sim.ini
+    printf '0.8 1\n' >t.dat
+    refused 3 "sim.ini:19: [potential tabulated] t.dat: a table needs two rows at least, and here is one" run sim.ini
+    printf '0.8 1\n20 0\n' >t.dat
+    refused 3 "sim.ini:19: [potential tabulated] t.dat: the table ends at r = 20, over half the box, 3.68403: pairs would be missed" run sim.ini
+    rm t.dat
+    refused 3 "sim.ini:19: [potential tabulated] t.dat: cannot be read: No such file or directory" run sim.ini
+    rows 1 >t.dat
+    fluid <<<"[potential tabulated]
+files = t.dat t.dat"
+    refused 3 "sim.ini:19: [potential tabulated] files has 2 names: for 2 species there must be 1 or 3 (one a pair of species)" run sim.ini
+}
