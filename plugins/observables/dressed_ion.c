@@ -376,8 +376,8 @@ static int name_all(dressed_ion *d, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* The parameter bjerrum_length of the sampled potential that has one; 0 if there is none, or
- * several that differ. */
+/* The parameter bjerrum_length of the sampled potential that has one, which is that of kT = 1, at the
+ * temperature of the run; 0 if there is none, or several that differ. */
 static double bjerrum_of_potential(const plugmc_system *system)
 {
     double found = 0;
@@ -393,7 +393,7 @@ static double bjerrum_of_potential(const plugmc_system *system)
             found = own;
         }
     }
-    return found;
+    return found / system->temperature;
 }
 
 /* Two species that attract each other; the Debye length of the whole box. */
@@ -411,6 +411,9 @@ static int check_ions(dressed_ion *d, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "dressed ions need two species of opposite charge and no other, with two "
                           "ions each at least");
+    if (isnan(system->temperature))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "walkers of different temperature have no screening in common");
     if (!(d->bjerrum_length > 0)) d->bjerrum_length = bjerrum_of_potential(system);
     if (!(d->bjerrum_length > 0))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,

@@ -3,6 +3,36 @@
 #ifndef PLUGMC_CHARGED_SPECIES_H
 #define PLUGMC_CHARGED_SPECIES_H
 
+/* Keys of a struct with members bjerrum_length and permittivity. */
+#define CHARGES_KEYS(type)                                                                           \
+    PLUGMC_REAL_KEY(                                                                                 \
+        type, bjerrum_length, "0", 0, 1e9, "length",                                                 \
+        "distance at which two elementary charges have the energy kT; to be given without [units]"), \
+        PLUGMC_REAL_KEY(type, permittivity, "0", 0, 1e9, "",                                         \
+                        "with [units]: of the medium, relative to that of the vacuum; 0: 1")
+
+/* The energy of two elementary charges, times their distance. With [units] that is known but for the
+ * permittivity, and a Bjerrum length would be one of a temperature. */
+static inline int charges_strength(const plugmc_host *host, real *bjerrum_length, real permittivity)
+{
+    const double vacuum = host->system->of_charges;
+    if (vacuum > 0 && *bjerrum_length > 0)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT, "%s",
+            "bjerrum_length is for a run without [units]: give permittivity, or nothing for a vacuum");
+    if (vacuum > 0)
+        *bjerrum_length = (real)(vacuum / (permittivity > 0 ? (double)permittivity : 1));
+    else if (permittivity > 0)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT, "%s",
+            "permittivity needs [units], which say how long an angstrom is: give bjerrum_length");
+    else if (!(*bjerrum_length > 0))
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT, "%s",
+            "bjerrum_length must be given, above 0: the distance at which two elementary charges have the energy kT");
+    return PLUGMC_OK;
+}
+
 /* An error if nobody has a charge; a warning for each species without one. */
 static inline int charges_are_there(const plugmc_host *host)
 {

@@ -12,7 +12,8 @@
 #include <plugmc/potential.h>
 
 typedef struct parameters {
-    real bjerrum_length; /* length */
+    real bjerrum_length; /* length (times energy over kT where a temperature is given) */
+    real permittivity;   /* relative; with [units] in place of bjerrum_length */
     int32_t minimum_image;
 } parameters;
 
@@ -65,14 +66,15 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 
 static int configure(void *instance, const plugmc_host *host)
 {
-    const parameters *p = instance;
-    if (sizeof(real) == sizeof(float)) return PLUGMC_OK; /* said once is enough */
+    parameters *p = instance;
+    int code = charges_strength(host, &p->bjerrum_length, p->permittivity);
+    if (code || sizeof(real) == sizeof(float)) return code; /* the rest is said once */
     if (host->system->box.domain == PLUGMC_DOMAIN_PERIODIC && !p->minimum_image)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "in a periodic box the bare sum over all images has no definite value: "
                           "use an Ewald sum, a sphere ([box] shape = sphere), or minimum_image = "
                           "yes to count every pair once, by its nearest image");
-    const int code = charges_are_there(host);
+    code = charges_are_there(host);
     if (!code) charges_warn_net(host);
     return code;
 }
@@ -83,8 +85,7 @@ static int prepare(void *instance, const plugmc_host *host)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(parameters, bjerrum_length, NULL, 0, 1e9, "length",
-                    "distance at which two elementary charges have the energy kT"),
+    CHARGES_KEYS(parameters),
     PLUGMC_FLAG_KEY(parameters, minimum_image, "no",
                     "in a periodic box: every pair counts once, by its nearest image"),
 };

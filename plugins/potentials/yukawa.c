@@ -10,6 +10,7 @@
 
 typedef struct parameters {
     real bjerrum_length;  /* length */
+    real permittivity;    /* relative; with [units] in place of bjerrum_length */
     real kappa;           /* 1/length */
     real cutoff;          /* length; 0: none */
     int32_t shift;        /* yes or no */
@@ -75,6 +76,8 @@ static int check(const parameters *p, const plugmc_host *host)
 static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
+    const int code = charges_strength(host, &p->bjerrum_length, p->permittivity);
+    if (code) return code;
     p->range = p->cutoff > 0 ? p->cutoff : PLUGMC_NO_RANGE;
     const double cutoff = (double)p->cutoff, kappa = (double)p->kappa;
     p->constant = p->shift ? (real)(exp(-kappa * cutoff) / cutoff) : 0;
@@ -87,8 +90,7 @@ static int prepare(void *instance, const plugmc_host *host)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(parameters, bjerrum_length, NULL, 0, 1e9, "length",
-                    "distance at which two bare elementary charges have the energy kT"),
+    CHARGES_KEYS(parameters),
     PLUGMC_REAL_KEY(parameters, kappa, NULL, 0, 1e9, "1/length", "inverse screening length"),
     PLUGMC_REAL_KEY(parameters, cutoff, "0", 0, 1e9, "length",
                     "distance from which the energy is 0; 0: none"),

@@ -272,8 +272,8 @@ test_set_that_is_wrong()
     plugmc run sim.ini --set "observable enrgy.period=5"
     expect_exit 4
     grep -q "^--set: there is no plugin 'enrgy'; did you mean 'energy'?" "$err" || fail "no origin"
-    refused 3 "--set: [potential coulomb] key 'bjerrum_length' is missing: distance at which two \
-elementary charges have the energy kT" run sim.ini --set "potential coulomb.role=sampled"
+    refused 3 "--set: [potential yukawa] key 'kappa' is missing: inverse screening length" run sim.ini \
+        --set "potential yukawa.bjerrum_length=1"
     printf '\n[species other]\ncount = 1\n' >>sim.ini
     refused 2 "--set: there are 2 [species ...] sections: name one, as in \"species \
 other.KEY=VALUE\"" run sim.ini --set species.count=3

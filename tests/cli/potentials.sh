@@ -200,7 +200,7 @@ test_missing_bjerrum_length()
 {
     electrolyte
     change '/^bjerrum/d'
-    refused 3 "sim.ini:19: [potential coulomb] key 'bjerrum_length' is missing: distance at which \
+    refused 3 "sim.ini:19: [potential coulomb] bjerrum_length must be given, above 0: the distance at which \
 two elementary charges have the energy kT" run sim.ini
 }
 

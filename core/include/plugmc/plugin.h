@@ -105,6 +105,8 @@ typedef struct plugmc_system {
         weighted; /* 0: each sampled term counts by 1 / temperature, in all walkers and for ever; 1:
                          by PLUGMC_STATE_MULTIPLIER */
     int32_t multipliers; /* of a walker, in a row of PLUGMC_STATE_MULTIPLIER */
+    double
+        of_charges; /* e^2 / (4 pi epsilon_0), energy length, of the units of the run; 0: they are reduced */
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */

@@ -47,10 +47,10 @@ const plugmc_parameter run_table[] = {
                     "whose run it is, NAME or NAME <MAIL>, for the output file"),
     PLUGMC_LIST_KEY(
         run_section, temperature, 0, "1", 1e-300, 1e300, "energy",
-        "k_B T in the unit of energy of the potentials; one, or one for each walker, whose "
+        "k_B T in the unit of energy of the potentials, or what [units] says; one, or one for each walker, whose "
         "results are then told apart"),
     PLUGMC_REAL_KEY(run_section, pressure, "0", -1e30, 1e30, "energy/length^D",
-                    "for movers that change the box"),
+                    "for movers that change the box; or what [units] says"),
     PLUGMC_REAL_KEY(run_section, checkpoint, "600", 0, 1e9, "s",
                     "wall time between checkpoints; 0: only at the end"),
     PLUGMC_REAL_KEY(
@@ -170,6 +170,8 @@ enum { ANY = 1 << 20, MOST_SPECIES = 255 /* movers keep the index in a byte */, 
 
 const section_kind section_kinds[] = {
     {"run", "how long, where, and what is written", 0, 0, 1, 1, run_table, &run_count},
+    {"units", "what numbers are told in; without it k_B T gives the unit of energy", 0, 0, 0, 1,
+     units_table, &units_count},
     {"box",
      "where particles may be; its size comes from packing_fraction, density, edges or radius", 0, 0,
      1, 1, box_table, &box_count},
@@ -191,6 +193,7 @@ const int section_kind_count = PLUGMC_COUNT(section_kinds);
 
 static void check_sections(config *, report *);
 static void read_run(config *, report *);
+static void read_units(config *, report *);
 static void read_initial(config *, report *);
 static void read_species(config *, report *);
 static void read_plugins(config *, report *);
@@ -214,6 +217,7 @@ int config_read(config *c, report *r)
     read_initial(c, r);
     if (ini_find(&c->ini, "ladder"))
         read_section(c, ini_find(&c->ini, "ladder"), ladder_table, ladder_count, &c->ladder, r);
+    read_units(c, r);
     read_plugins(c, r);
     return r->errors > before ? r->code : 0;
 }
@@ -346,6 +350,16 @@ static void read_run(config *c, report *r)
                      "[run] log = %s: this file is written already", c->run.log);
 }
 
+static void read_units(config *c, report *r)
+{
+    const int before = r->errors;
+    ini_section *s = ini_find(&c->ini, "units");
+    c->units = units_reduced();
+    if (!s) return;
+    read_section(c, s, units_table, units_count, &c->units_section, r);
+    if (r->errors == before) c->units = units_of(&c->units_section);
+}
+
 static void read_species(config *c, report *r)
 {
     c->species_count = 0;
@@ -416,6 +430,9 @@ void config_echo(FILE *f, const config *c)
     }
     echo_section(f, "initial", initial_table, initial_count, &c->initial,
                  ini_find(&c->ini, "initial"));
+    if (ini_find(&c->ini, "units"))
+        echo_section(f, "units", units_table, units_count, &c->units_section,
+                     ini_find(&c->ini, "units"));
     if (ini_find(&c->ini, "ladder"))
         echo_section(f, "ladder", ladder_table, ladder_count, &c->ladder,
                      ini_find(&c->ini, "ladder"));

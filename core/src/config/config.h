@@ -5,6 +5,7 @@
 
 #include "config/ini.h"
 #include "config/parameters.h"
+#include "config/units.h"
 
 enum { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
 enum { INITIAL_LATTICE, INITIAL_RANDOM, INITIAL_FILE };
@@ -90,6 +91,8 @@ extern const int section_kind_count;
 
 typedef struct config {
     ini_file ini;
+    units_section units_section;
+    units units;
     run_section run;
     box_section box;
     initial_section initial;

@@ -109,6 +109,35 @@ static int fill_species(const ladder *l, const config *config, plugmc_system *sy
     return 0;
 }
 
+static bool system_has_waves(const plugmc_system *system)
+{
+    bool waves = false;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        waves |= term->sampled && term->plugin->potential->orbitals;
+    }
+    return waves;
+}
+
+/* One kelvin is nobody's temperature, so it has to be given; |Psi|^2 has none. */
+static int check_units(const config *config, const plugmc_system *system, report *r)
+{
+    const units *u = &config->units;
+    const ini_section *run = ini_find(&config->ini, "run");
+    const bool waves = system_has_waves(system);
+    const bool varies = config->ladder.vary && !strcmp(config->ladder.vary, "run.temperature");
+    if (waves && u->given && !u->atomic)
+        return refuse(
+            config, r,
+            "[units] of wave functions are length = bohr and energy = hartree, not %s and %s",
+            u->length, u->energy);
+    if (!waves && u->given && !varies && run && !ini_get(run, "temperature"))
+        return refuse(config, r,
+                      "with [units] a temperature must be given: [run] temperature, in %s",
+                      u->kelvin ? u->kelvin : u->energy);
+    return 0;
+}
+
 /* What one rung has. */
 static int fill_rung(ladder *l, const config *config, plugmc_system *system, int32_t rung,
                      report *r)
@@ -116,8 +145,11 @@ static int fill_rung(ladder *l, const config *config, plugmc_system *system, int
     const int key = l->varies ? find_key(system, l->varies) : UNKNOWN;
     double *m = &l->multipliers[rung * l->width], kT = config->run.temperature.values[0],
            pressure = config->run.pressure;
+    const units *u = &config->units;
     if (key == TEMPERATURE) kT = l->values[rung];
     if (key == PRESSURE) pressure = l->values[rung];
+    if (!system_has_waves(system)) kT *= u->kT;
+    pressure *= u->of_pressure;
     if (!(kT > 0) || !isfinite(kT))
         return refuse(config, r, "a temperature of %g is not possible", kT);
     for (int32_t t = 0; t < system->term_count; t++) {
@@ -152,7 +184,8 @@ int ladder_build(ladder *l, const config *config, plugmc_system *system, report 
     *l = (ladder){.rungs = 1, .width = system->term_count + 1 + system->species_count};
     if (config->run.temperature.count < 1)
         return refuse(config, r, "[run] temperature has no value");
-    int code = take_values(l, config, system, r);
+    int code = check_units(config, system, r);
+    if (!code) code = take_values(l, config, system, r);
     if (code) return code;
     l->multipliers = checked(calloc((size_t)(l->rungs * l->width), sizeof(double)));
     l->temperature = checked(calloc((size_t)l->rungs, sizeof(double)));

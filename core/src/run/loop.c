@@ -84,6 +84,8 @@ static int record(simulation *sim, const measurement *m)
         rungs = out;
         if (code) return EXIT_MEMORY;
     }
+    for (int64_t i = 0; m->scaled && i < sim->system.walkers * m->width; i++)
+        m->values[i] *= m->scales[i % m->width];
     for (int32_t r = 0; r < sim->system.rungs; r++) {
         const double *values = m->values;
         quantity_record *q = &sim->output.quantities[m->first_quantity + r * m->quantity_count];

@@ -22,6 +22,13 @@ static const plugmc_move *move_at(const plugmc_mover *mover, int k)
 
 /* ---- Records ------------------------------------------------------------------------------------- */
 
+/* Of lengths and the like, which are told as they are. */
+static char *unit_of_step(const simulation *sim, const plugmc_move *move)
+{
+    double scale;
+    return units_words(&sim->config.units, move->step_unit, sim->system.box.dimension, NAN, &scale);
+}
+
 static int make_record(simulation *sim, const moving *m, const plugmc_move *move, int32_t rungs)
 {
     output_data *out = &sim->output;
@@ -31,7 +38,7 @@ static int make_record(simulation *sim, const moving *m, const plugmc_move *move
         .mover = checked(strdup(m->instance->section->section->label)),
         .name = checked(strdup(move->name)),
         .doc = checked(strdup(move->doc ? move->doc : "")),
-        .step_unit = move->step_unit ? checked(strdup(move->step_unit)) : NULL,
+        .step_unit = move->step_unit ? unit_of_step(sim, move) : NULL,
         .rungs = rungs,
         .counts = calloc((size_t)rungs, sizeof *record->counts),
         .steps = calloc((size_t)rungs, sizeof *record->steps),

@@ -101,22 +101,43 @@ static void take_derived(derived_record *d, const double *value, const double *e
     }
 }
 
+/* What plugins told, from means in the units of the run. */
+static void unscale(const measurement *m, const double *means, double *told)
+{
+    for (int64_t i = 0; i < m->width; i++) told[i] = m->scaled ? means[i] / m->scales[i] : means[i];
+}
+
+typedef struct deriving {
+    const measurement *m;
+    double *told; /* [width] */
+} deriving;
+
+static int derive_in_units(void *argument, const double *means, double *out)
+{
+    const deriving *d = argument;
+    const instance *instance = d->m->instance;
+    unscale(d->m, means, d->told);
+    const int code = instance->plugin->observable->derive(instance->data, d->told, out);
+    for (int64_t i = 0; i < d->m->derived_width && !code; i++) out[i] *= d->m->derived_scales[i];
+    return code;
+}
+
 /* The `count` records from d on, which have `numbers` values together. */
 static int derive_from(const on_rung *on, derived_record *d, int count, int64_t numbers)
 {
     const measurement *m = on->m;
-    const plugmc_observable *o = m->instance->plugin->observable;
     const bool arrays = array_of(on) != NULL;
     const run_length run = averages_run_length(&on->sim->output, arrays);
     double *value = calloc(2 * (size_t)numbers + 1, sizeof(double)), *error = value + numbers;
     bool *converged = calloc((size_t)numbers + 1, sizeof *converged);
     block_means blocks = {0};
-    int code = !value || !converged;
+    deriving deriving = {m, malloc(((size_t)m->width + 1) * sizeof(double))};
+    int code = !value || !converged || !deriving.told;
     bool valid = false;
     if (!code && quantities_of(on)->samples > 0) {
         code = arrays ? blocks_with_arrays(on, &blocks) : blocks_of_scalars(on, &blocks);
         context_calling(&m->instance->context, "derive");
-        valid = !code && !jackknife(&blocks, o->derive, m->instance->data, numbers,
+        valid = !code && !jackknife(&blocks, derive_in_units, &deriving, numbers,
                                     on->sim->output.blocks, value, error, converged);
         crash_called();
     }
@@ -128,7 +149,7 @@ static int derive_from(const on_rung *on, derived_record *d, int count, int64_t 
     for (int64_t k = 0, at = 0; !code && k < count; at += d[k++].length)
         take_derived(&d[k], value + at, error + at, converged + at, valid);
     block_means_free(&blocks);
-    free(value), free(converged);
+    free(value), free(converged), free(deriving.told);
     return code;
 }
 
@@ -269,6 +290,7 @@ static void print_what_is_lacking(const simulation *sim)
         if (!invalid || !says_what_is_lacking(o) || !quantities_of(&on)->samples) continue;
         double *mean = checked(malloc(((size_t)m->width + 1) * sizeof *mean));
         means_of(&on, mean);
+        unscale(m, mean, mean);
         context_calling(&m->instance->context, "lacking");
         const char *sentence = o->lacking(m->instance->data, mean);
         if (sentence) printf("too few data for %s: %s\n", label, sentence); /* its memory */

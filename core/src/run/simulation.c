@@ -284,6 +284,23 @@ static char *name_on(const simulation *sim, const char *name, int32_t rung)
     return full;
 }
 
+/* The unit that people read, and for the first rung the scale to it of q's values, behind the `width` there
+ * are. */
+static char *unit_of(const simulation *sim, measurement *m, const plugmc_quantity *q, int32_t rung,
+                     double **scales, int64_t *width)
+{
+    double scale;
+    const int64_t length = plugmc_quantity_length(q), before = *width;
+    char *text = units_words(&sim->config.units, q->unit ? q->unit : "", sim->system.box.dimension,
+                             sim->system.temperature, &scale);
+    if (rung > 0) return text;
+    *width += length;
+    *scales = checked(realloc(*scales, (size_t)*width * sizeof **scales));
+    for (int64_t i = before; i < *width; i++) (*scales)[i] = scale;
+    m->scaled |= scale != 1;
+    return text;
+}
+
 static int add_quantity(simulation *sim, measurement *m, const plugmc_quantity *q, int32_t rung)
 {
     output_data *out = &sim->output;
@@ -294,11 +311,10 @@ static int add_quantity(simulation *sim, measurement *m, const plugmc_quantity *
     *record = (quantity_record){.observable = copy_text(label),
                                 .name = name_on(sim, q->name, rung),
                                 .walkers = sim->system.walkers / sim->system.rungs,
-                                .unit = copy_text(q->unit),
+                                .unit = unit_of(sim, m, q, rung, &m->scales, &m->width),
                                 .doc = copy_text(q->doc),
                                 .length = plugmc_quantity_length(q),
                                 .period = m->period};
-    if (rung == 0) m->width += record->length;
     if (rung == 0) m->quantity_count++;
     return axes_copy(&record->axes, q) ||
                    (record->length > 1 && block_average_init(&record->blocks, record->length))
@@ -306,19 +322,19 @@ static int add_quantity(simulation *sim, measurement *m, const plugmc_quantity *
                : 0;
 }
 
-static int add_derived(simulation *sim, const measurement *m, const plugmc_quantity *q,
-                       int32_t rung)
+static int add_derived(simulation *sim, measurement *m, const plugmc_quantity *q, int32_t rung)
 {
     output_data *out = &sim->output;
     const char *label = m->instance->section->section->label;
     out->derived =
         checked(realloc(out->derived, sizeof *out->derived * (size_t)(out->derived_count + 1)));
     derived_record *record = &out->derived[out->derived_count++];
-    *record = (derived_record){.observable = copy_text(label),
-                               .name = name_on(sim, q->name, rung),
-                               .unit = copy_text(q->unit),
-                               .doc = copy_text(q->doc),
-                               .length = plugmc_quantity_length(q)};
+    *record =
+        (derived_record){.observable = copy_text(label),
+                         .name = name_on(sim, q->name, rung),
+                         .unit = unit_of(sim, m, q, rung, &m->derived_scales, &m->derived_width),
+                         .doc = copy_text(q->doc),
+                         .length = plugmc_quantity_length(q)};
     if (axes_copy(&record->axes, q)) return no_memory_for(sim, label);
     if (record->length < 2) return 0;
     record->values = calloc((size_t)record->length, sizeof(double));
@@ -599,7 +615,9 @@ void simulation_close(simulation *sim)
         context_release(&instance->context);
     }
     if (sim->gpu) gpu_close(sim->gpu);
-    for (int i = 0; i < sim->measurement_count; i++) free(sim->measurements[i].values);
+    for (int i = 0; i < sim->measurement_count; i++)
+        free(sim->measurements[i].values), free(sim->measurements[i].scales),
+            free(sim->measurements[i].derived_scales);
     snapshot_free(sim);
     free_output(&sim->output);
     for (int i = 0; i < sim->instance_count; i++)

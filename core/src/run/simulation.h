@@ -44,6 +44,10 @@ typedef struct measurement {
     int first_derived, derived_count; /* in output_data.derived, likewise */
     int64_t width;                    /* sum of the lengths of its quantities */
     double *values;                   /* [walkers][width]: one sample */
+    /* From what the plugin tells to the units of the run: [width], and of all that is derived. */
+    double *scales, *derived_scales;
+    int64_t derived_width;
+    bool scaled; /* some are not 1 */
 } measurement;
 
 /* What a run says of itself: all; errors, warnings and the table alone; progress and results as JSON. */

@@ -61,6 +61,7 @@ int system_build(const config *config, plugmc_system *system, report *report)
         .threads = config->run.threads > 0 ? (int32_t)config->run.threads : omp_get_max_threads(),
         .rungs = 1,
         .temperature = 1,
+        .of_charges = config->units.of_charges,
     };
     if (config->run.walkers < 1 || config->run.walkers > INT32_MAX)
         return report_error(report, EXIT_INPUT, config->ini.path, line_of(config, "run", "walkers"),

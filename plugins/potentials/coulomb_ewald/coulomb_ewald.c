@@ -19,6 +19,7 @@
 
 typedef struct parameters {
     real bjerrum_length;   /* length */
+    real permittivity;     /* relative; with [units] in place of bjerrum_length */
     real cutoff;           /* length; 0: as far as nearest images go */
     real alpha;            /* 1/length; 0: from the tolerance */
     int64_t k_max;         /* 0: from the tolerance */
@@ -89,7 +90,8 @@ static int check_box(const parameters *p, const plugmc_host *host)
 static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
-    int code = check_box(p, host);
+    int code = charges_strength(host, &p->bjerrum_length, p->permittivity);
+    if (!code) code = check_box(p, host);
     if (!code && p->cutoff == 0) code = box_default_check(host, "cutoff = 0", "give a cutoff");
     if (code) return code;
     p->reach = p->cutoff > 0 ? p->cutoff : (real)half_box(&host->system->box);
@@ -185,8 +187,7 @@ static const plugmc_total total = {
 #endif
 
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(parameters, bjerrum_length, NULL, 0, 1e9, "length",
-                    "distance at which two elementary charges have the energy kT"),
+    CHARGES_KEYS(parameters),
     PLUGMC_REAL_KEY(parameters, tolerance, "1e-6", 1e-15, 0.1, "",
                     "relative error of the forces, for what is not given of the next three"),
     PLUGMC_REAL_KEY(parameters, cutoff, "0", 0, 1e9, "length",

@@ -22,6 +22,7 @@
 
 typedef struct parameters {
     real bjerrum_length, cutoff; /* length */
+    real permittivity;           /* relative; with [units] in place of bjerrum_length */
     real tolerance;
     real alpha;       /* 1/length; 0: from the tolerance */
     plugmc_list grid; /* points along x, y, z; empty or 0: from the tolerance */
@@ -142,7 +143,8 @@ static int configure(void *instance, const plugmc_host *host)
     parameters *p = instance;
     const int single = sizeof(real) == sizeof(float);
     int32_t grid[3] = {0, 0, 0};
-    int code = check_box(p, host);
+    int code = charges_strength(host, &p->bjerrum_length, p->permittivity);
+    if (!code) code = check_box(p, host);
     if (!code) code = single ? PLUGMC_OK : charges_are_there(host); /* said once is enough */
     if (!code) code = read_grid(p, host, grid);
     if (code) return code;
@@ -226,8 +228,7 @@ static const plugmc_total mesh = {.size = sizeof mesh,
 #endif
 
 static const plugmc_parameter table[] = {
-    PLUGMC_REAL_KEY(parameters, bjerrum_length, NULL, 0, 1e9, "length",
-                    "distance at which two elementary charges have the energy kT"),
+    CHARGES_KEYS(parameters),
     PLUGMC_REAL_KEY(parameters, cutoff, NULL, 1e-9, 1e9, "length", "where pairs end"),
     PLUGMC_REAL_KEY(parameters, tolerance, "1e-4", 1e-12, 0.1, "",
                     "rms error of the forces, over that between two charges at the mean distance "

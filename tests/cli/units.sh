@@ -1,0 +1,157 @@
+# [units]: what is converted, and that nothing else changes.
+
+# melt: 64 ions of sodium chloride, in kT and Angstrom; of the force field of Tosi and Fumi. MOVER from stdin.
+melt()
+{
+    cat >kT.ini <<-END
+	[run]
+	sweeps = 12
+	seed = 1100
+	device = cpu
+	threads = 1
+	[box]
+	dimension = 3
+	density = 0.03174
+	[species Na]
+	count = 32
+	charge = 1
+	[species Cl]
+	count = 32
+	charge = -1
+	[initial]
+	state = lattice
+	[potential born_mayer]
+	a = 2.78195 2.22556 1.66917
+	b = 3.1546
+	sigma = 2.340 2.755 3.170
+	c = 11.0620 73.7465 763.803
+	d = 5.26761 91.5247 1534.19
+	cutoff = 6
+	truncation = shift
+	[potential $1]
+	bjerrum_length = 151.90995172572
+	cutoff = 6
+	tolerance = 1e-4
+	[observable energy]
+	period = 2
+	[observable virial_pressure]
+	period = 2
+	END
+    cat >>kT.ini
+}
+
+# real_units: real.ini, the same in kJ/mol, K and bar. k_B 1100 K is 9.145908879968562 kJ/mol.
+real_units()
+{
+    awk -v kT=9.145908879968562 '
+    /^\[box\]/ { print "temperature = 1100"; print "[units]"; print "length = angstrom"; print "energy = kJ/mol" }
+    /^[acd] = / { for (i = 3; i <= NF; i++) $i = sprintf("%.17g", $i * kT) }
+    !/^bjerrum/ { print }' kT.ini >real.ini
+}
+
+# compare WHAT FACTOR ERROR: series of real.h5 over those of kT.h5, to that share of the largest.
+compare()
+{
+    /usr/bin/python3 - "$@" <<-END || fail "$1 differs"
+	import sys, h5py, numpy
+	a, b = (numpy.ravel(h5py.File(f)['plugmc/observables/' + sys.argv[1] + '/series'][...]) for f in ('kT.h5', 'real.h5'))
+	worst = abs(b / float(sys.argv[2]) - a).max() / abs(a).max()
+	print('%s: %d values, largest relative difference %.1e' % (sys.argv[1], len(a), worst))
+	assert len(a) > 4 and numpy.ptp(a) > 0 and worst < float(sys.argv[3])
+	END
+}
+
+# The same trial moves are accepted; energies in kJ/mol, pressures in bar.
+test_a_melt_in_real_units_is_that_in_kt()
+{
+    for ewald in coulomb_ewald coulomb_spme; do
+        melt $ewald <<-END
+	[mover serial]
+	step = 0.2
+	END
+        real_units
+        must run kT.ini --quiet
+        must run real.ini --quiet
+        grep -Eq '^energy.energy .* kJ/mol$' "$out" || fail "the energy has another unit"
+        grep -Eq '^virial_pressure.pressure .* bar$' "$out" || fail "the pressure has another unit"
+        compare energy/energy 9.145908879968562 1e-10
+        compare virial_pressure/pressure "$(arithmetic '1.380649e-23 * 1100 * 1e30 / 1e5')" 1e-5 # forces in single precision
+        acceptance=$(grep '^acceptance' "$out" | sed 's/,.*//')
+        must run kT.ini --quiet --set run.output=again.h5
+        [ "$(grep '^acceptance' "$out" | sed 's/,.*//')" = "$acceptance" ] || fail "not the same trials"
+        rm ./*.h5*
+    done
+}
+
+# A pressure of 5,000 bar moves the box as 5,000 bar do, and is what an isobaric average gives.
+test_pressures_come_in_as_bar()
+{
+    melt coulomb_spme <<-END
+	[mover serial]
+	step = 0.2
+	[mover volume]
+	step = 0.02
+	every = 2
+	[observable box_size]
+	period = 1
+	END
+    change_run() { sed -i "/^seed/a pressure = $2" "$1"; }
+    real_units
+    change_run kT.ini "$(awk "BEGIN { printf \"%.17g\", 5000 / (1.380649e-23 * 1100 * 1e30 / 1e5) }")"
+    change_run real.ini 5000
+    must run kT.ini --quiet
+    must run real.ini --quiet
+    grep -Eq '^box_size.volume .* angstrom\^3$' "$out" || fail "the volume has another unit"
+    compare box_size/volume 1 1e-10
+}
+
+test_temperatures_of_a_ladder_are_in_kelvin()
+{
+    melt coulomb_spme <<-END
+	[mover serial]
+	step = 0.2
+	[mover exchange]
+	END
+    real_units
+    for file in kT.ini real.ini; do
+        sed -i -e '/^virial/d' -e '/^\[observable virial/,+1d' -e '/^temperature/d' -e '/^seed/a walkers = 2' $file
+    done
+    printf '[ladder]\nvary = run.temperature\nvalues = 1 1.2\n' >>kT.ini
+    printf '[ladder]\nvary = run.temperature\nvalues = 1100 1320\n' >>real.ini
+    must run kT.ini --quiet
+    must run real.ini --quiet
+    grep -q '^energy.energy@1320 .* kJ/mol$' "$out" || fail "no results at 1320 K"
+    cp real.h5 saved.h5
+    /usr/bin/python3 - <<-END || fail "the chains differ"
+	import h5py, numpy
+	a, b = (numpy.ravel(h5py.File(f)['plugmc/observables/energy/energy@' + n + '/series'][...])
+	        for f, n in (('kT.h5', '1.2'), ('real.h5', '1320')))
+	assert len(a) == 6 and abs(b / 9.145908879968562 - a).max() < 1e-9 * abs(a).max()
+	END
+}
+
+test_units_that_do_not_fit_are_refused()
+{
+    melt coulomb_spme <<<"[mover serial]
+step = 0.2"
+    real_units
+    [ -s real.ini ] || fail "no file"
+    wrong() { refused 3 "$@"; }
+    wrong "--set: [units] energy = kj: must be one of kJ/mol, kcal/mol, K, eV, hartree" check real.ini --set units.energy=kj
+    wrong "--set: [units] unknown key 'lengt'; did you mean 'length'?" check real.ini --set units.lengt=nm
+    wrong "kT.ini:25: [potential coulomb_spme] permittivity needs [units], which say how long an angstrom is: \
+give bjerrum_length" check kT.ini --set "potential coulomb_spme.permittivity=78"
+    wrong "real.ini:29: [potential coulomb_spme] bjerrum_length is for a run without [units]: give permittivity, \
+or nothing for a vacuum" check real.ini --set "potential coulomb_spme.bjerrum_length=7"
+    sed -i '/^temperature/d' real.ini
+    wrong "real.ini:1: with [units] a temperature must be given: [run] temperature, in K" check real.ini
+}
+
+# |Psi|^2 is what it is in bohr and hartree, and has no temperature.
+test_wave_functions_are_in_atomic_units()
+{
+    gas="$here/../../examples/electron-gas.ini"
+    must check "$gas" --set run.output=gas.h5 --set units.length=bohr --set units.energy=hartree --set run.device=cpu
+    refused 3 "$gas:11: [units] of wave functions are length = bohr and energy = hartree, not nm and eV" \
+        check "$gas" --set run.output=gas.h5 --set units.length=nm --set units.energy=eV
+}
