@@ -23,6 +23,7 @@ static const struct command {
     {"doctor", "GPU, driver, compiler, cache, plugin path", command_doctor},
     {"manual", "the INI reference, as Markdown", command_manual},
     {"report", "a page about a run, or several: results, figures, a picture, what to cite", NULL},
+    {"export", "the trajectory of a run, or its last state, as GSD, extended XYZ or a table", NULL},
     {"analyse", "the table of a finished run again, of parts of it or of several; runs compared",
      NULL},
 };

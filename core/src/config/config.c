@@ -109,8 +109,8 @@ const plugmc_parameter initial_table[] = {
     PLUGMC_CHOICE_KEY(initial_section, lattice, "auto", "auto|square|triangular|sc|fcc",
                       "for state = lattice; auto: the densest that fits the box"),
     PLUGMC_FILE_KEY(initial_section, file, "",
-                    "for state = file: H5MD (last frame of each walker) or extended XYZ (first "
-                    "frame)"),
+                    "for state = file: H5MD (last frame of each walker), GSD (last frame) or "
+                    "extended XYZ (first frame)"),
     PLUGMC_REAL_KEY(initial_section, random_fraction, "0.2", 1e-6, 1, "",
                     "for state = random: packing fraction of the insertion, before compression"),
     PLUGMC_INTEGER_KEY(initial_section, attempts, "1000000", 1, 1e12, "",

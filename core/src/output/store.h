@@ -50,8 +50,8 @@ void store_open(store *, int fd, enum store_mode);
  * there. Only what writes may be called until store_close. The child's failures show in
  * store_close. */
 void store_open_apart(store *, int fd, enum store_mode);
-/* Reading through a child; only store_has, store_enter and what gets attributes, texts and whole
- * arrays may be called. The descriptor in `fd`, unless it is -1, is to be closed after store_close. */
+/* Reading through a child; only store_has, store_enter and what gets attributes, texts, whole
+ * arrays and rows may be called. The descriptor in `fd`, unless it is -1, is to be closed after store_close. */
 void store_open_path_apart(store *, const char *path);
 /* The same for reading `path`, with reasons in words for what is no HDF5 file. Returns the
  * descriptor, to be closed after store_close, or -1. */
@@ -111,6 +111,10 @@ hid_t store_open_array(store *, hid_t parent, const char *name);
 /* Fails unless the array is one of numbers and has this rank; its shape is returned. */
 void *store_get_array(store *, hid_t parent, const char *name, enum store_type type, int rank,
                       hsize_t *shape);
+/* Rows `first` to first + count - 1 alone of an array of this rank; fails if it has fewer. The shape returned is that
+ * of the whole array. */
+void *store_get_rows(store *, hid_t parent, const char *name, enum store_type type, int rank,
+                     hsize_t first, hsize_t count, hsize_t *shape);
 /* The last row of an open array whose first dimension is time, or (in_time = false) all of it, as
  * numbers of `type`. rank (1 or 2) and shape are those of the row. */
 void *store_get_last_row(store *, hid_t array, const char *name, enum store_type type, bool in_time,

@@ -31,7 +31,8 @@ enum send {
     ASK_ATTRIBUTE, /* object, name, type: data */
     ASK_LABEL,     /* object, name: data, a text with its final zero */
     ASK_DOCUMENT,  /* the same */
-    ASK_ARRAY      /* object, name, type, rank: shape and data */
+    ASK_ARRAY,     /* object, name, type, rank: shape and data */
+    ASK_ROWS       /* the same; first, count */
 };
 
 /* Followed by the name, with its final zero, and data. */
@@ -72,6 +73,8 @@ void reader_attribute(store *, hid_t object, const char *name, enum store_type, 
 char *reader_text(store *, enum send, hid_t object, const char *name);
 void *reader_array(store *, hid_t parent, const char *name, enum store_type, int rank,
                    hsize_t *shape);
+void *reader_rows(store *, hid_t parent, const char *name, enum store_type, int rank, hsize_t first,
+                  hsize_t count, hsize_t *shape);
 
 /* ---- In the child --------------------------------------------------------------------------- */
 

@@ -92,15 +92,19 @@ static void *read_text(char *text, verdict *answer)
     return text;
 }
 
-static void *read_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
-                        verdict *answer)
+/* All of it, or the rows that the message asks for. */
+static void *read_array(store *s, hid_t parent, const char *name, const message *m, verdict *answer)
 {
+    const enum store_type type = (enum store_type)m->type;
+    const hsize_t first = (hsize_t)m->first, count = (hsize_t)m->count;
+    const bool rows = m->what == ASK_ROWS;
     hsize_t shape[STORE_RANK] = {0};
-    void *data = store_get_array(s, parent, name, type, rank, shape);
+    void *data = rows ? store_get_rows(s, parent, name, type, m->rank, first, count, shape)
+                      : store_get_array(s, parent, name, type, m->rank, shape);
     answer->data_bytes = H5Tget_size(store_native(type));
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < m->rank; i++) {
         answer->shape[i] = shape[i];
-        answer->data_bytes *= shape[i];
+        answer->data_bytes *= rows && i == 0 ? count : shape[i];
     }
     return data;
 }
@@ -141,7 +145,8 @@ static void carry_out(server *v, const message *m, const char *name, const void 
     case ASK_ATTRIBUTE: *found = read_attribute(s, object, name, type, answer); break;
     case ASK_LABEL: *found = read_text(store_get_label(s, object, name), answer); break;
     case ASK_DOCUMENT: *found = read_text(store_get_document(s, object, name), answer); break;
-    case ASK_ARRAY: *found = read_array(s, object, name, type, m->rank, answer); break;
+    case ASK_ARRAY:
+    case ASK_ROWS: *found = read_array(s, object, name, m, answer); break;
     default: store_fail(s, "an unknown message (%d) to the process that writes it", m->what);
     }
 }

@@ -292,18 +292,34 @@ char *reader_text(store *s, enum send what, hid_t object, const char *name)
 }
 
 /* An array without elements is not NULL either. */
+static void *take_array(store *s, message m, const char *name, hsize_t *shape)
+{
+    void *found = NULL;
+    verdict v = ask(s, m, name, &found);
+    if (s->failed) return NULL;
+    for (int i = 0; i < m.rank; i++) shape[i] = v.shape[i];
+    if (!found && !(found = malloc(1))) store_short(s);
+    return found;
+}
+
 void *reader_array(store *s, hid_t parent, const char *name, enum store_type type, int rank,
                    hsize_t *shape)
 {
-    void *found = NULL;
     message m = about(ASK_ARRAY, parent);
     m.type = (int32_t)type;
     m.rank = rank;
-    verdict v = ask(s, m, name, &found);
-    if (s->failed) return NULL;
-    for (int i = 0; i < rank; i++) shape[i] = v.shape[i];
-    if (!found && !(found = malloc(1))) store_short(s);
-    return found;
+    return take_array(s, m, name, shape);
+}
+
+void *reader_rows(store *s, hid_t parent, const char *name, enum store_type type, int rank,
+                  hsize_t first, hsize_t count, hsize_t *shape)
+{
+    message m = about(ASK_ROWS, parent);
+    m.type = (int32_t)type;
+    m.rank = rank;
+    m.first = (int64_t)first;
+    m.count = (int64_t)count;
+    return take_array(s, m, name, shape);
 }
 
 /* ---- The end -------------------------------------------------------------------------------- */

@@ -183,6 +183,36 @@ void *store_get_array(store *s, hid_t parent, const char *name, enum store_type 
     return data;
 }
 
+void *store_get_rows(store *s, hid_t parent, const char *name, enum store_type type, int rank,
+                     hsize_t first, hsize_t count, hsize_t *shape)
+{
+    hsize_t part[STORE_RANK], start[STORE_RANK] = {first}, elements = 0;
+    if (s->apart) return reader_rows(s, parent, name, type, rank, first, count, shape);
+    hid_t in = store_open_array(s, parent, name);
+    if (in < 0) return NULL;
+    hid_t space = H5Dget_space(in);
+    void *data = NULL;
+    if (!holds_numbers(in))
+        store_fail(s, "its '%s' is not made of numbers", name);
+    else if (rank < 1 || rank > STORE_RANK || H5Sget_simple_extent_ndims(space) != rank)
+        store_fail(s, "its '%s' does not have %d dimensions", name, rank);
+    else if (store_good(s, H5Sget_simple_extent_dims(space, shape, NULL)) &&
+             (first > shape[0] || count > shape[0] - first))
+        store_fail(s, "its '%s' has %llu rows, not %llu", name, (unsigned long long)shape[0],
+                   (unsigned long long)first + count);
+    for (int i = 0; i < rank && !s->failed; i++) part[i] = i ? shape[i] : count;
+    if (!s->failed) data = array_room(s, store_native(type), rank, part, &elements);
+    if (data && elements &&
+        store_good(s, H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, part, NULL))) {
+        hid_t memory = H5Screate_simple(1, &elements, NULL);
+        store_good(s, H5Dread(in, store_native(type), memory, space, H5P_DEFAULT, data));
+        H5Sclose(memory);
+    }
+    H5Sclose(space);
+    H5Dclose(in);
+    return data;
+}
+
 void *store_get_last_row(store *s, hid_t array, const char *name, enum store_type type,
                          bool in_time, int *rank, hsize_t shape[2])
 {

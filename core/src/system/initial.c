@@ -27,17 +27,22 @@ static int (*const states[])(const source *) = {from_lattice, from_random, from_
 
 static int initial_places(const config *, const plugmc_system *, double *positions, report *);
 
-static bool is_xyz(const char *path)
+static bool ends_in(const char *path, const char *const *endings)
 {
     const char *dot = strrchr(path, '.');
-    return dot && (!strcmp(dot, ".xyz") || !strcmp(dot, ".extxyz"));
+    while (dot && *endings && strcmp(dot, *endings)) endings++;
+    return dot && *endings;
 }
+
+static const char *const xyz_endings[] = {".xyz", ".extxyz", NULL},
+                         *const gsd_endings[] = {".gsd", NULL},
+                         *const h5md_endings[] = {".h5", ".h5md", ".hdf5", NULL};
 
 /* A frame says how many there are, where that may change. */
 static bool from_frame(const config *config, const plugmc_system *system)
 {
     return config->initial.state == INITIAL_FILE && system->changes & PLUGMC_CHANGED_COUNT &&
-           config->initial.file && !is_xyz(config->initial.file);
+           config->initial.file && !ends_in(config->initial.file, xyz_endings);
 }
 
 /* From positions packed by `packed` to those of the run, which has more room. */
@@ -211,7 +216,7 @@ static int from_random(const source *s)
 
 /* ---- File ---- */
 
-/* Particles of an H5MD file, which may be in any order, into blocks of species; where numbers may change those
+/* Particles of an H5MD or a GSD file, which may be in any order, into blocks of species; where numbers may change those
  * without a place are not there. to: [particles][3]. */
 static int by_species(const source *s, int64_t count, const double *from, const int32_t *species,
                       double *to)
@@ -280,6 +285,15 @@ static int check_box(const source *s, const double edges[3][3])
     return EXIT_DONE;
 }
 
+static int check_count(const source *s, int64_t count)
+{
+    const plugmc_system *system = s->system;
+    if (count == system->particles || system->changes & PLUGMC_CHANGED_COUNT) return EXIT_DONE;
+    return report_error(s->report, EXIT_INPUT, s->config->initial.file, 0,
+                        "the file has %lld particles, the run has %lld", (long long)count,
+                        (long long)system->particles);
+}
+
 /* walkers: how many of those of the run the file has. */
 static int from_h5md(const source *s, int *walkers)
 {
@@ -290,10 +304,7 @@ static int from_h5md(const source *s, int *walkers)
     int32_t *species = NULL;
     int code = h5md_read_positions(path, system->walkers, walkers, &count, &positions, &species,
                                    edges, s->report);
-    if (!code && count != system->particles && !(system->changes & PLUGMC_CHANGED_COUNT))
-        code = report_error(s->report, EXIT_INPUT, path, 0,
-                            "the file has %lld particles, the run has %lld", (long long)count,
-                            (long long)system->particles);
+    if (!code) code = check_count(s, count);
     if (!code && !species && system->species_count > 1)
         code = report_error(s->report, EXIT_INPUT, path, 0,
                             "the file does not say of which species its particles are");
@@ -305,17 +316,35 @@ static int from_h5md(const source *s, int *walkers)
     return code;
 }
 
+static int from_gsd(const source *s)
+{
+    int64_t count = 0;
+    double *positions;
+    int32_t *species;
+    int code =
+        gsd_read(s->config->initial.file, s->system, &count, &positions, &species, s->report);
+    if (!code) code = check_count(s, count);
+    if (!code) code = by_species(s, count, positions, species, walker_positions(s, 0));
+    free(positions);
+    free(species);
+    return code;
+}
+
 static int from_file(const source *s)
 {
-    const char *path = s->config->initial.file, *dot = path ? strrchr(path, '.') : NULL;
+    const char *path = s->config->initial.file;
     int code, walkers = 1;
-    if (!path || !*path) return refuse(s, "file", "state = file needs file = NAME.xyz or NAME.h5");
-    if (is_xyz(path))
+    if (!path || !*path)
+        return refuse(s, "file", "state = file needs file = NAME.xyz, NAME.gsd or NAME.h5");
+    if (ends_in(path, xyz_endings))
         code = xyz_read(path, s->system, s->positions, s->report);
-    else if (dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".h5md") || !strcmp(dot, ".hdf5")))
+    else if (ends_in(path, gsd_endings))
+        code = from_gsd(s);
+    else if (ends_in(path, h5md_endings))
         code = from_h5md(s, &walkers);
     else
-        return refuse(s, "file", "file: the name must end in .xyz, .extxyz, .h5, .h5md or .hdf5");
+        return refuse(s, "file",
+                      "file: the name must end in .xyz, .extxyz, .gsd, .h5, .h5md or .hdf5");
     for (int32_t w = walkers; w < s->system->walkers && !code; w++)
         memcpy(walker_positions(s, w), walker_positions(s, w - walkers),
                3 * (size_t)s->system->particles * sizeof(double));

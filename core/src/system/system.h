@@ -21,9 +21,9 @@ bool is_constant(const plugmc_potential *);
  *            particles of full size are pushed apart, or, if they cannot be, compressed with
  *            Metropolis moves as by J. A. Anderson et al., J. Comput. Phys. 254, 27 (2013);
  *            walkers differ
- *   file     last frame of each walker of an H5MD file, or the first frame of an extended XYZ file;
- *            walkers beyond those of the file begin with its first again; species by name (XYZ) or
- *            id (H5MD); box must agree within 1e-6
+ *   file     last frame of each walker of an H5MD file, the last frame of a GSD file or the first of an
+ *            extended XYZ file; walkers beyond those of the file begin with its first again; species
+ *            by name (XYZ, GSD) or id (H5MD); box must agree within 1e-6
  * Ends in an error naming the first overlapping pair if there is one. */
 int initial_state(const config *, const plugmc_system *, double *positions, report *);
 

@@ -1,0 +1,66 @@
+/* The layout of GSD files, version 2.0 (https://gsd.readthedocs.io: file layer), with HOOMD's schema 1.4: for what
+ * reads them (gsd.c) and for `plugmc export`. Numbers are little-endian.
+ *
+ *     header       256 bytes
+ *     chunks       arrays [N][M] of one type, each of a frame and a name
+ *     name list    of chunks: in version 1 a name in each 64 bytes, in version 2 one behind the other, each with a
+ *                  final zero
+ *     index        an entry for each chunk, by frame, then by the number of its name; ends with the first
+ *                  entry of location 0, or with the room for them
+ *
+ * A chunk that a frame has not is that of frame 0; one of particles only if both have as many.
+ *
+ * HOOMD's box is that of lattice vectors (Lx, 0, 0), (xy Ly, Ly, 0), (xz Lz, yz Lz, Lz), with its centre at the
+ * origin. Positions and box are floats there, so ours are beside them in double, in chunks for what is logged, as
+ * the run has them: in [0, length), and in an oblique box in our axes. */
+#ifndef PLUGMC_GSD_H
+#define PLUGMC_GSD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plugmc/plugin.h"
+
+#define GSD_MAGIC 0x65DF65DF65DF65DFu
+#define GSD_OUR_POSITIONS "log/particles/plugmc/position" /* double [N][3] */
+#define GSD_OUR_BOX "log/plugmc/box"                      /* double [3][3]: its vectors as rows */
+
+enum { GSD_VERSION = 2 << 16, GSD_SCHEMA_VERSION = 1 << 16 | 4, GSD_NAME = 64 };
+enum {
+    GSD_UINT8 = 1,
+    GSD_UINT32 = 3,
+    GSD_UINT64 = 4,
+    GSD_INT8 = 5,
+    GSD_FLOAT = 9,
+    GSD_DOUBLE = 10
+};
+
+typedef struct gsd_header {
+    uint64_t magic, index_location, index_room, name_location,
+        name_room;                    /* room: entries; 64 bytes */
+    uint32_t schema_version, version; /* major << 16 | minor */
+    char application[64], schema[64], reserved[80];
+} gsd_header;
+
+typedef struct gsd_entry {
+    uint64_t frame, n;
+    int64_t location;
+    uint32_t m;
+    uint16_t name;
+    uint8_t type, flags;
+} gsd_entry;
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as in the file");
+_Static_assert(sizeof(gsd_header) == 256 && sizeof(gsd_entry) == 32, "as in the file");
+
+/* Bytes of a number of that type; 0: there is no such type. */
+size_t gsd_size(uint8_t type);
+
+/* A box as HOOMD has it: Lx, Ly, Lz, xy, xz, yz. A place r of ours is (r - centre) . axis[d] there. Lz is 0 in two
+ * dimensions. Around a sphere lies the smallest cube that has all of its particles in it. */
+typedef struct gsd_box {
+    double size[6], centre[3], axis[3][3];
+} gsd_box;
+gsd_box gsd_box_of(const plugmc_box *, double largest_diameter);
+
+#endif

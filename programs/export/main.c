@@ -1,0 +1,324 @@
+/* plugmc export: the trajectory of a run, or its last state, in a format of others: a file for each walker. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/beside.h"
+#include "cli/standard_streams.h"
+#include "crash.h"
+#include "formats.h"
+#include "output/replacement.h"
+#include "run/stop.h"
+
+static const char help[] =
+    "usage: plugmc export FILE.h5 --to NAME.gsd|NAME.xyz|NAME.csv [--walker K|all] [--from SWEEP]\n"
+    "                     [--until SWEEP] [--every N] [--last] [--single] [--format gsd|xyz|csv]\n"
+    "                     [--force]\n\n"
+    "Writes the trajectory of a run for other programs: GSD (HOOMD's schema), extended XYZ (also\n"
+    ".extxyz) or a table. Walker 0 if none is given; of all walkers each has a file of its own,\n"
+    "NAME_0.gsd, NAME_1.gsd, ...\n\n"
+    "  --from, --until  frames after these sweeps and those between (as the run counts them)\n"
+    "  --every N        the first of these frames and each Nth after it\n"
+    "  --last           the state at the end of the run alone, which needs no trajectory\n"
+    "  --single         GSD without positions in double beside those in single precision\n"
+    "  --format         where the name does not end in one\n"
+    "  --force          replaces files that are there\n\n"
+    "exit codes: 0 done, 2 command line, 3 input, 5 output, 6 a file that cannot be read, 8 memory,\n"
+    "10 interrupted (the file at hand is not there then)\n";
+
+enum { EACH = -1 }; /* walker: all of them */
+
+typedef struct arguments {
+    const char *file, *to;
+    const format *format;
+    int walker;
+    int64_t from, until, every;
+    bool last, single, force, picks; /* picks: some frames alone */
+} arguments;
+
+/* ---- The command line ------------------------------------------------------------------------- */
+
+static const format *const formats[] = {&gsd_format, &xyz_format, &csv_format};
+
+static int usage_error(const char *text, const char *word)
+{
+    fputs("plugmc export: ", stderr);
+    fprintf(stderr, text, word);
+    fputs("; see --help\n", stderr);
+    return EXIT_USAGE;
+}
+
+static const format *format_named(const char *name)
+{
+    for (int i = 0; i < PLUGMC_COUNT(formats); i++)
+        if (!strcmp(name, formats[i]->name)) return formats[i];
+    return NULL;
+}
+
+static const char *ending_of(const char *path)
+{
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    return dot && (!slash || dot > slash) ? dot : path + strlen(path);
+}
+
+static const format *format_of_file(const char *path)
+{
+    for (int i = 0; i < PLUGMC_COUNT(formats); i++)
+        for (int k = 0; k < 3 && formats[i]->endings[k]; k++)
+            if (!strcmp(ending_of(path), formats[i]->endings[k])) return formats[i];
+    return NULL;
+}
+
+/* A whole number, also as 4e4. */
+static bool read_number(const char *word, int64_t least, int64_t *out)
+{
+    char *end;
+    const double number = strtod(word, &end);
+    *out = number >= 0 && number < 9e15 ? (int64_t)number : -1;
+    return *word && !*end && (double)*out == number && *out >= least;
+}
+
+static int take_number(const char *option, const char *word, int64_t least, int64_t *out)
+{
+    if (read_number(word, least, out)) return EXIT_DONE;
+    fprintf(stderr, "plugmc export: %s %s: a whole number from %lld on is needed; see --help\n",
+            option, word, (long long)least);
+    return EXIT_USAGE;
+}
+
+/* An option with a value. */
+static int take_option(arguments *a, const char *option, const char *word)
+{
+    int64_t walker = EACH;
+    int code = EXIT_DONE;
+    a->picks |=
+        !strcmp(option, "--from") || !strcmp(option, "--until") || !strcmp(option, "--every");
+    if (!strcmp(option, "--to")) a->to = word;
+    if (!strcmp(option, "--from")) return take_number(option, word, 0, &a->from);
+    if (!strcmp(option, "--until")) return take_number(option, word, 0, &a->until);
+    if (!strcmp(option, "--every")) return take_number(option, word, 1, &a->every);
+    if (!strcmp(option, "--format") && !(a->format = format_named(word)))
+        return usage_error("there is no format '%s'", word);
+    if (strcmp(option, "--walker")) return EXIT_DONE;
+    if (strcmp(word, "all")) code = take_number(option, word, 0, &walker);
+    a->walker = walker > INT32_MAX ? INT32_MAX : (int)walker;
+    return code;
+}
+
+static int check(arguments *a)
+{
+    if (!a->file) return usage_error("%s", "which file?");
+    if (!a->to) return usage_error("%s", "where to? --to NAME.gsd, NAME.xyz or NAME.csv");
+    if (!a->format) a->format = format_of_file(a->to);
+    if (!a->format)
+        return usage_error("%s ends in none of .gsd, .xyz, .extxyz and .csv: --format says which",
+                           a->to);
+    if (a->last && a->picks)
+        return usage_error("%s", "--last is one state: without --from, --until and --every");
+    return EXIT_DONE;
+}
+
+static int parse(int argc, char **argv, arguments *a)
+{
+    static const char *const with_value[] = {"--to",    "--walker", "--from", "--until",
+                                             "--every", "--format", NULL};
+    *a = (arguments){.until = INT64_MAX, .every = 1};
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        int k = 0, code = EXIT_DONE;
+        while (with_value[k] && strcmp(word, with_value[k])) k++;
+        if (with_value[k])
+            code = i + 1 == argc ? usage_error("%s needs a value", word)
+                                 : take_option(a, word, argv[i + 1]);
+        if (code) return code;
+        if (with_value[k])
+            i++;
+        else if (!strcmp(word, "--last"))
+            a->last = true;
+        else if (!strcmp(word, "--single"))
+            a->single = true;
+        else if (!strcmp(word, "--force"))
+            a->force = true;
+        else if (word[0] == '-')
+            return usage_error("unknown option '%s'", word);
+        else if (a->file)
+            return usage_error("%s: one file at a time", word);
+        else
+            a->file = word;
+    }
+    return check(a);
+}
+
+/* ---- Where to --------------------------------------------------------------------------------- */
+
+/* The name for a walker, to be freed. */
+static char *target(const arguments *a, int walker)
+{
+    const char *ending = ending_of(a->to);
+    char *name;
+    if (a->walker != EACH) return checked(strdup(a->to));
+    return checked(asprintf(&name, "%.*s_%d%s", (int)(ending - a->to), a->to, walker, ending) < 0
+                       ? NULL
+                       : name);
+}
+
+/* Before anything is read: what is there stays. */
+static int check_target(const arguments *a, const char *path, report *r)
+{
+    struct stat here, there;
+    if (stat(path, &there)) return EXIT_DONE;
+    if (stat(a->file, &here) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+        return report_error(r, EXIT_USAGE, NULL, 0, "%s is the file to be exported", path);
+    if (a->force) return EXIT_DONE;
+    return report_error(r, EXIT_OUTPUT, NULL, 0, "%s is there already; --force replaces it", path);
+}
+
+/* ---- Writing ---------------------------------------------------------------------------------- */
+
+/* The frames that are wanted: `first`, first + every, ... below `end`. */
+typedef struct selection {
+    int64_t first, end;
+} selection;
+
+/* Sweeps only grow. */
+static selection select_frames(const arguments *a, const run_file *run)
+{
+    selection s = {0, run->data.frames_written};
+    while (s.first < s.end && run->sweeps[s.first] < a->from) s.first++;
+    while (s.end > s.first && run->sweeps[s.end - 1] > a->until) s.end--;
+    return s;
+}
+
+static int interrupted(const char *path, report *r)
+{
+    return report_error(r, EXIT_INTERRUPTED, NULL, 0, "stopped by signal %d; %s was not written",
+                        stop_signal(), path);
+}
+
+/* 0 or an exit code; *frames: how many were written. */
+static int put_frames(const arguments *a, run_file *run, exported *e, const char *path, int walker,
+                      int64_t *frames, report *r)
+{
+    const selection s = a->last ? (selection){0, 1} : select_frames(a, run);
+    int code = EXIT_DONE;
+    if (a->format->begin) a->format->begin(e);
+    for (int64_t k = s.first; k < s.end && !code && !ferror(e->out); k += a->every) {
+        code =
+            a->last ? run_read_last(run, walker, r) : run_read_frame(run, walker, k, a->every, r);
+        if (!code && stop_signal()) code = interrupted(path, r);
+        run->now.frame = *frames;
+        if (!code) a->format->put(e, &run->now);
+        if (!code) ++*frames;
+        if (a->every >= s.end - k) break; /* the sum might not fit */
+    }
+    if (a->format->end) a->format->end(e);
+    return code;
+}
+
+static int cannot_write(const char *path, int error, report *r)
+{
+    return report_error(r, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path,
+                        replacement_words(error));
+}
+
+/* Under another name first: a file is there whole or not at all. */
+static int write_walker(const arguments *a, run_file *run, int walker, const char *path, report *r)
+{
+    replacement file;
+    char identity[IDENTITY_SIZE];
+    int64_t frames = 0;
+    identity_make(identity);
+    int error = replacement_begin(&file, path, NULL, identity, false);
+    if (error) return cannot_write(path, error, r);
+    const int fd = dup(file.fd);
+    exported e = {.run = run, .out = fd < 0 ? NULL : fdopen(fd, "w"), .single = a->single};
+    if (!e.out) {
+        error = errno;
+        if (fd >= 0) close(fd);
+        replacement_abandon(&file);
+        return cannot_write(path, error, r);
+    }
+    errno = 0;
+    int code = put_frames(a, run, &e, path, walker, &frames, r);
+    if (ferror(e.out) | fclose(e.out)) error = errno ? errno : EIO;
+    if (!code && !error && stop_signal()) code = interrupted(path, r);
+    if (code || error)
+        replacement_abandon(&file);
+    else
+        error = replacement_finish(&file);
+    if (!code && error) code = cannot_write(path, error, r);
+    if (!code)
+        printf("%s: walker %d, %lld frame%s\n", path, walker, (long long)frames,
+               frames == 1 ? "" : "s");
+    return code;
+}
+
+static int check_run(const arguments *a, const run_file *run, report *r)
+{
+    if (a->walker >= run->data.walkers)
+        return report_error(r, EXIT_USAGE, NULL, 0, "there is no walker %d: %s has walkers 0 to %d",
+                            a->walker, run->path, run->data.walkers - 1);
+    if (a->last || run->data.frames_written) return EXIT_DONE;
+    return report_error(r, EXIT_INPUT, run->path, 0,
+                        "there is no trajectory in it, as there was no [observable trajectory]; "
+                        "--last exports the state at the end");
+}
+
+static int check_selection(const arguments *a, const run_file *run, report *r)
+{
+    if (a->last) return EXIT_DONE;
+    const selection s = select_frames(a, run);
+    if (s.first < s.end) return EXIT_DONE;
+    return report_error(
+        r, EXIT_USAGE, run->path, 0, "there is no such frame; they are from sweeps %lld to %lld",
+        (long long)run->sweeps[0], (long long)run->sweeps[run->data.frames_written - 1]);
+}
+
+static int export(const arguments *a, run_file *run, report *r)
+{
+    int code = run_open(run, a->file, r);
+    if (!code) code = check_run(a, run, r);
+    if (!code && !a->last) code = run_open_trajectory(run, r);
+    if (!code) code = check_selection(a, run, r);
+    if (code) return code;
+    const int first = a->walker == EACH ? 0 : a->walker,
+              last = a->walker == EACH ? run->data.walkers - 1 : a->walker;
+    char **paths = checked(calloc((size_t)(last - first) + 1, sizeof *paths));
+    for (int w = first; w <= last; w++) {
+        paths[w - first] = target(a, w);
+        if (!code) code = check_target(a, paths[w - first], r);
+    }
+    stop_take_signals();
+    for (int w = first; w <= last && !code; w++)
+        code = write_walker(a, run, w, paths[w - first], r);
+    for (int w = first; w <= last; w++) free(paths[w - first]);
+    free(paths);
+    return code;
+}
+
+static int command(int argc, char **argv)
+{
+    arguments a;
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+    int code = parse(argc - 1, argv + 1, &a);
+    if (code) return code;
+    report r = {0};
+    run_file run = {0};
+    code = export(&a, &run, &r);
+    run_close(&run);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const int code = beside_begin();
+    if (code) return code;
+    crash_report();
+    return standard_streams_end(command(argc, argv));
+}

@@ -1,0 +1,53 @@
+/* The frames of a run's output file, one walker at a time, and what a frame is for the formats. */
+#ifndef PLUGMC_EXPORT_TRAJECTORY_H
+#define PLUGMC_EXPORT_TRAJECTORY_H
+
+#include "config/config.h"
+#include "output/output.h"
+#include "output/store.h"
+
+/* A configuration of one walker. */
+typedef struct snapshot {
+    const plugmc_system *system;
+    int64_t frame; /* number in the file that is written, from 0 */
+    uint64_t sweep;
+    int walker;
+    plugmc_box box;   /* length and vector; volume and inverse are not those of this frame */
+    int64_t count;    /* particles that are there: by species, in the order of their numbers */
+    int64_t *number;  /* [count] in the run */
+    int32_t *species; /* [count] */
+    double *places;   /* [count][3], as the run has them; length */
+    double *scalars;  /* [scalar_count] of run_file; NaN if it was not measured after this sweep */
+} snapshot;
+
+/* An output file that is open for export. */
+typedef struct run_file {
+    const char *path;
+    config config;
+    plugmc_system system;
+    output_data data;
+    int scalar_count;
+    const quantity_record **scalars; /* [scalar_count] measured in each walker */
+    double largest_diameter;
+    snapshot now; /* of the last call */
+    /* the trajectory */
+    store store;
+    bool reading;
+    int64_t *sweeps; /* [data.frames_written] */
+    /* frames that are in memory: `rows` from `first` on, of one walker */
+    int walker;
+    int64_t first, rows;
+    double *places, *edges;
+} run_file;
+
+/* Reads the file but for its frames. An exit code, with what is wrong in the report. */
+int run_open(run_file *, const char *path, report *);
+/* Opens its trajectory: data.frames_written frames and the sweeps that they were taken after. */
+int run_open_trajectory(run_file *, report *);
+/* Frame k of a walker into `now`. `every`: only each of so many will be asked for. */
+int run_read_frame(run_file *, int walker, int64_t k, int64_t every, report *);
+/* The state that a resumed run goes on from. */
+int run_read_last(run_file *, int walker, report *);
+void run_close(run_file *);
+
+#endif
