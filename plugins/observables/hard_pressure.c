@@ -133,8 +133,15 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
         int64_t x = 0, y = 0, z = 0;
 #pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : x, y, z, overlaps)
         for (uint32_t k = 0; k < t->particles; k++) {
-            x += rift_share(t, w, k, 0, &overlaps);
-            y += rift_share(t, w, k, 1, &overlaps);
+            int64_t share[2];
+            if (in_a_plane(t)) {
+                rift_shares(t, w, k, share, &overlaps);
+            } else {
+                share[0] = rift_share(t, w, k, 0, &overlaps);
+                share[1] = rift_share(t, w, k, 1, &overlaps);
+            }
+            x += share[0];
+            y += share[1];
             if (h->dimension == 3) z += rift_share(t, w, k, 2, &overlaps);
             if (h->bins > 0) count_pairs(t, w, k, histogram + (int64_t)walker * h->bins);
         }
@@ -157,9 +164,10 @@ static int count_on_device(const hard_pressure *h, const plugmc_host *host, pres
     uint32_t walkers = (uint32_t)h->walkers;
     int code = gpu->fill(host->context, shares, 0, h->counter_bytes);
     if (!code)
-        code = gpu->launch(
-            host->context, h->rifts, (uint32_t[3]){blocks, walkers, (uint32_t)h->dimension},
-            (uint32_t[3]){PRESSURE_BLOCK, 1, 1}, 0, (void *[]){t, &shares, &overlaps});
+        code =
+            gpu->launch(host->context, h->rifts,
+                        (uint32_t[3]){blocks, walkers, in_a_plane(t) ? 1 : (uint32_t)h->dimension},
+                        (uint32_t[3]){PRESSURE_BLOCK, 1, 1}, 0, (void *[]){t, &shares, &overlaps});
     if (!code && h->bins > 0)
         code =
             gpu->launch(host->context, h->pairs, (uint32_t[3]){blocks, walkers, 1},

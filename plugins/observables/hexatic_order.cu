@@ -27,22 +27,25 @@ PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, in
     const walker_frame *frame = frame_of(&t->frames, walker);
     const int32_t cell_x = plugmc_cell_along(x, frame->width[0], t->count[0]);
     const int32_t cell_y = plugmc_cell_along(y, frame->width[1], t->count[1]);
-    const int32_t nx = plugmc_cells_around(t->count[0]), ny = plugmc_cells_around(t->count[1]);
+    const int32_t rows = plugmc_cells_around(t->count[1]);
     double re = 0, im = 0;
     int32_t neighbours = 0;
-    for (int32_t i = 0; i < nx * ny; i++) {
-        int32_t c = plugmc_cell_around(cell_y, i / nx, t->count[1]) * t->count[0] +
-                    plugmc_cell_around(cell_x, i % nx, t->count[0]);
-        for (uint32_t m = start[c]; m < start[c + 1]; m++) {
-            double dx = plugmc_nearest_image(positions[3 * (uint64_t)m] - x, frame->length[0]);
-            double dy = plugmc_nearest_image(positions[3 * (uint64_t)m + 1] - y, frame->length[1]);
-            double square = dx * dx + dy * dy;
-            if (m == k || square >= t->cutoff_square || square == 0) continue;
-            double cosine = (dx * dx - dy * dy) / square, sine = 2 * dx * dy / square;
-            re += cosine * (cosine * cosine - 3 * sine * sine);
-            im += sine * (3 * cosine * cosine - sine * sine);
-            neighbours++;
-        }
+    for (int32_t i = 0; i < rows; i++) {
+        const int32_t row = plugmc_cell_around(cell_y, i, t->count[1]) * t->count[0];
+        const plugmc_runs runs = plugmc_cells_in_row(start, row, cell_x, 1, t->count[0]);
+        for (int32_t r = 0; r < 2; r++)
+            for (uint32_t m = runs.begin[r]; m < runs.end[r]; m++) {
+                const double *there = positions + 3 * (uint64_t)m;
+                double dx = plugmc_nearest_image(there[0] - x, frame->length[0]);
+                double dy = plugmc_nearest_image(there[1] - y, frame->length[1]);
+                double square = dx * dx + dy * dy;
+                if (m == k || square >= t->cutoff_square || square == 0) continue;
+                double over = 1 / square, cosine = (dx * dx - dy * dy) * over,
+                       sine = 2 * dx * dy * over;
+                re += cosine * (cosine * cosine - 3 * sine * sine);
+                im += sine * (3 * cosine * cosine - sine * sine);
+                neighbours++;
+            }
     }
     const double unit = (double)((int64_t)1 << ORDER_BITS);
     *real_part = neighbours > 0 ? (int64_t)rint(unit * re / neighbours) : 0;

@@ -48,6 +48,7 @@ static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, siz
         {&s->keys[1], s->entries, entries, sizeof(uint32_t)},
         {&s->order, s->entries, entries, sizeof(uint32_t)},
         {&s->counts, s->count_entries, counts, sizeof(uint32_t)},
+        {&s->sums, s->count_entries / CELLS_DIGITS, counts / CELLS_DIGITS, sizeof(uint32_t)},
     };
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0] && !code; i++)
@@ -72,9 +73,10 @@ static int find_kernels(gpu *g)
     const struct {
         const char *name;
         plugmc_kernel **kernel;
-    } wanted[] = {{"cells_bin", &k->bin},       {"cells_count", &k->count},
-                  {"cells_places", &k->places}, {"cells_move", &k->move},
-                  {"cells_start", &k->start},   {"cells_gather", &k->gather}};
+    } wanted[] = {{"cells_bin", &k->bin},      {"cells_count", &k->count},
+                  {"cells_sums", &k->sums},    {"cells_places", &k->places},
+                  {"cells_move", &k->move},    {"cells_start", &k->start},
+                  {"cells_gather", &k->gather}};
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !code; i++)
         code = gpu_kernel(g, &source, wanted[i].name, wanted[i].kernel);
@@ -98,6 +100,7 @@ static int sort(gpu *g, cells_grid *grid, uint64_t walkers, gpu_cells *c,
     const gpu_cells_kernels *k = &g->sorting;
     gpu_cells_scratch *s = &g->scratch;
     plugmc_device_pointer orders[2] = {c->order, s->order}, none = 0;
+    const uint64_t parts = ((uint64_t)CELLS_DIGITS * grid->tiles + CELLS_TILE - 1) / CELLS_TILE;
     int passes = 1, code = PLUGMC_OK;
     while (passes < 4 && (grid->cells - 1) >> (8 * passes)) passes++;
     for (int pass = 0; pass < passes && !code; pass++) {
@@ -108,7 +111,10 @@ static int sort(gpu *g, cells_grid *grid, uint64_t walkers, gpu_cells *c,
         plugmc_device_pointer *keys = &s->keys[pass % 2], *to_keys = &s->keys[(pass + 1) % 2];
         code =
             launch(g, k->count, walkers * grid->tiles, (void *[]){grid, keys, &shift, &s->counts});
-        if (!code) code = launch(g, k->places, walkers, (void *[]){grid, &s->counts});
+        if (!code)
+            code = launch(g, k->sums, walkers * parts, (void *[]){grid, &s->counts, &s->sums});
+        if (!code)
+            code = launch(g, k->places, walkers * parts, (void *[]){grid, &s->sums, &s->counts});
         if (!code)
             code = launch(g, k->move, walkers * grid->tiles,
                           (void *[]){grid, &shift, &s->counts, keys, from, to_keys, to});

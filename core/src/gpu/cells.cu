@@ -3,7 +3,8 @@
  * A stable radix sort of (cell, particle), eight bits of the cell's number a pass: within a cell
  * particles stay in the order of their index whatever the order in which blocks run, and a cell
  * may hold any number of them. Each walker has `tiles` blocks of its own; block = walker * tiles +
- * tile. Arrays: cell, order [walkers][particles]; counts [walkers][CELLS_DIGITS][tiles]. */
+ * tile. Arrays: cell, order [walkers][particles]; counts [walkers][CELLS_DIGITS][tiles]. Their sums are found
+ * in parts, since one block for all would take as long as everything else. */
 
 /* The rules of system/geometry.h, with the same operations. An oblique box is one cell, whatever
  * this makes of its coordinates. */
@@ -64,14 +65,43 @@ static __device__ uint32_t lanes_below(uint32_t x)
     return x;
 }
 
-/* Counts become places: sums over all before. One block a walker. */
-extern "C" __global__ void cells_places(cells_grid g, uint32_t *counts)
+/* Sum of x over the block, in all threads. */
+static __device__ uint32_t block_sum(uint32_t x)
 {
     __shared__ uint32_t warps[CELLS_THREADS / 32];
-    uint32_t n = CELLS_DIGITS * g.tiles, before = 0;
+    uint32_t total = 0;
+    x = lanes_below(x);
+    if (threadIdx.x % 32 == 31) warps[threadIdx.x / 32] = x;
+    __syncthreads();
+    for (uint32_t w = 0; w < CELLS_THREADS / 32; w++) total += warps[w];
+    __syncthreads();
+    return total;
+}
+
+/* Sums over parts of CELLS_TILE counts: sums [walkers][parts]. */
+extern "C" __global__ void cells_sums(cells_grid g, const uint32_t *counts, uint32_t *sums)
+{
+    uint32_t n = CELLS_DIGITS * g.tiles, parts = (n + CELLS_TILE - 1) / CELLS_TILE, sum = 0;
+    uint32_t walker = blockIdx.x / parts, begin = blockIdx.x % parts * CELLS_TILE;
+    counts += (uint64_t)walker * n;
+    for (uint32_t k = begin + threadIdx.x; k < begin + CELLS_TILE && k < n; k += CELLS_THREADS)
+        sum += counts[k];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+/* Counts become places: sums over all before. Blocks as in cells_sums. */
+extern "C" __global__ void cells_places(cells_grid g, const uint32_t *sums, uint32_t *counts)
+{
+    __shared__ uint32_t warps[CELLS_THREADS / 32];
+    uint32_t n = CELLS_DIGITS * g.tiles, parts = (n + CELLS_TILE - 1) / CELLS_TILE, before = 0;
+    uint32_t walker = blockIdx.x / parts, part = blockIdx.x % parts;
     uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    counts += (uint64_t)blockIdx.x * n;
-    for (uint32_t begin = 0; begin < n; begin += CELLS_THREADS) { /* n is a multiple of it */
+    counts += (uint64_t)walker * n;
+    for (uint32_t p = threadIdx.x; p < part; p += CELLS_THREADS) before += sums[walker * parts + p];
+    before = block_sum(before);
+    uint32_t end = min((part + 1) * CELLS_TILE, n); /* a multiple of CELLS_THREADS */
+    for (uint32_t begin = part * CELLS_TILE; begin < end; begin += CELLS_THREADS) {
         uint32_t own = counts[begin + threadIdx.x], sum = lanes_below(own), total = 0;
         if (lane == 31) warps[warp] = sum;
         __syncthreads();

@@ -44,12 +44,12 @@ typedef struct gpu_cells {
 
 /* What sorting needs beside its result. */
 typedef struct gpu_cells_scratch {
-    plugmc_device_pointer keys[2], order, counts;
+    plugmc_device_pointer keys[2], order, counts, sums;
     size_t entries, count_entries;
 } gpu_cells_scratch;
 
 typedef struct gpu_cells_kernels {
-    plugmc_kernel *bin, *count, *places, *move, *start, *gather;
+    plugmc_kernel *bin, *count, *sums, *places, *move, *start, *gather;
 } gpu_cells_kernels;
 
 struct gpu {
