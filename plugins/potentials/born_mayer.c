@@ -144,11 +144,9 @@ static void put_row(const parameters *p, const ions *k, real row[COLUMNS])
 /* The numbers of one pair of species. */
 static ions ions_of(const parameters *p, int32_t n, int32_t a, int32_t b)
 {
-    return (ions){species_pair_value(&p->a, n, SPECIES_MIXED_NOT, a, b),
-                  species_pair_value(&p->b, n, SPECIES_MIXED_NOT, a, b),
-                  species_pair_value(&p->sigma, n, SPECIES_MIXED_NOT, a, b),
-                  species_pair_value(&p->c, n, SPECIES_MIXED_NOT, a, b),
-                  species_pair_value(&p->d, n, SPECIES_MIXED_NOT, a, b)};
+    return (ions){species_pair_value(&p->a, n, a, b), species_pair_value(&p->b, n, a, b),
+                  species_pair_value(&p->sigma, n, a, b), species_pair_value(&p->c, n, a, b),
+                  species_pair_value(&p->d, n, a, b)};
 }
 
 /* A barrier keeps every pair apart, and lies within the cutoff. */

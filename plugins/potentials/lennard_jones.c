@@ -7,8 +7,8 @@
  *     shift          v(r) - v(r_c)
  *     force_shift    v(r) - v(r_c) - (r - r_c) v'(r_c), so that force and energy are continuous
  *
- * epsilon is over kT: 1 / T in reduced units. Species mix by the rules of Lorentz (arithmetic mean
- * of sigma) and Berthelot (geometric mean of epsilon) unless a value is given for every pair. What
+ * epsilon is over kT: 1 / T in reduced units. Species mix by a rule, `mixing`, unless a value
+ * is given for every pair. What
  * lies beyond the cutoff of a homogeneous fluid is the potential lennard_jones_tail.
  * J. E. Jones, Proc. R. Soc. A 106, 463 (1924).
  */
@@ -21,7 +21,7 @@ enum { STRENGTH, SQUARE, OFFSET, SLOPE, COLUMNS };
 typedef struct parameters {
     plugmc_list epsilon, sigma; /* kT, length */
     real cutoff;                /* length; 0: none */
-    int32_t truncation;
+    int32_t truncation, mixing;
     int64_t kinds;      /* number of species */
     plugmc_list table;  /* [kinds][kinds][COLUMNS]: 4 epsilon, sigma^2, and what is taken off:
                            OFFSET + SLOPE (r - cutoff) */
@@ -72,8 +72,8 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
 
 static int check(const parameters *p, const plugmc_host *host)
 {
-    int code = species_pair_check(host, "epsilon", &p->epsilon, SPECIES_MIXED_GEOMETRIC);
-    if (!code) code = species_pair_check(host, "sigma", &p->sigma, SPECIES_MIXED_ARITHMETIC);
+    int code = species_pair_check(host, "epsilon", &p->epsilon, SPECIES_MIXED);
+    if (!code) code = species_pair_check(host, "sigma", &p->sigma, SPECIES_MIXED);
     if (!code) code = truncation_check(host, (double)p->cutoff, p->truncation == CUT);
     return code;
 }
@@ -104,10 +104,11 @@ static int configure(void *instance, const plugmc_host *host)
     if (!table)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", n);
     for (int32_t a = 0; a < n; a++)
-        for (int32_t b = 0; b < n; b++)
-            put_row(p, species_pair_value(&p->epsilon, n, SPECIES_MIXED_GEOMETRIC, a, b),
-                    species_pair_value(&p->sigma, n, SPECIES_MIXED_ARITHMETIC, a, b),
-                    &table[(a * n + b) * COLUMNS]);
+        for (int32_t b = 0; b < n; b++) {
+            double epsilon, sigma;
+            species_well(&p->epsilon, &p->sigma, p->mixing, n, a, b, &epsilon, &sigma);
+            put_row(p, epsilon, sigma, &table[(a * n + b) * COLUMNS]);
+        }
     p->table.values = table;
     return PLUGMC_OK;
 }
@@ -122,6 +123,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(parameters, truncation, "cut", "cut|shift|force_shift",
                       "cut: nothing is taken off; shift: the energy is continuous at the cutoff; "
                       "force_shift: the force too"),
+    SPECIES_MIXING_KEY(parameters),
     PLUGMC_INTEGER_DERIVED(parameters, kinds, "number of species"),
     PLUGMC_LIST_DERIVED(parameters, table,
                         "4 epsilon, sigma^2, offset and slope of what is taken off, a pair"),

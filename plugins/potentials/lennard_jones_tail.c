@@ -65,7 +65,7 @@ static int tail_energy(void *instance, const plugmc_total_request *request)
 typedef struct fluid {
     const plugmc_list *epsilon, *sigma;
     double cutoff;
-    int32_t truncation;
+    int32_t truncation, mixing;
 } fluid;
 
 static const void *value_of(const plugmc_term *term, const char *name, int32_t type)
@@ -89,13 +89,15 @@ static int find_fluid(const tail *t, const plugmc_host *host, fluid *out)
                           "there is no [potential %s] whose tail this could be", t->of);
     const double *cutoff = value_of(term, "cutoff", PLUGMC_TYPE_REAL);
     const int32_t *truncation = value_of(term, "truncation", PLUGMC_TYPE_CHOICE);
-    *out = (fluid){value_of(term, "epsilon", PLUGMC_TYPE_LIST),
-                   value_of(term, "sigma", PLUGMC_TYPE_LIST), 0, 0};
-    if (!out->epsilon || !out->sigma || !cutoff || !truncation)
+    const int32_t *mixing = value_of(term, "mixing", PLUGMC_TYPE_CHOICE);
+    *out = (fluid){.epsilon = value_of(term, "epsilon", PLUGMC_TYPE_LIST),
+                   .sigma = value_of(term, "sigma", PLUGMC_TYPE_LIST)};
+    if (!out->epsilon || !out->sigma || !cutoff || !truncation || !mixing)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "[potential %s] is no Lennard-Jones potential", t->of);
     out->cutoff = *cutoff;
     out->truncation = *truncation;
+    out->mixing = *mixing;
     return PLUGMC_OK;
 }
 
@@ -133,8 +135,8 @@ static int tail_prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d species", n);
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b < n; b++) {
-            double epsilon = species_pair_value(f.epsilon, n, SPECIES_MIXED_GEOMETRIC, a, b);
-            double sigma = species_pair_value(f.sigma, n, SPECIES_MIXED_ARITHMETIC, a, b);
+            double epsilon, sigma;
+            species_well(f.epsilon, f.sigma, f.mixing, n, a, b, &epsilon, &sigma);
             double sixth = pow(sigma / f.cutoff, 6), volume = pow(f.cutoff, dimension);
             double high = sixth * sixth * volume / (12 - dimension);
             double low = sixth * volume / (6 - dimension);

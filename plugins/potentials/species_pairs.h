@@ -11,7 +11,15 @@
 
 #include "half_box.h"
 
-enum { SPECIES_MIXED_NOT, SPECIES_MIXED_ARITHMETIC, SPECIES_MIXED_GEOMETRIC };
+enum { SPECIES_MIXED_NOT, SPECIES_MIXED };
+/* Rules for the depth and the size of unlike pairs of which one number a species is given. */
+enum { MIXING_LORENTZ_BERTHELOT, MIXING_GEOMETRIC, MIXING_WALDMAN_HAGLER };
+#define SPECIES_MIXING_KEY(type)                                                                   \
+    PLUGMC_CHOICE_KEY(type, mixing, "lorentz_berthelot",                                           \
+                      "lorentz_berthelot|geometric|waldman_hagler",                                \
+                      "of what is given one a species. lorentz_berthelot: arithmetic mean of "     \
+                      "sigma, geometric of epsilon; geometric: of both; waldman_hagler: sigma^6 "  \
+                      "is the mean, epsilon sigma^6 the geometric one")
 
 /* Place of a, b in the list of pairs of n species. */
 static inline int32_t species_pair_place(int32_t n, int32_t a, int32_t b)
@@ -20,16 +28,44 @@ static inline int32_t species_pair_place(int32_t n, int32_t a, int32_t b)
     return low * n - low * (low - 1) / 2 + (high - low);
 }
 
-/* The value for species a and b; the list has been checked. */
-static inline double species_pair_value(const plugmc_list *list, int32_t n, int mixed, int32_t a,
-                                        int32_t b)
+/* The value for species a and b, of a list that is not mixed; it has been checked. */
+static inline double species_pair_value(const plugmc_list *list, int32_t n, int32_t a, int32_t b)
 {
-    if (list->count == 1) return (double)list->values[0];
-    if (list->count == n && mixed) {
-        double va = (double)list->values[a], vb = (double)list->values[b];
-        return mixed == SPECIES_MIXED_ARITHMETIC ? (va + vb) / 2 : sqrt(va * vb);
-    }
-    return (double)list->values[species_pair_place(n, a, b)];
+    return (double)list->values[list->count == 1 ? 0 : species_pair_place(n, a, b)];
+}
+
+/* Whether a list has one number a species, which are mixed. */
+static inline int species_are_mixed(const plugmc_list *list, int32_t n)
+{
+    return list->count == n && n > 1;
+}
+
+/* That of a pair of one species, however the list is given. */
+static inline double species_own_value(const plugmc_list *list, int32_t n, int32_t a)
+{
+    return species_are_mixed(list, n) ? (double)list->values[a] : species_pair_value(list, n, a, a);
+}
+
+/* epsilon and sigma of species a and b. J. Delhommelle, P. Millie, Mol. Phys. 99, 619 (2001), compare the rules;
+ * M. Waldman, A. T. Hagler, J. Comput. Chem. 14, 1077 (1993). */
+static inline void species_well(const plugmc_list *epsilon, const plugmc_list *sigma, int mixing,
+                                int32_t n, int32_t a, int32_t b, double *depth, double *size)
+{
+    const double ea = species_own_value(epsilon, n, a), eb = species_own_value(epsilon, n, b);
+    const double sa = species_own_value(sigma, n, a), sb = species_own_value(sigma, n, b);
+    const double sixth_a = pow(sa, 6), sixth_b = pow(sb, 6);
+    const int hagler = mixing == MIXING_WALDMAN_HAGLER;
+    if (!species_are_mixed(sigma, n))
+        *size = species_pair_value(sigma, n, a, b);
+    else if (mixing == MIXING_LORENTZ_BERTHELOT || a == b)
+        *size = (sa + sb) / 2;
+    else
+        *size = hagler ? pow((sixth_a + sixth_b) / 2, 1.0 / 6) : sqrt(sa * sb);
+    if (!species_are_mixed(epsilon, n))
+        *depth = species_pair_value(epsilon, n, a, b);
+    else
+        *depth = sqrt(ea * eb) *
+                 (hagler && a != b ? 2 * sqrt(sixth_a * sixth_b) / (sixth_a + sixth_b) : 1);
 }
 
 static inline int species_pair_check(const plugmc_host *host, const char *name,

@@ -204,6 +204,28 @@ test_missing_bjerrum_length()
 two elementary charges have the energy kT" run sim.ini
 }
 
+# What unlike pairs have is shown by check and kept in the file: sigma 1.2, sqrt(1.4) and ((1 + 1.4^6) / 2)^(1/6), epsilon
+# sqrt(0.5), and less by 2 1.4^3 / (1 + 1.4^6).
+test_mixing_rules_are_those_of_the_books()
+{
+    fluid 'epsilon = 1 0.5' 'sigma = 1 1.4' 'cutoff = 3'
+    while read -r rule sigma least depth; do
+        must check sim.ini --set "potential lennard_jones.mixing=$rule"
+        grep -Eq "^one-two +- +$sigma +$least +$depth *\$" "$out" || fail "$rule gives another pair"
+        grep -Eq "^one-one +- +1 +1.12246 +-1 *\$" "$out" || fail "$rule changes like pairs"
+    done <<-END
+	lorentz_berthelot 1.2 1.34695 -0.707107
+	geometric 1.18322 1.32812 -0.707107
+	waldman_hagler 1.27345 1.4294 -0.454961
+	END
+    change 's/^cutoff = 3/&\nmixing = geometric/; s/^\[mover/[potential lennard_jones_tail]\n&/'
+    rm -f sim.h5
+    must run sim.ini
+    h5dump -d /parameters/effective_ini sim.h5 | grep -Eq '; one-two +- +1.18322 ' || fail "the file does not have the table"
+    refused 3 "--set: [potential lennard_jones] mixing = arithmetic: must be one of lorentz_berthelot, geometric, \
+waldman_hagler" check sim.ini --set "potential lennard_jones.mixing=arithmetic"
+}
+
 test_checkerboard_needs_a_range()
 {
     electrolyte

@@ -16,6 +16,7 @@
 #include "run/averages.h"
 #include "run/borrowing.h"
 #include "run/history.h"
+#include "run/pair_table.h"
 #include "run/progress.h"
 #include "run/refusals.h"
 #include "run/simulation.h"
@@ -420,6 +421,7 @@ int command_check(int argc, char **argv)
             gpu_describe(stdout, sim.gpu);
         else
             printf("runs on the CPU (%s)\n", sim.why_no_gpu);
+        pair_table_write(stdout, &sim, "");
         printf("%s: ready to run\n", a.file);
     }
     simulation_close(&sim);

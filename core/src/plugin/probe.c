@@ -40,6 +40,12 @@ typedef struct trial {
 
 static bool probe_species(trial *);
 
+static plugmc_particle particle_of(const plugmc_system *system, int32_t species)
+{
+    const plugmc_species *s = plugmc_species_at(system, species);
+    return (plugmc_particle){.charge = s->charge, .diameter = s->diameter, .species = species};
+}
+
 bool probe_pair(const plugmc_system *system, const plugmc_term *term, sentence why)
 {
     const plugmc_plugin *single = term->plugin_single;
@@ -54,8 +60,8 @@ bool probe_pair(const plugmc_system *system, const plugmc_term *term, sentence w
             const plugmc_species *sa = plugmc_species_at(system, a),
                                  *sb = plugmc_species_at(system, b);
             if (sa->count < 1 || sb->count < (a == b ? 2 : 1)) continue;
-            t.a = (plugmc_particle){.charge = sa->charge, .diameter = sa->diameter, .species = a};
-            t.b = (plugmc_particle){.charge = sb->charge, .diameter = sb->diameter, .species = b};
+            t.a = particle_of(system, a);
+            t.b = particle_of(system, b);
             t.first = sa->name;
             t.second = sb->name;
             pairs++;
@@ -112,6 +118,17 @@ static double energy(const trial *t, bool single, plugmc_particle a, plugmc_part
 }
 
 static double energy_at(const trial *t, double r) { return energy(t, false, t->a, t->b, r); }
+
+double probe_energy(const plugmc_system *system, const plugmc_term *term, int32_t a, int32_t b,
+                    double r)
+{
+    const trial t = {.system = system,
+                     .term = term,
+                     .pair = term->plugin->potential->pair,
+                     .a = particle_of(system, a),
+                     .b = particle_of(system, b)};
+    return energy_at(&t, r);
+}
 
 /* Least and most of it within 1e-5 of the separation. */
 static void bounds(const trial *t, double r, double *least, double *most)

@@ -10,4 +10,8 @@
  * what). Takes milliseconds. False with the first that does not: separation, species and values.
  * True for a term without a pair facet. */
 bool probe_pair(const plugmc_system *, const plugmc_term *, sentence why);
+
+/* Energy of two particles of species a and b at distance r by a term with a pair facet, in its own unit; +infinity
+ * where they overlap. */
+double probe_energy(const plugmc_system *, const plugmc_term *, int32_t a, int32_t b, double r);
 #endif

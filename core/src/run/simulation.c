@@ -14,6 +14,7 @@
 #include "run/matching.h"
 #include "run/moves.h"
 #include "run/not_a_number.h"
+#include "run/pair_table.h"
 #include "run/refusals.h"
 #include "run/snapshot.h"
 #include "system/system.h"
@@ -489,6 +490,7 @@ char *effective_ini(const simulation *sim)
         parameters_echo(out, instance->plugin->parameters, instance->plugin->parameter_count,
                         instance->plugin->real_size, instance->data, instance->section->section);
     }
+    pair_table_write(out, sim, "; ");
     fclose(out);
     return text;
 }
