@@ -11,6 +11,8 @@ install(DIRECTORY bench/ DESTINATION ${PLUGMC_DATA_DIR}/bench
 install(PROGRAMS bench/hmc.sh bench/vmc.sh DESTINATION ${PLUGMC_DATA_DIR}/bench)
 install(FILES bench/common.sh bench/free_electrons.awk DESTINATION ${PLUGMC_DATA_DIR}/bench)
 install(FILES docs/man/plugmc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES share/plugmc.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        RENAME plugmc)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg" PATTERN man EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
