@@ -10,6 +10,8 @@
 PLUGMC_EMBED(plugmc_text_cells_grid, PLUGMC_INCLUDE_PATH "/../../src/gpu/cells_grid.h");
 PLUGMC_EMBED(plugmc_text_cells, PLUGMC_INCLUDE_PATH "/../../src/gpu/cells.cu");
 
+enum { FEW = 32 }; /* particles a cell on average, each of which looks at all others of its cell */
+
 /* Results for this range, with room enough. Kept apart for each range: observables of one view may
  * ask for several. */
 static gpu_cells *find_cells(gpu *g, double range)
@@ -34,7 +36,12 @@ static int make_room(gpu *g, plugmc_device_pointer *buffer, size_t room, size_t 
     return code ? code : gpu_allocate(g, entries * each, buffer);
 }
 
-static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, size_t counts)
+/* Blocks for n numbers. */
+static uint64_t parts_of(uint64_t n) { return (n + CELLS_TILE - 1) / CELLS_TILE; }
+
+/* starts, entries, counts: of all walkers; sums: parts of starts or counts, whichever are more. */
+static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, size_t counts,
+                        size_t sums)
 {
     gpu_cells_scratch *s = &g->scratch;
     const struct {
@@ -48,7 +55,7 @@ static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, siz
         {&s->keys[1], s->entries, entries, sizeof(uint32_t)},
         {&s->order, s->entries, entries, sizeof(uint32_t)},
         {&s->counts, s->count_entries, counts, sizeof(uint32_t)},
-        {&s->sums, s->count_entries / CELLS_DIGITS, counts / CELLS_DIGITS, sizeof(uint32_t)},
+        {&s->sums, s->sum_entries, sums, sizeof(uint32_t)},
     };
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0] && !code; i++)
@@ -59,6 +66,7 @@ static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, siz
     if (c->entries < entries) c->entries = entries;
     if (s->entries < entries) s->entries = entries;
     if (s->count_entries < counts) s->count_entries = counts;
+    if (s->sum_entries < sums) s->sum_entries = sums;
     return PLUGMC_OK;
 }
 
@@ -73,10 +81,10 @@ static int find_kernels(gpu *g)
     const struct {
         const char *name;
         plugmc_kernel **kernel;
-    } wanted[] = {{"cells_bin", &k->bin},      {"cells_count", &k->count},
-                  {"cells_sums", &k->sums},    {"cells_places", &k->places},
-                  {"cells_move", &k->move},    {"cells_start", &k->start},
-                  {"cells_gather", &k->gather}};
+    } wanted[] = {
+        {"cells_bin", &k->bin},         {"cells_count", &k->count},   {"cells_sums", &k->sums},
+        {"cells_places", &k->places},   {"cells_move", &k->move},     {"cells_start", &k->start},
+        {"cells_scatter", &k->scatter}, {"cells_settle", &k->settle}, {"cells_gather", &k->gather}};
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && !code; i++)
         code = gpu_kernel(g, &source, wanted[i].name, wanted[i].kernel);
@@ -93,14 +101,53 @@ static int launch(gpu *g, plugmc_kernel *kernel, uint64_t blocks, void **argumen
     return gpu_launch(g, kernel, grid, block, 0, arguments);
 }
 
-/* Sorts into c->order; *sorted_keys are the cells in that order. */
-static int sort(gpu *g, cells_grid *grid, uint64_t walkers, gpu_cells *c,
-                plugmc_device_pointer *sorted_keys)
+/* What is sorted, and into what. */
+typedef struct sorting {
+    cells_grid grid;
+    uint64_t walkers, blocks, starts; /* numbers of `start` */
+    const plugmc_box *boxes;
+    const double *positions; /* both on the device */
+    gpu_cells *to;
+} sorting;
+
+/* Sums of `n` counts a walker become places. */
+static int find_places(gpu *g, uint64_t walkers, uint32_t n, plugmc_device_pointer *counts)
+{
+    const gpu_cells_kernels *k = &g->sorting;
+    plugmc_device_pointer *sums = &g->scratch.sums;
+    const uint64_t blocks = walkers * parts_of(n);
+    const int code = launch(g, k->sums, blocks, (void *[]){&n, counts, sums});
+    return code ? code : launch(g, k->places, blocks, (void *[]){&n, sums, counts});
+}
+
+static int sort_by_counting(gpu *g, sorting *by)
 {
     const gpu_cells_kernels *k = &g->sorting;
     gpu_cells_scratch *s = &g->scratch;
-    plugmc_device_pointer orders[2] = {c->order, s->order}, none = 0;
-    const uint64_t parts = ((uint64_t)CELLS_DIGITS * grid->tiles + CELLS_TILE - 1) / CELLS_TILE;
+    gpu_cells *c = by->to;
+    plugmc_device_pointer *cell = &s->keys[0], *slot = &s->keys[1], *loose = &s->order;
+    int code = gpu_clear(g, c->start, by->starts * sizeof(uint32_t));
+    if (!code)
+        code = launch(g, k->bin, by->blocks,
+                      (void *[]){&by->grid, &by->boxes, &by->positions, cell, slot, &c->start});
+    if (!code) code = find_places(g, by->walkers, by->grid.cells + 1, &c->start);
+    if (!code)
+        code =
+            launch(g, k->scatter, by->blocks, (void *[]){&by->grid, cell, slot, &c->start, loose});
+    if (!code)
+        code = launch(g, k->settle, by->blocks,
+                      (void *[]){&by->grid, &by->boxes, &by->positions, cell, &c->start, loose,
+                                 &c->order, &c->positions});
+    return code;
+}
+
+/* Passes into c->order; *sorted_keys are the cells in that order. */
+static int pass_by_digits(gpu *g, sorting *by, plugmc_device_pointer *sorted_keys)
+{
+    const gpu_cells_kernels *k = &g->sorting;
+    gpu_cells_scratch *s = &g->scratch;
+    cells_grid *grid = &by->grid;
+    plugmc_device_pointer orders[2] = {by->to->order, s->order}, none = 0;
     int passes = 1, code = PLUGMC_OK;
     while (passes < 4 && (grid->cells - 1) >> (8 * passes)) passes++;
     for (int pass = 0; pass < passes && !code; pass++) {
@@ -109,17 +156,31 @@ static int sort(gpu *g, cells_grid *grid, uint64_t walkers, gpu_cells *c,
         plugmc_device_pointer *to = &orders[(passes - 1 - pass) % 2];
         plugmc_device_pointer *from = pass ? &orders[(passes - pass) % 2] : &none;
         plugmc_device_pointer *keys = &s->keys[pass % 2], *to_keys = &s->keys[(pass + 1) % 2];
-        code =
-            launch(g, k->count, walkers * grid->tiles, (void *[]){grid, keys, &shift, &s->counts});
+        code = launch(g, k->count, by->blocks, (void *[]){grid, keys, &shift, &s->counts});
+        if (!code) code = find_places(g, by->walkers, CELLS_DIGITS * grid->tiles, &s->counts);
         if (!code)
-            code = launch(g, k->sums, walkers * parts, (void *[]){grid, &s->counts, &s->sums});
-        if (!code)
-            code = launch(g, k->places, walkers * parts, (void *[]){grid, &s->sums, &s->counts});
-        if (!code)
-            code = launch(g, k->move, walkers * grid->tiles,
+            code = launch(g, k->move, by->blocks,
                           (void *[]){grid, &shift, &s->counts, keys, from, to_keys, to});
         *sorted_keys = *to_keys;
     }
+    return code;
+}
+
+static int sort_by_digits(gpu *g, sorting *by)
+{
+    const gpu_cells_kernels *k = &g->sorting;
+    gpu_cells *c = by->to;
+    plugmc_device_pointer keys = 0, none = 0;
+    int code = launch(
+        g, k->bin, by->blocks,
+        (void *[]){&by->grid, &by->boxes, &by->positions, &g->scratch.keys[0], &none, &none});
+    if (!code) code = pass_by_digits(g, by, &keys);
+    if (!code)
+        code = launch(g, k->start, (by->starts + CELLS_THREADS - 1) / CELLS_THREADS,
+                      (void *[]){&by->grid, &by->starts, &keys, &c->start});
+    if (!code)
+        code = launch(g, k->gather, by->blocks,
+                      (void *[]){&by->grid, &by->boxes, &by->positions, &c->order, &c->positions});
     return code;
 }
 
@@ -132,14 +193,17 @@ int gpu_cells_build(gpu *g, const plugmc_system *system, const plugmc_view *view
                        .particles = (uint32_t)system->particles,
                        .tiles = (uint32_t)((system->particles + CELLS_TILE - 1) / CELLS_TILE),
                        .cells = (uint32_t)shape.cells};
-    const double *positions = view->positions;
-    const plugmc_box *boxes = view->device_box;
-    const uint64_t walkers = (uint64_t)system->walkers;
-    const uint64_t blocks = walkers * grid.tiles, entries = walkers * grid.particles;
-    uint64_t starts = walkers * ((uint64_t)grid.cells + 1);
-    gpu_cells *c = find_cells(g, range);
-    const gpu_cells_kernels *k = &g->sorting;
-    plugmc_device_pointer keys = 0;
+    sorting by = {.grid = grid,
+                  .walkers = (uint64_t)system->walkers,
+                  .boxes = view->device_box,
+                  .positions = view->positions,
+                  .to = find_cells(g, range)};
+    by.blocks = by.walkers * grid.tiles;
+    by.starts = by.walkers * ((uint64_t)grid.cells + 1);
+    const uint64_t counts = by.blocks * CELLS_DIGITS,
+                   parts = parts_of((uint64_t)grid.cells + 1) +
+                           parts_of(CELLS_DIGITS * (uint64_t)grid.tiles);
+    const gpu_cells *c = by.to;
 
     g->caller = NULL;
     if (shape.cells >= UINT32_MAX)
@@ -148,17 +212,12 @@ int gpu_cells_build(gpu *g, const plugmc_system *system, const plugmc_view *view
                         "the most",
                         (long long)shape.cells);
     int code = find_kernels(g);
-    if (!code) code = make_buffers(g, c, starts, entries, blocks * CELLS_DIGITS);
+    if (!code)
+        code = make_buffers(g, by.to, by.starts, by.walkers * grid.particles, counts,
+                            by.walkers * parts);
     if (!code)
         code =
-            launch(g, k->bin, blocks, (void *[]){&grid, &boxes, &positions, &g->scratch.keys[0]});
-    if (!code) code = sort(g, &grid, walkers, c, &keys);
-    if (!code)
-        code = launch(g, k->start, (starts + CELLS_THREADS - 1) / CELLS_THREADS,
-                      (void *[]){&grid, &starts, &keys, &c->start});
-    if (!code)
-        code = launch(g, k->gather, blocks,
-                      (void *[]){&grid, &boxes, &positions, &c->order, &c->positions});
+            grid.particles / grid.cells < FEW ? sort_by_counting(g, &by) : sort_by_digits(g, &by);
     if (code) return code;
 
     *out = (plugmc_cells){.size = sizeof *out,

@@ -1,10 +1,14 @@
-/* Particles sorted by cell, for plugmc_view.cells in device memory.
+/* Particles sorted by cell, for plugmc_view.cells in device memory. Within a cell particles stay in the order of
+ * their index, whatever the order in which blocks run, and a cell may hold any number of them. Two ways:
  *
- * A stable radix sort of (cell, particle), eight bits of the cell's number a pass: within a cell
- * particles stay in the order of their index whatever the order in which blocks run, and a cell
- * may hold any number of them. Each walker has `tiles` blocks of its own; block = walker * tiles +
- * tile. Arrays: cell, order [walkers][particles]; counts [walkers][CELLS_DIGITS][tiles]. Their sums are found
- * in parts, since one block for all would take as long as everything else. */
+ *   by counting   cells_bin counts the particles of each cell, sums make places of the counts,
+ *                 cells_scatter puts particles there in whatever order, and in cells_settle each
+ *                 finds its rank among those of its cell. For cells with few particles.
+ *   by digits     a stable radix sort of (cell, particle), eight bits of the cell's number a pass.
+ *
+ * Each walker has `tiles` blocks of its own; block = walker * tiles + tile. Arrays: cell, slot, order
+ * [walkers][particles]; start [walkers][cells + 1]; counts [walkers][CELLS_DIGITS][tiles]. Sums are found in
+ * parts, since one block for all would take as long as everything else. */
 
 /* The rules of system/geometry.h, with the same operations. An oblique box is one cell, whatever
  * this makes of its coordinates. */
@@ -22,8 +26,10 @@ static __device__ uint32_t cell_along(const cells_grid *g, const plugmc_box *box
     return at < g->count[d] ? (uint32_t)at : (uint32_t)(g->count[d] - 1);
 }
 
+/* start NULL: nothing is counted. Else start[c], 0 before, is the number in cell c, and slot what it was
+ * when the particle came. */
 extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, const double *positions,
-                                     uint32_t *cell)
+                                     uint32_t *cell, uint32_t *slot, uint32_t *start)
 {
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     const plugmc_box *box = boxes + walker;
@@ -32,9 +38,11 @@ extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, cons
         if (i >= g.particles) return;
         uint64_t at = (uint64_t)walker * g.particles + i;
         const double *x = positions + 3 * at;
-        cell[at] =
+        const uint32_t c =
             cell_along(&g, box, x[0], 0) +
             g.count[0] * (cell_along(&g, box, x[1], 1) + g.count[1] * cell_along(&g, box, x[2], 2));
+        cell[at] = c;
+        if (start) slot[at] = atomicAdd(start + (uint64_t)walker * (g.cells + 1) + c, 1u);
     }
 }
 
@@ -78,10 +86,10 @@ static __device__ uint32_t block_sum(uint32_t x)
     return total;
 }
 
-/* Sums over parts of CELLS_TILE counts: sums [walkers][parts]. */
-extern "C" __global__ void cells_sums(cells_grid g, const uint32_t *counts, uint32_t *sums)
+/* Sums over parts of CELLS_TILE of the n counts of each walker: sums [walkers][parts]. */
+extern "C" __global__ void cells_sums(uint32_t n, const uint32_t *counts, uint32_t *sums)
 {
-    uint32_t n = CELLS_DIGITS * g.tiles, parts = (n + CELLS_TILE - 1) / CELLS_TILE, sum = 0;
+    uint32_t parts = (n + CELLS_TILE - 1) / CELLS_TILE, sum = 0;
     uint32_t walker = blockIdx.x / parts, begin = blockIdx.x % parts * CELLS_TILE;
     counts += (uint64_t)walker * n;
     for (uint32_t k = begin + threadIdx.x; k < begin + CELLS_TILE && k < n; k += CELLS_THREADS)
@@ -91,18 +99,18 @@ extern "C" __global__ void cells_sums(cells_grid g, const uint32_t *counts, uint
 }
 
 /* Counts become places: sums over all before. Blocks as in cells_sums. */
-extern "C" __global__ void cells_places(cells_grid g, const uint32_t *sums, uint32_t *counts)
+extern "C" __global__ void cells_places(uint32_t n, const uint32_t *sums, uint32_t *counts)
 {
     __shared__ uint32_t warps[CELLS_THREADS / 32];
-    uint32_t n = CELLS_DIGITS * g.tiles, parts = (n + CELLS_TILE - 1) / CELLS_TILE, before = 0;
+    uint32_t parts = (n + CELLS_TILE - 1) / CELLS_TILE, before = 0;
     uint32_t walker = blockIdx.x / parts, part = blockIdx.x % parts;
     uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     counts += (uint64_t)walker * n;
     for (uint32_t p = threadIdx.x; p < part; p += CELLS_THREADS) before += sums[walker * parts + p];
     before = block_sum(before);
-    uint32_t end = min((part + 1) * CELLS_TILE, n); /* a multiple of CELLS_THREADS */
-    for (uint32_t begin = part * CELLS_TILE; begin < end; begin += CELLS_THREADS) {
-        uint32_t own = counts[begin + threadIdx.x], sum = lanes_below(own), total = 0;
+    for (uint32_t k = 0; k < CELLS_TILE; k += CELLS_THREADS) {
+        uint32_t at = part * CELLS_TILE + k + threadIdx.x;
+        uint32_t own = at < n ? counts[at] : 0, sum = lanes_below(own), total = 0;
         if (lane == 31) warps[warp] = sum;
         __syncthreads();
         uint32_t place = before + sum - own;
@@ -110,9 +118,49 @@ extern "C" __global__ void cells_places(cells_grid g, const uint32_t *sums, uint
             if (w < warp) place += warps[w];
             total += warps[w];
         }
-        counts[begin + threadIdx.x] = place;
+        if (at < n) counts[at] = place;
         before += total;
         __syncthreads();
+    }
+}
+
+/* Particles into their cells, in the order of their slots. */
+extern "C" __global__ void cells_scatter(cells_grid g, const uint32_t *cell, const uint32_t *slot,
+                                         const uint32_t *start, uint32_t *loose)
+{
+    uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
+    uint64_t first = (uint64_t)walker * g.particles;
+    start += (uint64_t)walker * (g.cells + 1);
+    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
+        uint32_t i = tile * CELLS_TILE + k;
+        if (i >= g.particles) return;
+        loose[first + start[cell[first + i]] + slot[first + i]] = i;
+    }
+}
+
+static __device__ void gather_one(const plugmc_box *box, const double *from, double *sorted)
+{
+    double to[3] = {from[0], from[1], from[2]};
+    plugmc_wrap(box, to);
+    for (int d = 0; d < 3; d++) sorted[d] = to[d];
+}
+
+/* Each to its rank among the particles of its cell, with its position, wrapped. */
+extern "C" __global__ void cells_settle(cells_grid g, const plugmc_box *boxes,
+                                        const double *positions, const uint32_t *cell,
+                                        const uint32_t *start, const uint32_t *loose,
+                                        uint32_t *order, double *sorted)
+{
+    uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
+    uint64_t first = (uint64_t)walker * g.particles;
+    start += (uint64_t)walker * (g.cells + 1);
+    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
+        uint32_t at = tile * CELLS_TILE + k;
+        if (at >= g.particles) return;
+        uint32_t i = loose[first + at], c = cell[first + i], place = start[c];
+        for (uint32_t m = start[c]; m < start[c + 1]; m++) place += loose[first + m] < i;
+        order[first + place] = i;
+        gather_one(boxes + walker, positions + 3 * (first + i), sorted + 3 * (first + place));
     }
 }
 
@@ -181,9 +229,7 @@ extern "C" __global__ void cells_gather(cells_grid g, const plugmc_box *boxes,
     for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
         uint32_t i = tile * CELLS_TILE + k;
         if (i >= g.particles) return;
-        const double *from = positions + 3 * (first + order[first + i]);
-        double to[3] = {from[0], from[1], from[2]};
-        plugmc_wrap(boxes + walker, to);
-        for (int d = 0; d < 3; d++) sorted[3 * (first + i) + d] = to[d];
+        gather_one(boxes + walker, positions + 3 * (first + order[first + i]),
+                   sorted + 3 * (first + i));
     }
 }

@@ -133,6 +133,11 @@ int gpu_allocate(gpu *g, size_t bytes, plugmc_device_pointer *out)
         return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
     }
     *out = at;
+    return gpu_clear(g, at, bytes);
+}
+
+int gpu_clear(gpu *g, plugmc_device_pointer at, size_t bytes)
+{
     return checked_call(g, g->api.fill(at, 0, bytes, g->stream), "clearing GPU memory");
 }
 

@@ -45,11 +45,11 @@ typedef struct gpu_cells {
 /* What sorting needs beside its result. */
 typedef struct gpu_cells_scratch {
     plugmc_device_pointer keys[2], order, counts, sums;
-    size_t entries, count_entries;
+    size_t entries, count_entries, sum_entries;
 } gpu_cells_scratch;
 
 typedef struct gpu_cells_kernels {
-    plugmc_kernel *bin, *count, *sums, *places, *move, *start, *gather;
+    plugmc_kernel *bin, *count, *sums, *places, *move, *start, *gather, *scatter, *settle;
 } gpu_cells_kernels;
 
 struct gpu {
@@ -89,6 +89,7 @@ struct gpu {
 int gpu_fail(gpu *, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int gpu_allocate(gpu *, size_t bytes, plugmc_device_pointer *out);
 int gpu_release(gpu *, plugmc_device_pointer);
+int gpu_clear(gpu *, plugmc_device_pointer, size_t bytes); /* to 0, in the stream */
 int gpu_kernel(gpu *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
 int gpu_launch(gpu *, plugmc_kernel *, const uint32_t grid[3], const uint32_t block[3],
                uint32_t dynamic_shared, void **arguments);
