@@ -155,3 +155,43 @@ test_wave_functions_are_in_atomic_units()
     refused 3 "$gas:11: [units] of wave functions are length = bohr and energy = hartree, not nm and eV" \
         check "$gas" --set run.output=gas.h5 --set units.length=nm --set units.energy=eV
 }
+
+# A Bjerrum length of 4 at kT = 2 is one of 2: the same trials, the same Debye length.
+test_screening_knows_the_temperature()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 400
+	seed = 1
+	device = cpu
+	threads = 1
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 10
+	[species cation]
+	count = 100
+	charge = 1
+	[species anion]
+	count = 100
+	charge = -1
+	[initial]
+	state = random
+	[potential coulomb]
+	bjerrum_length = 1
+	[potential hard_sphere]
+	[potential spherical_wall]
+	[mover serial]
+	step = 1
+	[observable dressed_ion]
+	margin = 3
+	r_max = 3
+	fit_from = 1.2
+	fit_to = 3
+	period = 10
+	END
+    must run sim.ini --set run.output=one.h5 --quiet
+    kappa=$(grep '^dressed_ion.kappa ' "$out")
+    must run sim.ini --set run.output=two.h5 --set run.temperature=2 --set "potential coulomb.bjerrum_length=2" --quiet
+    [ -n "$kappa" ] && [ "$(grep '^dressed_ion.kappa ' "$out")" = "$kappa" ] || fail "another Debye length: $kappa"
+}
