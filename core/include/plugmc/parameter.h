@@ -15,9 +15,12 @@ enum plugmc_type {
     PLUGMC_TYPE_CHOICE,  /* int32_t, index into the words of `choices` */
     PLUGMC_TYPE_TEXT,    /* const char *, owned by the core */
     PLUGMC_TYPE_LIST,    /* plugmc_list: reals, written with blanks between them */
-    PLUGMC_TYPE_FILE     /* const char *, owned by the core: the path of a file that the plugin
+    PLUGMC_TYPE_FILE,    /* const char *, owned by the core: the path of a file that the plugin
                             reads, or several with a newline between them. What is in it is part
                             of what a resumed run is compared by. "" for none */
+    PLUGMC_TYPE_NUMBERS /* const char *, owned by the core: every key of the section that nobody else
+                            knows, each with numbers as of a list: lines "key number number ...". The
+                            last entry of a table */
 };
 
 /* One parameter. The table of these feeds the INI reader, range errors, `plugmc info`, the echo
@@ -75,6 +78,12 @@ typedef struct plugmc_parameter {
 #field, PLUGMC_TYPE_LIST, 0, offsetof(type, field), fallback, minimum, maximum, unit,      \
             NULL, doc, values                                                                      \
     }
+/* Keys that the user names, each with numbers: the plugin refuses those that it has no use for. */
+#define PLUGMC_NUMBERS_KEY(type, field, minimum, maximum, doc)                                     \
+    {                                                                                              \
+        "NAME", PLUGMC_TYPE_NUMBERS, 0, offsetof(type, field), "", minimum, maximum, "", NULL,     \
+            doc, 0                                                                                 \
+    }
 /* A number that configure computes from the others and that device text needs. */
 #define PLUGMC_REAL_DERIVED(type, field, doc)                                                      \
     {                                                                                              \
@@ -88,6 +97,12 @@ typedef struct plugmc_parameter {
 #define PLUGMC_LIST_DERIVED(type, field, doc)                                                      \
     {                                                                                              \
 #field, PLUGMC_TYPE_LIST, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0           \
+    }
+/* Device text that configure writes (const char *, which lives as long as the instance): functions that
+ * follow the author's text in its namespace. */
+#define PLUGMC_TEXT_DERIVED(type, field, doc)                                                      \
+    {                                                                                              \
+#field, PLUGMC_TYPE_TEXT, 1, offsetof(type, field), NULL, 0, 0, "", NULL, doc, 0           \
     }
 
 #endif

@@ -16,6 +16,7 @@ typedef struct ini_entry {
     char *origin; /* "sim.ini:12" or "--set" */
     int line;     /* 0 if it comes from the command line */
     bool used;    /* set by whoever knows the key */
+    bool named;   /* by the user, for a plugin with PLUGMC_TYPE_NUMBERS */
     bool here;    /* a file name in it is relative to the working directory: it comes from --set */
     char *file;   /* of a key that names files, once it is known to: their paths, one a line */
 } ini_entry;

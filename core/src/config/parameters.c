@@ -31,6 +31,11 @@ static bool parse_value(const plugmc_parameter *, const char *text, size_t real_
                         char why[WHY]);
 static void store(const plugmc_parameter *, size_t real_size, void *instance, const value *);
 static const char *find_files(const plugmc_parameter *, const ini_section *, ini_entry *);
+static void fill_numbers(const plugmc_parameter *, size_t real_size, void *instance,
+                         const char *path, ini_section *, report *);
+static bool parse_list(const plugmc_parameter *, const char *text, size_t real_size, value *,
+                       char why[WHY]);
+static void put_numbers(FILE *, const plugmc_parameter *, const ini_entry *);
 
 /* ---- Sections into structs ------------------------------------------------------------------- */
 
@@ -64,6 +69,10 @@ int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, 
         char why[WHY];
         value v;
         if (p->derived) continue;
+        if (p->type == PLUGMC_TYPE_NUMBERS) {
+            fill_numbers(p, real_size, instance, path, section, r);
+            continue;
+        }
         if (entry) entry->used = true;
         if (!text)
             complain(r, path, section, NULL, "key '%s' is missing: %s", p->name, p->doc);
@@ -75,6 +84,29 @@ int parameters_fill(const plugmc_parameter *table, int count, size_t real_size, 
             store(p, real_size, instance, &v);
     }
     return r->errors > before ? r->code : 0;
+}
+
+/* All that is left of the section, as lines of text. Once for each precision. */
+static void fill_numbers(const plugmc_parameter *p, size_t real_size, void *instance,
+                         const char *path, ini_section *section, report *r)
+{
+    char *all = NULL, why[WHY];
+    size_t size;
+    FILE *out = checked(open_memstream(&all, &size));
+    for (int k = 0; section && k < section->count; k++) {
+        ini_entry *entry = &section->entries[k];
+        value v;
+        if (entry->used && !entry->named) continue;
+        entry->used = entry->named = true;
+        if (!parse_list(p, entry->value, real_size, &v, why))
+            complain(r, path, section, entry, "%s = %s: %s", entry->key, excerpt(entry->value).text,
+                     why);
+        else
+            put_numbers(out, p, entry);
+    }
+    fclose(out);
+    store(p, real_size, instance, &(value){.text = checked(all)});
+    free(all);
 }
 
 static const char *folder_of(const ini_section *section, const ini_entry *entry)
@@ -353,6 +385,7 @@ static const struct type {
     [PLUGMC_TYPE_TEXT] = {parse_text, sizeof(const char *), "text"},
     [PLUGMC_TYPE_LIST] = {parse_list, sizeof(plugmc_list), "any numbers"},
     [PLUGMC_TYPE_FILE] = {parse_text, sizeof(const char *), "file"},
+    [PLUGMC_TYPE_NUMBERS] = {parse_text, sizeof(const char *), "any numbers"},
 };
 
 static bool parse_value(const plugmc_parameter *p, const char *text, size_t real_size, value *v,
@@ -424,7 +457,8 @@ static void store(const plugmc_parameter *p, size_t real_size, void *instance, c
     case PLUGMC_TYPE_FLAG:
     case PLUGMC_TYPE_CHOICE: *(int32_t *)field = v->word; break;
     case PLUGMC_TYPE_TEXT:
-    case PLUGMC_TYPE_FILE: *(const char **)field = keep_text(v->text); break;
+    case PLUGMC_TYPE_FILE:
+    case PLUGMC_TYPE_NUMBERS: *(const char **)field = keep_text(v->text); break;
     case PLUGMC_TYPE_LIST: *(plugmc_list *)field = list_of(p, real_size, v); break;
     }
 }
@@ -456,7 +490,8 @@ static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size
     if (!p->doc || !p->unit) return "has no doc or no unit";
     if (p->type == PLUGMC_TYPE_CHOICE && (!p->choices || !*p->choices)) return "has no choices";
     if (p->derived) return NULL;
-    if ((p->type <= PLUGMC_TYPE_INTEGER || p->type == PLUGMC_TYPE_LIST) &&
+    if ((p->type <= PLUGMC_TYPE_INTEGER || p->type == PLUGMC_TYPE_LIST ||
+         p->type == PLUGMC_TYPE_NUMBERS) &&
         !(p->minimum <= p->maximum))
         return "has an empty range";
     if (p->fallback && !parse_value(p, p->fallback, real_size, &v, why)) return "has a bad default";
@@ -481,6 +516,8 @@ bool parameters_sane(const plugmc_parameter *table, int count, size_t real_size,
         for (int k = 0; k < i && !wrong; k++)
             if (strcmp(name, table[k].name) == 0) wrong = "is there twice";
         if (!wrong) wrong = entry_fault(&table[i], real_size, instance_size, unused);
+        for (int k = i + 1; k < count && table[i].type == PLUGMC_TYPE_NUMBERS && !wrong; k++)
+            if (!table[k].derived) wrong = "takes all other keys, and is not the last";
         for (int k = 0; k < i && !wrong; k++)
             if (overlap(&table[i], &table[k], real_size)) wrong = "lies over another in its struct";
         if (!wrong) continue;
@@ -546,13 +583,46 @@ static void print_value(FILE *f, const plugmc_parameter *p, size_t real_size, co
     }
 }
 
-/* Derived values are comments: a key of that name could not be read. */
+/* A line of PLUGMC_TYPE_NUMBERS. In double whatever the precision: "1/3" is not read a second time. */
+static void put_numbers(FILE *f, const plugmc_parameter *p, const ini_entry *entry)
+{
+    char *copy = checked(strdup(entry->value)), *rest = copy, *word, why[WHY];
+    value number;
+    fputs(entry->key, f);
+    while ((word = strsep(&rest, " \t"))) {
+        if (!*word || !parse_real(p, word, sizeof(double), &number, why)) continue;
+        fputc(' ', f);
+        print_real(f, number.real, sizeof(double));
+    }
+    fputc('\n', f);
+    free(copy);
+}
+
+static void echo_numbers(FILE *f, const char *lines, const ini_section *section)
+{
+    char *copy = checked(strdup(lines)), *rest = copy, *line;
+    while ((line = strsep(&rest, "\n")) && *line) {
+        char *numbers = line + strcspn(line, " ");
+        if (*numbers) *numbers++ = 0;
+        const ini_entry *entry = section ? ini_get(section, line) : NULL;
+        fprintf(f, "%s = %s  ; %s\n", line, numbers, entry ? entry->origin : "default");
+    }
+    free(copy);
+}
+
+/* Derived values are comments: a key of that name could not be read. Device text is left out. */
 void parameters_echo(FILE *f, const plugmc_parameter *table, int count, size_t real_size,
                      const void *instance, const ini_section *section)
 {
     for (int i = 0; i < count; i++) {
         const plugmc_parameter *p = &table[i];
         const ini_entry *entry = section && !p->derived ? ini_get(section, p->name) : NULL;
+        const char *text = (const char *)instance + p->offset;
+        if (p->derived && p->type == PLUGMC_TYPE_TEXT) continue;
+        if (p->type == PLUGMC_TYPE_NUMBERS) {
+            echo_numbers(f, *(const char *const *)text, section);
+            continue;
+        }
         fprintf(f, "%s%s = ", p->derived ? "; " : "", p->name);
         print_value(f, p, real_size, instance);
         fprintf(f, "  ; %s\n", p->derived ? "computed" : entry ? entry->origin : "default");
@@ -564,7 +634,7 @@ static void range_words(const plugmc_parameter *p, char out[WHY])
 {
     char **words;
     char minimum[WORD], maximum[WORD];
-    bool list = p->type == PLUGMC_TYPE_LIST;
+    bool list = p->type == PLUGMC_TYPE_LIST || p->type == PLUGMC_TYPE_NUMBERS;
     bool number = p->type == PLUGMC_TYPE_REAL || p->type == PLUGMC_TYPE_INTEGER || list;
     char many[WORD] = "";
     if (list && p->length) snprintf(many, sizeof many, "%lld numbers, ", (long long)p->length);
@@ -666,7 +736,9 @@ void parameters_ini_block(FILE *f, const char *section, const plugmc_parameter *
             checked(NULL);
         print_comment(f, comment);
         free(comment);
-        if (p->fallback)
+        if (p->type == PLUGMC_TYPE_NUMBERS)
+            fprintf(f, "; %s = \n", p->name); /* a name is the user's to choose */
+        else if (p->fallback)
             fprintf(f, "%s =%s%s\n", p->name, *p->fallback ? " " : "", p->fallback);
         else
             fprintf(f, "%s =  ; must be given\n", p->name);

@@ -204,6 +204,18 @@ static void put_parameter(const fusion *f, const plugmc_parameter *p, const fuse
     }
 }
 
+/* What configure has written, of the precision of the kernel. */
+static void put_texts(const fusion *f, const fused_term *t)
+{
+    for (int i = 0; i < t->plugin->parameter_count; i++) {
+        const plugmc_parameter *p = &t->plugin->parameters[i];
+        const char *text = NULL;
+        if (p->type != PLUGMC_TYPE_TEXT || !p->derived) continue;
+        memcpy(&text, (const char *)t->instance + p->offset, sizeof text);
+        if (text) fputs(text, f->out);
+    }
+}
+
 static void put_term(const fusion *f, const fused_term *t)
 {
     fprintf(f->out, "namespace plugmc_p%d { /* [potential %s] */\n", t->index, t->term->label);
@@ -213,6 +225,7 @@ static void put_term(const fusion *f, const fused_term *t)
     fputs("\n", f->out);
     put_line(f->out, "fused by plugmc");
     fputs("#undef PLUGMC_PAIR\n#undef PLUGMC_FIELD\n", f->out);
+    put_texts(f, t);
     put_lists(f, t);
     fputs("PLUGMC_FN parameters plugmc_parameters()\n{\n    parameters p = {};\n", f->out);
     for (int i = 0; i < t->plugin->parameter_count; i++)

@@ -31,6 +31,27 @@ static int plugin_code_of(int code)
                                  : PLUGMC_ERROR_STATE;
 }
 
+/* A sentence that begins with a key of the section and a colon is about that key. */
+static const ini_entry *entry_of(const plugmc_context *context, const char *sentence)
+{
+    const size_t length = strcspn(sentence, ":");
+    for (int k = 0; context->keys && sentence[length] && k < context->keys->count; k++) {
+        const ini_entry *entry = &context->keys->entries[k];
+        if (strlen(entry->key) == length && !strncmp(entry->key, sentence, length)) return entry;
+    }
+    return NULL;
+}
+
+static const char *file_of(const plugmc_context *context, const ini_entry *entry)
+{
+    return entry && !entry->line ? "--set" : context->file;
+}
+
+static int line_of(const plugmc_context *context, const ini_entry *entry)
+{
+    return entry ? entry->line : context->line;
+}
+
 static int host_fail(plugmc_context *context, int code, const char *format, ...)
 {
     char sentence[1024];
@@ -38,8 +59,9 @@ static int host_fail(plugmc_context *context, int code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    report_error(context->report, exit_code_of(code), context->file, context->line, "[%s] %s",
-                 context->section, sentence);
+    const ini_entry *entry = entry_of(context, sentence);
+    report_error(context->report, exit_code_of(code), file_of(context, entry),
+                 line_of(context, entry), "[%s] %s", context->section, sentence);
     context->failed = 1;
     return code;
 }
@@ -51,8 +73,9 @@ static void host_warn(plugmc_context *context, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    report_warning(context->report, context->file, context->line, "[%s] %s", context->section,
-                   sentence);
+    const ini_entry *entry = entry_of(context, sentence);
+    report_warning(context->report, file_of(context, entry), line_of(context, entry), "[%s] %s",
+                   context->section, sentence);
 }
 
 /* By calloc, which does not touch large blocks: plugmc check of 10^9 particles would spend half a

@@ -3,6 +3,7 @@
 #ifndef PLUGMC_RUN_CONTEXT_H
 #define PLUGMC_RUN_CONTEXT_H
 
+#include "config/ini.h"
 #include "gpu/gpu.h"
 #include "plugmc/plugin.h"
 #include "report.h"
@@ -15,8 +16,9 @@ struct plugmc_context {
     gpu *gpu;         /* NULL on the CPU */
     const char *file; /* of the INI, and line of the plugin's section */
     int line;
-    const char *section; /* "potential NAME" */
-    const char *plugin;  /* path of its file */
+    const char *section;     /* "potential NAME" */
+    const ini_section *keys; /* of that section; NULL: messages know its line alone */
+    const char *plugin;      /* path of its file */
     void **allocations;
     int allocation_count;
     int failed;             /* the callback has said why it fails */

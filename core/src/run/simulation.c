@@ -96,6 +96,7 @@ static int load_instance(simulation *sim, instance *instance, const plugin_secti
                                          .file = source,
                                          .line = section->section->line,
                                          .section = section->section->name,
+                                         .keys = section->section,
                                          .plugin = instance->loaded.path};
     code = number_walkers(sim, instance, source);
     if (code) return code;

@@ -221,6 +221,29 @@ PLUGMC_FN int32_t plugmc_cell_around(int32_t cell, int32_t number, int32_t count
     return c < 0 ? c + count : (c >= count ? c - count : c);
 }
 
+/* The entries, in the order of the cells, of those from `reach` before cell x to `reach` behind it in a row of
+ * `count` cells of a periodic box, or of all the row if it has no more than these; the first of the row has
+ * the number `row`. They lie side by side but for the row's ends, so there are two runs, the second
+ * of which is mostly empty. */
+typedef struct plugmc_runs {
+    uint32_t begin[2], end[2];
+} plugmc_runs;
+
+PLUGMC_FN plugmc_runs plugmc_cells_in_row(const uint32_t *start, int32_t row, int32_t x,
+                                          int32_t reach, int32_t count)
+{
+    plugmc_runs r;
+    const uint32_t *at = start + row;
+    int32_t low = x - reach, high = x + reach + 1;
+    if (count <= 2 * reach) low = 0, high = count;
+    r.begin[0] = at[low < 0 ? 0 : low];
+    r.end[0] = at[high > count ? count : high];
+    r.begin[1] = r.end[1] = 0;
+    if (low < 0) r.begin[1] = at[low + count], r.end[1] = at[count];
+    if (high > count) r.begin[1] = at[0], r.end[1] = at[high - count];
+    return r;
+}
+
 /* ---- Elementary functions from IEEE operations only --------------------------------------- */
 
 PLUGMC_FN uint32_t plugmc_bits(float x)
