@@ -1,9 +1,9 @@
 /* Steps for many pairs of particles at once, and the pair facet that is made of them: included by
  * expression.c, in both precisions.
  *
- * Of BLOCK separations those within the cutoff are gathered, and each step of the program is a loop over
- * them. In a liquid these are one in six of those that a mover asks about, so reading steps costs about as
- * much as the pairs that compiled loops compute for nothing. Pairs are added up in the order in which they are
+ * Each step of a program is a loop over BLOCK separations, or over those within the cutoff, which are
+ * gathered first where they are few: in a liquid in three dimensions one in six of those that a mover asks
+ * about, so that reading steps costs no more than the pairs that compiled loops compute for nothing. Pairs are added up in the order in which they are
  * given, or by 16 partial sums: results do not depend on the instruction set.
  */
 #ifndef PLUGMC_EXPRESSION_EVALUATE_H
@@ -13,7 +13,7 @@
 
 #include "program.h"
 
-enum { BLOCK = 128, LANES = 16 };
+enum { BLOCK = 256, LANES = 16 };
 
 typedef struct machine {
     program programs[PROGRAM_MOST_OUTPUTS][2]; /* [outputs - 1][PROGRAM_UNIFORM or _MIXED] */
@@ -21,6 +21,7 @@ typedef struct machine {
     real *core; /* [pairs of species] length^2: nearer, the energy stays what it is */
     int32_t width, kinds;
     int32_t uniform; /* 1: all pairs of species are alike */
+    int32_t costly;  /* 1: it calls libm, a pair at a time */
 } machine;
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -83,6 +84,14 @@ static PLUGMC_TARGETS void run_steps(const machine *m, const program *p, int32_t
 }
 #undef EACH
 
+static int calls_libm(const program *p)
+{
+    int calls = 0;
+    for (const step *s = p->steps; s < p->steps + p->count; s++)
+        calls |= s->op == STEP_FUNCTION && (s->function == GRAPH_POW || s->function >= GRAPH_LOG);
+    return calls;
+}
+
 /* Energy, u' / r and u'' of one pair. */
 static void evaluate_at(const machine *m, int32_t pair, real square, real out[PROGRAM_MOST_OUTPUTS])
 {
@@ -96,31 +105,54 @@ static void evaluate_at(const machine *m, int32_t pair, real square, real out[PR
 /* Up to BLOCK pairs: what is asked, and what is found. */
 typedef struct block {
     _Alignas(64) real square[BLOCK];
-    int32_t pair[BLOCK];                   /* of species; unused where they are all one */
-    real out[PROGRAM_MOST_OUTPUTS][BLOCK]; /* u, u' / r, u''; 0 beyond the cutoff */
-    int32_t inside[BLOCK];                 /* which are within it */
-    int32_t count;                         /* of these */
+    _Alignas(64) real out[PROGRAM_MOST_OUTPUTS][BLOCK]; /* u, u' / r, u''; 0 beyond the cutoff */
+    int32_t pair[BLOCK];   /* of species; unused where they are all one */
+    int32_t inside[BLOCK]; /* which are within the cutoff, where they are few */
+    int32_t count;         /* of these */
 } block;
 
-/* one_pair: the pair of species of all, or -1. outputs: 1 ... 3. */
-static PLUGMC_TARGETS void evaluate(const parameters *p, block *b, int n, int outputs,
-                                    int32_t one_pair)
+typedef real register_file[PROGRAM_MOST_REGISTERS][BLOCK];
+
+static const program *program_for(const machine *m, int outputs, int32_t one_pair)
+{
+    return &m->programs[outputs - 1][one_pair < 0 ? PROGRAM_MIXED : PROGRAM_UNIFORM];
+}
+
+/* All of the block, where many are within the cutoff. */
+static PLUGMC_TARGETS void evaluate_all(const parameters *p, block *b, int n, int outputs,
+                                        int32_t one_pair)
 {
     const machine *m = p->machine;
-    const program *program =
-        &m->programs[outputs - 1][one_pair < 0 ? PROGRAM_MIXED : PROGRAM_UNIFORM];
-    _Alignas(64) real registers[PROGRAM_MOST_REGISTERS][BLOCK];
-    int32_t pair[BLOCK];
-    int inside = 0;
-    for (int i = 0; i < n; i++) {
-        b->inside[inside] = i;
-        inside += b->square[i] < p->square;
+    const program *program = program_for(m, outputs, one_pair);
+    _Alignas(64) register_file registers;
+    const int full = (n + LANES - 1) / LANES * LANES;
+    const real far = p->square, one_core = m->core[one_pair < 0 ? 0 : one_pair];
+    for (int i = n; i < full; i++) b->square[i] = far, b->pair[i] = b->pair[0];
+    for (int i = 0; i < full; i++) {
+        const real core = one_pair < 0 ? m->core[b->pair[i]] : one_core, s = b->square[i];
+        registers[0][i] = s < core ? core : (s < far ? s : far); /* no overflow far away */
     }
-    b->count = inside;
+    run_steps(m, program, one_pair < 0 ? 0 : one_pair, b->pair, full, registers);
+    for (int k = 0; k < outputs; k++) {
+        const real *result = registers[program->output[k]];
+        for (int i = 0; i < full; i++) {
+            const real core = one_pair < 0 ? m->core[b->pair[i]] : one_core, s = b->square[i];
+            b->out[k][i] = s < far && (!k || s >= core) ? result[i] : (real)0;
+        }
+    }
+}
+
+/* Those of b->inside, gathered. */
+static PLUGMC_TARGETS void evaluate_gathered(const parameters *p, block *b, int n, int outputs,
+                                             int32_t one_pair)
+{
+    const machine *m = p->machine;
+    const program *program = program_for(m, outputs, one_pair);
+    _Alignas(64) register_file registers;
+    int32_t pair[BLOCK];
+    const int full = (b->count + LANES - 1) / LANES * LANES;
     for (int k = 0; k < outputs; k++) memset(b->out[k], 0, sizeof(real) * (size_t)n);
-    if (!inside) return;
-    const int full = (inside + LANES - 1) / LANES * LANES;
-    for (int i = inside; i < full; i++) b->inside[i] = b->inside[0];
+    for (int i = b->count; i < full; i++) b->inside[i] = b->inside[0];
     for (int i = 0; i < full; i++) {
         const int32_t k = b->inside[i];
         pair[i] = one_pair < 0 ? b->pair[k] : one_pair;
@@ -130,11 +162,31 @@ static PLUGMC_TARGETS void evaluate(const parameters *p, block *b, int n, int ou
     run_steps(m, program, one_pair < 0 ? 0 : one_pair, pair, full, registers);
     for (int k = 0; k < outputs; k++) {
         const real *result = registers[program->output[k]];
-        for (int i = 0; i < inside; i++) {
+        for (int i = 0; i < b->count; i++) {
             const int there = !k || b->square[b->inside[i]] >= m->core[pair[i]];
             b->out[k][b->inside[i]] = there ? result[i] : (real)0;
         }
     }
+}
+
+/* one_pair: the pair of species of all, or -1. outputs: 1 ... 3. */
+static PLUGMC_TARGETS void evaluate(const parameters *p, block *b, int n, int outputs,
+                                    int32_t one_pair)
+{
+    enum { FEW = sizeof(real) == 4 ? 16 : 8 }; /* one in so many */
+    const real far = p->square;
+    int inside = 0, count = 0;
+    for (int i = 0; i < n; i++) count += b->square[i] < far;
+    if (!p->machine->costly && FEW * count > n) {
+        evaluate_all(p, b, n, outputs, one_pair);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        b->inside[inside] = i;
+        inside += b->square[i] < far;
+    }
+    b->count = inside;
+    evaluate_gathered(p, b, n, outputs, one_pair);
 }
 
 /* ---- Separations ----------------------------------------------------------------------------- */
@@ -218,11 +270,15 @@ static double contact_of(const void *instance, const plugmc_particle *a, const p
 }
 
 /* Adds the energies of a block with a sign. */
-static void add_block(const block *b, double sign, double *total)
+static PLUGMC_TARGETS void add_block(const block *b, int n, double sign, double *total)
 {
-    double sum = 0;
-    for (int i = 0; i < b->count; i++) sum += (double)b->out[0][b->inside[i]];
-    *total += sign * sum;
+    double sum[LANES] = {0}, all = 0;
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) sum[l] += (double)b->out[0][i + l];
+    for (int l = 0; i + l < n; l++) sum[l] += (double)b->out[0][i + l];
+    for (int l = 0; l < LANES; l++) all += sum[l];
+    *total += sign * all;
 }
 
 static int64_t energy_of(const void *instance, const plugmc_box *box, int periodic,
@@ -236,7 +292,7 @@ static int64_t energy_of(const void *instance, const plugmc_box *box, int period
         const int n = block_length(&b, begin);
         measure(&b, b.from, begin, n, &k, NULL);
         evaluate(b.p, &k, n, 1, b.one_pair);
-        add_block(&k, 1, &total);
+        add_block(&k, n, 1, &total);
     }
     *energy += total;
     return 0;
@@ -253,10 +309,10 @@ static int64_t change_of(const void *instance, const plugmc_box *box, int period
         const int n = block_length(&b, begin);
         measure(&b, b.to, begin, n, &k, NULL);
         evaluate(b.p, &k, n, 1, b.one_pair);
-        add_block(&k, 1, &total);
+        add_block(&k, n, 1, &total);
         measure(&b, b.from, begin, n, &k, NULL);
         evaluate(b.p, &k, n, 1, b.one_pair);
-        add_block(&k, -1, &total);
+        add_block(&k, n, -1, &total);
     }
     *change += total;
     return 0;
@@ -289,8 +345,8 @@ static int64_t derivatives_of(const void *instance, const plugmc_box *box, int p
         const int n = block_length(&b, begin);
         measure(&b, b.from, begin, n, &k, apart);
         evaluate(b.p, &k, n, second ? 3 : 2, b.one_pair);
-        for (int i = 0; i < k.count; i++) {
-            const int32_t j = k.inside[i];
+        for (int j = 0; j < n; j++) {
+            if (!(k.square[j] < b.p->square)) continue;
             const double u1 = (double)k.out[1][j];
             const double s[3] = {(double)apart[j].x, (double)apart[j].y, (double)apart[j].z};
             out->energy += (double)k.out[0][j];

@@ -403,6 +403,7 @@ static int make_machine(work *w)
             code = make_program(w, outputs, kind, &m->programs[outputs - 1][kind]);
     if (code) return code;
     m->width = w->constants.count;
+    m->costly = calls_libm(&m->programs[0][PROGRAM_UNIFORM]);
     real *rows = host->allocate(host->context, sizeof *rows * (size_t)(w->pairs * m->width + 1));
     m->core = host->allocate(host->context, sizeof *m->core * (size_t)w->pairs);
     if (!rows || !m->core) return no_memory(host);
