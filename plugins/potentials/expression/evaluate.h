@@ -96,7 +96,7 @@ static int calls_libm(const program *p)
 static void evaluate_at(const machine *m, int32_t pair, real square, real out[PROGRAM_MOST_OUTPUTS])
 {
     const program *p = &m->programs[PROGRAM_MOST_OUTPUTS - 1][PROGRAM_UNIFORM];
-    _Alignas(64) real registers[PROGRAM_MOST_REGISTERS][BLOCK];
+    real registers[p->registers][BLOCK];
     for (int i = 0; i < LANES; i++) registers[0][i] = square;
     run_steps(m, p, pair, NULL, LANES, registers);
     for (int k = 0; k < PROGRAM_MOST_OUTPUTS; k++) out[k] = registers[p->output[k]][0];
@@ -111,8 +111,6 @@ typedef struct block {
     int32_t count;         /* of these */
 } block;
 
-typedef real register_file[PROGRAM_MOST_REGISTERS][BLOCK];
-
 static const program *program_for(const machine *m, int outputs, int32_t one_pair)
 {
     return &m->programs[outputs - 1][one_pair < 0 ? PROGRAM_MIXED : PROGRAM_UNIFORM];
@@ -124,7 +122,7 @@ static PLUGMC_TARGETS void evaluate_all(const parameters *p, block *b, int n, in
 {
     const machine *m = p->machine;
     const program *program = program_for(m, outputs, one_pair);
-    _Alignas(64) register_file registers;
+    real registers[program->registers][BLOCK];
     const int full = (n + LANES - 1) / LANES * LANES;
     const real far = p->square, one_core = m->core[one_pair < 0 ? 0 : one_pair];
     for (int i = n; i < full; i++) b->square[i] = far, b->pair[i] = b->pair[0];
@@ -148,7 +146,7 @@ static PLUGMC_TARGETS void evaluate_gathered(const parameters *p, block *b, int 
 {
     const machine *m = p->machine;
     const program *program = program_for(m, outputs, one_pair);
-    _Alignas(64) register_file registers;
+    real registers[program->registers][BLOCK];
     int32_t pair[BLOCK];
     const int full = (b->count + LANES - 1) / LANES * LANES;
     for (int k = 0; k < outputs; k++) memset(b->out[k], 0, sizeof(real) * (size_t)n);

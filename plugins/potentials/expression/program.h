@@ -4,7 +4,7 @@
 
 #include "graph.h"
 
-enum { PROGRAM_MOST_REGISTERS = 40, PROGRAM_MOST_OUTPUTS = 3 };
+enum { PROGRAM_MOST_REGISTERS = 128, PROGRAM_MOST_OUTPUTS = 3 };
 
 /* Kinds of operands: registers (R), which have a number for each of many pairs of particles, and
  * constants (C) of a pair of species. */
