@@ -12,12 +12,11 @@ static void check(const program *p)
     uint8_t written[PROGRAM_MOST_REGISTERS] = {1}; /* s */
     require(p->registers <= PROGRAM_MOST_REGISTERS);
     for (const step *s = p->steps; s < p->steps + p->count; s++) {
-        const int operands = s->op <= STEP_LOAD          ? 0
-                             : s->op == STEP_FUNCTION    ? graph_operand_count(s->function)
-                             : s->op == STEP_ADD || s->op == STEP_SUB || s->op == STEP_MUL ||
-                                     s->op == STEP_DIV
-                                 ? 2
-                                 : 1;
+        const int operands =
+            s->op <= STEP_LOAD       ? 0
+            : s->op == STEP_FUNCTION ? graph_operand_count(s->function)
+            : s->op == STEP_ADD || s->op == STEP_SUB || s->op == STEP_MUL || s->op == STEP_DIV ? 2
+                                                                                               : 1;
         for (int k = 0; k < operands; k++) {
             require(s->operand[k] < p->registers && written[s->operand[k]]);
             require(s->operand[k] != s->out);
