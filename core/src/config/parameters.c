@@ -15,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/parameter_words.h"
 #include "config/paths.h"
 
 /* One value between text and field. */
@@ -25,7 +26,7 @@ typedef struct value {
     const char *text;
 } value;
 
-enum { WHY = 512, WORD = 64 };
+enum { WHY = PARAMETER_WHY, WORD = PARAMETER_WORD };
 
 static bool parse_value(const plugmc_parameter *, const char *text, size_t real_size, value *,
                         char why[WHY]);
@@ -183,18 +184,18 @@ __attribute__((format(printf, 2, 3))) static bool fault(char why[WHY], const cha
 }
 
 /* Is there a bound at all? Integers cannot go beyond 64 bits anyway. */
-static bool has_minimum(const plugmc_parameter *p)
+bool parameter_has_minimum(const plugmc_parameter *p)
 {
     return p->type == PLUGMC_TYPE_INTEGER ? p->minimum > -0x1p63 : !isinf(p->minimum);
 }
 
-static bool has_maximum(const plugmc_parameter *p)
+bool parameter_has_maximum(const plugmc_parameter *p)
 {
     return p->type == PLUGMC_TYPE_INTEGER ? p->maximum < 0x1p63 : !isinf(p->maximum);
 }
 
 /* A bound for people: 0.5, 1000, 1e14, 1e-6. */
-static void bound_words(double v, char out[WORD])
+void parameter_bound(double v, char out[PARAMETER_WORD])
 {
     bool plain = v == 0 || (fabs(v) >= 1e-3 && fabs(v) < 1e6);
     if (plain || !isfinite(v)) {
@@ -211,14 +212,15 @@ static void bound_words(double v, char out[WORD])
 static bool check_range(const plugmc_parameter *p, double v, char why[WHY])
 {
     char minimum[WORD], maximum[WORD];
-    bool has_both = has_minimum(p) && has_maximum(p);
+    bool has_both = parameter_has_minimum(p) && parameter_has_maximum(p);
     if (v >= p->minimum && v <= p->maximum) return true;
-    bound_words(p->minimum, minimum);
-    bound_words(p->maximum, maximum);
-    return fault(why, "must be %s%s%s%s%s%s%s%s", has_minimum(p) ? "at least " : "",
-                 has_minimum(p) ? minimum : "", has_both ? " and " : "",
-                 has_maximum(p) ? "at most " : "", has_maximum(p) ? maximum : "",
-                 *p->unit ? " (" : "", p->unit, *p->unit ? ")" : "");
+    parameter_bound(p->minimum, minimum);
+    parameter_bound(p->maximum, maximum);
+    return fault(why, "must be %s%s%s%s%s%s%s%s", parameter_has_minimum(p) ? "at least " : "",
+                 parameter_has_minimum(p) ? minimum : "", has_both ? " and " : "",
+                 parameter_has_maximum(p) ? "at most " : "",
+                 parameter_has_maximum(p) ? maximum : "", *p->unit ? " (" : "", p->unit,
+                 *p->unit ? ")" : "");
 }
 
 /* A number in C notation that ends where *end points; "" and blanks in front are none. The
@@ -251,7 +253,7 @@ static bool parse_real(const plugmc_parameter *p, const char *text, size_t real_
     }
     if (*end) return fault(why, "is not a number");
     if (isnan(v)) return fault(why, "is not a number");
-    if (isinf(v) && has_maximum(p)) return fault(why, "must be finite");
+    if (isinf(v) && parameter_has_maximum(p)) return fault(why, "must be finite");
     if (!check_range(p, v, why)) return false;
     if (real_size == 4 && isfinite(v) && (fabs(v) > FLT_MAX || ((float)v == 0 && v != 0)))
         return fault(why, "is beyond the range of single precision");
@@ -278,7 +280,8 @@ static bool parse_integer(const plugmc_parameter *p, const char *text, size_t re
             errno = ERANGE;
     }
     if (errno == ERANGE) {
-        bool negative = *text == '-', bounded = negative ? has_minimum(p) : has_maximum(p);
+        bool negative = *text == '-',
+             bounded = negative ? parameter_has_minimum(p) : parameter_has_maximum(p);
         if (bounded) return check_range(p, negative ? -HUGE_VAL : HUGE_VAL, why);
         return fault(why, "is beyond the range of 64 bits");
     }
@@ -300,7 +303,7 @@ static bool parse_flag(const plugmc_parameter *p, const char *text, size_t real_
 }
 
 /* The words of a choice, and their number. Freed by the caller, words[0] first. */
-static int split_choices(const char *choices, char ***words)
+int parameter_choices(const char *choices, char ***words)
 {
     int count = 0;
     char *rest = checked(strdup(choices)), *word;
@@ -310,7 +313,7 @@ static int split_choices(const char *choices, char ***words)
     return count;
 }
 
-static void free_choices(char **words)
+void parameter_free_choices(char **words)
 {
     free(words[0]);
     free(words);
@@ -320,7 +323,7 @@ static bool parse_choice(const plugmc_parameter *p, const char *text, size_t rea
                          char why[WHY])
 {
     char **words;
-    int count = split_choices(p->choices, &words);
+    int count = parameter_choices(p->choices, &words);
     (void)real_size;
     out->word = -1;
     for (int i = 0; i < count; i++)
@@ -333,7 +336,7 @@ static bool parse_choice(const plugmc_parameter *p, const char *text, size_t rea
         if (nearest && n < WHY)
             snprintf(why + n, (size_t)(WHY - n), "; did you mean '%s'?", nearest);
     }
-    free_choices(words);
+    parameter_free_choices(words);
     return out->word >= 0;
 }
 
@@ -387,6 +390,8 @@ static const struct type {
     [PLUGMC_TYPE_FILE] = {parse_text, sizeof(const char *), "file"},
     [PLUGMC_TYPE_NUMBERS] = {parse_text, sizeof(const char *), "any numbers"},
 };
+
+const char *parameter_kind(const plugmc_parameter *p) { return types[p->type].words; }
 
 static bool parse_value(const plugmc_parameter *p, const char *text, size_t real_size, value *v,
                         char why[WHY])
@@ -567,8 +572,8 @@ static void print_value(FILE *f, const plugmc_parameter *p, size_t real_size, co
     case PLUGMC_TYPE_FLAG: fputs(*(const int32_t *)field ? "yes" : "no", f); break;
     case PLUGMC_TYPE_CHOICE:
         word = *(const int32_t *)field;
-        if (word < split_choices(p->choices, &words) && word >= 0) fputs(words[word], f);
-        free_choices(words);
+        if (word < parameter_choices(p->choices, &words) && word >= 0) fputs(words[word], f);
+        parameter_free_choices(words);
         break;
     case PLUGMC_TYPE_TEXT:
         fputs(*(const char *const *)field ? *(const char *const *)field : "", f);
@@ -626,121 +631,5 @@ void parameters_echo(FILE *f, const plugmc_parameter *table, int count, size_t r
         fprintf(f, "%s%s = ", p->derived ? "; " : "", p->name);
         print_value(f, p, real_size, instance);
         fprintf(f, "  ; %s\n", p->derived ? "computed" : entry ? entry->origin : "default");
-    }
-}
-
-/* What may be written: "0 ... 10", "at least 1", "square, triangular". */
-static void range_words(const plugmc_parameter *p, char out[WHY])
-{
-    char **words;
-    char minimum[WORD], maximum[WORD];
-    bool list = p->type == PLUGMC_TYPE_LIST || p->type == PLUGMC_TYPE_NUMBERS;
-    bool number = p->type == PLUGMC_TYPE_REAL || p->type == PLUGMC_TYPE_INTEGER || list;
-    char many[WORD] = "";
-    if (list && p->length) snprintf(many, sizeof many, "%lld numbers, ", (long long)p->length);
-    if (list && !p->length) snprintf(many, sizeof many, "numbers, ");
-    bool from = number && has_minimum(p), to = number && has_maximum(p);
-    bound_words(p->minimum, minimum);
-    bound_words(p->maximum, maximum);
-    if (from && to)
-        snprintf(out, WHY, "%s%s ... %s", many, minimum, maximum);
-    else if (from || to)
-        snprintf(out, WHY, "%sat %s %s", many, from ? "least" : "most", from ? minimum : maximum);
-    else
-        snprintf(out, WHY, "%s%s%s", list && p->length ? many : "",
-                 list && p->length ? "any" : types[p->type].words,
-                 p->type == PLUGMC_TYPE_FILE && p->length != 1 ? "s" : "");
-    if (p->type != PLUGMC_TYPE_CHOICE) return;
-    int count = split_choices(p->choices, &words), n = 0;
-    for (int i = 0; i < count && n < WHY; i++)
-        n += snprintf(out + n, (size_t)(WHY - n), "%s%s", i ? ", " : "", words[i]);
-    free_choices(words);
-}
-
-static void print_cell(FILE *f, const char *text)
-{
-    fputs(" ", f);
-    for (; *text; text++) fprintf(f, *text == '|' ? "\\|" : "%c", *text);
-    fputs(" |", f);
-}
-
-enum { COLUMNS = 5 };
-
-/* The columns of one key; range is the caller's buffer. */
-static void columns_of(const plugmc_parameter *p, char range[WHY], const char *columns[COLUMNS])
-{
-    range_words(p, range);
-    columns[0] = p->name;
-    columns[1] = p->fallback ? p->fallback : "required";
-    columns[2] = range;
-    columns[3] = p->unit;
-    columns[4] = p->doc;
-}
-
-void parameters_describe(FILE *f, const plugmc_parameter *table, int count, int markdown)
-{
-    static const char *const heads[COLUMNS] = {"key", "default", "range", "unit", "meaning"};
-    const char *columns[COLUMNS];
-    char range[WHY];
-    int width[COLUMNS];
-
-    for (int c = 0; c < COLUMNS; c++) width[c] = (int)strlen(heads[c]);
-    for (int i = 0; i < count; i++) {
-        columns_of(&table[i], range, columns);
-        for (int c = 0; c < COLUMNS && !table[i].derived; c++)
-            if ((int)strlen(columns[c]) > width[c]) width[c] = (int)strlen(columns[c]);
-    }
-    for (int i = -1; i < count; i++) {
-        if (i >= 0 && table[i].derived) continue;
-        if (i >= 0)
-            columns_of(&table[i], range, columns);
-        else
-            memcpy(columns, heads, sizeof columns);
-        if (markdown) fputs("|", f);
-        for (int c = 0; c < COLUMNS; c++) {
-            if (markdown)
-                print_cell(f, columns[c]);
-            else if (c < COLUMNS - 1)
-                fprintf(f, "  %-*s", width[c], columns[c]);
-            else
-                fprintf(f, "  %s", columns[c]);
-        }
-        fputs(markdown && i < 0 ? "\n|---|---|---|---|---|\n" : "\n", f);
-    }
-}
-
-/* A comment, in lines that can be read. */
-static void print_comment(FILE *f, const char *text)
-{
-    int column = 0;
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (column > 0 && column + 1 + length > 96) column = 0, fputs("\n", f);
-        fprintf(f, "%s%.*s", column == 0 ? "; " : " ", length, text);
-        column += (column == 0 ? 2 : 1) + length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputs("\n", f);
-}
-
-void parameters_ini_block(FILE *f, const char *section, const plugmc_parameter *table, int count)
-{
-    fprintf(f, "[%s]\n", section);
-    for (int i = 0; i < count; i++) {
-        const plugmc_parameter *p = &table[i];
-        char range[WHY], *comment = NULL;
-        if (p->derived) continue;
-        range_words(p, range);
-        if (asprintf(&comment, "%s (%s%s%s)", p->doc, range, *p->unit ? ", " : "", p->unit) < 0)
-            checked(NULL);
-        print_comment(f, comment);
-        free(comment);
-        if (p->type == PLUGMC_TYPE_NUMBERS)
-            fprintf(f, "; %s = \n", p->name); /* a name is the user's to choose */
-        else if (p->fallback)
-            fprintf(f, "%s =%s%s\n", p->name, *p->fallback ? " " : "", p->fallback);
-        else
-            fprintf(f, "%s =  ; must be given\n", p->name);
     }
 }
