@@ -126,7 +126,7 @@ sigma = 1"
     sed -i 's/cutof = 3/cutof = three/' sim.ini
     refused 3 "sim.ini:26: [potential expression] cutof = three: number 1 is not a number" run sim.ini
     sed -i '/cutof = /d; s/^energy = .*/energy = log(r - 1)/; /^epsilon/d; /^sigma/d' sim.ini
-    refused 3 "the pair energy of 'one' and 'one' is NaN at separation" run sim.ini
+    refused 3 "sim.ini:23: [potential expression] energy: the formula is not a number at r = 0.923016 of 'one' and 'one'" run sim.ini
     sed -i 's/^energy = .*/energy = q1/' sim.ini
-    refused 3 "if they change places" run sim.ini
+    refused 3 "sim.ini:23: [potential expression] energy: the formula is another one when the particles change places at r = 2.39397 of 'one' and 'two'" run sim.ini
 }

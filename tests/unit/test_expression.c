@@ -494,6 +494,11 @@ static void bad_names_are_refused(void **state)
         "and _ alone");
     refuse("energy = 1/(r-1)\ncutoff = 1\nshift = yes\n",
            "energy: the formula is not finite at the cutoff, r = 1, of 'A' and 'A'");
+    refuse("energy = sqrt(r-1)\ncutoff = 2\n",
+           "energy: the formula is not a number at r = 0.957603 of 'A' and 'A'");
+    refuse("energy = d1/r\ncutoff = 2\n",
+           "energy: the formula is another one when the particles change places at r = 1.91521 of "
+           "'A' and 'B'");
     refuse("energy = 1e39*r\ncutoff = 1\n",
            "energy: numbers of the formula are beyond the range of single precision");
     refuse("energy = 1/r\ncutoff = 0\nshift = yes\n",

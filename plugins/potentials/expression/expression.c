@@ -441,30 +441,44 @@ static double largest_distance(const work *w)
     return box->domain == PLUGMC_DOMAIN_SPHERE ? 2 * box->radius : 0.5 * box->length[0];
 }
 
+static int no_energy(const work *w, const char *what, double r, int32_t pair)
+{
+    const plugmc_system *system = w->host->system;
+    return w->host->fail(w->host->context, PLUGMC_ERROR_INPUT,
+                         "energy: the formula is %s at r = %g of '%s' and '%s'", what, r,
+                         plugmc_species_at(system, pair / w->kinds)->name,
+                         plugmc_species_at(system, pair % w->kinds)->name);
+}
+
 /* The first distance, from the cutoff inwards, at which something is not finite or too large; the one before
- * it is the last that is evaluated. If there is no energy behind small ones at a distance that is met, it
- * is the formula's fault, and the core, which tries all potentials, says where it is. */
-static void find_core(const work *w, int32_t pair)
+ * it is the last that is evaluated. Where energies are not large outside of it, and at a distance that is
+ * met, the formula has no energy there. */
+static int find_core(const work *w, int32_t pair)
 {
     machine *m = w->p->machine;
+    const int32_t turned = pair % w->kinds * w->kinds + pair / w->kinds;
     const double end = largest_distance(w), least = end * exp2(-HALVINGS);
     double last = 0, before = end;
     m->core[pair] = (real)(least * least);
     for (int k = 0; k < HALVINGS * POINTS_A_HALVING; k++) {
         const double r = end * exp2(-(k + 0.5) / POINTS_A_HALVING);
-        const real square = (real)(r * r);
-        real out[PROGRAM_MOST_OUTPUTS];
-        evaluate_at(m, pair, square, out);
-        const double u = (double)out[0];
+        real out[PROGRAM_MOST_OUTPUTS], back[PROGRAM_MOST_OUTPUTS];
+        evaluate_at(m, pair, (real)(r * r), out);
+        evaluate_at(m, turned, (real)(r * r), back);
+        const double u = (double)out[0], v = (double)back[0], size = fmax(fabs(u), fabs(last));
         if (fabs(u) < most_energy && isfinite(out[1]) && isfinite(out[2])) {
+            if (!(fabs(u - v) <= 1e-3 * size))
+                return no_energy(w, "another one when the particles change places", r, pair);
             last = u;
             before = r;
             continue;
         }
-        if (isnan(u) && fabs(last) < 1e10 && r > 1e-3 * end) return;
+        if (isnan(u) && fabs(last) < 1e10 && r > 1e-3 * end)
+            return no_energy(w, "not a number", r, pair);
         m->core[pair] = (real)(before * before);
-        return;
+        return PLUGMC_OK;
     }
+    return PLUGMC_OK;
 }
 
 static int make_table(work *w)
@@ -478,7 +492,8 @@ static int make_table(work *w)
     if (!table) return no_memory(host);
     p->machine->uniform = 1;
     for (int32_t k = 0; k < w->pairs; k++) {
-        find_core(w, k);
+        const int code = find_core(w, k);
+        if (code) return code;
         table[k * p->columns] = p->machine->core[k];
         p->machine->uniform &= p->machine->core[k] == p->machine->core[0];
     }
