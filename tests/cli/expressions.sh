@@ -128,5 +128,5 @@ sigma = 1"
     sed -i '/cutof = /d; s/^energy = .*/energy = log(r - 1)/; /^epsilon/d; /^sigma/d' sim.ini
     refused 3 "sim.ini:23: [potential expression] energy: the formula is not a number at r = 0.923016 of 'one' and 'one'" run sim.ini
     sed -i 's/^energy = .*/energy = q1/' sim.ini
-    refused 3 "sim.ini:23: [potential expression] energy: the formula is another one when the particles change places at r = 2.39397 of 'one' and 'two'" run sim.ini
+    refused 3 "sim.ini:23: [potential expression] energy: the formula is another one when the particles change places at r = 2.39401 of 'one' and 'two'" run sim.ini
 }
