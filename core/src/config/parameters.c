@@ -494,7 +494,7 @@ static const char *entry_fault(const plugmc_parameter *p, size_t real_size, size
         return "is not aligned in its struct";
     if (!p->doc || !p->unit) return "has no doc or no unit";
     if (p->type == PLUGMC_TYPE_CHOICE && (!p->choices || !*p->choices)) return "has no choices";
-    if (p->derived) return NULL;
+    if (p->derived) return p->type == PLUGMC_TYPE_NUMBERS ? "is computed, and the user's" : NULL;
     if ((p->type <= PLUGMC_TYPE_INTEGER || p->type == PLUGMC_TYPE_LIST ||
          p->type == PLUGMC_TYPE_NUMBERS) &&
         !(p->minimum <= p->maximum))
