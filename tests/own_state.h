@@ -15,7 +15,7 @@ static inline void own_state(plugmc_context *context, const plugmc_host *host)
     static int last;
     state *s = &kept[last++ % KEPT];
     state_end(s);
-    state_begin(s, host->system, &none, host);
+    state_begin(s, host->system, &none, host, 0, host->system->walkers);
     context->stage.state = &s->face;
 }
 

@@ -44,9 +44,31 @@ static void print_message(const report *r, const char *file, int line, const cha
     vfprintf(f, format, arguments);
     fputc('\n', f);
     fclose(f);
-    fwrite(text, 1, length, stderr);
+    fwrite(text, 1, length, r->held ? r->held : stderr);
     report_log(r, text);
     free(text);
+}
+
+void report_hold(report *r, bool hold)
+{
+    if (r->held) fclose(r->held);
+    free(r->held_text);
+    r->held = NULL, r->held_text = NULL;
+    if (hold) r->held = checked(open_memstream(&r->held_text, &r->held_length));
+}
+
+void report_drop(report *r)
+{
+    if (r->held) report_hold(r, true);
+}
+
+void report_let_go(report *r, int rank)
+{
+    char *line, *rest;
+    if (!r->held || fflush(r->held)) return;
+    rest = r->held_text;
+    while ((line = strsep(&rest, "\n")))
+        if (*line) fprintf(stderr, "rank %d: %s\n", rank, line);
 }
 
 void report_note(const report *r, const char *format, ...)
@@ -58,7 +80,7 @@ void report_note(const report *r, const char *format, ...)
     va_end(arguments);
     char *line;
     checked(asprintf(&line, "%s\n", text) < 0 ? NULL : line);
-    if (!r->quiet) fputs(line, stderr);
+    if (!r->quiet && !r->held) fputs(line, stderr);
     report_log(r, line);
     free(line);
     free(text);

@@ -18,7 +18,8 @@ enum exit_code {
     EXIT_MEMORY = 8,
     EXIT_INTERNAL = 9,     /* a bug in plugmc or a plugin */
     EXIT_INTERRUPTED = 10, /* by a signal: checkpoint written, run not finished */
-    EXIT_TIME_LIMIT = 11   /* time limit reached: checkpoint written, run not finished */
+    EXIT_TIME_LIMIT = 11,  /* time limit reached: checkpoint written, run not finished */
+    EXIT_PEER = 12         /* another process of the same run is gone */
 };
 
 typedef struct report {
@@ -26,10 +27,18 @@ typedef struct report {
     int code;  /* that of the first error; EXIT_DONE without one */
     FILE *log; /* where all of it is written as well, with the time; NULL: nowhere */
     bool quiet;
+    FILE *held; /* of a process that does not speak: messages since it was asked last */
+    char *held_text;
+    size_t held_length;
 } report;
 
 /* What is neither: prints the sentence to stderr, unless quiet. */
 void report_note(const report *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Of many processes one speaks (team/team.h): what the others say is kept back, and notes are not said at all. */
+void report_hold(report *, bool);
+/* What was kept back is printed, as said by this rank; or is forgotten. */
+void report_let_go(report *, int rank);
+void report_drop(report *);
 /* Lines for the log alone, with the newline at their end. */
 void report_log(const report *, const char *text);
 

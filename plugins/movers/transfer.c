@@ -328,6 +328,7 @@ static const plugmc_mover mover = {
     .set_step = set_step,
     .target_acceptance = target,
     .joins = 1,
+    .together = 2,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "transfer",

@@ -99,6 +99,16 @@ typedef struct plugmc_view {
     const int64_t *count;         /* [walkers][species]: see PLUGMC_STATE_COUNT; host memory */
 } plugmc_view;
 
+/* The ladder with the walkers of all processes on it, by their numbers in the run: plugmc_host.board. */
+typedef struct plugmc_board {
+    uint32_t size;
+    int32_t walkers; /* of all processes */
+    int32_t *rung;   /* [walkers]; a mover changes it, everywhere in the same way */
+    const double
+        *extensive; /* [walkers][multipliers]: what multipliers multiply, as plugmc_host.energy */
+    const double *multiplier; /* [rungs][multipliers] */
+} plugmc_board;
+
 /* A place for a mover's own state in the checkpoint, or one to read it from. */
 typedef struct plugmc_archive {
     uint32_t size;

@@ -14,6 +14,7 @@
 #include "plugin/loader.h"
 #include "report.h"
 #include "run/threads.h"
+#include "team/team.h"
 
 static void line(const char *topic, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void line(const char *topic, const char *format, ...)
@@ -119,8 +120,8 @@ int command_doctor(int argc, char **argv)
 {
     static const char usage[] =
         "usage: plugmc doctor\n\n"
-        "Shows the GPUs, the kernel compiler and its cache, processor, HDF5 and plugin path that\n"
-        "plugmc finds on this machine.\n";
+        "Shows the GPUs, the kernel compiler and its cache, processor, HDF5, plugin path and MPI\n"
+        "that plugmc finds on this machine.\n";
     if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
         fputs(usage, stdout);
         return EXIT_DONE;
@@ -135,5 +136,6 @@ int command_doctor(int argc, char **argv)
     show_processor();
     show_hdf5();
     show_plugins();
+    team_describe(stdout);
     return EXIT_DONE;
 }

@@ -21,11 +21,14 @@
 #include "run/refusals.h"
 #include "run/simulation.h"
 #include "run/watchdog.h"
+#include "team/share.h"
+#include "team/team.h"
 
 const char exit_code_help[] =
     "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 checkpoint, 7 GPU or\n"
     "kernel compiler, 8 memory, 9 bug, 10 stopped by a signal, 11 time limit (10 and 11: the\n"
-    "checkpoint is written, go on with --resume; before the first sweep nothing is)\n";
+    "checkpoint is written, go on with --resume; before the first sweep nothing is), 12 another\n"
+    "process of the same run is gone\n";
 
 static const char run_help[] =
     "usage: plugmc run FILE.ini [--set SECTION.KEY=VALUE]... [--resume-if-there] [--quiet | --json]\n"
@@ -39,7 +42,8 @@ static const char run_help[] =
     "changed, --accept-changed-plugins goes on all the same.\n"
     "--quiet prints errors, warnings and the table alone. --json prints progress (once a second) and\n"
     "results on standard output, an object a line. [run] show names numbers to see beside the\n"
-    "progress, [run] log a file that messages and progress are added to.\n\n";
+    "progress, [run] log a file that messages and progress are added to.\n"
+    "Started by mpirun or srun, the processes share the walkers: docs/scale.md.\n\n";
 
 static const char check_help[] =
     "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n\n"
@@ -170,6 +174,8 @@ static const char *threads_of(const simulation *sim, char words[240])
     threads_why(&sim->offer, offer);
     if (sim->config.run.threads)
         snprintf(words, 240, "[run] threads, of %s", offer);
+    else if (team_now()->local_ranks > 1)
+        snprintf(words, 240, "%d processes on this host, %s", team_now()->local_ranks, offer);
     else if (sim->system.threads < sim->offer.threads)
         snprintf(words, 240, "more do not pay for so few particles, of %s", offer);
     else
@@ -181,6 +187,9 @@ static const char *threads_of(const simulation *sim, char words[240])
 static void say_where(const simulation *sim)
 {
     char words[240];
+    if (team_now()->ranks > 1)
+        report_note(sim->report, "%d processes share %d walkers; of the first:", team_now()->ranks,
+                    sim->all_walkers);
     if (sim->gpu) {
         char *text;
         size_t size;
@@ -219,12 +228,19 @@ static int check_unchanged(const simulation *sim, const char *path, const origin
 static int rehearse_output(simulation *sim)
 {
     output_data first = sim->output;
-    int code = borrowing_positions(sim, PLUGMC_ON_HOST, &first.positions);
-    if (code) return code;
-    if (averages_find(&first))
-        return report_error(sim->report, EXIT_MEMORY, NULL, 0,
+    const double *here;
+    void *all = NULL;
+    int code = borrowing_positions(sim, PLUGMC_ON_HOST, &here);
+    code = team_gather(
+        code, here, 3 * sizeof *here * (size_t)sim->system.walkers * (size_t)sim->system.particles,
+        &all);
+    first.positions = all;
+    if (!code && all && averages_find(&first))
+        code = report_error(sim->report, EXIT_MEMORY, NULL, 0,
                             "no memory for the averages of the run");
-    return output_rehearse(sim->output_path, &first, sim->report);
+    if (!code && all) code = output_rehearse(sim->output_path, &first, sim->report);
+    free(all);
+    return code;
 }
 
 /* The run itself, its output locked. */
@@ -232,20 +248,24 @@ static int run_locked(simulation *sim, const char *path, const origin *from)
 {
     const char *csv = sim->config.run.csv;
     output_lock output = {0}, table = {0};
+    const bool leads = team_leads();
     identity_make(sim->output.identity);
-    int code = output_lock_take(&output, path, sim->output.identity, sim->report);
-    if (!code && csv && *csv)
+    int code = leads ? output_lock_take(&output, path, sim->output.identity, sim->report) : 0;
+    if (!code && leads && csv && *csv)
         code = output_lock_take(&table, csv, sim->output.identity, sim->report);
-    if (!code && !from->there) code = check_unchanged(sim, path, from);
+    if (!code && leads && !from->there) code = check_unchanged(sim, path, from);
+    code = team_agree(code);
+    if (!code) code = share_threads(sim);
     if (!code) code = prepare(sim);
     if (!code) say_where(sim);
     if (!code && !sim->report->quiet)
         watchdog_doing(from->there ? "taking up the state" : "making the initial state");
     if (!code) code = from->there ? simulation_resume(sim, path) : simulation_begin(sim);
-    if (!code && from->there) code = check_unchanged(sim, path, from);
+    if (!code && leads && from->there) code = check_unchanged(sim, path, from);
+    code = team_agree(code);
     if (!code && !sim->report->quiet) watchdog_doing("writing a first file to see that it can be");
-    if (!code && !from->there) code = rehearse_output(sim);
-    if (!code) code = simulation_run(sim);
+    if (!code && !from->there) code = team_agree(rehearse_output(sim));
+    if (!code) code = team_agree(simulation_run(sim));
     output_lock_release(&table);
     output_lock_release(&output);
     return code;
@@ -268,17 +288,34 @@ static int open_log(simulation *sim)
     return 0;
 }
 
+/* Whether the output file is there: as rank 0 sees it. */
+static int look(simulation *sim, output_data *found, bool *there)
+{
+    int64_t seen = 0;
+    int code = resume_look(sim, found, there);
+    seen = *there;
+    code = team_spread(code, &seen, sizeof seen);
+    if (!code && *there != (seen != 0))
+        code = report_error(
+            sim->report, EXIT_INPUT, NULL, 0,
+            "rank %d %s the file %s, which rank 0 %s: all processes need the same folder",
+            team_now()->rank, *there ? "sees" : "does not see", sim->config.run.output,
+            seen ? "sees" : "does not see");
+    return team_agree(code);
+}
+
 /* A new run, one that goes on, or one that is finished. */
 static int run(simulation *sim, const arguments *a, output_data *found)
 {
     origin from = {.there = a->resume, .if_there = a->if_there};
     if (a->resume) watchdog_resumes(a->file);
-    int code = read_configuration(sim, a, found);
-    if (!code && a->if_there) code = resume_look(sim, found, &from.there);
+    int code = team_join(sim->report, read_configuration(sim, a, found));
+    if (!code && a->if_there) code = look(sim, found, &from.there);
     if (code) return code;
     const char *path = a->resume ? a->file : sim->config.run.output;
     if (from.there) watchdog_resumes(path);
-    if (from.there && resume_is_finished(sim, found)) return resume_print_again(sim, path, found);
+    if (from.there && resume_is_finished(sim, found))
+        return team_leads() ? resume_print_again(sim, path, found) : EXIT_DONE;
     if (from.there) {
         sim->before = keep_text(found->history ? found->history : found->provenance);
         sim->resumed_at = found->sweep;
@@ -287,8 +324,9 @@ static int run(simulation *sim, const arguments *a, output_data *found)
         code = history_compare(sim, path, sim->before, a->accept_changes);
         output_free(found); /* it is read again when it is locked */
     }
-    if (!code) code = probe(sim, path, a->resume ? NULL : "[run] output");
-    if (!code) code = open_log(sim);
+    if (!code && team_leads()) code = probe(sim, path, a->resume ? NULL : "[run] output");
+    if (!code && team_leads()) code = open_log(sim);
+    code = team_agree(code);
     return code ? code : run_locked(sim, path, &from);
 }
 
@@ -304,12 +342,14 @@ int command_run(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* until the run takes it: nothing is to be lost by a message */
     report report = {.quiet = a.tells != TELLS_ALL};
     output_data found = {0};
+    team_expect(&report);
     if (watchdog_begin())
         return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
     char *command = resume_command_line(argc, argv);
     simulation sim = {.report = &report, .command = command, .tells = a.tells};
     code = run(&sim, &a, &found);
     watchdog_end();
+    team_leave();
     if (report.log) fclose(report.log);
     simulation_close(&sim);
     output_free(&found);

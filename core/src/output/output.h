@@ -111,8 +111,9 @@ typedef struct blob {
     char *name;
     void *data;
     size_t bytes;
-    size_t row;   /* bytes of each of its rows, 0 if it has none */
-    int64_t have; /* rows that were saved */
+    size_t row;    /* bytes of each of its rows, 0 if it has none */
+    int64_t have;  /* rows that were saved */
+    int64_t first; /* of these */
 } blob;
 
 /* Can a file be made at `path`? Tried before a run begins, without touching what is there. `key` is

@@ -11,6 +11,7 @@
 #include "run/results.h"
 #include "run/saving.h"
 #include "run/snapshot.h"
+#include "team/team.h"
 
 /* ---- What plugins hold ----------------------------------------------------------------------------- */
 
@@ -56,7 +57,7 @@ static blob *add_blob(blob_archive *archive, char *full, size_t row, size_t byte
         free(full);
         return NULL;
     }
-    blobs[archive->count] = (blob){full, data, bytes, row, 0};
+    blobs[archive->count] = (blob){full, data, bytes, row, 0, 0};
     return &blobs[archive->count++];
 }
 
@@ -87,6 +88,7 @@ static int archive_part(blob_archive *archive, const char *name, void *data, siz
         memcpy(data, (const char *)b->data + from, bytes);
     else
         memcpy((char *)b->data + from, data, bytes);
+    if (row && (!b->have || (int64_t)(from / row) < b->first)) b->first = (int64_t)(from / row);
     if (row) b->have += (int64_t)(bytes / row);
     return PLUGMC_OK;
 }
@@ -118,19 +120,20 @@ static blob_archive archive_of(simulation *sim, int reading)
                                    .reading = reading,
                                    .bytes = archive_bytes,
                                    .rows = archive_rows,
+                                   .first_walker = sim->first_walker,
                                    .walkers = walkers,
-                                   .all_walkers = walkers},
+                                   .all_walkers = sim->all_walkers},
                           .sim = sim};
 }
 
 /* Rows that nobody has saved would be zeros for whoever goes on from them. */
-static int check_rows(const blob_archive *archive)
+static int check_rows(const simulation *sim, const blob *blobs, int count)
 {
-    for (int i = 0; i < archive->count; i++) {
-        const blob *b = &archive->blobs[i];
+    for (int i = 0; i < count; i++) {
+        const blob *b = &blobs[i];
         const long long all = b->row ? (long long)(b->bytes / b->row) : 0;
         if (b->have != all)
-            return report_error(archive->sim->report, EXIT_INTERNAL, NULL, 0,
+            return report_error(sim->report, EXIT_INTERNAL, NULL, 0,
                                 "%lld of %lld rows of '%s' were saved", (long long)b->have, all,
                                 b->name);
     }
@@ -236,7 +239,7 @@ int checkpoint_blobs(simulation *sim, blob **blobs, int *count)
     int code = archive_state(sim, &archive);
     if (!code) code = refresh_totals(sim);
     if (!code) code = archive_instances(sim, &archive);
-    if (!code) code = check_rows(&archive);
+    if (!code && team_now()->ranks == 1) code = check_rows(sim, archive.blobs, archive.count);
     *blobs = archive.blobs;
     *count = archive.count;
     return code;
@@ -253,11 +256,88 @@ void checkpoint_free_blobs(blob *blobs, int count)
 
 /* ---- Writing --------------------------------------------------------------------------------------- */
 
+/* Rows of blobs that other processes have, in the order of blobs: first row and how many, then these. */
+static size_t bytes_of_rows(const blob *blobs, int count)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        if (blobs[i].row) bytes += 2 * sizeof(int64_t) + (size_t)blobs[i].have * blobs[i].row;
+    return bytes;
+}
+
+static void pack_rows(const blob *blobs, int count, char *out)
+{
+    for (int i = 0; i < count; i++) {
+        const blob *b = &blobs[i];
+        if (!b->row) continue;
+        const int64_t range[2] = {b->first, b->have};
+        memcpy(out, range, sizeof range), out += sizeof range;
+        memcpy(out, (const char *)b->data + b->first * (int64_t)b->row, (size_t)b->have * b->row);
+        out += (size_t)b->have * b->row;
+    }
+}
+
+/* What one process has packed. Rows that all have, as of one system, are the same everywhere. */
+static const char *unpack_rows(blob *blobs, int count, bool **known, const char *from)
+{
+    for (int i = 0; i < count; i++) {
+        blob *b = &blobs[i];
+        int64_t range[2];
+        if (!b->row) continue;
+        memcpy(range, from, sizeof range), from += sizeof range;
+        memcpy((char *)b->data + range[0] * (int64_t)b->row, from, (size_t)range[1] * b->row);
+        from += (size_t)range[1] * b->row;
+        for (int64_t k = range[0]; k < range[0] + range[1]; k++) {
+            if (!known[i][k]) b->have++;
+            known[i][k] = true;
+        }
+    }
+    return from;
+}
+
+static int join_rows(simulation *sim)
+{
+    output_data *out = &sim->output;
+    blob *blobs = (blob *)out->blobs;
+    const int count = out->blob_count;
+    const size_t bytes = bytes_of_rows(blobs, count);
+    char *mine = checked(malloc(bytes + 1));
+    void *all;
+    pack_rows(blobs, count, mine);
+    int code = team_gather(0, mine, bytes, &all);
+    free(mine);
+    if (code || !all) return code;
+    bool **known = checked(calloc((size_t)count + 1, sizeof *known));
+    for (int i = 0; i < count; i++) {
+        blobs[i].have = 0;
+        if (blobs[i].row) known[i] = checked(calloc(blobs[i].bytes / blobs[i].row + 1, 1));
+    }
+    const char *from = all;
+    for (int32_t rank = 0; rank < team_now()->ranks; rank++)
+        from = unpack_rows(blobs, count, known, from);
+    for (int i = 0; i < count; i++) free(known[i]);
+    free(known), free(all);
+    return check_rows(sim, blobs, count);
+}
+
+/* All: of the walkers of all processes, at rank 0. */
+static int join_snapshots(simulation *sim, void **positions)
+{
+    const plugmc_system *system = &sim->system;
+    const size_t bytes = 3 * sizeof(double) * (size_t)system->walkers * (size_t)system->particles;
+    int code = team_gather(0, sim->output.positions, bytes, positions);
+    if (*positions) sim->output.positions = *positions;
+    return code ? code : join_rows(sim);
+}
+
 int checkpoint_snapshot(simulation *sim, bool last)
 {
     output_data *out = &sim->output;
+    void *positions = NULL;
     snapshot_publish(sim);
-    int code = save(sim, last);
+    int code = team_now()->ranks > 1 ? join_snapshots(sim, &positions) : 0;
+    if (!code && team_leads()) code = save(sim, last);
+    free(positions);
     out->positions = NULL;
     out->blobs = NULL;
     out->blob_count = 0;
@@ -267,21 +347,22 @@ int checkpoint_snapshot(simulation *sim, bool last)
 int checkpoint(simulation *sim, uint64_t sweep, double seconds)
 {
     int code = snapshot_take(sim, sweep, seconds);
-    if (!code) code = find_results(sim);
+    if (!code && team_leads()) code = find_results(sim);
     return code ? code : checkpoint_snapshot(sim, false);
 }
 
 int checkpoint_last(simulation *sim, uint64_t sweep, double seconds)
 {
     sim->output.sweep = sweep;
-    int code = find_results(sim); /* for the table, should there be no checkpoint */
+    int code =
+        team_leads() ? find_results(sim) : 0; /* for the table, should there be no checkpoint */
     if (!code) code = snapshot_take(sim, sweep, seconds);
     return code ? code : checkpoint_snapshot(sim, true);
 }
 
 int checkpoint_given_up(simulation *sim)
 {
-    int code = find_results(sim);
+    int code = team_leads() ? find_results(sim) : 0;
     return code ? code : checkpoint_snapshot(sim, true);
 }
 
@@ -309,8 +390,9 @@ int simulation_resume(simulation *sim, const char *path)
     double *positions;
     code = borrowing_write(sim, &positions);
     if (code) return code;
-    memcpy(positions, out->positions,
-           sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles);
+    const size_t row = sizeof(double) * 3 * (size_t)sim->system.particles;
+    memcpy(positions, (const char *)out->positions + (size_t)sim->first_walker * row,
+           (size_t)sim->system.walkers * row);
     blob_archive archive = archive_of(sim, 1);
     archive.blobs = (blob *)out->blobs;
     archive.count = out->blob_count;

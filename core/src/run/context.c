@@ -10,9 +10,11 @@
 #include "crash.h"
 #include "energy/on_device.h"
 #include "rehearsal.h"
+#include "run/board.h"
 #include "run/not_a_number.h"
 #include "run/simulation.h"
 #include "run/stop.h"
+#include "team/team.h"
 
 static enum exit_code exit_code_of(int code)
 {
@@ -221,6 +223,17 @@ static const int32_t *host_by_rung(plugmc_context *context)
     return sim->by_rung;
 }
 
+static int host_board(plugmc_context *context, plugmc_board *out)
+{
+    const moving *m = mover_of(context);
+    return m ? board_fill(context->sim, &m->instance->host, out) : not_for(context, "board");
+}
+
+static int host_climb(plugmc_context *context, const plugmc_board *board)
+{
+    return mover_of(context) ? board_climb(context->sim, board) : not_for(context, "climb");
+}
+
 static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates)
 {
     struct simulation *sim = context->sim;
@@ -236,6 +249,11 @@ static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates
     if (sim->system.rungs > 1)
         return host_fail(context, PLUGMC_ERROR_INPUT,
                          "weights of macrostates are not for a run with a ladder");
+    if (team_now()->ranks > 1)
+        return host_fail(
+            context, PLUGMC_ERROR_INPUT,
+            "weights of macrostates are those of all walkers, which %d processes have apart: start one",
+            team_now()->ranks);
     sim->weighing = m;
     sim->macrostates = macrostates;
     return PLUGMC_OK;
@@ -299,7 +317,9 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .count = host_count,
                          .decide = host_decide,
                          .by_rung = host_by_rung,
-                         .declare = host_declare};
+                         .declare = host_declare,
+                         .board = host_board,
+                         .climb = host_climb};
 }
 
 void context_release(plugmc_context *context)

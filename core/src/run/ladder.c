@@ -57,7 +57,8 @@ static int refuse(const config *config, report *r, const char *format, ...)
 }
 
 /* The values of the ladder, from [ladder] or from a temperature for each walker. */
-static int take_values(ladder *l, const config *config, const plugmc_system *system, report *r)
+static int take_values(ladder *l, const config *config, const plugmc_system *system,
+                       int32_t walkers, report *r)
 {
     const plugmc_list *list = &config->ladder.values, *t = &config->run.temperature;
     l->varies = config->ladder.vary;
@@ -79,11 +80,11 @@ static int take_values(ladder *l, const config *config, const plugmc_system *sys
         return 0;
     }
     l->rungs = list->count;
-    if (l->rungs < 2 || system->walkers % l->rungs)
+    if (l->rungs < 2 || walkers % l->rungs)
         return refuse(config, r,
                       "%s has %d values, and there are %d walkers: each value needs as many "
                       "walkers",
-                      list == t ? "[run] temperature" : "[ladder]", l->rungs, system->walkers);
+                      list == t ? "[run] temperature" : "[ladder]", l->rungs, walkers);
     l->values = checked(calloc((size_t)l->rungs, sizeof(double)));
     memcpy(l->values, list->values, (size_t)l->rungs * sizeof(double));
     return 0;
@@ -179,13 +180,13 @@ static bool is_weighted(const ladder *l, const plugmc_system *system)
     return false;
 }
 
-int ladder_build(ladder *l, const config *config, plugmc_system *system, report *r)
+int ladder_build(ladder *l, const config *config, int32_t walkers, plugmc_system *system, report *r)
 {
     *l = (ladder){.rungs = 1, .width = system->term_count + 1 + system->species_count};
     if (config->run.temperature.count < 1)
         return refuse(config, r, "[run] temperature has no value");
     int code = check_units(config, system, r);
-    if (!code) code = take_values(l, config, system, r);
+    if (!code) code = take_values(l, config, system, walkers, r);
     if (code) return code;
     l->multipliers = checked(calloc((size_t)(l->rungs * l->width), sizeof(double)));
     l->temperature = checked(calloc((size_t)l->rungs, sizeof(double)));

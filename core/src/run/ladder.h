@@ -20,8 +20,9 @@ typedef struct ladder {
 } ladder;
 
 /* Reads [run] temperature and pressure, [ladder], and the couplings of potentials, whose terms are in
- * the system already; sets temperature and rungs of the system. 0 or an exit code, with a message. */
-int ladder_build(ladder *, const config *, plugmc_system *, report *);
+ * the system already; sets temperature and rungs of the system. `walkers`: of all processes. 0 or an exit code,
+ * with a message. */
+int ladder_build(ladder *, const config *, int32_t walkers, plugmc_system *, report *);
 void ladder_free(ladder *);
 /* Behind names of what belongs to a rung: "@0.7", or "" without a ladder. */
 const char *ladder_suffix(const ladder *, int32_t rung, char text[40]);

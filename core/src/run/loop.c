@@ -24,6 +24,7 @@
 #include "run/watchdog.h"
 #include "system/initial.h"
 #include "system/system.h"
+#include "team/team.h"
 
 enum {
     TUNINGS = 40,           /* of the step during equilibration */
@@ -42,7 +43,8 @@ static double cpu_time(void)
 
 /* ---- Measuring ----------------------------------------------------------------------------------- */
 
-/* A sample of one quantity: values [walkers][width], of the walkers on its rung, in their order. */
+/* A sample of one quantity: values [walkers][width] of all walkers, of which those on its rung count, in their
+ * order. */
 static int record_quantity(simulation *sim, const measurement *m, quantity_record *q, int32_t rung,
                            const int32_t *rungs, const double *values)
 {
@@ -59,7 +61,7 @@ static int record_quantity(simulation *sim, const measurement *m, quantity_recor
     if (q->length > 1 && !(mean = calloc((size_t)q->length, sizeof(double))))
         return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for '%s'", q->name);
     int32_t k = 0;
-    for (int w = 0; w < sim->system.walkers; w++) {
+    for (int w = 0; w < sim->all_walkers; w++) {
         if (rungs && rungs[w] != rung) continue;
         if (q->length == 1) q->series[q->samples * q->walkers + k] = values[w * m->width];
         for (int64_t i = 0; q->length > 1 && i < q->length; i++)
@@ -72,22 +74,13 @@ static int record_quantity(simulation *sim, const measurement *m, quantity_recor
     return 0;
 }
 
-/* Appends a sample to the records of an observable. */
-static int record(simulation *sim, const measurement *m)
+/* Appends a sample of all walkers to the records of an observable. */
+static int record_sample(simulation *sim, const measurement *m, const double *of_all,
+                         const int32_t *rungs)
 {
-    int32_t *rungs = NULL;
     int code = 0;
-    if (sim->system.rungs > 1) {
-        void *out;
-        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST,
-                                     PLUGMC_READ, &out, NULL);
-        rungs = out;
-        if (code) return EXIT_MEMORY;
-    }
-    for (int64_t i = 0; m->scaled && i < sim->system.walkers * m->width; i++)
-        m->values[i] *= m->scales[i % m->width];
     for (int32_t r = 0; r < sim->system.rungs; r++) {
-        const double *values = m->values;
+        const double *values = of_all;
         quantity_record *q = &sim->output.quantities[m->first_quantity + r * m->quantity_count];
         for (int k = 0; k < m->quantity_count && !code; k++, values += q++->length)
             code = record_quantity(sim, m, q, r, rungs, values);
@@ -95,26 +88,51 @@ static int record(simulation *sim, const measurement *m)
     return code;
 }
 
+/* All: rank 0 keeps what everybody has measured. */
+static int record(simulation *sim, const measurement *m)
+{
+    const int32_t walkers = sim->system.walkers;
+    void *values = m->values, *rungs = NULL;
+    int code = 0;
+    if (sim->system.rungs > 1)
+        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST,
+                                     PLUGMC_READ, &rungs, NULL);
+    if (code) return EXIT_MEMORY;
+    for (int64_t i = 0; m->scaled && i < walkers * m->width; i++)
+        m->values[i] *= m->scales[i % m->width];
+    if (team_now()->ranks == 1) return record_sample(sim, m, values, rungs);
+    const bool ladder = rungs != NULL;
+    code = team_gather(0, m->values, sizeof(double) * (size_t)(walkers * m->width), &values);
+    if (ladder && !code) code = team_gather(0, rungs, sizeof(int32_t) * (size_t)walkers, &rungs);
+    if (values && !code) code = record_sample(sim, m, values, rungs);
+    free(values);
+    if (ladder && team_leads()) free(rungs);
+    return code;
+}
+
+/* All: the walkers of all processes, at rank 0. */
 static int keep_frame(simulation *sim, uint64_t sweep, const double *positions)
 {
     const bool moves = sim->system.changes & PLUGMC_CHANGED_BOX;
-    const size_t box_bytes = sizeof(plugmc_box) * (size_t)sim->system.walkers;
+    const size_t walkers = (size_t)sim->system.walkers,
+                 bytes = sizeof(double) * 3 * walkers * (size_t)sim->system.particles;
     const plugmc_box *now = NULL;
-    const int code = moves ? borrowing_boxes_of(sim, &now) : 0;
-    if (code) return code;
+    void *copy = NULL, *boxes = NULL;
+    int code = moves ? borrowing_boxes_of(sim, &now) : 0;
+    if (!code) code = team_gather(0, positions, bytes, &copy);
+    if (moves && !code) code = team_gather(0, now, walkers * sizeof *now, &boxes);
+    if (code || !team_leads()) {
+        free(copy), free(boxes);
+        return code;
+    }
     output_data *out = &sim->output;
-    size_t bytes = sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles;
     frame *frames = realloc(out->frames, sizeof *frames * (size_t)(out->frame_count + 1));
-    double *copy = malloc(bytes);
-    plugmc_box *boxes = moves ? malloc(box_bytes) : NULL;
     if (frames) out->frames = frames;
-    if (!frames || !copy || (moves && !boxes)) {
+    if (!frames) {
         free(copy), free(boxes);
         return report_error(sim->report, EXIT_MEMORY, NULL, 0,
                             "no memory for a frame of the trajectory");
     }
-    memcpy(copy, positions, bytes);
-    if (moves) memcpy(boxes, now, box_bytes);
     out->frames[out->frame_count++] = (frame){sweep, copy, boxes};
     return 0;
 }
@@ -254,6 +272,13 @@ static int say_stopped(const simulation *sim, bool at_limit, uint64_t sweep)
 static int save_and_leave(void *argument, bool at_limit)
 {
     simulation *sim = argument;
+    if (team_now()->ranks > 1) {
+        fprintf(stderr,
+                "no plugin of rank %d has answered for five seconds: the run ends with the last "
+                "checkpoint\n",
+                team_now()->rank);
+        return at_limit ? EXIT_TIME_LIMIT : EXIT_INTERRUPTED;
+    }
     const uint64_t sweep = snapshot_go_back(sim);
     fprintf(stderr, "no plugin has answered for five seconds: the sweep at hand is given up\n");
     if (averages_find(&sim->output)) return EXIT_MEMORY;
@@ -295,6 +320,36 @@ static void say_threads(const simulation *sim, const thread_choice *c)
                     100 * one / all, c->most);
 }
 
+/* What hangs on wall time, signals and errors: rank 0 decides about the first three, each process tells the last. */
+typedef struct turn {
+    int64_t sweeps, snapshot,
+        checkpoint; /* of the next stretch; whether one is to be made before it */
+    int64_t reason; /* why the run has to end now, EXIT_*, or EXIT_DONE */
+} turn;
+
+/* All: the same turn for everybody. */
+static int agree_on_turn(int code, turn *t)
+{
+    int64_t said[] = {t->sweeps, t->snapshot, t->checkpoint, t->reason};
+    if (!team_leads()) said[0] = said[1] = said[2] = 0;
+    code = team_largest(code, said, 4);
+    *t = (turn){said[0], said[1], said[2], said[3]};
+    return code;
+}
+
+/* All: what has to be done before the next stretch, and how long that is. */
+static int begin_turn(simulation *sim, turn *t, uint64_t sweep, double begin,
+                      double *last_checkpoint)
+{
+    int code = agree_on_turn(0, t);
+    if (code || t->reason != EXIT_DONE) return code;
+    if (t->checkpoint) {
+        code = checkpoint(sim, sweep, now() - begin);
+        *last_checkpoint = now();
+    }
+    return !code && t->snapshot ? snapshot_take(sim, sweep, now() - begin) : code;
+}
+
 /* Sweeps until the end or until told to stop. *sweep: how many are done, of which the state is that
  * of the last snapshot if *ended says that the last stretch was given up. */
 static int sweep_to_end(simulation *sim, double begin, progress *progress, uint64_t *sweep,
@@ -309,22 +364,25 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
     thread_choice_begin(&threads, sim->gpu || run->threads ? 1 : sim->system.threads,
                         threads_left(""), begin);
     int code = 0;
-    while (!code && *sweep < total && *ended == EXIT_DONE) {
+    while (!code && *sweep < total) {
         const uint64_t event = next_event(sim, *sweep);
-        const uint64_t n = thread_choice_sweeps(&threads, least(event - *sweep, stretch));
-        code = snapshot_refresh(sim, *sweep, now() - begin);
-        if (code) break;
-        const double t = now(), cpu = cpu_time();
+        turn t = {.sweeps =
+                      (int64_t)thread_choice_sweeps(&threads, least(event - *sweep, stretch))};
+        if (*sweep > first) t.reason = reason_to_end(run, begin);
+        if (*sweep > first) t.checkpoint = checkpoint_is_due(sim, now() - last_checkpoint);
+        t.snapshot = !t.checkpoint && snapshot_is_due(sim);
+        code = begin_turn(sim, &t, *sweep, begin, &last_checkpoint);
+        *ended = (int)t.reason;
+        if (code || *ended != EXIT_DONE) break;
+        const uint64_t n = (uint64_t)t.sweeps;
+        const double start = now(), cpu = cpu_time();
         code = sweep_watched(sim, *sweep, n, expected * (double)n);
-        const double took = now() - t;
+        const double took = now() - start;
         thread_choice_took(&threads, n, took, cpu_time() - cpu, now());
         if (thread_choice_looks(&threads, now()))
             thread_choice_saw(&threads, threads_left(""), now());
         if (threads.most > 1) sim->system.threads = threads.now;
-        if (code == SWEEP_GIVEN_UP) {
-            *ended = reason_to_end(run, begin);
-            return code;
-        }
+        if (code) break;
         expected = took / (double)n;
         if (*sweep == first) {
             watchdog_first_sweep_done();
@@ -333,14 +391,16 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
         *sweep += n;
         if (took < 0.25 && n == stretch && stretch < 1 << 30) stretch *= 2;
         if (took > 0.5 && stretch > 1) stretch /= 2;
-        if (!code && *sweep == event) code = handle_events(sim, *sweep);
-        if (code || *sweep == total) break;
-        progress_show(progress, sim, *sweep, false);
-        *ended = reason_to_end(run, begin);
-        if (*ended == EXIT_DONE && checkpoint_is_due(sim, now() - last_checkpoint)) {
-            code = checkpoint(sim, *sweep, now() - begin);
-            last_checkpoint = now();
-        }
+        if (*sweep == event) code = handle_events(sim, *sweep);
+        if (!code && *sweep < total && team_leads()) progress_show(progress, sim, *sweep, false);
+    }
+    code = team_agree(code);
+    if (code == SWEEP_GIVEN_UP) {
+        turn t = {.reason = reason_to_end(run, begin)};
+        team_goes_on();
+        const int lost = agree_on_turn(0, &t);
+        *ended = (int)t.reason;
+        if (lost) code = lost;
     }
     if (threads.most > 1) sim->system.threads = threads.most;
     say_threads(sim, &threads);
@@ -369,19 +429,22 @@ int simulation_run(simulation *sim)
     uint64_t sweep = sim->output.sweep;
     int ended = EXIT_DONE;
     progress progress;
-    int code = progress_begin(&progress, sim, begin);
+    int code = team_leads() ? progress_begin(&progress, sim, begin) : 0;
+    code = team_agree(code);
     if (code) return code;
     watchdog_guard(run->time_limit > 0 ? begin + run->time_limit : INFINITY, save_and_leave, sim);
     if (run->equilibrate == 0 && sweep == 0) code = handle_events(sim, 0);
+    code = team_agree(code);
     if (!code) code = sweep_to_end(sim, begin, &progress, &sweep, &ended);
     watchdog_end();
-    progress_end(&progress);
+    if (team_leads()) progress_end(&progress);
     const bool given_up = code == SWEEP_GIVEN_UP;
     if (code && !given_up) return code;
     say_who_had_no_room(sim);
     if (given_up) sweep = snapshot_go_back(sim);
-    progress_show(&progress, sim, sweep, true);
+    if (team_leads()) progress_show(&progress, sim, sweep, true);
     code = given_up ? checkpoint_given_up(sim) : checkpoint_last(sim, sweep, now() - begin);
+    code = team_agree(code);
     if (sim->averaged && sim->tells == TELLS_JSON)
         json_results(sim);
     else if (sim->averaged)

@@ -7,6 +7,7 @@
 #include "crash.h"
 #include "plugin/answers.h"
 #include "run/refusals.h"
+#include "team/team.h"
 
 enum { ENOUGH_TRIALS = 100 }; /* for an acceptance known to a tenth or better */
 
@@ -97,12 +98,22 @@ static int ask_counts(const simulation *sim, moving *m, const char *doing)
     return context_exit_code(&mover->context, code, doing);
 }
 
+/* Of the walkers of all processes. A mover that knows all walkers counts the same everywhere. */
+static int sum_counts(const simulation *sim, const moving *m, int code)
+{
+    const int n = m->mover->move_count * sim->system.rungs;
+    if (team_now()->ranks == 1) return code;
+    if (m->mover->needs & PLUGMC_GLOBAL_WALKERS && !team_leads())
+        memset(m->counted, 0, sizeof *m->counted * (size_t)n);
+    return team_sum(code, (int64_t *)m->counted, 2 * n); /* two 64-bit numbers each */
+}
+
 static int refresh(simulation *sim, moving *m)
 {
     const int32_t rungs = sim->system.rungs;
     instance *mover = m->instance;
     char why[256];
-    const int code = ask_counts(sim, m, "counting");
+    const int code = sum_counts(sim, m, ask_counts(sim, m, "counting"));
     if (code) return code;
     for (int k = 0; k < m->mover->move_count; k++)
         for (int32_t r = 0; r < rungs; r++) {

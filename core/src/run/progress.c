@@ -10,6 +10,7 @@
 #include "run/averages.h"
 #include "run/json.h"
 #include "run/moves.h"
+#include "team/team.h"
 #include "run/results.h"
 #include "run/stop.h"
 
@@ -80,11 +81,12 @@ int progress_begin(progress *p, const simulation *sim, double now)
 
 /* ---- What is known so far ------------------------------------------------------------------------------ */
 
-/* Of all kinds of trial moves together; NaN before there are any. */
+/* Of all kinds of trial moves together; NaN before there are any. Of many processes as it was when they were counted
+ * last, since one alone shows it. */
 static double acceptance_of(simulation *sim)
 {
     double trials = 0, accepted = 0;
-    if (moves_refresh(sim)) return NAN;
+    if (team_now()->ranks == 1 && moves_refresh(sim)) return NAN;
     for (int i = 0; i < sim->output.move_count; i++)
         for (int32_t r = 0; r < sim->output.moves[i].rungs; r++) {
             trials += (double)sim->output.moves[i].counts[r].trials;

@@ -8,6 +8,7 @@
 #include "crash.h"
 #include "plugin/answers.h"
 #include "run/averages.h"
+#include "run/board.h"
 #include "run/borrowing.h"
 #include "run/history.h"
 #include "run/listing.h"
@@ -18,8 +19,11 @@
 #include "run/refusals.h"
 #include "run/snapshot.h"
 #include "system/system.h"
+#include "team/share.h"
+#include "team/team.h"
 
 static int load_instances(simulation *);
+static int number_all(simulation *);
 static int configure_instances(simulation *);
 
 /* Small systems lose more by waiting for threads than these save. Results do not depend on it. */
@@ -40,8 +44,13 @@ int simulation_open(simulation *sim)
                               : threads_worth_while(&sim->system, sim->offer.threads);
     int loading = load_instances(sim);
     if (!code) code = loading;
+    if (!code) code = share_walkers(sim);
+    if (!code) code = number_all(sim);
     if (!code) code = configure_instances(sim);
-    if (!code) code = ladder_build(&sim->ladder, &sim->config, &sim->system, sim->report);
+    if (!code)
+        code =
+            ladder_build(&sim->ladder, &sim->config, sim->all_walkers, &sim->system, sim->report);
+    if (!code) share_system(sim);
     if (!code) code = check_pairs(sim);
     if (!code) code = match(sim);
     for (int k = 0; k < sim->mover_count; k++)
@@ -98,8 +107,6 @@ static int load_instance(simulation *sim, instance *instance, const plugin_secti
                                          .section = section->section->name,
                                          .keys = section->section,
                                          .plugin = instance->loaded.path};
-    code = number_walkers(sim, instance, source);
-    if (code) return code;
     code = fill(instance->plugin, &sim->config, section->section, &instance->data, sim->report);
     int unused = parameters_unused(instance->plugin->parameters, instance->plugin->parameter_count,
                                    core_keys(section->kind), path, section->section, sim->report);
@@ -135,6 +142,15 @@ static int load_instances(simulation *sim)
                                                        .every = (uint64_t)config->plugins[i].every};
     }
     return first_error;
+}
+
+static int number_all(simulation *sim)
+{
+    int code = 0;
+    for (int i = 0; i < sim->instance_count && !code; i++)
+        if (sim->instances[i].plugin)
+            code = number_walkers(sim, &sim->instances[i], sim->instances[i].context.file);
+    return code;
 }
 
 /* ---- Configuration ------------------------------------------------------------------------------ */
@@ -233,6 +249,17 @@ static void explain_cpu(simulation *sim)
                  "of many walkers a GPU may be faster: [run] device = gpu");
 }
 
+/* Of many processes on a host each has its own, beginning with that of [run] gpu; where the launcher shows each
+ * process one alone, it is that one. */
+static int index_of_gpu(const simulation *sim)
+{
+    char why[512];
+    int driver;
+    const int first = (int)sim->config.run.gpu, local = team_now()->local_rank,
+              there = local ? gpu_count(&driver, why) : 0;
+    return there > 0 ? (first + local) % there : first;
+}
+
 static int choose_device(simulation *sim)
 {
     const run_section *run = &sim->config.run;
@@ -251,7 +278,7 @@ static int choose_device(simulation *sim)
     else if (run->device == DEVICE_AUTO && !wants_gpu(sim))
         explain_cpu(sim);
     else
-        sim->gpu = gpu_open((int)run->gpu, run->fast_math != 0, sim->why_no_gpu);
+        sim->gpu = gpu_open(index_of_gpu(sim), run->fast_math != 0, sim->why_no_gpu);
     if (!sim->gpu && (run->device == DEVICE_GPU || no_cpu))
         return report_error(sim->report, EXIT_DEVICE, sim->config.ini.path, 0,
                             "no GPU to run on: %s", sim->why_no_gpu);
@@ -312,7 +339,7 @@ static int add_quantity(simulation *sim, measurement *m, const plugmc_quantity *
     quantity_record *record = &out->quantities[out->quantity_count++];
     *record = (quantity_record){.observable = copy_text(label),
                                 .name = name_on(sim, q->name, rung),
-                                .walkers = sim->system.walkers / sim->system.rungs,
+                                .walkers = sim->all_walkers / sim->system.rungs,
                                 .unit = unit_of(sim, m, q, rung, &m->scales, &m->width),
                                 .doc = copy_text(q->doc),
                                 .length = plugmc_quantity_length(q),
@@ -514,14 +541,15 @@ int simulation_prepare(simulation *sim)
     if (code) return code;
     sim->state_host = asking->host;
     sim->state_host.gpu = sim->gpu ? gpu_services(sim->gpu) : NULL;
-    state_begin(&sim->state, &sim->system, &sim->ladder, &sim->state_host);
+    state_begin(&sim->state, &sim->system, &sim->ladder, &sim->state_host, sim->first_walker,
+                sim->all_walkers);
     code = prepare_instances(sim);
     if (code) return code;
     borrowing_begin(sim);
     state_positions(&sim->state, PLUGMC_ON_HOST, 0, &code);
     if (!code && sim->gpu) state_positions(&sim->state, PLUGMC_ON_DEVICE, 0, &code);
     if (code) return context_exit_code(&asking->context, code, "taking memory for positions");
-    sim->output.system = &sim->system;
+    sim->output.system = &sim->whole;
     sim->output.effective_ini = effective_ini(sim);
     sim->output.provenance = history_describe(sim);
     sim->output.history = history_append(sim->before, sim->output.provenance);
@@ -558,7 +586,8 @@ int simulation_begin(simulation *sim)
 {
     double *positions;
     int code = borrowing_write(sim, &positions);
-    if (!code) code = initial_state(&sim->config, &sim->system, positions, sim->report);
+    if (!code)
+        code = initial_state(&sim->config, &sim->system, sim->first_walker, positions, sim->report);
     if (!code && sim->system.changes & PLUGMC_CHANGED_COUNT) code = count_places(sim, positions);
     if (code || !sim->mover_count) return code;
     code = check_initial_energy(sim, positions);
@@ -629,6 +658,7 @@ void simulation_close(simulation *sim)
         free(sim->movers[i].counted), free(sim->movers[i].made);
     hamiltonian_close(&sim->hamiltonian);
     free(sim->by_rung);
+    board_free(sim);
     free(sim->movers);
     free(sim->measurements);
     free(sim->instances);

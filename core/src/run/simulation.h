@@ -57,7 +57,10 @@ typedef struct simulation {
     report *report;
     int tells; /* TELLS_* */
     config config;
-    plugmc_system system;
+    plugmc_system system; /* of the walkers of this process */
+    int32_t all_walkers,
+        first_walker;    /* of all processes; how many of them come before those here */
+    plugmc_system whole; /* the system with all walkers, for the file */
     plugmc_term *terms;
     ladder ladder;
     instance *instances;
@@ -78,8 +81,9 @@ typedef struct simulation {
     moving *rescaling; /* the mover that was asked about other boxes last */
     moving *weighing;  /* the mover that has declared macrostates; NULL: none */
     plugmc_macrostates *macrostates;
-    int32_t *by_rung; /* plugmc_host.by_rung */
-    bool giving;      /* the Hamiltonian writes into the state */
+    int32_t *by_rung;    /* plugmc_host.by_rung */
+    struct board *board; /* run/board.h */
+    bool giving;         /* the Hamiltonian writes into the state */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;                 /* threads of the machine */

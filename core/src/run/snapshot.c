@@ -137,14 +137,13 @@ int snapshot_take(simulation *sim, uint64_t sweep, double seconds)
     return 0;
 }
 
-int snapshot_refresh(simulation *sim, uint64_t sweep, double seconds)
+bool snapshot_is_due(const simulation *sim)
 {
     const struct snapshot *s = sim->snapshot;
     /* The first few may have been disturbed: what they cost is not yet known. */
     const double many = s && s->times < 5 ? 20 : 200;
     const double age = s && s->there ? stop_clock() - s->taken : 0;
-    if (s && s->there && (age < 0.25 || age < many * s->cost)) return 0;
-    return snapshot_take(sim, sweep, seconds);
+    return !s || !s->there || (age >= 0.25 && age >= many * s->cost);
 }
 
 /* They were found from samples that are forgotten. */

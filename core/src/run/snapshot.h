@@ -9,13 +9,13 @@
 /* Takes one of the state after `sweep` sweeps, `seconds` of this process. Exit code. On failure the
  * one before is still there. */
 int snapshot_take(simulation *, uint64_t sweep, double seconds);
-/* The same if the last one is a quarter of a second old or more, and 200 times as old as it took to
- * make: half a per cent of the time goes into this at most. */
-int snapshot_refresh(simulation *, uint64_t sweep, double seconds);
+/* Whether it is time for one: the last one is a quarter of a second old or more, and 200 times as old as it took
+ * to make. So half a per cent of the time goes into this at most. */
+bool snapshot_is_due(const simulation *);
 /* Samples and frames of later sweeps are forgotten. Derived numbers become invalid: they have
  * to be found again. Returns the sweep. */
 uint64_t snapshot_go_back(simulation *);
-/* Fills what a checkpoint writes besides samples: positions, counts, sweep, step, blobs. */
+/* Fills what a checkpoint writes besides samples: positions, counts, sweep, step, blobs; of the walkers here. */
 void snapshot_publish(simulation *);
 void snapshot_free(simulation *);
 #endif

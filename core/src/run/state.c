@@ -18,13 +18,13 @@ static size_t row_bytes(const plugmc_system *system, const ladder *ladder, int w
 }
 
 void state_begin(state *s, const plugmc_system *system, const ladder *ladder,
-                 const plugmc_host *host)
+                 const plugmc_host *host, int32_t first, int32_t all)
 {
-    *s = (state){.system = system, .ladder = ladder, .host = host};
+    *s = (state){.system = system, .first = first, .ladder = ladder, .host = host};
     s->face = (plugmc_state){.size = sizeof s->face,
                              .walkers = system->walkers,
                              .first_walker = (int32_t)plugmc_first_walker,
-                             .all_walkers = (int32_t)plugmc_first_walker + system->walkers,
+                             .all_walkers = (int32_t)plugmc_first_walker - first + all,
                              .capacity = system->particles,
                              .array = array,
                              .core = s};
@@ -64,7 +64,7 @@ static void fill_from_system(const state *s, int what, void *out)
     const plugmc_system *system = s->system;
     for (int32_t w = 0; w < system->walkers; w++) {
         const ladder *ladder = s->ladder;
-        const int32_t rung = w % ladder->rungs;
+        const int32_t rung = (s->first + w) % ladder->rungs;
         if (what == PLUGMC_STATE_BOX) ((plugmc_box *)out)[w] = system->box;
         if (what == PLUGMC_STATE_RUNG) ((int32_t *)out)[w] = rung;
         if (what == PLUGMC_STATE_MULTIPLIER)

@@ -23,6 +23,7 @@ typedef struct state_array {
 typedef struct state {
     plugmc_state face; /* what plugins see; face.core is this struct */
     const plugmc_system *system;
+    int32_t first;           /* walkers of the run before the first one here */
     const ladder *ladder;    /* multipliers of rungs */
     const plugmc_host *host; /* whose messages and memory; host->gpu is NULL on the CPU */
     state_array arrays[STATE_ARRAYS];
@@ -32,9 +33,11 @@ typedef struct state {
 } state;
 
 /* As the run begins: boxes, counts and species are those of the system, walkers stand on the
- * rungs of the ladder in turn, positions are zero. Memory is
+ * rungs of the ladder in turn, positions are zero. `first` of `all` walkers of the run belong to processes before
+ * this one. Memory is
  * taken when an array is asked for. */
-void state_begin(state *, const plugmc_system *, const ladder *, const plugmc_host *);
+void state_begin(state *, const plugmc_system *, const ladder *, const plugmc_host *, int32_t first,
+                 int32_t all);
 void state_end(state *);
 
 /* Positions [walkers][particles][3] on a side, PLUGMC_READ | PLUGMC_WRITE as of plugmc_state.array;

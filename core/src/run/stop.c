@@ -66,6 +66,13 @@ void stop_take_broken_pipes(void) { take(SIGPIPE); }
 
 int stop_signal(void) { return first_signal; }
 
+void stop_as_if(int signal)
+{
+    int none = 0;
+    atomic_compare_exchange_strong(&first_signal, &none, signal);
+    sem_post(&news);
+}
+
 void stop_wait(double deadline)
 {
     if (isinf(deadline)) {

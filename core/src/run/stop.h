@@ -13,6 +13,8 @@ void stop_take_signals(void);
 void stop_take_broken_pipes(void);
 /* The first signal that was noted; 0 if none was. */
 int stop_signal(void);
+/* As if it had come here: another process of the run has got it. */
+void stop_as_if(int signal);
 
 /* Waits for a signal, for stop_wake, or until `deadline` (seconds of stop_clock; INFINITY: for
  * ever). May return early. */

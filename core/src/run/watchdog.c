@@ -11,6 +11,7 @@
 #include "leftovers.h"
 #include "report.h"
 #include "run/stop.h"
+#include "team/team.h"
 
 #define GRACE 0.3    /* seconds for a stretch to end by itself: most take less than half a second */
 #define PATIENCE 5.0 /* seconds for a mover to give up its sweep */
@@ -52,7 +53,8 @@ static void leave(void)
     else
         snprintf(sentence, sizeof sentence,
                  "stopped by signal %d before the first sweep; nothing was saved\n", stop_signal());
-    if (write(STDERR_FILENO, sentence, strlen(sentence)) < 0) { /* then nobody reads it */
+    if (team_leads() &&
+        write(STDERR_FILENO, sentence, strlen(sentence)) < 0) { /* nobody reads it */
     }
     _exit(EXIT_INTERRUPTED);
 }
@@ -72,7 +74,7 @@ static void wait_for_sweeps(void)
         pthread_mutex_unlock(&dog.phase);
         if (over) return;
         if (waiting && stop_clock() >= word) {
-            fprintf(stderr, "%s ...\n", doing);
+            if (team_leads()) fprintf(stderr, "%s ...\n", doing);
             told = doing;
         }
         stop_wait(waiting && doing != told ? word : INFINITY);
@@ -85,7 +87,7 @@ static void wait_for_request(void)
     bool told = false;
     for (;;) {
         const double now = stop_clock(), word = dog.begin + SLOW;
-        const bool waiting = !told && !dog.swept;
+        const bool waiting = !told && !dog.swept && team_leads();
         if (dog.finished || stop_signal() || now >= dog.limit) return;
         if (waiting && now >= word) {
             fprintf(stderr,

@@ -11,6 +11,7 @@
 typedef struct source {
     const config *config;
     const plugmc_system *system;
+    int32_t first; /* walkers of the run that belong to processes before this one */
     const contacts *contacts;
     double *positions; /* [walkers][particles][3] */
     report *report;
@@ -25,7 +26,8 @@ static int refuse(const source *, const char *key, const char *sentence);
 /* In the order of the choices of [initial] state. */
 static int (*const states[])(const source *) = {from_lattice, from_random, from_file};
 
-static int initial_places(const config *, const plugmc_system *, double *positions, report *);
+static int initial_places(const config *, const plugmc_system *, int32_t first, double *positions,
+                          report *);
 
 static bool ends_in(const char *path, const char *const *endings)
 {
@@ -61,8 +63,8 @@ static void spread(const plugmc_system *packed, const double *from, const plugmc
 }
 
 /* Where there is room for more than a run begins with, a system of those alone is made first. */
-int initial_state(const config *config, const plugmc_system *system, double *positions,
-                  report *report)
+int initial_state(const config *config, const plugmc_system *system, int32_t before,
+                  double *positions, report *report)
 {
     int64_t first[system->species_count + 1];
     plugmc_system packed = *system;
@@ -72,22 +74,22 @@ int initial_state(const config *config, const plugmc_system *system, double *pos
     packed.first = first;
     packed.particles = first[system->species_count];
     if (packed.particles == system->particles || from_frame(config, system))
-        return initial_places(config, system, positions, report);
+        return initial_places(config, system, before, positions, report);
     const size_t bytes = 3 * sizeof(double) * (size_t)(packed.particles * packed.walkers);
     double *places = malloc(bytes + 1);
     int code = places ? EXIT_DONE : EXIT_MEMORY;
     if (code) report_error(report, code, NULL, 0, "not enough memory for the initial state");
-    if (!code && packed.particles) code = initial_places(config, &packed, places, report);
+    if (!code && packed.particles) code = initial_places(config, &packed, before, places, report);
     if (!code) spread(&packed, places, system, positions);
     free(places);
     return code;
 }
 
-static int initial_places(const config *config, const plugmc_system *system, double *positions,
-                          report *report)
+static int initial_places(const config *config, const plugmc_system *system, int32_t before,
+                          double *positions, report *report)
 {
     contacts contacts;
-    source source = {config, system, &contacts, positions, report};
+    source source = {config, system, before, &contacts, positions, report};
     if (contacts_make(system, &contacts))
         return report_error(report, EXIT_MEMORY, NULL, 0,
                             "not enough memory for the initial state");
@@ -294,23 +296,25 @@ static int check_count(const source *s, int64_t count)
                         (long long)system->particles);
 }
 
-/* walkers: how many of those of the run the file has. */
-static int from_h5md(const source *s, int *walkers)
+/* The file may have fewer walkers than the run. */
+static int from_h5md(const source *s)
 {
     const plugmc_system *system = s->system;
     const char *path = s->config->initial.file;
     int64_t count = 0;
     double *positions = NULL, edges[3][3] = {{0}};
     int32_t *species = NULL;
-    int code = h5md_read_positions(path, system->walkers, walkers, &count, &positions, &species,
-                                   edges, s->report);
+    int found = 0;
+    int code = h5md_read_positions(path, s->first + system->walkers, &found, &count, &positions,
+                                   &species, edges, s->report);
     if (!code) code = check_count(s, count);
     if (!code && !species && system->species_count > 1)
         code = report_error(s->report, EXIT_INPUT, path, 0,
                             "the file does not say of which species its particles are");
     if (!code) code = check_box(s, (const double(*)[3])edges);
-    for (int32_t w = 0; !code && w < *walkers; w++)
-        code = by_species(s, count, positions + 3 * count * w, species, walker_positions(s, w));
+    for (int32_t w = 0; !code && w < system->walkers; w++)
+        code = by_species(s, count, positions + 3 * count * ((s->first + w) % found), species,
+                          walker_positions(s, w));
     free(positions);
     free(species);
     return code;
@@ -333,7 +337,7 @@ static int from_gsd(const source *s)
 static int from_file(const source *s)
 {
     const char *path = s->config->initial.file;
-    int code, walkers = 1;
+    int code;
     if (!path || !*path)
         return refuse(s, "file", "state = file needs file = NAME.xyz, NAME.gsd or NAME.h5");
     if (ends_in(path, xyz_endings))
@@ -341,12 +345,12 @@ static int from_file(const source *s)
     else if (ends_in(path, gsd_endings))
         code = from_gsd(s);
     else if (ends_in(path, h5md_endings))
-        code = from_h5md(s, &walkers);
+        return from_h5md(s);
     else
         return refuse(s, "file",
                       "file: the name must end in .xyz, .extxyz, .gsd, .h5, .h5md or .hdf5");
-    for (int32_t w = walkers; w < s->system->walkers && !code; w++)
-        memcpy(walker_positions(s, w), walker_positions(s, w - walkers),
+    for (int32_t w = 1; w < s->system->walkers && !code; w++)
+        memcpy(walker_positions(s, w), walker_positions(s, 0),
                3 * (size_t)s->system->particles * sizeof(double));
     return code;
 }
@@ -404,16 +408,16 @@ static int check_overlaps(const source *s)
                 "[initial] particles %lld (%s) and %lld (%s) of walker %d overlap: "
                 "they are %.10g apart, their contact distance is %.10g",
                 (long long)o->i, plugmc_species_at(system, species_of(system, o->i))->name,
-                (long long)o->j, plugmc_species_at(system, species_of(system, o->j))->name, w,
-                o->distance, o->contact);
+                (long long)o->j, plugmc_species_at(system, species_of(system, o->j))->name,
+                s->first + w, o->distance, o->contact);
         else if (result[w] == 1) {
             const double *at = walker_positions(s, w) + 3 * o->i;
             code = report_error(s->report, EXIT_INPUT, path, line,
                                 "[initial] particle %lld (%s) of walker %d is at (%g, %g, %g), "
                                 "outside of the domain or where a potential forbids it",
                                 (long long)o->i,
-                                plugmc_species_at(system, species_of(system, o->i))->name, w, at[0],
-                                at[1], at[2]);
+                                plugmc_species_at(system, species_of(system, o->i))->name,
+                                s->first + w, at[0], at[1], at[2]);
         }
     }
     free(found);

@@ -24,8 +24,10 @@ bool is_constant(const plugmc_potential *);
  *   file     last frame of each walker of an H5MD file, the last frame of a GSD file or the first of an
  *            extended XYZ file; walkers beyond those of the file begin with its first again; species
  *            by name (XYZ, GSD) or id (H5MD); box must agree within 1e-6
+ * first: walkers of the run that belong to other processes and come before those here.
  * Ends in an error naming the first overlapping pair if there is one. */
-int initial_state(const config *, const plugmc_system *, double *positions, report *);
+int initial_state(const config *, const plugmc_system *, int32_t first, double *positions,
+                  report *);
 
 /* Largest separation at which a pair of this term has an energy or overlaps; length. */
 double reach_of_term(const plugmc_system *, const plugmc_term *);

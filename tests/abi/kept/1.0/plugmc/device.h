@@ -167,6 +167,14 @@ PLUGMC_FN plugmc_random plugmc_draw(uint64_t seed, uint64_t sweep, uint32_t walk
                          plugmc_first_walker + walker, (uint32_t)seed, (uint32_t)(seed >> 32));
 }
 
+/* Numbers of what belongs to no walker alone, as a decision about the k-th walker of each of two rungs: they do not
+ * hang on how walkers are divided among processes. */
+PLUGMC_FN plugmc_random plugmc_draw_of_all(uint64_t seed, uint64_t sweep, uint32_t k,
+                                           uint32_t index, uint32_t purpose, uint32_t draw)
+{
+    return plugmc_draw(seed, sweep, k - plugmc_first_walker, index, purpose, draw);
+}
+
 /* An integer in [0, n) from 32 random bits, by multiplication; the bias is below n / 2^32. */
 PLUGMC_FN uint32_t plugmc_below(uint32_t word, uint32_t n) { return plugmc_mulhi(word, n); }
 

@@ -204,6 +204,11 @@ typedef struct plugmc_host {
     const int32_t *(*by_rung)(plugmc_context *);
     /* In prepare: weights for the movers of the run (plugmc/macrostates.h). One mover of a run may. */
     int (*declare)(plugmc_context *, plugmc_macrostates *);
+    /* For a mover with PLUGMC_GLOBAL_WALKERS while it sweeps: all walkers as they are; and the rungs that it has
+     * given them put into force, with the multipliers of these. Called in all processes at the same sweeps; a code
+     * is to be returned at once. */
+    int (*board)(plugmc_context *, plugmc_board *out);
+    int (*climb)(plugmc_context *, const plugmc_board *);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
@@ -439,7 +444,8 @@ enum {
     PLUGMC_NEEDS_RECTANGULAR = 256, /* no oblique box */
     PLUGMC_NEEDS_FORCES = 512,      /* derivatives of every pair and field, forces of every total;
                                        no hard cores */
-    PLUGMC_KEEPS_MOLECULES = 1024   /* the particles of a molecule are moved together */
+    PLUGMC_KEEPS_MOLECULES = 1024,  /* the particles of a molecule are moved together */
+    PLUGMC_GLOBAL_WALKERS = 1 << 26 /* ties walkers by what it knows of those of all processes */
 };
 
 /* Numbers of trial moves since the counters were last cleared. */
@@ -500,6 +506,9 @@ typedef struct plugmc_mover {
                    const int64_t *taken);
     /* 1: what it decides ties walkers to each other, so that they are no independent samples. */
     int32_t joins;
+    /* Walkers that have to be in one process, in the order of their numbers, where several processes share them:
+     * 2 of a mover that pairs 0 with 1, 2 with 3, ...; 0: any. */
+    int32_t together;
 } plugmc_mover;
 
 /* ---- Observables ---------------------------------------------------------------------------- */

@@ -1,0 +1,94 @@
+/* MPI as the core uses it: see mpi_calls.h. Compiled by mpicc, whatever MPI that is of. */
+#include "mpi_calls.h"
+
+#include <mpi.h>
+
+enum { PIECE = 1 << 30 }; /* bytes a message: MPI counts in int */
+enum { TAG = 0x504d };
+
+static char library[MPI_MAX_LIBRARY_VERSION_STRING];
+static mpi_calls calls;
+static int own_rank, rank_count;
+
+static int join(int32_t *rank, int32_t *ranks, int32_t *local_rank, int32_t *local_ranks)
+{
+    MPI_Comm here;
+    int provided, length, at, of;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided)) return 1;
+    if (MPI_Get_library_version(library, &length)) return 1;
+    for (char *c = library; *c; c++)
+        if (*c == '\n' || *c == ',') *c = 0; /* the rest tells of its building */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (MPI_Comm_rank(MPI_COMM_WORLD, &own_rank) || MPI_Comm_size(MPI_COMM_WORLD, &rank_count))
+        return 1;
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, own_rank, MPI_INFO_NULL, &here))
+        return 1;
+    if (MPI_Comm_rank(here, &at) || MPI_Comm_size(here, &of) || MPI_Comm_free(&here)) return 1;
+    *rank = own_rank, *ranks = rank_count, *local_rank = at, *local_ranks = of;
+    return 0;
+}
+
+static int reduce(int64_t *values, int n, MPI_Op operation)
+{
+    return MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, operation, MPI_COMM_WORLD) != 0;
+}
+
+static int largest(int64_t *values, int n) { return reduce(values, n, MPI_MAX); }
+static int sum(int64_t *values, int n) { return reduce(values, n, MPI_SUM); }
+
+static int spread(void *data, size_t bytes)
+{
+    for (char *at = data; bytes;) {
+        const int piece = bytes < PIECE ? (int)bytes : PIECE;
+        if (MPI_Bcast(at, piece, MPI_BYTE, 0, MPI_COMM_WORLD)) return 1;
+        at += piece, bytes -= (size_t)piece;
+    }
+    return 0;
+}
+
+static int send(const char *at, size_t bytes)
+{
+    while (bytes) {
+        const int piece = bytes < PIECE ? (int)bytes : PIECE;
+        if (MPI_Send(at, piece, MPI_BYTE, 0, TAG, MPI_COMM_WORLD)) return 1;
+        at += piece, bytes -= (size_t)piece;
+    }
+    return 0;
+}
+
+static int receive(char *at, size_t bytes, int from)
+{
+    while (bytes) {
+        const int piece = bytes < PIECE ? (int)bytes : PIECE;
+        if (MPI_Recv(at, piece, MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE)) return 1;
+        at += piece, bytes -= (size_t)piece;
+    }
+    return 0;
+}
+
+static int gather(const void *mine, const size_t *bytes, void *all)
+{
+    if (own_rank) return send(mine, bytes[own_rank]);
+    char *at = all;
+    for (size_t k = 0; k < bytes[0]; k++) at[k] = ((const char *)mine)[k];
+    for (int rank = 1; rank < rank_count; rank++) {
+        at += bytes[rank - 1];
+        if (receive(at, bytes[rank], rank)) return 1;
+    }
+    return 0;
+}
+
+static int leave(void) { return MPI_Finalize() != 0; }
+
+__attribute__((visibility("default"))) const mpi_calls *plugmc_mpi_calls(void)
+{
+    calls = (mpi_calls){.version = PLUGMC_MPI_CALLS,
+                        .library = library,
+                        .join = join,
+                        .largest = largest,
+                        .sum = sum,
+                        .spread = spread,
+                        .gather = gather,
+                        .leave = leave};
+    return &calls;
+}

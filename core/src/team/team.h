@@ -1,0 +1,58 @@
+/* The processes that make one run together, started by mpirun or srun. Walkers are divided among them; rank 0
+ * decides what depends on wall time, writes the file and speaks for all.
+ *
+ * Every call below that says "all" is made by all processes in the same order, from the main thread, and carries
+ * the caller's own code: 0, or why it cannot go on. What comes back is the same everywhere: 0, or the code of the
+ * lowest rank that has one, whose messages have been printed by then. After that no call waits for anybody again:
+ * each returns the same code at once. So a process that fails alone, wherever that is, ends the run of all. */
+#ifndef PLUGMC_TEAM_H
+#define PLUGMC_TEAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report.h"
+
+typedef struct team {
+    int32_t rank, ranks;             /* 0 and 1 without a launcher */
+    int32_t local_rank, local_ranks; /* the same among the processes of this host */
+} team;
+
+/* What the launcher has told by its variables; nothing is opened. Messages of ranks above 0 are kept back from
+ * here on, see report.h. */
+const team *team_expect(report *);
+/* The team as it is by now. */
+const team *team_now(void);
+static inline bool team_leads(void) { return team_now()->rank == 0; }
+
+/* Opens the MPI that fits the launcher and finds the others; `code` as of the calls below. EXIT_INPUT if the
+ * launcher started several that MPI does not bring together. */
+int team_join(report *, int code);
+/* Before the process ends in good order, whatever its code is. */
+void team_leave(void);
+
+/* ---- All --------------------------------------------------------------------------------------- */
+
+/* Nothing but the codes. */
+int team_agree(int code);
+/* Each number becomes the largest, or the sum, of those of all processes. */
+int team_largest(int code, int64_t *values, int n);
+int team_sum(int code, int64_t *values, int n);
+/* What rank 0 has. */
+int team_spread(int code, void *data, size_t bytes);
+/* `bytes` bytes of each process to rank 0, one after the other: *all, malloc'ed (there alone, NULL else). */
+int team_gather(int code, const void *mine, size_t bytes, void **all);
+/* The same, for everybody. `all` has room for what all have, which is as much as each knows. */
+int team_share(int code, const void *mine, size_t bytes, void *all, size_t bytes_of_all);
+
+/* A sweep that was given up because the run has to end is no failure: all give up theirs, and go on. */
+enum { TEAM_GAVE_UP = -1 }; /* as a code; real ones are above 0 and count more */
+void team_goes_on(void);
+
+/* ---- For plugmc doctor ------------------------------------------------------------------------------- */
+
+/* A line for each object that there is, or why there is none. */
+void team_describe(FILE *);
+#endif
