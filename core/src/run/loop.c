@@ -22,6 +22,7 @@
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "run/watchdog.h"
+#include "system/geometry.h"
 #include "system/initial.h"
 #include "system/system.h"
 #include "team/team.h"
@@ -153,6 +154,27 @@ static bool is_due(const measurement *m, uint64_t produced)
                     : m->instance->plugin->kind == PLUGMC_MOVER;
 }
 
+/* All: the shortest edges of any walker's box. As bit patterns doubles above 0 are in order. */
+static int find_shortest_edges(simulation *sim, double shortest[3])
+{
+    const plugmc_box *boxes;
+    int64_t bits[3];
+    int code = borrowing_boxes_of(sim, &boxes);
+    for (int d = 0; d < 3; d++) {
+        shortest[d] = INFINITY;
+        for (int32_t w = 0; w < sim->system.walkers && !code; w++)
+            shortest[d] = fmin(shortest[d], boxes[w].length[d]);
+        memcpy(&bits[d], &shortest[d], sizeof bits[d]);
+        bits[d] = -bits[d];
+    }
+    code = team_largest(code, bits, 3);
+    for (int d = 0; d < 3; d++) {
+        bits[d] = -bits[d];
+        memcpy(&shortest[d], &bits[d], sizeof bits[d]);
+    }
+    return code;
+}
+
 /* All observables due after production sweep `produced`. */
 static int measure(simulation *sim, uint64_t produced)
 {
@@ -177,6 +199,10 @@ static int measure(simulation *sim, uint64_t produced)
     int code = on_host ? borrowing_positions(sim, PLUGMC_ON_HOST, &here) : 0;
     if (!code && on_device) code = borrowing_positions(sim, PLUGMC_ON_DEVICE, &there);
     if (!code && sim->weighing) code = gather_books(sim);
+    double shortest[3] = {INFINITY, INFINITY, INFINITY};
+    if (team_now()->ranks > 1 && sim->system.changes & PLUGMC_CHANGED_BOX)
+        code = find_shortest_edges(sim, shortest);
+    cell_grid_elsewhere(shortest);
     for (int i = 0; i < sim->measurement_count && !code; i++) {
         measurement *m = &sim->measurements[i];
         const plugmc_observable *o = m->instance->plugin->observable;
@@ -186,7 +212,10 @@ static int measure(simulation *sim, uint64_t produced)
         if (!o->measure || code) continue;
         plugmc_view view;
         code = view_of(&stage, device ? there : here, device, sweep, &view);
-        if (code) return context_exit_code(&m->instance->context, code, "reading boxes");
+        if (code) {
+            code = context_exit_code(&m->instance->context, code, "reading boxes");
+            break;
+        }
         context_calling(&m->instance->context, "measure");
         watchdog_plugin_begins();
         code = o->measure(m->instance->data, &m->instance->host, &view, m->values);
@@ -196,6 +225,7 @@ static int measure(simulation *sim, uint64_t produced)
         if (!code && produced) code = record(sim, m);
     }
     view_clear(&stage);
+    cell_grid_elsewhere((const double[3]){INFINITY, INFINITY, INFINITY});
     return code;
 }
 
@@ -325,15 +355,17 @@ typedef struct turn {
     int64_t sweeps, snapshot,
         checkpoint; /* of the next stretch; whether one is to be made before it */
     int64_t reason; /* why the run has to end now, EXIT_*, or EXIT_DONE */
+    int64_t signal; /* that somebody got; 0: none */
 } turn;
 
 /* All: the same turn for everybody. */
 static int agree_on_turn(int code, turn *t)
 {
-    int64_t said[] = {t->sweeps, t->snapshot, t->checkpoint, t->reason};
+    int64_t said[] = {t->sweeps, t->snapshot, t->checkpoint, t->reason, stop_signal()};
     if (!team_leads()) said[0] = said[1] = said[2] = 0;
-    code = team_largest(code, said, 4);
-    *t = (turn){said[0], said[1], said[2], said[3]};
+    code = team_largest(code, said, 5);
+    *t = (turn){said[0], said[1], said[2], said[3], said[4]};
+    if (t->signal && !stop_signal()) stop_as_if((int)t->signal);
     return code;
 }
 

@@ -7,6 +7,13 @@
 #include "system/geometry.h"
 #include "system/system.h"
 
+static double elsewhere[3] = {INFINITY, INFINITY, INFINITY};
+
+void cell_grid_elsewhere(const double shortest[3])
+{
+    memcpy(elsewhere, shortest, sizeof elsewhere);
+}
+
 cell_grid cell_grid_make(const plugmc_box *boxes, int64_t walkers, int64_t particles, double range)
 {
     const plugmc_box *box = boxes;
@@ -15,7 +22,7 @@ cell_grid cell_grid_make(const plugmc_box *boxes, int64_t walkers, int64_t parti
                       .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
                       .origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
     for (int d = 0; d < box->dimension; d++) {
-        double length = box->length[d];
+        double length = fmin(box->length[d], elsewhere[d]);
         for (int64_t w = 1; w < walkers; w++) length = fmin(length, boxes[w].length[d]);
         /* one cell in an oblique box: its cells would be oblique too */
         double fit = box->oblique ? 1 : floor(length / range);

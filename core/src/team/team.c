@@ -97,7 +97,7 @@ int team_join(report *r, int code)
         mpi = NULL;
         return alone(code, why);
     }
-    report_hold(r, now.rank > 0);
+    if ((now.rank > 0) != (r->held != NULL)) report_hold(r, now.rank > 0);
     code = team_agree(code);
     return code ? code : liveness_begin(r);
 }
