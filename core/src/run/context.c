@@ -163,6 +163,20 @@ static int host_energy(plugmc_context *context, int32_t walker, const double **o
              : not_for(context, "energy");
 }
 
+static int host_exchange_growth(plugmc_context *context, int32_t a, int32_t b, double *growth)
+{
+    const moving *m = mover_of(context);
+    return m ? hamiltonian_exchange_growth(&context->sim->hamiltonian, &m->instance->host, a, b,
+                                           growth)
+             : not_for(context, "exchange_growth");
+}
+
+static int host_exchange_rungs(plugmc_context *context, int32_t a, int32_t b)
+{
+    return mover_of(context) ? hamiltonian_exchange_rungs(&context->sim->hamiltonian, a, b)
+                             : not_for(context, "exchange_rungs");
+}
+
 /* Rungs [walkers] as they are; NULL where there is one alone, or no memory. */
 static const int32_t *rungs_of(struct simulation *sim)
 {
@@ -299,7 +313,9 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .count = host_count,
                          .decide = host_decide,
                          .by_rung = host_by_rung,
-                         .declare = host_declare};
+                         .declare = host_declare,
+                         .exchange_growth = host_exchange_growth,
+                         .exchange_rungs = host_exchange_rungs};
 }
 
 void context_release(plugmc_context *context)
