@@ -63,9 +63,9 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there is no ladder: give a section [ladder]");
     e->counts = host->allocate(host->context, (size_t)rungs * sizeof *e->counts);
-    return e->counts ? PLUGMC_OK
-                     : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d rungs",
-                                  rungs);
+    return e->counts
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d rungs", rungs);
 }
 
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
