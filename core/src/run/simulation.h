@@ -78,9 +78,9 @@ typedef struct simulation {
     moving *rescaling; /* the mover that was asked about other boxes last */
     moving *weighing;  /* the mover that has declared macrostates; NULL: none */
     plugmc_macrostates *macrostates;
-    int32_t *by_rung; /* plugmc_host.by_rung */
+    int32_t *by_rung;  /* plugmc_host.by_rung */
     int32_t *molecule; /* plugmc_system.molecule */
-    bool giving;      /* the Hamiltonian writes into the state */
+    bool giving;       /* the Hamiltonian writes into the state */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;                 /* threads of the machine */
