@@ -14,79 +14,58 @@
 
 typedef struct exchange {
     plugmc_counts *counts; /* [rungs]: of a rung with the next one */
-    int32_t *on_rung;      /* [rungs][walkers / rungs]: walkers in the order of their numbers */
 } exchange;
 
-/* -ln of the probability that walkers a and b change rungs. */
-static double growth(const plugmc_board *b, int32_t width, int32_t one, int32_t other)
+/* Walkers a and b, the k-th ones of `rung` and of the next. */
+static int try_pair(exchange *e, const plugmc_host *host, uint64_t sweep, int32_t rung, int32_t k,
+                    int32_t a, int32_t b)
 {
-    const double *m = b->multiplier + (size_t)b->rung[one] * (size_t)width,
-                 *n = b->multiplier + (size_t)b->rung[other] * (size_t)width,
-                 *x = b->extensive + (size_t)one * (size_t)width,
-                 *y = b->extensive + (size_t)other * (size_t)width;
-    double sum = 0;
-    for (int32_t k = 0; k < width; k++)
-        if (m[k] != n[k]) sum -= (m[k] - n[k]) * (x[k] - y[k]);
-    return sum;
+    const plugmc_random random = plugmc_draw_of_all(host->seed, sweep, (uint32_t)k, (uint32_t)rung,
+                                                    PLUGMC_PURPOSE_ACCEPT, 0);
+    double growth;
+    const int code = host->exchange_growth(host->context, a, b, &growth);
+    const plugmc_not_a_number lost = {
+        .size = sizeof lost, .walker = -1, .particle = -1, .sweep = sweep};
+    if (code) return code;
+    if (isnan(growth)) return host->not_a_number(host->context, &lost);
+    e->counts[rung].trials++;
+    if (growth > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-growth))
+        return PLUGMC_OK;
+    e->counts[rung].accepted++;
+    return host->exchange_rungs(host->context, a, b);
 }
 
-static void sort_by_rung(exchange *e, const plugmc_board *b, int32_t rungs)
+static int try_pairs(exchange *e, const plugmc_host *host, uint64_t sweep)
 {
-    const int32_t each = b->walkers / rungs;
-    int32_t filled[rungs];
-    memset(filled, 0, sizeof filled);
-    for (int32_t w = 0; w < b->walkers; w++)
-        e->on_rung[b->rung[w] * each + filled[b->rung[w]]++] = w;
-}
-
-/* All pairs of a sweep. */
-static int try_pairs(exchange *e, const plugmc_host *host, plugmc_board *b, uint64_t sweep)
-{
-    const int32_t rungs = host->system->rungs, each = b->walkers / rungs,
-                  odd = (int32_t)((sweep + 1) / (uint64_t)host->every % 2);
-    sort_by_rung(e, b, rungs);
+    const int32_t rungs = host->system->rungs, each = host->state->of_run / rungs,
+                  odd = (int32_t)((sweep + 1) / (uint64_t)host->every % 2),
+                  *on_rung = host->by_rung(host->context);
+    int code = on_rung ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int32_t rung = odd; rung + 1 < rungs; rung += 2)
-        for (int32_t k = 0; k < each; k++) {
-            const int32_t one = e->on_rung[rung * each + k],
-                          other = e->on_rung[(rung + 1) * each + k];
-            const double grows = growth(b, host->system->multipliers, one, other);
-            const plugmc_random random = plugmc_draw_of_all(
-                host->seed, sweep, (uint32_t)k, (uint32_t)rung, PLUGMC_PURPOSE_ACCEPT, 0);
-            if (isnan(grows))
-                return host->fail(host->context, PLUGMC_ERROR_STATE,
-                                  "the energy of walker %d or %d is not a number in sweep %llu",
-                                  one, other, (unsigned long long)sweep);
-            e->counts[rung].trials++;
-            if (grows > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-grows))
-                continue;
-            e->counts[rung].accepted++;
-            b->rung[one] = rung + 1;
-            b->rung[other] = rung;
-        }
-    return PLUGMC_OK;
+        for (int32_t k = 0; k < each && !code; k++)
+            code = try_pair(e, host, sweep, rung, k, on_rung[rung * each + k],
+                            on_rung[(rung + 1) * each + k]);
+    return code;
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    plugmc_board board = {.size = sizeof board};
-    int code = host->board(host->context, &board);
-    for (uint64_t s = first; s < first + n && !code; s++)
-        code = try_pairs(instance, host, &board, s);
-    return code ? code : host->climb(host->context, &board);
+    int code = PLUGMC_OK;
+    for (uint64_t s = first; s < first + n && !code; s++) code = try_pairs(instance, host, s);
+    return code;
 }
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     exchange *e = instance;
-    const size_t walkers = (size_t)host->state->all_walkers;
-    if (host->system->rungs < 2)
+    const int32_t rungs = host->system->rungs;
+    if (rungs < 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there is no ladder: give a section [ladder]");
-    e->counts = host->allocate(host->context, (size_t)host->system->rungs * sizeof *e->counts);
-    e->on_rung = host->allocate(host->context, walkers * sizeof *e->on_rung);
-    return e->counts && e->on_rung ? PLUGMC_OK
-                                   : host->fail(host->context, PLUGMC_ERROR_MEMORY,
-                                                "no memory for %zu walkers", walkers);
+    e->counts = host->allocate(host->context, (size_t)rungs * sizeof *e->counts);
+    return e->counts
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d rungs", rungs);
 }
 
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)

@@ -107,6 +107,11 @@ typedef struct plugmc_system {
     int32_t multipliers; /* of a walker, in a row of PLUGMC_STATE_MULTIPLIER */
     double
         of_charges; /* e^2 / (4 pi epsilon_0), energy length, of the units of the run; 0: they are reduced */
+    const double *temperatures; /* [rungs]: k_B T, energy */
+    const double
+        *of_rungs; /* [rungs][multipliers]: PLUGMC_STATE_MULTIPLIER of a walker on each rung */
+    /* [particles]: PLUGMC_STATE_MOLECULE, once potentials are prepared; NULL: there are none. */
+    const int32_t *molecule;
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */
@@ -200,15 +205,16 @@ typedef struct plugmc_host {
     /* Draws, counts and settles (plugmc/energies.h), with the weights of macrostates. */
     int (*decide)(plugmc_context *, const plugmc_decision *);
     /* All walkers [walkers]: those of rung 0 in the order of their numbers, those of rung 1, ...; valid until
-     * rungs change. NULL: no memory, which has been said. */
+     * rungs change. NULL: it failed, which has been said. For a mover with PLUGMC_GLOBAL_WALKERS these are the walkers
+     * of all processes [plugmc_state.of_run], by their number in the run, and so are a and b below; it makes
+     * the same calls in all of them, and returns what one of these returns at once. */
     const int32_t *(*by_rung)(plugmc_context *);
     /* In prepare: weights for the movers of the run (plugmc/macrostates.h). One mover of a run may. */
     int (*declare)(plugmc_context *, plugmc_macrostates *);
-    /* For a mover with PLUGMC_GLOBAL_WALKERS while it sweeps: all walkers as they are; and the rungs that it has
-     * given them put into force, with the multipliers of these. Called in all processes at the same sweeps; a code
-     * is to be returned at once. */
-    int (*board)(plugmc_context *, plugmc_board *out);
-    int (*climb)(plugmc_context *, const plugmc_board *);
+    /* For movers without `take` and `give`: how much -ln p of two walkers together grows if they take each other's
+     * rung, with all that belongs to a rung; and they do. Configurations stay where they are. */
+    int (*exchange_growth)(plugmc_context *, int32_t a, int32_t b, double *growth);
+    int (*exchange_rungs)(plugmc_context *, int32_t a, int32_t b);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
@@ -377,6 +383,9 @@ typedef struct plugmc_total {
     /* As `change`, when particles come and leave; settle follows. Without it a total that positions change
      * cannot be where numbers of particles change. */
     int (*turnover)(void *instance, int32_t walker, const plugmc_turnover *, double *change);
+    /* Optional, once, after prepare: the molecule [particles] of each particle of any walker, numbers from 0 up, or
+     * less than 0: none; for PLUGMC_STATE_MOLECULE and trajectories. */
+    int (*molecule_of)(void *instance, int32_t *molecule);
 } plugmc_total;
 
 /* Orbitals to be evaluated at points, of one species (spin). */

@@ -22,7 +22,8 @@ enum {
     PLUGMC_STATE_MULTIPLIER, /* double: of -ln p. [t] times the energy of term t, [terms] times the
                                 volume, [terms + 1 + s] times the count of species s, which is -ln of its
                                 activity; what comes behind in a row belongs to later versions */
-    PLUGMC_STATE_RUNG        /* int32_t: of the ladder; multipliers are those of the rung */
+    PLUGMC_STATE_RUNG,       /* int32_t: of the ladder; multipliers are those of the rung */
+    PLUGMC_STATE_MOLECULE /* int32_t [capacity]: number of the molecule in the walker; -1: none */
 };
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
 enum { PLUGMC_READ = 1, PLUGMC_WRITE = 2 };
@@ -36,6 +37,7 @@ enum {
     PLUGMC_CHANGED_SPECIES = 1 << PLUGMC_STATE_SPECIES,
     PLUGMC_CHANGED_MULTIPLIER = 1 << PLUGMC_STATE_MULTIPLIER,
     PLUGMC_CHANGED_RUNG = 1 << PLUGMC_STATE_RUNG,
+    PLUGMC_CHANGED_MOLECULE = 1 << PLUGMC_STATE_MOLECULE,
     PLUGMC_CHANGED_WEIGHT =
         1 << 24 /* weights of macrostates: averages are not those of -ln p alone */
 };
@@ -53,6 +55,7 @@ typedef struct plugmc_state {
     int (*array)(const struct plugmc_state *, int what, int side, int access, void **out,
                  size_t *row);
     void *core;
+    int32_t of_run; /* walkers of the run, in all processes together */
 } plugmc_state;
 
 /* Positions [walkers][capacity][3] on a side; returns the code. */
@@ -98,16 +101,6 @@ typedef struct plugmc_view {
     const plugmc_box *device_box; /* the same in device memory, if `on_device` */
     const int64_t *count;         /* [walkers][species]: see PLUGMC_STATE_COUNT; host memory */
 } plugmc_view;
-
-/* The ladder with the walkers of all processes on it, by their numbers in the run: plugmc_host.board. */
-typedef struct plugmc_board {
-    uint32_t size;
-    int32_t walkers; /* of all processes */
-    int32_t *rung;   /* [walkers]; a mover changes it, everywhere in the same way */
-    const double
-        *extensive; /* [walkers][multipliers]: what multipliers multiply, as plugmc_host.energy */
-    const double *multiplier; /* [rungs][multipliers] */
-} plugmc_board;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */
 typedef struct plugmc_archive {

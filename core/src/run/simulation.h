@@ -83,6 +83,7 @@ typedef struct simulation {
     plugmc_macrostates *macrostates;
     int32_t *by_rung;    /* plugmc_host.by_rung */
     struct board *board; /* run/board.h */
+    int32_t *molecule;   /* plugmc_system.molecule */
     bool giving;         /* the Hamiltonian writes into the state */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */

@@ -192,6 +192,11 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     return spme_change(((parameters *)instance)->mesh, walker, particle, position, change);
 }
 
+static int turnover(void *instance, int32_t walker, const plugmc_turnover *x, double *change)
+{
+    return spme_turnover(((parameters *)instance)->mesh, walker, x, change);
+}
+
 static int settle(void *instance, int32_t walker, int accepted)
 {
     return spme_settle(((parameters *)instance)->mesh, walker, accepted);
@@ -211,15 +216,22 @@ static int32_t molecules(const void *instance)
                                                                 : PLUGMC_MOLECULES_NONE;
 }
 
+static int molecule_of(void *instance, int32_t *molecule)
+{
+    return spme_molecules(((parameters *)instance)->mesh, molecule);
+}
+
 static const plugmc_total mesh = {.size = sizeof mesh,
                                   .on_device = 1,
                                   .beside_parts = 1,
-                                  .follows = PLUGMC_CHANGED_BOX,
+                                  .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
                                   .energy = energy,
                                   .start = start,
                                   .change = change,
                                   .settle = settle,
-                                  .molecules = molecules};
+                                  .molecules = molecules,
+                                  .turnover = turnover,
+                                  .molecule_of = molecule_of};
 #define MESH .total = &mesh
 #define CALLBACKS .prepare = prepare, .kernel_text = kernel_text, .release = release
 #else
