@@ -18,10 +18,12 @@
 #include "run/progress.h"
 #include "run/refusals.h"
 #include "run/results.h"
+#include "run/saving.h"
 #include "run/simulation.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "run/watchdog.h"
+#include "run/writing.h"
 #include "system/initial.h"
 #include "system/system.h"
 #include "team/team.h"
@@ -51,7 +53,7 @@ static int record_quantity(simulation *sim, const measurement *m, quantity_recor
     double *mean = NULL;
     if (q->length == 1 && (q->samples + 1) * q->walkers > q->capacity) {
         int64_t capacity = 2 * q->capacity + 1024 * q->walkers;
-        double *series = realloc(q->series, sizeof(double) * (size_t)capacity);
+        double *series = writing_series(sim, q, capacity);
         if (!series)
             return report_error(sim->report, EXIT_MEMORY, NULL, 0,
                                 "no memory for the series of '%s'", q->name);
@@ -298,7 +300,7 @@ static bool checkpoint_is_due(const simulation *sim, double since)
     const size_t frame_bytes = sizeof(double) * 3 * (size_t)sim->system.walkers *
                                (size_t)sim->system.particles * (size_t)sim->output.frame_count;
     const double period = sim->config.run.checkpoint;
-    return (period > 0 && since >= period) ||
+    return (period > 0 && since >= period && !writing_goes_on(sim)) ||
            frame_bytes > FRAME_BYTES * (1 + (size_t)sim->failed_writes);
 }
 
@@ -341,7 +343,7 @@ static int agree_on_turn(int code, turn *t)
 static int begin_turn(simulation *sim, turn *t, uint64_t sweep, double begin,
                       double *last_checkpoint)
 {
-    int code = agree_on_turn(0, t);
+    int code = agree_on_turn(saving_look(sim), t);
     if (code || t->reason != EXIT_DONE) return code;
     if (t->checkpoint) {
         code = checkpoint(sim, sweep, now() - begin);

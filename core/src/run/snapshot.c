@@ -7,6 +7,7 @@
 #include "run/borrowing.h"
 #include "run/checkpointing.h"
 #include "run/moves.h"
+#include "run/saving.h"
 #include "run/stop.h"
 
 /* How far a quantity was, and the block averages of an array, which cannot be cut back. */
@@ -161,6 +162,7 @@ uint64_t snapshot_go_back(simulation *sim)
 {
     const struct snapshot *s = sim->snapshot;
     output_data *out = &sim->output;
+    saving_wait(sim); /* it reads what is forgotten here */
     for (int k = 0; k < out->quantity_count; k++) {
         quantity_record *q = &out->quantities[k];
         const mark *m = &s->marks[k];
@@ -175,6 +177,11 @@ uint64_t snapshot_go_back(simulation *sim)
     for (int k = 0; k < out->derived_count; k++) forget(&out->derived[k]);
     while (out->frame_count > s->frames) free(out->frames[--out->frame_count].positions);
     return s->sweep;
+}
+
+void snapshot_frames_left(simulation *sim, int n)
+{
+    if (sim->snapshot) sim->snapshot->frames += n;
 }
 
 void snapshot_publish(simulation *sim)
