@@ -150,6 +150,8 @@ typedef struct nearest {
     uint32_t who;
 } nearest;
 
+#define NOWHERE 1e30f /* ahead of all that is there */
+
 PLUGMC_FN void take_nearer(nearest *n, uint32_t m, float low, float high)
 {
     const int32_t nearer = high < n->high;
@@ -175,16 +177,14 @@ PLUGMC_FN float inverse_root(float x)
 PLUGMC_FN void look_along(nearest *up, nearest *down, uint32_t m, float ahead, float squared,
                           float contact)
 {
-    const float unsure = 1e-6f * contact * contact, far = ahead < 0 ? -ahead : ahead, none = 1e30f;
+    const float unsure = 1e-6f * contact * contact, far = ahead < 0 ? -ahead : ahead;
+    if (squared < -unsure) return;
     const int32_t sure = squared > 4 * unsure;
-    const float inverse = inverse_root(sure ? squared : 5 * unsure);
-    const float reach = (sure ? squared : 5 * unsure) * inverse;
-    const float error = unsure * inverse + 4e-7f * (far + contact);
-    float low = far - reach - error, high = sure ? far - reach + error : none;
-    if (squared < -unsure) low = high = none;
-    take_nearer(up, m, ahead > 0 ? low : none, ahead > 0 ? high : none);
-    take_nearer(down, m, ahead > 0 ? none : low, ahead > 0 ? none : high);
-    if (ahead == 0) up->other = low < up->other ? low : up->other;
+    const float left = sure ? squared : 5 * unsure, inverse = inverse_root(left);
+    const float gap = far - left * inverse, error = unsure * inverse + 4e-7f * (far + contact);
+    const float low = gap - error, high = sure ? gap + error : NOWHERE;
+    if (ahead >= 0) take_nearer(up, m, low, high);
+    if (ahead <= 0) take_nearer(down, m, low, high);
 }
 
 /* The path along `axis` that ends at entry m, in double precision. */
@@ -288,7 +288,7 @@ PLUGMC_FN void rift_shares(const pressure_task *t, pressure_walker w, uint32_t k
     surroundings s;
     s.count = 0;
     for (int32_t p = 0; p < 4; p++) {
-        s.path[p].low = s.path[p].high = s.path[p].other = 1e30f;
+        s.path[p].low = s.path[p].high = s.path[p].other = NOWHERE;
         s.path[p].who = s.pairs[p] = k;
     }
     for (int32_t i = -near; i <= near; i++) {

@@ -1,7 +1,5 @@
 /* hexatic_order.cu: the sixfold order around one particle, the same text on the CPU and on the
- * GPU. IEEE operations only and sums in fixed point: the same numbers on both. Who is a neighbour is decided in
- * double precision; directions of bonds are in single precision, whose rounding changes psi_6 of one particle by
- * some 1e-7, either way, and the mean over all by less than anybody can measure.
+ * GPU. IEEE operations only and sums in fixed point: the same numbers on both.
  *
  * "Entry" k is a particle by its place in the order of cells. Cell (x, y) has the number
  * y count[0] + x.
@@ -18,16 +16,8 @@ typedef struct order_task {
     int32_t count[2]; /* cells in each direction */
 } order_task;
 
-/* exp(6 i theta) is the third power of exp(2 i theta) = (x + i y)^2 / r^2. */
-PLUGMC_FN void add_bond(float x, float y, float *re, float *im)
-{
-    const float over = 1 / (x * x + y * y);
-    const float cosine = (x * x - y * y) * over, sine = 2 * x * y * over;
-    *re += cosine * (cosine * cosine - 3 * sine * sine);
-    *im += sine * (3 * cosine * cosine - sine * sine);
-}
-
-/* psi_6 of entry k, in fixed point. */
+/* psi_6 of entry k, in fixed point. exp(6 i theta) is the third power of
+ * exp(2 i theta) = (x + i y)^2 / r^2. */
 PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, int64_t *real_part,
                             int64_t *imaginary_part)
 {
@@ -38,25 +28,37 @@ PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, in
     const int32_t cell_x = plugmc_cell_along(x, frame->width[0], t->count[0]);
     const int32_t cell_y = plugmc_cell_along(y, frame->width[1], t->count[1]);
     const int32_t rows = plugmc_cells_around(t->count[1]);
-    float re = 0, im = 0;
+    /* The nearest image: of many cells those across an edge of the box say which one it is. */
+    const int32_t few = t->count[0] < 5 || t->count[1] < 5;
+    const double over_x = cell_x < 1 ? -frame->length[0] : frame->length[0];
+    double re = 0, im = 0;
     int32_t neighbours = 0;
     for (int32_t i = 0; i < rows; i++) {
         const int32_t row = plugmc_cell_around(cell_y, i, t->count[1]) * t->count[0];
+        const int32_t row_y = cell_y + i - 1;
+        const double over_y =
+            row_y < 0 ? -frame->length[1] : (row_y >= t->count[1] ? frame->length[1] : 0);
         const plugmc_runs runs = plugmc_cells_in_row(start, row, cell_x, 1, t->count[0]);
         for (int32_t r = 0; r < 2; r++)
             for (uint32_t m = runs.begin[r]; m < runs.end[r]; m++) {
                 const double *there = positions + 3 * (uint64_t)m;
-                const double dx = plugmc_nearest_image(there[0] - x, frame->length[0]);
-                const double dy = plugmc_nearest_image(there[1] - y, frame->length[1]);
-                const double square = dx * dx + dy * dy;
+                double dx = there[0] - x + (r ? over_x : 0), dy = there[1] - y + over_y;
+                if (few) {
+                    dx = plugmc_nearest_image(there[0] - x, frame->length[0]);
+                    dy = plugmc_nearest_image(there[1] - y, frame->length[1]);
+                }
+                double square = dx * dx + dy * dy;
                 if (m == k || square >= t->cutoff_square || square == 0) continue;
-                add_bond((float)dx, (float)dy, &re, &im);
+                double over = 1 / square, cosine = (dx * dx - dy * dy) * over,
+                       sine = 2 * dx * dy * over;
+                re += cosine * (cosine * cosine - 3 * sine * sine);
+                im += sine * (3 * cosine * cosine - sine * sine);
                 neighbours++;
             }
     }
     const double unit = (double)((int64_t)1 << ORDER_BITS);
-    *real_part = neighbours > 0 ? (int64_t)rint(unit * (double)re / neighbours) : 0;
-    *imaginary_part = neighbours > 0 ? (int64_t)rint(unit * (double)im / neighbours) : 0;
+    *real_part = neighbours > 0 ? (int64_t)rint(unit * re / neighbours) : 0;
+    *imaginary_part = neighbours > 0 ? (int64_t)rint(unit * im / neighbours) : 0;
 }
 
 #ifdef __CUDACC_RTC__
