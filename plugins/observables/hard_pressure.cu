@@ -141,6 +141,19 @@ PLUGMC_FN int64_t rift_share(const pressure_task *t, pressure_walker w, uint32_t
     return share_of(t, up, free_path_of(t, w, k, axis, -1, overlaps));
 }
 
+/* For where this is needed seldom: what it needs then does not take registers from the rest. */
+#ifdef __CUDACC_RTC__
+static __device__ __noinline__ free_path long_path_of(const pressure_task *t, pressure_walker w,
+                                                      uint32_t k, int32_t axis, int32_t sign,
+                                                      uint32_t *overlaps)
+#else
+static free_path long_path_of(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
+                              int32_t sign, uint32_t *overlaps)
+#endif
+{
+    return free_path_of(t, w, k, axis, sign, overlaps);
+}
+
 /* ---- All four free paths in the plane at once ------------------------------------------------------- */
 
 /* Who is touched first on one of them, found in single precision with bounds of its error: `who` is ahead by
@@ -208,11 +221,24 @@ PLUGMC_FN free_path path_to(const pressure_task *t, pressure_walker w, uint32_t 
 PLUGMC_FN free_path settle(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
                            int32_t sign, const nearest *n, double seen, uint32_t *overlaps)
 {
-    if (n->other > n->high) {
-        const free_path path = path_to(t, w, k, n->who, axis, sign);
-        if (path.gap > 0 && path.gap <= seen) return path;
-    }
-    return free_path_of(t, w, k, axis, sign, overlaps);
+    free_path path = {0, 0};
+    if (n->other > n->high) path = path_to(t, w, k, n->who, axis, sign);
+    if (path.gap > 0 && path.gap <= seen) return path;
+    return long_path_of(t, w, k, axis, sign, overlaps);
+}
+
+/* Along an axis, with the entry in this cell of it. */
+PLUGMC_FN int64_t settled_share(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
+                                const nearest *ahead, const nearest *behind, int32_t cell,
+                                uint32_t *overlaps)
+{
+    const double at = w.positions[3 * (uint64_t)k + (uint32_t)axis], width = w.frame->width[axis];
+    const double far = t->largest + 1e-12 * w.frame->length[axis];
+    const free_path up =
+        settle(t, w, k, axis, 1, ahead, (cell + t->near + 1) * width - at - far, overlaps);
+    const free_path down =
+        settle(t, w, k, axis, -1, behind, at - (cell - t->near) * width - far, overlaps);
+    return up.reach == 0 ? 0 : share_of(t, up, down);
 }
 
 PLUGMC_FN void count_one(uint32_t *counter)
@@ -240,17 +266,19 @@ PLUGMC_FN void count_pair(const pressure_task *t, pressure_walker w, uint32_t k,
     if (bin < t->bins) count_one(histogram + bin);
 }
 
-/* What is found around one entry. */
+/* What is found around one entry. Members of their own, not arrays, so that a GPU has them in registers. */
 typedef struct surroundings {
-    nearest path[4]; /* up and down along both axes */
-    uint32_t pairs[4],
-        count; /* entries after it that may be within reach, of which the first four are kept */
+    nearest right, left, up, down;
+    uint32_t count, pair, second, third,
+        fourth; /* entries after it that may be within reach: how many, and four */
 } surroundings;
 
-/* By constant numbers of the places: they stay in registers. */
 PLUGMC_FN void keep_pair(surroundings *s, uint32_t m)
 {
-    for (uint32_t p = 0; p < 4; p++) s->pairs[p] = s->count == p ? m : s->pairs[p];
+    if (s->count == 0) s->pair = m;
+    if (s->count == 1) s->second = m;
+    if (s->count == 2) s->third = m;
+    if (s->count == 3) s->fourth = m;
     s->count++;
 }
 
@@ -259,8 +287,8 @@ PLUGMC_FN void look_at(const pressure_task *t, pressure_walker w, uint32_t k, ui
 {
     const double contact = contact_of(t, w, k, m);
     const float x = (float)dx, y = (float)dy, c = (float)contact, squared = x * x + y * y;
-    look_along(&s->path[0], &s->path[1], m, x, c * c - y * y, c);
-    look_along(&s->path[2], &s->path[3], m, y, c * c - x * x, c);
+    look_along(&s->right, &s->left, m, x, c * c - y * y, c);
+    look_along(&s->up, &s->down, m, y, c * c - x * x, c);
     if (squared < (float)t->reach * (float)t->reach * (1 + 1e-5f)) {
         const double least = t->overlap * contact;
         *overlaps += dx * dx + dy * dy < least * least;
@@ -285,12 +313,8 @@ PLUGMC_FN void rift_shares(const pressure_task *t, pressure_walker w, uint32_t k
     const int32_t cell_x = plugmc_cell_along(x, frame->width[0], t->count[0]);
     const int32_t cell_y = plugmc_cell_along(y, frame->width[1], t->count[1]);
     const int32_t near = t->near;
-    surroundings s;
-    s.count = 0;
-    for (int32_t p = 0; p < 4; p++) {
-        s.path[p].low = s.path[p].high = s.path[p].other = NOWHERE;
-        s.path[p].who = s.pairs[p] = k;
-    }
+    const nearest nobody = {NOWHERE, NOWHERE, NOWHERE, k};
+    surroundings s = {nobody, nobody, nobody, nobody, 0, k, k, k, k};
     for (int32_t i = -near; i <= near; i++) {
         int32_t row = cell_y + i;
         const double up = row < 0 ? -frame->length[1] : (row >= t->count[1] ? frame->length[1] : 0);
@@ -307,18 +331,12 @@ PLUGMC_FN void rift_shares(const pressure_task *t, pressure_walker w, uint32_t k
                             overlaps, histogram);
             }
     }
-    for (uint32_t p = 0; p < 4; p++)
-        if (p < s.count) count_pair(t, w, k, s.pairs[p], histogram);
-    for (int32_t axis = 0; axis < 2; axis++) {
-        const int32_t cell = axis ? cell_y : cell_x;
-        const double at = axis ? y : x, width = frame->width[axis];
-        const double far = t->largest + 1e-12 * frame->length[axis];
-        const free_path up = settle(t, w, k, axis, 1, &s.path[2 * axis],
-                                    (cell + near + 1) * width - at - far, overlaps);
-        const free_path down = settle(t, w, k, axis, -1, &s.path[2 * axis + 1],
-                                      at - (cell - near) * width - far, overlaps);
-        share[axis] = up.reach == 0 ? 0 : share_of(t, up, down);
-    }
+    if (s.count > 0) count_pair(t, w, k, s.pair, histogram);
+    if (s.count > 1) count_pair(t, w, k, s.second, histogram);
+    if (s.count > 2) count_pair(t, w, k, s.third, histogram);
+    if (s.count > 3) count_pair(t, w, k, s.fourth, histogram);
+    share[0] = settled_share(t, w, k, 0, &s.right, &s.left, cell_x, overlaps);
+    share[1] = settled_share(t, w, k, 1, &s.up, &s.down, cell_y, overlaps);
 }
 
 /* Are cells around one another's nearest images, whichever way they are met? */
@@ -387,9 +405,9 @@ extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
 
 /* The same for both axes of a plane, and pairs, without z. Dynamic shared memory: [bins]. histogram
  * [walkers][bins], added to. */
-extern "C" __global__ void rifts_and_pairs(const __grid_constant__ pressure_task task,
-                                           unsigned long long *shares, uint32_t *overlaps,
-                                           uint32_t *histogram)
+extern "C" __global__ void __launch_bounds__(PRESSURE_BLOCK, 3)
+    rifts_and_pairs(const __grid_constant__ pressure_task task, unsigned long long *shares,
+                    uint32_t *overlaps, uint32_t *histogram)
 {
     extern __shared__ uint32_t local[];
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
