@@ -238,8 +238,8 @@ static int handle_events(simulation *sim, uint64_t sweep)
     int code = 0;
     if (sweep <= equilibrate && moves_are_tuned(sim) &&
         (sweep % tuning_interval(sim) == 0 || sweep == equilibrate) && sweep != sim->tuned_at) {
-        code = moves_tune(sim, sweep == equilibrate);
         sim->tuned_at = sweep;
+        code = moves_tune(sim, sweep == equilibrate);
     }
     if (!code && sweep == equilibrate) code = moves_clear(sim); /* production counts from here */
     if (!code && sweep >= equilibrate) code = measure(sim, sweep - equilibrate);
@@ -344,6 +344,7 @@ static int begin_turn(simulation *sim, turn *t, uint64_t sweep, double begin,
                       double *last_checkpoint)
 {
     int code = agree_on_turn(saving_look(sim), t);
+    if (!code) pace_add(&sim->output.pace, sweep, sim->seconds_base + now() - begin, false);
     if (code || t->reason != EXIT_DONE) return code;
     if (t->checkpoint) {
         code = checkpoint(sim, sweep, now() - begin);

@@ -56,7 +56,8 @@ static bool copy_moves(output_data *to, const output_data *from)
         move_record *m = &to->moves[k];
         m->counts = copied(m->counts, (size_t)m->rungs * sizeof *m->counts);
         m->steps = copied(m->steps, (size_t)m->rungs * sizeof *m->steps);
-        enough = enough && m->counts && m->steps;
+        m->tunings = copied(m->tunings, (size_t)m->tuning_count * sizeof *m->tunings);
+        enough = enough && m->counts && m->steps && m->tunings;
     }
     return enough;
 }
@@ -81,7 +82,7 @@ static void free_copy(output_data *d)
     for (int k = 0; k < d->quantity_count && d->quantities; k++)
         if (d->quantities[k].length > 1) free(d->quantities[k].blocks.sums);
     for (int k = 0; k < d->move_count && d->moves; k++)
-        free(d->moves[k].counts), free(d->moves[k].steps);
+        free(d->moves[k].counts), free(d->moves[k].steps), free(d->moves[k].tunings);
     if (d->blobs) checkpoint_free_blobs((blob *)d->blobs, d->blob_count);
     free(d->quantities);
     free(d->moves);
