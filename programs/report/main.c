@@ -102,6 +102,8 @@ static void put_runs(page *p)
     put_series(p);
     put_arrays(p);
     put_moves(p);
+    put_tuning(p);
+    put_speed(p);
     put_origin(p);
 }
 

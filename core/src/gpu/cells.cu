@@ -33,9 +33,8 @@ extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, cons
 {
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     const plugmc_box *box = boxes + walker;
-    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
-        uint32_t i = tile * CELLS_TILE + k;
-        if (i >= g.particles) return;
+    for (uint32_t i = tile * CELLS_THREADS + threadIdx.x; i < g.particles;
+         i += g.tiles * CELLS_THREADS) {
         uint64_t at = (uint64_t)walker * g.particles + i;
         const double *x = positions + 3 * at;
         const uint32_t c =
@@ -131,9 +130,8 @@ extern "C" __global__ void cells_scatter(cells_grid g, const uint32_t *cell, con
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
     start += (uint64_t)walker * (g.cells + 1);
-    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
-        uint32_t i = tile * CELLS_TILE + k;
-        if (i >= g.particles) return;
+    for (uint32_t i = tile * CELLS_THREADS + threadIdx.x; i < g.particles;
+         i += g.tiles * CELLS_THREADS) {
         loose[first + start[cell[first + i]] + slot[first + i]] = i;
     }
 }
@@ -154,9 +152,8 @@ extern "C" __global__ void cells_settle(cells_grid g, const plugmc_box *boxes,
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
     start += (uint64_t)walker * (g.cells + 1);
-    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
-        uint32_t at = tile * CELLS_TILE + k;
-        if (at >= g.particles) return;
+    for (uint32_t at = tile * CELLS_THREADS + threadIdx.x; at < g.particles;
+         at += g.tiles * CELLS_THREADS) {
         uint32_t i = loose[first + at], c = cell[first + i], place = start[c];
         for (uint32_t m = start[c]; m < start[c + 1]; m++) place += loose[first + m] < i;
         order[first + place] = i;
@@ -226,9 +223,8 @@ extern "C" __global__ void cells_gather(cells_grid g, const plugmc_box *boxes,
 {
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
-    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
-        uint32_t i = tile * CELLS_TILE + k;
-        if (i >= g.particles) return;
+    for (uint32_t i = tile * CELLS_THREADS + threadIdx.x; i < g.particles;
+         i += g.tiles * CELLS_THREADS) {
         gather_one(boxes + walker, positions + 3 * (first + order[first + i]),
                    sorted + 3 * (first + i));
     }

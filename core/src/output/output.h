@@ -50,6 +50,13 @@ typedef struct derived_record {
     bool converged, *each_converged; /* each: [length] */
 } derived_record;
 
+/* A step that was tuned: what was accepted since the time before, and the step from then on. */
+typedef struct tuning_record {
+    uint64_t sweep;
+    int32_t rung;
+    double acceptance, step;
+} tuning_record;
+
 /* A kind of trial move of one mover. */
 typedef struct move_record {
     char *mover, *name, *doc; /* mover: label of its section */
@@ -57,7 +64,24 @@ typedef struct move_record {
     int32_t rungs;            /* of the ladder; 1: there is none */
     plugmc_counts *counts;    /* [rungs] production so far, or since the step was tuned */
     double *steps;            /* [rungs]; 0 without a step */
+    tuning_record *tunings;   /* in the order of sweeps */
+    int64_t tuning_count;
 } move_record;
+
+/* Wall seconds of the run after some sweeps, resumed parts included: points some time apart, of which every
+ * second one goes when there are too many. */
+enum { PACE_POINTS = 256 };
+typedef struct pace_record {
+    int count;
+    double interval; /* seconds from one point to the next, at least */
+    uint64_t sweep[PACE_POINTS];
+    double seconds[PACE_POINTS];
+} pace_record;
+
+/* Unless the last point is less than the interval ago, and `anyway` is false. */
+void pace_add(pace_record *, uint64_t sweep, double seconds, bool anyway);
+/* Points behind this sweep are forgotten. */
+void pace_go_back(pace_record *, uint64_t sweep);
 
 typedef struct frame {
     uint64_t sweep;
@@ -101,6 +125,7 @@ typedef struct output_data {
     const struct blob *blobs; /* the plugins' own states */
     int blob_count;
     double seconds; /* of wall time so far */
+    pace_record pace;
     bool finished;
     /* set by output_read */
     int32_t walkers;

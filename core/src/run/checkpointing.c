@@ -347,6 +347,7 @@ int checkpoint_snapshot(simulation *sim, bool last)
 int checkpoint(simulation *sim, uint64_t sweep, double seconds)
 {
     int code = snapshot_take(sim, sweep, seconds);
+    if (!code) code = saving_wait(sim); /* it reads results that are found anew */
     if (!code && team_leads()) code = find_results(sim);
     return code ? code : checkpoint_snapshot(sim, false);
 }
@@ -354,15 +355,17 @@ int checkpoint(simulation *sim, uint64_t sweep, double seconds)
 int checkpoint_last(simulation *sim, uint64_t sweep, double seconds)
 {
     sim->output.sweep = sweep;
-    int code =
-        team_leads() ? find_results(sim) : 0; /* for the table, should there be no checkpoint */
+    int code = saving_wait(sim);
+    if (!code && team_leads())
+        code = find_results(sim); /* for the table, should there be no checkpoint */
     if (!code) code = snapshot_take(sim, sweep, seconds);
     return code ? code : checkpoint_snapshot(sim, true);
 }
 
 int checkpoint_given_up(simulation *sim)
 {
-    int code = team_leads() ? find_results(sim) : 0;
+    int code = saving_wait(sim);
+    if (!code && team_leads()) code = find_results(sim);
     return code ? code : checkpoint_snapshot(sim, true);
 }
 

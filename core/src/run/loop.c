@@ -18,10 +18,12 @@
 #include "run/progress.h"
 #include "run/refusals.h"
 #include "run/results.h"
+#include "run/saving.h"
 #include "run/simulation.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "run/watchdog.h"
+#include "run/writing.h"
 #include "system/geometry.h"
 #include "system/initial.h"
 #include "system/system.h"
@@ -52,7 +54,7 @@ static int record_quantity(simulation *sim, const measurement *m, quantity_recor
     double *mean = NULL;
     if (q->length == 1 && (q->samples + 1) * q->walkers > q->capacity) {
         int64_t capacity = 2 * q->capacity + 1024 * q->walkers;
-        double *series = realloc(q->series, sizeof(double) * (size_t)capacity);
+        double *series = writing_series(sim, q, capacity);
         if (!series)
             return report_error(sim->report, EXIT_MEMORY, NULL, 0,
                                 "no memory for the series of '%s'", q->name);
@@ -267,8 +269,8 @@ static int handle_events(simulation *sim, uint64_t sweep)
     int code = 0;
     if (sweep <= equilibrate && moves_are_tuned(sim) &&
         (sweep % tuning_interval(sim) == 0 || sweep == equilibrate) && sweep != sim->tuned_at) {
-        code = moves_tune(sim, sweep == equilibrate);
         sim->tuned_at = sweep;
+        code = moves_tune(sim, sweep == equilibrate);
     }
     if (!code && sweep == equilibrate) code = moves_clear(sim); /* production counts from here */
     if (!code && sweep >= equilibrate) code = measure(sim, sweep - equilibrate);
@@ -329,7 +331,7 @@ static bool checkpoint_is_due(const simulation *sim, double since)
     const size_t frame_bytes = sizeof(double) * 3 * (size_t)sim->system.walkers *
                                (size_t)sim->system.particles * (size_t)sim->output.frame_count;
     const double period = sim->config.run.checkpoint;
-    return (period > 0 && since >= period) ||
+    return (period > 0 && since >= period && !writing_goes_on(sim)) ||
            frame_bytes > FRAME_BYTES * (1 + (size_t)sim->failed_writes);
 }
 
@@ -374,7 +376,8 @@ static int agree_on_turn(int code, turn *t)
 static int begin_turn(simulation *sim, turn *t, uint64_t sweep, double begin,
                       double *last_checkpoint)
 {
-    int code = agree_on_turn(0, t);
+    int code = agree_on_turn(saving_look(sim), t);
+    if (!code) pace_add(&sim->output.pace, sweep, sim->seconds_base + now() - begin, false);
     if (code || t->reason != EXIT_DONE) return code;
     if (t->checkpoint) {
         code = checkpoint(sim, sweep, now() - begin);

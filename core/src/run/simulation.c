@@ -18,6 +18,7 @@
 #include "run/not_a_number.h"
 #include "run/pair_table.h"
 #include "run/refusals.h"
+#include "run/saving.h"
 #include "run/snapshot.h"
 #include "system/system.h"
 #include "team/share.h"
@@ -635,6 +636,7 @@ static void free_output(output_data *out)
 
 void simulation_close(simulation *sim)
 {
+    saving_wait(sim);
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
         const plugmc_plugin *both[2] = {instance->plugin,

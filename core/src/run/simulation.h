@@ -89,6 +89,7 @@ typedef struct simulation {
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;                 /* threads of the machine */
     struct snapshot *snapshot;          /* the state to go back to: run/snapshot.h */
+    struct writing *writing;            /* of a checkpoint, at work: run/writing.h; NULL: none is */
     bool averaged;                      /* the averages in `output` are there: run/results.h */
     bool in_file;      /* the file at output_path is this run's: what is written is added to it */
     int failed_writes; /* one after the other, up to now */

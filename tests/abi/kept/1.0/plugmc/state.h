@@ -81,6 +81,9 @@ typedef struct plugmc_cells {
     const uint32_t *start;   /* [walkers][cells + 1]: first entry of each cell */
     const uint32_t *order;   /* [walkers][particles]: particle index, sorted by cell */
     const double *positions; /* [walkers][particles][3], in that order, wrapped into the box */
+    /* To be set before cells are asked for, 0 if not: cells for any range up to this one do as well, as those that
+     * somebody else has asked for. Only where results are the same numbers whatever the cells are. */
+    double most;
 } plugmc_cells;
 
 /* A configuration as observables see it. */
