@@ -235,11 +235,11 @@ static int check_box(const study *s, const base *b, report *r)
 static int take_counts(study *s, double energy, const base *b, report *r)
 {
     const scanned_key twist = s->keys[s->key_count - 1];
-    int code = check_box(s, b, r);
+    int code = check_box(s, b, r), made = 1;
     for (int32_t a = 0; a < b->system.species_count && !code; a++) {
         if (b->system.species[a].count == 0) continue;
         scanned_key *key = &s->keys[s->key_count++];
-        char **name = &s->twists.names[a + 1];
+        char **name = &s->twists.names[made++];
         if (asprintf(name, "species %s.count", b->system.species[a].name) < 0) checked(NULL);
         *key =
             (scanned_key){.name = *name,
@@ -330,6 +330,6 @@ int twists_read(study *s, report *r)
 
 void twists_free(study *s)
 {
-    for (int i = 0; s->twists.names && i < s->key_count + 1; i++) free(s->twists.names[i]);
+    for (char **name = s->twists.names; name && *name; name++) free(*name);
     free(s->twists.names), free(s->twists.weights);
 }
