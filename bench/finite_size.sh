@@ -2,14 +2,14 @@
 # The electron gas in boxes of 14, 38, 54 and 66 electrons: variational energies averaged over twists, and Chiesa's
 # corrections, which take them to one value (docs/twists.md).
 #
-#     finite_size.sh [RS [DIVISIONS [SWEEPS]]]      1 4 400
+#     finite_size.sh [RS [DIVISIONS [SWEEPS]]]      1 4 800
 #
 # Columns, Hartree an electron: N; mean over the twists; the same and what free electrons in these boxes lack at
 # these twists (exact); the same and the corrections of structure_factor (b measured); the same with b of the gas.
 # JOBS= runs at a time, DEVICE=cpu|gpu|auto, NUMBERS="14 38 54 66". PLUGMC= says where the program is.
 set -eu
 . "$(dirname "$0")/common.sh"
-rs=${1:-1} divisions=${2:-4} sweeps=${3:-400}
+rs=${1:-1} divisions=${2:-4} sweeps=${3:-800}
 numbers=${NUMBERS:-14 38 54 66}
 
 # A/r (1 - exp(-r/F)), symmetric about the cutoff of half an edge, A = 1/w and F by the cusps, as eight coefficients
@@ -95,11 +95,11 @@ step = $rs
 target_acceptance = 0.5
 
 [observable local_energy]
-period = 4
+period = 2
 
 [observable structure_factor]
 k_max = $(awk -v rs="$rs" 'BEGIN { print 2.9 / rs }')
-period = 4
+period = 2
 finite_size = measured
 
 [scan]
