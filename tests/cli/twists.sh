@@ -44,6 +44,9 @@ expect_twists() # LINE...
     diff <(twists) <(printf '%s\n' "$@") || fail "other twists"
 }
 
+# says TEXT: a part of standard error.
+says() { grep -Fq -- "$1" "$err" || fail "expected the message: $1"; }
+
 # mean COLUMN: of the only line of twists.csv, in the folder study.
 mean() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }' study/twists.csv; }
 
@@ -125,7 +128,7 @@ test_twists_may_fail_alone()
     mkdir -p "study/twist=0.25_0.25_0.25.h5" # cannot be written
     plugmc scan study.ini
     [ "$status" != 0 ] || fail "a twist that is missing was not told"
-    expect_message "point 1 (twist=0.25_0.25_0.25) failed"
+    says "point 1 (twist=0.25_0.25_0.25) failed"
     grep -q "^not joined, since a twist is missing: point 1, twist=0.25_0.25_0.25, failed" "$out" || fail "it is not named"
     [ -z "$(mean local_energy.energy)" ] || fail "a mean without all twists"
     echo "missing = leave_out" >>study.ini
@@ -141,51 +144,52 @@ test_twists_may_fail_alone()
 
 # ---- What is refused ----
 
-refused() # SENTENCE LINE...
+# no_study SENTENCE LINE...: refused with it, and nothing is run.
+no_study()
 {
     local sentence=$1
     shift
     gas "$@"
     plugmc scan study.ini
     expect_exit 3
-    expect_message "$sentence"
+    says "$sentence"
     [ ! -e study ] || fail "something was run"
 }
 
 test_twists_that_cannot_be()
 {
-    refused "study.ini:26: [twists] has no twists: give grid or list"
-    refused "study.ini:27: [twists] has both grid and list: one of them" "grid = 2 2 2" 'list = "0 0 0"'
-    refused "study.ini:27: [twists] grid has 2 numbers and takes 3" "grid = 2 2"
-    refused "study.ini:27: [twists] grid: 2.5 is no whole number" "grid = 2 2 2.5"
-    refused "study.ini:27: [twists] list: twist 2 is '0.5 0'; it takes 3 numbers in quotes, from -1 to 1" 'list = "0 0 0" "0.5 0"'
-    refused "study.ini:27: [twists] list: twist 1 is '0'; it takes 3 numbers in quotes" "list = 0 0 0"
-    refused "study.ini:27: [twists] list: twist 1 is '0 0 1.5'" 'list = "0 0 1.5"'
-    refused "study.ini:28: [twists] weights: there are 1, and 2 twists" 'list = "0 0 0" "0.5 0 0"' "weights = 1"
-    refused "study.ini:28: [twists] weights: weight 2 is -1; none can be below 0" 'list = "0 0 0" "0.5 0 0"' "weights = 1 -1"
-    refused "study.ini:28: [twists] weights: all of them are 0" 'list = "0 0 0"' "weights = 0"
-    refused "study.ini:28: [twists] weights: those of a grid follow from it" "grid = 2 2 2" "weights = 1 1 1 1"
-    refused "study.ini:28: [twists] unknown key 'wights'; did you mean 'weights'?" "grid = 2 2 2" "wights = 1"
-    refused "study.ini:28: [twists] fermi_energy = 0.001: twist 0.25 0.25 0.25 has no waves up to it" 'list = "0.25 0.25 0.25"' "fermi_energy = 0.001"
+    no_study "study.ini:25: [twists] has no twists: give grid or list"
+    no_study "study.ini:27: [twists] has both grid and list: one of them" "grid = 2 2 2" 'list = "0 0 0"'
+    no_study "study.ini:27: [twists] grid has 2 numbers and takes 3" "grid = 2 2"
+    no_study "study.ini:27: [twists] grid: 2.5 is no whole number" "grid = 2 2 2.5"
+    no_study "study.ini:27: [twists] list: twist 2 is '0.5 0'; it takes 3 numbers in quotes, from -1 to 1" 'list = "0 0 0" "0.5 0"'
+    no_study "study.ini:27: [twists] list: twist 1 is '0'; it takes 3 numbers in quotes" "list = 0 0 0"
+    no_study "study.ini:27: [twists] list: twist 1 is '0 0 1.5'" 'list = "0 0 1.5"'
+    no_study "study.ini:28: [twists] weights: there are 1, and 2 twists" 'list = "0 0 0" "0.5 0 0"' "weights = 1"
+    no_study "study.ini:28: [twists] weights: weight 2 is -1; none can be below 0" 'list = "0 0 0" "0.5 0 0"' "weights = 1 -1"
+    no_study "study.ini:28: [twists] weights: all of them are 0" 'list = "0 0 0"' "weights = 0"
+    no_study "study.ini:28: [twists] weights: those of a grid follow from it" "grid = 2 2 2" "weights = 1 1 1 1"
+    no_study "study.ini:28: [twists] unknown key 'wights'; did you mean 'weights'?" "grid = 2 2 2" "wights = 1"
+    no_study "study.ini:28: [twists] fermi_energy = 0.001: twist 0.25 0.25 0.25 has no waves up to it" 'list = "0.25 0.25 0.25"' "fermi_energy = 0.001"
     gas "grid = 2 2 2"
     sed -i 's/^of = .*/of = waves/' study.ini
     plugmc scan study.ini
     expect_exit 3
-    expect_message "study.ini:26: [twists] of = waves: there is no [potential waves]"
+    says "study.ini:26: [twists] of = waves: there is no [potential waves]"
     sed -i 's/^of = .*/of = plane_waves/; s/^\[scan\]/&\npotential plane_waves.twist = "0 0 0"/' study.ini
     plugmc scan study.ini
     expect_exit 3
-    expect_message "potential plane_waves.twist is scanned in [scan], too"
+    says "potential plane_waves.twist is scanned in [scan], too"
     gas "grid = 2 2 2" "fermi_energy = 1.84"
     sed -i 's/^lx = .*/density = 0.2387/' study.ini
     plugmc scan study.ini
     expect_exit 3
-    expect_message "[twists] fermi_energy: give [box] by its lengths; its density changes with the numbers"
+    says "[twists] fermi_energy: give [box] by its lengths; its density changes with the numbers"
     gas "grid = 2 2 2"
     sed '/^\[scan\]/,$d' study.ini >run.ini
     plugmc run run.ini --set potential.twist='0.25 0.25'
     expect_exit 3
-    expect_message "twist: it has 2 numbers and takes 3, the fraction of each reciprocal vector of the box"
+    says "twist: it has 2 numbers and takes 3, the fraction of each reciprocal vector of the box"
 }
 
 # ---- Tables for qmca ----
@@ -217,7 +221,7 @@ test_scalar_dat_is_read_as_qmca_reads_it()
     expect_exit 5
     plugmc export study.h5 --to more.s000.scalar.dat --block 300
     expect_exit 3
-    expect_message "there are 200 samples of local_energy.energy in this range, which make no block"
+    says "there are 200 samples of local_energy.energy in this range, which make no block"
     plugmc export study.h5 --to more.s000.scalar.dat --walker 1
     expect_exit 2
     disks
@@ -225,6 +229,6 @@ test_scalar_dat_is_read_as_qmca_reads_it()
     must run sim.ini
     plugmc export sim.h5 --to sim.s000.scalar.dat
     expect_exit 3
-    expect_message "no observable of this run has local energies"
+    says "no observable of this run has local energies"
     [ ! -e sim.s000.scalar.dat ] || fail "a file without anything in it"
 }
