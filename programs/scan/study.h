@@ -56,9 +56,10 @@ typedef struct point {
 /* What [twists] says. Point k has twist k % count. */
 typedef struct twist_list {
     int64_t count;   /* 0: there is no such section */
-    double *weights; /* [count], their sum is 1 */
-    bool leave_out;  /* join the others where one is missing */
-    char **names;    /* of the keys that it makes, NULL at the end */
+    double *weights; /* [count], as given, or 1 and 2 of a grid */
+    double sum_of_weights;
+    bool leave_out; /* join the others where one is missing */
+    char **names;   /* of the keys that it makes, NULL at the end */
 } twist_list;
 
 typedef struct study {

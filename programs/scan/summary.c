@@ -101,7 +101,7 @@ static void write_weights(store *out, const study *s)
     const hsize_t length = (hsize_t)s->point_count;
     double *weights = checked(calloc((size_t)length, sizeof *weights));
     for (int64_t k = 0; k < s->point_count; k++)
-        weights[k] = s->twists.weights[k % s->twists.count];
+        weights[k] = s->twists.weights[k % s->twists.count] / s->twists.sum_of_weights;
     store_array(out, out->file, "weight", STORE_DOUBLE, 1, &length, weights);
     free(weights);
 }

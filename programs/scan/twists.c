@@ -165,7 +165,7 @@ static int take_weights(study *s, const twists_section *own, int64_t count, repo
     }
     for (int64_t n = 0; n < count; n++) sum += s->twists.weights[n];
     if (!(sum > 0)) return refuse(s, "weights", r, "weights: all of them are 0");
-    for (int64_t n = 0; n < count; n++) s->twists.weights[n] /= sum;
+    s->twists.sum_of_weights = sum;
     return 0;
 }
 
