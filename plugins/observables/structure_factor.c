@@ -10,6 +10,19 @@
  * mover changes the box it goes along: S is that of n, k that of the moment. The waves, their shells and the
  * k that S is shown against are those of the box at the start.
  *
+ * For electrons (bohr, Hartree) it also says what a finite box does to the energy of a wave function. With S of all
+ * electrons and S(k) = b k^2 for small k, the box lacks
+ *
+ *     potential 2 pi rho b,    kinetic 1 / (8 b),    rho = N / volume,
+ *
+ * to leading order in 1/N (S. Chiesa, D. M. Ceperley, R. M. Martin, M. Holzmann, Phys. Rev. Lett. 97, 076404 (2006)),
+ * which are to be added to the energies of the box. b is 1/(2 w), w^2 = 4 pi rho, for the electron gas, or found from
+ * the smallest k that fit into the box: with one of them as S / k^2, with more of them from
+ *
+ *     (k^2 / S)^2 - k^4 = 1 / b^2 + a k^2,
+ *
+ * a straight line in k^2, since S = k^2 / (2 w(k)) with w(k)^2 = w^2 + a k^2 / 4 + k^4 / 4 has both limits.
+ *
  * Only half of the waves are summed: rho(-k) is the conjugate of rho(k). Sums run in a fixed order.
  */
 #include <math.h>
@@ -24,10 +37,13 @@
 PLUGMC_EMBED(structure_factor_kernel, PLUGMC_KERNEL_FILE);
 
 enum { WAVE_THREADS = 256, MOST_WAVES = 1000000 };
+enum { FINITE_SIZE_NO, FINITE_SIZE_MEASURED, FINITE_SIZE_GAS };
 
 typedef struct structure_factor {
-    real k_max;     /* parameter, 1/length */
-    int64_t shells; /* parameter; 0: every |k| is one */
+    real k_max;          /* parameter, 1/length */
+    int64_t shells;      /* parameter; 0: every |k| is one */
+    int32_t finite_size; /* parameter, FINITE_SIZE_* */
+    int64_t fit;         /* parameter, shells */
 
     const plugmc_system *system;
     int64_t waves;
@@ -152,6 +168,106 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
                             ? "structure factor of the waves that have this k in the first box"
                             : "structure factor",
                         f->used, "k", f->k);
+}
+
+/* ---- Corrections for the size of the box --------------------------------------------------------- */
+
+enum { SLOPE, POTENTIAL_CORRECTION, KINETIC_CORRECTION, CORRECTIONS };
+
+static int derived(void *instance, int index, plugmc_quantity *out)
+{
+    const structure_factor *f = instance;
+    if (!f->finite_size) return 0;
+    switch (index) {
+    case SLOPE:
+        return plugmc_scalar(out, "finite_size_b", "length^2", "b of S(k) = b k^2 for small k");
+    case POTENTIAL_CORRECTION:
+        return plugmc_scalar(out, "finite_size_potential", "hartree",
+                             "2 pi rho b, to be added to the potential energy");
+    case KINETIC_CORRECTION:
+        return plugmc_scalar(out, "finite_size_kinetic", "hartree",
+                             "1 / (8 b), to be added to the kinetic energy");
+    default: return 0;
+    }
+}
+
+/* S of all particles in a shell, from the means [rows][used]. */
+static double whole(const structure_factor *f, const double *means, int64_t shell)
+{
+    const plugmc_system *system = f->system;
+    double sum = 0;
+    for (int32_t a = 0; a < system->species_count; a++)
+        for (int32_t b = a; b < system->species_count; b++) {
+            const double counts = (double)plugmc_species_at(system, a)->count *
+                                  (double)plugmc_species_at(system, b)->count;
+            if (counts == 0) continue;
+            sum += (a == b ? 1 : 2) * sqrt(counts) * means[shell];
+            means += f->used;
+        }
+    return sum / (double)system->particles;
+}
+
+/* NaN where S(k) is no such function. That of a determinant alone goes with k, which a few k do not tell. */
+static double slope_of(const structure_factor *f, const double *means)
+{
+    double x = 0, y = 0, xx = 0, xy = 0, n = (double)f->fit;
+    if (f->fit == 1) return whole(f, means, 0) / (f->k[0] * f->k[0]);
+    for (int64_t i = 0; i < f->fit; i++) {
+        const double square = f->k[i] * f->k[i], ratio = square / whole(f, means, i),
+                     value = ratio * ratio - square * square;
+        x += square, y += value, xx += square * square, xy += square * value;
+    }
+    const double inverse = (y * xx - x * xy) / (n * xx - x * x); /* 1 / b^2: where k is 0 */
+    return inverse > 0 ? 1 / sqrt(inverse) : NAN;
+}
+
+static int derive(void *instance, const double *means, double *out)
+{
+    const structure_factor *f = instance;
+    const double density = (double)f->system->particles / f->system->box.volume;
+    const double b =
+        f->finite_size == FINITE_SIZE_GAS ? 1 / (2 * sqrt(4 * M_PI * density)) : slope_of(f, means);
+    if (!(b > 0)) return 1;
+    out[SLOPE] = b;
+    out[POTENTIAL_CORRECTION] = 2 * M_PI * density * b;
+    out[KINETIC_CORRECTION] = 1 / (8 * b);
+    return PLUGMC_OK;
+}
+
+static const char *lacking(void *instance, const double *means)
+{
+    const structure_factor *f = instance;
+    double out[CORRECTIONS];
+    if (!f->finite_size || !derive(instance, means, out)) return NULL;
+    return "S(k) does not go to 0 with k^2, as it does with a Jastrow factor: no finite_size "
+           "corrections follow from it";
+}
+
+/* Electrons in three dimensions, and as many shells as the fit takes. */
+static int check_finite_size(const structure_factor *f, const plugmc_host *host)
+{
+    const plugmc_system *system = f->system;
+    if (!f->finite_size) return PLUGMC_OK;
+    if (system->box.dimension != 3 || boxes_change(system))
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "finite_size: the corrections are those of a box in three dimensions that does "
+            "not change");
+    for (int32_t a = 0; a < system->species_count; a++) {
+        const plugmc_species *species = plugmc_species_at(system, a);
+        if (species->count && species->charge != -1)
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "finite_size: the corrections are those of electrons, and species '%s' has the "
+                "charge %g",
+                species->name, species->charge);
+    }
+    if (f->finite_size == FINITE_SIZE_MEASURED && f->fit > f->used)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "fit: it takes the %lld smallest |k|, and up to k_max = %g there are %lld",
+            (long long)f->fit, (double)f->k_max, (long long)f->used);
+    return PLUGMC_OK;
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -335,6 +451,7 @@ static int prepare(void *instance, const plugmc_host *host)
                           "waves have to fit into a periodic box, and [box] is a sphere");
     int code = take_waves(f, host);
     if (!code) code = take_rows(f, host);
+    if (!code) code = check_finite_size(f, host);
     if (!code && host->gpu) code = prepare_device(f, host);
     return code;
 }
@@ -343,6 +460,11 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(structure_factor, k_max, NULL, 1e-12, 1e12, "1/length", "largest |k|"),
     PLUGMC_INTEGER_KEY(structure_factor, shells, "0", 0, 1000000, "",
                        "shells of equal width up to k_max; 0: every |k| is a shell of its own"),
+    PLUGMC_CHOICE_KEY(structure_factor, finite_size, "no", "no|measured|gas",
+                      "corrections of electrons' energies for the size of the box: from S(k) at "
+                      "small k, or with that of the electron gas"),
+    PLUGMC_INTEGER_KEY(structure_factor, fit, "2", 1, 100, "",
+                       "smallest |k| (shells) that S(k) at small k is taken from"),
 };
 
 /* All that it can give. */
@@ -350,6 +472,9 @@ static const plugmc_listing listing[] = {
     {"<species>-<species>", "",
      "structure factor against k; in a box that changes of the waves that had this k at the start",
      1, 0},
+    {"finite_size_b", "length^2", "b of S(k) = b k^2 for small k", 0, 1},
+    {"finite_size_potential", "hartree", "2 pi rho b, to be added to the potential energy", 0, 1},
+    {"finite_size_kinetic", "hartree", "1 / (8 b), to be added to the kinetic energy", 0, 1},
 };
 
 static const plugmc_observable observable = {
@@ -357,6 +482,9 @@ static const plugmc_observable observable = {
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .derived = derived,
+    .derive = derive,
+    .lacking = lacking,
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
