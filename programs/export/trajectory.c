@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "run/room.h"
 #include "system/system.h"
 
 enum { BLOCK_BYTES = 16 << 20 }; /* of positions in memory, but one frame at least */
@@ -42,6 +43,7 @@ int run_open(run_file *run, const char *path, report *r)
     int code = output_read(path, &run->data, r);
     if (!code) code = ini_read_archived(path, run->data.user_ini, &run->config.ini, r);
     if (!code) code = config_read(&run->config, r);
+    if (!code) room_of_file(&run->config, &run->data);
     if (!code) code = system_build(&run->config, &run->system, r);
     if (code) return code;
     if (run->data.particles != run->system.particles || run->data.walkers != run->system.walkers)

@@ -234,6 +234,14 @@ static int host_climb(plugmc_context *context, const plugmc_board *board)
     return mover_of(context) ? board_climb(context->sim, board) : not_for(context, "climb");
 }
 
+static void host_reservoir(plugmc_context *context, int32_t species)
+{
+    simulation *sim = context->sim;
+    const size_t n = (size_t)sim->system.species_count;
+    if (!sim->reservoirs) sim->reservoirs = checked(calloc(n + 1, 1));
+    if (species >= 0 && (size_t)species < n) sim->reservoirs[species] = 1;
+}
+
 static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates)
 {
     struct simulation *sim = context->sim;
@@ -319,7 +327,8 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .by_rung = host_by_rung,
                          .declare = host_declare,
                          .board = host_board,
-                         .climb = host_climb};
+                         .climb = host_climb,
+                         .reservoir = host_reservoir};
 }
 
 void context_release(plugmc_context *context)

@@ -500,6 +500,7 @@ static int prepare_instances(simulation *sim)
     int code = prepare_kind(sim, PLUGMC_POTENTIAL);
     if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
     if (!code) code = moves_begin(sim);
+    if (!code) code = match_reservoirs(sim);
     if (!code && sim->weighing) code = begin_weighing(sim);
     if (!code) code = prepare_kind(sim, PLUGMC_OBSERVABLE);
     return code ? code : begin_measuring(sim);
@@ -659,6 +660,7 @@ void simulation_close(simulation *sim)
     hamiltonian_close(&sim->hamiltonian);
     free(sim->by_rung);
     board_free(sim);
+    free(sim->reservoirs);
     free(sim->movers);
     free(sim->measurements);
     free(sim->instances);
