@@ -336,7 +336,7 @@ static int run(simulation *sim, const arguments *a, output_data *found)
     return code ? code : run_locked(sim, path, &from, a->again);
 }
 
-/* From the file of the run, which has been saved, with the room that it has come to need. */
+/* The same command goes on with the file of the run, which has been saved, with the room that it has come to need. */
 static void begin_again_with(arguments *a, simulation *sim)
 {
     const int n = sim->config.species_count;
@@ -346,10 +346,8 @@ static void begin_again_with(arguments *a, simulation *sim)
         if (sim->config.species[s].room > room[s]) room[s] = sim->config.species[s].room;
     free(a->room);
     a->room = room;
-    a->resume = a->again = true;
-    a->if_there = false;
-    a->set_count = 0; /* they are in the file */
-    a->file = keep_text(sim->output_path);
+    a->again = true;
+    a->if_there = !a->resume;
 }
 
 int command_run(int argc, char **argv)
