@@ -70,6 +70,10 @@ static inline int macrostate_find(macrostate *m, const plugmc_host *host)
     if (m->species < 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "of = %s: there is no such species, and it is not 'volume'", m->of);
+    if (plugmc_species_at(system, m->species)->grows)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "of = %s: [species %s] needs most, the largest number that is weighed",
+                          m->of, m->of);
     const double room = (double)plugmc_species_at(system, m->species)->most;
     if (m->most == 0) m->most = (real)room;
     if (m->most > room || m->least > m->most - 1 || m->least != floor(m->least) ||

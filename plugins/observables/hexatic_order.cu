@@ -16,6 +16,12 @@ typedef struct order_task {
     int32_t count[2]; /* cells in each direction */
 } order_task;
 
+/* How many entries there are: cells hold those who are there. */
+PLUGMC_FN uint32_t order_present(const order_task *t, uint32_t walker)
+{
+    return t->start[(uint64_t)walker * (t->cells + 1) + t->cells];
+}
+
 /* psi_6 of entry k, in fixed point. exp(6 i theta) is the third power of
  * exp(2 i theta) = (x + i y)^2 / r^2. */
 PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, int64_t *real_part,
@@ -69,7 +75,7 @@ extern "C" __global__ void order_sums(const __grid_constant__ order_task task,
 {
     const uint32_t k = blockIdx.x * ORDER_BLOCK + threadIdx.x;
     int64_t re = 0, im = 0;
-    if (k < task.particles) order_around(&task, blockIdx.y, k, &re, &im);
+    if (k < order_present(&task, blockIdx.y)) order_around(&task, blockIdx.y, k, &re, &im);
     for (int lane = 16; lane > 0; lane /= 2) {
         re += __shfl_down_sync(0xffffffffu, re, lane);
         im += __shfl_down_sync(0xffffffffu, im, lane);

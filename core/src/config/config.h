@@ -44,6 +44,7 @@ typedef struct species_section { /* [species NAME] */
     int64_t count, most;
     double diameter, charge, mass, activity;
     plugmc_list mu; /* none or one */
+    int64_t room; /* no key: what it has come to in a run that goes on, where `most` is not given */
 } species_section;
 
 typedef struct initial_section { /* [initial] */

@@ -167,7 +167,7 @@ static int pass_by_digits(gpu *g, sorting *by, plugmc_device_pointer *sorted_key
     cells_grid *grid = &by->grid;
     plugmc_device_pointer orders[2] = {by->to->order, s->order}, none = 0;
     int passes = 1, code = PLUGMC_OK;
-    while (passes < 4 && (grid->cells - 1) >> (8 * passes)) passes++;
+    while (passes < 4 && grid->cells >> (8 * passes)) passes++;
     for (int pass = 0; pass < passes && !code; pass++) {
         uint32_t shift = 8 * (uint32_t)pass;
         /* the last pass writes orders[0] */

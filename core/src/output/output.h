@@ -181,8 +181,8 @@ void output_free(output_data *);
 
 /* Last frames of walkers, for initial states: the first is particles/trajectory (or the only group
  * below particles), walker w > 0 is particles/trajectory_w. As many as the file has, at most `most`:
- * positions [walkers][count][3]. Box and species are those of the first. species ids may be NULL and
- * are 0 if the file has none. edges are the
+ * positions [walkers][count][3], NaN of who is not there in that frame, and species [walkers][count], which
+ * may be NULL and are 0 if the file has none. The box is that of the first. edges are the
  * vectors of the box as rows, 0 where the file has none. Two-dimensional files: z = 0, and the last
  * vector is (0, 0, 1). */
 int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count,

@@ -174,13 +174,22 @@ static void hand_over(output_data *found, output_data *data)
     found->blob_count = 0;
 }
 
+/* Where room for particles has grown they are laid out anew: run/room.h. */
+static bool has_room(const output_data *data)
+{
+    bool room = false;
+    for (int i = 0; i < data->blob_count; i++) room |= !strcmp(data->blobs[i].name, "run/room");
+    return room;
+}
+
 int output_read(const char *path, output_data *data, report *r)
 {
     output_data found;
     int code = read_checked(path, &found, r);
     if (code) return code;
     const plugmc_system *system = data->system;
-    if (system && (system->walkers != found.walkers || system->particles != found.particles))
+    if (system && (system->walkers != found.walkers ||
+                   (system->particles != found.particles && !has_room(&found))))
         code = report_error(r, EXIT_CHECKPOINT, NULL, 0,
                             "cannot resume from %s: it has %d walkers of %lld particles, the run "
                             "has %d of %lld",

@@ -9,6 +9,7 @@
 #include "run/borrowing.h"
 #include "run/moves.h"
 #include "run/results.h"
+#include "run/room.h"
 #include "run/saving.h"
 #include "run/snapshot.h"
 #include "team/team.h"
@@ -153,6 +154,21 @@ static int archive_array(simulation *sim, blob_archive *archive, int what, const
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
+/* Where room grows: how the positions of the file are laid out. */
+static int archive_room(simulation *sim, blob_archive *archive)
+{
+    const int32_t n = sim->system.species_count;
+    int64_t room[n + 1];
+    bool grows = false;
+    for (int32_t s = 0; s < n; s++) {
+        grows |= plugmc_species_at(&sim->system, s)->grows != 0;
+        room[s] = plugmc_species_at(&sim->system, s)->most;
+    }
+    if (!grows || archive->base.reading) return 0;
+    archive->owner = NULL;
+    return archive_bytes(&archive->base, "room", room, (size_t)n * sizeof *room) ? EXIT_MEMORY : 0;
+}
+
 /* What of the state some mover changes, and positions are not. */
 static int archive_state(simulation *sim, blob_archive *archive)
 {
@@ -162,6 +178,7 @@ static int archive_state(simulation *sim, blob_archive *archive)
     if (changes & PLUGMC_CHANGED_BOX) code = archive_array(sim, archive, PLUGMC_STATE_BOX, "boxes");
     if (!code && changes & PLUGMC_CHANGED_COUNT)
         code = archive_array(sim, archive, PLUGMC_STATE_COUNT, "counts");
+    if (!code) code = archive_room(sim, archive);
     if (!code && changes & PLUGMC_CHANGED_RUNG)
         code = archive_array(sim, archive, PLUGMC_STATE_RUNG, "rungs");
     if (!code && changes & PLUGMC_CHANGED_MULTIPLIER)
@@ -393,9 +410,8 @@ int simulation_resume(simulation *sim, const char *path)
     double *positions;
     code = borrowing_write(sim, &positions);
     if (code) return code;
-    const size_t row = sizeof(double) * 3 * (size_t)sim->system.particles;
-    memcpy(positions, (const char *)out->positions + (size_t)sim->first_walker * row,
-           (size_t)sim->system.walkers * row);
+    code = room_spread(sim, out, positions);
+    if (code) return code;
     blob_archive archive = archive_of(sim, 1);
     archive.blobs = (blob *)out->blobs;
     archive.count = out->blob_count;

@@ -245,6 +245,14 @@ static const int32_t *host_by_rung(plugmc_context *context)
     return sim->by_rung;
 }
 
+static void host_reservoir(plugmc_context *context, int32_t species)
+{
+    simulation *sim = context->sim;
+    const size_t n = (size_t)sim->system.species_count;
+    if (!sim->reservoirs) sim->reservoirs = checked(calloc(n + 1, 1));
+    if (species >= 0 && (size_t)species < n) sim->reservoirs[species] = 1;
+}
+
 static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates)
 {
     struct simulation *sim = context->sim;
@@ -330,7 +338,8 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .by_rung = host_by_rung,
                          .declare = host_declare,
                          .exchange_growth = host_exchange_growth,
-                         .exchange_rungs = host_exchange_rungs};
+                         .exchange_rungs = host_exchange_rungs,
+                         .reservoir = host_reservoir};
 }
 
 void context_release(plugmc_context *context)

@@ -18,6 +18,7 @@
 #include "run/progress.h"
 #include "run/refusals.h"
 #include "run/results.h"
+#include "run/room.h"
 #include "run/saving.h"
 #include "run/simulation.h"
 #include "run/snapshot.h"
@@ -404,7 +405,7 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
         const uint64_t event = next_event(sim, *sweep);
         turn t = {.sweeps =
                       (int64_t)thread_choice_sweeps(&threads, least(event - *sweep, stretch))};
-        if (*sweep > first) t.reason = reason_to_end(run, begin);
+        if (*sweep > first) t.reason = reason_to_end(run, sim->limit_from);
         if (*sweep > first) t.checkpoint = checkpoint_is_due(sim, now() - last_checkpoint);
         t.snapshot = !t.checkpoint && snapshot_is_due(sim);
         code = begin_turn(sim, &t, *sweep, begin, &last_checkpoint);
@@ -419,6 +420,10 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
             thread_choice_saw(&threads, threads_left(""), now());
         if (threads.most > 1) sim->system.threads = threads.now;
         if (code) break;
+        if (room_is_short(sim)) {
+            *ended = ROOM_IS_SHORT;
+            return SWEEP_GIVEN_UP;
+        }
         expected = took / (double)n;
         if (*sweep == first) {
             watchdog_first_sweep_done();
@@ -432,7 +437,7 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
     }
     code = team_agree(code);
     if (code == SWEEP_GIVEN_UP) {
-        turn t = {.reason = reason_to_end(run, begin)};
+        turn t = {.reason = reason_to_end(run, sim->limit_from)};
         team_goes_on();
         const int lost = agree_on_turn(0, &t);
         *ended = (int)t.reason;
@@ -462,13 +467,15 @@ int simulation_run(simulation *sim)
 {
     const run_section *run = &sim->config.run;
     const double begin = now();
+    if (sim->limit_from == 0) sim->limit_from = begin;
     uint64_t sweep = sim->output.sweep;
     int ended = EXIT_DONE;
     progress progress;
     int code = team_leads() ? progress_begin(&progress, sim, begin) : 0;
     code = team_agree(code);
     if (code) return code;
-    watchdog_guard(run->time_limit > 0 ? begin + run->time_limit : INFINITY, save_and_leave, sim);
+    watchdog_guard(run->time_limit > 0 ? sim->limit_from + run->time_limit : INFINITY,
+                   save_and_leave, sim);
     if (run->equilibrate == 0 && sweep == 0) code = handle_events(sim, 0);
     code = team_agree(code);
     if (!code) code = sweep_to_end(sim, begin, &progress, &sweep, &ended);
@@ -476,6 +483,11 @@ int simulation_run(simulation *sim)
     if (team_leads()) progress_end(&progress);
     const bool given_up = code == SWEEP_GIVEN_UP;
     if (code && !given_up) return code;
+    if (ended == ROOM_IS_SHORT) {
+        snapshot_go_back(sim);
+        code = checkpoint_given_up(sim);
+        return code ? code : ROOM_IS_SHORT;
+    }
     say_who_had_no_room(sim);
     if (given_up) sweep = snapshot_go_back(sim);
     if (team_leads()) progress_show(&progress, sim, sweep, true);

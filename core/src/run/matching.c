@@ -8,6 +8,7 @@
 #include "crash.h"
 #include "system/initial.h"
 #include "system/system.h"
+#include "team/team.h"
 
 /* Of a mover: where its section is, and its name. */
 typedef struct place {
@@ -325,10 +326,10 @@ static int match_room(const simulation *sim)
     if (who_changes(sim, PLUGMC_CHANGED_COUNT)) return 0;
     for (int32_t s = 0; s < sim->system.species_count; s++) {
         const plugmc_species *species = plugmc_species_at(&sim->system, s);
-        const char *key = species->most > species->count    ? "most"
-                          : config->species[s].mu.count     ? "mu"
-                          : config->species[s].activity > 0 ? "activity"
-                                                            : NULL;
+        const char *key = config->species[s].most > species->count ? "most"
+                          : config->species[s].mu.count            ? "mu"
+                          : config->species[s].activity > 0        ? "activity"
+                                                                   : NULL;
         if (key)
             return report_error(
                 sim->report, EXIT_INPUT, config->ini.path, line_of_species(config, s, key),
@@ -347,4 +348,28 @@ int match(const simulation *sim)
         if (!first_error) first_error = code;
     }
     return first_error;
+}
+
+int match_reservoirs(const simulation *sim)
+{
+    const config *config = &sim->config;
+    for (int32_t s = 0; s < sim->system.species_count && team_now()->ranks > 1; s++) {
+        const plugmc_species *species = plugmc_species_at(&sim->system, s);
+        if (species->grows)
+            return report_error(sim->report, EXIT_INPUT, config->ini.path,
+                                line_of_species(config, s, "count"),
+                                "[species %s] needs most: in a run of several processes room for "
+                                "particles does not grow",
+                                species->name);
+    }
+    for (int32_t s = 0; s < sim->system.species_count && sim->reservoirs; s++) {
+        const plugmc_species *species = plugmc_species_at(&sim->system, s);
+        if (sim->reservoirs[s] || isnan(species->mu)) continue;
+        const char *key = config->species[s].mu.count ? "mu" : "activity";
+        return report_error(sim->report, EXIT_INPUT, config->ini.path,
+                            line_of_species(config, s, key),
+                            "[species %s] %s: no mover takes %s from a reservoir", species->name,
+                            key, species->name);
+    }
+    return 0;
 }

@@ -503,6 +503,7 @@ static int prepare_instances(simulation *sim)
     if (!code) code = molecules_find(sim);
     if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
     if (!code) code = moves_begin(sim);
+    if (!code) code = match_reservoirs(sim);
     if (!code && sim->weighing) code = begin_weighing(sim);
     if (!code) code = prepare_kind(sim, PLUGMC_OBSERVABLE);
     return code ? code : begin_measuring(sim);
@@ -663,6 +664,7 @@ void simulation_close(simulation *sim)
     hamiltonian_close(&sim->hamiltonian);
     free(sim->by_rung), free(sim->molecule);
     board_free(sim);
+    free(sim->reservoirs);
     free(sim->movers);
     free(sim->measurements);
     free(sim->instances);

@@ -95,9 +95,11 @@ typedef struct simulation {
     int failed_writes; /* one after the other, up to now */
     const char *why_failed, *why_table_failed; /* of the last one that did; texts are kept once */
     const char *command;                       /* the command line, for the file */
-    const char *before;  /* history of the file that is resumed; NULL: none is */
-    uint64_t resumed_at; /* sweeps done when this process began */
-    uint64_t tuned_at;   /* last sweep at which steps were tuned */
+    const char *before;        /* history of the file that is resumed; NULL: none is */
+    uint64_t resumed_at;       /* sweeps done when this process began */
+    uint64_t tuned_at;         /* last sweep at which steps were tuned */
+    unsigned char *reservoirs; /* [species] that a mover has named; NULL: none has */
+    double limit_from; /* stop_clock from which [run] time_limit counts; 0: when the sweeps begin */
     double seconds_base; /* wall time of the stretches before a resume */
 } simulation;
 

@@ -62,6 +62,9 @@ typedef struct plugmc_species {
     double
         mu; /* chemical potential, energy, in units in which ln of the activity (length^-dimension)
                         is mu / kT; of the first rung; NaN: none is given */
+    int32_t
+        grows; /* 1: nobody has given the largest number; `most` is the room of the moment, and the core sees
+                      to it that nobody is kept out for want of room */
 } plugmc_species;
 
 struct plugmc_potential;
@@ -215,6 +218,9 @@ typedef struct plugmc_host {
      * rung, with all that belongs to a rung; and they do. Configurations stay where they are. */
     int (*exchange_growth)(plugmc_context *, int32_t a, int32_t b, double *growth);
     int (*exchange_rungs)(plugmc_context *, int32_t a, int32_t b);
+    /* In prepare of a mover: it takes particles of this species from a reservoir, whose activity decides how many
+     * there are. A run in which movers say so, and nobody does of a species that has one, is refused. */
+    void (*reservoir)(plugmc_context *, int32_t species);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
