@@ -170,6 +170,9 @@ static bool check_body(const plugmc_plugin *d, sentence why)
     if (d->instance_size > MOST_INSTANCE)
         return why_not(why, "has a struct of %zu bytes: at most %d are given", d->instance_size,
                        MOST_INSTANCE);
+    static const required local_energy[] = {REQUIRED(plugmc_local_energy, evaluate)};
+    if (d->local_energy && !CHECK_FACET(d->local_energy, "local energy", local_energy))
+        return false;
     return check_names(d, why) && check_kind[d->kind](d, why);
 }
 

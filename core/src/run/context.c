@@ -11,6 +11,7 @@
 #include "energy/on_device.h"
 #include "rehearsal.h"
 #include "run/board.h"
+#include "run/local_energies.h"
 #include "run/not_a_number.h"
 #include "run/simulation.h"
 #include "run/stop.h"
@@ -319,7 +320,8 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .by_rung = host_by_rung,
                          .declare = host_declare,
                          .board = host_board,
-                         .climb = host_climb};
+                         .climb = host_climb,
+                         .local_energy = local_energies};
 }
 
 void context_release(plugmc_context *context)

@@ -115,6 +115,15 @@ static int take_base(vmc *v, const plugmc_host *host, const double *positions)
     return PLUGMC_OK;
 }
 
+static int lend(vmc *v, const plugmc_host *host, const double **inverse[VMC_SPINS])
+{
+    (void)host;
+    for (int32_t w = 0; w < v->system->walkers; w++)
+        for (int spin = 0; spin < VMC_SPINS; spin++)
+            inverse[spin][w] = v->walkers[w].spin[spin].inverse;
+    return PLUGMC_OK;
+}
+
 /* They are where they are wanted. */
 static int report(vmc *v, const plugmc_host *host)
 {
@@ -221,5 +230,6 @@ const vmc_engine vmc_on_cpu = {
     .keep_base = keep_base,
     .give_base = give_base,
     .take_base = take_base,
+    .lend = lend,
     .report = report,
 };
