@@ -614,7 +614,8 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .derive = derive,
                                              .listing = listing,
                                              .listing_count = PLUGMC_COUNT(listing),
-                                             .listing_size = sizeof listing[0]};
+                                             .listing_size = sizeof listing[0],
+                                             .follows = PLUGMC_CHANGED_WALKER_WEIGHT};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "local_energy",
               .summary = "local energy of a Slater-Jastrow wave function and its parts",
