@@ -227,7 +227,6 @@ static const plugmc_listing listing[] = {
     {"effective_tau", "", "effective time step over tau: accepted over proposed r^2", 0, 0},
     {"trial_energy", "hartree", "E_T, of which weights are told", 0, 0},
     {"survivors", "", "share of the walkers that have descendants in the next generation", 0, 0},
-    {"age", "", "generations since a walker moved", 0, 0},
 };
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
@@ -252,7 +251,6 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         values[0] = one->all_proposed > 0 ? one->all_accepted / one->all_proposed : 0;
         values[1] = d->trial;
         values[2] = (double)d->survivors / d->system->walkers;
-        values[3] = (double)one->age;
         one->all_proposed = one->all_accepted = 0;
     }
     return PLUGMC_OK;

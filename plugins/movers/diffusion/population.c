@@ -233,7 +233,7 @@ static int watch(const diffusion *d, const plugmc_host *host, uint64_t sweep)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "weights run away: in sweep %llu walkers weigh exp(%.3g) on average: %s",
                           (unsigned long long)sweep, ln_mean, cure);
-    if (2 * cut > n && n > 2)
+    if (2 * cut > n + 20)
         return host->fail(
             host->context, PLUGMC_ERROR_STATE,
             "weights run away: in sweep %llu the local energies of %d of %d walkers are "
