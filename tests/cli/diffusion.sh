@@ -111,7 +111,7 @@ test_diffusion_refuses_what_it_cannot_do()
     printf '[observable trajectory]\nperiod = 10\n' >>sim.ini
     plugmc run sim.ini
     expect_exit 3
-    expect_message "sim.ini:30: [observable trajectory] does not say that its averages may be weighted, and mover 'diffusion' weighs walkers"
+    expect_message "sim.ini:29: [observable trajectory] does not say that its averages may be weighted, and mover 'diffusion' weighs walkers"
     gas
     printf '[mover particle_by_particle]\n' >>sim.ini
     plugmc run sim.ini
