@@ -108,6 +108,21 @@ int gpu_measure(local_energy *le, const plugmc_host *host, const plugmc_view *vi
     return code;
 }
 
+/* Places as they were found, spin by spin, in the order of walkers. */
+static int sort_places(local_energy *le, const plugmc_host *host)
+{
+    const size_t walkers = (size_t)le->system->walkers, count = (size_t)le->asked_count;
+    int64_t *next = calloc(walkers + 1, sizeof *next);
+    plugmc_nonlocal_place *sorted = malloc((count + 1) * sizeof *sorted);
+    const int code = next && sorted ? PLUGMC_OK : local_energy_no_memory(host);
+    for (size_t k = 0; k < count && !code; k++) next[le->asked[k].walker + 1]++;
+    for (size_t w = 0; w < walkers && !code; w++) next[w + 1] += next[w];
+    for (size_t k = 0; k < count && !code; k++) sorted[next[le->asked[k].walker]++] = le->asked[k];
+    if (!code && count) memcpy(le->asked, sorted, count * sizeof *sorted);
+    free(next), free(sorted);
+    return code;
+}
+
 int gpu_request(local_energy *le, const plugmc_host *host,
                 const plugmc_local_energy_request *request)
 {
@@ -131,6 +146,7 @@ int gpu_request(local_energy *le, const plugmc_host *host,
         code =
             find_walkers(le, host, request->view, request->drift, request->phase != NULL, first, n);
     le->wants_places = 0;
+    if (!code && request->places) code = sort_places(le, host);
     if (!code && request->phase)
         code = host->gpu->download(host->context, request->phase, phases, bytes);
     for (int32_t w = 0; w < n && !code; w++) {
