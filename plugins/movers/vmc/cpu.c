@@ -115,13 +115,9 @@ static int take_base(vmc *v, const plugmc_host *host, const double *positions)
     return PLUGMC_OK;
 }
 
-static int lend(vmc *v, const plugmc_host *host, const double **inverse[VMC_SPINS])
+static const double *lend(const vmc *v, int spin, int32_t w)
 {
-    (void)host;
-    for (int32_t w = 0; w < v->system->walkers; w++)
-        for (int spin = 0; spin < VMC_SPINS; spin++)
-            inverse[spin][w] = v->walkers[w].spin[spin].inverse;
-    return PLUGMC_OK;
+    return v->walkers[w].spin[spin].inverse;
 }
 
 /* They are where they are wanted. */

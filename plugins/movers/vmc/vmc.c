@@ -357,15 +357,16 @@ static int running_energy(void *instance, const plugmc_host *host, double *energ
 static int inverses(void *instance, const plugmc_host *host, plugmc_inverses *out)
 {
     vmc *v = instance;
-    if (!(v->keeps & VMC_KEEPS_INVERSE) || !v->engine->lend) return PLUGMC_OK;
-    int code = v->engine->report(v, host);
-    if (!code) code = v->engine->lend(v, host, v->lent);
+    if (!(v->keeps & VMC_KEEPS_INVERSE)) return PLUGMC_OK;
+    const int code = v->engine->report(v, host);
     if (code) return code;
     out->on_device = host->gpu != NULL;
     for (int spin = 0; spin < VMC_SPINS; spin++) {
         if (!vmc_electrons(v, spin)) continue;
-        for (int32_t w = 0; w < v->system->walkers; w++)
+        for (int32_t w = 0; w < v->system->walkers; w++) {
+            v->lent[spin][w] = v->engine->lend(v, spin, w);
             v->lent_ln_square[spin][w] = v->walkers[w].ln_square[spin];
+        }
         out->inverse[spin] = v->lent[spin];
         out->ln_square[spin] = v->lent_ln_square[spin];
     }

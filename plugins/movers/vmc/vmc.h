@@ -73,8 +73,8 @@ typedef struct vmc_engine {
     int (*keep_base)(struct vmc *, const plugmc_host *);
     int (*give_base)(struct vmc *, const plugmc_host *, double *positions);
     int (*take_base)(struct vmc *, const plugmc_host *, const double *positions);
-    /* Inverse matrices as they are, for others to look at; ln |det|^2 is added where it is kept. */
-    int (*lend)(struct vmc *, const plugmc_host *, const double **inverse[VMC_SPINS]);
+    /* The inverse matrix of a walker as it is, for others to look at. */
+    const double *(*lend)(const struct vmc *, int spin, int32_t walker);
     /* Numbers of the walkers are brought up to date. */
     int (*report)(struct vmc *, const plugmc_host *);
     void (*release)(struct vmc *);

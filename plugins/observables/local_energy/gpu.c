@@ -45,6 +45,9 @@ typedef struct local_energy_gpu {
     device_pointer found;  /* [walkers][FOUND] */
     device_pointer phases; /* [walkers][2] */
     double *host_phases;
+    device_pointer residuals; /* [walkers] of lent matrices */
+    double *host_residuals;
+    const plugmc_inverses *lent;         /* matrices of all walkers; NULL: they are made anew */
     device_pointer drift, wanted_phases; /* of the group at hand, as `task`; 0: not wanted */
     double *host_found;
     device_pointer projections, projection_rows[2]; /* [.][numbers], [spin][ions] */
@@ -57,9 +60,55 @@ typedef struct local_energy_gpu {
 static int measure_group(local_energy *, const plugmc_host *, walkers_task *);
 static int measure_spin(local_energy *, const plugmc_host *, walkers_task *, int spin);
 
-/* Walkers first ... first + n - 1, into their rows of host_found. */
+/* Matrices of walkers one behind the other, as cuBLAS wants them. */
+static int are_in_line(const local_energy *le, const plugmc_inverses *lent, int32_t walkers)
+{
+    for (int spin = 0; spin < le->system->species_count; spin++) {
+        const int64_t n = plugmc_species_at(le->system, spin)->count,
+                      numbers = n * n * (le->is_complex ? 2 : 1);
+        if (n && !(lent->on_device && lent->inverse[spin] && lent->ln_square[spin])) return 0;
+        for (int32_t w = 1; w < walkers && n; w++)
+            if (lent->inverse[spin][w] != lent->inverse[spin][0] + w * numbers) return 0;
+    }
+    return 1;
+}
+
+static int find_with(local_energy *, const plugmc_host *, const plugmc_view *, double *drift,
+                     int phases, int32_t first, int32_t n);
+
+/* Elements of 1 - A M from which on a matrix is made anew: one step leaves about their squares. */
+static const double LARGEST_RESIDUAL = 1e-3;
+
+/* Walkers first ... first + n - 1, into their rows of host_found. With matrices that somebody lends it takes a step
+ * towards the inverse instead of finding that anew; where they are too far off, it finds it anew. */
 static int find_walkers(local_energy *le, const plugmc_host *host, const plugmc_view *view,
-                        double *drift, int phases, int32_t first, int32_t n)
+                        const plugmc_inverses *lent, double *drift, int phases, int32_t first,
+                        int32_t n)
+{
+    local_energy_gpu *g = le->gpu;
+    plugmc_inverses of_view = {.size = sizeof of_view};
+    int code = PLUGMC_OK, good = 1;
+    if (!lent && PLUGMC_HAS(view, inverses) && view->inverses && !phases) {
+        code = view->inverses(view, &of_view);
+        lent = &of_view;
+    }
+    if (code) return code;
+    g->lent = lent && !phases && are_in_line(le, lent, le->system->walkers) ? lent : NULL;
+    if (!g->lent) return find_with(le, host, view, drift, phases, first, n);
+    code = find_with(le, host, view, drift, phases, first, n);
+    if (!code)
+        code = host->gpu->download(host->context, g->host_residuals,
+                                   g->residuals + (device_pointer)first * 8,
+                                   (size_t)n * sizeof *g->host_residuals);
+    for (int32_t w = 0; w < n; w++) good &= g->host_residuals[w] <= LARGEST_RESIDUAL;
+    g->lent = NULL;
+    if (code || good) return code;
+    le->asked_count = 0;
+    return find_with(le, host, view, drift, phases, first, n);
+}
+
+static int find_with(local_energy *le, const plugmc_host *host, const plugmc_view *view,
+                     double *drift, int phases, int32_t first, int32_t n)
 {
     local_energy_gpu *g = le->gpu;
     const int64_t row = 3 * le->system->particles;
@@ -98,7 +147,7 @@ static void energies_of(const local_energy *le, int32_t walker, double energy[CO
 int gpu_measure(local_energy *le, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     const int32_t walkers = le->system->walkers;
-    const int code = find_walkers(le, host, view, NULL, 0, 0, walkers);
+    const int code = find_walkers(le, host, view, NULL, NULL, 0, 0, walkers);
     for (int32_t w = 0; w < walkers && !code; w++) {
         double energy[COMPONENTS];
         energies_of(le, w, energy);
@@ -143,8 +192,8 @@ int gpu_request(local_energy *le, const plugmc_host *host,
     }
     if (request->phase) code = host->gpu->upload(host->context, phases, g->host_phases, bytes);
     if (!code)
-        code =
-            find_walkers(le, host, request->view, request->drift, request->phase != NULL, first, n);
+        code = find_walkers(le, host, request->view, request->inverses, request->drift,
+                            request->phase != NULL, first, n);
     le->wants_places = 0;
     if (!code && request->places) code = sort_places(le, host);
     if (!code && request->phase)
@@ -221,6 +270,34 @@ static int evaluate_there(const local_energy *le, const plugmc_host *host, int s
 
 static int measure_visits(local_energy *, const plugmc_host *, walkers_task *, int spin);
 
+/* Inverse matrices and ln |det|^2 from the orbitals. */
+static int invert(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
+{
+    local_energy_gpu *g = le->gpu;
+    matrices *m = &g->matrices;
+    int code = matrices_factorise(m, host, task->electrons, le->pitch, g->values, task->walkers,
+                                  g->ln_square[spin]);
+    if (!code && g->wanted_phases)
+        code = launch_warps(host, g->phase, task->walkers,
+                            (void *[]){task, &m->factors, &m->pivots, &g->wanted_phases});
+    return code ? code : matrices_invert(m, host, task->electrons, task->walkers);
+}
+
+/* The same from those that are lent. */
+static int polish(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
+{
+    local_energy_gpu *g = le->gpu;
+    const int32_t w = task->first_walker;
+    const int code =
+        host->gpu->upload(host->context, g->ln_square[spin], g->lent->ln_square[spin] + w,
+                          (size_t)task->walkers * sizeof(double));
+    return code ? code
+                : matrices_polish(&g->matrices, host, task->electrons, le->pitch, g->values,
+                                  (device_pointer)(uintptr_t)g->lent->inverse[spin][w],
+                                  task->walkers, g->ln_square[spin],
+                                  g->residuals + (device_pointer)w * 8, task->first > 0);
+}
+
 static int measure_spin(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
 {
     local_energy_gpu *g = le->gpu;
@@ -230,13 +307,7 @@ static int measure_spin(local_energy *le, const plugmc_host *host, walkers_task 
     if (!code)
         code = evaluate_there(le, host, spin, points, g->points, g->values, g->gradients,
                               g->laplacians);
-    if (!code)
-        code = matrices_factorise(m, host, task->electrons, le->pitch, g->values, task->walkers,
-                                  g->ln_square[spin]);
-    if (!code && g->wanted_phases)
-        code = launch_warps(host, g->phase, task->walkers,
-                            (void *[]){task, &m->factors, &m->pivots, &g->wanted_phases});
-    if (!code) code = matrices_invert(m, host, task->electrons, task->walkers);
+    if (!code) code = g->lent ? polish(le, host, task, spin) : invert(le, host, task, spin);
     if (!code)
         code = launch_warps(host, g->kinetic, points,
                             (void *[]){task, &m->inverses, &g->gradients, &g->laplacians,
@@ -502,13 +573,15 @@ static int take_memory(local_energy *le, const plugmc_host *host, int64_t most)
         {&g->counts, points / 2 + 1},
         {&g->found, walkers * FOUND},
         {&g->phases, walkers * 2},
+        {&g->residuals, walkers},
     };
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !code; i++)
         code = host->gpu->allocate(host->context, arrays[i].numbers * 8, arrays[i].place);
     g->host_found = host->allocate(host->context, walkers * FOUND * sizeof *g->host_found);
     g->host_phases = host->allocate(host->context, walkers * 2 * sizeof *g->host_phases);
-    if (!code && !(g->host_found && g->host_phases))
+    g->host_residuals = host->allocate(host->context, walkers * sizeof *g->host_residuals);
+    if (!code && !(g->host_found && g->host_phases && g->host_residuals))
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
     return code;
 }
