@@ -10,8 +10,10 @@
  * with its Madelung term (coulomb.h). Ions have charges, or pseudopotentials (pseudopotential.h,
  * nonlocal.c); where they are the potential with the orbitals says.
  *
- * Nothing of the mover is used but the positions: the inverse matrices are made from them in double
- * precision. If the mover keeps ln |Psi|^2, the difference to what is found here is reported. On the
+ * On the CPU nothing of the mover is used but the positions: the inverse matrices are made from them in double
+ * precision. If the mover keeps ln |Psi|^2, the difference to what is found here is reported. On a GPU matrices M that
+ * the mover lends are made better by a step M (2 - A M); the difference is then that of ln |det M|^2 to first order,
+ * and it is the mover that compares ln |det A|^2 when it refreshes. request.c answers others. On the
  * GPU gpu.c does what this file does on the CPU, which is the reference; formulas.h is for both.
  *
  * If the file of the orbitals gives the energies of the calculation that they come from, the
