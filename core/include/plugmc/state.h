@@ -23,7 +23,8 @@ enum {
                                 volume, [terms + 1 + s] times the count of species s, which is -ln of its
                                 activity; what comes behind in a row belongs to later versions */
     PLUGMC_STATE_RUNG,       /* int32_t: of the ladder; multipliers are those of the rung */
-    PLUGMC_STATE_MOLECULE /* int32_t [capacity]: number of the molecule in the walker; -1: none */
+    PLUGMC_STATE_MOLECULE, /* int32_t [capacity]: number of the molecule in the walker; -1: none */
+    PLUGMC_STATE_WEIGHT /* double: ln of the weight of the walker in averages (plugmc/wave.h); 0 */
 };
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
 enum { PLUGMC_READ = 1, PLUGMC_WRITE = 2 };
@@ -38,6 +39,7 @@ enum {
     PLUGMC_CHANGED_MULTIPLIER = 1 << PLUGMC_STATE_MULTIPLIER,
     PLUGMC_CHANGED_RUNG = 1 << PLUGMC_STATE_RUNG,
     PLUGMC_CHANGED_MOLECULE = 1 << PLUGMC_STATE_MOLECULE,
+    PLUGMC_CHANGED_WALKER_WEIGHT = 1 << PLUGMC_STATE_WEIGHT,
     PLUGMC_CHANGED_WEIGHT =
         1 << 24 /* weights of macrostates: averages are not those of -ln p alone */
 };
@@ -67,6 +69,8 @@ static inline int plugmc_state_positions(const plugmc_state *state, int side, in
     *positions = (double *)out;
     return code;
 }
+
+struct plugmc_inverses;
 
 /* ---- Views ---------------------------------------------------------------------------------- */
 
@@ -103,6 +107,9 @@ typedef struct plugmc_view {
     const plugmc_box *box;        /* [walkers], host memory */
     const plugmc_box *device_box; /* the same in device memory, if `on_device` */
     const int64_t *count;         /* [walkers][species]: see PLUGMC_STATE_COUNT; host memory */
+    /* Inverse matrices of a mover that keeps them for these positions (plugmc/wave.h); NULL: there are none.
+     * They are valid until the callback returns. */
+    int (*inverses)(const struct plugmc_view *, struct plugmc_inverses *out);
 } plugmc_view;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */

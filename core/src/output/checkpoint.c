@@ -245,7 +245,7 @@ static void write_scalar(store *s, hid_t group, const quantity_record *q, int wa
         write_sweeps(s, group, q, equilibrate, first);
     }
     const estimate *e = &q->found.scalar;
-    store_label(s, group, "kind", "scalar");
+    store_label(s, group, "kind", q->weighs ? "weight" : "scalar");
     write_real(s, group, "mean", e->mean);
     write_real(s, group, "error", e->error);
     write_real(s, group, "variance", e->variance);
@@ -481,6 +481,9 @@ static void read_quantity(store *s, hid_t group, quantity_record *q, int walkers
     q->doc = store_get_label(s, group, "doc");
     q->length = read_integer(s, group, "length");
     q->period = read_integer(s, group, "period");
+    char *kind = store_get_label(s, group, "kind");
+    q->weighs = kind && !strcmp(kind, "weight");
+    free(kind);
     if (q->length == 1)
         read_scalar(s, group, q, walkers);
     else

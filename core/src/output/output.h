@@ -35,7 +35,10 @@ typedef struct quantity_record {
     double *series;  /* scalars: [samples][walkers] since the start of production */
     int64_t samples, capacity; /* capacity: numbers that series has room for */
     int64_t written;           /* samples already in the file */
-    block_average blocks;      /* arrays, averaged over walkers */
+    block_average blocks; /* arrays, averaged over walkers; with weights sums of these times them */
+    bool
+        weighs; /* a scalar: the weights of all samples of its observable; the others' series are then weighted
+                    means over walkers, as of one */
     quantity_result found;
 } quantity_record;
 

@@ -183,6 +183,8 @@ static int archive_state(simulation *sim, blob_archive *archive)
         code = archive_array(sim, archive, PLUGMC_STATE_RUNG, "rungs");
     if (!code && changes & PLUGMC_CHANGED_MULTIPLIER)
         code = archive_array(sim, archive, PLUGMC_STATE_MULTIPLIER, "multipliers");
+    if (!code && changes & PLUGMC_CHANGED_WALKER_WEIGHT)
+        code = archive_array(sim, archive, PLUGMC_STATE_WEIGHT, "weights");
     return code;
 }
 

@@ -11,6 +11,7 @@
 #include "energy/on_device.h"
 #include "rehearsal.h"
 #include "run/board.h"
+#include "run/local_energies.h"
 #include "run/not_a_number.h"
 #include "run/simulation.h"
 #include "run/stop.h"
@@ -339,7 +340,8 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .declare = host_declare,
                          .exchange_growth = host_exchange_growth,
                          .exchange_rungs = host_exchange_rungs,
-                         .reservoir = host_reservoir};
+                         .reservoir = host_reservoir,
+                         .local_energy = local_energies};
 }
 
 void context_release(plugmc_context *context)

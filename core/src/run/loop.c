@@ -47,12 +47,8 @@ static double cpu_time(void)
 
 /* ---- Measuring ----------------------------------------------------------------------------------- */
 
-/* A sample of one quantity: values [walkers][width] of all walkers, of which those on its rung count, in their
- * order. */
-static int record_quantity(simulation *sim, const measurement *m, quantity_record *q, int32_t rung,
-                           const int32_t *rungs, const double *values)
+static int make_room(simulation *sim, quantity_record *q)
 {
-    double *mean = NULL;
     if (q->length == 1 && (q->samples + 1) * q->walkers > q->capacity) {
         int64_t capacity = 2 * q->capacity + 1024 * q->walkers;
         double *series = writing_series(sim, q, capacity);
@@ -62,6 +58,17 @@ static int record_quantity(simulation *sim, const measurement *m, quantity_recor
         q->series = series;
         q->capacity = capacity;
     }
+    return 0;
+}
+
+/* A sample of one quantity: values [walkers][width] of all walkers, of which those on its rung count, in their
+ * order. */
+static int record_quantity(simulation *sim, const measurement *m, quantity_record *q, int32_t rung,
+                           const int32_t *rungs, const double *values)
+{
+    double *mean = NULL;
+    const int code = make_room(sim, q);
+    if (code) return code;
     if (q->length > 1 && !(mean = calloc((size_t)q->length, sizeof(double))))
         return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for '%s'", q->name);
     int32_t k = 0;
@@ -78,11 +85,48 @@ static int record_quantity(simulation *sim, const measurement *m, quantity_recor
     return 0;
 }
 
-/* Appends a sample of all walkers to the records of an observable. */
+/* The same with ln of the weights of all walkers [walkers]: as of one walker, their weighted mean. */
+static int record_weighted(simulation *sim, const measurement *m, const double *of_all,
+                           const double *ln_weights)
+{
+    const int32_t walkers = sim->all_walkers;
+    double *weights = checked(calloc((size_t)walkers, sizeof *weights)), all = 0;
+    int code = 0;
+    for (int32_t w = 0; w < walkers; w++) all += weights[w] = exp(ln_weights[w]);
+    if (!(all > 0 && isfinite(all)))
+        code = report_error(sim->report, EXIT_INTERNAL, NULL, 0,
+                            "the weights of all walkers together are %g: no average can be taken",
+                            all);
+    for (int k = 0; k < m->quantity_count && !code; k++) {
+        quantity_record *q = &sim->output.quantities[m->first_quantity + k];
+        double *mean = checked(calloc((size_t)q->length, sizeof *mean));
+        for (int32_t w = 0; w < walkers; w++)
+            for (int64_t i = 0; i < q->length; i++)
+                mean[i] += weights[w] / all * (of_all[w * m->width + i] - of_all[i]);
+        for (int64_t i = 0; i < q->length; i++) {
+            mean[i] += of_all[i]; /* from the first walker, so that constants are exact */
+            if (q->length > 1) mean[i] *= all / walkers;
+        }
+        code = make_room(sim, q);
+        if (!code && q->length == 1) q->series[q->samples] = mean[0];
+        if (!code && q->length > 1) block_average_add(&q->blocks, mean);
+        free(mean);
+        q->samples += !code;
+        of_all += q->length;
+    }
+    quantity_record *weight = &sim->output.quantities[m->weight];
+    if (!code) code = make_room(sim, weight);
+    if (!code) weight->series[weight->samples++] = all / walkers;
+    free(weights);
+    return code;
+}
+
+/* Appends a sample of all walkers to the records of an observable. `weights`: ln of them, or NULL. */
 static int record_sample(simulation *sim, const measurement *m, const double *of_all,
-                         const int32_t *rungs)
+                         const int32_t *rungs, const double *weights)
 {
     int code = 0;
+    if (weights) return record_weighted(sim, m, of_all, weights);
     for (int32_t r = 0; r < sim->system.rungs; r++) {
         const double *values = of_all;
         quantity_record *q = &sim->output.quantities[m->first_quantity + r * m->quantity_count];
@@ -96,21 +140,27 @@ static int record_sample(simulation *sim, const measurement *m, const double *of
 static int record(simulation *sim, const measurement *m)
 {
     const int32_t walkers = sim->system.walkers;
-    void *values = m->values, *rungs = NULL;
+    void *values = m->values, *rungs = NULL, *weights = NULL;
     int code = 0;
     if (sim->system.rungs > 1)
         code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST,
                                      PLUGMC_READ, &rungs, NULL);
+    if (!code && m->weight >= 0)
+        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_WEIGHT, PLUGMC_ON_HOST,
+                                     PLUGMC_READ, &weights, NULL);
     if (code) return EXIT_MEMORY;
     for (int64_t i = 0; m->scaled && i < walkers * m->width; i++)
         m->values[i] *= m->scales[i % m->width];
-    if (team_now()->ranks == 1) return record_sample(sim, m, values, rungs);
-    const bool ladder = rungs != NULL;
+    if (team_now()->ranks == 1) return record_sample(sim, m, values, rungs, weights);
+    const bool ladder = rungs != NULL, weighted = weights != NULL;
     code = team_gather(0, m->values, sizeof(double) * (size_t)(walkers * m->width), &values);
     if (ladder && !code) code = team_gather(0, rungs, sizeof(int32_t) * (size_t)walkers, &rungs);
-    if (values && !code) code = record_sample(sim, m, values, rungs);
+    if (weighted && !code)
+        code = team_gather(0, weights, sizeof(double) * (size_t)walkers, &weights);
+    if (values && !code) code = record_sample(sim, m, values, rungs, weights);
     free(values);
     if (ladder && team_leads()) free(rungs);
+    if (weighted && team_leads()) free(weights);
     return code;
 }
 

@@ -212,7 +212,9 @@ static int match_others(const simulation *sim, const place *at, const moving *m)
                                                    "species",
                                                    "temperatures, pressures or couplings",
                                                    "rungs",
-                                                   "molecules"};
+                                                   "molecules",
+
+                                                   "weights of walkers"};
     int first_error = 0;
     for (int k = 0; k < sim->mover_count; k++) {
         const moving *other = &sim->movers[k];
@@ -280,10 +282,10 @@ static uint32_t followed(const plugmc_plugin *p)
     const plugmc_total *total = p->potential ? p->potential->total : NULL;
     if (p->kind == PLUGMC_MOVER) return ~0u;
     if (p->observable) return PLUGMC_HAS(p->observable, follows) ? p->observable->follows : 0;
-    if (p->potential->orbitals) return PLUGMC_CHANGED_WEIGHT;
+    if (p->potential->orbitals) return PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
     if (!total) return ~0u;
-    const uint32_t follows =
-        (PLUGMC_HAS(total, follows) ? total->follows : 0) | PLUGMC_CHANGED_WEIGHT;
+    const uint32_t follows = (PLUGMC_HAS(total, follows) ? total->follows : 0) |
+                             PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
     const bool counts = plugmc_follows_positions(total)
                             ? PLUGMC_HAS(total, turnover) && total->turnover
                             : PLUGMC_HAS(total, of_counts) && total->of_counts;
@@ -301,7 +303,9 @@ static int match_changes(const simulation *sim)
         {PLUGMC_CHANGED_COUNT,
          "takes as many particles as there are at the start, and mover '%s' changes that"},
         {PLUGMC_CHANGED_WEIGHT,
-         "would give averages over states as mover '%s' weighs them, not as -ln p does"}};
+         "would give averages over states as mover '%s' weighs them, not as -ln p does"},
+        {PLUGMC_CHANGED_WALKER_WEIGHT,
+         "does not say that its averages may be weighted, and mover '%s' weighs walkers"}};
     int first_error = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         const moving *changing = who_changes(sim, kinds[k].what);

@@ -42,8 +42,9 @@ typedef struct measurement {
         quantity_count; /* in output_data.quantities: of the first rung; then as many of
                                            the next one */
     int first_derived, derived_count; /* in output_data.derived, likewise */
-    int64_t width;                    /* sum of the lengths of its quantities */
-    double *values;                   /* [walkers][width]: one sample */
+    int weight;    /* in output_data.quantities: the weights of its samples; -1: they count alike */
+    int64_t width; /* sum of the lengths of its quantities */
+    double *values; /* [walkers][width]: one sample */
     /* From what the plugin tells to the units of the run: [width], and of all that is derived. */
     double *scales, *derived_scales;
     int64_t derived_width;

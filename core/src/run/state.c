@@ -13,6 +13,7 @@ static size_t row_bytes(const plugmc_system *system, const ladder *ladder, int w
     case PLUGMC_STATE_POSITION: return (size_t)system->particles * 3 * sizeof(double);
     case PLUGMC_STATE_MULTIPLIER: return (size_t)ladder->width * sizeof(double);
     case PLUGMC_STATE_RUNG: return sizeof(int32_t);
+    case PLUGMC_STATE_WEIGHT: return sizeof(double);
     default: return (size_t)system->particles * sizeof(int32_t); /* species, molecule */
     }
 }

@@ -92,6 +92,15 @@ static int energy_of_mover(const plugmc_view *view, double *energy)
     return code ? code : add_constants(view, energy);
 }
 
+static int inverses_of_mover(const plugmc_view *view, plugmc_inverses *out)
+{
+    const view_stage *stage = view->core;
+    const crash_record outer = crash_calling(stage->mover_host->context->section, "inverses");
+    const int code = stage->mover->inverses(stage->mover_instance, stage->mover_host, out);
+    crash_called_within(outer);
+    return code;
+}
+
 int view_of(view_stage *stage, const double *positions, int on_device, uint64_t sweep,
             plugmc_view *out)
 {
@@ -113,6 +122,7 @@ int view_of(view_stage *stage, const double *positions, int on_device, uint64_t 
         .device_box = there,
         .count = count,
         .running_energy = stage->mover && stage->mover->running_energy ? energy_of_mover : NULL,
+        .inverses = stage->mover && stage->mover->inverses ? inverses_of_mover : NULL,
     };
     return code;
 }

@@ -29,6 +29,7 @@
 #include "plugmc/macrostates.h"
 #include "plugmc/parameter.h"
 #include "plugmc/state.h"
+#include "plugmc/wave.h"
 
 #define PLUGMC_MAGIC 0x434d4750u /* "PGMC" */
 #define PLUGMC_ABI_MAJOR 1
@@ -221,6 +222,9 @@ typedef struct plugmc_host {
     /* In prepare of a mover: it takes particles of this species from a reservoir, whose activity decides how many
      * there are. A run in which movers say so, and nobody does of a species that has one, is refused. */
     void (*reservoir)(plugmc_context *, int32_t species);
+    /* Local energies of the wave function, by the one plugin of the run that gives them (plugmc/wave.h). Main
+     * thread, once all plugins are prepared. With NULL it only asks, in `prepare`, whether there is one. */
+    int (*local_energy)(plugmc_context *, const plugmc_local_energy_request *);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
@@ -524,6 +528,9 @@ typedef struct plugmc_mover {
     /* Walkers that have to be in one process, in the order of their numbers, where several processes share them:
      * 2 of a mover that pairs 0 with 1, 2 with 3, ...; 0: any. */
     int32_t together;
+    /* Optional: lends the inverse matrices of all walkers as they belong to the positions that it has given
+     * last. The caller has set out->size and cleared the rest; where there are none, `inverse` stays NULL. */
+    int (*inverses)(void *instance, const plugmc_host *, plugmc_inverses *out);
 } plugmc_mover;
 
 /* ---- Observables ---------------------------------------------------------------------------- */
@@ -658,6 +665,7 @@ typedef struct plugmc_plugin {
      * warn and allocate. */
     int (*rehearse)(const plugmc_host *, const char *path);
     uint32_t *first_walker; /* what plugmc_draw adds to walkers. Set by PLUGMC_PLUGIN. */
+    const plugmc_local_energy *local_energy; /* optional, of a plugin of any kind */
 } plugmc_plugin;
 
 typedef const plugmc_plugin *plugmc_entry(void);

@@ -68,6 +68,8 @@ static inline int plugmc_state_positions(const plugmc_state *state, int side, in
     return code;
 }
 
+struct plugmc_inverses;
+
 /* ---- Views ---------------------------------------------------------------------------------- */
 
 /* Particles sorted by cell, for observables and movers that look for neighbours. Within a cell
@@ -103,6 +105,9 @@ typedef struct plugmc_view {
     const plugmc_box *box;        /* [walkers], host memory */
     const plugmc_box *device_box; /* the same in device memory, if `on_device` */
     const int64_t *count;         /* [walkers][species]: see PLUGMC_STATE_COUNT; host memory */
+    /* Inverse matrices of a mover that keeps them for these positions (plugmc/wave.h); NULL: there are none.
+     * They are valid until the callback returns. */
+    int (*inverses)(const struct plugmc_view *, struct plugmc_inverses *out);
 } plugmc_view;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */
