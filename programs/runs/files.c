@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
+#include "runs.h"
 #include "config/comparison.h"
 
 int analysed_open(analysed *run, const char *path, report *r)
@@ -72,9 +72,9 @@ static void differs(void *argument, const char *section, const char *key, const 
     if (!f->code) f->code = code;
 }
 
-/* Walkers have the random numbers of the seed and of their number. */
-static bool same_chains(const run_section *a, const run_section *b)
+bool analysed_same_chain(const analysed *one, const analysed *other)
 {
+    const run_section *a = &one->sim.config.run, *b = &other->sim.config.run;
     return a->seed == b->seed && a->first_walker < b->first_walker + b->walkers &&
            b->first_walker < a->first_walker + a->walkers;
 }
@@ -90,7 +90,7 @@ int analysed_fits(const analysed *first, const analysed *other)
     ini_free(&one);
     ini_free(&two);
     if (f.code) return f.code;
-    if (!same_chains(&first->sim.config.run, &other->sim.config.run)) return EXIT_DONE;
+    if (!analysed_same_chain(first, other)) return EXIT_DONE;
     return report_error(
         r, EXIT_INPUT, other->path, 0,
         "cannot be added to %s: both have [run] seed = %lld, so they are the same chain",
