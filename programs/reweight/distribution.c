@@ -224,7 +224,8 @@ static int print_phases(search *s, double value, double spread, bool csv)
                      high = influence_error(s->from, mean[1], influence + n);
         char name[160];
         if (csv)
-            puts("quantity,value,error,error_is_lower_bound,unit");
+            printf("quantity,value,error,error_is_lower_bound,unit\n%s parted at,%.17g,,0,%s\n",
+                   s->q->name, s->cut, s->q->unit);
         else
             printf("coexistence, parted at %s = %.10g:\n", s->q->name, s->cut);
         print_answer(s->at.key[s->at.count - 1], &at, "", csv);

@@ -143,8 +143,8 @@ typedef struct column {
 static int lacks(const analysed *run, const char *what, const char *how)
 {
     return report_error(run->sim.report, EXIT_INPUT, run->path, 0,
-                        "does not have %s of each configuration, which this needs: %s keeps %s",
-                        what, how, how[strlen(how) - 1] == 's' ? "them" : "it");
+                        "does not have %s of each configuration, which this needs: %s keeps it",
+                        what, how);
 }
 
 static int find_energy(const analysed *run, const plugmc_term *term, column *c)
@@ -160,7 +160,7 @@ static int find_energy(const analysed *run, const plugmc_term *term, column *c)
     free(name);
     if (found) return 0;
     checked(asprintf(&what, "the energy of potential '%s'", term->label) < 0 ? NULL : what);
-    const int code = lacks(run, what, "[observable energy] with source = fresh, in another run,");
+    const int code = lacks(run, what, "[observable energy] with source = fresh");
     free(what);
     return code;
 }
@@ -183,7 +183,7 @@ static int find_number(const analysed *run, int32_t s, column *c)
     checked(asprintf(&name, "N_%s", species->name) < 0 ? NULL : name);
     const bool found = find_series(&run->sim, NULL, name, &c->of);
     free(name);
-    return found ? 0 : lacks(run, "the numbers of particles", "[observable numbers]");
+    return found ? 0 : lacks(run, "the number of each species", "[observable numbers]");
 }
 
 /* Columns of a file: those that are needed, and numbers where energies are a particle's. */
@@ -317,13 +317,19 @@ static int find_source(source *out, const analysed *run, const series *all, int 
     return 0;
 }
 
+/* What tells of the way that walkers have gone, and not of a configuration, cannot be reweighted. */
+static bool is_of_the_way(const measurement *m)
+{
+    return !strcmp(m->instance->plugin->name, "round_trips");
+}
+
 /* Scalars that all files have. */
 static void find_quantities(samples *s, const analysed *runs, int count)
 {
     const simulation *sim = &runs[0].sim;
     for (int i = 0; i < sim->measurement_count; i++) {
         const measurement *m = &sim->measurements[i];
-        for (int k = 0; k < m->quantity_count; k++) {
+        for (int k = 0; k < m->quantity_count && !is_of_the_way(m); k++) {
             const quantity_record *q = &sim->output.quantities[m->first_quantity + k];
             char *name = checked(strndup(q->name, length_of_name(sim, q->name)));
             bool everywhere = q->length == 1 && q->samples > 0;
@@ -429,7 +435,7 @@ static int add_files(samples *s, analysed *runs, int count, const bool *needed, 
         for (int c = 0; c < s->width && !code; c++)
             if (own[c].of.first) all[f * most + n++] = own[c].of;
         if (!code) code = find_source(&sources[f], &runs[f], &all[f * most], n, from);
-        rows += rows_of(&sources[f]);
+        if (!code) rows += rows_of(&sources[f]);
     }
     if (!code) code = make_room(s, rows, r);
     s->first_slice = checked(calloc((size_t)count + 1, sizeof *s->first_slice));
