@@ -1099,7 +1099,7 @@ case_faults_of_weights_of_energies_are_seen()
     plant transition_matrix 's|^ *weight\[b + 1\] = |m->states.collected[b][PLUGMC_UP] *= 1 + 1e-5 * weight[b];\n&|'
     run
     weights_caught transition_matrix $law
-    plant transition_matrix 's|^ *return macrostate_prepare(m, host);|const int code = macrostate_prepare(m, host);\nm->states.low += 0.1;\nreturn code;|'
+    plant transition_matrix 's|^ *return macrostate_prepare(m, host);|const int code = macrostate_prepare(m, host);\nm->states.low += 0.2;\nreturn code;|'
     run
     weights_caught transition_matrix $law
     energies_between umbrella
