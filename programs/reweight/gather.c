@@ -453,20 +453,27 @@ static int refuse_weights(const analysed *run)
 {
     return report_error(
         run->sim.report, EXIT_INPUT, run->path, 0,
-        "was run with weights of macrostates (%s): it has ln_p, and no samples of an ensemble",
+        "was run with weights of macrostates (%s): one such file is reweighted by itself",
         run->sim.weighing->instance->loaded.name);
 }
 
-static int find_multipliers(const samples *s, const simulation *sim, point *p, report *r)
+static int find_multipliers(const simulation *sim, point *p, report *r)
 {
     for (int k = 0; k < p->count; k++) {
         const char *why = ladder_key_refused(&sim->system, p->key[k]);
         if (why) return report_error(r, EXIT_INPUT, NULL, 0, "--at %s: %s", p->key[k], why);
     }
     free(p->multipliers);
-    p->multipliers = checked(calloc((size_t)s->width, sizeof *p->multipliers));
+    p->multipliers = checked(calloc((size_t)sim->ladder.width, sizeof *p->multipliers));
     return ladder_multipliers(&sim->config, &sim->system, p->count, p->key, p->value,
                               p->multipliers, &p->kT, r);
+}
+
+int points_fill(const simulation *sim, point *points, int count, report *r)
+{
+    int code = 0;
+    for (int k = 0; k < count && !code; k++) code = find_multipliers(sim, &points[k], r);
+    return code;
 }
 
 int samples_gather(samples *s, analysed *runs, int count, point *points, int point_count,
@@ -478,8 +485,7 @@ int samples_gather(samples *s, analysed *runs, int count, point *points, int poi
         if (runs[f].sim.weighing) code = refuse_weights(&runs[f]);
         for (int k = 0; k < f && !code; k++) code = check_fit(&runs[k], &runs[f]);
     }
-    for (int k = 0; k < point_count && !code; k++)
-        code = find_multipliers(s, &runs[0].sim, &points[k], r);
+    if (!code) code = points_fill(&runs[0].sim, points, point_count, r);
     if (code) return code;
     bool *needed = checked(calloc((size_t)s->width, sizeof *needed));
     find_states(s, runs, count);

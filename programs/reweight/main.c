@@ -21,7 +21,8 @@ static const char help[] =
     "                       [--from SWEEP] [--csv]\n\n"
     "Averages and free energies at any temperature, pressure, chemical potential or coupling, from the\n"
     "configurations of all rungs of a ladder and of several runs of one system (MBAR). Without a point: at\n"
-    "the rungs and values of the files.\n\n"
+    "the rungs and values of the files. Of a run with weights (transition_matrix, wang_landau, umbrella)\n"
+    "free energy, mean and variance of what it weighs.\n\n"
     "  --at KEY=VALUE,...  a point: keys as in [ladder] (run.temperature, run.pressure, SPECIES.mu,\n"
     "                      LABEL.coupling); others are as in the first file. May be given several times\n"
     "  --scan KEY=FROM:TO:POINTS  points at equal distances, each with the keys of --at\n"
@@ -258,12 +259,29 @@ static int print_two_phases(const arguments *a, const analysed *first, const mix
                              a->point_count ? &a->points[0] : &none, a->csv, r);
 }
 
+/* A run with a histogram of what it weighs. */
+static int reweight_histogram(arguments *a, const analysed *run, report *r)
+{
+    int code = points_fill(&run->sim, a->points, a->point_count, r);
+    if (!code && a->coexistence)
+        code = report_error(r, EXIT_INPUT, run->path, 0,
+                            "weighs macrostates: `coexistence = yes` in its section finds that");
+    if (!code)
+        code = reweigh_histogram(run, a->points, a->point_count, a->histogram != NULL, a->csv, r);
+    return code;
+}
+
 static int reweight(arguments *a, analysed *runs, report *r)
 {
     samples s = {0};
     mixture m = {0};
     int code = 0;
     for (int i = 0; i < a->count && !code; i++) code = analysed_open(&runs[i], a->files[i], r);
+    if (!code && a->count == 1 && runs[0].sim.weighing) {
+        code = reweight_histogram(a, &runs[0], r);
+        for (int k = 0; k < a->point_count; k++) free(a->points[k].multipliers);
+        return code;
+    }
     if (!code) code = samples_gather(&s, runs, a->count, a->points, a->point_count, a->from, r);
     if (!code) code = mixture_solve(&m, &s, r);
     if (!code) {

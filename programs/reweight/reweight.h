@@ -44,6 +44,8 @@ typedef struct samples {
 int samples_gather(samples *, analysed *runs, int count, point *points, int point_count,
                    int64_t from, report *);
 void samples_free(samples *);
+/* Multipliers of the points, by the configuration of a run. */
+int points_fill(const simulation *, point *points, int count, report *);
 /* Number of a quantity, or -1 after a sentence. */
 int samples_find(const samples *, const char *name, report *);
 
@@ -86,6 +88,12 @@ answer influence_error(const mixture *, double value, double *influence);
 /* Columns of a distribution as text. */
 int print_histogram(const reweighted *, const measured *, int bins, report *);
 /* Where two phases have the same weight, found along `key`: runs, samples and mixture as they are. */
-int print_coexistence(const analysed *first, const mixture *, const measured *, const char *key,
-                      const point *at, bool csv, report *);
+int print_coexistence(
+    const analysed *first, const mixture *, const measured *, const char *key, const point *at,
+    bool csv,
+    report
+        *); /* A run with weights of macrostates: free energy, mean and variance of what it weighs at points (none: where it was
+ * run), or its distribution. */
+int reweigh_histogram(const analysed *, const point *points, int count, bool bins, bool csv,
+                      report *);
 #endif

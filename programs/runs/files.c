@@ -4,6 +4,7 @@
 
 #include "runs.h"
 #include "config/comparison.h"
+#include "run/checkpointing.h"
 
 int analysed_open(analysed *run, const char *path, report *r)
 {
@@ -21,6 +22,7 @@ int analysed_open(analysed *run, const char *path, report *r)
         run->configuration = checked(strdup(found.effective_ini ? found.effective_ini : ""));
         code = output_read(path, &sim->output, r);
     }
+    if (!code) code = checkpoint_weights(sim);
     output_free(&found);
     return code;
 }

@@ -315,6 +315,89 @@ test_coexistence_of_two_numbers()
         reweight outside.h5 --coexistence numbers.N_point
 }
 
+# springs MOVER [KEY...]: four particles in a bowl, whose energies have the density of states U^3, weighed up to 20
+springs()
+{
+    sampled 2 14 'walkers = 8' 'temperature = 1' <<-END
+	[species point]
+	count = 4
+	[initial]
+	state = lattice
+	[potential bowl]
+	plugin = $TEST_PLUGINS/bowl.so
+	centre = 7
+	[mover serial]
+	step = 1.5
+	[mover $1]
+	of = energy
+	most = 20
+	bins = 40
+	period = 10
+	END
+    printf '%s\n' "${@:2}" >>sim.ini
+}
+
+# mean and free energy at a temperature T of what has the density of states U^3 up to 20, in bins
+bowl_at()
+{
+    awk -v T="$1" -v what="$2" 'function sum(T, first, b, k, U, p, all) {
+            mean = all = 0
+            for (b = 0; b < 40; b++) {
+                part = 0
+                for (k = 0; k < 100; k++) { U = (b + (k + 0.5) / 100) / 2; part += U ^ 3 * exp(-U) / 200 }
+                p = part * exp((1 - 1 / T) * (b + 0.5) / 2); all += p; mean += p * (b + 0.5) / 2 }
+            mean /= all; return log(all) }
+        BEGIN { z = sum(1); z = sum(T) - z; print what == "mean" ? mean : -z }'
+}
+
+# From one histogram averages at other temperatures.
+test_histograms_at_other_temperatures()
+{
+    local T
+    springs transition_matrix
+    must run sim.ini
+    must reweight sim.h5 --csv --at run.temperature=0.6 --at run.temperature=1.4
+    for T in 0.6 1.4; do
+        is run.temperature=$T transition_matrix.mean "$(bowl_at $T mean)" 0.2
+        is run.temperature=$T transition_matrix.free_energy "$(bowl_at $T free)" 0.2
+    done
+    springs umbrella 'strength = 0.1' 'center = 9'
+    must run sim.ini
+    must reweight sim.h5 --csv --at run.temperature=0.6
+    is run.temperature=0.6 umbrella.mean "$(bowl_at 0.6 mean)" 0.2
+    must reweight sim.h5 --at run.temperature=0.6 --histogram U
+    awk '!/^#/ { sum += $2; n++ } END { exit !(n == 40 && sum > 0.999 && sum < 1.001) }' "$out" || fail "no distribution"
+    cp sim.h5 other.h5
+    refused 3 "sim.h5: was run with weights of macrostates (umbrella): one such file is reweighted by itself" reweight \
+        sim.h5 other.h5
+}
+
+# N of an ideal gas from one run with transition_matrix: z V at any activity.
+test_histograms_at_other_activities()
+{
+    sampled 2 2 'walkers = 2' <<-END
+	[species point]
+	count = 4
+	most = 60
+	mu = 1
+	diameter = 0
+	[initial]
+	state = random
+	[potential hard_disk]
+	[mover insert]
+	species = point
+	trials = 10
+	[mover transition_matrix]
+	of = point
+	period = 10
+	END
+    must run sim.ini
+    must reweight sim.h5 --csv --at point.mu=0.2 --at point.mu=1.6
+    awk -F, '/mean/ { mu = $1; gsub(/[^0-9.]/, "", mu); sub(/^\./, "", mu); d = $3 - 4 * exp(mu); print mu, $3, d
+        n++; if (d > 1e-6 || d < -1e-6) bad = 1 } END { exit bad || n != 2 }' "$out" || fail "not z V"
+    refused 3 "sim.h5: weighs one number, and the point differs in what multiplies another" reweight sim.h5 --at run.temperature=2
+}
+
 test_reweighting_that_cannot_be()
 {
     gas 1 2

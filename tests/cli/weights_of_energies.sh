@@ -49,6 +49,18 @@ test_runs_weighed_by_energy_are_resumed()
     done
 }
 
+# What is derived hangs on the weights, which are in the file: analyse finds what the run has found.
+test_results_of_weights_again()
+{
+    fluid wang_landau 'learning = 100'
+    must run sim.ini --set run.output=sim.h5
+    must analyse sim.h5 --print wang_landau.ln_p
+    awk '!/^#/ { print $2 }' "$out" >../again
+    h5dump -y -m %.17g -w 1 -d /plugmc/observables/wang_landau/ln_p/value sim.h5 | sed -n 's/^ *\(-\?[0-9n][-0-9.ane+]*\),\?$/\1/p' >../first
+    paste ../first ../again | awk '{ same = $1 == $2 || ($1 ~ /nan/ && $2 ~ /nan/); n++; if (!same) { print; bad = 1 } }
+        END { exit bad || n != 60 }' || fail "expected the ln_p of the run itself"
+}
+
 # Swaps and volumes are weighed, too.
 test_swaps_and_volumes_are_weighed_by_energy()
 {

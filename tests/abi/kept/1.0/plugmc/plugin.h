@@ -107,6 +107,9 @@ typedef struct plugmc_system {
     int32_t multipliers; /* of a walker, in a row of PLUGMC_STATE_MULTIPLIER */
     double
         of_charges; /* e^2 / (4 pi epsilon_0), energy length, of the units of the run; 0: they are reduced */
+    /* Variables of the ladder, 0 without one, and how many values each has; rungs are numbered with the last
+     * variable first: rung = i shape[1] + j. */
+    int32_t ladder_rank, ladder_shape[4];
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */
