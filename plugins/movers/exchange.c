@@ -7,14 +7,40 @@
  *
  * Rungs 0 and 1, 2 and 3, ... are tried in turn with 1 and 2, 3 and 4, ...; the k-th walker of a rung
  * with the k-th of the next, by plugmc_draw_of_all(seed, sweep, k, rung, PLUGMC_PURPOSE_ACCEPT, 0). Where several
- * processes share the walkers, each makes all decisions and comes to the same. */
+ * processes share the walkers, each makes all decisions and comes to the same. On a ladder in two variables the
+ * next rung is that along one of them and, the next time, along the other; with `along` one variable alone. */
 #include <math.h>
 #include <plugmc/plugin.h>
 #include <string.h>
 
 typedef struct exchange {
+    int64_t along; /* parameter */
+
     plugmc_counts *counts; /* [rungs]: of a rung with the next one */
 } exchange;
+
+/* Rungs as they are tried in a sweep: each whose place along an axis is `odd`, or not, with the next one there. */
+typedef struct pairing {
+    int32_t stride, length, odd; /* length: rungs along the axis; stride: from one to the next */
+} pairing;
+
+static pairing pairing_of(const exchange *e, const plugmc_host *host, uint64_t sweep)
+{
+    const plugmc_system *system = host->system;
+    const uint64_t turn = (sweep + 1) / (uint64_t)host->every;
+    const int two = PLUGMC_HAS(system, ladder_shape) && system->ladder_rank == 2;
+    if (!two) return (pairing){1, system->rungs, (int32_t)(turn % 2)};
+    const int along = e->along ? (int)e->along - 1 : (int)(turn % 2);
+    return (pairing){along ? 1 : system->ladder_shape[1], system->ladder_shape[along],
+                     (int32_t)((e->along ? turn : turn / 2) % 2)};
+}
+
+/* Whether a rung has a next one that it is tried with. */
+static int is_tried(const pairing *p, int32_t rung)
+{
+    const int32_t place = rung / p->stride % p->length;
+    return place % 2 == p->odd && place + 1 < p->length;
+}
 
 /* Walkers a and b, the k-th ones of `rung` and of the next. */
 static int try_pair(exchange *e, const plugmc_host *host, uint64_t sweep, int32_t rung, int32_t k,
@@ -35,16 +61,17 @@ static int try_pair(exchange *e, const plugmc_host *host, uint64_t sweep, int32_
     return host->exchange_rungs(host->context, a, b);
 }
 
+/* All pairs of a sweep. */
 static int try_pairs(exchange *e, const plugmc_host *host, uint64_t sweep)
 {
     const int32_t rungs = host->system->rungs, each = host->state->of_run / rungs,
-                  odd = (int32_t)((sweep + 1) / (uint64_t)host->every % 2),
                   *on_rung = host->by_rung(host->context);
+    const pairing p = pairing_of(e, host, sweep);
     int code = on_rung ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
-    for (int32_t rung = odd; rung + 1 < rungs; rung += 2)
-        for (int32_t k = 0; k < each && !code; k++)
+    for (int32_t rung = 0; rung < rungs; rung++)
+        for (int32_t k = 0; k < each && is_tried(&p, rung) && !code; k++)
             code = try_pair(e, host, sweep, rung, k, on_rung[rung * each + k],
-                            on_rung[(rung + 1) * each + k]);
+                            on_rung[(rung + p.stride) * each + k]);
     return code;
 }
 
@@ -62,6 +89,8 @@ static int prepare(void *instance, const plugmc_host *host)
     if (rungs < 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there is no ladder: give a section [ladder]");
+    if (e->along > 1 && !(PLUGMC_HAS(host->system, ladder_rank) && host->system->ladder_rank > 1))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "along: the ladder has one variable");
     e->counts = host->allocate(host->context, (size_t)rungs * sizeof *e->counts);
     return e->counts
                ? PLUGMC_OK
@@ -80,6 +109,12 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
 static const plugmc_move moves[] = {
     {"exchange", "two walkers change rungs; rung by rung with the next", NULL}};
 
+static const plugmc_parameter table[] = {
+    PLUGMC_INTEGER_KEY(
+        exchange, along, "0", 0, 2, "",
+        "on a ladder in two variables: along the first or second one; 0: both in turn"),
+};
+
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_GLOBAL_WALKERS,
@@ -96,4 +131,5 @@ static const plugmc_mover mover = {
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "exchange",
               .summary = "walkers on neighbouring rungs of a ladder change places",
               .reference = "Hukushima, Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)",
-              .instance_size = sizeof(exchange), .mover = &mover, .prepare = prepare)
+              .instance_size = sizeof(exchange), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)

@@ -936,6 +936,56 @@ case_weights_of_volumes()
     weights wang_landau $law
 }
 
+# energies_between MOVER [KEY...]: U of four particles in a bowl from 0 to 12 in 24 bins; in two dimensions their
+# density of states goes as U^3
+energies_between()
+{
+    box 2 12 "temperature = ${kT:-1}" <<-END
+	[species point]
+	count = 4
+	[initial]
+	state = lattice
+	[potential bowl]
+	centre = 6
+	[mover serial]
+	step = 2
+	target_acceptance = 0
+	[mover $1]
+	of = energy
+	least = 0
+	most = 12
+	bins = 24
+	period = $every
+	END
+    printf '%s\n' "${@:2}" >>sim.ini
+}
+
+case_weights_of_energies()
+{
+    local law='bins particles=3 pressure=1 least=0 most=12 bins=24'
+    energies_between umbrella
+    run
+    weights umbrella $law kT=1
+    energies_between umbrella 'strength = 0.1' 'center = 6'
+    run
+    weights umbrella $law kT=1
+    kT=0.4
+    energies_between wang_landau 'learning = 400'
+    run
+    weights wang_landau $law kT=$kT
+    energies_between transition_matrix
+    run
+    weights transition_matrix $law kT=$kT
+    energies_between transition_matrix 'windows = 4'
+    run
+    weights transition_matrix $law kT=$kT
+    # what is weighed is the energy times its coupling, here twice as much of half as stiff a bowl
+    energies_between transition_matrix
+    change 's/^\[potential bowl\]/&\ncoupling = 2\nstiffness = 0.5/'
+    run
+    weights transition_matrix $law kT=$kT
+}
+
 # ---- Planted faults ---------------------------------------------------------------------------------
 
 case_faults_of_cluster_are_seen()
@@ -1076,6 +1126,23 @@ case_faults_of_weights_are_seen()
     plant volume 's/(v->scaled\[w\] + 1)/(v->scaled[w])/'
     run
     weights_caught umbrella bins particles=4 pressure=1.5 least=1 most=9 bins=16
+}
+
+# Acceptances that follow the weights, bins that lie elsewhere than they say, weights that do not stay.
+case_faults_of_weights_of_energies_are_seen()
+{
+    local law='bins particles=3 pressure=1 least=0 most=12 bins=24'
+    energies_between transition_matrix
+    plant transition_matrix 's|^ *weight\[b + 1\] = |m->states.collected[b][PLUGMC_UP] *= 1 + 1e-5 * weight[b];\n&|'
+    run
+    weights_caught transition_matrix $law
+    plant transition_matrix 's|^ *return macrostate_prepare(m, host);|const int code = macrostate_prepare(m, host);\nm->states.low += 0.2;\nreturn code;|'
+    run
+    weights_caught transition_matrix $law
+    energies_between umbrella
+    plant umbrella 's|^ *(void)instance, (void)host, (void)first, (void)n;|((umbrella *)instance)->m.states.weight[12] += first % 2 ? 1 : -1;\n&|'
+    run
+    weights_caught umbrella $law
 }
 
 # Each of these lines of volume.c has to be right.

@@ -116,6 +116,9 @@ typedef struct plugmc_system {
         *of_rungs; /* [rungs][multipliers]: PLUGMC_STATE_MULTIPLIER of a walker on each rung */
     /* [particles]: PLUGMC_STATE_MOLECULE, once potentials are prepared; NULL: there are none. */
     const int32_t *molecule;
+    /* Variables of the ladder, 0 without one, and how many values each has; rungs are numbered with the last
+     * variable first: rung = i shape[1] + j. */
+    int32_t ladder_rank, ladder_shape[4];
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */

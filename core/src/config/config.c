@@ -139,6 +139,9 @@ const plugmc_parameter ladder_table[] = {
                     "SPECIES.mu or LABEL.coupling of a sampled potential"),
     PLUGMC_LIST_KEY(ladder_section, values, 0, NULL, -1e300, 1e300, "",
                     "its values, one a rung; each rung has as many walkers"),
+    PLUGMC_TEXT_KEY(ladder_section, vary_2, "",
+                    "a second key: then there is a rung for each pair of values"),
+    PLUGMC_LIST_KEY(ladder_section, values_2, 0, "", -1e300, 1e300, "", "its values"),
 };
 static const plugmc_parameter mover_table[] = {
     PLUGIN_KEY,
@@ -178,7 +181,7 @@ const section_kind section_kinds[] = {
     {"species", "one kind of particle; sections in the order of their numbers", 0, 1, 1,
      MOST_SPECIES, species_table, &species_count},
     {"initial", "where particles are at the start", 0, 0, 0, 1, initial_table, &initial_count},
-    {"ladder", "values of one key for the rungs of a ladder", 0, 0, 0, 1, ladder_table,
+    {"ladder", "values of a key, or of two, for the rungs of a ladder", 0, 0, 0, 1, ladder_table,
      &ladder_count},
     {"potential", "a term of -ln p; several add up", PLUGMC_POTENTIAL, 1, 1, ANY, potential_table,
      &potential_count},

@@ -56,8 +56,8 @@ typedef struct initial_section { /* [initial] */
 } initial_section;
 
 typedef struct ladder_section { /* [ladder] */
-    const char *vary;
-    plugmc_list values;
+    const char *vary, *vary_2;  /* the second one, or "" */
+    plugmc_list values, values_2;
 } ladder_section;
 
 extern const plugmc_parameter run_table[], box_table[], species_table[], initial_table[],

@@ -118,7 +118,6 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     int64_t yes = 0;
     e->failed_term = -1;
     e->failed_particle = any_particle(trial.kind) ? trial.particle : -1;
-    const bias_step step = bias_of(h, w, bias_change(h, &c, w, 0));
     int code = PLUGMC_OK;
     if (nobody(&trial))
         forbidden = 1;
@@ -128,6 +127,7 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
         code = hamiltonian_changes(h, &c);
     if (leaves_one && !forbidden && !code)
         code = places_to_leave(h, &trial, &several, change, &growth);
+    const bias_step step = bias_of(h, w, bias_change(h, settled, w, comes_to_one ? yes : 0));
     if (forbidden && k->books && !code) bias_note(h, w, &step, 0, false);
     if (code || forbidden) return code;
     growth -= trial.log_factor;
@@ -153,6 +153,7 @@ static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
     double change[(k->h->system->term_count + 1) * PLUGMC_MOST_PLACES];
     for (uint64_t sweep = first; sweep <= last; sweep++) {
         const int64_t trials = k->proposal->trials ? k->proposal->trials : e->now.present;
+        if (bias_is_of_energy(k->h)) bias_find_energy(k->h, w);
         for (int64_t t = 0; t < trials && !e->code; t++) {
             if (t % k->between_looks == 0 && k->host->stopping(k->host->context)) return 1;
             e->failed_sweep = sweep;

@@ -31,7 +31,7 @@ struct trials_memory {
 static bool can(const hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
                 const plugmc_proposal *proposal)
 {
-    return host->gpu && h->device && !h->has_totals && mover->text &&
+    return host->gpu && h->device && !h->has_totals && !bias_is_of_energy(h) && mover->text &&
            PLUGMC_HAS(proposal, parameters_size) && proposal->parameters_size > 0;
 }
 

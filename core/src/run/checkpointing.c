@@ -220,22 +220,33 @@ static int archive_current(simulation *sim, blob_archive *archive)
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
+static int archive_instance(instance *instance, blob_archive *archive)
+{
+    if (!instance->plugin->archive) return 0;
+    archive->owner = instance;
+    context_calling(&instance->context, "archive");
+    return context_exit_code(
+        &instance->context,
+        instance->plugin->archive(instance->data, &instance->host, &archive->base),
+        archive->base.reading ? "taking up the checkpoint" : "saving its state");
+}
+
 /* All plugins' states to, or from, the blobs. */
 static int archive_instances(simulation *sim, blob_archive *archive)
 {
     int code = 0;
-    for (int i = 0; i < sim->instance_count && !code; i++) {
-        instance *instance = &sim->instances[i];
-        if (!instance->plugin->archive) continue;
-        archive->owner = instance;
-        context_calling(&instance->context, "archive");
-        code = context_exit_code(
-            &instance->context,
-            instance->plugin->archive(instance->data, &instance->host, &archive->base),
-            archive->base.reading ? "taking up the checkpoint" : "saving its state");
-    }
+    for (int i = 0; i < sim->instance_count && !code; i++)
+        code = archive_instance(&sim->instances[i], archive);
     if (!code) code = archive_books(sim, archive);
     return code ? code : archive_current(sim, archive);
+}
+
+int checkpoint_weights(simulation *sim)
+{
+    blob_archive archive = archive_of(sim, 1);
+    archive.blobs = (blob *)sim->output.blobs;
+    archive.count = sim->output.blob_count;
+    return sim->weighing ? archive_instance(sim->weighing->instance, &archive) : 0;
 }
 
 /* Totals that wait to look at new places or boxes do so now, as they would before the next trial move: what they

@@ -254,6 +254,32 @@ static void host_reservoir(plugmc_context *context, int32_t species)
     if (species >= 0 && (size_t)species < n) sim->reservoirs[species] = 1;
 }
 
+/* Weights of energies: every change of a configuration has to be decided by the core, and each trial to know the
+ * energy that there is. */
+static int check_energy_weights(plugmc_context *context)
+{
+    struct simulation *sim = context->sim;
+    for (int k = 0; k < sim->mover_count; k++)
+        if (!sim->movers[k].by_core)
+            return host_fail(context, PLUGMC_ERROR_INPUT,
+                             "weights of energies are for movers that leave decisions to the core, "
+                             "as serial: '%s' decides by itself",
+                             sim->movers[k].instance->loaded.name);
+    if (sim->system.changes & PLUGMC_CHANGED_COUNT)
+        return host_fail(context, PLUGMC_ERROR_INPUT,
+                         "weights of energies are for runs in which nobody comes or goes");
+    for (int t = 0; t < sim->system.term_count; t++) {
+        const plugmc_total *total = sim->terms[t].plugin->potential->total;
+        if (sim->terms[t].sampled && total &&
+            (plugmc_follows_positions(total) || !PLUGMC_HAS(total, of_counts) || !total->of_counts))
+            return host_fail(
+                context, PLUGMC_ERROR_INPUT,
+                "weights of energies are for sums over pairs and fields: '%s' is a total",
+                sim->terms[t].label);
+    }
+    return PLUGMC_OK;
+}
+
 static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates)
 {
     struct simulation *sim = context->sim;
@@ -274,6 +300,9 @@ static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates
             context, PLUGMC_ERROR_INPUT,
             "weights of macrostates are those of all walkers, which %d processes have apart: start one",
             team_now()->ranks);
+    if (PLUGMC_HAS(macrostates, of_energy) && macrostates->of_energy != 0 &&
+        check_energy_weights(context))
+        return PLUGMC_ERROR_INPUT;
     sim->weighing = m;
     sim->macrostates = macrostates;
     return PLUGMC_OK;

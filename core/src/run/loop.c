@@ -159,8 +159,8 @@ static int record(simulation *sim, const measurement *m)
         code = team_gather(0, weights, sizeof(double) * (size_t)walkers, &weights);
     if (values && !code) code = record_sample(sim, m, values, rungs, weights);
     free(values);
-    if (ladder && team_leads()) free(rungs);
-    if (weighted && team_leads()) free(weights);
+    if (ladder && team_leads() && !code) free(rungs);
+    if (weighted && team_leads() && !code) free(weights);
     return code;
 }
 

@@ -239,7 +239,7 @@ static int match_ladder(const simulation *sim, const place *at, const moving *m)
             sim->report, EXIT_INPUT, at->file, at->line,
             "mover '%s' works with one temperature and one factor of each potential in "
             "all walkers, and %s differs",
-            at->name, l->varies);
+            at->name, l->keys[0]);
     for (int t = 0; t < sim->system.term_count; t++)
         if (sim->terms[t].sampled && l->multipliers[t] != 1 / sim->system.temperature)
             return report_error(sim->report, EXIT_INPUT, at->file, at->line,
