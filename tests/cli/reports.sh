@@ -62,6 +62,26 @@ test_report_of_disks()
     grep -Fq ">$value<" sim.html || fail "expected $value"
 }
 
+# Steps as they were tuned and speed over time: of a run that was resumed, and beside one without.
+test_report_of_tuning_and_speed()
+{
+    disks --set run.output=untuned.h5
+    plugmc run sim.ini --set 'mover serial.target_acceptance=0.4' --set run.equilibrate=800 --set run.time_limit=1e-6
+    expect_exit 11
+    must run --resume sim.h5 --set run.time_limit=0
+    must run sim.ini --set 'mover serial.target_acceptance=0.4' --set run.equilibrate=800 --set run.output=through.h5
+    same_chain sim.h5 through.h5 # the history of steps, too
+    must report sim.h5
+    shown sim.html 15
+    grep -q '<h2>Tuning of steps</h2>' sim.html || fail "expected steps as they were tuned"
+    grep -q 'acceptance before each tuning' sim.html || fail "expected acceptance while steps were tuned"
+    grep -q '<h2>Speed</h2>' sim.html || fail "expected speed over time"
+    must report sim.h5 untuned.h5 --output two.html
+    shown two.html 15
+    must report untuned.h5 --output plain.html
+    ! grep -q '<h2>Tuning' plain.html || fail "expected no tuning where there was none"
+}
+
 test_report_of_several_runs()
 {
     disks
