@@ -81,7 +81,8 @@ test_hostile_parts_of_checkpoints()
     cp sim.h5 other.h5
     local path
     for path in plugmc/checkpoint/positions plugmc/observables/hard_pressure/pressure/series \
-        particles/trajectory/position/value particles/trajectory/box/edges/value; do
+        particles/trajectory/position/value particles/trajectory/box/edges/value \
+        plugmc/volatile/pace_sweep plugmc/volatile/pace_seconds; do
         h5ls "sim.h5/$path" >/dev/null || fail "there is no $path"
         each_kind sim.h5 $path 6 "cannot read sim.h5: " run --resume sim.h5
     done

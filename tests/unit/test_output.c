@@ -120,6 +120,10 @@ static void start(run *r, int dimension, int domain)
     r->steps[0][0] = 0.3;
     r->moves[0] =
         (move_record){"cells", "displacement", "there", "length", RUNGS, r->counts[0], r->steps[0]};
+    r->moves[0].tunings = calloc(2, sizeof(tuning_record));
+    r->moves[0].tunings[0] = (tuning_record){5, 0, 0.25, 0.2};
+    r->moves[0].tunings[1] = (tuning_record){10, RUNGS - 1, 0.75, 0.3};
+    r->moves[0].tuning_count = 2;
     r->moves[1] = (move_record){"swap", "swap", "", NULL, 1, r->counts[1], r->steps[1]};
     r->blobs[0] = (blob){"cells, shift", r->key, sizeof r->key};
     r->blobs[1] = (blob){"nothing", &r->empty, 0};
@@ -150,6 +154,7 @@ static void finish(run *r)
         averages_free(&r->quantities[i]);
     }
     for (int f = 0; f < r->data.frame_count; f++) free(r->frames[f].positions);
+    free(r->moves[0].tunings);
 }
 
 static void sample_scalar(quantity_record *q, uint64_t sweep)
@@ -170,6 +175,7 @@ static void sweep_to(run *r, uint64_t last)
         for (int i = 0; i < WALKERS * PARTICLES * 3; i++) x[i] = 10 * number(sweep, i);
         for (int i = 0; i < 4; i++) r->key[i] = sweep * (uint64_t)(i + 1);
         r->data.seconds += 0.01;
+        pace_add(&r->data.pace, sweep, r->data.seconds, false);
         if (sweep <= r->data.equilibrate) continue;
         uint64_t production = sweep - r->data.equilibrate;
         for (int k = 0; k < RUNGS; k++) {
@@ -282,6 +288,24 @@ static bool same_axes(const axes *a, const axes *b)
     return same;
 }
 
+static bool same_tunings(const move_record *p, const move_record *q)
+{
+    bool same = p->tuning_count == q->tuning_count;
+    for (int64_t k = 0; same && k < p->tuning_count; k++) {
+        const tuning_record *t = &p->tunings[k], *u = &q->tunings[k];
+        same = t->sweep == u->sweep && t->rung == u->rung && t->acceptance == u->acceptance &&
+               t->step == u->step;
+    }
+    return same;
+}
+
+static bool same_pace(const pace_record *a, const pace_record *b)
+{
+    return a->count == b->count &&
+           !memcmp(a->sweep, b->sweep, (size_t)a->count * sizeof *a->sweep) &&
+           !memcmp(a->seconds, b->seconds, (size_t)a->count * sizeof *a->seconds);
+}
+
 static bool same_data(const output_data *a, const output_data *b)
 {
     bool same = same_text(a->effective_ini, b->effective_ini) &&
@@ -289,8 +313,8 @@ static bool same_data(const output_data *a, const output_data *b)
                 a->quantity_count == b->quantity_count && a->derived_count == b->derived_count &&
                 a->equilibrate == b->equilibrate && a->frames_written == b->frames_written &&
                 a->sweep == b->sweep && a->move_count == b->move_count &&
-                a->seconds == b->seconds && a->finished == b->finished &&
-                a->blob_count == b->blob_count &&
+                a->seconds == b->seconds && same_pace(&a->pace, &b->pace) &&
+                a->finished == b->finished && a->blob_count == b->blob_count &&
                 memcmp(a->positions, b->positions, WALKERS * PARTICLES * 3 * sizeof(double)) == 0;
     for (int i = 0; same && i < a->quantity_count; i++) {
         const quantity_record *p = &a->quantities[i], *q = &b->quantities[i];
@@ -312,7 +336,8 @@ static bool same_data(const output_data *a, const output_data *b)
                same_text(p->doc, q->doc) && !p->step_unit == !q->step_unit &&
                (!p->step_unit || same_text(p->step_unit, q->step_unit)) && p->rungs == q->rungs &&
                memcmp(p->counts, q->counts, (size_t)p->rungs * sizeof *p->counts) == 0 &&
-               memcmp(p->steps, q->steps, (size_t)p->rungs * sizeof *p->steps) == 0;
+               memcmp(p->steps, q->steps, (size_t)p->rungs * sizeof *p->steps) == 0 &&
+               same_tunings(p, q);
     }
     for (int i = 0; same && i < a->derived_count; i++) {
         const derived_record *p = &a->derived[i], *q = &b->derived[i];
@@ -1017,6 +1042,70 @@ static void other_formats_and_checksums_are_refused(void **state)
     finish(&a);
 }
 
+/* However long a run is, there are no more points than fit, in order, over all of it. */
+static void the_pace_of_a_long_run_is_thinned(void **state)
+{
+    (void)state;
+    pace_record p = {0};
+    for (uint64_t sweep = 0; sweep < 200000; sweep++) {
+        const double seconds = 0.01 * (double)sweep;
+        pace_add(&p, sweep, seconds, sweep % 1000 == 0);
+        assert_in_range(p.count, 1, PACE_POINTS);
+        assert_true(p.sweep[p.count - 1] <= sweep && p.seconds[p.count - 1] <= seconds);
+    }
+    assert_in_range(p.count, 100, PACE_POINTS);
+    for (int k = 1; k < p.count; k++)
+        assert_true(p.sweep[k] > p.sweep[k - 1] && p.seconds[k] - p.seconds[k - 1] < 60);
+    assert_true(p.seconds[p.count - 1] > 1900);
+    pace_go_back(&p, 100000);
+    assert_true(p.sweep[p.count - 1] <= 100000 && p.sweep[p.count - 1] > 90000);
+}
+
+/* A file may say anything with the right checksum: it is not drawn. */
+static void histories_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    static run a;
+    report r = {0};
+    output_data found = {0};
+    const char *path = in_folder("histories.h5");
+    start(&a, 2, PLUGMC_DOMAIN_PERIODIC);
+    sweep_to(&a, 20);
+    tuning_record *t = a.moves[0].tunings;
+    const tuning_record good = t[1],
+                        bad[] = {{4, 0, 0.5, 0.1},      /* before the one before */
+                                 {10, RUNGS, 0.5, 0.1}, /* no such rung */
+                                 {10, -1, 0.5, 0.1},     {10, 0, 1.5, 0.1}, {10, 0, NAN, 0.1},
+                                 {10, 0, 0.5, INFINITY}, {10, 0, 0.5, -1}};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        t[1] = bad[k];
+        unlink(path);
+        assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
+        assert_int_equal(HEARD(output_read(path, &found, &r)), EXIT_CHECKPOINT);
+        assert_said("its history of steps makes no sense");
+    }
+    t[1] = good;
+    const double seconds[] = {NAN, INFINITY, -1, 0};
+    const double last = a.data.pace.seconds[1];
+    assert_true(a.data.pace.count > 1);
+    for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++) {
+        a.data.pace.seconds[1] = seconds[k];
+        unlink(path);
+        assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
+        assert_int_equal(HEARD(output_read(path, &found, &r)), EXIT_CHECKPOINT);
+        assert_said("what it says of its pace makes no sense");
+    }
+    a.data.pace.seconds[1] = last;
+    unlink(path);
+    assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
+    assert_reads_back(path, &a.data);
+    a.data.pace.count = 0; /* a file of an earlier version */
+    unlink(path);
+    assert_int_equal(output_write(path, true, &a.data, &r), EXIT_DONE);
+    assert_reads_back(path, &a.data);
+    finish(&a);
+}
+
 /* ---- Positions from H5MD files -------------------------------------------------------------- */
 
 static void the_last_frame_is_read(void **state)
@@ -1208,6 +1297,8 @@ int main(void)
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(foreign_files_are_refused),
         cmocka_unit_test(other_formats_and_checksums_are_refused),
+        cmocka_unit_test(the_pace_of_a_long_run_is_thinned),
+        cmocka_unit_test(histories_that_make_no_sense_are_refused),
         cmocka_unit_test(the_last_frame_is_read),
         cmocka_unit_test(an_oblique_box_is_written_as_its_vectors),
         cmocka_unit_test(files_of_other_programs_are_read),
