@@ -17,19 +17,6 @@ typedef struct exchange {
     int32_t *on_rung;      /* [rungs][walkers / rungs]: walkers in the order of their numbers */
 } exchange;
 
-/* -ln of the probability that walkers a and b change rungs. */
-static double growth(const plugmc_board *b, int32_t width, int32_t one, int32_t other)
-{
-    const double *m = b->multiplier + (size_t)b->rung[one] * (size_t)width,
-                 *n = b->multiplier + (size_t)b->rung[other] * (size_t)width,
-                 *x = b->extensive + (size_t)one * (size_t)width,
-                 *y = b->extensive + (size_t)other * (size_t)width;
-    double sum = 0;
-    for (int32_t k = 0; k < width; k++)
-        if (m[k] != n[k]) sum -= (m[k] - n[k]) * (x[k] - y[k]);
-    return sum;
-}
-
 static void sort_by_rung(exchange *e, const plugmc_board *b, int32_t rungs)
 {
     const int32_t each = b->walkers / rungs;
@@ -49,15 +36,15 @@ static int try_pairs(exchange *e, const plugmc_host *host, plugmc_board *b, uint
         for (int32_t k = 0; k < each; k++) {
             const int32_t one = e->on_rung[rung * each + k],
                           other = e->on_rung[(rung + 1) * each + k];
-            const double grows = growth(b, host->system->multipliers, one, other);
+            const double growth = b->growth(b, one, other);
             const plugmc_random random = plugmc_draw_of_all(
                 host->seed, sweep, (uint32_t)k, (uint32_t)rung, PLUGMC_PURPOSE_ACCEPT, 0);
-            if (isnan(grows))
+            if (isnan(growth))
                 return host->fail(host->context, PLUGMC_ERROR_STATE,
                                   "the energy of walker %d or %d is not a number in sweep %llu",
                                   one, other, (unsigned long long)sweep);
             e->counts[rung].trials++;
-            if (grows > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-grows))
+            if (growth > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-growth))
                 continue;
             e->counts[rung].accepted++;
             b->rung[one] = rung + 1;

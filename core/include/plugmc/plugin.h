@@ -107,6 +107,8 @@ typedef struct plugmc_system {
     int32_t multipliers; /* of a walker, in a row of PLUGMC_STATE_MULTIPLIER */
     double
         of_charges; /* e^2 / (4 pi epsilon_0), energy length, of the units of the run; 0: they are reduced */
+    const double *temperatures; /* [rungs]: k_B T, energy */
+    const double *of_rungs; /* [rungs][multipliers]: PLUGMC_STATE_MULTIPLIER of a walker on each rung */
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */

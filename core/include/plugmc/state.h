@@ -107,6 +107,9 @@ typedef struct plugmc_board {
     const double
         *extensive; /* [walkers][multipliers]: what multipliers multiply, as plugmc_host.energy */
     const double *multiplier; /* [rungs][multipliers] */
+    int32_t multipliers;
+    /* How much -ln p of two walkers together grows if they take each other's rung, with all that belongs to one. */
+    double (*growth)(const struct plugmc_board *, int32_t a, int32_t b);
 } plugmc_board;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */

@@ -1,5 +1,6 @@
 /* energies.cu: energies of whole configurations, term by term, in double precision. A thread takes one
- * particle, in the order of cells: its fields, and its pairs with those that come later in that order.
+ * particle, in the order of cells: its fields, and its pairs with those that come later in that order. Where
+ * everyone is met several threads share a particle, since small systems are bound by how long a thread takes.
  * Sums are added in an order that hangs on the numbers of particles and cells alone. */
 
 PLUGMC_FN double energies_sum(double mine, double *parts, uint32_t threads)
@@ -87,14 +88,17 @@ PLUGMC_FN int energies_near(const energies_task *t, const uint32_t *start, uint6
     return overlap;
 }
 
-/* Half of the others, on a circle: every pair is met once, and all threads have the same work. */
+/* A share of half of the others, on a circle: every pair is met once, and all threads have the same work. */
 PLUGMC_FN int energies_half(const energies_task *t, uint64_t row, const energies_probe *p,
-                            uint32_t k, plugmc_sums *sums)
+                            uint32_t k, uint32_t share, plugmc_sums *sums)
 {
-    const uint32_t n = t->particles;
+    const uint32_t n = t->particles, each = (n / 2 + t->shares - 1) / t->shares,
+                   end = (share + 1) * each;
     int overlap = 0;
-    for (uint32_t ahead = 1; 2 * ahead <= n; ahead++)
-        if (2 * ahead < n || k < ahead) overlap |= energies_meet(t, row, p, (k + ahead) % n, sums);
+    for (uint32_t ahead = share * each + 1; ahead <= end && 2 * ahead <= n; ahead++) {
+        const uint32_t other = k + ahead < n ? k + ahead : k + ahead - n;
+        if (2 * ahead < n || k < ahead) overlap |= energies_meet(t, row, p, other, sums);
+    }
     return overlap;
 }
 
@@ -105,10 +109,11 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
 {
     __shared__ double room[ENERGIES_THREADS];
     const uint32_t walker = blockIdx.x / t.tiles, tile = blockIdx.x % t.tiles;
-    const uint32_t k = tile * ENERGIES_THREADS + threadIdx.x;
+    const uint32_t thread = tile * ENERGIES_THREADS + threadIdx.x;
+    const uint32_t k = thread % t.particles, share = thread / t.particles;
     const uint64_t row = (uint64_t)walker * t.particles;
     double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
-    if (k < t.particles && !(t.some && isnan(t.positions[3 * (row + k)]))) {
+    if (share < t.shares && !(t.some && isnan(t.positions[3 * (row + k)]))) {
         const double *r = t.positions + 3 * (row + k);
         const energies_probe p = {r[0], r[1], r[2], energies_species(&t, row, k),
                                   plugmc_images_of_walker(t.boxes, walker)};
@@ -119,13 +124,13 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
         int outside = 0;
         plugmc_sums_clear(&sums);
         if (t.all_pairs)
-            outside |= energies_half(&t, row, &p, k, &sums);
+            outside |= energies_half(&t, row, &p, k, share, &sums);
         else if (!t.no_pairs)
             outside |=
                 energies_near(&t, t.start + (uint64_t)walker * (t.cells + 1), row, &p, k, &sums);
         plugmc_sums_empty(&sums, &all);
         plugmc_double_sums_by_term(&all, site, energy);
-        plugmc_fields_by_term(at, site, &outside, energy);
+        if (share == 0) plugmc_fields_by_term(at, site, &outside, energy);
         if (outside) forbidden[walker] = 1;
     }
     for (int term = 0; term < PLUGMC_TERMS; term++) {

@@ -5,12 +5,15 @@
 #include "plugmc/device.h"
 
 enum { ENERGIES_THREADS = 128, ENERGIES_SUMMED = 256 }; /* threads of a block */
+/* Of all pairs a thread meets about so many, but no particle has more threads than that. */
+enum { ENERGIES_MET = 64, ENERGIES_SHARES = 16 };
 
 /* Particles of all walkers, those near each other in neighbouring cells (plugmc_cells), or unsorted. */
 typedef struct energies_task {
     uint32_t particles; /* a walker */
     uint32_t tiles;     /* blocks a walker */
-    int32_t all_pairs;  /* 1: a pair has no range; particles are in their own order then */
+    uint32_t shares;    /* threads a particle, of all pairs; else 1 */
+    int32_t all_pairs;  /* 1: everyone is met; particles are in their own order then */
     int32_t no_pairs;   /* 1: only fields */
     int32_t some;       /* 1: of so many some are not there, whose places are NaN */
     int32_t count[3];   /* cells */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "energy/energies_task.h"
+#include "system/geometry.h"
 
 PLUGMC_EMBED(text_of_energies_task, PLUGMC_INCLUDE_PATH "/../../src/energy/energies_task.h");
 PLUGMC_EMBED(text_of_energies, PLUGMC_INCLUDE_PATH "/../../src/energy/energies.cu");
@@ -56,6 +57,19 @@ static int find_kernels(device_energies *d, const plugmc_host *host)
     return code;
 }
 
+/* Threads that share a particle where everyone is met. */
+static uint32_t shares_of(const hamiltonian *h)
+{
+    const int64_t shares = h->system->particles / 2 / ENERGIES_MET;
+    return (uint32_t)(shares < 1 ? 1 : shares < ENERGIES_SHARES ? shares : ENERGIES_SHARES);
+}
+
+/* Blocks a walker. */
+static uint32_t tiles_of(const hamiltonian *h, uint32_t shares)
+{
+    return (uint32_t)((h->system->particles * shares + ENERGIES_THREADS - 1) / ENERGIES_THREADS);
+}
+
 int on_device_open(hamiltonian *h, const plugmc_host *host)
 {
     const plugmc_system *system = h->system;
@@ -65,13 +79,13 @@ int on_device_open(hamiltonian *h, const plugmc_host *host)
     if (d) d->host_energy = calloc(walkers * (terms + 1), sizeof(double));
     if (!d || !d->host_energy)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
-    d->tiles = (uint32_t)((system->particles + ENERGIES_THREADS - 1) / ENERGIES_THREADS);
+    d->tiles = tiles_of(h, 1);
+    const size_t tiles = tiles_of(h, shares_of(h));
     const struct {
         plugmc_device_pointer *at;
         size_t bytes;
-    } buffers[] = {{&d->parts, walkers * (terms + 1) * d->tiles * sizeof(double)},
+    } buffers[] = {{&d->parts, walkers * (terms + 1) * tiles * sizeof(double)},
                    {&d->energy, walkers * (terms + 1) * sizeof(double)},
-                   {&d->forbidden, walkers * sizeof(int32_t)},
                    {&d->sums, walkers * sizeof(double)},
                    {&d->taken, walkers * sizeof(int32_t)}};
     int code = find_kernels(d, host);
@@ -100,17 +114,27 @@ int on_device_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
     return code ? code : host->view(host->context, positions, 1, view);
 }
 
+/* Cells spare nobody a pair where all of them are around each of them. */
+static bool all_are_near(const hamiltonian *h, const plugmc_view *view)
+{
+    const cell_grid grid =
+        cell_grid_make(view->box, h->system->walkers, h->system->particles, h->reach);
+    return grid.count[0] <= 3 && grid.count[1] <= 3 && grid.count[2] <= 3;
+}
+
 int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *view,
-                   energies_task *t)
+                   bool cells_wanted, energies_task *t)
 {
     const plugmc_state *state = h->state;
     plugmc_cells cells = {.size = sizeof cells};
     void *species = NULL;
     const bool some =
         h->system->changes & PLUGMC_CHANGED_COUNT; /* are not there: no cells of them */
+    const bool everyone = some || (!cells_wanted && h->reach > 0 && all_are_near(h, view));
     *t = (energies_task){.particles = (uint32_t)h->system->particles,
                          .tiles = h->device->tiles,
-                         .all_pairs = h->has_far || (some && h->reach > 0),
+                         .shares = 1,
+                         .all_pairs = h->has_far || (everyone && h->reach > 0),
                          .some = some,
                          .no_pairs = !h->has_far && h->reach == 0,
                          .positions = view->positions,
@@ -146,21 +170,22 @@ static int find_parts(hamiltonian *h, const plugmc_host *host, const plugmc_view
 {
     device_energies *d = h->device;
     const plugmc_gpu *gpu = host->gpu;
-    const size_t walkers = (size_t)h->system->walkers, terms = (size_t)h->system->term_count;
+    const size_t walkers = (size_t)h->system->walkers, terms = (size_t)h->system->term_count,
+                 energies = walkers * terms * sizeof(double), flags = walkers * sizeof *forbidden;
+    plugmc_device_pointer on_device = d->energy + energies;
     energies_task task;
-    int code = on_device_task(h, host, view, &task);
-    if (!code) code = gpu->fill(host->context, d->forbidden, 0, walkers * sizeof(int32_t));
+    int code = on_device_task(h, host, view, false, &task);
+    if (task.all_pairs) task.shares = shares_of(h);
+    task.tiles = tiles_of(h, task.shares);
+    if (!code) code = gpu->fill(host->context, on_device, 0, flags);
     if (!code)
-        code = on_device_launch(host, d->whole, walkers * d->tiles, ENERGIES_THREADS,
-                                (void *[]){&task, &d->parts, &d->forbidden});
+        code = on_device_launch(host, d->whole, walkers * task.tiles, ENERGIES_THREADS,
+                                (void *[]){&task, &d->parts, &on_device});
     if (!code && terms)
         code = on_device_launch(host, d->sum_tiles, walkers * terms, ENERGIES_SUMMED,
-                                (void *[]){&d->tiles, &d->parts, &d->energy});
-    if (!code && terms)
-        code = gpu->download(host->context, d->host_energy, d->energy,
-                             walkers * terms * sizeof(double));
-    if (!code)
-        code = gpu->download(host->context, forbidden, d->forbidden, walkers * sizeof(int32_t));
+                                (void *[]){&task.tiles, &d->parts, &d->energy});
+    if (!code) code = gpu->download(host->context, d->host_energy, d->energy, energies + flags);
+    if (!code) memcpy(forbidden, (const char *)d->host_energy + energies, flags);
     return code;
 }
 

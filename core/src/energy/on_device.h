@@ -43,17 +43,19 @@ typedef struct walk_kernels {
 
 typedef struct device_energies {
     plugmc_kernel *whole, *sum_tiles, *rescale, *take;
-    uint32_t tiles; /* blocks a walker */
-    plugmc_device_pointer parts, energy, forbidden, sums, taken;
+    uint32_t tiles; /* blocks a walker, a thread a particle */
+    plugmc_device_pointer parts, sums, taken;
+    plugmc_device_pointer energy; /* [walkers][terms], and behind them forbidden, int32_t [walkers] */
     plugmc_device_pointer places, boxes; /* of what is proposed; 0: never was */
-    double *host_energy;                 /* [walkers][terms] */
+    double *host_energy;                 /* as `energy` */
     trials_memory *trials;               /* NULL: none were made */
     walk_memory *walk;                   /* likewise */
 } device_energies;
 
 struct energies_task;
-/* Positions of the state on the device, a view of them and what kernels are told, sorted into cells. */
-int on_device_task(hamiltonian *, const plugmc_host *, const plugmc_view *, struct energies_task *);
+/* What kernels are told of a view: sorted into cells, unless those are not `wanted`. */
+int on_device_task(hamiltonian *, const plugmc_host *, const plugmc_view *, bool cells_wanted,
+                   struct energies_task *);
 /* The state holds all that was taken, and can be read and written on the device. */
 int on_device_view(hamiltonian *, const plugmc_host *, plugmc_view *);
 /* A kernel in `blocks` blocks of `threads`. */

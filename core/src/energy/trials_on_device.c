@@ -186,7 +186,7 @@ static int make_swaps(hamiltonian *h, const plugmc_host *host, const mover_kerne
     double *positions;
     size_t row = 0;
     int code = on_device_view(h, host, &view);
-    if (!code) code = on_device_task(h, host, &view, &task);
+    if (!code) code = on_device_task(h, host, &view, true, &task);
     if (!code)
         code = h->state->array(h->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_DEVICE, PLUGMC_READ,
                                &multipliers, &row);

@@ -50,6 +50,20 @@ static int join(simulation *sim, plugmc_context *context, int own)
     return own ? own : code ? PLUGMC_ERROR_STATE : PLUGMC_OK;
 }
 
+/* plugmc_board.growth: sum_k (m_bk - m_ak) (X_ak - X_bk). Where multipliers are equal X may be infinite. */
+static double growth(const plugmc_board *board, int32_t a, int32_t b)
+{
+    const size_t width = (size_t)board->multipliers;
+    const double *ma = board->multiplier + (size_t)board->rung[a] * width,
+                 *mb = board->multiplier + (size_t)board->rung[b] * width,
+                 *xa = board->extensive + (size_t)a * width,
+                 *xb = board->extensive + (size_t)b * width;
+    double sum = 0;
+    for (size_t k = 0; k < width; k++)
+        if (ma[k] != mb[k]) sum -= (ma[k] - mb[k]) * (xa[k] - xb[k]);
+    return sum;
+}
+
 int board_fill(simulation *sim, const plugmc_host *host, plugmc_board *out)
 {
     const size_t all = (size_t)sim->all_walkers, width = (size_t)sim->system.multipliers;
@@ -65,7 +79,9 @@ int board_fill(simulation *sim, const plugmc_host *host, plugmc_board *out)
                            .walkers = sim->all_walkers,
                            .rung = sim->board->rung,
                            .extensive = sim->board->extensive,
-                           .multiplier = sim->ladder.multipliers};
+                           .multiplier = sim->ladder.multipliers,
+                           .multipliers = sim->system.multipliers,
+                           .growth = growth};
     memcpy(out, &filled, out->size < sizeof filled ? out->size : sizeof filled);
     return PLUGMC_OK;
 }

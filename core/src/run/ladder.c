@@ -197,6 +197,8 @@ int ladder_build(ladder *l, const config *config, int32_t walkers, plugmc_system
     for (int32_t k = 1; k < l->rungs; k++)
         if (l->temperature[k] != l->temperature[0]) system->temperature = NAN;
     system->weighted = is_weighted(l, system);
+    system->temperatures = l->temperature;
+    system->of_rungs = l->multipliers;
     return code;
 }
 
