@@ -344,6 +344,24 @@ case_exchange_of_temperatures()
     exchanges energy vary=kT values=0.05,0.1,0.3,1 dimension=2 length=4 yukawa=1 kappa=1
 }
 
+# What movers with a layout of their own make of the same ladders.
+case_trajectories_on_ladders()
+{
+    samples=2000 every=40
+    local mover='[mover hmc]\ntime_step = 0.2\nsteps = 5\ntarget_acceptance = 0'
+    wells
+    change "s/^\[mover serial\]/$mover/; /^step = 1.5/d"
+    run
+    on_rungs agrees energy/energy well kT 0.1,0.5
+    exchanges well vary=kT values=0.1,0.5
+    charges 2 4 yukawa
+    change "s/^bjerrum_length = .*/&\nkappa = 1/; s/^\[mover serial\]/$mover/; /^step = /d"
+    ladder yukawa.coupling 4 1
+    run
+    on_rungs agrees energy/energy energy coupling 4,1 times=2 dimension=2 length=4 yukawa=1 kappa=1
+    exchanges energy vary=coupling values=4,1 dimension=2 length=4 yukawa=1 kappa=1
+}
+
 case_exchange_of_couplings()
 {
     samples=2000 every=40

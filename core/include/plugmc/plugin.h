@@ -108,7 +108,8 @@ typedef struct plugmc_system {
     double
         of_charges; /* e^2 / (4 pi epsilon_0), energy length, of the units of the run; 0: they are reduced */
     const double *temperatures; /* [rungs]: k_B T, energy */
-    const double *of_rungs; /* [rungs][multipliers]: PLUGMC_STATE_MULTIPLIER of a walker on each rung */
+    const double
+        *of_rungs; /* [rungs][multipliers]: PLUGMC_STATE_MULTIPLIER of a walker on each rung */
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */

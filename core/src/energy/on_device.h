@@ -45,7 +45,8 @@ typedef struct device_energies {
     plugmc_kernel *whole, *sum_tiles, *rescale, *take;
     uint32_t tiles; /* blocks a walker, a thread a particle */
     plugmc_device_pointer parts, sums, taken;
-    plugmc_device_pointer energy; /* [walkers][terms], and behind them forbidden, int32_t [walkers] */
+    plugmc_device_pointer
+        energy; /* [walkers][terms], and behind them forbidden, int32_t [walkers] */
     plugmc_device_pointer places, boxes; /* of what is proposed; 0: never was */
     double *host_energy;                 /* as `energy` */
     trials_memory *trials;               /* NULL: none were made */

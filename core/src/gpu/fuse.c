@@ -408,6 +408,17 @@ static void put_derivatives(const fusion *f)
                         "    real u@, v@;\n    #::plugmc_pair_slopes(&p@, r, a, b, &u@, &v@);\n"
                         "    *energy += f@ * #::plugmc_pair_term(&p@, r, a, b);\n"
                         "    *first += f@ * u@;\n    *second += f@ * v@;\n");
+    fputs("}\nPLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_separation r, plugmc_site a, "
+          "plugmc_site b, const double *multipliers, real *energy, real *first, real *second)\n{\n"
+          "    *energy = *first = *second = 0;\n",
+          f->out);
+    put_for_energies(
+        f, "    const #::parameters p@ = #::plugmc_parameters();\n"
+           "    if (multipliers[$] != 0) { /* else it may be infinite */\n"
+           "        const real f@ = #::plugmc_probe_factor(&p@, a) * (real)multipliers[$];\n"
+           "        real u@, v@;\n        #::plugmc_pair_slopes(&p@, r, a, b, &u@, &v@);\n"
+           "        *energy += f@ * #::plugmc_pair_term(&p@, r, a, b);\n"
+           "        *first += f@ * u@;\n        *second += f@ * v@;\n    }\n");
     fputs("}\n", f->out);
 }
 
@@ -489,6 +500,15 @@ static void put_fields(const fusion *f)
                    "    real g@[3], l@;\n    #::plugmc_field_slopes(&p@, r, a, g@, &l@);\n"
                    "    gradient[0] += g@[0];\n    gradient[1] += g@[1];\n"
                    "    gradient[2] += g@[2];\n    *laplacian += l@;\n");
+    fputs("}\nPLUGMC_FN void plugmc_fields_derivatives_weighted(plugmc_position r, plugmc_site a, "
+          "const double *multipliers, real gradient[3], real *laplacian)\n{\n"
+          "    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;\n",
+          f->out);
+    put_for_fields(f, FIELD_PARAMETERS
+                   "    real g@[3], l@;\n    #::plugmc_field_slopes(&p@, r, a, g@, &l@);\n"
+                   "    const real m@ = (real)multipliers[@];\n    if (m@ != 0) {\n"
+                   "        gradient[0] += m@ * g@[0];\n        gradient[1] += m@ * g@[1];\n"
+                   "        gradient[2] += m@ * g@[2];\n        *laplacian += m@ * l@;\n    }\n");
     fputs("}\n", f->out);
 }
 

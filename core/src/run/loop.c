@@ -179,7 +179,8 @@ static int find_shortest_edges(simulation *sim, double shortest[3])
 static int measure(simulation *sim, uint64_t produced)
 {
     view_stage stage = {.system = &sim->system, .gpu = sim->gpu, .state = &sim->state.face};
-    if (sim->mover_count == 1) { /* of several, none knows the energy after the others have moved */
+    /* of several, none knows the energy after the others have moved; on a ladder they keep other sums */
+    if (sim->mover_count == 1 && !sim->system.weighted) {
         stage.mover = sim->movers[0].mover;
         stage.mover_instance = sim->movers[0].instance->data;
         stage.mover_host = &sim->movers[0].instance->host;

@@ -41,11 +41,13 @@ struct hmc_cpu {
     int64_t *momentum, *momentum_checked;
     double *force, *force_before, *force_checked; /* kT/length */
     double *positions;                            /* length */
-    double *share;                                /* [walkers][particles] kT: of the energy */
-    double *potential;                            /* [walkers] kT, of where the particles are */
-    double *kinetic;                              /* [walkers] kT, at the start of a trajectory */
-    int lost;         /* a force or an energy is not a number where the particles are */
-    hmc_state *state; /* [walkers] */
+    double *own_force,
+        *own_energy;   /* of one total, as force and potential; NULL where all count by 1 */
+    double *share;     /* [walkers][particles] kT: of the energy */
+    double *potential; /* [walkers] kT, of where the particles are */
+    double *kinetic;   /* [walkers] kT, at the start of a trajectory */
+    int lost;          /* a force or an energy is not a number where the particles are */
+    hmc_state *state;  /* [walkers] */
 };
 
 static int trajectory(hmc *, const plugmc_host *);
@@ -83,8 +85,7 @@ static void draw_momenta(const hmc *h, uint64_t sweep)
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++)
             hmc_momentum(h->seed, sweep, (uint32_t)w, (uint32_t)i, h->dimension,
-                         h->mass[c->species[i]] * h->system->temperature,
-                         c->momentum + 3 * (w * n + i));
+                         h->mass[c->species[i]] * h->rung[w].kT, c->momentum + 3 * (w * n + i));
 }
 
 static double kinetic_energy(const hmc *h, int32_t walker)
@@ -97,33 +98,37 @@ static double kinetic_energy(const hmc *h, int32_t walker)
     return sum;
 }
 
-/* Half steps of the momentum, then a step of the position if `drift`. */
-static void move(const hmc *h, int32_t half_steps, int drift)
+/* Half steps of the momentum, then a step of the position, before the forces of step k of all walkers that have
+ * not arrived; the last half step of those that just have. */
+static void move(const hmc *h, int64_t k)
 {
     const hmc_cpu *c = h->cpu;
     const int64_t n = h->system->particles;
-    const double half = 0.5 * h->time_step;
 #pragma omp parallel for collapse(2) num_threads(c->threads) schedule(static)
     for (int32_t w = 0; w < h->system->walkers; w++)
         for (int64_t i = 0; i < n; i++) {
+            const hmc_rung *rung = &h->rung[w];
             const int64_t at = 3 * (w * n + i);
-            hmc_kick(h->dimension, half_steps, half, c->force + at, c->momentum + at);
-            if (drift)
-                hmc_drift(&h->box[w], 2 * half / h->mass[c->species[i]], c->momentum + at,
-                          c->place + at);
+            const int32_t half_steps = hmc_half_steps(rung->steps, k);
+            if (half_steps)
+                hmc_kick(h->dimension, half_steps, rung->half_step, c->force + at,
+                         c->momentum + at);
+            if (k < rung->steps)
+                hmc_drift(&h->box[w], 2 * rung->half_step / h->mass[c->species[i]],
+                          c->momentum + at, c->place + at);
         }
 }
 
 static int trajectory(hmc *h, const plugmc_host *host)
 {
-    const int64_t steps = hmc_steps(h);
+    const int64_t steps = hmc_most_steps(h);
     int code = PLUGMC_OK;
     for (int64_t k = 0; k < steps && !code && !h->cpu->lost; k++) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
-        move(h, k == 0 ? 1 : 2, 1);
+        move(h, k);
         code = forces_and_energies(h, host, k == steps - 1);
     }
-    if (!code && !h->cpu->lost) move(h, 1, 0);
+    if (!code && !h->cpu->lost) move(h, steps);
     return code;
 }
 
@@ -136,7 +141,7 @@ static void settle(hmc *h, uint64_t sweep, int32_t w)
     const plugmc_random random =
         plugmc_draw(h->seed, sweep, (uint32_t)w, 0, PLUGMC_PURPOSE_ACCEPT, 0);
     const int accepted = change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) <
-                                            exp(-change / h->system->temperature);
+                                            exp(-change / h->rung[w].kT);
     s->change = change;
     s->rejected = !accepted;
     s->trials++;
@@ -168,7 +173,7 @@ static int reverse(hmc *h, const plugmc_host *host, uint64_t sweep)
         int64_t begun[3];
         if (i % 3) continue;
         hmc_momentum(h->seed, sweep, (uint32_t)(i / n), (uint32_t)(i % n / 3), h->dimension,
-                     h->mass[c->species[i % n / 3]] * h->system->temperature, begun);
+                     h->mass[c->species[i % n / 3]] * h->rung[i / n].kT, begun);
         for (int d = 0; d < 3; d++)
             astray += c->place[i + d] != c->place_before[i + d] || c->momentum[i + d] != -begun[d];
     }
@@ -315,6 +320,16 @@ static plugmc_particles gather_near(const hmc *h, const plugmc_box *box, const d
 
 /* ---- Forces and energies --------------------------------------------------------------------- */
 
+/* Of a term, by what it counts in this walker. Where that is 0 it may be infinite. */
+static void add_weighted(const hmc *h, int32_t w, const plugmc_term *term,
+                         const plugmc_derivatives *one, plugmc_derivatives *sum)
+{
+    const double weight = hmc_weight(h, w, term);
+    if (weight == 0) return;
+    sum->energy += weight * one->energy;
+    for (int d = 0; d < 3; d++) sum->gradient[d] += weight * one->gradient[d];
+}
+
 /* Of particle `own` of the sorted ones, from pairs and fields. */
 static void particle_forces(const hmc *h, int32_t w, int64_t own, int64_t around,
                             const workspace *work)
@@ -330,13 +345,19 @@ static void particle_forces(const hmc *h, int32_t w, int64_t own, int64_t around
     if (h->pair_count) {
         const double r[3] = {probe.x, probe.y, probe.z};
         const plugmc_particles near = gather_near(h, box, r, own, around, work);
-        for (int t = 0; t < h->pair_count; t++)
+        for (int t = 0; t < h->pair_count; t++) {
+            plugmc_derivatives one = {0}, *sum = h->weight ? &one : &pairs;
             h->pairs[t]->plugin->potential->pair->derivatives(h->pairs[t]->instance, box, 1, 0,
-                                                              &probe, &near, &pairs);
+                                                              &probe, &near, sum);
+            if (h->weight) add_weighted(h, w, h->pairs[t], &one, &pairs);
+        }
     }
-    for (int t = 0; t < h->field_count; t++)
+    for (int t = 0; t < h->field_count; t++) {
+        plugmc_derivatives one = {0}, *sum = h->weight ? &one : &fields;
         forbidden |= h->fields[t]->plugin->potential->field->derivatives(h->fields[t]->instance,
-                                                                         &probe, &fields);
+                                                                         &probe, sum);
+        if (h->weight) add_weighted(h, w, h->fields[t], &one, &fields);
+    }
     for (int d = 0; d < 3; d++)
         c->force[3 * i + d] = d < h->dimension ? -(pairs.gradient[d] + fields.gradient[d]) : 0;
     c->share[i] = forbidden ? INFINITY : 0.5 * pairs.energy + fields.energy;
@@ -364,16 +385,37 @@ static void forces_of_parts(hmc *h)
     }
 }
 
+/* The forces and energies of one total, by what it counts in each walker. */
+static void add_weighted_total(const hmc *h, const plugmc_term *term, double *energy)
+{
+    const hmc_cpu *c = h->cpu;
+    const int64_t n = 3 * h->system->particles;
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        const double weight = hmc_weight(h, w, term);
+        if (weight == 0) continue;
+        for (int64_t i = w * n; i < (w + 1) * n; i++) c->force[i] += weight * c->own_force[i];
+        if (energy) energy[w] += weight * c->own_energy[w];
+    }
+}
+
 /* Adds those of whole configurations, all walkers. */
 static int add_totals(hmc *h, const plugmc_host *host, double *energy)
 {
     const hmc_cpu *c = h->cpu;
     plugmc_view view;
     int code = h->total_count ? host->view(host->context, c->positions, 0, &view) : PLUGMC_OK;
-    const plugmc_total_request request = {
-        .size = sizeof request, .view = &view, .energy = energy, .forces = c->force};
-    for (int t = 0; t < h->total_count && !code; t++)
+    const plugmc_total_request request = {.size = sizeof request,
+                                          .view = &view,
+                                          .energy = energy && h->weight ? c->own_energy : energy,
+                                          .forces = h->weight ? c->own_force : c->force};
+    for (int t = 0; t < h->total_count && !code; t++) {
+        if (h->weight) {
+            memset(c->own_force, 0, (size_t)h->count * sizeof *c->own_force);
+            memset(c->own_energy, 0, (size_t)h->system->walkers * sizeof *c->own_energy);
+        }
         code = h->totals[t]->plugin->potential->total->energy(h->totals[t]->instance, &request);
+        if (!code && h->weight) add_weighted_total(h, h->totals[t], energy);
+    }
     return code;
 }
 
@@ -427,7 +469,7 @@ static int forces_and_energies(hmc *h, const plugmc_host *host, int with_energy)
 int hmc_cpu_load(hmc *h, const plugmc_host *host, const uint64_t *place)
 {
     hmc_cpu *c = h->cpu;
-    memcpy(c->place, place, (size_t)h->count * sizeof *place);
+    if (place) memcpy(c->place, place, (size_t)h->count * sizeof *place);
     int code = forces_and_energies(h, host, 1);
     for (int32_t w = 0; w < h->system->walkers; w++) c->state[w].potential = c->potential[w];
     return code;
@@ -532,6 +574,10 @@ int hmc_cpu_prepare(hmc *h, const plugmc_host *host)
                    {(void **)&c->force_before, 1},  {(void **)&c->positions, 1},
                    {(void **)&c->place_checked, 0}, {(void **)&c->momentum_checked, 0},
                    {(void **)&c->force_checked, 0}};
+    if (h->weight && h->total_count) {
+        c->own_force = take(host, 3 * all, sizeof *c->own_force, &code);
+        c->own_energy = take(host, walkers, sizeof *c->own_energy, &code);
+    }
     for (int k = 0; k < PLUGMC_COUNT(vectors); k++)
         if (vectors[k].always || h->check_reversal)
             *vectors[k].array = take(host, 3 * all, sizeof(double), &code);

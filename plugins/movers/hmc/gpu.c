@@ -26,6 +26,7 @@ enum {
     STORE,
     TURN,
     COMPARE,
+    ADD_TOTAL, /* of weighted terms */
     KERNELS
 };
 
@@ -51,15 +52,17 @@ struct hmc_gpu {
  * if that is another one. */
 int hmc_gpu_kernel_text(hmc *h, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
-    static const char *const in_float[] = {"HMC_LONG=0", NULL};
-    static const char *const in_double[] = {"HMC_LONG=1", NULL};
-    const int precise = h->precision == PRECISION_DOUBLE || index == 1;
+    static const char *const defines[2][2][3] = {
+        {{"HMC_LONG=0", "HMC_BY_WALKER=0", NULL}, {"HMC_LONG=0", "HMC_BY_WALKER=1", NULL}},
+        {{"HMC_LONG=1", "HMC_BY_WALKER=0", NULL}, {"HMC_LONG=1", "HMC_BY_WALKER=1", NULL}}};
+    const int precise = h->precision == PRECISION_DOUBLE || index == 1,
+              by_walker = host->system->weighted || host->system->rungs > 1;
     if (!h->text)
         h->text = join_texts(host, (const char *const[]){hmc_integers, hmc_kernels, NULL});
     if (!h->text) return 0;
     out->name = "hmc.cu";
     out->text = h->text;
-    out->defines = precise ? in_double : in_float;
+    out->defines = defines[precise][by_walker];
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = precise;
     out->contract = !precise;
@@ -87,12 +90,13 @@ static int load_kernels(hmc *h, const plugmc_host *host)
         [STORE] = {"hmc_store", 0},
         [TURN] = {"hmc_turn", 0},
         [COMPARE] = {"hmc_compare", 0},
+        [ADD_TOTAL] = {"hmc_add_total", 0},
     };
     plugmc_kernel_text text[2] = {{.size = sizeof text[0]}, {.size = sizeof text[1]}};
     hmc_gpu_kernel_text(h, host, 0, &text[0]);
     hmc_gpu_kernel_text(h, host, 1, &text[1]);
     int code = h->text ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
-    for (int k = 0; k < KERNELS && !code; k++)
+    for (int k = 0; k < (h->weight ? KERNELS : ADD_TOTAL) && !code; k++)
         code = host->gpu->kernel(host->context, &text[kernels[k].for_energies], kernels[k].name,
                                  &h->gpu->kernel[k]);
     return code;
@@ -118,9 +122,35 @@ static int launch_particles(hmc *h, const plugmc_host *host, int kernel, void *a
     return launch(h, host, kernel, blocks_of(t->particles, HMC_THREADS), t->walkers, a, b, c);
 }
 
-static int move(hmc *h, const plugmc_host *host, int kick, int drift, int bin)
+/* Of `all` steps, where walkers are alike, step number k: see hmc_move. */
+static int move(hmc *h, const plugmc_host *host, int64_t k, int64_t all, int bin)
 {
-    return launch_particles(h, host, MOVE, &kick, &drift, &bin);
+    int step = (int)k, steps = (int)all;
+    return launch_particles(h, host, MOVE, &step, &steps, &bin);
+}
+
+static plugmc_device_pointer device(const void *pointer)
+{
+    return (plugmc_device_pointer)(uintptr_t)pointer;
+}
+
+static int clear(hmc *h, const plugmc_host *host, double *numbers, size_t n)
+{
+    (void)h;
+    return host->gpu->fill(host->context, device(numbers), 0, n * sizeof *numbers);
+}
+
+/* One of whole configurations, where terms count by more or less than 1: found apart. */
+static int add_weighted_total(hmc *h, const plugmc_host *host, const plugmc_total_request *request,
+                              const plugmc_term *term, int with_energy)
+{
+    const hmc_task *t = &h->gpu->task;
+    int number = (int)(((const char *)term - (const char *)h->system->terms) /
+                       (ptrdiff_t)h->system->term_size);
+    int code = clear(h, host, t->own_force, (size_t)h->count);
+    if (!code) code = clear(h, host, t->own_energy, t->walkers);
+    if (!code) code = term->plugin->potential->total->energy(term->instance, request);
+    return code ? code : launch_particles(h, host, ADD_TOTAL, &number, &with_energy, NULL);
 }
 
 /* Adds those of whole configurations to forces, and to `others` if the energy is wanted. */
@@ -130,15 +160,17 @@ static int add_totals(hmc *h, const plugmc_host *host, int with_energy)
     plugmc_view view;
     if (!h->total_count) return PLUGMC_OK;
     int code = host->view(host->context, t->positions, 1, &view);
-    if (!code && with_energy)
-        code = host->gpu->fill(host->context, (plugmc_device_pointer)(uintptr_t)t->others, 0,
-                               t->walkers * sizeof *t->others);
+    if (!code && with_energy) code = clear(h, host, t->others, t->walkers);
+    double *energy = h->weight ? t->own_energy : t->others;
     const plugmc_total_request request = {.size = sizeof request,
                                           .view = &view,
-                                          .energy = with_energy ? t->others : NULL,
-                                          .forces = t->force};
-    for (int k = 0; k < h->total_count && !code; k++)
-        code = h->totals[k]->plugin->potential->total->energy(h->totals[k]->instance, &request);
+                                          .energy = with_energy ? energy : NULL,
+                                          .forces = h->weight ? t->own_force : t->force};
+    for (int k = 0; k < h->total_count && !code; k++) {
+        const plugmc_term *term = h->totals[k];
+        code = h->weight ? add_weighted_total(h, host, &request, term, with_energy)
+                         : term->plugin->potential->total->energy(term->instance, &request);
+    }
     return code;
 }
 
@@ -174,10 +206,10 @@ static int run_steps(hmc *h, const plugmc_host *host, int64_t steps, int with_en
     int code = PLUGMC_OK;
     for (int64_t k = 0; k < steps && !code; k++) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
-        code = move(h, host, k == 0 ? 1 : 2, 1, 1);
+        code = move(h, host, k, steps, 1);
         if (!code) code = forces(h, host, with_energy && k == steps - 1);
     }
-    return code ? code : move(h, host, 1, 0, 0);
+    return code ? code : move(h, host, steps, steps, 0);
 }
 
 static int reverse(hmc *h, const plugmc_host *host, int64_t steps)
@@ -238,10 +270,10 @@ int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
      * kernels anyway, and a run can be stopped between them. */
     enum { LONGEST_GRAPH = 2000, LARGEST_GRAPH = 400000000 };
     hmc_gpu *g = h->gpu;
-    const int64_t steps = hmc_steps(h);
+    const int64_t steps = hmc_most_steps(h);
     const int recorded =
         h->total_count == 0 && steps <= LONGEST_GRAPH && steps * (h->count / 3) <= LARGEST_GRAPH;
-    const hmc_plan plan = {h->seed, first, 0.5 * h->time_step, 0};
+    const hmc_plan plan = {h->seed, first, h->rung[0].half_step, 0};
     int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan,
                                  &plan, sizeof plan);
     plugmc_graph *graph = NULL;
@@ -285,17 +317,25 @@ static int check_astray(hmc *h, const plugmc_host *host)
 
 /* ---- In and out ------------------------------------------------------------------------------ */
 
-static plugmc_device_pointer device(const void *pointer)
+int hmc_gpu_rungs(hmc *h, const plugmc_host *host)
 {
-    return (plugmc_device_pointer)(uintptr_t)pointer;
+    const hmc_task *t = &h->gpu->task;
+    const size_t walkers = t->walkers, terms = (size_t)h->system->term_count;
+    int code =
+        host->gpu->upload(host->context, device(t->rung), h->rung, walkers * sizeof *h->rung);
+    if (!code && h->weight && terms)
+        code = host->gpu->upload(host->context, device(t->weight), h->weight,
+                                 walkers * terms * sizeof *h->weight);
+    return code;
 }
 
 int hmc_gpu_load(hmc *h, const plugmc_host *host, const uint64_t *place)
 {
     const hmc_task *t = &h->gpu->task;
-    int code =
-        host->gpu->upload(host->context, device(t->place), place, (size_t)h->count * sizeof *place);
-    if (!code) code = move(h, host, 0, 0, 1);
+    int code = place ? host->gpu->upload(host->context, device(t->place), place,
+                                         (size_t)h->count * sizeof *place)
+                     : PLUGMC_OK;
+    if (!code) code = move(h, host, -1, 0, 1);
     if (!code) code = forces(h, host, 1);
     if (!code) code = sum_energies(h, host, 1);
     return code ? code
@@ -377,7 +417,8 @@ static int take_memory(hmc *h, const plugmc_host *host)
         cells = most_cells(h);
         starts = 2 * cells;
     }
-    const size_t checked = h->check_reversal ? all : 0;
+    const size_t checked = h->check_reversal ? all : 0, terms = (size_t)h->system->term_count,
+                 apart = h->weight && h->total_count ? all : 0;
     const struct {
         void *array; /* address of the pointer */
         size_t bytes;
@@ -406,6 +447,10 @@ static int take_memory(hmc *h, const plugmc_host *host)
         {&t->place_checked, 3 * checked * sizeof *t->place},
         {&t->momentum_checked, 3 * checked * sizeof *t->momentum},
         {&t->force_checked, 3 * checked * sizeof *t->force},
+        {&t->rung, (h->by_walker ? walkers : 0) * sizeof *t->rung},
+        {&t->weight, (h->weight ? walkers * terms : 0) * sizeof *t->weight},
+        {&t->own_force, 3 * apart * sizeof *t->force},
+        {&t->own_energy, (apart ? walkers : 0) * sizeof *t->own_energy},
     };
     int code = PLUGMC_OK;
     for (int k = 0; k < PLUGMC_COUNT(wanted) && !code; k++) {

@@ -17,7 +17,8 @@
  *
  * One sweep is one trajectory of every walker. Momenta and time are in the unit of energy and the masses
  * of the species: the time step is in units of length sqrt(mass / energy), which is kT where no other is
- * chosen.
+ * chosen. On a ladder each walker has the temperature and the couplings of its rung, and there is a time step for
+ * each rung; where `length` gives the number of steps, walkers that have arrived wait for the others.
  *
  * Random numbers: particle i of walker w in sweep s takes its momentum from
  * plugmc_draw(seed, s, w, i, TRIAL, 0); w accepts if the change of H is at most 0, or if
@@ -31,10 +32,30 @@
 
 /* ---- The number of steps and the cells ------------------------------------------------------- */
 
-int64_t hmc_steps(const hmc *h)
+/* Of a trajectory with this time step: at least 1. */
+static int64_t steps_of(const hmc *h, double step)
 {
     if (!(h->length > 0)) return h->steps;
-    return h->length > h->time_step ? (int64_t)rint(h->length / h->time_step) : 1;
+    return h->length > step ? (int64_t)rint(h->length / step) : 1;
+}
+
+int64_t hmc_most_steps(const hmc *h)
+{
+    int64_t most = 1;
+    for (int32_t w = 0; w < h->system->walkers; w++)
+        if (h->rung[w].steps > most) most = h->rung[w].steps;
+    return most;
+}
+
+/* What follows from rungs and their time steps. */
+static int set_rungs(hmc *h, const plugmc_host *host)
+{
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        const int32_t rung = h->on_rung[w];
+        const double kT = h->by_walker ? h->system->temperatures[rung] : h->system->temperature;
+        h->rung[w] = (hmc_rung){kT, 0.5 * h->step[rung], steps_of(h, h->step[rung])};
+    }
+    return h->gpu && h->by_walker ? hmc_gpu_rungs(h, host) : PLUGMC_OK;
 }
 
 /* As many in all walkers, so the smallest box has the say. Slightly wider than needed, so that rounding
@@ -128,12 +149,55 @@ static int take_boxes(hmc *h, const plugmc_host *host, const plugmc_state *state
     return PLUGMC_OK;
 }
 
+/* Trajectories so far belong to the rungs that walkers were on. */
+static int keep_counts(hmc *h, const plugmc_host *host)
+{
+    int code;
+    hmc_state *state = scratch(host, (size_t)h->system->walkers * sizeof *state, &code);
+    if (!code) code = states(h, host, state, 0);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+        plugmc_counts *own = &h->counted[h->on_rung[w]];
+        own->trials += state[w].trials;
+        own->accepted += state[w].accepted;
+        state[w].trials = state[w].accepted = 0;
+    }
+    if (!code) code = states(h, host, state, 1);
+    free(state);
+    return code;
+}
+
+static int take_rungs(hmc *h, const plugmc_host *host, const plugmc_state *state)
+{
+    const int64_t terms = h->system->term_count;
+    void *rungs, *rows;
+    size_t row;
+    int code = keep_counts(h, host);
+    if (!code)
+        code = state->array(state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ, &rungs, NULL);
+    if (!code)
+        code =
+            state->array(state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &rows, &row);
+    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
+        const double *m = (const double *)((const char *)rows + (size_t)w * row);
+        h->on_rung[w] = ((const int32_t *)rungs)[w];
+        for (int64_t t = 0; t < terms && h->weight; t++)
+            h->weight[w * terms + t] = m[t] * h->system->temperatures[h->on_rung[w]];
+    }
+    return code ? code : set_rungs(h, host);
+}
+
 static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
                 uint32_t changed)
 {
+    const uint32_t of_rungs = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
     hmc *h = instance;
     double *positions;
     int code = changed & PLUGMC_CHANGED_BOX ? take_boxes(h, host, state) : PLUGMC_OK;
+    if (!code && h->by_walker && changed & of_rungs) code = take_rungs(h, host, state);
+    if (!code && !(changed & ~of_rungs)) {
+        code = load_places(h, host, NULL);
+        return code ? code : check_energies(h, host);
+    }
     if (!code) code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
     if (code) return code;
     uint64_t *place = scratch(host, (size_t)h->count * sizeof *place, &code);
@@ -147,17 +211,10 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
 {
     hmc *h = instance;
-    int code;
-    *out = (plugmc_counts){0, 0};
-    hmc_state *state = scratch(host, (size_t)h->system->walkers * sizeof *state, &code);
-    if (!code) code = states(h, host, state, 0);
-    for (int32_t w = 0; w < h->system->walkers && !code; w++) {
-        out->trials += state[w].trials;
-        out->accepted += state[w].accepted;
-        if (clear) state[w].trials = state[w].accepted = 0;
-    }
-    if (!code && clear) code = states(h, host, state, 1);
-    free(state);
+    const size_t bytes = (size_t)h->rungs * sizeof *out;
+    const int code = keep_counts(h, host);
+    memcpy(out, h->counted, bytes);
+    if (clear) memset(h->counted, 0, bytes);
     return code;
 }
 
@@ -202,21 +259,21 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
 
 static double step(const void *instance, int32_t move, int32_t rung)
 {
-    (void)move, (void)rung;
-    return ((const hmc *)instance)->time_step;
+    (void)move;
+    return ((const hmc *)instance)->step[rung];
 }
 
 static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
                     double step)
 {
     hmc *h = instance;
-    (void)move, (void)rung;
+    (void)move;
     if (!(step > 0) || !isfinite(step))
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "a time step of %g is not possible",
                           step);
     /* one that the user gave is kept: a checkpoint sets it again */
-    if (step != h->time_step) h->time_step = fmin(step, h->largest_step);
-    return PLUGMC_OK;
+    if (step != h->step[rung]) h->step[rung] = fmin(step, h->largest_step[rung]);
+    return set_rungs(h, host);
 }
 
 static double target(const void *instance, int32_t move)
@@ -277,6 +334,41 @@ static int take_masses(hmc *h, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
+/* Walkers as they begin: rung after rung. */
+static int take_walkers(hmc *h, const plugmc_host *host)
+{
+    const plugmc_system *system = h->system;
+    const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
+    h->rungs = system->rungs > 1 ? system->rungs : 1;
+    h->by_walker = system->weighted || h->rungs > 1;
+    const size_t rungs = (size_t)h->rungs;
+    h->box = host->allocate(host->context, walkers * sizeof *h->box);
+    h->rung = host->allocate(host->context, walkers * sizeof *h->rung);
+    h->on_rung = host->allocate(host->context, walkers * sizeof *h->on_rung);
+    h->step = host->allocate(host->context, rungs * sizeof *h->step);
+    h->largest_step = host->allocate(host->context, rungs * sizeof *h->largest_step);
+    h->counted = host->allocate(host->context, rungs * sizeof *h->counted);
+    if (system->weighted)
+        h->weight = host->allocate(host->context, walkers * terms * sizeof *h->weight);
+    if (!h->box || !h->rung || !h->on_rung || !h->step || !h->largest_step || !h->counted ||
+        (system->weighted && !h->weight))
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
+    for (size_t w = 0; w < walkers; w++) h->box[w] = system->box;
+    for (size_t r = 0; r < rungs; r++) h->step[r] = h->time_step;
+    return PLUGMC_OK;
+}
+
+/* Of each rung, and the shortest of them. */
+static double find_largest_steps(hmc *h)
+{
+    double shortest = INFINITY;
+    for (int32_t r = 0; r < h->rungs; r++) {
+        h->largest_step[r] = hmc_largest_step(h, r);
+        shortest = fmin(shortest, h->largest_step[r]);
+    }
+    return shortest;
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
     hmc *h = instance;
@@ -284,20 +376,19 @@ static int prepare(void *instance, const plugmc_host *host)
     h->seed = host->seed;
     h->dimension = h->system->box.dimension;
     h->count = 3 * h->system->walkers * h->system->particles;
-    h->box = host->allocate(host->context, (size_t)h->system->walkers * sizeof *h->box);
-    if (!h->box) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the boxes");
-    for (int32_t w = 0; w < h->system->walkers; w++) h->box[w] = h->system->box;
-    int code = sort_terms(h, host);
+    int code = take_walkers(h, host);
+    if (!code) code = sort_terms(h, host);
     if (!code) code = take_masses(h, host);
     if (code) return code;
-    h->largest_step = hmc_largest_step(h);
-    if (h->target_acceptance > 0 && h->time_step > h->largest_step)
+    const double shortest = find_largest_steps(h);
+    if (h->target_acceptance > 0 && h->time_step > shortest)
         host->warn(
             host->context,
             "time_step = %g is longer than %.3g, up to which leapfrog follows the forces here: "
             "it is shortened when it is tuned",
-            h->time_step, h->largest_step);
-    return host->gpu ? hmc_gpu_prepare(h, host) : hmc_cpu_prepare(h, host);
+            h->time_step, shortest);
+    code = host->gpu ? hmc_gpu_prepare(h, host) : hmc_cpu_prepare(h, host);
+    return code ? code : set_rungs(h, host);
 }
 
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
@@ -327,7 +418,8 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_FORCES |
              PLUGMC_NEEDS_PERIODIC | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX,
+    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
+               PLUGMC_CHANGED_RUNG,
     .take = take,
     .sweep = sweep,
     .give = give,

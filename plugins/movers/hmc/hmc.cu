@@ -31,10 +31,16 @@ typedef struct hmc_state {
     int32_t rejected, unused;  /* the last one */
 } hmc_state;
 
+/* What a walker has of its rung. */
+typedef struct hmc_rung {
+    double kT, half_step; /* energy, time */
+    int64_t steps;        /* of a trajectory */
+} hmc_rung;
+
 /* What changes from call to call. */
 typedef struct hmc_plan {
     uint64_t seed, sweep;
-    double half_step; /* in time */
+    double half_step; /* in time, of walkers that are alike */
     uint64_t lost;    /* 1 + the sweep in which a force or an energy was not a number; 0: none. Then
                          nobody moves any more, so that it is found */
 } hmc_plan;
@@ -69,6 +75,10 @@ typedef struct hmc_task {
     uint64_t *place_checked;   /* [3] each; these three only with check_reversal */
     int64_t *momentum_checked; /* [3] each */
     double *force_checked;     /* [3] each */
+    const hmc_rung *rung;      /* [walkers]; these four where walkers differ */
+    const double *weight;      /* [walkers][terms]: coupling */
+    double *own_force;         /* [3] each: of one total */
+    double *own_energy;        /* [walkers]: of it */
 } hmc_task;
 
 #ifdef __CUDACC_RTC__
@@ -77,6 +87,20 @@ typedef struct hmc_task {
 #else
 #define HMC_BOX(walker) (&t.box)
 #endif
+
+/* HMC_BY_WALKER: 1 if walkers differ, by a ladder or couplings. */
+#if HMC_BY_WALKER
+#define HMC_KT(walker) (t.rung[walker].kT)
+#define HMC_OVER_KT(walker) (1 / t.rung[walker].kT)
+#define HMC_HALF_STEP(walker) (t.rung[walker].half_step)
+#define HMC_STEPS(walker, alike) (t.rung[walker].steps)
+#else
+#define HMC_KT(walker) PLUGMC_KT
+#define HMC_OVER_KT(walker) PLUGMC_OVER_KT
+#define HMC_HALF_STEP(walker) (t.plan->half_step)
+#define HMC_STEPS(walker, alike) (alike)
+#endif
+#define HMC_WEIGHT(t, walker) ((t).weight + (uint64_t)(walker)*PLUGMC_TERMS)
 
 #define HMC_KERNEL extern "C" __global__ void __launch_bounds__(HMC_THREADS)
 
@@ -90,19 +114,21 @@ HMC_KERNEL hmc_start(const hmc_task t)
 {
     HMC_PARTICLE
     hmc_momentum(t.plan->seed, t.plan->sweep, walker, particle, PLUGMC_DIMENSION,
-                 t.mass[t.species[particle]] * PLUGMC_KT, t.momentum + 3 * at);
+                 t.mass[t.species[particle]] * HMC_KT(walker), t.momentum + 3 * at);
     for (int d = 0; d < 3; d++) {
         t.place_before[3 * at + d] = t.place[3 * at + d];
         t.force_before[3 * at + d] = t.force[3 * at + d];
     }
 }
 
-/* kick: half steps of the momentum before the position moves, if `drift`; then particles are
- * counted by cell, if `bin`. */
-HMC_KERNEL hmc_move(const hmc_task t, int kick, int drift, int bin)
+/* Before the forces of step k of a trajectory of `all` steps: half steps of the momentum, then the position moves;
+ * then particles are counted by cell, if `bin`. k = all: the last half step; k = -1: nobody moves. */
+HMC_KERNEL hmc_move(const hmc_task t, int k, int all, int bin)
 {
     HMC_PARTICLE
-    const double half_step = t.plan->half_step, *force = t.force + 3 * at;
+    const int64_t steps = HMC_STEPS(walker, all);
+    int kick = hmc_half_steps(steps, k), drift = k >= 0 && k < steps;
+    const double half_step = HMC_HALF_STEP(walker), *force = t.force + 3 * at;
     bool lost = t.plan->lost != 0; /* read early: forces are on their way meanwhile */
     const double mass = t.mass[t.species[particle]];
     if (particle == 0 && bin) t.used[walker] = 0;
@@ -281,21 +307,30 @@ typedef struct hmc_list {
     uint32_t *entry; /* [HMC_LIST], HMC_THREADS apart: shared memory of the block */
     uint32_t n;
     hmc_edges edges;
+    const double *weight; /* of the walker */
 } hmc_list;
 
 PLUGMC_FN void hmc_add_pair(plugmc_separation s, plugmc_site a, plugmc_site b, int with_energy,
-                            hmc_sum *sum)
+                            const double *weight, hmc_sum *sum)
 {
     if (with_energy) {
         plugmc_sums energies;
         plugmc_sums_clear(&energies);
         plugmc_sums_add_energy(&energies, s, a, b);
+#if PLUGMC_WEIGHTED
+        const real energy = plugmc_sums_weighted(&energies, a, weight);
+#else
         const real energy = plugmc_sums_total(&energies, a);
+#endif
         sum->energy += hmc_energy_quanta(energy);
         sum->known += energy;
     } else {
         real energy, first, second;
+#if PLUGMC_WEIGHTED
+        plugmc_pair_derivatives_weighted(s, a, b, weight, &energy, &first, &second);
+#else
         plugmc_pair_derivatives(s, a, b, &energy, &first, &second);
+#endif
         sum->force[0] -= hmc_force_quanta(first * s.x);
         sum->force[1] -= hmc_force_quanta(first * s.y);
         if (PLUGMC_DIMENSION == 3) sum->force[2] -= hmc_force_quanta(first * s.z);
@@ -313,7 +348,7 @@ PLUGMC_FN void hmc_empty(const hmc_neighbour *entry, hmc_neighbour me, int with_
     for (uint32_t k = 0; k < list->n; k++) {
         const hmc_neighbour other = entry[list->entry[k * HMC_THREADS]];
         hmc_add_pair(hmc_separation(me, other, list->edges), a, hmc_site_of(other), with_energy,
-                     sum);
+                     list->weight, sum);
     }
     list->n = 0;
 }
@@ -383,6 +418,7 @@ PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t o
     list.entry = shared + threadIdx.x;
     list.n = 0;
     list.edges = hmc_edges_of(t->boxes, walker);
+    list.weight = HMC_WEIGHT(*t, walker);
     int full = 0;
 #pragma unroll 1
     for (int32_t j = 0; j < nz;) {
@@ -420,9 +456,14 @@ HMC_KERNEL hmc_forces(const hmc_task t)
     if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 0, lists, &sum);
     if (sum.known != sum.known) t.plan->lost = t.plan->sweep + 1;
     real gradient[3] = {0, 0, 0}, laplacian;
+    const plugmc_position place = hmc_field_position(t.positions + 3 * at);
     if (PLUGMC_FIELDS > 0)
-        plugmc_fields_derivatives(hmc_field_position(t.positions + 3 * at), hmc_site_of(me),
-                                  gradient, &laplacian);
+#if PLUGMC_WEIGHTED
+        plugmc_fields_derivatives_weighted(place, hmc_site_of(me), HMC_WEIGHT(t, walker), gradient,
+                                           &laplacian);
+#else
+        plugmc_fields_derivatives(place, hmc_site_of(me), gradient, &laplacian);
+#endif
     for (int d = 0; d < 3; d++)
         t.force[3 * at + d] = (double)sum.force[d] / HMC_ENERGY_UNIT - (double)gradient[d];
 }
@@ -441,11 +482,28 @@ HMC_KERNEL hmc_energies(const hmc_task t)
     if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 1, lists, &sum);
     if (!(sum.known > -PLUGMC_NO_RANGE)) t.plan->lost = t.plan->sweep + 1;
     double energy = 0.5 * (double)sum.energy / HMC_ENERGY_UNIT;
+    const plugmc_position place = hmc_field_position(t.positions + 3 * at);
     if (PLUGMC_FIELDS > 0)
-        energy += (double)plugmc_fields(hmc_field_position(t.positions + 3 * at), hmc_site_of(me),
-                                        &outside);
+#if PLUGMC_WEIGHTED
+        energy +=
+            (double)plugmc_fields_weighted(place, hmc_site_of(me), &outside, HMC_WEIGHT(t, walker));
+#else
+        energy += (double)plugmc_fields(place, hmc_site_of(me), &outside);
+#endif
     t.share[at] = outside ? (double)PLUGMC_NO_RANGE : energy;
 }
+
+#if PLUGMC_WEIGHTED
+/* What total facet number `term` has written apart, by what it counts in each walker. */
+HMC_KERNEL hmc_add_total(const hmc_task t, int term, int with_energy)
+{
+    HMC_PARTICLE
+    const double weight = HMC_WEIGHT(t, walker)[term];
+    if (weight == 0) return;
+    for (int d = 0; d < 3; d++) t.force[3 * at + d] += weight * t.own_force[3 * at + d];
+    if (particle == 0 && with_energy) t.others[walker] += weight * t.own_energy[walker];
+}
+#endif
 
 /* ---- Sums and decisions: in a fixed order, whatever the GPU ---- */
 
@@ -514,7 +572,7 @@ HMC_KERNEL hmc_decide(const hmc_task t)
     const plugmc_random random =
         plugmc_draw(t.plan->seed, t.plan->sweep, walker, 0, PLUGMC_PURPOSE_ACCEPT, 0);
     const bool accepted = change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) <
-                                             exp(-change * PLUGMC_OVER_KT);
+                                             exp(-change * HMC_OVER_KT(walker));
     s->change = change;
     s->rejected = !accepted;
     s->trials++;

@@ -28,10 +28,17 @@ typedef struct hmc {
     int pair_count, field_count, total_count;
     const plugmc_term **pairs, **fields, **totals; /* sampled terms with something to give */
     double *mass;                                  /* [species] */
-    double largest_step;                           /* that tuning may come to, time */
-    int64_t count;                                 /* coordinates: 3 walkers particles */
-    const char *text;                              /* of the kernels; NULL: not joined yet */
-    hmc_cpu *cpu;                                  /* one of the two */
+    double *step, *largest_step; /* [rungs] time: of the leapfrog, and what tuning may come to */
+    int32_t rungs;
+    int by_walker;    /* walkers differ, by a ladder or couplings */
+    int32_t *on_rung; /* [walkers] */
+    hmc_rung *rung;   /* [walkers] */
+    double *
+        weight; /* [walkers][terms]: what energies count by, coupling; NULL: 1 for all that are sampled */
+    plugmc_counts *counted; /* [rungs]: of walkers that have left the rung since */
+    int64_t count;          /* coordinates: 3 walkers particles */
+    const char *text;       /* of the kernels; NULL: not joined yet */
+    hmc_cpu *cpu;           /* one of the two */
     hmc_gpu *gpu;
 } hmc;
 
@@ -41,11 +48,19 @@ static inline const plugmc_box *hmc_box_of(const hmc *h, int64_t k)
     return &h->box[k / (3 * h->system->particles)];
 }
 
-/* Of a trajectory: at least 1. */
-int64_t hmc_steps(const hmc *);
+/* What term number t counts by in a walker. */
+static inline double hmc_weight(const hmc *h, int32_t w, const plugmc_term *term)
+{
+    if (!h->weight) return 1;
+    const int64_t t = ((const char *)term - (const char *)h->system->terms) / h->system->term_size;
+    return h->weight[w * h->system->term_count + t];
+}
 
-/* Longest time step that tuning may come to, time; pairs and masses are known. */
-double hmc_largest_step(const hmc *);
+/* Of the longest trajectory: at least 1. */
+int64_t hmc_most_steps(const hmc *);
+
+/* Longest time step that tuning may come to on a rung, time; pairs and masses are known. */
+double hmc_largest_step(const hmc *, int32_t rung);
 
 /* Cells along each edge, `each` of them a range wide, in fractions of the box; `most` in all. */
 void hmc_cells(const hmc *, int each, double most, int32_t count[3]);
@@ -58,7 +73,7 @@ int hmc_lost(const plugmc_host *, uint64_t sweep);
  * then puts in the energies of a checkpoint. */
 int hmc_cpu_prepare(hmc *, const plugmc_host *);
 void hmc_cpu_boxes(hmc *); /* h->box has changed; `load` comes next */
-int hmc_cpu_load(hmc *, const plugmc_host *, const uint64_t *place);
+int hmc_cpu_load(hmc *, const plugmc_host *, const uint64_t *place); /* NULL: where they are */
 int hmc_cpu_sweep(hmc *, const plugmc_host *, uint64_t first, uint64_t n);
 int hmc_cpu_store(hmc *, const plugmc_host *, double *positions);
 int hmc_cpu_places(hmc *, const plugmc_host *, uint64_t *place);
@@ -67,6 +82,7 @@ int hmc_cpu_states(hmc *, const plugmc_host *, hmc_state *, int write);
 int hmc_gpu_kernel_text(hmc *, const plugmc_host *, int index, plugmc_kernel_text *);
 int hmc_gpu_prepare(hmc *, const plugmc_host *);
 int hmc_gpu_boxes(hmc *, const plugmc_host *, const plugmc_state *);
+int hmc_gpu_rungs(hmc *, const plugmc_host *); /* h->rung, h->weight have changed */
 int hmc_gpu_load(hmc *, const plugmc_host *, const uint64_t *place);
 int hmc_gpu_sweep(hmc *, const plugmc_host *, uint64_t first, uint64_t n);
 int hmc_gpu_store(hmc *, const plugmc_host *, double *positions);

@@ -53,6 +53,12 @@ PLUGMC_FN void hmc_place_of(const plugmc_box *box, const double r[3], uint64_t p
     }
 }
 
+/* Half steps of the momentum before step k of a trajectory of `steps`, of whose two ends each has one. */
+PLUGMC_FN int32_t hmc_half_steps(int64_t steps, int64_t k)
+{
+    return k < 0 || k > steps ? 0 : k == 0 || k == steps ? 1 : 2;
+}
+
 /* Half a step of the momentum, `times` times; half_step in time. */
 PLUGMC_FN void hmc_kick(int32_t dimension, int32_t times, double half_step, const double force[3],
                         int64_t momentum[3])

@@ -16,8 +16,21 @@
 enum { LEAST_STEPS = 2, PLACES = 2000 };
 static const double part_of_box = 0.05;
 
-/* Energy and its slope along the line between two particles, all pair terms, kT and kT/length. */
-static plugmc_derivatives along(const hmc *h, int32_t a, int32_t b, double r)
+static double temperature_of(const hmc *h, int32_t rung)
+{
+    return h->by_walker ? h->system->temperatures[rung] : h->system->temperature;
+}
+
+/* What a term counts by on a rung. */
+static double coupling_of(const hmc *h, int32_t rung, const plugmc_term *term)
+{
+    const plugmc_system *s = h->system;
+    const int64_t t = ((const char *)term - (const char *)s->terms) / s->term_size;
+    return s->weighted ? s->of_rungs[rung * s->multipliers + t] * s->temperatures[rung] : 1;
+}
+
+/* Energy and its slope along the line between two particles, all pair terms, energy and energy/length. */
+static plugmc_derivatives along(const hmc *h, int32_t rung, int32_t a, int32_t b, double r)
 {
     const plugmc_species *sa = plugmc_species_at(h->system, a),
                          *sb = plugmc_species_at(h->system, b);
@@ -25,26 +38,32 @@ static plugmc_derivatives along(const hmc *h, int32_t a, int32_t b, double r)
     const plugmc_particle probe = {r, 0, 0, sa->charge, sa->diameter, a};
     const plugmc_particles other = {1, &zero, &zero, &zero, &sb->charge, &sb->diameter, &b};
     plugmc_derivatives out = {0};
-    for (int t = 0; t < h->pair_count; t++)
+    for (int t = 0; t < h->pair_count; t++) {
+        const double coupling = coupling_of(h, rung, h->pairs[t]);
+        plugmc_derivatives own = {0};
         h->pairs[t]->plugin->potential->pair->derivatives(h->pairs[t]->instance, &h->system->box, 0,
-                                                          0, &probe, &other, &out);
+                                                          0, &probe, &other, &own);
+        if (coupling == 0) continue; /* it may be infinite */
+        out.energy += coupling * own.energy;
+        out.gradient[0] += coupling * own.gradient[0];
+    }
     return out;
 }
 
 /* Largest second derivative where a pair is within 1 kT of its least energy; differences of slopes,
  * over so small a distance that a cutoff hardly ever falls between. */
-static double stiffest(const hmc *h, int32_t a, int32_t b, double farthest)
+static double stiffest(const hmc *h, int32_t rung, int32_t a, int32_t b, double farthest)
 {
     double least = INFINITY, most = 0;
     for (int k = 1; k <= PLACES; k++) {
-        const double energy = along(h, a, b, farthest * k / PLACES).energy;
+        const double energy = along(h, rung, a, b, farthest * k / PLACES).energy;
         if (isfinite(energy)) least = fmin(least, energy);
     }
     for (int k = 1; k <= PLACES; k++) {
         const double r = farthest * k / PLACES, little = 1e-5 * r;
-        if (!(along(h, a, b, r).energy <= least + h->system->temperature)) continue;
-        const double slope[2] = {along(h, a, b, r - little).gradient[0],
-                                 along(h, a, b, r + little).gradient[0]};
+        if (!(along(h, rung, a, b, r).energy <= least + temperature_of(h, rung))) continue;
+        const double slope[2] = {along(h, rung, a, b, r - little).gradient[0],
+                                 along(h, rung, a, b, r + little).gradient[0]};
         const double second = (slope[1] - slope[0]) / (2 * little);
         if (isfinite(second)) most = fmax(most, second);
     }
@@ -60,7 +79,7 @@ static double across(const hmc *h)
     return least;
 }
 
-double hmc_largest_step(const hmc *h)
+double hmc_largest_step(const hmc *h, int32_t rung)
 {
     const double width = across(h), farthest = fmin(h->reach, 0.5 * width);
     double step = INFINITY, lightest = INFINITY;
@@ -68,10 +87,11 @@ double hmc_largest_step(const hmc *h)
     for (int32_t a = 0; a < h->system->species_count; a++) {
         lightest = fmin(lightest, h->mass[a]);
         for (int32_t b = a; b < h->system->species_count && farthest > 0; b++) {
-            const double square = stiffest(h, a, b, farthest) * (1 / h->mass[a] + 1 / h->mass[b]);
+            const double square =
+                stiffest(h, rung, a, b, farthest) * (1 / h->mass[a] + 1 / h->mass[b]);
             if (square > 0) step = fmin(step, 1 / sqrt(square));
         }
     }
     /* a particle of energy kT crosses its length in this time */
-    return fmin(step, part_of_box * width * sqrt(lightest / h->system->temperature));
+    return fmin(step, part_of_box * width * sqrt(lightest / temperature_of(h, rung)));
 }

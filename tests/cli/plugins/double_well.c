@@ -13,7 +13,17 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
     return u * u;
 }
 
-#define PLUGMC_FIELD PLUGMC_FIELD_ENERGY
+PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_site a,
+                                real gradient[3], real *laplacian)
+{
+    (void)a;
+    real t = r.x - p->centre;
+    gradient[0] = 4 * t * (t * t - 1);
+    gradient[1] = gradient[2] = 0;
+    *laplacian = 12 * t * t - 4;
+}
+
+#define PLUGMC_FIELD (PLUGMC_FIELD_ENERGY | PLUGMC_FIELD_DERIVATIVE)
 #include <plugmc/field.h>
 
 #if PLUGMC_HOST

@@ -1,0 +1,135 @@
+# Movers with a layout of their own on ladders. Without exchanges each walker makes the chain that it makes in a run
+# of all walkers at its temperature, or coupling, alone: bit for bit, since powers of two are exact.
+
+# liquid: 32 particles, four walkers; potentials and the mover come from standard input.
+liquid()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 30
+	equilibrate = 20
+	seed = 23
+	device = ${device:-cpu}
+	walkers = 4
+	[box]
+	dimension = 3
+	lx = 4.5
+	[species A]
+	count = 20
+	charge = 1
+	[species B]
+	count = 12
+	charge = -1
+	mass = 2
+	[initial]
+	state = lattice
+	END
+    cat >>sim.ini
+}
+
+atoms()
+{
+    cat <<-END
+	[potential lennard_jones]
+	epsilon = 0.7
+	cutoff = 2.1
+	truncation = force_shift
+	END
+}
+
+# places FILE WALKER: of the checkpoint, to the last digit.
+places() { h5dump -m %.17g -d /plugmc/checkpoint/positions -s "$2,0,0" -c 1,32,3 "$1" | grep -A99 'DATA {'; }
+
+# each_is_a_single_run KEY COLD HOT: on the ladder KEY walkers 0 and 2 have the first value, 1 and 3 the other one.
+each_is_a_single_run()
+{
+    cp sim.ini alone.ini
+    printf '%s\n' '[ladder]' "vary = $1" "values = $2 $3" >>sim.ini
+    must run sim.ini
+    local key=$1 w
+    [ "$key" = run.temperature ] || key="potential $1"
+    cp alone.ini sim.ini
+    must run sim.ini --set "$key=$2" --set run.output=cold.h5
+    must run sim.ini --set "$key=$3" --set run.output=hot.h5
+    for w in 0 2; do [ "$(places sim.h5 $w)" = "$(places cold.h5 $w)" ] || fail "walker $w has another chain at $2"; done
+    for w in 1 3; do [ "$(places sim.h5 $w)" = "$(places hot.h5 $w)" ] || fail "walker $w has another chain at $3"; done
+    [ "$(places cold.h5 1)" != "$(places hot.h5 1)" ] || fail "$1 does not matter"
+}
+
+# resumed_with_exchanges: the run goes on after a stop as if there had been none, whatever the threads.
+resumed_with_exchanges()
+{
+    printf '%s\n' '[ladder]' 'vary = run.temperature' 'values = 1 1.1' '[mover exchange]' 'every = 3' >>sim.ini
+    change 's/^sweeps = .*/sweeps = 61/'
+    must run sim.ini --set run.output=whole.h5
+    grep -q 'trial moves of exchange' "$out" || fail "no exchange was tried"
+    ! grep -q '^acceptance 0 of .* exchange' "$out" || fail "no exchange was accepted"
+    must run sim.ini --set run.sweeps=16
+    must run --resume sim.h5 --set run.sweeps=40
+    must run --resume sim.h5 --set run.sweeps=61
+    same_chain whole.h5 sim.h5
+    [ "${device:-cpu}" = gpu ] && return
+    must run sim.ini --set run.output=threads.h5 --set run.threads=3
+    same_chain whole.h5 threads.h5
+}
+
+hmc_with() { liquid <<<"$(cat)
+[mover hmc]
+time_step = 0.01
+$1"; }
+
+hmc_ladders()
+{
+    atoms | hmc_with "steps = 5
+target_acceptance = 0"
+    each_is_a_single_run run.temperature 0.5 2
+    atoms | hmc_with "steps = 5
+check_reversal = yes
+target_acceptance = 0"
+    each_is_a_single_run lennard_jones.coupling 0.5 2
+}
+
+test_hmc_on_a_ladder() { hmc_ladders; }
+test_hmc_on_a_ladder_on_a_gpu() { gpu; device=gpu hmc_ladders; }
+
+# Times of trajectories are given: each rung has a step and so many steps of its own, once they are tuned, and all
+# trajectories lead back.
+hmc_of_a_length()
+{
+    atoms | hmc_with "length = 0.06
+check_reversal = yes
+target_acceptance = 0.9"
+    change 's/^equilibrate = .*/equilibrate = 800/'
+    printf '%s\n' '[ladder]' 'vary = run.temperature' 'values = 0.5 8' >>sim.ini
+    must run sim.ini
+    grep '^acceptance' "$out"
+    sed -n 's/^acceptance.* step \([0-9.e-]*\) to \([0-9.e-]*\);.*/\1 \2/p' "$out" |
+        awk '{ found = $2 > 1.2 * $1 } END { exit !found }' || fail "rungs have the same step"
+}
+test_hmc_of_a_length_on_a_ladder() { hmc_of_a_length; }
+test_hmc_of_a_length_on_a_ladder_on_a_gpu() { gpu; device=gpu hmc_of_a_length; }
+
+# Sums over waves are totals, with forces that are found apart on a ladder.
+beside_waves()
+{
+    atoms | sed '$a [potential coulomb_spme]\nbjerrum_length = 1\ncutoff = 2.1' | hmc_with "steps = 4
+target_acceptance = 0"
+}
+hmc_beside_waves()
+{
+    beside_waves
+    each_is_a_single_run run.temperature 0.5 2
+    beside_waves
+    each_is_a_single_run coulomb_spme.coupling 0.5 2
+}
+test_hmc_beside_waves_on_a_ladder() { hmc_beside_waves; }
+test_hmc_beside_waves_on_a_ladder_on_a_gpu() { gpu; device=gpu hmc_beside_waves; }
+
+hmc_resumed()
+{
+    atoms | hmc_with "length = 0.05
+target_acceptance = 0.8"
+    resumed_with_exchanges
+}
+test_hmc_with_exchanges_is_resumed() { hmc_resumed; }
+test_hmc_with_exchanges_is_resumed_on_a_gpu() { gpu; device=gpu hmc_resumed; }
