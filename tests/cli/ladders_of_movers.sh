@@ -73,8 +73,10 @@ resumed_with_exchanges()
     same_chain whole.h5 threads.h5
 }
 
+# In float what counts otherwise on a rung may be rounded otherwise on a GPU.
 hmc_with() { liquid <<<"$(cat)
 [mover hmc]
+precision = double
 time_step = 0.01
 $1"; }
 
@@ -133,3 +135,103 @@ target_acceptance = 0.8"
 }
 test_hmc_with_exchanges_is_resumed() { hmc_resumed; }
 test_hmc_with_exchanges_is_resumed_on_a_gpu() { gpu; device=gpu hmc_resumed; }
+
+# ---- brush, parallel_reduction --------------------------------------------------------------------------
+
+# Hard cores that nobody multiplies, charges without a range, and a step of each rung.
+ions()
+{
+    liquid <<-END
+	[potential hard_sphere]
+	[potential coulomb]
+	bjerrum_length = 1
+	minimum_image = yes
+	[potential lennard_jones]
+	epsilon = 0.3
+	cutoff = 2
+	[mover $1]
+	step = 0.4
+	precision = $2
+	END
+    change 's/^charge = .*/&\ndiameter = 0.8/'
+}
+
+ladders_of()
+{
+    local precision
+    for precision in single double; do
+        ions "$1" $precision
+        each_is_a_single_run run.temperature 0.5 2
+        ions "$1" $precision
+        each_is_a_single_run coulomb.coupling 0.5 4
+    done
+}
+
+test_brush_on_a_ladder() { ladders_of brush; }
+test_brush_on_a_ladder_on_a_gpu() { gpu; device=gpu ladders_of brush; }
+test_parallel_reduction_on_a_ladder_on_a_gpu() { gpu; device=gpu ladders_of parallel_reduction; }
+
+# Hard cores stay where their potential does not count.
+test_brush_without_charges()
+{
+    ions brush single
+    each_is_a_single_run coulomb.coupling 0 2
+}
+
+brush_resumed()
+{
+    ions brush single
+    printf 'target_acceptance = 0.5\n' >>sim.ini
+    resumed_with_exchanges
+}
+test_brush_with_exchanges_is_resumed() { brush_resumed; }
+test_brush_with_exchanges_is_resumed_on_a_gpu() { gpu; device=gpu brush_resumed; }
+
+# ---- Boxes ----------------------------------------------------------------------------------------------
+
+# boxes_of MOVER: constant pressure; the pressure of the moment is the one imposed.
+boxes_of()
+{
+    ions "$1" single
+    change '/^\[potential lennard_jones/,/^cutoff/d; s/^lx = .*/lx = 5/; s/^seed/pressure = 0.4\n&/'
+    change 's/^sweeps = .*/sweeps = 20000/; s/^equilibrate = .*/equilibrate = 500/'
+    printf '%s\n' 'target_acceptance = 0.4' '[mover volume]' 'step = 0.05' '[observable pressure]' 'period = 5' >>sim.ini
+}
+
+# near NAME EXACT LEAST: the mean of a line of the table is EXACT within 4 errors, which are below LEAST.
+near()
+{
+    awk -v name="$1" -v exact="$2" -v least="$3" '$1 == name {
+        found = 1; split($2, part, /[()]/); digits = part[1]
+        if (digits ~ /\./) sub(/.*\./, "", digits); else digits = ""
+        error = part[2] / 10 ^ length(digits); z = (part[1] - exact) / error
+        printf "%s %s +- %g, exact %s, z = %.2f\n", name, part[1], error, exact, z
+        if (!(z < 4 && z > -4 && error < least)) bad = 1 }
+        END { exit bad || !found }' "$out" || fail "$1 is not $2"
+}
+
+# The same chain from the reference, decision by decision: in double precision.
+same_as_serial()
+{
+    boxes_of brush
+    change 's/^precision = .*/precision = double/; s/^target_acceptance = 0.4/target_acceptance = 0/; s/^sweeps = .*/sweeps = 60/
+        s/^equilibrate = .*/equilibrate = 0/; /^\[observable/,$d'
+    must run sim.ini --set run.output=brush.h5
+    change 's/^\[mover brush\]/[mover serial]\norder = sequential/; /^precision/d'
+    must run sim.ini --set run.output=serial.h5 --set run.device=cpu
+    h5diff -d 1e-8 brush.h5 serial.h5 /plugmc/checkpoint/positions >"$out" 2>&1 || fail "decisions differ"
+}
+test_brush_in_changing_boxes_decides_as_serial_does() { same_as_serial; }
+test_brush_in_changing_boxes_decides_as_serial_does_on_a_gpu() { gpu; device=gpu same_as_serial; }
+
+test_brush_in_changing_boxes_is_resumed()
+{
+    boxes_of brush
+    change 's/^equilibrate = .*/equilibrate = 20/'
+    must run sim.ini --set run.output=whole.h5 --set run.sweeps=60
+    must run sim.ini --set run.sweeps=21
+    must run --resume sim.h5 --set run.sweeps=60
+    same_chain whole.h5 sim.h5
+    must run sim.ini --set run.output=threads.h5 --set run.threads=3 --set run.sweeps=60
+    same_chain whole.h5 threads.h5
+}

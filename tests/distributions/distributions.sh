@@ -344,22 +344,41 @@ case_exchange_of_temperatures()
     exchanges energy vary=kT values=0.05,0.1,0.3,1 dimension=2 length=4 yukawa=1 kappa=1
 }
 
-# What movers with a layout of their own make of the same ladders.
-case_trajectories_on_ladders()
+# What movers with a layout of their own make of the same ladders, from these lines of theirs.
+on_ladders()
 {
+    local mover="$1\\ntarget_acceptance = 0"
     samples=2000 every=40
-    local mover='[mover hmc]\ntime_step = 0.2\nsteps = 5\ntarget_acceptance = 0'
     wells
     change "s/^\[mover serial\]/$mover/; /^step = 1.5/d"
     run
     on_rungs agrees energy/energy well kT 0.1,0.5
     exchanges well vary=kT values=0.1,0.5
     charges 2 4 yukawa
-    change "s/^bjerrum_length = .*/&\nkappa = 1/; s/^\[mover serial\]/$mover/; /^step = /d"
+    change "s/^bjerrum_length = .*/&\nkappa = 1/; s/^\[mover serial\]/$mover/; /^step = 1.5/d"
     ladder yukawa.coupling 4 1
     run
     on_rungs agrees energy/energy energy coupling 4,1 times=2 dimension=2 length=4 yukawa=1 kappa=1
     exchanges energy vary=coupling values=4,1 dimension=2 length=4 yukawa=1 kappa=1
+}
+
+case_trajectories_on_ladders() { on_ladders '[mover hmc]\ntime_step = 0.2\nsteps = 5'; }
+case_brush_on_ladders() { on_ladders '[mover brush]\nstep = 1.50'; }
+
+# Boxes that change, of two charges, and of two hard particles from the nearest image on.
+case_brush_in_changing_boxes()
+{
+    local mover='[mover brush]\nstep = 1.50\ntarget_acceptance = 0'
+    charges 2 6 coulomb 'pressure = 0.2'
+    change 's/^bjerrum_length = .*/&\nminimum_image = yes/'
+    volumes
+    change "s/^\[mover serial\]/$mover/; /^step = 1.5$/d"
+    run
+    agrees box_size/volume volume dimension=2 coulomb=1 pressure=0.2
+    gas 3 2 3 0.2 1
+    change "s/^\[mover serial\]/$mover/; /^step = 0.8$/d"
+    run
+    agrees box_size/volume volume core=1 pressure=0.2
 }
 
 case_exchange_of_couplings()

@@ -45,7 +45,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
 {
     sequential *me = instance;
     me->sweeps_since += n;
-    me->counts.trials += n * (uint64_t)(me->system->particles * me->system->walkers);
+    sequential_count(me, n);
     return host->gpu ? sweep_on_device(me, host, first, n) : cpu_sweep(me, host, first, n);
 }
 
@@ -154,7 +154,8 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
+               PLUGMC_CHANGED_RUNG,
     .take = sequential_take,
     .sweep = sweep,
     .give = sequential_give,

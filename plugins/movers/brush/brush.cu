@@ -57,7 +57,7 @@ PLUGMC_FN long long brush_chunk_sum(const brush_state *s, size_t place, const br
             if (j0 + q > above)
                 brush_add_pair(&c, i, &places[q], plugmc_site_of_species((int)places[q].species));
     }
-    long long fixed = brush_fixed(s, place, plugmc_sums_total(&c.sums, i->site), &c.overlaps);
+    long long fixed = brush_fixed(s, place, brush_total(&c.sums, i), &c.overlaps);
     *overlaps |= c.overlaps;
     return fixed;
 }
@@ -126,6 +126,7 @@ PLUGMC_FN void brush_range(const brush_state *s, int w, int g, int begin, int en
     probe.old = brush_read_place(&s->place[base + i]);
     probe.moved = s->moved[base + i];
     probe.site = plugmc_site_of_species((int)probe.old.species);
+    brush_know_walker(s, w, &probe);
     /* j > i only where the range reaches into the panel itself */
     const int above = begin >= g * BRUSH_PANEL && begin < (g + 1) * BRUSH_PANEL ? i : -1;
     const int most = i < s->particles ? (end < s->particles ? end : s->particles) : 0;
@@ -237,9 +238,10 @@ static_assert(sizeof(brush_desk) <= BRUSH_SHARED, "brush.c asks for too little s
 /* Where particle i lies in the ring. */
 PLUGMC_FN int brush_slot(int i) { return i & (BRUSH_RING - 1); }
 
-PLUGMC_FN brush_probe brush_probe_at(const brush_desk *d, int slot)
+PLUGMC_FN brush_probe brush_probe_at(const brush_state *s, const brush_desk *d, int w, int slot)
 {
     brush_probe p;
+    brush_know_walker(s, w, &p);
     p.old = d->old[slot];
     p.moved = d->moved[slot];
     p.site = plugmc_site_of_species((int)p.old.species);
@@ -312,11 +314,11 @@ typedef struct brush_cross {
     real rejected[BRUSH_NEAR], accepted[BRUSH_NEAR];
 } brush_cross;
 
-PLUGMC_FN void brush_near_outcomes(const brush_state *s, const brush_desk *d, int r, int thread,
-                                   brush_cross *out)
+PLUGMC_FN void brush_near_outcomes(const brush_state *s, const brush_desk *d, int w, int r,
+                                   int thread, brush_cross *out)
 {
     const int parts = BRUSH_ROW / BRUSH_NEAR, i = (r + 1) * BRUSH_ROW + thread / parts;
-    const brush_probe probe = brush_probe_at(d, brush_slot(i));
+    const brush_probe probe = brush_probe_at(s, d, w, brush_slot(i));
 #pragma unroll
     for (int k = 0; k < BRUSH_NEAR; k++) {
         const int slot = brush_slot(r * BRUSH_ROW + thread % parts * BRUSH_NEAR + k);
@@ -363,7 +365,7 @@ PLUGMC_FN long long brush_decided_sum(const brush_state *s, const brush_desk *d,
             brush_add_pair(&c, i, (mask >> q & 1 ? moved : old) + q,
                            plugmc_site_of_species((int)old[q].species));
     }
-    long long fixed = brush_fixed(s, place, plugmc_sums_total(&c.sums, i->site), &c.overlaps);
+    long long fixed = brush_fixed(s, place, brush_total(&c.sums, i), &c.overlaps);
     *overlaps |= c.overlaps;
     return fixed;
 }
@@ -380,7 +382,7 @@ PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int w, int 
     int overlaps = 0;
     if (i >= end) return; /* whole warps */
     if (i < s->particles) {
-        const brush_probe probe = brush_probe_at(d, slot);
+        const brush_probe probe = brush_probe_at(s, d, w, slot);
         sum = brush_decided_sum(s, d, (size_t)w * s->padded + i, &probe, brush_slot(j0),
                                 d->verdict[r % 2].accepted >> (j0 % BRUSH_ROW), &overlaps);
     }
@@ -399,7 +401,8 @@ PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int w, int 
 
 /* What each decision of row r would change for the particles after it in the row, shared among
  * `warps` warps. Lines m and 32 - m of the triangle i > j have 31 pairs together, one a lane. */
-PLUGMC_FN void brush_outcomes(const brush_state *s, brush_desk *d, int r, int warp, int warps)
+PLUGMC_FN void brush_outcomes(const brush_state *s, brush_desk *d, int w, int r, int warp,
+                              int warps)
 {
     const int lane = threadIdx.x % 32, side = BRUSH_ROW - 1;
     if (lane >= side) return;
@@ -409,7 +412,7 @@ PLUGMC_FN void brush_outcomes(const brush_state *s, brush_desk *d, int r, int wa
         const int j = first ? m : side - m, i = first ? m + 1 + lane : lane + 1;
         if (r * BRUSH_ROW + i >= s->particles) continue;
         const int slot = brush_slot(r * BRUSH_ROW + j);
-        const brush_probe probe = brush_probe_at(d, brush_slot(r * BRUSH_ROW + i));
+        const brush_probe probe = brush_probe_at(s, d, w, brush_slot(r * BRUSH_ROW + i));
         const plugmc_site b = plugmc_site_of_species((int)d->old[slot].species);
         brush_outcome o;
         o.rejected = brush_pair_change(&probe, &d->old[slot], b);
@@ -480,12 +483,12 @@ PLUGMC_FN void brush_row(const brush_state *s, brush_desk *d, int w, int r, brus
     } else if (warp < BRUSH_FIRST_FAR) {
         if (r > 0) brush_spread_near(d, r - 1, threadIdx.x - 32, cross);
         brush_meet();
-        if (r + 1 < rows) brush_near_outcomes(s, d, r, threadIdx.x - 32, cross);
+        if (r + 1 < rows) brush_near_outcomes(s, d, w, r, threadIdx.x - 32, cross);
     } else if (warp < BRUSH_FIRST_TRIANGLE) {
         if (r > 0) brush_spread_far(s, d, w, r - 1, threadIdx.x - 32 * BRUSH_FIRST_FAR);
     } else if (warp < BRUSH_FIRST_WORLD) {
         if (r + 1 < rows)
-            brush_outcomes(s, d, r + 1, warp - BRUSH_FIRST_TRIANGLE,
+            brush_outcomes(s, d, w, r + 1, warp - BRUSH_FIRST_TRIANGLE,
                            BRUSH_FIRST_WORLD - BRUSH_FIRST_TRIANGLE);
     } else {
         brush_world(s, d, w, r, threadIdx.x - 32 * BRUSH_FIRST_WORLD);
@@ -507,7 +510,7 @@ PLUGMC_FN void brush_decider(const brush_state *s, int w, brush_desk *d)
     }
     if (warp == 0) d->near[lane] = 0;
     __syncthreads();
-    brush_outcomes(s, d, 0, warp, BRUSH_WARPS);
+    brush_outcomes(s, d, w, 0, warp, BRUSH_WARPS);
     brush_collect(s, d, w, 0, threadIdx.x);
     __syncthreads();
     for (int r = 0; r < rows; r++) {
@@ -523,7 +526,7 @@ PLUGMC_FN void brush_decider(const brush_state *s, int w, brush_desk *d)
         accepted += __shfl_xor_sync(0xffffffffu, accepted, step);
     }
     if (lane > 0) return;
-    atomicAdd(s->accepted, (unsigned long long)accepted);
+    atomicAdd(&s->accepted[w], (unsigned long long)accepted);
     s->energy[w] += energy;
     if (w == 0) *s->sweep += 1;
 }

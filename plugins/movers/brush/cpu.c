@@ -14,9 +14,11 @@ enum { TILE = 8192 }; /* particles that stay in the cache */
 
 /* Particles of a walker: real is float or double. */
 typedef struct arrays {
-    void *x, *y, *z;    /* real[particles] */
-    void *nx, *ny, *nz; /* real[particles]: trial moves of the sweep */
-    void *charge, *diameter;
+    int32_t walker;
+    grid grid;
+    void *x, *y, *z;         /* real[particles] */
+    void *nx, *ny, *nz;      /* real[particles]: trial moves of the sweep */
+    void *charge, *diameter; /* diameters with the margin of contacts */
     int32_t *species;
     double *change, *threshold; /* [particles]: of energy, and below what it is accepted, kT */
     int32_t *head, *next;       /* [cells], [particles]: lists of the cells, -1 at the end */
@@ -64,8 +66,9 @@ static plugmc_particle particle_at(const sequential *me, const arrays *a, int64_
 
 /* ---- Hard cores: cells ----------------------------------------------------------------------- */
 
-static int32_t *cell_at(const grid *g, const arrays *a, const double r[3])
+static int32_t *cell_at(const arrays *a, const double r[3])
 {
+    const grid *g = &a->grid;
     int32_t c[3];
     cell_coordinates(g, r, c);
     return &a->head[c[0] + g->count[0] * (c[1] + (int64_t)g->count[1] * c[2])];
@@ -73,18 +76,18 @@ static int32_t *cell_at(const grid *g, const arrays *a, const double r[3])
 
 static void put_into_cell(const sequential *me, arrays *a, int64_t i)
 {
-    if (!me->grid.cells) return;
+    if (!a->grid.cells) return;
     const double r[3] = {get(me, a->x, i), get(me, a->y, i), get(me, a->z, i)};
-    int32_t *head = cell_at(&me->grid, a, r);
+    int32_t *head = cell_at(a, r);
     a->next[i] = *head;
     *head = (int32_t)i;
 }
 
 static void take_from_cell(const sequential *me, arrays *a, int64_t i)
 {
-    if (!me->grid.cells) return;
+    if (!a->grid.cells) return;
     const double r[3] = {get(me, a->x, i), get(me, a->y, i), get(me, a->z, i)};
-    int32_t *link = cell_at(&me->grid, a, r);
+    int32_t *link = cell_at(a, r);
     while (*link != i) link = &a->next[*link];
     *link = a->next[i];
 }
@@ -99,8 +102,8 @@ static void move(const sequential *me, arrays *a, int64_t i)
     put_into_cell(me, a, i);
 }
 
-static int64_t handful_overlaps(const sequential *me, handful *h, const plugmc_particle *probe,
-                                const double moved[3])
+static int64_t handful_overlaps(const sequential *me, int32_t w, handful *h,
+                                const plugmc_particle *probe, const double moved[3])
 {
     const plugmc_particles others = {h->n, h->x, h->y, h->z, h->charge, h->diameter, h->species};
     int64_t overlaps = 0;
@@ -108,8 +111,8 @@ static int64_t handful_overlaps(const sequential *me, handful *h, const plugmc_p
     for (int t = 0; t < me->hard_count; t++)
         if (me->terms[t].pair)
             overlaps +=
-                me->terms[t].pair->change(me->terms[t].instance, &me->system->box,
-                                          me->domain.periodic, probe, moved, &others, &unused);
+                me->terms[t].pair->change(me->terms[t].instance, &me->box[w], me->domain.periodic,
+                                          probe, moved, &others, &unused);
     h->n = 0;
     return overlaps;
 }
@@ -122,8 +125,7 @@ static int overlaps_outside(const sequential *me, const arrays *a, int64_t begin
     const plugmc_particle probe = particle_at(me, a, i);
     int64_t cells[27];
     handful h = {0};
-    const int count =
-        me->grid.cells ? cells_around(&me->grid, me->domain.periodic, moved, cells) : 0;
+    const int count = a->grid.cells ? cells_around(&a->grid, me->domain.periodic, moved, cells) : 0;
     for (int c = 0; c < count; c++)
         for (int32_t j = a->head[cells[c]]; j >= 0; j = a->next[j]) {
             if (j >= begin && j < end) continue;
@@ -133,9 +135,9 @@ static int overlaps_outside(const sequential *me, const arrays *a, int64_t begin
             set(me, h.charge, h.n, get(me, a->charge, j));
             set(me, h.diameter, h.n, get(me, a->diameter, j));
             h.species[h.n++] = a->species[j];
-            if (h.n == HANDFUL && handful_overlaps(me, &h, &probe, moved)) return 1;
+            if (h.n == HANDFUL && handful_overlaps(me, a->walker, &h, &probe, moved)) return 1;
         }
-    return h.n > 0 && handful_overlaps(me, &h, &probe, moved) > 0;
+    return h.n > 0 && handful_overlaps(me, a->walker, &h, &probe, moved) > 0;
 }
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
@@ -148,19 +150,20 @@ int cpu_sweep(sequential *me, const plugmc_host *host, uint64_t first, uint64_t 
 {
     const plugmc_system *system = me->system;
     const int threads = system->threads, shared = system->walkers >= threads;
-    uint64_t accepted = 0;
     plugmc_not_a_number where = {.size = sizeof where, .walker = -1};
-#pragma omp parallel for num_threads(threads) if (shared) reduction(+ : accepted) schedule(static)
+#pragma omp parallel for num_threads(threads) if (shared) schedule(static)
     for (int32_t w = 0; w < system->walkers; w++) {
         group *g = &me->groups[shared ? omp_get_thread_num() : 0];
         g->lost = -1;
+        me->accepted[w] = 0;
         for (uint64_t s = first; s < first + n && g->lost < 0; s++) {
-            sweep_walker(me, host, g, w, s, shared ? 1 : threads, &accepted, &me->energy[w]);
+            sweep_walker(me, host, g, w, s, shared ? 1 : threads, &me->accepted[w], &me->energy[w]);
 #pragma omp critical(brush_lost)
             if (g->lost >= 0) where.walker = w, where.particle = g->lost, where.sweep = s;
         }
     }
-    me->counts.accepted += accepted;
+    for (int32_t w = 0; w < system->walkers; w++)
+        me->counts[me->on_rung[w]].accepted += me->accepted[w];
     if (where.walker >= 0) return host->not_a_number(host->context, &where);
     return host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK;
 }
@@ -195,17 +198,31 @@ static void propose(const sequential *me, arrays *a, int32_t w, uint64_t sweep, 
     const uint64_t seed = me->seed;
     double to[3] = {old.x, old.y, old.z}, change = 0;
     int64_t forbidden = 0, unused = 0;
-    if (!brush_displace(&me->domain, seed, sweep, (uint32_t)w, (uint32_t)i, me->step, to))
+    const brush_walker *of = &me->of[w];
+    if (!brush_displace(&of->domain, seed, sweep, (uint32_t)w, (uint32_t)i, of->step, to))
         forbidden = 1;
     new.x = to[0], new.y = to[1], new.z = to[2];
     if (!forbidden)
-        change = sequential_fields(me, &new, &forbidden) - sequential_fields(me, &old, &unused);
+        change =
+            sequential_fields(me, w, &new, &forbidden) - sequential_fields(me, w, &old, &unused);
     set(me, a->nx, i, to[0]);
     set(me, a->ny, i, to[1]);
     set(me, a->nz, i, to[2]);
     a->change[i] = forbidden ? INFINITY : change;
-    a->threshold[i] =
-        me->system->temperature * brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
+    a->threshold[i] = of->kT * brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
+}
+
+/* Adds the change by a term and some others; whether the new place overlaps with one of them. Where the term does
+ * not count its energy may be infinite. */
+static int add_change(const sequential *me, int32_t w, const term *t, const plugmc_particle *probe,
+                      const double moved[3], const plugmc_particles *others, double *change)
+{
+    double own = 0, *sum = me->weight ? &own : change;
+    const int64_t overlaps =
+        t->pair->change(t->instance, &me->box[w], me->domain.periodic, probe, moved, others, sum);
+    const double weight = weight_of(me, w, t);
+    if (me->weight && weight != 0) *change += weight * own;
+    return overlaps > 0;
 }
 
 /* Changes by the energies of those outside of the group, tile by tile, so that the places of a tile
@@ -225,13 +242,20 @@ static void add_outside(const sequential *me, const arrays *a, int64_t begin, in
             double *change = &a->change[i];
             for (int t = me->hard_count; t < me->term_count; t++)
                 for (int side = 0; side < 2 && *change < INFINITY; side++)
-                    if (part[side].n > 0 &&
-                        me->terms[t].pair->change(me->terms[t].instance, &me->system->box,
-                                                  me->domain.periodic, &probe, moved, &part[side],
-                                                  change))
+                    if (part[side].n > 0 && add_change(me, a->walker, &me->terms[t], &probe, moved,
+                                                       &part[side], change))
                         *change = INFINITY;
         }
     }
+}
+
+/* What a term's energy of one pair counts; hard cores are not multiplied. */
+static double weighed(const sequential *me, int32_t w, const term *t, double energy)
+{
+    if (!me->weight || (energy == INFINITY && t->pair->functions & PLUGMC_PAIR_CONTACT))
+        return energy;
+    const double weight = weight_of(me, w, t);
+    return weight == 0 ? 0 : weight * energy;
 }
 
 /* What each decision of the group changes for particle i, for both outcomes: of those after i only
@@ -252,12 +276,14 @@ static void add_inside(const sequential *me, const arrays *a, const group *g, in
         for (int outcome = 0; outcome < 2; outcome++) {
             const plugmc_particles *others = outcome ? &new : &old;
             void *sum = outcome ? g->accepted : g->rejected;
-            me->terms[t].pair->changes(me->terms[t].instance, &me->system->box, me->domain.periodic,
-                                       &probe, moved, others, one_term);
+            me->terms[t].pair->changes(me->terms[t].instance, &me->box[a->walker],
+                                       me->domain.periodic, &probe, moved, others, one_term);
             for (int64_t j = 0; j < others->n; j++) {
                 const double before = get(me, sum, row + j);
                 /* an overlap stays one, whatever the energy */
-                if (before < INFINITY) set(me, sum, row + j, before + get(me, one_term, j));
+                if (before < INFINITY)
+                    set(me, sum, row + j,
+                        before + weighed(me, a->walker, &me->terms[t], get(me, one_term, j)));
             }
         }
     }
@@ -323,7 +349,7 @@ void cpu_load(sequential *me, const double *positions)
     const int64_t n = system->particles;
     for (int32_t w = 0; w < system->walkers; w++) {
         arrays *a = &me->walkers[w];
-        for (int64_t c = 0; c < me->grid.cells; c++) a->head[c] = -1;
+        for (int64_t c = 0; c < a->grid.cells; c++) a->head[c] = -1;
         for (int64_t i = 0; i < n; i++) {
             const double *r = &positions[3 * (w * n + i)];
             set(me, a->x, i, r[0]);
@@ -346,32 +372,58 @@ void cpu_store(const sequential *me, double *positions)
         }
 }
 
-static grid grid_of(const plugmc_system *system, double reach)
+static grid grid_of(const plugmc_system *system, const plugmc_box *box, double reach)
 {
-    const plugmc_box *box = &system->box;
     grid g = {.origin = box->domain == PLUGMC_DOMAIN_SPHERE ? -box->radius : 0};
     if (reach > 0) g.cells = plugmc_choose_cells(box, system->particles, reach, g.count, g.width);
     return g;
 }
 
+/* Cells and diameters follow from the box. */
+static void set_box(sequential *me, arrays *a)
+{
+    const plugmc_system *system = me->system;
+    const plugmc_box *box = &me->box[a->walker];
+    const double margin = contact_margin(system, box, me->precision);
+    /* a hair more, for what float makes of distances */
+    a->grid = grid_of(system, box, largest_contact(system) * margin * (1 + 1e-6));
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
+            set(me, a->diameter, i, plugmc_species_at(system, s)->diameter * margin);
+}
+
+void cpu_boxes(sequential *me)
+{
+    for (int32_t w = 0; w < me->system->walkers; w++) set_box(me, &me->walkers[w]);
+}
+
+/* Cells of a walker at most: boxes that change may be cut into more. */
+static size_t most_cells(const sequential *me)
+{
+    const plugmc_system *system = me->system;
+    const double reach =
+        largest_contact(system) * contact_margin(system, &system->box, me->precision) * (1 + 1e-6);
+    return system->changes & PLUGMC_CHANGED_BOX
+               ? 4 * (size_t)system->particles + 8
+               : (size_t)grid_of(system, &system->box, reach).cells;
+}
+
 static int prepare_walkers(sequential *me, const plugmc_host *host)
 {
     const plugmc_system *system = me->system;
-    const size_t n = (size_t)system->particles, size = me->real_size,
-                 cells = (size_t)me->grid.cells;
-    char *charge = host->allocate(host->context, n * size),
-         *diameter = host->allocate(host->context, n * size);
+    const size_t n = (size_t)system->particles, size = me->real_size, cells = most_cells(me);
+    char *charge = host->allocate(host->context, n * size);
     int32_t *species = host->allocate(host->context, n * sizeof *species);
     me->walkers = host->allocate(host->context, (size_t)system->walkers * sizeof *me->walkers);
-    const double margin = contact_margin(system, me->precision);
-    int enough = charge && diameter && species && me->walkers;
+    int enough = charge && species && me->walkers;
     for (int32_t w = 0; w < system->walkers && enough; w++) {
-        char *places = host->allocate(host->context, 6 * n * size);
+        char *places = host->allocate(host->context, 7 * n * size);
         double *changes = host->allocate(host->context, 2 * n * sizeof *changes);
         int32_t *lists = host->allocate(host->context, (cells + n) * sizeof *lists);
         enough = places && changes && lists;
         if (!enough) break;
         me->walkers[w] = (arrays){
+            .walker = w,
             .x = places,
             .y = places + n * size,
             .z = places + 2 * n * size,
@@ -379,7 +431,7 @@ static int prepare_walkers(sequential *me, const plugmc_host *host)
             .ny = places + 4 * n * size,
             .nz = places + 5 * n * size,
             .charge = charge,
-            .diameter = diameter,
+            .diameter = places + 6 * n * size,
             .species = species,
             .change = changes,
             .threshold = changes + n,
@@ -393,9 +445,9 @@ static int prepare_walkers(sequential *me, const plugmc_host *host)
     for (int32_t s = 0; s < system->species_count; s++)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
             set(me, charge, i, plugmc_species_at(system, s)->charge);
-            set(me, diameter, i, plugmc_species_at(system, s)->diameter * margin);
             species[i] = s;
         }
+    cpu_boxes(me);
     return PLUGMC_OK;
 }
 
@@ -421,9 +473,6 @@ int cpu_prepare(sequential *me, const plugmc_host *host)
 {
     const int64_t n = me->system->particles;
     me->group = me->group_size < n ? me->group_size : n;
-    /* a hair more, for what float makes of distances */
-    me->grid = grid_of(me->system, largest_contact(me->system) *
-                                       contact_margin(me->system, me->precision) * (1 + 1e-6));
     TRY(prepare_walkers(me, host));
     return prepare_groups(me, host);
 }

@@ -12,7 +12,43 @@
 typedef struct brush_probe {
     brush_place old, moved;
     plugmc_site site;
+#if PLUGMC_BOX_CHANGES
+    plugmc_images images;
+    real margin;
+#endif
+#if PLUGMC_WEIGHTED
+    const double *weight;
+#endif
 } brush_probe;
+
+/* What it has of its walker. */
+PLUGMC_FN void brush_know_walker(const brush_state *s, int w, brush_probe *p)
+{
+#if PLUGMC_BOX_CHANGES
+    p->images = plugmc_images_of_walker(s->boxes, w);
+    p->margin = (real)s->margin[w];
+#endif
+#if PLUGMC_WEIGHTED
+    p->weight = s->weight + (size_t)w * PLUGMC_TERMS;
+#endif
+}
+
+#if PLUGMC_BOX_CHANGES
+#define BRUSH_SEPARATED(i, x, y, z) plugmc_separated(x, y, z, (i)->images)
+#define BRUSH_MARGIN_OF(i) ((i)->margin)
+#else
+#define BRUSH_SEPARATED(i, x, y, z) plugmc_separated(x, y, z)
+#define BRUSH_MARGIN_OF(i) ((real)BRUSH_MARGIN)
+#endif
+
+PLUGMC_FN real brush_total(const plugmc_sums *sums, const brush_probe *i)
+{
+#if PLUGMC_WEIGHTED
+    return plugmc_sums_weighted(sums, i->site, i->weight);
+#else
+    return plugmc_sums_total(sums, i->site);
+#endif
+}
 
 /* Sums over a chunk. */
 typedef struct brush_chunk {
@@ -24,13 +60,13 @@ PLUGMC_FN void brush_add_pair(brush_chunk *c, const brush_probe *i, const brush_
                               plugmc_site b)
 {
     plugmc_separation to =
-        plugmc_separated(i->moved.x - j->x, i->moved.y - j->y, i->moved.z - j->z);
+        BRUSH_SEPARATED(i, i->moved.x - j->x, i->moved.y - j->y, i->moved.z - j->z);
 #if PLUGMC_ENERGY_TERMS
-    plugmc_separation from = plugmc_separated(i->old.x - j->x, i->old.y - j->y, i->old.z - j->z);
+    plugmc_separation from = BRUSH_SEPARATED(i, i->old.x - j->x, i->old.y - j->y, i->old.z - j->z);
     plugmc_sums_add_change(&c->sums, from, to, i->site, b);
 #endif
 #if PLUGMC_CONTACTS
-    c->overlaps |= to.r2 < plugmc_contact_square(i->site.species, b.species) * (real)BRUSH_MARGIN;
+    c->overlaps |= to.r2 < plugmc_contact_square(i->site.species, b.species) * BRUSH_MARGIN_OF(i);
 #endif
 }
 
@@ -56,6 +92,6 @@ PLUGMC_FN real brush_pair_change(const brush_probe *i, const brush_place *j, plu
     plugmc_sums_clear(&c.sums);
     c.overlaps = 0;
     brush_add_pair(&c, i, j, b);
-    const real change = plugmc_sums_total(&c.sums, i->site);
+    const real change = brush_total(&c.sums, i);
     return c.overlaps ? (real)__int_as_float(0x7f800000) : change;
 }

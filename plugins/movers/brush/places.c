@@ -49,9 +49,8 @@ double largest_contact(const plugmc_system *system)
 /* Factor on contact distances, so that places that do not overlap in float do not overlap in double
  * either: the rounding of a distance, and in a periodic box the difference between its edges and
  * what float makes of them. */
-double contact_margin(const plugmc_system *system, int precision)
+double contact_margin(const plugmc_system *system, const plugmc_box *box, int precision)
 {
-    const plugmc_box *box = &system->box;
     const double contact = largest_contact(system);
     double edges = 0;
     if (precision != SINGLE || !(contact > 0)) return 1;
@@ -103,7 +102,8 @@ static plugmc_particle particle_there(const sequential *me, int64_t i, const dou
 }
 
 /* With how many of a handful a particle overlaps, in double precision. */
-static int64_t overlaps_with(const sequential *me, const plugmc_particle *p, const handful *h)
+static int64_t overlaps_with(const sequential *me, int32_t w, const plugmc_particle *p,
+                             const handful *h)
 {
     const plugmc_particles others = {h->n, h->x, h->y, h->z, h->charge, h->diameter, h->species};
     int64_t overlaps = 0;
@@ -112,7 +112,7 @@ static int64_t overlaps_with(const sequential *me, const plugmc_particle *p, con
         const plugmc_term *of = me->terms[t].of;
         if (me->terms[t].pair)
             overlaps += of->plugin->potential->pair->energy(
-                of->instance, &me->system->box, me->domain.periodic, p, &others, &unused);
+                of->instance, &me->box[w], me->domain.periodic, p, &others, &unused);
     }
     return overlaps;
 }
@@ -124,11 +124,11 @@ static int is_free(const sequential *me, const plugmc_cells *cells, int32_t w, i
 {
     const uint32_t *start = cells->start + w * (cells->cells + 1);
     const uint32_t *order = cells->order + w * me->system->particles;
-    const double *length = me->system->box.length;
+    const double *length = me->box[w].length;
     const grid g = {
         {cells->count[0], cells->count[1], cells->count[2]},
         {length[0] / cells->count[0], length[1] / cells->count[1], length[2] / cells->count[2]},
-        me->domain.periodic ? 0 : -me->system->box.radius,
+        me->domain.periodic ? 0 : -me->box[w].radius,
         cells->cells};
     const double r[3] = {p->x, p->y, p->z};
     int64_t around[27], overlaps = 0;
@@ -142,10 +142,10 @@ static int is_free(const sequential *me, const plugmc_cells *cells, int32_t w, i
             h.x[h.n] = q.x, h.y[h.n] = q.y, h.z[h.n] = q.z;
             h.charge[h.n] = q.charge, h.diameter[h.n] = q.diameter, h.species[h.n++] = q.species;
             if (h.n < HANDFUL) continue;
-            overlaps = overlaps_with(me, p, &h);
+            overlaps = overlaps_with(me, w, p, &h);
             h.n = 0;
         }
-    return !overlaps && (h.n == 0 || !overlaps_with(me, p, &h));
+    return !overlaps && (h.n == 0 || !overlaps_with(me, w, p, &h));
 }
 
 /* May particle i be at r? cells: NULL if there are no hard cores. */
@@ -156,7 +156,7 @@ static int fits(const sequential *me, const plugmc_cells *cells, int32_t w, int6
     if (!me->domain.periodic && r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > me->domain.radius2)
         return 0;
     const plugmc_particle p = particle_there(me, i, r);
-    sequential_fields(me, &p, &forbidden);
+    sequential_fields(me, w, &p, &forbidden);
     return !forbidden && (!cells || is_free(me, cells, w, i, &p, positions));
 }
 
@@ -164,7 +164,8 @@ static int fits(const sequential *me, const plugmc_cells *cells, int32_t w, int6
 static int find_place(const sequential *me, const plugmc_cells *cells, int32_t w, int64_t i,
                       double *positions)
 {
-    const double q = me->domain.quantum;
+    const brush_domain *domain = &me->of[w].domain;
+    const double q = domain->quantum;
     double *here = positions + 3 * i, r[3];
     const int flat = me->domain.dimension == 2;
     for (int reach = 0; reach <= FARTHEST_QUANTA; reach++)
@@ -175,8 +176,8 @@ static int find_place(const sequential *me, const plugmc_cells *cells, int32_t w
                     r[0] = here[0] + x * q;
                     r[1] = here[1] + y * q;
                     r[2] = here[2] + z * q;
-                    brush_wrap(&me->domain, r);
-                    brush_round(&me->domain, r);
+                    brush_wrap(domain, r);
+                    brush_round(domain, r);
                     if (!fits(me, cells, w, i, r, positions)) continue;
                     memcpy(here, r, sizeof r);
                     return 1;
@@ -196,9 +197,11 @@ int part_touching(const sequential *me, const plugmc_host *host, const char *rou
     const int64_t n = system->particles;
     plugmc_view view;
     plugmc_cells cells = {.size = sizeof cells};
+    double quantum = 0;
+    for (int32_t w = 0; w < system->walkers; w++) quantum = fmax(quantum, me->of[w].domain.quantum);
     if (contact > 0) {
         TRY(host->view(host->context, positions, 0, &view));
-        TRY(view.cells(&view, contact + 4 * FARTHEST_QUANTA * me->domain.quantum, &cells));
+        TRY(view.cells(&view, contact + 4 * FARTHEST_QUANTA * quantum, &cells));
     }
     for (int32_t w = 0; w < system->walkers; w++)
         for (int64_t i = 0; i < n; i++)
@@ -208,6 +211,6 @@ int part_touching(const sequential *me, const plugmc_host *host, const char *rou
                     host->context, PLUGMC_ERROR_INPUT,
                     "particle %lld of walker %d overlaps, or is where it may not be, when "
                     "places are rounded to %g: use precision = double",
-                    (long long)i, w, me->domain.quantum);
+                    (long long)i, w, me->of[w].domain.quantum);
     return PLUGMC_OK;
 }

@@ -24,7 +24,13 @@ extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
     const brush_place old = s.place[at];
     s.before[at] = old;
     double to[3] = {(double)old.x, (double)old.y, (double)old.z};
-    int outside = !brush_displace(&domain, seed, sweep, (uint32_t)w, (uint32_t)i, *s.step, to);
+#if BRUSH_BY_WALKER
+    const double kT = s.walker[w].kT, step = s.walker[w].step;
+    domain = s.walker[w].domain;
+#else
+    const double kT = PLUGMC_KT, step = *s.step;
+#endif
+    int outside = !brush_displace(&domain, seed, sweep, (uint32_t)w, (uint32_t)i, step, to);
     brush_place moved;
     moved.x = (BRUSH_STORED)to[0];
     moved.y = (BRUSH_STORED)to[1];
@@ -38,10 +44,16 @@ extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
     from.x = old.x, from.y = old.y, from.z = old.z;
     there.x = moved.x, there.y = moved.y, there.z = moved.z;
     int unused = 0;
+#if PLUGMC_WEIGHTED
+    const double *weight = s.weight + (size_t)w * PLUGMC_TERMS;
+    trial.change = plugmc_fields_weighted(there, a, &outside, weight) -
+                   plugmc_fields_weighted(from, a, &unused, weight);
+#else
     trial.change = plugmc_fields(there, a, &outside) - plugmc_fields(from, a, &unused);
 #endif
+#endif
     if (outside) trial.change = __longlong_as_double(0x7ff0000000000000LL);
-    trial.threshold = PLUGMC_KT * brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
+    trial.threshold = kT * brush_threshold(seed, sweep, (uint32_t)w, (uint32_t)i);
     s.moved[at] = moved;
     s.trial[at] = trial;
 }

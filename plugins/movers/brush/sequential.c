@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../../join_texts.h"
-#include "../displacement_step.h"
 #include "sequential.h"
 
 /* Fixed-point units of a kT on the device, [precision]: BRUSH_UNIT of pairs.cu. */
@@ -45,7 +44,20 @@ int sequential_prepare(sequential *me, const plugmc_host *host)
     me->energy = host->allocate(host->context, (size_t)host->system->walkers * sizeof *me->energy);
     if (!me->energy)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
+    TRY(walkers_prepare(me, host));
     return sort_terms(me, host);
+}
+
+/* Whether walkers differ, or will. */
+static int by_walker(const plugmc_system *system)
+{
+    return system->weighted || system->rungs > 1 || system->changes & PLUGMC_CHANGED_BOX;
+}
+
+void sequential_count(sequential *me, uint64_t n)
+{
+    for (int32_t w = 0; w < me->system->walkers; w++)
+        me->counts[me->on_rung[w]].trials += n * (uint64_t)me->system->particles;
 }
 
 /* ---- On the device --------------------------------------------------------------------------- */
@@ -64,10 +76,11 @@ static void define_common(sequential *me, const plugmc_host *host)
     snprintf(stored, sizeof me->defines[0], "BRUSH_STORED=%s",
              me->precision == SINGLE ? "float" : "double");
     snprintf(margin, sizeof me->defines[0], "BRUSH_MARGIN=%.17g",
-             pow(contact_margin(host->system, me->precision), 2));
+             pow(contact_margin(host->system, &host->system->box, me->precision), 2));
     me->define_list[me->define_count - 2] = stored;
     me->define_list[me->define_count - 1] = margin;
     if (me->precision == DOUBLE) sequential_define(me, "BRUSH_DOUBLE", 1);
+    sequential_define(me, "BRUSH_BY_WALKER", by_walker(host->system));
 }
 
 int sequential_kernel_text(sequential *me, const plugmc_host *host, const device_text *texts,
@@ -111,15 +124,19 @@ static int allocate_on_device(sequential *me, const plugmc_host *host)
                   {&d->ticket, walkers * 4},
                   {&d->role, 4},
                   {&d->failed, 16},
-                  {&d->accepted, 8},
+                  {&d->accepted, walkers * 8},
                   {&d->energy, walkers * 8},
                   {&d->sweep, 8},
                   {&d->step, 8},
                   {&me->d_positions, 3 * n * walkers * 8},
-                  {&me->d_rows, n * walkers * 8}};
+                  {&me->d_rows, n * walkers * 8},
+                  {&d->walker, walkers * sizeof *me->of},
+                  {&d->weight, walkers * ((size_t)me->system->term_count + 1) * 8},
+                  {&d->margin, walkers * 8},
+                  {&d->boxes, walkers * sizeof *me->box}};
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++)
         TRY(host->gpu->allocate(host->context, wanted[k].bytes, wanted[k].to));
-    return PLUGMC_OK;
+    return walkers_upload(me, host);
 }
 
 int sequential_prepare_device(sequential *me, const plugmc_host *host, const device_text *texts)
@@ -140,7 +157,7 @@ int sequential_prepare_device(sequential *me, const plugmc_host *host, const dev
     me->d.particles = (int32_t)me->system->particles;
     me->d.walkers = me->system->walkers;
     TRY(allocate_on_device(me, host));
-    return host->gpu->upload(host->context, me->d.step, &me->step, sizeof me->step);
+    return host->gpu->upload(host->context, me->d.step, me->steps, sizeof *me->steps);
 }
 
 int sequential_propose(sequential *me, const plugmc_host *host)
@@ -158,18 +175,18 @@ static int take_sums(sequential *me, const plugmc_host *host)
 {
     const plugmc_gpu *gpu = host->gpu;
     const int32_t walkers = me->system->walkers;
-    uint64_t accepted = 0;
+    const size_t bytes = (size_t)walkers * sizeof(int64_t);
     if (!gpu) return PLUGMC_OK;
-    int64_t *energy = malloc((size_t)walkers * sizeof *energy);
+    int64_t *energy = malloc(2 * bytes), *accepted = energy + walkers;
     if (!energy) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for energies");
-    int code = gpu->download(host->context, &accepted, me->d.accepted, sizeof accepted);
-    if (!code)
-        code = gpu->download(host->context, energy, me->d.energy, (size_t)walkers * sizeof *energy);
-    if (!code) code = gpu->fill(host->context, me->d.accepted, 0, sizeof accepted);
-    if (!code) code = gpu->fill(host->context, me->d.energy, 0, (size_t)walkers * sizeof *energy);
-    for (int32_t w = 0; w < walkers && !code; w++)
+    int code = gpu->download(host->context, accepted, me->d.accepted, bytes);
+    if (!code) code = gpu->download(host->context, energy, me->d.energy, bytes);
+    if (!code) code = gpu->fill(host->context, me->d.accepted, 0, bytes);
+    if (!code) code = gpu->fill(host->context, me->d.energy, 0, bytes);
+    for (int32_t w = 0; w < walkers && !code; w++) {
         me->energy[w] += (double)energy[w] / unit[me->precision];
-    me->counts.accepted += accepted;
+        me->counts[me->on_rung[w]].accepted += (uint64_t)accepted[w];
+    }
     free(energy);
     return code;
 }
@@ -178,7 +195,7 @@ static int take_sums(sequential *me, const plugmc_host *host)
 
 static int write_positions(sequential *, const plugmc_host *, double *positions);
 
-static double fields_of_all(const sequential *me, const double *positions)
+static double fields_of_all(const sequential *me, int32_t w, const double *positions)
 {
     const plugmc_system *system = me->system;
     double energy = 0;
@@ -191,14 +208,14 @@ static double fields_of_all(const sequential *me, const double *positions)
                                  plugmc_species_at(system, s)->charge,
                                  plugmc_species_at(system, s)->diameter,
                                  s};
-            energy += sequential_fields(me, &p, &unused);
+            energy += sequential_fields(me, w, &p, &unused);
         }
     return energy;
 }
 
 /* Sum over pairs in double, row by row, in order. rows [particles] is scratch. */
-static double pairs_of_all(const sequential *me, const double *positions, double *rows, double *soa,
-                           int32_t *species)
+static double pairs_of_all(const sequential *me, int32_t w, const double *positions, double *rows,
+                           double *soa, int32_t *species)
 {
     const plugmc_system *system = me->system;
     const int64_t n = system->particles;
@@ -221,10 +238,13 @@ static double pairs_of_all(const sequential *me, const double *positions, double
         rows[i] = 0;
         for (int t = 0; t < me->term_count; t++) {
             const plugmc_term *of = me->terms[t].of;
+            const double weight = weight_of(me, w, &me->terms[t]);
+            double own = 0, *sum = me->weight ? &own : &rows[i];
             if (!me->terms[t].pair || !(me->terms[t].pair->functions & PLUGMC_PAIR_ENERGY))
                 continue;
-            of->plugin->potential->pair->energy(of->instance, &system->box, me->domain.periodic,
-                                                &probe, &others, &rows[i]);
+            of->plugin->potential->pair->energy(of->instance, &me->box[w], me->domain.periodic,
+                                                &probe, &others, sum);
+            if (me->weight && weight != 0) rows[i] += weight * own;
         }
     }
     for (int64_t i = 0; i < n; i++) sum += rows[i];
@@ -247,7 +267,8 @@ static int fresh_energy(sequential *me, const plugmc_host *host, double *energy)
     if (host->gpu && !code) {
         const uint32_t block[3] = {128, 1, 1};
         const uint32_t grid[3] = {(uint32_t)((n + 127) / 128 + 1) / 2, (uint32_t)walkers, 1};
-        void *arguments[] = {&me->d.place, &me->d.particles, &me->d.padded, &me->d_rows};
+        void *arguments[] = {&me->d.place, &me->d.particles, &me->d.padded,
+                             &me->d_rows,  &me->d.boxes,     &me->d.weight};
         code = host->gpu->launch(host->context, me->k_energy, grid, block, 0, arguments);
         if (!code) code = write_positions(me, host, (double *)(uintptr_t)me->d_positions);
         if (!code)
@@ -259,11 +280,11 @@ static int fresh_energy(sequential *me, const plugmc_host *host, double *energy)
         code = write_positions(me, host, positions);
     }
     for (size_t w = 0; w < walkers && !code; w++) {
-        energy[w] = fields_of_all(me, positions + 3 * n * w);
+        energy[w] = fields_of_all(me, (int32_t)w, positions + 3 * n * w);
         if (host->gpu)
             for (size_t i = 0; i < n; i++) energy[w] += rows[w * n + i];
         else
-            energy[w] += pairs_of_all(me, positions + 3 * n * w, rows, soa, species);
+            energy[w] += pairs_of_all(me, (int32_t)w, positions + 3 * n * w, rows, soa, species);
     }
     free(positions);
     free(rows);
@@ -324,8 +345,12 @@ int sequential_take(void *instance, const plugmc_host *host, const plugmc_state 
     const plugmc_system *system = me->system;
     const size_t count = (size_t)(system->particles * system->walkers);
     double *positions;
-    (void)changed; /* positions are all that can */
-    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    TRY(take_sums(me, host)); /* of the rungs on which they were made */
+    int code = walkers_take(me, host, state, changed);
+    me->energy_known = 0;
+    if (code || !(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return code;
+    if (!host->gpu && system->changes & PLUGMC_CHANGED_BOX) cpu_boxes(me);
+    code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
     if (code) return code;
     double *places = malloc(3 * count * sizeof *places);
     char *rounded = malloc(count); /* [walkers][particles]: 1 if the place has changed */
@@ -334,14 +359,14 @@ int sequential_take(void *instance, const plugmc_host *host, const plugmc_state 
     for (size_t i = 0; i < count && !code; i++) {
         double *r = &places[3 * i];
         memcpy(r, &positions[3 * i], 3 * sizeof *r);
-        brush_wrap(&me->domain, r);
-        brush_round(&me->domain, r);
+        const brush_domain *domain = &me->of[i / (size_t)system->particles].domain;
+        brush_wrap(domain, r);
+        brush_round(domain, r);
         rounded[i] = memcmp(r, &positions[3 * i], 3 * sizeof *r) != 0;
     }
     if (!code && me->domain.quantum > 0) code = part_touching(me, host, rounded, places);
     if (!code && host->gpu) code = load_on_device(me, host, places);
     if (!code && !host->gpu) cpu_load(me, places);
-    me->energy_known = 0;
     free(places);
     free(rounded);
     return code;
@@ -373,13 +398,18 @@ static int write_positions(sequential *me, const plugmc_host *host, double *posi
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
-double sequential_fields(const sequential *me, const plugmc_particle *p, int64_t *forbidden)
+double sequential_fields(const sequential *me, int32_t w, const plugmc_particle *p,
+                         int64_t *forbidden)
 {
     double energy = 0;
     const plugmc_particles one = {1, &p->x, &p->y, &p->z, &p->charge, &p->diameter, &p->species};
-    for (int t = 0; t < me->term_count; t++)
-        if (me->terms[t].field)
-            *forbidden += me->terms[t].field->energy(me->terms[t].of->instance, &one, &energy);
+    for (int t = 0; t < me->term_count; t++) {
+        const double weight = weight_of(me, w, &me->terms[t]);
+        double own = 0, *sum = me->weight ? &own : &energy;
+        if (!me->terms[t].field) continue;
+        *forbidden += me->terms[t].field->energy(me->terms[t].of->instance, &one, sum);
+        if (me->weight && weight != 0) energy += weight * own;
+    }
     return energy;
 }
 
@@ -418,8 +448,9 @@ int sequential_counts(void *instance, const plugmc_host *host, plugmc_counts *ou
 {
     sequential *me = instance;
     TRY(take_sums(me, host));
-    *out = me->counts;
-    if (clear) me->counts = (plugmc_counts){0, 0};
+    const size_t bytes = (size_t)me->rungs * sizeof *out;
+    memcpy(out, me->counts, bytes);
+    if (clear) memset(me->counts, 0, bytes);
     return PLUGMC_OK;
 }
 
@@ -430,22 +461,6 @@ int sequential_archive(void *instance, const plugmc_host *host, plugmc_archive *
     TRY(plugmc_archive_walkers(archive, "energy", me->energy, sizeof *me->energy));
     TRY(archive->bytes(archive, "energy_known", &me->energy_known, sizeof me->energy_known));
     return archive->bytes(archive, "sweeps_since", &me->sweeps_since, sizeof me->sweeps_since);
-}
-
-double sequential_step(const void *instance, int32_t move, int32_t rung)
-{
-    (void)move, (void)rung;
-    return ((const sequential *)instance)->step;
-}
-
-int sequential_set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
-                        double step)
-{
-    sequential *me = instance;
-    (void)move, (void)rung;
-    TRY(take_step(host, step, &me->step));
-    return host->gpu ? host->gpu->upload(host->context, me->d.step, &me->step, sizeof me->step)
-                     : PLUGMC_OK;
 }
 
 double sequential_target(const void *instance, int32_t move)

@@ -37,7 +37,7 @@ typedef struct handful {
 /* Mirrors brush_state of state.h. */
 typedef struct device_state {
     plugmc_device_pointer place, before, moved, trial, sum, hit, done, decided, ticket, role,
-        failed, accepted, energy, sweep, step;
+        failed, accepted, energy, sweep, step, walker, weight, margin, boxes;
     int32_t particles, padded, panels, walkers, interval, intervals, blocks;
 } device_state;
 
@@ -55,19 +55,27 @@ typedef struct sequential {
     int64_t group_size, refresh;
 
     const plugmc_system *system;
-    uint64_t seed; /* of its random draws */
-    brush_domain domain;
+    uint64_t seed;       /* of its random draws */
+    brush_domain domain; /* at the start: whether it is periodic, and oblique, stays */
     term *terms;
     int term_count, hard_count; /* the first ones have no pair energy */
     size_t real_size;           /* of places and of the energies of pairs */
-    plugmc_counts counts;
-    double *energy; /* [walkers]: running, kT; on a GPU without what the device has added */
+    /* Walkers as they are. */
+    int32_t rungs;
+    int32_t *on_rung;      /* [walkers] */
+    real *steps;           /* [rungs] length */
+    plugmc_box *box;       /* [walkers] */
+    brush_walker *of;      /* [walkers] */
+    double *margin;        /* [walkers]: factor on squares of contact distances */
+    double *weight;        /* [walkers][terms]: what energies count by; NULL: 1 for all */
+    uint64_t *accepted;    /* [walkers]: on the CPU, in one call */
+    plugmc_counts *counts; /* [rungs] */
+    double *energy;        /* [walkers]: running, kT; on a GPU without what the device has added */
     int32_t energy_known;
     uint64_t sweeps_since; /* the energy was summed afresh */
 
     /* On the CPU. */
-    int64_t group; /* group_size, at most N */
-    grid grid;
+    int64_t group;          /* group_size, at most N */
     struct arrays *walkers; /* [walkers] */
     struct group *groups;   /* [threads] if walkers are shared among threads, else [1] */
 
@@ -99,6 +107,8 @@ int sequential_kernel_text(sequential *, const plugmc_host *, const device_text 
                            plugmc_kernel_text *out);
 /* The memory of d, whose numbers the mover has set, and the kernels but that of the sweep. */
 int sequential_prepare_device(sequential *, const plugmc_host *, const device_text *);
+/* n sweeps' trial moves are counted. */
+void sequential_count(sequential *, uint64_t n);
 /* Draws the trial moves of a sweep on the device. */
 int sequential_propose(sequential *, const plugmc_host *);
 /* Of the mover; instance is a sequential. */
@@ -111,8 +121,9 @@ double sequential_step(const void *instance, int32_t move, int32_t rung);
 int sequential_set_step(void *instance, const plugmc_host *, int32_t move, int32_t rung,
                         double step);
 double sequential_target(const void *instance, int32_t move);
-/* Energy of the fields; adds to *forbidden where the particle may not be. */
-double sequential_fields(const sequential *, const plugmc_particle *, int64_t *forbidden);
+/* Energy of the fields in walker w; adds to *forbidden where the particle may not be. */
+double sequential_fields(const sequential *, int32_t w, const plugmc_particle *,
+                         int64_t *forbidden);
 /* After sweeps up to number `last` on the device: whether an energy was no number, in which case the
  * host has been told. */
 int sequential_check_device(const sequential *, const plugmc_host *, uint64_t last);
@@ -130,11 +141,28 @@ int sequential_check_device(const sequential *, const plugmc_host *, uint64_t la
                            "the running energy is summed afresh when it is asked for and so many " \
                            "sweeps old; 0: never")
 
+/* ---- walkers.c: what walkers have, each for itself ----------------------------------------------- */
+
+int walkers_prepare(sequential *, const plugmc_host *);
+/* Boxes and rungs as they are by now. */
+int walkers_take(sequential *, const plugmc_host *, const plugmc_state *, uint32_t changed);
+/* For kernels of walkers that differ. */
+int walkers_upload(const sequential *, const plugmc_host *);
+
+/* What a term counts by in walker w. */
+static inline double weight_of(const sequential *me, int32_t w, const term *t)
+{
+    if (!me->weight) return 1;
+    const int64_t k =
+        ((const char *)t->of - (const char *)me->system->terms) / me->system->term_size;
+    return me->weight[w * me->system->term_count + k];
+}
+
 /* ---- places.c: hard cores and rounded places ------------------------------------------------- */
 
 /* Largest distance at which two particles overlap, in double precision. */
 double largest_contact(const plugmc_system *);
-double contact_margin(const plugmc_system *, int precision);
+double contact_margin(const plugmc_system *, const plugmc_box *, int precision);
 void cell_coordinates(const grid *, const double r[3], int32_t c[3]);
 /* The cells around a place, each once. */
 int cells_around(const grid *, int periodic, const double r[3], int64_t out[27]);
@@ -146,6 +174,7 @@ int part_touching(const sequential *, const plugmc_host *, const char *rounded, 
 /* ---- cpu.c: sweeps on the CPU ---------------------------------------------------------------- */
 
 int cpu_prepare(sequential *, const plugmc_host *);
+void cpu_boxes(sequential *); /* me->box has changed; `load` comes next */
 void cpu_load(sequential *, const double *positions);
 void cpu_store(const sequential *, double *positions);
 int cpu_sweep(sequential *, const plugmc_host *, uint64_t first, uint64_t n);

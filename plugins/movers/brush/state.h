@@ -12,6 +12,8 @@ struct __align__(16) brush_trial
     double threshold; /* -ln u */
 };
 
+struct brush_walker; /* of trial.h */
+
 typedef struct brush_state {
     brush_place *place;  /* [walkers][padded] */
     brush_place *before; /* [walkers][padded]: when the sweep began */
@@ -26,10 +28,15 @@ typedef struct brush_state {
     unsigned long long *failed; /* [2]: 0, or the complement of the place of the first particle of a
                             sweep whose change of energy is not a number, or minus infinity; and how
                             many sweeps have begun since: these do nothing */
-    unsigned long long *accepted; /* [1] */
+    unsigned long long *accepted; /* [walkers] */
     long long *energy;            /* [walkers]: accepted changes, in BRUSH_UNIT */
     unsigned long long *sweep;    /* [1]: number of the next one */
-    double *step;                 /* [1] */
+    double *step;                 /* [1]; of walkers that are alike */
+    /* Where walkers differ (BRUSH_BY_WALKER), [walkers]: of trial.h; what their terms count by [terms]; a factor on
+     * squares of contact distances; boxes. */
+    const struct brush_walker *walker;
+    const double *weight, *margin;
+    const plugmc_box *boxes;
     int particles, padded, panels, walkers;
     int interval;  /* j's of a task, a multiple of BRUSH_TILE */
     int intervals; /* of them in padded */

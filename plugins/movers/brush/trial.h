@@ -17,6 +17,12 @@ typedef struct brush_domain {
     int32_t dimension, periodic, oblique, padding;
 } brush_domain;
 
+/* A walker, where walkers differ. */
+typedef struct brush_walker {
+    brush_domain domain;
+    double kT, step; /* energy, length */
+} brush_walker;
+
 PLUGMC_FN void brush_wrap(const brush_domain *b, double r[3])
 {
     if (!b->periodic) return;

@@ -60,7 +60,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     const int64_t particles = me->system->particles;
     const uint64_t last = first + n - 1;
     me->sweeps_since += n;
-    me->counts.trials += n * (uint64_t)(particles * me->system->walkers);
+    sequential_count(me, n);
     TRY(host->gpu->upload(host->context, me->d.sweep, &first, sizeof first));
     if (!me->graph) TRY(record(me, host));
     for (; n > 0; n--) {
@@ -102,7 +102,8 @@ static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
+               PLUGMC_CHANGED_RUNG,
     .take = sequential_take,
     .sweep = sweep,
     .give = sequential_give,

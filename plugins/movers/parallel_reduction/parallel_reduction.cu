@@ -34,7 +34,7 @@ PLUGMC_FN void decide(const brush_state *s, int w, int i, const brush_probe *pro
     if (!hit && change < trial.threshold) {
         s->place[at] = probe->moved;
         s->energy[w] += __double2ll_rn(change * BRUSH_UNIT);
-        atomicAdd(s->accepted, 1ull);
+        atomicAdd(&s->accepted[w], 1ull);
     }
     s->ticket[w] = (unsigned)i + 1;
     s->done[w] = 0;
@@ -50,6 +50,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) parallel_reduction_move(brus
     probe.old = s.place[base + i];
     probe.moved = s.moved[base + i];
     probe.site = plugmc_site_of_species((int)probe.old.species);
+    brush_know_walker(&s, w, &probe);
     real change = 0;
     int overlaps = 0;
     if (j < s.particles && j != i) {
@@ -59,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) parallel_reduction_move(brus
         c.overlaps = 0;
         brush_add_pair(&c, &probe, &other, plugmc_site_of_species((int)other.species));
         overlaps = c.overlaps;
-        change = plugmc_sums_total(&c.sums, probe.site);
+        change = brush_total(&c.sums, &probe);
     }
     overlaps = __syncthreads_or(overlaps);
     const real sum = block_sum(change);
