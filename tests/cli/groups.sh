@@ -73,6 +73,49 @@ test_groups_in_ewald_sums_are_cut()
     same_however_it_is_cut
 }
 
+# The mesh and the waves of one sum, whose pairs are the same: energies differ by some 1e-7, decisions do not.
+mesh_and_waves()
+{
+    salt
+    change 's/^sweeps = .*/sweeps = 30/; s/^walkers = .*/walkers = 2/; s/^trials = .*/trials = 10/; s/^period = .*/period = 1/'
+    for setting; do change "$setting"; done
+    cp sim.ini base.ini
+    printf '%s\n' '[potential coulomb_ewald]' 'bjerrum_length = 1' 'cutoff = 3.5' 'alpha = 1.3' 'k_max = 17' >>sim.ini
+    must run sim.ini --set run.output=waves.h5 --set run.device=cpu
+    awk '/insert_group.(insertion|removal)/ { if ($2 + 0 > 0.01) good++ } END { exit good < 2 }' "$out" ||
+        fail "hardly any group comes or goes"
+    cp base.ini sim.ini
+    printf '%s\n' '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 3.5' 'alpha = 1.3' 'grid = 30' 'order = 8' \
+        'precision = double' >>sim.ini
+    must run sim.ini --set run.output=mesh.h5
+    h5diff -d 1e-8 waves.h5 mesh.h5 /plugmc/checkpoint/positions >"$out" 2>&1 || fail "decisions differ"
+    h5diff -d 1e-8 waves.h5 mesh.h5 /plugmc/observables/numbers >"$out" 2>&1 || fail "numbers differ"
+    h5diff -d 2e-7 waves.h5 mesh.h5 /plugmc/observables/energy/energy >"$out" 2>&1 || fail "energies differ"
+}
+test_groups_beside_a_mesh() { mesh_and_waves; }
+test_groups_beside_a_mesh_in_changing_boxes()
+{
+    mesh_and_waves 's/^seed/pressure = 0.05\n&/; s/^\[mover insert_group\]/[mover volume]\nstep = 0.01\n&/'
+}
+test_groups_beside_a_mesh_on_a_gpu()
+{
+    gpu
+    mesh_and_waves 's/^device = cpu/device = gpu/'
+}
+
+test_groups_beside_a_mesh_are_cut()
+{
+    salt '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 3.5'
+    change 's/^sweeps = .*/sweeps = 40/; s/^walkers = .*/walkers = 2/; s/^trials = .*/trials = 8/'
+    must run sim.ini
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=3 --set run.output=three.h5
+    same_chain one.h5 three.h5
+    must run sim.ini --set run.sweeps=13 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=40
+    same_chain one.h5 parts.h5
+}
+
 test_groups_that_cannot_be()
 {
     salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
@@ -85,9 +128,9 @@ test_groups_that_cannot_be()
         run sim.ini
     change 's/^group = .*/group = Ca Cl Cl/; /^activity = 0.03/d'
     refused 3 "sim.ini:27: [mover insert_group] group = Cl: [species Cl] needs mu or activity, of the reservoir" run sim.ini
-    salt '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 3'
-    refused 3 "sim.ini:35: [potential coulomb_spme] takes as many particles as there are at the start, and mover \
-'insert_group' changes that" run sim.ini
+    salt '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 3' 'molecule = 1 2'
+    refused 3 "sim.ini:35: [potential coulomb_spme] molecules and excluded pairs are of particles that stay, and a mover \
+of the run changes how many there are" run sim.ini
 }
 
 test_groups_of_ions_on_a_gpu()

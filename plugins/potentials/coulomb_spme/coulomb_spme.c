@@ -192,6 +192,11 @@ static int change(void *instance, int32_t walker, int64_t particle, const double
     return spme_change(((parameters *)instance)->mesh, walker, particle, position, change);
 }
 
+static int turnover(void *instance, int32_t walker, const plugmc_turnover *x, double *change)
+{
+    return spme_turnover(((parameters *)instance)->mesh, walker, x, change);
+}
+
 static int settle(void *instance, int32_t walker, int accepted)
 {
     return spme_settle(((parameters *)instance)->mesh, walker, accepted);
@@ -214,12 +219,13 @@ static int32_t molecules(const void *instance)
 static const plugmc_total mesh = {.size = sizeof mesh,
                                   .on_device = 1,
                                   .beside_parts = 1,
-                                  .follows = PLUGMC_CHANGED_BOX,
+                                  .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
                                   .energy = energy,
                                   .start = start,
                                   .change = change,
                                   .settle = settle,
-                                  .molecules = molecules};
+                                  .molecules = molecules,
+                                  .turnover = turnover};
 #define MESH .total = &mesh
 #define CALLBACKS .prepare = prepare, .kernel_text = kernel_text, .release = release
 #else

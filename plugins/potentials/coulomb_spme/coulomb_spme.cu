@@ -195,12 +195,20 @@ PLUGMC_FN double factor_of(const spme_task &t, uint32_t w) { return t.factor * d
 
 PLUGMC_FN double constant_virial_of(const spme_task &t, uint32_t w)
 {
-    return t.constant_virial * denser(t, w);
+    return SPME_COUNTS ? t.own_constant[2 * w + 1] : t.constant_virial * denser(t, w);
 }
 
 PLUGMC_FN double constant_of(const spme_task &t, uint32_t w)
 {
-    return t.constant + (constant_virial_of(t, w) - t.constant_virial);
+    return SPME_COUNTS ? t.own_constant[2 * w]
+                       : t.constant + (constant_virial_of(t, w) - t.constant_virial);
+}
+
+/* Of particle i of walker w; 0 where there is nobody. */
+PLUGMC_FN double charge_of(const spme_task &t, uint32_t w, uint32_t i)
+{
+    if (SPME_COUNTS && isnan(t.positions[3 * ((uint64_t)w * t.particles + i)])) return 0;
+    return t.charge[i];
 }
 
 /* ---- Bins -------------------------------------------------------------------------------- */
@@ -222,6 +230,10 @@ PLUGMC_FN int locate_all(const spme_task &t, uint32_t w, uint32_t i, int cell[3]
                          double fraction[3])
 {
     const double *r = t.positions + 3 * ((uint64_t)w * t.particles + i);
+    if (SPME_COUNTS && isnan(r[0])) {
+        for (int d = 0; d < 3; d++) cell[d] = 0, fraction[d] = 0;
+        return 1;
+    }
     int finite = locate(r[0], inverse_length_of(t, w, 0), SPME_X, &cell[0], &fraction[0]);
     finite &= locate(r[1], inverse_length_of(t, w, 1), SPME_Y, &cell[1], &fraction[1]);
     return finite & locate(r[2], inverse_length_of(t, w, 2), SPME_Z, &cell[2], &fraction[2]);
@@ -288,7 +300,7 @@ extern "C" __global__ void __launch_bounds__(SPME_BIN_THREADS)
     record.x = x[0];
     record.y = x[1];
     record.z = x[2];
-    record.charge = finite ? (real)t.charge[i] : not_a_number();
+    record.charge = finite ? (real)charge_of(t, w, i) : not_a_number();
     const uint64_t place = place_of<1>(t, w, tile, n);
     ((spme_record *)t.records)[place] = record;
     if (t.forces) t.index[place] = i;

@@ -54,7 +54,8 @@ extern "C" __global__ void __launch_bounds__(SPME_X)
             t.occupant[w * POINTS + ((uint64_t)from_z * SPME_Y + from_y) * SPME_X + x];
         if (who) {
             int c[3];
-            real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER], here = (real)t.charge[who - 1];
+            real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER],
+                here = (real)charge_of(t, w, who - 1);
             splines_of(t, w, who - 1, c, wx, wy, wz);
 #pragma unroll
             for (int j = 0; j < SPME_ORDER; j++) {
@@ -97,7 +98,7 @@ extern "C" __global__ void overflow(const __grid_constant__ spme_task t)
             const int x = c[0] - a + (c[0] < a ? SPME_X : 0),
                       y = c[1] - b + (c[1] < b ? SPME_Y : 0),
                       z = c[2] - d + (c[2] < d ? SPME_Z : 0);
-            const real here = (real)t.charge[i] * wy[b] * wz[d] * wx[a];
+            const real here = (real)charge_of(t, w, i) * wy[b] * wz[d] * wx[a];
             atomicAdd(t.fixed + w * POINTS + ((uint64_t)z * SPME_Y + y) * SPME_X + x,
                       (spme_u64)in_units(t, here));
         }
@@ -153,6 +154,6 @@ extern "C" __global__ void forces_one_by_one(const __grid_constant__ spme_task t
             fy = multiply_add(wz[z] * sy[y], value, fy);
             fz = multiply_add(sz[z] * wy[y], value, fz);
         }
-    add_force(t, w, i, t.charge[i], fx, fy, fz);
+    add_force(t, w, i, charge_of(t, w, i), fx, fy, fz);
 }
 #endif

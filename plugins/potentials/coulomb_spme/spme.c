@@ -6,6 +6,7 @@
 #include "spme.h"
 
 static int check_line(const spme *m);
+static int check_exclusions(const spme *m);
 static void fill_defines(spme *m);
 static int boxes_change(const spme *m);
 
@@ -16,7 +17,9 @@ int spme_configure(const plugmc_host *host, const spme_settings *set, spme **out
     m->host = host;
     m->set = *set;
     m->charges = spme_charges_of(host->system);
+    m->counts_change = (host->system->changes & PLUGMC_CHANGED_COUNT) != 0;
     int code = check_line(m);
+    if (!code) code = check_exclusions(m);
     if (code) return code;
     fill_defines(m);
     *out = m;
@@ -36,18 +39,30 @@ static int check_line(const spme *m)
         most, m->set.grid[0]);
 }
 
+/* Pairs are told by the numbers of particles, which go from one to another where particles come and go. */
+static int check_exclusions(const spme *m)
+{
+    const spme_settings *s = &m->set;
+    if (!m->counts_change || !(s->molecule_species || *s->molecules || *s->exclusions))
+        return PLUGMC_OK;
+    return m->host->fail(m->host->context, PLUGMC_ERROR_INPUT,
+                         "molecules and excluded pairs are of particles that stay, and a mover of "
+                         "the run changes how many there are");
+}
+
 /* For coulomb_spme.cu. */
 static void fill_defines(spme *m)
 {
-    static const char *const names[] = {"SPME_ORDER", "SPME_X",        "SPME_Y",
-                                        "SPME_Z",     "SPME_GATHERED", "SPME_BOXES"};
+    static const char *const names[] = {"SPME_ORDER",    "SPME_X",     "SPME_Y",     "SPME_Z",
+                                        "SPME_GATHERED", "SPME_BOXES", "SPME_COUNTS"};
     const int values[] = {m->set.order,
                           m->set.grid[0],
                           m->set.grid[1],
                           m->set.grid[2],
                           m->set.spreading == SPME_GATHER,
-                          boxes_change(m)};
-    for (int i = 0; i < 6; i++) {
+                          boxes_change(m),
+                          m->counts_change};
+    for (int i = 0; i < PLUGMC_COUNT(names); i++) {
         snprintf(m->defines[i], sizeof m->defines[i], "%s=%d", names[i], values[i]);
         m->define_list[i] = m->defines[i];
     }
@@ -98,6 +113,7 @@ static void warn_of_errors(const spme *m)
 
 static void warn_of_background(const spme *m)
 {
+    if (m->counts_change) return; /* the mover knows what it does */
     if (fabs(m->charges.net) > 1e-9 * sqrt(m->charges.count * m->charges.square))
         m->host->warn(m->host->context,
                       "the box has a charge of %g: a uniform background neutralises it, with the "
@@ -129,14 +145,25 @@ int spme_new_tables(const spme *m, spme_box *out)
     return 1;
 }
 
-static void fill_constants(const spme *m, double volume, spme_box *out)
+void spme_constants(const spme *m, double volume, const int64_t *count, double *energy,
+                    double *virial)
 {
     const spme_settings *s = &m->set;
-    const spme_charges *c = &m->charges;
-    out->factor = 4 * M_PI * s->bjerrum_length / volume;
-    out->constant_virial =
-        -M_PI * s->bjerrum_length * c->net * c->net / (2 * s->alpha * s->alpha * volume);
-    out->constant = out->constant_virial - s->bjerrum_length * s->alpha / sqrt(M_PI) * c->square;
+    double net = count ? 0 : m->charges.net, square = count ? 0 : m->charges.square;
+    for (int32_t a = 0; a < m->host->system->species_count && count; a++) {
+        const double z = plugmc_species_at(m->host->system, a)->charge;
+        net += (double)count[a] * z;
+        square += (double)count[a] * z * z;
+    }
+    *virial = -M_PI * s->bjerrum_length * net * net / (2 * s->alpha * s->alpha * volume);
+    *energy = *virial - s->bjerrum_length * s->alpha / sqrt(M_PI) * square;
+}
+
+static void fill_constants(const spme *m, double volume, spme_box *out)
+{
+    out->factor = 4 * M_PI * m->set.bjerrum_length / volume;
+    out->volume = volume;
+    spme_constants(m, volume, NULL, &out->constant, &out->constant_virial);
 }
 
 static int fill_tables(spme *m)

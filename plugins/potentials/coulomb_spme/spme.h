@@ -11,6 +11,9 @@
  * For Essmann's influence function square_d = k_d^2 and weight_d = exp(-k_d^2 / 4 alpha^2) b_d^2.
  * That of the smallest error (spme_fill_table) has the same form.
  *
+ * Where particles come and go the tolerance is that of as many as there can be, and nobody is where the position
+ * is NaN.
+ *
  * Where movers change boxes, K, alpha, n and the cutoff stay as they are at the start. With
  * x = (L at the start / L)^2 along an edge, square_d and k_d^2 then are x times as large. */
 #ifndef PLUGMC_SPME_H
@@ -43,6 +46,7 @@ void spme_release(spme *);
 /* One particle at a time, as in plugmc_total (spme_moves.c). */
 int spme_start(spme *, const plugmc_view *);
 int spme_change(spme *, int32_t walker, int64_t particle, const double position[3], double *change);
+int spme_turnover(spme *, int32_t walker, const plugmc_turnover *, double *change);
 int spme_settle(spme *, int32_t walker, int accepted);
 
 /* ---- Errors and what follows from them (spme_tune.c) ------------------------------------- */
@@ -99,7 +103,8 @@ struct spme_device_mesh;
 /* What depends on the box. */
 typedef struct spme_box {
     double length[3];
-    double factor;          /* 4 pi l_B / V */
+    double factor; /* 4 pi l_B / V */
+    double volume;
     double constant;        /* energy of charges with themselves, and with the background */
     double constant_virial; /* of the background, each axis */
     spme_table table[3];
@@ -112,6 +117,7 @@ struct spme {
     double *charge; /* [particles] valences */
     spme_box start; /* at the start of the run */
     spme_limit limit;
+    int counts_change; /* particles come and go */
     spme_exclusions exclusions;
     char defines[8][32];
     const char *define_list[9];
@@ -124,6 +130,14 @@ struct spme {
 int spme_check_box(const spme *, const plugmc_box *, int64_t walker);
 /* What depends on a box that is not that of the start. */
 void spme_fill_box(const spme *, const plugmc_box *, spme_box *out);
+/* Energy and virial that do not hang on places, of a walker with so many of each species [species]; NULL: of all. */
+void spme_constants(const spme *, double volume, const int64_t *count, double *energy,
+                    double *virial);
+/* Those of walker w, of a request's counts where they change. */
+static inline const int64_t *spme_counts_of(const spme *m, const plugmc_view *view, int64_t w)
+{
+    return m->counts_change ? view->count + w * m->host->system->species_count : NULL;
+}
 /* Memory for its tables; 0 if short. */
 int spme_new_tables(const spme *, spme_box *out);
 

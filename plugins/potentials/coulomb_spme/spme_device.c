@@ -93,7 +93,8 @@ typedef struct spme_device_mesh {
     plugmc_kernel *kernel[KERNELS];
     fft_api fft;
     fft_plan forward, backward;
-    int plans; /* how many of the two are made */
+    int plans;        /* how many of the two are made */
+    double *constant; /* [walkers][2], for the host: spme_task.own_constant */
     plugmc_device_pointer not_finite;
 } spme_device_mesh;
 
@@ -132,6 +133,7 @@ static int launch_blocks(const spme *m, int kernel, spme_task *task, uint64_t bl
 /* ---- The energy -------------------------------------------------------------------------- */
 
 static int take_boxes(const spme *, spme_task *, const plugmc_view *);
+static int put_constants(const spme *, const plugmc_view *);
 static int spread_sorted(const spme *, spme_task *);
 static int spread_gathered(const spme *, spme_task *);
 static int forces_of(const spme *, spme_task *);
@@ -146,6 +148,7 @@ int spme_device_energy(spme *m, const plugmc_total_request *request)
     task.virial = request->virial;
     task.box = request->view->device_box;
     int code = m->limit.stretch > 0 ? take_boxes(m, &task, request->view) : PLUGMC_OK;
+    if (!code && m->counts_change) code = put_constants(m, request->view);
     if (!code)
         code =
             m->set.spreading == SPME_SORTED ? spread_sorted(m, &task) : spread_gathered(m, &task);
@@ -170,6 +173,18 @@ static int take_boxes(const spme *m, spme_task *task, const plugmc_view *view)
     return code ? code
                 : launch(m, TABLES, task, (uint64_t)(grid[0] + grid[1] + grid[2]),
                          SPME_TABLE_THREADS);
+}
+
+static int put_constants(const spme *m, const plugmc_view *view)
+{
+    const size_t walkers = (size_t)m->host->system->walkers;
+    double *constant = m->on_device->constant;
+    for (size_t w = 0; w < walkers; w++)
+        spme_constants(m, view->box[w].volume, spme_counts_of(m, view, (int64_t)w),
+                       &constant[2 * w], &constant[2 * w + 1]);
+    return m->host->gpu->upload(m->host->context,
+                                (plugmc_device_pointer)(uintptr_t)m->on_device->task.own_constant,
+                                constant, 2 * walkers * sizeof *constant);
 }
 
 static int spread_sorted(const spme *m, spme_task *task)
@@ -214,6 +229,10 @@ int spme_device_prepare(spme *m)
     const plugmc_host *host = m->host;
     m->on_device = host->allocate(host->context, sizeof *m->on_device);
     if (!m->on_device)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a mesh");
+    m->on_device->constant = host->allocate(host->context, 2 * (size_t)host->system->walkers *
+                                                               sizeof *m->on_device->constant);
+    if (!m->on_device->constant)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a mesh");
     int code = open_fft(m);
     if (!code) code = get_kernels(m);
@@ -343,6 +362,7 @@ static int take_memory(spme *m)
         {&t->charge, t->particles * sizeof(double)},
         {&t->table, table},
         {&t->own_table, (m->limit.stretch > 0) * walkers * (table + real_size)},
+        {&t->own_constant, (size_t)m->counts_change * 2 * walkers * sizeof(double)},
         {&t->count, sorted * tiles * sizeof(uint32_t)},
         {&t->owner, sorted * pages * sizeof(spme_u64)},
         {&t->records, sorted * records * 4 * real_size},

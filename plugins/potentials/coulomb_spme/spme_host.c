@@ -225,7 +225,9 @@ static void sort_charges(const spme *m, workspace *s, const double *positions)
 #pragma omp parallel for schedule(static) num_threads(s->threads) reduction(min : bad)
     for (int64_t i = 0; i < n; i++) {
         const double *r = positions + 3 * i;
-        if (isfinite(r[0] + r[1] + r[2]))
+        if (m->counts_change && isnan(r[0]))
+            s->found[i] = (site){.charge = 0}; /* nobody */
+        else if (isfinite(r[0] + r[1] + r[2]))
             find_cell(m, s->box, r, i, &s->found[i]);
         else
             bad = i < bad ? i : bad;
@@ -463,12 +465,15 @@ static void add_forces(const spme *m, workspace *s, double *forces)
 static void add_sums(const spme *m, const workspace *s, const plugmc_total_request *request,
                      int64_t walker)
 {
-    double sums[4] = {0, 0, 0, 0};
+    const int64_t *count = spme_counts_of(m, request->view, walker);
+    double sums[4] = {0, 0, 0, 0}, constant = s->box->constant,
+           constant_virial = s->box->constant_virial;
+    if (count) spme_constants(m, s->box->volume, count, &constant, &constant_virial);
     for (int32_t y = 0; y < m->set.grid[1]; y++)
         for (int q = 0; q < 4; q++) sums[q] += s->partial[4 * y + q];
-    if (request->energy) request->energy[walker] += sums[0] / 2 + s->box->constant;
+    if (request->energy) request->energy[walker] += sums[0] / 2 + constant;
     for (int d = 0; d < 3 && request->virial; d++)
-        request->virial[3 * walker + d] += (sums[0] - sums[1 + d]) / 2 + s->box->constant_virial;
+        request->virial[3 * walker + d] += (sums[0] - sums[1 + d]) / 2 + constant_virial;
 }
 
 /* The pairs count excluded ones within the cutoff and the waves all of them: -1/r within, and

@@ -41,22 +41,23 @@ typedef struct spme_task {
     double *energy, *forces, *virial; /* as in plugmc_total_request */
     const double *charge;             /* [particles], of all walkers */
     const uint32_t *first, *partner;  /* exclusions, as in spme.h */
-    const spme_real *table; /* [x + y + z][2] weight, square; [x + y + z] strain; of all */
-    const plugmc_box *box;  /* SPME_BOXES: those of the walkers, */
-    spme_real *own_table;   /* and as `table` in them, padded to an even length */
-    uint32_t *count;        /* [tiles] charges in a bin; 0 before */
-    spme_u64 *owner;        /* [pages] whose page it is; 0, nobody's, before */
-    void *records;          /* [tiles + pages][page] spme_record */
-    uint32_t *index;        /* [tiles + pages][page] particle of a record, for forces */
-    uint32_t *ticket;       /* one number */
-    spme_real *grid;        /* [z][y][x]: charges, then potential */
-    spme_real *waves;       /* [z][y][x / 2 + 1] complex */
-    double *partial;        /* [solve_blocks][SPME_PARTIAL] */
-    double *excluded;       /* [exclude_blocks][SPME_PARTIAL] */
-    double *unbalanced;     /* [particles][3] */
-    double *mean;           /* [SPME_BALANCE_BLOCKS][3] */
-    uint32_t *occupant;     /* [z][y][x] of spreading = gather: particle + 1, or 0 */
-    uint32_t *overflow;     /* [1 + particles]: how many, and which */
-    uint32_t *not_finite;   /* one number: whether a position is none */
-    spme_u64 *fixed;        /* [z][y][x] charges in units of `unit` */
+    const spme_real *table;     /* [x + y + z][2] weight, square; [x + y + z] strain; of all */
+    const plugmc_box *box;      /* SPME_BOXES: those of the walkers, */
+    spme_real *own_table;       /* and as `table` in them, padded to an even length */
+    const double *own_constant; /* SPME_COUNTS: [2] of energy and virial, of as many as there are */
+    uint32_t *count;            /* [tiles] charges in a bin; 0 before */
+    spme_u64 *owner;            /* [pages] whose page it is; 0, nobody's, before */
+    void *records;              /* [tiles + pages][page] spme_record */
+    uint32_t *index;            /* [tiles + pages][page] particle of a record, for forces */
+    uint32_t *ticket;           /* one number */
+    spme_real *grid;            /* [z][y][x]: charges, then potential */
+    spme_real *waves;           /* [z][y][x / 2 + 1] complex */
+    double *partial;            /* [solve_blocks][SPME_PARTIAL] */
+    double *excluded;           /* [exclude_blocks][SPME_PARTIAL] */
+    double *unbalanced;         /* [particles][3] */
+    double *mean;               /* [SPME_BALANCE_BLOCKS][3] */
+    uint32_t *occupant;         /* [z][y][x] of spreading = gather: particle + 1, or 0 */
+    uint32_t *overflow;         /* [1 + particles]: how many, and which */
+    uint32_t *not_finite;       /* one number: whether a position is none */
+    spme_u64 *fixed;            /* [z][y][x] charges in units of `unit` */
 } spme_task;

@@ -29,12 +29,18 @@
 
 enum { ALIASES = 4 }; /* on each side; they fall as m^-n and faster */
 
+/* Particles of a species at the start or, where they come and go, as many as there can be. */
+static int64_t most_of(const plugmc_system *system, int32_t s)
+{
+    const plugmc_species *species = plugmc_species_at(system, s);
+    return system->changes & PLUGMC_CHANGED_COUNT ? species->most : species->count;
+}
+
 spme_charges spme_charges_of(const plugmc_system *system)
 {
     spme_charges c = {.volume = 1};
     for (int32_t s = 0; s < system->species_count; s++) {
-        const double z = plugmc_species_at(system, s)->charge,
-                     n = (double)plugmc_species_at(system, s)->count;
+        const double z = plugmc_species_at(system, s)->charge, n = (double)most_of(system, s);
         if (z == 0) continue;
         c.count += n;
         c.net += n * z;
