@@ -323,68 +323,6 @@ static int change_of(const hamiltonian *h, const plugmc_changes *c, int32_t w, i
     return turnover_change(h, e, w, &x, change, forbidden);
 }
 
-bool hamiltonian_is_proposed(const plugmc_changes *c, int64_t p)
-{
-    const int64_t first = p * together(c);
-    if (c->kind == PLUGMC_RESCALED) return true;
-    if (c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_GROUP_INSERTED)
-        return c->species[first] >= 0;
-    for (int32_t k = 0; k < together(c); k++)
-        if (c->particle[first + k] < 0) return false;
-    return true;
-}
-
-int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
-{
-    const int terms = h->system->term_count;
-    for (int32_t k = 0; k < c->walkers; k++) {
-        const int32_t w = c->first + k;
-        for (int64_t p = k * c->per_walker; p < (k + 1) * c->per_walker; p++) {
-            memset(&c->change[p * terms], 0, sizeof(double) * (size_t)terms);
-            c->forbidden[p] = 0;
-            if (PLUGMC_HAS(c, growth) && c->growth) c->growth[p] = 0;
-            if (!hamiltonian_is_proposed(c, p)) continue;
-            const int code = change_of(h, c, w, p);
-            if (code) {
-                h->walkers[w].failed_particle = c->particle ? c->particle[p * together(c)] : -1;
-                return code;
-            }
-            weigh(h, c, w, p, 0);
-        }
-    }
-    return PLUGMC_OK;
-}
-
-/* What is wrong with proposals of particles, or NULL. */
-static const char *refused(const hamiltonian *h, const plugmc_changes *c)
-{
-    const bool counts = c->kind >= PLUGMC_INSERTED && c->kind <= PLUGMC_GROUP_REMOVED;
-    if (!counts && c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
-        return "it is of a kind that is not known";
-    if (counts && !(h->system->changes & PLUGMC_CHANGED_COUNT))
-        return "it changes how many particles there are, and no mover of the run says so";
-    if (h->has_totals && c->per_walker != 1)
-        return "with a total, one change is proposed to a walker at a time";
-    const char *why = NULL;
-    const bool groups = c->kind == PLUGMC_GROUP_INSERTED || c->kind == PLUGMC_GROUP_REMOVED;
-    for (int64_t p = 0; groups && p < c->walkers * c->per_walker && !why; p++)
-        why = group_is_wrong(h, c, p);
-    return why;
-}
-
-int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
-{
-    if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
-    const char *why = refused(h, c);
-    if (why)
-        return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d cannot be made: %s",
-                          c->kind, why);
-    int code = hamiltonian_bring(h, host);
-    if (code) return code;
-    if (h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
-    return code ? code : hamiltonian_changes(h, c);
-}
-
 static int take_swap(const hamiltonian *h, walker_energy *e, int32_t w, int64_t i, int64_t j,
                      bool taken)
 {
@@ -432,6 +370,86 @@ static int settle_one(hamiltonian *h, const plugmc_changes *c, int32_t w, int64_
     return take_turnover(h, e, w, c, p, took);
 }
 
+/* A total knows one change at a time: of several each is taken back before the next is asked about, and the one that
+ * is taken is asked about again. */
+static bool asks_again(const hamiltonian *h, const plugmc_changes *c)
+{
+    return h->has_totals && c->walkers * c->per_walker > 1;
+}
+
+/* Proposal p of walker w, with what it does to all terms. */
+static int ask(hamiltonian *h, const plugmc_changes *c, int32_t w, int64_t p)
+{
+    const int terms = h->system->term_count;
+    memset(&c->change[p * terms], 0, sizeof(double) * (size_t)terms);
+    c->forbidden[p] = 0;
+    const int code = change_of(h, c, w, p);
+    if (code) h->walkers[w].failed_particle = c->particle ? c->particle[p * together(c)] : -1;
+    return code;
+}
+
+bool hamiltonian_is_proposed(const plugmc_changes *c, int64_t p)
+{
+    const int64_t first = p * together(c);
+    if (c->kind == PLUGMC_RESCALED) return true;
+    if (c->kind == PLUGMC_INSERTED || c->kind == PLUGMC_GROUP_INSERTED)
+        return c->species[first] >= 0;
+    for (int32_t k = 0; k < together(c); k++)
+        if (c->particle[first + k] < 0) return false;
+    return true;
+}
+
+int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
+{
+    const int terms = h->system->term_count;
+    for (int32_t k = 0; k < c->walkers; k++) {
+        const int32_t w = c->first + k;
+        for (int64_t p = k * c->per_walker; p < (k + 1) * c->per_walker; p++) {
+            int code = PLUGMC_OK;
+            if (PLUGMC_HAS(c, growth) && c->growth) c->growth[p] = 0;
+            if (hamiltonian_is_proposed(c, p)) {
+                code = ask(h, c, w, p);
+                if (!code) weigh(h, c, w, p, 0);
+                if (!code && asks_again(h, c)) code = settle_one(h, c, w, p, false);
+                if (asks_again(h, c)) h->walkers[w].asked = false;
+            } else {
+                memset(&c->change[p * terms], 0, sizeof(double) * (size_t)terms);
+                c->forbidden[p] = 0;
+            }
+            if (code) return code;
+        }
+    }
+    return PLUGMC_OK;
+}
+
+/* What is wrong with proposals of particles, or NULL. */
+static const char *refused(const hamiltonian *h, const plugmc_changes *c)
+{
+    const bool counts = c->kind >= PLUGMC_INSERTED && c->kind <= PLUGMC_GROUP_REMOVED;
+    if (!counts && c->kind != PLUGMC_DISPLACED && c->kind != PLUGMC_SWAPPED)
+        return "it is of a kind that is not known";
+    if (counts && !(h->system->changes & PLUGMC_CHANGED_COUNT))
+        return "it changes how many particles there are, and no mover of the run says so";
+    const char *why = NULL;
+    const bool groups = c->kind == PLUGMC_GROUP_INSERTED || c->kind == PLUGMC_GROUP_REMOVED;
+    for (int64_t p = 0; groups && p < c->walkers * c->per_walker && !why; p++)
+        why = group_is_wrong(h, c, p);
+    return why;
+}
+
+int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
+{
+    if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
+    const char *why = refused(h, c);
+    if (why)
+        return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d cannot be made: %s",
+                          c->kind, why);
+    int code = hamiltonian_bring(h, host);
+    if (code) return code;
+    if (h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
+    return code ? code : hamiltonian_changes(h, c);
+}
+
 int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c,
                        const int64_t *taken)
 {
@@ -450,7 +468,8 @@ int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_cha
             h->boxes_taken |= took;
             continue;
         }
-        code = settle_one(h, c, w, p, took);
+        if (took && asks_again(h, c)) code = ask(h, c, w, p);
+        if (!code) code = settle_one(h, c, w, p, took);
         e->known &= !took;
         e->asked = false;
     }
