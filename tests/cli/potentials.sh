@@ -384,6 +384,28 @@ out the pairs within them and no other binds them" run sim.ini
     must run sim.ini
 }
 
+# Who belongs together is part of the state, and of trajectories.
+test_molecules_in_trajectories()
+{
+    fluid "epsilon = 1" "cutoff = 1.8"
+    change 's/^.mover serial./[mover hmc]/; /^step/d; s/^.species one./&\ncharge = 1/
+            s/^.species two./&\ncharge = -1/; s/^walkers = .*/walkers = 2/'
+    printf '%s\n' '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 2' 'molecule = 2 1' '[potential springs]' \
+        "plugin = $TEST_PLUGINS/springs.so" '[observable trajectory]' >>sim.ini
+    change 's/^molecule = 2 1/molecule = 1 1/'
+    must run sim.ini
+    local count walker
+    count=$(sed -n '/^\[species one/,/^count/s/^count = //p' sim.ini)
+    for walker in $(h5ls sim.h5/particles | awk '{ print $1 }'); do
+        h5dump -y -w 1 -d "/particles/$walker/molecule" sim.h5 | sed -n '/DATA {/,/}/p' | tr -cd '0-9\n-' | grep . >found
+        { seq 0 $((count - 1)); seq 0 $((count - 1)); } | cmp - found || fail "other molecules in $walker"
+    done
+    # two potentials that tell of different ones
+    printf '%s\n' '[potential other]' 'plugin = coulomb_spme' 'bjerrum_length = 1' 'cutoff = 2' 'molecule = 2 2' >>sim.ini
+    refused 3 "sim.ini:$(grep -n 'potential other' sim.ini | cut -d: -f1): [potential other] its molecules are others than \
+those of [potential coulomb_spme]" run sim.ini
+}
+
 test_tail_without_its_fluid()
 {
     fluid "epsilon = 1" "cutoff = 2.5"

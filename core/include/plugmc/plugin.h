@@ -110,6 +110,8 @@ typedef struct plugmc_system {
     const double *temperatures; /* [rungs]: k_B T, energy */
     const double
         *of_rungs; /* [rungs][multipliers]: PLUGMC_STATE_MULTIPLIER of a walker on each rung */
+    /* [particles]: PLUGMC_STATE_MOLECULE, once potentials are prepared; NULL: there are none. */
+    const int32_t *molecule;
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */
@@ -380,6 +382,9 @@ typedef struct plugmc_total {
     /* As `change`, when particles come and leave; settle follows. Without it a total that positions change
      * cannot be where numbers of particles change. */
     int (*turnover)(void *instance, int32_t walker, const plugmc_turnover *, double *change);
+    /* Optional, once, after prepare: the molecule [particles] of each particle of any walker, numbers from 0 up, or
+     * less than 0: none; for PLUGMC_STATE_MOLECULE and trajectories. */
+    int (*molecule_of)(void *instance, int32_t *molecule);
 } plugmc_total;
 
 /* Orbitals to be evaluated at points, of one species (spin). */

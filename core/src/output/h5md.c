@@ -102,6 +102,8 @@ static void write_properties(store *s, hid_t group, const output_data *data)
         store_label(s, array, "type", "effective");
         store_leave_array(s, array);
     }
+    if (system->molecule)
+        store_array(s, group, "molecule", STORE_INT32, 1, &n, system->molecule);
     free(species), free(id), free(charge), free(diameter);
 }
 
@@ -236,6 +238,7 @@ static void write_other_walker(store *s, hid_t group, hid_t first, const output_
         store_link(s, first, "position/step", position, "step");
         store_link(s, first, "position/time", position, "time");
         if (!own_box) store_link(s, first, "box", group, "box");
+        if (data->system->molecule) store_link(s, first, "molecule", group, "molecule");
     }
     if (own_box) write_own_box(s, group, position, data, walker, before);
     if (numbers_change(data)) write_ids(s, group, position, data, walker, before);

@@ -74,7 +74,7 @@ static bool check_moves(const plugmc_mover *m, sentence why)
 
 /* All that this version knows. */
 enum {
-    CHANGES = (2 * PLUGMC_CHANGED_RUNG - 1) | PLUGMC_CHANGED_WEIGHT,
+    CHANGES = (2 * PLUGMC_CHANGED_MOLECULE - 1) | PLUGMC_CHANGED_WEIGHT,
     NEEDS = 2 * PLUGMC_KEEPS_MOLECULES - 1
 };
 #define ABILITIES_TO_COME 0xff000000u

@@ -210,7 +210,8 @@ static int match_others(const simulation *sim, const place *at, const moving *m)
                                                    "positions",
                                                    "species",
                                                    "temperatures, pressures or couplings",
-                                                   "rungs"};
+                                                   "rungs",
+                                                   "molecules"};
     int first_error = 0;
     for (int k = 0; k < sim->mover_count; k++) {
         const moving *other = &sim->movers[k];

@@ -13,6 +13,7 @@
 #include "run/history.h"
 #include "run/listing.h"
 #include "run/matching.h"
+#include "run/molecules.h"
 #include "run/moves.h"
 #include "run/not_a_number.h"
 #include "run/pair_table.h"
@@ -498,6 +499,7 @@ static int prepare_instances(simulation *sim)
 {
     sim->measurements = checked(calloc((size_t)sim->instance_count, sizeof *sim->measurements));
     int code = prepare_kind(sim, PLUGMC_POTENTIAL);
+    if (!code) code = molecules_find(sim);
     if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
     if (!code) code = moves_begin(sim);
     if (!code && sim->weighing) code = begin_weighing(sim);
@@ -657,7 +659,7 @@ void simulation_close(simulation *sim)
     for (int i = 0; i < sim->mover_count; i++)
         free(sim->movers[i].counted), free(sim->movers[i].made);
     hamiltonian_close(&sim->hamiltonian);
-    free(sim->by_rung);
+    free(sim->by_rung), free(sim->molecule);
     board_free(sim);
     free(sim->movers);
     free(sim->measurements);

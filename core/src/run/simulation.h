@@ -82,6 +82,7 @@ typedef struct simulation {
     moving *weighing;  /* the mover that has declared macrostates; NULL: none */
     plugmc_macrostates *macrostates;
     int32_t *by_rung;    /* plugmc_host.by_rung */
+    int32_t *molecule;   /* plugmc_system.molecule */
     struct board *board; /* run/board.h */
     bool giving;         /* the Hamiltonian writes into the state */
     output_data output;

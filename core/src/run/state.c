@@ -13,7 +13,7 @@ static size_t row_bytes(const plugmc_system *system, const ladder *ladder, int w
     case PLUGMC_STATE_POSITION: return (size_t)system->particles * 3 * sizeof(double);
     case PLUGMC_STATE_MULTIPLIER: return (size_t)ladder->width * sizeof(double);
     case PLUGMC_STATE_RUNG: return sizeof(int32_t);
-    default: return (size_t)system->particles * sizeof(int32_t); /* species */
+    default: return (size_t)system->particles * sizeof(int32_t); /* species, molecule */
     }
 }
 
@@ -78,6 +78,9 @@ static void fill_from_system(const state *s, int what, void *out)
                  what == PLUGMC_STATE_SPECIES && i < system->first[k + 1]; i++)
                 ((int32_t *)out)[w * system->particles + i] = k;
         }
+        for (int64_t i = 0; what == PLUGMC_STATE_MOLECULE && i < system->particles; i++)
+            ((int32_t *)out)[w * system->particles + i] =
+                system->molecule ? system->molecule[i] : -1;
     }
 }
 

@@ -216,6 +216,11 @@ static int32_t molecules(const void *instance)
                                                                 : PLUGMC_MOLECULES_NONE;
 }
 
+static int molecule_of(void *instance, int32_t *molecule)
+{
+    return spme_molecules(((parameters *)instance)->mesh, molecule);
+}
+
 static const plugmc_total mesh = {.size = sizeof mesh,
                                   .on_device = 1,
                                   .beside_parts = 1,
@@ -225,7 +230,8 @@ static const plugmc_total mesh = {.size = sizeof mesh,
                                   .change = change,
                                   .settle = settle,
                                   .molecules = molecules,
-                                  .turnover = turnover};
+                                  .turnover = turnover,
+                                  .molecule_of = molecule_of};
 #define MESH .total = &mesh
 #define CALLBACKS .prepare = prepare, .kernel_text = kernel_text, .release = release
 #else

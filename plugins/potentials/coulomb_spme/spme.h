@@ -93,6 +93,8 @@ typedef struct spme_exclusions {
     uint32_t *first;   /* [particles + 1]; NULL: there are none */
     uint32_t *partner; /* [first[particles]] */
 } spme_exclusions;
+/* The molecule [particles] of each particle, less than 0: none. */
+int spme_molecules(const spme *, int32_t *out);
 int spme_read_exclusions(const plugmc_host *, const spme_settings *, spme_exclusions *out);
 
 /* ---- The mesh ---------------------------------------------------------------------------- */

@@ -215,6 +215,26 @@ static int add_molecules(const plugmc_host *host, const char *path, pair_list *l
     return code;
 }
 
+int spme_molecules(const spme *m, int32_t *out)
+{
+    const plugmc_system *system = m->host->system;
+    const spme_settings *set = &m->set;
+    for (int32_t s = 0; s < set->molecule_species; s++) {
+        const int64_t atoms = (int64_t)set->molecule[s];
+        for (int64_t i = system->first[s]; i < system->first[s + 1] && atoms > 0; i++)
+            out[i] = (int32_t)((i - system->first[s]) / atoms);
+    }
+    if (!*set->molecules) return PLUGMC_OK;
+    member *members = malloc((size_t)system->particles * sizeof *members);
+    int code =
+        members ? read_members(m->host, set->molecules, members)
+                : m->host->fail(m->host->context, PLUGMC_ERROR_MEMORY, "no memory for molecules");
+    for (int64_t i = 0; i < system->particles && !code; i++)
+        out[i] = members[i].molecule < 0 ? -1 : (int32_t)members[i].molecule;
+    free(members);
+    return code;
+}
+
 /* ---- Partners ---------------------------------------------------------------------------- */
 
 static int by_particles(const void *a, const void *b)
