@@ -389,9 +389,9 @@ test_molecules_in_trajectories()
 {
     fluid "epsilon = 1" "cutoff = 1.8"
     change 's/^.mover serial./[mover hmc]/; /^step/d; s/^.species one./&\ncharge = 1/
-            s/^.species two./&\ncharge = -1/; s/^walkers = .*/walkers = 2/'
+            s/^.species two./&\ncharge = -1/; s/^seed/walkers = 2\n&/'
     printf '%s\n' '[potential coulomb_spme]' 'bjerrum_length = 1' 'cutoff = 2' 'molecule = 2 1' '[potential springs]' \
-        "plugin = $TEST_PLUGINS/springs.so" '[observable trajectory]' >>sim.ini
+        "plugin = $TEST_PLUGINS/springs.so" '[observable trajectory]' 'period = 1' >>sim.ini
     change 's/^molecule = 2 1/molecule = 1 1/'
     must run sim.ini
     local count walker
