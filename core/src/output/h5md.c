@@ -102,8 +102,7 @@ static void write_properties(store *s, hid_t group, const output_data *data)
         store_label(s, array, "type", "effective");
         store_leave_array(s, array);
     }
-    if (system->molecule)
-        store_array(s, group, "molecule", STORE_INT32, 1, &n, system->molecule);
+    if (system->molecule) store_array(s, group, "molecule", STORE_INT32, 1, &n, system->molecule);
     free(species), free(id), free(charge), free(diameter);
 }
 

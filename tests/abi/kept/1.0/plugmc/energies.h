@@ -30,8 +30,8 @@ enum {
 enum { PLUGMC_MOST_TOGETHER = 8 }; /* particles of a group */
 
 /* Proposals of one kind: per_walker for each of `walkers` walkers from `first` on, all made to the
- * configuration as it is. With a total that positions change, and for boxes, it is one a walker. Arrays
- * are [walkers][per_walker], host memory. Nothing is proposed where `particle` is below 0, or, for an
+ * configuration as it is. For boxes it is one a walker. A total that positions change is asked about one after the
+ * other, and about what was taken once more. Arrays are [walkers][per_walker], host memory. Nothing is proposed where `particle` is below 0, or, for an
  * insertion, `species`: its change is 0, and it cannot be taken. */
 typedef struct plugmc_changes {
     uint32_t size;

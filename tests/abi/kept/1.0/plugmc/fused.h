@@ -57,10 +57,17 @@ PLUGMC_FN void plugmc_double_sums_by_term(const plugmc_double_sums *, plugmc_sit
  * PLUGMC_PAIR_DERIVATIVE, so a mover has to ask for them (PLUGMC_NEEDS_FORCES). */
 PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation, plugmc_site a, plugmc_site b,
                                        real *energy, real *first, real *second);
+/* The same, each term times its multiplier. */
+PLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_separation, plugmc_site a, plugmc_site b,
+                                                const double *multipliers, real *energy,
+                                                real *first, real *second);
 
 /* Derivatives of plugmc_fields, likewise. */
 PLUGMC_FN void plugmc_fields_derivatives(plugmc_position, plugmc_site, real gradient[3],
                                          real *laplacian);
+PLUGMC_FN void plugmc_fields_derivatives_weighted(plugmc_position, plugmc_site,
+                                                  const double *multipliers, real gradient[3],
+                                                  real *laplacian);
 
 /* One-body energy of all field terms. *outside becomes 1 where the particle may not be, and is left
  * alone elsewhere; the sphere's own surface is not looked at. */

@@ -107,6 +107,11 @@ typedef struct plugmc_system {
     int32_t multipliers; /* of a walker, in a row of PLUGMC_STATE_MULTIPLIER */
     double
         of_charges; /* e^2 / (4 pi epsilon_0), energy length, of the units of the run; 0: they are reduced */
+    const double *temperatures; /* [rungs]: k_B T, energy */
+    const double
+        *of_rungs; /* [rungs][multipliers]: PLUGMC_STATE_MULTIPLIER of a walker on each rung */
+    /* [particles]: PLUGMC_STATE_MOLECULE, once potentials are prepared; NULL: there are none. */
+    const int32_t *molecule;
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */
@@ -377,6 +382,9 @@ typedef struct plugmc_total {
     /* As `change`, when particles come and leave; settle follows. Without it a total that positions change
      * cannot be where numbers of particles change. */
     int (*turnover)(void *instance, int32_t walker, const plugmc_turnover *, double *change);
+    /* Optional, once, after prepare: the molecule [particles] of each particle of any walker, numbers from 0 up, or
+     * less than 0: none; for PLUGMC_STATE_MOLECULE and trajectories. */
+    int (*molecule_of)(void *instance, int32_t *molecule);
 } plugmc_total;
 
 /* Orbitals to be evaluated at points, of one species (spin). */

@@ -22,7 +22,8 @@ enum {
     PLUGMC_STATE_MULTIPLIER, /* double: of -ln p. [t] times the energy of term t, [terms] times the
                                 volume, [terms + 1 + s] times the count of species s, which is -ln of its
                                 activity; what comes behind in a row belongs to later versions */
-    PLUGMC_STATE_RUNG        /* int32_t: of the ladder; multipliers are those of the rung */
+    PLUGMC_STATE_RUNG,       /* int32_t: of the ladder; multipliers are those of the rung */
+    PLUGMC_STATE_MOLECULE /* int32_t [capacity]: number of the molecule in the walker; -1: none */
 };
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
 enum { PLUGMC_READ = 1, PLUGMC_WRITE = 2 };
@@ -36,6 +37,7 @@ enum {
     PLUGMC_CHANGED_SPECIES = 1 << PLUGMC_STATE_SPECIES,
     PLUGMC_CHANGED_MULTIPLIER = 1 << PLUGMC_STATE_MULTIPLIER,
     PLUGMC_CHANGED_RUNG = 1 << PLUGMC_STATE_RUNG,
+    PLUGMC_CHANGED_MOLECULE = 1 << PLUGMC_STATE_MOLECULE,
     PLUGMC_CHANGED_WEIGHT =
         1 << 24 /* weights of macrostates: averages are not those of -ln p alone */
 };
@@ -107,6 +109,9 @@ typedef struct plugmc_board {
     const double
         *extensive; /* [walkers][multipliers]: what multipliers multiply, as plugmc_host.energy */
     const double *multiplier; /* [rungs][multipliers] */
+    int32_t multipliers;
+    /* How much -ln p of two walkers together grows if they take each other's rung, with all that belongs to one. */
+    double (*growth)(const struct plugmc_board *, int32_t a, int32_t b);
 } plugmc_board;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */
