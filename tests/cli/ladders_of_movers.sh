@@ -187,6 +187,20 @@ brush_resumed()
 test_brush_with_exchanges_is_resumed() { brush_resumed; }
 test_brush_with_exchanges_is_resumed_on_a_gpu() { gpu; device=gpu brush_resumed; }
 
+# Sums over waves, one particle after the other on a GPU.
+test_ewald_serial_on_a_ladder_on_a_gpu()
+{
+    gpu
+    local device=gpu
+    waves() { atoms | sed '$a [potential coulomb_ewald]\nbjerrum_length = 1\ncutoff = 2.1\n[mover ewald_serial]\nstep = 0.2' | liquid; }
+    waves
+    each_is_a_single_run run.temperature 0.5 2
+    waves
+    each_is_a_single_run coulomb_ewald.coupling 0.5 2
+    waves
+    resumed_with_exchanges
+}
+
 # ---- Boxes ----------------------------------------------------------------------------------------------
 
 # boxes_of MOVER: constant pressure; the pressure of the moment is the one imposed.

@@ -55,11 +55,20 @@ typedef struct ewald_serial {
     const plugmc_system *system;
     uint64_t seed; /* of its random draws */
     es_task task;
-    double constant;    /* kT: of the sums over waves */
-    double *weight;     /* [waves] */
-    int32_t (*wave)[3]; /* [waves] */
-    double *structure;  /* [walkers][2][waves], for the host */
-    es_state *state;    /* [walkers], for the host */
+    double *constant; /* [terms] kT: of the sums over waves */
+    uint32_t *term;   /* [waves]: of which term */
+    /* Of a ladder or couplings: by_walker. */
+    int by_walker;
+    int32_t rungs;
+    int32_t *on_rung;       /* [walkers] */
+    real *steps;            /* [rungs] length */
+    es_rung *rung;          /* [walkers] */
+    double *coupling;       /* [walkers][terms]; NULL: 1 for all that are sampled */
+    plugmc_counts *counted; /* [rungs]: of walkers that have left the rung since */
+    double *weight;         /* [waves] */
+    int32_t (*wave)[3];     /* [waves] */
+    double *structure;      /* [walkers][2][waves], for the host */
+    es_state *state;        /* [walkers], for the host */
     plugmc_kernel *kernel[KERNELS];
     plugmc_graph *graph; /* of one sweep */
 } ewald_serial;
@@ -149,7 +158,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     enum { LONGEST_GRAPH = 256 /* batches; longer sweeps keep the GPU busy without */ };
     ewald_serial *s = instance;
     const int recorded = s->task.particles <= LONGEST_GRAPH * ES_BATCH;
-    const es_plan plan = {s->seed, first, s->step, 0, 0, 0};
+    const es_plan plan = {s->seed, first, s->steps[0], 0, 0, 0};
     int code = host->gpu->upload(host->context, device(s->task.plan), &plan, sizeof plan);
     if (!code && recorded && !s->graph) code = record(s, host);
     for (uint64_t k = 0; k < n && !code; k++)
@@ -181,6 +190,12 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
                            position_bytes(s));
 }
 
+/* What a term counts by in a walker. */
+static double coupling_of(const ewald_serial *s, uint32_t w, int32_t term)
+{
+    return s->coupling ? s->coupling[(int64_t)w * s->system->term_count + term] : 1;
+}
+
 /* Energies of all walkers, from sums made on the device. */
 static int take_energies(ewald_serial *s, const plugmc_host *host)
 {
@@ -194,12 +209,15 @@ static int take_energies(ewald_serial *s, const plugmc_host *host)
                                    structure_bytes(s));
     memset(s->state, 0, t->walkers * sizeof *s->state);
     for (uint32_t w = 0; w < t->walkers && !code; w++) {
-        double energy = s->constant;
+        double energy = 0;
+        for (int32_t k = 0; k < s->system->term_count; k++)
+            energy += coupling_of(s, w, k) * s->constant[k];
         const double *structure = s->structure + 2 * (size_t)w * t->waves;
         for (uint32_t i = 0; i < t->particles; i++) energy += share[(size_t)w * t->particles + i];
         for (uint32_t k = 0; k < t->waves; k++)
-            energy += s->weight[k] * (structure[k] * structure[k] +
-                                      structure[t->waves + k] * structure[t->waves + k]);
+            energy +=
+                coupling_of(s, w, (int32_t)s->term[k]) * s->weight[k] *
+                (structure[k] * structure[k] + structure[t->waves + k] * structure[t->waves + k]);
         s->state[w].energy = energy;
     }
     free(share);
@@ -208,14 +226,76 @@ static int take_energies(ewald_serial *s, const plugmc_host *host)
                                     t->walkers * sizeof *s->state);
 }
 
+/* Moves so far belong to the rungs that walkers were on. */
+static int keep_counts(ewald_serial *s, const plugmc_host *host)
+{
+    const int code = fetch_states(s, host);
+    for (uint32_t w = 0; w < s->task.walkers && !code; w++) {
+        plugmc_counts *own = &s->counted[s->on_rung[w]];
+        own->trials += s->state[w].trials;
+        own->accepted += s->state[w].accepted;
+        s->state[w].trials = s->state[w].accepted = 0;
+    }
+    return code ? code
+                : host->gpu->upload(host->context, device(s->task.state), s->state,
+                                    s->task.walkers * sizeof *s->state);
+}
+
+/* What follows from rungs and their steps. */
+static int set_rungs(ewald_serial *s, const plugmc_host *host)
+{
+    const es_task *t = &s->task;
+    const size_t terms = (size_t)s->system->term_count;
+    if (!s->by_walker) return PLUGMC_OK;
+    for (uint32_t w = 0; w < t->walkers; w++)
+        s->rung[w] =
+            (es_rung){s->system->temperatures[s->on_rung[w]], (double)s->steps[s->on_rung[w]]};
+    int code =
+        host->gpu->upload(host->context, device(t->rung), s->rung, t->walkers * sizeof *s->rung);
+    if (!code && s->coupling && terms)
+        code = host->gpu->upload(host->context, device(t->coupling), s->coupling,
+                                 t->walkers * terms * sizeof *s->coupling);
+    return code;
+}
+
+static int take_rungs(ewald_serial *s, const plugmc_host *host, const plugmc_state *state)
+{
+    const int64_t terms = s->system->term_count;
+    void *rungs, *rows;
+    size_t row;
+    int code = state->array(state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ, &rungs, NULL);
+    if (!code)
+        code =
+            state->array(state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, &rows, &row);
+    for (uint32_t w = 0; w < s->task.walkers && !code; w++) {
+        const double *m = (const double *)((const char *)rows + w * row);
+        s->on_rung[w] = ((const int32_t *)rungs)[w];
+        for (int64_t k = 0; k < terms && s->coupling; k++)
+            s->coupling[w * terms + k] = m[k] * s->system->temperatures[s->on_rung[w]];
+    }
+    return code ? code : set_rungs(s, host);
+}
+
+/* Of where everybody is, from the structure factors as they are. */
+static int sum_energies(ewald_serial *s, const plugmc_host *host)
+{
+    const es_task *t = &s->task;
+    const int code =
+        launch(s, host, ENERGIES, blocks_of(t->particles, ES_THREADS), t->walkers, 1, ES_THREADS);
+    return code ? code : take_energies(s, host);
+}
+
 static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
                 uint32_t changed)
 {
+    const uint32_t of_rungs = PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG;
     ewald_serial *s = instance;
     const es_task *t = &s->task;
     double *positions;
-    (void)changed; /* positions are all that can */
-    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    int code = keep_counts(s, host);
+    if (!code && s->by_walker && changed & of_rungs) code = take_rungs(s, host, state);
+    if (!code && !(changed & ~of_rungs)) return sum_energies(s, host);
+    if (!code) code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
     if (code) return code;
     double *wrapped = malloc(position_bytes(s));
     if (!wrapped) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for positions");
@@ -225,25 +305,17 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     code = host->gpu->upload(host->context, device(t->positions), wrapped, position_bytes(s));
     free(wrapped);
     if (!code && t->waves) code = launch(s, host, STRUCTURE, t->waves, t->walkers, 1, ES_THREADS);
-    if (!code)
-        code = launch(s, host, ENERGIES, blocks_of(t->particles, ES_THREADS), t->walkers, 1,
-                      ES_THREADS);
-    return code ? code : take_energies(s, host);
+    return code ? code : sum_energies(s, host);
 }
 
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
 {
     ewald_serial *s = instance;
-    int code = fetch_states(s, host);
-    *out = (plugmc_counts){0, 0};
-    for (uint32_t w = 0; w < s->task.walkers && !code; w++) {
-        out->trials += s->state[w].trials;
-        out->accepted += s->state[w].accepted;
-        if (clear) s->state[w].trials = s->state[w].accepted = 0;
-    }
-    return code || !clear ? code
-                          : host->gpu->upload(host->context, device(s->task.state), s->state,
-                                              s->task.walkers * sizeof *s->state);
+    const size_t bytes = (size_t)s->rungs * sizeof *out;
+    const int code = keep_counts(s, host);
+    memcpy(out, s->counted, bytes);
+    if (clear) memset(s->counted, 0, bytes);
+    return code;
 }
 
 static int running_energy(void *instance, const plugmc_host *host, double *energy)
@@ -279,15 +351,17 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
 
 static double step(const void *instance, int32_t move, int32_t rung)
 {
-    (void)move, (void)rung;
-    return ((const ewald_serial *)instance)->step;
+    (void)move;
+    return ((const ewald_serial *)instance)->steps[rung];
 }
 
 static int set_step(void *instance, const plugmc_host *host, int32_t move, int32_t rung,
                     double step)
 {
-    (void)move, (void)rung;
-    return take_step(host, step, &((ewald_serial *)instance)->step);
+    ewald_serial *s = instance;
+    (void)move;
+    const int code = take_step(host, step, &s->steps[rung]);
+    return code ? code : set_rungs(s, host);
 }
 
 static double target(const void *instance, int32_t move)
@@ -330,7 +404,8 @@ static int take_waves(ewald_serial *s, const plugmc_host *host)
             if (fill) {
                 memcpy(s->wave + at, waves.n, (size_t)waves.count * sizeof *s->wave);
                 memcpy(s->weight + at, waves.weight, (size_t)waves.count * sizeof *s->weight);
-                s->constant += waves.constant;
+                for (int64_t w = 0; w < waves.count; w++) s->term[at + w] = (uint32_t)k;
+                s->constant[k] += waves.constant;
             }
             at += waves.count;
         }
@@ -338,7 +413,10 @@ static int take_waves(ewald_serial *s, const plugmc_host *host)
         count = at;
         s->wave = host->allocate(host->context, (size_t)count * sizeof *s->wave);
         s->weight = host->allocate(host->context, (size_t)count * sizeof *s->weight);
-        if (!s->wave || !s->weight)
+        s->term = host->allocate(host->context, (size_t)count * sizeof *s->term);
+        s->constant =
+            host->allocate(host->context, ((size_t)system->term_count + 1) * sizeof *s->constant);
+        if (!s->wave || !s->weight || !s->term || !s->constant)
             return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld waves",
                               (long long)count);
     }
@@ -402,6 +480,10 @@ static int take_memory(ewald_serial *s, const plugmc_host *host)
         {&t->after, walkers * ES_TRIANGLE * sizeof *t->after},
         {&t->accepted, moves * sizeof *t->accepted},
         {&t->share, walkers * n * sizeof *t->share},
+        {&t->rung, (size_t)s->by_walker * walkers * sizeof *t->rung},
+        {&t->coupling,
+         (s->coupling ? walkers * (size_t)s->system->term_count : 0) * sizeof *t->coupling},
+        {&t->wave_term, waves * sizeof *t->wave_term},
     };
     int code = PLUGMC_OK;
     for (int k = 0; k < PLUGMC_COUNT(wanted) && !code; k++) {
@@ -433,14 +515,19 @@ static int upload_constants(ewald_serial *s, const plugmc_host *host)
     if (!code && t->waves)
         code = host->gpu->upload(host->context, device(t->weight), s->weight,
                                  t->waves * sizeof *s->weight);
+    if (!code && t->waves)
+        code = host->gpu->upload(host->context, device(t->wave_term), s->term,
+                                 t->waves * sizeof *s->term);
     return code;
 }
 
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
+    static const char *const defines[2][2] = {{"ES_BY_WALKER=0", NULL}, {"ES_BY_WALKER=1", NULL}};
     (void)instance;
     if (index > 0) return 0;
     out->name = "ewald_serial.cu";
+    out->defines = defines[host->system->weighted || host->system->rungs > 1];
     out->text =
         join_texts(host, (const char *const[]){sum_of_block_text, ewald_serial_kernels, NULL});
     out->fuse = PLUGMC_FUSE_SAMPLED;
@@ -462,12 +549,33 @@ static int load_kernels(ewald_serial *s, const plugmc_host *host)
     return code;
 }
 
+/* Walkers as they begin. */
+static int take_walkers(ewald_serial *s, const plugmc_host *host)
+{
+    const plugmc_system *system = s->system;
+    const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
+    s->rungs = system->rungs > 1 ? system->rungs : 1;
+    s->by_walker = system->weighted || s->rungs > 1;
+    const size_t rungs = (size_t)s->rungs;
+    s->on_rung = host->allocate(host->context, walkers * sizeof *s->on_rung);
+    s->rung = host->allocate(host->context, walkers * sizeof *s->rung);
+    s->steps = host->allocate(host->context, rungs * sizeof *s->steps);
+    s->counted = host->allocate(host->context, rungs * sizeof *s->counted);
+    if (system->weighted)
+        s->coupling = host->allocate(host->context, walkers * terms * sizeof *s->coupling);
+    if (!s->on_rung || !s->rung || !s->steps || !s->counted || (system->weighted && !s->coupling))
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
+    for (size_t r = 0; r < rungs; r++) s->steps[r] = s->step;
+    return PLUGMC_OK;
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
     ewald_serial *s = instance;
     s->system = host->system;
     s->seed = host->seed;
-    int code = take_waves(s, host);
+    int code = take_walkers(s, host);
+    if (!code) code = take_waves(s, host);
     if (code) return code;
     describe_system(s);
     code = take_memory(s, host);
@@ -489,7 +597,7 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_NEEDS_PERIODIC |
              PLUGMC_RUNS_ON_GPU,
     .changes = PLUGMC_CHANGED_POSITION,
-    .follows = PLUGMC_CHANGED_POSITION,
+    .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,
     .take = take,
     .sweep = sweep,
     .give = give,

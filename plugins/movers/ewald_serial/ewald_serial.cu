@@ -22,10 +22,15 @@ typedef struct es_state {
     int64_t astray; /* particle whose energy change was not a number, + 1; 0: none */
 } es_state;
 
+/* What a walker has of its rung. */
+typedef struct es_rung {
+    double kT, step; /* energy, length */
+} es_rung;
+
 /* What changes from batch to batch; kept by the device. */
 typedef struct es_plan {
     uint64_t seed, sweep;
-    double step;    /* length */
+    double step;    /* length, of walkers that are alike */
     uint32_t first; /* particle of the batch */
     uint32_t unused;
     uint64_t lost; /* 1 + the sweep in which an energy change was not a number; 0: none */
@@ -51,13 +56,54 @@ typedef struct es_task {
     double *pair_part;       /* [walkers][batch][particle_blocks] kT; infinite for an overlap */
     double *couple_part;     /* [walkers][chunks][batch][batch] kT */
     double *before,
-        *after;        /* [walkers][ES_TRIANGLE] kT: change of m if i < m stays, or has moved */
-    uint8_t *accepted; /* [walkers][batch] */
-    double *share;     /* [walkers][particles] kT: pair energy with those after, fields */
+        *after;          /* [walkers][ES_TRIANGLE] kT: change of m if i < m stays, or has moved */
+    uint8_t *accepted;   /* [walkers][batch] */
+    double *share;       /* [walkers][particles] kT: pair energy with those after, fields */
+    const es_rung *rung; /* [walkers]; these two where walkers differ (ES_BY_WALKER) */
+    const double *coupling;    /* [walkers][terms]: what a term counts by */
+    const uint32_t *wave_term; /* [waves]: of which term it is */
 } es_task;
 
 #ifdef __CUDACC_RTC__
 #define ES_KERNEL extern "C" __global__ void __launch_bounds__(ES_THREADS)
+
+#if ES_BY_WALKER
+#define ES_STEP(walker) (t.rung[walker].step)
+#define ES_OVER_KT(walker) (1 / t.rung[walker].kT)
+#else
+#define ES_STEP(walker) (t.plan->step)
+#define ES_OVER_KT(walker) PLUGMC_OVER_KT
+#endif
+#define ES_COUPLING(t, walker) ((t)->coupling + (uint64_t)(walker)*PLUGMC_TERMS)
+
+/* Of a wave in a walker. */
+PLUGMC_FN double es_weight(const es_task *t, uint32_t walker, uint32_t k)
+{
+#if PLUGMC_WEIGHTED
+    return t->weight[k] * ES_COUPLING(t, walker)[t->wave_term[k]];
+#else
+    return t->weight[k];
+#endif
+}
+
+PLUGMC_FN double es_total(const es_task *t, uint32_t walker, const plugmc_sums *sums, plugmc_site a)
+{
+#if PLUGMC_WEIGHTED
+    return plugmc_sums_weighted(sums, a, ES_COUPLING(t, walker));
+#else
+    return plugmc_sums_total(sums, a);
+#endif
+}
+
+PLUGMC_FN double es_fields(const es_task *t, uint32_t walker, plugmc_position r, plugmc_site a,
+                           int *outside)
+{
+#if PLUGMC_WEIGHTED
+    return plugmc_fields_weighted(r, a, outside, ES_COUPLING(t, walker));
+#else
+    return plugmc_fields(r, a, outside);
+#endif
+}
 
 PLUGMC_FN uint32_t es_batch(const es_task *t)
 {
@@ -105,7 +151,7 @@ ES_KERNEL es_propose(const es_task t)
     for (int d = 0; d < 3; d++) from[d] = to[d] = r[d];
     double v[3];
     plugmc_draw_in_ball(t.plan->seed, t.plan->sweep, walker, particle, t.dimension, v);
-    for (int d = 0; d < t.dimension; d++) to[d] += t.plan->step * v[d];
+    for (int d = 0; d < t.dimension; d++) to[d] += ES_STEP(walker) * v[d];
     if (t.oblique)
         plugmc_wrap_oblique(t.vector, t.inverse, to);
     else
@@ -113,8 +159,8 @@ ES_KERNEL es_propose(const es_task t)
     if (PLUGMC_FIELDS > 0) {
         const plugmc_site a = plugmc_site_of_species((int)t.species[particle]);
         int outside = 0, unused = 0;
-        change = plugmc_fields(es_place(to), a, &outside);
-        change -= plugmc_fields(es_place(from), a, &unused);
+        change = es_fields(&t, walker, es_place(to), a, &outside);
+        change -= es_fields(&t, walker, es_place(from), a, &unused);
         if (outside) change = es_infinite();
     }
     t.alone[at] = change;
@@ -136,8 +182,8 @@ ES_KERNEL es_waves(const es_task t)
         const double re = charge * (to_re - from_re), im = charge * (to_im - from_im);
         t.shift[2 * at * t.waves + k] = re;
         t.shift[(2 * at + 1) * t.waves + k] = im;
-        change =
-            t.weight[k] * (re * (2 * structure[k] + re) + im * (2 * structure[t.waves + k] + im));
+        change = es_weight(&t, walker, k) *
+                 (re * (2 * structure[k] + re) + im * (2 * structure[t.waves + k] + im));
     }
     change = sum_of_block<ES_THREADS>(change);
     if (threadIdx.x == 0) t.wave_part[at * t.wave_blocks + blockIdx.x] = change;
@@ -174,7 +220,7 @@ ES_KERNEL es_pairs(const es_task t)
             free &= es_add_pair(&t, t.from + 3 * at, t.to + 3 * at, a, positions + 3 * (uint64_t)j,
                                 plugmc_site_of_species((int)t.species[j]), &sums);
         }
-        change = free ? plugmc_sums_total(&sums, a) : es_infinite();
+        change = free ? es_total(&t, walker, &sums, a) : es_infinite();
     }
     change = sum_of_block<ES_THREADS>(change);
     if (threadIdx.x == 0) t.pair_part[at * t.particle_blocks + blockIdx.x] = change;
@@ -187,12 +233,20 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
 {
     enum { EACH = ES_BATCH / ES_TILE, NUMBERS = ES_BATCH * ES_TILE };
     __shared__ double re[ES_TILE][ES_BATCH + 1], im[ES_TILE][ES_BATCH + 1];
+#if PLUGMC_WEIGHTED
+    __shared__ double factor[ES_TILE]; /* what the term of a wave counts by */
+#endif
     const uint32_t walker = blockIdx.y, n = es_batch(&t);
     const uint32_t row = threadIdx.x / ES_TILE, column = threadIdx.x % ES_TILE;
     const double *shift = t.shift + 2 * (uint64_t)walker * ES_BATCH * t.waves;
     double sum[EACH][EACH] = {{0}};
     for (uint32_t tile = 0; tile < ES_CHUNK; tile += ES_TILE) {
         __syncthreads();
+#if PLUGMC_WEIGHTED
+        const uint32_t mine = blockIdx.x * ES_CHUNK + tile + threadIdx.x;
+        if (threadIdx.x < ES_TILE)
+            factor[threadIdx.x] = mine < t.waves ? ES_COUPLING(&t, walker)[t.wave_term[mine]] : 0;
+#endif
         for (uint32_t k = threadIdx.x; k < NUMBERS; k += ES_TILE * ES_TILE) {
             const uint32_t m = k / ES_TILE, w = blockIdx.x * ES_CHUNK + tile + k % ES_TILE;
             const bool there = m < n && w < t.waves;
@@ -203,9 +257,15 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
         __syncthreads();
         for (uint32_t w = 0; w < ES_TILE; w++)
             for (int i = 0; i < EACH; i++)
-                for (int j = 0; j < EACH; j++)
-                    sum[i][j] += re[w][row + ES_TILE * i] * re[w][column + ES_TILE * j] +
-                                 im[w][row + ES_TILE * i] * im[w][column + ES_TILE * j];
+                for (int j = 0; j < EACH; j++) {
+                    const double both = re[w][row + ES_TILE * i] * re[w][column + ES_TILE * j] +
+                                        im[w][row + ES_TILE * i] * im[w][column + ES_TILE * j];
+#if PLUGMC_WEIGHTED
+                    sum[i][j] += factor[w] * both;
+#else
+                    sum[i][j] += both;
+#endif
+                }
     }
     double *out = t.couple_part + ((uint64_t)walker * t.chunks + blockIdx.x) * ES_BATCH * ES_BATCH;
     for (int i = 0; i < EACH; i++)
@@ -230,7 +290,7 @@ ES_KERNEL es_between(const es_task t)
         plugmc_sums_clear(&sums);
         const double *other = (moved ? t.to : t.from) + 3 * (batch + i);
         const bool free = es_add_pair(&t, from, to, a, other, b, &sums);
-        out[moved] = free ? plugmc_sums_total(&sums, a) : es_infinite();
+        out[moved] = free ? es_total(&t, walker, &sums, a) : es_infinite();
     }
     const double *part = t.couple_part + (uint64_t)walker * t.chunks * ES_BATCH * ES_BATCH;
     for (uint32_t c = 0; c < t.chunks; c++)
@@ -270,7 +330,7 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
             const bool unknown = !(change > -es_infinite());
             accepted[i] = lost      ? 0
                           : unknown ? 2
-                                    : change <= 0 || limit < exp(-change * PLUGMC_OVER_KT);
+                                    : change <= 0 || limit < exp(-change * ES_OVER_KT(walker));
             changes[i] = change;
         }
         __syncthreads();
@@ -363,9 +423,9 @@ ES_KERNEL es_energies(const es_task t)
         if (s.r2 < t.reach_square)
             plugmc_sums_add_energy(&sums, s, a, plugmc_site_of_species((int)t.species[j]));
     }
-    double energy = plugmc_sums_total(&sums, a);
+    double energy = es_total(&t, walker, &sums, a);
     if (PLUGMC_FIELDS > 0)
-        energy += plugmc_fields(es_place(positions + 3 * (uint64_t)i), a, &outside);
+        energy += es_fields(&t, walker, es_place(positions + 3 * (uint64_t)i), a, &outside);
     t.share[(uint64_t)walker * t.particles + i] = energy;
 }
 #endif
