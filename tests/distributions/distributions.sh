@@ -1169,10 +1169,11 @@ case_faults_of_free_edges_are_seen()
 }
 
 # behind TEXT: text of C behind the growth that exchange is told.
-behind() { plant exchange "s/^ *if (code) return code;/&\n$1/"; }
+behind() { plant exchange "s/const double growth = b->growth(b, one, other);/double growth = b->growth(b, one, other);\n$1/"; }
 
 case_faults_of_exchange_are_seen()
 {
+    local array='host->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST'
     samples=2000 every=40
     wells
     plant exchange ''
@@ -1185,7 +1186,8 @@ case_faults_of_exchange_are_seen()
     run
     on_rungs caught energy/energy well kT 0.1,0.5
     # multipliers change hands, rungs do not
-    plant exchange 's/return host->exchange_rungs(\(.*\));/{\nvoid *rungs;\nhost->exchange_rungs(\1);\nhost->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, \&rungs, NULL);\nint32_t *of = rungs, own = of[a];\nof[a] = of[b], of[b] = own;\nreturn PLUGMC_OK;\n}/'
+    plant exchange "s/^ *int code = host->board.*/&\nvoid *out;\nint32_t was[64];\n$array, PLUGMC_READ, \&out, NULL);\nfor (int w = 0; w < board.walkers; w++) was[w] = ((int32_t *)out)[w];/
+        s/return code ? code : host->climb(host->context, &board);/code = host->climb(host->context, \&board);\n$array, PLUGMC_READ | PLUGMC_WRITE, \&out, NULL);\nfor (int w = 0; w < board.walkers; w++) ((int32_t *)out)[w] = was[w];\nreturn code;/"
     run
     on_rungs caught energy/energy well kT 0.1,0.5
     # of every second pair nobody asks
@@ -1196,7 +1198,7 @@ case_faults_of_exchange_are_seen()
     every=20 walkers=18
     gas 2 2 3 1 1
     ladder run.pressure 1 0.5 0.2
-    behind 'void *all;\nsize_t row;\nconst double *xa, *xb;\nconst int v = host->system->term_count;\nhost->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, \&all, \&row);\nhost->energy(host->context, a, \&xa), host->energy(host->context, b, \&xb);\ngrowth += (((double *)((char *)all + a * row))[v] - ((double *)((char *)all + b * row))[v]) * (xa[v] - xb[v]);'
+    behind 'const int v = host->system->term_count;\ngrowth += (b->multiplier[b->rung[one] * b->multipliers + v] - b->multiplier[b->rung[other] * b->multipliers + v]) * (b->extensive[one * b->multipliers + v] - b->extensive[other * b->multipliers + v]);'
     run
     on_rungs caught box_size/volume volume pressure 1,0.5,0.2 dimension=2 core=1
 }
