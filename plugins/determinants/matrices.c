@@ -61,6 +61,21 @@ int matrices_invert(matrices *m, const plugmc_host *host, int32_t n, int32_t wal
     return status ? blas_fault(host, "invert matrices", status) : PLUGMC_OK;
 }
 
+int matrices_polish(matrices *m, const plugmc_host *host, int32_t n, int64_t pitch,
+                    device_pointer values, device_pointer lent, int32_t walkers,
+                    device_pointer ln_square, device_pointer residual, int32_t again)
+{
+    const int64_t square = (int64_t)n * n;
+    int code = matrices_multiply(m, host, TRANSPOSED, KEEP_AS_IS, n, n, n, 1, values, pitch,
+                                 n * pitch, lent, n, square, 0, m->factors, n, square, walkers);
+    if (!code)
+        code = launch(host, m->residual, (uint32_t)walkers, 1, 1, VMC_THREADS, 0,
+                      (void *[]){&n, &m->factors, &ln_square, &residual, &again});
+    return code ? code
+                : matrices_multiply(m, host, KEEP_AS_IS, KEEP_AS_IS, n, n, n, 1, lent, n, square,
+                                    m->factors, n, square, 0, m->inverses, n, square, walkers);
+}
+
 int matrices_multiply(const matrices *m, const plugmc_host *host, int how_a, int how_b,
                       int64_t rows, int64_t columns, int64_t inner, double scale, device_pointer a,
                       int64_t lda, int64_t stride_a, device_pointer b, int64_t ldb,
@@ -115,11 +130,13 @@ static int load_kernels(matrices *m, const plugmc_host *host, const plugmc_kerne
                         int is_complex, size_t real_size)
 {
     const char *const number = is_complex ? "complex" : "real";
-    char transpose[48], determinant[32];
+    char transpose[48], determinant[32], residual[32];
     snprintf(transpose, sizeof transpose, "vmc_transpose_%s_%s",
              real_size == sizeof(float) ? "float" : "double", number);
     snprintf(determinant, sizeof determinant, "vmc_determinant_%s", number);
+    snprintf(residual, sizeof residual, "vmc_residual_%s", number);
     int code = host->gpu->kernel(host->context, text, transpose, &m->transpose);
+    if (!code) code = host->gpu->kernel(host->context, text, residual, &m->residual);
     return code ? code : host->gpu->kernel(host->context, text, determinant, &m->determinant);
 }
 

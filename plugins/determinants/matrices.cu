@@ -87,3 +87,45 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
 {
     determinant(n, factors, info, out);
 }
+
+/* A M of each walker, [walkers][n][n], becomes 2 - A M; a block a walker. ln_square and residual: matrices.h. */
+template <class T>
+PLUGMC_FN void residual_of(int32_t n, T *product, double *ln_square, double *residual, int32_t again)
+{
+    __shared__ double largest[VMC_THREADS];
+    T *p = product + (int64_t)blockIdx.x * n * n;
+    double trace = 0, mine = 0;
+    for (int64_t i = threadIdx.x; i < (int64_t)n * n; i += VMC_THREADS) {
+        const bool diagonal = i / n == i % n;
+        const T e = less(of(diagonal ? 1 : 0, 0, p[i]), p[i]);
+        if (diagonal) trace += real_of(e);
+        const double size = square_of(e);
+        if (!(size <= mine)) mine = size; /* what is not a number stays */
+        p[i] = diagonal ? of(1 + real_of(e), imaginary_of(e), e) : e;
+    }
+    largest[threadIdx.x] = mine;
+    const double sum = sum_of_block<VMC_THREADS>(trace);
+    __syncthreads();
+    for (int k = VMC_THREADS / 2; k > 0; k /= 2) {
+        if (threadIdx.x < k && !(largest[threadIdx.x + k] <= largest[threadIdx.x]))
+            largest[threadIdx.x] = largest[threadIdx.x + k];
+        __syncthreads();
+    }
+    if (threadIdx.x > 0) return;
+    const double found = sqrt(largest[0]), before = residual[blockIdx.x];
+    ln_square[blockIdx.x] -= 2 * sum;
+    residual[blockIdx.x] = again && !(before <= found) ? before : found;
+}
+
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_residual_real(int32_t n, double *product, double *ln_square, double *residual, int32_t again)
+{
+    residual_of(n, product, ln_square, residual, again);
+}
+
+extern "C" __global__ void __launch_bounds__(VMC_THREADS)
+    vmc_residual_complex(int32_t n, vmc_complex *product, double *ln_square, double *residual,
+                         int32_t again)
+{
+    residual_of(n, product, ln_square, residual, again);
+}

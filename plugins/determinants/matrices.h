@@ -30,7 +30,7 @@ typedef struct matrices {
     factor_batched *factor;
     invert_batched *invert;
 
-    plugmc_kernel *transpose, *determinant;
+    plugmc_kernel *transpose, *determinant, *residual;
     int64_t number; /* bytes of a number */
     int32_t walkers;
     int64_t listed;                           /* size that the lists are for */
@@ -59,6 +59,14 @@ double matrices_bytes(int64_t most, int is_complex);
 int matrices_factorise(matrices *, const plugmc_host *, int32_t n, int64_t pitch,
                        device_pointer values, int32_t walkers, device_pointer ln_square);
 int matrices_invert(matrices *, const plugmc_host *, int32_t n, int32_t walkers);
+
+/* Instead of these two, from inverses [walkers][n][n] that are nearly right: M (2 - A M), a step of G. Schulz, Z.
+ * angew. Math. Mech. 13, 57 (1933), which squares 1 - A M; into `inverses`. The trace of 1 - A M, times 2, is taken
+ * from ln_square [walkers], which is then that of A if it was -ln |det M|^2; its largest element is in residual
+ * [walkers], or what was there if `again` and that is larger. */
+int matrices_polish(matrices *, const plugmc_host *, int32_t n, int64_t pitch,
+                    device_pointer values, device_pointer lent, int32_t walkers,
+                    device_pointer ln_square, device_pointer residual, int32_t again);
 
 /* For each walker, in the words of cuBLAS: c (m x columns) = scale a b + keep c. */
 int matrices_multiply(const matrices *, const plugmc_host *, int how_a, int how_b, int64_t m,

@@ -103,6 +103,19 @@ static void load_transposed(const slater *s, const double *values)
         }
 }
 
+/* det / |det| from the factors in `work`: the phases of U's diagonal, and -1 for each exchange of rows. */
+static double complex phase_of_factors(const slater *s)
+{
+    double complex phase = 1;
+    for (int64_t i = 0; i < s->n; i++) {
+        const double *u = row_of(s, s->work, i) + numbers(s, i);
+        const double complex z = s->is_complex ? u[0] + I * u[1] : u[0];
+        phase *= z / cabs(z);
+        if (s->pivot_rows[i] != i + 1) phase = -phase;
+    }
+    return phase;
+}
+
 /* The factors L and U of A are left in `work`. */
 int slater_determinant(slater *s, const double *values, double *ln_square)
 {
@@ -118,7 +131,9 @@ int slater_determinant(slater *s, const double *values, double *ln_square)
         sum += s->is_complex ? log(u[0] * u[0] + u[1] * u[1]) : 2 * log(fabs(u[0]));
     }
     *ln_square = sum;
-    return !failed && isfinite(sum);
+    if (failed || !isfinite(sum)) return 0;
+    s->phase = phase_of_factors(s);
+    return 1;
 }
 
 /* Largest difference of the new inverse, in `work`, to the old one; INFINITY if that has what is not a

@@ -33,7 +33,8 @@ typedef struct slater {
     int is_complex;   /* of all arrays named real-or-complex below */
     double *inverse;  /* M [n][n], real or complex */
     double ln_square; /* ln |det A|^2, block included */
-    double ln_proposed; /* of another configuration, if one is looked at */
+    double ln_proposed;   /* of another configuration, if one is looked at */
+    double complex phase; /* det / |det| of the matrix whose factors were found last */
 
     int64_t capacity, first, size; /* of the block: most electrons, first one, how many */
     int64_t accepted;

@@ -7,73 +7,94 @@
  *
  * Rungs 0 and 1, 2 and 3, ... are tried in turn with 1 and 2, 3 and 4, ...; the k-th walker of a rung
  * with the k-th of the next, by plugmc_draw_of_all(seed, sweep, k, rung, PLUGMC_PURPOSE_ACCEPT, 0). Where several
- * processes share the walkers, each makes all decisions and comes to the same. */
+ * processes share the walkers, each makes all decisions and comes to the same. On a ladder in two variables the
+ * next rung is that along one of them and, the next time, along the other; with `along` one variable alone. */
 #include <math.h>
 #include <plugmc/plugin.h>
 #include <string.h>
 
 typedef struct exchange {
+    int64_t along; /* parameter */
+
     plugmc_counts *counts; /* [rungs]: of a rung with the next one */
-    int32_t *on_rung;      /* [rungs][walkers / rungs]: walkers in the order of their numbers */
 } exchange;
 
-static void sort_by_rung(exchange *e, const plugmc_board *b, int32_t rungs)
+/* Rungs as they are tried in a sweep: each whose place along an axis is `odd`, or not, with the next one there. */
+typedef struct pairing {
+    int32_t stride, length, odd; /* length: rungs along the axis; stride: from one to the next */
+} pairing;
+
+static pairing pairing_of(const exchange *e, const plugmc_host *host, uint64_t sweep)
 {
-    const int32_t each = b->walkers / rungs;
-    int32_t filled[rungs];
-    memset(filled, 0, sizeof filled);
-    for (int32_t w = 0; w < b->walkers; w++)
-        e->on_rung[b->rung[w] * each + filled[b->rung[w]]++] = w;
+    const plugmc_system *system = host->system;
+    const uint64_t turn = (sweep + 1) / (uint64_t)host->every;
+    const int two = PLUGMC_HAS(system, ladder_shape) && system->ladder_rank == 2;
+    if (!two) return (pairing){1, system->rungs, (int32_t)(turn % 2)};
+    const int along = e->along ? (int)e->along - 1 : (int)(turn % 2);
+    return (pairing){along ? 1 : system->ladder_shape[1], system->ladder_shape[along],
+                     (int32_t)((e->along ? turn : turn / 2) % 2)};
+}
+
+/* Whether a rung has a next one that it is tried with. */
+static int is_tried(const pairing *p, int32_t rung)
+{
+    const int32_t place = rung / p->stride % p->length;
+    return place % 2 == p->odd && place + 1 < p->length;
+}
+
+/* Walkers a and b, the k-th ones of `rung` and of the next. */
+static int try_pair(exchange *e, const plugmc_host *host, uint64_t sweep, int32_t rung, int32_t k,
+                    int32_t a, int32_t b)
+{
+    const plugmc_random random = plugmc_draw_of_all(host->seed, sweep, (uint32_t)k, (uint32_t)rung,
+                                                    PLUGMC_PURPOSE_ACCEPT, 0);
+    double growth;
+    const int code = host->exchange_growth(host->context, a, b, &growth);
+    const plugmc_not_a_number lost = {
+        .size = sizeof lost, .walker = -1, .particle = -1, .sweep = sweep};
+    if (code) return code;
+    if (isnan(growth)) return host->not_a_number(host->context, &lost);
+    e->counts[rung].trials++;
+    if (growth > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-growth))
+        return PLUGMC_OK;
+    e->counts[rung].accepted++;
+    return host->exchange_rungs(host->context, a, b);
 }
 
 /* All pairs of a sweep. */
-static int try_pairs(exchange *e, const plugmc_host *host, plugmc_board *b, uint64_t sweep)
+static int try_pairs(exchange *e, const plugmc_host *host, uint64_t sweep)
 {
-    const int32_t rungs = host->system->rungs, each = b->walkers / rungs,
-                  odd = (int32_t)((sweep + 1) / (uint64_t)host->every % 2);
-    sort_by_rung(e, b, rungs);
-    for (int32_t rung = odd; rung + 1 < rungs; rung += 2)
-        for (int32_t k = 0; k < each; k++) {
-            const int32_t one = e->on_rung[rung * each + k],
-                          other = e->on_rung[(rung + 1) * each + k];
-            const double growth = b->growth(b, one, other);
-            const plugmc_random random = plugmc_draw_of_all(
-                host->seed, sweep, (uint32_t)k, (uint32_t)rung, PLUGMC_PURPOSE_ACCEPT, 0);
-            if (isnan(growth))
-                return host->fail(host->context, PLUGMC_ERROR_STATE,
-                                  "the energy of walker %d or %d is not a number in sweep %llu",
-                                  one, other, (unsigned long long)sweep);
-            e->counts[rung].trials++;
-            if (growth > 0 && plugmc_uniform_double(random.word[0], random.word[1]) >= exp(-growth))
-                continue;
-            e->counts[rung].accepted++;
-            b->rung[one] = rung + 1;
-            b->rung[other] = rung;
-        }
-    return PLUGMC_OK;
+    const int32_t rungs = host->system->rungs, each = host->state->of_run / rungs,
+                  *on_rung = host->by_rung(host->context);
+    const pairing p = pairing_of(e, host, sweep);
+    int code = on_rung ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    for (int32_t rung = 0; rung < rungs; rung++)
+        for (int32_t k = 0; k < each && is_tried(&p, rung) && !code; k++)
+            code = try_pair(e, host, sweep, rung, k, on_rung[rung * each + k],
+                            on_rung[(rung + p.stride) * each + k]);
+    return code;
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
-    plugmc_board board = {.size = sizeof board};
-    int code = host->board(host->context, &board);
-    for (uint64_t s = first; s < first + n && !code; s++)
-        code = try_pairs(instance, host, &board, s);
-    return code ? code : host->climb(host->context, &board);
+    int code = PLUGMC_OK;
+    for (uint64_t s = first; s < first + n && !code; s++) code = try_pairs(instance, host, s);
+    return code;
 }
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     exchange *e = instance;
-    const size_t walkers = (size_t)host->state->all_walkers;
-    if (host->system->rungs < 2)
+    const int32_t rungs = host->system->rungs;
+    if (rungs < 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there is no ladder: give a section [ladder]");
-    e->counts = host->allocate(host->context, (size_t)host->system->rungs * sizeof *e->counts);
-    e->on_rung = host->allocate(host->context, walkers * sizeof *e->on_rung);
-    return e->counts && e->on_rung ? PLUGMC_OK
-                                   : host->fail(host->context, PLUGMC_ERROR_MEMORY,
-                                                "no memory for %zu walkers", walkers);
+    if (e->along > 1 && !(PLUGMC_HAS(host->system, ladder_rank) && host->system->ladder_rank > 1))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "along: the ladder has one variable");
+    e->counts = host->allocate(host->context, (size_t)rungs * sizeof *e->counts);
+    return e->counts
+               ? PLUGMC_OK
+               : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d rungs", rungs);
 }
 
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
@@ -87,6 +108,12 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
 
 static const plugmc_move moves[] = {
     {"exchange", "two walkers change rungs; rung by rung with the next", NULL}};
+
+static const plugmc_parameter table[] = {
+    PLUGMC_INTEGER_KEY(
+        exchange, along, "0", 0, 2, "",
+        "on a ladder in two variables: along the first or second one; 0: both in turn"),
+};
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
@@ -104,4 +131,5 @@ static const plugmc_mover mover = {
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "exchange",
               .summary = "walkers on neighbouring rungs of a ladder change places",
               .reference = "Hukushima, Nemoto, J. Phys. Soc. Jpn. 65, 1604 (1996)",
-              .instance_size = sizeof(exchange), .mover = &mover, .prepare = prepare)
+              .instance_size = sizeof(exchange), .parameters = table,
+              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .prepare = prepare)

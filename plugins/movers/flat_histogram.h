@@ -8,8 +8,9 @@
  * T the mean probability of a trial that way, rejected ones included, which asks not how long walkers were
  * anywhere (M. Fitzgerald, R. R. Picard, R. N. Silver, Europhys. Lett. 46, 282 (1999); J. R. Errington,
  * J. Chem. Phys. 118, 9915 (2003)). It takes movers that try both ways equally often, as all do. So walkers
- * may share the range in windows, and weights may change while they are learned. For the volume, of which a
- * trial may change several bins, they are ln of the visits and the weight.
+ * may share the range in windows, and weights may change while they are learned. So it is for bins of the
+ * energy, of which those steps count that lead to the next bin, with transition_matrix. Else, for energies and for
+ * the volume, of which a trial may change several bins, they are ln of the visits and the weight.
  */
 #ifndef FLAT_HISTOGRAM_H
 #define FLAT_HISTOGRAM_H
@@ -19,6 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { VOLUME_BINS = -1, ENERGY_BINS = -2 }; /* in place of a species */
+
 /* The first member of such a mover. */
 typedef struct macrostate {
     const char *of; /* parameters, up to `coexistence` */
@@ -26,7 +29,9 @@ typedef struct macrostate {
     int64_t bins, windows;
     int32_t coexistence;
     const plugmc_system *system;
-    int32_t species;           /* -1: the volume */
+    int32_t species; /* or VOLUME_BINS or ENERGY_BINS */
+    int by_steps; /* 1: from steps to the next bin; 0: from visits. Numbers have it; set before prepare for
+                     energies */
     plugmc_macrostates states; /* declared */
     double *x;                 /* [bins]: number, or volume in the middle */
     double *measured;          /* [bins][4] or [bins]: of the books, up to the last measurement */
@@ -35,12 +40,13 @@ typedef struct macrostate {
 } macrostate;
 
 #define MACROSTATE_KEYS                                                                            \
-    PLUGMC_TEXT_KEY(macrostate, of, NULL, "species whose number it is, or volume"),                \
-        PLUGMC_REAL_KEY(macrostate, least, "0", 0, 1e15, "", "least number, or volume"),           \
-        PLUGMC_REAL_KEY(macrostate, most, "0", 0, 1e15, "",                                        \
-                        "largest number, or volume; 0: `most` of the species"),                    \
+    PLUGMC_TEXT_KEY(macrostate, of, NULL, "species whose number it is, or volume, or energy"),     \
+        PLUGMC_REAL_KEY(macrostate, least, "0", -1e15, 1e15, "",                                   \
+                        "least number, volume or energy"),                                         \
+        PLUGMC_REAL_KEY(macrostate, most, "0", -1e15, 1e15, "",                                    \
+                        "largest one; 0: `most` of the species"),                                  \
         PLUGMC_INTEGER_KEY(macrostate, bins, "0", 0, 1e6, "",                                      \
-                           "bins of the volume; numbers have one each"),                           \
+                           "bins of the volume or the energy; numbers have one each"),             \
         PLUGMC_INTEGER_KEY(macrostate, windows, "1", 1, 1e6, "",                                   \
                            "windows of numbers with one in common; walkers have them in turn"),    \
         PLUGMC_FLAG_KEY(macrostate, coexistence, "no",                                             \
@@ -51,25 +57,45 @@ static inline int macrostate_refuse(const plugmc_host *host, const char *why)
     return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s", why);
 }
 
+static inline int macrostate_check_windows(const macrostate *m, const plugmc_host *host)
+{
+    if (m->windows <= m->bins - 1 && m->system->walkers % m->windows == 0) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "%lld windows: each needs two numbers and as many walkers as the others",
+                      (long long)m->windows);
+}
+
 /* Whose number it is, and from where to where. */
 static inline int macrostate_find(macrostate *m, const plugmc_host *host)
 {
     const plugmc_system *system = m->system = host->system;
-    m->species = -1;
-    if (m->coexistence && (!strcmp(m->of, "volume") || system->changes & PLUGMC_CHANGED_BOX))
+    const int energy = !strcmp(m->of, "energy"), volume = !strcmp(m->of, "volume");
+    m->species = energy ? ENERGY_BINS : VOLUME_BINS;
+    m->by_steps = energy ? m->by_steps : !volume;
+    if (m->coexistence && (volume || energy || system->changes & PLUGMC_CHANGED_BOX))
         return macrostate_refuse(host,
                                  "coexistence is found from numbers of particles in one volume");
-    if (!strcmp(m->of, "volume")) {
+    if (volume || energy) {
         if (m->bins < 2 || !(m->most > m->least))
-            return macrostate_refuse(host, "of the volume: least, most and bins have to be given");
-        if (m->windows > 1) return macrostate_refuse(host, "windows are for numbers of particles");
-        return PLUGMC_OK;
+            return macrostate_refuse(
+                host, "of a volume or an energy: least, most and bins have to be given");
+        if (volume && m->least < 0) return macrostate_refuse(host, "a volume is not below 0");
+        if (m->windows > 1 && !m->by_steps)
+            return macrostate_refuse(host,
+                                     "windows are for numbers of particles, and for energies with "
+                                     "transition_matrix");
+        return macrostate_check_windows(m, host);
     }
     for (int32_t s = 0; s < system->species_count; s++)
         if (!strcmp(m->of, plugmc_species_at(system, s)->name)) m->species = s;
     if (m->species < 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "of = %s: there is no such species, and it is not 'volume'", m->of);
+                          "of = %s: there is no such species, and it is not 'volume' or 'energy'",
+                          m->of);
+    if (plugmc_species_at(system, m->species)->grows)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "of = %s: [species %s] needs most, the largest number that is weighed",
+                          m->of, m->of);
     const double room = (double)plugmc_species_at(system, m->species)->most;
     if (m->most == 0) m->most = (real)room;
     if (m->most > room || m->least > m->most - 1 || m->least != floor(m->least) ||
@@ -81,11 +107,7 @@ static inline int macrostate_find(macrostate *m, const plugmc_host *host)
             m->of, room);
     if (m->bins) return macrostate_refuse(host, "bins are for the volume: each number is one");
     m->bins = (int64_t)(m->most - m->least) + 1;
-    if (m->windows > m->bins - 1 || system->walkers % m->windows)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%lld windows: each needs two numbers and as many walkers as the others",
-                          (long long)m->windows);
-    return PLUGMC_OK;
+    return macrostate_check_windows(m, host);
 }
 
 /* Those with a number in common follow one another. */
@@ -101,7 +123,7 @@ static inline void macrostate_make_windows(const macrostate *m, int32_t (*window
 /* How many numbers a measurement has. */
 static inline size_t macrostate_measured(const macrostate *m)
 {
-    return (size_t)m->bins * (m->species < 0 ? 1 : 4);
+    return (size_t)m->bins * (m->by_steps ? 4 : 1);
 }
 
 /* For `prepare`: checks the keys, takes memory, declares. Weights are 0. */
@@ -109,7 +131,7 @@ static inline int macrostate_prepare(macrostate *m, const plugmc_host *host)
 {
     int code = macrostate_find(m, host);
     if (code) return code;
-    const int volume = m->species < 0;
+    const int number = m->species >= 0;
     const size_t bins = (size_t)m->bins, walkers = (size_t)m->system->walkers;
     double *of_count =
         host->allocate(host->context, (size_t)m->system->species_count * sizeof *of_count);
@@ -117,13 +139,14 @@ static inline int macrostate_prepare(macrostate *m, const plugmc_host *host)
     m->x = host->allocate(host->context, bins * sizeof *m->x);
     m->room = host->allocate(host->context, bins * sizeof *m->room);
     m->measured = host->allocate(host->context, macrostate_measured(m) * sizeof *m->measured);
-    const double width = volume ? (m->most - m->least) / (double)bins : 1;
+    const double width = number ? 1 : (m->most - m->least) / (double)bins;
     m->states = (plugmc_macrostates){
         .size = sizeof m->states,
         .bins = (int32_t)bins,
-        .of_volume = volume,
+        .of_volume = m->species == VOLUME_BINS,
+        .of_energy = m->species == ENERGY_BINS ? m->system->temperature : 0,
         .of_count = of_count,
-        .low = volume ? m->least : m->least - 0.5,
+        .low = number ? m->least - 0.5 : m->least,
         .width = width,
         .window = window,
         .weight = host->allocate(host->context, bins * sizeof(double)),
@@ -134,7 +157,7 @@ static inline int macrostate_prepare(macrostate *m, const plugmc_host *host)
         !m->states.visits || !m->states.collected)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu bins", bins);
     for (size_t b = 0; b < bins; b++) m->x[b] = m->states.low + ((double)b + 0.5) * width;
-    if (!volume) of_count[m->species] = 1;
+    if (number) of_count[m->species] = 1;
     macrostate_make_windows(m, window);
     return host->declare(host->context, &m->states);
 }
@@ -277,14 +300,20 @@ static const plugmc_listing macrostate_listing[] = {
     {"pressure_coexistence", "<energy>/length^<dimension>", "of both phases there", 0, 1},
 };
 
+static inline const char *macrostate_axis(const macrostate *m)
+{
+    return m->species >= 0 ? "N" : m->species == VOLUME_BINS ? "V" : "U";
+}
+
 static inline int macrostate_quantity(void *instance, int index, plugmc_quantity *out)
 {
     static const double columns[4] = {PLUGMC_DOWN, PLUGMC_DOWN_TRIALS, PLUGMC_UP, PLUGMC_UP_TRIALS};
     const macrostate *m = instance;
     if (index > 0) return 0;
-    if (m->species < 0)
-        return plugmc_array(out, "visits", "", macrostate_listing[1].doc, m->bins, "V", m->x);
-    plugmc_array(out, "transitions", "", macrostate_listing[0].doc, m->bins, "N", m->x);
+    const char *axis = macrostate_axis(m);
+    if (!m->by_steps)
+        return plugmc_array(out, "visits", "", macrostate_listing[1].doc, m->bins, axis, m->x);
+    plugmc_array(out, "transitions", "", macrostate_listing[0].doc, m->bins, axis, m->x);
     out->rank = 2;
     out->shape[1] = 4;
     out->axis[1] = "column";
@@ -298,7 +327,7 @@ static inline int macrostate_measure(void *instance, const plugmc_host *host,
 {
     macrostate *m = instance;
     const size_t n = macrostate_measured(m);
-    const double *now = m->species < 0 ? m->states.visits : m->states.collected[0];
+    const double *now = m->by_steps ? m->states.collected[0] : m->states.visits;
     (void)view;
     for (size_t k = 0; k < n; k++) values[k] = now[k] - m->measured[k];
     for (int32_t w = 1; w < host->system->walkers; w++)
@@ -315,7 +344,7 @@ static inline int macrostate_derived(void *instance, int index, plugmc_quantity 
     const char *density = two ? "length^-2" : "length^-3", *unit = plugmc_energy_unit(m->system);
     const plugmc_listing *l = &macrostate_listing[2 + index];
     if (index == 0)
-        return plugmc_array(out, l->name, "", l->doc, m->bins, m->species < 0 ? "V" : "N", m->x);
+        return plugmc_array(out, l->name, "", l->doc, m->bins, macrostate_axis(m), m->x);
     if (index > COEXISTENCE || !m->coexistence) return 0;
     const char *of_pressure = !strcmp(unit, "kT") ? (two ? "kT/length^2" : "kT/length^3")
                                                   : (two ? "energy/length^2" : "energy/length^3");
@@ -328,12 +357,12 @@ static inline int macrostate_derive(void *instance, const double *means, double 
     macrostate *m = instance;
     double *ln_p = out;
     int64_t first, known = 0;
-    if (m->species < 0)
+    if (!m->by_steps)
         for (int64_t b = 0; b < m->bins; b++)
             ln_p[b] = means[b] > 0 ? log(means[b]) + m->states.weight[b] : NAN;
     else
         known = macrostate_chain((const double(*)[4])means, m->bins, ln_p, &first);
-    if (m->species < 0 || known > 1) macrostate_normalise(m, ln_p);
+    if (!m->by_steps || known > 1) macrostate_normalise(m, ln_p);
     if (m->coexistence) macrostate_coexistence(m, ln_p, out + m->bins);
     return 0;
 }
@@ -342,7 +371,7 @@ static inline const char *macrostate_lacking(void *instance, const double *means
 {
     macrostate *m = instance;
     int64_t first = 0, known;
-    if (m->species < 0) return NULL;
+    if (!m->by_steps) return NULL;
     known = macrostate_chain((const double(*)[4])means, m->bins, m->room, &first);
     if (known == m->bins)
         return "there are not two phases: ln_p has one peak, or a second one that is not half a kT "

@@ -10,16 +10,23 @@
  * 1241 (1974)). The core has z and dU, see plugmc_trial.log_factor. There are never more than `most` of
  * [species]: the ensemble ends there.
  *
+ * With `places` = k above 1 who comes is tried at k places and goes to one of them by its Boltzmann factor, and the
+ * removal weighs the way back as the insertion would: the exponentials above become the mean of those at k places
+ * (Rosenbluth weights; K. Esselink, L. D. J. C. Loyens, B. Smit, Phys. Rev. E 51, 1560 (1995)). The core does this,
+ * see plugmc_trial.places.
+ *
  * Trial t of sweep s in walker w draws from plugmc_draw(seed, s, w, t, PLUGMC_PURPOSE_ORDER, 0) which of the
  * two it is (the highest bit of word 3) and who leaves (word 0), and a place as plugmc_draw_place says.
  */
 #include <plugmc/proposal.h>
 
+#define PLUGMC_SEVERAL_PLACES 1
+
 enum { INSERTION, REMOVAL }; /* in the table of moves */
 
 typedef struct insert {
     const char *species;
-    int64_t trials;
+    int64_t trials, places;
     int32_t number; /* of the species */
 } insert;
 
@@ -29,6 +36,7 @@ PLUGMC_FN int propose(const insert *p, plugmc_trial *t)
         plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 0);
     const uint32_t n = (uint32_t)t->count[p->number];
     t->move = random.word[3] >> 31 ? INSERTION : REMOVAL;
+    t->places = (int32_t)p->places;
     if (t->move == INSERTION) {
         t->kind = PLUGMC_INSERTED;
         t->species = p->number;
@@ -53,18 +61,42 @@ PLUGMC_PROPOSES(insert, propose)
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
 {
     const insert *p = instance;
-    return plugmc_make_trials(host, p, p->trials, first, n);
+    const plugmc_proposal proposal = {.size = sizeof proposal,
+                                      .trials = p->trials,
+                                      .parameters = p,
+                                      .propose = plugmc_propose,
+                                      .parameters_size = sizeof *p,
+                                      .places = (int32_t)p->places};
+    return host->trials(host->context, &proposal, first, n);
+}
+
+/* Totals that positions change tell one change at a time. */
+static int check_places(const insert *p, const plugmc_host *host)
+{
+    for (int32_t t = 0; t < host->system->term_count && p->places > 1; t++) {
+        const plugmc_term *term = plugmc_term_at(host->system, t);
+        const plugmc_total *total = term->plugin->potential->total;
+        if (term->sampled && total && plugmc_follows_positions(total))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "places = %lld: potential '%s' is an energy of whole configurations, "
+                              "and tells one place at a time",
+                              (long long)p->places, term->label);
+    }
+    return PLUGMC_OK;
 }
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     insert *p = instance;
-    return find_reservoir(host, "species", p->species, &p->number);
+    const int code = find_reservoir(host, "species", p->species, &p->number);
+    return code ? code : check_places(p, host);
 }
 
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(insert, species, NULL, "who comes and goes"),
     PLUGMC_INTEGER_KEY(insert, trials, "100", 1, 1e9, "", "trial moves a walker and sweep"),
+    PLUGMC_INTEGER_KEY(insert, places, "1", 1, PLUGMC_MOST_PLACES, "",
+                       "places of a trial, of which one is chosen by its energy"),
 };
 
 static const plugmc_move moves[] = {{"insertion", "a particle comes in at a random place", NULL},

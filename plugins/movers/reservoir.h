@@ -33,6 +33,7 @@ static inline int find_reservoir(const plugmc_host *host, const char *key, const
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%s = %s: [species %s] needs mu or activity, of the reservoir", key, name,
                           name);
+    if (PLUGMC_HAS(host, reservoir)) host->reservoir(host->context, *number);
     if (species->most <= species->count)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%s = %s: [species %s] needs most, the largest number that a walker can "

@@ -5,6 +5,10 @@
  * is soon seen, and a system crosses the gap between two phases as if there were none (J. R. Errington,
  * J. Chem. Phys. 118, 9915 (2003)). Weights change all the time; ln p(N) does not hang on them.
  *
+ * With of = energy the bins are of the potential energy of all that is sampled, couplings included, and the
+ * trials those of the movers that leave decisions to the core, as serial: ln p + U / kT is ln of the density of
+ * states up to a constant.
+ *
  * Insertions and removals are for another mover of the run, such as `insert`. Coexistence of two phases comes
  * with it: ln z, densities and pressure where both have the same weight.
  */
@@ -30,6 +34,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
 static int prepare(void *instance, const plugmc_host *host)
 {
     macrostate *m = instance;
+    m->by_steps = 1;
     if (!strcmp(m->of, "volume"))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "of = volume: it counts steps to the next number of particles; for the "
@@ -55,9 +60,11 @@ static const plugmc_mover mover = {
     .sweep = sweep,
 };
 
-PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "transition_matrix",
-              .summary = "probabilities of numbers of particles, each visited equally often",
-              .reference = "Errington, J. Chem. Phys. 118, 9915 (2003)",
-              .instance_size = sizeof(transition_matrix), .parameters = table,
-              .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
-              .prepare = prepare, .archive = archive)
+PLUGMC_PLUGIN(
+        .kind = PLUGMC_MOVER, .name = "transition_matrix",
+        .summary =
+            "probabilities of numbers of particles or of energies, each visited equally often",
+        .reference = "Errington, J. Chem. Phys. 118, 9915 (2003)",
+        .instance_size = sizeof(transition_matrix), .parameters = table,
+        .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
+        .prepare = prepare, .archive = archive)

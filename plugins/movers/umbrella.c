@@ -1,7 +1,7 @@
-/* umbrella: weights of numbers of particles, or of volumes, that are given.
+/* umbrella: weights of numbers of particles, of volumes or of energies, that are given.
  *
- * What `weights` says, or `strength` (x - center)^2 / 2, is added to -ln p of a walker with that number or
- * volume x: to see more of what is rare, or to stay in one place (G. M. Torrie, J. P. Valleau, J. Comput.
+ * What `weights` says, or `strength` (x - center)^2 / 2, is added to -ln p of a walker with that number,
+ * volume or energy x: to see more of what is rare, or to stay in one place (G. M. Torrie, J. P. Valleau, J. Comput.
  * Phys. 23, 187 (1977)). ln p without the weights follows as flat_histogram.h has it.
  */
 #include "flat_histogram.h"
@@ -61,7 +61,7 @@ static const plugmc_mover mover = {
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "umbrella",
-              .summary = "weights of numbers of particles or of volumes that are given",
+              .summary = "weights of numbers of particles, volumes or energies that are given",
               .reference = "Torrie, Valleau, J. Comput. Phys. 23, 187 (1977)",
               .instance_size = sizeof(umbrella), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,

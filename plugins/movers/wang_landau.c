@@ -1,4 +1,4 @@
-/* wang_landau: learns weights that make all numbers of particles, or all volumes, equally probable.
+/* wang_landau: learns weights that make all numbers of particles, all volumes or all energies equally probable.
  *
  * In the first `learning` sweeps, each time it acts, the weight of each bin grows by f times its visits since
  * the last time over their mean: what was visited is made less probable. f begins with 1 and is halved when
@@ -113,7 +113,8 @@ static const plugmc_mover mover = {
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "wang_landau",
-              .summary = "learns weights with which all numbers or volumes are equally probable",
+              .summary =
+                  "learns weights with which all numbers, volumes or energies are equally probable",
               .reference = "Wang, Landau, Phys. Rev. Lett. 86, 2050 (2001)",
               .instance_size = sizeof(wang_landau), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,

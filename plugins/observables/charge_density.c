@@ -5,7 +5,9 @@
  *
  * in elementary charges over volume, eq. 12 of Y. Liang, X. Xing, Y. Li, "A GPU-based large-scale
  * Monte Carlo simulation method for systems with long-range interactions". Its integral is -q_a.
- * The functions g and the densities n of the bulk are those of pair_histogram.h.
+ * The functions g and the densities n of the bulk are those of pair_histogram.h. Where ions come and go it is
+ * sum_b q_b < n_ab(r) > / (v(r) < N_a >) of the ordered pairs n in a shell of volume v: the numbers of a reservoir
+ * fluctuate as those of any part of a bulk do, so nothing is lacking that a factor would have to make good.
  */
 #include "pair_histogram.h"
 
@@ -59,6 +61,10 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!charged)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "no species has a charge: give charge in its section");
+    if (system->changes & PLUGMC_CHANGED_COUNT && system->box.domain == PLUGMC_DOMAIN_SPHERE)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "in a sphere it takes as many particles as there are at the start, and a "
+                          "mover changes that");
     return pair_histogram_prepare(&c->pairs, host, c->r_max, c->bins, c->margin, c->method);
 }
 
@@ -84,7 +90,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WALKER_WEIGHT,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "charge_density",

@@ -80,7 +80,7 @@ typedef struct hard_pressure {
     char *counters;
 
     kept_frames frames;
-    plugmc_kernel *rifts, *pairs;
+    plugmc_kernel *rifts, *rifts_and_pairs, *pairs;
     plugmc_device_pointer device_species, device_contact, device_counters;
 } hard_pressure;
 
@@ -96,6 +96,22 @@ static uint32_t *histogram_of(const hard_pressure *h, char *counters)
 static uint32_t *overlaps_of(const hard_pressure *h, char *counters)
 {
     return histogram_of(h, counters) + (size_t)h->walkers * (size_t)h->bins;
+}
+
+/* One cell each way where hardly anybody has a free path beyond it, else two. That path has the mean length
+ * 1 / (Z - 1) contact distances or less, Z by scaled-particle theory. */
+static int32_t cells_to_look_at(const hard_pressure *h, const plugmc_view *view,
+                                const plugmc_cells *cells)
+{
+    double width = INFINITY, volume = INFINITY;
+    for (int32_t w = 0; w < h->walkers; w++) {
+        volume = fmin(volume, view->box[w].volume);
+        for (int a = 0; a < 2; a++) width = fmin(width, view->box[w].length[a] / cells->count[a]);
+    }
+    const double covered = (double)h->particles * M_PI / 4 * h->largest * h->largest / volume;
+    if (covered >= 0.95) return 2;
+    const double above_ideal = 1 / ((1 - covered) * (1 - covered)) - 1;
+    return (width / h->largest - 1) * above_ideal > 3 ? 1 : 2;
 }
 
 static pressure_task task_of(const hard_pressure *h, const plugmc_view *view,
@@ -115,6 +131,7 @@ static pressure_task task_of(const hard_pressure *h, const plugmc_view *view,
         .cells = (uint32_t)cells->cells,
         .species_count = species_count,
         .bins = h->bins,
+        .near = cells_to_look_at(h, view, cells),
     };
     memcpy(t.count, cells->count, sizeof t.count);
     if (view->on_device) {
@@ -133,17 +150,18 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
         int64_t x = 0, y = 0, z = 0;
 #pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : x, y, z, overlaps)
         for (uint32_t k = 0; k < t->particles; k++) {
+            uint32_t *own = h->bins > 0 ? histogram + (int64_t)walker * h->bins : NULL;
             int64_t share[2];
             if (in_a_plane(t)) {
-                rift_shares(t, w, k, share, &overlaps);
+                rift_shares(t, w, k, share, &overlaps, own);
             } else {
                 share[0] = rift_share(t, w, k, 0, &overlaps);
                 share[1] = rift_share(t, w, k, 1, &overlaps);
+                if (own) count_pairs(t, w, k, own);
             }
             x += share[0];
             y += share[1];
             if (h->dimension == 3) z += rift_share(t, w, k, 2, &overlaps);
-            if (h->bins > 0) count_pairs(t, w, k, histogram + (int64_t)walker * h->bins);
         }
         shares[3 * walker] = (uint64_t)x;
         shares[3 * walker + 1] = (uint64_t)y;
@@ -162,17 +180,20 @@ static int count_on_device(const hard_pressure *h, const plugmc_host *host, pres
         shares + (size_t)((char *)overlaps_of(h, h->counters) - h->counters);
     uint32_t blocks = (t->particles + PRESSURE_BLOCK - 1) / PRESSURE_BLOCK;
     uint32_t walkers = (uint32_t)h->walkers;
+    const uint32_t room = (uint32_t)h->bins * (uint32_t)sizeof(uint32_t);
+    const uint32_t block[3] = {PRESSURE_BLOCK, 1, 1};
     int code = gpu->fill(host->context, shares, 0, h->counter_bytes);
-    if (!code)
-        code =
-            gpu->launch(host->context, h->rifts,
-                        (uint32_t[3]){blocks, walkers, in_a_plane(t) ? 1 : (uint32_t)h->dimension},
-                        (uint32_t[3]){PRESSURE_BLOCK, 1, 1}, 0, (void *[]){t, &shares, &overlaps});
-    if (!code && h->bins > 0)
-        code =
-            gpu->launch(host->context, h->pairs, (uint32_t[3]){blocks, walkers, 1},
-                        (uint32_t[3]){PRESSURE_BLOCK, 1, 1},
-                        (uint32_t)h->bins * (uint32_t)sizeof(uint32_t), (void *[]){t, &histogram});
+    if (!code && in_a_plane(t)) {
+        code = gpu->launch(host->context, h->rifts_and_pairs, (uint32_t[3]){blocks, walkers, 1},
+                           block, room, (void *[]){t, &shares, &overlaps, &histogram});
+    } else if (!code) {
+        code = gpu->launch(host->context, h->rifts,
+                           (uint32_t[3]){blocks, walkers, (uint32_t)h->dimension}, block, 0,
+                           (void *[]){t, &shares, &overlaps});
+        if (!code && h->bins > 0)
+            code = gpu->launch(host->context, h->pairs, (uint32_t[3]){blocks, walkers, 1}, block,
+                               room, (void *[]){t, &histogram});
+    }
     return code ? code : gpu->download(host->context, h->counters, shares, h->counter_bytes);
 }
 
@@ -212,7 +233,8 @@ static void write_values(const hard_pressure *h, const plugmc_box *boxes, double
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     hard_pressure *h = instance;
-    plugmc_cells cells = {.size = sizeof cells};
+    /* all sums are of integers, so larger cells that somebody else has asked for do as well */
+    plugmc_cells cells = {.size = sizeof cells, .most = h->dimension == 2 ? 1.6 * h->range : 0};
     int code = h->bins > 0 ? check_reach(host, view, h->range,
                                          "the reach of the fit (fit = no does without)")
                            : PLUGMC_OK;
@@ -415,6 +437,7 @@ static int prepare_device(hard_pressure *h, const plugmc_host *host)
     plugmc_kernel_text text = {.size = sizeof text};
     if (!kernel_text(h, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
     int code = gpu->kernel(host->context, &text, "rifts", &h->rifts);
+    if (!code) code = gpu->kernel(host->context, &text, "rifts_and_pairs", &h->rifts_and_pairs);
     if (!code) code = gpu->kernel(host->context, &text, "pairs", &h->pairs);
     if (!code) code = gpu->allocate(host->context, species, &h->device_species);
     if (!code) code = gpu->allocate(host->context, contacts, &h->device_contact);

@@ -22,6 +22,7 @@ typedef struct pressure_task {
     uint32_t particles, cells;
     int32_t count[3]; /* cells in each direction */
     int32_t species_count, bins;
+    int32_t near; /* cells each way that are looked at first, in a plane: 1 or 2 */
 } pressure_task;
 
 /* One walker's part of a task. */
@@ -63,7 +64,8 @@ PLUGMC_FN double contact_of(const pressure_task *t, pressure_walker w, uint32_t 
  * Columns of cells are searched one after another until no particle beyond can be touched sooner,
  * or all were: then the particle is back where it was (its images move with it), the path is the
  * edge of the box and it touches nothing, reach 0. Of the images of another particle across the
- * axis the nearest stands farthest out, so it alone counts; along the axis the first one ahead. */
+ * axis the nearest stands farthest out, so it alone counts; along the axis the first one ahead. Of two that
+ * are touched at once the one farther ahead counts, whatever the order in which they are met. */
 PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint32_t k,
                                  int32_t axis, int32_t sign, uint32_t *overlaps)
 {
@@ -104,7 +106,7 @@ PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint
                 if (ahead < 0) ahead += length;
                 double reach = sqrt(squared);
                 double gap = ahead > reach ? ahead - reach : 0;
-                if (gap < path.gap) {
+                if (gap < path.gap || (gap == path.gap && reach > path.reach)) {
                     path.gap = gap;
                     path.reach = reach;
                 }
@@ -139,81 +141,104 @@ PLUGMC_FN int64_t rift_share(const pressure_task *t, pressure_walker w, uint32_t
     return share_of(t, up, free_path_of(t, w, k, axis, -1, overlaps));
 }
 
+/* For where this is needed seldom: what it needs then does not take registers from the rest. */
+#ifdef __CUDACC_RTC__
+static __device__ __noinline__ free_path long_path_of(const pressure_task *t, pressure_walker w,
+                                                      uint32_t k, int32_t axis, int32_t sign,
+                                                      uint32_t *overlaps)
+#else
+static free_path long_path_of(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
+                              int32_t sign, uint32_t *overlaps)
+#endif
+{
+    return free_path_of(t, w, k, axis, sign, overlaps);
+}
+
 /* ---- All four free paths in the plane at once ------------------------------------------------------- */
 
-PLUGMC_FN void take_nearer(free_path *path, double ahead, double length, double reach)
+/* Who is touched first on one of them, found in single precision with bounds of its error: `who` is ahead by
+ * at most `high`, at least `low`, and nobody else by less than `other`. Where other > high, who it is is sure. */
+typedef struct nearest {
+    float low, high, other;
+    uint32_t who;
+} nearest;
+
+#define NOWHERE 1e30f /* ahead of all that is there */
+
+PLUGMC_FN void take_nearer(nearest *n, uint32_t m, float low, float high)
 {
-    if (ahead < 0) ahead += length;
-    double gap = ahead > reach ? ahead - reach : 0;
-    if (gap < path->gap) {
-        path->gap = gap;
-        path->reach = reach;
-    }
+    const int32_t nearer = high < n->high;
+    const float loser = nearer ? n->low : low;
+    n->other = loser < n->other ? loser : n->other;
+    n->low = nearer ? low : n->low;
+    n->high = nearer ? high : n->high;
+    n->who = nearer ? m : n->who;
 }
 
-/* What entry m, at there, leaves of the paths of one at (x, y): up and down along both axes. */
-PLUGMC_FN void look_at(const pressure_task *t, const walker_frame *frame, double contact,
-                       double ahead_x, double ahead_y, free_path path[4], uint32_t *overlaps)
+PLUGMC_FN float inverse_root(float x)
 {
-    double dx = plugmc_nearest_image(ahead_x, frame->length[0]);
-    double dy = plugmc_nearest_image(ahead_y, frame->length[1]);
-    double along_x = contact * contact - dy * dy, along_y = contact * contact - dx * dx;
-    double least = t->overlap * contact;
-    *overlaps += dx * dx + dy * dy < least * least;
-    if (along_x > 0) {
-        double reach = sqrt(along_x);
-        take_nearer(&path[0], ahead_x, frame->length[0], reach);
-        take_nearer(&path[1], -ahead_x, frame->length[0], reach);
-    }
-    if (along_y > 0) {
-        double reach = sqrt(along_y);
-        take_nearer(&path[2], ahead_y, frame->length[1], reach);
-        take_nearer(&path[3], -ahead_y, frame->length[1], reach);
-    }
+#ifdef __CUDACC_RTC__
+    return rsqrtf(x); /* its last bits hang on the machine, and are within the bounds */
+#else
+    return 1 / sqrtf(x);
+#endif
 }
 
-/* Shares of entry k along both axes of a plane with five cells each way or more: whoever it can touch first is
- * nearly always in the cells up to two from its own, of which those at the corners are too far from
- * either axis. Where that is not sure, the path is searched for by itself. */
-PLUGMC_FN void rift_shares(const pressure_task *t, pressure_walker w, uint32_t k, int64_t share[2],
-                           uint32_t *overlaps)
+/* Entry m, `ahead` along an axis and at a distance across it whose square is less than the contact distance's by
+ * `squared`: into the path up or that down. Squares are good to a millionth of the contact distance's: the reach
+ * is the less certain the smaller it is, and where hardly anything is left it may be none. */
+PLUGMC_FN void look_along(nearest *up, nearest *down, uint32_t m, float ahead, float squared,
+                          float contact)
 {
-    const walker_frame *frame = w.frame;
-    const double *here = w.positions + 3 * (uint64_t)k;
-    const double x = here[0], y = here[1];
-    const int32_t cell_x = plugmc_cell_along(x, frame->width[0], t->count[0]);
-    const int32_t cell_y = plugmc_cell_along(y, frame->width[1], t->count[1]);
-    free_path path[4];
-    for (int32_t p = 0; p < 4; p++) path[p].gap = frame->length[p / 2], path[p].reach = 0;
-    for (int32_t i = -2; i <= 2; i++) {
-        int32_t row = cell_y + i;
-        row += row < 0 ? t->count[1] : (row >= t->count[1] ? -t->count[1] : 0);
-        const int32_t reach = i == -2 || i == 2 ? 1 : 2;
-        const plugmc_runs runs =
-            plugmc_cells_in_row(w.start, row * t->count[0], cell_x, reach, t->count[0]);
-        for (int32_t r = 0; r < 2; r++)
-            for (uint32_t m = runs.begin[r]; m < runs.end[r]; m++) {
-                const double *there = w.positions + 3 * (uint64_t)m;
-                if (m != k)
-                    look_at(t, frame, contact_of(t, w, k, m), there[0] - x, there[1] - y, path,
-                            overlaps);
-            }
-    }
-    for (int32_t axis = 0; axis < 2; axis++) {
-        const int32_t cell = axis ? cell_y : cell_x;
-        const double at = axis ? y : x, width = frame->width[axis];
-        const double far = t->largest + 1e-12 * frame->length[axis];
-        free_path *up = &path[2 * axis], *down = up + 1;
-        if (up->gap > (cell + 3) * width - at - far) *up = free_path_of(t, w, k, axis, 1, overlaps);
-        if (down->gap > at - (cell - 2) * width - far)
-            *down = free_path_of(t, w, k, axis, -1, overlaps);
-        share[axis] = up->reach == 0 ? 0 : share_of(t, *up, *down);
-    }
+    const float unsure = 1e-6f * contact * contact, far = ahead < 0 ? -ahead : ahead;
+    if (squared < -unsure) return;
+    const int32_t sure = squared > 4 * unsure;
+    const float left = sure ? squared : 5 * unsure, inverse = inverse_root(left);
+    const float gap = far - left * inverse, error = unsure * inverse + 4e-7f * (far + contact);
+    const float low = gap - error, high = sure ? gap + error : NOWHERE;
+    if (ahead >= 0) take_nearer(up, m, low, high);
+    if (ahead <= 0) take_nearer(down, m, low, high);
 }
 
-PLUGMC_FN int32_t in_a_plane(const pressure_task *t)
+/* The path along `axis` that ends at entry m, in double precision. */
+PLUGMC_FN free_path path_to(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m,
+                            int32_t axis, int32_t sign)
 {
-    return t->count[0] >= 5 && t->count[1] >= 5 && t->count[2] == 1;
+    const double *here = w.positions + 3 * (uint64_t)k, *there = w.positions + 3 * (uint64_t)m;
+    const double *length = w.frame->length;
+    const double across = plugmc_nearest_image(there[1 - axis] - here[1 - axis], length[1 - axis]);
+    const double contact = contact_of(t, w, k, m);
+    const double squared = contact * contact - across * across;
+    double ahead = (there[axis] - here[axis]) * sign;
+    if (ahead < 0) ahead += length[axis];
+    free_path path;
+    path.reach = squared > 0 ? sqrt(squared) : 0;
+    path.gap = ahead > path.reach ? ahead - path.reach : 0;
+    return path;
+}
+
+/* `seen`: nobody who was not looked at can be touched on a shorter way. */
+PLUGMC_FN free_path settle(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
+                           int32_t sign, const nearest *n, double seen, uint32_t *overlaps)
+{
+    free_path path = {0, 0};
+    if (n->other > n->high) path = path_to(t, w, k, n->who, axis, sign);
+    if (path.gap > 0 && path.gap <= seen) return path;
+    return long_path_of(t, w, k, axis, sign, overlaps);
+}
+
+/* Along an axis, with the entry in this cell of it. */
+PLUGMC_FN int64_t settled_share(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
+                                const nearest *ahead, const nearest *behind, int32_t cell,
+                                uint32_t *overlaps)
+{
+    const double at = w.positions[3 * (uint64_t)k + (uint32_t)axis], width = w.frame->width[axis];
+    const double far = t->largest + 1e-12 * w.frame->length[axis];
+    const free_path up =
+        settle(t, w, k, axis, 1, ahead, (cell + t->near + 1) * width - at - far, overlaps);
+    const free_path down =
+        settle(t, w, k, axis, -1, behind, at - (cell - t->near) * width - far, overlaps);
+    return up.reach == 0 ? 0 : share_of(t, up, down);
 }
 
 PLUGMC_FN void count_one(uint32_t *counter)
@@ -225,8 +250,102 @@ PLUGMC_FN void count_one(uint32_t *counter)
 #endif
 }
 
-/* Distances of entry k from the entries after it. A distance that rounding has put below contact
- * belongs into the first bin: left out, g at contact would come out low. */
+/* A distance that rounding has put below contact belongs into the first bin: left out, g at contact would come
+ * out low. */
+PLUGMC_FN void count_pair(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m,
+                          uint32_t *histogram)
+{
+    const double *here = w.positions + 3 * (uint64_t)k, *there = w.positions + 3 * (uint64_t)m;
+    double dx = plugmc_nearest_image(there[0] - here[0], w.frame->length[0]);
+    double dy = plugmc_nearest_image(there[1] - here[1], w.frame->length[1]);
+    double dz = plugmc_nearest_image(there[2] - here[2], w.frame->length[2]);
+    double squared = dx * dx + dy * dy + dz * dz;
+    if (squared >= t->reach * t->reach) return;
+    double beyond = sqrt(squared) - t->largest;
+    int32_t bin = beyond > 0 ? (int32_t)(beyond * t->bins_per_length) : 0;
+    if (bin < t->bins) count_one(histogram + bin);
+}
+
+/* What is found around one entry. Members of their own, not arrays, so that a GPU has them in registers. */
+typedef struct surroundings {
+    nearest right, left, up, down;
+    uint32_t count, pair, second, third,
+        fourth; /* entries after it that may be within reach: how many, and four */
+} surroundings;
+
+PLUGMC_FN void keep_pair(surroundings *s, uint32_t m)
+{
+    if (s->count == 0) s->pair = m;
+    if (s->count == 1) s->second = m;
+    if (s->count == 2) s->third = m;
+    if (s->count == 3) s->fourth = m;
+    s->count++;
+}
+
+PLUGMC_FN void look_at(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m, double dx,
+                       double dy, surroundings *s, uint32_t *overlaps, uint32_t *histogram)
+{
+    const double contact = contact_of(t, w, k, m);
+    const float x = (float)dx, y = (float)dy, c = (float)contact, squared = x * x + y * y;
+    look_along(&s->right, &s->left, m, x, c * c - y * y, c);
+    look_along(&s->up, &s->down, m, y, c * c - x * x, c);
+    if (squared < (float)t->reach * (float)t->reach * (1 + 1e-5f)) {
+        const double least = t->overlap * contact;
+        *overlaps += dx * dx + dy * dy < least * least;
+        if (m < k || !histogram) return;
+        if (s->count < 4)
+            keep_pair(s, m);
+        else
+            count_pair(t, w, k, m, histogram);
+    }
+}
+
+/* Shares of entry k along both axes of a plane with enough cells each way: whoever it can touch first is
+ * nearly always in the cells up to t->near from its own, of which those at the corners, if that is 2, are too far
+ * from either axis. Where that is not sure, or who it is, the path is searched for by itself. Pairs are counted
+ * on the way; histogram NULL: not. */
+PLUGMC_FN void rift_shares(const pressure_task *t, pressure_walker w, uint32_t k, int64_t share[2],
+                           uint32_t *overlaps, uint32_t *histogram)
+{
+    const walker_frame *frame = w.frame;
+    const double *here = w.positions + 3 * (uint64_t)k;
+    const double x = here[0], y = here[1];
+    const int32_t cell_x = plugmc_cell_along(x, frame->width[0], t->count[0]);
+    const int32_t cell_y = plugmc_cell_along(y, frame->width[1], t->count[1]);
+    const int32_t near = t->near;
+    const nearest nobody = {NOWHERE, NOWHERE, NOWHERE, k};
+    surroundings s = {nobody, nobody, nobody, nobody, 0, k, k, k, k};
+    for (int32_t i = -near; i <= near; i++) {
+        int32_t row = cell_y + i;
+        const double up = row < 0 ? -frame->length[1] : (row >= t->count[1] ? frame->length[1] : 0);
+        row += row < 0 ? t->count[1] : (row >= t->count[1] ? -t->count[1] : 0);
+        const int32_t reach = near == 2 && (i == -2 || i == 2) ? 1 : near;
+        const double over = cell_x < reach ? -frame->length[0] : frame->length[0];
+        const plugmc_runs runs =
+            plugmc_cells_in_row(w.start, row * t->count[0], cell_x, reach, t->count[0]);
+        for (int32_t r = 0; r < 2; r++)
+            for (uint32_t m = runs.begin[r]; m < runs.end[r]; m++) {
+                const double *there = w.positions + 3 * (uint64_t)m;
+                if (m != k)
+                    look_at(t, w, k, m, there[0] - x + (r ? over : 0), there[1] - y + up, &s,
+                            overlaps, histogram);
+            }
+    }
+    if (s.count > 0) count_pair(t, w, k, s.pair, histogram);
+    if (s.count > 1) count_pair(t, w, k, s.second, histogram);
+    if (s.count > 2) count_pair(t, w, k, s.third, histogram);
+    if (s.count > 3) count_pair(t, w, k, s.fourth, histogram);
+    share[0] = settled_share(t, w, k, 0, &s.right, &s.left, cell_x, overlaps);
+    share[1] = settled_share(t, w, k, 1, &s.up, &s.down, cell_y, overlaps);
+}
+
+/* Are cells around one another's nearest images, whichever way they are met? */
+PLUGMC_FN int32_t in_a_plane(const pressure_task *t)
+{
+    return t->count[0] >= 7 && t->count[1] >= 7 && t->count[2] == 1;
+}
+
+/* Distances of entry k from the entries after it. */
 PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k,
                            uint32_t *histogram)
 {
@@ -243,17 +362,8 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
                             t->count[0];
         const plugmc_runs runs = plugmc_cells_in_row(w.start, row, cell_x, 1, t->count[0]);
         for (int32_t r = 0; r < 2; r++)
-            for (uint32_t m = runs.begin[r] > k ? runs.begin[r] : k + 1; m < runs.end[r]; m++) {
-                const double *there = w.positions + 3 * (uint64_t)m;
-                double dx = plugmc_nearest_image(there[0] - x, frame->length[0]);
-                double dy = plugmc_nearest_image(there[1] - y, frame->length[1]);
-                double dz = plugmc_nearest_image(there[2] - z, frame->length[2]);
-                double squared = dx * dx + dy * dy + dz * dz;
-                if (squared >= t->reach * t->reach) continue;
-                double beyond = sqrt(squared) - t->largest;
-                int32_t bin = beyond > 0 ? (int32_t)(beyond * t->bins_per_length) : 0;
-                if (bin < t->bins) count_one(histogram + bin);
-            }
+            for (uint32_t m = runs.begin[r] > k ? runs.begin[r] : k + 1; m < runs.end[r]; m++)
+                count_pair(t, w, k, m, histogram);
     }
 }
 
@@ -264,24 +374,53 @@ static __device__ void add_share(unsigned long long *shares, int64_t share)
     if (threadIdx.x % 32 == 0) atomicAdd(shares, (unsigned long long)share);
 }
 
-/* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers, z axes, which is one for both axes of a
- * plane. shares [walkers][3], added to in fixed point; overlaps: one counter. */
+/* The histogram of a block, in shared memory [bins], from 0 and into that of its walker. */
+static __device__ void begin_histogram(uint32_t *local, int32_t bins)
+{
+    for (int32_t b = threadIdx.x; b < bins; b += PRESSURE_BLOCK) local[b] = 0;
+    __syncthreads();
+}
+
+static __device__ void add_histogram(const uint32_t *local, int32_t bins, uint32_t *histogram)
+{
+    __syncthreads();
+    for (int32_t b = threadIdx.x; b < bins; b += PRESSURE_BLOCK)
+        if (local[b] > 0) atomicAdd(histogram + (uint64_t)blockIdx.y * bins + b, local[b]);
+}
+
+/* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers, z axes. Shares [walkers][3], added to in
+ * fixed point; overlaps: one counter. */
 extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
                                  unsigned long long *shares, uint32_t *overlaps)
 {
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
-    const pressure_walker w = pressure_walker_of(&task, blockIdx.y);
-    const int32_t axis = blockIdx.z;
+    uint32_t hits = 0;
+    int64_t share = 0;
+    if (k < task.particles)
+        share =
+            rift_share(&task, pressure_walker_of(&task, blockIdx.y), k, (int32_t)blockIdx.z, &hits);
+    add_share(shares + 3 * blockIdx.y + blockIdx.z, share);
+    if (hits > 0) atomicAdd(overlaps, hits);
+}
+
+/* The same for both axes of a plane, and pairs, without z. Dynamic shared memory: [bins]. histogram
+ * [walkers][bins], added to. */
+extern "C" __global__ void __launch_bounds__(PRESSURE_BLOCK, 3)
+    rifts_and_pairs(const __grid_constant__ pressure_task task, unsigned long long *shares,
+                    uint32_t *overlaps, uint32_t *histogram)
+{
+    extern __shared__ uint32_t local[];
+    const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
     int64_t share[2] = {0, 0};
     uint32_t hits = 0;
-    shares += 3 * blockIdx.y + axis;
-    if (k < task.particles && in_a_plane(&task))
-        rift_shares(&task, w, k, share, &hits);
-    else if (k < task.particles)
-        share[0] = rift_share(&task, w, k, axis, &hits);
-    add_share(shares, share[0]);
-    if (in_a_plane(&task)) add_share(shares + 1, share[1]);
+    begin_histogram(local, task.bins);
+    if (k < task.particles)
+        rift_shares(&task, pressure_walker_of(&task, blockIdx.y), k, share, &hits,
+                    task.bins > 0 ? local : NULL);
+    add_share(shares + 3 * blockIdx.y, share[0]);
+    add_share(shares + 3 * blockIdx.y + 1, share[1]);
     if (hits > 0) atomicAdd(overlaps, hits);
+    add_histogram(local, task.bins, histogram);
 }
 
 /* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers. Dynamic shared memory:
@@ -290,11 +429,8 @@ extern "C" __global__ void pairs(const __grid_constant__ pressure_task task, uin
 {
     extern __shared__ uint32_t local[];
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
-    for (int32_t b = threadIdx.x; b < task.bins; b += PRESSURE_BLOCK) local[b] = 0;
-    __syncthreads();
+    begin_histogram(local, task.bins);
     if (k < task.particles) count_pairs(&task, pressure_walker_of(&task, blockIdx.y), k, local);
-    __syncthreads();
-    for (int32_t b = threadIdx.x; b < task.bins; b += PRESSURE_BLOCK)
-        if (local[b] > 0) atomicAdd(histogram + (uint64_t)blockIdx.y * task.bins + b, local[b]);
+    add_histogram(local, task.bins, histogram);
 }
 #endif

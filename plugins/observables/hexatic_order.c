@@ -7,7 +7,8 @@
  * closer than `cutoff` (first minimum of g(r) of dense hard disks: 1.4 to 1.5 diameters); a
  * particle without neighbours gives 0. The order parameter of two-dimensional melting:
  * D. R. Nelson, B. I. Halperin, Phys. Rev. B 19, 2457 (1979). Its susceptibility
- * N (<|psi_6|^2> - <|psi_6|>^2) is derived from the averages.
+ * N (<|psi_6|^2> - <|psi_6|>^2) is derived from the averages. Where particles come and go, N is that of the
+ * moment in psi_6, which is 0 of nobody, and the mean in the susceptibility.
  */
 #include <stddef.h>
 #include <string.h>
@@ -27,7 +28,8 @@ typedef struct hexatic_order {
     kept_frames frames;
     int32_t walkers, threads;
     int64_t particles;
-    int64_t *sums; /* [walkers][2], fixed point */
+    int32_t species, numbers; /* numbers: how many there are is measured, too, since it changes */
+    int64_t *sums;            /* [walkers][2], fixed point */
     plugmc_kernel *kernel;
     plugmc_device_pointer device_sums;
 } hexatic_order;
@@ -49,7 +51,7 @@ static void sum_on_host(const hexatic_order *h, const order_task *t)
     for (int32_t w = 0; w < h->walkers; w++) {
         int64_t re = 0, im = 0;
 #pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : re, im)
-        for (uint32_t k = 0; k < t->particles; k++) {
+        for (uint32_t k = 0; k < order_present(t, (uint32_t)w); k++) {
             int64_t x, y;
             order_around(t, (uint32_t)w, k, &x, &y);
             re += x;
@@ -73,6 +75,14 @@ static int sum_on_device(const hexatic_order *h, const plugmc_host *host, order_
     return code ? code : gpu->download(host->context, h->sums, sums, bytes);
 }
 
+static int64_t particles_of(const hexatic_order *h, const plugmc_view *view, int32_t walker)
+{
+    int64_t n = h->numbers ? 0 : h->particles;
+    for (int32_t s = 0; s < h->species && h->numbers; s++)
+        n += view->count[(int64_t)walker * h->species + s];
+    return n;
+}
+
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     hexatic_order *h = instance;
@@ -88,13 +98,17 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     else
         sum_on_host(h, &task);
     if (code) return code;
-    const double unit = 1 / ((double)((int64_t)1 << ORDER_BITS) * (double)h->particles);
+    const int32_t width = 4 + h->numbers;
     for (int32_t w = 0; w < h->walkers; w++) {
-        double re = unit * (double)h->sums[2 * w], im = unit * (double)h->sums[2 * w + 1];
-        values[4 * w] = re;
-        values[4 * w + 1] = im;
-        values[4 * w + 2] = sqrt(re * re + im * im);
-        values[4 * w + 3] = re * re + im * im;
+        const double n = (double)particles_of(h, view, w),
+                     unit = n > 0 ? 1 / ((double)((int64_t)1 << ORDER_BITS) * n) : 0;
+        const double re = unit * (double)h->sums[2 * w], im = unit * (double)h->sums[2 * w + 1];
+        double *out = values + width * w;
+        out[0] = re;
+        out[1] = im;
+        out[2] = sqrt(re * re + im * im);
+        out[3] = re * re + im * im;
+        if (h->numbers) out[4] = n;
     }
     return PLUGMC_OK;
 }
@@ -106,9 +120,10 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
         {"psi6_imaginary", "imaginary part of the global psi_6"},
         {"psi6_modulus", "modulus of the global psi_6"},
         {"psi6_squared", "squared modulus of the global psi_6"},
+        {"particles", "number of particles"},
     };
-    (void)instance;
-    if (index >= PLUGMC_COUNT(all)) return 0;
+    const hexatic_order *h = instance;
+    if (index >= 4 + h->numbers) return 0;
     return plugmc_scalar(out, all[index][0], "", all[index][1]);
 }
 
@@ -122,7 +137,8 @@ static int derived(void *instance, int index, plugmc_quantity *out)
 static int derive(void *instance, const double *means, double *out)
 {
     const hexatic_order *h = instance;
-    *out = (double)h->particles * (means[3] - means[2] * means[2]);
+    const double n = h->numbers ? means[4] : (double)h->particles;
+    *out = n * (means[3] - means[2] * means[2]);
     return 0;
 }
 
@@ -157,6 +173,8 @@ static int prepare(void *instance, const plugmc_host *host)
     h->walkers = system->walkers;
     h->threads = system->threads;
     h->particles = system->particles;
+    h->species = system->species_count;
+    h->numbers = (system->changes & PLUGMC_CHANGED_COUNT) != 0;
     for (int32_t s = 0; s < system->species_count; s++)
         h->range = fmax(h->range, h->cutoff * plugmc_species_at(system, s)->diameter);
     int code = check_system(h, host);
@@ -185,6 +203,7 @@ static const plugmc_listing listing[] = {
     {"psi6_imaginary", "", "imaginary part of the global psi_6", 0, 0},
     {"psi6_modulus", "", "modulus of the global psi_6", 0, 0},
     {"psi6_squared", "", "squared modulus of the global psi_6", 0, 0},
+    {"particles", "", "number of particles; where it changes", 0, 0},
     {"susceptibility", "", "N times the variance of the modulus of psi_6", 0, 1},
 };
 
@@ -198,7 +217,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "hexatic_order",

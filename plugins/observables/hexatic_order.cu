@@ -16,6 +16,12 @@ typedef struct order_task {
     int32_t count[2]; /* cells in each direction */
 } order_task;
 
+/* How many entries there are: cells hold those who are there. */
+PLUGMC_FN uint32_t order_present(const order_task *t, uint32_t walker)
+{
+    return t->start[(uint64_t)walker * (t->cells + 1) + t->cells];
+}
+
 /* psi_6 of entry k, in fixed point. exp(6 i theta) is the third power of
  * exp(2 i theta) = (x + i y)^2 / r^2. */
 PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, int64_t *real_part,
@@ -28,16 +34,25 @@ PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, in
     const int32_t cell_x = plugmc_cell_along(x, frame->width[0], t->count[0]);
     const int32_t cell_y = plugmc_cell_along(y, frame->width[1], t->count[1]);
     const int32_t rows = plugmc_cells_around(t->count[1]);
+    /* The nearest image: of many cells those across an edge of the box say which one it is. */
+    const int32_t few = t->count[0] < 5 || t->count[1] < 5;
+    const double over_x = cell_x < 1 ? -frame->length[0] : frame->length[0];
     double re = 0, im = 0;
     int32_t neighbours = 0;
     for (int32_t i = 0; i < rows; i++) {
         const int32_t row = plugmc_cell_around(cell_y, i, t->count[1]) * t->count[0];
+        const int32_t row_y = cell_y + i - 1;
+        const double over_y =
+            row_y < 0 ? -frame->length[1] : (row_y >= t->count[1] ? frame->length[1] : 0);
         const plugmc_runs runs = plugmc_cells_in_row(start, row, cell_x, 1, t->count[0]);
         for (int32_t r = 0; r < 2; r++)
             for (uint32_t m = runs.begin[r]; m < runs.end[r]; m++) {
                 const double *there = positions + 3 * (uint64_t)m;
-                double dx = plugmc_nearest_image(there[0] - x, frame->length[0]);
-                double dy = plugmc_nearest_image(there[1] - y, frame->length[1]);
+                double dx = there[0] - x + (r ? over_x : 0), dy = there[1] - y + over_y;
+                if (few) {
+                    dx = plugmc_nearest_image(there[0] - x, frame->length[0]);
+                    dy = plugmc_nearest_image(there[1] - y, frame->length[1]);
+                }
                 double square = dx * dx + dy * dy;
                 if (m == k || square >= t->cutoff_square || square == 0) continue;
                 double over = 1 / square, cosine = (dx * dx - dy * dy) * over,
@@ -60,7 +75,7 @@ extern "C" __global__ void order_sums(const __grid_constant__ order_task task,
 {
     const uint32_t k = blockIdx.x * ORDER_BLOCK + threadIdx.x;
     int64_t re = 0, im = 0;
-    if (k < task.particles) order_around(&task, blockIdx.y, k, &re, &im);
+    if (k < order_present(&task, blockIdx.y)) order_around(&task, blockIdx.y, k, &re, &im);
     for (int lane = 16; lane > 0; lane /= 2) {
         re += __shfl_down_sync(0xffffffffu, re, lane);
         im += __shfl_down_sync(0xffffffffu, im, lane);

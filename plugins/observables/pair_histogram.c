@@ -272,8 +272,9 @@ int pair_histogram_g(const pair_histogram *h, const double *raw, int64_t row, do
 int pair_histogram_g_of_ions(const pair_histogram *h, const double *raw, int64_t row, double *g)
 {
     const double all = (double)h->system->particles;
+    const int numbers_change = (h->system->changes & PLUGMC_CHANGED_COUNT) != 0;
     int code = pair_histogram_g(h, raw, row, h->volume, g);
-    for (int64_t i = 0; i < h->bins && !code; i++) g[i] *= all / (all - 1);
+    for (int64_t i = 0; i < h->bins && !code && !numbers_change; i++) g[i] *= all / (all - 1);
     return code;
 }
 

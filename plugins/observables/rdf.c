@@ -167,7 +167,7 @@ static const plugmc_observable observable = {
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WALKER_WEIGHT,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "rdf",

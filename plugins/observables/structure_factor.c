@@ -10,6 +10,22 @@
  * mover changes the box it goes along: S is that of n, k that of the moment. The waves, their shells and the
  * k that S is shown against are those of the box at the start.
  *
+ * Where particles come and go, S is the mean of the products over sqrt(< N_a > < N_b >), as S of a part of a
+ * large system is, which N fluctuates in as well; both means are measured, and S is derived from them.
+ *
+ * For electrons (bohr, Hartree) it also says what a finite box does to the energy of a wave function. With S of all
+ * electrons and S(k) = b k^2 for small k, the box lacks
+ *
+ *     potential 2 pi rho b,    kinetic 1 / (8 b),    rho = N / volume,
+ *
+ * to leading order in 1/N (S. Chiesa, D. M. Ceperley, R. M. Martin, M. Holzmann, Phys. Rev. Lett. 97, 076404 (2006)),
+ * which are to be added to the energies of the box. b is 1/(2 w), w^2 = 4 pi rho, for the electron gas, or found from
+ * the smallest k that fit into the box: with one of them as S / k^2, with more of them from
+ *
+ *     (k^2 / S)^2 - k^4 = 1 / b^2 + a k^2,
+ *
+ * a straight line in k^2, since S = k^2 / (2 w(k)) with w(k)^2 = w^2 + a k^2 / 4 + k^4 / 4 has both limits.
+ *
  * Only half of the waves are summed: rho(-k) is the conjugate of rho(k). Sums run in a fixed order.
  */
 #include <math.h>
@@ -24,10 +40,13 @@
 PLUGMC_EMBED(structure_factor_kernel, PLUGMC_KERNEL_FILE);
 
 enum { WAVE_THREADS = 256, MOST_WAVES = 1000000 };
+enum { FINITE_SIZE_NO, FINITE_SIZE_MEASURED, FINITE_SIZE_GAS };
 
 typedef struct structure_factor {
-    real k_max;     /* parameter, 1/length */
-    int64_t shells; /* parameter; 0: every |k| is one */
+    real k_max;          /* parameter, 1/length */
+    int64_t shells;      /* parameter; 0: every |k| is one */
+    int32_t finite_size; /* parameter, FINITE_SIZE_* */
+    int64_t fit;         /* parameter, shells */
 
     const plugmc_system *system;
     int64_t waves;
@@ -37,7 +56,11 @@ typedef struct structure_factor {
     double *k;          /* [used] mean |k|, 1/length */
     double *weight;     /* [used] 1 / waves of a shell */
     int32_t rows;
+    int32_t *of[2];   /* [rows] the species A and B */
     char **names;     /* [rows] "A-B" */
+    int32_t numbers;  /* the numbers of particles change: products and numbers are measured */
+    char **products;  /* [rows] "products_A-B" */
+    char **number_of; /* [species] "number_A" */
     double *density;  /* [walkers][waves][species][2] rho */
     double *fraction; /* [3][particles] of the walker at hand */
     plugmc_kernel *kernel;
@@ -57,6 +80,14 @@ static void take_fractions(const structure_factor *f, const plugmc_box *box,
             f->fraction[d * n + i] =
                 r[0] * box->inverse[0][d] + r[1] * box->inverse[1][d] + r[2] * box->inverse[2][d];
         }
+}
+
+/* Particles of a species that are there. */
+static int64_t there(const structure_factor *f, const plugmc_view *view, int64_t walker, int32_t s)
+{
+    const plugmc_system *system = f->system;
+    return f->numbers ? view->count[walker * system->species_count + s]
+                      : system->first[s + 1] - system->first[s];
 }
 
 /* Sum over particles begin ... end - 1. */
@@ -84,7 +115,7 @@ static void density_on_host(const structure_factor *f, const plugmc_view *view)
 #pragma omp parallel for num_threads(system->threads) schedule(static)
         for (int64_t k = 0; k < f->waves; k++)
             for (int32_t a = 0; a < species; a++)
-                sum_wave(f, f->wave[k], system->first[a], system->first[a + 1],
+                sum_wave(f, f->wave[k], system->first[a], system->first[a] + there(f, view, w, a),
                          &f->density[2 * ((w * f->waves + k) * species + a)]);
     }
 }
@@ -107,25 +138,34 @@ static int density_on_device(const structure_factor *f, const plugmc_host *host,
     return code ? code : host->gpu->download(host->context, f->density, out, bytes);
 }
 
+/* What a product is divided by: sqrt(N_a N_b) of numbers that stay. */
+static double divisor(const structure_factor *f, int32_t row)
+{
+    const int32_t a = f->of[0][row], b = f->of[1][row];
+    return f->numbers ? 1
+                      : sqrt((double)plugmc_species_at(f->system, a)->count *
+                             (double)plugmc_species_at(f->system, b)->count);
+}
+
 /* values [rows][used] of one walker. */
 static void average_shells(const structure_factor *f, const double *density, double *values)
 {
-    const plugmc_system *system = f->system;
-    const int32_t species = system->species_count;
+    const int32_t species = f->system->species_count;
     memset(values, 0, (size_t)(f->rows * f->used) * sizeof *values);
     for (int64_t k = 0; k < f->waves; k++) {
         const double *rho = &density[2 * k * species];
         double *value = values + f->shell[k];
-        for (int32_t a = 0; a < species; a++)
-            for (int32_t b = a; b < species; b++) {
-                const double counts = (double)plugmc_species_at(system, a)->count *
-                                      (double)plugmc_species_at(system, b)->count;
-                if (counts == 0) continue;
-                *value += (rho[2 * a] * rho[2 * b] + rho[2 * a + 1] * rho[2 * b + 1]) *
-                          f->weight[f->shell[k]] / sqrt(counts);
-                value += f->used;
-            }
+        for (int32_t row = 0; row < f->rows; row++, value += f->used) {
+            const double *a = &rho[2 * f->of[0][row]], *b = &rho[2 * f->of[1][row]];
+            *value += (a[0] * b[0] + a[1] * b[1]) * f->weight[f->shell[k]] / divisor(f, row);
+        }
     }
+}
+
+/* Numbers of a measurement and walker. */
+static int64_t width(const structure_factor *f)
+{
+    return f->rows * f->used + (f->numbers ? f->system->species_count : 0);
 }
 
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
@@ -137,21 +177,154 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         code = density_on_device(f, host, view);
     else
         density_on_host(f, view);
-    for (int64_t w = 0; w < system->walkers && !code; w++)
-        average_shells(f, f->density + 2 * w * f->waves * system->species_count,
-                       values + w * f->rows * f->used);
+    for (int64_t w = 0; w < system->walkers && !code; w++) {
+        double *own = values + w * width(f);
+        average_shells(f, f->density + 2 * w * f->waves * system->species_count, own);
+        for (int32_t s = 0; s < system->species_count && f->numbers; s++)
+            own[f->rows * f->used + s] = (double)there(f, view, w, s);
+    }
     return code;
+}
+
+static int factor(const structure_factor *f, int index, plugmc_quantity *out)
+{
+    return index < f->rows &&
+           plugmc_array(out, f->names[index], "",
+                        boxes_change(f->system)
+                            ? "structure factor of the waves that have this k in the first box"
+                            : "structure factor",
+                        f->used, "k", f->k);
 }
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const structure_factor *f = instance;
-    if (index >= f->rows) return 0;
-    return plugmc_array(out, f->names[index], "",
-                        boxes_change(f->system)
-                            ? "structure factor of the waves that have this k in the first box"
-                            : "structure factor",
-                        f->used, "k", f->k);
+    if (!f->numbers) return factor(f, index, out);
+    if (index < f->rows)
+        return plugmc_array(out, f->products[index], "", "products of density waves", f->used, "k",
+                            f->k);
+    index -= f->rows;
+    return index < f->system->species_count &&
+           plugmc_scalar(out, f->number_of[index], "", "number of particles");
+}
+
+static int correction(const structure_factor *, int index, plugmc_quantity *out);
+static int derive_corrections(const structure_factor *, const double *means, double *out);
+
+static int derived(void *instance, int index, plugmc_quantity *out)
+{
+    const structure_factor *f = instance;
+    return f->numbers ? factor(f, index, out) : correction(f, index, out);
+}
+
+static int derive(void *instance, const double *means, double *out)
+{
+    const structure_factor *f = instance;
+    if (!f->numbers) return derive_corrections(f, means, out);
+    const double *number = means + f->rows * f->used;
+    for (int64_t i = 0; i < f->rows * f->used; i++) {
+        const double counts = number[f->of[0][i / f->used]] * number[f->of[1][i / f->used]];
+        out[i] = counts > 0 ? means[i] / sqrt(counts) : NAN;
+    }
+    return 0;
+}
+
+/* ---- Corrections for the size of the box --------------------------------------------------------- */
+
+enum { SLOPE, POTENTIAL_CORRECTION, KINETIC_CORRECTION, CORRECTIONS };
+
+static int correction(const structure_factor *f, int index, plugmc_quantity *out)
+{
+    if (!f->finite_size) return 0;
+    switch (index) {
+    case SLOPE:
+        return plugmc_scalar(out, "finite_size_b", "length^2", "b of S(k) = b k^2 for small k");
+    case POTENTIAL_CORRECTION:
+        return plugmc_scalar(out, "finite_size_potential", "hartree",
+                             "2 pi rho b, to be added to the potential energy");
+    case KINETIC_CORRECTION:
+        return plugmc_scalar(out, "finite_size_kinetic", "hartree",
+                             "1 / (8 b), to be added to the kinetic energy");
+    default: return 0;
+    }
+}
+
+/* S of all particles in a shell, from the means [rows][used]. */
+static double whole(const structure_factor *f, const double *means, int64_t shell)
+{
+    const plugmc_system *system = f->system;
+    double sum = 0;
+    for (int32_t a = 0; a < system->species_count; a++)
+        for (int32_t b = a; b < system->species_count; b++) {
+            const double counts = (double)plugmc_species_at(system, a)->count *
+                                  (double)plugmc_species_at(system, b)->count;
+            if (counts == 0) continue;
+            sum += (a == b ? 1 : 2) * sqrt(counts) * means[shell];
+            means += f->used;
+        }
+    return sum / (double)system->particles;
+}
+
+/* NaN where S(k) is no such function. That of a determinant alone goes with k, which a few k do not tell. */
+static double slope_of(const structure_factor *f, const double *means)
+{
+    double x = 0, y = 0, xx = 0, xy = 0, n = (double)f->fit;
+    if (f->fit == 1) return whole(f, means, 0) / (f->k[0] * f->k[0]);
+    for (int64_t i = 0; i < f->fit; i++) {
+        const double square = f->k[i] * f->k[i], ratio = square / whole(f, means, i),
+                     value = ratio * ratio - square * square;
+        x += square, y += value, xx += square * square, xy += square * value;
+    }
+    const double inverse = (y * xx - x * xy) / (n * xx - x * x); /* 1 / b^2: where k is 0 */
+    return inverse > 0 ? 1 / sqrt(inverse) : NAN;
+}
+
+static int derive_corrections(const structure_factor *f, const double *means, double *out)
+{
+    const double density = (double)f->system->particles / f->system->box.volume;
+    const double b =
+        f->finite_size == FINITE_SIZE_GAS ? 1 / (2 * sqrt(4 * M_PI * density)) : slope_of(f, means);
+    if (!(b > 0)) return 1;
+    out[SLOPE] = b;
+    out[POTENTIAL_CORRECTION] = 2 * M_PI * density * b;
+    out[KINETIC_CORRECTION] = 1 / (8 * b);
+    return PLUGMC_OK;
+}
+
+static const char *lacking(void *instance, const double *means)
+{
+    const structure_factor *f = instance;
+    double out[CORRECTIONS];
+    if (!f->finite_size || !derive_corrections(f, means, out)) return NULL;
+    return "S(k) does not go to 0 with k^2, as it does with a Jastrow factor: no finite_size "
+           "corrections follow from it";
+}
+
+/* Electrons in three dimensions, and as many shells as the fit takes. */
+static int check_finite_size(const structure_factor *f, const plugmc_host *host)
+{
+    const plugmc_system *system = f->system;
+    if (!f->finite_size) return PLUGMC_OK;
+    if (system->box.dimension != 3 || boxes_change(system) || f->numbers)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "finite_size: the corrections are those of a box in three dimensions that does "
+            "not change, with numbers that do not");
+    for (int32_t a = 0; a < system->species_count; a++) {
+        const plugmc_species *species = plugmc_species_at(system, a);
+        if (species->count && species->charge != -1)
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "finite_size: the corrections are those of electrons, and species '%s' has the "
+                "charge %g",
+                species->name, species->charge);
+    }
+    if (f->finite_size == FINITE_SIZE_MEASURED && f->fit > f->used)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "fit: it takes the %lld smallest |k|, and up to k_max = %g there are %lld",
+            (long long)f->fit, (double)f->k_max, (long long)f->used);
+    return PLUGMC_OK;
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -268,26 +441,46 @@ static int take_waves(structure_factor *f, const plugmc_host *host)
     return code;
 }
 
+/* before a between b */
+static char *joined(const plugmc_host *host, const char *before, const char *a, const char *between,
+                    const char *b)
+{
+    const size_t bytes = strlen(before) + strlen(a) + strlen(between) + strlen(b) + 1;
+    char *out = host->allocate(host->context, bytes);
+    if (out) snprintf(out, bytes, "%s%s%s%s", before, a, between, b);
+    return out;
+}
+
+/* Pairs of species of which there can be particles. */
 static int take_rows(structure_factor *f, const plugmc_host *host)
 {
     const plugmc_system *system = f->system;
     const int32_t species = system->species_count;
-    f->names =
-        host->allocate(host->context, (size_t)(species * (species + 1) / 2) * sizeof *f->names);
-    for (int32_t a = 0; a < species && f->names; a++)
+    const size_t n = (size_t)(species * (species + 1) / 2);
+    f->names = host->allocate(host->context, n * sizeof *f->names);
+    f->products = host->allocate(host->context, n * sizeof *f->products);
+    f->number_of = host->allocate(host->context, (size_t)species * sizeof *f->number_of);
+    for (int k = 0; k < 2; k++) f->of[k] = host->allocate(host->context, n * sizeof *f->of[k]);
+    int enough = f->names && f->products && f->number_of && f->of[0] && f->of[1];
+    for (int32_t a = 0; a < species && enough; a++) {
+        const char *name = plugmc_species_at(system, a)->name;
+        f->number_of[a] = joined(host, "number_", name, "", "");
+        enough &= f->number_of[a] != NULL;
         for (int32_t b = a; b < species; b++) {
-            const plugmc_species *sa = plugmc_species_at(system, a),
-                                 *sb = plugmc_species_at(system, b);
-            const size_t bytes = strlen(sa->name) + strlen(sb->name) + 2;
-            if (sa->count == 0 || sb->count == 0) continue;
-            char *name = host->allocate(host->context, bytes);
-            if (!name)
-                return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a name");
-            snprintf(name, bytes, "%s-%s", sa->name, sb->name);
-            f->names[f->rows++] = name;
+            const char *other = plugmc_species_at(system, b)->name;
+            if (system->first[a + 1] == system->first[a] ||
+                system->first[b + 1] == system->first[b])
+                continue;
+            f->of[0][f->rows] = a;
+            f->of[1][f->rows] = b;
+            f->names[f->rows] = joined(host, "", name, "-", other);
+            f->products[f->rows] = joined(host, "products_", name, "-", other);
+            enough &= f->names[f->rows] && f->products[f->rows];
+            f->rows++;
         }
-    return f->names ? PLUGMC_OK
-                    : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for names");
+    }
+    return enough ? PLUGMC_OK
+                  : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for names");
 }
 
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
@@ -330,11 +523,13 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     structure_factor *f = instance;
     f->system = host->system;
+    f->numbers = (f->system->changes & PLUGMC_CHANGED_COUNT) != 0;
     if (f->system->box.domain != PLUGMC_DOMAIN_PERIODIC)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "waves have to fit into a periodic box, and [box] is a sphere");
     int code = take_waves(f, host);
     if (!code) code = take_rows(f, host);
+    if (!code) code = check_finite_size(f, host);
     if (!code && host->gpu) code = prepare_device(f, host);
     return code;
 }
@@ -343,6 +538,11 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(structure_factor, k_max, NULL, 1e-12, 1e12, "1/length", "largest |k|"),
     PLUGMC_INTEGER_KEY(structure_factor, shells, "0", 0, 1000000, "",
                        "shells of equal width up to k_max; 0: every |k| is a shell of its own"),
+    PLUGMC_CHOICE_KEY(structure_factor, finite_size, "no", "no|measured|gas",
+                      "corrections of electrons' energies for the size of the box: from S(k) at "
+                      "small k, or with that of the electron gas"),
+    PLUGMC_INTEGER_KEY(structure_factor, fit, "2", 1, 100, "",
+                       "smallest |k| (shells) that S(k) at small k is taken from"),
 };
 
 /* All that it can give. */
@@ -350,6 +550,14 @@ static const plugmc_listing listing[] = {
     {"<species>-<species>", "",
      "structure factor against k; in a box that changes of the waves that had this k at the start",
      1, 0},
+    {"finite_size_b", "length^2", "b of S(k) = b k^2 for small k", 0, 1},
+    {"finite_size_potential", "hartree", "2 pi rho b, to be added to the potential energy", 0, 1},
+    {"finite_size_kinetic", "hartree", "1 / (8 b), to be added to the kinetic energy", 0, 1},
+    {"products_<species>-<species>", "",
+     "products of density waves against k; where numbers of particles change", 1, 0},
+    {"number_<species>", "", "number of particles; where it changes", 0, 0},
+    {"<species>-<species>", "", "structure factor against k; where numbers of particles change", 1,
+     1},
 };
 
 static const plugmc_observable observable = {
@@ -357,10 +565,13 @@ static const plugmc_observable observable = {
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .derived = derived,
+    .derive = derive,
+    .lacking = lacking,
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],
-    .follows = PLUGMC_CHANGED_BOX,
+    .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_WALKER_WEIGHT,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "structure_factor",

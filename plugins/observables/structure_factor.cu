@@ -5,7 +5,8 @@ enum { WAVE_THREADS = 256 };
  *   positions [walkers][particles][3]          length
  *   boxes     [walkers]
  *   waves     [waves][3]                       n of k = 2 pi sum_d n_d b_d
- *   first     [species + 1]                    species s: particles first[s] ... first[s + 1] - 1
+ *   first     [species + 1]                    species s: particles first[s] ... first[s + 1] - 1, those
+ *                                              that are there before those that are not
  *   out       [walkers][waves][species][2]     real and imaginary part */
 extern "C" __global__ void __launch_bounds__(WAVE_THREADS)
     density_waves(const double *positions, const plugmc_box *boxes, const int32_t *waves,
@@ -22,6 +23,7 @@ extern "C" __global__ void __launch_bounds__(WAVE_THREADS)
     positions += 3 * (uint64_t)blockIdx.z * (uint64_t)particles;
     for (int64_t i = first[species] + threadIdx.x; i < first[species + 1]; i += WAVE_THREADS) {
         const double *r = positions + 3 * i;
+        if (isnan(r[0])) break;
         const double turns = r[0] * along[0] + r[1] * along[1] + r[2] * along[2];
         double sine, cosine;
         sincospi(2 * (turns - rint(turns)), &sine, &cosine);

@@ -1,8 +1,9 @@
-/* by_formula: what potentials share whose orbitals are real and given by a formula in a .cu file,
- * the same text on the CPU and on the GPU (by_formula.cu says what it has). Included after it.
+/* by_formula: what potentials share whose orbitals are given by a formula in a .cu file, the same text
+ * on the CPU and on the GPU (by_formula.cu says what it has). Included after it.
  *
- * Every species has the first orbitals of one list, as many as it has particles. The instance
- * begins with a `formulas`; the potential fills in its orbitals, then calls formulas_prepare.
+ * Every species has the first orbitals of one list, as many as it has particles. A complex orbital is
+ * two entries of the list, its real and its imaginary part. The instance begins with a `formulas`; the
+ * potential fills in its orbitals, then calls formulas_prepare.
  */
 #ifndef PLUGMC_BY_FORMULA_H
 #define PLUGMC_BY_FORMULA_H
@@ -21,7 +22,8 @@ PLUGMC_EMBED(formula_text, PLUGMC_FORMULA_FILE);
 typedef struct formulas {
     const plugmc_host *host;
     orbital *orbitals; /* [count], host->allocate */
-    int64_t count;     /* at least that of the largest species */
+    int64_t count;     /* entries of the list: at least those of the largest species */
+    int32_t complex_valued;
     plugmc_device_pointer device_orbitals;
     plugmc_kernel *kernels[2]; /* results in float, double */
 } formulas;
@@ -38,8 +40,7 @@ static int64_t formulas_count(const void *instance, int32_t species)
 
 static int32_t formulas_complex(const void *instance)
 {
-    (void)instance;
-    return 0;
+    return ((const formulas *)instance)->complex_valued;
 }
 
 static void put(void *out, int32_t real_size, int64_t i, double value)
@@ -51,35 +52,38 @@ static void put(void *out, int32_t real_size, int64_t i, double value)
         ((double *)out)[i] = value;
 }
 
-static void evaluate_on_host(const formulas *f, const plugmc_orbital_request *q, int64_t orbitals)
+/* `count` entries and `pitch` real numbers a row. */
+static void evaluate_on_host(const formulas *f, const plugmc_orbital_request *q, int64_t count,
+                             int64_t pitch)
 {
     const plugmc_system *system = f->host->system;
 #pragma omp parallel for num_threads(system->threads) if (q->points > 64)
     for (int64_t i = 0; i < q->points; i++)
-        for (int64_t l = 0; l < orbitals; l++) {
+        for (int64_t l = 0; l < count; l++) {
             double v[5];
             orbital_values(f->orbitals + l, system->box.inverse, q->positions + 3 * i, v);
-            put(q->values, q->real_size, i * q->pitch + l, v[0]);
+            put(q->values, q->real_size, i * pitch + l, v[0]);
             for (int e = 0; e < 3; e++)
-                put(q->gradients, q->real_size, (3 * i + e) * q->pitch + l, v[1 + e]);
-            put(q->laplacians, q->real_size, i * q->pitch + l, v[4]);
+                put(q->gradients, q->real_size, (3 * i + e) * pitch + l, v[1 + e]);
+            put(q->laplacians, q->real_size, i * pitch + l, v[4]);
         }
 }
 
-static int evaluate_on_device(const formulas *f, const plugmc_orbital_request *q, int64_t orbitals)
+static int evaluate_on_device(const formulas *f, const plugmc_orbital_request *q, int64_t count,
+                              int64_t pitch)
 {
     enum { THREADS = 128 };
     const plugmc_host *host = f->host;
     orbital_task task = {.orbitals = (const orbital *)(uintptr_t)f->device_orbitals,
                          .positions = q->positions,
                          .points = q->points,
-                         .count = orbitals,
-                         .pitch = q->pitch,
+                         .count = count,
+                         .pitch = pitch,
                          .values = q->values,
                          .gradients = q->gradients,
                          .laplacians = q->laplacians};
     memcpy(task.inverse, host->system->box.inverse, sizeof task.inverse);
-    const uint32_t grid[3] = {(uint32_t)((q->points * orbitals + THREADS - 1) / THREADS), 1, 1};
+    const uint32_t grid[3] = {(uint32_t)((q->points * count + THREADS - 1) / THREADS), 1, 1};
     const uint32_t block[3] = {THREADS, 1, 1};
     return host->gpu->launch(host->context, f->kernels[q->real_size == sizeof(double)], grid, block,
                              0, (void *[]){&task});
@@ -94,8 +98,9 @@ static int formulas_evaluate(void *instance, const plugmc_orbital_request *q)
                              "orbitals of species %d are asked for with a pitch of %lld",
                              q->species, (long long)q->pitch);
     if (q->points <= 0) return PLUGMC_OK;
-    if (q->on_device) return evaluate_on_device(f, q, orbitals);
-    evaluate_on_host(f, q, orbitals);
+    const int64_t parts = f->complex_valued ? 2 : 1;
+    if (q->on_device) return evaluate_on_device(f, q, parts * orbitals, parts * q->pitch);
+    evaluate_on_host(f, q, parts * orbitals, parts * q->pitch);
     return PLUGMC_OK;
 }
 

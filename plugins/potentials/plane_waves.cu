@@ -1,13 +1,15 @@
-/* plane_waves.cu: values and derivatives of real plane waves at a point, the same text on the CPU
- * and on the GPU. */
+/* plane_waves.cu: values and derivatives of plane waves at a point, or of their real or imaginary
+ * parts, the same text on the CPU and on the GPU. */
 
-/* cos and sin of 2 pi n.s for the orbitals of one wave. */
+/* cos or sin of k.r. */
 typedef struct orbital {
-    int32_t n[3];  /* G = sum_d n_d b_d, b the reciprocal vectors of the box */
-    int32_t sine;  /* 0: cosine */
-    double g[3];   /* 1/length */
-    double square; /* of g */
-    double factor; /* sqrt(2), or 1 for the constant: the mean of the square is 1 */
+    double n[3];   /* k = sum_d n_d b_d, b the reciprocal vectors of the box */
+    double k[3];   /* 1/length */
+    double square; /* of k */
+    double
+        factor; /* the mean of the square of an orbital is 1: sqrt(2), or 1 for the constant and for
+                      the parts of a complex wave */
+    int32_t sine; /* 0: cosine */
 } orbital;
 
 /* out: value, gradient, Laplacian. */
@@ -21,6 +23,6 @@ PLUGMC_FN void orbital_values(const orbital *w, const double inverse[3][3], cons
     const double c = w->factor * cos(phase), s = w->factor * sin(phase);
     const double value = w->sine ? s : c, slope = w->sine ? c : -s;
     out[0] = value;
-    for (int e = 0; e < 3; e++) out[1 + e] = slope * w->g[e];
+    for (int e = 0; e < 3; e++) out[1 + e] = slope * w->k[e];
     out[4] = -w->square * value;
 }

@@ -132,8 +132,10 @@ static int analyse(const arguments *a, analysed *runs, report *r)
     if (a->print) return list_values(&sim->output, a->print, r);
     if (a->csv)
         list_numbers(&sim->output);
-    else
+    else {
         print_table(sim, "by --print");
+        print_efficiency(&sim->output);
+    }
     return EXIT_DONE;
 }
 

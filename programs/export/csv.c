@@ -33,4 +33,4 @@ static void put(exported *e, const snapshot *s)
     }
 }
 
-const format csv_format = {"csv", {".csv"}, begin, put, NULL};
+const format csv_format = {.name = "csv", .endings = {".csv"}, .begin = begin, .put = put};

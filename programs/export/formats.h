@@ -19,8 +19,12 @@ typedef struct format {
     void (*begin)(exported *);     /* NULL: nothing to do */
     void (*put)(exported *, const snapshot *);
     void (*end)(exported *); /* NULL: nothing to do; frees what is `own` in any case */
+    /* Instead of these: writes what was measured from the first sweep to the last one, without frames, in lines of
+     * `block` measurements (0: as many as it chooses). An exit code; *lines: how many. */
+    int (*samples)(exported *, int64_t from, int64_t until, int64_t block, int64_t *lines,
+                   report *);
 } format;
 
-extern const format gsd_format, xyz_format, csv_format;
+extern const format gsd_format, xyz_format, csv_format, scalar_format;
 
 #endif

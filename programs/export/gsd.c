@@ -229,4 +229,5 @@ static void end(exported *e)
     free(g);
 }
 
-const format gsd_format = {"gsd", {".gsd"}, begin, put, end};
+const format gsd_format = {
+    .name = "gsd", .endings = {".gsd"}, .begin = begin, .put = put, .end = end};

@@ -15,7 +15,9 @@
 static const char help[] =
     "usage: plugmc export FILE.h5 --to NAME.gsd|NAME.xyz|NAME.csv [--walker K|all] [--from SWEEP]\n"
     "                     [--until SWEEP] [--every N] [--last] [--single] [--format gsd|xyz|csv]\n"
-    "                     [--force]\n\n"
+    "                     [--force]\n"
+    "       plugmc export FILE.h5 --to NAME.s000.scalar.dat [--block N] [--from SWEEP]\n"
+    "                     [--until SWEEP] [--force]\n\n"
     "Writes the trajectory of a run for other programs: GSD (HOOMD's schema), extended XYZ (also\n"
     ".extxyz) or a table. Walker 0 if none is given; of all walkers each has a file of its own,\n"
     "NAME_0.gsd, NAME_1.gsd, ...\n\n"
@@ -25,6 +27,9 @@ static const char help[] =
     "  --single         GSD without positions in double beside those in single precision\n"
     "  --format         where the name does not end in one\n"
     "  --force          replaces files that are there\n\n"
+    "A name that ends in .dat is a table of local energies, as QMCPACK writes and its qmca reads it: a\n"
+    "line a block, which is a mean over all walkers and N measurements (--block; if not given, as many\n"
+    "as make 1000 lines at most), Hartree. Such a run needs no trajectory.\n\n"
     "exit codes: 0 done, 2 command line, 3 input, 5 output, 6 a file that cannot be read, 8 memory,\n"
     "10 interrupted (the file at hand is not there then)\n";
 
@@ -34,13 +39,13 @@ typedef struct arguments {
     const char *file, *to;
     const format *format;
     int walker;
-    int64_t from, until, every;
+    int64_t from, until, every, block;
     bool last, single, force, picks; /* picks: some frames alone */
 } arguments;
 
 /* ---- The command line ------------------------------------------------------------------------- */
 
-static const format *const formats[] = {&gsd_format, &xyz_format, &csv_format};
+static const format *const formats[] = {&gsd_format, &xyz_format, &csv_format, &scalar_format};
 
 static int usage_error(const char *text, const char *word)
 {
@@ -99,6 +104,7 @@ static int take_option(arguments *a, const char *option, const char *word)
     if (!strcmp(option, "--from")) return take_number(option, word, 0, &a->from);
     if (!strcmp(option, "--until")) return take_number(option, word, 0, &a->until);
     if (!strcmp(option, "--every")) return take_number(option, word, 1, &a->every);
+    if (!strcmp(option, "--block")) return take_number(option, word, 1, &a->block);
     if (!strcmp(option, "--format") && !(a->format = format_named(word)))
         return usage_error("there is no format '%s'", word);
     if (strcmp(option, "--walker")) return EXIT_DONE;
@@ -113,17 +119,22 @@ static int check(arguments *a)
     if (!a->to) return usage_error("%s", "where to? --to NAME.gsd, NAME.xyz or NAME.csv");
     if (!a->format) a->format = format_of_file(a->to);
     if (!a->format)
-        return usage_error("%s ends in none of .gsd, .xyz, .extxyz and .csv: --format says which",
-                           a->to);
+        return usage_error(
+            "%s ends in none of .gsd, .xyz, .extxyz, .csv and .dat: --format says which", a->to);
     if (a->last && a->picks)
         return usage_error("%s", "--last is one state: without --from, --until and --every");
+    if (a->format->samples && (a->last || a->walker || a->every != 1))
+        return usage_error(
+            "%s", "a table of samples is of all walkers: without --walker, --last and --every");
+    if (a->block && !a->format->samples)
+        return usage_error("%s", "--block is for tables of samples, NAME.scalar.dat");
     return EXIT_DONE;
 }
 
 static int parse(int argc, char **argv, arguments *a)
 {
-    static const char *const with_value[] = {"--to",    "--walker", "--from", "--until",
-                                             "--every", "--format", NULL};
+    static const char *const with_value[] = {"--to",    "--walker", "--from",  "--until",
+                                             "--every", "--format", "--block", NULL};
     *a = (arguments){.until = INT64_MAX, .every = 1};
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
@@ -241,7 +252,8 @@ static int write_walker(const arguments *a, run_file *run, int walker, const cha
         return cannot_write(path, error, r);
     }
     errno = 0;
-    int code = put_frames(a, run, &e, path, walker, &frames, r);
+    int code = a->format->samples ? a->format->samples(&e, a->from, a->until, a->block, &frames, r)
+                                  : put_frames(a, run, &e, path, walker, &frames, r);
     if (ferror(e.out) | fclose(e.out)) error = errno ? errno : EIO;
     if (!code && !error && stop_signal()) code = interrupted(path, r);
     if (code || error)
@@ -249,7 +261,9 @@ static int write_walker(const arguments *a, run_file *run, int walker, const cha
     else
         error = replacement_finish(&file);
     if (!code && error) code = cannot_write(path, error, r);
-    if (!code)
+    if (!code && a->format->samples)
+        printf("%s: %lld block%s\n", path, (long long)frames, frames == 1 ? "" : "s");
+    else if (!code)
         printf("%s: walker %d, %lld frame%s\n", path, walker, (long long)frames,
                frames == 1 ? "" : "s");
     return code;
@@ -260,7 +274,7 @@ static int check_run(const arguments *a, const run_file *run, report *r)
     if (a->walker >= run->data.walkers)
         return report_error(r, EXIT_USAGE, NULL, 0, "there is no walker %d: %s has walkers 0 to %d",
                             a->walker, run->path, run->data.walkers - 1);
-    if (a->last || run->data.frames_written) return EXIT_DONE;
+    if (a->last || a->format->samples || run->data.frames_written) return EXIT_DONE;
     return report_error(r, EXIT_INPUT, run->path, 0,
                         "there is no trajectory in it, as there was no [observable trajectory]; "
                         "--last exports the state at the end");
@@ -268,7 +282,7 @@ static int check_run(const arguments *a, const run_file *run, report *r)
 
 static int check_selection(const arguments *a, const run_file *run, report *r)
 {
-    if (a->last) return EXIT_DONE;
+    if (a->last || a->format->samples) return EXIT_DONE;
     const selection s = select_frames(a, run);
     if (s.first < s.end) return EXIT_DONE;
     return report_error(
@@ -280,7 +294,7 @@ static int export(const arguments *a, run_file *run, report *r)
 {
     int code = run_open(run, a->file, r);
     if (!code) code = check_run(a, run, r);
-    if (!code && !a->last) code = run_open_trajectory(run, r);
+    if (!code && !a->last && !a->format->samples) code = run_open_trajectory(run, r);
     if (!code) code = check_selection(a, run, r);
     if (code) return code;
     const int first = a->walker == EACH ? 0 : a->walker,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "run/room.h"
 #include "system/system.h"
 
 enum { BLOCK_BYTES = 16 << 20 }; /* of positions in memory, but one frame at least */
@@ -42,6 +43,7 @@ int run_open(run_file *run, const char *path, report *r)
     int code = output_read(path, &run->data, r);
     if (!code) code = ini_read_archived(path, run->data.user_ini, &run->config.ini, r);
     if (!code) code = config_read(&run->config, r);
+    if (!code) room_of_file(&run->config, &run->data);
     if (!code) code = system_build(&run->config, &run->system, r);
     if (code) return code;
     if (run->data.particles != run->system.particles || run->data.walkers != run->system.walkers)
@@ -84,7 +86,7 @@ void run_close(run_file *run)
         store_close(&run->store);
         if (fd >= 0) close(fd);
     }
-    free(run->sweeps), free(run->places), free(run->edges);
+    free(run->sweeps), free(run->places), free(run->edges), free(run->ids), free(run->kinds);
     free(run->now.number), free(run->now.species), free(run->now.places), free(run->now.scalars);
     free(run->scalars);
     output_free(&run->data);
@@ -94,7 +96,7 @@ void run_close(run_file *run)
 
 /* ---- A frame ---------------------------------------------------------------------------------- */
 
-/* From [particles][3] with NaN for who is not there. */
+/* From [particles][3] of a checkpoint, or of a trajectory with a fixed number, with NaN for who is not there. */
 static void take_particles(run_file *run, const double *places)
 {
     const plugmc_system *system = &run->system;
@@ -107,6 +109,19 @@ static void take_particles(run_file *run, const double *places)
             now->species[now->count] = s;
             memcpy(&now->places[3 * now->count++], &places[3 * i], 3 * sizeof *places);
         }
+}
+
+/* From a row of the trajectory in which those that are there have an id and a species. */
+static void take_row(run_file *run, const double *places, const int32_t *ids, const int32_t *kinds)
+{
+    snapshot *now = &run->now;
+    now->count = 0;
+    for (int64_t i = 0; i < run->room; i++) {
+        if (ids[i] < 0 || now->count == run->system.particles) continue;
+        now->number[now->count] = ids[i];
+        now->species[now->count] = kinds[i];
+        memcpy(&now->places[3 * now->count++], &places[3 * i], 3 * sizeof *places);
+    }
 }
 
 /* Sample k is from after production sweep (k + 1) period. */
@@ -144,7 +159,7 @@ static int take(run_file *run, int walker, uint64_t sweep, const double *places,
     snapshot *now = &run->now;
     now->walker = walker;
     now->sweep = sweep;
-    take_particles(run, places);
+    if (places) take_particles(run, places);
     take_scalars(run);
     if (is_sound(&now->box)) return EXIT_DONE;
     return report_error(r, EXIT_CHECKPOINT, run->path, 0,
@@ -154,14 +169,32 @@ static int take(run_file *run, int walker, uint64_t sweep, const double *places,
 
 /* ---- Of the trajectory ------------------------------------------------------------------------ */
 
-static void *get_rows(run_file *run, int walker, const char *name, int rank, hsize_t first,
-                      hsize_t count, hsize_t shape[3])
+static void *get_rows(run_file *run, int walker, const char *name, enum store_type type, int rank,
+                      hsize_t first, hsize_t count, hsize_t shape[3])
 {
     char path[96], number[24] = "";
     store *s = &run->store;
     if (walker) snprintf(number, sizeof number, "_%d", walker);
     snprintf(path, sizeof path, "particles/trajectory%s/%s", number, name);
-    return store_get_rows(s, s->file, path, STORE_DOUBLE, rank, first, count, shape);
+    return store_get_rows(s, s->file, path, type, rank, first, count, shape);
+}
+
+/* Who is there in these rows, and of which species; both are looked at before they are believed. */
+static void load_who(run_file *run, int walker, hsize_t first, hsize_t rows)
+{
+    store *s = &run->store;
+    hsize_t shape[3] = {0};
+    int32_t **const to[2] = {&run->ids, &run->kinds};
+    for (int k = 0; k < 2 && !s->failed; k++) {
+        free(*to[k]);
+        *to[k] = get_rows(run, walker, k ? "species/value" : "id/value", STORE_INT32, 2, first,
+                          rows, shape);
+        if (!s->failed && shape[1] != (hsize_t)run->room)
+            store_fail(s, "its ids and species are not one number a particle");
+    }
+    for (int64_t i = 0; i < (int64_t)rows * run->room && !s->failed; i++)
+        if (run->ids[i] >= 0 && (run->kinds[i] < 0 || run->kinds[i] >= run->system.species_count))
+            store_fail(s, "a particle of its trajectory is of species %d", run->kinds[i]);
 }
 
 /* Frame k and as many behind it as there is room for. */
@@ -172,19 +205,23 @@ static void load(run_file *run, int walker, int64_t k, int64_t every)
     const bool oblique = run->system.box.oblique;
     hsize_t shape[3] = {0}, edges[3] = {0};
     store *s = &run->store;
-    int64_t rows = BLOCK_BYTES / bytes;
+    int64_t rows = BLOCK_BYTES / bytes;     /* of places; ids and species are a third as much */
     if (rows < every || rows < 1) rows = 1; /* none of those in between are wanted */
     if (rows > left) rows = left;
     free(run->places), free(run->edges);
     run->walker = -1;
     run->edges = NULL;
-    run->places = get_rows(run, walker, "position/value", 3, (hsize_t)k, (hsize_t)rows, shape);
-    if (!s->failed && (shape[1] != (hsize_t)n || shape[2] != 3))
+    run->places =
+        get_rows(run, walker, "position/value", STORE_DOUBLE, 3, (hsize_t)k, (hsize_t)rows, shape);
+    const bool varies = !s->failed && store_has(s, s->file, "particles/trajectory/count");
+    if (!s->failed && ((varies ? shape[1] > (hsize_t)n : shape[1] != (hsize_t)n) || shape[2] != 3))
         store_fail(s, "its trajectory has %llu particles, its checkpoint %lld",
                    (unsigned long long)shape[1], (long long)n);
+    run->room = (int64_t)shape[1];
+    if (varies) load_who(run, walker, (hsize_t)k, (hsize_t)rows);
     if (!s->failed)
-        run->edges = get_rows(run, walker, "box/edges/value", oblique ? 3 : 2, (hsize_t)k,
-                              (hsize_t)rows, edges);
+        run->edges = get_rows(run, walker, "box/edges/value", STORE_DOUBLE, oblique ? 3 : 2,
+                              (hsize_t)k, (hsize_t)rows, edges);
     if (!s->failed && (edges[1] != 3 || (oblique && edges[2] != 3)))
         store_fail(s, "the edges of its box are not three of three numbers");
     if (s->failed) return;
@@ -215,9 +252,10 @@ int run_read_frame(run_file *run, int walker, int64_t k, int64_t every, report *
     int code = store_code(run, r);
     if (code) return code;
     const int64_t row = k - run->first;
+    const double *places = run->places + 3 * run->room * row;
     take_edges(run, row);
-    return take(run, walker, (uint64_t)run->sweeps[k],
-                run->places + 3 * run->system.particles * row, r);
+    if (run->ids) take_row(run, places, run->ids + run->room * row, run->kinds + run->room * row);
+    return take(run, walker, (uint64_t)run->sweeps[k], run->ids ? NULL : places, r);
 }
 
 /* ---- Of the checkpoint ------------------------------------------------------------------------ */

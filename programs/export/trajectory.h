@@ -38,6 +38,8 @@ typedef struct run_file {
     int walker;
     int64_t first, rows;
     double *places, *edges;
+    int32_t *ids, *kinds; /* [rows][room] where numbers change; else NULL */
+    int64_t room;         /* particles of a row */
 } run_file;
 
 /* Reads the file but for its frames. An exit code, with what is wrong in the report. */

@@ -71,4 +71,4 @@ static void put(exported *e, const snapshot *s)
     }
 }
 
-const format xyz_format = {"xyz", {".xyz", ".extxyz"}, NULL, put, NULL};
+const format xyz_format = {.name = "xyz", .endings = {".xyz", ".extxyz"}, .put = put};

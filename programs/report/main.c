@@ -13,6 +13,7 @@
 #include "page.h"
 #include "run/averages.h"
 #include "style.h"
+#include "run/room.h"
 #include "system/system.h"
 
 static const char help[] =
@@ -72,6 +73,7 @@ static int open_run(shown *run, char *path, report *r)
     int code = output_read(path, &run->data, r);
     if (!code) code = ini_read_archived(path, run->data.user_ini, &run->config.ini, r);
     if (!code) code = config_read(&run->config, r);
+    if (!code) room_of_file(&run->config, &run->data);
     if (!code) code = system_build(&run->config, &run->system, r);
     if (code) return code;
     run->data.system = &run->system;
@@ -102,6 +104,8 @@ static void put_runs(page *p)
     put_series(p);
     put_arrays(p);
     put_moves(p);
+    put_tuning(p);
+    put_speed(p);
     put_origin(p);
 }
 

@@ -67,6 +67,8 @@ void put_configuration(page *);
 void put_series(page *);
 void put_arrays(page *);
 void put_moves(page *);
+void put_tuning(page *);
+void put_speed(page *);
 void put_origin(page *);
 /* A page about a study instead (study.c); EXIT_INPUT if the file is no such table. */
 bool is_study(const char *path);

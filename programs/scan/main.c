@@ -31,6 +31,14 @@ static const char help[] =
     "  folder = FOLDER                for the files of the runs, NAME.ini, .h5 and .log, and the\n"
     "                                 tables summary.csv and summary.h5; default: STUDY\n"
     "  names = values | numbers       what NAME is made of\n\n"
+    "A section [twists] makes all of these at every twist of a wave function's boundary and joins them:\n\n"
+    "  [twists]\n"
+    "  of = LABEL                     of the [potential LABEL] that has the key twist\n"
+    "  grid = N N N                   of Monkhorst and Pack, of theta and -theta one; gamma = yes: a grid\n"
+    "                                 that has the twist 0; or list = \"0 0 0\" \"0.5 0 0\"...\n"
+    "  weights = W W...               of those of the list; default: equal\n"
+    "  fermi_energy = E               free electrons: each twist has those with k^2/2 up to E\n"
+    "  missing = refuse | leave_out   what is joined where a twist is missing: nothing, or the others\n\n"
     "What is finished is left alone, what was interrupted goes on: one command for every submission.\n\n"
     "  --list    prints the points with their states and runs nothing\n"
     "  --table   makes the tables of what is there and runs nothing\n"
@@ -98,22 +106,24 @@ static int parse(int argc, char **argv, arguments *a)
     return a->file ? 0 : usage_error("%s", "which file?");
 }
 
-static int make_tables(study *s, report *r)
+static int make_tables(study *s, bool *joined, report *r)
 {
     const int code = survey(s, 0, s->point_count, true, r);
-    return code ? code : tables_make(s, r);
+    return code ? code : tables_make(s, joined, r);
 }
 
-/* A failed run is told of by jobs_run; the tables are made in any case. */
+/* A failed run is told of by jobs_run; the tables are made in any case. Twists that are missing, and that
+ * the study leaves out, are no failure as long as there are others to join. */
 static int run(study *s, const arguments *a, report *r)
 {
-    bool leave = false;
+    bool leave = false, joined = false;
     const bool one = a->mode == MODE_JOB;
     const int64_t first = one ? a->job : 0, end = one ? a->job + 1 : s->point_count;
     const int code = jobs_run(s, first, end, a->accept_changes, r, &leave);
     if (one || leave) return code;
-    const int tables = make_tables(s, r);
-    return code ? code : tables;
+    const int tables = make_tables(s, &joined, r);
+    const bool stopped = code == EXIT_INTERRUPTED || code == EXIT_TIME_LIMIT;
+    return code && (stopped || !s->twists.leave_out || !joined) ? code : tables;
 }
 
 static int scan(const arguments *a, study *s, report *r)
@@ -125,7 +135,8 @@ static int scan(const arguments *a, study *s, report *r)
         return report_error(r, EXIT_USAGE, a->file, 0,
                             "--job %lld: there are %lld points, the first one is 0",
                             (long long)a->job, (long long)s->point_count);
-    if (a->mode == MODE_TABLE) return make_tables(s, r);
+    bool joined;
+    if (a->mode == MODE_TABLE) return make_tables(s, &joined, r);
     code = survey(s, one ? a->job : 0, one ? a->job + 1 : s->point_count, false, r);
     if (code) return code;
     if (a->mode == MODE_LIST) tables_list(s);

@@ -18,7 +18,7 @@ static void make_label(const study *s, scanned_key *key)
 {
     int same = 0;
     for (int i = 0; i < s->key_count; i++)
-        same += !strcmp(last_part(s->keys[i].name), last_part(key->name));
+        same += !s->keys[i].unnamed && !strcmp(last_part(s->keys[i].name), last_part(key->name));
     key->label = checked(strdup(same > 1 ? key->name : last_part(key->name)));
 }
 
@@ -38,6 +38,7 @@ static char *name_of(const study *s, int64_t k, bool by_number)
         fprintf(out, "%0*lld", snprintf(NULL, 0, "%lld", (long long)s->point_count - 1),
                 (long long)k);
     for (int i = 0; i < s->key_count && !by_number; i++) {
+        if (s->keys[i].unnamed) continue;
         fputs(i ? "," : "", out);
         write_plain(out, s->keys[i].label);
         fputc('=', out);
@@ -114,7 +115,7 @@ static int check_files(const study *s, report *r)
     static const char *const ends[] = {"h5", "ini", "log"};
     int64_t count = 0;
     int line, tables = 0, code = 0;
-    written *all = checked(calloc(4 * (size_t)s->point_count + 2, sizeof *all));
+    written *all = checked(calloc(4 * (size_t)s->point_count + 3, sizeof *all));
     for (int64_t k = 0; k < s->point_count; k++) {
         for (int i = 0; i < 3; i++) all[count++] = file_of(s, k, ends[i]);
         char *table = table_of(s, k, &line);
@@ -123,6 +124,7 @@ static int check_files(const study *s, report *r)
     }
     all[count++] = file_of(s, -1, "summary.csv");
     all[count++] = file_of(s, -1, "summary.h5");
+    if (s->twists.count) all[count++] = file_of(s, -1, "twists.csv");
     qsort(all, (size_t)count, sizeof *all, by_path);
     for (int64_t i = 1; i < count && !code; i++) {
         if (strcmp(all[i - 1].path, all[i].path)) continue;

@@ -8,6 +8,7 @@
 #include "config/parameters.h"
 #include "config/paths.h"
 #include "names.h"
+#include "twists.h"
 #include "words.h"
 
 typedef struct scan_section {
@@ -45,27 +46,32 @@ static int refuse(const study *s, int line, report *r, const char *format, ...)
 
 /* ---- As a whole ----------------------------------------------------------------------------- */
 
-/* [scan] leaves the INI, whose other sections are those of a run. */
-static int take_section(study *s, report *r)
+/* A section that is not of a run leaves the INI, whose other sections are. 0 where it is not there. */
+static int take_section(study *s, const char *kind, ini_section *out, report *r)
 {
-    int found = -1;
     for (int i = 0; i < s->ini.count; i++) {
         const ini_section *section = &s->ini.sections[i];
-        if (strcmp(section->kind, "scan") != 0) continue;
+        if (strcmp(section->kind, kind) != 0) continue;
         if (*section->label)
-            return refuse(s, section->line, r, "[%s] takes no name: a study has one [scan]",
-                          section->name);
-        found = i;
+            return refuse(s, section->line, r, "[%s] takes no name: a study has one [%s]",
+                          section->name, kind);
+        *out = s->ini.sections[i];
+        memmove(&s->ini.sections[i], &s->ini.sections[i + 1],
+                sizeof *s->ini.sections * (size_t)(s->ini.count - i - 1));
+        s->ini.count--;
+        return 0;
     }
-    if (found < 0)
-        return refuse(s, 0, r,
-                      "there is no section [scan], with lines SECTION.KEY = VALUES: "
-                      "plugmc run makes a single run");
-    s->scan = s->ini.sections[found];
-    memmove(&s->ini.sections[found], &s->ini.sections[found + 1],
-            sizeof *s->ini.sections * (size_t)(s->ini.count - found - 1));
-    s->ini.count--;
     return 0;
+}
+
+static int take_sections(study *s, report *r)
+{
+    int code = take_section(s, "scan", &s->scan, r);
+    if (!code) code = take_section(s, "twists", &s->twist_section, r);
+    if (code || s->scan.name) return code;
+    return refuse(s, 0, r,
+                  "there is no section [scan], with lines SECTION.KEY = VALUES: "
+                  "plugmc run makes a single run");
 }
 
 static char *default_folder(const char *path)
@@ -84,11 +90,12 @@ int study_read(const char *path, study *s, report *r)
     *s = (study){.path = path};
     int code = ini_read(path, &s->ini, r);
     if (code && !s->ini.count) return code;
-    int reading = take_section(s, r);
+    int reading = take_sections(s, r);
     if (reading) return r->code;
     read_own_keys(s, &own, r);
     read_keys(s, r);
     if (r->errors) return r->code;
+    if (s->twist_section.name && twists_read(s, r)) return r->code;
     s->jobs = (int)own.jobs;
     s->folder = *own.folder ? path_join(s->ini.folder, own.folder) : default_folder(path);
     for (char *end = s->folder + strlen(s->folder); end > s->folder + 1 && end[-1] == '/';)
@@ -97,6 +104,13 @@ int study_read(const char *path, study *s, report *r)
     if (code) return code;
     s->points = checked(calloc((size_t)s->point_count, sizeof *s->points));
     return names_make(s, own.names == 1, r);
+}
+
+static void free_section(const ini_section *section)
+{
+    ini_file alone = {.sections = checked(malloc(sizeof *section)), .count = section->name != NULL};
+    *alone.sections = *section;
+    ini_free(&alone);
 }
 
 void study_free(study *s)
@@ -111,9 +125,9 @@ void study_free(study *s)
         free(s->keys[i].label);
         words_free(s->keys[i].values);
     }
-    ini_file scan = {.sections = checked(malloc(sizeof s->scan)), .count = s->scan.name != NULL};
-    *scan.sections = s->scan;
-    ini_free(&scan);
+    twists_free(s);
+    free_section(&s->scan);
+    free_section(&s->twist_section);
     free(s->points), free(s->keys), free(s->folder);
     ini_free(&s->ini);
     *s = (study){0};
@@ -210,10 +224,12 @@ static int read_keys(study *s, report *r)
     const int before = r->errors;
     const ini_section *run = ini_find(&s->ini, "run");
     const ini_entry *output = run ? ini_get(run, "output") : NULL;
-    s->keys = checked(calloc((size_t)s->scan.count + 1, sizeof *s->keys));
+    const size_t room =
+        (size_t)s->scan.count + (size_t)s->ini.count + 2; /* with those of [twists] */
+    s->keys = checked(calloc(room, sizeof *s->keys));
     for (int i = 0; i < s->scan.count; i++)
         if (is_scanned(s->scan.entries[i].key)) read_key(s, &s->scan.entries[i], r);
-    if (!s->key_count)
+    if (!s->key_count && !s->twist_section.name)
         refuse(s, s->scan.line, r, "[scan] has no line SECTION.KEY = VALUES: nothing is scanned");
     if (output)
         refuse(s, output->line, r,
@@ -255,14 +271,14 @@ static int read_zip(study *s, const char *zip, report *r)
         scanned_key *key = key_named(s, names[i]);
         if (!key)
             unknown_zip(s, line, names[i], r);
-        else if (key->zipped)
+        else if (key->group)
             refuse(s, line, r, "[scan] zip: '%s' given twice", key->name);
         else if (first && key->count != first->count)
             refuse(s, line, r,
                    "[scan] zip: '%s' has %lld values and '%s' %lld: keys that go together have "
                    "equally many",
                    first->name, (long long)first->count, key->name, (long long)key->count);
-        if (key) key->zipped = true;
+        if (key) key->group = GROUP_ZIP;
         if (!first) first = key;
     }
     if (count == 1) refuse(s, line, r, "[scan] zip: '%s' is alone", names[0]);
@@ -270,26 +286,32 @@ static int read_zip(study *s, const char *zip, report *r)
     return r->errors > before ? r->code : 0;
 }
 
+/* The first key that goes together with this one: itself where it is alone. */
+static scanned_key *first_of_group(const study *s, scanned_key *key)
+{
+    scanned_key *first = s->keys;
+    while (first < key && (!key->group || first->group != key->group)) first++;
+    return first;
+}
+
 /* Strides from the last key, the fastest one, to the first; keys that go together have that of the
  * first of them. */
 static int combine(study *s, const char *zip, report *r)
 {
     int code = read_zip(s, zip, r);
-    int first_zipped = 0;
     if (code) return code;
-    while (first_zipped < s->key_count && !s->keys[first_zipped].zipped) first_zipped++;
     s->point_count = 1;
     for (int i = s->key_count - 1; i >= 0; i--) {
         scanned_key *key = &s->keys[i];
-        if (key->zipped && i != first_zipped) continue;
+        if (first_of_group(s, key) != key) continue;
         key->stride = s->point_count;
         s->point_count *=
             key->count; /* a file has at most 2^20 bytes, and 10^5 points were refused */
         if (s->point_count > MOST_POINTS)
             return refuse(s, s->scan.line, r, "[scan] makes more than %d points", MOST_POINTS);
     }
-    for (int i = first_zipped; i < s->key_count; i++)
-        if (s->keys[i].zipped) s->keys[i].stride = s->keys[first_zipped].stride;
+    for (int i = 0; i < s->key_count; i++)
+        s->keys[i].stride = first_of_group(s, &s->keys[i])->stride;
     return 0;
 }
 
@@ -365,12 +387,34 @@ static int assign(const study *s, ini_file *ini, const scanned_key *key, const c
     return 0;
 }
 
-int study_configure(const study *s, int64_t k, ini_file *out, report *r)
+/* Twists are chains of their own, with random numbers of their own: twist t of seed s has the seed s + 2^32 t. What
+ * is no seed is refused later. */
+static int assign_seed(const study *s, int64_t k, ini_file *ini, report *r)
+{
+    const ini_section *run = ini_find(ini, "run");
+    const ini_entry *entry = run ? ini_get(run, "seed") : NULL;
+    const int64_t twist = s->twists.count ? k % s->twists.count : 0;
+    char *end, value[32];
+    const unsigned long long seed = entry ? strtoull(entry->value, &end, 10) : 1;
+    if (!twist || !run || (entry && (end == entry->value || *end))) return 0;
+    const scanned_key key = {.name = "run.seed",
+                             .line = entry ? entry->line : s->twist_section.line};
+    snprintf(value, sizeof value, "%llu", seed + ((unsigned long long)twist << 32));
+    return assign(s, ini, &key, value, r);
+}
+
+int study_assign(const study *s, int64_t k, ini_file *out, report *r)
 {
     int code = 0;
     copy_ini(&s->ini, out);
     for (int i = 0; i < s->key_count && !code; i++)
         code = assign(s, out, &s->keys[i], study_value(s, k, &s->keys[i]), r);
+    return code ? code : assign_seed(s, k, out, r);
+}
+
+int study_configure(const study *s, int64_t k, ini_file *out, report *r)
+{
+    int code = study_assign(s, k, out, r);
     if (code || !ini_find(out, "run")) return code;
     char *path = study_file(s, k, "h5"), *assignment;
     if (asprintf(&assignment, "run.output=%s", path) < 0) checked(NULL);

@@ -6,7 +6,8 @@
  *
  * Its points are all combinations of the values, numbered from 0, the last key fastest; keys that `zip`
  * names go together, one list beside the other. Each point is a run of its own with files of its own,
- * FOLDER/NAME.ini, .h5 and .log. */
+ * FOLDER/NAME.ini, .h5 and .log. With a section [twists] (twists.h) all of these are made with every twist,
+ * which is the fastest, and joined again. */
 #ifndef PLUGMC_SCAN_STUDY_H
 #define PLUGMC_SCAN_STUDY_H
 
@@ -14,12 +15,16 @@
 
 #include "config/ini.h"
 
+/* Keys of one group go together. */
+enum key_group { GROUP_NONE, GROUP_ZIP, GROUP_TWISTS };
+
 /* A key that is scanned. Point k has values[k / stride % count]. */
 typedef struct scanned_key {
     const char *name; /* SECTION.KEY, as written */
     char *label;      /* in names of points */
     int line;
-    bool zipped;
+    enum key_group group;
+    bool unnamed; /* names of points do without it */
     char **values;
     int64_t count, stride;
 } scanned_key;
@@ -43,14 +48,25 @@ typedef struct point {
     char *sentence;                   /* why it failed; NULL: nothing is known */
     bool wants_gpu, own_gpu;          /* own_gpu: [run] gpu is given */
     bool own_threads;                 /* [run] threads is given */
+    int64_t particles;                /* of a walker */
     result *results;
     int result_count;
 } point;
 
+/* What [twists] says. Point k has twist k % count. */
+typedef struct twist_list {
+    int64_t count;   /* 0: there is no such section */
+    double *weights; /* [count], as given, or 1 and 2 of a grid */
+    double sum_of_weights;
+    bool leave_out; /* join the others where one is missing */
+    char **names;   /* of the keys that it makes, NULL at the end */
+} twist_list;
+
 typedef struct study {
     const char *path;
-    ini_file ini; /* without [scan], whose texts are in `scan` */
-    ini_section scan;
+    ini_file ini; /* without [scan] and [twists], whose texts are in the next two */
+    ini_section scan, twist_section;
+    twist_list twists;
     char *folder; /* as seen from the working directory */
     int jobs;     /* runs at a time; 0: not given */
     scanned_key *keys;
@@ -65,6 +81,8 @@ enum { MOST_POINTS = 100000 };
 /* Reads a study and names its points. Every error is reported: 0, or the code of the first one. */
 int study_read(const char *path, study *, report *);
 const char *study_value(const study *, int64_t point, const scanned_key *);
+/* The INI of a study with the values of a point, and the seed of its twist, without a place for its output. */
+int study_assign(const study *, int64_t point, ini_file *out, report *);
 /* The INI of a point: keys that are scanned have the line of [scan] that they come from, and [run]
  * output is the point's. */
 int study_configure(const study *, int64_t point, ini_file *out, report *);

@@ -95,14 +95,27 @@ static void write_columns(store *out, const study *s, const table_columns *c)
     store_leave(out, bounds);
 }
 
-/* The INI file that all points have in common, then [scan]. */
+/* Of points, in the mean over the twists. */
+static void write_weights(store *out, const study *s)
+{
+    const hsize_t length = (hsize_t)s->point_count;
+    double *weights = checked(calloc((size_t)length, sizeof *weights));
+    for (int64_t k = 0; k < s->point_count; k++)
+        weights[k] = s->twists.weights[k % s->twists.count] / s->twists.sum_of_weights;
+    store_array(out, out->file, "weight", STORE_DOUBLE, 1, &length, weights);
+    free(weights);
+}
+
+/* The INI file that all points have in common, then [scan] and [twists]. */
 static char *study_as_text(const study *s)
 {
     char *text;
     size_t size;
     FILE *out = checked(open_memstream(&text, &size));
-    for (int i = 0; i <= s->ini.count; i++) {
-        const ini_section *section = i < s->ini.count ? &s->ini.sections[i] : &s->scan;
+    for (int i = 0; i <= s->ini.count + (s->twists.count > 0); i++) {
+        const ini_section *section = i < s->ini.count    ? &s->ini.sections[i]
+                                     : i == s->ini.count ? &s->scan
+                                                         : &s->twist_section;
         fprintf(out, "%s[%s]\n", i ? "\n" : "", section->name);
         for (int k = 0; k < section->count; k++)
             fprintf(out, "%s = %s\n", section->entries[k].key, section->entries[k].value);
@@ -119,6 +132,7 @@ static void write_all(store *out, const study *s, const table_columns *c)
     store_array(out, out->file, "point", STORE_INT64, 1, &length, numbers);
     write_words(out, out->file, "state", s, NULL, state_of);
     write_keys(out, s);
+    if (s->twists.count) write_weights(out, s);
     write_columns(out, s, c);
     char *text = study_as_text(s);
     store_document(out, out->file, "study", text);

@@ -4,6 +4,7 @@
  *   keys/KEY                numbers, or texts where a value is none
  *   values/QUANTITY         attribute unit; NaN where a point has nothing
  *   errors/QUANTITY         standard errors; NaN likewise
+ *   weight                  with [twists]: of the point's twist in the mean, 1 in all
  *   lower_bounds/QUANTITY   1: the run is too short, and the error is a lower bound
  *   study                   the INI file with the values of all points (one text) */
 #ifndef PLUGMC_SCAN_SUMMARY_H

@@ -145,6 +145,8 @@ static void hear_record(listener *l, char *record)
     } else if (!strcmp(word, "wants")) {
         sscanf(numbers, "%d\t%d\t%d", &a, &b, &c);
         p->wants_gpu = a, p->own_gpu = b, p->own_threads = c;
+    } else if (!strcmp(word, "particles")) {
+        p->particles = atoll(numbers);
     } else if (!strcmp(word, "ini")) {
         hear_ini(l, (size_t)atoll(numbers));
     } else if (!strcmp(word, "result")) {

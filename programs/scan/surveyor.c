@@ -52,6 +52,7 @@ static void tell_wants(const study *s, const simulation *sim)
         tell("machine\t%d\t%d", gpu ? gpu_count(&version, why) : 0, sim->offer.threads);
     }
     told = gpu || told;
+    tell("particles\t%lld", (long long)sim->system.particles);
     tell("wants\t%d\t%d\t%d", gpu, ini_get(run, "gpu") != NULL, sim->config.run.threads != 0);
     char *text = study_text(s, &sim->config.ini);
     tell("ini\t%zu", strlen(text));

@@ -51,10 +51,15 @@ absent()
     h5dump -y -w 10 -d "/particles/$group/id/value" -s "$3,0" -c 1,120 "$1" | grep -c -- '-1'
 }
 
-# No place where there is nobody, and somebody where there is a place.
+# places FILE GROUP FRAME: how many are not there by `count` and by `species`, if the two agree; places are numbers
 places()
 {
-    h5dump -y -w 1 -d "/particles/$2/position/value" -s "$3,0,0" -c 1,120,1 "$1" | grep -c -i nan
+    local n
+    h5dump -y -w 1 -d "/particles/$2/position/value" -s "$3,0,0" -c 1,120,3 "$1" | grep -q -i nan && fail "a place is no number"
+    n=$(h5dump -y -w 10 -d "/particles/$2/species/value" -s "$3,0" -c 1,120 "$1" | grep -c -- '-1')
+    [ "$n" = $((120 - $(h5dump -y -w 10 -d "/particles/$2/count/value" -s "$3" -c 1 "$1" | grep -o '[0-9]\+,\? *$' | tail -1))) ] ||
+        fail "count and species differ"
+    echo "$n"
 }
 
 test_trajectory_with_changing_numbers()

@@ -35,13 +35,27 @@ class Run:
         self.frames = [self.frame(list(all_sweeps).index(s)) for s in wanted]
 
     def frame(self, k):
-        places = self.group["position/value"][k]
-        there = ~np.isnan(places[:, 0])
-        edges = self.group["box/edges/value"][k]
-        return dict(sweep=int(self.group["position/step"][k]), places=places[there], numbers=np.flatnonzero(there),
-                    species=self.group["species"][:][there], charge=self.group["charge"][:][there],
-                    diameter=self.group["diameter"][:][there],
-                    vectors=np.diag(edges) if edges.ndim == 1 else edges)
+        places, edges = self.group["position/value"][k], self.group["box/edges/value"][k]
+        if self.varies():
+            numbers, kinds = self.group["id/value"][k], self.group["species/value"][k]
+            n = int(self.group["count/value"][k])
+            equal(np.flatnonzero(numbers >= 0), np.arange(n), "those that are there come first")
+            equal(kinds[n:], np.full(len(kinds) - n, -1), "species of those that are not there")
+            numbers, kinds, places = numbers[:n], kinds[:n], places[:n]
+            charge, diameter = (self.group["species"].attrs[name][kinds] for name in ("charges", "diameters"))
+        else:
+            numbers, kinds = self.group["id"][:], self.group["species"][:]
+            charge, diameter = self.group["charge"][:], self.group["diameter"][:]
+        equal(np.isfinite(places).all(), True, "places")
+        return dict(sweep=int(self.group["position/step"][k]), places=places, numbers=numbers, species=kinds,
+                    charge=charge, diameter=diameter, vectors=np.diag(edges) if edges.ndim == 1 else edges)
+
+    def of_all(self, name):
+        """Of all that may be there, by particle or by species."""
+        return self.group["species"].attrs[name + "s"] if self.varies() else self.group[name][:]
+
+    def varies(self):
+        return isinstance(self.group["id"], h5py.Group)
 
     def periodic(self):
         return b"periodic" in self.group["box"].attrs["boundary"][0]
@@ -169,9 +183,9 @@ def check_xyz(run, path):
         equal([r[0] for r in rows], [run.names[s] for s in frame["species"]], "species")
         equal(np.array([r[1:4] for r in rows], dtype=float).reshape(-1, 3), frame["places"], "places")
         equal([int(r[4]) for r in rows], frame["numbers"], "numbers")
-        for name, values, all_values in (("charge", frame["charge"], run.group["charge"]),
-                                         ("radius", frame["diameter"] / 2, run.group["diameter"])):
-            equal(name in names, bool(all_values[:].any()), f"whether there is a {name}")
+        for name, values, all_values in (("charge", frame["charge"], run.of_all("charge")),
+                                         ("radius", frame["diameter"] / 2, run.of_all("diameter"))):
+            equal(name in names, bool(all_values.any()), f"whether there is a {name}")
             if name in names:
                 column = 5 + names[3:].index(name)
                 equal([float(r[column]) for r in rows], values, name)
@@ -266,15 +280,16 @@ def check_mdanalysis(path, walker):
         one["h5md"] = h5py.ExternalLink(path, "h5md")
         one["particles/trajectory"] = h5py.ExternalLink(path, run.group.name)
     for view in (path, "one.h5") if run.walker == 0 else ("one.h5",):
-        names = np.array(run.names)[run.group["species"][:]]
-        universe = mda.Universe.empty(len(names))
-        universe.add_TopologyAttr("types", names)
+        universe = mda.Universe.empty(run.group["position/value"].shape[1])
+        if not run.varies():
+            names = np.array(run.names)[run.group["species"][:]]
+            universe.add_TopologyAttr("types", names)
         universe.load_new(view, format="H5MD", convert_units=False)
-        equal(universe.select_atoms("type " + run.names[-1]).n_atoms, (names == run.names[-1]).sum(), "species")
+        if not run.varies():
+            equal(universe.select_atoms("type " + run.names[-1]).n_atoms, (names == run.names[-1]).sum(), "species")
         equal(len(universe.trajectory), len(run.frames), "numbers of frames")
         for frame, found in zip(run.frames, universe.trajectory):
-            there = ~np.isnan(found.positions[:, 0])
-            equal(found.positions[there], frame["places"].astype(np.float32), "places")
+            equal(found.positions[:len(frame["places"])], frame["places"].astype(np.float32), "places")
             equal(found.data["step"], frame["sweep"], "sweeps")
             close(found.triclinic_dimensions @ found.triclinic_dimensions.T,
                   frame["vectors"] @ frame["vectors"].T, "boxes", 1e-4)

@@ -936,6 +936,56 @@ case_weights_of_volumes()
     weights wang_landau $law
 }
 
+# energies_between MOVER [KEY...]: U of four particles in a bowl from 0 to 12 in 24 bins; in two dimensions their
+# density of states goes as U^3
+energies_between()
+{
+    box 2 12 "temperature = ${kT:-1}" <<-END
+	[species point]
+	count = 4
+	[initial]
+	state = lattice
+	[potential bowl]
+	centre = 6
+	[mover serial]
+	step = 2
+	target_acceptance = 0
+	[mover $1]
+	of = energy
+	least = 0
+	most = 12
+	bins = 24
+	period = $every
+	END
+    printf '%s\n' "${@:2}" >>sim.ini
+}
+
+case_weights_of_energies()
+{
+    local law='bins particles=3 pressure=1 least=0 most=12 bins=24'
+    energies_between umbrella
+    run
+    weights umbrella $law kT=1
+    energies_between umbrella 'strength = 0.1' 'center = 6'
+    run
+    weights umbrella $law kT=1
+    kT=0.4
+    energies_between wang_landau 'learning = 400'
+    run
+    weights wang_landau $law kT=$kT
+    energies_between transition_matrix
+    run
+    weights transition_matrix $law kT=$kT
+    energies_between transition_matrix 'windows = 4'
+    run
+    weights transition_matrix $law kT=$kT
+    # what is weighed is the energy times its coupling, here twice as much of half as stiff a bowl
+    energies_between transition_matrix
+    change 's/^\[potential bowl\]/&\ncoupling = 2\nstiffness = 0.5/'
+    run
+    weights transition_matrix $law kT=$kT
+}
+
 # ---- Planted faults ---------------------------------------------------------------------------------
 
 case_faults_of_cluster_are_seen()
@@ -1078,6 +1128,23 @@ case_faults_of_weights_are_seen()
     weights_caught umbrella bins particles=4 pressure=1.5 least=1 most=9 bins=16
 }
 
+# Acceptances that follow the weights, bins that lie elsewhere than they say, weights that do not stay.
+case_faults_of_weights_of_energies_are_seen()
+{
+    local law='bins particles=3 pressure=1 least=0 most=12 bins=24'
+    energies_between transition_matrix
+    plant transition_matrix 's|^ *weight\[b + 1\] = |m->states.collected[b][PLUGMC_UP] *= 1 + 1e-5 * weight[b];\n&|'
+    run
+    weights_caught transition_matrix $law
+    plant transition_matrix 's|^ *return macrostate_prepare(m, host);|const int code = macrostate_prepare(m, host);\nm->states.low += 0.2;\nreturn code;|'
+    run
+    weights_caught transition_matrix $law
+    energies_between umbrella
+    plant umbrella 's|^ *(void)instance, (void)host, (void)first, (void)n;|((umbrella *)instance)->m.states.weight[12] += first % 2 ? 1 : -1;\n&|'
+    run
+    weights_caught umbrella $law
+}
+
 # Each of these lines of volume.c has to be right.
 case_faults_of_volume_are_seen()
 {
@@ -1169,11 +1236,10 @@ case_faults_of_free_edges_are_seen()
 }
 
 # behind TEXT: text of C behind the growth that exchange is told.
-behind() { plant exchange "s/const double growth = b->growth(b, one, other);/double growth = b->growth(b, one, other);\n$1/"; }
+behind() { plant exchange "s/^ *if (code) return code;/&\n$1/"; }
 
 case_faults_of_exchange_are_seen()
 {
-    local array='host->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST'
     samples=2000 every=40
     wells
     plant exchange ''
@@ -1186,8 +1252,7 @@ case_faults_of_exchange_are_seen()
     run
     on_rungs caught energy/energy well kT 0.1,0.5
     # multipliers change hands, rungs do not
-    plant exchange "s/^ *int code = host->board.*/&\nvoid *out;\nint32_t was[64];\n$array, PLUGMC_READ, \&out, NULL);\nfor (int w = 0; w < board.walkers; w++) was[w] = ((int32_t *)out)[w];/
-        s/return code ? code : host->climb(host->context, &board);/code = host->climb(host->context, \&board);\n$array, PLUGMC_READ | PLUGMC_WRITE, \&out, NULL);\nfor (int w = 0; w < board.walkers; w++) ((int32_t *)out)[w] = was[w];\nreturn code;/"
+    plant exchange 's/return host->exchange_rungs(\(.*\));/{\nvoid *rungs;\nhost->exchange_rungs(\1);\nhost->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE, \&rungs, NULL);\nint32_t *of = rungs, own = of[a];\nof[a] = of[b], of[b] = own;\nreturn PLUGMC_OK;\n}/'
     run
     on_rungs caught energy/energy well kT 0.1,0.5
     # of every second pair nobody asks
@@ -1198,7 +1263,7 @@ case_faults_of_exchange_are_seen()
     every=20 walkers=18
     gas 2 2 3 1 1
     ladder run.pressure 1 0.5 0.2
-    behind 'const int v = host->system->term_count;\ngrowth += (b->multiplier[b->rung[one] * b->multipliers + v] - b->multiplier[b->rung[other] * b->multipliers + v]) * (b->extensive[one * b->multipliers + v] - b->extensive[other * b->multipliers + v]);'
+    behind 'void *all;\nsize_t row;\nconst double *xa, *xb;\nconst int v = host->system->term_count;\nhost->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ, \&all, \&row);\nhost->energy(host->context, a, \&xa), host->energy(host->context, b, \&xb);\ngrowth += (((double *)((char *)all + a * row))[v] - ((double *)((char *)all + b * row))[v]) * (xa[v] - xb[v]);'
     run
     on_rungs caught box_size/volume volume pressure 1,0.5,0.2 dimension=2 core=1
 }

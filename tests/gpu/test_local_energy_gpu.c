@@ -239,6 +239,110 @@ static void components_are_those_of_the_cpu(void **state)
     }
 }
 
+/* What others ask for (plugmc/wave.h): walkers from the second on. */
+typedef struct asked {
+    double energy[MOST_WALKERS], parts[MOST_WALKERS][PLUGMC_LOCAL_PARTS], ln_psi[MOST_WALKERS],
+        phase[MOST_WALKERS][2], drift[MOST_WALKERS * 68 * 3];
+    plugmc_nonlocal_place *places;
+    int64_t count;
+} asked;
+
+static void ask(place *p, int on_gpu, const double *positions, asked *out)
+{
+    bench *b = &p->b;
+    const plugmc_gpu *gpu = b->host.gpu;
+    plugmc_device_pointer at = 0, drift = 0;
+    const plugmc_nonlocal_place *places;
+    plugmc_view view = {
+        .size = sizeof view, .sweep = 7, .positions = positions, .box = boxes_of(&b->system)};
+    plugmc_local_energy_request request = {.size = sizeof request,
+                                           .first = 1,
+                                           .walkers = b->system.walkers - 1,
+                                           .view = &view,
+                                           .energy = out->energy,
+                                           .parts = out->parts[0],
+                                           .ln_psi = out->ln_psi,
+                                           .phase = out->phase[0],
+                                           .drift = out->drift,
+                                           .places = &places,
+                                           .place_count = &out->count};
+    if (on_gpu) {
+        assert_int_equal(gpu->allocate(b->host.context, bytes_of(b), &at), PLUGMC_OK);
+        assert_int_equal(gpu->allocate(b->host.context, bytes_of(b), &drift), PLUGMC_OK);
+        assert_int_equal(gpu->upload(b->host.context, at, positions, bytes_of(b)), PLUGMC_OK);
+        view.positions = (const double *)(uintptr_t)at;
+        view.on_device = 1;
+        view.device_box = device_boxes_of(&b->host);
+        request.drift = (double *)(uintptr_t)drift;
+    }
+    bench_expect(b, p->plugin->local_energy->evaluate(p->instance, &b->host, &request));
+    if (on_gpu) {
+        const size_t bytes = bytes_of(b) / (size_t)b->system.walkers * (size_t)request.walkers;
+        assert_int_equal(gpu->download(b->host.context, out->drift, drift, bytes), PLUGMC_OK);
+        assert_int_equal(gpu->release(b->host.context, at), PLUGMC_OK);
+        assert_int_equal(gpu->release(b->host.context, drift), PLUGMC_OK);
+    }
+    out->places = malloc(((size_t)out->count + 1) * sizeof *out->places);
+    if (out->count) memcpy(out->places, places, (size_t)out->count * sizeof *out->places);
+}
+
+/* By walker, electron, and place. */
+static int compare_places(const void *a, const void *b)
+{
+    const plugmc_nonlocal_place *p = a, *q = b;
+    if (p->walker != q->walker) return p->walker - q->walker;
+    if (p->electron != q->electron) return p->electron - q->electron;
+    for (int d = 0; d < 3; d++)
+        if (fabs(p->position[d] - q->position[d]) > 1e-7)
+            return p->position[d] < q->position[d] ? -1 : 1;
+    return 0;
+}
+
+static void what_others_ask_for_is_that_of_the_cpu(void **state)
+{
+    (void)state;
+    static const energy_case cases[] = {
+        {GAS, 7, 5, 5, "", gas_jastrow, "", 1e-10},
+        {OBLIQUE_GAS, 33, 35, 3, "", gas_jastrow, "", 1e-8},
+        {SILICON, 32, 32, 3, SILICON_FILE "double", NULL, SILICON_ION "separable", 1e-8},
+        {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", diamond_jastrow, DIAMOND_ION "12", 1e-8},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        static asked found[2];
+        const energy_case *c = &cases[k];
+        for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
+            static place p;
+            begin(&p, c);
+            prepare(&p, on_gpu, c->settings);
+            double *x = random_positions(&p.b, 5);
+            ask(&p, on_gpu, x, &found[on_gpu]);
+            free(x);
+            finish(&p);
+        }
+        const asked *here = &found[0], *there = &found[1];
+        double worst = 0;
+        for (int w = 0; w + 1 < c->walkers; w++) {
+            assert_close(there->energy[w], here->energy[w], c->tolerance, c->tolerance);
+            assert_close(there->ln_psi[w], here->ln_psi[w], c->tolerance, c->tolerance);
+            for (int d = 0; d < 2; d++)
+                assert_close(there->phase[w][d], here->phase[w][d], 0, c->tolerance);
+        }
+        for (int i = 0; i < 3 * (c->up + c->down) * (c->walkers - 1); i++) {
+            worst = fmax(worst, fabs(there->drift[i] - here->drift[i]));
+            assert_close(there->drift[i], here->drift[i], c->tolerance, c->tolerance);
+        }
+        assert_int_equal(there->count, here->count);
+        qsort(here->places, (size_t)here->count, sizeof *here->places, compare_places);
+        qsort(there->places, (size_t)there->count, sizeof *there->places, compare_places);
+        for (int64_t i = 0; i < here->count; i++) {
+            assert_int_equal(compare_places(&here->places[i], &there->places[i]), 0);
+            assert_close(there->places[i].energy, here->places[i].energy, 1e-7, 1e-8);
+        }
+        printf("drift within %.0e, %lld places\n", worst, (long long)here->count);
+        free(here->places), free(there->places);
+    }
+}
+
 /* ---- What cannot be ------------------------------------------------------------------------- */
 
 static void a_wave_function_that_is_zero_is_refused(void **state)
@@ -355,7 +459,8 @@ static void measurements_take_this_long(void **state)
     }
 }
 
-GPU_TEST_MAIN(cmocka_unit_test(components_are_those_of_the_cpu),
+GPU_TEST_MAIN(cmocka_unit_test(what_others_ask_for_is_that_of_the_cpu),
+              cmocka_unit_test(components_are_those_of_the_cpu),
               cmocka_unit_test(a_wave_function_that_is_zero_is_refused),
               cmocka_unit_test(orbitals_without_a_gpu_part_are_measured_on_the_cpu),
               cmocka_unit_test(measurements_take_this_long))

@@ -147,6 +147,23 @@ static void real_files_agree(void **state)
     bench_free(b);
 }
 
+/* One cell of silicon with one k point of the file, and a pair of cells with two of them. */
+static void splines_with_a_twist_agree(void **state)
+{
+    (void)state;
+    const double e = 5.1315;
+    char settings[512];
+    for (int n = 1; n <= 2; n++) {
+        const double a[3][3] = {{-n * e, 0, n * e}, {0, e, e}, {-e, e, 0}};
+        orbital_bench *b = bench_new(a, 4 * n, 4 * n, 1, device);
+        snprintf(settings, sizeof settings, "file = %s\ntile = %d 1 1\ntwist = 0 0.5 0.5", silicon,
+                 n);
+        bench_open(b, "bspline_orbitals", settings);
+        compare(b, "silicon with a twist", 500, 2e-5);
+        bench_free(b);
+    }
+}
+
 static void analytic_orbitals_agree(void **state)
 {
     (void)state;
@@ -154,6 +171,10 @@ static void analytic_orbitals_agree(void **state)
     orbital_bench *b = bench_new(a, 57, 33, 1, device);
     bench_open(b, "plane_waves", "");
     compare(b, "plane waves", 1000, 1e-11);
+    bench_free(b);
+    b = bench_new(a, 57, 33, 1, device);
+    bench_open(b, "plane_waves", "twist = 0.25 -0.1 0.4");
+    compare(b, "plane waves with a twist", 1000, 1e-11);
     bench_free(b);
     b = bench_new(NULL, 2, 1, 1, device);
     bench_open(b, "slater_orbitals", "nuclei = 0 0 0.5 1  1 2 3 2\nzeta = 1.1 1.6875\non = 1 2");
@@ -219,6 +240,7 @@ int main(void)
         cmocka_unit_test(sorting_and_layout_change_nothing),
         cmocka_unit_test(more_points_than_a_batch_are_evaluated),
         cmocka_unit_test(real_files_agree),
+        cmocka_unit_test(splines_with_a_twist_agree),
         cmocka_unit_test(analytic_orbitals_agree),
         cmocka_unit_test(evaluation_can_be_recorded_in_a_graph),
     };

@@ -161,6 +161,107 @@ static void its_definition(void **state)
     bench_end(&b);
 }
 
+/* ---- Corrections for the size of the box -------------------------------------------------------- */
+
+/* 54 electrons with r_s, unlike numbers of both spins. */
+static void electrons(bench *b, double rs, double charge)
+{
+    bench_begin(b, 3, (double[3]){1, 1, 1}, 1, 1);
+    bench_cube(b, rs * cbrt(4 * M_PI / 3 * 54));
+    bench_species(b, "up", 36, 0, charge);
+    bench_species(b, "down", 18, 0, charge);
+}
+
+/* Those of the gas, an electron of 54: w / (4 N) both, 0.008019 at r_s = 1 and 0.000717 at 5. */
+static void corrections_of_the_gas_are_known(void **state)
+{
+    (void)state;
+    static const double known[2][2] = {{1, 0.008019}, {5, 0.000717}};
+    for (int i = 0; i < 2; i++) {
+        bench b;
+        double out[3], means[30] = {0};
+        electrons(&b, known[i][0], -1);
+        factor f = new_factor(&b, i ? "k_max=0.5 finite_size=gas" : "k_max=3 finite_size=gas");
+        assert_int_equal(f.calls->derive(f.instance, means, out), PLUGMC_OK);
+        assert_close(out[0], 1 / (2 * sqrt(3 / pow(known[i][0], 3))), 1e-12, 0);
+        assert_close(out[1] / 54, known[i][1], 0, 5e-7);
+        assert_close(out[2] / 54, known[i][1], 0, 5e-7);
+        assert_null(f.calls->lacking(f.instance, means));
+        bench_end(&b);
+    }
+}
+
+/* S = k^2 / (2 w(k)) of all electrons, w(k)^2 = w^2 + a k^2 + k^4 / 4, in some parts of the two spins: the fit
+ * finds b = 1 / (2 w); one shell has S / k^2. */
+static void corrections_follow_from_the_structure_factor(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"k_max=3 finite_size=measured",
+                                           "k_max=3 finite_size=measured fit=4",
+                                           "k_max=3 finite_size=measured fit=1"};
+    for (int i = 0; i < 3; i++) {
+        bench b;
+        double means[3][64] = {{0}}, out[3], packed[3 * 64], one = 0;
+        electrons(&b, 1, -1);
+        factor f = new_factor(&b, settings[i]);
+        const plugmc_quantity q = row_of(&f, 0, "up-up");
+        const double w = 1.3, density = 54 / b.system.box.volume;
+        const int64_t n = q.shape[0];
+        assert_in_range(n, 4, 64);
+        for (int64_t s = 0; s < n; s++) {
+            const double k2 = pow(q.abscissa[0][s], 2),
+                         total = k2 / (2 * sqrt(w * w + 0.7 * k2 + k2 * k2 / 4));
+            if (s == 0) one = total / k2;
+            means[0][s] = 0.6 * total + 0.1;  /* up-up */
+            means[2][s] = 0.3 * total - 0.05; /* down-down */
+            means[1][s] = (54 * total - 36 * means[0][s] - 18 * means[2][s]) /
+                          (2 * sqrt(36 * 18)); /* up-down */
+        }
+        for (int row = 0; row < 3; row++)
+            for (int64_t s = 0; s < n; s++) packed[row * n + s] = means[row][s];
+        assert_int_equal(f.calls->derive(f.instance, packed, out), PLUGMC_OK);
+        assert_close(out[0], i == 2 ? one : 1 / (2 * w), 1e-11, 0);
+        assert_close(out[1], 2 * M_PI * density * out[0], 1e-12, 0);
+        assert_close(out[2], 1 / (8 * out[0]), 1e-12, 0);
+        plugmc_quantity derived = {.size = sizeof derived};
+        assert_int_equal(f.calls->derived(f.instance, 1, &derived), 1);
+        assert_string_equal(derived.name, "finite_size_potential");
+        assert_int_equal(f.calls->derived(f.instance, 3, &derived), 0);
+        bench_end(&b);
+    }
+}
+
+/* S that stays finite, as that of particles that do not know of each other: no b. */
+static void no_corrections_follow_where_s_stays_finite(void **state)
+{
+    (void)state;
+    bench b;
+    double packed[3 * 64] = {0}, out[3];
+    electrons(&b, 1, -1);
+    factor f = new_factor(&b, "k_max=3 finite_size=measured");
+    const plugmc_quantity q = row_of(&f, 0, "up-up");
+    for (int64_t s = 0; s < q.shape[0]; s++) packed[s] = packed[2 * q.shape[0] + s] = 0.5;
+    assert_int_not_equal(f.calls->derive(f.instance, packed, out), PLUGMC_OK);
+    assert_non_null(strstr(f.calls->lacking(f.instance, packed), "k^2"));
+    bench_end(&b);
+}
+
+static void corrections_are_of_electrons_in_a_box(void **state)
+{
+    (void)state;
+    bench b;
+    factor f;
+    electrons(&b, 1, 1);
+    assert_int_not_equal(try_factor(&b, "k_max=3 finite_size=gas", &f), PLUGMC_OK);
+    assert_non_null(strstr(b.message, "finite_size: the corrections are those of electrons"));
+    bench_end(&b);
+    electrons(&b, 1, -1);
+    assert_int_not_equal(try_factor(&b, "k_max=1.5 finite_size=measured fit=3", &f), PLUGMC_OK);
+    assert_non_null(
+        strstr(b.message, "fit: it takes the 3 smallest |k|, and up to k_max = 1.5 there are 2"));
+    bench_end(&b);
+}
+
 static void refuses_what_cannot_be(void **state)
 {
     (void)state;
@@ -180,4 +281,8 @@ static void refuses_what_cannot_be(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(a_crystal_has_peaks), cmocka_unit_test(an_ideal_gas_has_none),
-          cmocka_unit_test(its_definition), cmocka_unit_test(refuses_what_cannot_be))
+          cmocka_unit_test(its_definition), cmocka_unit_test(corrections_of_the_gas_are_known),
+          cmocka_unit_test(corrections_follow_from_the_structure_factor),
+          cmocka_unit_test(no_corrections_follow_where_s_stays_finite),
+          cmocka_unit_test(corrections_are_of_electrons_in_a_box),
+          cmocka_unit_test(refuses_what_cannot_be))

@@ -1,5 +1,5 @@
-/* Macrostates: bins of how many particles there are, or how large the box is, with a weight for each. Part
- * of plugmc/plugin.h.
+/* Macrostates: bins of how many particles there are, how large the box is, or how much energy there is, with a
+ * weight for each. Part of plugmc/plugin.h.
  *
  * A mover that declares them (plugmc_host.declare) steers all others: the weight of the bin in which a
  * walker is comes on top of its -ln p, so that states are visited that would hardly ever come by
@@ -15,7 +15,7 @@ enum { PLUGMC_DOWN, PLUGMC_DOWN_TRIALS, PLUGMC_UP, PLUGMC_UP_TRIALS };
 
 /* The variable of a walker with volume V and N_s particles of species s is
  *
- *     x = of_volume V + sum_s of_count[s] N_s,
+ *     x = of_volume V + sum_s of_count[s] N_s + of_energy sum_t m_t U_t,
  *
  * and it is in bin b if low + b width <= x < low + (b + 1) width. Arrays are the mover's, and live as long
  * as the run. */
@@ -36,6 +36,11 @@ typedef struct plugmc_macrostates {
      * accepted, and how many they were; the same of trials to a higher bin. Also of those that would lead
      * out. */
     double (*collected)[4];
+    /* m_t U_t are energies over kT, with couplings. With energies every trial may change x, by any number of
+     * bins: the sums of probabilities are of those alone that lead to the next bin below or above, and both
+     * numbers of trials are all that were made from the bin. Such weights are for movers whose trials the core
+     * decides, with as many particles as there are, and without totals that positions change. */
+    double of_energy;
 } plugmc_macrostates;
 
 #endif

@@ -29,6 +29,7 @@
 #include "plugmc/macrostates.h"
 #include "plugmc/parameter.h"
 #include "plugmc/state.h"
+#include "plugmc/wave.h"
 
 #define PLUGMC_MAGIC 0x434d4750u /* "PGMC" */
 #define PLUGMC_ABI_MAJOR 1
@@ -62,6 +63,9 @@ typedef struct plugmc_species {
     double
         mu; /* chemical potential, energy, in units in which ln of the activity (length^-dimension)
                         is mu / kT; of the first rung; NaN: none is given */
+    int32_t
+        grows; /* 1: nobody has given the largest number; `most` is the room of the moment, and the core sees
+                      to it that nobody is kept out for want of room */
 } plugmc_species;
 
 struct plugmc_potential;
@@ -112,6 +116,9 @@ typedef struct plugmc_system {
         *of_rungs; /* [rungs][multipliers]: PLUGMC_STATE_MULTIPLIER of a walker on each rung */
     /* [particles]: PLUGMC_STATE_MOLECULE, once potentials are prepared; NULL: there are none. */
     const int32_t *molecule;
+    /* Variables of the ladder, 0 without one, and how many values each has; rungs are numbered with the last
+     * variable first: rung = i shape[1] + j. */
+    int32_t ladder_rank, ladder_shape[4];
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */
@@ -205,15 +212,22 @@ typedef struct plugmc_host {
     /* Draws, counts and settles (plugmc/energies.h), with the weights of macrostates. */
     int (*decide)(plugmc_context *, const plugmc_decision *);
     /* All walkers [walkers]: those of rung 0 in the order of their numbers, those of rung 1, ...; valid until
-     * rungs change. NULL: no memory, which has been said. */
+     * rungs change. NULL: it failed, which has been said. For a mover with PLUGMC_GLOBAL_WALKERS these are the walkers
+     * of all processes [plugmc_state.of_run], by their number in the run, and so are a and b below; it makes
+     * the same calls in all of them, and returns what one of these returns at once. */
     const int32_t *(*by_rung)(plugmc_context *);
     /* In prepare: weights for the movers of the run (plugmc/macrostates.h). One mover of a run may. */
     int (*declare)(plugmc_context *, plugmc_macrostates *);
-    /* For a mover with PLUGMC_GLOBAL_WALKERS while it sweeps: all walkers as they are; and the rungs that it has
-     * given them put into force, with the multipliers of these. Called in all processes at the same sweeps; a code
-     * is to be returned at once. */
-    int (*board)(plugmc_context *, plugmc_board *out);
-    int (*climb)(plugmc_context *, const plugmc_board *);
+    /* For movers without `take` and `give`: how much -ln p of two walkers together grows if they take each other's
+     * rung, with all that belongs to a rung; and they do. Configurations stay where they are. */
+    int (*exchange_growth)(plugmc_context *, int32_t a, int32_t b, double *growth);
+    int (*exchange_rungs)(plugmc_context *, int32_t a, int32_t b);
+    /* In prepare of a mover: it takes particles of this species from a reservoir, whose activity decides how many
+     * there are. A run in which movers say so, and nobody does of a species that has one, is refused. */
+    void (*reservoir)(plugmc_context *, int32_t species);
+    /* Local energies of the wave function, by the one plugin of the run that gives them (plugmc/wave.h). Main
+     * thread, once all plugins are prepared. With NULL it only asks, in `prepare`, whether there is one. */
+    int (*local_energy)(plugmc_context *, const plugmc_local_energy_request *);
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */
@@ -517,6 +531,9 @@ typedef struct plugmc_mover {
     /* Walkers that have to be in one process, in the order of their numbers, where several processes share them:
      * 2 of a mover that pairs 0 with 1, 2 with 3, ...; 0: any. */
     int32_t together;
+    /* Optional: lends the inverse matrices of all walkers as they belong to the positions that it has given
+     * last. The caller has set out->size and cleared the rest; where there are none, `inverse` stays NULL. */
+    int (*inverses)(void *instance, const plugmc_host *, plugmc_inverses *out);
 } plugmc_mover;
 
 /* ---- Observables ---------------------------------------------------------------------------- */
@@ -651,6 +668,7 @@ typedef struct plugmc_plugin {
      * warn and allocate. */
     int (*rehearse)(const plugmc_host *, const char *path);
     uint32_t *first_walker; /* what plugmc_draw adds to walkers. Set by PLUGMC_PLUGIN. */
+    const plugmc_local_energy *local_energy; /* optional, of a plugin of any kind */
 } plugmc_plugin;
 
 typedef const plugmc_plugin *plugmc_entry(void);

@@ -23,7 +23,8 @@ enum {
                                 volume, [terms + 1 + s] times the count of species s, which is -ln of its
                                 activity; what comes behind in a row belongs to later versions */
     PLUGMC_STATE_RUNG,       /* int32_t: of the ladder; multipliers are those of the rung */
-    PLUGMC_STATE_MOLECULE /* int32_t [capacity]: number of the molecule in the walker; -1: none */
+    PLUGMC_STATE_MOLECULE, /* int32_t [capacity]: number of the molecule in the walker; -1: none */
+    PLUGMC_STATE_WEIGHT /* double: ln of the weight of the walker in averages (plugmc/wave.h); 0 */
 };
 enum { PLUGMC_ON_HOST, PLUGMC_ON_DEVICE };
 enum { PLUGMC_READ = 1, PLUGMC_WRITE = 2 };
@@ -38,6 +39,7 @@ enum {
     PLUGMC_CHANGED_MULTIPLIER = 1 << PLUGMC_STATE_MULTIPLIER,
     PLUGMC_CHANGED_RUNG = 1 << PLUGMC_STATE_RUNG,
     PLUGMC_CHANGED_MOLECULE = 1 << PLUGMC_STATE_MOLECULE,
+    PLUGMC_CHANGED_WALKER_WEIGHT = 1 << PLUGMC_STATE_WEIGHT,
     PLUGMC_CHANGED_WEIGHT =
         1 << 24 /* weights of macrostates: averages are not those of -ln p alone */
 };
@@ -55,6 +57,7 @@ typedef struct plugmc_state {
     int (*array)(const struct plugmc_state *, int what, int side, int access, void **out,
                  size_t *row);
     void *core;
+    int32_t of_run; /* walkers of the run, in all processes together */
 } plugmc_state;
 
 /* Positions [walkers][capacity][3] on a side; returns the code. */
@@ -66,6 +69,8 @@ static inline int plugmc_state_positions(const plugmc_state *state, int side, in
     *positions = (double *)out;
     return code;
 }
+
+struct plugmc_inverses;
 
 /* ---- Views ---------------------------------------------------------------------------------- */
 
@@ -80,6 +85,9 @@ typedef struct plugmc_cells {
     const uint32_t *start;   /* [walkers][cells + 1]: first entry of each cell */
     const uint32_t *order;   /* [walkers][particles]: particle index, sorted by cell */
     const double *positions; /* [walkers][particles][3], in that order, wrapped into the box */
+    /* To be set before cells are asked for, 0 if not: cells for any range up to this one do as well, as those that
+     * somebody else has asked for. Only where results are the same numbers whatever the cells are. */
+    double most;
 } plugmc_cells;
 
 /* A configuration as observables see it. */
@@ -99,20 +107,10 @@ typedef struct plugmc_view {
     const plugmc_box *box;        /* [walkers], host memory */
     const plugmc_box *device_box; /* the same in device memory, if `on_device` */
     const int64_t *count;         /* [walkers][species]: see PLUGMC_STATE_COUNT; host memory */
+    /* Inverse matrices of a mover that keeps them for these positions (plugmc/wave.h); NULL: there are none.
+     * They are valid until the callback returns. */
+    int (*inverses)(const struct plugmc_view *, struct plugmc_inverses *out);
 } plugmc_view;
-
-/* The ladder with the walkers of all processes on it, by their numbers in the run: plugmc_host.board. */
-typedef struct plugmc_board {
-    uint32_t size;
-    int32_t walkers; /* of all processes */
-    int32_t *rung;   /* [walkers]; a mover changes it, everywhere in the same way */
-    const double
-        *extensive; /* [walkers][multipliers]: what multipliers multiply, as plugmc_host.energy */
-    const double *multiplier; /* [rungs][multipliers] */
-    int32_t multipliers;
-    /* How much -ln p of two walkers together grows if they take each other's rung, with all that belongs to one. */
-    double (*growth)(const struct plugmc_board *, int32_t a, int32_t b);
-} plugmc_board;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */
 typedef struct plugmc_archive {

@@ -26,6 +26,10 @@ static const struct command {
     {"export", "the trajectory of a run, or its last state, as GSD, extended XYZ or a table", NULL},
     {"analyse", "the table of a finished run again, of parts of it or of several; runs compared",
      NULL},
+    {"extrapolate", "numbers of runs taken to where a key is 0, as a time step; 2 DMC - VMC", NULL},
+    {"reweight", "what runs on a ladder say together, also between its rungs; where phases coexist",
+     NULL},
+    {"ladder", "a better ladder, from how walkers of a run have travelled along theirs", NULL},
 };
 
 static void usage(FILE *out)

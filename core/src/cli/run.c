@@ -19,6 +19,7 @@
 #include "run/pair_table.h"
 #include "run/progress.h"
 #include "run/refusals.h"
+#include "run/room.h"
 #include "run/simulation.h"
 #include "run/watchdog.h"
 #include "team/share.h"
@@ -61,6 +62,8 @@ typedef struct arguments {
     int set_count;
     int architectures[MOST_ARCHITECTURES];
     int architecture_count;
+    bool again;    /* the run begins again with more room: run/room.h */
+    int64_t *room; /* [species]; NULL: as the run has it by itself */
 } arguments;
 
 static const int all_architectures[] = {75, 80, 90, 100, 120};
@@ -146,6 +149,9 @@ static int read_configuration(simulation *sim, const arguments *a, output_data *
     }
     if (code && !sim->config.ini.count) return code;
     int reading = config_read(&sim->config, sim->report);
+    if (a->resume) room_of_file(&sim->config, found);
+    for (int s = 0; s < sim->config.species_count && a->room; s++)
+        if (a->room[s] > sim->config.species[s].room) sim->config.species[s].room = a->room[s];
     int opening = simulation_open(sim);
     return code ? code : reading ? reading : opening;
 }
@@ -244,7 +250,7 @@ static int rehearse_output(simulation *sim)
 }
 
 /* The run itself, its output locked. */
-static int run_locked(simulation *sim, const char *path, const origin *from)
+static int run_locked(simulation *sim, const char *path, const origin *from, bool again)
 {
     const char *csv = sim->config.run.csv;
     output_lock output = {0}, table = {0};
@@ -257,7 +263,7 @@ static int run_locked(simulation *sim, const char *path, const origin *from)
     code = team_agree(code);
     if (!code) code = share_threads(sim);
     if (!code) code = prepare(sim);
-    if (!code) say_where(sim);
+    if (!code && !again) say_where(sim);
     if (!code && !sim->report->quiet)
         watchdog_doing(from->there ? "taking up the state" : "making the initial state");
     if (!code) code = from->there ? simulation_resume(sim, path) : simulation_begin(sim);
@@ -275,7 +281,7 @@ static int run_locked(simulation *sim, const char *path, const origin *from)
 static int open_log(simulation *sim)
 {
     const char *path = sim->config.run.log;
-    if (!path || !*path) return 0;
+    if (!path || !*path || sim->report->log) return 0;
     const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
     sim->report->log = fd < 0 ? NULL : fdopen(fd, "a");
     if (!sim->report->log)
@@ -327,7 +333,21 @@ static int run(simulation *sim, const arguments *a, output_data *found)
     if (!code && team_leads()) code = probe(sim, path, a->resume ? NULL : "[run] output");
     if (!code && team_leads()) code = open_log(sim);
     code = team_agree(code);
-    return code ? code : run_locked(sim, path, &from);
+    return code ? code : run_locked(sim, path, &from, a->again);
+}
+
+/* The same command goes on with the file of the run, which has been saved, with the room that it has come to need. */
+static void begin_again_with(arguments *a, simulation *sim)
+{
+    const int n = sim->config.species_count;
+    int64_t *room = checked(calloc((size_t)n + 1, sizeof *room));
+    room_more(sim, room);
+    for (int s = 0; s < n; s++)
+        if (sim->config.species[s].room > room[s]) room[s] = sim->config.species[s].room;
+    free(a->room);
+    a->room = room;
+    a->again = true;
+    a->if_there = !a->resume;
 }
 
 int command_run(int argc, char **argv)
@@ -347,12 +367,26 @@ int command_run(int argc, char **argv)
         return report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
     char *command = resume_command_line(argc, argv);
     simulation sim = {.report = &report, .command = command, .tells = a.tells};
-    code = run(&sim, &a, &found);
+    while ((code = run(&sim, &a, &found)) == ROOM_IS_SHORT) {
+        const double limit_from = sim.limit_from;
+        watchdog_end();
+        begin_again_with(&a, &sim);
+        simulation_close(&sim);
+        output_free(&found);
+        found = (output_data){0};
+        sim = (simulation){
+            .report = &report, .command = command, .tells = a.tells, .limit_from = limit_from};
+        if (watchdog_begin()) {
+            code = report_error(&report, EXIT_MEMORY, NULL, 0, "no thread to watch over the run");
+            break;
+        }
+    }
     watchdog_end();
     team_leave();
     if (report.log) fclose(report.log);
     simulation_close(&sim);
     output_free(&found);
+    free(a.room);
     free(command);
     return code;
 }

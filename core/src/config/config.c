@@ -89,8 +89,8 @@ const plugmc_parameter species_table[] = {
         "their number"),
     PLUGMC_INTEGER_KEY(
         species_section, most, "0", 0, 2e9, "",
-        "where a mover changes the number: the largest that a walker can have; 0: it "
-        "stays `count`"),
+        "where a mover changes the number: the largest that a walker can have; 0: none is "
+        "given, and room grows with need, if the species has mu or activity; else it stays `count`"),
     PLUGMC_REAL_KEY(species_section, diameter, "1", 0, 1e30, "length",
                     "of a particle, for hard cores and packing fractions"),
     PLUGMC_REAL_KEY(species_section, charge, "0", -1e6, 1e6, "e", "of a particle"),
@@ -139,6 +139,9 @@ const plugmc_parameter ladder_table[] = {
                     "SPECIES.mu or LABEL.coupling of a sampled potential"),
     PLUGMC_LIST_KEY(ladder_section, values, 0, NULL, -1e300, 1e300, "",
                     "its values, one a rung; each rung has as many walkers"),
+    PLUGMC_TEXT_KEY(ladder_section, vary_2, "",
+                    "a second key: then there is a rung for each pair of values"),
+    PLUGMC_LIST_KEY(ladder_section, values_2, 0, "", -1e300, 1e300, "", "its values"),
 };
 static const plugmc_parameter mover_table[] = {
     PLUGIN_KEY,
@@ -178,7 +181,7 @@ const section_kind section_kinds[] = {
     {"species", "one kind of particle; sections in the order of their numbers", 0, 1, 1,
      MOST_SPECIES, species_table, &species_count},
     {"initial", "where particles are at the start", 0, 0, 0, 1, initial_table, &initial_count},
-    {"ladder", "values of one key for the rungs of a ladder", 0, 0, 0, 1, ladder_table,
+    {"ladder", "values of a key, or of two, for the rungs of a ladder", 0, 0, 0, 1, ladder_table,
      &ladder_count},
     {"potential", "a term of -ln p; several add up", PLUGMC_POTENTIAL, 1, 1, ANY, potential_table,
      &potential_count},

@@ -44,6 +44,7 @@ typedef struct species_section { /* [species NAME] */
     int64_t count, most;
     double diameter, charge, mass, activity;
     plugmc_list mu; /* none or one */
+    int64_t room; /* no key: what it has come to in a run that goes on, where `most` is not given */
 } species_section;
 
 typedef struct initial_section { /* [initial] */
@@ -55,8 +56,8 @@ typedef struct initial_section { /* [initial] */
 } initial_section;
 
 typedef struct ladder_section { /* [ladder] */
-    const char *vary;
-    plugmc_list values;
+    const char *vary, *vary_2;  /* the second one, or "" */
+    plugmc_list values, values_2;
 } ladder_section;
 
 extern const plugmc_parameter run_table[], box_table[], species_table[], initial_table[],

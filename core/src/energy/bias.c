@@ -23,12 +23,13 @@ int bias_open(hamiltonian *h, plugmc_macrostates *m)
     h->bias.of = m;
     h->bias.books =
         calloc((size_t)h->system->walkers * (size_t)m->bins, BIAS_BOOKS * sizeof *h->bias.books);
-    return h->bias.books ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
+    h->bias.energy = calloc((size_t)h->system->walkers, sizeof *h->bias.energy);
+    return h->bias.books && h->bias.energy ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
 }
 
 void bias_close(hamiltonian *h)
 {
-    free(h->bias.books);
+    free(h->bias.books), free(h->bias.energy);
     h->bias = (bias){0}; /* memory on the device goes with it */
 }
 
@@ -41,12 +42,15 @@ static double place_of(const hamiltonian *h, int32_t w)
     double x = m->of_volume * now->box.volume;
     for (int32_t s = 0; s < h->system->species_count; s++)
         x += m->of_count[s] * (double)now->counts[s];
-    return x;
+    return bias_is_of_energy(h) ? x + m->of_energy * h->bias.energy[w] : x;
 }
 
+/* An infinite energy is far behind the last bin. */
 static int64_t bin_of(const plugmc_macrostates *m, double x)
 {
-    return (int64_t)floor((x - m->low) / m->width);
+    static const double far = 1e15;
+    const double bin = floor((x - m->low) / m->width);
+    return (int64_t)(bin > far ? far : bin < -far ? -far : bin);
 }
 
 static double weight_of(const plugmc_macrostates *m, int64_t bin)
@@ -61,12 +65,40 @@ static int64_t bins_outside(const plugmc_macrostates *m, int32_t w, int64_t bin)
     return bin < first ? first - bin : bin > last ? bin - last : 0;
 }
 
+bool bias_is_of_energy(const hamiltonian *h)
+{
+    const plugmc_macrostates *m = h->bias.of;
+    return m && PLUGMC_HAS(m, of_energy) && m->of_energy != 0;
+}
+
+/* Terms of a walker, each times what multiplies it. */
+static double reduced(const hamiltonian *h, int32_t w, const double *energy)
+{
+    const double *multiplier = &h->multipliers[(int64_t)w * h->width];
+    double sum = 0;
+    for (int k = 0; k < h->count; k++) {
+        const int t = h->terms[k].index;
+        if (multiplier[t] != 0) sum += multiplier[t] * energy[t];
+    }
+    return sum;
+}
+
+void bias_find_energy(hamiltonian *h, int32_t w)
+{
+    double energy[h->system->term_count + 1];
+    hamiltonian_energy_anew(h, w, energy);
+    h->bias.energy[w] = reduced(h, w, energy);
+}
+
 bool bias_concerns(const hamiltonian *h, uint32_t changes)
 {
     const plugmc_macrostates *m = h->bias.of;
     bool counts = false;
     if (!m) return false;
     for (int32_t s = 0; s < h->system->species_count; s++) counts |= m->of_count[s] != 0;
+    if (bias_is_of_energy(h) &&
+        changes & (PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT))
+        return true;
     return (m->of_volume != 0 && changes & PLUGMC_CHANGED_BOX) ||
            (counts && changes & PLUGMC_CHANGED_COUNT);
 }
@@ -77,8 +109,11 @@ double bias_change(const hamiltonian *h, const plugmc_changes *c, int32_t w, int
     const configuration *now = &h->walkers[w].now;
     double change = 0;
     if (!m) return 0;
-    if (c->kind == PLUGMC_RESCALED) return m->of_volume * (c->box[w].volume - now->box.volume);
-    if (c->kind < PLUGMC_INSERTED) return 0;
+    if (bias_is_of_energy(h) && !c->forbidden[p])
+        change = m->of_energy * reduced(h, w, &c->change[p * h->system->term_count]);
+    if (c->kind == PLUGMC_RESCALED)
+        return change + m->of_volume * (c->box[w].volume - now->box.volume);
+    if (c->kind < PLUGMC_INSERTED) return change;
     for (int32_t s = 0; s < h->system->species_count; s++) {
         const int64_t more = grows_by(h, c, w, p, s);
         if (more) change += (double)more * m->of_count[s];
@@ -89,7 +124,7 @@ double bias_change(const hamiltonian *h, const plugmc_changes *c, int32_t w, int
 bias_step bias_of(const hamiltonian *h, int32_t w, double change)
 {
     const plugmc_macrostates *m = h->bias.of;
-    bias_step s = {0, 0, 0, false};
+    bias_step s = {0, 0, 0, change, false};
     if (!m) return s;
     const double x = place_of(h, w);
     s.before = bin_of(m, x);
@@ -107,10 +142,17 @@ void bias_note(hamiltonian *h, int32_t w, const bias_step *s, double probability
     const int64_t bins = h->bias.of->bins, at = taken ? s->after : s->before;
     double *books = &h->bias.books[w * bins * BIAS_BOOKS];
     const int way = s->after < s->before ? PLUGMC_DOWN : PLUGMC_UP;
-    if (s->before >= 0 && s->before < bins && s->before != s->after) {
+    const bool of_energy = bias_is_of_energy(h);
+    if (s->before >= 0 && s->before < bins && of_energy) {
+        double *book = &books[s->before * BIAS_BOOKS];
+        if (llabs(s->after - s->before) == 1) book[way] += probability;
+        book[PLUGMC_DOWN_TRIALS] += 1;
+        book[PLUGMC_UP_TRIALS] += 1;
+    } else if (s->before >= 0 && s->before < bins && s->before != s->after) {
         books[s->before * BIAS_BOOKS + way] += probability;
         books[s->before * BIAS_BOOKS + way + 1] += 1;
     }
+    if (of_energy && taken) h->bias.energy[w] += s->change / h->bias.of->of_energy;
     if (at >= 0 && at < bins) books[at * BIAS_BOOKS + BIAS_VISITS] += 1;
 #pragma omp atomic write
     h->bias.written = true;

@@ -15,6 +15,7 @@ typedef struct bias {
     plugmc_macrostates *of; /* NULL: there are no macrostates */
     double *books;          /* [walkers][bins][BIAS_BOOKS]: since they were gathered, on the host */
     bool written;           /* there is something in them */
+    double *energy;         /* [walkers]: sum_t m_t U_t as it is, where weights are of energies */
     /* Likewise on the device; 0: never was. */
     plugmc_device_pointer on_device, sums, weight, window, of_count;
     struct plugmc_kernel *gather;
@@ -25,6 +26,7 @@ typedef struct bias {
 typedef struct bias_step {
     int64_t before, after; /* bins; may be none of those that there are */
     double growth;         /* of the weight */
+    double change;         /* of x */
     bool leads_out;        /* of the walker's window: it is to be rejected */
 } bias_step;
 
@@ -36,7 +38,12 @@ void bias_close(struct hamiltonian *);
 
 /* Whether trials of a mover that changes this can lead from one bin to another. */
 bool bias_concerns(const struct hamiltonian *, uint32_t changes);
-/* How much x changes by proposal p of walker w. */
+/* Whether weights are of energies. */
+bool bias_is_of_energy(const struct hamiltonian *);
+/* Finds that of a walker anew: at the start of a sweep, or before a decision, so that its digits do not hang on
+ * where a run is cut. */
+void bias_find_energy(struct hamiltonian *, int32_t w);
+/* How much x changes by proposal p of walker w, whose energies and `forbidden` are known. */
 double bias_change(const struct hamiltonian *, const plugmc_changes *, int32_t w, int64_t p);
 bias_step bias_of(const struct hamiltonian *, int32_t w, double change);
 /* A trial of walker w: `probability` without weights to be accepted, and whether it was taken. */

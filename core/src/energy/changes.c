@@ -162,6 +162,18 @@ int hamiltonian_energy(hamiltonian *h, const plugmc_host *host, int32_t w, const
     return code;
 }
 
+void hamiltonian_energy_anew(hamiltonian *h, int32_t w, double *energy)
+{
+    configuration *now = &h->walkers[w].now;
+    bool forbidden;
+    whole(h, now, energy, &forbidden);
+    for (int k = 0; k < h->count; k++) {
+        const energy_term *t = &h->terms[k];
+        if (t->total && !t->total_moves && PLUGMC_HAS(t->total, of_counts) && t->total->of_counts)
+            energy[t->index] += t->total->of_counts(t->of->instance, &now->box, now->counts);
+    }
+}
+
 /* Growth of -ln p by proposal p: each change times what multiplies it in this walker. */
 static void weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int64_t p,
                   double volume)

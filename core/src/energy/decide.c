@@ -80,6 +80,10 @@ int hamiltonian_decide(hamiltonian *h, const plugmc_host *host, const plugmc_dec
     if (!is_of_all(h, d->changes) || (d->also && !is_of_all(h, d->also)))
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "a decision is about one change to each of all walkers, with its growth");
+    int code = bias_is_of_energy(h) ? hamiltonian_bring(h, host) : PLUGMC_OK;
+    for (int32_t w = 0; w < h->system->walkers && bias_is_of_energy(h) && !code; w++)
+        bias_find_energy(h, w);
+    if (code) return code;
     for (int32_t w = 0; w < h->system->walkers; w++) {
         const int32_t partner = d->partner ? d->partner[w] : w;
         group g = {.n = 0};
@@ -100,6 +104,6 @@ int hamiltonian_decide(hamiltonian *h, const plugmc_host *host, const plugmc_dec
         own->trials++;
         own->accepted += taken;
     }
-    const int code = settle(h, host, d->changes, d->taken);
+    code = settle(h, host, d->changes, d->taken);
     return code || !d->also ? code : settle(h, host, d->also, d->taken);
 }

@@ -111,6 +111,15 @@ int hamiltonian_decide(hamiltonian *, const plugmc_host *, const plugmc_decision
                        uint32_t mover_changes, const int32_t *rungs, plugmc_counts *counts);
 /* Whether anything is proposed as number p. */
 bool hamiltonian_is_proposed(const plugmc_changes *, int64_t p);
+/* Energy of each term [terms] of a walker as it is, added up on the host whether it is known or not; without
+ * totals that positions change. From any thread. */
+void hamiltonian_energy_anew(hamiltonian *, int32_t walker, double *energy);
 /* Energy of each term [terms] of a walker as it is. */
 int hamiltonian_energy(hamiltonian *, const plugmc_host *, int32_t walker, const double **energy);
+/* plugmc_host.exchange_growth, exchange_rungs. */
+int hamiltonian_exchange_growth(hamiltonian *, const plugmc_host *, int32_t a, int32_t b,
+                                double *growth);
+int hamiltonian_exchange_rungs(hamiltonian *, int32_t a, int32_t b);
+/* Walker w has these multipliers in the state from now on. */
+void hamiltonian_climb(hamiltonian *, int32_t w, const double *multipliers);
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "energy/places.h"
 #include "energy/turnovers.h"
 
 /* What all trials of a call have in common. */
@@ -44,6 +45,9 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
     const bool another = t->kind == PLUGMC_INSERTED || t->kind == PLUGMC_IDENTITY;
     if (t->move < 0 || t->move >= k->moves) return "is a move that is not in the mover's table";
     if (!is_known(k, t->kind)) return "changes what no mover of the run says it changes";
+    if (t->places > 1 && (k->h->has_totals || t->places > PLUGMC_MOST_PLACES ||
+                          (t->kind != PLUGMC_INSERTED && t->kind != PLUGMC_REMOVED)))
+        return "has several places, and cannot have so many here";
     if (t->kind >= PLUGMC_GROUP_INSERTED) return NULL; /* see group_is_wrong */
     if (another && (t->species < 0 || t->species >= k->h->system->species_count))
         return "is of a species that is not there";
@@ -106,20 +110,29 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
                               .group = group.n};
     why = many ? group_is_wrong(h, &c, 0) : NULL;
     if (why) return k->host->fail(k->host->context, PLUGMC_ERROR_STATE, "a trial move %s", why);
-    const int64_t yes = 0, no = -1;
+    several_places several;
+    const bool comes_to_one = trial.places > 1 && trial.kind == PLUGMC_INSERTED,
+               leaves_one = trial.places > 1 && trial.kind == PLUGMC_REMOVED;
+    const plugmc_changes *settled = comes_to_one ? &several.changes : &c;
+    const int64_t no = -1;
+    int64_t yes = 0;
     e->failed_term = -1;
     e->failed_particle = any_particle(trial.kind) ? trial.particle : -1;
-    const bias_step step = bias_of(h, w, bias_change(h, &c, w, 0));
     int code = PLUGMC_OK;
     if (nobody(&trial))
         forbidden = 1;
+    else if (comes_to_one)
+        code = places_to_come(h, &trial, &several, change, &yes, &forbidden, &growth);
     else
         code = hamiltonian_changes(h, &c);
+    if (leaves_one && !forbidden && !code)
+        code = places_to_leave(h, &trial, &several, change, &growth);
+    const bias_step step = bias_of(h, w, bias_change(h, settled, w, comes_to_one ? yes : 0));
     if (forbidden && k->books && !code) bias_note(h, w, &step, 0, false);
     if (code || forbidden) return code;
     growth -= trial.log_factor;
     if (!(growth > -INFINITY)) { /* it goes there, so that it is found */
-        code = hamiltonian_settle(h, k->host, &c, &yes);
+        code = hamiltonian_settle(h, k->host, settled, &yes);
         return code ? code : PLUGMC_ERROR_STATE;
     }
     const plugmc_random random =
@@ -130,16 +143,17 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
         (weighted <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) < exp(-weighted));
     if (k->books) bias_note(h, w, &step, fmin(1, exp(-growth)), taken);
     counts->accepted += taken;
-    return hamiltonian_settle(h, k->host, &c, taken ? &yes : &no);
+    return hamiltonian_settle(h, k->host, settled, taken ? &yes : &no);
 }
 
 /* Up to the sweep `last`, or until the run is stopped: then returns 1. */
 static int sweep_walker(const task *k, int32_t w, uint64_t first, uint64_t last)
 {
     walker_energy *e = &k->h->walkers[w];
-    double change[k->h->system->term_count + 1];
+    double change[(k->h->system->term_count + 1) * PLUGMC_MOST_PLACES];
     for (uint64_t sweep = first; sweep <= last; sweep++) {
         const int64_t trials = k->proposal->trials ? k->proposal->trials : e->now.present;
+        if (bias_is_of_energy(k->h)) bias_find_energy(k->h, w);
         for (int64_t t = 0; t < trials && !e->code; t++) {
             if (t % k->between_looks == 0 && k->host->stopping(k->host->context)) return 1;
             e->failed_sweep = sweep;

@@ -15,7 +15,8 @@ typedef struct mover_kernels {
     plugmc_device_pointer parameters;
     size_t room; /* bytes for parameters */
     walk_kernels walk;
-    bool walks; /* it proposes more than swaps */
+    bool walks;   /* it proposes more than swaps */
+    bool several; /* places of a trial */
     struct mover_kernels *next;
 } mover_kernels;
 
@@ -30,7 +31,7 @@ struct trials_memory {
 static bool can(const hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
                 const plugmc_proposal *proposal)
 {
-    return host->gpu && h->device && !h->has_totals && mover->text &&
+    return host->gpu && h->device && !h->has_totals && !bias_is_of_energy(h) && mover->text &&
            PLUGMC_HAS(proposal, parameters_size) && proposal->parameters_size > 0;
 }
 
@@ -80,13 +81,14 @@ void on_device_close_trials(hamiltonian *h)
 
 /* Compiled when the mover asks for the first time. */
 static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
-                        mover_kernels **out)
+                        const plugmc_proposal *proposal, mover_kernels **out)
 {
+    const bool several = PLUGMC_HAS(proposal, places) && proposal->places > 1;
     trials_memory *m = h->device->trials;
     mover_kernels *k = m->kernels;
     plugmc_kernel_text text;
     char *joined;
-    while (k && k->mover != mover) k = k->next;
+    while (k && (k->mover != mover || k->several != several)) k = k->next;
     *out = k;
     if (k) return PLUGMC_OK;
     k = calloc(1, sizeof *k);
@@ -95,14 +97,16 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
         free(k);
         return host->fail(host->context, code, "no memory for a kernel text");
     }
-    *k = (mover_kernels){.mover = mover, .next = m->kernels};
+    *k = (mover_kernels){.mover = mover, .several = several, .next = m->kernels};
     m->kernels = k;
     *out = k;
     code = host->gpu->kernel(host->context, &text, "trials_begin", &k->begin);
     if (!code) code = host->gpu->kernel(host->context, &text, "trials_make", &k->make);
     if (!code) code = host->gpu->kernel(host->context, &text, "trials_end", &k->end);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_begin", &k->walk.begin);
-    if (!code) code = host->gpu->kernel(host->context, &text, "walk_make", &k->walk.make);
+    if (!code)
+        code = host->gpu->kernel(host->context, &text, several ? "walk_make_several" : "walk_make",
+                                 &k->walk.make);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_end", &k->walk.end);
     free(joined);
     return code;
@@ -229,7 +233,7 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
     mover_kernels *k;
     if (!can(h, host, mover, proposal) || (counts && !walks)) return PLUGMC_UNANSWERED;
     int code = make_memory(h, host);
-    if (!code) code = find_kernels(h, host, mover, &k);
+    if (!code) code = find_kernels(h, host, mover, proposal, &k);
     if (!code) code = put_parameters(host, k, proposal);
     if (code) return code;
     if (!counts && !k->walks) {

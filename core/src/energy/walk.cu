@@ -179,6 +179,10 @@ PLUGMC_FN int walk_is_possible(const walk_call *call, const plugmc_trial *trial,
         trial->kind < 0 || trial->kind > call->last_kind)
         result->stopped = WALK_UNKNOWN;
     if (result->stopped) return 0;
+    if (trial->places > PLUGMC_MOST_PLACES ||
+        (trial->places > 1 && trial->kind != PLUGMC_INSERTED && trial->kind != PLUGMC_REMOVED))
+        result->stopped = WALK_UNKNOWN;
+    if (result->stopped) return 0;
     if (trial->particle < 0) return 0; /* nobody is there */
     if (trial->kind == PLUGMC_SWAPPED && trial->particle == trial->other) return 0;
     if (trial->kind == PLUGMC_IDENTITY && a->species[trial->particle] == s) return 1;
@@ -209,6 +213,79 @@ PLUGMC_FN double walk_growth(const walk_task *t, const plugmc_trial *trial, cons
     if (trial->kind == PLUGMC_IDENTITY)
         growth += of_species[part[0].comes] - of_species[part[0].was];
     return growth;
+}
+
+/* ---- Several places: as in places.c ----------------------------------------------------------------- */
+
+/* The growth at place j of a trial: of who comes there, or of who goes there instead of leaving. */
+PLUGMC_FN double walk_growth_at(const walk_task *t, plugmc_trial *trial, int32_t j, int32_t kind,
+                                const walk_around *a, walk_part part[2], const double *multipliers,
+                                double *room, int *forbidden)
+{
+    plugmc_draw_one_place(trial, j, trial->position);
+    plugmc_wrap(trial->box, trial->position);
+    trial->kind = kind;
+    const int parts = walk_parts(trial, a, part);
+    const double growth = walk_growth(t, trial, a, part, parts, multipliers, room, forbidden);
+    return *forbidden ? PLUGMC_NO_RANGE : growth;
+}
+
+/* Who comes: leaves the place that is chosen in trial and part. Places are met twice, once for the sum of their
+ * weights and once to choose one, so that nothing has to be kept of them. */
+PLUGMC_FN double walk_come(const walk_task *t, plugmc_trial *trial, const walk_around *a,
+                           walk_part part[2], const double *multipliers, double *room,
+                           int *forbidden)
+{
+    const int32_t k = trial->places;
+    double growths[PLUGMC_MOST_PLACES], least = PLUGMC_NO_RANGE, sum = 0, below = 0;
+    int32_t chosen = -1;
+    int none = 1;
+    for (int32_t j = 0; j < k; j++) {
+        int hit;
+        growths[j] = walk_growth_at(t, trial, j, PLUGMC_INSERTED, a, part, multipliers, room, &hit);
+        if (hit) continue;
+        none = 0;
+        if (!(growths[j] > -PLUGMC_NO_RANGE)) { /* goes there, so that it is found */
+            *forbidden = 0;
+            return growths[j];
+        }
+        least = fmin(least, growths[j]);
+    }
+    *forbidden = none || least == PLUGMC_NO_RANGE;
+    if (*forbidden) return 0;
+    for (int32_t j = 0; j < k; j++)
+        if (growths[j] < PLUGMC_NO_RANGE) sum += exp(least - growths[j]);
+    const plugmc_random random = plugmc_draw(trial->seed, trial->sweep, trial->walker,
+                                             trial->number, PLUGMC_PURPOSE_ACCEPT, 1);
+    const double u = plugmc_uniform_double(random.word[0], random.word[1]) * sum;
+    for (int32_t j = 0; j < k && (chosen < 0 || u >= below); j++) {
+        if (!(growths[j] < PLUGMC_NO_RANGE)) continue;
+        chosen = j;
+        below += exp(least - growths[j]);
+    }
+    plugmc_draw_one_place(trial, chosen, trial->position);
+    plugmc_wrap(trial->box, trial->position);
+    walk_parts(trial, a, part);
+    return least - log(sum / k);
+}
+
+/* Who leaves: what is to be added to the growth. */
+PLUGMC_FN double walk_leave(const walk_task *t, plugmc_trial *trial, const walk_around *a,
+                            const double *multipliers, double *room)
+{
+    const double factor = trial->log_factor;
+    double sum = 1;
+    walk_part part[2];
+    trial->log_factor = 0;
+    for (int32_t j = 1; j < trial->places; j++) {
+        int hit;
+        const double growth =
+            walk_growth_at(t, trial, j, PLUGMC_DISPLACED, a, part, multipliers, room, &hit);
+        if (!hit) sum += exp(-growth);
+    }
+    trial->kind = PLUGMC_REMOVED;
+    trial->log_factor = factor;
+    return log(sum / trial->places);
 }
 
 /* ---- Macrostates: as in bias.c --------------------------------------------------------------------- */
@@ -274,10 +351,11 @@ PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s
 
 /* ---- All trials -------------------------------------------------------------------------------------- */
 
-/* One block a walker: trials from result.next on. */
-extern "C" __global__ void __launch_bounds__(WALK_THREADS)
-    walk_make(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
-              walk_result *results)
+/* One block a walker: trials from result.next on. Several: with several places, where the mover proposes any. */
+template <bool SEVERAL>
+static __device__ __forceinline__ void walk_all(const walk_task &t, const walk_call &call,
+                                                const walk_bias &bias, const uint8_t *parameters,
+                                                walk_result *results)
 {
     __shared__ double room[WALK_THREADS / 32];
     const uint32_t walker = blockIdx.x;
@@ -331,9 +409,14 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
             plugmc_wrap(&t.boxes[walker], trial.position);
         walk_part part[2];
         const int parts = walk_parts(&trial, &a, part);
+        const bool several = SEVERAL && trial.places > 1;
         int forbidden;
-        const double growth =
-            walk_growth(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
+        double growth =
+            several && trial.kind == PLUGMC_INSERTED
+                ? walk_come(&t, &trial, &a, part, multipliers, room, &forbidden)
+                : walk_growth(&t, &trial, &a, part, parts, multipliers, room, &forbidden);
+        if (several && trial.kind == PLUGMC_REMOVED && !forbidden)
+            growth += walk_leave(&t, &trial, &a, multipliers, room);
         if (forbidden) {
             walk_note(&bias, walker, &step, 0, 0);
             continue;
@@ -356,3 +439,19 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     }
     if (threadIdx.x == 0) results[walker] = result;
 }
+
+extern "C" __global__ void __launch_bounds__(WALK_THREADS)
+    walk_make(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
+              walk_result *results)
+{
+    walk_all<false>(t, call, bias, parameters, results);
+}
+
+#ifdef PLUGMC_SEVERAL_PLACES
+extern "C" __global__ void __launch_bounds__(WALK_THREADS)
+    walk_make_several(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
+                      walk_result *results)
+{
+    walk_all<true>(t, call, bias, parameters, results);
+}
+#endif

@@ -26,6 +26,21 @@ static gpu_cells *find_cells(gpu *g, double range)
     return c;
 }
 
+uint64_t gpu_cells_built(const gpu *g, double range)
+{
+    for (const gpu_cells *c = g->cells; c; c = c->next)
+        if (c->range == range) return c->built;
+    return 0;
+}
+
+double gpu_cells_known(const gpu *g, double range, double most)
+{
+    double known = range;
+    for (const gpu_cells *c = g->cells; c; c = c->next)
+        if (c->built && c->range > known && c->range <= most) known = c->range;
+    return known;
+}
+
 /* Replaces *buffer if it has less room than asked for. */
 static int make_room(gpu *g, plugmc_device_pointer *buffer, size_t room, size_t entries,
                      size_t each)
@@ -120,12 +135,15 @@ static int find_places(gpu *g, uint64_t walkers, uint32_t n, plugmc_device_point
     return code ? code : launch(g, k->places, blocks, (void *[]){&n, sums, counts});
 }
 
+/* One thread a particle: more of them hide better how long memory takes. */
 static int sort_by_counting(gpu *g, sorting *by)
 {
     const gpu_cells_kernels *k = &g->sorting;
     gpu_cells_scratch *s = &g->scratch;
     gpu_cells *c = by->to;
     plugmc_device_pointer *cell = &s->keys[0], *slot = &s->keys[1], *loose = &s->order;
+    by->grid.tiles = (by->grid.particles + CELLS_THREADS - 1) / CELLS_THREADS;
+    by->blocks = by->walkers * by->grid.tiles;
     int code = gpu_clear(g, c->start, by->starts * sizeof(uint32_t));
     if (!code)
         code = launch(g, k->bin, by->blocks,
@@ -149,7 +167,7 @@ static int pass_by_digits(gpu *g, sorting *by, plugmc_device_pointer *sorted_key
     cells_grid *grid = &by->grid;
     plugmc_device_pointer orders[2] = {by->to->order, s->order}, none = 0;
     int passes = 1, code = PLUGMC_OK;
-    while (passes < 4 && (grid->cells - 1) >> (8 * passes)) passes++;
+    while (passes < 4 && grid->cells >> (8 * passes)) passes++;
     for (int pass = 0; pass < passes && !code; pass++) {
         uint32_t shift = 8 * (uint32_t)pass;
         /* the last pass writes orders[0] */
@@ -219,6 +237,7 @@ int gpu_cells_build(gpu *g, const plugmc_system *system, const plugmc_view *view
         code =
             grid.particles / grid.cells < FEW ? sort_by_counting(g, &by) : sort_by_digits(g, &by);
     if (code) return code;
+    by.to->built = ++g->sorts;
 
     *out = (plugmc_cells){.size = sizeof *out,
                           .cells = shape.cells,

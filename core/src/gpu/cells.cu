@@ -26,21 +26,23 @@ static __device__ uint32_t cell_along(const cells_grid *g, const plugmc_box *box
     return at < g->count[d] ? (uint32_t)at : (uint32_t)(g->count[d] - 1);
 }
 
-/* start NULL: nothing is counted. Else start[c], 0 before, is the number in cell c, and slot what it was
+/* Who is not there, at NaN, is in no cell: behind the last one, in number g.cells.
+ * start NULL: nothing is counted. Else start[c], 0 before, is the number in cell c, and slot what it was
  * when the particle came. */
 extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, const double *positions,
                                      uint32_t *cell, uint32_t *slot, uint32_t *start)
 {
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     const plugmc_box *box = boxes + walker;
-    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
-        uint32_t i = tile * CELLS_TILE + k;
-        if (i >= g.particles) return;
+    for (uint32_t i = tile * CELLS_THREADS + threadIdx.x; i < g.particles;
+         i += g.tiles * CELLS_THREADS) {
         uint64_t at = (uint64_t)walker * g.particles + i;
         const double *x = positions + 3 * at;
         const uint32_t c =
-            cell_along(&g, box, x[0], 0) +
-            g.count[0] * (cell_along(&g, box, x[1], 1) + g.count[1] * cell_along(&g, box, x[2], 2));
+            isnan(x[0]) ? g.cells
+                        : cell_along(&g, box, x[0], 0) +
+                              g.count[0] * (cell_along(&g, box, x[1], 1) +
+                                            g.count[1] * cell_along(&g, box, x[2], 2));
         cell[at] = c;
         if (start) slot[at] = atomicAdd(start + (uint64_t)walker * (g.cells + 1) + c, 1u);
     }
@@ -131,9 +133,8 @@ extern "C" __global__ void cells_scatter(cells_grid g, const uint32_t *cell, con
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
     start += (uint64_t)walker * (g.cells + 1);
-    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
-        uint32_t i = tile * CELLS_TILE + k;
-        if (i >= g.particles) return;
+    for (uint32_t i = tile * CELLS_THREADS + threadIdx.x; i < g.particles;
+         i += g.tiles * CELLS_THREADS) {
         loose[first + start[cell[first + i]] + slot[first + i]] = i;
     }
 }
@@ -154,11 +155,12 @@ extern "C" __global__ void cells_settle(cells_grid g, const plugmc_box *boxes,
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
     start += (uint64_t)walker * (g.cells + 1);
-    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
-        uint32_t at = tile * CELLS_TILE + k;
-        if (at >= g.particles) return;
+    for (uint32_t at = tile * CELLS_THREADS + threadIdx.x; at < g.particles;
+         at += g.tiles * CELLS_THREADS) {
         uint32_t i = loose[first + at], c = cell[first + i], place = start[c];
-        for (uint32_t m = start[c]; m < start[c + 1]; m++) place += loose[first + m] < i;
+        for (uint32_t m = start[c]; c < g.cells && m < start[c + 1]; m++)
+            place += loose[first + m] < i;
+        if (c == g.cells) place = at; /* in any order */
         order[first + place] = i;
         gather_one(boxes + walker, positions + 3 * (first + i), sorted + 3 * (first + place));
     }
@@ -226,9 +228,8 @@ extern "C" __global__ void cells_gather(cells_grid g, const plugmc_box *boxes,
 {
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
-    for (uint32_t k = threadIdx.x; k < CELLS_TILE; k += CELLS_THREADS) {
-        uint32_t i = tile * CELLS_TILE + k;
-        if (i >= g.particles) return;
+    for (uint32_t i = tile * CELLS_THREADS + threadIdx.x; i < g.particles;
+         i += g.tiles * CELLS_THREADS) {
         gather_one(boxes + walker, positions + 3 * (first + order[first + i]),
                    sorted + 3 * (first + i));
     }

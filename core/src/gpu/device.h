@@ -37,6 +37,7 @@ struct plugmc_graph {
  * [walkers][particles], [walkers][particles][3]. */
 typedef struct gpu_cells {
     double range;
+    uint64_t built; /* by which of the gpu's sorts */
     plugmc_device_pointer start, order, positions;
     size_t starts, entries; /* numbers of entries there is room for */
     struct gpu_cells *next;
@@ -83,6 +84,7 @@ struct gpu {
     uint64_t paces;
 
     gpu_cells *cells;
+    uint64_t sorts;
     gpu_cells_scratch scratch;
     gpu_cells_kernels sorting; /* NULL until cells are asked for */
 };

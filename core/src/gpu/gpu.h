@@ -77,4 +77,8 @@ int gpu_profile_end(gpu *, gpu_share **out, int *count);
 /* Device side of plugmc_view.cells; memory is kept and reused by the gpu. */
 int gpu_cells_build(gpu *, const plugmc_system *, const plugmc_view *, double range,
                     plugmc_cells *out);
+/* The number of the sort that the cells for this range come from, another one each time; 0: there was none. */
+uint64_t gpu_cells_built(const gpu *, double range);
+/* The largest range up to `most` that cells were built for before, or `range` if there is none above that. */
+double gpu_cells_known(const gpu *, double range, double most);
 #endif

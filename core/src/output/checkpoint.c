@@ -11,7 +11,7 @@
  *     movers/LABEL/NAME           counts and steps of trial moves: move_records.c
  *     checkpoint                  sweep, finished, positions, what plugins archive, the order of
  *                                 observables and moves; checksum; joined, where walkers hang together
- *     volatile                    wall time and date: what differs between equal runs
+ *     volatile                    wall time and date: what differs between equal runs; pace.c
  *   parameters                    the configuration and where it ran
  *
  * Checksums are over everything that output_read gives back, in memory and in a fixed order:
@@ -100,6 +100,11 @@ static void digest_move(uint64_t *state, const move_record *m)
     for (int k = 0; k < 4; k++) digest_text(state, texts[k]);
     digest(state, m->counts, (size_t)m->rungs * sizeof *m->counts);
     digest(state, m->steps, (size_t)m->rungs * sizeof *m->steps);
+    for (int64_t k = 0; k < m->tuning_count; k++) {
+        const tuning_record *t = &m->tunings[k];
+        digest(state, &t->sweep, sizeof t->sweep);
+        digest(state, (double[]){t->rung, t->acceptance, t->step}, 3 * sizeof(double));
+    }
 }
 
 static uint64_t checksum(const output_data *data, int walkers, int64_t particles, int64_t frames)
@@ -136,6 +141,11 @@ static uint64_t volatile_checksum(uint64_t state, const output_data *data, const
     if (data->history) digest_text(&state, data->history);
     if (*stamp) digest_text(&state, stamp);
     digest(&state, &data->seconds, sizeof data->seconds);
+    if (data->pace.count) {
+        const size_t count = (size_t)data->pace.count;
+        digest(&state, data->pace.sweep, count * sizeof *data->pace.sweep);
+        digest(&state, data->pace.seconds, count * sizeof *data->pace.seconds);
+    }
     return state;
 }
 
@@ -235,7 +245,7 @@ static void write_scalar(store *s, hid_t group, const quantity_record *q, int wa
         write_sweeps(s, group, q, equilibrate, first);
     }
     const estimate *e = &q->found.scalar;
-    store_label(s, group, "kind", "scalar");
+    store_label(s, group, "kind", q->weighs ? "weight" : "scalar");
     write_real(s, group, "mean", e->mean);
     write_real(s, group, "error", e->error);
     write_real(s, group, "variance", e->variance);
@@ -385,6 +395,7 @@ static void write_volatile(store *s, hid_t plugmc, const output_data *data, cons
     hid_t group = store_group(s, plugmc, "volatile");
     sum = volatile_checksum(sum, data, stamp);
     write_real(s, group, "seconds", data->seconds);
+    pace_write(s, group, &data->pace);
     store_attribute(s, group, "checksum", STORE_UINT64, &sum);
     store_document(s, group, "written", date);
     store_leave(s, group);
@@ -470,6 +481,9 @@ static void read_quantity(store *s, hid_t group, quantity_record *q, int walkers
     q->doc = store_get_label(s, group, "doc");
     q->length = read_integer(s, group, "length");
     q->period = read_integer(s, group, "period");
+    char *kind = store_get_label(s, group, "kind");
+    q->weighs = kind && !strcmp(kind, "weight");
+    free(kind);
     if (q->length == 1)
         read_scalar(s, group, q, walkers);
     else
@@ -599,6 +613,7 @@ void checkpoint_read(store *s, output_data *data)
     move_records_read(s, plugmc, data);
     read_blobs(s, checkpoint, data);
     data->seconds = read_real(s, moment, "seconds");
+    pace_read(s, moment, &data->pace);
     uint64_t expected = read_natural(s, checkpoint, "checksum");
     uint64_t expected_volatile = read_natural(s, moment, "checksum");
     if (!s->failed) {

@@ -5,8 +5,9 @@
  * particles/trajectory_w. Always three-dimensional, as readers expect. What all walkers share
  * (box, species, steps) is in the file once and linked. There are no units.
  *
- * Where numbers of particles change there is room for as many as there may be: who is not there has id -1 in that
- * frame, the fill value of H5MD, and no place (NaN). */
+ * Where numbers of particles change, rows are as long as the largest number that there may be, and grow with it. In
+ * each frame those that are there stand first, in the order of their numbers; behind them id and species are -1, the
+ * fill value of H5MD, and places 0. `count` says how many there are. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,42 @@ static bool numbers_change(const output_data *data)
     return data->system->changes & PLUGMC_CHANGED_COUNT;
 }
 
+/* Arrays of a frame in which numbers change, [particles] each. */
+typedef struct packed {
+    int64_t count;
+    int32_t *id, *species;
+    double *places; /* [particles][3] */
+} packed;
+
+static bool packed_make(store *s, packed *p, int64_t particles)
+{
+    const size_t n = (size_t)particles;
+    *p = (packed){0, malloc(n * sizeof *p->id), malloc(n * sizeof *p->species),
+                  malloc(3 * n * sizeof *p->places)};
+    if (!p->id || !p->species || !p->places) store_short(s);
+    return !s->failed;
+}
+
+static void packed_free(packed *p) { free(p->id), free(p->species), free(p->places); }
+
+/* Those that are there first. A rehearsal knows of no species. */
+static void pack(packed *p, const plugmc_system *system, const double *places)
+{
+    int32_t kind = 0;
+    p->count = 0;
+    for (int64_t i = 0; i < system->particles; i++) {
+        while (kind < system->species_count && i >= system->first[kind + 1]) kind++;
+        if (isnan(places[3 * i])) continue;
+        p->id[p->count] = (int32_t)i;
+        p->species[p->count] = kind;
+        memcpy(&p->places[3 * p->count++], &places[3 * i], 3 * sizeof *places);
+    }
+    for (int64_t k = p->count; k < system->particles; k++) {
+        p->id[k] = p->species[k] = -1;
+        p->places[3 * k] = p->places[3 * k + 1] = p->places[3 * k + 2] = 0;
+    }
+}
+
 static void walker_name(int walker, char name[32])
 {
     if (walker)
@@ -60,7 +97,7 @@ static void walker_name(int walker, char name[32])
 }
 
 /* Beside the numbers of species in `species`: attribute names, in the order of these numbers. */
-static void write_species_names(store *s, hid_t group, const plugmc_system *system)
+static void write_species_names(store *s, hid_t species, const plugmc_system *system)
 {
     enum { LONGEST = 64 };
     char(*names)[LONGEST] = calloc((size_t)system->species_count, sizeof *names);
@@ -70,9 +107,7 @@ static void write_species_names(store *s, hid_t group, const plugmc_system *syst
     }
     for (int k = 0; k < system->species_count; k++)
         snprintf(names[k], LONGEST, "%s", plugmc_species_at(system, k)->name);
-    hid_t array = store_open_array(s, group, "species");
-    store_labels(s, array, "names", system->species_count, LONGEST, names);
-    store_leave_array(s, array);
+    store_labels(s, species, "names", system->species_count, LONGEST, names);
     free(names);
 }
 
@@ -94,8 +129,10 @@ static void write_properties(store *s, hid_t group, const output_data *data)
                 diameter[i] = plugmc_species_at(system, kind)->diameter;
             }
         store_array(s, group, "species", STORE_INT32, 1, &n, species);
-        write_species_names(s, group, system);
-        if (!numbers_change(data)) store_array(s, group, "id", STORE_INT32, 1, &n, id);
+        hid_t kinds = store_open_array(s, group, "species");
+        write_species_names(s, kinds, system);
+        store_leave_array(s, kinds);
+        store_array(s, group, "id", STORE_INT32, 1, &n, id);
         store_array(s, group, "charge", STORE_DOUBLE, 1, &n, charge);
         store_array(s, group, "diameter", STORE_DOUBLE, 1, &n, diameter);
         hid_t array = store_open_array(s, group, "charge");
@@ -152,6 +189,68 @@ static void write_edges(store *s, hid_t edges, const output_data *data, int walk
     store_leave_array(s, value);
 }
 
+/* Frames in which numbers change: an element of H5MD each. */
+typedef struct varying {
+    hid_t id, species, count;
+} varying;
+
+static const char *const varying_names[] = {"id", "species", "count"};
+
+/* Charges and diameters of species, as attributes of `species`. */
+static void write_of_species(store *s, hid_t element, const plugmc_system *system)
+{
+    const int n = system->species_count;
+    double *values = malloc(((size_t)n + 1) * sizeof *values);
+    if (!values) {
+        store_short(s);
+        return;
+    }
+    write_species_names(s, element, system);
+    for (int k = 0; k < n; k++) values[k] = plugmc_species_at(system, k)->charge;
+    store_attributes(s, element, "charges", STORE_DOUBLE, n, values);
+    for (int k = 0; k < n; k++) values[k] = plugmc_species_at(system, k)->diameter;
+    store_attributes(s, element, "diameters", STORE_DOUBLE, n, values);
+    free(values);
+}
+
+static void write_varying(store *s, hid_t group, hid_t position, const output_data *data,
+                          int walker, int64_t before)
+{
+    const int64_t particles = data->system->particles;
+    hsize_t shape[3] = {(hsize_t)(before + data->frame_count), (hsize_t)particles, 3};
+    hid_t element[3], value[3];
+    packed p;
+    if (!packed_make(s, &p, particles)) {
+        packed_free(&p);
+        return;
+    }
+    hid_t places = store_grow(s, position, "value", STORE_DOUBLE, 3, shape, (hsize_t)before);
+    for (int k = 0; k < 3; k++) {
+        element[k] = store_group(s, group, varying_names[k]);
+        value[k] = store_grow(s, element[k], "value", k < 2 ? STORE_INT32 : STORE_INT64,
+                              k < 2 ? 2 : 1, shape, (hsize_t)before);
+    }
+    for (int f = 0; f < data->frame_count; f++) {
+        const hsize_t row = (hsize_t)(before + f);
+        pack(&p, data->system, data->frames[f].positions + walker * particles * 3);
+        store_rows(s, places, STORE_DOUBLE, row, 1, p.places);
+        store_rows(s, value[0], STORE_INT32, row, 1, p.id);
+        store_rows(s, value[1], STORE_INT32, row, 1, p.species);
+        store_rows(s, value[2], STORE_INT64, row, 1, &p.count);
+    }
+    store_leave_array(s, places);
+    if (before == 0) write_of_species(s, element[1], data->system);
+    for (int k = 0; k < 3; k++) {
+        store_leave_array(s, value[k]);
+        if (before == 0) {
+            store_link(s, position, "step", element[k], "step");
+            store_link(s, position, "time", element[k], "time");
+        }
+        store_leave(s, element[k]);
+    }
+    packed_free(&p);
+}
+
 static void write_positions(store *s, hid_t position, const output_data *data, int walker,
                             int64_t before)
 {
@@ -164,28 +263,14 @@ static void write_positions(store *s, hid_t position, const output_data *data, i
     store_leave_array(s, value);
 }
 
-/* Of who is there, in frames where that changes. */
-static void write_ids(store *s, hid_t group, hid_t position, const output_data *data, int walker,
-                      int64_t before)
+/* Places, and where numbers change who is there. */
+static void write_places(store *s, hid_t group, hid_t position, const output_data *data, int walker,
+                         int64_t before)
 {
-    const int64_t particles = data->system->particles;
-    hsize_t shape[2] = {(hsize_t)(before + data->frame_count), (hsize_t)particles};
-    hid_t ids = store_group(s, group, "id");
-    hid_t value = store_grow(s, ids, "value", STORE_INT32, 2, shape, (hsize_t)before);
-    int32_t *id = malloc((size_t)particles * sizeof *id);
-    if (!id) store_short(s);
-    for (int f = 0; f < data->frame_count && id; f++) {
-        const double *places = data->frames[f].positions + walker * particles * 3;
-        for (int64_t i = 0; i < particles; i++) id[i] = isnan(places[3 * i]) ? -1 : (int32_t)i;
-        store_rows(s, value, STORE_INT32, (hsize_t)(before + f), 1, id);
-    }
-    free(id);
-    store_leave_array(s, value);
-    if (before == 0) {
-        store_link(s, position, "step", ids, "step");
-        store_link(s, position, "time", ids, "time");
-    }
-    store_leave(s, ids);
+    if (numbers_change(data))
+        write_varying(s, group, position, data, walker, before);
+    else
+        write_positions(s, position, data, walker, before);
 }
 
 static void write_first_walker(store *s, hid_t group, const output_data *data, int64_t before)
@@ -193,17 +278,16 @@ static void write_first_walker(store *s, hid_t group, const output_data *data, i
     hid_t position = store_group(s, group, "position"), box = store_group(s, group, "box");
     hid_t edges = store_group(s, box, "edges");
     if (before == 0) {
-        write_properties(s, group, data);
+        if (!numbers_change(data)) write_properties(s, group, data);
         write_boundary(s, box, &data->system->box);
         if (data->trajectory_note) store_label(s, group, "note", data->trajectory_note);
         if (data->system->box.dimension == 2)
             store_label(s, group, "two_dimensional",
                         "z is 0, and the edge of the box along z has no meaning");
     }
-    write_positions(s, position, data, 0, before);
     write_steps(s, position, edges, data, before);
     write_edges(s, edges, data, 0, before);
-    if (numbers_change(data)) write_ids(s, group, position, data, 0, before);
+    write_places(s, group, position, data, 0, before);
     store_leave(s, edges);
     store_leave(s, box);
     store_leave(s, position);
@@ -228,10 +312,9 @@ static void write_other_walker(store *s, hid_t group, hid_t first, const output_
                                int walker, int64_t before)
 {
     static const char *const shared[] = {"species", "charge", "diameter", "id"};
-    const size_t shares = numbers_change(data) ? 3 : 4;
+    const size_t shares = numbers_change(data) ? 0 : 4;
     const bool own_box = data->frames[0].boxes != NULL;
     hid_t position = store_group(s, group, "position");
-    write_positions(s, position, data, walker, before);
     if (before == 0) {
         for (size_t i = 0; i < shares; i++) store_link(s, first, shared[i], group, shared[i]);
         store_link(s, first, "position/step", position, "step");
@@ -240,7 +323,7 @@ static void write_other_walker(store *s, hid_t group, hid_t first, const output_
         if (data->system->molecule) store_link(s, first, "molecule", group, "molecule");
     }
     if (own_box) write_own_box(s, group, position, data, walker, before);
-    if (numbers_change(data)) write_ids(s, group, position, data, walker, before);
+    write_places(s, group, position, data, walker, before);
     store_leave(s, position);
 }
 
@@ -339,29 +422,19 @@ static double *read_positions(store *s, hid_t group, int64_t *count)
     return positions;
 }
 
-/* [walkers][count][3]: of the first walker and those after it, as many as there are up to `most`. */
-static double *read_walkers(store *s, hid_t first, int most, int *walkers, int64_t *count)
+/* Particles that a frame does not have, with an id of -1, get no place (NaN). Of frames that do not change in
+ * number all are there. */
+static void take_absent_away(store *s, hid_t group, int64_t count, double *positions)
 {
-    double *positions = read_positions(s, first, count);
-    for (*walkers = 1; *walkers < most; ++*walkers) {
-        char path[48] = "particles/";
-        int64_t own = 0;
-        walker_name(*walkers, path + strlen(path));
-        if (!store_has(s, s->file, path)) break;
-        hid_t group = store_enter(s, s->file, path);
-        double *more = read_positions(s, group, &own);
-        store_leave(s, group);
-        if (more && own != *count) store_fail(s, "its walkers have different numbers of particles");
-        const size_t numbers = 3 * (size_t)*count, before = numbers * (size_t)*walkers;
-        double *all = s->failed ? NULL : realloc(positions, (before + numbers) * sizeof *all);
-        if (!s->failed && !all) store_short(s);
-        if (all) {
-            positions = all;
-            memcpy(positions + before, more, numbers * sizeof *more);
-        }
-        free(more);
-    }
-    return positions;
+    int rank;
+    hsize_t shape[2];
+    if (s->failed || !store_has(s, group, "id") || !store_is_group(s, group, "id")) return;
+    int32_t *id = last_row(s, group, "id", STORE_INT32, &rank, shape);
+    if (!s->failed && (rank != 1 || shape[0] != (hsize_t)count))
+        store_fail(s, "its ids are not one number a particle");
+    for (int64_t i = 0; i < count && !s->failed; i++)
+        if (id[i] == -1) positions[3 * i] = positions[3 * i + 1] = positions[3 * i + 2] = NAN;
+    free(id);
 }
 
 static int32_t *read_species(store *s, hid_t group, int64_t count)
@@ -380,6 +453,47 @@ static int32_t *read_species(store *s, hid_t group, int64_t count)
     return species;
 }
 
+/* Positions and species of one walker; what was there of an array is replaced by a longer one. */
+static void append(store *s, void **all, size_t before, void *more, size_t bytes)
+{
+    char *longer = s->failed ? NULL : realloc(*all, before + bytes);
+    if (!s->failed && !longer) store_short(s);
+    if (longer) {
+        memcpy(longer + before, more, bytes);
+        *all = longer;
+    }
+    free(more);
+}
+
+/* [walkers][count][3] and [walkers][count]: of the first walker and those after it, as many as there are up to
+ * `most`. A walker whose group says no species has those of the first. */
+static double *read_walkers(store *s, hid_t first, int most, int *walkers, int64_t *count,
+                            int32_t **species)
+{
+    double *positions = read_positions(s, first, count);
+    *species = read_species(s, first, *count);
+    take_absent_away(s, first, *count, positions);
+    for (*walkers = 1; *walkers < most; ++*walkers) {
+        char path[48] = "particles/";
+        int64_t own = 0;
+        walker_name(*walkers, path + strlen(path));
+        if (!store_has(s, s->file, path)) break;
+        hid_t group = store_enter(s, s->file, path);
+        double *more = read_positions(s, group, &own);
+        if (more && own != *count) store_fail(s, "its walkers have different numbers of particles");
+        const bool named = !s->failed && store_has(s, group, "species");
+        int32_t *kinds = read_species(s, group, *count);
+        take_absent_away(s, group, *count, more);
+        store_leave(s, group);
+        const size_t n = (size_t)*count, w = (size_t)*walkers;
+        if (kinds && !named) memcpy(kinds, *species, n * sizeof *kinds);
+        append(s, (void **)&positions, 3 * n * w * sizeof *more, more, 3 * n * sizeof *more);
+        append(s, (void **)species, n * w * sizeof *kinds, kinds, n * sizeof *kinds);
+        if (s->failed) break;
+    }
+    return positions;
+}
+
 void h5md_read(store *s, const char *path, int most, int *walkers, int64_t *count,
                double **positions, int32_t **species, double edges[3][3])
 {
@@ -388,9 +502,8 @@ void h5md_read(store *s, const char *path, int most, int *walkers, int64_t *coun
     int fd = store_open_path(s, path);
     hid_t group = s->failed ? -1 : enter_particles(s);
     if (group >= 0) {
-        *positions = read_walkers(s, group, most, walkers, count);
+        *positions = read_walkers(s, group, most, walkers, count, species);
         read_edges(s, group, edges);
-        *species = read_species(s, group, *count);
         store_leave(s, group);
     }
     int failed = store_close(s);
@@ -409,7 +522,7 @@ static void unpack(store *s, const findings *found, int *walkers, int64_t *count
     found_positions head;
     memcpy(&head, found->data, sizeof head);
     const char *from = found->data + sizeof head;
-    const size_t n = (size_t)head.count, numbers = 3 * n * (size_t)head.walkers;
+    const size_t n = (size_t)head.count * (size_t)head.walkers, numbers = 3 * n;
     *positions = malloc(numbers * sizeof **positions);
     *species = malloc(n * sizeof **species);
     if (!*positions || !*species) {

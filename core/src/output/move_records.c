@@ -4,16 +4,43 @@
  *     trials          [rungs], since production began or, before, since the step was tuned
  *     accepted        [rungs]
  *     step            [rungs]
+ *     tuning_sweep, tuning_rung, tuning_acceptance, tuning_step   [tunings], where steps were tuned
  *
  * checkpoint/moves has their order, a path a line. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/parts.h"
 
-enum { MOST_MOVES = 4096 };
+enum { MOST_MOVES = 4096, MOST_TUNINGS = 1 << 24 };
 
 /* ---- Writing ------------------------------------------------------------------------------------ */
+
+/* A history of steps as arrays. */
+static void write_tunings(store *s, hid_t group, const move_record *m)
+{
+    const hsize_t count = (hsize_t)m->tuning_count;
+    uint64_t *sweeps = malloc((size_t)(count + 1) * sizeof *sweeps);
+    int32_t *rungs = malloc((size_t)(count + 1) * sizeof *rungs);
+    double *acceptance = malloc((size_t)(count + 1) * sizeof *acceptance);
+    double *steps = malloc((size_t)(count + 1) * sizeof *steps);
+    if (!sweeps || !rungs || !acceptance || !steps) store_short(s);
+    for (hsize_t k = 0; k < count && !s->failed; k++) {
+        const tuning_record *t = &m->tunings[k];
+        sweeps[k] = t->sweep;
+        rungs[k] = t->rung;
+        acceptance[k] = t->acceptance;
+        steps[k] = t->step;
+    }
+    if (count && !s->failed) {
+        store_array(s, group, "tuning_sweep", STORE_UINT64, 1, &count, sweeps);
+        store_array(s, group, "tuning_rung", STORE_INT32, 1, &count, rungs);
+        store_array(s, group, "tuning_acceptance", STORE_DOUBLE, 1, &count, acceptance);
+        store_array(s, group, "tuning_step", STORE_DOUBLE, 1, &count, steps);
+    }
+    free(sweeps), free(rungs), free(acceptance), free(steps);
+}
 
 static void write_move(store *s, hid_t movers, const move_record *m)
 {
@@ -33,6 +60,7 @@ static void write_move(store *s, hid_t movers, const move_record *m)
     store_array(s, group, "trials", STORE_UINT64, 1, &rungs, numbers);
     store_array(s, group, "accepted", STORE_UINT64, 1, &rungs, numbers + m->rungs);
     store_array(s, group, "step", STORE_DOUBLE, 1, &rungs, m->steps);
+    write_tunings(s, group, m);
     store_leave(s, group);
     free(numbers);
 }
@@ -45,6 +73,32 @@ void move_records_write(store *s, hid_t plugmc, const output_data *data)
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
+
+static bool makes_sense(const tuning_record *t, const move_record *m)
+{
+    return t->rung >= 0 && t->rung < m->rungs && t->acceptance >= 0 && t->acceptance <= 1 &&
+           t->step >= 0 && isfinite(t->step) && (t == m->tunings || t->sweep >= t[-1].sweep);
+}
+
+static void read_tunings(store *s, hid_t group, move_record *m)
+{
+    hsize_t n[4] = {0};
+    if (!store_has(s, group, "tuning_sweep")) return; /* none, or of an earlier version */
+    uint64_t *sweeps = store_get_array(s, group, "tuning_sweep", STORE_UINT64, 1, &n[0]);
+    int32_t *rungs = store_get_array(s, group, "tuning_rung", STORE_INT32, 1, &n[1]);
+    double *acceptance = store_get_array(s, group, "tuning_acceptance", STORE_DOUBLE, 1, &n[2]);
+    double *steps = store_get_array(s, group, "tuning_step", STORE_DOUBLE, 1, &n[3]);
+    if (!s->failed && (n[1] != n[0] || n[2] != n[0] || n[3] != n[0] || n[0] > MOST_TUNINGS))
+        store_fail(s, "its history of steps has a wrong shape");
+    m->tunings = s->failed ? NULL : calloc((size_t)n[0] + 1, sizeof *m->tunings);
+    if (!s->failed && !m->tunings) store_short(s);
+    for (hsize_t k = 0; k < n[0] && !s->failed; k++) {
+        m->tunings[k] = (tuning_record){sweeps[k], rungs[k], acceptance[k], steps[k]};
+        m->tuning_count++;
+        if (!makes_sense(&m->tunings[k], m)) store_fail(s, "its history of steps makes no sense");
+    }
+    free(sweeps), free(rungs), free(acceptance), free(steps);
+}
 
 static void read_move(store *s, hid_t group, move_record *m)
 {
@@ -64,6 +118,7 @@ static void read_move(store *s, hid_t group, move_record *m)
     if (!s->failed && !m->counts) store_short(s);
     for (int32_t r = 0; m->counts && r < m->rungs; r++)
         m->counts[r] = (plugmc_counts){trials[r], accepted[r]};
+    if (!s->failed) read_tunings(s, group, m);
     if (m->step_unit && !*m->step_unit) {
         free(m->step_unit);
         m->step_unit = NULL;
@@ -95,7 +150,7 @@ void move_records_free(output_data *data)
     for (int i = 0; i < data->move_count; i++) {
         move_record *m = &data->moves[i];
         free(m->mover), free(m->name), free(m->doc), free(m->step_unit);
-        free(m->counts), free(m->steps);
+        free(m->counts), free(m->steps), free(m->tunings);
     }
     free(data->moves);
     data->moves = NULL;

@@ -35,7 +35,10 @@ typedef struct quantity_record {
     double *series;  /* scalars: [samples][walkers] since the start of production */
     int64_t samples, capacity; /* capacity: numbers that series has room for */
     int64_t written;           /* samples already in the file */
-    block_average blocks;      /* arrays, averaged over walkers */
+    block_average blocks; /* arrays, averaged over walkers; with weights sums of these times them */
+    bool
+        weighs; /* a scalar: the weights of all samples of its observable; the others' series are then weighted
+                    means over walkers, as of one */
     quantity_result found;
 } quantity_record;
 
@@ -50,6 +53,13 @@ typedef struct derived_record {
     bool converged, *each_converged; /* each: [length] */
 } derived_record;
 
+/* A step that was tuned: what was accepted since the time before, and the step from then on. */
+typedef struct tuning_record {
+    uint64_t sweep;
+    int32_t rung;
+    double acceptance, step;
+} tuning_record;
+
 /* A kind of trial move of one mover. */
 typedef struct move_record {
     char *mover, *name, *doc; /* mover: label of its section */
@@ -57,7 +67,24 @@ typedef struct move_record {
     int32_t rungs;            /* of the ladder; 1: there is none */
     plugmc_counts *counts;    /* [rungs] production so far, or since the step was tuned */
     double *steps;            /* [rungs]; 0 without a step */
+    tuning_record *tunings;   /* in the order of sweeps */
+    int64_t tuning_count;
 } move_record;
+
+/* Wall seconds of the run after some sweeps, resumed parts included: points some time apart, of which every
+ * second one goes when there are too many. */
+enum { PACE_POINTS = 256 };
+typedef struct pace_record {
+    int count;
+    double interval; /* seconds from one point to the next, at least */
+    uint64_t sweep[PACE_POINTS];
+    double seconds[PACE_POINTS];
+} pace_record;
+
+/* Unless the last point is less than the interval ago, and `anyway` is false. */
+void pace_add(pace_record *, uint64_t sweep, double seconds, bool anyway);
+/* Points behind this sweep are forgotten. */
+void pace_go_back(pace_record *, uint64_t sweep);
 
 typedef struct frame {
     uint64_t sweep;
@@ -101,6 +128,7 @@ typedef struct output_data {
     const struct blob *blobs; /* the plugins' own states */
     int blob_count;
     double seconds; /* of wall time so far */
+    pace_record pace;
     bool finished;
     /* set by output_read */
     int32_t walkers;
@@ -156,8 +184,8 @@ void output_free(output_data *);
 
 /* Last frames of walkers, for initial states: the first is particles/trajectory (or the only group
  * below particles), walker w > 0 is particles/trajectory_w. As many as the file has, at most `most`:
- * positions [walkers][count][3]. Box and species are those of the first. species ids may be NULL and
- * are 0 if the file has none. edges are the
+ * positions [walkers][count][3], NaN of who is not there in that frame, and species [walkers][count], which
+ * may be NULL and are 0 if the file has none. The box is that of the first. edges are the
  * vectors of the box as rows, 0 where the file has none. Two-dimensional files: z = 0, and the last
  * vector is (0, 0, 1). */
 int h5md_read_positions(const char *path, int most, int *walkers, int64_t *count,

@@ -26,6 +26,10 @@ hid_t record_group(store *, hid_t parent, const char *what, const char *label, c
 void move_records_write(store *, hid_t plugmc, const output_data *);
 void move_records_read(store *, hid_t plugmc, output_data *);
 
+/* How fast the run was, in /plugmc/volatile; absent in files of earlier versions. */
+void pace_write(store *, hid_t group, const pace_record *);
+void pace_read(store *, hid_t group, pace_record *);
+
 /* /parameters: texts of the configuration, of what made the run and of its resumes; the stamp. */
 void origin_write(store *, const output_data *, const char *stamp);
 void origin_read(store *, output_data *);

@@ -101,16 +101,21 @@ static int fit_quantities(const char *path, output_data *found, output_data *dat
 }
 
 /* Counts and steps go from the file to the records of the run, which must have the same moves. */
-static int fit_moves(const char *path, const output_data *found, output_data *data, report *r)
+static int fit_moves(const char *path, output_data *found, output_data *data, report *r)
 {
     bool same = found->move_count == data->move_count;
     for (int i = 0; same && i < data->move_count; i++) {
-        const move_record *from = &found->moves[i], *to = &data->moves[i];
+        move_record *from = &found->moves[i], *to = &data->moves[i];
         same = !strcmp(from->mover, to->mover) && !strcmp(from->name, to->name) &&
                from->rungs == to->rungs;
         if (!same) break;
         memcpy(to->counts, from->counts, (size_t)to->rungs * sizeof *to->counts);
         memcpy(to->steps, from->steps, (size_t)to->rungs * sizeof *to->steps);
+        free(to->tunings);
+        to->tunings = from->tunings;
+        to->tuning_count = from->tuning_count;
+        from->tunings = NULL;
+        from->tuning_count = 0;
     }
     return same
                ? EXIT_DONE
@@ -156,6 +161,7 @@ static void hand_over(output_data *found, output_data *data)
     data->frames_written = found->frames_written;
     data->sweep = found->sweep;
     data->seconds = found->seconds;
+    data->pace = found->pace;
     data->finished = found->finished;
     data->joined = data->joined || found->joined;
     data->walkers = found->walkers;
@@ -168,13 +174,22 @@ static void hand_over(output_data *found, output_data *data)
     found->blob_count = 0;
 }
 
+/* Where room for particles has grown they are laid out anew: run/room.h. */
+static bool has_room(const output_data *data)
+{
+    bool room = false;
+    for (int i = 0; i < data->blob_count; i++) room |= !strcmp(data->blobs[i].name, "run/room");
+    return room;
+}
+
 int output_read(const char *path, output_data *data, report *r)
 {
     output_data found;
     int code = read_checked(path, &found, r);
     if (code) return code;
     const plugmc_system *system = data->system;
-    if (system && (system->walkers != found.walkers || system->particles != found.particles))
+    if (system && (system->walkers != found.walkers ||
+                   (system->particles != found.particles && !has_room(&found))))
         code = report_error(r, EXIT_CHECKPOINT, NULL, 0,
                             "cannot resume from %s: it has %d walkers of %lld particles, the run "
                             "has %d of %lld",

@@ -89,10 +89,10 @@ int rehearse_positions(const char *path, int walkers, int out, char reason[REHEA
     int32_t *species;
     h5md_read(&s, path, walkers, &head.walkers, &head.count, &positions, &species, head.edges);
     if (s.failed) return judge(&s, EXIT_INPUT, reason);
-    const size_t count = (size_t)head.count;
+    const size_t all = (size_t)head.count * (size_t)head.walkers;
     if (write_all(out, &head, sizeof head) &&
-        write_all(out, positions, 3 * (size_t)head.walkers * count * sizeof *positions) &&
-        write_all(out, species, count * sizeof *species))
+        write_all(out, positions, 3 * all * sizeof *positions) &&
+        write_all(out, species, all * sizeof *species))
         return EXIT_DONE;
     return EXIT_INTERNAL;
 }

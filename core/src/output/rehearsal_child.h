@@ -11,7 +11,7 @@ typedef struct found_positions {
     int64_t count; /* particles a walker */
     int32_t walkers, unused;
     double edges[3][3];
-    /* then double [walkers][count][3] and the species, int32_t [count] */
+    /* then double [walkers][count][3] and the species, int32_t [walkers][count] */
 } found_positions;
 
 /* Reads `path` and, for a checkpoint, writes it again to a copy without a name; what was found goes to

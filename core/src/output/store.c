@@ -536,11 +536,12 @@ static hid_t make_array(store *s, hid_t parent, const char *name, hid_t type, in
                         const hsize_t *shape, bool grows)
 {
     if (s->failed) return -1;
+    const int32_t nobody = -1;
     hsize_t largest[STORE_RANK], chunk[STORE_RANK];
     hid_t space = H5Screate(H5S_SCALAR), creation = creation_list(H5P_DATASET_CREATE);
     if (rank > 0) {
         memcpy(largest, shape, (size_t)rank * sizeof *shape);
-        if (grows) largest[0] = H5S_UNLIMITED;
+        for (int d = 0; d < rank && d < 2 && grows; d++) largest[d] = H5S_UNLIMITED;
         store_good(s, H5Sset_extent_simple(space, rank, shape, largest));
     }
     if (rank > 0 && elements(rank, shape) > 0) {
@@ -548,6 +549,8 @@ static hid_t make_array(store *s, hid_t parent, const char *name, hid_t type, in
         if (!grows && chunk[0] > shape[0]) chunk[0] = shape[0];
         store_good(s, H5Pset_chunk(creation, rank, chunk));
         store_good(s, H5Pset_fletcher32(creation));
+        if (grows && H5Tequal(type, store_native(STORE_INT32)) > 0)
+            store_good(s, H5Pset_fill_value(creation, type, &nobody));
     }
     hid_t array = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     store_good(s, array);
@@ -581,6 +584,18 @@ void store_array(store *s, hid_t parent, const char *name, enum store_type type,
         write_array(s, parent, name, store_native(type), rank, shape, data);
 }
 
+/* How long rows are so far, if that is less. */
+static hsize_t length_before(hid_t array, int rank, hsize_t length)
+{
+    hsize_t found[H5S_MAX_RANK] = {0};
+    hid_t space = H5Dget_space(array);
+    if (H5Sget_simple_extent_ndims(space) == rank &&
+        H5Sget_simple_extent_dims(space, found, NULL) == rank && found[1] < length)
+        length = found[1];
+    H5Sclose(space);
+    return length;
+}
+
 hid_t store_grow(store *s, hid_t parent, const char *name, enum store_type kind, int rank,
                  const hsize_t *shape, hsize_t before)
 {
@@ -593,6 +608,7 @@ hid_t store_grow(store *s, hid_t parent, const char *name, enum store_type kind,
     hsize_t old[STORE_RANK];
     memcpy(old, shape, (size_t)rank * sizeof *shape);
     old[0] = before;
+    if (array >= 0 && rank > 1) old[1] = length_before(array, rank, shape[1]);
     if (array < 0 || !same_shape(array, rank, old)) {
         store_fail(s, "its '%s' does not have the rows that this run wrote", name);
         store_leave_array(s, array);

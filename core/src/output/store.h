@@ -92,7 +92,8 @@ void store_document(store *, hid_t parent, const char *name, const char *text);
 void store_array(store *, hid_t parent, const char *name, enum store_type type, int rank,
                  const hsize_t *shape, const void *data);
 /* Opens (or makes) an array, which must have `before` rows, and lets it grow to shape[0] rows,
- * which store_rows then writes. No shape[i] is 0. Closed by store_leave_array. */
+ * which store_rows then writes. Rows may become longer than they were; what earlier ones lack then is 0, or, of
+ * STORE_INT32, -1. No shape[i] is 0. Closed by store_leave_array. */
 hid_t store_grow(store *, hid_t parent, const char *name, enum store_type type, int rank,
                  const hsize_t *shape, hsize_t before);
 void store_rows(store *, hid_t array, enum store_type type, hsize_t first, hsize_t count,

@@ -21,7 +21,8 @@ enum {
     ORBITALS_1_0 = 40,
     MOVER_1_0 = 96,
     MOVE_1_0 = 24,
-    OBSERVABLE_1_0 = 56
+    OBSERVABLE_1_0 = 56,
+    LOCAL_ENERGY_1_0 = 16
 };
 
 typedef struct plugin_copy plugin_copy;

@@ -74,7 +74,7 @@ static bool check_moves(const plugmc_mover *m, sentence why)
 
 /* All that this version knows. */
 enum {
-    CHANGES = (2 * PLUGMC_CHANGED_MOLECULE - 1) | PLUGMC_CHANGED_WEIGHT,
+    CHANGES = (2 * PLUGMC_CHANGED_WALKER_WEIGHT - 1) | PLUGMC_CHANGED_WEIGHT,
     NEEDS = 2 * PLUGMC_KEEPS_MOLECULES - 1
 };
 #define ABILITIES_TO_COME 0xff000000u
@@ -108,6 +108,8 @@ static bool check_mover(const plugmc_plugin *d, sentence why)
                        "is a mover that changes or follows what this plugmc does not know "
                        "(changes = 0x%x, follows = 0x%x)",
                        d->mover->changes, d->mover->follows);
+    if (d->mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT && !d->mover->joins)
+        return why_not(why, "is a mover that weighs walkers and does not say that it joins them");
     if (d->mover->needs & ~(uint32_t)NEEDS & ~ABILITIES_TO_COME)
         return why_not(why, "is a mover that needs what this plugmc does not know (needs = 0x%x)",
                        d->mover->needs);
@@ -170,6 +172,9 @@ static bool check_body(const plugmc_plugin *d, sentence why)
     if (d->instance_size > MOST_INSTANCE)
         return why_not(why, "has a struct of %zu bytes: at most %d are given", d->instance_size,
                        MOST_INSTANCE);
+    static const required local_energy[] = {REQUIRED(plugmc_local_energy, evaluate)};
+    if (d->local_energy && !CHECK_FACET(d->local_energy, "local energy", local_energy))
+        return false;
     return check_names(d, why) && check_kind[d->kind](d, why);
 }
 

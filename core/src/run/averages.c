@@ -39,11 +39,75 @@ double *averages_over_walkers(const quantity_record *q)
     return mean;
 }
 
-void averages_so_far(const quantity_record *q, bool joined, estimate *out)
+/* The weights of the samples of a quantity; NULL: they count alike. */
+static const quantity_record *weights_of(const output_data *data, const quantity_record *q)
 {
-    const int64_t walkers = joined ? 1 : q->walkers;
-    double *mean = joined ? averages_over_walkers(q) : NULL;
-    const double *series = joined ? mean : q->series;
+    for (int i = 0; i < data->quantity_count && !q->weighs; i++) {
+        const quantity_record *other = &data->quantities[i];
+        if (other->weighs && !strcmp(other->observable, q->observable)) return other;
+    }
+    return NULL;
+}
+
+static double *weighted_series(const quantity_record *q, const quantity_record *weights)
+{
+    const double *x = q->series, *w = weights->series;
+    double *out = malloc(((size_t)q->samples + 1) * sizeof *out), sum = 0, shift = 0;
+    for (int64_t i = 0; i < q->samples; i++) {
+        sum += w[i];
+        shift += w[i] * (x[i] - x[0]); /* from the first sample, so that constants are exact */
+    }
+    const double mean = q->samples ? x[0] + shift / sum : NAN;
+    for (int64_t i = 0; out && i < q->samples; i++)
+        out[i] = mean + w[i] / sum * (double)q->samples * (x[i] - mean);
+    return out;
+}
+
+const double *averages_series(const output_data *data, const quantity_record *q, int *walkers)
+{
+    const quantity_record *weights = weights_of(data, q);
+    *walkers = data->joined ? 1 : q->walkers;
+    if (weights) return weighted_series(q, weights);
+    return data->joined && q->walkers > 1 ? averages_over_walkers(q) : q->series;
+}
+
+bool averages_blocks(const output_data *data, const quantity_record *q, block_average *out,
+                     int *code)
+{
+    const quantity_record *weights = weights_of(data, q);
+    *out = q->blocks;
+    *code = 0;
+    if (!weights) return false;
+    const int64_t rows = q->blocks.blocks + 1, each = q->blocks.per_block;
+    double *of_row = calloc((size_t)rows, sizeof *of_row), all = 0;
+    *code = !of_row || block_average_init(out, q->length);
+    if (*code) {
+        free(of_row);
+        return false;
+    }
+    out->per_block = each, out->blocks = q->blocks.blocks, out->in_last = q->blocks.in_last;
+    for (int64_t s = 0; s < weights->samples; s++) {
+        of_row[s / each < rows ? s / each : rows - 1] += weights->series[s];
+        all += weights->series[s];
+    }
+    for (int64_t i = 0; i < q->length; i++) {
+        double mean = 0;
+        for (int64_t b = 0; b < rows; b++) mean += q->blocks.sums[b * q->length + i] / all;
+        for (int64_t b = 0; b < rows; b++) {
+            const double samples = (double)(b < rows - 1 ? each : q->blocks.in_last);
+            out->sums[b * q->length + i] =
+                samples * mean + (q->blocks.sums[b * q->length + i] - of_row[b] * mean) / all *
+                                     (double)weights->samples;
+        }
+    }
+    free(of_row);
+    return true;
+}
+
+void averages_so_far(const output_data *data, const quantity_record *q, estimate *out)
+{
+    int walkers;
+    const double *series = averages_series(data, q, &walkers);
     block_means blocks;
     *out = (estimate){NAN, NAN, NAN, NAN, 0, false};
     if (series && q->samples && !block_means_of_series(&blocks, &series, 1, q->samples, walkers)) {
@@ -52,32 +116,36 @@ void averages_so_far(const quantity_record *q, bool joined, estimate *out)
         *out = (estimate){all, e.error, NAN, NAN, q->samples * walkers, e.converged};
         block_means_free(&blocks);
     }
-    free(mean);
+    if (series != q->series) free((void *)series);
 }
 
 /* Walkers that hang together give one sample at a time. */
-static int find_scalar(quantity_record *q, bool joined, int64_t blocks)
+static int find_scalar(const output_data *data, quantity_record *q)
 {
-    const int walkers = joined ? 1 : q->walkers;
-    double *mean = joined ? averages_over_walkers(q) : NULL;
-    const double *series = joined ? mean : q->series;
-    if (joined && !mean) return 1;
+    int walkers;
+    const double *series = averages_series(data, q, &walkers);
+    if (!series && q->samples) return 1;
     q->found.halves = difference_of_halves(series, q->samples, walkers);
-    const int code = estimate_interleaved(series, q->samples, walkers, blocks, &q->found.scalar,
-                                          &q->found.correlation);
-    free(mean);
+    const int code = estimate_interleaved(series, q->samples, walkers, data->blocks,
+                                          &q->found.scalar, &q->found.correlation);
+    if (series != q->series) free((void *)series);
     return code;
 }
 
-static int find_array(quantity_record *q, int64_t blocks)
+static int find_array(const output_data *data, quantity_record *q)
 {
     const size_t length = (size_t)q->length;
     q->found.means = calloc(length, sizeof(double));
     q->found.errors = calloc(length, sizeof(double));
     q->found.each_converged = calloc(length, sizeof(bool));
     if (!q->found.means || !q->found.errors || !q->found.each_converged) return 1;
-    block_average_result(&q->blocks, blocks, q->found.means, q->found.errors,
+    block_average blocks;
+    int code;
+    const bool own = averages_blocks(data, q, &blocks, &code);
+    if (code) return 1;
+    block_average_result(&blocks, data->blocks, q->found.means, q->found.errors,
                          q->found.each_converged);
+    if (own) block_average_free(&blocks);
     return 0;
 }
 
@@ -102,6 +170,7 @@ static const quantity_record *slowest_of(const output_data *data)
     const quantity_record *slowest = NULL;
     for (int i = 0; i < data->quantity_count; i++) {
         const quantity_record *q = &data->quantities[i];
+        if (q->weighs) continue; /* what weights do to averages is in their own series */
         if (q->length == 1 && q->found.scalar.correlation_time > 0.5 && !is_rounding(data, q) &&
             (!slowest || sweeps_of(q) > sweeps_of(slowest)))
             slowest = q;
@@ -123,9 +192,7 @@ int averages_find(output_data *data)
     for (int i = 0; i < data->quantity_count; i++) {
         quantity_record *q = &data->quantities[i];
         averages_free(q);
-        if (q->length == 1 ? find_scalar(q, data->joined && q->walkers > 1, data->blocks)
-                           : find_array(q, data->blocks))
-            return 1;
+        if (q->length == 1 ? find_scalar(data, q) : find_array(data, q)) return 1;
     }
     data->slowest = slowest_of(data);
     for (int i = 0; i < data->quantity_count; i++) {

@@ -10,7 +10,7 @@ int averages_find(output_data *data);
 
 /* Mean and error of a scalar so far, by the same blocks; without its correlation time, which takes longer.
  * Without memory, or without samples: no samples. */
-void averages_so_far(const quantity_record *, bool joined, estimate *);
+void averages_so_far(const output_data *, const quantity_record *, estimate *);
 
 /* How long the run is for the slowest of its quantities: whether error bars of others can be
  * believed, and the factor by which they are to be larger. Arrays and what is derived from them
@@ -22,9 +22,19 @@ typedef struct run_length {
 
 run_length averages_run_length(const output_data *data, bool by_walker);
 
-/* Frees `found` of a quantity. */
 /* Means over walkers of a scalar [samples]; malloc'ed, NULL without memory. */
 double *averages_over_walkers(const quantity_record *);
+
+/* What the error of a scalar is found from: its series, [samples][*walkers]. Of walkers that hang together it is
+ * that of their means. With weights w the mean is m = sum w x / sum w, and to first order it varies as the mean of
+ * m + w (x - m) / <w>, which has the same mean and is what this series is. It is to be freed unless it is
+ * q->series; NULL without memory. */
+const double *averages_series(const output_data *, const quantity_record *, int *walkers);
+/* Likewise the block sums of an array, to be freed by block_average_free where it has weights (then the
+ * return is true). Non-zero *code: no memory. */
+bool averages_blocks(const output_data *, const quantity_record *, block_average *out, int *code);
+
+/* Frees `found` of a quantity. */
 void averages_free(quantity_record *);
 
 #endif

@@ -50,21 +50,12 @@ static int join(simulation *sim, plugmc_context *context, int own)
     return own ? own : code ? PLUGMC_ERROR_STATE : PLUGMC_OK;
 }
 
-/* plugmc_board.growth: sum_k (m_bk - m_ak) (X_ak - X_bk). Where multipliers are equal X may be infinite. */
-static double growth(const plugmc_board *board, int32_t a, int32_t b)
+bool board_is_used(const moving *m)
 {
-    const size_t width = (size_t)board->multipliers;
-    const double *ma = board->multiplier + (size_t)board->rung[a] * width,
-                 *mb = board->multiplier + (size_t)board->rung[b] * width,
-                 *xa = board->extensive + (size_t)a * width,
-                 *xb = board->extensive + (size_t)b * width;
-    double sum = 0;
-    for (size_t k = 0; k < width; k++)
-        if (ma[k] != mb[k]) sum -= (ma[k] - mb[k]) * (xa[k] - xb[k]);
-    return sum;
+    return team_now()->ranks > 1 && m->mover->needs & PLUGMC_GLOBAL_WALKERS;
 }
 
-int board_fill(simulation *sim, const plugmc_host *host, plugmc_board *out)
+int board_fill(simulation *sim, const plugmc_host *host)
 {
     const size_t all = (size_t)sim->all_walkers, width = (size_t)sim->system.multipliers;
     if (!sim->board) {
@@ -72,37 +63,57 @@ int board_fill(simulation *sim, const plugmc_host *host, plugmc_board *out)
         sim->board->rung = checked(calloc(all, sizeof *sim->board->rung));
         sim->board->extensive = checked(calloc(all * width, sizeof *sim->board->extensive));
     }
-    int code = fill_own(sim, host);
-    if (team_now()->ranks > 1) code = join(sim, host->context, code);
-    if (code) return code;
-    plugmc_board filled = {.size = out->size,
-                           .walkers = sim->all_walkers,
-                           .rung = sim->board->rung,
-                           .extensive = sim->board->extensive,
-                           .multiplier = sim->ladder.multipliers,
-                           .multipliers = sim->system.multipliers,
-                           .growth = growth};
-    memcpy(out, &filled, out->size < sizeof filled ? out->size : sizeof filled);
+    if (sim->board->filled) return PLUGMC_OK;
+    const int code = join(sim, host->context, fill_own(sim, host));
+    sim->board->filled = !code;
+    return code;
+}
+
+int board_growth(const simulation *sim, int32_t a, int32_t b, double *growth)
+{
+    const board *all = sim->board;
+    const size_t width = (size_t)sim->system.multipliers;
+    const double *ma = sim->ladder.multipliers + (size_t)all->rung[a] * width,
+                 *mb = sim->ladder.multipliers + (size_t)all->rung[b] * width,
+                 *xa = all->extensive + (size_t)a * width, *xb = all->extensive + (size_t)b * width;
+    *growth = 0;
+    for (size_t k = 0; k < width; k++)
+        if (ma[k] != mb[k]) *growth -= (ma[k] - mb[k]) * (xa[k] - xb[k]);
     return PLUGMC_OK;
 }
 
-int board_climb(simulation *sim, const plugmc_board *from)
+/* One of the run's walkers, if it is here. */
+static int climb(simulation *sim, int32_t walker, int32_t to)
 {
-    const size_t width = (size_t)sim->system.multipliers;
-    const int32_t *now = from->rung + sim->first_walker;
+    const int32_t here = walker - sim->first_walker;
     void *rung, *multiplier;
     size_t row;
-    int code = borrow(sim, PLUGMC_STATE_RUNG, PLUGMC_READ, &rung, NULL);
-    if (code || !memcmp(rung, now, (size_t)sim->system.walkers * sizeof *now)) return code;
-    code = borrow(sim, PLUGMC_STATE_RUNG, PLUGMC_READ | PLUGMC_WRITE, &rung, NULL);
+    sim->board->rung[walker] = to;
+    if (here < 0 || here >= sim->system.walkers) return PLUGMC_OK;
+    int code = borrow(sim, PLUGMC_STATE_RUNG, PLUGMC_READ | PLUGMC_WRITE, &rung, NULL);
     if (!code)
         code = borrow(sim, PLUGMC_STATE_MULTIPLIER, PLUGMC_READ | PLUGMC_WRITE, &multiplier, &row);
-    for (int32_t w = 0; w < sim->system.walkers && !code; w++) {
-        ((int32_t *)rung)[w] = now[w];
-        memcpy((char *)multiplier + (size_t)w * row,
-               sim->ladder.multipliers + (size_t)now[w] * width, width * sizeof(double));
-    }
+    if (!code)
+        hamiltonian_climb(&sim->hamiltonian, here,
+                          sim->ladder.multipliers + (size_t)to * (size_t)sim->system.multipliers);
+    if (!code) ((int32_t *)rung)[here] = to;
+    if (!code)
+        memcpy((char *)multiplier + (size_t)here * row,
+               sim->ladder.multipliers + (size_t)to * (size_t)sim->system.multipliers,
+               (size_t)sim->system.multipliers * sizeof(double));
     return code;
+}
+
+int board_exchange(simulation *sim, int32_t a, int32_t b)
+{
+    const int32_t to = sim->board->rung[b];
+    const int code = climb(sim, b, sim->board->rung[a]);
+    return code ? code : climb(sim, a, to);
+}
+
+void board_forget(simulation *sim)
+{
+    if (sim->board) sim->board->filled = false;
 }
 
 void board_free(simulation *sim)

@@ -1,16 +1,24 @@
-/* plugmc_host.board and climb: the walkers of all processes on the rungs of the ladder. */
+/* The walkers of all processes on the rungs of the ladder, for movers that know them all (PLUGMC_GLOBAL_WALKERS). Each
+ * process holds the same and decides the same; configurations stay where they are. */
 #ifndef PLUGMC_RUN_BOARD_H
 #define PLUGMC_RUN_BOARD_H
 
 #include "run/simulation.h"
 
 typedef struct board {
+    bool filled;       /* as the walkers are, until the mover's sweeps end */
     int32_t *rung;     /* [all walkers] */
-    double *extensive; /* [all walkers][multipliers] */
+    double *extensive; /* [all walkers][multipliers]: what multipliers multiply */
 } board;
 
-/* PLUGMC_* codes; all processes. `host`: of the mover that asks. */
-int board_fill(simulation *, const plugmc_host *, plugmc_board *out);
-int board_climb(simulation *, const plugmc_board *);
+/* Are there other processes, and does this mover know of their walkers? */
+bool board_is_used(const moving *);
+/* All, in the same sweep; nothing is asked if it is filled. PLUGMC_* codes, as below. `host`: the mover's. */
+int board_fill(simulation *, const plugmc_host *);
+/* As plugmc_host.exchange_growth and exchange_rungs, of walkers by their number among all. */
+int board_growth(const simulation *, int32_t a, int32_t b, double *growth);
+int board_exchange(simulation *, int32_t a, int32_t b);
+/* The mover has made its sweeps: configurations may be others from now on. */
+void board_forget(simulation *);
 void board_free(simulation *);
 #endif

@@ -9,6 +9,7 @@
 #include "run/borrowing.h"
 #include "run/moves.h"
 #include "run/results.h"
+#include "run/room.h"
 #include "run/saving.h"
 #include "run/snapshot.h"
 #include "team/team.h"
@@ -153,6 +154,21 @@ static int archive_array(simulation *sim, blob_archive *archive, int what, const
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
+/* Where room grows: how the positions of the file are laid out. */
+static int archive_room(simulation *sim, blob_archive *archive)
+{
+    const int32_t n = sim->system.species_count;
+    int64_t room[n + 1];
+    bool grows = false;
+    for (int32_t s = 0; s < n; s++) {
+        grows |= plugmc_species_at(&sim->system, s)->grows != 0;
+        room[s] = plugmc_species_at(&sim->system, s)->most;
+    }
+    if (!grows || archive->base.reading) return 0;
+    archive->owner = NULL;
+    return archive_bytes(&archive->base, "room", room, (size_t)n * sizeof *room) ? EXIT_MEMORY : 0;
+}
+
 /* What of the state some mover changes, and positions are not. */
 static int archive_state(simulation *sim, blob_archive *archive)
 {
@@ -162,10 +178,13 @@ static int archive_state(simulation *sim, blob_archive *archive)
     if (changes & PLUGMC_CHANGED_BOX) code = archive_array(sim, archive, PLUGMC_STATE_BOX, "boxes");
     if (!code && changes & PLUGMC_CHANGED_COUNT)
         code = archive_array(sim, archive, PLUGMC_STATE_COUNT, "counts");
+    if (!code) code = archive_room(sim, archive);
     if (!code && changes & PLUGMC_CHANGED_RUNG)
         code = archive_array(sim, archive, PLUGMC_STATE_RUNG, "rungs");
     if (!code && changes & PLUGMC_CHANGED_MULTIPLIER)
         code = archive_array(sim, archive, PLUGMC_STATE_MULTIPLIER, "multipliers");
+    if (!code && changes & PLUGMC_CHANGED_WALKER_WEIGHT)
+        code = archive_array(sim, archive, PLUGMC_STATE_WEIGHT, "weights");
     return code;
 }
 
@@ -201,22 +220,33 @@ static int archive_current(simulation *sim, blob_archive *archive)
     return code == PLUGMC_ERROR_MEMORY ? EXIT_MEMORY : code ? EXIT_CHECKPOINT : 0;
 }
 
+static int archive_instance(instance *instance, blob_archive *archive)
+{
+    if (!instance->plugin->archive) return 0;
+    archive->owner = instance;
+    context_calling(&instance->context, "archive");
+    return context_exit_code(
+        &instance->context,
+        instance->plugin->archive(instance->data, &instance->host, &archive->base),
+        archive->base.reading ? "taking up the checkpoint" : "saving its state");
+}
+
 /* All plugins' states to, or from, the blobs. */
 static int archive_instances(simulation *sim, blob_archive *archive)
 {
     int code = 0;
-    for (int i = 0; i < sim->instance_count && !code; i++) {
-        instance *instance = &sim->instances[i];
-        if (!instance->plugin->archive) continue;
-        archive->owner = instance;
-        context_calling(&instance->context, "archive");
-        code = context_exit_code(
-            &instance->context,
-            instance->plugin->archive(instance->data, &instance->host, &archive->base),
-            archive->base.reading ? "taking up the checkpoint" : "saving its state");
-    }
+    for (int i = 0; i < sim->instance_count && !code; i++)
+        code = archive_instance(&sim->instances[i], archive);
     if (!code) code = archive_books(sim, archive);
     return code ? code : archive_current(sim, archive);
+}
+
+int checkpoint_weights(simulation *sim)
+{
+    blob_archive archive = archive_of(sim, 1);
+    archive.blobs = (blob *)sim->output.blobs;
+    archive.count = sim->output.blob_count;
+    return sim->weighing ? archive_instance(sim->weighing->instance, &archive) : 0;
 }
 
 /* Totals that wait to look at new places or boxes do so now, as they would before the next trial move: what they
@@ -347,6 +377,7 @@ int checkpoint_snapshot(simulation *sim, bool last)
 int checkpoint(simulation *sim, uint64_t sweep, double seconds)
 {
     int code = snapshot_take(sim, sweep, seconds);
+    if (!code) code = saving_wait(sim); /* it reads results that are found anew */
     if (!code && team_leads()) code = find_results(sim);
     return code ? code : checkpoint_snapshot(sim, false);
 }
@@ -354,15 +385,17 @@ int checkpoint(simulation *sim, uint64_t sweep, double seconds)
 int checkpoint_last(simulation *sim, uint64_t sweep, double seconds)
 {
     sim->output.sweep = sweep;
-    int code =
-        team_leads() ? find_results(sim) : 0; /* for the table, should there be no checkpoint */
+    int code = saving_wait(sim);
+    if (!code && team_leads())
+        code = find_results(sim); /* for the table, should there be no checkpoint */
     if (!code) code = snapshot_take(sim, sweep, seconds);
     return code ? code : checkpoint_snapshot(sim, true);
 }
 
 int checkpoint_given_up(simulation *sim)
 {
-    int code = team_leads() ? find_results(sim) : 0;
+    int code = saving_wait(sim);
+    if (!code && team_leads()) code = find_results(sim);
     return code ? code : checkpoint_snapshot(sim, true);
 }
 
@@ -390,9 +423,8 @@ int simulation_resume(simulation *sim, const char *path)
     double *positions;
     code = borrowing_write(sim, &positions);
     if (code) return code;
-    const size_t row = sizeof(double) * 3 * (size_t)sim->system.particles;
-    memcpy(positions, (const char *)out->positions + (size_t)sim->first_walker * row,
-           (size_t)sim->system.walkers * row);
+    code = room_spread(sim, out, positions);
+    if (code) return code;
     blob_archive archive = archive_of(sim, 1);
     archive.blobs = (blob *)out->blobs;
     archive.count = out->blob_count;

@@ -8,6 +8,9 @@
 /* What all plugins archive. malloc'ed. */
 int checkpoint_blobs(simulation *, blob **, int *count);
 void checkpoint_free_blobs(blob *, int count);
+/* Of a file that was read to look at its results: the mover that weighs macrostates takes up its weights, on which what
+ * it derives hangs. An exit code. */
+int checkpoint_weights(simulation *);
 /* Writes the output file and the table of scalars as of the last snapshot (run/snapshot.h); `last`:
  * there will be no other try. */
 int checkpoint_snapshot(simulation *, bool last);

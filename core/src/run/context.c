@@ -11,6 +11,7 @@
 #include "energy/on_device.h"
 #include "rehearsal.h"
 #include "run/board.h"
+#include "run/local_energies.h"
 #include "run/not_a_number.h"
 #include "run/simulation.h"
 #include "run/stop.h"
@@ -165,6 +166,23 @@ static int host_energy(plugmc_context *context, int32_t walker, const double **o
              : not_for(context, "energy");
 }
 
+static int host_exchange_growth(plugmc_context *context, int32_t a, int32_t b, double *growth)
+{
+    const moving *m = mover_of(context);
+    if (!m) return not_for(context, "exchange_growth");
+    if (board_is_used(m)) return board_growth(context->sim, a, b, growth);
+    return hamiltonian_exchange_growth(&context->sim->hamiltonian, &m->instance->host, a, b,
+                                       growth);
+}
+
+static int host_exchange_rungs(plugmc_context *context, int32_t a, int32_t b)
+{
+    const moving *m = mover_of(context);
+    if (!m) return not_for(context, "exchange_rungs");
+    if (board_is_used(m)) return board_exchange(context->sim, a, b);
+    return hamiltonian_exchange_rungs(&context->sim->hamiltonian, a, b);
+}
+
 /* Rungs [walkers] as they are; NULL where there is one alone, or no memory. */
 static const int32_t *rungs_of(struct simulation *sim)
 {
@@ -208,30 +226,58 @@ static int host_decide(plugmc_context *context, const plugmc_decision *decision)
 static const int32_t *host_by_rung(plugmc_context *context)
 {
     struct simulation *sim = context->sim;
-    const int32_t each = sim->system.walkers / sim->system.rungs, *rungs = rungs_of(sim);
+    const moving *m = mover_of(context);
+    const bool all = m && board_is_used(m);
+    if (all && board_fill(sim, &m->instance->host)) return NULL;
+    const int32_t walkers = all ? sim->all_walkers : sim->system.walkers,
+                  each = walkers / sim->system.rungs,
+                  *rungs = all ? sim->board->rung : rungs_of(sim);
     int32_t filled[sim->system.rungs];
     memset(filled, 0, sizeof filled);
-    if (!sim->by_rung) sim->by_rung = calloc((size_t)sim->system.walkers, sizeof *sim->by_rung);
+    if (!sim->by_rung) sim->by_rung = calloc((size_t)sim->all_walkers, sizeof *sim->by_rung);
     if (!sim->by_rung || (sim->system.rungs > 1 && !rungs)) {
         host_fail(context, PLUGMC_ERROR_MEMORY, "no memory for the order of walkers");
         return NULL;
     }
-    for (int32_t w = 0; w < sim->system.walkers; w++) {
+    for (int32_t w = 0; w < walkers; w++) {
         const int32_t rung = rungs ? rungs[w] : 0;
         sim->by_rung[rung * each + filled[rung]++] = w;
     }
     return sim->by_rung;
 }
 
-static int host_board(plugmc_context *context, plugmc_board *out)
+static void host_reservoir(plugmc_context *context, int32_t species)
 {
-    const moving *m = mover_of(context);
-    return m ? board_fill(context->sim, &m->instance->host, out) : not_for(context, "board");
+    simulation *sim = context->sim;
+    const size_t n = (size_t)sim->system.species_count;
+    if (!sim->reservoirs) sim->reservoirs = checked(calloc(n + 1, 1));
+    if (species >= 0 && (size_t)species < n) sim->reservoirs[species] = 1;
 }
 
-static int host_climb(plugmc_context *context, const plugmc_board *board)
+/* Weights of energies: every change of a configuration has to be decided by the core, and each trial to know the
+ * energy that there is. */
+static int check_energy_weights(plugmc_context *context)
 {
-    return mover_of(context) ? board_climb(context->sim, board) : not_for(context, "climb");
+    struct simulation *sim = context->sim;
+    for (int k = 0; k < sim->mover_count; k++)
+        if (!sim->movers[k].by_core)
+            return host_fail(context, PLUGMC_ERROR_INPUT,
+                             "weights of energies are for movers that leave decisions to the core, "
+                             "as serial: '%s' decides by itself",
+                             sim->movers[k].instance->loaded.name);
+    if (sim->system.changes & PLUGMC_CHANGED_COUNT)
+        return host_fail(context, PLUGMC_ERROR_INPUT,
+                         "weights of energies are for runs in which nobody comes or goes");
+    for (int t = 0; t < sim->system.term_count; t++) {
+        const plugmc_total *total = sim->terms[t].plugin->potential->total;
+        if (sim->terms[t].sampled && total &&
+            (plugmc_follows_positions(total) || !PLUGMC_HAS(total, of_counts) || !total->of_counts))
+            return host_fail(
+                context, PLUGMC_ERROR_INPUT,
+                "weights of energies are for sums over pairs and fields: '%s' is a total",
+                sim->terms[t].label);
+    }
+    return PLUGMC_OK;
 }
 
 static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates)
@@ -254,6 +300,9 @@ static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates
             context, PLUGMC_ERROR_INPUT,
             "weights of macrostates are those of all walkers, which %d processes have apart: start one",
             team_now()->ranks);
+    if (PLUGMC_HAS(macrostates, of_energy) && macrostates->of_energy != 0 &&
+        check_energy_weights(context))
+        return PLUGMC_ERROR_INPUT;
     sim->weighing = m;
     sim->macrostates = macrostates;
     return PLUGMC_OK;
@@ -318,8 +367,10 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .decide = host_decide,
                          .by_rung = host_by_rung,
                          .declare = host_declare,
-                         .board = host_board,
-                         .climb = host_climb};
+                         .exchange_growth = host_exchange_growth,
+                         .exchange_rungs = host_exchange_rungs,
+                         .reservoir = host_reservoir,
+                         .local_energy = local_energies};
 }
 
 void context_release(plugmc_context *context)

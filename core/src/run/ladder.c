@@ -56,56 +56,126 @@ static int refuse(const config *config, report *r, const char *format, ...)
     return report_error(r, EXIT_INPUT, ini_source(&config->ini, s), s->line, "%s", why);
 }
 
+const char *ladder_key_refused(const plugmc_system *system, const char *key)
+{
+    return find_key(system, key) != UNKNOWN
+               ? NULL
+               : "possible are run.temperature, run.pressure, SPECIES.mu and LABEL.coupling of a "
+                 "sampled potential";
+}
+
+/* One variable of a ladder. */
+static int check_key(const config *config, const plugmc_system *system, const char *name,
+                     const char *key, report *r)
+{
+    const char *why = ladder_key_refused(system, key);
+    return why ? refuse(config, r, "[ladder] %s = %s: %s", name, key, why) : 0;
+}
+
+static int check_walkers(const ladder *l, const config *config, int32_t walkers, const char *whose,
+                         report *r)
+{
+    if (l->rungs >= 2 && walkers % l->rungs == 0) return 0;
+    return refuse(config, r,
+                  "%s has %d values, and there are %d walkers: each value needs as many walkers",
+                  whose, l->rungs, walkers);
+}
+
+/* All pairs of the values of two variables. */
+static int take_second(ladder *l, const config *config, const plugmc_system *system, report *r)
+{
+    const ladder_section *from = &config->ladder;
+    const bool given = from->vary_2 && *from->vary_2;
+    if (given != (from->values_2.count > 0))
+        return refuse(config, r, "[ladder] vary_2 and values_2 have to be given together");
+    if (!given) return 0;
+    const int code = check_key(config, system, "vary_2", from->vary_2, r);
+    if (code) return code;
+    if (!strcmp(from->vary, from->vary_2))
+        return refuse(config, r, "[ladder] vary and vary_2 are both %s", from->vary);
+    l->keys[1] = from->vary_2;
+    l->shape[1] = from->values_2.count;
+    l->rank = 2;
+    return 0;
+}
+
 /* The values of the ladder, from [ladder] or from a temperature for each walker. */
 static int take_values(ladder *l, const config *config, const plugmc_system *system,
                        int32_t walkers, report *r)
 {
     const plugmc_list *list = &config->ladder.values, *t = &config->run.temperature;
-    l->varies = config->ladder.vary;
-    if (l->varies && *l->varies) {
+    const char *vary = config->ladder.vary;
+    int code = 0;
+    if (vary && *vary) {
         if (t->count > 1)
             return refuse(config, r,
                           "[ladder] and %d values of [run] temperature cannot be together",
                           t->count);
-        if (find_key(system, l->varies) == UNKNOWN)
-            return refuse(config, r,
-                          "[ladder] vary = %s: possible are run.temperature, run.pressure, "
-                          "SPECIES.mu and LABEL.coupling of a sampled potential",
-                          l->varies);
+        code = check_key(config, system, "vary", vary, r);
     } else if (t->count > 1) {
-        l->varies = "run.temperature";
+        vary = "run.temperature";
         list = t;
     } else {
-        l->varies = NULL;
         return 0;
     }
-    l->rungs = list->count;
-    if (l->rungs < 2 || walkers % l->rungs)
-        return refuse(config, r,
-                      "%s has %d values, and there are %d walkers: each value needs as many "
-                      "walkers",
-                      list == t ? "[run] temperature" : "[ladder]", l->rungs, walkers);
-    l->values = checked(calloc((size_t)l->rungs, sizeof(double)));
-    memcpy(l->values, list->values, (size_t)l->rungs * sizeof(double));
+    l->keys[0] = vary;
+    l->rank = 1;
+    l->shape[0] = list->count;
+    l->shape[1] = 1;
+    if (!code && list != t) code = take_second(l, config, system, r);
+    if (code) return code;
+    l->rungs = l->shape[0] * l->shape[1];
+    code = check_walkers(l, config, walkers, list == t ? "[run] temperature" : "[ladder]", r);
+    if (code) return code;
+    l->values = checked(calloc((size_t)(l->rungs * l->rank), sizeof(double)));
+    for (int32_t k = 0; k < l->rungs; k++) {
+        l->values[k * l->rank] = list->values[k / l->shape[1]];
+        if (l->rank > 1)
+            l->values[k * l->rank + 1] = config->ladder.values_2.values[k % l->shape[1]];
+    }
     return 0;
 }
 
-/* -ln of the activities of all species, 0 of those that have none: m [species]. */
-static int fill_species(const ladder *l, const config *config, plugmc_system *system, int32_t rung,
-                        int key, double *m, report *r)
+/* ---- Multipliers ------------------------------------------------------------------------------------ */
+
+/* Where keys have other values than in the configuration. */
+typedef struct point {
+    const config *config;
+    const plugmc_system *system;
+    int count;
+    const char *const *keys;
+    const double *values;
+} point;
+
+/* The value of what a key stands for (find_key), or what it is otherwise. */
+static double value_at(const point *p, int what, double otherwise)
 {
-    for (int32_t s = 0; s < system->species_count; s++) {
+    for (int k = 0; k < p->count; k++)
+        if (find_key(p->system, p->keys[k]) == what) return p->values[k];
+    return otherwise;
+}
+
+/* NaN: none is given. */
+static double mu_of(const point *p, int32_t s, double kT)
+{
+    const species_section *from = &p->config->species[s];
+    double mu = from->mu.count ? from->mu.values[0] : NAN;
+    if (from->activity > 0) mu = kT * log(from->activity);
+    return value_at(p, OF_SPECIES - s, mu);
+}
+
+/* -ln of the activities of all species, 0 of those that have none: m [species]. */
+static int fill_species(const point *p, double kT, double *m, report *r)
+{
+    const config *config = p->config;
+    for (int32_t s = 0; s < p->system->species_count; s++) {
         const species_section *from = &config->species[s];
-        plugmc_species *species = (plugmc_species *)plugmc_species_at(system, s);
-        const double kT = l->temperature[rung];
-        double mu = from->mu.count ? from->mu.values[0] : NAN;
         if (from->mu.count > 1 || (from->mu.count && from->activity > 0))
             return report_error(r, EXIT_INPUT, config->ini.path, line_of_species(config, s, "mu"),
-                                "[species %s] takes one mu or an activity", species->name);
-        if (from->activity > 0) mu = kT * log(from->activity);
-        if (key == OF_SPECIES - s) mu = l->values[rung];
+                                "[species %s] takes one mu or an activity",
+                                plugmc_species_at(p->system, s)->name);
+        const double mu = mu_of(p, s, kT);
         m[s] = isnan(mu) ? 0 : -mu / kT;
-        if (rung == 0) species->mu = mu;
     }
     return 0;
 }
@@ -126,7 +196,9 @@ static int check_units(const config *config, const plugmc_system *system, report
     const units *u = &config->units;
     const ini_section *run = ini_find(&config->ini, "run");
     const bool waves = system_has_waves(system);
-    const bool varies = config->ladder.vary && !strcmp(config->ladder.vary, "run.temperature");
+    const ladder_section *l = &config->ladder;
+    const bool varies = (l->vary && !strcmp(l->vary, "run.temperature")) ||
+                        (l->vary_2 && !strcmp(l->vary_2, "run.temperature"));
     if (waves && u->given && !u->atomic)
         return refuse(
             config, r,
@@ -139,24 +211,21 @@ static int check_units(const config *config, const plugmc_system *system, report
     return 0;
 }
 
-/* What one rung has. */
-static int fill_rung(ladder *l, const config *config, plugmc_system *system, int32_t rung,
-                     report *r)
+int ladder_multipliers(const config *config, const plugmc_system *system, int count,
+                       const char *const *keys, const double *values, double *m, double *of_kT,
+                       report *r)
 {
-    const int key = l->varies ? find_key(system, l->varies) : UNKNOWN;
-    double *m = &l->multipliers[rung * l->width], kT = config->run.temperature.values[0],
-           pressure = config->run.pressure;
+    const point p = {config, system, count, keys, values};
     const units *u = &config->units;
-    if (key == TEMPERATURE) kT = l->values[rung];
-    if (key == PRESSURE) pressure = l->values[rung];
+    double kT = value_at(&p, TEMPERATURE, config->run.temperature.values[0]);
+    const double pressure = value_at(&p, PRESSURE, config->run.pressure) * u->of_pressure;
     if (!system_has_waves(system)) kT *= u->kT;
-    pressure *= u->of_pressure;
+    *of_kT = kT;
     if (!(kT > 0) || !isfinite(kT))
         return refuse(config, r, "a temperature of %g is not possible", kT);
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
-        double coupling = section_of(config, term->label)->coupling;
-        if (key == t) coupling = l->values[rung];
+        const double coupling = value_at(&p, t, section_of(config, term->label)->coupling);
         m[t] = term->sampled ? coupling / kT : 0;
         if (term->sampled && term->plugin->potential->orbitals && m[t] != 1)
             return refuse(config, r,
@@ -165,8 +234,20 @@ static int fill_rung(ladder *l, const config *config, plugmc_system *system, int
                           term->label);
     }
     m[system->term_count] = pressure / kT;
-    l->temperature[rung] = kT;
-    return fill_species(l, config, system, rung, key, &m[system->term_count + 1], r);
+    return fill_species(&p, kT, &m[system->term_count + 1], r);
+}
+
+static int fill_rung(ladder *l, const config *config, plugmc_system *system, int32_t rung,
+                     report *r)
+{
+    const double *values = l->values ? &l->values[rung * l->rank] : NULL;
+    double *kT = &l->temperature[rung];
+    const point p = {config, system, l->rank, l->keys, values};
+    const int code = ladder_multipliers(config, system, l->rank, l->keys, values,
+                                        &l->multipliers[rung * l->width], kT, r);
+    for (int32_t s = 0; s < system->species_count && rung == 0; s++)
+        ((plugmc_species *)plugmc_species_at(system, s))->mu = mu_of(&p, s, *kT);
+    return code;
 }
 
 /* Whether sampled terms count by other factors than one temperature. */
@@ -188,6 +269,8 @@ int ladder_build(ladder *l, const config *config, int32_t walkers, plugmc_system
     int code = check_units(config, system, r);
     if (!code) code = take_values(l, config, system, walkers, r);
     if (code) return code;
+    system->ladder_rank = l->rank;
+    for (int d = 0; d < l->rank; d++) system->ladder_shape[d] = l->shape[d];
     l->multipliers = checked(calloc((size_t)(l->rungs * l->width), sizeof(double)));
     l->temperature = checked(calloc((size_t)l->rungs, sizeof(double)));
     for (int32_t k = 0; k < l->rungs && !code; k++) code = fill_rung(l, config, system, k, r);
@@ -211,6 +294,7 @@ void ladder_free(ladder *l)
 const char *ladder_suffix(const ladder *l, int32_t rung, char text[40])
 {
     text[0] = 0;
-    if (l->rungs > 1) snprintf(text, 40, "@%g", l->values[rung]);
+    for (int d = 0, end = 0; d < l->rank; d++)
+        end += snprintf(text + end, (size_t)(40 - end), "@%g", l->values[rung * l->rank + d]);
     return text;
 }

@@ -18,10 +18,13 @@
 #include "run/progress.h"
 #include "run/refusals.h"
 #include "run/results.h"
+#include "run/room.h"
+#include "run/saving.h"
 #include "run/simulation.h"
 #include "run/snapshot.h"
 #include "run/stop.h"
 #include "run/watchdog.h"
+#include "run/writing.h"
 #include "system/geometry.h"
 #include "system/initial.h"
 #include "system/system.h"
@@ -44,21 +47,28 @@ static double cpu_time(void)
 
 /* ---- Measuring ----------------------------------------------------------------------------------- */
 
-/* A sample of one quantity: values [walkers][width] of all walkers, of which those on its rung count, in their
- * order. */
-static int record_quantity(simulation *sim, const measurement *m, quantity_record *q, int32_t rung,
-                           const int32_t *rungs, const double *values)
+static int make_room(simulation *sim, quantity_record *q)
 {
-    double *mean = NULL;
     if (q->length == 1 && (q->samples + 1) * q->walkers > q->capacity) {
         int64_t capacity = 2 * q->capacity + 1024 * q->walkers;
-        double *series = realloc(q->series, sizeof(double) * (size_t)capacity);
+        double *series = writing_series(sim, q, capacity);
         if (!series)
             return report_error(sim->report, EXIT_MEMORY, NULL, 0,
                                 "no memory for the series of '%s'", q->name);
         q->series = series;
         q->capacity = capacity;
     }
+    return 0;
+}
+
+/* A sample of one quantity: values [walkers][width] of all walkers, of which those on its rung count, in their
+ * order. */
+static int record_quantity(simulation *sim, const measurement *m, quantity_record *q, int32_t rung,
+                           const int32_t *rungs, const double *values)
+{
+    double *mean = NULL;
+    const int code = make_room(sim, q);
+    if (code) return code;
     if (q->length > 1 && !(mean = calloc((size_t)q->length, sizeof(double))))
         return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for '%s'", q->name);
     int32_t k = 0;
@@ -75,11 +85,48 @@ static int record_quantity(simulation *sim, const measurement *m, quantity_recor
     return 0;
 }
 
-/* Appends a sample of all walkers to the records of an observable. */
+/* The same with ln of the weights of all walkers [walkers]: as of one walker, their weighted mean. */
+static int record_weighted(simulation *sim, const measurement *m, const double *of_all,
+                           const double *ln_weights)
+{
+    const int32_t walkers = sim->all_walkers;
+    double *weights = checked(calloc((size_t)walkers, sizeof *weights)), all = 0;
+    int code = 0;
+    for (int32_t w = 0; w < walkers; w++) all += weights[w] = exp(ln_weights[w]);
+    if (!(all > 0 && isfinite(all)))
+        code = report_error(sim->report, EXIT_INTERNAL, NULL, 0,
+                            "the weights of all walkers together are %g: no average can be taken",
+                            all);
+    for (int k = 0; k < m->quantity_count && !code; k++) {
+        quantity_record *q = &sim->output.quantities[m->first_quantity + k];
+        double *mean = checked(calloc((size_t)q->length, sizeof *mean));
+        for (int32_t w = 0; w < walkers; w++)
+            for (int64_t i = 0; i < q->length; i++)
+                mean[i] += weights[w] / all * (of_all[w * m->width + i] - of_all[i]);
+        for (int64_t i = 0; i < q->length; i++) {
+            mean[i] += of_all[i]; /* from the first walker, so that constants are exact */
+            if (q->length > 1) mean[i] *= all / walkers;
+        }
+        code = make_room(sim, q);
+        if (!code && q->length == 1) q->series[q->samples] = mean[0];
+        if (!code && q->length > 1) block_average_add(&q->blocks, mean);
+        free(mean);
+        q->samples += !code;
+        of_all += q->length;
+    }
+    quantity_record *weight = &sim->output.quantities[m->weight];
+    if (!code) code = make_room(sim, weight);
+    if (!code) weight->series[weight->samples++] = all / walkers;
+    free(weights);
+    return code;
+}
+
+/* Appends a sample of all walkers to the records of an observable. `weights`: ln of them, or NULL. */
 static int record_sample(simulation *sim, const measurement *m, const double *of_all,
-                         const int32_t *rungs)
+                         const int32_t *rungs, const double *weights)
 {
     int code = 0;
+    if (weights) return record_weighted(sim, m, of_all, weights);
     for (int32_t r = 0; r < sim->system.rungs; r++) {
         const double *values = of_all;
         quantity_record *q = &sim->output.quantities[m->first_quantity + r * m->quantity_count];
@@ -93,21 +140,27 @@ static int record_sample(simulation *sim, const measurement *m, const double *of
 static int record(simulation *sim, const measurement *m)
 {
     const int32_t walkers = sim->system.walkers;
-    void *values = m->values, *rungs = NULL;
+    void *values = m->values, *rungs = NULL, *weights = NULL;
     int code = 0;
     if (sim->system.rungs > 1)
         code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST,
                                      PLUGMC_READ, &rungs, NULL);
+    if (!code && m->weight >= 0)
+        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_WEIGHT, PLUGMC_ON_HOST,
+                                     PLUGMC_READ, &weights, NULL);
     if (code) return EXIT_MEMORY;
     for (int64_t i = 0; m->scaled && i < walkers * m->width; i++)
         m->values[i] *= m->scales[i % m->width];
-    if (team_now()->ranks == 1) return record_sample(sim, m, values, rungs);
-    const bool ladder = rungs != NULL;
+    if (team_now()->ranks == 1) return record_sample(sim, m, values, rungs, weights);
+    const bool ladder = rungs != NULL, weighted = weights != NULL;
     code = team_gather(0, m->values, sizeof(double) * (size_t)(walkers * m->width), &values);
     if (ladder && !code) code = team_gather(0, rungs, sizeof(int32_t) * (size_t)walkers, &rungs);
-    if (values && !code) code = record_sample(sim, m, values, rungs);
+    if (weighted && !code)
+        code = team_gather(0, weights, sizeof(double) * (size_t)walkers, &weights);
+    if (values && !code) code = record_sample(sim, m, values, rungs, weights);
     free(values);
-    if (ladder && team_leads()) free(rungs);
+    if (ladder && team_leads() && !code) free(rungs);
+    if (weighted && team_leads() && !code) free(weights);
     return code;
 }
 
@@ -267,8 +320,8 @@ static int handle_events(simulation *sim, uint64_t sweep)
     int code = 0;
     if (sweep <= equilibrate && moves_are_tuned(sim) &&
         (sweep % tuning_interval(sim) == 0 || sweep == equilibrate) && sweep != sim->tuned_at) {
-        code = moves_tune(sim, sweep == equilibrate);
         sim->tuned_at = sweep;
+        code = moves_tune(sim, sweep == equilibrate);
     }
     if (!code && sweep == equilibrate) code = moves_clear(sim); /* production counts from here */
     if (!code && sweep >= equilibrate) code = measure(sim, sweep - equilibrate);
@@ -329,7 +382,7 @@ static bool checkpoint_is_due(const simulation *sim, double since)
     const size_t frame_bytes = sizeof(double) * 3 * (size_t)sim->system.walkers *
                                (size_t)sim->system.particles * (size_t)sim->output.frame_count;
     const double period = sim->config.run.checkpoint;
-    return (period > 0 && since >= period) ||
+    return (period > 0 && since >= period && !writing_goes_on(sim)) ||
            frame_bytes > FRAME_BYTES * (1 + (size_t)sim->failed_writes);
 }
 
@@ -374,7 +427,8 @@ static int agree_on_turn(int code, turn *t)
 static int begin_turn(simulation *sim, turn *t, uint64_t sweep, double begin,
                       double *last_checkpoint)
 {
-    int code = agree_on_turn(0, t);
+    int code = agree_on_turn(saving_look(sim), t);
+    if (!code) pace_add(&sim->output.pace, sweep, sim->seconds_base + now() - begin, false);
     if (code || t->reason != EXIT_DONE) return code;
     if (t->checkpoint) {
         code = checkpoint(sim, sweep, now() - begin);
@@ -401,7 +455,7 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
         const uint64_t event = next_event(sim, *sweep);
         turn t = {.sweeps =
                       (int64_t)thread_choice_sweeps(&threads, least(event - *sweep, stretch))};
-        if (*sweep > first) t.reason = reason_to_end(run, begin);
+        if (*sweep > first) t.reason = reason_to_end(run, sim->limit_from);
         if (*sweep > first) t.checkpoint = checkpoint_is_due(sim, now() - last_checkpoint);
         t.snapshot = !t.checkpoint && snapshot_is_due(sim);
         code = begin_turn(sim, &t, *sweep, begin, &last_checkpoint);
@@ -416,6 +470,10 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
             thread_choice_saw(&threads, threads_left(""), now());
         if (threads.most > 1) sim->system.threads = threads.now;
         if (code) break;
+        if (room_is_short(sim)) {
+            *ended = ROOM_IS_SHORT;
+            return SWEEP_GIVEN_UP;
+        }
         expected = took / (double)n;
         if (*sweep == first) {
             watchdog_first_sweep_done();
@@ -429,7 +487,7 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
     }
     code = team_agree(code);
     if (code == SWEEP_GIVEN_UP) {
-        turn t = {.reason = reason_to_end(run, begin)};
+        turn t = {.reason = reason_to_end(run, sim->limit_from)};
         team_goes_on();
         const int lost = agree_on_turn(0, &t);
         *ended = (int)t.reason;
@@ -459,13 +517,15 @@ int simulation_run(simulation *sim)
 {
     const run_section *run = &sim->config.run;
     const double begin = now();
+    if (sim->limit_from == 0) sim->limit_from = begin;
     uint64_t sweep = sim->output.sweep;
     int ended = EXIT_DONE;
     progress progress;
     int code = team_leads() ? progress_begin(&progress, sim, begin) : 0;
     code = team_agree(code);
     if (code) return code;
-    watchdog_guard(run->time_limit > 0 ? begin + run->time_limit : INFINITY, save_and_leave, sim);
+    watchdog_guard(run->time_limit > 0 ? sim->limit_from + run->time_limit : INFINITY,
+                   save_and_leave, sim);
     if (run->equilibrate == 0 && sweep == 0) code = handle_events(sim, 0);
     code = team_agree(code);
     if (!code) code = sweep_to_end(sim, begin, &progress, &sweep, &ended);
@@ -473,6 +533,11 @@ int simulation_run(simulation *sim)
     if (team_leads()) progress_end(&progress);
     const bool given_up = code == SWEEP_GIVEN_UP;
     if (code && !given_up) return code;
+    if (ended == ROOM_IS_SHORT) {
+        snapshot_go_back(sim);
+        code = checkpoint_given_up(sim);
+        return code ? code : ROOM_IS_SHORT;
+    }
     say_who_had_no_room(sim);
     if (given_up) sweep = snapshot_go_back(sim);
     if (team_leads()) progress_show(&progress, sim, sweep, true);

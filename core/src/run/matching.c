@@ -8,6 +8,7 @@
 #include "crash.h"
 #include "system/initial.h"
 #include "system/system.h"
+#include "team/team.h"
 
 /* Of a mover: where its section is, and its name. */
 typedef struct place {
@@ -211,7 +212,9 @@ static int match_others(const simulation *sim, const place *at, const moving *m)
                                                    "species",
                                                    "temperatures, pressures or couplings",
                                                    "rungs",
-                                                   "molecules"};
+                                                   "molecules",
+
+                                                   "weights of walkers"};
     int first_error = 0;
     for (int k = 0; k < sim->mover_count; k++) {
         const moving *other = &sim->movers[k];
@@ -236,7 +239,7 @@ static int match_ladder(const simulation *sim, const place *at, const moving *m)
             sim->report, EXIT_INPUT, at->file, at->line,
             "mover '%s' works with one temperature and one factor of each potential in "
             "all walkers, and %s differs",
-            at->name, l->varies);
+            at->name, l->keys[0]);
     for (int t = 0; t < sim->system.term_count; t++)
         if (sim->terms[t].sampled && l->multipliers[t] != 1 / sim->system.temperature)
             return report_error(sim->report, EXIT_INPUT, at->file, at->line,
@@ -279,10 +282,10 @@ static uint32_t followed(const plugmc_plugin *p)
     const plugmc_total *total = p->potential ? p->potential->total : NULL;
     if (p->kind == PLUGMC_MOVER) return ~0u;
     if (p->observable) return PLUGMC_HAS(p->observable, follows) ? p->observable->follows : 0;
-    if (p->potential->orbitals) return PLUGMC_CHANGED_WEIGHT;
+    if (p->potential->orbitals) return PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
     if (!total) return ~0u;
-    const uint32_t follows =
-        (PLUGMC_HAS(total, follows) ? total->follows : 0) | PLUGMC_CHANGED_WEIGHT;
+    const uint32_t follows = (PLUGMC_HAS(total, follows) ? total->follows : 0) |
+                             PLUGMC_CHANGED_WEIGHT | PLUGMC_CHANGED_WALKER_WEIGHT;
     const bool counts = plugmc_follows_positions(total)
                             ? PLUGMC_HAS(total, turnover) && total->turnover
                             : PLUGMC_HAS(total, of_counts) && total->of_counts;
@@ -300,7 +303,9 @@ static int match_changes(const simulation *sim)
         {PLUGMC_CHANGED_COUNT,
          "takes as many particles as there are at the start, and mover '%s' changes that"},
         {PLUGMC_CHANGED_WEIGHT,
-         "would give averages over states as mover '%s' weighs them, not as -ln p does"}};
+         "would give averages over states as mover '%s' weighs them, not as -ln p does"},
+        {PLUGMC_CHANGED_WALKER_WEIGHT,
+         "does not say that its averages may be weighted, and mover '%s' weighs walkers"}};
     int first_error = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         const moving *changing = who_changes(sim, kinds[k].what);
@@ -325,10 +330,10 @@ static int match_room(const simulation *sim)
     if (who_changes(sim, PLUGMC_CHANGED_COUNT)) return 0;
     for (int32_t s = 0; s < sim->system.species_count; s++) {
         const plugmc_species *species = plugmc_species_at(&sim->system, s);
-        const char *key = species->most > species->count    ? "most"
-                          : config->species[s].mu.count     ? "mu"
-                          : config->species[s].activity > 0 ? "activity"
-                                                            : NULL;
+        const char *key = config->species[s].most > species->count ? "most"
+                          : config->species[s].mu.count            ? "mu"
+                          : config->species[s].activity > 0        ? "activity"
+                                                                   : NULL;
         if (key)
             return report_error(
                 sim->report, EXIT_INPUT, config->ini.path, line_of_species(config, s, key),
@@ -347,4 +352,28 @@ int match(const simulation *sim)
         if (!first_error) first_error = code;
     }
     return first_error;
+}
+
+int match_reservoirs(const simulation *sim)
+{
+    const config *config = &sim->config;
+    for (int32_t s = 0; s < sim->system.species_count && team_now()->ranks > 1; s++) {
+        const plugmc_species *species = plugmc_species_at(&sim->system, s);
+        if (species->grows)
+            return report_error(sim->report, EXIT_INPUT, config->ini.path,
+                                line_of_species(config, s, "count"),
+                                "[species %s] needs most: in a run of several processes room for "
+                                "particles does not grow",
+                                species->name);
+    }
+    for (int32_t s = 0; s < sim->system.species_count && sim->reservoirs; s++) {
+        const plugmc_species *species = plugmc_species_at(&sim->system, s);
+        if (sim->reservoirs[s] || isnan(species->mu)) continue;
+        const char *key = config->species[s].mu.count ? "mu" : "activity";
+        return report_error(sim->report, EXIT_INPUT, config->ini.path,
+                            line_of_species(config, s, key),
+                            "[species %s] %s: no mover takes %s from a reservoir", species->name,
+                            key, species->name);
+    }
+    return 0;
 }

@@ -219,6 +219,15 @@ static void say_what_is_missed(simulation *sim, const tuning *t, double wanted, 
             context->section, t->acceptance, step, t->target);
 }
 
+static void note_tuning(const simulation *sim, move_record *record, const tuning *t)
+{
+    const size_t n = (size_t)record->tuning_count;
+    record->tunings = checked(realloc(record->tunings, (n + 1) * sizeof *record->tunings));
+    record->tunings[n] =
+        (tuning_record){sim->tuned_at, t->rung, t->acceptance, record->steps[t->rung]};
+    record->tuning_count++;
+}
+
 static int tune_rung(simulation *sim, const tuning *t, bool last)
 {
     move_record *record = &records_of(sim, t->m)[t->move];
@@ -226,6 +235,7 @@ static int tune_rung(simulation *sim, const tuning *t, bool last)
     const double before = record->steps[t->rung], wanted = before * factor;
     const int code = set_step(sim, t->m, t->move, t->rung, wanted);
     if (code) return code;
+    if (record->counts[t->rung].trials >= ENOUGH_TRIALS) note_tuning(sim, record, t);
     if (last) say_what_is_missed(sim, t, wanted, record->steps[t->rung]);
     if (record->counts[t->rung].trials < ENOUGH_TRIALS) { /* only to see what would be possible */
         return set_step(sim, t->m, t->move, t->rung, before);

@@ -100,7 +100,7 @@ static void look_at_shown(progress *p, const simulation *sim, double now)
 {
     if (now < p->looked + 50 * p->took) return;
     for (int i = 0; i < p->shown_count; i++)
-        averages_so_far(p->shown[i], sim->output.joined, &p->found[i]);
+        averages_so_far(&sim->output, p->shown[i], &p->found[i]);
     p->looked = stop_clock();
     p->took = p->looked - now;
 }

@@ -47,19 +47,46 @@ static int blocks_of_scalars(const on_rung *o, block_means *out)
 {
     const quantity_record *first = quantities_of(o);
     const int count = o->m->quantity_count;
-    const bool joined = o->sim->output.joined;
     const double **series = calloc((size_t)count, sizeof *series);
-    int code = !series;
+    int code = !series, walkers = 1;
     for (int k = 0; k < count && !code; k++) {
-        series[k] = joined ? averages_over_walkers(&first[k]) : first[k].series;
+        series[k] = averages_series(&o->sim->output, &first[k], &walkers);
         code = !series[k];
     }
-    if (!code)
-        code =
-            block_means_of_series(out, series, count, first->samples, joined ? 1 : first->walkers);
-    for (int k = 0; k < count && series && joined; k++) free((void *)series[k]);
+    if (!code) code = block_means_of_series(out, series, count, first->samples, walkers);
+    for (int k = 0; k < count && series; k++)
+        if (series[k] != first[k].series) free((void *)series[k]);
     free(series);
     return code;
+}
+
+/* The part of one quantity in blocks [blocks][width] as long as those of an array. */
+static int put_array(const on_rung *o, const quantity_record *q, const block_average *array,
+                     int64_t width, double *to)
+{
+    block_average blocks;
+    int code;
+    const bool own = averages_blocks(&o->sim->output, q, &blocks, &code);
+    for (int64_t b = 0; b < array->blocks && !code; b++)
+        for (int64_t i = 0; i < q->length; i++)
+            to[b * width + i] = blocks.sums[b * q->length + i] / (double)array->per_block;
+    if (own) block_average_free(&blocks);
+    return code;
+}
+
+static int put_scalar(const on_rung *o, const quantity_record *q, const block_average *array,
+                      int64_t width, double *to)
+{
+    int walkers;
+    const double *found = averages_series(&o->sim->output, q, &walkers), *series = found;
+    if (!found && q->samples) return 1;
+    if (walkers == 1 && q->walkers > 1) series = q->series; /* all of it, in its own order */
+    const int64_t each = array->per_block * q->walkers;
+    for (int64_t b = 0; b < array->blocks; b++)
+        for (int64_t s = b * each; s < (b + 1) * each; s++)
+            to[b * width] += series[s] / (double)each;
+    if (found != q->series) free((void *)found);
+    return 0;
 }
 
 /* With arrays, whose blocks are averages over walkers: scalars are averaged likewise. */
@@ -67,22 +94,18 @@ static int blocks_with_arrays(const on_rung *o, block_means *out)
 {
     const measurement *m = o->m;
     const block_average *array = &array_of(o)->blocks;
-    const int64_t per_block = array->per_block, walkers = quantities_of(o)->walkers;
-    if (block_means_init(out, array->blocks, 1, m->width)) return 1;
+    int code = block_means_init(out, array->blocks, 1, m->width);
+    double *to = out->block;
+    if (code) return 1;
     means_of(o, out->mean);
-    for (int64_t b = 0; b < array->blocks; b++) {
-        double *to = out->block + b * m->width;
-        for (int k = 0; k < m->quantity_count; k++) {
-            const quantity_record *q = &quantities_of(o)[k];
-            for (int64_t i = 0; q->length > 1 && i < q->length; i++)
-                to[i] = q->blocks.sums[b * q->length + i] / (double)per_block;
-            for (int64_t s = b * per_block * walkers;
-                 q->length == 1 && s < (b + 1) * per_block * walkers; s++)
-                *to += q->series[s] / (double)(per_block * walkers);
-            to += q->length;
-        }
+    for (int k = 0; k < m->quantity_count && !code; k++) {
+        const quantity_record *q = &quantities_of(o)[k];
+        code = q->length > 1 ? put_array(o, q, array, m->width, to)
+                             : put_scalar(o, q, array, m->width, to);
+        to += q->length;
     }
-    return 0;
+    if (code) block_means_free(out);
+    return code;
 }
 
 /* A scalar that cannot be found although others can is NaN. */

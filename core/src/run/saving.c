@@ -7,10 +7,9 @@
 #include <unistd.h>
 
 #include "config/paths.h"
+#include "run/writing.h"
 
 /* ---- The first write ------------------------------------------------------------------------ */
-
-enum { KEPT = 4096 };
 
 /* A file that is in the way of a new run is kept under another name, "" if there is none. */
 static int move_aside(const char *path, char kept[KEPT], char why[OUTPUT_WHY])
@@ -29,40 +28,41 @@ static int move_aside(const char *path, char kept[KEPT], char why[OUTPUT_WHY])
 }
 
 /* If it fails, what was there is there again. */
-static int write_fresh(simulation *sim, char why[OUTPUT_WHY])
+static int write_fresh(const char *path, output_data *data, written *w)
 {
-    char kept[KEPT];
-    int code = move_aside(sim->output_path, kept, why);
+    int code = move_aside(path, w->kept, w->why);
     if (code) return code;
-    code = output_try(sim->output_path, NULL, &sim->output, why);
-    if (kept[0] && (!code || rename(kept, sim->output_path)))
-        report_warning(sim->report, sim->output_path, 0, "was there already and is now %s", kept);
+    code = output_try(path, NULL, data, w->why);
+    if (code && w->kept[0] && !rename(w->kept, path)) w->kept[0] = 0;
     return code;
 }
 
 /* ---- Further ones --------------------------------------------------------------------------- */
 
 /* The series of scalars and the averages are all in memory, frames only since the last write. */
-static int write_anew(simulation *sim, char why[OUTPUT_WHY])
+static int write_anew(const char *path, output_data *data, written *w)
 {
-    const int64_t lost = sim->output.frames_written;
-    int code = output_try(sim->output_path, NULL, &sim->output, why);
-    if (code) return code;
-    if (lost)
-        report_warning(sim->report, sim->output_path, 0,
-                       "was gone and is written anew, without the %lld frames that were in it",
-                       (long long)lost);
-    else
-        report_warning(sim->report, sim->output_path, 0, "was gone and is written anew");
-    return 0;
+    const int64_t lost = data->frames_written;
+    int code = output_try(path, NULL, data, w->why);
+    w->anew = !code;
+    w->lost = lost;
+    return code;
 }
 
-static int write_output(simulation *sim, char why[OUTPUT_WHY])
+static int write_output(const char *path, bool in_file, output_data *data, written *w)
 {
-    if (!sim->in_file) return write_fresh(sim, why);
-    int code = output_try(sim->output_path, sim->output_path, &sim->output, why);
-    bool gone = code == EXIT_OUTPUT && access(sim->output_path, F_OK) && errno == ENOENT;
-    return gone ? write_anew(sim, why) : code;
+    if (!in_file) return write_fresh(path, data, w);
+    int code = output_try(path, path, data, w->why);
+    bool gone = code == EXIT_OUTPUT && access(path, F_OK) && errno == ENOENT;
+    return gone ? write_anew(path, data, w) : code;
+}
+
+static void write_all(const char *path, const char *csv_path, bool in_file, output_data *data,
+                      written *w)
+{
+    *w = (written){0};
+    w->code = write_output(path, in_file, data, w);
+    if (csv_path && *csv_path) w->table_code = output_csv_try(csv_path, data, w->why_table);
 }
 
 /* ---- When it fails at the end --------------------------------------------------------------- */
@@ -117,20 +117,18 @@ static int give_up(simulation *sim, const char *why)
 
 /* ---- All of it ------------------------------------------------------------------------------ */
 
-static int save_table(simulation *sim, bool last)
+static int conclude_table(simulation *sim, const written *w, bool last)
 {
-    char why[OUTPUT_WHY];
-    if (!sim->csv_path || !*sim->csv_path || !output_csv_try(sim->csv_path, &sim->output, why))
-        return 0;
+    if (!w->table_code) return 0;
     if (last)
         return report_error(sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", sim->csv_path,
-                            why);
-    const char *kept = keep_text(why);
+                            w->why_table);
+    const char *kept = keep_text(w->why_table);
     if (sim->why_table_failed == kept) return 0;
     sim->why_table_failed = kept;
     report_warning(sim->report, sim->csv_path, 0,
                    "cannot be written: %s; the run goes on and tries again at the next checkpoint",
-                   why);
+                   w->why_table);
     return 0;
 }
 
@@ -146,22 +144,55 @@ static void say_failed(simulation *sim, const char *why)
                    why, output_state(sim->output_path, !sim->in_file, &sim->output));
 }
 
-int save(simulation *sim, bool last)
+static void say_what_was_there(const simulation *sim, const written *w)
 {
-    char why[OUTPUT_WHY];
-    int code = write_output(sim, why);
-    if (code == EXIT_INTERNAL) return report_error(sim->report, code, NULL, 0, "%s", why);
+    if (w->kept[0])
+        report_warning(sim->report, sim->output_path, 0, "was there already and is now %s",
+                       w->kept);
+    if (w->anew && w->lost)
+        report_warning(sim->report, sim->output_path, 0,
+                       "was gone and is written anew, without the %lld frames that were in it",
+                       (long long)w->lost);
+    else if (w->anew)
+        report_warning(sim->report, sim->output_path, 0, "was gone and is written anew");
+}
+
+/* What a write that has ended means for the run. */
+static int conclude(simulation *sim, const written *w, bool last)
+{
+    int code = w->code;
+    if (code == EXIT_INTERNAL) return report_error(sim->report, code, NULL, 0, "%s", w->why);
+    say_what_was_there(sim, w);
     if (!code) {
         if (sim->failed_writes) report_note(sim->report, "%s: written again", sim->output_path);
         sim->in_file = true;
         sim->failed_writes = 0;
     } else if (last) {
-        code = give_up(sim, why);
+        code = give_up(sim, w->why);
     } else {
-        say_failed(sim, why);
+        say_failed(sim, w->why);
         sim->failed_writes++;
         code = 0;
     }
-    int table = save_table(sim, last);
+    int table = conclude_table(sim, w, last);
     return code ? code : table;
 }
+
+int save(simulation *sim, bool last)
+{
+    written w;
+    int code = saving_wait(sim);
+    if (code || (!last && writing_begin(sim, write_all))) return code;
+    write_all(sim->output_path, sim->csv_path, sim->in_file, &sim->output, &w);
+    return conclude(sim, &w, last);
+}
+
+static int look_after_writing(simulation *sim, bool wait)
+{
+    written w;
+    return writing_end(sim, wait, &w) ? conclude(sim, &w, false) : 0;
+}
+
+int saving_look(simulation *sim) { return look_after_writing(sim, false); }
+
+int saving_wait(simulation *sim) { return look_after_writing(sim, true); }

@@ -18,6 +18,7 @@
 #include "run/not_a_number.h"
 #include "run/pair_table.h"
 #include "run/refusals.h"
+#include "run/saving.h"
 #include "run/snapshot.h"
 #include "system/system.h"
 #include "team/share.h"
@@ -394,6 +395,30 @@ static int add_list(simulation *sim, measurement *m, enum quantity_list which, i
     return code;
 }
 
+/* The mean weight of walkers at each measurement, where a mover changes it. */
+static void add_weight(simulation *sim, measurement *m)
+{
+    output_data *out = &sim->output;
+    bool weighted = false;
+    m->weight = -1;
+    for (int k = 0; k < sim->mover_count; k++)
+        weighted |= (sim->movers[k].mover->changes & PLUGMC_CHANGED_WALKER_WEIGHT) != 0;
+    if (!weighted) return;
+    for (int i = m->first_quantity; i < out->quantity_count; i++) out->quantities[i].walkers = 1;
+    m->weight = out->quantity_count;
+    out->quantities = checked(
+        realloc(out->quantities, sizeof *out->quantities * (size_t)(out->quantity_count + 1)));
+    out->quantities[out->quantity_count++] =
+        (quantity_record){.observable = copy_text(m->instance->section->section->label),
+                          .name = copy_text("weight"),
+                          .walkers = 1,
+                          .unit = copy_text(""),
+                          .doc = copy_text("mean weight of walkers in averages"),
+                          .length = 1,
+                          .period = m->period,
+                          .weighs = true};
+}
+
 static int add_quantities(simulation *sim, measurement *m)
 {
     m->first_quantity = sim->output.quantity_count;
@@ -401,6 +426,7 @@ static int add_quantities(simulation *sim, measurement *m)
     int code = 0;
     for (int32_t r = 0; r < sim->system.rungs && !code; r++)
         code = add_list(sim, m, QUANTITIES_MEASURED, r);
+    add_weight(sim, m);
     m->first_derived = sim->output.derived_count;
     for (int32_t r = 0; r < sim->system.rungs && !code; r++)
         code = add_list(sim, m, QUANTITIES_DERIVED, r);
@@ -502,6 +528,7 @@ static int prepare_instances(simulation *sim)
     if (!code) code = molecules_find(sim);
     if (!code) code = prepare_kind(sim, PLUGMC_MOVER);
     if (!code) code = moves_begin(sim);
+    if (!code) code = match_reservoirs(sim);
     if (!code && sim->weighing) code = begin_weighing(sim);
     if (!code) code = prepare_kind(sim, PLUGMC_OBSERVABLE);
     return code ? code : begin_measuring(sim);
@@ -635,6 +662,7 @@ static void free_output(output_data *out)
 
 void simulation_close(simulation *sim)
 {
+    saving_wait(sim);
     for (int i = 0; i < sim->instance_count; i++) {
         instance *instance = &sim->instances[i];
         const plugmc_plugin *both[2] = {instance->plugin,
@@ -661,6 +689,7 @@ void simulation_close(simulation *sim)
     hamiltonian_close(&sim->hamiltonian);
     free(sim->by_rung), free(sim->molecule);
     board_free(sim);
+    free(sim->reservoirs);
     free(sim->movers);
     free(sim->measurements);
     free(sim->instances);

@@ -42,8 +42,9 @@ typedef struct measurement {
         quantity_count; /* in output_data.quantities: of the first rung; then as many of
                                            the next one */
     int first_derived, derived_count; /* in output_data.derived, likewise */
-    int64_t width;                    /* sum of the lengths of its quantities */
-    double *values;                   /* [walkers][width]: one sample */
+    int weight;    /* in output_data.quantities: the weights of its samples; -1: they count alike */
+    int64_t width; /* sum of the lengths of its quantities */
+    double *values; /* [walkers][width]: one sample */
     /* From what the plugin tells to the units of the run: [width], and of all that is derived. */
     double *scales, *derived_scales;
     int64_t derived_width;
@@ -82,21 +83,24 @@ typedef struct simulation {
     moving *weighing;  /* the mover that has declared macrostates; NULL: none */
     plugmc_macrostates *macrostates;
     int32_t *by_rung;    /* plugmc_host.by_rung */
-    int32_t *molecule;   /* plugmc_system.molecule */
     struct board *board; /* run/board.h */
+    int32_t *molecule;   /* plugmc_system.molecule */
     bool giving;         /* the Hamiltonian writes into the state */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;                 /* threads of the machine */
     struct snapshot *snapshot;          /* the state to go back to: run/snapshot.h */
+    struct writing *writing;            /* of a checkpoint, at work: run/writing.h; NULL: none is */
     bool averaged;                      /* the averages in `output` are there: run/results.h */
     bool in_file;      /* the file at output_path is this run's: what is written is added to it */
     int failed_writes; /* one after the other, up to now */
     const char *why_failed, *why_table_failed; /* of the last one that did; texts are kept once */
     const char *command;                       /* the command line, for the file */
-    const char *before;  /* history of the file that is resumed; NULL: none is */
-    uint64_t resumed_at; /* sweeps done when this process began */
-    uint64_t tuned_at;   /* last sweep at which steps were tuned */
+    const char *before;        /* history of the file that is resumed; NULL: none is */
+    uint64_t resumed_at;       /* sweeps done when this process began */
+    uint64_t tuned_at;         /* last sweep at which steps were tuned */
+    unsigned char *reservoirs; /* [species] that a mover has named; NULL: none has */
+    double limit_from; /* stop_clock from which [run] time_limit counts; 0: when the sweeps begin */
     double seconds_base; /* wall time of the stretches before a resume */
 } simulation;
 

@@ -7,6 +7,7 @@
 #include "run/borrowing.h"
 #include "run/checkpointing.h"
 #include "run/moves.h"
+#include "run/saving.h"
 #include "run/stop.h"
 
 /* How far a quantity was, and the block averages of an array, which cannot be cut back. */
@@ -161,6 +162,7 @@ uint64_t snapshot_go_back(simulation *sim)
 {
     const struct snapshot *s = sim->snapshot;
     output_data *out = &sim->output;
+    saving_wait(sim); /* it reads what is forgotten here */
     for (int k = 0; k < out->quantity_count; k++) {
         quantity_record *q = &out->quantities[k];
         const mark *m = &s->marks[k];
@@ -177,11 +179,28 @@ uint64_t snapshot_go_back(simulation *sim)
     return s->sweep;
 }
 
+/* They will be made again. */
+static void forget_tunings(output_data *out, uint64_t sweep)
+{
+    for (int k = 0; k < out->move_count; k++) {
+        move_record *m = &out->moves[k];
+        while (m->tuning_count && m->tunings[m->tuning_count - 1].sweep > sweep) m->tuning_count--;
+    }
+}
+
+void snapshot_frames_left(simulation *sim, int n)
+{
+    if (sim->snapshot) sim->snapshot->frames += n;
+}
+
 void snapshot_publish(simulation *sim)
 {
     struct snapshot *s = sim->snapshot;
     output_data *out = &sim->output;
     copy_moves(sim, s, true);
+    forget_tunings(out, s->sweep);
+    pace_go_back(&out->pace, s->sweep);
+    pace_add(&out->pace, s->sweep, sim->seconds_base + s->seconds, true);
     out->sweep = s->sweep;
     out->seconds = sim->seconds_base + s->seconds;
     out->positions = s->positions;

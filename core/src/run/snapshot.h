@@ -17,5 +17,7 @@ bool snapshot_is_due(const simulation *);
 uint64_t snapshot_go_back(simulation *);
 /* Fills what a checkpoint writes besides samples: positions, counts, sweep, step, blobs; of the walkers here. */
 void snapshot_publish(simulation *);
+/* Frames that it has are with the writer (n < 0), or back in the run before all others (n > 0). */
+void snapshot_frames_left(simulation *, int n);
 void snapshot_free(simulation *);
 #endif

@@ -13,6 +13,7 @@ static size_t row_bytes(const plugmc_system *system, const ladder *ladder, int w
     case PLUGMC_STATE_POSITION: return (size_t)system->particles * 3 * sizeof(double);
     case PLUGMC_STATE_MULTIPLIER: return (size_t)ladder->width * sizeof(double);
     case PLUGMC_STATE_RUNG: return sizeof(int32_t);
+    case PLUGMC_STATE_WEIGHT: return sizeof(double);
     default: return (size_t)system->particles * sizeof(int32_t); /* species, molecule */
     }
 }
@@ -27,7 +28,8 @@ void state_begin(state *s, const plugmc_system *system, const ladder *ladder,
                              .all_walkers = (int32_t)plugmc_first_walker - first + all,
                              .capacity = system->particles,
                              .array = array,
-                             .core = s};
+                             .core = s,
+                             .of_run = all};
     for (int k = 0; k < STATE_ARRAYS; k++)
         s->arrays[k] =
             (state_array){.row = row_bytes(system, ladder, k), .version = 1}; /* 0: unseen */

@@ -10,7 +10,7 @@
 #include "plugmc/plugin.h"
 #include "run/ladder.h"
 
-enum { STATE_ARRAYS = PLUGMC_STATE_MOLECULE + 1 };
+enum { STATE_ARRAYS = PLUGMC_STATE_WEIGHT + 1 };
 
 typedef struct state_array {
     size_t row;                   /* bytes a walker */

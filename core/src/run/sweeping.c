@@ -1,5 +1,6 @@
 /* Sweeps of all movers of a run. */
 #include "crash.h"
+#include "run/board.h"
 #include "run/borrowing.h"
 #include "run/simulation.h"
 #include "run/stop.h"
@@ -15,6 +16,7 @@ static int sweep_mover(simulation *sim, moving *m, uint64_t first, uint64_t n)
     context_calling(&mover->context, "sweep");
     if (!code) code = m->mover->sweep(mover->data, &mover->host, first, n);
     crash_called();
+    board_forget(sim);
     if (code == PLUGMC_STOPPED && stop_given_up()) return SWEEP_GIVEN_UP;
     code = context_exit_code(&mover->context, code, "sweeping");
     return code || !m->by_core ? code : borrowing_swept(sim, m);

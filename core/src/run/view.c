@@ -2,32 +2,67 @@
 #include "run/view.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "crash.h"
 #include "run/context.h"
 #include "system/system.h"
 
+/* Lists for `range`, or for a larger one up to `most`; NULL: there are none. */
+static const plugmc_cells *find_cells(const cell_lists *v, const gpu *there, double range,
+                                      double most)
+{
+    for (int i = 0; i < v->count; i++) {
+        if (!(v->ranges[i] == range || (v->ranges[i] > range && v->ranges[i] <= most))) continue;
+        if (!there || gpu_cells_built(there, v->ranges[i]) == v->built[i]) return &v->cells[i];
+    }
+    return NULL;
+}
+
+/* A plugin may know fewer members than we do. */
+static void hand_out(const plugmc_cells *found, plugmc_cells *out)
+{
+    const uint32_t size = out->size;
+    memcpy(out, found, size < sizeof *found ? size : sizeof *found);
+    out->size = size;
+}
+
+static double most_of(const plugmc_cells *out) { return PLUGMC_HAS(out, most) ? out->most : 0; }
+
 static int cells_on_host(const plugmc_view *view, double range, plugmc_cells *out)
 {
     view_stage *stage = view->core;
-    for (int i = 0; i < stage->count; i++)
-        if (stage->ranges[i] == range) {
-            *out = stage->cells[i];
-            return PLUGMC_OK;
-        }
-    int slot = stage->count < HOST_CELLS ? stage->count++ : HOST_CELLS - 1;
-    host_cells_free(&stage->cells[slot]);
-    int code =
-        host_cells_build(stage->system, view->box, view->positions, range, &stage->cells[slot]);
-    stage->ranges[slot] = code ? NAN : range; /* equal to none */
-    *out = stage->cells[slot];
+    cell_lists *v = &stage->here;
+    const plugmc_cells *found = find_cells(v, NULL, range, most_of(out));
+    int code = PLUGMC_OK;
+    if (!found) {
+        const int slot = v->count < KEPT_CELLS ? v->count++ : KEPT_CELLS - 1;
+        host_cells_free(&v->cells[slot]);
+        code = host_cells_build(stage->system, view->box, view->positions, range, &v->cells[slot]);
+        v->ranges[slot] = code ? NAN : range; /* equal to none */
+        found = &v->cells[slot];
+    }
+    hand_out(found, out);
     return code;
 }
 
+/* What was asked for earlier will be asked for again: whoever is content with larger cells begins with them. */
 static int cells_on_device(const plugmc_view *view, double range, plugmc_cells *out)
 {
     view_stage *stage = view->core;
-    return gpu_cells_build(stage->gpu, stage->system, view, range, out);
+    cell_lists *v = &stage->there;
+    const plugmc_cells *found = find_cells(v, stage->gpu, range, most_of(out));
+    int code = PLUGMC_OK;
+    if (!found) {
+        const int slot = v->count < KEPT_CELLS ? v->count++ : KEPT_CELLS - 1;
+        const double taken = gpu_cells_known(stage->gpu, range, most_of(out));
+        code = gpu_cells_build(stage->gpu, stage->system, view, taken, &v->cells[slot]);
+        v->ranges[slot] = code ? NAN : taken;
+        v->built[slot] = gpu_cells_built(stage->gpu, taken);
+        found = &v->cells[slot];
+    }
+    hand_out(found, out);
+    return code;
 }
 
 /* Energies that positions do not change. Movers leave them out. */
@@ -57,6 +92,15 @@ static int energy_of_mover(const plugmc_view *view, double *energy)
     return code ? code : add_constants(view, energy);
 }
 
+static int inverses_of_mover(const plugmc_view *view, plugmc_inverses *out)
+{
+    const view_stage *stage = view->core;
+    const crash_record outer = crash_calling(stage->mover_host->context->section, "inverses");
+    const int code = stage->mover->inverses(stage->mover_instance, stage->mover_host, out);
+    crash_called_within(outer);
+    return code;
+}
+
 int view_of(view_stage *stage, const double *positions, int on_device, uint64_t sweep,
             plugmc_view *out)
 {
@@ -78,12 +122,13 @@ int view_of(view_stage *stage, const double *positions, int on_device, uint64_t 
         .device_box = there,
         .count = count,
         .running_energy = stage->mover && stage->mover->running_energy ? energy_of_mover : NULL,
+        .inverses = stage->mover && stage->mover->inverses ? inverses_of_mover : NULL,
     };
     return code;
 }
 
 void view_clear(view_stage *stage)
 {
-    for (int i = 0; i < stage->count; i++) host_cells_free(&stage->cells[i]);
-    stage->count = 0;
+    for (int i = 0; i < stage->here.count; i++) host_cells_free(&stage->here.cells[i]);
+    stage->here.count = stage->there.count = 0;
 }

@@ -5,7 +5,15 @@
 #include "gpu/gpu.h"
 #include "plugmc/plugin.h"
 
-enum { HOST_CELLS = 4 }; /* cell lists kept for one configuration */
+enum { KEPT_CELLS = 4 }; /* cell lists kept for one configuration */
+
+/* Those in host or in device memory. */
+typedef struct cell_lists {
+    plugmc_cells cells[KEPT_CELLS];
+    double ranges[KEPT_CELLS];
+    uint64_t built[KEPT_CELLS]; /* on a GPU: which of its sorts that was */
+    int count;
+} cell_lists;
 
 /* One configuration and its cell lists; zeroed but for the first members before use. */
 typedef struct view_stage {
@@ -15,9 +23,7 @@ typedef struct view_stage {
     void *mover_instance;
     const plugmc_host *mover_host;
     const plugmc_state *state; /* of the boxes */
-    plugmc_cells cells[HOST_CELLS];
-    double ranges[HOST_CELLS];
-    int count;
+    cell_lists here, there;
 } view_stage;
 
 /* *out stays valid until the stage is cleared. PLUGMC_* code. */

@@ -312,9 +312,11 @@ static int from_h5md(const source *s)
         code = report_error(s->report, EXIT_INPUT, path, 0,
                             "the file does not say of which species its particles are");
     if (!code) code = check_box(s, (const double(*)[3])edges);
-    for (int32_t w = 0; !code && w < system->walkers; w++)
-        code = by_species(s, count, positions + 3 * count * ((s->first + w) % found), species,
-                          walker_positions(s, w));
+    for (int32_t w = 0; !code && w < system->walkers; w++) {
+        const int64_t from = (s->first + w) % found;
+        code = by_species(s, count, positions + 3 * count * from,
+                          species ? species + count * from : NULL, walker_positions(s, w));
+    }
     free(positions);
     free(species);
     return code;

@@ -100,6 +100,23 @@ int line_of_species(const config *config, int32_t s, const char *key)
     return 0;
 }
 
+/* Room for a number that nobody has limited, at first or as it has come to be (run/room.h). */
+static int64_t room_for(const species_section *from)
+{
+    const int64_t guess = from->count + from->count / 2 + 32;
+    return from->room > guess ? from->room : guess;
+}
+
+/* Whether there may be any number of them: they have a reservoir, and no largest number. */
+static bool is_unlimited(const config *config, int s)
+{
+    const species_section *from = &config->species[s];
+    const char *vary = config->ladder.vary, *name = config->species_names[s];
+    const size_t n = strlen(name);
+    return !from->most && (from->activity > 0 || from->mu.count > 0 ||
+                           (vary && !strncmp(vary, name, n) && !strcmp(vary + n, ".mu")));
+}
+
 /* Particles are numbered with 32 bits, in cells and in the counters of random numbers. */
 static int species_build(const config *config, plugmc_system *system, report *report)
 {
@@ -119,8 +136,9 @@ static int species_build(const config *config, plugmc_system *system, report *re
                                       .diameter = from->diameter,
                                       .charge = from->charge,
                                       .mass = from->mass,
-                                      .most = from->most ? from->most : from->count,
+                                      .grows = is_unlimited(config, s),
                                       .mu = NAN};
+        species[s].most = from->most ? from->most : species[s].grows ? room_for(from) : from->count;
         const int64_t most = species[s].most;
         if (most < 0 || most > INT32_MAX - first[s])
             return report_error(report, EXIT_INPUT, config->ini.path,

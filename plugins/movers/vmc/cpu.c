@@ -115,6 +115,11 @@ static int take_base(vmc *v, const plugmc_host *host, const double *positions)
     return PLUGMC_OK;
 }
 
+static const double *lend(const vmc *v, int spin, int32_t w)
+{
+    return v->walkers[w].spin[spin].inverse;
+}
+
 /* They are where they are wanted. */
 static int report(vmc *v, const plugmc_host *host)
 {
@@ -221,5 +226,6 @@ const vmc_engine vmc_on_cpu = {
     .keep_base = keep_base,
     .give_base = give_base,
     .take_base = take_base,
+    .lend = lend,
     .report = report,
 };

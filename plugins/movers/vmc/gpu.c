@@ -485,6 +485,12 @@ static int give(const vmc *v, const plugmc_host *host, double *positions)
                            bytes_of_positions(v));
 }
 
+static const double *lend(const vmc *v, int spin, int32_t w)
+{
+    const int64_t n = vmc_electrons(v, spin);
+    return AT(from_walker(v->gpu->inverse[spin], w, n * n * v->gpu->number), const double);
+}
+
 static int keep_base(vmc *v, const plugmc_host *host)
 {
     return host->gpu->copy(host->context, v->gpu->base, v->gpu->positions, bytes_of_positions(v));
@@ -682,6 +688,7 @@ const vmc_engine vmc_on_gpu = {
     .take = take,
     .give = give,
     .anew = anew,
+    .lend = lend,
     .keep_base = keep_base,
     .give_base = give_base,
     .take_base = take_base,

@@ -283,7 +283,15 @@ int vmc_prepare(vmc *v, const plugmc_host *host, int keeps,
     if (code) return code;
     v->walkers = host->allocate(host->context, (size_t)system->walkers * sizeof *v->walkers);
     v->steps = host->allocate(host->context, (size_t)v->refresh * sizeof *v->steps);
-    if (!v->walkers || !v->steps)
+    int good = v->walkers && v->steps;
+    for (int spin = 0; spin < VMC_SPINS; spin++) {
+        const size_t walkers = (size_t)system->walkers;
+        v->lent[spin] = host->allocate(host->context, walkers * sizeof *v->lent[spin]);
+        v->lent_ln_square[spin] =
+            host->allocate(host->context, walkers * sizeof *v->lent_ln_square[spin]);
+        good &= v->lent[spin] && v->lent_ln_square[spin];
+    }
+    if (!good)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
                           system->walkers);
     for (int32_t w = 0; w < system->walkers; w++) v->walkers[w].index = w;
@@ -345,6 +353,26 @@ static int running_energy(void *instance, const plugmc_host *host, double *energ
     return code;
 }
 
+/* They belong to what it has given: nothing moves an electron between sweeps. */
+static int inverses(void *instance, const plugmc_host *host, plugmc_inverses *out)
+{
+    vmc *v = instance;
+    if (!(v->keeps & VMC_KEEPS_INVERSE)) return PLUGMC_OK;
+    const int code = v->engine->report(v, host);
+    if (code) return code;
+    out->on_device = host->gpu != NULL;
+    for (int spin = 0; spin < VMC_SPINS; spin++) {
+        if (!vmc_electrons(v, spin)) continue;
+        for (int32_t w = 0; w < v->system->walkers; w++) {
+            v->lent[spin][w] = v->engine->lend(v, spin, w);
+            v->lent_ln_square[spin][w] = v->walkers[w].ln_square[spin];
+        }
+        out->inverse[spin] = v->lent[spin];
+        out->ln_square[spin] = v->lent_ln_square[spin];
+    }
+    return PLUGMC_OK;
+}
+
 static const plugmc_move moves[] = {
     {"displacement", "an electron, or all of a walker, goes elsewhere", "length"}};
 
@@ -365,4 +393,5 @@ const plugmc_mover vmc_callbacks = {
     .set_step = set_step,
     .target_acceptance = target,
     .running_energy = running_energy,
+    .inverses = inverses,
 };

@@ -73,6 +73,8 @@ typedef struct vmc_engine {
     int (*keep_base)(struct vmc *, const plugmc_host *);
     int (*give_base)(struct vmc *, const plugmc_host *, double *positions);
     int (*take_base)(struct vmc *, const plugmc_host *, const double *positions);
+    /* The inverse matrix of a walker as it is, for others to look at. */
+    const double *(*lend)(const struct vmc *, int spin, int32_t walker);
     /* Numbers of the walkers are brought up to date. */
     int (*report)(struct vmc *, const plugmc_host *);
     void (*release)(struct vmc *);
@@ -118,6 +120,9 @@ typedef struct vmc {
     double *now;               /* [walkers][particles][pitch]: where electrons are, if it is kept */
     unsigned char *taken;      /* [walkers][particles]: moves accepted, likewise */
     double *base;              /* [walkers][particles][3] positions before base_sweep */
+
+    const double **lent[VMC_SPINS];    /* [walkers] inverse matrices, for whoever asks */
+    double *lent_ln_square[VMC_SPINS]; /* [walkers] */
 
     struct vmc_gpu *gpu;
 } vmc;

@@ -293,6 +293,26 @@ PLUGMC_FN double visit_energy(const ion_potentials *v, const visit *at, double m
     return energy;
 }
 
+/* What a point of a visit, number k of [radii][points], is multiplied by there: v(r, r') with its weights. */
+PLUGMC_FN double visit_factor(const ion_potentials *v, const visit *at, double m[3][3], int k)
+{
+    const int32_t kind = v->kind_of[at->ion];
+    const pseudopotential *p = &v->kind[kind];
+    const int i = k / v->sphere.points, point = k % v->sphere.points;
+    const double r = sqrt(square_of_length(at->from)), node = v->node[kind * v->radii + i],
+                 weight = v->node_weight[kind * v->radii + i] * node;
+    double x[3], factor = 0;
+    visit_direction(v, m, point, x);
+    const double cosine = (at->from[0] * x[0] + at->from[1] * x[1] + at->from[2] * x[2]) / r;
+    for (int l = 0; l < p->channels && !v->separable; l++)
+        if (p->channel[l].n)
+            factor += (2 * l + 1) * radial_at(&p->channel[l], r) * legendre(l, cosine);
+    for (int j = 0; j < p->projectors && v->separable; j++)
+        factor += (2 * p->projector[j].l + 1) * strength_at(p, j, r) * weight *
+                  radial_at(&p->projector[j].beta, node) * legendre(p->projector[j].l, cosine);
+    return factor * v->sphere.weight[point];
+}
+
 /* ---- Handed to kernels ----------------------------------------------------------------------- */
 
 enum { LE_WARP = 32, LE_THREADS = 128, LE_SCAN = 1024 /* threads that add up counts */ };

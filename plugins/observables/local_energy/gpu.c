@@ -11,6 +11,7 @@
 #include "local_energy.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../determinants/matrices.h"
@@ -29,8 +30,8 @@ typedef struct room {
 
 typedef struct local_energy_gpu {
     matrices matrices;
-    plugmc_kernel *parts, *near, *far, *gather, *kinetic, *count, *list, *offsets, *places, *ratios,
-        *visits, *projected, *add_visits, *walkers;
+    plugmc_kernel *parts, *near, *far, *gather, *kinetic, *phase, *count, *list, *offsets, *places,
+        *ratios, *visits, *projected, *add_visits, *walkers;
     walkers_task task;                         /* of a group of the first spin */
     int32_t group;                             /* walkers */
     int64_t far_warps;                         /* of a walker */
@@ -42,6 +43,12 @@ typedef struct local_energy_gpu {
     device_pointer values, gradients, laplacians;         /* [group][electrons][.][numbers] */
     device_pointer counts; /* [group * electrons + 1] visits, and where they begin */
     device_pointer found;  /* [walkers][FOUND] */
+    device_pointer phases; /* [walkers][2] */
+    double *host_phases;
+    device_pointer residuals; /* [walkers] of lent matrices */
+    double *host_residuals;
+    const plugmc_inverses *lent;         /* matrices of all walkers; NULL: they are made anew */
+    device_pointer drift, wanted_phases; /* of the group at hand, as `task`; 0: not wanted */
     double *host_found;
     device_pointer projections, projection_rows[2]; /* [.][numbers], [spin][ions] */
     room list_of, energies;                         /* visits, and theirs */
@@ -53,36 +60,155 @@ typedef struct local_energy_gpu {
 static int measure_group(local_energy *, const plugmc_host *, walkers_task *);
 static int measure_spin(local_energy *, const plugmc_host *, walkers_task *, int spin);
 
-int gpu_measure(local_energy *le, const plugmc_host *host, const plugmc_view *view, double *values)
+/* Matrices of walkers one behind the other, as cuBLAS wants them. */
+static int are_in_line(const local_energy *le, const plugmc_inverses *lent, int32_t walkers)
+{
+    for (int spin = 0; spin < le->system->species_count; spin++) {
+        const int64_t n = plugmc_species_at(le->system, spin)->count,
+                      numbers = n * n * (le->is_complex ? 2 : 1);
+        if (n && !(lent->on_device && lent->inverse[spin] && lent->ln_square[spin])) return 0;
+        for (int32_t w = 1; w < walkers && n; w++)
+            if (lent->inverse[spin][w] != lent->inverse[spin][0] + w * numbers) return 0;
+    }
+    return 1;
+}
+
+static int find_with(local_energy *, const plugmc_host *, const plugmc_view *, double *drift,
+                     int phases, int32_t first, int32_t n);
+
+/* Elements of 1 - A M from which on a matrix is made anew: one step leaves about their squares. */
+static const double LARGEST_RESIDUAL = 1e-3;
+
+/* Walkers first ... first + n - 1, into their rows of host_found. With matrices that somebody lends it takes a step
+ * towards the inverse instead of finding that anew; where they are too far off, it finds it anew. */
+static int find_walkers(local_energy *le, const plugmc_host *host, const plugmc_view *view,
+                        const plugmc_inverses *lent, double *drift, int phases, int32_t first,
+                        int32_t n)
 {
     local_energy_gpu *g = le->gpu;
-    const plugmc_system *system = le->system;
+    plugmc_inverses of_view = {.size = sizeof of_view};
+    int code = PLUGMC_OK, good = 1;
+    if (!lent && PLUGMC_HAS(view, inverses) && view->inverses && !phases) {
+        code = view->inverses(view, &of_view);
+        lent = &of_view;
+    }
+    if (code) return code;
+    g->lent = lent && !phases && are_in_line(le, lent, le->system->walkers) ? lent : NULL;
+    if (!g->lent) return find_with(le, host, view, drift, phases, first, n);
+    code = find_with(le, host, view, drift, phases, first, n);
+    if (!code)
+        code = host->gpu->download(host->context, g->host_residuals,
+                                   g->residuals + (device_pointer)first * 8,
+                                   (size_t)n * sizeof *g->host_residuals);
+    for (int32_t w = 0; w < n; w++) good &= g->host_residuals[w] <= LARGEST_RESIDUAL;
+    g->lent = NULL;
+    if (code || good) return code;
+    le->asked_count = 0;
+    return find_with(le, host, view, drift, phases, first, n);
+}
+
+static int find_with(local_energy *le, const plugmc_host *host, const plugmc_view *view,
+                     double *drift, int phases, int32_t first, int32_t n)
+{
+    local_energy_gpu *g = le->gpu;
+    const int64_t row = 3 * le->system->particles;
     int code = PLUGMC_OK;
-    for (int32_t w = 0; w < system->walkers && !code; w += g->group) {
-        const int32_t left = system->walkers - w;
+    for (int32_t w = 0; w < n && !code; w += g->group) {
         walkers_task task = g->task;
         task.sweep = view->sweep;
-        task.first_walker = w;
-        task.walkers = left < g->group ? left : g->group;
-        task.positions = view->positions + 3 * w * system->particles;
+        task.first_walker = first + w;
+        task.walkers = n - w < g->group ? n - w : g->group;
+        task.positions = view->positions + (first + w) * row;
+        g->drift = drift ? (device_pointer)(uintptr_t)(drift + w * row) : 0;
+        g->wanted_phases = phases ? g->phases + (device_pointer)(first + w) * 16 : 0;
         code = measure_group(le, host, &task);
     }
+    const size_t bytes = FOUND * sizeof(double);
     if (!code)
-        code = host->gpu->download(host->context, g->host_found, g->found,
-                                   (size_t)system->walkers * FOUND * sizeof(double));
-    for (int32_t w = 0; w < system->walkers && !code; w++) {
-        const double *found = g->host_found + w * FOUND;
-        const double energy[COMPONENTS] = {
-            [KINETIC] = found[FOUND_KINETIC],
-            [ELECTRON_ELECTRON] = found[FOUND_REPULSION] + g->repulsion_constant,
-            [LOCAL] = found[FOUND_LOCAL] + g->local_constant,
-            [NONLOCAL] = found[FOUND_NONLOCAL],
-            [ION_ION] = le->constant,
-        };
-        if (found[FOUND_SINGULAR] > 0)
-            code = fail_singular(le, host, w, (int)found[FOUND_SINGULAR] - 1);
-        write_values(le, energy, found[FOUND_LN_SQUARE], values + w * QUANTITIES);
+        code = host->gpu->download(host->context, g->host_found + first * FOUND,
+                                   g->found + (device_pointer)first * bytes, (size_t)n * bytes);
+    for (int32_t w = first; w < first + n && !code; w++)
+        if (g->host_found[w * FOUND + FOUND_SINGULAR] > 0)
+            code = fail_singular(le, host, w, (int)g->host_found[w * FOUND + FOUND_SINGULAR] - 1);
+    return code;
+}
+
+static void energies_of(const local_energy *le, int32_t walker, double energy[COMPONENTS])
+{
+    const local_energy_gpu *g = le->gpu;
+    const double *found = g->host_found + walker * FOUND;
+    energy[KINETIC] = found[FOUND_KINETIC];
+    energy[ELECTRON_ELECTRON] = found[FOUND_REPULSION] + g->repulsion_constant;
+    energy[LOCAL] = found[FOUND_LOCAL] + g->local_constant;
+    energy[NONLOCAL] = found[FOUND_NONLOCAL];
+    energy[ION_ION] = le->constant;
+}
+
+int gpu_measure(local_energy *le, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    const int32_t walkers = le->system->walkers;
+    const int code = find_walkers(le, host, view, NULL, NULL, 0, 0, walkers);
+    for (int32_t w = 0; w < walkers && !code; w++) {
+        double energy[COMPONENTS];
+        energies_of(le, w, energy);
+        write_values(le, energy, le->gpu->host_found[w * FOUND + FOUND_LN_SQUARE],
+                     values + w * QUANTITIES);
     }
+    return code;
+}
+
+/* Places as they were found, spin by spin, in the order of walkers. */
+static int sort_places(local_energy *le, const plugmc_host *host)
+{
+    const size_t walkers = (size_t)le->system->walkers, count = (size_t)le->asked_count;
+    int64_t *next = calloc(walkers + 1, sizeof *next);
+    plugmc_nonlocal_place *sorted = malloc((count + 1) * sizeof *sorted);
+    const int code = next && sorted ? PLUGMC_OK : local_energy_no_memory(host);
+    for (size_t k = 0; k < count && !code; k++) next[le->asked[k].walker + 1]++;
+    for (size_t w = 0; w < walkers && !code; w++) next[w + 1] += next[w];
+    for (size_t k = 0; k < count && !code; k++) sorted[next[le->asked[k].walker]++] = le->asked[k];
+    if (!code && count) memcpy(le->asked, sorted, count * sizeof *sorted);
+    free(next), free(sorted);
+    return code;
+}
+
+int gpu_request(local_energy *le, const plugmc_host *host,
+                const plugmc_local_energy_request *request)
+{
+    local_energy_gpu *g = le->gpu;
+    const int32_t first = request->first, n = request->walkers;
+    const size_t bytes = 2 * (size_t)n * sizeof *g->host_phases;
+    const device_pointer phases = g ? g->phases + (device_pointer)first * 16 : 0;
+    int code = PLUGMC_OK;
+    if (!g)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "a potential of the wave function is for the CPU alone, and local "
+                          "energies are wanted on the GPU");
+    le->asked_count = 0;
+    le->wants_places = request->places != NULL;
+    for (int32_t w = 0; w < n; w++) {
+        g->host_phases[2 * w] = 1;
+        g->host_phases[2 * w + 1] = 0;
+    }
+    if (request->phase) code = host->gpu->upload(host->context, phases, g->host_phases, bytes);
+    if (!code)
+        code = find_walkers(le, host, request->view, request->inverses, request->drift,
+                            request->phase != NULL, first, n);
+    le->wants_places = 0;
+    if (!code && request->places) code = sort_places(le, host);
+    if (!code && request->phase)
+        code = host->gpu->download(host->context, request->phase, phases, bytes);
+    for (int32_t w = 0; w < n && !code; w++) {
+        double energy[COMPONENTS], sum = 0;
+        energies_of(le, first + w, energy);
+        for (int c = 0; c < COMPONENTS; c++) sum += energy[c];
+        if (request->energy) request->energy[w] = sum;
+        if (request->parts) memcpy(request->parts + w * COMPONENTS, energy, sizeof energy);
+        if (request->ln_psi)
+            request->ln_psi[w] = 0.5 * g->host_found[(first + w) * FOUND + FOUND_LN_SQUARE];
+    }
+    if (request->places) *request->places = le->asked;
+    if (request->place_count) *request->place_count = le->asked_count;
     return code;
 }
 
@@ -144,6 +270,34 @@ static int evaluate_there(const local_energy *le, const plugmc_host *host, int s
 
 static int measure_visits(local_energy *, const plugmc_host *, walkers_task *, int spin);
 
+/* Inverse matrices and ln |det|^2 from the orbitals. */
+static int invert(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
+{
+    local_energy_gpu *g = le->gpu;
+    matrices *m = &g->matrices;
+    int code = matrices_factorise(m, host, task->electrons, le->pitch, g->values, task->walkers,
+                                  g->ln_square[spin]);
+    if (!code && g->wanted_phases)
+        code = launch_warps(host, g->phase, task->walkers,
+                            (void *[]){task, &m->factors, &m->pivots, &g->wanted_phases});
+    return code ? code : matrices_invert(m, host, task->electrons, task->walkers);
+}
+
+/* The same from those that are lent. */
+static int polish(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
+{
+    local_energy_gpu *g = le->gpu;
+    const int32_t w = task->first_walker;
+    const int code =
+        host->gpu->upload(host->context, g->ln_square[spin], g->lent->ln_square[spin] + w,
+                          (size_t)task->walkers * sizeof(double));
+    return code ? code
+                : matrices_polish(&g->matrices, host, task->electrons, le->pitch, g->values,
+                                  (device_pointer)(uintptr_t)g->lent->inverse[spin][w],
+                                  task->walkers, g->ln_square[spin],
+                                  g->residuals + (device_pointer)w * 8, task->first > 0);
+}
+
 static int measure_spin(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
 {
     local_energy_gpu *g = le->gpu;
@@ -153,14 +307,11 @@ static int measure_spin(local_energy *le, const plugmc_host *host, walkers_task 
     if (!code)
         code = evaluate_there(le, host, spin, points, g->points, g->values, g->gradients,
                               g->laplacians);
-    if (!code)
-        code = matrices_factorise(m, host, task->electrons, le->pitch, g->values, task->walkers,
-                                  g->ln_square[spin]);
-    if (!code) code = matrices_invert(m, host, task->electrons, task->walkers);
+    if (!code) code = g->lent ? polish(le, host, task, spin) : invert(le, host, task, spin);
     if (!code)
         code = launch_warps(host, g->kinetic, points,
                             (void *[]){task, &m->inverses, &g->gradients, &g->laplacians,
-                                       &g->parts_of, &g->kinetic_of});
+                                       &g->parts_of, &g->kinetic_of, &g->drift});
     return code || !le->kinds ? code : measure_visits(le, host, task, spin);
 }
 
@@ -172,6 +323,42 @@ static int need(const plugmc_host *host, room *r, int64_t bytes)
     int code = r->at ? host->gpu->release(host->context, r->at) : PLUGMC_OK;
     *r = (room){0, (size_t)bytes + (size_t)bytes / 2};
     return code ? code : host->gpu->allocate(host->context, r->bytes, &r->at);
+}
+
+/* The places of n visits and what is found there, for whoever asked. */
+static int bring_places(local_energy *le, const plugmc_host *host, const walkers_task *task,
+                        device_pointer list, int32_t n)
+{
+    const local_energy_gpu *g = le->gpu;
+    const size_t each = (size_t)(le->v.sphere.points * le->v.radii), points = (size_t)n * each;
+    int code = grow(host, &le->asked, &le->asked_room, le->asked_count + (int64_t)points,
+                    sizeof *le->asked);
+    if (code) return code;
+    plugmc_nonlocal_place *out = le->asked + le->asked_count;
+    visit *visits = malloc((size_t)n * sizeof *visits);
+    double *ratios = malloc(points * sizeof *ratios), *places = malloc(3 * points * sizeof *places);
+    if (!visits || !ratios || !places) code = local_energy_no_memory(host);
+    if (!code) code = host->gpu->download(host->context, visits, list, (size_t)n * sizeof *visits);
+    if (!code)
+        code =
+            host->gpu->download(host->context, ratios, g->batch_ratios.at, points * sizeof *ratios);
+    if (!code)
+        code = host->gpu->download(host->context, places, g->batch_places.at,
+                                   3 * points * sizeof *places);
+    for (size_t k = 0; k < points && !code; k++) {
+        const visit *at = &visits[k / each];
+        double m[3][3];
+        visit_rotation(&le->v, task->seed, task->sweep, task->first_walker + at->walker, at, m);
+        const double factor = visit_factor(&le->v, at, m, (int)(k % each));
+        out[k] = (plugmc_nonlocal_place){.walker = task->first_walker + at->walker,
+                                         .electron = at->electron,
+                                         .energy = factor * ratios[k],
+                                         .factor = factor};
+        memcpy(out[k].position, places + 3 * k, sizeof out[k].position);
+    }
+    if (!code) le->asked_count += (int64_t)points;
+    free(visits), free(ratios), free(places);
+    return code;
 }
 
 /* Visits first ... first + n - 1. */
@@ -201,13 +388,14 @@ static int measure_batch(local_energy *le, const plugmc_host *host, walkers_task
     if (!code)
         code = launch_threads(host, g->visits, n,
                               (void *[]){task, &n, &visits, &g->batch_ratios.at, &energies});
-    return code;
+    return code || !le->wants_places ? code : bring_places(le, host, task, visits, n);
 }
 
 static int measure_visits(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
 {
     local_energy_gpu *g = le->gpu;
     int32_t electrons = task->walkers * task->electrons, visits = 0;
+    const int projects = le->projection && !le->wants_places;
     const double bytes =
         (double)(le->v.sphere.points * le->v.radii) * (double)(le->numbers + 5) * 8;
     const int32_t together = (int32_t)fmax(1, fmin(BATCH_BYTES / bytes, 1 << 24));
@@ -222,12 +410,12 @@ static int measure_visits(local_energy *le, const plugmc_host *host, walkers_tas
     if (!code) code = need(host, &g->energies, visits * (int64_t)sizeof(double));
     if (!code)
         code = launch_warps(host, g->list, electrons, (void *[]){task, &g->counts, &g->list_of.at});
-    if (!code && le->projection)
+    if (!code && projects)
         code =
             launch_warps(host, g->projected, visits,
                          (void *[]){task, &visits, &g->list_of.at, &g->matrices.inverses,
                                     &g->projection_rows[spin], &g->projections, &g->energies.at});
-    for (int32_t first = 0; first < visits && !le->projection && !code; first += together)
+    for (int32_t first = 0; first < visits && !projects && !code; first += together)
         code = measure_batch(le, host, task, spin, first,
                              visits - first < together ? visits - first : together);
     return code ? code
@@ -262,6 +450,7 @@ static int load_kernels(local_energy *le, const plugmc_host *host, int64_t most)
         {"le_far", &g->far},
         {"le_gather", &g->gather},
         {"le_kinetic", &g->kinetic},
+        {"le_phase", &g->phase},
         {"le_count", &g->count},
         {"le_list", &g->list},
         {"le_offsets", &g->offsets},
@@ -383,12 +572,16 @@ static int take_memory(local_energy *le, const plugmc_host *host, int64_t most)
         {&g->laplacians, points * row},
         {&g->counts, points / 2 + 1},
         {&g->found, walkers * FOUND},
+        {&g->phases, walkers * 2},
+        {&g->residuals, walkers},
     };
     int code = PLUGMC_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && !code; i++)
         code = host->gpu->allocate(host->context, arrays[i].numbers * 8, arrays[i].place);
     g->host_found = host->allocate(host->context, walkers * FOUND * sizeof *g->host_found);
-    if (!code && !g->host_found)
+    g->host_phases = host->allocate(host->context, walkers * 2 * sizeof *g->host_phases);
+    g->host_residuals = host->allocate(host->context, walkers * sizeof *g->host_residuals);
+    if (!code && !(g->host_found && g->host_phases && g->host_residuals))
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu walkers", walkers);
     return code;
 }

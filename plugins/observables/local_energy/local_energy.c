@@ -10,8 +10,10 @@
  * with its Madelung term (coulomb.h). Ions have charges, or pseudopotentials (pseudopotential.h,
  * nonlocal.c); where they are the potential with the orbitals says.
  *
- * Nothing of the mover is used but the positions: the inverse matrices are made from them in double
- * precision. If the mover keeps ln |Psi|^2, the difference to what is found here is reported. On the
+ * On the CPU nothing of the mover is used but the positions: the inverse matrices are made from them in double
+ * precision. If the mover keeps ln |Psi|^2, the difference to what is found here is reported. On a GPU matrices M that
+ * the mover lends are made better by a step M (2 - A M); the difference is then that of ln |det M|^2 to first order,
+ * and it is the mover that compares ln |det A|^2 when it refreshes. request.c answers others. On the
  * GPU gpu.c does what this file does on the CPU, which is the reference; formulas.h is for both.
  *
  * If the file of the orbitals gives the energies of the calculation that they come from, the
@@ -31,10 +33,6 @@
 
 enum { UNITS_HARTREE, UNITS_RYDBERG, UNITS_EV };
 enum { PER_CELL, PER_ELECTRON, PER_PRIMITIVE_CELL };
-
-static int evaluate_group(local_energy *, const plugmc_host *, const plugmc_view *, int32_t first,
-                          int32_t n);
-static void sum_coulomb(const local_energy *, const double *positions, sample *);
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
@@ -57,15 +55,10 @@ static int measure_here(local_energy *le, const plugmc_host *host, const plugmc_
     int code = PLUGMC_OK;
     for (int32_t w = 0; w < system->walkers && !code; w += le->group) {
         const int32_t left = system->walkers - w, n = left < le->group ? left : le->group;
-        code = evaluate_group(le, host, view, w, n);
-#pragma omp parallel for schedule(dynamic) num_threads(le->threads) if (le->threads > 1)
-        for (int32_t k = 0; k < (code ? 0 : n); k++)
-            sum_coulomb(le, view->positions + 3 * (w + k) * system->particles, &le->samples[k]);
-        for (int32_t k = 0; k < n && !code; k++) {
-            const sample *s = &le->samples[k];
-            if (le->kinds) code = measure_nonlocal(le, host, view, w + k, &le->samples[k]);
-            write_values(le, s->energy, s->ln_square, values + (w + k) * QUANTITIES);
-        }
+        code = evaluate_walkers(le, host, view, NULL, 0, NULL, w, n);
+        for (int32_t k = 0; k < n && !code; k++)
+            write_values(le, le->samples[k].energy, le->samples[k].ln_square,
+                         values + (w + k) * QUANTITIES);
     }
     return code;
 }
@@ -116,7 +109,9 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
 
 /* ---- The wave function ----------------------------------------------------------------------- */
 
-static void sum_kinetic(const local_energy *, sample *, int spin, int32_t place);
+static void sum_kinetic(const local_energy *, sample *, int spin, int32_t place, const double *lent,
+                        const double *ln_lent, int lu);
+static void sum_coulomb(const local_energy *, const double *positions, sample *);
 static double parts_energy(const local_energy *, const sample *);
 
 int evaluate(const local_energy *le, const plugmc_host *host, int spin, int64_t n,
@@ -149,6 +144,7 @@ static void take_positions(const local_energy *le, const plugmc_view *view, int3
     }
     memset(s->energy, 0, sizeof s->energy);
     s->ln_square = -parts_energy(le, s);
+    s->phase = 1;
     s->singular = 0;
 }
 
@@ -160,9 +156,9 @@ int fail_singular(const local_energy *le, const plugmc_host *host, int32_t walke
                       plugmc_species_at(le->system, spin)->name, walker);
 }
 
-/* Kinetic energies and ln |Psi|^2 of walkers first ... first + n - 1. */
+/* Kinetic energies and ln |Psi|^2. */
 static int evaluate_group(local_energy *le, const plugmc_host *host, const plugmc_view *view,
-                          int32_t first, int32_t n)
+                          const plugmc_inverses *lent, int lu, int32_t first, int32_t n)
 {
     const plugmc_system *system = le->system;
     int code = PLUGMC_OK;
@@ -178,11 +174,27 @@ static int evaluate_group(local_energy *le, const plugmc_host *host, const plugm
                             le->laplacians);
 #pragma omp parallel for schedule(dynamic) num_threads(le->threads) if (le->threads > 1)
         for (int32_t k = 0; k < (code || !electrons ? 0 : n); k++)
-            sum_kinetic(le, &le->samples[k], spin, k);
+            sum_kinetic(le, &le->samples[k], spin, k, lent ? lent->inverse[spin][first + k] : NULL,
+                        lent && lent->ln_square[spin] ? lent->ln_square[spin] + first + k : NULL,
+                        lu);
     }
     for (int32_t k = 0; k < n && !code; k++)
         if (le->samples[k].singular)
             code = fail_singular(le, host, first + k, le->samples[k].singular - 1);
+    return code;
+}
+
+int evaluate_walkers(local_energy *le, const plugmc_host *host, const plugmc_view *view,
+                     const plugmc_inverses *lent, int lu, double *drift, int32_t first, int32_t n)
+{
+    const int64_t row = 3 * le->system->particles;
+    for (int32_t k = 0; k < n; k++) le->samples[k].drift = drift ? drift + k * row : NULL;
+    int code = evaluate_group(le, host, view, lent, lu, first, n);
+#pragma omp parallel for schedule(dynamic) num_threads(le->threads) if (le->threads > 1)
+    for (int32_t k = 0; k < (code ? 0 : n); k++)
+        sum_coulomb(le, view->positions + (first + k) * row, &le->samples[k]);
+    for (int32_t k = 0; k < n && !code && le->kinds; k++)
+        code = measure_nonlocal(le, host, view, first + k, &le->samples[k]);
     return code;
 }
 
@@ -211,15 +223,27 @@ static plugmc_derivatives parts_derivatives(const local_energy *le, const sample
 
 /* With ln Psi = ln D - E/2: laplace Psi / Psi = laplace D / D - grad D / D . grad E - laplace E / 2
  * + |grad E|^2 / 4. */
-static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t place)
+static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t place,
+                        const double *lent, const double *ln_lent, int lu)
 {
     const int64_t electrons = plugmc_species_at(le->system, spin)->count, row = le->numbers;
+    const double *values = le->values + place * electrons * row;
     slater *det = &s->spin[spin];
-    if (!slater_invert(det, le->values + place * electrons * row, NULL)) {
+    int good = 1;
+    det->inverse = s->inverse[spin];
+    if (!lent)
+        good = slater_invert(det, values, NULL);
+    else if (lu || !ln_lent)
+        good = slater_determinant(det, values, &det->ln_square);
+    else
+        det->ln_square = *ln_lent;
+    if (!good) {
         s->singular = 1 + spin;
         return;
     }
+    if (lent) det->inverse = (double *)lent; /* nobody writes there until the next walkers come */
     s->ln_square += det->ln_square;
+    s->phase *= det->phase;
     for (int64_t e = 0; e < electrons; e++) {
         const int64_t at = place * electrons + e;
         const plugmc_derivatives parts = parts_derivatives(le, s, le->system->first[spin] + e);
@@ -227,6 +251,8 @@ static void sum_kinetic(const local_energy *le, sample *s, int spin, int32_t pla
         for (int d = 0; d < 3; d++) {
             const double slope = creal(slater_product(det, e, le->gradients + (3 * at + d) * row));
             laplacian += parts.gradient[d] * (0.25 * parts.gradient[d] - slope);
+            if (s->drift)
+                s->drift[3 * (le->system->first[spin] + e) + d] = slope - 0.5 * parts.gradient[d];
         }
         s->energy[KINETIC] -= 0.5 * (laplacian - 0.5 * parts.laplacian);
     }
@@ -464,6 +490,7 @@ static int take_memory(local_energy *le, const plugmc_host *host)
         for (int spin = 0; spin < system->species_count; spin++) {
             const int64_t n = plugmc_species_at(system, spin)->count;
             if (n) slater_prepare(&s->spin[spin], matrices, n, le->pitch, le->is_complex, 1);
+            s->inverse[spin] = s->spin[spin].inverse;
             if (n) matrices += slater_bytes(n, le->is_complex, 1);
         }
     }
@@ -477,6 +504,7 @@ static void release(void *instance)
     free(le->visits);
     free(le->places);
     free(le->at_places);
+    free(le->asked);
 }
 
 /* ---- What is reported ------------------------------------------------------------------------ */
@@ -588,11 +616,12 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .derive = derive,
                                              .listing = listing,
                                              .listing_count = PLUGMC_COUNT(listing),
-                                             .listing_size = sizeof listing[0]};
+                                             .listing_size = sizeof listing[0],
+                                             .follows = PLUGMC_CHANGED_WALKER_WEIGHT};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_OBSERVABLE, .name = "local_energy",
               .summary = "local energy of a Slater-Jastrow wave function and its parts",
               .reference = "Foulkes, Mitas, Needs, Rajagopal, Rev. Mod. Phys. 73, 33 (2001)",
               .instance_size = sizeof(local_energy), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .observable = &observable, .prepare = prepare,
-              .release = release, .kernel_text = kernel_text)
+              .release = release, .kernel_text = kernel_text, .local_energy = &local_energy_facet)

@@ -173,12 +173,42 @@ extern "C" __global__ void le_gather(const __grid_constant__ walkers_task t, dou
     points[i] = place_of(t, i / row, t.first)[i % row];
 }
 
-/* A warp an electron of the spin: kinetic [walkers][particles], Hartree. With ln Psi = ln D - E/2:
+/* A warp a walker: phase [walkers][2] times that of the determinant whose factors L and U these are, exchanges of
+ * rows counted from 1. */
+extern "C" __global__ void __launch_bounds__(LE_THREADS)
+    le_phase(const __grid_constant__ walkers_task t, const double *factors, const int *pivots,
+             double *phase)
+{
+    const int64_t walker = warp_number(), n = t.electrons;
+    if (walker >= t.walkers) return;
+    double re = 1, im = 0;
+    for (int64_t i = lane_number(); i < n; i += LE_WARP) {
+        const double *u = factors + ((walker * n + i) * n + i) * t.parts;
+        const double v = t.parts == 2 ? u[1] : 0, over = rsqrt(u[0] * u[0] + v * v),
+                     sign = pivots[walker * n + i] == i + 1 ? over : -over,
+                     a = sign * (re * u[0] - im * v), b = sign * (re * v + im * u[0]);
+        re = a;
+        im = b;
+    }
+    for (int distance = LE_WARP / 2; distance > 0; distance /= 2) {
+        const double u = __shfl_xor_sync(0xffffffffu, re, distance),
+                     v = __shfl_xor_sync(0xffffffffu, im, distance), a = re * u - im * v;
+        im = re * v + im * u;
+        re = a;
+    }
+    if (lane_number() > 0) return;
+    const double u = phase[2 * walker], v = phase[2 * walker + 1];
+    phase[2 * walker] = re * u - im * v;
+    phase[2 * walker + 1] = re * v + im * u;
+}
+
+/* A warp an electron of the spin: kinetic [walkers][particles], Hartree, and drift [walkers][particles][3] =
+ * Re grad ln Psi unless it is NULL. With ln Psi = ln D - E/2:
  * laplace Psi / Psi = laplace D / D - grad D / D . grad E - laplace E / 2 + |grad E|^2 / 4. */
 extern "C" __global__ void __launch_bounds__(LE_THREADS)
     le_kinetic(const __grid_constant__ walkers_task t, const double *inverse,
                const double *gradients, const double *laplacians, const double *parts,
-               double *kinetic)
+               double *kinetic, double *drift)
 {
     const int64_t number = warp_number();
     if (number >= (int64_t)t.walkers * t.electrons) return;
@@ -189,6 +219,8 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
     for (int d = 0; d < 3; d++) {
         const double slope = product_with_row(t, gradients + (3 * number + d) * t.row, row);
         laplacian += part[PARTS_GRADIENT + d] * (0.25 * part[PARTS_GRADIENT + d] - slope);
+        if (drift && lane_number() == 0)
+            drift[3 * electron + d] = slope - 0.5 * part[PARTS_GRADIENT + d];
     }
     if (lane_number() == 0) kinetic[electron] = -0.5 * (laplacian - 0.5 * part[PARTS_LAPLACIAN]);
 }

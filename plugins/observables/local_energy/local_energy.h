@@ -20,6 +20,9 @@ typedef struct sample {
     double *wave;              /* [2][waves] structure factors of the electrons */
     double energy[COMPONENTS]; /* Hartree, of the cell */
     double ln_square;          /* ln |Psi|^2 */
+    double complex phase;      /* Psi / |Psi|; 0: not found */
+    double *drift;             /* [electrons][3] Re grad ln Psi; NULL: not wanted */
+    double *inverse[2];        /* what spin[].inverse is where no matrices are lent */
     int singular;              /* 1 + spin */
 } sample;
 
@@ -66,6 +69,10 @@ typedef struct local_energy {
     double *at_places; /* [.][numbers] */
     int64_t place_room, at_room;
 
+    plugmc_nonlocal_place *asked; /* places of quadratures for whoever asked, grown as needed */
+    int64_t asked_count, asked_room;
+    int wants_places;
+
     struct local_energy_gpu *gpu; /* NULL: measured on the CPU */
     double *fetched; /* [walkers][particles][3] positions, if those are on a GPU then */
 } local_energy;
@@ -78,6 +85,18 @@ int fail_singular(const local_energy *, const plugmc_host *, int32_t walker, int
 
 /* Change of -ln |Psi|^2 but for the determinants when electron e of a sample goes to `to`. */
 double parts_change(const local_energy *, const sample *, int64_t e, const double to[3]);
+
+/* Energies of walkers first ... first + n - 1 of a view in host memory, at most le->group, into le->samples.
+ * `lent`: matrices of all walkers of the view, or NULL; drift [n][particles][3], or NULL. `lu`: ln |Psi|^2 and
+ * phase are found even so. */
+int evaluate_walkers(local_energy *, const plugmc_host *, const plugmc_view *,
+                     const plugmc_inverses *lent, int lu, double *drift, int32_t first, int32_t n);
+
+/* The facet for others: request.c. */
+extern const plugmc_local_energy local_energy_facet;
+
+/* Makes room in an array of elements of `size` bytes. */
+int grow(const plugmc_host *, void *array, int64_t *room, int64_t wanted, size_t size);
 
 /* Energy of pseudopotentials that depends on l. */
 int measure_nonlocal(local_energy *, const plugmc_host *, const plugmc_view *, int32_t walker,
@@ -107,6 +126,8 @@ int prepare_centres(local_energy *, const plugmc_host *);
 int gpu_prepare(local_energy *, const plugmc_host *);
 /* Positions are in device memory; values [walkers][QUANTITIES] as write_values gives them. */
 int gpu_measure(local_energy *, const plugmc_host *, const plugmc_view *, double *values);
+/* The same for others, who may want more: plugmc/wave.h. */
+int gpu_request(local_energy *, const plugmc_host *, const plugmc_local_energy_request *);
 void gpu_release(local_energy *);
 int gpu_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
 #endif

@@ -18,12 +18,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_VALUES = 4 << 20 }; /* numbers of orbitals evaluated in one call */
 
 /* ---- Who is near whom ------------------------------------------------------------------------ */
 
-static int grow(const plugmc_host *host, void *array, int64_t *room, int64_t wanted, size_t size)
+int grow(const plugmc_host *host, void *array, int64_t *room, int64_t wanted, size_t size)
 {
     void **place = array;
     if (wanted <= *room) return PLUGMC_OK;
@@ -68,7 +69,7 @@ static void place_points(const local_energy *le, const plugmc_view *view, int32_
 /* Energy of one electron at one ion; values are the orbitals at its points. */
 static double energy_of(const local_energy *le, const plugmc_view *view, int32_t walker,
                         const sample *s, int spin, const visit *at, const double *places,
-                        const double *values)
+                        const double *values, plugmc_nonlocal_place *asked)
 {
     const int64_t own = at->electron - le->system->first[spin];
     const int points = le->v.radii * le->v.sphere.points;
@@ -77,6 +78,12 @@ static double energy_of(const local_energy *le, const plugmc_view *view, int32_t
         q[k] = creal(slater_product(&s->spin[spin], own, values + k * le->numbers)) *
                exp(-0.5 * parts_change(le, s, at->electron, places + 3 * k));
     visit_rotation(&le->v, le->system->seed, view->sweep, walker, at, m);
+    for (int k = 0; k < points && asked; k++) {
+        const double factor = visit_factor(&le->v, at, m, k);
+        asked[k] = (plugmc_nonlocal_place){
+            .walker = walker, .electron = at->electron, .energy = factor * q[k], .factor = factor};
+        memcpy(asked[k].position, places + 3 * k, sizeof asked[k].position);
+    }
     return visit_energy(&le->v, at, m, q);
 }
 
@@ -85,6 +92,7 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
                       int32_t walker, sample *s, int spin, int64_t first, int64_t end)
 {
     const int64_t each = (int64_t)le->v.sphere.points * le->v.radii, n = (end - first) * each;
+    plugmc_nonlocal_place *asked = NULL;
     int code = grow(host, &le->places, &le->place_room, 3 * n, sizeof *le->places);
     if (!code)
         code = grow(host, &le->at_places, &le->at_room, n * le->numbers, sizeof *le->at_places);
@@ -92,6 +100,12 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
         place_points(le, view, walker, s, &le->visits[v], le->places + 3 * (v - first) * each);
     if (!code) code = evaluate(le, host, spin, n, le->places, le->at_places, NULL, NULL);
     if (code) return code;
+    if (le->wants_places) {
+        code = grow(host, &le->asked, &le->asked_room, le->asked_count + n, sizeof *le->asked);
+        if (code) return code;
+        asked = le->asked + le->asked_count;
+        le->asked_count += n;
+    }
     double *energy = malloc((size_t)(end - first) * sizeof *energy);
     if (!energy)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the quadratures");
@@ -99,7 +113,8 @@ static int sum_visits(local_energy *le, const plugmc_host *host, const plugmc_vi
     for (int64_t v = first; v < end; v++)
         energy[v - first] = energy_of(le, view, walker, s, spin, &le->visits[v],
                                       le->places + 3 * (v - first) * each,
-                                      le->at_places + (v - first) * each * le->numbers);
+                                      le->at_places + (v - first) * each * le->numbers,
+                                      asked ? asked + (v - first) * each : NULL);
     for (int64_t v = first; v < end; v++) s->energy[NONLOCAL] += energy[v - first];
     free(energy);
     return PLUGMC_OK;
@@ -110,13 +125,14 @@ int measure_nonlocal(local_energy *le, const plugmc_host *host, const plugmc_vie
 {
     const int64_t most = MOST_VALUES / ((int64_t)le->v.sphere.points * le->v.radii * le->numbers);
     const int64_t together = most < 1 ? 1 : most;
+    const int projects = le->projection && !le->wants_places;
     int code = PLUGMC_OK;
     s->energy[NONLOCAL] = 0;
     for (int spin = 0; spin < le->system->species_count && !code; spin++) {
         code = find_visits(le, host, s, spin);
-        for (int64_t v = 0; v < le->visit_count && !code && le->projection; v++)
+        for (int64_t v = 0; v < le->visit_count && !code && projects; v++)
             s->energy[NONLOCAL] += projected_energy(le, s, spin, &le->visits[v]);
-        for (int64_t v = 0; v < le->visit_count && !code && !le->projection; v += together) {
+        for (int64_t v = 0; v < le->visit_count && !code && !projects; v += together) {
             const int64_t end = v + together < le->visit_count ? v + together : le->visit_count;
             code = sum_visits(le, host, view, walker, s, spin, v, end);
         }

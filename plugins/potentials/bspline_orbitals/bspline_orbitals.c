@@ -329,8 +329,14 @@ static int configure(void *instance, const plugmc_host *host)
                               "tile = %g %g %g: these must be numbers of cells, 1 or more",
                               b->tile.values[0], b->tile.values[1], b->tile.values[2]);
     }
+    if (b->twist.count != 0 && b->twist.count != 3)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "twist: it has %d numbers and takes 3, the fraction of each reciprocal "
+                          "vector of the box",
+                          b->twist.count);
     int code = orbital_file_open(&b->source, host, b->file);
-    return code ? code : find_tile(&b->source, tile, &b->cells);
+    const double *twist = b->twist.count ? b->twist.values : NULL;
+    return code ? code : find_k_points(&b->source, tile, twist, &b->cells);
 }
 
 /* The box of the run is the simulation cell. */
@@ -527,6 +533,10 @@ static const plugmc_parameter table[] = {
         bspline_orbitals, tile, 0, "", 1, 1000, "",
         "primitive cells along each edge of the box, three numbers; empty: as the k points "
         "of the file make it"),
+    PLUGMC_LIST_KEY(
+        bspline_orbitals, twist, 0, "", -1, 1, "",
+        "fractions of the reciprocal vectors of the box, three numbers: orbitals gain 2 pi times "
+        "them over its edges; empty: those of the file, which has one set then"),
     PLUGMC_CHOICE_KEY(bspline_orbitals, precision, "auto", "auto|float|double",
                       "of the coefficients; auto: float on the GPU, double on the CPU"),
     PLUGMC_REAL_KEY(

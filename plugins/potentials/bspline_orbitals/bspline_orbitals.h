@@ -31,7 +31,7 @@ typedef struct spline_kernels {
 
 typedef struct bspline_orbitals {
     const char *file; /* parameters */
-    plugmc_list tile, valence;
+    plugmc_list tile, twist, valence;
     real multiplicity;
     int32_t precision, layout, sort;
     int64_t resident;

@@ -1,14 +1,15 @@
 /* k points and the simulation cell, and the choice of orbitals.
  *
  * A periodic cell of n1 x n2 x n3 primitive cells has just that many k points: those whose phases
- * over the edges of the cell are all the same (0 but for twisted boundary conditions). A file must
- * have all of them; of a pair k, -k one is enough, since the orbitals of the other are the complex
- * conjugates.
+ * over the edges of the cell are all the same, 0 or those of a twist. A file must have all of them; of a
+ * pair k, -k one is enough, since the orbitals of the other are the complex conjugates. It may have those
+ * of several twists: then `twist` says which are meant.
  */
 #include "occupation.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double k_tolerance = 1e-5; /* turns */
 static const double shell_width = 1e-5; /* Hartree: eigenvalues that count as equal */
@@ -28,52 +29,134 @@ static int32_t cells_along(const orbital_file *f, int d)
     return 0;
 }
 
-static int check_members(const orbital_file *f, const int32_t tile[3])
-{
-    for (int32_t k = 0; k < f->k_points; k++)
-        for (int d = 0; d < 3; d++)
-            if (!(from_integer(tile[d] * (f->k[k][d] - f->k[0][d])) < tile[d] * k_tolerance))
-                return damaged(
-                    f,
-                    "k point %d, (%.6g %.6g %.6g) in reciprocal vectors, does not belong "
-                    "to a cell of %d x %d x %d primitive cells with k point 1, (%.6g "
-                    "%.6g %.6g)",
-                    k + 1, f->k[k][0], f->k[k][1], f->k[k][2], tile[0], tile[1], tile[2],
-                    f->k[0][0], f->k[0][1], f->k[0][2]);
-    return PLUGMC_OK;
-}
-
-/* -k belongs to the cell, and is no k point of the file. */
-static int lacks_reverse(const orbital_file *f, const int32_t tile[3], int32_t k)
+/* Turns of k point k, or of -k, over the edges of the cell are those of the twist. */
+static int belongs(const orbital_file *f, const int32_t tile[3], const double twist[3], int32_t k,
+                   int sign)
 {
     for (int d = 0; d < 3; d++)
-        if (from_integer(tile[d] * (-f->k[k][d] - f->k[0][d])) >= tile[d] * k_tolerance) return 0;
-    for (int32_t j = 0; j < f->k_points; j++) {
-        double apart = 0;
-        for (int d = 0; d < 3; d++) apart = fmax(apart, from_integer(f->k[j][d] + f->k[k][d]));
-        if (apart < k_tolerance) return 0;
-    }
+        if (!(from_integer(sign * tile[d] * f->k[k][d] - twist[d]) < tile[d] * k_tolerance))
+            return 0;
     return 1;
 }
 
-int find_tile(const orbital_file *f, const int32_t tile[3], k_set *out)
+static int has_opposite(const orbital_file *f, int32_t k)
 {
-    int64_t cells = 1, found = f->k_points, reversed = 0;
+    for (int32_t j = 0; j < f->k_points; j++) {
+        double apart = 0;
+        for (int d = 0; d < 3; d++) apart = fmax(apart, from_integer(f->k[j][d] + f->k[k][d]));
+        if (apart < k_tolerance) return 1;
+    }
+    return 0;
+}
+
+/* Which k points of the file make those of a cell with this twist: how many do by themselves, and how many
+ * by time reversal, where -k is no k point of the file. `member` may be NULL. */
+static void find_members(const orbital_file *f, const int32_t tile[3], const double twist[3],
+                         uint8_t *member, int64_t *found, int64_t *reversed)
+{
+    *found = *reversed = 0;
+    for (int32_t k = 0; k < f->k_points; k++) {
+        const int itself = belongs(f, tile, twist, k, 1),
+                  opposite = belongs(f, tile, twist, k, -1) && !has_opposite(f, k);
+        if (member) member[k] = (uint8_t)((itself ? BY_ITSELF : 0) | (opposite ? REVERSED : 0));
+        *found += itself;
+        *reversed += opposite;
+    }
+}
+
+static void twist_of(const orbital_file *f, const int32_t tile[3], int32_t k, int sign,
+                     double twist[3])
+{
+    for (int d = 0; d < 3; d++) {
+        const double turns = sign * tile[d] * f->k[k][d];
+        twist[d] = turns - rint(turns);
+        if (fabs(twist[d]) < tile[d] * k_tolerance) twist[d] = 0; /* not -0 */
+        if (twist[d] + 0.5 < tile[d] * k_tolerance) twist[d] = 0.5;
+    }
+}
+
+/* The twists of which a cell has all k points, "(0 0 0), (0.5 0 0)", to be freed; NULL: none, or no memory. */
+static char *list_twists(const orbital_file *f, const int32_t tile[3])
+{
+    enum { MOST_LOOKED_AT = 1000, MOST_SHOWN = 16 };
+    const int64_t cells = (int64_t)tile[0] * tile[1] * tile[2];
+    char *text = NULL;
+    size_t size;
+    int shown = 0, more = 0;
+    FILE *out = open_memstream(&text, &size);
+    for (int32_t k = 0; out && k < f->k_points && k < MOST_LOOKED_AT; k++)
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            double twist[3];
+            int64_t found, reversed;
+            int seen = 0;
+            twist_of(f, tile, k, sign, twist);
+            for (int32_t j = 0; j < k && !seen; j++)
+                seen = belongs(f, tile, twist, j, 1) || belongs(f, tile, twist, j, -1);
+            seen |= sign < 0 && belongs(f, tile, twist, k, 1);
+            if (seen) continue;
+            find_members(f, tile, twist, NULL, &found, &reversed);
+            if (found + reversed != cells) continue;
+            if (shown < MOST_SHOWN)
+                fprintf(out, "%s(%.6g %.6g %.6g)", shown++ ? ", " : "", twist[0], twist[1],
+                        twist[2]);
+            else
+                more++;
+        }
+    if (more) fprintf(out, " and %d more", more);
+    if (out) fclose(out);
+    if (text && !*text) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+static int refuse_twist(const orbital_file *f, const int32_t tile[3], const double twist[3])
+{
+    char *held = list_twists(f, tile);
+    int code = f->host->fail(
+        f->host->context, PLUGMC_ERROR_INPUT,
+        "twist: %s does not hold (%.6g %.6g %.6g); of a cell of %d x %d x %d primitive cells it holds %s",
+        f->path, twist[0], twist[1], twist[2], tile[0], tile[1], tile[2],
+        held ? held : "no twist with all of its k points");
+    free(held);
+    return code;
+}
+
+/* Without a `twist` all k points have to be those of one cell. */
+static int check_members(const orbital_file *f, const k_set *set)
+{
+    const int32_t *tile = set->tile;
+    for (int32_t k = 0; k < f->k_points; k++)
+        if (!belongs(f, tile, set->twist, k, 1))
+            return damaged(
+                f,
+                "k point %d, (%.6g %.6g %.6g) in reciprocal vectors, does not belong "
+                "to a cell of %d x %d x %d primitive cells with k point 1, (%.6g "
+                "%.6g %.6g); where a file has those of several twists, 'twist' says which",
+                k + 1, f->k[k][0], f->k[k][1], f->k[k][2], tile[0], tile[1], tile[2], f->k[0][0],
+                f->k[0][1], f->k[0][2]);
+    return PLUGMC_OK;
+}
+
+int find_k_points(const orbital_file *f, const int32_t tile[3], const double *twist, k_set *out)
+{
+    int64_t cells = 1, found, reversed;
     for (int d = 0; d < 3; d++) {
         out->tile[d] = tile[d] ? tile[d] : cells_along(f, d);
         if (out->tile[d] == 0)
             return damaged(f, "its k points make no grid along direction %d: give 'tile'", d + 1);
         cells *= out->tile[d];
     }
-    int code = check_members(f, out->tile);
+    twist_of(f, out->tile, 0, 1, out->twist);
+    if (twist) memcpy(out->twist, twist, sizeof out->twist);
+    int code = twist ? PLUGMC_OK : check_members(f, out);
     if (code) return code;
-    out->reversed = take(f, (size_t)f->k_points, sizeof *out->reversed);
-    if (!out->reversed) return PLUGMC_ERROR_MEMORY;
-    for (int32_t k = 0; k < f->k_points && found < cells; k++) {
-        out->reversed[k] = (uint8_t)lacks_reverse(f, out->tile, k);
-        reversed += out->reversed[k];
-    }
+    out->member = take(f, (size_t)f->k_points, sizeof *out->member);
+    if (!out->member) return PLUGMC_ERROR_MEMORY;
+    find_members(f, out->tile, out->twist, out->member, &found, &reversed);
     if (found + reversed == cells) return PLUGMC_OK;
+    if (twist) return refuse_twist(f, out->tile, twist);
     return damaged(f,
                    "a cell of %d x %d x %d primitive cells has %lld k points, but the file has "
                    "%lld, and time reversal adds %lld",
@@ -108,8 +191,9 @@ int occupy(const orbital_file *f, const k_set *set, int32_t spin, int64_t count,
     for (int32_t i = 0; i < f->states; i++) {
         const orbital_state *s = &f->state[i];
         if (s->spin != of_file) continue;
-        for (int32_t c = 0; c <= set->reversed[s->k]; c++)
-            all[n++] = (candidate){{i, c}, s->eigenvalue};
+        for (int32_t c = 0; c < 2; c++)
+            if (set->member[s->k] & (c ? REVERSED : BY_ITSELF))
+                all[n++] = (candidate){{i, c}, s->eigenvalue};
     }
     if (n < count) {
         free(all);

@@ -28,6 +28,7 @@ enum {
 };
 
 enum { PLUGMC_MOST_TOGETHER = 8 }; /* particles of a group */
+enum { PLUGMC_MOST_PLACES = 64 };  /* of a trial */
 
 /* Proposals of one kind: per_walker for each of `walkers` walkers from `first` on, all made to the
  * configuration as it is. For boxes it is one a walker. A total that positions change is asked about one after the
@@ -112,6 +113,11 @@ typedef struct plugmc_trial {
         log_factor; /* ln of the mover's own factor in the probability of acceptance: the density with which
                           the way back is proposed over that of the way there */
     plugmc_group *group; /* of PLUGMC_GROUP_*: room for them, n is 0; on a GPU there is none */
+    /* wanted; cleared before. Of PLUGMC_INSERTED and PLUGMC_REMOVED, k above 1: k places are weighed, those of
+     * plugmc_draw_one_place instead of `position`, and who comes goes to one of them by its Boltzmann factor; of who
+     * leaves its own and k - 1 others. log_factor is that of one place. At most PLUGMC_MOST_PLACES, and not beside a
+     * total that positions change. */
+    int32_t places;
 } plugmc_trial;
 
 /* Number k = 0 ... particles - 1 of all particles that are there, species by species. */
@@ -145,6 +151,15 @@ PLUGMC_FN void plugmc_draw_place(const plugmc_trial *t, double place[3])
         for (int d = 0; d < t->dimension; d++) place[d] += f[k] * box->vector[k][d];
 }
 
+/* Place j of a trial with several: 0 is that of plugmc_draw_place, j that with the seed plus j times the fractional
+ * part of the golden ratio, 2^64 for 1. */
+PLUGMC_FN void plugmc_draw_one_place(const plugmc_trial *t, int32_t j, double place[3])
+{
+    plugmc_trial one = *t;
+    one.seed += (uint64_t)j * 0x9e3779b97f4a7c15u;
+    plugmc_draw_place(&one, place);
+}
+
 /* Trial moves, one after the other in each walker. A move is taken if its growth, that of -ln p less
  * log_factor, is not above 0, or with probability exp(-growth): u < that with
  * u = plugmc_uniform_double(word[0], word[1]) of
@@ -162,6 +177,8 @@ typedef struct plugmc_proposal {
     /* Bytes of the parameters, where the mover carries `propose` as a text for a GPU too
      * (plugmc/proposal.h); 0: trials are made on the CPU. */
     size_t parameters_size;
+    /* Most places of a trial (plugmc_trial.places). Above 1 the mover's text has to define PLUGMC_SEVERAL_PLACES. */
+    int32_t places;
 } plugmc_proposal;
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
+#include "runs.h"
 
 /* The quantities from i on that are of one observable, or of one on one rung: they were measured together. */
 static int together(const output_data *out, int i)

@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
+#include "runs.h"
 #include "config/comparison.h"
+#include "run/checkpointing.h"
 
 int analysed_open(analysed *run, const char *path, report *r)
 {
@@ -21,6 +22,7 @@ int analysed_open(analysed *run, const char *path, report *r)
         run->configuration = checked(strdup(found.effective_ini ? found.effective_ini : ""));
         code = output_read(path, &sim->output, r);
     }
+    if (!code) code = checkpoint_weights(sim);
     output_free(&found);
     return code;
 }
@@ -72,9 +74,9 @@ static void differs(void *argument, const char *section, const char *key, const 
     if (!f->code) f->code = code;
 }
 
-/* Walkers have the random numbers of the seed and of their number. */
-static bool same_chains(const run_section *a, const run_section *b)
+bool analysed_same_chain(const analysed *one, const analysed *other)
 {
+    const run_section *a = &one->sim.config.run, *b = &other->sim.config.run;
     return a->seed == b->seed && a->first_walker < b->first_walker + b->walkers &&
            b->first_walker < a->first_walker + a->walkers;
 }
@@ -90,7 +92,7 @@ int analysed_fits(const analysed *first, const analysed *other)
     ini_free(&one);
     ini_free(&two);
     if (f.code) return f.code;
-    if (!same_chains(&first->sim.config.run, &other->sim.config.run)) return EXIT_DONE;
+    if (!analysed_same_chain(first, other)) return EXIT_DONE;
     return report_error(
         r, EXIT_INPUT, other->path, 0,
         "cannot be added to %s: both have [run] seed = %lld, so they are the same chain",

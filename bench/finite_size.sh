@@ -1,0 +1,140 @@
+#!/bin/sh
+# The electron gas in boxes of 14, 38, 54 and 66 electrons: variational energies averaged over twists, and Chiesa's
+# corrections, which take them to one value (docs/twists.md).
+#
+#     finite_size.sh [RS [DIVISIONS [SWEEPS]]]      1 4 800
+#
+# Columns, Hartree an electron: N; mean over the twists; the same and what free electrons in these boxes lack at
+# these twists (exact); the same and the corrections of structure_factor (b measured); the same with b of the gas.
+# JOBS= runs at a time, DEVICE=cpu|gpu|auto, NUMBERS="14 38 54 66". PLUGMC= says where the program is.
+set -eu
+. "$(dirname "$0")/common.sh"
+rs=${1:-1} divisions=${2:-4} sweeps=${3:-800}
+numbers=${NUMBERS:-14 38 54 66}
+
+# A/r (1 - exp(-r/F)), symmetric about the cutoff of half an edge, A = 1/w and F by the cusps, as eight coefficients
+# of the B-spline: those that give it at the knots.
+jastrow() # N CUSP
+{
+    awk -v n="$1" -v cusp="$2" -v rs="$rs" 'function u(r) { return a / r * (1 - exp(-r / f)) }
+    BEGIN {
+        pi = atan2(0, -1); a = sqrt(rs ^ 3 / 3); f = sqrt(a / (2 * cusp))
+        cutoff = rs * (4 * pi / 3 * n) ^ (1 / 3) / 2; h = cutoff / 9
+        for (k = 0; k < 8; k++) {
+            r = k ? k * h : 1e-6
+            at[k] = u(r) + u(2 * cutoff - r) - 2 * u(cutoff)
+        }
+        for (turn = 0; turn < 500; turn++)
+            for (k = 0; k < 8; k++)
+                p[k] = k ? (6 * at[k] - p[k - 1] - p[k + 1]) / 4 : (6 * at[0] - 2 * h * cusp - 2 * p[1]) / 4
+        for (k = 0; k < 8; k++) printf "%s%.8f", k ? " " : "", p[k]
+    }'
+}
+
+# Kinetic energy of free electrons, an electron: at the twists of the grid, and in an infinite box.
+free_electrons() # N
+{
+    awk -v n="$1" -v rs="$rs" -v q="$divisions" 'BEGIN {
+        pi = atan2(0, -1); edge = rs * (4 * pi / 3 * n) ^ (1 / 3)
+        for (x = 0; x < q; x++) for (y = x; y < q; y++) for (z = y; z < q; z++) {
+            orders = x == y && y == z ? 1 : x == y || y == z ? 3 : 6
+            count = 0
+            for (i = -4; i <= 4; i++) for (j = -4; j <= 4; j++) for (k = -4; k <= 4; k++) {
+                square = (i + (2 * x + 1 - q) / (2 * q)) ^ 2 + (j + (2 * y + 1 - q) / (2 * q)) ^ 2 \
+                    + (k + (2 * z + 1 - q) / (2 * q)) ^ 2
+                if (square < 14) waves[count++] = square
+            }
+            for (m = 0; m < n / 2; m++) { # the lowest ones, by selection
+                least = m
+                for (i = m + 1; i < count; i++) if (waves[i] < waves[least]) least = i
+                swap = waves[m]; waves[m] = waves[least]; waves[least] = swap
+                sum += orders * waves[m]
+            }
+        }
+        print sum / q ^ 3 * (2 * pi / edge) ^ 2 / n, 0.3 * (9 * pi / 4) ^ (2 / 3) / rs ^ 2
+    }'
+}
+
+like="" unlike="" edges="" halves=""
+for n in $numbers; do
+    halves="$halves $((n / 2))"
+    edges="$edges $(awk -v n="$n" -v rs="$rs" 'BEGIN { printf "%.9f", rs * (16 / 3 * atan2(1, 1) * n) ^ (1 / 3) }')"
+    like="$like \"$(jastrow "$n" 0.25)\""
+    unlike="$unlike \"$(jastrow "$n" 0.5)\""
+done
+
+cat >gas.ini <<EOF
+[run]
+sweeps = $sweeps
+equilibrate = 60
+seed = 14
+walkers = 8
+device = ${DEVICE:-cpu}
+
+[box]
+dimension = 3
+lx = 1
+
+[species up]
+count = 7
+charge = -1
+
+[species down]
+count = 7
+charge = -1
+
+[initial]
+state = random
+
+[potential plane_waves]
+
+[potential jastrow]
+
+[mover quasi_simultaneous]
+step = $rs
+target_acceptance = 0.5
+
+[observable local_energy]
+period = 2
+
+[observable structure_factor]
+k_max = $(awk -v rs="$rs" 'BEGIN { print 2.9 / rs }')
+period = 2
+finite_size = measured
+
+[scan]
+species up.count = $halves
+species down.count = $halves
+box.lx = $edges
+potential jastrow.like = $like
+potential jastrow.unlike = $unlike
+zip = "species up.count" "species down.count" box.lx "potential jastrow.like" "potential jastrow.unlike"
+names = numbers
+jobs = ${JOBS:-2}
+
+[twists]
+of = plane_waves
+grid = $divisions $divisions $divisions
+EOF
+"$plugmc" scan gas.ini >scan.out 2>scan.err || { cat scan.err; exit 1; }
+
+echo "r_s = $rs, Monkhorst-Pack grid $divisions^3; Hartree an electron"
+echo "N  mean  with_free_electrons'_kinetic  with_measured_b  with_b_of_the_gas  variance"
+for n in $numbers; do
+    awk -F, -v n="$n" -v rs="$rs" -v free="$(free_electrons "$n")" 'NR == 1 {
+        for (i = 1; i <= NF; i++) column[$i] = i
+        split(free, kinetic, " ")
+        next
+    }
+    $column["particles"] == n {
+        if ($column["structure_factor.finite_size_b"] == "") { print n, "too few samples for b"; next }
+        e = $column["local_energy.energy"] / n; error = $column["local_energy.energy error"] / n
+        v = "structure_factor.finite_size_potential"; t = "structure_factor.finite_size_kinetic"
+        corrected = e + kinetic[2] - kinetic[1] + ($column[v] + $column[t]) / n
+        wider = sqrt(error ^ 2 + (($column[v " error"] - $column[t " error"]) / n) ^ 2)
+        printf "%d  %.5f+-%.5f  %.5f  %.5f+-%.5f  %.5f  %.4f  (b %.4f, gas %.4f)\n", n, e, error, \
+            e + kinetic[2] - kinetic[1], corrected, wider, \
+            e + kinetic[2] - kinetic[1] + sqrt(3 / rs ^ 3) / (2 * n), $column["local_energy.variance"], \
+            $column["structure_factor.finite_size_b"], 1 / (2 * sqrt(3 / rs ^ 3))
+    }' gas/twists.csv
+done

@@ -1,0 +1,44 @@
+/* Local energies: the one plugin of the run that gives them answers whoever asks. */
+#include "run/local_energies.h"
+
+#include "crash.h"
+#include "run/simulation.h"
+
+/* The only one, with the right sentence where there is none, or another. */
+static int find(plugmc_context *asking, const plugmc_host *host, instance **out)
+{
+    struct simulation *sim = asking->sim;
+    *out = NULL;
+    for (int i = 0; sim && i < sim->instance_count; i++) {
+        instance *one = &sim->instances[i];
+        if (!one->plugin->local_energy) continue;
+        if (*out)
+            return host->fail(
+                asking, PLUGMC_ERROR_INPUT,
+                "'%s' and '%s' both give local energies, which it needs: one of them is "
+                "too many",
+                (*out)->context.section, one->context.section);
+        *out = one;
+    }
+    return *out ? PLUGMC_OK
+                : host->fail(asking, PLUGMC_ERROR_INPUT,
+                             "it needs local energies, which no plugin of the run gives: add "
+                             "[observable local_energy]");
+}
+
+int local_energies(plugmc_context *asking, const plugmc_local_energy_request *request)
+{
+    const plugmc_host host = context_host(asking, asking->stage.system);
+    instance *giving;
+    int code = find(asking, &host, &giving);
+    if (code || !request) return code;
+    if (request->view->on_device && !giving->plugin->local_energy->on_device)
+        return host.fail(
+            asking, PLUGMC_ERROR_STATE,
+            "it asks for local energies of positions on the GPU, where '%s' gives none",
+            giving->context.section);
+    const crash_record outer = crash_calling(giving->context.section, "local_energy");
+    code = giving->plugin->local_energy->evaluate(giving->data, &giving->host, request);
+    crash_called_within(outer);
+    return code;
+}

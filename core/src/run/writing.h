@@ -1,0 +1,32 @@
+/* Checkpoints are written by a thread of their own while sweeps go on, from a copy of what the run is at that
+ * moment. One at a time: whoever changes what it reads (averages, the file, what was written) waits for it. */
+#ifndef PLUGMC_RUN_WRITING_H
+#define PLUGMC_RUN_WRITING_H
+
+#include "run/simulation.h"
+
+enum { KEPT = 4096 };
+
+/* How a write has ended: what there is to say about it, and to remember. */
+typedef struct written {
+    int code, table_code; /* EXIT_* */
+    char why[OUTPUT_WHY], why_table[OUTPUT_WHY];
+    char kept[KEPT]; /* the file that was in the way is there now; "": none was */
+    bool anew;       /* the file was gone */
+    int64_t lost;    /* frames that were in that */
+} written;
+
+/* Writes output and table; may be called in any thread. */
+typedef void write_function(const char *path, const char *csv_path, bool in_file, output_data *,
+                            written *);
+
+/* Starts to write sim->output, whose frames go over to the writer. false: there is no memory for a copy, no
+ * thread, or nothing that would write apart from this process; then nothing was done. None may be at work. */
+bool writing_begin(simulation *, write_function *);
+bool writing_goes_on(const simulation *);
+/* Waits for it if `wait`. true: it has ended, and *out says how; sim->output has what it has written, or the
+ * frames again. false: none was at work, or it still is. */
+bool writing_end(simulation *, bool wait, written *out);
+/* Room for `capacity` numbers of a series, which the writer may be reading. NULL: no memory. */
+double *writing_series(simulation *, const quantity_record *, int64_t capacity);
+#endif

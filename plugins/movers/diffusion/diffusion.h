@@ -1,0 +1,99 @@
+/* What the files of the mover share; diffusion.c says what it does. */
+#ifndef PLUGMC_DIFFUSION_H
+#define PLUGMC_DIFFUSION_H
+
+#include <math.h>
+
+#include "../../determinants/slater.h"
+
+#include "../../determinants/draws.h"
+
+enum { SPINS = 2 };
+enum { LOCALITY, T_MOVES };
+enum { STEP, T_MOVE, KINDS };
+
+/* A walker. */
+typedef struct walker {
+    int32_t index;
+    slater spin[SPINS];
+    double *x, *y, *z; /* [particles], length */
+    double *slopes; /* [particles][3][numbers] gradients of the orbitals where the electrons are */
+    double parts;   /* kT: energy of the pair and field terms, -2 ln of the Jastrow factor */
+    double energy;  /* Hartree: local energy after the last generation */
+    double ln_weight;          /* since the last comb */
+    int64_t age;               /* generations since it last moved */
+    double proposed, accepted; /* length^2: squares of random displacements, of a generation */
+    double all_proposed, all_accepted; /* the same since they were last reported */
+    plugmc_counts counts[KINDS];       /* since they were cleared */
+    double drift;                      /* of the matrices and of ln |Psi|^2, at the last refresh */
+    int singular;                      /* 1 + spin whose determinant is 0 */
+    int64_t lost;                      /* 1 + electron where a probability was no number; 0: none */
+
+    /* of the move at hand */
+    double here[3], random[3], there[3]; /* drift and random part, length; place */
+} walker;
+
+/* ln of the mean weight of a generation. */
+typedef struct diffusion {
+    /* parameters */
+    real tau, drift_limit, energy_limit, correction, variational_tau;
+    int64_t variational, warm_up, oldest, refresh;
+    int32_t nonlocal;
+
+    const plugmc_system *system;
+    uint64_t seed;
+    int32_t threads;
+    const plugmc_term *orbitals;
+    int is_complex;
+    int64_t pitch, numbers, most; /* orbitals of a row; reals of them; electrons of a spin */
+    int term_count;
+    const plugmc_term **terms; /* sampled, with a pair or a field */
+    double *charge, *diameter; /* [particles] */
+    int32_t *species;          /* [particles] */
+    walker *walkers;           /* [walkers] */
+
+    int32_t group;                    /* walkers whose matrices are made together */
+    double *points, *values, *slopes; /* [.][3], [.][numbers], [.][3][numbers] */
+    double *places;                   /* [walkers][particles][3] for others to look at */
+    double *found;                    /* [walkers] local energies */
+    const double **lent[SPINS];       /* [walkers] inverse matrices */
+    double *ln_lent[SPINS];           /* [walkers] */
+
+    /* The population. */
+    int know_energies;
+    uint64_t generations;   /* with weights so far */
+    double best;            /* Hartree: mean energy of late */
+    double trial;           /* Hartree: E_T, fixed once it is warm */
+    int64_t kept;           /* generations whose mean weights averages are multiplied by */
+    int64_t filled, next;   /* of the ring */
+    double *ring;           /* [kept] ln of mean weights */
+    int32_t *from, *copies; /* [walkers] of the comb */
+    int64_t survivors;      /* walkers of the last generation that have descendants */
+    int warned;
+} diffusion;
+
+static inline int64_t electrons_of(const diffusion *d, int spin)
+{
+    return spin < d->system->species_count ? plugmc_species_at(d->system, spin)->count : 0;
+}
+
+/* ---- Moves: walk.c --------------------------------------------------------------------------- */
+
+/* All electrons of all walkers once, with `tau`; real wave functions do not change their sign unless `crosses`. */
+int walk(diffusion *, const plugmc_host *, uint64_t sweep, double tau, int crosses);
+/* Matrices, slopes and energies of the Jastrow factor anew from the positions; `compare` with what was kept. */
+int walk_anew(diffusion *, const plugmc_host *, int compare);
+/* An electron of each walker [walkers], -1 for none, goes to there[3] of it, whatever that does to Psi. */
+int walk_put(diffusion *, const plugmc_host *, const int32_t *electron);
+
+/* ---- Weights: population.c ------------------------------------------------------------------- */
+
+/* As many walkers as there are, each as often as its weight says on average, of weight 1. */
+int population_comb(diffusion *, const plugmc_host *, uint64_t sweep);
+/* Local energies where walkers are after `sweep` sweeps; the first ones, or with weights. */
+int population_look(diffusion *, const plugmc_host *, uint64_t sweep);
+int population_weigh(diffusion *, const plugmc_host *, uint64_t sweep);
+/* ln of what averages are multiplied by. */
+double population_correction(const diffusion *);
+
+#endif

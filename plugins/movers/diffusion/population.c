@@ -1,0 +1,269 @@
+/* Weights of walkers, the comb that keeps their number, and what takes the bias of that out of averages. */
+#include "diffusion.h"
+
+#include <string.h>
+
+/* ---- The comb -------------------------------------------------------------------------------- */
+
+/* A comb of W teeth at equal distances over the sum of the weights, begun at a random place (M. Calandra
+ * Buonocore, S. Sorella, Phys. Rev. B 57, 11446 (1998)): copies [walkers] of each. u in [0, 1). */
+static void count_teeth(const diffusion *d, double u, int32_t *copies)
+{
+    const int32_t n = d->system->walkers;
+    double largest = -INFINITY, sum = 0, before = 0;
+    for (int32_t w = 0; w < n; w++) largest = fmax(largest, d->walkers[w].ln_weight);
+    for (int32_t w = 0; w < n; w++) sum += exp(d->walkers[w].ln_weight - largest);
+    for (int32_t w = 0, tooth = 0; w < n; w++) {
+        before += exp(d->walkers[w].ln_weight - largest) / sum * n;
+        copies[w] = 0;
+        while (tooth < n && (tooth + u < before || w == n - 1)) {
+            copies[w]++;
+            tooth++;
+        }
+    }
+}
+
+static void copy_walker(const diffusion *d, const walker *from, walker *to)
+{
+    const size_t particles = (size_t)d->system->particles;
+    memcpy(to->x, from->x, 3 * particles * sizeof *to->x); /* y and z behind it */
+    memcpy(to->slopes, from->slopes, 3 * particles * (size_t)d->numbers * sizeof *to->slopes);
+    for (int spin = 0; spin < SPINS; spin++) {
+        const size_t n = (size_t)electrons_of(d, spin), number = d->is_complex ? 2 : 1;
+        if (!n) continue;
+        memcpy(to->spin[spin].inverse, from->spin[spin].inverse, number * n * n * sizeof(double));
+        to->spin[spin].ln_square = from->spin[spin].ln_square;
+    }
+    to->parts = from->parts;
+    to->energy = from->energy;
+    to->age = from->age;
+}
+
+static void push(diffusion *d, double ln_mean)
+{
+    if (!d->kept) return;
+    d->ring[d->next] = ln_mean;
+    d->next = (d->next + 1) % d->kept;
+    if (d->filled < d->kept) d->filled++;
+}
+
+double population_correction(const diffusion *d)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < d->filled; k++) sum += d->ring[k];
+    return sum;
+}
+
+static double ln_mean_weight(const diffusion *d)
+{
+    const int32_t n = d->system->walkers;
+    double largest = -INFINITY, sum = 0;
+    for (int32_t w = 0; w < n; w++) largest = fmax(largest, d->walkers[w].ln_weight);
+    for (int32_t w = 0; w < n; w++) sum += exp(d->walkers[w].ln_weight - largest);
+    return largest + log(sum / n);
+}
+
+/* Survivors stay in their slots, and what more there is of them goes into those of the dead, in order: random
+ * numbers belong to slots, so copies part at once. */
+int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
+{
+    const int32_t n = d->system->walkers;
+    const plugmc_random r = plugmc_draw(d->seed, sweep, 0, UINT32_MAX, PLUGMC_PURPOSE_TRIAL, 0);
+    int32_t dead = 0, to = 0;
+    (void)host;
+    count_teeth(d, plugmc_uniform_double(r.word[0], r.word[1]), d->copies);
+    for (int32_t w = 0; w < n; w++) dead += d->copies[w] == 0;
+    d->survivors = n - dead;
+    push(d, ln_mean_weight(d));
+    for (int32_t w = 0; w < n; w++) d->from[w] = w;
+    for (int32_t w = 0; w < n; w++)
+        for (int32_t k = 1; k < d->copies[w]; k++) {
+            while (d->copies[to]) to++;
+            d->from[to++] = w;
+        }
+#pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
+    for (int32_t w = 0; w < n; w++) {
+        if (d->from[w] != w) copy_walker(d, &d->walkers[d->from[w]], &d->walkers[w]);
+        d->walkers[w].ln_weight = 0;
+    }
+    return PLUGMC_OK;
+}
+
+/* ---- Energies -------------------------------------------------------------------------------- */
+
+static void lend(diffusion *d, plugmc_inverses *out)
+{
+    *out = (plugmc_inverses){.size = sizeof *out};
+    for (int spin = 0; spin < SPINS; spin++) {
+        if (!electrons_of(d, spin)) continue;
+        for (int32_t w = 0; w < d->system->walkers; w++) {
+            d->lent[spin][w] = d->walkers[w].spin[spin].inverse;
+            d->ln_lent[spin][w] = d->walkers[w].spin[spin].ln_square;
+        }
+        out->inverse[spin] = d->lent[spin];
+        out->ln_square[spin] = d->ln_lent[spin];
+    }
+}
+
+/* d->found, and the places that nonlocal potentials lead to if wanted. */
+static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
+               const plugmc_nonlocal_place **places, int64_t *count)
+{
+    plugmc_view view;
+    plugmc_inverses lent;
+    double *r = d->places;
+    for (int32_t w = 0; w < d->system->walkers; w++)
+        for (int64_t i = 0; i < d->system->particles; i++, r += 3) {
+            r[0] = d->walkers[w].x[i];
+            r[1] = d->walkers[w].y[i];
+            r[2] = d->walkers[w].z[i];
+        }
+    int code = host->view(host->context, d->places, 0, &view);
+    if (code) return code;
+    view.sweep = sweep;
+    lend(d, &lent);
+    const plugmc_local_energy_request request = {.size = sizeof request,
+                                                 .walkers = d->system->walkers,
+                                                 .view = &view,
+                                                 .inverses = &lent,
+                                                 .energy = d->found,
+                                                 .places = places,
+                                                 .place_count = count};
+    code = host->local_energy(host->context, &request);
+    for (int32_t w = 0; w < d->system->walkers && !code; w++)
+        if (!isfinite(d->found[w]))
+            code = host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "the local energy of walker %d is %g", w, d->found[w]);
+    return code;
+}
+
+/* Where d->places are of no interest any more, since T-moves come after the energies: heat bath over the places
+ * that lower the energy, M. Casula, Phys. Rev. B 74, 161102 (2006), eq. (8), with those of all electrons. */
+static int move_by_t(diffusion *d, const plugmc_host *host, uint64_t sweep,
+                     const plugmc_nonlocal_place *places, int64_t count)
+{
+    int32_t *electron = d->copies; /* which the comb needs later */
+    for (int32_t w = 0; w < d->system->walkers; w++) {
+        int64_t first = 0, end;
+        double all = 1;
+        electron[w] = -1;
+        while (first < count && places[first].walker < w) first++;
+        for (end = first; end < count && places[end].walker == w; end++)
+            all += fmax(0, -d->tau * places[end].energy);
+        const plugmc_random u =
+            plugmc_draw(d->seed, sweep, (uint32_t)w, UINT32_MAX, PLUGMC_PURPOSE_ACCEPT, 0);
+        double left = all * plugmc_uniform_double(u.word[0], u.word[1]) - 1;
+        if (end > first) d->walkers[w].counts[T_MOVE].trials++;
+        for (int64_t k = first; k < end && left >= 0; k++) {
+            left -= fmax(0, -d->tau * places[k].energy);
+            if (left >= 0) continue;
+            electron[w] = places[k].electron;
+            memcpy(d->walkers[w].there, places[k].position, sizeof places[k].position);
+            d->walkers[w].counts[T_MOVE].accepted++;
+            d->walkers[w].age = 0;
+        }
+    }
+    return walk_put(d, host, electron);
+}
+
+static double mean_found(const diffusion *d)
+{
+    const int32_t n = d->system->walkers;
+    double sum = 0;
+    for (int32_t w = 0; w < n; w++) sum += d->found[w] - d->found[0];
+    return d->found[0] + sum / n;
+}
+
+int population_look(diffusion *d, const plugmc_host *host, uint64_t sweep)
+{
+    const int code = ask(d, host, sweep, NULL, NULL);
+    for (int32_t w = 0; w < d->system->walkers && !code; w++) {
+        d->walkers[w].energy = d->found[w];
+        d->walkers[w].ln_weight = 0;
+    }
+    if (code) return code;
+    if (!d->generations) d->best = d->trial = mean_found(d);
+    d->know_energies = 1;
+    return PLUGMC_OK;
+}
+
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+/* The limit of A. Zen, S. Sorella, M. J. Gillan, A. Michaelides, D. Alfe, Phys. Rev. B 93, 241118 (2016):
+ * size-consistent, and gone at tau = 0. */
+static double limited(const diffusion *d, double energy)
+{
+    const double most = d->energy_limit * sqrt((double)d->system->particles / d->tau);
+    return d->best + fmax(-most, fmin(most, energy - d->best));
+}
+
+/* The mean energy of late: over the generations so far, then over some 10 / Hartree. */
+static void follow_energy(diffusion *d)
+{
+    const int32_t n = d->system->walkers;
+    double sum = 0, all = 0;
+    for (int32_t w = 0; w < n; w++) {
+        const double weight = exp(d->walkers[w].ln_weight);
+        sum += weight * (limited(d, d->found[w]) - d->best);
+        all += weight;
+    }
+    d->generations++;
+    d->best += sum / all * fmax(1 / (double)(d->generations + 1), fmin(1, d->tau / 10));
+    if (d->generations < (uint64_t)d->warm_up) {
+        d->trial = d->best;
+        d->filled = d->next = 0; /* of another E_T */
+    }
+}
+
+/* Says so where a few walkers, or energies far below all others, would take the population over. */
+static int watch(const diffusion *d, const plugmc_host *host, uint64_t sweep)
+{
+    const int32_t n = d->system->walkers;
+    const double ln_mean = ln_mean_weight(d);
+    double sum = 0, squares = 0;
+    int32_t cut = 0;
+    for (int32_t w = 0; w < n; w++) {
+        const double weight = exp(d->walkers[w].ln_weight - ln_mean);
+        sum += weight;
+        squares += weight * weight;
+        cut += limited(d, d->found[w]) > d->found[w];
+    }
+    const char *cure = "take a smaller tau or a better wave function";
+    if (!(fabs(ln_mean) <= 2))
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "weights run away: in sweep %llu walkers weigh exp(%.3g) on average: %s",
+                          (unsigned long long)sweep, ln_mean, cure);
+    if (2 * cut > n + 20)
+        return host->fail(
+            host->context, PLUGMC_ERROR_STATE,
+            "weights run away: in sweep %llu the local energies of %d of %d walkers are "
+            "below what they are limited to around %.6g Hartree: %s",
+            (unsigned long long)sweep, cut, n, d->best, cure);
+    if (sum * sum / squares < 0.25 * n)
+        return host->fail(
+            host->context, PLUGMC_ERROR_STATE,
+            "weights run away: in sweep %llu they are those of %.1f of %d walkers: %s",
+            (unsigned long long)sweep, sum * sum / squares, n, cure);
+    return PLUGMC_OK;
+}
+
+int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
+{
+    const plugmc_nonlocal_place *places = NULL;
+    int64_t count = 0;
+    const int moves = d->nonlocal == T_MOVES;
+    int code = ask(d, host, sweep, moves ? &places : NULL, moves ? &count : NULL);
+    if (code) return code;
+    for (int32_t k = 0; k < d->system->walkers; k++) {
+        walker *w = &d->walkers[k];
+        const double tau = d->tau * (w->proposed > 0 ? w->accepted / w->proposed : 0),
+                     mean = 0.5 * (limited(d, w->energy) + limited(d, d->found[k]));
+        w->ln_weight = tau * (d->trial - mean);
+        if (w->age > d->oldest) w->ln_weight = fmin(w->ln_weight, -log(2));
+    }
+    code = watch(d, host, sweep);
+    if (code) return code;
+    follow_energy(d);
+    for (int32_t k = 0; k < d->system->walkers; k++) d->walkers[k].energy = d->found[k];
+    return count ? move_by_t(d, host, sweep, places, count) : PLUGMC_OK;
+}

@@ -1,0 +1,299 @@
+/* Moves of electrons: drift, diffusion, Metropolis. One electron of all walkers at a time, so that orbitals are
+ * evaluated in one call. */
+#include "diffusion.h"
+
+#include <string.h>
+
+/* ---- Psi ------------------------------------------------------------------------------------- */
+
+/* Called from the main thread, as plugin.h promises potentials. */
+static int evaluate(const diffusion *d, const plugmc_host *host, int spin, int64_t points)
+{
+    const plugmc_orbital_request request = {.size = sizeof request,
+                                            .species = spin,
+                                            .real_size = sizeof(double),
+                                            .points = points,
+                                            .positions = d->points,
+                                            .pitch = d->pitch,
+                                            .values = d->values,
+                                            .gradients = d->slopes};
+    const int code =
+        d->orbitals->plugin->potential->orbitals->evaluate(d->orbitals->instance, &request);
+    return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
+                             d->orbitals->label)
+                : PLUGMC_OK;
+}
+
+static int outside(const plugmc_box *box, const double r[3])
+{
+    return box->domain != PLUGMC_DOMAIN_PERIODIC &&
+           r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > box->radius * box->radius;
+}
+
+/* Energy of electron e at r with all others before `end`, and its gradient; returns how many overlap. */
+static int64_t parts_at(const diffusion *d, const walker *w, int64_t e, const double r[3],
+                        int64_t end, plugmc_derivatives *out)
+{
+    const plugmc_box *box = &d->system->box;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    const plugmc_particle probe = {r[0], r[1], r[2], d->charge[e], d->diameter[e], d->species[e]};
+    const int64_t middle = e < end ? e : end, after = e + 1 < end ? end - e - 1 : 0;
+    const plugmc_particles left = {middle, w->x, w->y, w->z, d->charge, d->diameter, d->species};
+    const plugmc_particles right = {after,
+                                    w->x + e + 1,
+                                    w->y + e + 1,
+                                    w->z + e + 1,
+                                    d->charge + e + 1,
+                                    d->diameter + e + 1,
+                                    d->species + e + 1};
+    int64_t forbidden = outside(box, r);
+    *out = (plugmc_derivatives){0};
+    for (int t = 0; t < d->term_count; t++) {
+        const plugmc_potential *p = d->terms[t]->plugin->potential;
+        const void *instance = d->terms[t]->instance;
+        if (p->pair)
+            forbidden += p->pair->derivatives(instance, box, periodic, 0, &probe, &left, out);
+        if (p->pair && after)
+            forbidden += p->pair->derivatives(instance, box, periodic, 0, &probe, &right, out);
+        if (p->field) forbidden += p->field->derivatives(instance, &probe, out);
+    }
+    return forbidden;
+}
+
+/* Re grad ln Psi of electron e of a spin from its slopes [3][numbers] and q = Psi there over Psi here of the
+ * determinant, 1 where it is. */
+static void velocity(const diffusion *d, const slater *s, int64_t own, const double *slopes,
+                     double complex q, const plugmc_derivatives *parts, double v[3])
+{
+    for (int k = 0; k < 3; k++)
+        v[k] =
+            creal(slater_product(s, own, slopes + k * d->numbers) / q) - 0.5 * parts->gradient[k];
+}
+
+/* The drift over tau: tau v where that is short, and no longer than the node is far where it is not: C. J.
+ * Umrigar, M. P. Nightingale, K. J. Runge, J. Chem. Phys. 99, 2865 (1993), eq. (33). */
+static void limited_drift(const diffusion *d, double tau, const double v[3], double out[3])
+{
+    const double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    const double factor = 2 * tau / (1 + sqrt(1 + 2 * d->drift_limit * tau * square));
+    for (int k = 0; k < 3; k++) out[k] = factor * v[k];
+}
+
+/* ---- A move ---------------------------------------------------------------------------------- */
+
+static void propose(const diffusion *d, walker *w, int spin, uint64_t sweep, double tau, int64_t e)
+{
+    const slater *s = &w->spin[spin];
+    const double r[3] = {w->x[e], w->y[e], w->z[e]};
+    const plugmc_random u =
+        plugmc_draw(d->seed, sweep, (uint32_t)w->index, (uint32_t)e, PLUGMC_PURPOSE_TRIAL, 0);
+    plugmc_derivatives parts;
+    double v[3];
+    parts_at(d, w, e, r, d->system->particles, &parts);
+    velocity(d, s, e - d->system->first[spin], w->slopes + 3 * e * d->numbers, 1, &parts, v);
+    limited_drift(d, tau, v, w->here);
+    vmc_gaussian(&u, w->random);
+    for (int k = 0; k < 3; k++) {
+        w->random[k] *= sqrt(tau);
+        w->there[k] = r[k] + w->here[k] + w->random[k];
+    }
+    plugmc_wrap(&d->system->box, w->there);
+}
+
+static void take(const diffusion *d, walker *w, int spin, int64_t e, const double *values,
+                 const double *slopes, double change)
+{
+    slater *s = &w->spin[spin];
+    slater_accept(s, e - d->system->first[spin], values);
+    slater_end(s);
+    memcpy(w->slopes + 3 * e * d->numbers, slopes, 3 * (size_t)d->numbers * sizeof *slopes);
+    w->x[e] = w->there[0];
+    w->y[e] = w->there[1];
+    w->z[e] = w->there[2];
+    w->parts += change;
+}
+
+/* The move is taken with probability min(1, p), p = |Psi'/Psi|^2 G(there -> here) / G(here -> there) with
+ * G(a -> b) = exp(-|b - a - drift(a)|^2 / (2 tau)). */
+static void decide(const diffusion *d, walker *w, int spin, uint64_t sweep, double tau, int crosses,
+                   int64_t e, const double *values, const double *slopes)
+{
+    slater *s = &w->spin[spin];
+    const int64_t own = e - d->system->first[spin];
+    const double r[3] = {w->x[e], w->y[e], w->z[e]};
+    const plugmc_random u =
+        plugmc_draw(d->seed, sweep, (uint32_t)w->index, (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 0);
+    plugmc_derivatives before, after;
+    double v[3], back[3], forth = 0, backward = 0, length = 0;
+    if (w->lost) return;
+    w->counts[STEP].trials++;
+    for (int k = 0; k < 3; k++) length += w->random[k] * w->random[k];
+    w->proposed += length;
+    if (parts_at(d, w, e, w->there, d->system->particles, &after)) return;
+    parts_at(d, w, e, r, d->system->particles, &before);
+    slater_begin(s, own, 1);
+    const double complex q = slater_ratio(s, own, values);
+    const double square = creal(q) * creal(q) + cimag(q) * cimag(q),
+                 change = after.energy - before.energy;
+    if (!crosses && !d->is_complex && creal(q) <= 0) return;
+    if (square == 0) return;
+    velocity(d, s, own, slopes, q, &after, v);
+    limited_drift(d, tau, v, back);
+    for (int k = 0; k < 3; k++) {
+        const double step = w->here[k] + w->random[k];
+        forth += w->random[k] * w->random[k];
+        backward += (step + back[k]) * (step + back[k]);
+    }
+    const double p = square * exp(-change + (forth - backward) / (2 * tau));
+    if (isnan(p)) {
+        w->lost = e + 1;
+        return;
+    }
+    if (!(plugmc_uniform_double(u.word[0], u.word[1]) < p)) return;
+    take(d, w, spin, e, values, slopes, change);
+    w->accepted += length;
+    w->counts[STEP].accepted++;
+}
+
+static int move_electron(diffusion *d, const plugmc_host *host, int spin, uint64_t sweep,
+                         double tau, int crosses, int64_t e)
+{
+    const int32_t n = d->system->walkers;
+#pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
+    for (int32_t w = 0; w < n; w++) {
+        propose(d, &d->walkers[w], spin, sweep, tau, e);
+        memcpy(d->points + 3 * w, d->walkers[w].there, sizeof d->walkers[w].there);
+    }
+    const int code = evaluate(d, host, spin, n);
+    if (code) return code;
+#pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
+    for (int32_t w = 0; w < n; w++)
+        decide(d, &d->walkers[w], spin, sweep, tau, crosses, e, d->values + w * d->numbers,
+               d->slopes + 3 * w * d->numbers);
+    return PLUGMC_OK;
+}
+
+static int report_lost(const diffusion *d, const plugmc_host *host, uint64_t sweep)
+{
+    for (int32_t w = 0; w < d->system->walkers; w++) {
+        const plugmc_not_a_number where = {.size = sizeof where,
+                                           .walker = w,
+                                           .particle = d->walkers[w].lost - 1,
+                                           .sweep = sweep,
+                                           .trial = d->walkers[w].there};
+        if (d->walkers[w].lost) return host->not_a_number(host->context, &where);
+    }
+    return PLUGMC_OK;
+}
+
+int walk(diffusion *d, const plugmc_host *host, uint64_t sweep, double tau, int crosses)
+{
+    int code = PLUGMC_OK;
+    for (int32_t w = 0; w < d->system->walkers; w++)
+        d->walkers[w].proposed = d->walkers[w].accepted = 0;
+    for (int spin = 0; spin < d->system->species_count; spin++)
+        for (int64_t e = d->system->first[spin]; e < d->system->first[spin + 1] && !code; e++) {
+            if (host->stopping(host->context)) return PLUGMC_STOPPED;
+            code = move_electron(d, host, spin, sweep, tau, crosses, e);
+        }
+    for (int32_t w = 0; w < d->system->walkers; w++) {
+        walker *one = &d->walkers[w];
+        one->age = one->accepted > 0 ? 0 : one->age + 1;
+        one->all_proposed += one->proposed;
+        one->all_accepted += one->accepted;
+    }
+    return code ? code : report_lost(d, host, sweep);
+}
+
+/* ---- Elsewhere whatever it costs ------------------------------------------------------------- */
+
+int walk_put(diffusion *d, const plugmc_host *host, const int32_t *electron)
+{
+    int code = PLUGMC_OK;
+    for (int spin = 0; spin < d->system->species_count && !code; spin++) {
+        const int64_t begin = d->system->first[spin], end = d->system->first[spin + 1];
+        int32_t n = 0;
+        for (int32_t w = 0; w < d->system->walkers; w++)
+            if (electron[w] >= begin && electron[w] < end)
+                memcpy(d->points + 3 * n++, d->walkers[w].there, sizeof d->walkers[w].there);
+        if (n) code = evaluate(d, host, spin, n);
+        n = 0;
+        for (int32_t w = 0; w < d->system->walkers && !code; w++) {
+            walker *one = &d->walkers[w];
+            const int64_t e = electron[w];
+            if (e < begin || e >= end) continue;
+            const double r[3] = {one->x[e], one->y[e], one->z[e]},
+                         *values = d->values + n * d->numbers,
+                         *slopes = d->slopes + 3 * n * d->numbers;
+            plugmc_derivatives before, after;
+            parts_at(d, one, e, one->there, d->system->particles, &after);
+            parts_at(d, one, e, r, d->system->particles, &before);
+            slater_begin(&one->spin[spin], e - begin, 1);
+            slater_ratio(&one->spin[spin], e - begin, values);
+            take(d, one, spin, e, values, slopes, after.energy - before.energy);
+            n++;
+        }
+    }
+    return code;
+}
+
+/* ---- Anew ------------------------------------------------------------------------------------ */
+
+static void note(walker *w, double drift)
+{
+    if (!(drift <= w->drift)) w->drift = isnan(drift) ? INFINITY : drift; /* which stays */
+}
+
+static int spin_anew(diffusion *d, const plugmc_host *host, int32_t first, int32_t n, int spin,
+                     int compare)
+{
+    const int64_t electrons = electrons_of(d, spin), begin = d->system->first[spin];
+    const int64_t row = d->numbers;
+    for (int32_t k = 0; k < n; k++)
+        for (int64_t e = 0; e < electrons; e++) {
+            const walker *w = &d->walkers[first + k];
+            const double r[3] = {w->x[begin + e], w->y[begin + e], w->z[begin + e]};
+            memcpy(d->points + 3 * (k * electrons + e), r, sizeof r);
+        }
+    const int code = evaluate(d, host, spin, n * electrons);
+#pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
+    for (int32_t k = 0; k < (code ? 0 : n); k++) {
+        walker *w = &d->walkers[first + k];
+        slater *s = &w->spin[spin];
+        const double before = s->ln_square;
+        double drift = 0;
+        if (!slater_invert(s, d->values + k * electrons * row, &drift)) w->singular = 1 + spin;
+        if (compare) note(w, drift);
+        if (compare) note(w, fabs(s->ln_square - before) / (1 + fabs(before)));
+        memcpy(w->slopes + 3 * begin * row, d->slopes + 3 * k * electrons * row,
+               3 * (size_t)(electrons * row) * sizeof *w->slopes);
+    }
+    return code;
+}
+
+static void parts_anew(const diffusion *d, walker *w, int compare)
+{
+    double energy = 0;
+    for (int64_t e = 0; e < d->system->particles; e++) {
+        const double r[3] = {w->x[e], w->y[e], w->z[e]};
+        plugmc_derivatives out;
+        if (parts_at(d, w, e, r, e, &out)) energy = INFINITY;
+        energy += out.energy;
+    }
+    if (compare) note(w, fabs(energy - w->parts) / (1 + fabs(energy)));
+    w->parts = energy;
+}
+
+int walk_anew(diffusion *d, const plugmc_host *host, int compare)
+{
+    const int32_t walkers = d->system->walkers;
+    int code = PLUGMC_OK;
+    for (int32_t w = 0; w < walkers; w++) d->walkers[w].drift = d->walkers[w].singular = 0;
+    for (int spin = 0; spin < SPINS; spin++)
+        for (int32_t w = 0; w < walkers && electrons_of(d, spin) && !code; w += d->group)
+            code = spin_anew(d, host, w, walkers - w < d->group ? walkers - w : d->group, spin,
+                             compare);
+#pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
+    for (int32_t w = 0; w < (code ? 0 : walkers); w++) parts_anew(d, &d->walkers[w], compare);
+    return code;
+}

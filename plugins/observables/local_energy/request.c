@@ -1,0 +1,55 @@
+/* Local energies for others: the facet of plugmc/wave.h. In Hartree, of the cell, whatever `units` and `per` say
+ * about the table of results.
+ *
+ * On the CPU matrices are used where the request lends them, not where the view does: what the observable
+ * measures for itself there is made from the positions alone, as the reference for all that is faster. */
+#include "local_energy.h"
+
+#include <math.h>
+#include <string.h>
+
+static void write_walker(const plugmc_local_energy_request *request, int32_t k, const sample *s)
+{
+    double sum = 0;
+    for (int c = 0; c < COMPONENTS; c++) sum += s->energy[c];
+    if (request->energy) request->energy[k] = sum;
+    if (request->parts) memcpy(request->parts + k * COMPONENTS, s->energy, sizeof s->energy);
+    if (request->ln_psi) request->ln_psi[k] = 0.5 * s->ln_square;
+    if (request->phase) {
+        request->phase[2 * k] = creal(s->phase);
+        request->phase[2 * k + 1] = cimag(s->phase);
+    }
+}
+
+_Static_assert((int)PLUGMC_LOCAL_PARTS == (int)COMPONENTS &&
+                   (int)PLUGMC_LOCAL_KINETIC == (int)KINETIC &&
+                   (int)PLUGMC_LOCAL_ELECTRON_ELECTRON == (int)ELECTRON_ELECTRON &&
+                   (int)PLUGMC_LOCAL_LOCAL == (int)LOCAL &&
+                   (int)PLUGMC_LOCAL_NONLOCAL == (int)NONLOCAL &&
+                   (int)PLUGMC_LOCAL_ION_ION == (int)ION_ION,
+               "parts are the components");
+
+static int evaluate_request(void *instance, const plugmc_host *host,
+                            const plugmc_local_energy_request *request)
+{
+    local_energy *le = instance;
+    const int64_t row = 3 * le->system->particles;
+    int code = PLUGMC_OK;
+    if (request->view->on_device) return gpu_request(le, host, request);
+    le->asked_count = 0;
+    le->wants_places = request->places != NULL;
+    for (int32_t w = 0; w < request->walkers && !code; w += le->group) {
+        const int32_t left = request->walkers - w, n = left < le->group ? left : le->group;
+        code = evaluate_walkers(le, host, request->view, request->inverses, request->phase != NULL,
+                                request->drift ? request->drift + w * row : NULL,
+                                request->first + w, n);
+        for (int32_t k = 0; k < n && !code; k++) write_walker(request, w + k, &le->samples[k]);
+    }
+    le->wants_places = 0;
+    if (request->places) *request->places = le->asked;
+    if (request->place_count) *request->place_count = le->asked_count;
+    return code;
+}
+
+const plugmc_local_energy local_energy_facet = {
+    .size = sizeof local_energy_facet, .on_device = 1, .evaluate = evaluate_request};

@@ -1,0 +1,285 @@
+/* plugmc extrapolate: numbers of runs that differ in one key of their INI files, taken to where that key is 0, as
+ * energies of diffusion Monte Carlo are taken to time step 0; and mixed estimators, 2 DMC - VMC.
+ *
+ * Least squares with weights 1 / error^2 of polynomials in the key. Errors of what is found follow from those of
+ * the runs, which are independent. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/beside.h"
+#include "cli/standard_streams.h"
+#include "config/comparison.h"
+#include "config/ini.h"
+#include "crash.h"
+#include "run/averages.h"
+#include "run/numbers.h"
+#include "run/results.h"
+
+static const char help[] =
+    "usage: plugmc extrapolate FILE.h5... [--of NAME] [--along SECTION.KEY] [--order N] [--vmc FILE.h5]\n\n"
+    "Fits numbers of several runs by polynomials in a key of their INI files and prints them where\n"
+    "it is 0. Runs of one value of the key are taken as they are: each is a point.\n\n"
+    "  --of NAME            OBSERVABLE.NAME of the table; local_energy.energy\n"
+    "  --along SECTION.KEY  what differs between the runs; mover diffusion.tau\n"
+    "  --order N            of the polynomial, 0 to 3; without it 1 and 2, as far as there are runs\n"
+    "  --vmc FILE.h5        a run of variational Monte Carlo with the same wave function: twice the\n"
+    "                       number less that of this run, the extrapolated estimator of what does\n"
+    "                       not commute with H. One FILE.h5 is enough then, and is not fitted\n\n"
+    "exit codes: 0 done, 2 command line, 3 input, 6 a file that cannot be read, 8 memory\n";
+
+enum { MOST_ORDER = 3 };
+
+typedef struct arguments {
+    char **files;
+    int count, order; /* order -1: not given */
+    const char *of, *along, *vmc;
+} arguments;
+
+typedef struct point {
+    double x, y, error;
+    bool converged;
+} point;
+
+/* ---- Fitting --------------------------------------------------------------------------------- */
+
+/* Solves a [n][n] x = b in place, by elimination with the largest pivot; returns 0 where it cannot. */
+static int solve(double a[MOST_ORDER + 1][MOST_ORDER + 1], double *b, int n)
+{
+    for (int c = 0; c < n; c++) {
+        int best = c;
+        for (int i = c; i < n; i++)
+            if (fabs(a[i][c]) > fabs(a[best][c])) best = i;
+        if (!(fabs(a[best][c]) > 1e-12)) return 0;
+        for (int j = 0; j < n; j++) {
+            const double swap = a[c][j];
+            a[c][j] = a[best][j];
+            a[best][j] = swap;
+        }
+        const double swap = b[c];
+        b[c] = b[best];
+        b[best] = swap;
+        for (int i = 0; i < n; i++) {
+            const double factor = i == c ? 0 : a[i][c] / a[c][c];
+            for (int j = c; j < n && factor != 0; j++) a[i][j] -= factor * a[c][j];
+            b[i] -= factor * b[c];
+        }
+    }
+    for (int i = 0; i < n; i++) b[i] /= a[i][i];
+    return 1;
+}
+
+/* The value at 0, its error and chi^2; returns 0 where points do not suffice. x is scaled by its largest value. */
+static int fit(const point *points, int count, int order, double *value, double *error, double *chi)
+{
+    const int n = order + 1;
+    double largest = 0, normal[MOST_ORDER + 1][MOST_ORDER + 1] = {0},
+           again[MOST_ORDER + 1][MOST_ORDER + 1], right[MOST_ORDER + 1] = {0},
+           unit[MOST_ORDER + 1] = {1}, least = INFINITY;
+    for (int k = 0; k < count; k++) largest = fmax(largest, fabs(points[k].x));
+    for (int k = 0; k < count; k++) least = fmin(least, points[k].error);
+    for (int k = 0; k < count; k++) {
+        const double weight = pow(least / points[k].error, 2), x = points[k].x / largest;
+        for (int i = 0; i < n; i++) {
+            right[i] += weight * pow(x, i) * (points[k].y - points[0].y);
+            for (int j = 0; j < n; j++) normal[i][j] += weight * pow(x, i + j);
+        }
+    }
+    memcpy(again, normal, sizeof again);
+    if (count < n || !solve(normal, right, n) || !solve(again, unit, n)) return 0;
+    *value = points[0].y + right[0];
+    *error = least * sqrt(unit[0]); /* the first element of the inverse */
+    *chi = 0;
+    for (int k = 0; k < count; k++) {
+        double y = points[0].y;
+        for (int i = 0; i < n; i++) y += right[i] * pow(points[k].x / largest, i);
+        *chi += pow((points[k].y - y) / points[k].error, 2);
+    }
+    return 1;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* "SECTION.KEY" of the INI that a run had. */
+static int key_of(const char *path, const output_data *data, const char *along, double *out,
+                  report *r)
+{
+    ini_file ini = {0};
+    const char *dot = strrchr(along, '.');
+    char section[256], *end;
+    snprintf(section, sizeof section, "%.*s", (int)(dot - along), along);
+    int code = ini_read_archived(path, data->effective_ini, &ini, r);
+    const ini_section *s = code ? NULL : ini_section_named(&ini, section);
+    const ini_entry *entry = s ? ini_get(s, dot + 1) : NULL;
+    if (!code && !entry)
+        code = report_error(r, EXIT_INPUT, path, 0, "the run has no key '%s'", along);
+    if (entry) {
+        *out = strtod(entry->value, &end);
+        if (end == entry->value)
+            code = report_error(r, EXIT_INPUT, path, 0, "'%s' = %s is not a number", along,
+                                entry->value);
+    }
+    ini_free(&ini);
+    return code;
+}
+
+static int read_point(const char *path, const arguments *a, bool with_key, point *out, report *r)
+{
+    output_data data = {0};
+    int count = 0, code = output_read(path, &data, r);
+    if (code) return code;
+    if (averages_find(&data))
+        code = report_error(r, EXIT_MEMORY, NULL, 0, "no memory for averages");
+    number *all = code ? NULL : numbers_of(&data, &count);
+    bool found = false;
+    for (int i = 0; i < count && !code; i++) {
+        char name[256];
+        snprintf(name, sizeof name, "%s.%s", all[i].observable, all[i].name);
+        if (strcmp(name, a->of)) continue;
+        *out = (point){NAN, all[i].value, all[i].error, all[i].converged};
+        found = true;
+    }
+    if (!code && !found)
+        code = report_error(r, EXIT_INPUT, path, 0, "the run has no number '%s'", a->of);
+    if (!code && !(isfinite(out->y) && out->error > 0))
+        code = report_error(r, EXIT_INPUT, path, 0, "'%s' has no value with an error", a->of);
+    if (!code && with_key) code = key_of(path, &data, a->along, &out->x, r);
+    for (int i = 0; i < data.quantity_count; i++) averages_free(&data.quantities[i]);
+    free(all);
+    output_free(&data);
+    return code;
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+static void print_fit(const point *points, int count, int order)
+{
+    static const char *const names[] = {"constant", "linear", "quadratic", "cubic"};
+    double value, error, chi;
+    char text[64];
+    bool converged = true;
+    for (int k = 0; k < count; k++) converged &= points[k].converged;
+    if (!fit(points, count, order, &value, &error, &chi)) return;
+    printf("%-12s %-22s", names[order], with_error(value, error, converged, text));
+    if (count > order + 1)
+        printf(" chi^2 %.3g of %d degrees of freedom\n", chi, count - order - 1);
+    else
+        printf(" as many runs as coefficients\n");
+}
+
+static int enough(const arguments *a, const point *points, report *r)
+{
+    const int needed = a->order >= 0 ? a->order + 1 : 2;
+    int different = 0;
+    for (int k = 0; k < a->count; k++) {
+        int before = 0;
+        while (before < k && points[before].x != points[k].x) before++;
+        different += before == k;
+    }
+    if (different >= needed) return 0;
+    return report_error(r, EXIT_INPUT, NULL, 0,
+                        "%d values of '%s' are too few: a fit needs %d at least", different,
+                        a->along, needed);
+}
+
+static int run(const arguments *a, report *r)
+{
+    point *points = checked(calloc((size_t)a->count + 1, sizeof *points)), vmc = {0};
+    const bool alone = a->vmc && a->count == 1;
+    char text[64];
+    bool starred = false;
+    int code = 0;
+    for (int k = 0; k < a->count && !code; k++)
+        code = read_point(a->files[k], a, !alone, &points[k], r);
+    if (!code && a->vmc) code = read_point(a->vmc, a, false, &vmc, r);
+    if (!code && !alone) code = enough(a, points, r);
+    if (code) {
+        free(points);
+        return code;
+    }
+    printf("%s\n%-12s %s\n", a->of, alone ? "" : strrchr(a->along, '.') + 1, "mean(error)");
+    for (int k = 0; k < a->count; k++) {
+        point *p = &points[k];
+        if (a->vmc) { /* the same for all: its error is no scatter, but belongs to each */
+            p->y = 2 * p->y - vmc.y;
+            p->error = alone ? hypot(2 * p->error, vmc.error) : 2 * p->error;
+            p->converged &= vmc.converged;
+        }
+        starred |= !p->converged;
+        if (alone)
+            printf("%-12s %s\n", "2 DMC - VMC", with_error(p->y, p->error, p->converged, text));
+        else
+            printf("%-12.6g %s\n", p->x, with_error(p->y, p->error, p->converged, text));
+    }
+    if (a->vmc && !alone)
+        printf(
+            "2 DMC - VMC, with the errors of the DMC runs; that of VMC, %.2g, is common to all\n",
+            vmc.error);
+    for (int order = 1; order <= 2 && !alone && a->order < 0; order++)
+        print_fit(points, a->count, order);
+    if (!alone && a->order >= 0) print_fit(points, a->count, a->order);
+    if (starred) printf("* a run is too short for its error bar: it is a lower bound\n");
+    free(points);
+    return EXIT_DONE;
+}
+
+/* ---- The command line ------------------------------------------------------------------------ */
+
+static int usage_error(const char *format, const char *word)
+{
+    fputs("plugmc extrapolate: ", stderr);
+    fprintf(stderr, format, word);
+    fputs("; see --help\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int parse(int argc, char **argv, arguments *a)
+{
+    *a = (arguments){
+        .files = argv, .order = -1, .of = "local_energy.energy", .along = "mover diffusion.tau"};
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+        const bool takes = !strcmp(word, "--of") || !strcmp(word, "--along") ||
+                           !strcmp(word, "--order") || !strcmp(word, "--vmc");
+        if (takes && !next) return usage_error("%s needs a value", word);
+        if (!strcmp(word, "--of")) a->of = next;
+        if (!strcmp(word, "--along")) a->along = next;
+        if (!strcmp(word, "--vmc")) a->vmc = next;
+        if (!strcmp(word, "--order")) {
+            if (next[0] < '0' || next[0] > '0' + MOST_ORDER || next[1])
+                return usage_error("--order is 0, 1, 2 or 3, and not %s", next);
+            a->order = next[0] - '0';
+        }
+        if (takes)
+            i++;
+        else if (word[0] == '-')
+            return usage_error("unknown option '%s'", word);
+        else
+            argv[a->count++] = argv[i];
+    }
+    if (!a->count) return usage_error("%s", "which files?");
+    if (!strrchr(a->along, '.')) return usage_error("--along is SECTION.KEY, and not %s", a->along);
+    return 0;
+}
+
+static int command(int argc, char **argv)
+{
+    arguments a;
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+    const int code = parse(argc - 1, argv + 1, &a);
+    report r = {0};
+    return code ? code : run(&a, &r);
+}
+
+int main(int argc, char **argv)
+{
+    const int code = beside_begin();
+    if (code) return code;
+    crash_report();
+    return standard_streams_end(command(argc, argv));
+}

@@ -1,0 +1,185 @@
+# Diffusion Monte Carlo from outside: what it refuses, and chains that hang on nothing but their input.
+
+# gas [LINE...]: 14 electrons without interaction, whose local energy is the same everywhere; lines of the mover
+gas()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 40
+	equilibrate = 60
+	walkers = 12
+	seed = 5
+	threads = 1
+	device = cpu
+	output = sim.h5
+	[box]
+	dimension = 3
+	lx = 19.425649689427537
+	[species up]
+	count = 7
+	charge = -1
+	[species down]
+	count = 7
+	charge = -1
+	[initial]
+	state = random
+	[potential plane_waves]
+	[observable local_energy]
+	period = 5
+	electron_electron = ${repel-no}
+	[mover diffusion]
+	period = 10
+	variational = 30
+	warm_up = 20
+	END
+    printf '%s\n' "${@-tau = 0.1}" >>sim.ini
+}
+
+# jastrow: of qmc.md's electron gas at rs = 5
+jastrow()
+{
+    cat >>sim.ini <<-END
+	[potential jastrow]
+	like = 1.082858193 0.6653279375 0.4358910287 0.2243616172 0.1102948764
+	unlike = 1.696171854 1.047722154 0.6275148566 0.3175982878 0.1446706214
+	END
+}
+
+test_diffusion_of_electrons_without_interaction_is_exact()
+{
+    local tau
+    for tau in 0.01 0.5 5; do
+        gas "tau = $tau"
+        must run sim.ini --quiet
+        awk '$1 == "local_energy.energy" { found = 1; if (($2 - 0.627711205942) ^ 2 > 1e-20) exit 1 }
+             $1 == "local_energy.variance" { if ($2 ^ 2 > 1e-24) exit 1 }
+             END { exit !found }' "$out" || fail "tau = $tau: another energy than 0.627711, or it varies"
+    done
+}
+
+test_a_resumed_diffusion_run_is_the_one_that_was_not_stopped()
+{
+    repel=yes gas "tau = 0.3" "correction = 3" "refresh = 16"
+    jastrow
+    must run sim.ini --set run.output=whole.h5
+    must run sim.ini --set run.sweeps=17
+    must run --resume sim.h5 --set run.sweeps=40
+    same_chain whole.h5 sim.h5
+    # what it goes on from is more than places: with other weights of the last generations it is another run
+    must run sim.ini --set run.output=other.h5 --set "mover diffusion.correction=0"
+    cp "$out" other
+    must analyse whole.h5
+    [ "$(grep energy.energy other)" != "$(grep energy.energy "$out")" ] || fail "weights make no difference"
+    cmp <(h5dump -d /plugmc/checkpoint/positions whole.h5 | tail -n +2) \
+        <(h5dump -d /plugmc/checkpoint/positions other.h5 | tail -n +2) || fail "weights change the chain"
+}
+
+test_diffusion_does_not_hang_on_threads()
+{
+    repel=yes gas "tau = 0.3"
+    jastrow
+    must run sim.ini --set run.output=one.h5
+    must run sim.ini --set run.threads=3
+    same_chain one.h5 sim.h5
+}
+
+test_diffusion_refuses_what_it_cannot_do()
+{
+    gas "tau = 0"
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "sim.ini:28: \[mover diffusion\] tau = 0: " "$err" || fail "$(cat "$err")"
+    gas "tau = 1000"
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "sim.ini:28: \[mover diffusion\] tau = 1000: " "$err" || fail "$(cat "$err")"
+    gas
+    change 's/^tau.*//'
+    plugmc run sim.ini
+    expect_exit 3
+    gas
+    change 's/^walkers = .*/walkers = 1/'
+    plugmc run sim.ini
+    expect_exit 3
+    expect_message "sim.ini:24: [mover diffusion] a population of one walker knows no weights: [run] walkers should be some hundreds"
+    gas
+    change '/observable local_energy/,/electron_electron/d'
+    plugmc run sim.ini
+    expect_exit 3
+    expect_message "sim.ini:21: [mover diffusion] it needs local energies, which no plugin of the run gives: add [observable local_energy]"
+    gas
+    printf '[observable trajectory]\nperiod = 10\n' >>sim.ini
+    plugmc run sim.ini
+    expect_exit 3
+    expect_message "sim.ini:29: [observable trajectory] does not say that its averages may be weighted, and mover 'diffusion' weighs walkers"
+    gas
+    printf '[mover particle_by_particle]\n' >>sim.ini
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q "mover 'particle_by_particle' cannot go on where 'diffusion' changes weights of walkers" "$err" ||
+        fail "$(cat "$err")"
+}
+
+# A wave function without cusps, whose local energies are anything near a nucleus, and a limit that lets them.
+test_weights_that_run_away_end_the_run()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 3000
+	walkers = 100
+	seed = 5
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 20
+	[species up]
+	count = 1
+	charge = -1
+	[potential slater_orbitals]
+	nuclei = 0 0 0 8
+	zeta = 0.5
+	[observable local_energy]
+	[mover diffusion]
+	tau = 0.05
+	energy_limit = 1000
+	END
+    plugmc run sim.ini --quiet
+    expect_exit 9
+    grep -q "\[mover diffusion\] weights run away: in sweep [0-9]* .*: take a smaller tau or a better wave function" "$err" ||
+        fail "$(cat "$err")"
+}
+
+# point TAU: a run of hydrogen with a wrong exponent
+point()
+{
+    must run sim.ini --quiet --set "mover diffusion.tau=$1" --set "run.output=$1.h5"
+}
+
+test_extrapolation_is_the_fit_that_it_says()
+{
+    gas
+    repel=yes gas "tau = 0.3"
+    jastrow
+    point 0.4 && point 0.2 && point 0.1
+    must extrapolate 0.4.h5 0.2.h5 0.1.h5 --order 1
+    expect_output "local_energy.energy"
+    # the same by hand, from the three numbers with their errors as printed
+    awk 'function error(text, parts, digits) {
+             split(text, parts, /[()]/)
+             digits = length(parts[1]) - index(parts[1], ".")
+             return parts[2] / 10 ^ digits
+         }
+         $1 + 0 > 0 { w = 1 / error($2) ^ 2; x = $1; y = $2 + 0; s += w; sx += w * x; sy += w * y; sxx += w * x * x; sxy += w * x * y }
+         $1 == "linear" { d = s * sxx - sx * sx; value = (sxx * sy - sx * sxy) / d; e = sqrt(sxx / d)
+                          if (($2 - value) ^ 2 > (0.2 * e) ^ 2 || error($2) < 0.8 * e || error($2) > 1.25 * e) exit 1
+                          found = 1 }
+         END { exit !found }' "$out" || fail "another line: $(cat "$out")"
+    refused 3 "3 values of 'mover diffusion.tau' are too few: a fit needs 4 at least" \
+        extrapolate 0.4.h5 0.2.h5 0.1.h5 --order 3
+    refused 3 "0.4.h5: the run has no number 'local_energy.charm'" \
+        extrapolate 0.4.h5 0.2.h5 --of local_energy.charm
+    must extrapolate 0.2.h5 --vmc 0.4.h5 --of local_energy.kinetic
+    expect_output "2 DMC - VMC"
+}

@@ -1,0 +1,417 @@
+# plugmc reweight: averages and free energies between rungs, against what is known exactly. Fixed seeds; a
+# right program is beyond 4 of its standard errors once in 16,000 numbers.
+
+export OPENBLAS_NUM_THREADS=1
+
+# sampled DIMENSION LENGTH [KEY...]: sim.ini with these keys of [run]; the rest from standard input
+sampled()
+{
+    {
+        printf '%s\n' '[run]' 'sweeps = 20000' 'equilibrate = 400' 'seed = 7' 'threads = 1' 'device = cpu' "${@:3}" \
+            '[box]' "dimension = $1" "lx = $2"
+        cat
+    } >sim.ini
+}
+
+# is AT QUANTITY EXACT LEAST: in the CSV table EXACT within 4 errors, which are below LEAST
+is()
+{
+    awk -v start="\"$1\",$2," -v exact="$3" -v least="$4" 'index($0, start) == 1 {
+        split(substr($0, length(start) + 1), part, ","); z = (part[1] - exact) / part[2]; found = 1
+        printf "%s %.6g +- %.2g, exact %.6g, z = %.2f\n", start, part[1], part[2], exact, z
+        if (!(z < 4 && z > -4 && part[2] < least)) bad = 1 }
+        END { exit bad || !found }' "$out" || fail "$2 at $1 is not $3"
+}
+
+# gas PRESSURE...: an ideal gas of ten on a ladder of pressures
+gas()
+{
+    sampled 2 4 "walkers = $#" 'pressure = 1' <<-END
+	[species point]
+	count = 10
+	diameter = 0
+	[ladder]
+	vary = run.pressure
+	values = $*
+	[potential hard_disk]
+	[mover volume]
+	step = 1
+	target_acceptance = 0
+	trials = 4
+	[mover exchange]
+	every = 4
+	[observable box_size]
+	period = 4
+	END
+}
+
+# V has the mean (N + 1) kT / P, and Z goes as (kT / P)^(N + 1).
+test_pressures_between_rungs()
+{
+    gas 0.5 0.8 1.25 2
+    must run sim.ini
+    must reweight sim.h5 --csv --at run.pressure=1 --at run.pressure=1.6 --at run.pressure=0.5
+    is run.pressure=1 box_size.volume 11 0.15
+    is run.pressure=1.6 box_size.volume 6.875 0.1
+    is run.pressure=1 free_energy "$(arithmetic '11 * log(2)')" 0.1
+    is run.pressure=1.6 free_energy "$(arithmetic '11 * log(3.2)')" 0.1
+    must reweight sim.h5 --csv --at run.pressure=1,run.temperature=1.2
+    is run.pressure=1,run.temperature=1.2 box_size.volume 13.2 0.2
+    is run.pressure=1,run.temperature=1.2 free_energy "$(arithmetic '11 * log(2 / 1.2)')" 0.1
+}
+
+# Two runs and no ladder, one of them longer; the second alone does not reach as far.
+test_files_of_one_pressure_each()
+{
+    gas 1 1
+    change '/^\[ladder\]/,/^values/d; /^\[mover exchange\]/,/^every/d'
+    must run sim.ini --set run.output=one.h5
+    must run sim.ini --set run.output=two.h5 --set run.pressure=1.5 --set run.seed=8 --set run.sweeps=10000
+    must reweight one.h5 two.h5 --csv --at run.pressure=1.2
+    is run.pressure=1.2 box_size.volume "$(arithmetic 11 / 1.2)" 0.1
+    is run.pressure=1.2 free_energy "$(arithmetic '11 * log(1.2)')" 0.05
+    must reweight one.h5 two.h5 --csv
+    is two.h5 free_energy "$(arithmetic '11 * log(1.5)')" 0.05
+    refused 3 "one.h5: is the same chain as one.h5: the same seed at the same values" reweight one.h5 one.h5
+    must run sim.ini --set run.output=far.h5 --set run.pressure=400 --set run.seed=9 --set run.sweeps=400
+    refused 3 "one.h5 and far.h5 have next to no configurations in common, nor through others between them: rungs \
+or windows closer together, or longer runs, are needed" reweight one.h5 far.h5
+    must run sim.ini --set run.output=other.h5 --set species.count=9 --set run.seed=9
+    refused 3 "other.h5: is of another system than one.h5: [species point] count is 10 there and 9 here" \
+        reweight one.h5 other.h5
+}
+
+# Two hard disks that see each other's nearest image: <V> by quadrature.
+test_two_hard_disks()
+{
+    gas 0.2 0.4 0.8 1.4
+    change 's/^count = .*/count = 2/; s/^diameter = .*/diameter = 1/; s/^lx = .*/lx = 3/'
+    printf '[mover serial]\nstep = 0.8\n' >>sim.ini
+    must run sim.ini
+    must reweight sim.h5 --csv --at run.pressure=1 --at run.pressure=0.2
+    is run.pressure=1 box_size.volume 5.23656 0.06
+    is run.pressure=0.2 box_size.volume 16.91929 0.25
+}
+
+# <N> = z V, and ln Z = z V.
+test_activities_between_rungs()
+{
+    sampled 2 2 'walkers = 3' <<-END
+	[species point]
+	count = 4
+	most = 60
+	mu = 1
+	diameter = 0
+	[initial]
+	state = random
+	[ladder]
+	vary = point.mu
+	values = 0 0.7 1.4
+	[potential hard_disk]
+	[mover insert]
+	species = point
+	trials = 10
+	[mover exchange]
+	[observable numbers]
+	period = 2
+	END
+    must run sim.ini
+    must reweight sim.h5 --csv --at point.mu=0.4 --at point.mu=1.1
+    is point.mu=0.4 numbers.N_point "$(arithmetic '4 * exp(0.4)')" 0.1
+    is point.mu=1.1 numbers.N_point "$(arithmetic '4 * exp(1.1)')" 0.1
+    is point.mu=1.1 free_energy "$(arithmetic '4 * (1 - exp(1.1))')" 0.1
+    must reweight sim.h5 --at point.mu=1 --histogram numbers.N_point
+    awk '!/^#/ { z = exp(1) * 4; p = exp(-z); for (k = 1; k <= $1; k++) p *= z / k
+        if (p < 1e-3) next
+        score = ($2 - p) / $3; n++; if (score > 4 || score < -4) { print; bad = 1 } }
+        END { print n " bins"; exit bad || n < 15 }' "$out" || fail "p(N) is not that of Poisson"
+}
+
+# Energies of particles in a bowl: U / N = kT, two dimensions; Z goes as (kT)^N.
+test_temperatures_of_springs()
+{
+    sampled 2 40 'walkers = 3' <<-END
+	[species point]
+	count = 6
+	[initial]
+	state = lattice
+	[ladder]
+	vary = run.temperature
+	values = 1 1.5 2.2
+	[potential bowl]
+	plugin = $TEST_PLUGINS/bowl.so
+	centre = 20
+	[mover serial]
+	step = 2.5
+	[mover exchange]
+	every = 4
+	[observable energy]
+	period = 4
+	END
+    change 's/^equilibrate = .*/equilibrate = 2000/'
+    must run sim.ini
+    must reweight sim.h5 --csv --at run.temperature=1.2 --at run.temperature=2
+    is run.temperature=1.2 energy.energy 1.2 0.02
+    is run.temperature=2 energy.energy 2 0.03
+    is run.temperature=2 free_energy "$(arithmetic '-6 * log(2)')" 0.1
+    must reweight sim.h5 --csv --scan run.temperature=1:2:6
+    is run.temperature=1.4 energy.energy 1.4 0.02
+    sed -i 's/^\[observable energy\]/[observable trajectory]/' sim.ini
+    must run sim.ini --set run.output=without.h5
+    refused 3 "without.h5: does not have the energy of potential 'bowl' of each configuration, which this needs: \
+[observable energy] with source = fresh keeps it" reweight without.h5
+}
+
+# Temperature and coupling: all that counts is one over the other, so every average is known twice.
+test_two_variables_of_a_ladder()
+{
+    sampled 2 8 'walkers = 6' <<-END
+	[species point]
+	count = 1
+	[initial]
+	state = lattice
+	[ladder]
+	vary = run.temperature
+	values = 0.1 0.25 0.5
+	vary_2 = double_well.coupling
+	values_2 = 1 2
+	[potential double_well]
+	plugin = $TEST_PLUGINS/double_well.so
+	centre = 4
+	[mover serial]
+	step = 1.5
+	[mover exchange]
+	every = 5
+	[observable energy]
+	period = 5
+	END
+    must run sim.ini
+    grep -q '^energy.energy@0.25@2 ' "$out" || fail "no rung 0.25, 2"
+    must reweight sim.h5 --csv
+    is run.temperature,\ double_well.coupling@0.1@1 energy.energy 0.052477 0.001
+    is run.temperature,\ double_well.coupling@0.5@1 energy.energy 0.272864 0.005
+    must reweight sim.h5 --csv --at run.temperature=0.2,double_well.coupling=2 \
+        --at run.temperature=0.4,double_well.coupling=0.8
+    is run.temperature=0.2,double_well.coupling=2 energy.energy 0.052477 0.001
+    is run.temperature=0.4,double_well.coupling=0.8 energy.energy 0.272864 0.005
+    # the first half of a run and the rest are the whole
+    must run sim.ini --set run.sweeps=3000 --set run.output=whole.h5
+    must run sim.ini --set run.sweeps=1003 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=3000
+    same_chain whole.h5 parts.h5
+}
+
+# Exchanges along one variable alone, between 0.1 and 0.5 at both couplings: their acceptance is known.
+test_exchanges_along_one_variable()
+{
+    sampled 2 8 'walkers = 4' <<-END
+	[species point]
+	count = 1
+	[initial]
+	state = lattice
+	[ladder]
+	vary = double_well.coupling
+	values = 1 5
+	vary_2 = run.temperature
+	values_2 = 0.1 0.5
+	[potential double_well]
+	plugin = $TEST_PLUGINS/double_well.so
+	centre = 4
+	[mover serial]
+	step = 1.5
+	[mover exchange]
+	every = 10
+	along = 2
+	END
+    change 's/^sweeps = .*/sweeps = 100000/'
+    must run sim.ini
+    accepted sim.h5 0 0.4912 5000
+    accepted sim.h5 1 none 0
+    accepted sim.h5 3 none 0
+    must run sim.ini --set "mover exchange.along=1" --set "ladder.vary=run.temperature" --set "ladder.values=0.1 0.5" \
+        --set "ladder.vary_2=double_well.coupling" --set "ladder.values_2=1 5"
+    accepted sim.h5 0 0.4912 5000
+    accepted sim.h5 2 none 0
+    refused 3 "sim.ini:15: [ladder] vary and vary_2 are both run.temperature" run sim.ini --set ladder.vary=run.temperature
+    refused 3 "sim.ini:15: [ladder] vary_2 and values_2 have to be given together" run sim.ini --set ladder.vary_2=
+    refused 3 "sim.ini:15: [ladder] vary_2 = run.seed: possible are run.temperature, run.pressure, SPECIES.mu and \
+LABEL.coupling of a sampled potential" run sim.ini --set ladder.vary_2=run.seed
+    refused 3 "sim.ini:15: [ladder] has 4 values, and there are 6 walkers: each value needs as many walkers" run \
+        sim.ini --set run.walkers=6
+    change '/_2 = /d'
+    refused 3 "sim.ini:25: [mover exchange] along: the ladder has one variable" run sim.ini
+}
+
+# accepted FILE RUNG PROBABILITY TRIALS: exchanges of a rung, by the binomial law
+accepted()
+{
+    local trials accepted
+    trials=$(numbers "$1" trials "$2")
+    accepted=$(numbers "$1" accepted "$2")
+    awk -v n="$trials" -v k="$accepted" -v p="$3" -v least="$4" 'BEGIN {
+        if (p == "none") exit n != 0
+        z = (k / n - p) / sqrt(p * (1 - p) / n)
+        printf "%d of %d exchanges, z = %.2f\n", k, n, z
+        exit !(n == least && z < 4 && z > -4) }' || fail "rung $2: $accepted of $trials, not $3"
+}
+
+# numbers FILE WHAT K: number K of an array of the exchanges
+numbers()
+{
+    h5dump -d "/plugmc/movers/exchange/exchange/$2" "$1" | sed -n 's/^ *(0): //p' | tr -d , | cut -d ' ' -f $(($3 + 1))
+}
+
+# An ideal gas that likes two numbers: where both have the same weight is a sum over N.
+test_coexistence_of_two_numbers()
+{
+    sampled 2 2 'walkers = 4' <<-END
+	[species point]
+	count = 4
+	most = 30
+	mu = 1
+	diameter = 0
+	[initial]
+	state = random
+	[ladder]
+	vary = point.mu
+	values = 0.6 0.8 1 1.2
+	[potential hard_disk]
+	[potential herd]
+	plugin = $TEST_PLUGINS/herd.so
+	height = 2.5
+	middle = 10
+	half = 7
+	[mover insert]
+	species = point
+	trials = 20
+	[mover exchange]
+	[observable numbers]
+	period = 2
+	END
+    must run sim.ini
+    must reweight sim.h5 --csv --coexistence numbers.N_point
+    awk -F, 'function weigh(mu, N, u, t) {
+            all = above = first[0] = first[1] = 0
+            for (N = 0; N <= 30; N++) {
+                t = ((N - 10) / 7) ^ 2 - 1; u = N * (mu + log(4)) - fact[N] - 2.5 * t * t
+                p[N] = exp(u); all += p[N]; if (N >= cut) above += p[N]
+                first[N >= cut] += N * p[N] }
+            return above / all }
+        BEGIN { for (N = 1; N <= 30; N++) fact[N] = fact[N - 1] + log(N) }
+        FNR > 1 { value[NR] = $2; error[NR] = $3 }
+        END {
+            cut = value[2]
+            low = 0; high = 2
+            while (high - low > 1e-12) { mu = (low + high) / 2; if (weigh(mu) > 0.5) high = mu; else low = mu }
+            exact[3] = mu; exact[4] = first[0] / (all - above); exact[5] = first[1] / above
+            bad = cut < 8 || cut > 12
+            for (k = 3; k <= 5; k++) {
+                z = (value[k] - exact[k]) / error[k]
+                printf "%.6f +- %.6f, exact %.6f, z = %.2f\n", value[k], error[k], exact[k], z
+                if (!(z < 4 && z > -4) || error[k] > 0.2) bad = 1 }
+            exit bad }' "$out" || fail "coexistence is elsewhere"
+    must run sim.ini --set "ladder.values=1 1.2" --set run.output=outside.h5
+    refused 3 "from point.mu = 1 to 1.2, the values that were run, two phases have nowhere the same weight" \
+        reweight outside.h5 --coexistence numbers.N_point
+}
+
+# springs MOVER [KEY...]: four particles in a bowl, whose energies have the density of states U^3, weighed up to 20
+springs()
+{
+    sampled 2 14 'walkers = 8' 'temperature = 1' <<-END
+	[species point]
+	count = 4
+	[initial]
+	state = lattice
+	[potential bowl]
+	plugin = $TEST_PLUGINS/bowl.so
+	centre = 7
+	[mover serial]
+	step = 1.5
+	[mover $1]
+	of = energy
+	most = 20
+	bins = 40
+	period = 10
+	END
+    printf '%s\n' "${@:2}" >>sim.ini
+}
+
+# mean and free energy at a temperature T of what has the density of states U^3 up to 20, in bins
+bowl_at()
+{
+    awk -v T="$1" -v what="$2" 'function sum(T, first, b, k, U, p, all) {
+            mean = all = 0
+            for (b = 0; b < 40; b++) {
+                part = 0
+                for (k = 0; k < 100; k++) { U = (b + (k + 0.5) / 100) / 2; part += U ^ 3 * exp(-U) / 200 }
+                p = part * exp((1 - 1 / T) * (b + 0.5) / 2); all += p; mean += p * (b + 0.5) / 2 }
+            mean /= all; return log(all) }
+        BEGIN { z = sum(1); z = sum(T) - z; print what == "mean" ? mean : -z }'
+}
+
+# From one histogram averages at other temperatures.
+test_histograms_at_other_temperatures()
+{
+    local T
+    springs transition_matrix
+    must run sim.ini
+    must reweight sim.h5 --csv --at run.temperature=0.6 --at run.temperature=1.4
+    for T in 0.6 1.4; do
+        is run.temperature=$T transition_matrix.mean "$(bowl_at $T mean)" 0.2
+        is run.temperature=$T transition_matrix.free_energy "$(bowl_at $T free)" 0.2
+    done
+    springs umbrella 'strength = 0.1' 'center = 9'
+    must run sim.ini
+    must reweight sim.h5 --csv --at run.temperature=0.6
+    is run.temperature=0.6 umbrella.mean "$(bowl_at 0.6 mean)" 0.2
+    must reweight sim.h5 --at run.temperature=0.6 --histogram U
+    awk '!/^#/ { sum += $2; n++ } END { exit !(n == 40 && sum > 0.999 && sum < 1.001) }' "$out" || fail "no distribution"
+    cp sim.h5 other.h5
+    refused 3 "sim.h5: was run with weights of macrostates (umbrella): one such file is reweighted by itself" reweight \
+        sim.h5 other.h5
+}
+
+# N of an ideal gas from one run with transition_matrix: z V at any activity.
+test_histograms_at_other_activities()
+{
+    sampled 2 2 'walkers = 2' <<-END
+	[species point]
+	count = 4
+	most = 60
+	mu = 1
+	diameter = 0
+	[initial]
+	state = random
+	[potential hard_disk]
+	[mover insert]
+	species = point
+	trials = 10
+	[mover transition_matrix]
+	of = point
+	period = 10
+	END
+    must run sim.ini
+    must reweight sim.h5 --csv --at point.mu=0.2 --at point.mu=1.6
+    awk -F, '/mean/ { mu = $1; gsub(/[^0-9.]/, "", mu); sub(/^\./, "", mu); d = $3 - 4 * exp(mu); print mu, $3, d
+        n++; if (d > 1e-6 || d < -1e-6) bad = 1 } END { exit bad || n != 2 }' "$out" || fail "not z V"
+    refused 3 "sim.h5: weighs one number, and the point differs in what multiplies another" reweight sim.h5 --at run.temperature=2
+}
+
+test_reweighting_that_cannot_be()
+{
+    gas 1 2
+    change 's/^sweeps = .*/sweeps = 200/'
+    must run sim.ini
+    refused 3 "--at run.seed: possible are run.temperature, run.pressure, SPECIES.mu and LABEL.coupling of a sampled \
+potential" reweight sim.h5 --at run.seed=3
+    refused 3 "no number 'box_size.volum' is in all files; did you mean 'box_size.volume'?" reweight sim.h5 \
+        --histogram box_size.volum
+    refused 2 "plugmc reweight: --at needs KEY=VALUE,...; see --help" reweight sim.h5 --at run.pressure
+    refused 2 "plugmc reweight: which file?; see --help" reweight --csv
+    refused 2 "plugmc reweight: unknown option '--mu'; see --help" reweight sim.h5 --mu 3
+    printf '[observable other]\nplugin = box_size\nperiod = 3\n' >>sim.ini
+    must run sim.ini
+    refused 3 "sim.h5: measures 'other' every 3 sweeps and others every 4: for configurations to be the same, one \
+period has to be a multiple of the other" reweight sim.h5
+}
