@@ -141,6 +141,7 @@ test_coupling_is_an_inverse_temperature()
 
 test_ladders_that_cannot_be()
 {
+    export PLUGMC_PLUGIN_PATH=$TEST_PLUGINS
     wells
     sed -i 's/^sweeps = .*/sweeps = 10/; s/^equilibrate = .*/equilibrate = 0/' sim.ini
     cp sim.ini right.ini
@@ -158,8 +159,8 @@ LABEL.coupling of a sampled potential" run sim.ini
     change '/^\[ladder\]/,/^values/d; s/^\[mover serial\]/[mover exchange]\n&/'
     refused 3 "sim.ini:17: [mover exchange] there is no ladder: give a section [ladder]" run sim.ini
     cp right.ini sim.ini
-    change 's/^\[mover serial\]/[mover brush]/'
-    refused 3 "sim.ini:20: mover 'brush' works with one temperature and one factor of each potential in all \
+    change "s|^\[mover serial\]|[mover refusing]|; /^step = /d"
+    refused 3 "sim.ini:20: mover 'refusing' works with one temperature and one factor of each potential in all \
 walkers, and run.temperature differs" run sim.ini
 }
 

@@ -63,6 +63,8 @@ enum {
     X(memory_info, "cuMemGetInfo_v2", (size_t * free, size_t * total))                             \
     X(allocate, "cuMemAlloc_v2", (driver_pointer *, size_t bytes))                                 \
     X(release, "cuMemFree_v2", (driver_pointer))                                                   \
+    X(pin, "cuMemAllocHost_v2", (void **, size_t bytes))                                           \
+    X(unpin, "cuMemFreeHost", (void *))                                                            \
     X(upload, "cuMemcpyHtoDAsync_v2",                                                              \
       (driver_pointer to, const void *from, size_t bytes, driver_stream))                          \
     X(download, "cuMemcpyDtoHAsync_v2",                                                            \

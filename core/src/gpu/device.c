@@ -346,20 +346,23 @@ static int service_synchronize(plugmc_context *c)
 {
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "the plugin waits for the GPU");
-    return code ? code
-                : checked_call(g, g->api.stream_synchronize(g->stream), "waiting for the GPU");
+    if (!code) code = checked_call(g, g->api.stream_synchronize(g->stream), "waiting for the GPU");
+    if (!code) g->staged_bytes = 0;
+    return code;
 }
 
-/* Waits: the caller may use its memory again, and whether the driver has read all of it when the
- * asynchronous copy returns depends on the machine. */
+/* The caller may use its memory again, and whether the driver has read all of it when the asynchronous copy
+ * returns depends on the machine: so it waits, or uploads from elsewhere. */
 static int service_upload(plugmc_context *c, plugmc_device_pointer to, const void *from,
                           size_t bytes)
 {
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "data is uploaded");
     if (code || bytes == 0) return code;
-    code = checked_call(g, g->api.upload(to, from, bytes, g->stream), "a copy to the GPU");
-    return code ? code : service_synchronize(c);
+    const void *staged = gpu_stage(g, from, bytes);
+    code = checked_call(g, g->api.upload(to, staged ? staged : from, bytes, g->stream),
+                        "a copy to the GPU");
+    return code || staged ? code : service_synchronize(c);
 }
 
 static int service_download(plugmc_context *c, void *to, plugmc_device_pointer from, size_t bytes)
@@ -614,6 +617,7 @@ void gpu_close(gpu *g)
     if (g->stream) g->api.stream_synchronize(g->stream);
     gpu_profile_free(g);
     gpu_pace_free(g);
+    gpu_stage_free(g);
     for (plugmc_graph *next, *graph = g->graphs; graph; graph = next) {
         next = graph->next;
         g->api.graph_exec_destroy(graph->handle);

@@ -78,7 +78,9 @@ struct gpu {
     bool recording;
     bool broken;                 /* the GPU has failed, and that has been said */
     struct gpu_profile *profile; /* NULL unless it is asked for */
-    driver_event pace[2];        /* behind what was launched before the last two calls: pace.c */
+    char *staged; /* pinned memory of the host, from which small uploads go on; NULL: none yet */
+    size_t staged_bytes;  /* of it that the GPU may not have read yet */
+    driver_event pace[2]; /* behind what was launched before the last two calls: pace.c */
     uint64_t paces;
 
     gpu_cells *cells;
@@ -92,6 +94,10 @@ int gpu_fail(gpu *, int code, const char *format, ...) __attribute__((format(pri
 int gpu_allocate(gpu *, size_t bytes, plugmc_device_pointer *out);
 int gpu_release(gpu *, plugmc_device_pointer);
 int gpu_clear(gpu *, plugmc_device_pointer, size_t bytes); /* to 0, in the stream */
+/* Where `bytes` bytes of the caller are copied to, from where they can be uploaded without waiting; NULL: they are
+ * too many just now. */
+void *gpu_stage(gpu *, const void *from, size_t bytes);
+void gpu_stage_free(gpu *);
 int gpu_kernel(gpu *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
 int gpu_launch(gpu *, plugmc_kernel *, const uint32_t grid[3], const uint32_t block[3],
                uint32_t dynamic_shared, void **arguments);

@@ -47,7 +47,7 @@ int molecules_find(simulation *sim)
                                 of->context.section, first->context.section);
         }
     }
-    sim->system.molecule = sim->molecule;
+    sim->system.molecule = sim->whole.molecule = sim->molecule;
     free(asked);
     return code;
 }
