@@ -38,11 +38,11 @@ extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, cons
          i += g.tiles * CELLS_THREADS) {
         uint64_t at = (uint64_t)walker * g.particles + i;
         const double *x = positions + 3 * at;
-        const uint32_t c =
-            isnan(x[0]) ? g.cells
-                        : cell_along(&g, box, x[0], 0) +
-                              g.count[0] * (cell_along(&g, box, x[1], 1) +
-                                            g.count[1] * cell_along(&g, box, x[2], 2));
+        const uint32_t c = isnan(x[0])
+                               ? g.cells
+                               : cell_along(&g, box, x[0], 0) +
+                                     g.count[0] * (cell_along(&g, box, x[1], 1) +
+                                                   g.count[1] * cell_along(&g, box, x[2], 2));
         cell[at] = c;
         if (start) slot[at] = atomicAdd(start + (uint64_t)walker * (g.cells + 1) + c, 1u);
     }
