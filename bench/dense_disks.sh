@@ -1,7 +1,7 @@
 #!/bin/bash
 # What the pressure of 16 x 16,384 hard disks at packing fractions 0.708 to 0.720 costs, by mover.
 #
-#     dense_disks.sh MOVER...    checkerboard, chains, clusters, ladder
+#     dense_disks.sh MOVER...    checkerboard, chains
 #
 # Each case runs SECONDS_EACH (default 11) seconds of wall time, the first part of which is equilibration. A line has
 # the pressure, its error bar, the seconds that it took, equilibration included, and how many of these give a relative error of 1e-3, were
@@ -36,7 +36,6 @@ for mover in "$@"; do
         case $mover in
         checkerboard) measure "checkerboard, $fraction" hard_pressure.reduced_pressure dense_disks --set "box.packing_fraction=$fraction" ;;
         chains) measure "event chains, $fraction" event_chain.reduced_pressure dense_disks_chains --set "box.packing_fraction=$fraction" ;;
-        clusters) measure "clusters, $fraction" hard_pressure.reduced_pressure dense_disks_clusters --set "box.packing_fraction=$fraction" ;;
         *) echo "no such mover: $mover" >&2; exit 2 ;;
         esac
     done

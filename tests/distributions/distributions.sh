@@ -566,6 +566,27 @@ case_reservoir_of_two_particles()
     agrees numbers/N_a number dimension=2 length=3 activity=0.2 most=2 coulomb=1 kT=0.7
 }
 
+# The laws are the same whatever the number of places that a trial weighs.
+case_reservoir_with_several_places()
+{
+    reservoir 2 2 1.3 40 <<<'[potential hard_disk]'
+    change 's/^trials = .*/&\nplaces = 5/'
+    run
+    agrees numbers/N_a number dimension=2 length=2 activity=1.3 most=40
+    diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
+    change 's/^trials = .*/&\nplaces = 8/'
+    run
+    agrees numbers/N_a number dimension=2 length=1.5 activity=10 most=2 core=1
+    diameter=1 reservoir 3 2 0.3 2 <<<'[potential hard_sphere]'
+    change 's/^trials = .*/&\nplaces = 16/'
+    run
+    agrees numbers/N_a number length=2 activity=0.3 most=2 core=1
+    reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
+    change 's/^trials = .*/&\nplaces = 6/'
+    run
+    agrees numbers/N_a number length=3 activity=0.05 most=2 lennard_jones=1 cutoff=1.5 kT=0.8 tail=-9.6384241
+}
+
 # Particles move in cells that are laid out once; those that are not there are in none.
 case_reservoir_beside_cells()
 {
@@ -713,6 +734,21 @@ case_faults_of_insert_are_seen()
     run
     caught numbers/N_a $law
     plant insert 's|random.word\[3\] >> 31|random.word[3] % 3|'
+    run
+    caught numbers/N_a $law
+}
+
+# Weights on one way alone.
+case_faults_of_several_places_are_seen()
+{
+    local law='number dimension=2 length=1.5 activity=10 most=2 core=1'
+    local own='t->places = (int32_t)p->places;'
+    diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
+    change 's/^trials = .*/&\nplaces = 8/'
+    plant insert ''
+    run
+    agrees numbers/N_a $law
+    plant insert "s|$own|t->places = t->move == INSERTION ? (int32_t)p->places : 1;|"
     run
     caught numbers/N_a $law
 }

@@ -60,6 +60,21 @@ static const char *wrong(const task *k, const walker_energy *e, const plugmc_tri
     return NULL;
 }
 
+/* What the trial would change, at the place that is chosen where there are several. */
+static int ask(hamiltonian *h, const plugmc_trial *t, const plugmc_changes *c,
+               several_places *several, double *change, int64_t *chosen, int32_t *forbidden,
+               double *growth)
+{
+    *forbidden = nobody(t);
+    if (*forbidden) return PLUGMC_OK;
+    if (t->places > 1 && t->kind == PLUGMC_INSERTED)
+        return places_to_come(h, t, several, change, chosen, forbidden, growth);
+    const int code = hamiltonian_changes(h, c);
+    if (code || *forbidden || t->places <= 1) return code;
+    /* behind the change of its own, which weights of energies ask for */
+    return places_to_leave(h, t, several, change + h->system->term_count, growth);
+}
+
 /* Returns the code of what failed; e tells the rest. */
 static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number, double *change)
 {
@@ -111,22 +126,13 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
     why = many ? group_is_wrong(h, &c, 0) : NULL;
     if (why) return k->host->fail(k->host->context, PLUGMC_ERROR_STATE, "a trial move %s", why);
     several_places several;
-    const bool comes_to_one = trial.places > 1 && trial.kind == PLUGMC_INSERTED,
-               leaves_one = trial.places > 1 && trial.kind == PLUGMC_REMOVED;
+    const bool comes_to_one = trial.places > 1 && trial.kind == PLUGMC_INSERTED;
     const plugmc_changes *settled = comes_to_one ? &several.changes : &c;
     const int64_t no = -1;
     int64_t yes = 0;
     e->failed_term = -1;
     e->failed_particle = any_particle(trial.kind) ? trial.particle : -1;
-    int code = PLUGMC_OK;
-    if (nobody(&trial))
-        forbidden = 1;
-    else if (comes_to_one)
-        code = places_to_come(h, &trial, &several, change, &yes, &forbidden, &growth);
-    else
-        code = hamiltonian_changes(h, &c);
-    if (leaves_one && !forbidden && !code)
-        code = places_to_leave(h, &trial, &several, change, &growth);
+    int code = ask(h, &trial, &c, &several, change, &yes, &forbidden, &growth);
     const bias_step step = bias_of(h, w, bias_change(h, settled, w, comes_to_one ? yes : 0));
     if (forbidden && k->books && !code) bias_note(h, w, &step, 0, false);
     if (code || forbidden) return code;

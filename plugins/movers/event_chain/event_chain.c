@@ -237,6 +237,17 @@ static int make_flock(const event_chain *e, const plugmc_host *host, flock *f)
                : PLUGMC_ERROR_MEMORY;
 }
 
+/* Particles that chains are laid out for: not the room of the moment, where that grows. */
+static double expected_particles(const plugmc_system *system)
+{
+    double n = 0;
+    for (int32_t s = 0; s < system->species_count; s++) {
+        const plugmc_species *species = plugmc_species_at(system, s);
+        n += (double)(species->grows ? species->count : system->first[s + 1] - system->first[s]);
+    }
+    return fmax(1, n);
+}
+
 /* Contacts of a chain, a length, from the equation of state (disks: scaled particle theory; spheres: Carnahan,
  * Starling) and the mean of s (v e) at contact. It need not be right: it chooses how long a sweep is. */
 static double contact_rate(const event_chain *e)
@@ -252,7 +263,7 @@ static double contact_rate(const event_chain *e)
     }
     if (!(diameters > 0)) return 0;
     const double eta = fmin(filled / system->box.volume, 0.7), rest = 1 - eta,
-                 mean = diameters / (double)system->particles,
+                 mean = diameters / expected_particles(system),
                  excess = dimension == 2
                               ? 1 / (rest * rest) - 1
                               : (1 + eta + eta * eta - eta * eta * eta) / (rest * rest * rest) - 1;
@@ -263,7 +274,7 @@ static double contact_rate(const event_chain *e)
 static int choose_lengths(event_chain *e, const plugmc_host *host)
 {
     const plugmc_box *box = &e->system->box;
-    const double n = fmax(1, (double)e->system->particles), rate = contact_rate(e),
+    const double n = expected_particles(e->system), rate = contact_rate(e),
                  longest = sqrt(n) * pow(box->volume, 1.0 / box->dimension);
     const int64_t axes = e->kind == STRAIGHT ? box->dimension : 1;
     if (!(e->length > 0)) e->length = (real)fmin(longest, sqrt(n) / rate);
