@@ -90,7 +90,8 @@ extern "C" __global__ void __launch_bounds__(VMC_THREADS)
 
 /* A M of each walker, [walkers][n][n], becomes 2 - A M; a block a walker. ln_square and residual: matrices.h. */
 template <class T>
-PLUGMC_FN void residual_of(int32_t n, T *product, double *ln_square, double *residual, int32_t again)
+PLUGMC_FN void residual_of(int32_t n, T *product, double *ln_square, double *residual,
+                           int32_t again)
 {
     __shared__ double largest[VMC_THREADS];
     T *p = product + (int64_t)blockIdx.x * n * n;
@@ -118,7 +119,8 @@ PLUGMC_FN void residual_of(int32_t n, T *product, double *ln_square, double *res
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
-    vmc_residual_real(int32_t n, double *product, double *ln_square, double *residual, int32_t again)
+    vmc_residual_real(int32_t n, double *product, double *ln_square, double *residual,
+                      int32_t again)
 {
     residual_of(n, product, ln_square, residual, again);
 }

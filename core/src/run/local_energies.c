@@ -1,13 +1,34 @@
 /* Local energies: the one plugin of the run that gives them answers whoever asks. */
 #include "run/local_energies.h"
 
+#include <stdio.h>
+
 #include "crash.h"
+#include "plugin/loader.h"
+#include "plugin/search.h"
 #include "run/simulation.h"
+
+/* ": add [observable NAME]", one in the search path that gives them; "" if none does. */
+static const char *who_would(char words[128])
+{
+    plugin_names names = plugin_list(PLUGMC_OBSERVABLE);
+    words[0] = 0;
+    for (int i = 0; i < names.count && !words[0]; i++) {
+        loaded one;
+        char why[1024];
+        if (!plugin_open(names.paths[i], PLUGMC_OBSERVABLE, &one, why, sizeof why)) continue;
+        if (one.plugin->local_energy) snprintf(words, 128, ": add [observable %s]", names.names[i]);
+        plugin_unload(&one);
+    }
+    plugin_names_free(&names);
+    return words;
+}
 
 /* The only one, with the right sentence where there is none, or another. */
 static int find(plugmc_context *asking, const plugmc_host *host, instance **out)
 {
     struct simulation *sim = asking->sim;
+    char words[128];
     *out = NULL;
     for (int i = 0; sim && i < sim->instance_count; i++) {
         instance *one = &sim->instances[i];
@@ -22,8 +43,8 @@ static int find(plugmc_context *asking, const plugmc_host *host, instance **out)
     }
     return *out ? PLUGMC_OK
                 : host->fail(asking, PLUGMC_ERROR_INPUT,
-                             "it needs local energies, which no plugin of the run gives: add "
-                             "[observable local_energy]");
+                             "it needs local energies, which no plugin of the run gives%s",
+                             who_would(words));
 }
 
 int local_energies(plugmc_context *asking, const plugmc_local_energy_request *request)

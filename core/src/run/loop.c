@@ -140,7 +140,7 @@ static int record_sample(simulation *sim, const measurement *m, const double *of
 static int record(simulation *sim, const measurement *m)
 {
     const int32_t walkers = sim->system.walkers;
-    void *values = m->values, *rungs = NULL, *weights = NULL;
+    void *values = m->values, *rungs = NULL, *weights = NULL, *all_weights = NULL;
     int code = 0;
     if (sim->system.rungs > 1)
         code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST,
@@ -152,15 +152,15 @@ static int record(simulation *sim, const measurement *m)
     for (int64_t i = 0; m->scaled && i < walkers * m->width; i++)
         m->values[i] *= m->scales[i % m->width];
     if (team_now()->ranks == 1) return record_sample(sim, m, values, rungs, weights);
-    const bool ladder = rungs != NULL, weighted = weights != NULL;
+    const bool ladder = rungs != NULL, weighted = weights != NULL; /* in all processes alike */
     code = team_gather(0, m->values, sizeof(double) * (size_t)(walkers * m->width), &values);
     if (ladder && !code) code = team_gather(0, rungs, sizeof(int32_t) * (size_t)walkers, &rungs);
     if (weighted && !code)
-        code = team_gather(0, weights, sizeof(double) * (size_t)walkers, &weights);
-    if (values && !code) code = record_sample(sim, m, values, rungs, weights);
+        code = team_gather(0, weights, sizeof(double) * (size_t)walkers, &all_weights);
+    if (values && !code) code = record_sample(sim, m, values, rungs, all_weights);
     free(values);
     if (ladder && team_leads() && !code) free(rungs);
-    if (weighted && team_leads() && !code) free(weights);
+    free(all_weights);
     return code;
 }
 
