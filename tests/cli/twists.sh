@@ -83,6 +83,17 @@ test_twists_have_numbers_of_their_own()
         fail "another mean of kinetic energies or of numbers"
 }
 
+# Electrons that repel each other, without a Jastrow factor: the mean of two determinants' energies is an exact sum.
+test_twists_of_the_gas_have_the_energy_of_their_determinants()
+{
+    python
+    gas 'list = "0 0 0" "0.25 0.25 0.25"' "weights = 1 3"
+    sed -i 's/^sweeps.*/sweeps = 3000/; s/^walkers.*/walkers = 4/; s/^equilibrate.*/equilibrate = 100/
+        s/^\[scan\]/[observable structure_factor]\nk_max = 2\nperiod = 10\nfinite_size = gas\n\n&/' study.ini
+    must scan study.ini
+    python3 "$here/twists.py" gas study/twists.csv 3.8851299381 14 1:0,0,0 3:0.25,0.25,0.25 || fail "another energy"
+}
+
 # ---- How they are joined ----
 
 # The kinetic energy of free electrons has no variance; the mean of the grid 2^3 is that of (1/4)^3, 1.085884 an electron.
