@@ -27,6 +27,7 @@ typedef struct table {
     bool pseudopotentials;
     int64_t first, end, block; /* samples, and how many of them a line has */
     double seconds;            /* a sample */
+    double whole;              /* walkers that a weight stands for */
     double acceptance;
 } table;
 
@@ -85,6 +86,7 @@ static int find_scale(const run_file *run, table *t, report *r)
             r, EXIT_INPUT, run->path, 0,
             "energies of this run are in %s%s%s, and not known in Hartree of the box", unit,
             *per ? " per " : "", per);
+    t->whole = t->weights ? run->data.walkers : 1;
     t->pseudopotentials = *value_of(run, t->part[ENERGY]->observable, "pseudopotentials");
     return EXIT_DONE;
 }
@@ -173,7 +175,7 @@ static void put_line(FILE *out, const table *t, int64_t index, int64_t first)
             mean_of(t, SQUARE, first), energy - kinetic, kinetic);
     for (int p = REPULSION; p < PARTS; p++)
         if (t->shown[p]) fprintf(out, " %-22.15e", mean_of(t, p, first));
-    fprintf(out, " %-22.15e %-22.15e %-22.15e\n", weight_of_block(t, first),
+    fprintf(out, " %-22.15e %-22.15e %-22.15e\n", t->whole * weight_of_block(t, first),
             (double)t->block * t->seconds, t->acceptance);
 }
 
