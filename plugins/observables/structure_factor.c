@@ -541,7 +541,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_CHOICE_KEY(structure_factor, finite_size, "no", "no|measured|gas",
                       "corrections of electrons' energies for the size of the box: from S(k) at "
                       "small k, or with that of the electron gas"),
-    PLUGMC_INTEGER_KEY(structure_factor, fit, "2", 1, 100, "",
+    PLUGMC_INTEGER_KEY(structure_factor, fit, "1", 1, 100, "",
                        "smallest |k| (shells) that S(k) at small k is taken from"),
 };
 

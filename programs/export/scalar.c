@@ -2,7 +2,8 @@
  *
  *     #   index  LocalEnergy  LocalEnergy_sq  LocalPotential  Kinetic  ElecElec  ...  BlockWeight  BlockCPU  AcceptRatio
  *
- * A block is the mean over all walkers and some measurements, BlockWeight the samples in it. Of wall time and
+ * A block is the mean over all walkers and some measurements, BlockWeight the samples in it, or the sum of their
+ * weights. Of wall time and
  * acceptance a run keeps the whole: BlockCPU is a block's part of the seconds, AcceptRatio the same in all lines.
  *
  * The columns are those of the observable that has the quantities energy, energy_squared and kinetic. */
@@ -20,31 +21,38 @@ static const char *const names[PARTS] = {"energy", "energy_squared", "kinetic", 
 
 typedef struct table {
     const quantity_record *part[PARTS]; /* NULL: it has none */
+    const quantity_record *weights;     /* of samples, where walkers have weights; else NULL */
     bool shown[PARTS];                  /* not 0 in all samples */
     double scale;                       /* to Hartree of the whole box */
     bool pseudopotentials;
     int64_t first, end, block; /* samples, and how many of them a line has */
     double seconds;            /* a sample */
+    double whole;              /* walkers that a weight stands for */
     double acceptance;
 } table;
 
 /* ---- What there is ---------------------------------------------------------------------------- */
 
-/* Quantities of one observable stand together, and begin with that of number i. */
-static bool take_parts(const run_file *run, int i, table *t)
+/* Quantities of one observable stand together, and begin with number i. Those of a ladder belong to rungs. */
+static bool take_parts(const output_data *data, int i, table *t)
 {
+    const quantity_record *all = data->quantities;
     memset(t->part, 0, sizeof t->part);
-    const char *label = run->scalars[i]->observable;
-    for (int k = i; k < run->scalar_count && !strcmp(run->scalars[k]->observable, label); k++)
+    t->weights = NULL;
+    for (int k = i; k < data->quantity_count && !strcmp(all[k].observable, all[i].observable);
+         k++) {
+        if (all[k].length == 1 && all[k].weighs) t->weights = &all[k];
         for (int p = 0; p < PARTS; p++)
-            if (!strcmp(run->scalars[k]->name, names[p])) t->part[p] = run->scalars[k];
-    return t->part[ENERGY] && t->part[SQUARE] && t->part[KINETIC];
+            if (all[k].length == 1 && !strcmp(all[k].name, names[p])) t->part[p] = &all[k];
+    }
+    return t->part[ENERGY] && t->part[SQUARE] && t->part[KINETIC] &&
+           (t->weights || t->part[ENERGY]->walkers == data->walkers);
 }
 
 static int find_parts(const run_file *run, table *t, report *r)
 {
-    for (int i = 0; i < run->scalar_count; i++)
-        if (take_parts(run, i, t)) return EXIT_DONE;
+    for (int i = 0; i < run->data.quantity_count; i++)
+        if (take_parts(&run->data, i, t)) return EXIT_DONE;
     return report_error(r, EXIT_INPUT, run->path, 0,
                         "no observable of this run has local energies: the quantities energy, "
                         "energy_squared and kinetic");
@@ -78,6 +86,7 @@ static int find_scale(const run_file *run, table *t, report *r)
             r, EXIT_INPUT, run->path, 0,
             "energies of this run are in %s%s%s, and not known in Hartree of the box", unit,
             *per ? " per " : "", per);
+    t->whole = t->weights ? run->data.walkers : 1;
     t->pseudopotentials = *value_of(run, t->part[ENERGY]->observable, "pseudopotentials");
     return EXIT_DONE;
 }
@@ -137,14 +146,26 @@ static void put_head(FILE *out, const table *t)
     fprintf(out, " %-22s %-22s %-22s\n", "BlockWeight", "BlockCPU", "AcceptRatio");
 }
 
+static double weight_of(const table *t, int64_t i)
+{
+    return t->weights ? t->weights->series[i] : 1;
+}
+
+static double weight_of_block(const table *t, int64_t first)
+{
+    const int64_t walkers = t->part[ENERGY]->walkers;
+    double sum = 0;
+    for (int64_t i = first * walkers; i < (first + t->block) * walkers; i++) sum += weight_of(t, i);
+    return sum;
+}
+
 static double mean_of(const table *t, int part, int64_t first)
 {
     const quantity_record *q = t->part[part];
     double sum = 0;
     for (int64_t i = first * q->walkers; i < (first + t->block) * q->walkers; i++)
-        sum += q->series[i];
-    return sum / (double)(t->block * q->walkers) *
-           (part == SQUARE ? t->scale * t->scale : t->scale);
+        sum += weight_of(t, i) * q->series[i];
+    return sum / weight_of_block(t, first) * (part == SQUARE ? t->scale * t->scale : t->scale);
 }
 
 static void put_line(FILE *out, const table *t, int64_t index, int64_t first)
@@ -154,7 +175,7 @@ static void put_line(FILE *out, const table *t, int64_t index, int64_t first)
             mean_of(t, SQUARE, first), energy - kinetic, kinetic);
     for (int p = REPULSION; p < PARTS; p++)
         if (t->shown[p]) fprintf(out, " %-22.15e", mean_of(t, p, first));
-    fprintf(out, " %-22.15e %-22.15e %-22.15e\n", (double)(t->block * t->part[ENERGY]->walkers),
+    fprintf(out, " %-22.15e %-22.15e %-22.15e\n", t->whole * weight_of_block(t, first),
             (double)t->block * t->seconds, t->acceptance);
 }
 

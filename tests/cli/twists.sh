@@ -83,6 +83,17 @@ test_twists_have_numbers_of_their_own()
         fail "another mean of kinetic energies or of numbers"
 }
 
+# Electrons that repel each other, without a Jastrow factor: the mean of two determinants' energies is an exact sum.
+test_twists_of_the_gas_have_the_energy_of_their_determinants()
+{
+    python
+    gas 'list = "0 0 0" "0.25 0.25 0.25"' "weights = 1 3"
+    sed -i 's/^sweeps.*/sweeps = 3000/; s/^walkers.*/walkers = 4/; s/^equilibrate.*/equilibrate = 100/
+        s/^\[scan\]/[observable structure_factor]\nk_max = 2\nperiod = 10\nfinite_size = gas\n\n&/' study.ini
+    must scan study.ini
+    python3 "$here/twists.py" gas study/twists.csv 3.8851299381 14 1:0,0,0 3:0.25,0.25,0.25 || fail "another energy"
+}
+
 # ---- How they are joined ----
 
 # The kinetic energy of free electrons has no variance; the mean of the grid 2^3 is that of (1/4)^3, 1.085884 an electron.
@@ -224,6 +235,15 @@ test_scalar_dat_is_read_as_qmca_reads_it()
     says "there are 200 samples of local_energy.energy in this range, which make no block"
     plugmc export study.h5 --to more.s000.scalar.dat --walker 1
     expect_exit 2
+    # walkers with weights: the energy of the table
+    sed 's/^\[mover .*/[mover diffusion]/; s/^step = .*/tau = 0.01/; s/^walkers.*/walkers = 20/' study.ini >weights.ini
+    must run weights.ini --set potential.twist='0.25 0.25 0.25' --set run.sweeps=60
+    must analyse weights.h5 --csv
+    cp "$out" numbers.csv
+    must export weights.h5 --to weights.s000.scalar.dat --block 30
+    awk -v e="$(awk -F, '$1 == "local_energy.energy" { print $2 }' numbers.csv)" 'NR == 2 {
+        exit !(($2 - e) ^ 2 < 1e-18 * e * e && $(NF - 2) > 500 && $(NF - 2) < 700) }' weights.s000.scalar.dat ||
+        fail "another energy of weighted walkers"
     disks
     rm sim.h5
     must run sim.ini

@@ -324,17 +324,63 @@ static void twists_of_silicon_make_its_kinetic_energy(void **state)
     free(r);
 }
 
-static void eshdf_files_say_what_they_hold(void **state)
+/* The file of diamond, and a copy of it whose k point is another: as if its orbitals were those of that k. */
+static orbital_bench *try_diamond(const char *path, const char *twist, int *code)
+{
+    double a[3][3];
+    char text[600];
+    hid_t file = H5Fopen(diamond, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t set = H5Dopen2(file, "/supercell/primitive_vectors", H5P_DEFAULT);
+    assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, a) >= 0);
+    H5Dclose(set);
+    H5Fclose(file);
+    snprintf(text, sizeof text, "file = %s\n%s", path, twist);
+    orbital_bench *b = bench_new((const double(*)[3])a, 4, 4, 1, NULL);
+    *code = bench_try(b, "bspline_orbitals", text);
+    return b;
+}
+
+static void eshdf_files_hold_their_twist(void **state)
 {
     (void)state;
-    const double cube[3][3] = {
-        {3.37316115, 3.37316115, 0}, {0, 3.37316115, 3.37316115}, {3.37316115, 0, 3.37316115}};
-    char text[400];
-    snprintf(text, sizeof text, "file = %s\ntwist = 0.5 0 0", diamond);
-    orbital_bench *b = bench_new(cube, 4, 4, 1, NULL);
-    assert_int_equal(bench_try(b, "bspline_orbitals", text), PLUGMC_ERROR_INPUT);
+    const double k[3] = {0.25, 0, -0.5};
+    const char *copy = in_folder("moved.h5");
+    int code;
+    orbital_bench *b = try_diamond(diamond, "twist = 0.5 0 0", &code);
+    assert_int_equal(code, PLUGMC_ERROR_INPUT);
     assert_says(b,
                 "does not hold (0.5 0 0); of a cell of 1 x 1 x 1 primitive cells it holds (0 0 0)");
+    bench_free(b);
+    bytes all = bytes_read(diamond);
+    bytes_write(copy, all.data, all.n);
+    free(all.data);
+    hid_t file = H5Fopen(copy, H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t set = H5Dopen2(file, "/electrons/kpoint_0/reduced_k", H5P_DEFAULT);
+    assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, k) >= 0);
+    H5Dclose(set);
+    H5Fclose(file);
+    static const char *const held[] = {"", "twist = 0.25 0 0.5", "twist = -0.25 1 0.5"};
+    for (int i = 0; i < 3; i++) {
+        b = try_diamond(copy, held[i], &code);
+        if (code) fail_msg("%s: %s", held[i], b->message);
+        /* by Bloch's theorem: a step along edge d is a phase */
+        double r[12] = {0.3, 0.1, -0.2};
+        for (int d = 0; d < 3; d++)
+            for (int e = 0; e < 3; e++) r[3 + 3 * d + e] = r[e] + b->system.box.vector[d][e];
+        evaluated v = bench_evaluate(b, 0, r, 4, 8, 0, 0);
+        for (int d = 0; d < 3; d++)
+            for (int64_t l = 0; l < v.count; l++) {
+                const double turns = i == 2 ? -k[d] : k[d];
+                assert_close(cabs(v.values[(1 + d) * v.count + l] -
+                                  cexp(2 * M_PI * I * turns) * v.values[l]),
+                             0, 0, 1e-9);
+            }
+        evaluated_free(&v);
+        bench_free(b);
+    }
+    b = try_diamond(copy, "twist = 0 0 0", &code);
+    assert_int_equal(code, PLUGMC_ERROR_INPUT);
+    assert_says(b, "it holds (0.25 0 0.5), (-0.25 0 0.5)");
     bench_free(b);
 }
 
@@ -349,7 +395,7 @@ int main(void)
         cmocka_unit_test(a_file_serves_the_twists_of_its_k_points),
         cmocka_unit_test(time_reversal_supplies_the_opposite_twist),
         cmocka_unit_test(twists_of_silicon_make_its_kinetic_energy),
-        cmocka_unit_test(eshdf_files_say_what_they_hold),
+        cmocka_unit_test(eshdf_files_hold_their_twist),
     };
     if (!mkdtemp(folder)) return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

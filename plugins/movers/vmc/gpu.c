@@ -6,8 +6,7 @@
  * cuBLAS counts columns first: what is [i][j] here is its matrix (j, i), so M is its inverse of A,
  * P is its transposed inverse times V, and so on.
  */
-#include "../../determinants/matrices.h"
-#include "vmc.h"
+#include "gpu_blocks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,158 +15,8 @@
 
 PLUGMC_EMBED(vmc_kernels_text, PLUGMC_KERNEL_FILE);
 
-enum { MOST_BLOCK = 64 };
+enum { MOST_BLOCK = 64, MANY_ELECTRONS = 512, GATHERED = 256 };
 static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
-
-typedef struct vmc_gpu {
-    matrices matrices;
-    plugmc_kernel *propose, *look, *energy, *energy_sum, *decide, *gather, *compare, *judge,
-        *settle, *decide_configuration;
-    int32_t capacity; /* electrons of a block */
-    int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
-    int32_t group;    /* walkers dealt with together */
-    int64_t number;   /* bytes of a number of a matrix */
-    size_t real_size; /* of orbital values */
-
-    device_pointer positions, base, moved;                         /* [walkers][particles][3] */
-    device_pointer inverse[VMC_SPINS];                             /* M [walkers][n][n] */
-    device_pointer ln_square[VMC_SPINS], parts, accepted, failure; /* [walkers] */
-    /* Of a group. */
-    device_pointer to[VMC_SPINS];                /* [group][n][3] */
-    device_pointer values;                       /* [group][n][pitch], float or double */
-    device_pointer taken, old, products, solved; /* [group][capacity][n] */
-    device_pointer small, others;                /* [group][capacity][capacity]; others: vmc_look */
-    device_pointer change;                       /* [group][looked] */
-    device_pointer rows;                         /* [group][particles] */
-    device_pointer found; /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
-    device_pointer drift; /* [group][2] */
-    void *host_numbers;   /* [walkers][2] 8 bytes each */
-} vmc_gpu;
-
-/* ---- A block of electrons -------------------------------------------------------------------- */
-
-/* Place of walker `first` in an array of `bytes` a walker. */
-static device_pointer from_walker(device_pointer array, int32_t first, int64_t bytes)
-{
-    return array + (device_pointer)first * (device_pointer)bytes;
-}
-
-/* Electrons first ... first + size - 1 of a spin; their proposals and values begin at `row` of
- * `rows`. */
-static vmc_block block_of(const vmc *v, int spin, int64_t first, int64_t size, int64_t rows,
-                          int64_t row)
-{
-    return (vmc_block){
-        .particles = (int32_t)v->system->particles,
-        .electrons = (int32_t)vmc_electrons(v, spin),
-        .spin_first = (int32_t)v->system->first[spin],
-        .first = (int32_t)first,
-        .size = (int32_t)size,
-        .capacity = v->gpu->capacity,
-        .rows = (int32_t)rows,
-        .row = (int32_t)row,
-        .down = (int32_t)v->system->first[1],
-    };
-}
-
-static vmc_state state_of(const vmc *v, int32_t walker, int spin)
-{
-    const vmc_gpu *g = v->gpu;
-    return (vmc_state){
-        AT(from_walker(g->ln_square[spin], walker, 8), double),
-        AT(from_walker(g->parts, walker, 8), double),
-        AT(from_walker(g->accepted, walker, 8), unsigned long long),
-        AT(from_walker(g->failure, walker, sizeof(vmc_failure)), vmc_failure),
-    };
-}
-
-static device_pointer positions_of(const vmc *v, int32_t walker)
-{
-    return from_walker(v->gpu->positions, walker, 3 * v->system->particles * 8);
-}
-
-/* Proposals of a block for walkers first ... first + n - 1. */
-static int propose(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
-                   int32_t n, device_pointer whole)
-{
-    device_pointer positions = positions_of(v, d->walker), to = v->gpu->to[spin];
-    return launch(host, v->gpu->propose, blocks_for(b->size, VMC_THREADS), (uint32_t)n, 1,
-                  VMC_THREADS, 0, (void *[]){d, b, &positions, &to, &whole});
-}
-
-static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t points,
-                    device_pointer positions)
-{
-    const plugmc_orbital_request request = {
-        .size = sizeof request,
-        .on_device = 1,
-        .species = spin,
-        .real_size = (int32_t)v->gpu->real_size,
-        .points = points,
-        .positions = AT(positions, const double),
-        .pitch = v->pitch,
-        .values = AT(v->gpu->values, void),
-    };
-    int code = v->orbitals->plugin->potential->orbitals->evaluate(v->orbitals->instance, &request);
-    return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
-                             v->orbitals->label)
-                : PLUGMC_OK;
-}
-
-/* Bytes of shared memory that deciding takes. */
-static uint32_t shared_to_decide(const vmc *v, int64_t size)
-{
-    return (uint32_t)(((size + 2) * v->gpu->number + 8 * size + 24 + 4) * size);
-}
-
-static int work_into(const vmc *v, const plugmc_host *host, const vmc_block *b, int spin,
-                     int32_t first, int32_t n);
-
-/* Decisions about a block whose orbitals are known, and the inverse that follows. */
-static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
-                        int32_t n)
-{
-    vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, matrix = electrons * electrons;
-    int32_t numbers = (int32_t)vmc_numbers(v, electrons);
-    int64_t pitch = vmc_numbers(v, v->pitch);
-    vmc_state state = state_of(v, d->walker, spin);
-    device_pointer positions = positions_of(v, d->walker), to = g->to[spin],
-                   inverse = from_walker(g->inverse[spin], d->walker, matrix * g->number);
-    int code = launch(host, g->gather, blocks_for(numbers, VMC_THREADS), (uint32_t)b->size,
-                      (uint32_t)n, VMC_THREADS, 0,
-                      (void *[]){b, &numbers, &pitch, &g->values, &inverse, &g->taken, &g->old});
-    if (!code)
-        code = matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, electrons, b->size,
-                                 electrons, 1, inverse, electrons, matrix, g->taken, electrons,
-                                 b->capacity * electrons, 0, g->products, electrons,
-                                 b->capacity * electrons, n);
-    if (!code)
-        code = launch(host, g->look, (uint32_t)b->size, (uint32_t)n, 1, VMC_LOOK, 0,
-                      (void *[]){b, &positions, &to, &g->change, &g->others});
-    if (!code)
-        code = launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
-                      (void *[]){d, b, &state, &positions, &to, &g->change, &g->others,
-                                 &g->products, &g->small});
-    return code ? code : work_into(v, host, b, spin, d->walker, n);
-}
-
-/* X = small (P - E), M -= X^T old. */
-static int work_into(const vmc *v, const plugmc_host *host, const vmc_block *b, int spin,
-                     int32_t first, int32_t n)
-{
-    const vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, matrix = electrons * electrons, capacity = b->capacity;
-    device_pointer inverse = from_walker(g->inverse[spin], first, matrix * g->number);
-    int code =
-        matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size, b->size,
-                          1, g->products, electrons, capacity * electrons, g->small, capacity,
-                          capacity * capacity, 0, g->solved, electrons, capacity * electrons, n);
-    if (code) return code;
-    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons,
-                             b->size, -1, g->old, electrons, capacity * electrons, g->solved,
-                             electrons, capacity * electrons, 1, inverse, electrons, matrix, n);
-}
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
@@ -584,8 +433,9 @@ static void choose_group(vmc *v)
     vmc_gpu *g = v->gpu;
     const double n = (double)v->most, b = (double)g->capacity, number = (double)g->number;
     const double bytes = n * (double)vmc_numbers(v, v->pitch) * (double)g->real_size +
-                         matrices_bytes(v->most, v->is_complex) + 4 * b * n * number +
-                         2 * b * b * number;
+                         matrices_bytes(v->most, v->is_complex) +
+                         (3 * (double)g->gathered + b) * n * number +
+                         b * (2 * b + (double)g->gathered) * number;
     const double fits = fmin(GROUP_BYTES / bytes, MOST_WALKERS);
     g->group = fits < 1 ? 1 : fits < v->system->walkers ? (int32_t)fits : v->system->walkers;
 }
@@ -596,7 +446,7 @@ static int take_memory(vmc *v, const plugmc_host *host)
     const size_t walkers = (size_t)v->system->walkers, group = (size_t)g->group,
                  most = (size_t)v->most, particles = (size_t)v->system->particles,
                  number = (size_t)g->number, capacity = (size_t)g->capacity;
-    const size_t wide = group * capacity * most * number;
+    const size_t wide = group * (size_t)g->gathered * most * number;
     const struct {
         device_pointer *place;
         size_t bytes;
@@ -614,8 +464,9 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->values, group * most * (size_t)vmc_numbers(v, v->pitch) * g->real_size},
         {&g->taken, wide},
         {&g->old, wide},
-        {&g->products, wide},
         {&g->solved, wide},
+        {&g->products, group * capacity * most * number},
+        {&g->overlaps, group * capacity * (size_t)g->gathered * number},
         {&g->small, group * capacity * capacity * number},
         {&g->others, group * capacity * capacity * 8},
         {&g->change, group * (size_t)g->looked * 8},
@@ -653,6 +504,13 @@ static int refuse_hard_cores(const vmc *v, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
+/* Where matrices are small, more columns at a time would save nothing. */
+static int32_t blocks_gathered(const vmc *v, int32_t capacity)
+{
+    if (v->gather > 0) return (int32_t)v->gather;
+    return v->most >= MANY_ELECTRONS && capacity < GATHERED ? GATHERED / capacity : 1;
+}
+
 static int prepare(vmc *v, const plugmc_host *host)
 {
     vmc_gpu *g = v->gpu = host->allocate(host->context, sizeof *g);
@@ -669,6 +527,7 @@ static int prepare(vmc *v, const plugmc_host *host)
     while (g->capacity > 1 &&
            shared_to_decide(v, g->capacity) > (uint32_t)host->gpu->shared_per_block)
         g->capacity /= 2;
+    g->gathered = g->capacity * (one_by_one ? 1 : blocks_gathered(v, g->capacity));
     g->looked = v->one_sweep == vmc_gpu_simultaneous ? (int32_t)v->most : g->capacity;
     g->real_size = v->is_single ? sizeof(float) : sizeof(double);
     choose_group(v);

@@ -87,6 +87,7 @@ typedef struct vmc {
     int32_t moves, precision, acceptance;
     real step, target_acceptance, largest_drift;
     int64_t block, refresh;
+    int64_t gather; /* blocks; of quasi_simultaneous on a GPU */
 
     const plugmc_system *system;
     uint64_t seed; /* of its random draws */
