@@ -308,7 +308,8 @@ answer reweighted_free_energy(const reweighted *w)
     add_through_f(m, by_f, influence);
     const answer a = influence_error(m, -w->ln_z, influence);
     free(influence);
-    return a;
+    /* that of the first state, to which it is relative */
+    return fabs(a.value) < SOLVED && a.error < SOLVED ? (answer){0, 0, true} : a;
 }
 
 answer reweighted_mean(const reweighted *w, const double *a, double *influence)
