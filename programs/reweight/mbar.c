@@ -95,6 +95,9 @@ static void guess(const mixture *m, const double *minus_u, double *f)
     }
 }
 
+/* Of |sum_n w_n p_kn - 1|: far below errors, and above the rounding of sums over many samples. */
+static const double SOLVED = 1e-9;
+
 /* One step: Newton's, halved until F is smaller; where second derivatives are not positive within rounding,
  * that of self-consistency. Returns the largest |sum_n w_n p_kn - 1| before it. */
 static double step(mixture *m, const double *minus_u, double *ones, double *pairs, double *change,
@@ -108,7 +111,7 @@ static double step(mixture *m, const double *minus_u, double *ones, double *pair
     change[0] = 0;
     for (int k = 0; k < K; k++) off = fmax(off, fabs(ones[k] - 1));
     for (int k = 1; k < K; k++) change[k] = -m->count[k] * (ones[k] - 1);
-    if (off < 1e-11) return off;
+    if (off < SOLVED) return off;
     if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', K - 1, 1, m->hessian, K - 1, change + 1, 1))
         for (int k = 1; k < K; k++) change[k] = -log(ones[k] / ones[0]);
     /* near the end F is the same within its digits, and Newton's step is right as it is */
@@ -187,10 +190,10 @@ int mixture_solve(mixture *m, const samples *s, report *r)
                 -dot(&s->multipliers[k * s->width], &s->extensive[n * s->width], s->width);
     }
     guess(m, minus_u, m->f);
-    for (int k = 0; k < MOST_STEPS && off > 1e-11; k++)
+    for (int k = 0; k < MOST_STEPS && off >= SOLVED; k++)
         off = step(m, minus_u, ones, pairs, change, trial);
     m->overlap = 1;
-    if (!(off < 1e-8))
+    if (!(off < SOLVED))
         code = report_error(r, EXIT_INPUT, NULL, 0,
                             "free energies were not found: rungs or windows have next to no "
                             "configurations in common");
@@ -305,7 +308,8 @@ answer reweighted_free_energy(const reweighted *w)
     add_through_f(m, by_f, influence);
     const answer a = influence_error(m, -w->ln_z, influence);
     free(influence);
-    return a;
+    /* that of the first state, to which it is relative */
+    return fabs(a.value) < SOLVED && a.error < SOLVED ? (answer){0, 0, true} : a;
 }
 
 answer reweighted_mean(const reweighted *w, const double *a, double *influence)

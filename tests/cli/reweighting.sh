@@ -156,6 +156,13 @@ test_temperatures_of_springs()
     is run.temperature=2 free_energy "$(arithmetic '-6 * log(2)')" 0.1
     must reweight sim.h5 --csv --scan run.temperature=1:2:6
     is run.temperature=1.4 energy.energy 1.4 0.02
+    # in units of the run: kelvin, and kJ/mol
+    change 's/^\[box\]/[units]\nlength = angstrom\nenergy = kJ\/mol\n&/; s/^values = .*/values = 300 400 500/'
+    change 's/^centre = 20/&\nstiffness = 2/'
+    must run sim.ini --set run.output=units.h5
+    must reweight units.h5 --csv --at run.temperature=350
+    is run.temperature=350 energy.energy "$(arithmetic '8.314462618e-3 * 350')" 0.05
+    is run.temperature=350 free_energy "$(arithmetic '6 * log(300 / 350)')" 0.02
     sed -i 's/^\[observable energy\]/[observable trajectory]/' sim.ini
     must run sim.ini --set run.output=without.h5
     refused 3 "without.h5: does not have the energy of potential 'bowl' of each configuration, which this needs: \

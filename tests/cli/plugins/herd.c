@@ -22,8 +22,8 @@ static int energy(void *instance, const plugmc_total_request *q)
     const herd *h = instance;
     for (int32_t w = 0; w < h->system->walkers; w++)
         if (q->energy)
-            q->energy[w] += of_counts(h, &q->view->box[w],
-                                      q->view->count + w * h->system->species_count);
+            q->energy[w] +=
+                of_counts(h, &q->view->box[w], q->view->count + w * h->system->species_count);
     return PLUGMC_OK;
 }
 
