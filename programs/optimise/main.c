@@ -308,11 +308,11 @@ static int do_loop(optimisation *o)
     }
     samples_free(&s);
     if (!code) {
-        history_append(&o->history, &e);
+        loops_append(&o->history, &e);
         memcpy(o->values, next, (size_t)o->f.count * sizeof *next);
         o->level = e.level < -MOST_LEVEL ? -MOST_LEVEL : e.level;
         o->loop++;
-        code = history_write(&o->history, &o->f, o->c, o->table, o->sim->report);
+        code = loops_write(&o->history, &o->f, o->c, o->table, o->sim->report);
     }
     if (!code) code = write_result(o, o->values);
     free(next);
@@ -351,7 +351,7 @@ static int finish(optimisation *o)
 /* From the table of loops. */
 static int take_up(optimisation *o)
 {
-    const int code = history_read(&o->history, &o->f, o->table, o->sim->report);
+    const int code = loops_read(&o->history, &o->f, o->table, o->sim->report);
     if (code) return code;
     const entry *last = &o->history.entries[o->history.count - 1];
     memcpy(o->values, last->next, (size_t)o->f.count * sizeof *o->values);
@@ -425,7 +425,7 @@ static int begin(simulation *sim, const arguments *a)
     checked(asprintf(&o.table, "%s.loops", o.output) < 0 ? NULL : o.table);
     int code = open_run(sim, a);
     if (!code) code = optimise(&o, a->resume);
-    history_free(&o.history);
+    loops_free(&o.history);
     free_numbers_free(&o.f);
     free(o.values), free(o.output), free(o.table);
     return code;

@@ -69,7 +69,7 @@ void matrices_free(matrices *);
 /* The step at a level of caution: shifts, or 1 / time step, grow by 10 a level. 0: there is none. */
 int step_at(const matrices *, const choices *, double level, double *step);
 
-/* ---- History: history.c ------------------------------------------------------------------------ */
+/* ---- Loops: loops.c ------------------------------------------------------------------------ */
 
 /* One loop. */
 typedef struct entry {
@@ -86,10 +86,9 @@ typedef struct history {
 } history;
 
 /* Appends a copy. */
-void history_append(history *, const entry *);
+void loops_append(history *, const entry *);
 /* A table of all loops, the file replaced as a whole. Exit codes. */
-int history_write(const history *, const free_numbers *, const choices *, const char *path,
-                  report *);
-int history_read(history *, const free_numbers *, const char *path, report *);
-void history_free(history *);
+int loops_write(const history *, const free_numbers *, const choices *, const char *path, report *);
+int loops_read(history *, const free_numbers *, const char *path, report *);
+void loops_free(history *);
 #endif

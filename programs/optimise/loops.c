@@ -15,7 +15,7 @@ static double *copy(const double *from, int64_t count)
     return to;
 }
 
-void history_append(history *h, const entry *e)
+void loops_append(history *h, const entry *e)
 {
     h->entries = checked(realloc(h->entries, (size_t)(h->count + 1) * sizeof *h->entries));
     entry *to = &h->entries[h->count++];
@@ -24,7 +24,7 @@ void history_append(history *h, const entry *e)
     to->next = copy(e->next, h->numbers);
 }
 
-void history_free(history *h)
+void loops_free(history *h)
 {
     for (int64_t i = 0; i < h->count; i++) free(h->entries[i].sampled), free(h->entries[i].next);
     free(h->entries);
@@ -59,8 +59,8 @@ static void write_head(FILE *out, const free_numbers *f, const choices *c)
     fputc('\n', out);
 }
 
-int history_write(const history *h, const free_numbers *f, const choices *c, const char *path,
-                  report *report)
+int loops_write(const history *h, const free_numbers *f, const choices *c, const char *path,
+                report *report)
 {
     char *part;
     checked(asprintf(&part, "%s.part", path) < 0 ? NULL : part);
@@ -93,7 +93,7 @@ static int64_t read_numbers(char *line, double *out, int64_t most)
     return n;
 }
 
-int history_read(history *h, const free_numbers *f, const char *path, report *report)
+int loops_read(history *h, const free_numbers *f, const char *path, report *report)
 {
     const int64_t columns = COLUMNS + 2 * f->count;
     double *v = checked(calloc((size_t)columns, sizeof *v));
@@ -123,7 +123,7 @@ int history_read(history *h, const free_numbers *f, const char *path, report *re
                          .good = (int64_t)v[8],
                          .sampled = v + COLUMNS,
                          .next = v + COLUMNS + f->count};
-        history_append(h, &e);
+        loops_append(h, &e);
     }
     if (!code && !h->count)
         code = report_error(report, EXIT_CHECKPOINT, path, 0, "no loop is in it");
