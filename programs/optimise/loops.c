@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLUMNS = 9 }; /* before the numbers */
+enum { COLUMNS = 10 }; /* before the numbers */
 
 static double *copy(const double *from, int64_t count)
 {
@@ -33,9 +33,9 @@ void loops_free(history *h)
 static void write_row(FILE *out, const entry *e, int64_t numbers)
 {
     const cost *c = &e->cost;
-    fprintf(out, "%lld %.17g %.3g %.17g %.3g %.17g %.3g %lld %lld", (long long)e->loop, c->energy,
-            c->energy_error, c->variance, c->variance_error, c->value, c->error,
-            (long long)e->level, (long long)e->good);
+    fprintf(out, "%lld %.17g %.17g %.17g %.17g %.17g %.17g %lld %lld %lld", (long long)e->loop,
+            c->energy, c->energy_error, c->variance, c->variance_error, c->value, c->error,
+            (long long)e->level, (long long)e->good, (long long)e->idle);
     for (int64_t k = 0; k < numbers; k++) fprintf(out, " %.17g", e->sampled[k]);
     for (int64_t k = 0; k < numbers; k++) fprintf(out, " %.17g", e->next[k]);
     fputc('\n', out);
@@ -46,11 +46,12 @@ static void write_head(FILE *out, const free_numbers *f, const choices *c)
     fprintf(out, "# plugmc optimise: %s, cost %g energy + %g variance, %lld samples a loop\n",
             c->method == LINEAR ? "linear method" : "stochastic reconfiguration",
             1 - c->variance_weight, c->variance_weight, (long long)c->samples);
-    fprintf(out,
-            "# Hartree. Columns: loop, energy, its error, variance, its error, cost, its error, "
-            "level for the next loop, 1 unless the loop was worse than the one before; then "
-            "the %lld numbers that were sampled, and as many for the next loop:\n#",
-            (long long)f->count);
+    fprintf(
+        out,
+        "# Hartree. Columns: loop, energy, its error, variance, its error, cost, its error, "
+        "level for the next loop, 1 unless the loop was worse than the one before, loops without a step that helps; then "
+        "the %lld numbers that were sampled, and as many for the next loop:\n#",
+        (long long)f->count);
     for (int64_t k = 0; k < f->count; k++) {
         char *name = free_numbers_name(f, k);
         fprintf(out, " %s", name);
@@ -121,6 +122,7 @@ int loops_read(history *h, const free_numbers *f, const char *path, report *repo
                          .cost = {v[1], v[2], v[3], v[4], v[5], v[6], 1},
                          .level = (int64_t)v[7],
                          .good = (int64_t)v[8],
+                         .idle = (int64_t)v[9],
                          .sampled = v + COLUMNS,
                          .next = v + COLUMNS + f->count};
         loops_append(h, &e);

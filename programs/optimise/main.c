@@ -146,6 +146,7 @@ typedef struct optimisation {
     history history;
     int64_t loop, level;
     double *values; /* [K] to be sampled next */
+    double *steps;  /* of the mover: samples_first_steps */
     int64_t idle;   /* loops one after the other that found no step that helps */
 } optimisation;
 
@@ -243,6 +244,19 @@ static int choose_step(optimisation *o, const samples *s, const matrices *m, tri
 /* No variance that steps could lower: Psi is an eigenfunction as far as numbers go. */
 static int is_exact(const cost *c) { return c->variance <= 1e-16 * (c->energy * c->energy + 1e-6); }
 
+/* Local energies that scatter beyond their mean and beyond what any electron has: samples say nothing about
+ * their average, and every step would fit noise. */
+static int check_scatter(const optimisation *o, const cost *c)
+{
+    enum { MOST_SCATTER = 10 }; /* Hartree an electron */
+    const double scatter = sqrt(c->variance), electrons = (double)o->sim->system.particles;
+    if (scatter <= fabs(c->energy) + MOST_SCATTER * electrons) return 0;
+    return report_error(o->sim->report, EXIT_INPUT, o->sim->config.ini.path, 0,
+                        "local energies scatter by %.3g Hartree around %.3g: this wave function "
+                        "cannot be optimised from here; begin with coefficients nearer to 0",
+                        scatter, c->energy);
+}
+
 static void say_loop(const optimisation *o, const cost *c, const char *then)
 {
     char energy[64], variance[64];
@@ -279,7 +293,7 @@ static int do_loop(optimisation *o)
     const entry *before = last_good(o);
     samples s;
     int code = free_numbers_set(&o->f, o->values);
-    if (!code) code = samples_take(o->sim, &o->f, o->loop, o->c->samples, &s);
+    if (!code) code = samples_take(o->sim, &o->f, o->steps, o->loop, o->c->samples, &s);
     if (code) return code;
     double *next = checked(calloc((size_t)o->f.count, sizeof *next));
     entry e = {.loop = o->loop,
@@ -291,7 +305,10 @@ static int do_loop(optimisation *o)
     memcpy(next, o->values, (size_t)o->f.count * sizeof *next);
     if (before)
         e.good = e.cost.value - before->cost.value <= 3 * hypot(e.cost.error, before->cost.error);
-    if (is_exact(&e.cost)) {
+    if (e.good) code = check_scatter(o, &e.cost);
+    if (code) {
+        o->idle = MOST_IDLE;
+    } else if (is_exact(&e.cost)) {
         code = o->history.count
                    ? 0
                    : report_error(o->sim->report, EXIT_INPUT, o->sim->config.ini.path, 0,
@@ -308,6 +325,7 @@ static int do_loop(optimisation *o)
     }
     samples_free(&s);
     if (!code) {
+        e.idle = o->idle;
         loops_append(&o->history, &e);
         memcpy(o->values, next, (size_t)o->f.count * sizeof *next);
         o->level = e.level < -MOST_LEVEL ? -MOST_LEVEL : e.level;
@@ -326,7 +344,7 @@ static int finish(optimisation *o)
     samples s;
     char energy[64], variance[64];
     int code = free_numbers_set(&o->f, o->values);
-    if (!code) code = samples_take(o->sim, &o->f, o->loop, FINAL * o->c->samples, &s);
+    if (!code) code = samples_take(o->sim, &o->f, o->steps, o->loop, FINAL * o->c->samples, &s);
     if (code) return code;
     cost c = cost_of(&s, o->c);
     const double *values = o->values;
@@ -356,6 +374,7 @@ static int take_up(optimisation *o)
     const entry *last = &o->history.entries[o->history.count - 1];
     memcpy(o->values, last->next, (size_t)o->f.count * sizeof *o->values);
     o->level = last->level;
+    o->idle = last->idle;
     o->loop = last->loop + 1;
     return 0;
 }
@@ -385,6 +404,7 @@ static int optimise(optimisation *o, bool resume)
     if (!code) code = ask_for_energies(sim);
     if (code) return code;
     o->values = checked(calloc((size_t)o->f.count, sizeof *o->values));
+    o->steps = samples_first_steps(sim);
     o->history.numbers = o->f.count;
     code = resume ? take_up(o) : free_numbers_get(&o->f, o->values);
     while (!code && o->loop < o->c->loops && o->idle < MOST_IDLE) {
@@ -427,7 +447,7 @@ static int begin(simulation *sim, const arguments *a)
     if (!code) code = optimise(&o, a->resume);
     loops_free(&o.history);
     free_numbers_free(&o.f);
-    free(o.values), free(o.output), free(o.table);
+    free(o.values), free(o.steps), free(o.output), free(o.table);
     return code;
 }
 

@@ -33,7 +33,10 @@ typedef struct samples {
 
 /* A run of its own, from [initial], with the present numbers: it hangs on them, on the seed and on the number of
  * the loop alone. EXIT_INTERRUPTED and EXIT_TIME_LIMIT: it was given up. */
-int samples_take(simulation *, const free_numbers *, int64_t loop, int64_t wanted, samples *);
+int samples_take(simulation *, const free_numbers *, double *first_steps, int64_t loop,
+                 int64_t wanted, samples *);
+/* Sizes of trial moves as the INI file has them, with which each loop begins; after prepare, to be freed. */
+double *samples_first_steps(simulation *);
 void samples_free(samples *);
 /* The same configurations with the present numbers: energy and ln |Psi| [count]; *finite: 0 where Psi has no
  * number or is 0, which is no error here. */
@@ -75,8 +78,9 @@ int step_at(const matrices *, const choices *, double level, double *step);
 typedef struct entry {
     int64_t loop;
     cost cost;
-    int64_t level;          /* for the next loop */
-    int64_t good;           /* 0: worse than the loop before, beyond its error */
+    int64_t level; /* for the next loop */
+    int64_t good;  /* 0: worse than the loop before, beyond its error */
+    int64_t idle;  /* loops up to this one, one after the other, without a step that helps */
     double *sampled, *next; /* [K]: with which it was sampled; what comes next */
 } entry;
 

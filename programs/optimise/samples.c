@@ -39,6 +39,23 @@ void samples_free(samples *s)
 
 static int reason_to_end(void) { return stop_signal() ? EXIT_INTERRUPTED : 0; }
 
+/* Sizes of trial moves, record after record. */
+static void copy_steps(simulation *sim, double *steps, bool back)
+{
+    for (int i = 0; i < sim->output.move_count; i++)
+        for (int32_t r = 0; r < sim->system.rungs; r++, steps++) {
+            double *kept = &sim->output.moves[i].steps[r];
+            *(back ? kept : steps) = *(back ? steps : kept);
+        }
+}
+
+double *samples_first_steps(simulation *sim)
+{
+    double *steps = array(sim->output.move_count * (int64_t)sim->system.rungs, sizeof *steps);
+    copy_steps(sim, steps, false);
+    return steps;
+}
+
 /* Steps are as in the INI file, then tuned as in a run, so that a loop does not hang on those before. */
 static int equilibrate(simulation *sim, uint64_t begin)
 {
@@ -122,7 +139,8 @@ static int take_record(simulation *sim, const free_numbers *f, samples *s, int64
     return code ? code : check_record(sim, s, record);
 }
 
-int samples_take(simulation *sim, const free_numbers *f, int64_t loop, int64_t wanted, samples *s)
+int samples_take(simulation *sim, const free_numbers *f, double *first_steps, int64_t loop,
+                 int64_t wanted, samples *s)
 {
     const int32_t walkers = sim->system.walkers;
     const int64_t records = (wanted + walkers - 1) / walkers;
@@ -130,6 +148,7 @@ int samples_take(simulation *sim, const free_numbers *f, int64_t loop, int64_t w
     uint64_t sweep = (uint64_t)loop << 40; /* numbers of sweeps draw the random numbers */
     double *drift = array(3 * walkers * sim->system.particles, sizeof *drift);
     samples_make(s, records, walkers, sim->system.particles, f->count);
+    copy_steps(sim, first_steps, true);
     int code = moves_take_up(sim);
     if (!code) code = simulation_begin(sim);
     if (!code) code = equilibrate(sim, sweep);
