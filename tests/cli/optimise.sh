@@ -106,7 +106,7 @@ test_resumed_with_parameters_of_the_wrong_number()
     sed -i 's/like = 0 0 0 0 0/like = 0 0 0 0 0 0/' gas.ini
     plugmc optimise gas.ini --samples 200 --loops 2 --resume
     expect_exit 6
-    expect_message "gas.optimised.ini.loops:4: error: it has 30 columns, and 34 are expected of 12 numbers: is it of another wave function?"
+    expect_message "gas.optimised.ini.loops:4: it has 30 columns, and 34 are expected of 12 numbers: is it of another wave function?"
     expect_untouched
 }
 
