@@ -133,4 +133,13 @@ typedef struct plugmc_local_energy {
                     const plugmc_local_energy_request *);
 } plugmc_local_energy;
 
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+/* PLUGMC_STATE_WEIGHT is ln of what a walker counts in averages. A mover that changes it
+ * (PLUGMC_CHANGED_WALKER_WEIGHT) ties walkers together and says so (plugmc_mover.joins). The core then keeps, of
+ * each measurement, the weighted mean over walkers and the mean weight, which is a quantity "weight" of each
+ * observable, and averages are sum_t w_t x_t / sum_t w_t. An observable says that it follows the bit if what it
+ * measures of a walker hangs on where that walker is now and on nothing before, so that it may have been another
+ * one at the last measurement; others are refused. */
+
 #endif
