@@ -26,7 +26,7 @@ void free_numbers_free(free_numbers *);
 int free_numbers_get(const free_numbers *, double *values);
 int free_numbers_set(const free_numbers *, const double *values);
 
-/* Number k as people know it, "jastrow.like[3]"; to be freed. */
+/* Number k as people know it, "LABEL.KEY[3]"; to be freed. */
 char *free_numbers_name(const free_numbers *, int64_t k);
 /* As sections and keys of an INI file. */
 void free_numbers_write(FILE *, const free_numbers *, const double *values);
