@@ -275,7 +275,7 @@ static bool check_free(const plugmc_term *term, sentence why)
         if (!check_free_number(term->plugin, &n, k, why)) return false;
         next = strcmp(n.key, list) ? 0 : next + 1;
         list = n.key;
-        if (n.place > 0 && n.place != next)
+        if (n.place != (n.place < 0 && !next ? -1 : next))
             return why_not(why, "its free number %lld is at place %lld of '%s', not at %lld",
                            (long long)k, (long long)n.place, n.key, (long long)next);
     }
