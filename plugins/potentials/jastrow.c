@@ -31,6 +31,7 @@ typedef struct parameters {
     plugmc_list centres;                     /* [images of ions][3], length */
     real u_reach, u_intervals, u_per_length; /* length, 1, 1/length */
     real chi_intervals, chi_per_length;      /* 1, 1/length */
+    double u_spacing, chi_spacing;           /* length, between knots; for the host alone */
 } parameters;
 
 /* Where in a table the polynomial of x = r/spacing begins, and how far x is into its interval. */
@@ -188,6 +189,7 @@ static int read_file(parameters *p, const plugmc_host *host)
 static void fill_table(const plugmc_list *coefficients, double cusp, double spacing, real *out)
 {
     const int32_t n = coefficients->count;
+    if (!n) return;
     for (int32_t k = 0; k <= n; k++) {
         double q[4];
         for (int j = 0; j < 4; j++) {
@@ -201,6 +203,16 @@ static void fill_table(const plugmc_list *coefficients, double cusp, double spac
         out[4 * k + 2] = (real)(q[0] - 2 * q[1] + q[2]);
         out[4 * k + 3] = (real)((q[3] - q[0]) / 3 + q[1] - q[2]);
     }
+}
+
+/* Once the tables and their spacings are there; and again, when coefficients have changed. The tables are our
+ * own memory. */
+static void fill_tables(parameters *p)
+{
+    real *u = (real *)p->u_table.values;
+    fill_table(&p->like, (double)p->like_cusp, p->u_spacing, u);
+    fill_table(&p->unlike, (double)p->unlike_cusp, p->u_spacing, u + p->u_table.count / 2);
+    fill_table(&p->chi, (double)p->chi_cusp, p->chi_spacing, (real *)p->chi_table.values);
 }
 
 static int choose_cutoff(const plugmc_host *host, const char *key, real given, double *out)
@@ -242,13 +254,11 @@ static int prepare_u(parameters *p, const plugmc_host *host)
     const int32_t rows = n ? n + 2 : 1;
     real *table = host->allocate(host->context, 8 * (size_t)rows * sizeof *table);
     if (!table) return lacks_memory(host);
-    const double spacing = cutoff / (n + 1);
-    if (like->count) fill_table(like, (double)p->like_cusp, spacing, table);
-    if (unlike->count) fill_table(unlike, (double)p->unlike_cusp, spacing, table + 4 * rows);
     p->u_table.values = table;
     p->u_table.count = 8 * rows;
     p->u_intervals = (real)(rows - 1);
-    p->u_per_length = (real)(n ? 1 / spacing : 0);
+    p->u_spacing = cutoff / (n + 1);
+    p->u_per_length = (real)(n ? 1 / p->u_spacing : 0);
     p->u_reach = (real)cutoff;
     return PLUGMC_OK;
 }
@@ -347,13 +357,25 @@ static int prepare_chi(parameters *p, const plugmc_host *host)
             return host->fail(host->context, PLUGMC_ERROR_INPUT, "tile needs three whole numbers");
     real *table = host->allocate(host->context, 4 * ((size_t)n + 2) * sizeof *table);
     if (!table) return lacks_memory(host);
-    const double spacing = cutoff / (n + 1);
-    if (n) fill_table(&p->chi, (double)p->chi_cusp, spacing, table);
     p->chi_table.values = table;
     p->chi_table.count = n ? 4 * (n + 2) : 4;
     p->chi_intervals = (real)(n ? n + 1 : 0);
-    p->chi_per_length = (real)(n ? 1 / spacing : 0);
+    p->chi_spacing = cutoff / (n + 1);
+    p->chi_per_length = (real)(n ? 1 / p->chi_spacing : 0);
     return n ? prepare_centres(p, host, cutoff) : PLUGMC_OK;
+}
+
+/* Copies that may be written to. */
+static int own_coefficients(parameters *p, const plugmc_host *host)
+{
+    plugmc_list *const lists[] = {&p->like, &p->unlike, &p->chi};
+    for (int k = 0; k < 3; k++) {
+        real *own = host->allocate(host->context, ((size_t)lists[k]->count + 1) * sizeof *own);
+        if (!own) return lacks_memory(host);
+        for (int32_t i = 0; i < lists[k]->count; i++) own[i] = lists[k]->values[i];
+        lists[k]->values = own;
+    }
+    return PLUGMC_OK;
 }
 
 static int configure(void *instance, const plugmc_host *host)
@@ -364,8 +386,241 @@ static int configure(void *instance, const plugmc_host *host)
         code = host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "there are no coefficients: give like, unlike, chi or a file with them");
     if (!code) code = prepare_u(p, host);
-    return code ? code : prepare_chi(p, host);
+    if (!code) code = prepare_chi(p, host);
+    if (!code) code = own_coefficients(p, host);
+    if (!code) fill_tables(p);
+    return code;
 }
+
+/* ---- Coefficients as free numbers ------------------------------------------------------------- */
+
+/* J is linear in them, so d ln Psi / dp is minus a sum of basis functions over pairs, or over electrons and ions.
+ * The knot before the origin takes part in the coefficient at 1 and keeps the cusp as it is. */
+
+/* The three lists one after the other. */
+static int64_t free_count(const void *instance)
+{
+    const parameters *p = instance;
+    return (int64_t)p->like.count + p->unlike.count + p->chi.count;
+}
+
+static int free_number(const void *instance, int64_t k, plugmc_free_number *out)
+{
+    const parameters *p = instance;
+    const int64_t unlike = p->like.count, chi = unlike + p->unlike.count;
+    out->key = k < unlike ? "like" : k < chi ? "unlike" : "chi";
+    out->place = k < unlike ? k : k < chi ? k - unlike : k - chi;
+    return PLUGMC_OK;
+}
+
+static int free_get(const void *instance, double *values)
+{
+    const parameters *p = instance;
+    const plugmc_list *const lists[] = {&p->like, &p->unlike, &p->chi};
+    for (int k = 0; k < 3; k++)
+        for (int32_t i = 0; i < lists[k]->count; i++) *values++ = (double)lists[k]->values[i];
+    return PLUGMC_OK;
+}
+
+static int free_set(void *instance, const double *values)
+{
+    parameters *p = instance;
+    const plugmc_list *const lists[] = {&p->like, &p->unlike, &p->chi};
+    for (int k = 0; k < 3; k++) {
+        real *own = (real *)lists[k]->values;
+        for (int32_t i = 0; i < lists[k]->count; i++) own[i] = (real)*values++;
+    }
+    fill_tables(p);
+    return PLUGMC_OK;
+}
+
+/* One spline: its coefficients begin at `first` in the row. */
+typedef struct spline {
+    int32_t first, count;
+    double spacing; /* length */
+} spline;
+
+static spline spline_of_pair(const parameters *p, int same)
+{
+    return same ? (spline){0, p->like.count, p->u_spacing}
+                : (spline){p->like.count, p->unlike.count, p->u_spacing};
+}
+
+static spline spline_of_chi(const parameters *p)
+{
+    return (spline){p->like.count + p->unlike.count, p->chi.count, p->chi_spacing};
+}
+
+/* The four basis functions that are not 0 at a distance, with slopes over r and curvatures; `at`: their
+ * coefficients, -1 of those beyond the last. */
+typedef struct basis {
+    int32_t at[4];
+    double value[4], slope[4], curvature[4];
+} basis;
+
+/* 0 beyond the cutoff. */
+static int find_basis(const spline *s, double r, basis *b)
+{
+    const double x = r / s->spacing, d = 1 / s->spacing;
+    if (!s->count || x >= s->count + 1) return 0;
+    const int32_t k = (int32_t)x;
+    const double t = x - k, u = 1 - t, over = d / (r > 1e-30 ? r : 1e-30);
+    for (int j = 0; j < 4; j++) {
+        const int32_t knot = k - 1 + j;
+        b->at[j] = knot < 0 ? s->first + 1 : knot < s->count ? s->first + knot : -1;
+    }
+    b->value[0] = u * u * u / 6, b->value[3] = t * t * t / 6;
+    b->value[1] = (t * t * (3 * t - 6) + 4) / 6;
+    b->value[2] = (u * u * (3 * u - 6) + 4) / 6;
+    b->slope[0] = -u * u / 2 * over, b->slope[3] = t * t / 2 * over;
+    b->slope[1] = t * (3 * t - 4) / 2 * over;
+    b->slope[2] = -u * (3 * u - 4) / 2 * over;
+    b->curvature[0] = u * d * d, b->curvature[3] = t * d * d;
+    b->curvature[1] = (3 * t - 2) * d * d;
+    b->curvature[2] = (3 * u - 2) * d * d;
+    return 1;
+}
+
+/* Values times a factor, and (curvature + (D - 1) slope/r) times `bent` plus slope/r times `along`. */
+static void add_basis(const basis *b, double factor, double *out)
+{
+    for (int j = 0; j < 4 && out; j++)
+        if (b->at[j] >= 0) out[b->at[j]] += factor * b->value[j];
+}
+
+static void add_slopes(const basis *b, int dimension, double bent, double along, double *out)
+{
+    for (int j = 0; j < 4 && out; j++)
+        if (b->at[j] >= 0)
+            out[b->at[j]] +=
+                bent * (b->curvature[j] + (dimension - 1) * b->slope[j]) + along * b->slope[j];
+}
+
+/* A configuration with its box. */
+typedef struct configuration {
+    const parameters *p;
+    const plugmc_system *system;
+    const double *r; /* [particles][3], length */
+    plugmc_images images;
+    int mode, dimension;
+} configuration;
+
+static configuration configuration_of(const parameters *p, const plugmc_host *host,
+                                      const plugmc_view *view, int32_t walker)
+{
+    const plugmc_box *box = &view->box[walker];
+    configuration c = {.p = p,
+                       .system = host->system,
+                       .r = view->positions + 3 * walker * host->system->particles,
+                       .dimension = box->dimension};
+    c.mode = plugmc_images_of(box, box->domain == PLUGMC_DOMAIN_PERIODIC, &c.images);
+    return c;
+}
+
+static int32_t species_of(const plugmc_system *system, int64_t particle)
+{
+    int32_t s = 0;
+    while (particle >= system->first[s + 1]) s++;
+    return s;
+}
+
+static plugmc_separation apart(const configuration *c, const double a[3], const double b[3])
+{
+    return plugmc_separate((real)(a[0] - b[0]), (real)(a[1] - b[1]), (real)(a[2] - b[2]),
+                           &c->images, c->mode);
+}
+
+/* From image `centre` of an ion to a place. */
+static plugmc_separation from_ion(const parameters *p, const double r[3], int32_t centre)
+{
+    const real *at = p->centres.values + centre;
+    const real x = (real)r[0] - at[0], y = (real)r[1] - at[1], z = (real)r[2] - at[2];
+    return (plugmc_separation){x, y, z, x * x + y * y + z * z};
+}
+
+static double along(const double drift[3], const plugmc_separation *s)
+{
+    return drift[0] * (double)s->x + drift[1] * (double)s->y + drift[2] * (double)s->z;
+}
+
+/* All of one walker; O = -value, and a pair counts in the Laplacians of both. */
+static void add_walker(const configuration *c, const double *drift, double *derivatives,
+                       double *kinetic)
+{
+    const int64_t n = c->system->particles;
+    const spline chi = spline_of_chi(c->p);
+    basis b;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t species = species_of(c->system, i);
+        for (int64_t j = 0; j < i; j++) {
+            const spline u = spline_of_pair(c->p, species_of(c->system, j) == species);
+            const plugmc_separation s = apart(c, c->r + 3 * i, c->r + 3 * j);
+            if (!find_basis(&u, sqrt((double)s.r2), &b)) continue;
+            add_basis(&b, -1, derivatives);
+            if (kinetic)
+                add_slopes(&b, c->dimension, 1, along(drift + 3 * i, &s) - along(drift + 3 * j, &s),
+                           kinetic);
+        }
+        for (int32_t k = 0; k < c->p->centres.count; k += 3) {
+            const plugmc_separation s = from_ion(c->p, c->r + 3 * i, k);
+            if (!find_basis(&chi, sqrt((double)s.r2), &b)) continue;
+            add_basis(&b, -1, derivatives);
+            if (kinetic) add_slopes(&b, c->dimension, 0.5, along(drift + 3 * i, &s), kinetic);
+        }
+    }
+}
+
+static int free_derivatives(const void *instance, const plugmc_host *host,
+                            const plugmc_free_request *q)
+{
+    const int64_t numbers = 3 * host->system->particles;
+    for (int32_t w = 0; w < q->walkers; w++) {
+        const configuration c = configuration_of(instance, host, q->view, q->first + w);
+        add_walker(&c, q->kinetic ? q->drift + w * numbers : NULL,
+                   q->derivatives ? q->derivatives + w * q->row : NULL,
+                   q->kinetic ? q->kinetic + w * q->row : NULL);
+    }
+    return PLUGMC_OK;
+}
+
+/* What hangs on one electron at a place, times a factor. */
+static void add_electron(const configuration *c, int64_t electron, const double at[3],
+                         double factor, double *out)
+{
+    const spline chi = spline_of_chi(c->p);
+    const int32_t species = species_of(c->system, electron);
+    basis b;
+    for (int64_t j = 0; j < c->system->particles; j++) {
+        const spline u = spline_of_pair(c->p, species_of(c->system, j) == species);
+        if (j == electron) continue;
+        const plugmc_separation s = apart(c, at, c->r + 3 * j);
+        if (find_basis(&u, sqrt((double)s.r2), &b)) add_basis(&b, factor, out);
+    }
+    for (int32_t k = 0; k < c->p->centres.count; k += 3) {
+        const plugmc_separation s = from_ion(c->p, at, k);
+        if (find_basis(&chi, sqrt((double)s.r2), &b)) add_basis(&b, factor, out);
+    }
+}
+
+static int free_at_places(const void *instance, const plugmc_host *host,
+                          const plugmc_free_places *q)
+{
+    const configuration c = configuration_of(instance, host, q->view, q->walker);
+    for (int64_t k = 0; k < q->places; k++) {
+        double *out = q->changes + k * q->row;
+        add_electron(&c, q->particle, q->position[k], -1, out);
+        add_electron(&c, q->particle, c.r + 3 * q->particle, 1, out);
+    }
+    return PLUGMC_OK;
+}
+
+static const plugmc_free free_facet = {.size = sizeof free_facet,
+                                       .count = free_count,
+                                       .number = free_number,
+                                       .get = free_get,
+                                       .set = free_set,
+                                       .derivatives = free_derivatives,
+                                       .at_places = free_at_places};
 
 static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(parameters, like, 0, "", -1e6, 1e6, "",
@@ -399,8 +654,10 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_DERIVED(parameters, chi_per_length, "1 / spacing of the knots of chi"),
 };
 
-static const plugmc_potential potential = {
-    .size = sizeof potential, .pair = &plugmc_pair_facet, .field = &plugmc_field_facet};
+static const plugmc_potential potential = {.size = sizeof potential,
+                                           .pair = &plugmc_pair_facet,
+                                           .field = &plugmc_field_facet,
+                                           .free = &free_facet};
 
 PLUGMC_PLUGIN(
         .kind = PLUGMC_POTENTIAL, .name = "jastrow",

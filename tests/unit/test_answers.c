@@ -49,12 +49,50 @@ static int give_waves(const void *instance, plugmc_waves *out)
     return PLUGMC_OK;
 }
 
+/* Two numbers of the list "knots" and the key "slope". */
+static int64_t free_many, free_place[3];
+static const char *free_key[3];
+static double free_value[3];
+static int free_code;
+
+static int64_t free_count(const void *instance)
+{
+    (void)instance;
+    return free_many;
+}
+
+static int free_number(const void *instance, int64_t k, plugmc_free_number *out)
+{
+    (void)instance;
+    assert_int_equal(out->size, sizeof *out);
+    out->key = free_key[k];
+    out->place = free_place[k];
+    return PLUGMC_OK;
+}
+
+static int free_get(const void *instance, double *values)
+{
+    (void)instance;
+    memcpy(values, free_value, sizeof free_value);
+    return free_code;
+}
+
+static const plugmc_free free_numbers = {
+    .size = sizeof free_numbers, .count = free_count, .number = free_number, .get = free_get};
+static const plugmc_parameter keys[] = {{.name = "knots", .type = PLUGMC_TYPE_LIST},
+                                        {.name = "slope", .type = PLUGMC_TYPE_REAL},
+                                        {.name = "table", .type = PLUGMC_TYPE_LIST, .derived = 1}};
+
 static const plugmc_orbitals orbitals = {
     .size = sizeof orbitals, .count = count, .ions = give_ions};
 static const plugmc_total total = {.size = sizeof total, .waves = give_waves};
 static const plugmc_potential potential = {
-    .size = sizeof potential, .total = &total, .orbitals = &orbitals};
-static const plugmc_plugin plugin = {.kind = PLUGMC_POTENTIAL, .potential = &potential};
+    .size = sizeof potential, .total = &total, .orbitals = &orbitals, .free = &free_numbers};
+static const plugmc_plugin plugin = {.kind = PLUGMC_POTENTIAL,
+                                     .parameters = keys,
+                                     .parameter_count = 3,
+                                     .parameter_size = sizeof *keys,
+                                     .potential = &potential};
 static const plugmc_term term = {.plugin = &plugin};
 
 static bool potential_is_sound(void) { return check_potential_answers(&two_kinds, &term, room); }
@@ -80,6 +118,13 @@ static int sound_answers(void **state)
                          .energy_names = names,
                          .energies = energies};
     waves = (plugmc_waves){.size = sizeof waves, .count = 2, .n = modes, .weight = weights};
+    free_many = 3;
+    free_code = PLUGMC_OK;
+    for (int k = 0; k < 3; k++) {
+        free_key[k] = k < 2 ? "knots" : "slope";
+        free_place[k] = k < 2 ? k : -1;
+        free_value[k] = k;
+    }
     *why = 0;
     return 0;
 }
@@ -90,6 +135,7 @@ static void sound_answers_are_taken(void **state)
     if (!potential_is_sound()) fail_msg("%s", why);
     ions = (plugmc_ions){.size = sizeof ions}; /* none at all */
     waves = (plugmc_waves){.size = sizeof waves};
+    free_many = 0;
     assert_true(potential_is_sound());
 }
 
@@ -122,6 +168,32 @@ static void ions_are_complete(void **state)
     sound_answers(state);
     ions.energy_names = nameless;
     assert_said(potential_is_sound(), "its energy 1 has no name");
+}
+
+static void free_numbers_have_places_in_keys(void **state)
+{
+    (void)state;
+    free_many = -1;
+    assert_said(potential_is_sound(), "it has -1 free numbers");
+    sound_answers(state);
+    free_key[2] = NULL;
+    assert_said(potential_is_sound(), "its free number 2 has no key");
+    sound_answers(state);
+    free_key[2] = "table"; /* which no INI file gives */
+    assert_said(potential_is_sound(),
+                "its free number 2 belongs to 'table', which is no key of it");
+    sound_answers(state);
+    free_place[2] = 0;
+    assert_said(potential_is_sound(), "its free number 2 is to be at place 0 of 'slope'");
+    sound_answers(state);
+    free_place[1] = 0; /* again */
+    assert_said(potential_is_sound(), "its free number 1 is at place 0 of 'knots', not at 1");
+    sound_answers(state);
+    free_value[1] = NAN;
+    assert_said(potential_is_sound(), "its free number 1 is nan");
+    sound_answers(state);
+    free_code = PLUGMC_ERROR_STATE;
+    assert_said(potential_is_sound(), "it does not say what its free numbers are");
 }
 
 static void waves_are_complete(void **state)
@@ -238,6 +310,7 @@ int main(void)
         cmocka_unit_test_setup(numbers_of_orbitals_are_numbers, sound_answers),
         cmocka_unit_test_setup(ions_are_complete, sound_answers),
         cmocka_unit_test_setup(waves_are_complete, sound_answers),
+        cmocka_unit_test_setup(free_numbers_have_places_in_keys, sound_answers),
         cmocka_unit_test(steps_and_targets_are_possible),
         cmocka_unit_test(kernel_texts_are_texts),
         cmocka_unit_test(the_first_value_that_is_no_number_is_found),

@@ -447,6 +447,7 @@ typedef struct plugmc_potential {
     const plugmc_field *field;
     const plugmc_total *total;
     const plugmc_orbitals *orbitals;
+    const plugmc_free *free; /* beside the others: numbers that may be optimised (plugmc/wave.h) */
 } plugmc_potential;
 
 /* ---- Movers -------------------------------------------------------------------------------- */

@@ -73,6 +73,7 @@ static void print_potential(FILE *f, const char *lead, const plugmc_plugin *d)
     if (p->orbitals)
         fprintf(f, "%sorbitals: values, gradients and Laplacians (%s)\n", lead,
                 where(p->orbitals->on_device));
+    if (p->free) fprintf(f, "%sfree numbers: may be optimised (plugmc optimise)\n", lead);
     if ((p->pair || p->field) && d->text)
         fprintf(f, "%sis compiled into the GPU kernels of movers\n", lead);
 }

@@ -17,6 +17,7 @@ static const struct command {
     {"run", "sample what an INI file describes, or resume a run", command_run},
     {"check", "parse, load, match, estimate memory, compile kernels; run nothing", command_check},
     {"scan", "run all points of a study, and make one table of them", NULL},
+    {"optimise", "find the numbers of a wave function with the lowest energy and variance", NULL},
     {"list", "plugins found", command_list},
     {"info", "one plugin's parameters, facets, paper and an INI block to paste", command_info},
     {"bench", "standard benchmarks on this machine", command_bench},

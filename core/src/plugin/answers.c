@@ -5,9 +5,11 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "crash.h"
+#include "report.h"
 
 enum { MOST_QUANTITIES = 1000, MOST_TEXTS = 1000, MOST_DEFINES = 1000, MOST_NAME = 200 };
 
@@ -238,11 +240,61 @@ static bool check_waves(const plugmc_total *total, const void *instance, sentenc
            why_not(why, "the constant beside its waves is %g", waves.constant);
 }
 
+/* That what an optimisation finds can be written down: each number has a key of its own, or a place in one. */
+static bool check_free_number(const plugmc_plugin *plugin, const plugmc_free_number *n, int64_t k,
+                              sentence why)
+{
+    if (!n->key) return why_not(why, "its free number %lld has no key", (long long)k);
+    for (int32_t i = 0; i < plugin->parameter_count; i++) {
+        const plugmc_parameter *p = plugmc_parameter_at(plugin, i);
+        if (p->derived || strcmp(p->name, n->key)) continue;
+        if (n->place == -1 ? p->type == PLUGMC_TYPE_REAL
+                           : n->place >= 0 && p->type == PLUGMC_TYPE_LIST)
+            return true;
+        return why_not(why, "its free number %lld is to be at place %lld of '%s', which cannot be",
+                       (long long)k, (long long)n->place, n->key);
+    }
+    return why_not(why, "its free number %lld belongs to '%.80s', which is no key of it",
+                   (long long)k, n->key);
+}
+
+static bool check_free(const plugmc_term *term, sentence why)
+{
+    const int64_t most = 100000;
+    const plugmc_free *f = term->plugin->potential->free;
+    crash_calling_its("count");
+    const int64_t count = f->count(term->instance);
+    if (count < 0 || count > most)
+        return why_not(why, "it has %lld free numbers", (long long)count);
+    crash_calling_its("number");
+    const char *list = "";
+    for (int64_t k = 0, next = 0; k < count; k++) {
+        plugmc_free_number n = {.size = sizeof n};
+        if (f->number(term->instance, k, &n))
+            return why_not(why, "it does not say what its free number %lld is", (long long)k);
+        if (!check_free_number(term->plugin, &n, k, why)) return false;
+        next = strcmp(n.key, list) ? 0 : next + 1;
+        list = n.key;
+        if (n.place != (n.place < 0 && !next ? -1 : next))
+            return why_not(why, "its free number %lld is at place %lld of '%s', not at %lld",
+                           (long long)k, (long long)n.place, n.key, (long long)next);
+    }
+    double *values = checked(calloc((size_t)count + 1, sizeof *values));
+    crash_calling_its("get");
+    const bool told = !f->get(term->instance, values);
+    const int64_t wrong = told ? first_not_finite(values, count) : -1;
+    const double what = wrong >= 0 ? values[wrong] : 0;
+    free(values);
+    if (!told) return why_not(why, "it does not say what its free numbers are");
+    return wrong < 0 || why_not(why, "its free number %lld is %g", (long long)wrong, what);
+}
+
 bool check_potential_answers(const plugmc_system *system, const plugmc_term *term, sentence why)
 {
     const plugmc_potential *p = term->plugin->potential;
     return (!p->orbitals || check_orbitals(system, term, why)) &&
-           (!p->total || check_waves(p->total, term->instance, why));
+           (!p->total || check_waves(p->total, term->instance, why)) &&
+           (!p->free || check_free(term, why));
 }
 
 /* ---- Movers ---------------------------------------------------------------------------------- */

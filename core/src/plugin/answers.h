@@ -20,7 +20,7 @@ bool check_kernel_text(const plugmc_kernel_text *, sentence why);
 
 /* Range and contact distances of a pair facet, in both precisions. After configure. */
 bool check_distances(const plugmc_system *, const plugmc_term *, sentence why);
-/* Numbers of orbitals, ions and waves. After prepare. */
+/* Numbers of orbitals, ions and waves; free numbers. After prepare. */
 bool check_potential_answers(const plugmc_system *, const plugmc_term *, sentence why);
 /* Size of the trial move and the acceptance that is aimed at. After prepare. */
 bool check_mover_answers(const plugmc_plugin *, const void *instance, sentence why);

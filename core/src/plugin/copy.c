@@ -11,7 +11,8 @@ _Static_assert(sizeof(plugmc_plugin) >= PLUGIN_1_0 && sizeof(plugmc_parameter) >
                    sizeof(plugmc_field) >= FIELD_1_0 && sizeof(plugmc_total) >= TOTAL_1_0 &&
                    sizeof(plugmc_orbitals) >= ORBITALS_1_0 && sizeof(plugmc_mover) >= MOVER_1_0 &&
                    sizeof(plugmc_observable) >= OBSERVABLE_1_0 &&
-                   sizeof(plugmc_local_energy) >= LOCAL_ENERGY_1_0,
+                   sizeof(plugmc_local_energy) >= LOCAL_ENERGY_1_0 &&
+                   sizeof(plugmc_free) >= FREE_1_0,
                "structs of the plugin interface only grow");
 
 /* A descriptor and everything it points to. */
@@ -25,6 +26,7 @@ typedef struct half {
     plugmc_mover mover;
     plugmc_observable observable;
     plugmc_local_energy local_energy;
+    plugmc_free free;
     plugmc_parameter *parameters;
     plugmc_move *moves;
 } half;
@@ -112,8 +114,8 @@ static bool copy_half(half *h, const plugmc_plugin *from, sentence why)
            COPY_FACET(h, potential, pair, PAIR_1_0) && COPY_FACET(h, potential, field, FIELD_1_0) &&
            COPY_FACET(h, potential, total, TOTAL_1_0) &&
            COPY_FACET(h, potential, orbitals, ORBITALS_1_0) &&
-           COPY_FACET(h, plugin, mover, MOVER_1_0) && copy_moves(h, why) &&
-           COPY_FACET(h, plugin, observable, OBSERVABLE_1_0) &&
+           COPY_FACET(h, potential, free, FREE_1_0) && COPY_FACET(h, plugin, mover, MOVER_1_0) &&
+           copy_moves(h, why) && COPY_FACET(h, plugin, observable, OBSERVABLE_1_0) &&
            COPY_FACET(h, plugin, local_energy, LOCAL_ENERGY_1_0);
 }
 

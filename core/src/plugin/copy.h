@@ -22,7 +22,8 @@ enum {
     MOVER_1_0 = 96,
     MOVE_1_0 = 24,
     OBSERVABLE_1_0 = 56,
-    LOCAL_ENERGY_1_0 = 16
+    LOCAL_ENERGY_1_0 = 16,
+    FREE_1_0 = 56
 };
 
 typedef struct plugin_copy plugin_copy;

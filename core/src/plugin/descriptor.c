@@ -41,6 +41,10 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
     static const required orbitals[] = {REQUIRED(plugmc_orbitals, count),
                                         REQUIRED(plugmc_orbitals, complex_valued),
                                         REQUIRED(plugmc_orbitals, evaluate)};
+    static const required numbers[] = {
+        REQUIRED(plugmc_free, count),       REQUIRED(plugmc_free, number),
+        REQUIRED(plugmc_free, get),         REQUIRED(plugmc_free, set),
+        REQUIRED(plugmc_free, derivatives), REQUIRED(plugmc_free, at_places)};
     const plugmc_potential *p = d->potential;
 
     if (!check_facet(p, "potential", NULL, 0, why)) return false;
@@ -49,7 +53,8 @@ static bool check_potential(const plugmc_plugin *d, sentence why)
     return (!p->pair || CHECK_FACET(p->pair, "pair", pair)) &&
            (!p->field || CHECK_FACET(p->field, "field", field)) &&
            (!p->total || CHECK_FACET(p->total, "total", total)) &&
-           (!p->orbitals || CHECK_FACET(p->orbitals, "orbitals", orbitals));
+           (!p->orbitals || CHECK_FACET(p->orbitals, "orbitals", orbitals)) &&
+           (!p->free || CHECK_FACET(p->free, "free", numbers));
 }
 
 /* Names of moves are those of groups in the output file. */

@@ -10,6 +10,61 @@
 
 struct plugmc_host;
 
+/* ---- Parameters ------------------------------------------------------------------------------ */
+
+/* Numbers of a potential that whoever optimises a wave function may change while a run is prepared, without
+ * compiling or taking memory again: only numbers change, neither ranges nor how many of anything there are.
+ * ln |Psi| = -U/2 with U the energy over kT of the potential, O_k = d ln |Psi| / dp_k. Hartree atomic units. */
+
+/* One of them: the key of the potential's section that it belongs to, and its place in that list; -1: the key
+ * is no list. All numbers of a list are free, and stand one after the other, from place 0. */
+typedef struct plugmc_free_number {
+    uint32_t size;
+    const char *key; /* lives as long as the instance */
+    int64_t place;
+} plugmc_free_number;
+
+/* What is asked, of walkers first ... first + walkers - 1 of a view in host memory; it is ADDED to what is there,
+ * as potentials of a run have their numbers side by side: `row` numbers from one walker to the next. */
+typedef struct plugmc_free_request {
+    uint32_t size;
+    int32_t first, walkers;
+    int64_t row;
+    const plugmc_view *view;
+    double *derivatives; /* [walkers][row] O_k; NULL: not wanted */
+    /* [walkers][row] sum over electrons i of -1/2 lap_i O_k - drift_i . grad_i O_k: what d/dp_k does to the
+     * kinetic part of the local energy (J. Toulouse, C. J. Umrigar, J. Chem. Phys. 126, 084102 (2007));
+     * with drift [walkers][particles][3] = Re grad ln Psi, 1/length. NULL: not wanted. */
+    double *kinetic;
+    const double *drift;
+} plugmc_free_request;
+
+/* The same for one particle of one walker, tried at some places while all others stay: the quadrature of a
+ * nonlocal potential. */
+typedef struct plugmc_free_places {
+    uint32_t size;
+    int32_t walker; /* of the view */
+    int64_t particle, places, row;
+    const plugmc_view *view;
+    const double (*position)[3]; /* [places], length, wrapped into the box */
+    double *changes;             /* [places][row] O_k there less O_k as the view is: added */
+} plugmc_free_places;
+
+typedef struct plugmc_free {
+    uint32_t size;
+    int32_t on_device; /* 1: takes views in device memory; none does so far */
+    /* After configure; the same as long as the instance lives. */
+    int64_t (*count)(const void *instance);
+    int (*number)(const void *instance, int64_t k, plugmc_free_number *out);
+    int (*get)(const void *instance, double *values);
+    /* From the main thread, of the instance of each precision. Finite numbers, as the keys allow them. */
+    int (*set)(void *instance, const double *values);
+    /* Of the instance in double precision; for different walkers from many threads at once. */
+    int (*derivatives)(const void *instance, const struct plugmc_host *,
+                       const plugmc_free_request *);
+    int (*at_places)(const void *instance, const struct plugmc_host *, const plugmc_free_places *);
+} plugmc_free;
+
 /* ---- Local energies -------------------------------------------------------------------------- */
 
 /* H Psi / Psi of Psi = determinants of the orbitals of one potential times exp(-U/2), U the energy over kT

@@ -1,0 +1,44 @@
+/* The free numbers of all sampled potentials of a run side by side (plugmc/wave.h: Parameters), and how they
+ * stand in the INI file. */
+#ifndef PLUGMC_FREE_NUMBERS_H
+#define PLUGMC_FREE_NUMBERS_H
+
+#include "run/simulation.h"
+
+/* Those of one potential: first ... first + count - 1 of all. */
+typedef struct free_part {
+    instance *owner;
+    const plugmc_free *facet;
+    int64_t first, count;
+} free_part;
+
+typedef struct free_numbers {
+    int parts;
+    free_part *part;
+    int64_t count;
+} free_numbers;
+
+/* After prepare. An exit code, and a sentence, if there are none, or one that the INI file does not name. */
+int free_numbers_find(simulation *, free_numbers *out);
+void free_numbers_free(free_numbers *);
+
+/* values [count]; set: in both precisions. Then the movers must take the configuration anew. */
+int free_numbers_get(const free_numbers *, double *values);
+int free_numbers_set(const free_numbers *, const double *values);
+
+/* Number k as people know it, "LABEL.KEY[3]"; to be freed. */
+char *free_numbers_name(const free_numbers *, int64_t k);
+/* As sections and keys of an INI file. */
+void free_numbers_write(FILE *, const free_numbers *, const double *values);
+/* The same into the INI file of the run, which ini_write then writes. */
+int free_numbers_put(const free_numbers *, ini_file *, const double *values, report *);
+
+/* Of walkers first ... first + n - 1 of a view in host memory, with `threads` threads: O_k and, where `drift`
+ * [n][particles][3] is given, the kinetic part of dE_L/dp_k; [n][count], cleared before. */
+int free_numbers_derive(const free_numbers *, const plugmc_view *, int threads, int32_t first,
+                        int32_t n, const double *drift, double *derivatives, double *kinetic);
+/* Adds the part of nonlocal potentials, sum over places of energy (O_k there - O_k here), to rows of walkers
+ * [walkers of the view][count]. */
+int free_numbers_visit(const free_numbers *, const plugmc_view *, int threads,
+                       const plugmc_nonlocal_place *, int64_t count, double *energies);
+#endif

@@ -1,0 +1,136 @@
+/* The table of loops, which is also where a killed optimisation goes on from. */
+#include "optimise.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COLUMNS = 10 }; /* before the numbers */
+
+static double *copy(const double *from, int64_t count)
+{
+    double *to = checked(malloc((size_t)(count + 1) * sizeof *to));
+    memcpy(to, from, (size_t)count * sizeof *to);
+    return to;
+}
+
+void loops_append(history *h, const entry *e)
+{
+    h->entries = checked(realloc(h->entries, (size_t)(h->count + 1) * sizeof *h->entries));
+    entry *to = &h->entries[h->count++];
+    *to = *e;
+    to->sampled = copy(e->sampled, h->numbers);
+    to->next = copy(e->next, h->numbers);
+}
+
+void loops_free(history *h)
+{
+    for (int64_t i = 0; i < h->count; i++) free(h->entries[i].sampled), free(h->entries[i].next);
+    free(h->entries);
+}
+
+static void write_row(FILE *out, const entry *e, int64_t numbers)
+{
+    const cost *c = &e->cost;
+    fprintf(out, "%lld %.17g %.17g %.17g %.17g %.17g %.17g %lld %lld %lld", (long long)e->loop,
+            c->energy, c->energy_error, c->variance, c->variance_error, c->value, c->error,
+            (long long)e->level, (long long)e->good, (long long)e->idle);
+    for (int64_t k = 0; k < numbers; k++) fprintf(out, " %.17g", e->sampled[k]);
+    for (int64_t k = 0; k < numbers; k++) fprintf(out, " %.17g", e->next[k]);
+    fputc('\n', out);
+}
+
+static void write_head(FILE *out, const free_numbers *f, const choices *c)
+{
+    fprintf(out, "# plugmc optimise: %s, cost %g energy + %g variance, %lld samples a loop\n",
+            c->method == LINEAR ? "linear method" : "stochastic reconfiguration",
+            1 - c->variance_weight, c->variance_weight, (long long)c->samples);
+    fprintf(
+        out,
+        "# Hartree. Columns: loop, energy, its error, variance, its error, cost, its error, "
+        "level for the next loop, 1 unless the loop was worse than the one before, loops without a step that helps; then "
+        "the %lld numbers that were sampled, and as many for the next loop:\n#",
+        (long long)f->count);
+    for (int64_t k = 0; k < f->count; k++) {
+        char *name = free_numbers_name(f, k);
+        fprintf(out, " %s", name);
+        free(name);
+    }
+    fputc('\n', out);
+}
+
+int loops_write(const history *h, const free_numbers *f, const choices *c, const char *path,
+                report *report)
+{
+    char *part;
+    checked(asprintf(&part, "%s.part", path) < 0 ? NULL : part);
+    FILE *out = fopen(part, "w");
+    if (out) write_head(out, f, c);
+    for (int64_t i = 0; i < h->count && out; i++) write_row(out, &h->entries[i], h->numbers);
+    const int bad = !out || fflush(out) || ferror(out) || fsync(fileno(out));
+    const int why = errno;
+    if (out) fclose(out);
+    const int moved = !bad && !rename(part, path);
+    const int code = moved ? 0
+                           : report_error(report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", path,
+                                          strerror(bad ? why : errno));
+    if (bad) unlink(part);
+    free(part);
+    return code;
+}
+
+/* A line of numbers; how many there are, or -1 if something else is there. */
+static int64_t read_numbers(char *line, double *out, int64_t most)
+{
+    char *rest = line, *word, *end;
+    int64_t n = 0;
+    while ((word = strtok_r(rest, " \n", &rest))) {
+        const double value = strtod(word, &end);
+        if (*end) return -1;
+        if (n < most) out[n] = value;
+        n++;
+    }
+    return n;
+}
+
+int loops_read(history *h, const free_numbers *f, const char *path, report *report)
+{
+    const int64_t columns = COLUMNS + 2 * f->count;
+    double *v = checked(calloc((size_t)columns, sizeof *v));
+    char *line = NULL;
+    size_t size = 0;
+    int code = 0, number = 0;
+    FILE *in = fopen(path, "r");
+    h->numbers = f->count;
+    if (!in)
+        code = report_error(report, EXIT_CHECKPOINT, NULL, 0, "cannot read %s: %s", path,
+                            strerror(errno));
+    while (!code && getline(&line, &size, in) >= 0) {
+        number++;
+        if (*line == '#') continue;
+        const int64_t found = read_numbers(line, v, columns);
+        if (found != columns) {
+            code = report_error(report, EXIT_CHECKPOINT, path, number,
+                                found < 0 ? "a column is no number"
+                                          : "it has %lld columns, and %lld are expected of %lld "
+                                            "numbers: is it of another wave function?",
+                                (long long)found, (long long)columns, (long long)f->count);
+            break;
+        }
+        const entry e = {.loop = (int64_t)v[0],
+                         .cost = {v[1], v[2], v[3], v[4], v[5], v[6], 1},
+                         .level = (int64_t)v[7],
+                         .good = (int64_t)v[8],
+                         .idle = (int64_t)v[9],
+                         .sampled = v + COLUMNS,
+                         .next = v + COLUMNS + f->count};
+        loops_append(h, &e);
+    }
+    if (!code && !h->count)
+        code = report_error(report, EXIT_CHECKPOINT, path, 0, "no loop is in it");
+    if (in) fclose(in);
+    free(line);
+    free(v);
+    return code;
+}

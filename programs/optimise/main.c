@@ -1,0 +1,491 @@
+/* plugmc optimise: the numbers of a wave function that give the lowest cost, (1 - w) energy + w variance. */
+#include "optimise.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/beside.h"
+#include "cli/standard_streams.h"
+#include "crash.h"
+#include "run/local_energies.h"
+#include "run/stop.h"
+
+static const char help[] =
+    "usage: plugmc optimise FILE.ini [--set SECTION.KEY=VALUE]... [OPTION]...\n\n"
+    "Optimises the numbers of the sampled potentials that can be (the coefficients of a Jastrow factor)\n"
+    "in a series of loops: samples of the wave function by the run that FILE.ini describes, a step, and\n"
+    "the step is taken only if the same samples, reweighted, do not say that it makes things worse.\n"
+    "Begins with the numbers of FILE.ini; with zeros there is the cusp alone. Writes FILE.optimised.ini,\n"
+    "ready to run, and FILE.optimised.ini.loops, the table of loops, after each loop.\n\n"
+    "  --output FILE           instead of FILE.optimised.ini\n"
+    "  --resume                go on from the last loop of that table\n"
+    "  --loops N               at most, 12; fewer if steps help no more\n"
+    "  --samples N             of a loop, 10000; a quarter of them in the first and half in the second\n"
+    "                          loop; four times as many of the result\n"
+    "  --method M              linear (the default) or reconfiguration\n"
+    "  --variance-weight W     w in the cost, 0.05\n"
+    "  --least-effective F     a step is refused where reweighting leaves fewer than this part of the\n"
+    "                          samples, 0.3\n"
+    "  --shifts I S            of the linear method at level 0, on identity and overlap, 0.01 1\n"
+    "  --time-step T           of reconfiguration at level 0, 1\n"
+    "  --damping E             added to the diagonal of its matrix, 0.001\n\n"
+    "exit codes: 0 done, 2 command line, 3 input (no numbers to optimise, a wave function that cannot\n"
+    "be sampled, no variance left to optimise), 4 plugin, 5 output, 6 the table of loops does not fit,\n"
+    "8 memory, 9 bug, 10 stopped by a signal, 11 time limit of [run] (10 and 11: go on with --resume)\n";
+
+enum {
+    MOST_SETS = 64,
+    MOST_LEVEL = 12,
+    MOST_IDLE = 2, /* loops without a step that helps, after which it is enough */
+    FINAL = 4      /* times the samples of a loop */
+};
+
+typedef struct arguments {
+    const char *file, *output;
+    const char *sets[MOST_SETS];
+    int set_count;
+    bool resume, help;
+    choices choices;
+} arguments;
+
+/* ---- The command line -------------------------------------------------------------------------- */
+
+static int usage_error(const char *what, const char *word)
+{
+    fprintf(stderr, "plugmc optimise: %s '%s'; see --help\n", what, word);
+    return EXIT_USAGE;
+}
+
+static int number(const char *option, const char *text, double least, double most, double *out)
+{
+    char *end;
+    *out = text ? strtod(text, &end) : 0;
+    if (text && *text && !*end && *out >= least && *out <= most) return 0;
+    fprintf(stderr, "plugmc optimise: %s needs a number from %g to %g\n", option, least, most);
+    return EXIT_USAGE;
+}
+
+static int whole(const char *option, const char *text, double least, double most, int64_t *out)
+{
+    double value;
+    const int code = number(option, text, least, most, &value);
+    *out = (int64_t)value;
+    if (code || value == floor(value)) return code;
+    fprintf(stderr, "plugmc optimise: %s needs a whole number\n", option);
+    return EXIT_USAGE;
+}
+
+/* An option with values; *taken: how many words it has, 0 if there is none of that name. */
+static int option_of(char **at, arguments *a, int *taken)
+{
+    choices *c = &a->choices;
+    *taken = 2;
+    if (!strcmp(*at, "--loops")) return whole(*at, at[1], 1, 10000, &c->loops);
+    if (!strcmp(*at, "--samples")) return whole(*at, at[1], 100, 1e9, &c->samples);
+    if (!strcmp(*at, "--variance-weight")) return number(*at, at[1], 0, 1, &c->variance_weight);
+    if (!strcmp(*at, "--least-effective")) return number(*at, at[1], 0, 1, &c->least_effective);
+    if (!strcmp(*at, "--time-step")) return number(*at, at[1], 1e-12, 1e12, &c->time_step);
+    if (!strcmp(*at, "--damping")) return number(*at, at[1], 0, 1e12, &c->damping);
+    if (!strcmp(*at, "--shifts")) {
+        *taken = 3;
+        const int code = number(*at, at[1], 0, 1e12, &c->identity);
+        return code ? code : number(*at, at[2], 0, 1e12, &c->overlap);
+    }
+    if (!strcmp(*at, "--method")) {
+        if (!at[1] || (strcmp(at[1], "linear") && strcmp(at[1], "reconfiguration")))
+            return usage_error("linear or reconfiguration is meant, not", at[1] ? at[1] : "");
+        c->method = strcmp(at[1], "linear") ? RECONFIGURATION : LINEAR;
+        return 0;
+    }
+    *taken = 0;
+    return 0;
+}
+
+static int parse(int argc, char **argv, arguments *a)
+{
+    for (int i = 1, taken; i < argc; i++) {
+        const char *word = argv[i];
+        const int code = option_of(argv + i, a, &taken);
+        if (code) return code;
+        if (taken) {
+            i += taken - 1;
+        } else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+            a->help = true;
+            return 0;
+        } else if (!strcmp(word, "--resume")) {
+            a->resume = true;
+        } else if (!strcmp(word, "--set") || !strcmp(word, "--output")) {
+            if (!argv[i + 1]) return usage_error("something has to follow", word);
+            if (!strcmp(word, "--output"))
+                a->output = argv[++i];
+            else if (a->set_count == MOST_SETS)
+                return usage_error("too many", word);
+            else
+                a->sets[a->set_count++] = argv[++i];
+        } else if (word[0] == '-') {
+            return usage_error("unknown option", word);
+        } else if (a->file) {
+            return usage_error("more than one file:", word);
+        } else {
+            a->file = word;
+        }
+    }
+    return a->file ? 0 : usage_error("which file?", "FILE.ini");
+}
+
+/* ---- One optimisation --------------------------------------------------------------------------- */
+
+typedef struct optimisation {
+    simulation *sim;
+    free_numbers f;
+    const choices *c;
+    char *output, *table;
+    history history;
+    int64_t loop, level;
+    double *values; /* [K] to be sampled next */
+    double *steps;  /* of the mover: samples_first_steps */
+    int64_t idle;   /* loops one after the other that found no step that helps */
+} optimisation;
+
+/* The last loop that was not worse than what came before; NULL: there is none. */
+static const entry *last_good(const optimisation *o)
+{
+    for (int64_t i = o->history.count - 1; i >= 0; i--)
+        if (o->history.entries[i].good) return &o->history.entries[i];
+    return NULL;
+}
+
+/* "-1.0733(4)": the error in units of the last digit. */
+static const char *with_error(char text[64], double value, double error)
+{
+    int digits = error > 0 ? (int)ceil(-log10(error)) : 9;
+    if (digits < 0) digits = 0;
+    if (digits > 12) digits = 12;
+    snprintf(text, 64, "%.*f(%.0f)", digits, value, error * pow(10, digits));
+    return text;
+}
+
+static int write_result(const optimisation *o, const double *values)
+{
+    simulation *sim = o->sim;
+    int code = free_numbers_put(&o->f, &sim->config.ini, values, sim->report);
+    char *part;
+    if (code) return code;
+    checked(asprintf(&part, "%s.part", o->output) < 0 ? NULL : part);
+    FILE *out = fopen(part, "w");
+    if (out) ini_write(out, &sim->config.ini, o->output);
+    const int bad = !out || fflush(out) || ferror(out);
+    if (out) fclose(out);
+    if (bad || rename(part, o->output))
+        code = report_error(sim->report, EXIT_OUTPUT, NULL, 0, "cannot write %s: %s", o->output,
+                            strerror(errno));
+    free(part);
+    return code;
+}
+
+/* What is tried of one loop. */
+typedef struct trial {
+    double level, change, error, effective;
+    double *values; /* [K] */
+} trial;
+
+/* The numbers after the step at a level, on the same samples. *good: whether they may be taken, and then *t is
+ * what is known of them. */
+static int try_level(optimisation *o, const samples *s, const matrices *m, double level, trial *t,
+                     int *good)
+{
+    const int64_t k = o->f.count;
+    double *energy = checked(calloc((size_t)s->count, sizeof *energy)),
+           *ln_psi = checked(calloc((size_t)s->count, sizeof *ln_psi)),
+           *step = checked(calloc((size_t)k, sizeof *step));
+    int finite = 0, code = 0;
+    *good = 0;
+    t->level = level;
+    if (step_at(m, o->c, level, step)) {
+        for (int64_t a = 0; a < k; a++) t->values[a] = o->values[a] + step[a];
+        code = free_numbers_set(&o->f, t->values);
+        if (!code) code = samples_again(o->sim, s, energy, ln_psi, &finite);
+        const int back = free_numbers_set(&o->f, o->values);
+        if (!code) code = back;
+    }
+    if (!code && finite) {
+        const cost c = cost_reweighted(s, o->c, energy, ln_psi, &t->change, &t->error);
+        t->effective = c.effective;
+        *good = isfinite(t->change) && isfinite(t->error) && c.effective >= o->c->least_effective &&
+                t->change <= t->error;
+    }
+    free(energy), free(ln_psi), free(step);
+    return code;
+}
+
+/* The best of some levels, then of more caution until one is good. *found: 0 if none is. */
+static int choose_step(optimisation *o, const samples *s, const matrices *m, trial *best,
+                       int *found)
+{
+    const int64_t widest = o->loop ? 1 : 3; /* at first nobody knows where to look */
+    trial t = {.values = checked(calloc((size_t)o->f.count, sizeof *t.values))};
+    int code = 0, good;
+    *found = 0;
+    for (int64_t level = o->level - widest; level <= MOST_LEVEL && !code; level++) {
+        if (*found && level > o->level + 1) break;
+        code = try_level(o, s, m, (double)level, &t, &good);
+        if (code || !good || (*found && t.change >= best->change)) continue;
+        memcpy(best->values, t.values, (size_t)o->f.count * sizeof *t.values);
+        *best = (trial){t.level, t.change, t.error, t.effective, best->values};
+        *found = 1;
+    }
+    free(t.values);
+    return code;
+}
+
+/* No variance that steps could lower: Psi is an eigenfunction as far as numbers go. */
+static int is_exact(const cost *c) { return c->variance <= 1e-16 * (c->energy * c->energy + 1e-6); }
+
+/* Local energies that scatter beyond their mean and beyond what any electron has: samples say nothing about
+ * their average, and every step would fit noise. */
+static int check_scatter(const optimisation *o, const cost *c)
+{
+    enum { MOST_SCATTER = 10 }; /* Hartree an electron */
+    const double scatter = sqrt(c->variance), electrons = (double)o->sim->system.particles;
+    if (scatter <= fabs(c->energy) + MOST_SCATTER * electrons) return 0;
+    return report_error(o->sim->report, EXIT_INPUT, o->sim->config.ini.path, 0,
+                        "local energies scatter by %.3g Hartree around %.3g: this wave function "
+                        "cannot be optimised from here; begin with coefficients nearer to 0",
+                        scatter, c->energy);
+}
+
+static void say_loop(const optimisation *o, const cost *c, const char *then)
+{
+    char energy[64], variance[64];
+    report_note(o->sim->report, "loop %lld: energy %s, variance %s Hartree^2; %s",
+                (long long)o->loop, with_error(energy, c->energy, c->energy_error),
+                with_error(variance, c->variance, c->variance_error), then);
+}
+
+/* The step from samples that are no worse than those before; into e->next and e->level. */
+static int step_from(optimisation *o, const samples *s, entry *e)
+{
+    matrices m;
+    char words[200], change[64];
+    trial best = {.values = e->next};
+    int found = 0;
+    int code = matrices_make(s, o->c, &m, o->sim->report);
+    if (!code) code = choose_step(o, s, &m, &best, &found);
+    matrices_free(&m);
+    if (code) return code;
+    e->level = found ? (int64_t)best.level : o->level + 1;
+    o->idle = found && best.change < -best.error ? 0 : o->idle + 1;
+    if (found)
+        snprintf(words, sizeof words, "step at level %g changes the cost by %s, N_eff/N %.2f",
+                 best.level, with_error(change, best.change, best.error), best.effective);
+    else
+        snprintf(words, sizeof words, "no step makes it better");
+    say_loop(o, &e->cost, words);
+    return code;
+}
+
+/* The first steps are so large that a quarter, then half of the samples show the way. */
+static int64_t samples_of_loop(const optimisation *o)
+{
+    return o->loop == 0 ? o->c->samples / 4 : o->loop == 1 ? o->c->samples / 2 : o->c->samples;
+}
+
+/* Samples, looks whether the last step was good on samples of its own, and finds the next one. */
+static int do_loop(optimisation *o)
+{
+    const entry *before = last_good(o);
+    samples s;
+    int code = free_numbers_set(&o->f, o->values);
+    if (!code) code = samples_take(o->sim, &o->f, o->steps, o->loop, samples_of_loop(o), &s);
+    if (code) return code;
+    double *next = checked(calloc((size_t)o->f.count, sizeof *next));
+    entry e = {.loop = o->loop,
+               .cost = cost_of(&s, o->c),
+               .level = o->level,
+               .good = 1,
+               .sampled = o->values,
+               .next = next};
+    memcpy(next, o->values, (size_t)o->f.count * sizeof *next);
+    if (before)
+        e.good = e.cost.value - before->cost.value <= 3 * hypot(e.cost.error, before->cost.error);
+    if (e.good) code = check_scatter(o, &e.cost);
+    if (code) {
+        o->idle = MOST_IDLE;
+    } else if (is_exact(&e.cost)) {
+        code = o->history.count
+                   ? 0
+                   : report_error(o->sim->report, EXIT_INPUT, o->sim->config.ini.path, 0,
+                                  "no variance is left to optimise: the energy is %.10g in all "
+                                  "samples, so this wave function is an eigenfunction",
+                                  e.cost.energy);
+        o->idle = MOST_IDLE;
+    } else if (e.good) {
+        code = step_from(o, &s, &e);
+    } else {
+        memcpy(next, before->sampled, (size_t)o->f.count * sizeof *next);
+        e.level = o->level + 2;
+        say_loop(o, &e.cost, "worse than before: back, and more careful steps");
+    }
+    samples_free(&s);
+    if (!code) {
+        e.idle = o->idle;
+        loops_append(&o->history, &e);
+        memcpy(o->values, next, (size_t)o->f.count * sizeof *next);
+        o->level = e.level < -MOST_LEVEL ? -MOST_LEVEL : e.level;
+        o->loop++;
+        code = loops_write(&o->history, &o->f, o->c, o->table, o->sim->report);
+    }
+    if (!code) code = write_result(o, o->values);
+    free(next);
+    return code;
+}
+
+/* The numbers that are left, with more samples; those of the last good loop, if they are worse. */
+static int finish(optimisation *o)
+{
+    const entry *before = last_good(o);
+    samples s;
+    char energy[64], variance[64];
+    int code = free_numbers_set(&o->f, o->values);
+    if (!code) code = samples_take(o->sim, &o->f, o->steps, o->loop, FINAL * o->c->samples, &s);
+    if (code) return code;
+    cost c = cost_of(&s, o->c);
+    const double *values = o->values;
+    samples_free(&s);
+    if (before && c.value - before->cost.value > 3 * hypot(c.error, before->cost.error)) {
+        report_note(o->sim->report,
+                    "the last step was worse than loop %lld, whose numbers are kept",
+                    (long long)before->loop);
+        c = before->cost;
+        values = before->sampled;
+    }
+    code = write_result(o, values);
+    if (code) return code;
+    printf("energy    %s Hartree\nvariance  %s Hartree^2\n\n",
+           with_error(energy, c.energy, c.energy_error),
+           with_error(variance, c.variance, c.variance_error));
+    free_numbers_write(stdout, &o->f, values);
+    report_note(o->sim->report, "written to %s", o->output);
+    return 0;
+}
+
+/* From the table of loops. */
+static int take_up(optimisation *o)
+{
+    const int code = loops_read(&o->history, &o->f, o->table, o->sim->report);
+    if (code) return code;
+    const entry *last = &o->history.entries[o->history.count - 1];
+    memcpy(o->values, last->next, (size_t)o->f.count * sizeof *o->values);
+    o->level = last->level;
+    o->idle = last->idle;
+    o->loop = last->loop + 1;
+    return 0;
+}
+
+static int ask_for_energies(simulation *sim)
+{
+    instance *asking = simulation_asking(sim);
+    return context_exit_code(&asking->context, local_energies(&asking->context, NULL),
+                             "looking for local energies");
+}
+
+/* After a signal, or at the time limit, the table is that of the last loop. */
+static int say_stopped(const optimisation *o, int code)
+{
+    if (code == EXIT_INTERRUPTED || code == EXIT_TIME_LIMIT)
+        report_note(o->sim->report, "%s after %lld loops; go on with --resume",
+                    code == EXIT_TIME_LIMIT ? "time limit reached" : "stopped by a signal",
+                    (long long)o->history.count);
+    return code;
+}
+
+static int optimise(optimisation *o, bool resume)
+{
+    simulation *sim = o->sim;
+    const double limit = sim->config.run.time_limit, begin = stop_clock();
+    int code = free_numbers_find(sim, &o->f);
+    if (!code) code = ask_for_energies(sim);
+    if (code) return code;
+    o->values = checked(calloc((size_t)o->f.count, sizeof *o->values));
+    o->steps = samples_first_steps(sim);
+    o->history.numbers = o->f.count;
+    code = resume ? take_up(o) : free_numbers_get(&o->f, o->values);
+    while (!code && o->loop < o->c->loops && o->idle < MOST_IDLE) {
+        if (limit > 0 && stop_clock() - begin >= limit) code = EXIT_TIME_LIMIT;
+        if (!code) code = do_loop(o);
+    }
+    if (!code) code = finish(o);
+    return say_stopped(o, code);
+}
+
+/* ---- The run inside ----------------------------------------------------------------------------- */
+
+static int open_run(simulation *sim, const arguments *a)
+{
+    report *report = sim->report;
+    int code = ini_read(a->file, &sim->config.ini, report);
+    for (int i = 0; i < a->set_count && !code; i++)
+        code = ini_set(&sim->config.ini, a->sets[i], report);
+    if (code && !sim->config.ini.count) return code;
+    const int reading = config_read(&sim->config, report), opening = simulation_open(sim);
+    if (code || reading || opening) return code ? code : reading ? reading : opening;
+    if (sim->config.run.device == DEVICE_GPU)
+        return report_error(report, EXIT_INPUT, sim->config.ini.path, 0,
+                            "[run] device = gpu: wave functions are optimised on the CPU so far");
+    sim->config.run.device = DEVICE_CPU;
+    return simulation_prepare(sim);
+}
+
+static int begin(simulation *sim, const arguments *a)
+{
+    optimisation o = {.sim = sim, .c = &a->choices};
+    const size_t length = strlen(a->file);
+    const char *dot = length > 4 && !strcmp(a->file + length - 4, ".ini") ? a->file + length - 4
+                                                                          : a->file + length;
+    int made = a->output ? asprintf(&o.output, "%s", a->output)
+                         : asprintf(&o.output, "%.*s.optimised.ini", (int)(dot - a->file), a->file);
+    checked(made < 0 ? NULL : o.output);
+    checked(asprintf(&o.table, "%s.loops", o.output) < 0 ? NULL : o.table);
+    int code = open_run(sim, a);
+    if (!code) code = optimise(&o, a->resume);
+    loops_free(&o.history);
+    free_numbers_free(&o.f);
+    free(o.values), free(o.steps), free(o.output), free(o.table);
+    return code;
+}
+
+static int command(int argc, char **argv)
+{
+    arguments a = {.choices = {.loops = 12,
+                               .samples = 10000,
+                               .variance_weight = 0.05,
+                               .least_effective = 0.3,
+                               .identity = 0.01,
+                               .overlap = 1,
+                               .time_step = 1,
+                               .damping = 1e-3}};
+    int code = parse(argc, argv, &a);
+    if (code) return code;
+    if (a.help) {
+        fputs(help, stdout);
+        return EXIT_DONE;
+    }
+    stop_take_signals();
+    report report = {0};
+    simulation sim = {.report = &report, .command = "plugmc optimise"};
+    code = begin(&sim, &a);
+    simulation_close(&sim);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const int code = beside_begin();
+    if (code) return code;
+    crash_report();
+    return standard_streams_end(command(argc, argv));
+}

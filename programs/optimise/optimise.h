@@ -1,0 +1,98 @@
+/* What the files of plugmc optimise share. Hartree atomic units. */
+#ifndef OPTIMISE_H
+#define OPTIMISE_H
+
+#include "run/free_numbers.h"
+
+enum method { LINEAR, RECONFIGURATION };
+
+/* What the command line says. */
+typedef struct choices {
+    enum method method;
+    int64_t loops, samples;
+    double variance_weight;    /* of the variance in the cost; the energy has the rest */
+    double least_effective;    /* N_eff / N of a correlated sample */
+    double identity, overlap;  /* shifts of the linear method at level 0 */
+    double time_step, damping; /* of stochastic reconfiguration */
+} choices;
+
+/* ---- Samples: samples.c ----------------------------------------------------------------------- */
+
+/* Configurations of |Psi|^2 and what was found of them, record after record of all walkers. */
+typedef struct samples {
+    int64_t records, count; /* count = records * walkers */
+    int32_t walkers;
+    int64_t numbers;     /* free numbers K */
+    uint64_t *sweep;     /* [records]: fixes the quadratures of nonlocal potentials */
+    double *positions;   /* [records][walkers][particles][3] */
+    double *energy;      /* [count] */
+    double *ln_psi;      /* [count] */
+    double *derivatives; /* [count][K] O_k */
+    double *energies;    /* [count][K] dE_L/dp_k */
+} samples;
+
+/* A run of its own, from [initial], with the present numbers: it hangs on them, on the seed and on the number of
+ * the loop alone. EXIT_INTERRUPTED and EXIT_TIME_LIMIT: it was given up. */
+int samples_take(simulation *, const free_numbers *, double *first_steps, int64_t loop,
+                 int64_t wanted, samples *);
+/* Sizes of trial moves as the INI file has them, with which each loop begins; after prepare, to be freed. */
+double *samples_first_steps(simulation *);
+void samples_free(samples *);
+/* The same configurations with the present numbers: energy and ln |Psi| [count]; *finite: 0 where Psi has no
+ * number or is 0, which is no error here. */
+int samples_again(simulation *, const samples *, double *energy, double *ln_psi, int *finite);
+
+/* ---- Cost: cost.c ------------------------------------------------------------------------------ */
+
+typedef struct cost {
+    double energy, energy_error, variance, variance_error; /* Hartree, Hartree^2, of the cell */
+    double value, error;                                   /* (1 - w) energy + w variance */
+    double effective;                                      /* N_eff / N, 1 without weights */
+} cost;
+
+/* Of samples as they are. Errors by a jackknife over groups of walkers or stretches. */
+cost cost_of(const samples *, const choices *);
+/* Of the same samples with weights |Psi'/Psi|^2 and the energies of Psi'; *change, *error: of the cost against
+ * that of the samples as they are, whose fluctuations are the same. */
+cost cost_reweighted(const samples *, const choices *, const double *energy, const double *ln_psi,
+                     double *change, double *error);
+
+/* ---- Steps: steps.c ---------------------------------------------------------------------------- */
+
+/* Matrices of the linear method, [K + 1][K + 1] with psi_0 = 1, psi_k = O_k - <O_k>, and the gradient of the
+ * cost over 2. */
+typedef struct matrices {
+    int64_t n;                /* K + 1 */
+    double *h, *s, *gradient; /* [n][n], [n][n], [K] */
+    double lowest;            /* eigenvalues below are none of the wave function's */
+} matrices;
+
+int matrices_make(const samples *, const choices *, matrices *, report *);
+void matrices_free(matrices *);
+/* The step at a level of caution: shifts, or 1 / time step, grow by 10 a level. 0: there is none. */
+int step_at(const matrices *, const choices *, double level, double *step);
+
+/* ---- Loops: loops.c ------------------------------------------------------------------------ */
+
+/* One loop. */
+typedef struct entry {
+    int64_t loop;
+    cost cost;
+    int64_t level; /* for the next loop */
+    int64_t good;  /* 0: worse than the loop before, beyond its error */
+    int64_t idle;  /* loops up to this one, one after the other, without a step that helps */
+    double *sampled, *next; /* [K]: with which it was sampled; what comes next */
+} entry;
+
+typedef struct history {
+    int64_t numbers, count;
+    entry *entries;
+} history;
+
+/* Appends a copy. */
+void loops_append(history *, const entry *);
+/* A table of all loops, the file replaced as a whole. Exit codes. */
+int loops_write(const history *, const free_numbers *, const choices *, const char *path, report *);
+int loops_read(history *, const free_numbers *, const char *path, report *);
+void loops_free(history *);
+#endif

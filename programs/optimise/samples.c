@@ -1,0 +1,179 @@
+/* Samples of the wave function as it is, by the run that the INI file describes. */
+#include "optimise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/borrowing.h"
+#include "run/local_energies.h"
+#include "run/moves.h"
+#include "run/stop.h"
+#include "run/view.h"
+
+enum { TUNINGS = 40 }; /* of steps during equilibration */
+
+static void *array(int64_t count, size_t size) { return checked(calloc((size_t)count + 1, size)); }
+
+static void samples_make(samples *s, int64_t records, int32_t walkers, int64_t particles,
+                         int64_t numbers)
+{
+    const int64_t count = records * walkers;
+    *s = (samples){.records = records, .count = count, .walkers = walkers, .numbers = numbers};
+    s->sweep = array(records, sizeof *s->sweep);
+    s->positions = array(3 * count * particles, sizeof *s->positions);
+    s->energy = array(count, sizeof *s->energy);
+    s->ln_psi = array(count, sizeof *s->ln_psi);
+    s->derivatives = array(count * numbers, sizeof *s->derivatives);
+    s->energies = array(count * numbers, sizeof *s->energies);
+}
+
+void samples_free(samples *s)
+{
+    free(s->sweep), free(s->positions), free(s->energy), free(s->ln_psi);
+    free(s->derivatives), free(s->energies);
+    *s = (samples){0};
+}
+
+/* ---- Sweeps ------------------------------------------------------------------------------------ */
+
+static int reason_to_end(void) { return stop_signal() ? EXIT_INTERRUPTED : 0; }
+
+/* Sizes of trial moves, record after record. */
+static void copy_steps(simulation *sim, double *steps, bool back)
+{
+    for (int i = 0; i < sim->output.move_count; i++)
+        for (int32_t r = 0; r < sim->system.rungs; r++, steps++) {
+            double *kept = &sim->output.moves[i].steps[r];
+            *(back ? kept : steps) = *(back ? steps : kept);
+        }
+}
+
+double *samples_first_steps(simulation *sim)
+{
+    double *steps = array(sim->output.move_count * (int64_t)sim->system.rungs, sizeof *steps);
+    copy_steps(sim, steps, false);
+    return steps;
+}
+
+/* Steps are as in the INI file, then tuned as in a run, so that a loop does not hang on those before. */
+static int equilibrate(simulation *sim, uint64_t begin)
+{
+    const uint64_t sweeps = (uint64_t)sim->config.run.equilibrate,
+                   stretch = sweeps / TUNINGS ? sweeps / TUNINGS : 1;
+    int code = moves_clear(sim);
+    for (uint64_t done = 0; done < sweeps && !code; done += stretch) {
+        const uint64_t n = sweeps - done < stretch ? sweeps - done : stretch;
+        code = reason_to_end();
+        if (!code) code = simulation_sweep(sim, begin + done, n);
+        if (!code && moves_are_tuned(sim)) code = moves_tune(sim, false);
+    }
+    return code ? code : moves_clear(sim);
+}
+
+/* Of the observable that gives the local energies. */
+static int64_t period_of(const simulation *sim)
+{
+    for (int i = 0; i < sim->measurement_count; i++)
+        if (sim->measurements[i].instance->plugin->local_energy) return sim->measurements[i].period;
+    return 1;
+}
+
+/* ---- What is found of a record ---------------------------------------------------------------- */
+
+/* All walkers of a record, with the present numbers. drift [walkers][particles][3]: what it needs for the
+ * derivatives; NULL: they are not wanted. */
+static int evaluate(simulation *sim, const free_numbers *f, samples *s, int64_t record,
+                    double *energy, double *ln_psi, double *drift)
+{
+    instance *asking = simulation_asking(sim);
+    const int64_t first = record * s->walkers;
+    view_stage stage = {.system = &sim->system, .state = &sim->state.face};
+    plugmc_view view;
+    const plugmc_nonlocal_place *places = NULL;
+    int64_t place_count = 0;
+    int code = view_of(&stage, s->positions + 3 * first * sim->system.particles, 0,
+                       s->sweep[record], &view);
+    const plugmc_local_energy_request request = {.size = sizeof request,
+                                                 .walkers = s->walkers,
+                                                 .view = &view,
+                                                 .energy = energy + first,
+                                                 .ln_psi = ln_psi + first,
+                                                 .drift = drift,
+                                                 .places = drift ? &places : NULL,
+                                                 .place_count = drift ? &place_count : NULL};
+    if (!code) code = local_energies(&asking->context, &request);
+    code = context_exit_code(&asking->context, code, "finding local energies");
+    double *energies = s->energies + first * s->numbers;
+    if (!code && drift)
+        code = free_numbers_derive(f, &view, sim->system.threads, 0, s->walkers, drift,
+                                   s->derivatives + first * s->numbers, energies);
+    if (!code && place_count)
+        code = free_numbers_visit(f, &view, sim->system.threads, places, place_count, energies);
+    view_clear(&stage);
+    return code;
+}
+
+/* Psi that has no number where it was sampled. */
+static int check_record(simulation *sim, const samples *s, int64_t record)
+{
+    for (int64_t i = record * s->walkers; i < (record + 1) * s->walkers; i++)
+        if (!isfinite(s->energy[i]) || !isfinite(s->ln_psi[i]))
+            return report_error(sim->report, EXIT_INPUT, sim->config.ini.path, 0,
+                                "the local energy is %g and ln |Psi| %g in walker %lld: this wave "
+                                "function cannot be sampled; begin with coefficients nearer to 0",
+                                s->energy[i], s->ln_psi[i], (long long)(i % s->walkers));
+    return 0;
+}
+
+static int take_record(simulation *sim, const free_numbers *f, samples *s, int64_t record,
+                       uint64_t sweep, double *drift)
+{
+    const int64_t numbers = 3 * s->walkers * sim->system.particles;
+    const double *here;
+    int code = borrowing_positions(sim, PLUGMC_ON_HOST, &here);
+    if (code) return code;
+    s->sweep[record] = sweep;
+    memcpy(s->positions + record * numbers, here, (size_t)numbers * sizeof *here);
+    code = evaluate(sim, f, s, record, s->energy, s->ln_psi, drift);
+    return code ? code : check_record(sim, s, record);
+}
+
+int samples_take(simulation *sim, const free_numbers *f, double *first_steps, int64_t loop,
+                 int64_t wanted, samples *s)
+{
+    const int32_t walkers = sim->system.walkers;
+    const int64_t records = (wanted + walkers - 1) / walkers;
+    const uint64_t period = (uint64_t)period_of(sim);
+    uint64_t sweep = (uint64_t)loop << 40; /* numbers of sweeps draw the random numbers */
+    double *drift = array(3 * walkers * sim->system.particles, sizeof *drift);
+    samples_make(s, records, walkers, sim->system.particles, f->count);
+    copy_steps(sim, first_steps, true);
+    int code = moves_take_up(sim);
+    if (!code) code = simulation_begin(sim);
+    if (!code) code = equilibrate(sim, sweep);
+    sweep += (uint64_t)sim->config.run.equilibrate;
+    for (int64_t r = 0; r < records && !code; r++) {
+        code = reason_to_end();
+        if (!code) code = simulation_sweep(sim, sweep, period);
+        sweep += period;
+        if (!code) code = take_record(sim, f, s, r, sweep, drift);
+    }
+    free(drift);
+    if (code) samples_free(s);
+    return code;
+}
+
+int samples_again(simulation *sim, const samples *s, double *energy, double *ln_psi, int *finite)
+{
+    samples same = *s;
+    int code = 0;
+    *finite = 1;
+    for (int64_t r = 0; r < s->records && !code && *finite; r++) {
+        code = reason_to_end();
+        if (!code) code = evaluate(sim, NULL, &same, r, energy, ln_psi, NULL);
+        for (int64_t i = r * s->walkers; i < (r + 1) * s->walkers && !code; i++)
+            if (!isfinite(energy[i]) || !isfinite(ln_psi[i])) *finite = 0;
+    }
+    return code;
+}

@@ -1,0 +1,156 @@
+# plugmc optimise from outside: fixed seeds, so each of these passes always or never.
+
+export PLUGMC_PLUGIN_PATH=$PLUGINS
+
+# gas.ini: 14 electrons at r_s = 5 with the cusp alone. QMCPACK's optimum of this form: -1.073323(27), variance
+# 0.024574(18); without a Jastrow factor -0.812549 and 0.193.
+gas()
+{
+    cat >gas.ini <<INI
+[run]
+sweeps = 100
+equilibrate = 200
+seed = 5
+walkers = 32
+threads = 1
+device = cpu
+[box]
+dimension = 3
+lx = 19.425650
+[species up]
+count = 7
+charge = -1
+[species down]
+count = 7
+charge = -1
+[initial]
+state = random
+[potential plane_waves]
+[potential jastrow]
+like = 0 0 0 0 0
+unlike = 0 0 0 0 0
+[mover quasi_simultaneous]
+moves = gaussian
+step = 3
+[observable local_energy]
+period = 5
+INI
+}
+
+# "energy -1.0733(4) Hartree": value, error
+told()
+{
+    awk -v what="$1" '$1 == what { split($2, p, /[()]/); n = length(p[1]) - index(p[1], ".")
+        if (!index(p[1], ".")) n = 0
+        print p[1], p[2] / 10 ^ n }' "$out"
+}
+
+# Whether the optimum is that of QMCPACK, with z-scores: no more than 3.5 above (one false alarm in 4,000 if seeds
+# were drawn anew). The variance of another optimum of the same cost may be lower.
+check_gas()
+{
+    local energy error variance spread
+    read -r energy error < <(told energy)
+    read -r variance spread < <(told variance)
+    awk -v e="$energy" -v s="$error" -v v="$variance" -v t="$spread" 'BEGIN {
+        a = (e + 1.073323) / s; b = (v - 0.024574) / t
+        printf "energy %s z %.1f, variance %s z %.1f\n", e, a, v, b
+        exit !(a < 3.5 && a > -4.5 && b < 3.5 && s < 0.004 && v <= 0.025 && v > 0.02) }' ||
+        fail "this is not the optimum"
+}
+
+test_gas_is_optimised_from_the_cusp_alone()
+{
+    gas
+    must optimise gas.ini --samples 3000 --loops 5
+    check_gas
+    grep -q '^like=0 0' gas.optimised.ini && fail "the numbers are those of the beginning"
+    [ "$(grep -vc '^#' gas.optimised.ini.loops)" -ge 3 ] || fail "the table has too few loops"
+    must run gas.optimised.ini --set run.output=after.h5
+    expect_output local_energy
+}
+
+test_gas_is_optimised_by_reconfiguration()
+{
+    gas
+    must optimise gas.ini --samples 2000 --loops 14 --method reconfiguration --time-step 20
+    local first last
+    first=$(awk '!/^#/ { print $6; exit }' gas.optimised.ini.loops)
+    last=$(awk '!/^#/ { c = $6 } END { print c }' gas.optimised.ini.loops)
+    [ "$(awk "BEGIN { print ($last < $first - 0.15) }")" = 1 ] || fail "from $first to $last alone"
+}
+
+# Killed after its second loop, it goes on to the same numbers.
+test_killed_optimisation_goes_on()
+{
+    gas
+    must optimise gas.ini --samples 600 --loops 3 --output whole.ini
+    "$PLUGMC" optimise gas.ini --samples 600 --loops 3 --output parts.ini >/dev/null 2>&1 &
+    local pid=$! i
+    for ((i = 0; i < 3000; i++)); do
+        [ "$(grep -vc '^#' parts.ini.loops 2>/dev/null)" -ge 2 ] 2>/dev/null && break
+        sleep 0.02
+    done
+    # the program beside is the child that does the work, or has replaced its parent
+    kill -9 "$pid" $(cat /proc/$pid/task/$pid/children 2>/dev/null) 2>/dev/null
+    wait "$pid" 2>/dev/null
+    must optimise gas.ini --samples 600 --loops 3 --output parts.ini --resume
+    cmp -s whole.ini.loops parts.ini.loops || fail "the loops differ"
+    diff <(grep 'like=' whole.ini) <(grep 'like=' parts.ini) || fail "the results differ"
+}
+
+test_resumed_with_parameters_of_the_wrong_number()
+{
+    gas
+    must optimise gas.ini --samples 200 --loops 1
+    sed -i 's/like = 0 0 0 0 0/like = 0 0 0 0 0 0/' gas.ini
+    plugmc optimise gas.ini --samples 200 --loops 2 --resume
+    expect_exit 6
+    expect_message "gas.optimised.ini.loops:4: it has 30 columns, and 34 are expected of 12 numbers: is it of another wave function?"
+    expect_untouched
+}
+
+test_no_variance_left_to_optimise()
+{
+    gas
+    sed -i 's/^period = 5/&\nelectron_electron = no/; s/^unlike.*/&\nlike_cusp = 0\nunlike_cusp = 0/' gas.ini
+    plugmc optimise gas.ini --samples 320
+    expect_exit 3
+    grep -q "no variance is left to optimise: the energy is 0.62771" "$err" || fail "no such sentence"
+}
+
+test_jastrow_that_diverges()
+{
+    gas
+    sed -i 's/^like = .*/like = -1e6 -1e6 -1e6 -1e6 -1e6/' gas.ini
+    plugmc optimise gas.ini --samples 320
+    expect_exit 3
+    expect_lines 1
+    grep -q 'local energies scatter by .* this wave function cannot be optimised from here' "$err" ||
+        fail "no such sentence"
+}
+
+test_nothing_to_optimise()
+{
+    gas
+    sed -i '/^\[potential jastrow\]/,/^unlike/d' gas.ini
+    refused 3 "gas.ini: no sampled potential of the run has numbers that can be optimised: plugmc info NAME says which plugins have them" \
+        optimise gas.ini
+    gas
+    sed -i '/^\[observable/,$d' gas.ini
+    plugmc optimise gas.ini
+    expect_exit 3
+    grep -q 'needs local energies, which no plugin of the run gives' "$err" || fail "no such sentence"
+}
+
+test_options_of_optimise()
+{
+    gas
+    refused 2 "plugmc optimise: --loops needs a number from 1 to 10000" optimise gas.ini --loops 0
+    refused 2 "plugmc optimise: unknown option '--loop'; see --help" optimise gas.ini --loop 3
+    refused 2 "plugmc optimise: which file? 'FILE.ini'; see --help" optimise
+    refused 2 "plugmc optimise: linear or reconfiguration is meant, not 'newton'; see --help" optimise gas.ini \
+        --method newton
+    must optimise --help
+    expect_output "usage: plugmc optimise FILE.ini"
+}

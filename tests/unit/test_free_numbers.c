@@ -1,0 +1,251 @@
+/* Free numbers of a Jastrow factor (plugmc/wave.h, Parameters): every derivative against differences of ln |Psi|
+ * and of the local energy when that number alone is set anew, in a periodic oblique box, for B-splines with a
+ * pseudopotential, and for an atom in open space. */
+#include "boxes.h"
+#include "testing.h"
+
+#include "quantum.h"
+
+enum { MOST_NUMBERS = 32, MOST_WALKERS = 3, MOST_PARTICLES = 8 };
+
+/* A Jastrow factor beside orbitals, and the observable that gives local energies. */
+typedef struct subject {
+    bench b;
+    test_orbitals t;
+    plugmc_term *jastrow;
+    const plugmc_free *free;
+    const plugmc_plugin *energies;
+    void *instance;
+    double *x; /* [walkers][particles][3] */
+    int64_t count;
+} subject;
+
+static const double oblique[3][3] = {{4.0, 0.3, 0.2}, {1.1, 4.2, -0.4}, {-0.7, 0.9, 4.5}};
+static const double diamond[3][3] = {
+    {3.37316115, 3.37316115, 0}, {0, 3.37316115, 3.37316115}, {3.37316115, 0, 3.37316115}};
+#define LISTS "like=0.28 0.22 0.17 0.12 0.08 0.05; unlike=0.46 0.36 0.26 0.18 0.1 0.05; "
+
+static void finish_subject(subject *s, const char *jastrow, const char *local_energy)
+{
+    bench *b = &s->b;
+    s->jastrow = quantum_term(b, "jastrow", jastrow, 1);
+    s->free = s->jastrow->plugin->potential->free;
+    assert_non_null(s->free);
+    s->energies = open_plugin("local_energy");
+    s->instance = bench_allocate(b->host.context, s->energies->instance_size);
+    quantum_parameters(b, s->energies, s->instance, local_energy);
+    bench_expect(b, s->energies->prepare(s->instance, &b->host));
+    s->count = s->free->count(s->jastrow->instance);
+    s->x = random_positions(b, 6);
+}
+
+static void electrons(subject *s, int up, int down)
+{
+    bench_species(&s->b, "up", up, 0, -1);
+    bench_species(&s->b, "down", down, 0, -1);
+}
+
+static void begin_gas(subject *s)
+{
+    quantum_begin(&s->b, (double[]){4, 4, 4}, 2, 1);
+    box_of_vectors(&s->b, oblique, 1);
+    electrons(s, 5, 3);
+    fill_waves(&s->t, &s->b, PLANE_WAVES, 5);
+    add_orbitals(&s->b, &s->t);
+    finish_subject(s, LISTS "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.05; ions=0.3 0.4 0.5 2.5 2.6 2.7",
+                   "");
+}
+
+static void begin_diamond(subject *s)
+{
+    quantum_begin(&s->b, (double[]){4, 4, 4}, 2, 2);
+    box_of_vectors(&s->b, diamond, 1);
+    electrons(s, 4, 4);
+    plugmc_term *orbitals =
+        quantum_term(&s->b, "bspline_orbitals", "file=" TEST_DATA "/qmc/diamondC.pwscf.h5", 1);
+    bench_expect(&s->b, orbitals->plugin->prepare(orbitals->instance, &s->b.host));
+    finish_subject(s,
+                   LISTS "chi=-0.2 -0.16 -0.14 -0.12; "
+                         "ions=0 0 0 1.686580575 1.686580575 1.686580575",
+                   "pseudopotentials=" TEST_DATA "/qmc/C.BFD.xml");
+}
+
+static void begin_atom(subject *s)
+{
+    s->t = (test_orbitals){.kind = EXPONENTIALS,
+                           .count = 2,
+                           .k = {{1.1}, {0.6}},
+                           .centre = {{0.1, 0, 0}, {0.4, 0.3, 0}},
+                           .ion_count = 1,
+                           .atomic_number = {14},
+                           .valence = {4}};
+    quantum_sphere(&s->b, 20, MOST_WALKERS, 31);
+    electrons(s, 2, 1);
+    add_orbitals(&s->b, &s->t);
+    finish_subject(s,
+                   LISTS "u_cutoff=3; chi=-0.3 -0.2 -0.1; chi_cutoff=2.5; chi_cusp=0.4; ions=0 0 0",
+                   "pseudopotentials=" TEST_DATA "/qmc/Si.pz-vbc.UPF");
+}
+
+static void end_subject(subject *s)
+{
+    free(s->x);
+    s->energies->release(s->instance);
+    bench_end(&s->b);
+}
+
+/* What is found with the present numbers; drift and places only if wanted. */
+static void find(subject *s, double *energy, double *ln_psi, double *drift,
+                 const plugmc_nonlocal_place **places, int64_t *count)
+{
+    const plugmc_view view = {
+        .size = sizeof view, .sweep = 3, .positions = s->x, .box = boxes_of(&s->b.system)};
+    const plugmc_local_energy_request request = {.size = sizeof request,
+                                                 .walkers = s->b.system.walkers,
+                                                 .view = &view,
+                                                 .energy = energy,
+                                                 .ln_psi = ln_psi,
+                                                 .drift = drift,
+                                                 .places = places,
+                                                 .place_count = count};
+    bench_expect(&s->b, s->energies->local_energy->evaluate(s->instance, &s->b.host, &request));
+}
+
+/* [walkers][row], added to what is there: numbers begin at `at` in a row. */
+static void derive(subject *s, int64_t row, double *derivatives, double *energies)
+{
+    const plugmc_view view = {
+        .size = sizeof view, .sweep = 3, .positions = s->x, .box = boxes_of(&s->b.system)};
+    double energy[MOST_WALKERS], drift[MOST_WALKERS * MOST_PARTICLES * 3];
+    const plugmc_nonlocal_place *places;
+    int64_t count = 0;
+    find(s, energy, NULL, drift, &places, &count);
+    const plugmc_free_request request = {.size = sizeof request,
+                                         .walkers = s->b.system.walkers,
+                                         .row = row,
+                                         .view = &view,
+                                         .derivatives = derivatives,
+                                         .kinetic = energies,
+                                         .drift = drift};
+    bench_expect(&s->b, s->free->derivatives(s->jastrow->instance, &s->b.host, &request));
+    for (int64_t i = 0; i < count; i++) {
+        double changes[MOST_NUMBERS] = {0};
+        const plugmc_free_places at = {.size = sizeof at,
+                                       .walker = places[i].walker,
+                                       .particle = places[i].electron,
+                                       .places = 1,
+                                       .row = s->count,
+                                       .view = &view,
+                                       .position = &places[i].position,
+                                       .changes = changes};
+        bench_expect(&s->b, s->free->at_places(s->jastrow->instance, &s->b.host, &at));
+        for (int64_t k = 0; k < s->count; k++)
+            energies[places[i].walker * row + k] += places[i].energy * changes[k];
+    }
+}
+
+/* ln |Psi| and energies hang on the numbers smoothly: the error of a central difference is of the order of h^2. */
+static void every_derivative_is_a_slope(subject *s, int nonlocal)
+{
+    enum { ROW = MOST_NUMBERS + 3 };
+    const double h = 1e-4;
+    double values[MOST_NUMBERS], again[MOST_NUMBERS], derivatives[MOST_WALKERS * ROW],
+        energies[MOST_WALKERS * ROW], energy[2][MOST_WALKERS], ln_psi[2][MOST_WALKERS];
+    int64_t moved = 0;
+    for (int i = 0; i < MOST_WALKERS * ROW; i++) derivatives[i] = energies[i] = 7;
+    assert_true(s->count <= MOST_NUMBERS);
+    bench_expect(&s->b, s->free->get(s->jastrow->instance, values));
+    derive(s, ROW, derivatives, energies);
+    for (int64_t k = 0; k < s->count; k++) {
+        for (int side = 0; side < 2; side++) {
+            memcpy(again, values, sizeof again);
+            again[k] += side ? h : -h;
+            bench_expect(&s->b, s->free->set(s->jastrow->instance, again));
+            find(s, energy[side], ln_psi[side], NULL, NULL, NULL);
+        }
+        bench_expect(&s->b, s->free->set(s->jastrow->instance, values));
+        for (int w = 0; w < s->b.system.walkers; w++) {
+            const double slope = (ln_psi[1][w] - ln_psi[0][w]) / (2 * h),
+                         steep = (energy[1][w] - energy[0][w]) / (2 * h);
+            assert_close(derivatives[w * ROW + k] - 7, slope, 1e-8, 1e-8);
+            assert_close(energies[w * ROW + k] - 7, steep, 1e-6, 1e-6);
+            moved += fabs(slope) > 1e-3 && fabs(steep) > 1e-3;
+        }
+    }
+    assert_true(2 * moved >= s->count); /* of the numbers many matter where these electrons are */
+    for (int w = 0; w < s->b.system.walkers; w++) /* what is not its own stays */
+        for (int64_t k = s->count; k < ROW; k++) assert_true(derivatives[w * ROW + k] == 7);
+    const plugmc_nonlocal_place *places;
+    int64_t count = 0;
+    double drift[MOST_WALKERS * MOST_PARTICLES * 3];
+    find(s, energy[0], NULL, drift, &places, &count);
+    assert_true((count > 0) == nonlocal);
+}
+
+static void slopes_in_a_gas(void **state)
+{
+    (void)state;
+    subject s = {0};
+    begin_gas(&s);
+    every_derivative_is_a_slope(&s, 0);
+    end_subject(&s);
+}
+
+static void slopes_in_diamond(void **state)
+{
+    (void)state;
+    subject s = {0};
+    begin_diamond(&s);
+    every_derivative_is_a_slope(&s, 1);
+    end_subject(&s);
+}
+
+static void slopes_in_an_atom(void **state)
+{
+    (void)state;
+    subject s = {0};
+    begin_atom(&s);
+    every_derivative_is_a_slope(&s, 1);
+    end_subject(&s);
+}
+
+/* Numbers that are set give the wave function that is read with them, in both precisions, and names are keys. */
+static void numbers_that_are_set_are_those_that_are_read(void **state)
+{
+    (void)state;
+    subject set = {0}, read = {0};
+    double values[MOST_NUMBERS], energy[2][MOST_WALKERS], ln_psi[2][MOST_WALKERS];
+    begin_gas(&read);
+    begin_gas(&set);
+    bench_expect(&read.b, read.free->get(read.jastrow->instance, values));
+    assert_close(values[0], 0.28, 0, 0);
+    assert_close(values[6], 0.46, 0, 0);
+    assert_close(values[17], -0.05, 0, 0);
+    double other[MOST_NUMBERS];
+    for (int k = 0; k < 18; k++) other[k] = 0.1 * k;
+    bench_expect(&set.b, set.free->set(set.jastrow->instance, other));
+    find(&set, energy[0], ln_psi[0], NULL, NULL, NULL);
+    find(&read, energy[1], ln_psi[1], NULL, NULL, NULL);
+    assert_true(fabs(energy[0][0] - energy[1][0]) > 1e-3);
+    bench_expect(&set.b, set.free->set(set.jastrow->instance, values));
+    find(&set, energy[0], ln_psi[0], NULL, NULL, NULL);
+    assert_memory_equal(energy[0], energy[1], 2 * sizeof(double));
+    assert_memory_equal(ln_psi[0], ln_psi[1], 2 * sizeof(double));
+    static const char *const keys[] = {"like", "unlike", "chi"};
+    for (int64_t k = 0; k < set.count; k++) {
+        plugmc_free_number n = {.size = sizeof n};
+        bench_expect(&set.b, set.free->number(set.jastrow->instance, k, &n));
+        assert_string_equal(n.key, keys[k / 6]);
+        assert_int_equal(n.place, k % 6);
+    }
+    const plugmc_free *single = set.jastrow->plugin_single->potential->free;
+    bench_expect(&set.b, single->set(set.jastrow->instance_single, other));
+    bench_expect(&set.b, single->get(set.jastrow->instance_single, values));
+    for (int k = 0; k < 18; k++) assert_true((float)values[k] == (float)other[k]);
+    end_subject(&read);
+    end_subject(&set);
+}
+
+TEST_MAIN(cmocka_unit_test(slopes_in_a_gas), cmocka_unit_test(slopes_in_diamond),
+          cmocka_unit_test(slopes_in_an_atom),
+          cmocka_unit_test(numbers_that_are_set_are_those_that_are_read))
