@@ -25,7 +25,6 @@
 #include "team/team.h"
 
 static int load_instances(simulation *);
-static int number_all(simulation *);
 static int configure_instances(simulation *);
 
 /* Small systems lose more by waiting for threads than these save. Results do not depend on it. */
@@ -47,7 +46,7 @@ int simulation_open(simulation *sim)
     int loading = load_instances(sim);
     if (!code) code = loading;
     if (!code) code = share_walkers(sim);
-    if (!code) code = number_all(sim);
+    if (!code) code = share_numbers(sim);
     if (!code) code = configure_instances(sim);
     if (!code)
         code =
@@ -76,22 +75,6 @@ static int fill(const plugmc_plugin *plugin, const config *config, ini_section *
     if (!*data) return report_error(report, EXIT_MEMORY, NULL, 0, "no memory for a plugin");
     return parameters_fill(plugin->parameters, plugin->parameter_count, plugin->real_size, *data,
                            config->ini.path, section, report);
-}
-
-/* Its draws are those of the walkers of this run. */
-static int number_walkers(simulation *sim, instance *instance, const char *source)
-{
-    const plugmc_plugin *halves[] = {instance->plugin, instance->plugin->single};
-    for (int k = 0; k < 2; k++) {
-        if (halves[k] && halves[k]->first_walker)
-            *halves[k]->first_walker = plugmc_first_walker;
-        else if (halves[k] && plugmc_first_walker)
-            return report_error(sim->report, EXIT_PLUGIN, source, instance->section->section->line,
-                                "[%s] draws the numbers of walker 0 whatever the first walker is, "
-                                "and run.first_walker is %u: build it again",
-                                instance->section->section->name, plugmc_first_walker);
-    }
-    return PLUGMC_OK;
 }
 
 static int load_instance(simulation *sim, instance *instance, const plugin_section *section)
@@ -144,15 +127,6 @@ static int load_instances(simulation *sim)
                                                        .every = (uint64_t)config->plugins[i].every};
     }
     return first_error;
-}
-
-static int number_all(simulation *sim)
-{
-    int code = 0;
-    for (int i = 0; i < sim->instance_count && !code; i++)
-        if (sim->instances[i].plugin)
-            code = number_walkers(sim, &sim->instances[i], sim->instances[i].context.file);
-    return code;
 }
 
 /* ---- Configuration ------------------------------------------------------------------------------ */

@@ -57,6 +57,31 @@ int share_walkers(simulation *sim)
     return check_movers(sim);
 }
 
+/* Its draws are those of the walkers of this run. */
+static int number(const simulation *sim, const instance *instance, const char *source)
+{
+    const plugmc_plugin *halves[] = {instance->plugin, instance->plugin->single};
+    for (int k = 0; k < 2; k++) {
+        if (halves[k] && halves[k]->first_walker)
+            *halves[k]->first_walker = plugmc_first_walker;
+        else if (halves[k] && plugmc_first_walker)
+            return report_error(sim->report, EXIT_PLUGIN, source, instance->section->section->line,
+                                "[%s] draws the numbers of walker 0 whatever the first walker is, "
+                                "and run.first_walker is %u: build it again",
+                                instance->section->section->name, plugmc_first_walker);
+    }
+    return PLUGMC_OK;
+}
+
+int share_numbers(simulation *sim)
+{
+    int code = 0;
+    for (int i = 0; i < sim->instance_count && !code; i++)
+        if (sim->instances[i].plugin)
+            code = number(sim, &sim->instances[i], sim->instances[i].context.file);
+    return code;
+}
+
 /* Which processors of which machine this process may run on, as a number (FNV-1a). */
 static uint64_t where(void)
 {

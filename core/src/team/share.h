@@ -7,6 +7,8 @@
 /* After the plugins are loaded: system.walkers, first_walker and the numbers that draws go by become those of this
  * process. EXIT_INPUT where there is nothing for one of them, or a mover ties walkers that would be apart. */
 int share_walkers(simulation *);
+/* Then each plugin draws by the numbers of the walkers that are here. An exit code. */
+int share_numbers(simulation *);
 /* All, before anything is prepared: processes that may run on the same processors share them. */
 int share_threads(simulation *);
 /* Once the system is complete: sim->whole is it with the walkers of all. */
