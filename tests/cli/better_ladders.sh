@@ -100,12 +100,12 @@ test_ladder_of_most_round_trips()
             exact = (1 + all) / (1 + sum ^ 2 / 5); printf "gain %s, exact %.3f\n", gain, exact
             if (gain > exact * 1.05 || gain < exact * 0.95) bad = 1
             exit bad }' "$out" || fail "another ladder than that of these acceptances"
-    local before
-    before=$(sed -n 's/.*, \([0-9]*\) round trips$/\1/p' "$out")
+    local trips
+    trips=$(sed -n 's/.*, \([0-9]*\) round trips$/\1/p' "$out")
     change "s/^values = .*/$(grep '^values = ' "$out")/"
     must run sim.ini --set run.output=better.h5
     must ladder better.h5
-    awk -v before="$before" '/round trips$/ { print $(NF - 2), before; exit !($(NF - 2) > before + 3 * sqrt(2 * before)) }' \
+    awk -v before="$trips" '/round trips$/ { print $(NF - 2), before; exit !($(NF - 2) > before + 3 * sqrt(2 * before)) }' \
         "$out" || fail "there are not more round trips"
 }
 

@@ -157,7 +157,7 @@ test_gibbs_and_weights_that_cannot_be()
     wrong 24 "[mover transfer] species = b: there is no such species"
     weighed transition_matrix
     change 's/^of = a/of = b/'
-    wrong 28 "[mover transition_matrix] of = b: there is no such species, and it is not 'volume'"
+    wrong 28 "[mover transition_matrix] of = b: there is no such species, and it is not 'volume' or 'energy'"
     weighed transition_matrix 'least = 5' 'most = 41'
     wrong 28 "[mover transition_matrix] least and most are numbers of a: whole, the second larger, and not above its \`most\`, 40"
     weighed transition_matrix 'windows = 3'

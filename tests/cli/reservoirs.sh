@@ -128,10 +128,6 @@ test_reservoirs_that_cannot_be()
     change 's/^activity = .*/&\nmu = 1/'
     wrong 15 "[species a] takes one mu or an activity"
     reservoir
-    change '0,/^most/{/^most/d}'
-    wrong 22 "[mover insert] species = a: [species a] needs most, the largest number that a walker can have, above \
-count = 0"
-    reservoir
     change 's/^count = 7/count = 31/'
     wrong 16 "[species b] count = 31 is more than most = 30"
     reservoir
@@ -148,8 +144,8 @@ test_reservoir_beside_those_who_count_on_a_number()
     expect_exit 3
     expect_message "sim.ini:25: mover 'brush' cannot go on where 'insert' changes the number of particles"
     reservoir
-    printf '[observable hexatic_order]\n' >>sim.ini
-    wrong 31 "[observable hexatic_order] takes as many particles as there are at the start, and mover 'insert' changes that"
+    printf '[observable hard_pressure]\n' >>sim.ini
+    wrong 31 "[observable hard_pressure] takes as many particles as there are at the start, and mover 'insert' changes that"
     reservoir
     printf '[potential coulomb_ewald]\nbjerrum_length = 1\n' >>sim.ini
     plugmc check sim.ini
