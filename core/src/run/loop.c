@@ -254,7 +254,7 @@ static int measure(simulation *sim, uint64_t produced)
     if (!code && on_device) code = borrowing_positions(sim, PLUGMC_ON_DEVICE, &there);
     if (!code && sim->weighing) code = gather_books(sim);
     double shortest[3] = {INFINITY, INFINITY, INFINITY};
-    if (team_now()->ranks > 1 && sim->system.changes & PLUGMC_CHANGED_BOX)
+    if (!code && team_now()->ranks > 1 && sim->system.changes & PLUGMC_CHANGED_BOX)
         code = find_shortest_edges(sim, shortest);
     cell_grid_elsewhere(shortest);
     for (int i = 0; i < sim->measurement_count && !code; i++) {
