@@ -193,7 +193,12 @@ static const char *threads_of(const simulation *sim, char words[240])
 static void say_where(const simulation *sim)
 {
     char words[240];
-    if (team_now()->ranks > 1)
+    if (team_now()->parts > 1)
+        report_note(
+            sim->report,
+            "%d processes, each of %d walker%s is spread over %d; of the first:", team_now()->ranks,
+            sim->all_walkers, sim->all_walkers > 1 ? "s" : "", team_now()->parts);
+    else if (team_now()->ranks > 1)
         report_note(sim->report, "%d processes share %d walkers; of the first:", team_now()->ranks,
                     sim->all_walkers);
     if (sim->gpu) {

@@ -62,7 +62,7 @@ static bool is_crash(driver_result result)
 }
 
 /* The code of a call; a failure is reported, with the kernel that caused it. */
-static int checked_call(gpu *g, driver_result result, const char *doing)
+int gpu_checked(gpu *g, driver_result result, const char *doing)
 {
     char words[256];
     if (result == DRIVER_SUCCESS) return PLUGMC_OK;
@@ -126,7 +126,7 @@ int gpu_allocate(gpu *g, size_t bytes, plugmc_device_pointer *out)
     driver_pointer at = 0;
     driver_result result = g->api.allocate(&at, bytes);
     if (result == DRIVER_ERROR_OUT_OF_MEMORY) return fail_memory(g, bytes);
-    code = checked_call(g, result, "taking GPU memory");
+    code = gpu_checked(g, result, "taking GPU memory");
     if (code) return code;
     if (remember(g, at, bytes)) {
         g->api.release(at);
@@ -138,7 +138,7 @@ int gpu_allocate(gpu *g, size_t bytes, plugmc_device_pointer *out)
 
 int gpu_clear(gpu *g, plugmc_device_pointer at, size_t bytes)
 {
-    return checked_call(g, g->api.fill(at, 0, bytes, g->stream), "clearing GPU memory");
+    return gpu_checked(g, g->api.fill(at, 0, bytes, g->stream), "clearing GPU memory");
 }
 
 int gpu_release(gpu *g, plugmc_device_pointer pointer)
@@ -148,7 +148,7 @@ int gpu_release(gpu *g, plugmc_device_pointer pointer)
     for (int i = 0; i < g->allocation_count; i++) {
         if (g->allocations[i].at != pointer) continue;
         g->allocations[i] = g->allocations[--g->allocation_count];
-        return checked_call(g, g->api.release(pointer), "releasing GPU memory");
+        return gpu_checked(g, g->api.release(pointer), "releasing GPU memory");
     }
     return gpu_fail(g, PLUGMC_ERROR_STATE, "GPU memory is released that was not taken");
 }
@@ -206,7 +206,7 @@ static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char 
             g, PLUGMC_ERROR_DEVICE,
             "kernel text '%s' has no kernel '%s'; is it declared extern \"C\" __global__?",
             text_name, name);
-    if (result) return checked_call(g, result, "looking up a kernel");
+    if (result) return gpu_checked(g, result, "looking up a kernel");
     plugmc_kernel *k = calloc(1, sizeof *k);
     if (k) {
         k->name = strdup(name);
@@ -310,7 +310,7 @@ int gpu_launch(gpu *g, plugmc_kernel *k, const uint32_t grid[3], const uint32_t 
     if (g->profile) gpu_profile_mark(g, k->name);
     driver_result result = launch(g, k, grid, block, dynamic_shared, arguments);
     if (g->profile) gpu_profile_mark_end(g);
-    if (is_crash(result)) return checked_call(g, result, "a kernel");
+    if (is_crash(result)) return gpu_checked(g, result, "a kernel");
     if (result) {
         g->broken = true; /* what it should have done is missing from all that follows */
         return gpu_fail(
@@ -346,7 +346,7 @@ static int service_synchronize(plugmc_context *c)
 {
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "the plugin waits for the GPU");
-    if (!code) code = checked_call(g, g->api.stream_synchronize(g->stream), "waiting for the GPU");
+    if (!code) code = gpu_checked(g, g->api.stream_synchronize(g->stream), "waiting for the GPU");
     if (!code) g->staged_bytes = 0;
     return code;
 }
@@ -360,8 +360,8 @@ static int service_upload(plugmc_context *c, plugmc_device_pointer to, const voi
     int code = begin_outside_graph(g, "data is uploaded");
     if (code || bytes == 0) return code;
     const void *staged = gpu_stage(g, from, bytes);
-    code = checked_call(g, g->api.upload(to, staged ? staged : from, bytes, g->stream),
-                        "a copy to the GPU");
+    code = gpu_checked(g, g->api.upload(to, staged ? staged : from, bytes, g->stream),
+                       "a copy to the GPU");
     return code || staged ? code : service_synchronize(c);
 }
 
@@ -370,7 +370,7 @@ static int service_download(plugmc_context *c, void *to, plugmc_device_pointer f
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "data is downloaded");
     if (code || bytes == 0) return code;
-    code = checked_call(g, g->api.download(to, from, bytes, g->stream), "a copy from the GPU");
+    code = gpu_checked(g, g->api.download(to, from, bytes, g->stream), "a copy from the GPU");
     return code ? code : service_synchronize(c);
 }
 
@@ -380,7 +380,7 @@ static int service_copy(plugmc_context *c, plugmc_device_pointer to, plugmc_devi
     gpu *g = enter(c);
     int code = begin(g);
     if (code || bytes == 0) return code;
-    return checked_call(g, g->api.copy(to, from, bytes, g->stream), "a copy on the GPU");
+    return gpu_checked(g, g->api.copy(to, from, bytes, g->stream), "a copy on the GPU");
 }
 
 static int service_fill(plugmc_context *c, plugmc_device_pointer at, unsigned char value,
@@ -389,7 +389,7 @@ static int service_fill(plugmc_context *c, plugmc_device_pointer at, unsigned ch
     gpu *g = enter(c);
     int code = begin(g);
     if (code || bytes == 0) return code;
-    return checked_call(g, g->api.fill(at, value, bytes, g->stream), "filling GPU memory");
+    return gpu_checked(g, g->api.fill(at, value, bytes, g->stream), "filling GPU memory");
 }
 
 static int service_kernel(plugmc_context *c, const plugmc_kernel_text *text, const char *name,
@@ -409,8 +409,8 @@ static int service_graph_begin(plugmc_context *c)
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "a graph is begun");
     if (!code)
-        code = checked_call(g, g->api.capture_begin(g->stream, DRIVER_CAPTURE_THREAD_LOCAL),
-                            "beginning a graph");
+        code = gpu_checked(g, g->api.capture_begin(g->stream, DRIVER_CAPTURE_THREAD_LOCAL),
+                           "beginning a graph");
     g->recording = !code;
     return code;
 }
@@ -425,14 +425,14 @@ static int service_graph_end(plugmc_context *c, plugmc_graph **out)
     /* even after a failure: the stream has to leave its recording */
     driver_result result = g->api.capture_end(g->stream, &recorded);
     int code = begin(g);
-    if (!code) code = checked_call(g, result, "recording a graph");
+    if (!code) code = gpu_checked(g, result, "recording a graph");
     if (code) return code;
     plugmc_graph *graph = calloc(1, sizeof *graph);
     if (!graph) {
         g->api.graph_destroy(recorded);
         return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
     }
-    code = checked_call(g, g->api.graph_instantiate(&graph->handle, recorded, 0), "making a graph");
+    code = gpu_checked(g, g->api.graph_instantiate(&graph->handle, recorded, 0), "making a graph");
     g->api.graph_destroy(recorded);
     if (code) {
         free(graph);
@@ -454,7 +454,7 @@ static int service_graph_release(plugmc_context *c, plugmc_graph *graph)
     if (!code && !*link) code = gpu_fail(g, PLUGMC_ERROR_STATE, "that graph is not there");
     if (code) return code;
     *link = graph->next;
-    code = checked_call(g, g->api.graph_exec_destroy(graph->handle), "releasing a graph");
+    code = gpu_checked(g, g->api.graph_exec_destroy(graph->handle), "releasing a graph");
     free(graph);
     return code;
 }
@@ -465,7 +465,7 @@ static int service_graph_launch(plugmc_context *c, plugmc_graph *graph)
     int code = begin_outside_graph(g, "a graph is launched");
     if (code) return code;
     if (g->profile) gpu_profile_mark(g, "graph");
-    code = checked_call(g, g->api.graph_launch(graph->handle, g->stream), "launching a graph");
+    code = gpu_checked(g, g->api.graph_launch(graph->handle, g->stream), "launching a graph");
     if (g->profile) gpu_profile_mark_end(g);
     if (!code) g->last = graph->last;
     return code;

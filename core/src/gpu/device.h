@@ -78,7 +78,9 @@ struct gpu {
     bool recording;
     bool broken;                 /* the GPU has failed, and that has been said */
     struct gpu_profile *profile; /* NULL unless it is asked for */
-    char *staged; /* pinned memory of the host, from which small uploads go on; NULL: none yet */
+    char *staged;  /* pinned memory of the host, from which small uploads go on; NULL: none yet */
+    char *parcels; /* pinned, of gpu_pinned; NULL: none yet */
+    size_t parcel_bytes;
     size_t staged_bytes;  /* of it that the GPU may not have read yet */
     driver_event pace[2]; /* behind what was launched before the last two calls: pace.c */
     uint64_t paces;
@@ -91,6 +93,8 @@ struct gpu {
 
 /* The services, for use inside the core: PLUGMC_* codes, reported. */
 int gpu_fail(gpu *, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The code of a call; a failure is reported, with the kernel that caused it. */
+int gpu_checked(gpu *, driver_result, const char *doing);
 int gpu_allocate(gpu *, size_t bytes, plugmc_device_pointer *out);
 int gpu_release(gpu *, plugmc_device_pointer);
 int gpu_clear(gpu *, plugmc_device_pointer, size_t bytes); /* to 0, in the stream */

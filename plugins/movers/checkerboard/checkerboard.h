@@ -32,6 +32,11 @@ typedef struct device_store {
     plugmc_device_pointer coordinate, id, count;
 } device_store;
 
+/* Layers of cells that belong to a process: see domains.c. */
+typedef struct domain {
+    int first, layers;
+} domain;
+
 /* How the whole sweep of a system of disks is shared out: see disks.cu. */
 typedef struct patch {
     int x, y, threads; /* cells that a block makes the sweep of; 0 if no block does */
@@ -81,15 +86,28 @@ typedef struct checkerboard {
     int resized;          /* cells have been fitted to boxes that may have changed */
     int alike; /* all walkers have the same conditions for ever, and every energy counts alike */
 
+    /* where several processes share a system: domains.c */
+    const plugmc_spread *spread; /* NULL: this one is alone */
+    int parts, first_row, rows;  /* rows of cells along the last axis that are its own */
+    int together;                /* sweeps for which rows of others are brought at once */
+    int whole;                   /* those of all others are here as they are now */
+
     /* state */
     store now, next;
     int64_t *origin;                      /* [walkers][3]: of the cells, in quanta */
     plugmc_counts *counts, *saved_counts; /* [rungs] */
     uint64_t lost;                        /* sweep in which a change of energy was not a number */
 
+    /* other processes that have the same walker */
+    const plugmc_spread *spread; /* NULL: there are none */
+    plugmc_parcel *parcels;
+    int parcel_count;
+    int apart; /* cells outside of the domain are not as they are there */
+
     /* GPU */
     device_store on_now, on_next, snapshot;
-    plugmc_device_pointer d_origin, d_plans, d_base, d_conditions, d_counts, d_trouble, d_offset;
+    plugmc_device_pointer d_origin, d_plans, d_base, d_conditions, d_counts, d_trouble, d_offset,
+        d_rows;
     plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
     plugmc_device_pointer d_widths; /* double [3]: of the cells of the first walker */
     plugmc_device_pointer
@@ -105,8 +123,8 @@ typedef struct checkerboard {
         *few[2]; /* of fewer, an even number, where a call asks for that many again and again */
     uint64_t few_sweeps, asked_before;
     int swapped; /* which store is `now`: index into graph */
-    char defines_text[30][48];
-    const char *defines[33], *contact_table, *first_table, *text[3];
+    char defines_text[31][48];
+    const char *defines[34], *contact_table, *first_table, *text[3];
 } checkerboard;
 
 /* Does a step of a sequence of calls unless one before has failed. */
@@ -174,6 +192,23 @@ void take_box(checkerboard *, int walker, const plugmc_box *);
 void pack_conditions(const checkerboard *, const conditions *of, void *packed);
 size_t conditions_bytes(const checkerboard *);
 
+/* ---- domains.c: one system over several processes ------------------------------------------------ */
+
+/* Whether there are cells for all of them. */
+int check_domains(checkerboard *, const plugmc_host *);
+domain own_domain(const checkerboard *);
+/* Of a walker's sub-sweep number `part`: all layers, or those that matter for the domain. */
+cb_window active_layers(const checkerboard *, const cb_plan *, int part);
+/* Before a sweep: what is around the domain, as far as it matters. All processes; PLUGMC_STOPPED if one has to
+ * stop. */
+int bring_around(checkerboard *, const plugmc_host *, const cb_plan *);
+/* All processes: all cells to all. */
+int bring_all(checkerboard *, const plugmc_host *);
+/* All processes: the largest of theirs; also PLUGMC_STOPPED. */
+int of_all(const checkerboard *, const plugmc_host *, int64_t *values, int n);
+/* Whether the sweep at hand is given up here and now, as one process alone may decide. */
+int stops_here(const checkerboard *, const plugmc_host *);
+
 /* ---- store.c: the memory of cells on the host ------------------------------------------------- */
 
 size_t coordinate_bytes(const checkerboard *);
@@ -233,6 +268,23 @@ int report_lost(const checkerboard *, const plugmc_host *);
  * know. */
 int sweep_or_grow(checkerboard *, const plugmc_host *, uint64_t first, uint64_t n);
 
+/* ---- domains.c: one system over several processes ---------------------------------------------- */
+
+int divide_rows(checkerboard *, const plugmc_host *);
+/* By how many rows a sweep reaches farther on either side, at most. */
+int rows_of_a_sweep(const checkerboard *);
+/* Rows of a sweep with this plan, which `left` sweeps follow before rows are brought again. */
+cb_rows rows_to_sweep(const checkerboard *, const cb_plan *, int left);
+/* Rows that a shift treats, at most. */
+int most_rows(const checkerboard *);
+/* All: rows around those of this process, as they are, for so many sweeps, which follow. PLUGMC_STOPPED if anybody
+ * has to stop. */
+int bring_around(checkerboard *, const plugmc_host *, int sweeps);
+/* All: every row. */
+int bring_all(checkerboard *, const plugmc_host *);
+/* All: each number becomes the largest of those of all. */
+int worst_of_all(checkerboard *, const plugmc_host *, int *overflow, uint64_t *lost);
+
 /* ---- kernels.c: the text of the kernels, and how cells are shared out among threads ----------- */
 
 int describe_kernels(checkerboard *, const plugmc_host *, plugmc_kernel_text *out);
@@ -243,7 +295,7 @@ uint32_t blocks_for(int64_t threads, int block);
 int tiled(const checkerboard *);
 /* Particles within the range of a cell for which there can be room. */
 int most_near(const checkerboard *);
-int64_t active_cells(const checkerboard *);
+int64_t active_cells(const checkerboard *); /* of a set, of this process */
 int block_size(const checkerboard *);
 int cells_a_block(const checkerboard *);
 
@@ -251,6 +303,8 @@ int cells_a_block(const checkerboard *);
 
 int prepare_on_gpu(checkerboard *, const plugmc_host *);
 int64_t device_cells(const checkerboard *); /* of a walker, with padding */
+int vector_floats(const checkerboard *);    /* of a coordinate on the device */
+int device_ids(const checkerboard *);       /* whether numbers lie apart from these */
 /* Conditions of all walkers, unless they are there. */
 int upload_conditions(checkerboard *, const plugmc_host *);
 /* Stores and kernels for another number of cells or slots. */

@@ -1,0 +1,128 @@
+#include "team/spread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../mpi/mpi_calls.h"
+#include "gpu/gpu.h"
+#include "run/context.h"
+#include "run/stop.h"
+#include "team/team.h"
+
+/* The code of a process, of a plugin's callback, as one that all agree on. */
+static int for_all(plugmc_context *context, int code)
+{
+    return code == PLUGMC_STOPPED ? TEAM_GAVE_UP
+           : code                 ? context_exit_code(context, code, "sweeping")
+                                  : 0;
+}
+
+/* What the callback has to return. */
+static int for_plugin(plugmc_context *context, int own, int code)
+{
+    if (code == TEAM_GAVE_UP) {
+        stop_give_up();
+        return PLUGMC_STOPPED;
+    }
+    if (code) context->failed = 1; /* it has been said */
+    return own && own != PLUGMC_STOPPED ? own : code ? PLUGMC_ERROR_STATE : PLUGMC_OK;
+}
+
+static const plugmc_parcel *parcel_at(const plugmc_parcel *parcels, int32_t k)
+{
+    return (const plugmc_parcel *)((const char *)parcels + (size_t)k * parcels->size);
+}
+
+static int32_t rank_of(int32_t part)
+{
+    const team *t = team_now();
+    return t->rank - t->part + part;
+}
+
+static int exchange_on_host(int code, const plugmc_parcel *parcels, int32_t n)
+{
+    mpi_parcel *of_ranks = checked(calloc((size_t)n + 1, sizeof *of_ranks));
+    for (int32_t k = 0; k < n; k++) {
+        const plugmc_parcel *p = parcel_at(parcels, k);
+        of_ranks[k] = (mpi_parcel){.rank = rank_of(p->part),
+                                   .send = p->send,
+                                   .receive = p->receive,
+                                   .send_bytes = p->send_bytes,
+                                   .receive_bytes = p->receive_bytes};
+    }
+    code = team_exchange(code, of_ranks, n);
+    free(of_ranks);
+    return code;
+}
+
+/* All that is sent into its place in pinned memory, or all that is received out of it, where what is for one rank
+ * lies together. */
+static int bring(plugmc_context *context, const mpi_parcel *of_ranks, const plugmc_parcel *parcels,
+                 int32_t n, bool to_device)
+{
+    size_t *filled = checked(calloc((size_t)team_now()->parts, sizeof *filled));
+    int code = PLUGMC_OK;
+    for (int32_t k = 0; k < n && !code; k++) {
+        const plugmc_parcel *p = parcel_at(parcels, k);
+        const mpi_parcel *of = &of_ranks[p->part];
+        const void *there = to_device ? p->receive : p->send;
+        char *here = (to_device ? (char *)of->receive : (char *)of->send) + filled[p->part];
+        const size_t bytes = to_device ? p->receive_bytes : p->send_bytes;
+        code = gpu_bring(context, (plugmc_device_pointer)(uintptr_t)there, here, bytes, to_device);
+        filled[p->part] += bytes;
+    }
+    free(filled);
+    return code;
+}
+
+/* By way of pinned memory. It is filled again only when the stream has come to what was sent next, so uploads have
+ * ended by then. */
+static int exchange_by_host(plugmc_context *context, int own, const plugmc_parcel *parcels,
+                            int32_t n)
+{
+    const int32_t parts = team_now()->parts;
+    const plugmc_gpu *gpu = gpu_services(context->gpu);
+    mpi_parcel *of_ranks = checked(calloc((size_t)parts, sizeof *of_ranks));
+    size_t bytes = 0;
+    for (int32_t k = 0; k < n; k++) {
+        const plugmc_parcel *p = parcel_at(parcels, k);
+        of_ranks[p->part].send_bytes += p->send_bytes;
+        of_ranks[p->part].receive_bytes += p->receive_bytes;
+        bytes += p->send_bytes + p->receive_bytes;
+    }
+    char *memory = own ? NULL : gpu_pinned(context, bytes);
+    if (!own && !memory) own = PLUGMC_ERROR_MEMORY;
+    for (int32_t part = 0; part < parts && memory; part++) {
+        of_ranks[part].rank = rank_of(part);
+        of_ranks[part].send = memory;
+        of_ranks[part].receive = memory + of_ranks[part].send_bytes;
+        memory += of_ranks[part].send_bytes + of_ranks[part].receive_bytes;
+    }
+    if (!own) own = bring(context, of_ranks, parcels, n, false);
+    if (!own) own = gpu->synchronize(context);
+    const int code = team_exchange(for_all(context, own), of_ranks, parts);
+    if (!code) own = bring(context, of_ranks, parcels, n, true);
+    free(of_ranks);
+    return code ? for_plugin(context, own, code) : own;
+}
+
+static int exchange(plugmc_context *context, int code, int32_t on_device,
+                    const plugmc_parcel *parcels, int32_t n)
+{
+    if (on_device) return exchange_by_host(context, code, parcels, n);
+    return for_plugin(context, code, exchange_on_host(for_all(context, code), parcels, n));
+}
+
+static int largest(plugmc_context *context, int code, int64_t *values, int32_t n)
+{
+    return for_plugin(context, code, team_largest(for_all(context, code), values, n));
+}
+
+const plugmc_spread *spread_services(void)
+{
+    static plugmc_spread services = {
+        .size = sizeof services, .exchange = exchange, .largest = largest};
+    services.part = team_now()->part;
+    services.parts = team_now()->parts;
+    return services.parts > 1 ? &services : NULL;
+}
