@@ -59,7 +59,7 @@ static int take(void *instance, const plugmc_host *host, const plugmc_state *sta
     if (!(changed & ~(PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG))) return PLUGMC_OK;
     if (me->boxes_change && changed & PLUGMC_CHANGED_BOX) TRY(fit_cells(me, host, &laid_out));
     if (laid_out && host->gpu) TRY(rebuild_on_device(me, host));
-    me->taken = me->whole = 1;
+    me->taken = 1;
     if (host->gpu && again) { /* the first time nothing is there yet */
         TRY(plugmc_state_positions(state, PLUGMC_ON_DEVICE, PLUGMC_READ, &positions));
         TRY(load_on_gpu(me, host, (plugmc_device_pointer)(uintptr_t)positions, &loaded));
@@ -87,7 +87,6 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
     /* places where nobody is stay what they are */
     const int access = me->counts_change ? PLUGMC_READ | PLUGMC_WRITE : PLUGMC_WRITE;
     double *positions;
-    TRY(bring_all(me, host));
     TRY(bring_all(me, host));
     TRY(plugmc_state_positions(state, side, access, &positions));
     return host->gpu ? store_on_gpu(me, host, (plugmc_device_pointer)(uintptr_t)positions)
@@ -138,8 +137,6 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     checkerboard *me = (checkerboard *)instance;
     int32_t shape[5] = {me->m[0], me->m[1], me->m[2], me->capacity, me->ids};
     if (!a->reading) TRY(bring_all(me, host));
-    if (!a->reading) TRY(bring_all(me, host));
-    if (a->reading) me->whole = 1;
     if (host->gpu && !a->reading) TRY(download_state(me, host));
     if (!a->reading) normalise(me, &me->now);
     if (!me->ids) memset(me->now.id, 0, id_bytes(me)); /* of no meaning then */
@@ -208,6 +205,9 @@ static const plugmc_parameter table[] = {
     PLUGMC_FLAG_KEY(checkerboard, identities, "yes",
                     "keep particle numbers; without them particles of one species are numbered by "
                     "cell, and sweeps move less memory"),
+    PLUGMC_INTEGER_KEY(checkerboard, exchange_every, "0", 0, BATCH, "",
+                       "where several processes sweep one system: sweeps for which each brings "
+                       "cells of others at once; 0: chosen"),
 };
 
 static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
@@ -215,7 +215,7 @@ static const plugmc_move moves[] = {{"displacement", "one particle goes elsewher
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
-             PLUGMC_NEEDS_RECTANGULAR | PLUGMC_SPREADS | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_SPREADS,
+             PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_SPREADS,
     .changes = PLUGMC_CHANGED_POSITION,
     .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_BOX |
                PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,

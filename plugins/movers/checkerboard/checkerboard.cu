@@ -18,7 +18,7 @@
  * CB_PATCH_Y its cells, CB_CHOSEN (1: random numbers are drawn before the sweep before has ended).
  *
  * CB_SPREAD: 1 if several processes sweep a walker. Sub-sweeps then have an argument more, which layers of cells
- * they take, and the cell shift has the cells of this process alone: see domains.c.
+ * they take, and so has the cell shift: see domains.c.
  *
  * Layout: cells of equal parity of x follow each other along half a row, which is padded to
  * CB_PITCH places; slot 0 of a half row is followed by its slot 1, and so on. cb_cell is the place
@@ -324,9 +324,9 @@ extern "C" __global__ void __launch_bounds__(256)
     int row = blockIdx.y * 4 + (warp >> 1);
     if (!CB_AT_ONCE) plugmc_wait();
 #if CB_SPREAD
-    const int rows = window.owned * (ROWS / LAYERS);
-    if (q >= HX || row >= rows) return;
-    row += window.own * (ROWS / LAYERS);
+    if (q >= HX || row >= window.active * (ROWS / LAYERS)) return;
+    row += window.first * (ROWS / LAYERS);
+    if (row >= ROWS) row -= ROWS;
 #else
     if (q >= HX || row >= ROWS) return;
 #endif

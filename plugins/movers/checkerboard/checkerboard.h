@@ -61,6 +61,7 @@ typedef struct checkerboard {
     int64_t trials;
     real step, target_acceptance, cell;
     int32_t shuffle_particles, shuffle_sets, shift_cells, identities;
+    int64_t exchange_every;
 
     /* geometry */
     const plugmc_system *system;
@@ -86,28 +87,21 @@ typedef struct checkerboard {
     int resized;          /* cells have been fitted to boxes that may have changed */
     int alike; /* all walkers have the same conditions for ever, and every energy counts alike */
 
-    /* where several processes share a system: domains.c */
-    const plugmc_spread *spread; /* NULL: this one is alone */
-    int parts, first_row, rows;  /* rows of cells along the last axis that are its own */
-    int together;                /* sweeps for which rows of others are brought at once */
-    int whole;                   /* those of all others are here as they are now */
-
     /* state */
     store now, next;
     int64_t *origin;                      /* [walkers][3]: of the cells, in quanta */
     plugmc_counts *counts, *saved_counts; /* [rungs] */
     uint64_t lost;                        /* sweep in which a change of energy was not a number */
 
-    /* other processes that have the same walker */
+    /* other processes that have the same walker: domains.c */
     const plugmc_spread *spread; /* NULL: there are none */
-    plugmc_parcel *parcels;
-    int parcel_count;
-    int apart; /* cells outside of the domain are not as they are there */
+    int at_once;                 /* sweeps for which cells of others are brought at once, at most */
+    int apart;                   /* cells of others are not here as they are there */
+    cb_window windows[BATCH][CB_WINDOWS]; /* of the sweeps for which they are brought */
 
     /* GPU */
     device_store on_now, on_next, snapshot;
-    plugmc_device_pointer d_origin, d_plans, d_base, d_conditions, d_counts, d_trouble, d_offset,
-        d_rows;
+    plugmc_device_pointer d_origin, d_plans, d_base, d_conditions, d_counts, d_trouble, d_offset;
     plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
     plugmc_device_pointer d_widths; /* double [3]: of the cells of the first walker */
     plugmc_device_pointer
@@ -197,17 +191,22 @@ size_t conditions_bytes(const checkerboard *);
 /* Whether there are cells for all of them. */
 int check_domains(checkerboard *, const plugmc_host *);
 domain own_domain(const checkerboard *);
-/* Of a walker's sub-sweep number `part`: all layers, or those that matter for the domain. */
-cb_window active_layers(const checkerboard *, const cb_plan *, int part);
-/* Before a sweep: what is around the domain, as far as it matters. All processes; PLUGMC_STOPPED if one has to
- * stop. */
-int bring_around(checkerboard *, const plugmc_host *, const cb_plan *);
+/* Layers of a sub-sweep, or CB_OF_SHIFT, of sweep number `sweep` of those for which cells have been brought. */
+cb_window window_of(const checkerboard *, const cb_plan *, int sweep, int part);
+/* All processes, before n sweeps: what of others they need. PLUGMC_STOPPED if one has to stop. */
+int bring_around(checkerboard *, const plugmc_host *, uint64_t first, int n);
 /* All processes: all cells to all. */
 int bring_all(checkerboard *, const plugmc_host *);
 /* All processes: the largest of theirs; also PLUGMC_STOPPED. */
 int of_all(const checkerboard *, const plugmc_host *, int64_t *values, int n);
-/* Whether the sweep at hand is given up here and now, as one process alone may decide. */
+/* Whether the sweep at hand is given up here and now, as a process that is alone decides. */
 int stops_here(const checkerboard *, const plugmc_host *);
+
+static inline cb_plan plan_of(const checkerboard *me, uint64_t sweep, int walker)
+{
+    return cb_make_plan(me->seed, sweep, (uint32_t)walker, me->dimension, me->shuffle_sets,
+                        me->shift_cells);
+}
 
 /* ---- store.c: the memory of cells on the host ------------------------------------------------- */
 
@@ -267,23 +266,6 @@ int report_lost(const checkerboard *, const plugmc_host *);
 /* n sweeps; if a cell overflows, cells grow and the same sweeps are done again, so the chain does not
  * know. */
 int sweep_or_grow(checkerboard *, const plugmc_host *, uint64_t first, uint64_t n);
-
-/* ---- domains.c: one system over several processes ---------------------------------------------- */
-
-int divide_rows(checkerboard *, const plugmc_host *);
-/* By how many rows a sweep reaches farther on either side, at most. */
-int rows_of_a_sweep(const checkerboard *);
-/* Rows of a sweep with this plan, which `left` sweeps follow before rows are brought again. */
-cb_rows rows_to_sweep(const checkerboard *, const cb_plan *, int left);
-/* Rows that a shift treats, at most. */
-int most_rows(const checkerboard *);
-/* All: rows around those of this process, as they are, for so many sweeps, which follow. PLUGMC_STOPPED if anybody
- * has to stop. */
-int bring_around(checkerboard *, const plugmc_host *, int sweeps);
-/* All: every row. */
-int bring_all(checkerboard *, const plugmc_host *);
-/* All: each number becomes the largest of those of all. */
-int worst_of_all(checkerboard *, const plugmc_host *, int *overflow, uint64_t *lost);
 
 /* ---- kernels.c: the text of the kernels, and how cells are shared out among threads ----------- */
 

@@ -1,10 +1,10 @@
 /* cpu.c: sweeps on the CPU: sub-sweeps row by row, and the cell shift. */
 #include "checkerboard.h"
 
-/* Returns 1 if a change of energy was not a number. */
-static int subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, int part)
+/* The sweep is number `at` of those for which cells of others are here. Returns 1 if a change of energy was not a number. */
+static int subsweep(checkerboard *me, uint64_t number, int at, const cb_plan *plans, int part)
 {
-    const int layers = me->m[me->dimension - 1], active = active_layers(me, plans, part).active;
+    const int layers = me->m[me->dimension - 1], active = window_of(me, plans, at, part).active;
     const int rows_y = me->dimension == 3 ? me->m[1] / 2 : 1; /* of a layer */
     const int rows = rows_y * active, tasks = rows * me->walkers;
     const int rungs = me->system->rungs;
@@ -16,7 +16,7 @@ static int subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, int
     reduction(| : lost) num_threads(me->system->threads)
     for (int i = 0; i < tasks; i++) {
         int w = i / rows, r = i % rows, set = plans[w].set[part];
-        const cb_window window = active_layers(me, &plans[w], part);
+        const cb_window window = window_of(me, &plans[w], at, part);
         const int layer = cb_layer(window, r / rows_y, layers), flat = me->dimension == 2;
         row_task task = {number, w, set & 1, flat ? layer : 2 * (r % rows_y) + (set >> 1 & 1),
                          flat ? 0 : layer};
@@ -117,15 +117,16 @@ static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb
 }
 
 /* Returns 1 if a cell overflowed. */
-static int shift(checkerboard *me, const cb_plan *plans)
+static int shift(checkerboard *me, int at, const cb_plan *plans)
 {
-    const domain own = own_domain(me);
+    const cb_window window = window_of(me, plans, at, CB_OF_SHIFT);
     const int rows_y = me->dimension == 3 ? me->m[1] : 1; /* of a layer */
-    const int rows = own.layers * rows_y, tasks = rows * me->walkers;
+    const int rows = window.active * rows_y, tasks = rows * me->walkers;
     int overflow = 0;
 #pragma omp parallel for schedule(static) reduction(| : overflow) num_threads(me->system->threads)
     for (int i = 0; i < tasks; i++) {
-        const int w = i / rows, row = own.first * rows_y + i % rows;
+        const int w = i / rows;
+        const int row = (window.first * rows_y + i % rows) % (me->m[1] * me->m[2]);
         const int y = row % me->m[1], z = row / me->m[1];
         const cb_plan *p = &plans[w];
         int ny = y, nz = z;
@@ -164,12 +165,11 @@ enum outcome { MADE, OVERFLOWED, LOST };
 
 /* All sub-sweeps of a sweep; its cells are not shifted if that is LOST, for all processes. */
 static int make_trials(checkerboard *me, const plugmc_host *host, const cb_plan *plans, uint64_t s,
-                       enum outcome *outcome)
+                       int at, enum outcome *outcome)
 {
     int64_t lost = 0;
-    TRY(bring_around(me, host, plans));
     for (int part = 0; part < 1 << me->dimension && !lost && !stops_here(me, host); part++)
-        lost = subsweep(me, s, plans, part);
+        lost = subsweep(me, s, at, plans, part);
     if (me->energies) TRY(of_all(me, host, &lost, 1));
     *outcome = lost ? LOST : MADE;
     return PLUGMC_OK;
@@ -181,14 +181,15 @@ static int sweep_on_host(checkerboard *me, const plugmc_host *host, cb_plan *pla
 {
     *outcome = MADE;
     for (uint64_t s = first; s < first + n && *outcome == MADE && !stops_here(me, host); s++) {
+        const uint64_t left = first + n - s, most = (uint64_t)me->at_once;
+        const int at = (int)((s - first) % most);
         int64_t overflow = 0;
-        for (int w = 0; w < me->walkers; w++)
-            plans[w] = cb_make_plan(me->seed, s, (uint32_t)w, me->dimension, me->shuffle_sets,
-                                    me->shift_cells);
+        for (int w = 0; w < me->walkers; w++) plans[w] = plan_of(me, s, w);
+        if (at == 0) TRY(bring_around(me, host, s, (int)(left < most ? left : most)));
         me->lost = s;
-        TRY(make_trials(me, host, plans, s, outcome));
+        TRY(make_trials(me, host, plans, s, at, outcome));
         if (!me->shift_cells || *outcome == LOST) continue;
-        overflow = shift(me, plans);
+        overflow = shift(me, at, plans);
         if (!me->bounded) TRY(of_all(me, host, &overflow, 1));
         *outcome = overflow ? OVERFLOWED : MADE;
         for (int w = 0; w < me->walkers; w++)

@@ -1,149 +1,180 @@
-/* domains.c: one system over several processes, each of which sweeps a slab of rows of cells, along the last axis
- * of the box (in three dimensions these rows are planes).
+/* domains.c: one system over several processes (plugmc/spread.h).
  *
- * Every process has all cells in its store, and of these its own rows, and some around them, as they are. After a
- * sweep the cells of a row depend on those around it no farther than a row a sub-sweep, and one more for the
- * shift; which ones exactly follows from the order of the sets, from the last back (cb_rows_needed). So a process
- * that has these rows as they were can sweep its slab as if it had all: what it sweeps around it its neighbours
- * sweep too, and come to the same, since random numbers belong to cells. Rows are brought once for several sweeps,
- * as many as cost least: more of them are fewer messages, and more rows that two processes sweep. */
+ * Each process has cells for the whole box and sweeps some layers of them, its domain: rows along the last axis in
+ * two dimensions, planes in three. What happens in a cell hangs on the cells next to it and on random numbers that
+ * belong to it. So a process that also sweeps what is around its domain, as far as that matters, comes to the same
+ * cells as one that sweeps all of them, bit for bit. How far that is follows from the sets of the sweep: a layer for
+ * each sub-sweep whose set has the parity of the layer at the edge, and one for the shift: five at most in two
+ * dimensions, nine in three. These layers are brought from the processes that they belong to, for one sweep or for
+ * several that follow each other: that is fewer messages, and more layers that two processes sweep.
+ */
 #include "checkerboard.h"
 
-/* How far a sweep reaches at most: two rows for every two sub-sweeps of unlike sets, and one of the shift. */
-int rows_of_a_sweep(const checkerboard *me) { return (1 << me->dimension) + 1; }
+/* Layers of a box. */
+static int layers(const checkerboard *me) { return me->m[me->dimension - 1]; }
 
-static int first_of(const checkerboard *me, int part)
+static int on_ring(int layer, int m) { return (layer % m + m) % m; }
+
+static domain domain_of(const checkerboard *me, int part)
 {
-    return (int)((int64_t)me->m[me->dimension - 1] * part / me->parts);
+    const int64_t m = layers(me);
+    const int first = (int)(m * part / me->spread->parts),
+              end = (int)(m * (part + 1) / me->spread->parts);
+    return (domain){first, end - first};
 }
 
-/* Sweeps for which rows are brought at once: so many that the time of these rows and that of messages are alike. A
- * GPU swaps stores in each sweep and records even numbers of them. Seconds: measured, for orders of magnitude. */
-static int sweeps_together(const checkerboard *me, const plugmc_host *host)
+domain own_domain(const checkerboard *me)
 {
-    const double message = host->gpu ? 1e-4 : 2e-5;
-    const double trial = (host->gpu ? 5e-11 : 2e-8) * (me->energies || me->dimension == 3 ? 20 : 1);
-    double cells = 0.5 * me->m[0];
-    for (int a = 1; a < me->dimension - 1; a++) cells *= me->m[a];
-    int n = (int)sqrt(message / (rows_of_a_sweep(me) * cells * (double)me->trials * trial));
-    const int most = me->rows / rows_of_a_sweep(me);
-    if (n > most) n = most;
-    if (n > BATCH) n = BATCH;
-    return n < 2 ? 1 : n & ~1;
+    return me->spread ? domain_of(me, me->spread->part) : (domain){0, layers(me)};
 }
 
-int divide_rows(checkerboard *me, const plugmc_host *host)
+/* So many sweeps that a hundredth or two of all layers are swept twice for them, and no more than hide a message. */
+static int sweeps_at_once(const checkerboard *me)
 {
-    const int all = me->m[me->dimension - 1];
+    enum { ENOUGH = 8, DOMAIN = 40 };
+    const int around = (1 << me->dimension) + 1;
+    const int n = layers(me) / me->spread->parts / (DOMAIN * around);
+    return n < 1 ? 1 : n < ENOUGH ? n : ENOUGH;
+}
+
+int check_domains(checkerboard *me, const plugmc_host *host)
+{
     me->spread = PLUGMC_HAS(host, spread) ? host->spread : NULL;
-    me->parts = me->spread ? me->spread->parts : 1;
-    me->first_row = 0;
-    me->rows = all;
-    me->together = 1;
+    me->at_once = me->exchange_every > 0 ? (int)me->exchange_every : 1;
     if (!me->spread) return PLUGMC_OK;
-    const int fewest = all / me->parts;
-    if (fewest < rows_of_a_sweep(me))
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "%d %s of cells along %s cannot be spread over %d processes: a sweep "
-                          "reaches %d beyond, so each needs as many",
-                          all, me->dimension == 3 ? "planes" : "rows",
-                          me->dimension == 3 ? "z" : "y", me->parts, rows_of_a_sweep(me));
-    me->rows = fewest; /* so that all have the same number of sweeps together */
-    me->together = sweeps_together(me, host);
-    me->first_row = first_of(me, me->spread->part);
-    me->rows = first_of(me, me->spread->part + 1) - me->first_row;
-    return PLUGMC_OK;
+    if (!me->exchange_every) me->at_once = sweeps_at_once(me);
+    if (layers(me) >= me->spread->parts) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "the box has %d layers of cells along its last edge, which cannot be divided "
+                      "among %d processes: start %d at most",
+                      layers(me), me->spread->parts, layers(me));
 }
 
-cb_rows rows_to_sweep(const checkerboard *me, const cb_plan *plan, int left)
+/* ---- What sweeps need ---------------------------------------------------------------------------- */
+
+/* Layers before and behind a domain that n sweeps from `first` on need, and which of them each sub-sweep and shift
+ * takes, windows [n]. Back from the end: active layers at the edge of what is needed after a sub-sweep need the next
+ * one before it. */
+static void look_around(const checkerboard *me, domain own, uint64_t first, int n,
+                        cb_window (*windows)[CB_WINDOWS], int *before, int *behind)
 {
-    const int beyond = left * rows_of_a_sweep(me);
-    return cb_rows_needed(plan, me->dimension, me->m[me->dimension - 1], me->first_row - beyond,
-                          me->first_row + me->rows - 1 + beyond);
+    const int axis = me->dimension - 1, m = layers(me), end = own.first + own.layers;
+    int low = own.first, high = end - 1;
+    for (int i = n - 1; i >= 0; i--) {
+        const cb_plan plan = plan_of(me, first + (uint64_t)i, 0);
+        const int all = high - low + 1;
+        windows[i][CB_OF_SHIFT] =
+            (cb_window){on_ring(low, m), all < m ? all : m, own.first, own.layers};
+        if (me->shift_cells && plan.axis == axis) {
+            low -= plan.sign < 0;
+            high += plan.sign > 0;
+        }
+        for (int part = (1 << me->dimension) - 1; part >= 0; part--) {
+            const int parity = plan.set[part] >> axis & 1;
+            const int least = low + ((low ^ parity) & 1), last = high - ((high ^ parity) & 1);
+            const int active = (last - least) / 2 + 1;
+            windows[i][part] = (cb_window){on_ring(least, m), active < m / 2 ? active : m / 2,
+                                           own.first, own.layers};
+            low = low < least ? low : least - 1;
+            high = high > last ? high : last + 1;
+        }
+    }
+    *before = own.first - low;
+    *behind = high - (end - 1);
 }
 
-int most_rows(const checkerboard *me)
+cb_window window_of(const checkerboard *me, const cb_plan *plan, int sweep, int part)
 {
-    const int all = me->m[me->dimension - 1],
-              most = me->rows + 2 * rows_of_a_sweep(me) * me->together;
-    return most < all ? most : all;
+    const int m = layers(me);
+    if (me->spread) return me->windows[sweep][part];
+    if (part == CB_OF_SHIFT) return (cb_window){0, m, 0, m};
+    return (cb_window){plan->set[part] >> (me->dimension - 1) & 1, m / 2, 0, m};
 }
 
-/* ---- Which rows go where ------------------------------------------------------------------------ */
+/* ---- Which layers go where ----------------------------------------------------------------------- */
 
-/* Rows of one process that another one needs. */
+/* Layers in a row of one process that go to another part, or come from there. */
 typedef struct piece {
-    int part, row, rows; /* part: who else */
-    int comes;           /* they are needed here */
+    int part, comes, first, layers;
 } piece;
 
-/* Whether a part needs a row that is not its own, `depth` rows around its slab. */
-static int needs_row(const checkerboard *me, int part, int row, int depth)
+static int owner_of(const checkerboard *me, int layer)
 {
-    const int all = me->m[me->dimension - 1], first = first_of(me, part),
-              own = first_of(me, part + 1) - first, from = cb_on_ring(row - first, all);
-    return from >= own && (from < own + depth || from >= all - depth);
+    int owner = (int)((int64_t)layer * me->spread->parts / layers(me));
+    while (layer >= domain_of(me, owner).first + domain_of(me, owner).layers) owner++;
+    return owner;
 }
 
-/* Rows of `owner` that `reader` needs, as pieces of rows that follow each other; returns the end. */
-static piece *add_pieces(const checkerboard *me, int owner, int reader, int depth, piece *next)
+/* Pieces of n layers from `first` on, around the box, that a part needs and that come here or go from here; returns
+ * the end. */
+static piece *add_pieces(const checkerboard *me, int reader, int first, int n, piece *next)
 {
-    const int comes = reader == me->spread->part;
-    piece *last = NULL;
-    for (int row = first_of(me, owner); row < first_of(me, owner + 1); row++) {
-        if (!needs_row(me, reader, row, depth)) continue;
-        if (last && last->row + last->rows == row) {
-            last->rows++;
-            continue;
-        }
-        last = next++;
-        *last = (piece){comes ? owner : reader, row, 1, comes};
+    const int own = me->spread->part;
+    int last_owner = -1, last_layer = -1;
+    for (int k = 0; k < n; k++) {
+        const int layer = on_ring(first + k, layers(me)), owner = owner_of(me, layer);
+        const int goes_on = owner == last_owner && layer == last_layer + 1;
+        last_owner = owner, last_layer = layer;
+        if (reader != own && owner != own) continue;
+        if (goes_on)
+            next[-1].layers++;
+        else
+            *next++ = (piece){reader == own ? owner : reader, reader == own, layer, 1};
     }
     return next;
 }
 
-enum { PIECES = 4 }; /* of a part at most: two go there, two come */
-
-/* pieces [PIECES * parts], part by part, those that go first. */
-static int find_pieces(const checkerboard *me, int depth, piece *pieces)
+/* All that two processes exchange so that each has the layers around its domain that n sweeps from `first` on need,
+ * or, for n = 0, all of them: pieces [4 parts + 4]. */
+static int find_pieces(checkerboard *me, uint64_t first, int n, piece *pieces)
 {
+    cb_window of_others[BATCH][CB_WINDOWS];
     piece *next = pieces;
-    for (int part = 0; part < me->parts; part++) {
-        if (part == me->spread->part) continue;
-        next = add_pieces(me, me->spread->part, part, depth, next);
-        next = add_pieces(me, part, me->spread->part, depth, next);
+    for (int part = 0; part < me->spread->parts; part++) {
+        const domain d = domain_of(me, part);
+        const int others = layers(me) - d.layers;
+        int before = 0, behind = others;
+        if (n)
+            look_around(me, d, first, n, part == me->spread->part ? me->windows : of_others,
+                        &before, &behind);
+        if (before + behind > others) before = 0, behind = others;
+        next = add_pieces(me, part, d.first - before, before, next);
+        next = add_pieces(me, part, d.first + d.layers, behind, next);
     }
     return (int)(next - pieces);
 }
 
-/* ---- On the CPU ----------------------------------------------------------------------------------- */
-
-/* Words of a row in a slot. */
-static int64_t words_of_row(const checkerboard *me)
+static plugmc_parcel parcel_of(const piece *p, void *at, size_t bytes)
 {
-    return (me->dimension == 3 ? me->m[1] : 1) * 2 * (int64_t)me->row;
+    plugmc_parcel parcel = {.size = sizeof parcel, .part = p->part};
+    if (p->comes)
+        parcel.receive = at, parcel.receive_bytes = bytes;
+    else
+        parcel.send = at, parcel.send_bytes = bytes;
+    return parcel;
 }
 
-static size_t bytes_of_row(const checkerboard *me)
+/* ---- On the CPU ---------------------------------------------------------------------------------- */
+
+static int64_t words_of_layer(const checkerboard *me) { return me->plane / layers(me); }
+
+static size_t bytes_of_layer(const checkerboard *me)
 {
-    return (size_t)words_of_row(me) *
-           ((size_t)me->capacity * ((size_t)me->dimension * sizeof(float) + sizeof(uint32_t)) + 1);
+    const size_t slot = (size_t)me->dimension * sizeof(float) + sizeof(uint32_t);
+    return (size_t)words_of_layer(me) * ((size_t)me->capacity * slot + 1);
 }
 
 /* Between the store and a buffer; returns what is behind it. */
 static char *copy_words(void *store, char *buffer, size_t bytes, int to_store)
 {
-    if (to_store)
-        memcpy(store, buffer, bytes);
-    else
-        memcpy(buffer, store, bytes);
+    memcpy(to_store ? store : buffer, to_store ? buffer : store, bytes);
     return buffer + bytes;
 }
 
-static char *copy_piece(const checkerboard *me, const piece *p, char *buffer)
+static void copy_piece(const checkerboard *me, const piece *p, char *buffer)
 {
-    const int64_t first = p->row * words_of_row(me);
-    const size_t words = (size_t)(p->rows * words_of_row(me));
+    const int64_t first = p->first * words_of_layer(me);
+    const size_t words = (size_t)(p->layers * words_of_layer(me));
     for (int k = 0; k < me->capacity; k++) {
         const int64_t at = k * me->plane + first;
         for (int a = 0; a < me->dimension; a++)
@@ -151,118 +182,97 @@ static char *copy_piece(const checkerboard *me, const piece *p, char *buffer)
                                 sizeof(float) * words, p->comes);
         buffer = copy_words(me->now.id + at, buffer, sizeof(uint32_t) * words, p->comes);
     }
-    return copy_words(me->now.count + first, buffer, words, p->comes);
+    copy_words(me->now.count + first, buffer, words, p->comes);
 }
 
-static int exchange_on_host(checkerboard *me, const plugmc_host *host, const piece *pieces, int n,
-                            plugmc_parcel *parcels)
+static int exchange_on_host(checkerboard *me, const plugmc_host *host, int code,
+                            const piece *pieces, int n, plugmc_parcel *parcels)
 {
-    size_t bytes = 1;
-    for (int k = 0; k < n; k++) bytes += (size_t)pieces[k].rows * bytes_of_row(me);
-    char *buffer = (char *)malloc(bytes), *next = buffer;
+    size_t bytes = 1, at = 0;
+    for (int k = 0; k < n; k++) bytes += (size_t)pieces[k].layers * bytes_of_layer(me);
+    char *buffer = (char *)malloc(bytes);
     if (!buffer)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cells of others");
-    for (int k = 0; k < n; k++) {
-        const size_t size = (size_t)pieces[k].rows * bytes_of_row(me);
-        parcels[k] = (plugmc_parcel){.size = sizeof *parcels, .part = pieces[k].part};
-        if (pieces[k].comes) {
-            parcels[k].receive = next;
-            parcels[k].receive_bytes = size;
-        } else {
-            parcels[k].send = next;
-            parcels[k].send_bytes = size;
-            copy_piece(me, &pieces[k], next);
-        }
-        next += size;
+    for (int k = 0; k < n; at += (size_t)pieces[k++].layers * bytes_of_layer(me)) {
+        parcels[k] =
+            parcel_of(&pieces[k], buffer + at, (size_t)pieces[k].layers * bytes_of_layer(me));
+        if (!pieces[k].comes) copy_piece(me, &pieces[k], buffer + at);
     }
-    const int code = me->spread->exchange(host->context, PLUGMC_OK, 0, parcels, n);
-    next = buffer;
-    for (int k = 0; k < n && !code; k++) {
-        if (pieces[k].comes) copy_piece(me, &pieces[k], next);
-        next += (size_t)pieces[k].rows * bytes_of_row(me);
-    }
+    code = me->spread->exchange(host->context, code, 0, parcels, n);
+    for (int k = 0; k < n && !code; k++)
+        if (pieces[k].comes) copy_piece(me, &pieces[k], (char *)parcels[k].receive);
     free(buffer);
     return code;
 }
 
-/* ---- On the GPU ----------------------------------------------------------------------------------- */
+/* ---- On the GPU ---------------------------------------------------------------------------------- */
 
-/* Rows follow each other in each of the arrays of a store (checkerboard.cu). */
-static int exchange_on_device(checkerboard *me, const plugmc_host *host, const piece *pieces, int n,
-                              plugmc_parcel *parcels)
+/* Layers follow each other in each of the arrays of a store (checkerboard.cu). */
+static int exchange_on_device(checkerboard *me, const plugmc_host *host, int code,
+                              const piece *pieces, int n, plugmc_parcel *parcels)
 {
-    const size_t cells = (me->dimension == 3 ? (size_t)me->m[1] : 1) * 2 * (size_t)pitch(me);
+    const size_t cells = (size_t)device_cells(me) / (size_t)layers(me); /* with padding */
+    const size_t slots = cells * (size_t)me->capacity;
     const struct {
         plugmc_device_pointer at;
-        size_t row; /* bytes */
+        size_t layer; /* bytes */
     } arrays[] = {{me->on_now.count, cells},
-                  {me->on_now.coordinate,
-                   cells * (size_t)me->capacity * sizeof(float) * (me->dimension == 3 ? 4 : 2)},
-                  {me->on_now.id, cells * (size_t)me->capacity * sizeof(uint32_t)}};
-    const int kinds = me->ids && me->dimension == 2 ? 3 : 2;
+                  {me->on_now.coordinate, slots * sizeof(float) * (size_t)vector_floats(me)},
+                  {me->on_now.id, slots * sizeof(uint32_t)}};
     plugmc_parcel *next = parcels;
     for (int k = 0; k < n; k++)
-        for (int i = 0; i < kinds; i++) {
-            const size_t bytes = (size_t)pieces[k].rows * arrays[i].row;
-            void *at = (void *)(uintptr_t)(arrays[i].at + (size_t)pieces[k].row * arrays[i].row);
-            *next = (plugmc_parcel){.size = sizeof *next, .part = pieces[k].part};
-            if (pieces[k].comes) {
-                next->receive = at;
-                next->receive_bytes = bytes;
-            } else {
-                next->send = at;
-                next->send_bytes = bytes;
-            }
-            next++;
+        for (int i = 0; i < (device_ids(me) ? 3 : 2); i++) {
+            const plugmc_device_pointer at =
+                arrays[i].at + (size_t)pieces[k].first * arrays[i].layer;
+            *next++ = parcel_of(&pieces[k], (void *)(uintptr_t)at,
+                                (size_t)pieces[k].layers * arrays[i].layer);
         }
-    return me->spread->exchange(host->context, PLUGMC_OK, 1, parcels, (int32_t)(next - parcels));
+    return me->spread->exchange(host->context, code, 1, parcels, (int32_t)(next - parcels));
 }
 
-/* ---- Both ------------------------------------------------------------------------------------------ */
+/* ---- Both ---------------------------------------------------------------------------------------- */
 
-enum { ARRAYS = 3 }; /* of a store */
-
-static int bring(checkerboard *me, const plugmc_host *host, int depth)
+static int bring(checkerboard *me, const plugmc_host *host, int code, uint64_t first, int n)
 {
-    const size_t most = (size_t)PIECES * (size_t)me->parts;
+    enum { ARRAYS = 3 }; /* of a store */
+    const size_t most = 4 * (size_t)me->spread->parts + 4;
     piece *pieces = (piece *)malloc(most * sizeof *pieces);
     plugmc_parcel *parcels = (plugmc_parcel *)malloc(most * ARRAYS * sizeof *parcels);
-    int code;
     if (!pieces || !parcels) {
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for lists of cells");
     } else {
-        const int n = me->whole ? 0 : find_pieces(me, depth, pieces);
-        code = (host->gpu ? exchange_on_device : exchange_on_host)(me, host, pieces, n, parcels);
+        const int found = find_pieces(me, first, n, pieces);
+        code = (host->gpu ? exchange_on_device : exchange_on_host)(me, host, code, pieces, found,
+                                                                   parcels);
     }
     free(pieces);
     free(parcels);
     return code;
 }
 
-int bring_around(checkerboard *me, const plugmc_host *host, int sweeps)
+int bring_around(checkerboard *me, const plugmc_host *host, uint64_t first, int n)
 {
     if (!me->spread) return PLUGMC_OK;
-    if (host->stopping(host->context))
-        return me->spread->exchange(host->context, PLUGMC_STOPPED, 0, NULL, 0);
-    TRY(bring(me, host, sweeps * rows_of_a_sweep(me)));
-    me->whole = 0; /* once they have been swept */
-    return PLUGMC_OK;
+    me->apart = 1; /* once they have been swept */
+    return bring(me, host, host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK, first, n);
 }
 
 int bring_all(checkerboard *me, const plugmc_host *host)
 {
-    if (!me->spread || me->whole) return PLUGMC_OK;
-    TRY(bring(me, host, me->m[me->dimension - 1]));
-    me->whole = 1;
+    if (!me->apart) return PLUGMC_OK;
+    TRY(bring(me, host, PLUGMC_OK, 0, 0));
+    me->apart = 0;
     return PLUGMC_OK;
 }
 
-int worst_of_all(checkerboard *me, const plugmc_host *host, int *overflow, uint64_t *lost)
+int of_all(const checkerboard *me, const plugmc_host *host, int64_t *values, int n)
 {
-    int64_t values[2] = {*overflow, (int64_t)*lost};
     if (!me->spread) return PLUGMC_OK;
-    TRY(me->spread->largest(host->context, PLUGMC_OK, values, 2));
-    *overflow = (int)values[0];
-    *lost = (uint64_t)values[1];
-    return PLUGMC_OK;
+    const int code = host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK;
+    return me->spread->largest(host->context, code, values, n);
+}
+
+int stops_here(const checkerboard *me, const plugmc_host *host)
+{
+    return !me->spread && host->stopping(host->context);
 }

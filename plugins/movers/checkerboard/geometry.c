@@ -297,7 +297,6 @@ int geometry(checkerboard *me, const plugmc_host *host)
     TRY(begin_conditions(me, host));
     TRY(divide(me, host));
     set_units(me);
-    TRY(check_domains(me, host));
     me->narrowest = me->of[0].width[0];
     for (int a = 0; a < me->dimension; a++) {
         const double width = me->of[0].width[a];
@@ -314,7 +313,7 @@ int geometry(checkerboard *me, const plugmc_host *host)
     TRY(crowded(me, host, (double)system->particles / me->m[0] / me->m[1] / me->m[2]));
     if (!me->capacity) guess_capacity(me);
     set_strides(me);
-    TRY(divide_rows(me, host));
+    TRY(check_domains(me, host));
     return check_slots(me, host);
 }
 

@@ -215,10 +215,9 @@ static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int 
     return PLUGMC_OK;
 }
 
-/* Sweep i of a batch of n, sub-sweep by sub-sweep, and the cell shift. plan: of the one walker that several
- * processes sweep, or NULL. */
-static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, int i,
-                            const cb_plan *plan)
+/* Sweep i of a batch of n, sub-sweep by sub-sweep, and the cell shift. Where several processes sweep a walker it is
+ * number `at` of the sweeps for which cells of others are here. */
+static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, int i, int at)
 {
     const plugmc_gpu *gpu = host->gpu;
     uint64_t seed = me->seed;
@@ -226,13 +225,9 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
     const uint32_t block[3] = {(uint32_t)threads, 1, 1};
     const int row = me->dimension == 3 ? me->m[1] : 1; /* rows of a layer */
     const int64_t cells = (int64_t)me->half * (row > 1 ? row / 2 : 1) * me->walkers;
-    const int layers = own_domain(me).layers;
-    const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((layers * row + 3) / 4),
-                             (uint32_t)me->walkers};
-    const uint32_t shifters[3] = {256, 1, 1};
-    cb_window window = {0, layers / 2, 0, layers};
+    const cb_plan any = {.axis = 0}; /* the same layers of all parities */
     for (int part = 0; part < 1 << me->dimension; part++) {
-        if (plan) window = active_layers(me, plan, part);
+        cb_window window = window_of(me, &any, at, part);
         const uint32_t flat[3] = {blocks_for(cells * window.active, cells_a_block(me)), 1, 1};
         const uint32_t rows[3] = {blocks_for(me->half, threads), (uint32_t)window.active,
                                   (uint32_t)me->walkers};
@@ -254,6 +249,10 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
                         arguments));
     }
     if (!me->shift_cells) return PLUGMC_OK;
+    cb_window window = window_of(me, &any, at, CB_OF_SHIFT);
+    const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((window.active * row + 3) / 4),
+                             (uint32_t)me->walkers};
+    const uint32_t shifters[3] = {256, 1, 1};
     void *arguments[] = {&me->d_plans,
                          &n,
                          &i,
@@ -280,12 +279,12 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
     void *plan[] = {&seed, &me->d_base, &me->d_plans, &me->d_origin};
     TRY(gpu->launch(host->context, me->k_plan, walkers, batch, 0, plan));
     for (int i = 0; i < n; i++)
-        TRY(me->patch.x ? launch_patches(me, host, n, i) : launch_subsweeps(me, host, n, i, NULL));
+        TRY(me->patch.x ? launch_patches(me, host, n, i) : launch_subsweeps(me, host, n, i, 0));
     void *advance_by[] = {&me->d_base, &advance};
     return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
 }
 
-/* The same where several processes sweep a walker, which bring each other's borders before each sweep. */
+/* The same where several processes sweep a walker, which bring cells of each other. */
 static int launch_spread(checkerboard *me, const plugmc_host *host, uint64_t first, int n)
 {
     const plugmc_gpu *gpu = host->gpu;
@@ -295,10 +294,11 @@ static int launch_spread(checkerboard *me, const plugmc_host *host, uint64_t fir
     void *advance_by[] = {&me->d_base, &advance};
     TRY(gpu->launch(host->context, me->k_plan, one, batch, 0, plan));
     for (int i = 0; i < n; i++) {
-        const cb_plan p = cb_make_plan(me->seed, first + (uint64_t)i, 0, me->dimension,
-                                       me->shuffle_sets, me->shift_cells);
-        TRY(bring_around(me, host, &p));
-        TRY(launch_subsweeps(me, host, n, i, &p));
+        const int at = i % me->at_once, left = n - i;
+        if (at == 0)
+            TRY(bring_around(me, host, first + (uint64_t)i,
+                             left < me->at_once ? left : me->at_once));
+        TRY(launch_subsweeps(me, host, n, i, at));
     }
     return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
 }

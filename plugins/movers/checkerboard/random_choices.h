@@ -31,13 +31,17 @@ typedef struct cb_plan {
 } cb_plan;
 
 /* Where the cells of a walker are swept by several processes, what of them a sub-sweep takes: every second layer (a
- * row in two dimensions, a plane in three), and which layers are counted here. */
+ * row in two dimensions, a plane in three), or, the shift, one after the other; and which layers belong to this
+ * process, where their trials are counted. Behind the last layer of the box comes the first. */
 typedef struct cb_window {
-    int32_t first, active; /* the first active layer, and how many */
+    int32_t first, active; /* the first layer that is taken, and how many are */
     int32_t own, owned;    /* the first layer of this process, and how many it has */
 } cb_window;
 
-/* Layer number k of a window, of m layers in the box. */
+/* Windows of a sweep: of its sub-sweeps, and of the shift. */
+enum { CB_OF_SHIFT = 8, CB_WINDOWS };
+
+/* Active layer number k of a window, of m layers in the box. */
 PLUGMC_FN int cb_layer(cb_window w, int k, int m)
 {
     const int layer = w.first + 2 * k;
@@ -48,14 +52,6 @@ PLUGMC_FN int cb_counts(cb_window w, int layer)
 {
     return layer >= w.own && layer < w.own + w.owned;
 }
-
-/* Where several processes share a system (domains.c): the rows of cells that are swept, along the last axis. Of
- * sub-sweep k the first is first[k], and count[k] of them are two apart; of the shift, which has number 8, they follow
- * each other. Behind the last row comes the first. */
-typedef struct cb_rows {
-    int32_t first[9], count[9];
-    int32_t own, owned; /* the first of this process, and how many */
-} cb_rows;
 
 /* What goes wrong on a GPU in a run of sweeps. overflow: 1 if a cell has more particles than slots, 2
  * if more than there is room for are near one. lost: 1 + the sweep in which a trial move's change of
@@ -99,39 +95,6 @@ PLUGMC_FN cb_plan cb_make_plan(uint64_t seed, uint64_t sweep, uint32_t walker, i
     plan.quanta = shift ? (int32_t)plugmc_below(word[2], CB_QUANTA / 2) : 0;
     plan.unused = 0;
     return plan;
-}
-
-/* A row as one from 0 to all - 1. */
-PLUGMC_FN int cb_on_ring(int row, int all)
-{
-    row %= all;
-    return row < 0 ? row + all : row;
-}
-
-/* Rows to be swept so that rows low to high are after the sweep what they would be if all were swept. Back from the
- * last sub-sweep: cells of its set at the edge of what is needed after it need the row beside them before it.
- * low may be negative, high beyond the last; all is even. */
-PLUGMC_FN cb_rows cb_rows_needed(const cb_plan *plan, int dimension, int all, int low, int high)
-{
-    const int axis = dimension - 1;
-    cb_rows rows;
-    rows.own = rows.owned = 0;
-    rows.first[8] = cb_on_ring(low, all);
-    rows.count[8] = high - low + 1 < all ? high - low + 1 : all;
-    if (plan->axis == axis) {
-        low -= plan->sign < 0;
-        high += plan->sign > 0;
-    }
-    for (int part = (1 << dimension) - 1; part >= 0; part--) {
-        const int parity = plan->set[part] >> axis & 1;
-        const int first = low + ((low ^ parity) & 1), last = high - ((high ^ parity) & 1);
-        const int count = (last - first) / 2 + 1;
-        rows.first[part] = cb_on_ring(first, all);
-        rows.count[part] = count < all / 2 ? count : all / 2;
-        low = first - 1 < low ? first - 1 : low;
-        high = last + 1 > high ? last + 1 : high;
-    }
-    return rows;
 }
 
 /* To the nearest quantum, for |x| < 1/2: adding 3/2 leaves no bits below it. */
