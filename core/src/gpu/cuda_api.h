@@ -54,6 +54,7 @@ enum {
     X(device_name, "cuDeviceGetName", (char *name, int length, driver_device))                     \
     X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, driver_device))        \
     X(device_memory, "cuDeviceTotalMem_v2", (size_t * bytes, driver_device))                       \
+    X(device_uuid, "cuDeviceGetUuid", (unsigned char *uuid, driver_device))                        \
     X(context_retain, "cuDevicePrimaryCtxRetain", (driver_context *, driver_device))               \
     X(context_release, "cuDevicePrimaryCtxRelease_v2", (driver_device))                            \
     X(context_set, "cuCtxSetCurrent", (driver_context))                                            \

@@ -4,6 +4,7 @@
  * itself (a kernel that crashed) every later call would fail too: those return their code and say
  * nothing. */
 #include "gpu/device.h"
+#include "gpu/links.h"
 #include "gpu/toolkit.h"
 #include "plugin/answers.h"
 
@@ -69,9 +70,12 @@ int gpu_checked(gpu *g, driver_result result, const char *doing)
     error_words(&g->api, result, words);
     g->broken = is_crash(result);
     if (g->broken && g->last)
-        return gpu_fail(g, PLUGMC_ERROR_DEVICE, "kernel '%s' of '%s' failed: %s", g->last->name,
-                        g->last->text_name, words);
-    return gpu_fail(g, PLUGMC_ERROR_DEVICE, "%s failed: %s", doing, words);
+        gpu_fail(g, PLUGMC_ERROR_DEVICE, "kernel '%s' of '%s' failed: %s", g->last->name,
+                 g->last->text_name, words);
+    else
+        gpu_fail(g, PLUGMC_ERROR_DEVICE, "%s failed: %s", doing, words);
+    if (g->broken) links_break(g);
+    return PLUGMC_ERROR_DEVICE;
 }
 
 /* Every service begins here. Not 0: the device has failed before. */
@@ -313,12 +317,13 @@ int gpu_launch(gpu *g, plugmc_kernel *k, const uint32_t grid[3], const uint32_t 
     if (is_crash(result)) return gpu_checked(g, result, "a kernel");
     if (result) {
         g->broken = true; /* what it should have done is missing from all that follows */
-        return gpu_fail(
-            g, PLUGMC_ERROR_DEVICE,
-            "kernel '%s' of '%s' cannot be launched (grid %u x %u x %u, block %u x %u x %u, "
-            "%u bytes of dynamic shared memory): %s",
-            k->name, k->text_name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-            dynamic_shared, error_words(&g->api, result, words));
+        gpu_fail(g, PLUGMC_ERROR_DEVICE,
+                 "kernel '%s' of '%s' cannot be launched (grid %u x %u x %u, block %u x %u x %u, "
+                 "%u bytes of dynamic shared memory): %s",
+                 k->name, k->text_name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                 dynamic_shared, error_words(&g->api, result, words));
+        links_break(g);
+        return PLUGMC_ERROR_DEVICE;
     }
     g->last = k;
     return PLUGMC_OK;
@@ -615,6 +620,7 @@ void gpu_close(gpu *g)
 {
     if (!g) return;
     if (g->stream) g->api.stream_synchronize(g->stream);
+    links_close(g);
     gpu_profile_free(g);
     gpu_pace_free(g);
     gpu_stage_free(g);

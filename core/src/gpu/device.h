@@ -85,6 +85,8 @@ struct gpu {
     driver_event pace[2]; /* behind what was launched before the last two calls: pace.c */
     uint64_t paces;
 
+    struct gpu_links *links; /* to other processes' GPUs: links.h; NULL: none */
+
     gpu_cells *cells;
     uint64_t sorts;
     gpu_cells_scratch scratch;

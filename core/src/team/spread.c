@@ -4,10 +4,91 @@
 #include <string.h>
 
 #include "../../mpi/mpi_calls.h"
-#include "gpu/gpu.h"
+#include "gpu/links.h"
 #include "run/context.h"
 #include "run/stop.h"
 #include "team/team.h"
+
+/* ---- How GPUs reach each other --------------------------------------------------------------------- */
+
+static char way[512 + 64]; /* in words */
+
+/* Whether a number is the same in all processes. */
+static int is_same(int64_t own, bool *same)
+{
+    int64_t largest[2] = {own, -own};
+    const int code = team_largest(0, largest, 2);
+    *same = largest[0] == -largest[1];
+    return code;
+}
+
+/* Two processes on one GPU are not what NCCL is for. */
+static int have_own_gpus(const gpu *g, bool *own, char why[512])
+{
+    const size_t ranks = (size_t)team_now()->ranks;
+    unsigned char here[16], (*all)[16] = checked(calloc(ranks, sizeof *all));
+    links_identity(g, here);
+    const int code = team_share(0, here, sizeof here, all, ranks * sizeof *all);
+    *own = true;
+    for (size_t a = 0; a < ranks && !code; a++)
+        for (size_t b = 0; b < a; b++) *own &= memcmp(all[a], all[b], sizeof here) != 0;
+    if (!*own) strcpy(why, "processes share a GPU");
+    free(all);
+    return code;
+}
+
+/* Whether all have come so far; why: of the one that has not, as far as it is known here. */
+static int all_have(bool *done, char why[512])
+{
+    int64_t lost = !*done;
+    const int code = team_largest(0, &lost, 1);
+    if (*done && lost) strcpy(why, "another process cannot use NCCL");
+    *done = !lost;
+    return code;
+}
+
+/* *joined: NCCL brings what is in GPUs from one to the other. Else each way that is begun is given up by all. */
+static int join(gpu *g, bool *joined, char why[512])
+{
+    char id[LINKS_ID] = "";
+    bool own = false;
+    int code = have_own_gpus(g, &own, why);
+    *joined = own && links_open(g, why);
+    if (!code) code = all_have(joined, why);
+    if (code || !*joined) return code;
+    if (team_leads()) *joined = links_id(g, id, why);
+    if (!code) code = all_have(joined, why);
+    if (!code && *joined) code = team_spread(0, id, sizeof id);
+    if (code || !*joined) return code;
+    *joined = links_join(g, id, team_now()->rank, team_now()->ranks, why);
+    return all_have(joined, why);
+}
+
+int spread_begin(gpu *g, report *r)
+{
+    char why[512] = "", words[64];
+    bool same = false, joined = false;
+    if (team_now()->parts == 1) return 0;
+    int code = is_same(g != NULL, &same);
+    if (!code && !same)
+        return report_error(r, EXIT_DEVICE, NULL, 0,
+                            "some processes have a GPU and others none, over which a system is not "
+                            "spread: [run] device = cpu, or gpu");
+    if (code || !g) return code;
+    code = join(g, &joined, why);
+    if (joined && !code) {
+        links_when_broken(g, team_fall);
+        snprintf(way, sizeof way, "%s", links_words(g, words));
+    } else {
+        links_close(g);
+        snprintf(way, sizeof way, "the host's memory and MPI (NCCL is not used: %s)", why);
+    }
+    return code;
+}
+
+const char *spread_way(void) { return way; }
+
+/* ---- For plugins ----------------------------------------------------------------------------------- */
 
 /* The code of a process, of a plugin's callback, as one that all agree on. */
 static int for_all(plugmc_context *context, int code)
@@ -106,10 +187,29 @@ static int exchange_by_host(plugmc_context *context, int own, const plugmc_parce
     return code ? for_plugin(context, own, code) : own;
 }
 
+/* Agreed upon before anything is launched, so that nobody's stream waits for a process that goes no further. */
+static int exchange_by_links(plugmc_context *context, int own, const plugmc_parcel *parcels,
+                             int32_t n)
+{
+    const int code = team_agree(for_all(context, own));
+    if (code) return for_plugin(context, own, code);
+    links_parcel *of_ranks = checked(calloc((size_t)n + 1, sizeof *of_ranks));
+    for (int32_t k = 0; k < n; k++) {
+        const plugmc_parcel *p = parcel_at(parcels, k);
+        of_ranks[k] =
+            (links_parcel){rank_of(p->part), p->send, p->receive, p->send_bytes, p->receive_bytes};
+    }
+    own = links_exchange(context, of_ranks, n);
+    free(of_ranks);
+    return own;
+}
+
 static int exchange(plugmc_context *context, int code, int32_t on_device,
                     const plugmc_parcel *parcels, int32_t n)
 {
-    if (on_device) return exchange_by_host(context, code, parcels, n);
+    if (on_device)
+        return (links_are_there(context->gpu) ? exchange_by_links : exchange_by_host)(context, code,
+                                                                                      parcels, n);
     return for_plugin(context, code, exchange_on_host(for_all(context, code), parcels, n));
 }
 

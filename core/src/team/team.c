@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../../mpi/mpi_calls.h"
+#include "leftovers.h"
 #include "team/liveness.h"
 #include "team/objects.h"
 
@@ -115,6 +116,13 @@ void team_divide(int32_t parts)
 {
     now.parts = parts;
     now.part = now.rank % parts;
+}
+
+void team_fall(void)
+{
+    report_let_go(speaker, now.rank);
+    leftovers_remove();
+    _exit(EXIT_DEVICE);
 }
 
 /* ---- All ---------------------------------------------------------------------------------------------- */
