@@ -52,8 +52,10 @@ static void sum_on_host(const hexatic_order *h, const order_task *t)
         int64_t re = 0, im = 0;
 #pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : re, im)
         for (uint32_t k = 0; k < order_present(t, (uint32_t)w); k++) {
+            double dx[MOST_BONDS], dy[MOST_BONDS];
+            bonds b = {.x = dx, .y = dy, .stride = 1};
             int64_t x, y;
-            order_around(t, (uint32_t)w, k, &x, &y);
+            order_around(t, (uint32_t)w, k, &b, &x, &y);
             re += x;
             im += y;
         }
@@ -62,7 +64,7 @@ static void sum_on_host(const hexatic_order *h, const order_task *t)
     }
 }
 
-static int sum_on_device(const hexatic_order *h, const plugmc_host *host, order_task *t)
+static int launch_sums(const hexatic_order *h, const plugmc_host *host, order_task *t)
 {
     const plugmc_gpu *gpu = host->gpu;
     const size_t bytes = (size_t)h->walkers * 2 * sizeof *h->sums;
@@ -72,7 +74,7 @@ static int sum_on_device(const hexatic_order *h, const plugmc_host *host, order_
     if (!code)
         code = gpu->launch(host->context, h->kernel, (uint32_t[3]){blocks, (uint32_t)h->walkers, 1},
                            (uint32_t[3]){ORDER_BLOCK, 1, 1}, 0, (void *[]){t, &sums});
-    return code ? code : gpu->download(host->context, h->sums, sums, bytes);
+    return code ? code : gpu->download_later(host->context, h->sums, sums, bytes);
 }
 
 static int64_t particles_of(const hexatic_order *h, const plugmc_view *view, int32_t walker)
@@ -83,9 +85,9 @@ static int64_t particles_of(const hexatic_order *h, const plugmc_view *view, int
     return n;
 }
 
-static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+/* The sums of a view, on the GPU not before they arrive. */
+static int find_sums(hexatic_order *h, const plugmc_host *host, const plugmc_view *view)
 {
-    hexatic_order *h = instance;
     plugmc_cells cells = {.size = sizeof cells};
     int code = check_reach(host, view, h->range, "the cutoff of neighbours");
     if (!code) code = view->cells(view, h->range, &cells);
@@ -93,10 +95,20 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     order_task task = task_of(h, &cells);
     code = take_frames(&h->frames, host, view, &cells, &task.frames);
     if (code) return code;
-    if (view->on_device)
-        code = sum_on_device(h, host, &task);
-    else
-        sum_on_host(h, &task);
+    if (view->on_device) return launch_sums(h, host, &task);
+    sum_on_host(h, &task);
+    return PLUGMC_OK;
+}
+
+static int launch(void *instance, const plugmc_host *host, const plugmc_view *view)
+{
+    return find_sums(instance, host, view);
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    hexatic_order *h = instance;
+    const int code = view->on_device ? PLUGMC_OK : find_sums(h, host, view);
     if (code) return code;
     const int32_t width = 4 + h->numbers;
     for (int32_t w = 0; w < h->walkers; w++) {
@@ -212,6 +224,7 @@ static const plugmc_observable observable = {
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .launch = launch,
     .derived = derived,
     .derive = derive,
     .listing = listing,
