@@ -77,7 +77,8 @@ typedef struct hard_pressure {
     double *weight;    /* [bins]: g at contact is the sum of weight[i] g(R_i), i > 0 */
 
     /* Counters: shares [walkers][3], then histogram [walkers][bins], then overlaps. */
-    size_t counter_bytes;
+    size_t counter_bytes; /* of one copy */
+    int32_t copies;       /* that blocks of a GPU share; the first is the sum of all in the end */
     char *counters;
 
     kept_frames frames;
@@ -184,30 +185,30 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
 static int launch_counts(const hard_pressure *h, const plugmc_host *host, pressure_task *t)
 {
     const plugmc_gpu *gpu = host->gpu;
-    plugmc_device_pointer shares = h->device_counters;
-    plugmc_device_pointer histogram =
-        shares + (size_t)((char *)histogram_of(h, h->counters) - h->counters);
-    plugmc_device_pointer overlaps =
-        shares + (size_t)((char *)overlaps_of(h, h->counters) - h->counters);
+    const uintptr_t to = (uintptr_t)h->device_counters;
+    pressure_counters first = {
+        (void *)to, (void *)(to + (size_t)((char *)histogram_of(h, h->counters) - h->counters)),
+        (void *)(to + (size_t)((char *)overlaps_of(h, h->counters) - h->counters)),
+        (uint32_t)h->counter_bytes, (uint32_t)h->copies};
+    const size_t bytes = h->counter_bytes * (size_t)h->copies;
     uint32_t blocks = (t->particles + PRESSURE_BLOCK - 1) / PRESSURE_BLOCK;
     uint32_t walkers = (uint32_t)h->walkers;
     const uint32_t room = (uint32_t)h->bins * (uint32_t)sizeof(uint32_t);
     const uint32_t block[3] = {PRESSURE_BLOCK, 1, 1};
-    int code = gpu->fill(host->context, shares, 0, h->counter_bytes);
+    int code = gpu->fill(host->context, h->device_counters, 0, bytes);
     if (!code && in_a_plane(t)) {
         const uint32_t parts = (t->particles + PLANE_BLOCK - 1) / PLANE_BLOCK;
         code = gpu->launch(host->context, h->rifts_and_pairs, (uint32_t[3]){parts, walkers, 1},
-                           (uint32_t[3]){PLANE_BLOCK, 1, 1}, room,
-                           (void *[]){t, &shares, &overlaps, &histogram});
+                           (uint32_t[3]){PLANE_BLOCK, 1, 1}, room, (void *[]){t, &first});
     } else if (!code) {
         code = gpu->launch(host->context, h->rifts,
                            (uint32_t[3]){blocks, walkers, (uint32_t)h->dimension}, block, 0,
-                           (void *[]){t, &shares, &overlaps});
+                           (void *[]){t, &first});
         if (!code && h->bins > 0)
             code = gpu->launch(host->context, h->pairs, (uint32_t[3]){blocks, walkers, 1}, block,
-                               room, (void *[]){t, &histogram});
+                               room, (void *[]){t, &first});
     }
-    return code ? code : gpu->download_later(host->context, h->counters, shares, h->counter_bytes);
+    return code ? code : gpu->download_later(host->context, h->counters, h->device_counters, bytes);
 }
 
 /* Eq. 4, from g near contact [bins]. */
@@ -267,11 +268,25 @@ static int launch(void *instance, const plugmc_host *host, const plugmc_view *vi
     return find_counters(instance, host, view);
 }
 
+/* All into the first. */
+static void add_copies(hard_pressure *h)
+{
+    const size_t numbers = (size_t)h->walkers * (size_t)h->bins + 1; /* overlaps are behind */
+    for (int32_t c = 1; c < h->copies; c++) {
+        char *copy = h->counters + h->counter_bytes * (size_t)c;
+        for (int32_t k = 0; k < 3 * h->walkers; k++)
+            shares_of(h->counters)[k] += shares_of(copy)[k];
+        for (size_t k = 0; k < numbers; k++)
+            histogram_of(h, h->counters)[k] += histogram_of(h, copy)[k];
+    }
+}
+
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     hard_pressure *h = instance;
     const int code = view->on_device ? PLUGMC_OK : find_counters(h, host, view);
     if (code) return code;
+    if (view->on_device) add_copies(h);
     if (*overlaps_of(h, h->counters) > 0)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "particles overlap in the configuration after sweep %llu, by more than "
@@ -467,7 +482,9 @@ static int prepare_device(hard_pressure *h, const plugmc_host *host)
     if (!code) code = gpu->kernel(host->context, &text, "pairs", &h->pairs);
     if (!code) code = gpu->allocate(host->context, species, &h->device_species);
     if (!code) code = gpu->allocate(host->context, contacts, &h->device_contact);
-    if (!code) code = gpu->allocate(host->context, h->counter_bytes, &h->device_counters);
+    if (!code)
+        code =
+            gpu->allocate(host->context, h->counter_bytes * (size_t)h->copies, &h->device_counters);
     if (!code) code = gpu->upload(host->context, h->device_species, h->species, species);
     if (!code) code = gpu->upload(host->context, h->device_contact, h->contact, contacts);
     return code;
@@ -495,8 +512,10 @@ static int prepare(void *instance, const plugmc_host *host)
     h->scalars = 1 + h->dimension + h->reduced + h->fit_of_sample;
 
     const size_t walker_bytes = 3 * sizeof(uint64_t) + (size_t)h->bins * sizeof(uint32_t);
-    h->counter_bytes = (size_t)h->walkers * walker_bytes + sizeof(uint32_t);
-    h->counters = host->allocate(host->context, h->counter_bytes);
+    h->counter_bytes = ((size_t)h->walkers * walker_bytes + sizeof(uint32_t) + 7) / 8 * 8;
+    /* on a GPU as many as can be downloaded without waiting */
+    h->copies = host->gpu ? (int32_t)fmin(32, fmax(1, 32768 / (double)h->counter_bytes)) : 1;
+    h->counters = host->allocate(host->context, h->counter_bytes * (size_t)h->copies);
     if (!h->counters)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
                           h->walkers);

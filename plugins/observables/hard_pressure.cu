@@ -7,6 +7,15 @@
  */
 enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256, PLANE_BLOCK = 128 };
 
+/* What is counted. There are copies of it, `stride` bytes apart: if all blocks added to the same numbers, they would
+ * wait for one another longer than they compute. Device pointers. */
+typedef struct pressure_counters {
+    unsigned long long *shares; /* [walkers][3], fixed point */
+    uint32_t *histogram;        /* [walkers][bins] */
+    uint32_t *overlaps;         /* one */
+    uint32_t stride, copies;
+} pressure_counters;
+
 /* Configurations sorted by cells, and contact distances. Host or device pointers. */
 typedef struct pressure_task {
     double largest; /* contact distance */
@@ -377,6 +386,16 @@ PLUGMC_FN int32_t in_a_plane(const pressure_task *t)
 }
 
 #ifdef __CUDACC_RTC__
+/* The copy of a block. */
+static __device__ pressure_counters own_copy(pressure_counters c)
+{
+    const size_t on = (size_t)(blockIdx.x % c.copies) * c.stride;
+    c.shares = (unsigned long long *)((char *)c.shares + on) + 3 * blockIdx.y;
+    c.histogram = (uint32_t *)((char *)c.histogram + on);
+    c.overlaps = (uint32_t *)((char *)c.overlaps + on);
+    return c;
+}
+
 static __device__ void add_share(unsigned long long *shares, int64_t share)
 {
     for (int lane = 16; lane > 0; lane /= 2) share += __shfl_down_sync(0xffffffffu, share, lane);
@@ -397,31 +416,31 @@ static __device__ void add_histogram(const uint32_t *local, int32_t bins, uint32
         if (local[b] > 0) atomicAdd(histogram + (uint64_t)blockIdx.y * bins + b, local[b]);
 }
 
-/* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers, z axes. Shares [walkers][3], added to in
- * fixed point; overlaps: one counter. */
+/* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers, z axes. Adds shares and overlaps. */
 extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
-                                 unsigned long long *shares, uint32_t *overlaps)
+                                 const pressure_counters first)
 {
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
+    const pressure_counters to = own_copy(first);
     uint32_t hits = 0;
     int64_t share = 0;
     if (k < task.particles)
         share =
             rift_share(&task, pressure_walker_of(&task, blockIdx.y), k, (int32_t)blockIdx.z, &hits);
-    add_share(shares + 3 * blockIdx.y + blockIdx.z, share);
-    if (hits > 0) atomicAdd(overlaps, hits);
+    add_share(to.shares + blockIdx.z, share);
+    if (hits > 0) atomicAdd(to.overlaps, hits);
 }
 
 /* The same for both axes of a plane, and pairs, without z, in blocks of PLANE_BLOCK. Dynamic shared memory:
- * [bins]. histogram [walkers][bins], added to. */
+ * [bins]. */
 extern "C" __global__ void __launch_bounds__(PLANE_BLOCK, 8)
-    rifts_and_pairs(const __grid_constant__ pressure_task task, unsigned long long *shares,
-                    uint32_t *overlaps, uint32_t *histogram)
+    rifts_and_pairs(const __grid_constant__ pressure_task task, const pressure_counters first)
 {
     extern __shared__ uint32_t local[];
     __shared__ float x[AROUND * PLANE_BLOCK], y[AROUND * PLANE_BLOCK];
     __shared__ uint32_t who[AROUND * PLANE_BLOCK];
     const uint32_t k = blockIdx.x * PLANE_BLOCK + threadIdx.x;
+    const pressure_counters to = own_copy(first);
     around list = {x + threadIdx.x, y + threadIdx.x, who + threadIdx.x, PLANE_BLOCK, 0};
     int64_t share[2] = {0, 0};
     uint32_t hits = 0;
@@ -429,22 +448,23 @@ extern "C" __global__ void __launch_bounds__(PLANE_BLOCK, 8)
     if (k < task.particles)
         rift_shares(&task, pressure_walker_of(&task, blockIdx.y), k, &list, share, &hits,
                     task.bins > 0 ? local : NULL);
-    add_share(shares + 3 * blockIdx.y, share[0]);
-    add_share(shares + 3 * blockIdx.y + 1, share[1]);
-    if (hits > 0) atomicAdd(overlaps, hits);
-    add_histogram(local, task.bins, histogram);
+    add_share(to.shares, share[0]);
+    add_share(to.shares + 1, share[1]);
+    if (hits > 0) atomicAdd(to.overlaps, hits);
+    add_histogram(local, task.bins, to.histogram);
 }
 
 /* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers. Dynamic shared memory:
- * [bins]. histogram [walkers][bins], added to. */
-extern "C" __global__ void pairs(const __grid_constant__ pressure_task task, uint32_t *histogram)
+ * [bins]. Overlaps are counted by `rifts`. */
+extern "C" __global__ void pairs(const __grid_constant__ pressure_task task,
+                                 const pressure_counters first)
 {
     extern __shared__ uint32_t local[];
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
-    uint32_t hits = 0; /* which `rifts` counts, too */
+    uint32_t hits = 0;
     begin_histogram(local, task.bins);
     if (k < task.particles)
         count_pairs(&task, pressure_walker_of(&task, blockIdx.y), k, local, &hits);
-    add_histogram(local, task.bins, histogram);
+    add_histogram(local, task.bins, own_copy(first).histogram);
 }
 #endif

@@ -29,7 +29,7 @@ typedef struct hexatic_order {
     int32_t walkers, threads;
     int64_t particles;
     int32_t species, numbers; /* numbers: how many there are is measured, too, since it changes */
-    int64_t *sums;            /* [walkers][2], fixed point */
+    int64_t *sums; /* [ORDER_COPIES, on the CPU one][walkers][2], fixed point: to be added up */
     plugmc_kernel *kernel;
     plugmc_device_pointer device_sums;
 } hexatic_order;
@@ -67,7 +67,7 @@ static void sum_on_host(const hexatic_order *h, const order_task *t)
 static int launch_sums(const hexatic_order *h, const plugmc_host *host, order_task *t)
 {
     const plugmc_gpu *gpu = host->gpu;
-    const size_t bytes = (size_t)h->walkers * 2 * sizeof *h->sums;
+    const size_t bytes = (size_t)ORDER_COPIES * h->walkers * 2 * sizeof *h->sums;
     plugmc_device_pointer sums = h->device_sums;
     uint32_t blocks = (t->particles + ORDER_BLOCK - 1) / ORDER_BLOCK;
     int code = gpu->fill(host->context, sums, 0, bytes);
@@ -114,7 +114,10 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     for (int32_t w = 0; w < h->walkers; w++) {
         const double n = (double)particles_of(h, view, w),
                      unit = n > 0 ? 1 / ((double)((int64_t)1 << ORDER_BITS) * n) : 0;
-        const double re = unit * (double)h->sums[2 * w], im = unit * (double)h->sums[2 * w + 1];
+        int64_t sum[2] = {0, 0};
+        for (int32_t c = 0; c < (view->on_device ? ORDER_COPIES : 1); c++)
+            for (int k = 0; k < 2; k++) sum[k] += h->sums[2 * (c * h->walkers + w) + k];
+        const double re = unit * (double)sum[0], im = unit * (double)sum[1];
         double *out = values + width * w;
         out[0] = re;
         out[1] = im;
@@ -191,7 +194,7 @@ static int prepare(void *instance, const plugmc_host *host)
         h->range = fmax(h->range, h->cutoff * plugmc_species_at(system, s)->diameter);
     int code = check_system(h, host);
     if (code) return code;
-    const size_t bytes = (size_t)h->walkers * 2 * sizeof *h->sums;
+    const size_t bytes = (size_t)ORDER_COPIES * h->walkers * 2 * sizeof *h->sums;
     h->sums = host->allocate(host->context, bytes);
     if (!h->sums)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",

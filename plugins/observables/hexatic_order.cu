@@ -4,7 +4,7 @@
  * "Entry" k is a particle by its place in the order of cells. Cell (x, y) has the number
  * y count[0] + x.
  */
-enum { ORDER_BITS = 36, ORDER_BLOCK = 128, MOST_BONDS = 12 };
+enum { ORDER_BITS = 36, ORDER_BLOCK = 128, ORDER_COPIES = 32, MOST_BONDS = 12 };
 
 /* Configurations sorted by cells. Host or device pointers. */
 typedef struct order_task {
@@ -89,8 +89,8 @@ PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, bo
 }
 
 #ifdef __CUDACC_RTC__
-/* One thread an entry; blocks of ORDER_BLOCK: x entries, y walkers. sums [walkers][2], added to
- * in fixed point. */
+/* One thread an entry; blocks of ORDER_BLOCK: x entries, y walkers. sums [ORDER_COPIES][walkers][2], added to
+ * in fixed point: of one copy alone all blocks would have to wait for one another. */
 extern "C" __global__ void __launch_bounds__(ORDER_BLOCK, 8)
     order_sums(const __grid_constant__ order_task task, unsigned long long *sums)
 {
@@ -103,9 +103,10 @@ extern "C" __global__ void __launch_bounds__(ORDER_BLOCK, 8)
         re += __shfl_down_sync(0xffffffffu, re, lane);
         im += __shfl_down_sync(0xffffffffu, im, lane);
     }
+    sums += 2 * ((uint64_t)(blockIdx.x % ORDER_COPIES) * gridDim.y + blockIdx.y);
     if (threadIdx.x % 32 == 0) {
-        atomicAdd(sums + 2 * blockIdx.y, (unsigned long long)re);
-        atomicAdd(sums + 2 * blockIdx.y + 1, (unsigned long long)im);
+        atomicAdd(sums, (unsigned long long)re);
+        atomicAdd(sums + 1, (unsigned long long)im);
     }
 }
 #endif
