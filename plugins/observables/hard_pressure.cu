@@ -433,7 +433,7 @@ extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
 
 /* The same for both axes of a plane, and pairs, without z, in blocks of PLANE_BLOCK. Dynamic shared memory:
  * [bins]. */
-extern "C" __global__ void __launch_bounds__(PLANE_BLOCK, 8)
+extern "C" __global__ void __launch_bounds__(PLANE_BLOCK, 6)
     rifts_and_pairs(const __grid_constant__ pressure_task task, const pressure_counters first)
 {
     extern __shared__ uint32_t local[];

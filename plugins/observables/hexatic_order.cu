@@ -91,7 +91,7 @@ PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, bo
 #ifdef __CUDACC_RTC__
 /* One thread an entry; blocks of ORDER_BLOCK: x entries, y walkers. sums [ORDER_COPIES][walkers][2], added to
  * in fixed point: of one copy alone all blocks would have to wait for one another. */
-extern "C" __global__ void __launch_bounds__(ORDER_BLOCK, 8)
+extern "C" __global__ void __launch_bounds__(ORDER_BLOCK, 4)
     order_sums(const __grid_constant__ order_task task, unsigned long long *sums)
 {
     __shared__ double x[MOST_BONDS * ORDER_BLOCK], y[MOST_BONDS * ORDER_BLOCK];
