@@ -67,6 +67,7 @@ typedef struct hard_pressure {
     int32_t scalars;                /* measured: the pressures, and what these two add */
     int64_t particles;
     double volume;     /* of the box at the start */
+    double covered;    /* area of the disks of a walker */
     double *contact;   /* [species][species], length */
     double largest;    /* of them */
     double range;      /* of the neighbours looked at */
@@ -76,7 +77,8 @@ typedef struct hard_pressure {
     double *weight;    /* [bins]: g at contact is the sum of weight[i] g(R_i), i > 0 */
 
     /* Counters: shares [walkers][3], then histogram [walkers][bins], then overlaps. */
-    size_t counter_bytes;
+    size_t counter_bytes; /* of one copy */
+    int32_t copies;       /* that blocks of a GPU share; the first is the sum of all in the end */
     char *counters;
 
     kept_frames frames;
@@ -98,20 +100,27 @@ static uint32_t *overlaps_of(const hard_pressure *h, char *counters)
     return histogram_of(h, counters) + (size_t)h->walkers * (size_t)h->bins;
 }
 
-/* One cell each way where hardly anybody has a free path beyond it, else two. That path has the mean length
+/* How seldom a free path is as long as one contact distance, as -ln of that: its mean length is
  * 1 / (Z - 1) contact distances or less, Z by scaled-particle theory. */
-static int32_t cells_to_look_at(const hard_pressure *h, const plugmc_view *view,
-                                const plugmc_cells *cells)
+static double rareness_of_long_paths(const hard_pressure *h, const plugmc_view *view)
 {
-    double width = INFINITY, volume = INFINITY;
-    for (int32_t w = 0; w < h->walkers; w++) {
-        volume = fmin(volume, view->box[w].volume);
+    double volume = INFINITY;
+    for (int32_t w = 0; w < h->walkers; w++) volume = fmin(volume, view->box[w].volume);
+    const double covered = fmin(h->covered / volume, 0.95);
+    return 1 / ((1 - covered) * (1 - covered)) - 1;
+}
+
+/* In a plane: how far to look for whoever is touched first, in cells and in length, so that it is hardly
+ * ever farther away. */
+static void choose_surroundings(const hard_pressure *h, const plugmc_view *view,
+                                const plugmc_cells *cells, pressure_task *t)
+{
+    const double rare = rareness_of_long_paths(h, view);
+    double width = INFINITY;
+    for (int32_t w = 0; w < h->walkers; w++)
         for (int a = 0; a < 2; a++) width = fmin(width, view->box[w].length[a] / cells->count[a]);
-    }
-    const double covered = (double)h->particles * M_PI / 4 * h->largest * h->largest / volume;
-    if (covered >= 0.95) return 2;
-    const double above_ideal = 1 / ((1 - covered) * (1 - covered)) - 1;
-    return (width / h->largest - 1) * above_ideal > 3 ? 1 : 2;
+    t->near = (width / h->largest - 1) * rare > 3 ? 1 : 2;
+    t->around = fmax(1.01 * h->range, h->largest * (1 + 9 / rare));
 }
 
 static pressure_task task_of(const hard_pressure *h, const plugmc_view *view,
@@ -131,9 +140,9 @@ static pressure_task task_of(const hard_pressure *h, const plugmc_view *view,
         .cells = (uint32_t)cells->cells,
         .species_count = species_count,
         .bins = h->bins,
-        .near = cells_to_look_at(h, view, cells),
     };
     memcpy(t.count, cells->count, sizeof t.count);
+    choose_surroundings(h, view, cells, &t);
     if (view->on_device) {
         t.species = (const uint16_t *)(uintptr_t)h->device_species;
         t.contact = (const double *)(uintptr_t)h->device_contact;
@@ -153,11 +162,14 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
             uint32_t *own = h->bins > 0 ? histogram + (int64_t)walker * h->bins : NULL;
             int64_t share[2];
             if (in_a_plane(t)) {
-                rift_shares(t, w, k, share, &overlaps, own);
+                float dx[AROUND], dy[AROUND];
+                uint32_t who[AROUND];
+                around list = {dx, dy, who, 1, 0};
+                rift_shares(t, w, k, &list, share, &overlaps, own);
             } else {
                 share[0] = rift_share(t, w, k, 0, &overlaps);
                 share[1] = rift_share(t, w, k, 1, &overlaps);
-                if (own) count_pairs(t, w, k, own);
+                if (own) count_pairs(t, w, k, own, &overlaps);
             }
             x += share[0];
             y += share[1];
@@ -170,31 +182,33 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
     *overlaps_of(h, h->counters) = overlaps;
 }
 
-static int count_on_device(const hard_pressure *h, const plugmc_host *host, pressure_task *t)
+static int launch_counts(const hard_pressure *h, const plugmc_host *host, pressure_task *t)
 {
     const plugmc_gpu *gpu = host->gpu;
-    plugmc_device_pointer shares = h->device_counters;
-    plugmc_device_pointer histogram =
-        shares + (size_t)((char *)histogram_of(h, h->counters) - h->counters);
-    plugmc_device_pointer overlaps =
-        shares + (size_t)((char *)overlaps_of(h, h->counters) - h->counters);
+    const uintptr_t to = (uintptr_t)h->device_counters;
+    pressure_counters first = {
+        (void *)to, (void *)(to + (size_t)((char *)histogram_of(h, h->counters) - h->counters)),
+        (void *)(to + (size_t)((char *)overlaps_of(h, h->counters) - h->counters)),
+        (uint32_t)h->counter_bytes, (uint32_t)h->copies};
+    const size_t bytes = h->counter_bytes * (size_t)h->copies;
     uint32_t blocks = (t->particles + PRESSURE_BLOCK - 1) / PRESSURE_BLOCK;
     uint32_t walkers = (uint32_t)h->walkers;
     const uint32_t room = (uint32_t)h->bins * (uint32_t)sizeof(uint32_t);
     const uint32_t block[3] = {PRESSURE_BLOCK, 1, 1};
-    int code = gpu->fill(host->context, shares, 0, h->counter_bytes);
+    int code = gpu->fill(host->context, h->device_counters, 0, bytes);
     if (!code && in_a_plane(t)) {
-        code = gpu->launch(host->context, h->rifts_and_pairs, (uint32_t[3]){blocks, walkers, 1},
-                           block, room, (void *[]){t, &shares, &overlaps, &histogram});
+        const uint32_t parts = (t->particles + PLANE_BLOCK - 1) / PLANE_BLOCK;
+        code = gpu->launch(host->context, h->rifts_and_pairs, (uint32_t[3]){parts, walkers, 1},
+                           (uint32_t[3]){PLANE_BLOCK, 1, 1}, room, (void *[]){t, &first});
     } else if (!code) {
         code = gpu->launch(host->context, h->rifts,
                            (uint32_t[3]){blocks, walkers, (uint32_t)h->dimension}, block, 0,
-                           (void *[]){t, &shares, &overlaps});
+                           (void *[]){t, &first});
         if (!code && h->bins > 0)
             code = gpu->launch(host->context, h->pairs, (uint32_t[3]){blocks, walkers, 1}, block,
-                               room, (void *[]){t, &histogram});
+                               room, (void *[]){t, &first});
     }
-    return code ? code : gpu->download(host->context, h->counters, shares, h->counter_bytes);
+    return code ? code : gpu->download_later(host->context, h->counters, h->device_counters, bytes);
 }
 
 /* Eq. 4, from g near contact [bins]. */
@@ -230,9 +244,9 @@ static void write_values(const hard_pressure *h, const plugmc_box *boxes, double
     }
 }
 
-static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+/* The counters of a view, on the GPU not before they arrive. */
+static int find_counters(hard_pressure *h, const plugmc_host *host, const plugmc_view *view)
 {
-    hard_pressure *h = instance;
     /* all sums are of integers, so larger cells that somebody else has asked for do as well */
     plugmc_cells cells = {.size = sizeof cells, .most = h->dimension == 2 ? 1.6 * h->range : 0};
     int code = h->bins > 0 ? check_reach(host, view, h->range,
@@ -244,11 +258,35 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     code = take_frames(&h->frames, host, view, &cells, &task.frames);
     if (code) return code;
     memset(h->counters, 0, h->counter_bytes);
-    if (view->on_device)
-        code = count_on_device(h, host, &task);
-    else
-        count_on_host(h, &task);
+    if (view->on_device) return launch_counts(h, host, &task);
+    count_on_host(h, &task);
+    return PLUGMC_OK;
+}
+
+static int launch(void *instance, const plugmc_host *host, const plugmc_view *view)
+{
+    return find_counters(instance, host, view);
+}
+
+/* All into the first. */
+static void add_copies(hard_pressure *h)
+{
+    const size_t numbers = (size_t)h->walkers * (size_t)h->bins + 1; /* overlaps are behind */
+    for (int32_t c = 1; c < h->copies; c++) {
+        char *copy = h->counters + h->counter_bytes * (size_t)c;
+        for (int32_t k = 0; k < 3 * h->walkers; k++)
+            shares_of(h->counters)[k] += shares_of(copy)[k];
+        for (size_t k = 0; k < numbers; k++)
+            histogram_of(h, h->counters)[k] += histogram_of(h, copy)[k];
+    }
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    hard_pressure *h = instance;
+    const int code = view->on_device ? PLUGMC_OK : find_counters(h, host, view);
     if (code) return code;
+    if (view->on_device) add_copies(h);
     if (*overlaps_of(h, h->counters) > 0)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "particles overlap in the configuration after sweep %llu, by more than "
@@ -415,6 +453,9 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
         if (h->contact[ij] > h->largest) h->largest = h->contact[ij];
     }
     for (int32_t s = 0; s < n; s++)
+        h->covered += M_PI / 4 * pow(h->contact[s * n + s], 2) *
+                      (double)(system->first[s + 1] - system->first[s]);
+    for (int32_t s = 0; s < n; s++)
         for (int64_t i = system->first[s]; i < system->first[s + 1]; i++)
             h->species[i] = (uint16_t)s;
     if (!(h->largest > 0))
@@ -441,7 +482,9 @@ static int prepare_device(hard_pressure *h, const plugmc_host *host)
     if (!code) code = gpu->kernel(host->context, &text, "pairs", &h->pairs);
     if (!code) code = gpu->allocate(host->context, species, &h->device_species);
     if (!code) code = gpu->allocate(host->context, contacts, &h->device_contact);
-    if (!code) code = gpu->allocate(host->context, h->counter_bytes, &h->device_counters);
+    if (!code)
+        code =
+            gpu->allocate(host->context, h->counter_bytes * (size_t)h->copies, &h->device_counters);
     if (!code) code = gpu->upload(host->context, h->device_species, h->species, species);
     if (!code) code = gpu->upload(host->context, h->device_contact, h->contact, contacts);
     return code;
@@ -469,8 +512,10 @@ static int prepare(void *instance, const plugmc_host *host)
     h->scalars = 1 + h->dimension + h->reduced + h->fit_of_sample;
 
     const size_t walker_bytes = 3 * sizeof(uint64_t) + (size_t)h->bins * sizeof(uint32_t);
-    h->counter_bytes = (size_t)h->walkers * walker_bytes + sizeof(uint32_t);
-    h->counters = host->allocate(host->context, h->counter_bytes);
+    h->counter_bytes = ((size_t)h->walkers * walker_bytes + sizeof(uint32_t) + 7) / 8 * 8;
+    /* on a GPU as many as can be downloaded without waiting */
+    h->copies = host->gpu ? (int32_t)fmin(32, fmax(1, 32768 / (double)h->counter_bytes)) : 1;
+    h->counters = host->allocate(host->context, h->counter_bytes * (size_t)h->copies);
     if (!h->counters)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
                           h->walkers);
@@ -508,6 +553,7 @@ static const plugmc_observable observable = {
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .launch = launch,
     .derived = derived,
     .derive = derive,
     .listing = listing,

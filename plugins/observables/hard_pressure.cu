@@ -5,7 +5,16 @@
  * "Entry" k is a particle by its place in the order of cells. Cell (x, y, z) has the number
  * (z count[1] + y) count[0] + x.
  */
-enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256 };
+enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256, PLANE_BLOCK = 128 };
+
+/* What is counted. There are copies of it, `stride` bytes apart: if all blocks added to the same numbers, they would
+ * wait for one another longer than they compute. Device pointers. */
+typedef struct pressure_counters {
+    unsigned long long *shares; /* [walkers][3], fixed point */
+    uint32_t *histogram;        /* [walkers][bins] */
+    uint32_t *overlaps;         /* one */
+    uint32_t stride, copies;
+} pressure_counters;
 
 /* Configurations sorted by cells, and contact distances. Host or device pointers. */
 typedef struct pressure_task {
@@ -22,7 +31,8 @@ typedef struct pressure_task {
     uint32_t particles, cells;
     int32_t count[3]; /* cells in each direction */
     int32_t species_count, bins;
-    int32_t near; /* cells each way that are looked at first, in a plane: 1 or 2 */
+    int32_t near;  /* cells each way that are looked at first, in a plane: 1 or 2 */
+    double around; /* and how far, length: whoever is farther away is seldom touched first */
 } pressure_task;
 
 /* One walker's part of a task. */
@@ -156,23 +166,27 @@ static free_path long_path_of(const pressure_task *t, pressure_walker w, uint32_
 
 /* ---- All four free paths in the plane at once ------------------------------------------------------- */
 
-/* Who is touched first on one of them, found in single precision with bounds of its error: `who` is ahead by
- * at most `high`, at least `low`, and nobody else by less than `other`. Where other > high, who it is is sure. */
+/* Those around an entry that it may touch first, or that are within reach: how far from it they are, and who
+ * they are. The memory lies side by side for the threads of a block. */
+enum { AROUND = 12, SLOT_BITS = 15, NOBODY = 0x7f000000 };
+
+typedef struct around {
+    float *x, *y;
+    uint32_t *who;
+    uint32_t stride, count; /* count > AROUND: there was no room for all */
+} around;
+
+/* Who is touched first on one of the ways, and next: the least that they are ahead by, as the bits of a positive
+ * float, the last four of which are the place in the list. So the nearer of two is the smaller number. */
 typedef struct nearest {
-    float low, high, other;
-    uint32_t who;
+    uint32_t first, second;
 } nearest;
 
-#define NOWHERE 1e30f /* ahead of all that is there */
-
-PLUGMC_FN void take_nearer(nearest *n, uint32_t m, float low, float high)
+PLUGMC_FN void take_nearer(nearest *n, uint32_t key)
 {
-    const int32_t nearer = high < n->high;
-    const float loser = nearer ? n->low : low;
-    n->other = loser < n->other ? loser : n->other;
-    n->low = nearer ? low : n->low;
-    n->high = nearer ? high : n->high;
-    n->who = nearer ? m : n->who;
+    const uint32_t loser = key < n->first ? n->first : key;
+    n->first = key < n->first ? key : n->first;
+    n->second = loser < n->second ? loser : n->second;
 }
 
 PLUGMC_FN float inverse_root(float x)
@@ -184,20 +198,20 @@ PLUGMC_FN float inverse_root(float x)
 #endif
 }
 
-/* Entry m, `ahead` along an axis and at a distance across it whose square is less than the contact distance's by
- * `squared`: into the path up or that down. Squares are good to a millionth of the contact distance's: the reach
- * is the less certain the smaller it is, and where hardly anything is left it may be none. */
-PLUGMC_FN void look_along(nearest *up, nearest *down, uint32_t m, float ahead, float squared,
-                          float contact)
+/* Entry `slot` of the list, `ahead` along an axis and at a distance across it whose square is less than the
+ * contact distance's by `squared`: into the path up or that down. Squares are good to a millionth of the contact
+ * distance's, so it touches not sooner than if there were that much more of the reach; all is moved by the
+ * largest contact distance, which makes it positive. */
+PLUGMC_FN void look_along(nearest *up, nearest *down, uint32_t slot, float ahead, float squared,
+                          float unsure, float largest)
 {
-    const float unsure = 1e-6f * contact * contact, far = ahead < 0 ? -ahead : ahead;
-    if (squared < -unsure) return;
-    const int32_t sure = squared > 4 * unsure;
-    const float left = sure ? squared : 5 * unsure, inverse = inverse_root(left);
-    const float gap = far - left * inverse, error = unsure * inverse + 4e-7f * (far + contact);
-    const float low = gap - error, high = sure ? gap + error : NOWHERE;
-    if (ahead >= 0) take_nearer(up, m, low, high);
-    if (ahead <= 0) take_nearer(down, m, low, high);
+    const float far = ahead < 0 ? -ahead : ahead;
+    const float left = squared > 5 * unsure ? squared : 5 * unsure;
+    const float least = (far + largest) * (1 - 1e-6f) - (left + unsure) * inverse_root(left);
+    const uint32_t bits = plugmc_bits(least > 0 ? least : 0) & ~(uint32_t)SLOT_BITS;
+    const uint32_t key = squared > -unsure ? bits | slot : NOBODY;
+    take_nearer(up, ahead >= 0 ? key : NOBODY);
+    take_nearer(down, ahead <= 0 ? key : NOBODY);
 }
 
 /* The path along `axis` that ends at entry m, in double precision. */
@@ -217,27 +231,34 @@ PLUGMC_FN free_path path_to(const pressure_task *t, pressure_walker w, uint32_t 
     return path;
 }
 
-/* `seen`: nobody who was not looked at can be touched on a shorter way. */
+/* The path to whoever is first, if the next one is farther for sure, and so is all that is not in the list, which
+ * is not touched before `seen`. */
 PLUGMC_FN free_path settle(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
-                           int32_t sign, const nearest *n, double seen, uint32_t *overlaps)
+                           int32_t sign, const around *list, nearest n, double seen,
+                           uint32_t *overlaps)
 {
-    free_path path = {0, 0};
-    if (n->other > n->high) path = path_to(t, w, k, n->who, axis, sign);
-    if (path.gap > 0 && path.gap <= seen) return path;
+    if (list->count <= AROUND && n.first < NOBODY) {
+        const uint32_t m = list->who[(n.first & SLOT_BITS) * list->stride];
+        const free_path path = path_to(t, w, k, m, axis, sign);
+        const double next =
+            (double)plugmc_float_of_bits(n.second & ~(uint32_t)SLOT_BITS) - t->largest;
+        if (path.reach > 0 && path.gap > 0 && path.gap < next && path.gap <= seen) return path;
+    }
     return long_path_of(t, w, k, axis, sign, overlaps);
 }
 
 /* Along an axis, with the entry in this cell of it. */
 PLUGMC_FN int64_t settled_share(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
-                                const nearest *ahead, const nearest *behind, int32_t cell,
+                                const around *list, nearest ahead, nearest behind, int32_t cell,
                                 uint32_t *overlaps)
 {
     const double at = w.positions[3 * (uint64_t)k + (uint32_t)axis], width = w.frame->width[axis];
-    const double far = t->largest + 1e-12 * w.frame->length[axis];
-    const free_path up =
-        settle(t, w, k, axis, 1, ahead, (cell + t->near + 1) * width - at - far, overlaps);
+    const double seen_up = (cell + t->near + 1) * width - at,
+                 seen_down = at - (cell - t->near) * width;
+    const double far = t->largest + 1e-12 * w.frame->length[axis], most = t->around - t->largest;
+    const free_path up = settle(t, w, k, axis, 1, list, ahead, fmin(seen_up - far, most), overlaps);
     const free_path down =
-        settle(t, w, k, axis, -1, behind, at - (cell - t->near) * width - far, overlaps);
+        settle(t, w, k, axis, -1, list, behind, fmin(seen_down - far, most), overlaps);
     return up.reach == 0 ? 0 : share_of(t, up, down);
 }
 
@@ -251,9 +272,9 @@ PLUGMC_FN void count_one(uint32_t *counter)
 }
 
 /* A distance that rounding has put below contact belongs into the first bin: left out, g at contact would come
- * out low. */
+ * out low. histogram NULL: looks for overlaps alone. */
 PLUGMC_FN void count_pair(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m,
-                          uint32_t *histogram)
+                          uint32_t *histogram, uint32_t *overlaps)
 {
     const double *here = w.positions + 3 * (uint64_t)k, *there = w.positions + 3 * (uint64_t)m;
     double dx = plugmc_nearest_image(there[0] - here[0], w.frame->length[0]);
@@ -261,93 +282,53 @@ PLUGMC_FN void count_pair(const pressure_task *t, pressure_walker w, uint32_t k,
     double dz = plugmc_nearest_image(there[2] - here[2], w.frame->length[2]);
     double squared = dx * dx + dy * dy + dz * dz;
     if (squared >= t->reach * t->reach) return;
+    const double least = t->overlap * contact_of(t, w, k, m);
+    *overlaps += squared < least * least;
     double beyond = sqrt(squared) - t->largest;
     int32_t bin = beyond > 0 ? (int32_t)(beyond * t->bins_per_length) : 0;
-    if (bin < t->bins) count_one(histogram + bin);
+    if (histogram && bin < t->bins) count_one(histogram + bin);
 }
 
-/* What is found around one entry. Members of their own, not arrays, so that a GPU has them in registers. */
-typedef struct surroundings {
-    nearest right, left, up, down;
-    uint32_t count, pair, second, third,
-        fourth; /* entries after it that may be within reach: how many, and four */
-} surroundings;
-
-PLUGMC_FN void keep_pair(surroundings *s, uint32_t m)
-{
-    if (s->count == 0) s->pair = m;
-    if (s->count == 1) s->second = m;
-    if (s->count == 2) s->third = m;
-    if (s->count == 3) s->fourth = m;
-    s->count++;
-}
-
-PLUGMC_FN void look_at(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m, double dx,
-                       double dy, surroundings *s, uint32_t *overlaps, uint32_t *histogram)
-{
-    const double contact = contact_of(t, w, k, m);
-    const float x = (float)dx, y = (float)dy, c = (float)contact, squared = x * x + y * y;
-    look_along(&s->right, &s->left, m, x, c * c - y * y, c);
-    look_along(&s->up, &s->down, m, y, c * c - x * x, c);
-    if (squared < (float)t->reach * (float)t->reach * (1 + 1e-5f)) {
-        const double least = t->overlap * contact;
-        *overlaps += dx * dx + dy * dy < least * least;
-        if (m < k || !histogram) return;
-        if (s->count < 4)
-            keep_pair(s, m);
-        else
-            count_pair(t, w, k, m, histogram);
-    }
-}
-
-/* Shares of entry k along both axes of a plane with enough cells each way: whoever it can touch first is
- * nearly always in the cells up to t->near from its own, of which those at the corners, if that is 2, are too far
- * from either axis. Where that is not sure, or who it is, the path is searched for by itself. Pairs are counted
- * on the way; histogram NULL: not. */
-PLUGMC_FN void rift_shares(const pressure_task *t, pressure_walker w, uint32_t k, int64_t share[2],
-                           uint32_t *overlaps, uint32_t *histogram)
+/* Whoever is in one of the strips along the axes that entry k sweeps, and not farther than t->around. */
+PLUGMC_FN void look_around(const pressure_task *t, pressure_walker w, uint32_t k, int32_t cell_x,
+                           int32_t cell_y, around *list)
 {
     const walker_frame *frame = w.frame;
     const double *here = w.positions + 3 * (uint64_t)k;
-    const double x = here[0], y = here[1];
-    const int32_t cell_x = plugmc_cell_along(x, frame->width[0], t->count[0]);
-    const int32_t cell_y = plugmc_cell_along(y, frame->width[1], t->count[1]);
+    const float strip = (float)t->largest * (1 + 1e-6f), far = (float)t->around * (1 + 1e-6f);
     const int32_t near = t->near;
-    const nearest nobody = {NOWHERE, NOWHERE, NOWHERE, k};
-    surroundings s = {nobody, nobody, nobody, nobody, 0, k, k, k, k};
+    list->count = 0;
     for (int32_t i = -near; i <= near; i++) {
         int32_t row = cell_y + i;
         const double up = row < 0 ? -frame->length[1] : (row >= t->count[1] ? frame->length[1] : 0);
         row += row < 0 ? t->count[1] : (row >= t->count[1] ? -t->count[1] : 0);
         const int32_t reach = near == 2 && (i == -2 || i == 2) ? 1 : near;
-        const double over = cell_x < reach ? -frame->length[0] : frame->length[0];
         const plugmc_runs runs =
             plugmc_cells_in_row(w.start, row * t->count[0], cell_x, reach, t->count[0]);
-        for (int32_t r = 0; r < 2; r++)
+        const double y = here[1] - up;
+        double x = here[0];
+        for (int32_t r = 0; r < 2; r++) {
             for (uint32_t m = runs.begin[r]; m < runs.end[r]; m++) {
                 const double *there = w.positions + 3 * (uint64_t)m;
-                if (m != k)
-                    look_at(t, w, k, m, there[0] - x + (r ? over : 0), there[1] - y + up, &s,
-                            overlaps, histogram);
+                const float dx = (float)(there[0] - x), dy = (float)(there[1] - y);
+                const float wide = fabsf(dx), high = fabsf(dy), least = wide < high ? wide : high;
+                if (least > strip || dx * dx + dy * dy > far * far || m == k) continue;
+                if (list->count < AROUND) {
+                    const uint32_t at = list->count * list->stride;
+                    list->x[at] = dx;
+                    list->y[at] = dy;
+                    list->who[at] = m;
+                }
+                list->count++;
             }
+            x += cell_x < reach ? frame->length[0] : -frame->length[0]; /* across an edge */
+        }
     }
-    if (s.count > 0) count_pair(t, w, k, s.pair, histogram);
-    if (s.count > 1) count_pair(t, w, k, s.second, histogram);
-    if (s.count > 2) count_pair(t, w, k, s.third, histogram);
-    if (s.count > 3) count_pair(t, w, k, s.fourth, histogram);
-    share[0] = settled_share(t, w, k, 0, &s.right, &s.left, cell_x, overlaps);
-    share[1] = settled_share(t, w, k, 1, &s.up, &s.down, cell_y, overlaps);
-}
-
-/* Are cells around one another's nearest images, whichever way they are met? */
-PLUGMC_FN int32_t in_a_plane(const pressure_task *t)
-{
-    return t->count[0] >= 7 && t->count[1] >= 7 && t->count[2] == 1;
 }
 
 /* Distances of entry k from the entries after it. */
 PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k,
-                           uint32_t *histogram)
+                           uint32_t *histogram, uint32_t *overlaps)
 {
     const double *here = w.positions + 3 * (uint64_t)k;
     const double x = here[0], y = here[1], z = here[2];
@@ -363,11 +344,58 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
         const plugmc_runs runs = plugmc_cells_in_row(w.start, row, cell_x, 1, t->count[0]);
         for (int32_t r = 0; r < 2; r++)
             for (uint32_t m = runs.begin[r] > k ? runs.begin[r] : k + 1; m < runs.end[r]; m++)
-                count_pair(t, w, k, m, histogram);
+                count_pair(t, w, k, m, histogram, overlaps);
     }
 }
 
+/* Shares of entry k along both axes of a plane with enough cells each way: whoever it can touch first is
+ * nearly always in the cells up to t->near from its own, of which those at the corners, if that is 2, are too far
+ * from either axis. Where that is not sure, or who it is, the path is searched for by itself. Pairs are counted
+ * on the way; histogram NULL: not. `list` has room for AROUND entries. */
+PLUGMC_FN void rift_shares(const pressure_task *t, pressure_walker w, uint32_t k, around *list,
+                           int64_t share[2], uint32_t *overlaps, uint32_t *histogram)
+{
+    const double *here = w.positions + 3 * (uint64_t)k;
+    const int32_t cell_x = plugmc_cell_along(here[0], w.frame->width[0], t->count[0]);
+    const int32_t cell_y = plugmc_cell_along(here[1], w.frame->width[1], t->count[1]);
+    const float largest = (float)t->largest, within = (float)t->reach * (1 + 1e-5f);
+    const float unsure = 1e-6f * largest * largest;
+    nearest right = {NOBODY, NOBODY}, left = right, up = right, down = right;
+    uint32_t pairs = 0; /* a bit for each place in the list */
+    look_around(t, w, k, cell_x, cell_y, list);
+    const uint32_t n = list->count < AROUND ? list->count : AROUND;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t m = list->who[i * list->stride];
+        const float x = list->x[i * list->stride], y = list->y[i * list->stride];
+        const float contact = (float)contact_of(t, w, k, m), c2 = contact * contact;
+        look_along(&right, &left, i, x, c2 - y * y, unsure, largest);
+        look_along(&up, &down, i, y, c2 - x * x, unsure, largest);
+        pairs |= (uint32_t)(m > k && x * x + y * y < within * within) << i;
+    }
+    for (uint32_t i = 0; list->count <= AROUND && pairs >> i; i++)
+        if (pairs >> i & 1) count_pair(t, w, k, list->who[i * list->stride], histogram, overlaps);
+    if (list->count > AROUND) count_pairs(t, w, k, histogram, overlaps);
+    share[0] = settled_share(t, w, k, 0, list, right, left, cell_x, overlaps);
+    share[1] = settled_share(t, w, k, 1, list, up, down, cell_y, overlaps);
+}
+
+/* Are cells around one another's nearest images, whichever way they are met? */
+PLUGMC_FN int32_t in_a_plane(const pressure_task *t)
+{
+    return t->count[0] >= 7 && t->count[1] >= 7 && t->count[2] == 1;
+}
+
 #ifdef __CUDACC_RTC__
+/* The copy of a block. */
+static __device__ pressure_counters own_copy(pressure_counters c)
+{
+    const size_t on = (size_t)(blockIdx.x % c.copies) * c.stride;
+    c.shares = (unsigned long long *)((char *)c.shares + on) + 3 * blockIdx.y;
+    c.histogram = (uint32_t *)((char *)c.histogram + on);
+    c.overlaps = (uint32_t *)((char *)c.overlaps + on);
+    return c;
+}
+
 static __device__ void add_share(unsigned long long *shares, int64_t share)
 {
     for (int lane = 16; lane > 0; lane /= 2) share += __shfl_down_sync(0xffffffffu, share, lane);
@@ -377,60 +405,66 @@ static __device__ void add_share(unsigned long long *shares, int64_t share)
 /* The histogram of a block, in shared memory [bins], from 0 and into that of its walker. */
 static __device__ void begin_histogram(uint32_t *local, int32_t bins)
 {
-    for (int32_t b = threadIdx.x; b < bins; b += PRESSURE_BLOCK) local[b] = 0;
+    for (int32_t b = threadIdx.x; b < bins; b += blockDim.x) local[b] = 0;
     __syncthreads();
 }
 
 static __device__ void add_histogram(const uint32_t *local, int32_t bins, uint32_t *histogram)
 {
     __syncthreads();
-    for (int32_t b = threadIdx.x; b < bins; b += PRESSURE_BLOCK)
+    for (int32_t b = threadIdx.x; b < bins; b += blockDim.x)
         if (local[b] > 0) atomicAdd(histogram + (uint64_t)blockIdx.y * bins + b, local[b]);
 }
 
-/* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers, z axes. Shares [walkers][3], added to in
- * fixed point; overlaps: one counter. */
+/* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers, z axes. Adds shares and overlaps. */
 extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
-                                 unsigned long long *shares, uint32_t *overlaps)
+                                 const pressure_counters first)
 {
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
+    const pressure_counters to = own_copy(first);
     uint32_t hits = 0;
     int64_t share = 0;
     if (k < task.particles)
         share =
             rift_share(&task, pressure_walker_of(&task, blockIdx.y), k, (int32_t)blockIdx.z, &hits);
-    add_share(shares + 3 * blockIdx.y + blockIdx.z, share);
-    if (hits > 0) atomicAdd(overlaps, hits);
+    add_share(to.shares + blockIdx.z, share);
+    if (hits > 0) atomicAdd(to.overlaps, hits);
 }
 
-/* The same for both axes of a plane, and pairs, without z. Dynamic shared memory: [bins]. histogram
- * [walkers][bins], added to. */
-extern "C" __global__ void __launch_bounds__(PRESSURE_BLOCK, 3)
-    rifts_and_pairs(const __grid_constant__ pressure_task task, unsigned long long *shares,
-                    uint32_t *overlaps, uint32_t *histogram)
+/* The same for both axes of a plane, and pairs, without z, in blocks of PLANE_BLOCK. Dynamic shared memory:
+ * [bins]. */
+extern "C" __global__ void __launch_bounds__(PLANE_BLOCK, 6)
+    rifts_and_pairs(const __grid_constant__ pressure_task task, const pressure_counters first)
 {
     extern __shared__ uint32_t local[];
-    const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
+    __shared__ float x[AROUND * PLANE_BLOCK], y[AROUND * PLANE_BLOCK];
+    __shared__ uint32_t who[AROUND * PLANE_BLOCK];
+    const uint32_t k = blockIdx.x * PLANE_BLOCK + threadIdx.x;
+    const pressure_counters to = own_copy(first);
+    around list = {x + threadIdx.x, y + threadIdx.x, who + threadIdx.x, PLANE_BLOCK, 0};
     int64_t share[2] = {0, 0};
     uint32_t hits = 0;
     begin_histogram(local, task.bins);
     if (k < task.particles)
-        rift_shares(&task, pressure_walker_of(&task, blockIdx.y), k, share, &hits,
+        rift_shares(&task, pressure_walker_of(&task, blockIdx.y), k, &list, share, &hits,
                     task.bins > 0 ? local : NULL);
-    add_share(shares + 3 * blockIdx.y, share[0]);
-    add_share(shares + 3 * blockIdx.y + 1, share[1]);
-    if (hits > 0) atomicAdd(overlaps, hits);
-    add_histogram(local, task.bins, histogram);
+    add_share(to.shares, share[0]);
+    add_share(to.shares + 1, share[1]);
+    if (hits > 0) atomicAdd(to.overlaps, hits);
+    add_histogram(local, task.bins, to.histogram);
 }
 
 /* One thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers. Dynamic shared memory:
- * [bins]. histogram [walkers][bins], added to. */
-extern "C" __global__ void pairs(const __grid_constant__ pressure_task task, uint32_t *histogram)
+ * [bins]. Overlaps are counted by `rifts`. */
+extern "C" __global__ void pairs(const __grid_constant__ pressure_task task,
+                                 const pressure_counters first)
 {
     extern __shared__ uint32_t local[];
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
+    uint32_t hits = 0;
     begin_histogram(local, task.bins);
-    if (k < task.particles) count_pairs(&task, pressure_walker_of(&task, blockIdx.y), k, local);
-    add_histogram(local, task.bins, histogram);
+    if (k < task.particles)
+        count_pairs(&task, pressure_walker_of(&task, blockIdx.y), k, local, &hits);
+    add_histogram(local, task.bins, own_copy(first).histogram);
 }
 #endif

@@ -29,7 +29,7 @@ typedef struct hexatic_order {
     int32_t walkers, threads;
     int64_t particles;
     int32_t species, numbers; /* numbers: how many there are is measured, too, since it changes */
-    int64_t *sums;            /* [walkers][2], fixed point */
+    int64_t *sums; /* [ORDER_COPIES, on the CPU one][walkers][2], fixed point: to be added up */
     plugmc_kernel *kernel;
     plugmc_device_pointer device_sums;
 } hexatic_order;
@@ -52,8 +52,10 @@ static void sum_on_host(const hexatic_order *h, const order_task *t)
         int64_t re = 0, im = 0;
 #pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : re, im)
         for (uint32_t k = 0; k < order_present(t, (uint32_t)w); k++) {
+            double dx[MOST_BONDS], dy[MOST_BONDS];
+            bonds b = {.x = dx, .y = dy, .stride = 1};
             int64_t x, y;
-            order_around(t, (uint32_t)w, k, &x, &y);
+            order_around(t, (uint32_t)w, k, &b, &x, &y);
             re += x;
             im += y;
         }
@@ -62,17 +64,17 @@ static void sum_on_host(const hexatic_order *h, const order_task *t)
     }
 }
 
-static int sum_on_device(const hexatic_order *h, const plugmc_host *host, order_task *t)
+static int launch_sums(const hexatic_order *h, const plugmc_host *host, order_task *t)
 {
     const plugmc_gpu *gpu = host->gpu;
-    const size_t bytes = (size_t)h->walkers * 2 * sizeof *h->sums;
+    const size_t bytes = (size_t)ORDER_COPIES * h->walkers * 2 * sizeof *h->sums;
     plugmc_device_pointer sums = h->device_sums;
     uint32_t blocks = (t->particles + ORDER_BLOCK - 1) / ORDER_BLOCK;
     int code = gpu->fill(host->context, sums, 0, bytes);
     if (!code)
         code = gpu->launch(host->context, h->kernel, (uint32_t[3]){blocks, (uint32_t)h->walkers, 1},
                            (uint32_t[3]){ORDER_BLOCK, 1, 1}, 0, (void *[]){t, &sums});
-    return code ? code : gpu->download(host->context, h->sums, sums, bytes);
+    return code ? code : gpu->download_later(host->context, h->sums, sums, bytes);
 }
 
 static int64_t particles_of(const hexatic_order *h, const plugmc_view *view, int32_t walker)
@@ -83,9 +85,9 @@ static int64_t particles_of(const hexatic_order *h, const plugmc_view *view, int
     return n;
 }
 
-static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+/* The sums of a view, on the GPU not before they arrive. */
+static int find_sums(hexatic_order *h, const plugmc_host *host, const plugmc_view *view)
 {
-    hexatic_order *h = instance;
     plugmc_cells cells = {.size = sizeof cells};
     int code = check_reach(host, view, h->range, "the cutoff of neighbours");
     if (!code) code = view->cells(view, h->range, &cells);
@@ -93,16 +95,29 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     order_task task = task_of(h, &cells);
     code = take_frames(&h->frames, host, view, &cells, &task.frames);
     if (code) return code;
-    if (view->on_device)
-        code = sum_on_device(h, host, &task);
-    else
-        sum_on_host(h, &task);
+    if (view->on_device) return launch_sums(h, host, &task);
+    sum_on_host(h, &task);
+    return PLUGMC_OK;
+}
+
+static int launch(void *instance, const plugmc_host *host, const plugmc_view *view)
+{
+    return find_sums(instance, host, view);
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    hexatic_order *h = instance;
+    const int code = view->on_device ? PLUGMC_OK : find_sums(h, host, view);
     if (code) return code;
     const int32_t width = 4 + h->numbers;
     for (int32_t w = 0; w < h->walkers; w++) {
         const double n = (double)particles_of(h, view, w),
                      unit = n > 0 ? 1 / ((double)((int64_t)1 << ORDER_BITS) * n) : 0;
-        const double re = unit * (double)h->sums[2 * w], im = unit * (double)h->sums[2 * w + 1];
+        int64_t sum[2] = {0, 0};
+        for (int32_t c = 0; c < (view->on_device ? ORDER_COPIES : 1); c++)
+            for (int k = 0; k < 2; k++) sum[k] += h->sums[2 * (c * h->walkers + w) + k];
+        const double re = unit * (double)sum[0], im = unit * (double)sum[1];
         double *out = values + width * w;
         out[0] = re;
         out[1] = im;
@@ -179,7 +194,7 @@ static int prepare(void *instance, const plugmc_host *host)
         h->range = fmax(h->range, h->cutoff * plugmc_species_at(system, s)->diameter);
     int code = check_system(h, host);
     if (code) return code;
-    const size_t bytes = (size_t)h->walkers * 2 * sizeof *h->sums;
+    const size_t bytes = (size_t)ORDER_COPIES * h->walkers * 2 * sizeof *h->sums;
     h->sums = host->allocate(host->context, bytes);
     if (!h->sums)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %d walkers",
@@ -212,6 +227,7 @@ static const plugmc_observable observable = {
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .launch = launch,
     .derived = derived,
     .derive = derive,
     .listing = listing,

@@ -4,7 +4,7 @@
  * "Entry" k is a particle by its place in the order of cells. Cell (x, y) has the number
  * y count[0] + x.
  */
-enum { ORDER_BITS = 36, ORDER_BLOCK = 256 };
+enum { ORDER_BITS = 36, ORDER_BLOCK = 128, ORDER_COPIES = 32, MOST_BONDS = 12 };
 
 /* Configurations sorted by cells. Host or device pointers. */
 typedef struct order_task {
@@ -22,10 +22,32 @@ PLUGMC_FN uint32_t order_present(const order_task *t, uint32_t walker)
     return t->start[(uint64_t)walker * (t->cells + 1) + t->cells];
 }
 
-/* psi_6 of entry k, in fixed point. exp(6 i theta) is the third power of
- * exp(2 i theta) = (x + i y)^2 / r^2. */
-PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, int64_t *real_part,
-                            int64_t *imaginary_part)
+/* Bonds of one entry that are still to be added: [MOST_BONDS], side by side for the threads of a block. First
+ * all that are short enough are looked for, then they are added, so that threads wait less for one another. */
+typedef struct bonds {
+    double *x, *y;
+    uint32_t stride;
+    int32_t count, added;
+    double re, im; /* of those that are added: sums of exp(6 i theta) */
+} bonds;
+
+/* exp(6 i theta) is the third power of exp(2 i theta) = (x + i y)^2 / r^2. */
+PLUGMC_FN void add_bonds(bonds *b)
+{
+    for (int32_t i = 0; i < b->count; i++) {
+        const double dx = b->x[i * b->stride], dy = b->y[i * b->stride];
+        const double over = 1 / (dx * dx + dy * dy), cosine = (dx * dx - dy * dy) * over,
+                     sine = 2 * dx * dy * over;
+        b->re += cosine * (cosine * cosine - 3 * sine * sine);
+        b->im += sine * (3 * cosine * cosine - sine * sine);
+    }
+    b->added += b->count;
+    b->count = 0;
+}
+
+/* psi_6 of entry k, in fixed point. */
+PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, bonds *b,
+                            int64_t *real_part, int64_t *imaginary_part)
 {
     const uint32_t *start = t->start + (uint64_t)walker * (t->cells + 1);
     const double *positions = t->positions + (uint64_t)walker * t->particles * 3;
@@ -37,8 +59,8 @@ PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, in
     /* The nearest image: of many cells those across an edge of the box say which one it is. */
     const int32_t few = t->count[0] < 5 || t->count[1] < 5;
     const double over_x = cell_x < 1 ? -frame->length[0] : frame->length[0];
-    double re = 0, im = 0;
-    int32_t neighbours = 0;
+    b->count = b->added = 0;
+    b->re = b->im = 0;
     for (int32_t i = 0; i < rows; i++) {
         const int32_t row = plugmc_cell_around(cell_y, i, t->count[1]) * t->count[0];
         const int32_t row_y = cell_y + i - 1;
@@ -55,34 +77,36 @@ PLUGMC_FN void order_around(const order_task *t, uint32_t walker, uint32_t k, in
                 }
                 double square = dx * dx + dy * dy;
                 if (m == k || square >= t->cutoff_square || square == 0) continue;
-                double over = 1 / square, cosine = (dx * dx - dy * dy) * over,
-                       sine = 2 * dx * dy * over;
-                re += cosine * (cosine * cosine - 3 * sine * sine);
-                im += sine * (3 * cosine * cosine - sine * sine);
-                neighbours++;
+                if (b->count == MOST_BONDS) add_bonds(b);
+                b->x[b->count * b->stride] = dx;
+                b->y[b->count++ * b->stride] = dy;
             }
     }
+    add_bonds(b);
     const double unit = (double)((int64_t)1 << ORDER_BITS);
-    *real_part = neighbours > 0 ? (int64_t)rint(unit * re / neighbours) : 0;
-    *imaginary_part = neighbours > 0 ? (int64_t)rint(unit * im / neighbours) : 0;
+    *real_part = b->added > 0 ? (int64_t)rint(unit * b->re / b->added) : 0;
+    *imaginary_part = b->added > 0 ? (int64_t)rint(unit * b->im / b->added) : 0;
 }
 
 #ifdef __CUDACC_RTC__
-/* One thread an entry; blocks of ORDER_BLOCK: x entries, y walkers. sums [walkers][2], added to
- * in fixed point. */
-extern "C" __global__ void order_sums(const __grid_constant__ order_task task,
-                                      unsigned long long *sums)
+/* One thread an entry; blocks of ORDER_BLOCK: x entries, y walkers. sums [ORDER_COPIES][walkers][2], added to
+ * in fixed point: of one copy alone all blocks would have to wait for one another. */
+extern "C" __global__ void __launch_bounds__(ORDER_BLOCK, 4)
+    order_sums(const __grid_constant__ order_task task, unsigned long long *sums)
 {
+    __shared__ double x[MOST_BONDS * ORDER_BLOCK], y[MOST_BONDS * ORDER_BLOCK];
     const uint32_t k = blockIdx.x * ORDER_BLOCK + threadIdx.x;
+    bonds b = {x + threadIdx.x, y + threadIdx.x, ORDER_BLOCK};
     int64_t re = 0, im = 0;
-    if (k < order_present(&task, blockIdx.y)) order_around(&task, blockIdx.y, k, &re, &im);
+    if (k < order_present(&task, blockIdx.y)) order_around(&task, blockIdx.y, k, &b, &re, &im);
     for (int lane = 16; lane > 0; lane /= 2) {
         re += __shfl_down_sync(0xffffffffu, re, lane);
         im += __shfl_down_sync(0xffffffffu, im, lane);
     }
+    sums += 2 * ((uint64_t)(blockIdx.x % ORDER_COPIES) * gridDim.y + blockIdx.y);
     if (threadIdx.x % 32 == 0) {
-        atomicAdd(sums + 2 * blockIdx.y, (unsigned long long)re);
-        atomicAdd(sums + 2 * blockIdx.y + 1, (unsigned long long)im);
+        atomicAdd(sums, (unsigned long long)re);
+        atomicAdd(sums + 1, (unsigned long long)im);
     }
 }
 #endif

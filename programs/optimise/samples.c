@@ -65,7 +65,7 @@ static int equilibrate(simulation *sim, uint64_t begin)
     for (uint64_t done = 0; done < sweeps && !code; done += stretch) {
         const uint64_t n = sweeps - done < stretch ? sweeps - done : stretch;
         code = reason_to_end();
-        if (!code) code = simulation_sweep(sim, begin + done, n);
+        if (!code) code = simulation_sweep(sim, begin + done, n, true);
         if (!code && moves_are_tuned(sim)) code = moves_tune(sim, false);
     }
     return code ? code : moves_clear(sim);
@@ -155,7 +155,7 @@ int samples_take(simulation *sim, const free_numbers *f, double *first_steps, in
     sweep += (uint64_t)sim->config.run.equilibrate;
     for (int64_t r = 0; r < records && !code; r++) {
         code = reason_to_end();
-        if (!code) code = simulation_sweep(sim, sweep, period);
+        if (!code) code = simulation_sweep(sim, sweep, period, true);
         sweep += period;
         if (!code) code = take_record(sim, f, s, r, sweep, drift);
     }

@@ -180,6 +180,22 @@ case_edges_on_a_spring()
     done
 }
 
+# Rods on a ring, whose length has a law in closed form: disks in a strip that a spring keeps 0.05 wide, so that
+# hardly anything is left of their roundness; by `scale` they are larger than what they may cover. Pressure 20 in the plane is 1 along the ring.
+case_rods_on_a_ring()
+{
+    local rods
+    every=40
+    for rods in 2 3; do
+        gas 2 $rods 8 20 0.001
+        change 's/^plugin = hard_disk/&\nscale = 1000/; s/^lx = .*/shape = rectangle\n&\nly = 0.05/; s/^\[mover volume\]/&\nshape = axes/; s/^step = 1$/step = 0.5/; s/^trials = 10/trials = 20/'
+        printf '[potential shape_spring]\nstrength = 1e4\nwidth = 0.05\n' >>sim.ini
+        run
+        agrees box_size/edge_a ring particles=$rods
+    done
+    caught box_size/edge_a ring particles=2
+}
+
 # charges DIMENSION LENGTH POTENTIAL [KEY...]: two that repel each other; keys of [run]
 charges()
 {
@@ -219,6 +235,31 @@ case_two_charges_at_constant_pressure()
     volumes
     run
     agrees box_size/volume volume coulomb=1 pressure=0.1 kT=0.3
+}
+
+# Two that repel each other up to a cutoff, below half of every edge since a spring keeps the volume. The law
+# without them is another (in three dimensions by too little to be seen).
+case_two_yukawa_particles_at_constant_pressure()
+{
+    local law
+    samples=2000
+    charges 2 7 yukawa 'pressure = 0.05'
+    change 's/^bjerrum_length = .*/bjerrum_length = 10\nkappa = 0.5\ncutoff = 2.2/'
+    volumes
+    change 's/^step = 1$/step = 0.15/'
+    printf '[potential shape_spring]\nstrength = 40\nvolume = 50\n' >>sim.ini
+    law="volume dimension=2 pressure=0.05 stiff=40 around=50"
+    run
+    agrees box_size/volume $law yukawa=10 kappa=0.5 cutoff=2.2 # words
+    caught box_size/volume $law
+    charges 3 5 yukawa 'pressure = 0.02' 'temperature = 0.5'
+    change 's/^bjerrum_length = .*/bjerrum_length = 10\nkappa = 0.5\ncutoff = 2/'
+    volumes
+    change 's/^step = 1$/step = 0.15/'
+    printf '[potential shape_spring]\nstrength = 40\nvolume = 150\n' >>sim.ini
+    law="volume pressure=0.02 kT=0.5 stiff=40 around=150"
+    run
+    agrees box_size/volume $law yukawa=10 kappa=0.5 cutoff=2
 }
 
 # Two Lennard-Jones particles in an ideal gas, whose 18 particles keep the box above twice the cutoff: a range

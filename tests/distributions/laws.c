@@ -3,8 +3,10 @@
  *   volume        V of two particles with a potential among `particles`, the others ideal, at `pressure`;
  *                 weight V^N Z(V) exp(-P V / kT) dV, Z = <exp(-U / kT)> over places of the two. `spring`:
  *                 edges of a rectangle are free, with the energy spring t^2 / 2, t the logarithm of
- *                 their ratio
+ *                 their ratio. `stiff`: with the energy stiff t^2 / 2, t the logarithm of V over `around`
  *   shape         t of that
+ *   ring          length L of a ring with `particles` rods of length 1 at `pressure` along it: weight
+ *                 L (L - N)^(N - 1) exp(-P L / kT) dL
  *   energy        U of the two in a square or cube of edge `length`
  *   well          U of one particle in (x^2 - 1)^2
  *   wall          U of two balls of `diameters` A,B and contact `core` within a sphere of `radius`, from
@@ -35,7 +37,7 @@ enum { POINTS = 4000 };
 
 typedef struct model {
     int dimension, particles;
-    double kT, coupling, pressure, length, spring;
+    double kT, coupling, pressure, length, spring, stiff, around;
     double core, coulomb, ewald, yukawa, kappa, lennard_jones, cutoff, tail;
 } model;
 
@@ -83,6 +85,8 @@ static model read_model(int count, char **keys)
                    KEY(pressure, 1),
                    KEY(length, 1),
                    KEY(spring, 0),
+                   KEY(stiff, 0),
+                   KEY(around, 1),
                    KEY(core, 0),
                    KEY(coulomb, 0),
                    KEY(ewald, 0),
@@ -236,9 +240,10 @@ static law finish(law l)
 static double log_weight(const model *m, double logarithm, double t)
 {
     const double v = exp(logarithm), edge = exp(logarithm / m->dimension);
+    const double away = logarithm - log(m->around);
     const double h[3] = {0.5 * edge * exp(0.5 * t), 0.5 * edge * exp(-0.5 * t), 0.5 * edge};
     return (m->particles + 1) * logarithm - m->pressure * v / m->kT - m->tail / v / m->kT -
-           0.5 * m->spring * t * t / m->kT +
+           0.5 * (m->spring * t * t + m->stiff * away * away) / m->kT +
            (m->core > 0 || is_soft(m) ? log(pair_factor(m, h)) : 0);
 }
 
@@ -277,6 +282,18 @@ static law box_law(const model *m, int shape)
             p->weight += exp(log_weight(m, logarithm, t) - shift);
         }
     l.multiplier = m->pressure / m->kT;
+    return finish(l);
+}
+
+static law ring_law(const model *m)
+{
+    const int n = m->particles;
+    const double longest = n + 60 * m->kT / m->pressure, step = (longest - n) / POINTS;
+    law l = new_law(POINTS);
+    for (int i = 0; i < POINTS; i++) {
+        const double x = (i + 0.5) * step;
+        l.points[i] = (point){n + x, (n + x) * pow(x, n - 1) * exp(-m->pressure * x / m->kT)};
+    }
     return finish(l);
 }
 
@@ -456,6 +473,7 @@ law make_law(const char *name, int count, char **keys)
     const model m = read_model(count, keys);
     if (!strcmp(name, "volume")) return box_law(&m, 0);
     if (!strcmp(name, "shape")) return box_law(&m, 1);
+    if (!strcmp(name, "ring")) return ring_law(&m);
     if (!strcmp(name, "energy")) return energy_law(&m);
     if (!strcmp(name, "well")) return well_law(&m);
     if (!strcmp(name, "wall")) return wall_law(&m, count, keys);

@@ -18,7 +18,7 @@ static double expected(const subject *s, double particles)
 
 static int sweep(void *what, uint64_t first, uint64_t n)
 {
-    return simulation_sweep(what, first, n);
+    return simulation_sweep(what, first, n, true);
 }
 
 static int clear_counts(void *what) { return moves_clear(what); }
@@ -70,7 +70,7 @@ int bench_time_mover(const benchmark *b, const bench_case *c, subject *s, timing
         t->on_gpu = sim.gpu != NULL;
         if (!code) code = simulation_begin(&sim);
         const double started = bench_now();
-        if (!code) code = simulation_sweep(&sim, 0, 1);
+        if (!code) code = simulation_sweep(&sim, 0, 1, true);
         t->first = bench_now() - started;
         if (!code) code = time_sweeps(&sim, &section, t);
         s->done[1] = s->done[0];

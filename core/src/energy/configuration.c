@@ -176,35 +176,45 @@ static int line_around(const configuration *c, int d, int32_t k, int32_t out[3])
     const int32_t count = c->count[d];
     const int periodic = c->box.domain == PLUGMC_DOMAIN_PERIODIC && count >= 3;
     int n = 0;
-    for (int32_t other = k - 1; other <= k + 1; other++)
-        if (periodic || (other >= 0 && other < count)) out[n++] = (other + count) % count;
+    if (periodic || k > 0) out[n++] = k > 0 ? k - 1 : count - 1;
+    out[n++] = k;
+    if (periodic || k + 1 < count) out[n++] = k + 1 < count ? k + 1 : 0;
     return n;
+}
+
+/* Those of a cell, but i, j and whoever is not after `after`, behind the `found` that are there. */
+static int64_t add_cell(configuration *c, int64_t cell, int64_t i, int64_t j, int64_t after,
+                        int64_t found)
+{
+    const particle_arrays *all = &c->all, *out = &c->near;
+    for (int32_t k = c->head[cell]; k >= 0; k = c->next[k]) {
+        if (k == i || k == j || k <= after) continue;
+        out->x[found] = all->x[k];
+        out->y[found] = all->y[k];
+        out->z[found] = all->z[k];
+        out->charge[found] = all->charge[k];
+        out->diameter[found] = all->diameter[k];
+        out->species[found++] = all->species[k];
+    }
+    return found;
 }
 
 plugmc_particles configuration_near(configuration *c, int64_t i, int64_t j, int64_t after,
                                     const double place[3])
 {
-    const particle_arrays *all = &c->all, *out = &c->near;
     int32_t at[3], around[3][3];
     int n[3];
     int64_t found = 0;
-    if (c->reach == 0) return arrays_slice(out, 0, 0);
+    if (c->reach == 0) return arrays_slice(&c->near, 0, 0);
     cell_coordinates(c, place, at);
     for (int d = 0; d < 3; d++) n[d] = line_around(c, d, at[d], around[d]);
-    for (int cell = 0; cell < n[0] * n[1] * n[2]; cell++) {
-        const int32_t other[3] = {around[0][cell % n[0]], around[1][cell / n[0] % n[1]],
-                                  around[2][cell / n[0] / n[1]]};
-        for (int32_t k = c->head[cell_number(c, other)]; k >= 0; k = c->next[k]) {
-            if (k == i || k == j || k <= after) continue;
-            out->x[found] = all->x[k];
-            out->y[found] = all->y[k];
-            out->z[found] = all->z[k];
-            out->charge[found] = all->charge[k];
-            out->diameter[found] = all->diameter[k];
-            out->species[found++] = all->species[k];
-        }
-    }
-    return arrays_slice(out, 0, found);
+    for (int z = 0; z < n[2]; z++)
+        for (int y = 0; y < n[1]; y++)
+            for (int x = 0; x < n[0]; x++) {
+                const int32_t cell[3] = {around[0][x], around[1][y], around[2][z]};
+                found = add_cell(c, cell_number(c, cell), i, j, after, found);
+            }
+    return arrays_slice(&c->near, 0, found);
 }
 
 void configuration_place(const configuration *c, int64_t i, double at[3])

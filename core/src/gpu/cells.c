@@ -52,7 +52,7 @@ static int make_room(gpu *g, plugmc_device_pointer *buffer, size_t room, size_t 
 }
 
 /* Blocks for n numbers. */
-static uint64_t parts_of(uint64_t n) { return (n + CELLS_TILE - 1) / CELLS_TILE; }
+static uint64_t parts_of(uint64_t n) { return (n + CELLS_PART - 1) / CELLS_PART; }
 
 /* starts, entries, counts: of all walkers; sums: parts of starts or counts, whichever are more. */
 static int make_buffers(gpu *g, gpu_cells *c, size_t starts, size_t entries, size_t counts,

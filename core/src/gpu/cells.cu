@@ -19,10 +19,12 @@ static __device__ double place(const plugmc_box *box, double x, int d)
                : x;
 }
 
-static __device__ uint32_t cell_along(const cells_grid *g, const plugmc_box *box, double x, int d)
+static __device__ uint32_t cell_along(const cells_grid *g, const plugmc_box *box,
+                                      const double width[3], double x, int d)
 {
-    double at = (place(box, x, d) - g->origin) / (box->length[d] / g->count[d]);
-    if (at < 0 || g->count[d] == 1) return 0;
+    if (g->count[d] == 1) return 0;
+    double at = (place(box, x, d) - g->origin) / width[d];
+    if (at < 0) return 0;
     return at < g->count[d] ? (uint32_t)at : (uint32_t)(g->count[d] - 1);
 }
 
@@ -34,15 +36,18 @@ extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, cons
 {
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     const plugmc_box *box = boxes + walker;
+    __shared__ double width[3]; /* of a cell */
+    if (threadIdx.x < 3) width[threadIdx.x] = box->length[threadIdx.x] / g.count[threadIdx.x];
+    __syncthreads();
     for (uint32_t i = tile * CELLS_THREADS + threadIdx.x; i < g.particles;
          i += g.tiles * CELLS_THREADS) {
         uint64_t at = (uint64_t)walker * g.particles + i;
         const double *x = positions + 3 * at;
-        const uint32_t c = isnan(x[0])
-                               ? g.cells
-                               : cell_along(&g, box, x[0], 0) +
-                                     g.count[0] * (cell_along(&g, box, x[1], 1) +
-                                                   g.count[1] * cell_along(&g, box, x[2], 2));
+        const uint32_t c =
+            isnan(x[0]) ? g.cells
+                        : cell_along(&g, box, width, x[0], 0) +
+                              g.count[0] * (cell_along(&g, box, width, x[1], 1) +
+                                            g.count[1] * cell_along(&g, box, width, x[2], 2));
         cell[at] = c;
         if (start) slot[at] = atomicAdd(start + (uint64_t)walker * (g.cells + 1) + c, 1u);
     }
@@ -88,13 +93,13 @@ static __device__ uint32_t block_sum(uint32_t x)
     return total;
 }
 
-/* Sums over parts of CELLS_TILE of the n counts of each walker: sums [walkers][parts]. */
+/* Sums over parts of CELLS_PART of the n counts of each walker: sums [walkers][parts]. */
 extern "C" __global__ void cells_sums(uint32_t n, const uint32_t *counts, uint32_t *sums)
 {
-    uint32_t parts = (n + CELLS_TILE - 1) / CELLS_TILE, sum = 0;
-    uint32_t walker = blockIdx.x / parts, begin = blockIdx.x % parts * CELLS_TILE;
+    uint32_t parts = (n + CELLS_PART - 1) / CELLS_PART, sum = 0;
+    uint32_t walker = blockIdx.x / parts, begin = blockIdx.x % parts * CELLS_PART;
     counts += (uint64_t)walker * n;
-    for (uint32_t k = begin + threadIdx.x; k < begin + CELLS_TILE && k < n; k += CELLS_THREADS)
+    for (uint32_t k = begin + threadIdx.x; k < begin + CELLS_PART && k < n; k += CELLS_THREADS)
         sum += counts[k];
     sum = block_sum(sum);
     if (threadIdx.x == 0) sums[blockIdx.x] = sum;
@@ -104,14 +109,14 @@ extern "C" __global__ void cells_sums(uint32_t n, const uint32_t *counts, uint32
 extern "C" __global__ void cells_places(uint32_t n, const uint32_t *sums, uint32_t *counts)
 {
     __shared__ uint32_t warps[CELLS_THREADS / 32];
-    uint32_t parts = (n + CELLS_TILE - 1) / CELLS_TILE, before = 0;
+    uint32_t parts = (n + CELLS_PART - 1) / CELLS_PART, before = 0;
     uint32_t walker = blockIdx.x / parts, part = blockIdx.x % parts;
     uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     counts += (uint64_t)walker * n;
     for (uint32_t p = threadIdx.x; p < part; p += CELLS_THREADS) before += sums[walker * parts + p];
     before = block_sum(before);
-    for (uint32_t k = 0; k < CELLS_TILE; k += CELLS_THREADS) {
-        uint32_t at = part * CELLS_TILE + k + threadIdx.x;
+    for (uint32_t k = 0; k < CELLS_PART; k += CELLS_THREADS) {
+        uint32_t at = part * CELLS_PART + k + threadIdx.x;
         uint32_t own = at < n ? counts[at] : 0, sum = lanes_below(own), total = 0;
         if (lane == 31) warps[warp] = sum;
         __syncthreads();

@@ -15,6 +15,7 @@ typedef struct cells_grid {
 enum {
     CELLS_THREADS = 256,            /* a block */
     CELLS_TILE = 8 * CELLS_THREADS, /* particles a block */
+    CELLS_PART = 4 * CELLS_THREADS, /* counts a block, where they become places */
     CELLS_DIGITS = 256              /* values of one digit of a cell's number */
 };
 

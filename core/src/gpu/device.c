@@ -379,6 +379,24 @@ static int service_download(plugmc_context *c, void *to, plugmc_device_pointer f
     return code ? code : service_synchronize(c);
 }
 
+static int service_download_later(plugmc_context *c, void *to, plugmc_device_pointer from,
+                                  size_t bytes)
+{
+    gpu *g = enter(c);
+    driver_result result;
+    int code = begin_outside_graph(g, "data is downloaded");
+    if (code || bytes == 0) return code;
+    return gpu_put_off(g, to, from, bytes, &result) ? gpu_checked(g, result, "a copy from the GPU")
+                                                    : service_download(c, to, from, bytes);
+}
+
+static int service_arrive(plugmc_context *c)
+{
+    gpu *g = enter(c);
+    const int code = begin_outside_graph(g, "the plugin waits for the GPU");
+    return code ? code : gpu_checked(g, gpu_hand_out(g), "waiting for the GPU");
+}
+
 static int service_copy(plugmc_context *c, plugmc_device_pointer to, plugmc_device_pointer from,
                         size_t bytes)
 {
@@ -578,6 +596,8 @@ static driver_result open_device(gpu *g, int index)
                                .release = service_release,
                                .upload = service_upload,
                                .download = service_download,
+                               .download_later = service_download_later,
+                               .arrive = service_arrive,
                                .copy = service_copy,
                                .fill = service_fill,
                                .kernel = service_kernel,

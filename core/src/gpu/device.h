@@ -53,6 +53,19 @@ typedef struct gpu_cells_kernels {
     plugmc_kernel *bin, *count, *sums, *places, *move, *start, *gather, *scatter, *settle;
 } gpu_cells_kernels;
 
+/* Small downloads that nobody has waited for yet. */
+enum { MOST_LATE = 64 };
+typedef struct gpu_late {
+    char *pinned; /* memory of the host; NULL: none yet */
+    size_t bytes; /* of it that are taken */
+    int count;
+    struct {
+        void *to;
+        size_t at, bytes;
+    } of[MOST_LATE];
+    driver_event event; /* behind the last of them */
+} gpu_late;
+
 struct gpu {
     driver_api api;
     nvrtc *compiler;
@@ -78,10 +91,11 @@ struct gpu {
     bool recording;
     bool broken;                 /* the GPU has failed, and that has been said */
     struct gpu_profile *profile; /* NULL unless it is asked for */
-    char *staged;  /* pinned memory of the host, from which small uploads go on; NULL: none yet */
-    char *parcels; /* pinned, of gpu_pinned; NULL: none yet */
+    char *staged; /* pinned memory of the host, from which small uploads go on; NULL: none yet */
+    size_t staged_bytes; /* of it that the GPU may not have read yet */
+    char *parcels;       /* pinned, of gpu_pinned; NULL: none yet */
     size_t parcel_bytes;
-    size_t staged_bytes;  /* of it that the GPU may not have read yet */
+    gpu_late late;
     driver_event pace[2]; /* behind what was launched before the last two calls: pace.c */
     uint64_t paces;
 
@@ -103,6 +117,10 @@ int gpu_clear(gpu *, plugmc_device_pointer, size_t bytes); /* to 0, in the strea
 /* Where `bytes` bytes of the caller are copied to, from where they can be uploaded without waiting; NULL: they are
  * too many just now. */
 void *gpu_stage(gpu *, const void *from, size_t bytes);
+/* Whether a download could be put off; `result` is the driver's. */
+bool gpu_put_off(gpu *, void *to, plugmc_device_pointer from, size_t bytes, driver_result *result);
+/* Waits for them, and hands them out. */
+driver_result gpu_hand_out(gpu *);
 void gpu_stage_free(gpu *);
 int gpu_kernel(gpu *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
 int gpu_launch(gpu *, plugmc_kernel *, const uint32_t grid[3], const uint32_t block[3],

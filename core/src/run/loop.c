@@ -14,6 +14,7 @@
 #include "run/borrowing.h"
 #include "run/checkpointing.h"
 #include "run/json.h"
+#include "run/measuring.h"
 #include "run/moves.h"
 #include "run/progress.h"
 #include "run/refusals.h"
@@ -43,244 +44,6 @@ static double cpu_time(void)
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ---- Measuring ----------------------------------------------------------------------------------- */
-
-static int make_room(simulation *sim, quantity_record *q)
-{
-    if (q->length == 1 && (q->samples + 1) * q->walkers > q->capacity) {
-        int64_t capacity = 2 * q->capacity + 1024 * q->walkers;
-        double *series = writing_series(sim, q, capacity);
-        if (!series)
-            return report_error(sim->report, EXIT_MEMORY, NULL, 0,
-                                "no memory for the series of '%s'", q->name);
-        q->series = series;
-        q->capacity = capacity;
-    }
-    return 0;
-}
-
-/* A sample of one quantity: values [walkers][width] of all walkers, of which those on its rung count, in their
- * order. */
-static int record_quantity(simulation *sim, const measurement *m, quantity_record *q, int32_t rung,
-                           const int32_t *rungs, const double *values)
-{
-    double *mean = NULL;
-    const int code = make_room(sim, q);
-    if (code) return code;
-    if (q->length > 1 && !(mean = calloc((size_t)q->length, sizeof(double))))
-        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for '%s'", q->name);
-    int32_t k = 0;
-    for (int w = 0; w < sim->all_walkers; w++) {
-        if (rungs && rungs[w] != rung) continue;
-        if (q->length == 1) q->series[q->samples * q->walkers + k] = values[w * m->width];
-        for (int64_t i = 0; q->length > 1 && i < q->length; i++)
-            mean[i] += values[w * m->width + i] / q->walkers;
-        k++;
-    }
-    if (mean) block_average_add(&q->blocks, mean);
-    free(mean);
-    q->samples++;
-    return 0;
-}
-
-/* The same with ln of the weights of all walkers [walkers]: as of one walker, their weighted mean. */
-static int record_weighted(simulation *sim, const measurement *m, const double *of_all,
-                           const double *ln_weights)
-{
-    const int32_t walkers = sim->all_walkers;
-    double *weights = checked(calloc((size_t)walkers, sizeof *weights)), all = 0;
-    int code = 0;
-    for (int32_t w = 0; w < walkers; w++) all += weights[w] = exp(ln_weights[w]);
-    if (!(all > 0 && isfinite(all)))
-        code = report_error(sim->report, EXIT_INTERNAL, NULL, 0,
-                            "the weights of all walkers together are %g: no average can be taken",
-                            all);
-    for (int k = 0; k < m->quantity_count && !code; k++) {
-        quantity_record *q = &sim->output.quantities[m->first_quantity + k];
-        double *mean = checked(calloc((size_t)q->length, sizeof *mean));
-        for (int32_t w = 0; w < walkers; w++)
-            for (int64_t i = 0; i < q->length; i++)
-                mean[i] += weights[w] / all * (of_all[w * m->width + i] - of_all[i]);
-        for (int64_t i = 0; i < q->length; i++) {
-            mean[i] += of_all[i]; /* from the first walker, so that constants are exact */
-            if (q->length > 1) mean[i] *= all / walkers;
-        }
-        code = make_room(sim, q);
-        if (!code && q->length == 1) q->series[q->samples] = mean[0];
-        if (!code && q->length > 1) block_average_add(&q->blocks, mean);
-        free(mean);
-        q->samples += !code;
-        of_all += q->length;
-    }
-    quantity_record *weight = &sim->output.quantities[m->weight];
-    if (!code) code = make_room(sim, weight);
-    if (!code) weight->series[weight->samples++] = all / walkers;
-    free(weights);
-    return code;
-}
-
-/* Appends a sample of all walkers to the records of an observable. `weights`: ln of them, or NULL. */
-static int record_sample(simulation *sim, const measurement *m, const double *of_all,
-                         const int32_t *rungs, const double *weights)
-{
-    int code = 0;
-    if (weights) return record_weighted(sim, m, of_all, weights);
-    for (int32_t r = 0; r < sim->system.rungs; r++) {
-        const double *values = of_all;
-        quantity_record *q = &sim->output.quantities[m->first_quantity + r * m->quantity_count];
-        for (int k = 0; k < m->quantity_count && !code; k++, values += q++->length)
-            code = record_quantity(sim, m, q, r, rungs, values);
-    }
-    return code;
-}
-
-/* All: rank 0 keeps what everybody has measured. */
-static int record(simulation *sim, const measurement *m)
-{
-    const int32_t walkers = sim->system.walkers;
-    void *values = m->values, *rungs = NULL, *weights = NULL, *all_weights = NULL;
-    int code = 0;
-    if (sim->system.rungs > 1)
-        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST,
-                                     PLUGMC_READ, &rungs, NULL);
-    if (!code && m->weight >= 0)
-        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_WEIGHT, PLUGMC_ON_HOST,
-                                     PLUGMC_READ, &weights, NULL);
-    if (code) return EXIT_MEMORY;
-    for (int64_t i = 0; m->scaled && i < walkers * m->width; i++)
-        m->values[i] *= m->scales[i % m->width];
-    if (team_now()->ranks == 1) return record_sample(sim, m, values, rungs, weights);
-    const bool ladder = rungs != NULL, weighted = weights != NULL; /* in all processes alike */
-    code = team_gather(0, m->values, sizeof(double) * (size_t)(walkers * m->width), &values);
-    if (ladder && !code) code = team_gather(0, rungs, sizeof(int32_t) * (size_t)walkers, &rungs);
-    if (weighted && !code)
-        code = team_gather(0, weights, sizeof(double) * (size_t)walkers, &all_weights);
-    if (values && !code) code = record_sample(sim, m, values, rungs, all_weights);
-    free(values);
-    if (ladder && team_leads() && !code) free(rungs);
-    free(all_weights);
-    return code;
-}
-
-/* All: the walkers of all processes, at rank 0. */
-static int keep_frame(simulation *sim, uint64_t sweep, const double *positions)
-{
-    const bool moves = sim->system.changes & PLUGMC_CHANGED_BOX;
-    const size_t walkers = (size_t)sim->system.walkers,
-                 bytes = sizeof(double) * 3 * walkers * (size_t)sim->system.particles;
-    const plugmc_box *now = NULL;
-    void *copy = NULL, *boxes = NULL;
-    int code = moves ? borrowing_boxes_of(sim, &now) : 0;
-    if (!code) code = team_gather(0, positions, bytes, &copy);
-    if (moves && !code) code = team_gather(0, now, walkers * sizeof *now, &boxes);
-    if (code || !team_leads()) {
-        free(copy), free(boxes);
-        return code;
-    }
-    output_data *out = &sim->output;
-    frame *frames = realloc(out->frames, sizeof *frames * (size_t)(out->frame_count + 1));
-    if (frames) out->frames = frames;
-    if (!frames) {
-        free(copy), free(boxes);
-        return report_error(sim->report, EXIT_MEMORY, NULL, 0,
-                            "no memory for a frame of the trajectory");
-    }
-    out->frames[out->frame_count++] = (frame){sweep, copy, boxes};
-    return 0;
-}
-
-/* Of trials, for the mover that weighs macrostates. */
-static int gather_books(simulation *sim)
-{
-    instance *weighing = sim->weighing->instance;
-    return context_exit_code(&weighing->context, bias_gather(&sim->hamiltonian, &weighing->host),
-                             "measuring");
-}
-
-/* Movers that measure are asked once when production begins, and what they say is thrown away: they tell
- * what has happened since they were asked last. */
-static bool is_due(const measurement *m, uint64_t produced)
-{
-    return produced ? produced % (uint64_t)m->period == 0
-                    : m->instance->plugin->kind == PLUGMC_MOVER;
-}
-
-/* All: the shortest edges of any walker's box. As bit patterns doubles above 0 are in order. */
-static int find_shortest_edges(simulation *sim, double shortest[3])
-{
-    const plugmc_box *boxes;
-    int64_t bits[3];
-    int code = borrowing_boxes_of(sim, &boxes);
-    for (int d = 0; d < 3; d++) {
-        shortest[d] = INFINITY;
-        for (int32_t w = 0; w < sim->system.walkers && !code; w++)
-            shortest[d] = fmin(shortest[d], boxes[w].length[d]);
-        memcpy(&bits[d], &shortest[d], sizeof bits[d]);
-        bits[d] = -bits[d];
-    }
-    code = team_largest(code, bits, 3);
-    for (int d = 0; d < 3; d++) {
-        bits[d] = -bits[d];
-        memcpy(&shortest[d], &bits[d], sizeof bits[d]);
-    }
-    return code;
-}
-
-/* All observables due after production sweep `produced`. */
-static int measure(simulation *sim, uint64_t produced)
-{
-    view_stage stage = {.system = &sim->system, .gpu = sim->gpu, .state = &sim->state.face};
-    /* of several, none knows the energy after the others have moved; on a ladder they keep other sums */
-    if (sim->mover_count == 1 && !sim->system.weighted) {
-        stage.mover = sim->movers[0].mover;
-        stage.mover_instance = sim->movers[0].instance->data;
-        stage.mover_host = &sim->movers[0].instance->host;
-    }
-    uint64_t sweep = produced + (uint64_t)sim->config.run.equilibrate;
-    bool on_host = false, on_device = false;
-    for (int i = 0; i < sim->measurement_count; i++) {
-        const measurement *m = &sim->measurements[i];
-        const plugmc_observable *o = m->instance->plugin->observable;
-        if (!is_due(m, produced)) continue;
-        const bool device = sim->gpu && o->on_device;
-        on_device |= device;
-        on_host |= !device || o->writes_trajectory;
-    }
-    if (!on_host && !on_device) return 0;
-    const double *here = NULL, *there = NULL;
-    int code = on_host ? borrowing_positions(sim, PLUGMC_ON_HOST, &here) : 0;
-    if (!code && on_device) code = borrowing_positions(sim, PLUGMC_ON_DEVICE, &there);
-    if (!code && sim->weighing) code = gather_books(sim);
-    double shortest[3] = {INFINITY, INFINITY, INFINITY};
-    if (!code && team_now()->ranks > 1 && sim->system.changes & PLUGMC_CHANGED_BOX)
-        code = find_shortest_edges(sim, shortest);
-    cell_grid_elsewhere(shortest);
-    for (int i = 0; i < sim->measurement_count && !code; i++) {
-        measurement *m = &sim->measurements[i];
-        const plugmc_observable *o = m->instance->plugin->observable;
-        if (!is_due(m, produced)) continue;
-        bool device = sim->gpu && o->on_device;
-        if (o->writes_trajectory) code = keep_frame(sim, sweep, here);
-        if (!o->measure || code) continue;
-        plugmc_view view;
-        code = view_of(&stage, device ? there : here, device, sweep, &view);
-        if (code) {
-            code = context_exit_code(&m->instance->context, code, "reading boxes");
-            break;
-        }
-        context_calling(&m->instance->context, "measure");
-        watchdog_plugin_begins();
-        code = o->measure(m->instance->data, &m->instance->host, &view, m->values);
-        watchdog_plugin_ended();
-        code = context_exit_code(&m->instance->context, code, "measuring");
-        if (!code && produced) code = check_sample(sim, m);
-        if (!code && produced) code = record(sim, m);
-    }
-    view_clear(&stage);
-    cell_grid_elsewhere((const double[3]){INFINITY, INFINITY, INFINITY});
-    return code;
 }
 
 /* ---- Tuning steps ------------------------------------------------------------------------------------ */
@@ -324,16 +87,18 @@ static int handle_events(simulation *sim, uint64_t sweep)
         code = moves_tune(sim, sweep == equilibrate);
     }
     if (!code && sweep == equilibrate) code = moves_clear(sim); /* production counts from here */
-    if (!code && sweep >= equilibrate) code = measure(sim, sweep - equilibrate);
+    if (!code && sweep >= equilibrate) code = measuring(sim, sweep - equilibrate);
     return code;
 }
 
 /* A stretch. Until one sweep is done nobody knows how long it takes. */
 static int sweep_watched(simulation *sim, uint64_t sweep, uint64_t n, double expected)
 {
+    const uint64_t equilibrate = (uint64_t)sim->config.run.equilibrate, end = sweep + n;
+    const bool measured = end > equilibrate && measuring_can_wait(sim, end - equilibrate);
     stop_expect_slow(expected > 0.5);
     watchdog_plugin_begins();
-    const int code = simulation_sweep(sim, sweep, n);
+    const int code = simulation_sweep(sim, sweep, n, !measured);
     watchdog_plugin_ended();
     return code;
 }
@@ -429,6 +194,8 @@ static int begin_turn(simulation *sim, turn *t, uint64_t sweep, double begin,
 {
     int code = agree_on_turn(saving_look(sim), t);
     if (!code) pace_add(&sim->output.pace, sweep, sim->seconds_base + now() - begin, false);
+    if (!code && (t->checkpoint || t->snapshot || t->reason != EXIT_DONE))
+        code = measuring_finish(sim);
     if (code || t->reason != EXIT_DONE) return code;
     if (t->checkpoint) {
         code = checkpoint(sim, sweep, now() - begin);
@@ -464,6 +231,7 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
         const uint64_t n = (uint64_t)t.sweeps;
         const double start = now(), cpu = cpu_time();
         code = sweep_watched(sim, *sweep, n, expected * (double)n);
+        if (!code) code = measuring_finish(sim); /* of the event before */
         const double took = now() - start;
         thread_choice_took(&threads, n, took, cpu_time() - cpu, now());
         if (thread_choice_looks(&threads, now()))
@@ -485,6 +253,7 @@ static int sweep_to_end(simulation *sim, double begin, progress *progress, uint6
         if (*sweep == event) code = handle_events(sim, *sweep);
         if (!code && *sweep < total && team_leads()) progress_show(progress, sim, *sweep, false);
     }
+    if (!code) code = measuring_finish(sim);
     code = team_agree(code);
     if (code == SWEEP_GIVEN_UP) {
         turn t = {.reason = reason_to_end(run, sim->limit_from)};

@@ -70,7 +70,9 @@ typedef struct simulation {
     int mover_count; /* 0 with config.without_mover: potentials alone, for a benchmark */
     measurement *measurements;
     int measurement_count;
-    gpu *gpu; /* NULL on the CPU */
+    uint64_t
+        launched; /* production sweep after which they were launched and not looked at yet; 0: none */
+    gpu *gpu;     /* NULL on the CPU */
     char why_no_gpu[512];
     plugmc_host state_host;  /* of whoever asks for memory for the state */
     state state;             /* the configuration: run/borrowing.h */
@@ -116,10 +118,10 @@ instance *simulation_asking(simulation *);
 /* Positions from [initial], or from the file of a run that is resumed. */
 int simulation_begin(simulation *);
 int simulation_resume(simulation *, const char *path);
-/* Sweeps first ... first + n - 1, nothing else; waits until they are done. SWEEP_GIVEN_UP: the
+/* Sweeps first ... first + n - 1, nothing else; `waits` until a GPU has made them. SWEEP_GIVEN_UP: the
  * mover was told to give them up (run/stop.h), and its state is of no more use. */
 enum { SWEEP_GIVEN_UP = -1 };
-int simulation_sweep(simulation *, uint64_t first, uint64_t n);
+int simulation_sweep(simulation *, uint64_t first, uint64_t n, bool waits);
 /* The loop until the end, the time limit or a signal. Prints progress to stderr and the table of
  * results to stdout. */
 int simulation_run(simulation *);

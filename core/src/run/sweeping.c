@@ -47,7 +47,7 @@ static int append(simulation *sim, pending *p, moving *m, uint64_t sweep)
     return code;
 }
 
-int simulation_sweep(simulation *sim, uint64_t first, uint64_t n)
+int simulation_sweep(simulation *sim, uint64_t first, uint64_t n, bool waits)
 {
     pending p = {NULL, 0, 0};
     int code = 0;
@@ -61,7 +61,7 @@ int simulation_sweep(simulation *sim, uint64_t first, uint64_t n)
     }
     if (!code) code = finish(sim, &p);
     const plugmc_host *host = &sim->state_host;
-    if (code || !host->gpu) return code;
+    if (code || !host->gpu || !waits) return code;
     instance *asking = simulation_asking(sim);
     return context_exit_code(&asking->context, host->gpu->synchronize(host->context), "sweeping");
 }

@@ -101,6 +101,8 @@ typedef struct checkerboard {
 
     /* GPU */
     device_store on_now, on_next, snapshot;
+    cb_trouble trouble; /* as it was when positions were given last, where nothing can fail */
+    int looked;
     plugmc_device_pointer d_origin, d_plans, d_base, d_conditions, d_counts, d_trouble, d_offset;
     plugmc_device_pointer d_saved_origin, d_saved_counts; /* of the snapshot */
     plugmc_device_pointer d_widths; /* double [3]: of the cells of the first walker */

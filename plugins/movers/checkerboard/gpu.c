@@ -429,7 +429,8 @@ static int grow_on_gpu(checkerboard *me, const plugmc_host *host, int what)
 }
 
 /* Geometry bounds what a cell holds, and there are no energies: nothing can go wrong but by a fault. That
- * is looked for before positions are given, not after every few sweeps, for which a GPU would have to wait. */
+ * is looked for when positions are given, not after every few sweeps, for which a GPU would have to wait;
+ * and what is found then is told the next time, or when moves are counted, which is before anything is written. */
 static int cannot_fail(const checkerboard *me) { return me->bounded && !me->energies; }
 
 static int report_overlaps(const plugmc_host *host)
@@ -438,12 +439,14 @@ static int report_overlaps(const plugmc_host *host)
                       "a cell holds more hard particles than fit: they overlap");
 }
 
-static int look_for_overlaps(const checkerboard *me, const plugmc_host *host)
+static int look_for_overlaps(checkerboard *me, const plugmc_host *host)
 {
-    cb_trouble trouble;
     if (!cannot_fail(me)) return PLUGMC_OK; /* seen to before */
-    TRY(host->gpu->download(host->context, &trouble, me->d_trouble, sizeof trouble));
-    return trouble.overflow ? report_overlaps(host) : PLUGMC_OK;
+    if (me->looked) TRY(host->gpu->arrive(host->context));
+    if (me->trouble.overflow) return report_overlaps(host);
+    me->looked = 1;
+    return host->gpu->download_later(host->context, &me->trouble, me->d_trouble,
+                                     sizeof me->trouble);
 }
 
 int sweep_on_gpu(checkerboard *me, const plugmc_host *host, uint64_t first, uint64_t n)
@@ -504,6 +507,10 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
 int counts_on_gpu(checkerboard *me, const plugmc_host *host, int clear)
 {
     uint64_t counters[CB_COUNTERS][2];
+    cb_trouble trouble = {0};
+    if (cannot_fail(me))
+        TRY(host->gpu->download(host->context, &trouble, me->d_trouble, sizeof trouble));
+    if (trouble.overflow) return report_overlaps(host);
     for (int rung = 0; rung < me->system->rungs; rung++) {
         TRY(host->gpu->download(host->context, counters,
                                 me->d_counts + (size_t)rung * sizeof counters, sizeof counters));

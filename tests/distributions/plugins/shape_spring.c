@@ -1,10 +1,14 @@
-/* shape_spring: what keeps a rectangle near a square: U = strength t^2 / 2, t = ln(L_x / L_y). Without it
- * the shape of a fluid's box whose edges change one by one is not bound. */
+/* shape_spring: a spring on the box, U = strength t^2 / 2:
+ *
+ *   t = ln(L_x / L_y)   keeps a rectangle near a square; without it the shape of a fluid's box whose edges change
+ *                       one by one is not bound
+ *   t = ln(w / L_y)     keeps it a strip of the width w
+ *   t = ln(v / V)       keeps the volume near v, so that the box is never too small for a range */
 #include <math.h>
 #include <plugmc/plugin.h>
 
 typedef struct shape_spring {
-    double strength;
+    double strength, width, volume;
     const plugmc_system *system;
 } shape_spring;
 
@@ -12,7 +16,11 @@ static int energy(void *instance, const plugmc_total_request *q)
 {
     const shape_spring *s = instance;
     for (int32_t w = 0; w < s->system->walkers; w++) {
-        const double t = log(q->view->box[w].length[0] / q->view->box[w].length[1]);
+        const plugmc_box *box = &q->view->box[w];
+        const double *length = box->length;
+        const double t = s->volume > 0  ? log(s->volume / box->volume)
+                         : s->width > 0 ? log(s->width / length[1])
+                                        : log(length[0] / length[1]);
         if (q->energy) q->energy[w] += 0.5 * s->strength * t * t;
     }
     return PLUGMC_OK;
@@ -20,14 +28,17 @@ static int energy(void *instance, const plugmc_total_request *q)
 
 static int configure(void *instance, const plugmc_host *host)
 {
-    ((shape_spring *)instance)->system = host->system;
-    if (host->system->box.dimension != 2)
+    shape_spring *s = instance;
+    s->system = host->system;
+    if (host->system->box.dimension != 2 && s->volume == 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT, "the box is no rectangle");
     return PLUGMC_OK;
 }
 
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(shape_spring, strength, "1", 0, 1e6, "kT", "of the spring"),
+    PLUGMC_REAL_KEY(shape_spring, width, "0", 0, 1e6, "length", "along y; 0: that along x"),
+    PLUGMC_REAL_KEY(shape_spring, volume, "0", 0, 1e9, "length^d", "0: the spring is on the edges"),
 };
 
 static const plugmc_total total = {.size = sizeof total,
@@ -37,8 +48,7 @@ static const plugmc_total total = {.size = sizeof total,
 
 static const plugmc_potential potential = {.size = sizeof potential, .total = &total};
 
-PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "shape_spring",
-              .summary = "keeps a rectangle near a square", .reference = "",
-              .instance_size = sizeof(shape_spring), .parameters = table,
+PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "shape_spring", .summary = "a spring on the box",
+              .reference = "", .instance_size = sizeof(shape_spring), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .potential = &potential,
               .configure = configure)

@@ -539,6 +539,11 @@ typedef struct plugmc_observable {
     /* PLUGMC_CHANGED_*: beside positions, what may not be as the run began: it takes the boxes, or the
      * counts, of the view. Refused beside a mover that changes something else. */
     uint32_t follows;
+    /* Optional, where on_device is 1: launches what a measurement of this view needs (plugmc_gpu.download_later
+     * for its results) and does not wait. `measure` comes after it, once, perhaps when the sweeps
+     * that follow are launched: then its view has no positions and no cells, and the boxes are those
+     * that they were, since none changes in such a run. */
+    int (*launch)(void *instance, const plugmc_host *, const plugmc_view *);
 } plugmc_observable;
 
 /* ---- The descriptor ------------------------------------------------------------------------- */

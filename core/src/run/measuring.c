@@ -1,0 +1,353 @@
+/* Observables at an event: they measure, and what they give is recorded. See measuring.h. */
+#include "run/measuring.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/averages.h"
+#include "run/borrowing.h"
+#include "run/refusals.h"
+#include "run/watchdog.h"
+#include "run/writing.h"
+#include "system/geometry.h"
+#include "system/system.h"
+#include "team/team.h"
+
+/* ---- Records --------------------------------------------------------------------------------------- */
+
+static int make_room(simulation *sim, quantity_record *q)
+{
+    if (q->length == 1 && (q->samples + 1) * q->walkers > q->capacity) {
+        int64_t capacity = 2 * q->capacity + 1024 * q->walkers;
+        double *series = writing_series(sim, q, capacity);
+        if (!series)
+            return report_error(sim->report, EXIT_MEMORY, NULL, 0,
+                                "no memory for the series of '%s'", q->name);
+        q->series = series;
+        q->capacity = capacity;
+    }
+    return 0;
+}
+
+/* A sample of one quantity: values [walkers][width] of all walkers, of which those on its rung count, in their
+ * order. */
+static int record_quantity(simulation *sim, const measurement *m, quantity_record *q, int32_t rung,
+                           const int32_t *rungs, const double *values)
+{
+    double *mean = NULL;
+    const int code = make_room(sim, q);
+    if (code) return code;
+    if (q->length > 1 && !(mean = calloc((size_t)q->length, sizeof(double))))
+        return report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for '%s'", q->name);
+    int32_t k = 0;
+    for (int w = 0; w < sim->all_walkers; w++) {
+        if (rungs && rungs[w] != rung) continue;
+        if (q->length == 1) q->series[q->samples * q->walkers + k] = values[w * m->width];
+        for (int64_t i = 0; q->length > 1 && i < q->length; i++)
+            mean[i] += values[w * m->width + i] / q->walkers;
+        k++;
+    }
+    if (mean) block_average_add(&q->blocks, mean);
+    free(mean);
+    q->samples++;
+    return 0;
+}
+
+/* The same with ln of the weights of all walkers [walkers]: as of one walker, their weighted mean. */
+static int record_weighted(simulation *sim, const measurement *m, const double *of_all,
+                           const double *ln_weights)
+{
+    const int32_t walkers = sim->all_walkers;
+    double *weights = checked(calloc((size_t)walkers, sizeof *weights)), all = 0;
+    int code = 0;
+    for (int32_t w = 0; w < walkers; w++) all += weights[w] = exp(ln_weights[w]);
+    if (!(all > 0 && isfinite(all)))
+        code = report_error(sim->report, EXIT_INTERNAL, NULL, 0,
+                            "the weights of all walkers together are %g: no average can be taken",
+                            all);
+    for (int k = 0; k < m->quantity_count && !code; k++) {
+        quantity_record *q = &sim->output.quantities[m->first_quantity + k];
+        double *mean = checked(calloc((size_t)q->length, sizeof *mean));
+        for (int32_t w = 0; w < walkers; w++)
+            for (int64_t i = 0; i < q->length; i++)
+                mean[i] += weights[w] / all * (of_all[w * m->width + i] - of_all[i]);
+        for (int64_t i = 0; i < q->length; i++) {
+            mean[i] += of_all[i]; /* from the first walker, so that constants are exact */
+            if (q->length > 1) mean[i] *= all / walkers;
+        }
+        code = make_room(sim, q);
+        if (!code && q->length == 1) q->series[q->samples] = mean[0];
+        if (!code && q->length > 1) block_average_add(&q->blocks, mean);
+        free(mean);
+        q->samples += !code;
+        of_all += q->length;
+    }
+    quantity_record *weight = &sim->output.quantities[m->weight];
+    if (!code) code = make_room(sim, weight);
+    if (!code) weight->series[weight->samples++] = all / walkers;
+    free(weights);
+    return code;
+}
+
+/* Appends a sample of all walkers to the records of an observable. `weights`: ln of them, or NULL. */
+static int record_sample(simulation *sim, const measurement *m, const double *of_all,
+                         const int32_t *rungs, const double *weights)
+{
+    int code = 0;
+    if (weights) return record_weighted(sim, m, of_all, weights);
+    for (int32_t r = 0; r < sim->system.rungs; r++) {
+        const double *values = of_all;
+        quantity_record *q = &sim->output.quantities[m->first_quantity + r * m->quantity_count];
+        for (int k = 0; k < m->quantity_count && !code; k++, values += q++->length)
+            code = record_quantity(sim, m, q, r, rungs, values);
+    }
+    return code;
+}
+
+/* All: rank 0 keeps what everybody has measured. */
+static int record(simulation *sim, const measurement *m)
+{
+    const int32_t walkers = sim->system.walkers;
+    void *values = m->values, *rungs = NULL, *weights = NULL, *all_weights = NULL;
+    int code = 0;
+    if (sim->system.rungs > 1)
+        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST,
+                                     PLUGMC_READ, &rungs, NULL);
+    if (!code && m->weight >= 0)
+        code = sim->state.face.array(&sim->state.face, PLUGMC_STATE_WEIGHT, PLUGMC_ON_HOST,
+                                     PLUGMC_READ, &weights, NULL);
+    if (code) return EXIT_MEMORY;
+    for (int64_t i = 0; m->scaled && i < walkers * m->width; i++)
+        m->values[i] *= m->scales[i % m->width];
+    if (team_now()->ranks == 1) return record_sample(sim, m, values, rungs, weights);
+    const bool ladder = rungs != NULL, weighted = weights != NULL; /* in all processes alike */
+    code = team_gather(0, m->values, sizeof(double) * (size_t)(walkers * m->width), &values);
+    if (ladder && !code) code = team_gather(0, rungs, sizeof(int32_t) * (size_t)walkers, &rungs);
+    if (weighted && !code)
+        code = team_gather(0, weights, sizeof(double) * (size_t)walkers, &all_weights);
+    if (values && !code) code = record_sample(sim, m, values, rungs, all_weights);
+    free(values);
+    if (ladder && team_leads() && !code) free(rungs);
+    free(all_weights);
+    return code;
+}
+
+/* All: the walkers of all processes, at rank 0. */
+static int keep_frame(simulation *sim, uint64_t sweep, const double *positions)
+{
+    const bool moves = sim->system.changes & PLUGMC_CHANGED_BOX;
+    const size_t walkers = (size_t)sim->system.walkers,
+                 bytes = sizeof(double) * 3 * walkers * (size_t)sim->system.particles;
+    const plugmc_box *now = NULL;
+    void *copy = NULL, *boxes = NULL;
+    int code = moves ? borrowing_boxes_of(sim, &now) : 0;
+    if (!code) code = team_gather(0, positions, bytes, &copy);
+    if (moves && !code) code = team_gather(0, now, walkers * sizeof *now, &boxes);
+    if (code || !team_leads()) {
+        free(copy), free(boxes);
+        return code;
+    }
+    output_data *out = &sim->output;
+    frame *frames = realloc(out->frames, sizeof *frames * (size_t)(out->frame_count + 1));
+    if (frames) out->frames = frames;
+    if (!frames) {
+        free(copy), free(boxes);
+        return report_error(sim->report, EXIT_MEMORY, NULL, 0,
+                            "no memory for a frame of the trajectory");
+    }
+    out->frames[out->frame_count++] = (frame){sweep, copy, boxes};
+    return 0;
+}
+
+/* Of trials, for the mover that weighs macrostates. */
+static int gather_books(simulation *sim)
+{
+    instance *weighing = sim->weighing->instance;
+    return context_exit_code(&weighing->context, bias_gather(&sim->hamiltonian, &weighing->host),
+                             "measuring");
+}
+
+/* Movers that measure are asked once when production begins, and what they say is thrown away: they tell
+ * what has happened since they were asked last. */
+static bool is_due(const measurement *m, uint64_t produced)
+{
+    return produced ? produced % (uint64_t)m->period == 0
+                    : m->instance->plugin->kind == PLUGMC_MOVER;
+}
+
+/* All: the shortest edges of any walker's box. As bit patterns doubles above 0 are in order. */
+static int find_shortest_edges(simulation *sim, double shortest[3])
+{
+    const plugmc_box *boxes;
+    int64_t bits[3];
+    int code = borrowing_boxes_of(sim, &boxes);
+    for (int d = 0; d < 3; d++) {
+        shortest[d] = INFINITY;
+        for (int32_t w = 0; w < sim->system.walkers && !code; w++)
+            shortest[d] = fmin(shortest[d], boxes[w].length[d]);
+        memcpy(&bits[d], &shortest[d], sizeof bits[d]);
+        bits[d] = -bits[d];
+    }
+    code = team_largest(code, bits, 3);
+    for (int d = 0; d < 3; d++) {
+        bits[d] = -bits[d];
+        memcpy(&shortest[d], &bits[d], sizeof bits[d]);
+    }
+    return code;
+}
+
+/* ---- Measuring ----------------------------------------------------------------------------------- */
+
+static bool on_device(const simulation *sim, const measurement *m)
+{
+    return sim->gpu && m->instance->plugin->observable->on_device;
+}
+
+static bool launches(const simulation *sim, const measurement *m)
+{
+    const plugmc_observable *o = m->instance->plugin->observable;
+    return on_device(sim, m) && PLUGMC_HAS(o, launch) && o->launch;
+}
+
+static view_stage stage_of(simulation *sim)
+{
+    view_stage stage = {.system = &sim->system, .gpu = sim->gpu, .state = &sim->state.face};
+    /* of several, none knows the energy after the others have moved; on a ladder they keep other sums */
+    if (sim->mover_count == 1 && !sim->system.weighted) {
+        stage.mover = sim->movers[0].mover;
+        stage.mover_instance = sim->movers[0].instance->data;
+        stage.mover_host = &sim->movers[0].instance->host;
+    }
+    return stage;
+}
+
+static int look(simulation *sim, measurement *m, view_stage *stage, const double *positions,
+                uint64_t sweep, plugmc_view *view)
+{
+    const int code = view_of(stage, positions, on_device(sim, m), sweep, view);
+    return context_exit_code(&m->instance->context, code, "reading boxes");
+}
+
+/* What an observable has to do on the GPU, which it does not wait for. */
+static int launch(simulation *sim, measurement *m, view_stage *stage, const double *there,
+                  uint64_t sweep)
+{
+    plugmc_view view;
+    int code = look(sim, m, stage, there, sweep, &view);
+    if (code) return code;
+    context_calling(&m->instance->context, "launch");
+    watchdog_plugin_begins();
+    code = m->instance->plugin->observable->launch(m->instance->data, &m->instance->host, &view);
+    watchdog_plugin_ended();
+    return context_exit_code(&m->instance->context, code, "measuring");
+}
+
+static int measure_one(simulation *sim, measurement *m, view_stage *stage, const double *positions,
+                       uint64_t produced)
+{
+    plugmc_view view;
+    int code =
+        look(sim, m, stage, positions, produced + (uint64_t)sim->config.run.equilibrate, &view);
+    if (code) return code;
+    context_calling(&m->instance->context, "measure");
+    watchdog_plugin_begins();
+    code = m->instance->plugin->observable->measure(m->instance->data, &m->instance->host, &view,
+                                                    m->values);
+    watchdog_plugin_ended();
+    code = context_exit_code(&m->instance->context, code, "measuring");
+    if (!code && produced) code = check_sample(sim, m);
+    if (!code && produced) code = record(sim, m);
+    return code;
+}
+
+bool measuring_can_wait(const simulation *sim, uint64_t produced)
+{
+    bool waits = false;
+    const bool still = !sim->system.changes && sim->system.rungs == 1 && !sim->system.weighted;
+    if (!still || !produced || sim->weighing || team_now()->ranks > 1) return false;
+    for (int i = 0; i < sim->measurement_count; i++) {
+        const measurement *m = &sim->measurements[i];
+        if (!is_due(m, produced)) continue;
+        if (!launches(sim, m)) return false;
+        waits = true;
+    }
+    return waits;
+}
+
+/* What was launched is there. */
+static int arrive(const measurement *m)
+{
+    const plugmc_host *host = &m->instance->host;
+    context_calling(&m->instance->context, "launch");
+    return context_exit_code(&m->instance->context, host->gpu->arrive(host->context), "measuring");
+}
+
+int measuring_finish(simulation *sim)
+{
+    const uint64_t produced = sim->launched;
+    view_stage stage = stage_of(sim);
+    int code = 0;
+    sim->launched = 0;
+    for (int i = 0, first = 1; produced && i < sim->measurement_count && !code; i++) {
+        measurement *m = &sim->measurements[i];
+        if (!is_due(m, produced)) continue;
+        if (first) code = arrive(m);
+        first = 0;
+        if (!code) code = measure_one(sim, m, &stage, NULL, produced);
+    }
+    return code;
+}
+
+/* Those that launch do so before anybody waits. */
+static int launch_all(simulation *sim, view_stage *stage, const double *there, uint64_t produced)
+{
+    measurement *last = NULL;
+    int code = 0;
+    for (int i = 0; i < sim->measurement_count && !code; i++) {
+        measurement *m = &sim->measurements[i];
+        if (!is_due(m, produced) || !launches(sim, m)) continue;
+        code = launch(sim, m, stage, there, produced + (uint64_t)sim->config.run.equilibrate);
+        last = m;
+    }
+    if (code || !last) return code;
+    if (measuring_can_wait(sim, produced)) {
+        sim->launched = produced;
+        return 0;
+    }
+    return arrive(last);
+}
+
+int measuring(simulation *sim, uint64_t produced)
+{
+    view_stage stage = stage_of(sim);
+    bool host = false, device = false;
+    for (int i = 0; i < sim->measurement_count; i++) {
+        const measurement *m = &sim->measurements[i];
+        if (!is_due(m, produced)) continue;
+        device |= on_device(sim, m);
+        host |= !on_device(sim, m) || m->instance->plugin->observable->writes_trajectory;
+    }
+    if (!host && !device) return 0;
+    const double *here = NULL, *there = NULL;
+    int code = host ? borrowing_positions(sim, PLUGMC_ON_HOST, &here) : 0;
+    if (!code && device) code = borrowing_positions(sim, PLUGMC_ON_DEVICE, &there);
+    if (!code && sim->weighing) code = gather_books(sim);
+    double shortest[3] = {INFINITY, INFINITY, INFINITY};
+    if (!code && team_now()->ranks > 1 && sim->system.changes & PLUGMC_CHANGED_BOX)
+        code = find_shortest_edges(sim, shortest);
+    cell_grid_elsewhere(shortest);
+    if (!code && device) code = launch_all(sim, &stage, there, produced);
+    for (int i = 0; i < sim->measurement_count && !code && !sim->launched; i++) {
+        measurement *m = &sim->measurements[i];
+        const plugmc_observable *o = m->instance->plugin->observable;
+        if (!is_due(m, produced)) continue;
+        if (o->writes_trajectory)
+            code = keep_frame(sim, produced + (uint64_t)sim->config.run.equilibrate, here);
+        if (o->measure && !code)
+            code = measure_one(sim, m, &stage, on_device(sim, m) ? there : here, produced);
+    }
+    view_clear(&stage);
+    cell_grid_elsewhere((const double[3]){INFINITY, INFINITY, INFINITY});
+    return code;
+}
