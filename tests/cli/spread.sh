@@ -98,7 +98,7 @@ test_wide_cells_spread_over_processes() { sweeps=10 particles_of 0.8 3000 1.5 le
 test_overflowing_cells_spread_over_processes()
 {
     sweeps=400 particles_of 0.05 800 0.4 lennard_jones
-    spread
+    numbers=3 spread
     must run sim.ini --set run.output=few.h5 --set run.sweeps=1 --set run.equilibrate=0
     [ "$(h5ls few.h5/plugmc/checkpoint/plugins/1)" != "$(h5ls 1.h5/plugmc/checkpoint/plugins/1)" ] ||
         fail "no cell has overflowed"
