@@ -98,7 +98,7 @@ static MPI_Request *begin(MPI_Request *request, int rank, const void *send, void
     return request;
 }
 
-static int exchange(const mpi_parcel *parcels, int n)
+static int deliver(const mpi_parcel *parcels, int n)
 {
     int count = 0;
     for (int k = 0; k < n; k++)
@@ -124,7 +124,7 @@ __attribute__((visibility("default"))) const mpi_calls *plugmc_mpi_calls(void)
                         .sum = sum,
                         .spread = spread,
                         .gather = gather,
-                        .exchange = exchange,
+                        .deliver = deliver,
                         .leave = leave};
     return &calls;
 }

@@ -32,7 +32,7 @@ typedef struct mpi_calls {
      * [ranks] is the same everywhere. */
     int (*gather)(const void *mine, const size_t *bytes, void *all);
     /* All parcels at once; between two ranks they are matched in their order. */
-    int (*exchange)(const mpi_parcel *, int n);
+    int (*deliver)(const mpi_parcel *, int n);
     int (*leave)(void);
 } mpi_calls;
 

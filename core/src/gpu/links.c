@@ -154,9 +154,9 @@ void links_identity(const gpu *g, unsigned char identity[16])
     g->api.device_uuid(identity, g->device);
 }
 
-/* ---- Exchange ------------------------------------------------------------------------------------- */
+/* ---- Parcels -------------------------------------------------------------------------------------- */
 
-int links_exchange(plugmc_context *context, const links_parcel *parcels, int n)
+int links_deliver(plugmc_context *context, const links_parcel *parcels, int n)
 {
     gpu *g = context->gpu;
     const struct gpu_links *l = g->links;

@@ -35,7 +35,7 @@ typedef struct links_parcel {
 } links_parcel;
 
 /* All parcels at once, in the stream; between two ranks they are matched in their order. PLUGMC_* code, reported. */
-int links_exchange(plugmc_context *, const links_parcel *, int n);
+int links_deliver(plugmc_context *, const links_parcel *, int n);
 
 /* A line for plugmc doctor. */
 void links_describe(FILE *);

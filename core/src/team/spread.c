@@ -120,7 +120,7 @@ static int32_t rank_of(int32_t part)
     return t->rank - t->part + part;
 }
 
-static int exchange_on_host(int code, const plugmc_parcel *parcels, int32_t n)
+static int deliver_on_host(int code, const plugmc_parcel *parcels, int32_t n)
 {
     mpi_parcel *of_ranks = checked(calloc((size_t)n + 1, sizeof *of_ranks));
     for (int32_t k = 0; k < n; k++) {
@@ -131,7 +131,7 @@ static int exchange_on_host(int code, const plugmc_parcel *parcels, int32_t n)
                                    .send_bytes = p->send_bytes,
                                    .receive_bytes = p->receive_bytes};
     }
-    code = team_exchange(code, of_ranks, n);
+    code = team_deliver(code, of_ranks, n);
     free(of_ranks);
     return code;
 }
@@ -158,8 +158,8 @@ static int bring(plugmc_context *context, const mpi_parcel *of_ranks, const plug
 
 /* By way of pinned memory. It is filled again only when the stream has come to what was sent next, so uploads have
  * ended by then. */
-static int exchange_by_host(plugmc_context *context, int own, const plugmc_parcel *parcels,
-                            int32_t n)
+static int deliver_by_host(plugmc_context *context, int own, const plugmc_parcel *parcels,
+                           int32_t n)
 {
     const int32_t parts = team_now()->parts;
     const plugmc_gpu *gpu = gpu_services(context->gpu);
@@ -181,15 +181,15 @@ static int exchange_by_host(plugmc_context *context, int own, const plugmc_parce
     }
     if (!own) own = bring(context, of_ranks, parcels, n, false);
     if (!own) own = gpu->synchronize(context);
-    const int code = team_exchange(for_all(context, own), of_ranks, parts);
+    const int code = team_deliver(for_all(context, own), of_ranks, parts);
     if (!code) own = bring(context, of_ranks, parcels, n, true);
     free(of_ranks);
     return code ? for_plugin(context, own, code) : own;
 }
 
 /* Agreed upon before anything is launched, so that nobody's stream waits for a process that goes no further. */
-static int exchange_by_links(plugmc_context *context, int own, const plugmc_parcel *parcels,
-                             int32_t n)
+static int deliver_by_links(plugmc_context *context, int own, const plugmc_parcel *parcels,
+                            int32_t n)
 {
     const int code = team_agree(for_all(context, own));
     if (code) return for_plugin(context, own, code);
@@ -199,18 +199,18 @@ static int exchange_by_links(plugmc_context *context, int own, const plugmc_parc
         of_ranks[k] =
             (links_parcel){rank_of(p->part), p->send, p->receive, p->send_bytes, p->receive_bytes};
     }
-    own = links_exchange(context, of_ranks, n);
+    own = links_deliver(context, of_ranks, n);
     free(of_ranks);
     return own;
 }
 
-static int exchange(plugmc_context *context, int code, int32_t on_device,
-                    const plugmc_parcel *parcels, int32_t n)
+static int deliver(plugmc_context *context, int code, int32_t on_device,
+                   const plugmc_parcel *parcels, int32_t n)
 {
     if (on_device)
-        return (links_are_there(context->gpu) ? exchange_by_links : exchange_by_host)(context, code,
-                                                                                      parcels, n);
-    return for_plugin(context, code, exchange_on_host(for_all(context, code), parcels, n));
+        return (links_are_there(context->gpu) ? deliver_by_links : deliver_by_host)(context, code,
+                                                                                    parcels, n);
+    return for_plugin(context, code, deliver_on_host(for_all(context, code), parcels, n));
 }
 
 static int largest(plugmc_context *context, int code, int64_t *values, int32_t n)
@@ -221,7 +221,7 @@ static int largest(plugmc_context *context, int code, int64_t *values, int32_t n
 const plugmc_spread *spread_services(void)
 {
     static plugmc_spread services = {
-        .size = sizeof services, .exchange = exchange, .largest = largest};
+        .size = sizeof services, .deliver = deliver, .largest = largest};
     services.part = team_now()->part;
     services.parts = team_now()->parts;
     return services.parts > 1 ? &services : NULL;

@@ -225,11 +225,11 @@ int team_share(int code, const void *mine, size_t bytes, void *all, size_t bytes
     return mpi && !code ? team_spread(0, all, bytes_of_all) : code;
 }
 
-int team_exchange(int code, const mpi_parcel *parcels, int n)
+int team_deliver(int code, const mpi_parcel *parcels, int n)
 {
     code = team_agree(code);
     if (!mpi || code) return code;
-    return mpi->exchange(parcels, n) ? failed() : 0;
+    return mpi->deliver(parcels, n) ? failed() : 0;
 }
 
 void team_describe(FILE *out) { objects_describe(out); }

@@ -59,7 +59,7 @@ int team_share(int code, const void *mine, size_t bytes, void *all, size_t bytes
 
 /* All parcels at once; between two ranks they are matched in their order. */
 struct mpi_parcel;
-int team_exchange(int code, const struct mpi_parcel *, int n);
+int team_deliver(int code, const struct mpi_parcel *, int n);
 
 /* A sweep that was given up because the run has to end is no failure: all give up theirs, and go on. */
 enum { TEAM_GAVE_UP = -1 }; /* as a code; real ones are above 0 and count more */

@@ -198,7 +198,7 @@ static int exchange_on_host(checkerboard *me, const plugmc_host *host, int code,
             parcel_of(&pieces[k], buffer + at, (size_t)pieces[k].layers * bytes_of_layer(me));
         if (!pieces[k].comes) copy_piece(me, &pieces[k], buffer + at);
     }
-    code = me->spread->exchange(host->context, code, 0, parcels, n);
+    code = me->spread->deliver(host->context, code, 0, parcels, n);
     for (int k = 0; k < n && !code; k++)
         if (pieces[k].comes) copy_piece(me, &pieces[k], (char *)parcels[k].receive);
     free(buffer);
@@ -227,7 +227,7 @@ static int exchange_on_device(checkerboard *me, const plugmc_host *host, int cod
             *next++ = parcel_of(&pieces[k], (void *)(uintptr_t)at,
                                 (size_t)pieces[k].layers * arrays[i].layer);
         }
-    return me->spread->exchange(host->context, code, 1, parcels, (int32_t)(next - parcels));
+    return me->spread->deliver(host->context, code, 1, parcels, (int32_t)(next - parcels));
 }
 
 /* ---- Both ---------------------------------------------------------------------------------------- */
