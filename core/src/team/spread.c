@@ -3,15 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../mpi/mpi_calls.h"
 #include "gpu/links.h"
 #include "run/context.h"
 #include "run/stop.h"
+#include "team/spread_calls.h"
 #include "team/team.h"
 
 /* ---- How GPUs reach each other --------------------------------------------------------------------- */
 
-static char way[512 + 64]; /* in words */
+static char way[1024]; /* in words */
+static bool by_mail;
 
 /* Whether a number is the same in all processes. */
 static int is_same(int64_t own, bool *same)
@@ -66,7 +67,7 @@ static int join(gpu *g, bool *joined, char why[512])
 
 int spread_begin(gpu *g, report *r)
 {
-    char why[512] = "", words[64];
+    char why[512] = "", why_not[512] = "", words[64];
     bool same = false, joined = false;
     if (team_now()->parts == 1) return 0;
     int code = is_same(g != NULL, &same);
@@ -81,7 +82,13 @@ int spread_begin(gpu *g, report *r)
         snprintf(way, sizeof way, "%s", links_words(g, words));
     } else {
         links_close(g);
-        snprintf(way, sizeof way, "the host's memory and MPI (NCCL is not used: %s)", why);
+        if (!code) code = spread_mail_opens(g, r, &by_mail, why_not);
+        if (by_mail)
+            snprintf(way, sizeof way, "GPU memory of this machine (NCCL is not used: %s)", why);
+        else
+            snprintf(way, sizeof way,
+                     "the host's memory and MPI (NCCL is not used: %s; nor GPU memory: %s)", why,
+                     why_not);
     }
     return code;
 }
@@ -90,31 +97,30 @@ const char *spread_way(void) { return way; }
 
 /* ---- For plugins ----------------------------------------------------------------------------------- */
 
-/* The code of a process, of a plugin's callback, as one that all agree on. */
-static int for_all(plugmc_context *context, int code)
+int spread_for_all(plugmc_context *context, int code)
 {
     return code == PLUGMC_STOPPED ? TEAM_GAVE_UP
            : code                 ? context_exit_code(context, code, "sweeping")
                                   : 0;
 }
 
-/* What the callback has to return. */
-static int for_plugin(plugmc_context *context, int own, int code)
+int spread_for_plugin(plugmc_context *context, int own, int code)
 {
+    if (code)
+        context->failed = 1; /* it has been said, or there is nothing to say: the run has to end */
     if (code == TEAM_GAVE_UP) {
         stop_give_up();
         return PLUGMC_STOPPED;
     }
-    if (code) context->failed = 1; /* it has been said */
     return own && own != PLUGMC_STOPPED ? own : code ? PLUGMC_ERROR_STATE : PLUGMC_OK;
 }
 
-static const plugmc_parcel *parcel_at(const plugmc_parcel *parcels, int32_t k)
+const plugmc_parcel *spread_parcel_at(const plugmc_parcel *parcels, int32_t k)
 {
     return (const plugmc_parcel *)((const char *)parcels + (size_t)k * parcels->size);
 }
 
-static int32_t rank_of(int32_t part)
+int32_t spread_rank_of(int32_t part)
 {
     const team *t = team_now();
     return t->rank - t->part + part;
@@ -124,8 +130,8 @@ static int deliver_on_host(int code, const plugmc_parcel *parcels, int32_t n)
 {
     mpi_parcel *of_ranks = checked(calloc((size_t)n + 1, sizeof *of_ranks));
     for (int32_t k = 0; k < n; k++) {
-        const plugmc_parcel *p = parcel_at(parcels, k);
-        of_ranks[k] = (mpi_parcel){.rank = rank_of(p->part),
+        const plugmc_parcel *p = spread_parcel_at(parcels, k);
+        of_ranks[k] = (mpi_parcel){.rank = spread_rank_of(p->part),
                                    .send = p->send,
                                    .receive = p->receive,
                                    .send_bytes = p->send_bytes,
@@ -144,7 +150,7 @@ static int bring(plugmc_context *context, const mpi_parcel *of_ranks, const plug
     size_t *filled = checked(calloc((size_t)team_now()->parts, sizeof *filled));
     int code = PLUGMC_OK;
     for (int32_t k = 0; k < n && !code; k++) {
-        const plugmc_parcel *p = parcel_at(parcels, k);
+        const plugmc_parcel *p = spread_parcel_at(parcels, k);
         const mpi_parcel *of = &of_ranks[p->part];
         const void *there = to_device ? p->receive : p->send;
         char *here = (to_device ? (char *)of->receive : (char *)of->send) + filled[p->part];
@@ -166,7 +172,7 @@ static int deliver_by_host(plugmc_context *context, int own, const plugmc_parcel
     mpi_parcel *of_ranks = checked(calloc((size_t)parts, sizeof *of_ranks));
     size_t bytes = 0;
     for (int32_t k = 0; k < n; k++) {
-        const plugmc_parcel *p = parcel_at(parcels, k);
+        const plugmc_parcel *p = spread_parcel_at(parcels, k);
         of_ranks[p->part].send_bytes += p->send_bytes;
         of_ranks[p->part].receive_bytes += p->receive_bytes;
         bytes += p->send_bytes + p->receive_bytes;
@@ -174,30 +180,30 @@ static int deliver_by_host(plugmc_context *context, int own, const plugmc_parcel
     char *memory = own ? NULL : gpu_pinned(context, bytes);
     if (!own && !memory) own = PLUGMC_ERROR_MEMORY;
     for (int32_t part = 0; part < parts && memory; part++) {
-        of_ranks[part].rank = rank_of(part);
+        of_ranks[part].rank = spread_rank_of(part);
         of_ranks[part].send = memory;
         of_ranks[part].receive = memory + of_ranks[part].send_bytes;
         memory += of_ranks[part].send_bytes + of_ranks[part].receive_bytes;
     }
     if (!own) own = bring(context, of_ranks, parcels, n, false);
     if (!own) own = gpu->synchronize(context);
-    const int code = team_deliver(for_all(context, own), of_ranks, parts);
+    const int code = team_deliver(spread_for_all(context, own), of_ranks, parts);
     if (!code) own = bring(context, of_ranks, parcels, n, true);
     free(of_ranks);
-    return code ? for_plugin(context, own, code) : own;
+    return code ? spread_for_plugin(context, own, code) : own;
 }
 
 /* Agreed upon before anything is launched, so that nobody's stream waits for a process that goes no further. */
 static int deliver_by_links(plugmc_context *context, int own, const plugmc_parcel *parcels,
                             int32_t n)
 {
-    const int code = team_agree(for_all(context, own));
-    if (code) return for_plugin(context, own, code);
+    const int code = team_agree(spread_for_all(context, own));
+    if (code) return spread_for_plugin(context, own, code);
     links_parcel *of_ranks = checked(calloc((size_t)n + 1, sizeof *of_ranks));
     for (int32_t k = 0; k < n; k++) {
-        const plugmc_parcel *p = parcel_at(parcels, k);
-        of_ranks[k] =
-            (links_parcel){rank_of(p->part), p->send, p->receive, p->send_bytes, p->receive_bytes};
+        const plugmc_parcel *p = spread_parcel_at(parcels, k);
+        of_ranks[k] = (links_parcel){spread_rank_of(p->part), p->send, p->receive, p->send_bytes,
+                                     p->receive_bytes};
     }
     own = links_deliver(context, of_ranks, n);
     free(of_ranks);
@@ -208,14 +214,16 @@ static int deliver(plugmc_context *context, int code, int32_t on_device,
                    const plugmc_parcel *parcels, int32_t n)
 {
     if (on_device)
-        return (links_are_there(context->gpu) ? deliver_by_links : deliver_by_host)(context, code,
-                                                                                    parcels, n);
-    return for_plugin(context, code, deliver_on_host(for_all(context, code), parcels, n));
+        return (links_are_there(context->gpu) ? deliver_by_links
+                : by_mail                     ? spread_by_mail
+                                              : deliver_by_host)(context, code, parcels, n);
+    return spread_for_plugin(context, code,
+                             deliver_on_host(spread_for_all(context, code), parcels, n));
 }
 
 static int largest(plugmc_context *context, int code, int64_t *values, int32_t n)
 {
-    return for_plugin(context, code, team_largest(for_all(context, code), values, n));
+    return spread_for_plugin(context, code, team_largest(spread_for_all(context, code), values, n));
 }
 
 const plugmc_spread *spread_services(void)
