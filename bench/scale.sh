@@ -120,10 +120,12 @@ pair()
     awk -v a="$short" -v b="$long" 'BEGIN { print b - a > 1e-6 ? b - a : 1e-6 }'
 }
 
-# sweeps_for K INI: of the shorter run.
+# sweeps_for K INI: of the shorter run. A GPU makes a hundred of most in no time.
 sweeps_for()
 {
-    local n=4 took more
+    local n took more
+    n=$(of 100 4)
+    [ "$name" != vmc ] || n=4
     while :; do
         took=$(pair "$1" "$2" $n) || exit 1
         more=$(awk -v t="$took" -v s="$seconds" 'BEGIN { print t < s / 50 ? 10 : t < s ? s / t * 1.1 : 1 }')
