@@ -117,7 +117,7 @@ pair()
 {
     local short long
     short=$(seconds_of "$1" "$2" "$3") && long=$(seconds_of "$1" "$2" $((3 * $3))) || exit 1
-    awk -v a="$short" -v b="$long" 'BEGIN { print b - a > 1e-6 ? b - a : 1e-6 }'
+    awk -v a="$short" -v b="$long" 'BEGIN { print (b - a > 1e-6 ? b - a : 1e-6) }'
 }
 
 # sweeps_for K INI: of the shorter run. A GPU makes a hundred of most in no time.
@@ -128,7 +128,7 @@ sweeps_for()
     [ "$name" != vmc ] || n=4
     while :; do
         took=$(pair "$1" "$2" $n) || exit 1
-        more=$(awk -v t="$took" -v s="$seconds" 'BEGIN { print t < s / 50 ? 10 : t < s ? s / t * 1.1 : 1 }')
+        more=$(awk -v t="$took" -v s="$seconds" 'BEGIN { print (t < s / 50 ? 10 : t < s ? s / t * 1.1 : 1) }')
         n=$(awk -v n=$n -v m="$more" 'BEGIN { printf "%d", n * m + 0.999 }')
         awk -v t="$took" -v s="$seconds" 'BEGIN { exit t < s / 50 }' && echo "$n" && return
     done
