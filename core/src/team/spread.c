@@ -69,7 +69,7 @@ int spread_begin(gpu *g, report *r)
 {
     char why[512] = "", why_not[512] = "", words[64];
     bool same = false, joined = false;
-    if (team_now()->parts == 1) return 0;
+    if (team_now()->parts == 1 || !team_has_met()) return 0;
     int code = is_same(g != NULL, &same);
     if (!code && !same)
         return report_error(r, EXIT_DEVICE, NULL, 0,
