@@ -80,8 +80,7 @@ int gpu_mail_put(gpu *, uint64_t at, plugmc_device_pointer from, size_t bytes);
 /* Whether the mailbox of a part can be opened; it stays open. `why` has room for 512 bytes. */
 bool gpu_mail_open(gpu *, int32_t part, const gpu_letter *, char *why);
 /* What is at `at` in the open mailbox of a part, in the stream. */
-int gpu_mail_take(gpu *, int32_t part, uint64_t at, plugmc_device_pointer to,
-                  size_t bytes);
+int gpu_mail_take(gpu *, int32_t part, uint64_t at, plugmc_device_pointer to, size_t bytes);
 
 /* ---- Where its time goes ---- */
 

@@ -31,8 +31,7 @@ typedef struct plugmc_spread {
     int32_t part, parts;
     /* All parcels of device memory are of the run's stream, in which what has been received follows; those of host
      * memory are there when it returns. Those between two parts are matched in their order. */
-    int (*deliver)(plugmc_context *, int code, int32_t on_device, const plugmc_parcel *,
-                    int32_t n);
+    int (*deliver)(plugmc_context *, int code, int32_t on_device, const plugmc_parcel *, int32_t n);
     /* Each of n numbers becomes the largest of those of all. */
     int (*largest)(plugmc_context *, int code, int64_t *values, int32_t n);
 } plugmc_spread;
