@@ -1,6 +1,8 @@
 /* MPI as the core uses it: see mpi_calls.h. Compiled by mpicc, whatever MPI that is of. */
 #include "mpi_calls.h"
 
+#include <stdlib.h>
+
 #include <mpi.h>
 
 enum { PIECE = 1 << 30 }; /* bytes a message: MPI counts in int */
@@ -78,6 +80,39 @@ static int gather(const void *mine, const size_t *bytes, void *all)
     return 0;
 }
 
+static int pieces_of(size_t bytes) { return (int)((bytes + PIECE - 1) / PIECE); }
+
+/* Begins to send to a rank, or to receive from it; returns the place behind the requests. NULL: MPI has failed. */
+static MPI_Request *begin(MPI_Request *request, int rank, const void *send, void *receive,
+                          size_t bytes)
+{
+    for (size_t done = 0; done < bytes; done += PIECE) {
+        const int piece = bytes - done < PIECE ? (int)(bytes - done) : PIECE;
+        const int failed = send ? MPI_Isend((const char *)send + done, piece, MPI_BYTE, rank, TAG,
+                                            MPI_COMM_WORLD, request)
+                                : MPI_Irecv((char *)receive + done, piece, MPI_BYTE, rank, TAG,
+                                            MPI_COMM_WORLD, request);
+        if (failed) return NULL;
+        request++;
+    }
+    return request;
+}
+
+static int deliver(const mpi_parcel *parcels, int n)
+{
+    int count = 0;
+    for (int k = 0; k < n; k++)
+        count += pieces_of(parcels[k].send_bytes) + pieces_of(parcels[k].receive_bytes);
+    MPI_Request *requests = malloc((size_t)(count + 1) * sizeof *requests), *next = requests;
+    for (int k = 0; k < n && next; k++)
+        next = begin(next, parcels[k].rank, NULL, parcels[k].receive, parcels[k].receive_bytes);
+    for (int k = 0; k < n && next; k++)
+        next = begin(next, parcels[k].rank, parcels[k].send, NULL, parcels[k].send_bytes);
+    const int failed = !next || MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    free(requests);
+    return failed;
+}
+
 static int leave(void) { return MPI_Finalize() != 0; }
 
 __attribute__((visibility("default"))) const mpi_calls *plugmc_mpi_calls(void)
@@ -89,6 +124,7 @@ __attribute__((visibility("default"))) const mpi_calls *plugmc_mpi_calls(void)
                         .sum = sum,
                         .spread = spread,
                         .gather = gather,
+                        .deliver = deliver,
                         .leave = leave};
     return &calls;
 }

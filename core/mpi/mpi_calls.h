@@ -8,7 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PLUGMC_MPI_CALLS = 1 }; /* the version of this list */
+enum { PLUGMC_MPI_CALLS = 2 }; /* the version of this list */
+
+/* What goes to another rank, and what comes from it; 0 bytes: nothing does. */
+typedef struct mpi_parcel {
+    int32_t rank;
+    const void *send;
+    void *receive;
+    size_t send_bytes, receive_bytes;
+} mpi_parcel;
 
 typedef struct mpi_calls {
     int32_t version;
@@ -23,6 +31,8 @@ typedef struct mpi_calls {
     /* bytes[rank] bytes of each rank to rank 0, one after the other in `all` (there alone, else NULL). `bytes`
      * [ranks] is the same everywhere. */
     int (*gather)(const void *mine, const size_t *bytes, void *all);
+    /* All parcels at once; between two ranks they are matched in their order. */
+    int (*deliver)(const mpi_parcel *, int n);
     int (*leave)(void);
 } mpi_calls;
 

@@ -177,24 +177,35 @@ test_error_in_one_of_many_processes()
     [ ! -e sim.h5 ] || fail "there is a file"
 }
 
-# lose RANK OPTION...: a process is killed; the others end within twelve seconds. With --enable-recovery the launcher
-# looks away.
-lose()
+# The process of this rank that mpirun, or timeout with it, has started.
+process_of()
 {
-    local pid end
-    ladder "checkpoint = 0.2"
+    local pid
+    for pid in $(pgrep -P "$(pgrep -P "$1" mpirun || echo "$1")" plugmc); do
+        tr '\0' '\n' <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$2" && echo "$pid"
+    done
+}
+
+wait_for_file()
+{
+    for _ in $(seq 300); do
+        [ -e sim.h5 ] && return
+        sleep 0.1
+    done
+    fail "it does not begin"
+}
+
+# lost_of RANK OPTION...: a process of sim.ini is killed; the others end within twelve seconds. With --enable-recovery
+# the launcher looks away.
+lost_of()
+{
+    local end
     by 1 --version
     timeout --kill-after=5 100 mpirun --quiet "${@:2}" -n 3 "$PLUGMC" run sim.ini --set run.sweeps=100000000 \
         >"$out" 2>"$err" </dev/null &
     local launcher=$!
-    for _ in $(seq 300); do
-        [ -e sim.h5 ] && break
-        sleep 0.1
-    done
-    [ -e sim.h5 ] || fail "it does not begin"
-    for pid in $(pgrep -P "$(pgrep -P $launcher mpirun || echo $launcher)" plugmc); do
-        tr '\0' '\n' <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1" && kill -KILL "$pid"
-    done
+    wait_for_file
+    kill -KILL "$(process_of $launcher "$1")"
     end=$((SECONDS + 12))
     while kill -0 $launcher 2>/dev/null && [ $SECONDS -lt $end ]; do sleep 0.1; done
     kill -0 $launcher 2>/dev/null && fail "the others go on"
@@ -204,6 +215,12 @@ lose()
     cp "$err" said.txt
     plugmc run --resume sim.h5 --set run.sweeps=1
     [ $status = 0 ] || grep -q 'it has made' "$err" || fail "the file is not whole"
+}
+
+lose()
+{
+    ladder "checkpoint = 0.2"
+    lost_of "$@"
 }
 
 test_lost_process_of_many_processes()
@@ -224,19 +241,13 @@ test_lost_process_that_the_launcher_sees() { lose 1; }
 # A signal to one of them stops all, with a checkpoint, from which the run goes on.
 test_signal_to_one_of_many_processes()
 {
-    local pid
     ladder "checkpoint = 0.2"
     by 1 --version
     timeout --kill-after=5 100 mpirun --quiet -n 3 "$PLUGMC" run sim.ini --set run.sweeps=100000000 >"$out" \
         2>"$err" </dev/null &
     local launcher=$!
-    for _ in $(seq 300); do
-        [ -e sim.h5 ] && break
-        sleep 0.1
-    done
-    for pid in $(pgrep -P "$(pgrep -P $launcher mpirun || echo $launcher)" plugmc); do
-        tr '\0' '\n' <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=1" && kill -TERM "$pid"
-    done
+    wait_for_file
+    kill -TERM "$(process_of $launcher 1)"
     wait $launcher
     status=$?
     [ $status = 10 ] || fail "exit code $status, not 10"

@@ -19,6 +19,7 @@ enum {
     PLUGMC_NEEDS_FORCES = 512,      /* derivatives of every pair and field, forces of every total;
                                        no hard cores */
     PLUGMC_KEEPS_MOLECULES = 1024,  /* the particles of a molecule are moved together */
+    PLUGMC_SPREADS = 1 << 25,       /* one system over several processes (plugmc/spread.h) */
     PLUGMC_GLOBAL_WALKERS = 1 << 26 /* ties walkers by what it knows of those of all processes */
 };
 

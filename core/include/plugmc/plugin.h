@@ -28,6 +28,7 @@
 #include "plugmc/gpu.h"
 #include "plugmc/macrostates.h"
 #include "plugmc/parameter.h"
+#include "plugmc/spread.h"
 #include "plugmc/state.h"
 #include "plugmc/wave.h"
 
@@ -228,6 +229,8 @@ typedef struct plugmc_host {
     /* Local energies of the wave function, by the one plugin of the run that gives them (plugmc/wave.h). Main
      * thread, once all plugins are prepared. With NULL it only asks, in `prepare`, whether there is one. */
     int (*local_energy)(plugmc_context *, const plugmc_local_energy_request *);
+    /* Other processes that have the same walkers (plugmc/spread.h), from prepare on; NULL: there are none. */
+    const plugmc_spread *spread;
 } plugmc_host;
 
 /* ---- Potentials ---------------------------------------------------------------------------- */

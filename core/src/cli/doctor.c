@@ -10,6 +10,7 @@
 
 #include "gpu/cache.h"
 #include "gpu/gpu.h"
+#include "gpu/links.h"
 #include "gpu/nvrtc.h"
 #include "plugin/loader.h"
 #include "report.h"
@@ -120,8 +121,8 @@ int command_doctor(int argc, char **argv)
 {
     static const char usage[] =
         "usage: plugmc doctor\n\n"
-        "Shows the GPUs, the kernel compiler and its cache, processor, HDF5, plugin path and MPI\n"
-        "that plugmc finds on this machine.\n";
+        "Shows the GPUs, the kernel compiler and its cache, processor, HDF5, plugin path, MPI\n"
+        "and NCCL that plugmc finds on this machine.\n";
     if (argc > 0 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
         fputs(usage, stdout);
         return EXIT_DONE;
@@ -131,6 +132,7 @@ int command_doctor(int argc, char **argv)
         return EXIT_USAGE;
     }
     show_gpus();
+    links_describe(stdout);
     show_compiler();
     show_cache();
     show_processor();

@@ -23,6 +23,7 @@
 #include "run/simulation.h"
 #include "run/watchdog.h"
 #include "team/share.h"
+#include "team/spread.h"
 #include "team/team.h"
 
 const char exit_code_help[] =
@@ -193,8 +194,14 @@ static const char *threads_of(const simulation *sim, char words[240])
 static void say_where(const simulation *sim)
 {
     char words[240];
-    if (team_now()->ranks > 1)
-        report_note(sim->report, "%d processes share %d walkers; of the first:", team_now()->ranks,
+    const team *t = team_now();
+    if (t->parts > 1)
+        report_note(sim->report,
+                    "%d processes, each of %d walker%s is spread over %d%s%s; of the first:",
+                    t->ranks, sim->all_walkers, sim->all_walkers > 1 ? "s" : "", t->parts,
+                    sim->gpu ? ", GPU to GPU by " : "", sim->gpu ? spread_way() : "");
+    else if (t->ranks > 1)
+        report_note(sim->report, "%d processes share %d walkers; of the first:", t->ranks,
                     sim->all_walkers);
     if (sim->gpu) {
         char *text;

@@ -43,6 +43,12 @@ enum {
     DRIVER_FUNCTION_SHARED = 1          /* of cuFuncGetAttribute: static shared bytes */
 };
 
+/* Memory of this process for another one of the same machine, which opens it. */
+enum { DRIVER_SHARED_LAZY_PEER = 1 };
+typedef struct driver_shared {
+    char reserved[64];
+} driver_shared;
+
 /* X(our name, exported name with the suffix of its ABI, arguments) */
 #define DRIVER_FUNCTIONS(X)                                                                        \
     X(init, "cuInit", (unsigned flags))                                                            \
@@ -54,6 +60,7 @@ enum {
     X(device_name, "cuDeviceGetName", (char *name, int length, driver_device))                     \
     X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, driver_device))        \
     X(device_memory, "cuDeviceTotalMem_v2", (size_t * bytes, driver_device))                       \
+    X(device_uuid, "cuDeviceGetUuid", (unsigned char *uuid, driver_device))                        \
     X(context_retain, "cuDevicePrimaryCtxRetain", (driver_context *, driver_device))               \
     X(context_release, "cuDevicePrimaryCtxRelease_v2", (driver_device))                            \
     X(context_set, "cuCtxSetCurrent", (driver_context))                                            \
@@ -71,6 +78,9 @@ enum {
       (void *to, driver_pointer from, size_t bytes, driver_stream))                                \
     X(copy, "cuMemcpyDtoDAsync_v2",                                                                \
       (driver_pointer to, driver_pointer from, size_t bytes, driver_stream))                       \
+    X(share, "cuIpcGetMemHandle", (driver_shared *, driver_pointer))                               \
+    X(open_shared, "cuIpcOpenMemHandle_v2", (driver_pointer *, driver_shared, unsigned flags))     \
+    X(close_shared, "cuIpcCloseMemHandle", (driver_pointer))                                       \
     X(fill, "cuMemsetD8Async", (driver_pointer, unsigned char, size_t bytes, driver_stream))       \
     X(module_load, "cuModuleLoadData", (driver_module *, const void *image))                       \
     X(module_unload, "cuModuleUnload", (driver_module))                                            \

@@ -26,6 +26,8 @@ SAME(DRIVER_LAUNCH_PROGRAMMATIC, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALI
 SAME(sizeof(driver_launch_attribute), sizeof(CUlaunchAttribute));
 SAME(sizeof(driver_launch_config), sizeof(CUlaunchConfig));
 SAME(offsetof(driver_launch_config, attribute_count), offsetof(CUlaunchConfig, numAttrs));
+SAME(DRIVER_SHARED_LAZY_PEER, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+SAME(sizeof(driver_shared), sizeof(CUipcMemHandle));
 SAME(sizeof(driver_result), sizeof(CUresult));
 SAME(sizeof(driver_device), sizeof(CUdevice));
 SAME(sizeof(driver_pointer), sizeof(CUdeviceptr));

@@ -4,6 +4,7 @@
  * itself (a kernel that crashed) every later call would fail too: those return their code and say
  * nothing. */
 #include "gpu/device.h"
+#include "gpu/links.h"
 #include "gpu/toolkit.h"
 #include "plugin/answers.h"
 
@@ -62,16 +63,19 @@ static bool is_crash(driver_result result)
 }
 
 /* The code of a call; a failure is reported, with the kernel that caused it. */
-static int checked_call(gpu *g, driver_result result, const char *doing)
+int gpu_checked(gpu *g, driver_result result, const char *doing)
 {
     char words[256];
     if (result == DRIVER_SUCCESS) return PLUGMC_OK;
     error_words(&g->api, result, words);
     g->broken = is_crash(result);
     if (g->broken && g->last)
-        return gpu_fail(g, PLUGMC_ERROR_DEVICE, "kernel '%s' of '%s' failed: %s", g->last->name,
-                        g->last->text_name, words);
-    return gpu_fail(g, PLUGMC_ERROR_DEVICE, "%s failed: %s", doing, words);
+        gpu_fail(g, PLUGMC_ERROR_DEVICE, "kernel '%s' of '%s' failed: %s", g->last->name,
+                 g->last->text_name, words);
+    else
+        gpu_fail(g, PLUGMC_ERROR_DEVICE, "%s failed: %s", doing, words);
+    if (g->broken) links_break(g);
+    return PLUGMC_ERROR_DEVICE;
 }
 
 /* Every service begins here. Not 0: the device has failed before. */
@@ -126,7 +130,7 @@ int gpu_allocate(gpu *g, size_t bytes, plugmc_device_pointer *out)
     driver_pointer at = 0;
     driver_result result = g->api.allocate(&at, bytes);
     if (result == DRIVER_ERROR_OUT_OF_MEMORY) return fail_memory(g, bytes);
-    code = checked_call(g, result, "taking GPU memory");
+    code = gpu_checked(g, result, "taking GPU memory");
     if (code) return code;
     if (remember(g, at, bytes)) {
         g->api.release(at);
@@ -138,7 +142,7 @@ int gpu_allocate(gpu *g, size_t bytes, plugmc_device_pointer *out)
 
 int gpu_clear(gpu *g, plugmc_device_pointer at, size_t bytes)
 {
-    return checked_call(g, g->api.fill(at, 0, bytes, g->stream), "clearing GPU memory");
+    return gpu_checked(g, g->api.fill(at, 0, bytes, g->stream), "clearing GPU memory");
 }
 
 int gpu_release(gpu *g, plugmc_device_pointer pointer)
@@ -148,7 +152,7 @@ int gpu_release(gpu *g, plugmc_device_pointer pointer)
     for (int i = 0; i < g->allocation_count; i++) {
         if (g->allocations[i].at != pointer) continue;
         g->allocations[i] = g->allocations[--g->allocation_count];
-        return checked_call(g, g->api.release(pointer), "releasing GPU memory");
+        return gpu_checked(g, g->api.release(pointer), "releasing GPU memory");
     }
     return gpu_fail(g, PLUGMC_ERROR_STATE, "GPU memory is released that was not taken");
 }
@@ -206,7 +210,7 @@ static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char 
             g, PLUGMC_ERROR_DEVICE,
             "kernel text '%s' has no kernel '%s'; is it declared extern \"C\" __global__?",
             text_name, name);
-    if (result) return checked_call(g, result, "looking up a kernel");
+    if (result) return gpu_checked(g, result, "looking up a kernel");
     plugmc_kernel *k = calloc(1, sizeof *k);
     if (k) {
         k->name = strdup(name);
@@ -310,15 +314,16 @@ int gpu_launch(gpu *g, plugmc_kernel *k, const uint32_t grid[3], const uint32_t 
     if (g->profile) gpu_profile_mark(g, k->name);
     driver_result result = launch(g, k, grid, block, dynamic_shared, arguments);
     if (g->profile) gpu_profile_mark_end(g);
-    if (is_crash(result)) return checked_call(g, result, "a kernel");
+    if (is_crash(result)) return gpu_checked(g, result, "a kernel");
     if (result) {
         g->broken = true; /* what it should have done is missing from all that follows */
-        return gpu_fail(
-            g, PLUGMC_ERROR_DEVICE,
-            "kernel '%s' of '%s' cannot be launched (grid %u x %u x %u, block %u x %u x %u, "
-            "%u bytes of dynamic shared memory): %s",
-            k->name, k->text_name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-            dynamic_shared, error_words(&g->api, result, words));
+        gpu_fail(g, PLUGMC_ERROR_DEVICE,
+                 "kernel '%s' of '%s' cannot be launched (grid %u x %u x %u, block %u x %u x %u, "
+                 "%u bytes of dynamic shared memory): %s",
+                 k->name, k->text_name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                 dynamic_shared, error_words(&g->api, result, words));
+        links_break(g);
+        return PLUGMC_ERROR_DEVICE;
     }
     g->last = k;
     return PLUGMC_OK;
@@ -346,7 +351,7 @@ static int service_synchronize(plugmc_context *c)
 {
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "the plugin waits for the GPU");
-    if (!code) code = checked_call(g, g->api.stream_synchronize(g->stream), "waiting for the GPU");
+    if (!code) code = gpu_checked(g, g->api.stream_synchronize(g->stream), "waiting for the GPU");
     if (!code) g->staged_bytes = 0;
     return code;
 }
@@ -360,8 +365,8 @@ static int service_upload(plugmc_context *c, plugmc_device_pointer to, const voi
     int code = begin_outside_graph(g, "data is uploaded");
     if (code || bytes == 0) return code;
     const void *staged = gpu_stage(g, from, bytes);
-    code = checked_call(g, g->api.upload(to, staged ? staged : from, bytes, g->stream),
-                        "a copy to the GPU");
+    code = gpu_checked(g, g->api.upload(to, staged ? staged : from, bytes, g->stream),
+                       "a copy to the GPU");
     return code || staged ? code : service_synchronize(c);
 }
 
@@ -370,7 +375,7 @@ static int service_download(plugmc_context *c, void *to, plugmc_device_pointer f
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "data is downloaded");
     if (code || bytes == 0) return code;
-    code = checked_call(g, g->api.download(to, from, bytes, g->stream), "a copy from the GPU");
+    code = gpu_checked(g, g->api.download(to, from, bytes, g->stream), "a copy from the GPU");
     return code ? code : service_synchronize(c);
 }
 
@@ -381,7 +386,7 @@ static int service_download_later(plugmc_context *c, void *to, plugmc_device_poi
     driver_result result;
     int code = begin_outside_graph(g, "data is downloaded");
     if (code || bytes == 0) return code;
-    return gpu_put_off(g, to, from, bytes, &result) ? checked_call(g, result, "a copy from the GPU")
+    return gpu_put_off(g, to, from, bytes, &result) ? gpu_checked(g, result, "a copy from the GPU")
                                                     : service_download(c, to, from, bytes);
 }
 
@@ -389,7 +394,7 @@ static int service_arrive(plugmc_context *c)
 {
     gpu *g = enter(c);
     const int code = begin_outside_graph(g, "the plugin waits for the GPU");
-    return code ? code : checked_call(g, gpu_hand_out(g), "waiting for the GPU");
+    return code ? code : gpu_checked(g, gpu_hand_out(g), "waiting for the GPU");
 }
 
 static int service_copy(plugmc_context *c, plugmc_device_pointer to, plugmc_device_pointer from,
@@ -398,7 +403,7 @@ static int service_copy(plugmc_context *c, plugmc_device_pointer to, plugmc_devi
     gpu *g = enter(c);
     int code = begin(g);
     if (code || bytes == 0) return code;
-    return checked_call(g, g->api.copy(to, from, bytes, g->stream), "a copy on the GPU");
+    return gpu_checked(g, g->api.copy(to, from, bytes, g->stream), "a copy on the GPU");
 }
 
 static int service_fill(plugmc_context *c, plugmc_device_pointer at, unsigned char value,
@@ -407,7 +412,7 @@ static int service_fill(plugmc_context *c, plugmc_device_pointer at, unsigned ch
     gpu *g = enter(c);
     int code = begin(g);
     if (code || bytes == 0) return code;
-    return checked_call(g, g->api.fill(at, value, bytes, g->stream), "filling GPU memory");
+    return gpu_checked(g, g->api.fill(at, value, bytes, g->stream), "filling GPU memory");
 }
 
 static int service_kernel(plugmc_context *c, const plugmc_kernel_text *text, const char *name,
@@ -427,8 +432,8 @@ static int service_graph_begin(plugmc_context *c)
     gpu *g = enter(c);
     int code = begin_outside_graph(g, "a graph is begun");
     if (!code)
-        code = checked_call(g, g->api.capture_begin(g->stream, DRIVER_CAPTURE_THREAD_LOCAL),
-                            "beginning a graph");
+        code = gpu_checked(g, g->api.capture_begin(g->stream, DRIVER_CAPTURE_THREAD_LOCAL),
+                           "beginning a graph");
     g->recording = !code;
     return code;
 }
@@ -443,14 +448,14 @@ static int service_graph_end(plugmc_context *c, plugmc_graph **out)
     /* even after a failure: the stream has to leave its recording */
     driver_result result = g->api.capture_end(g->stream, &recorded);
     int code = begin(g);
-    if (!code) code = checked_call(g, result, "recording a graph");
+    if (!code) code = gpu_checked(g, result, "recording a graph");
     if (code) return code;
     plugmc_graph *graph = calloc(1, sizeof *graph);
     if (!graph) {
         g->api.graph_destroy(recorded);
         return gpu_fail(g, PLUGMC_ERROR_MEMORY, "out of host memory");
     }
-    code = checked_call(g, g->api.graph_instantiate(&graph->handle, recorded, 0), "making a graph");
+    code = gpu_checked(g, g->api.graph_instantiate(&graph->handle, recorded, 0), "making a graph");
     g->api.graph_destroy(recorded);
     if (code) {
         free(graph);
@@ -472,7 +477,7 @@ static int service_graph_release(plugmc_context *c, plugmc_graph *graph)
     if (!code && !*link) code = gpu_fail(g, PLUGMC_ERROR_STATE, "that graph is not there");
     if (code) return code;
     *link = graph->next;
-    code = checked_call(g, g->api.graph_exec_destroy(graph->handle), "releasing a graph");
+    code = gpu_checked(g, g->api.graph_exec_destroy(graph->handle), "releasing a graph");
     free(graph);
     return code;
 }
@@ -483,7 +488,7 @@ static int service_graph_launch(plugmc_context *c, plugmc_graph *graph)
     int code = begin_outside_graph(g, "a graph is launched");
     if (code) return code;
     if (g->profile) gpu_profile_mark(g, "graph");
-    code = checked_call(g, g->api.graph_launch(graph->handle, g->stream), "launching a graph");
+    code = gpu_checked(g, g->api.graph_launch(graph->handle, g->stream), "launching a graph");
     if (g->profile) gpu_profile_mark_end(g);
     if (!code) g->last = graph->last;
     return code;
@@ -635,9 +640,11 @@ void gpu_close(gpu *g)
 {
     if (!g) return;
     if (g->stream) g->api.stream_synchronize(g->stream);
+    links_close(g);
     gpu_profile_free(g);
     gpu_pace_free(g);
     gpu_stage_free(g);
+    gpu_mail_free(g);
     for (plugmc_graph *next, *graph = g->graphs; graph; graph = next) {
         next = graph->next;
         g->api.graph_exec_destroy(graph->handle);

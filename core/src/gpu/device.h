@@ -92,10 +92,15 @@ struct gpu {
     bool broken;                 /* the GPU has failed, and that has been said */
     struct gpu_profile *profile; /* NULL unless it is asked for */
     char *staged; /* pinned memory of the host, from which small uploads go on; NULL: none yet */
-    size_t staged_bytes; /* of it that the GPU may not have read yet */
+    size_t staged_bytes;   /* of it that the GPU may not have read yet */
+    struct gpu_mail *mail; /* NULL: none yet */
+    char *parcels;         /* pinned, of gpu_pinned; NULL: none yet */
+    size_t parcel_bytes;
     gpu_late late;
     driver_event pace[2]; /* behind what was launched before the last two calls: pace.c */
     uint64_t paces;
+
+    struct gpu_links *links; /* to other processes' GPUs: links.h; NULL: none */
 
     gpu_cells *cells;
     uint64_t sorts;
@@ -105,6 +110,8 @@ struct gpu {
 
 /* The services, for use inside the core: PLUGMC_* codes, reported. */
 int gpu_fail(gpu *, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The code of a call; a failure is reported, with the kernel that caused it. */
+int gpu_checked(gpu *, driver_result, const char *doing);
 int gpu_allocate(gpu *, size_t bytes, plugmc_device_pointer *out);
 int gpu_release(gpu *, plugmc_device_pointer);
 int gpu_clear(gpu *, plugmc_device_pointer, size_t bytes); /* to 0, in the stream */
@@ -116,6 +123,7 @@ bool gpu_put_off(gpu *, void *to, plugmc_device_pointer from, size_t bytes, driv
 /* Waits for them, and hands them out. */
 driver_result gpu_hand_out(gpu *);
 void gpu_stage_free(gpu *);
+void gpu_mail_free(gpu *);
 int gpu_kernel(gpu *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
 int gpu_launch(gpu *, plugmc_kernel *, const uint32_t grid[3], const uint32_t block[3],
                uint32_t dynamic_shared, void **arguments);

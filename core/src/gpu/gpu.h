@@ -58,6 +58,30 @@ int gpu_count(int *driver_version, char why[512]);
  * recorded. So the host is at most two launches ahead of the device. */
 void gpu_keep_pace(gpu *);
 
+/* Pinned memory of the host, kept for the next call; NULL: there is none, which has been said. */
+char *gpu_pinned(plugmc_context *, size_t bytes);
+/* Between that and the device, in the stream, without waiting. PLUGMC_* code, reported. */
+int gpu_bring(plugmc_context *, plugmc_device_pointer there, void *here, size_t bytes,
+              bool to_device);
+
+/* Memory that other processes of this machine read over NVLink or PCIe: a mailbox, into which one puts what is for
+ * them. It has two halves, used in turn: what was put into one is read by the time that the other has been used. */
+typedef struct gpu_letter {
+    char box[64];    /* how to open it */
+    uint64_t number; /* of the mailbox: another one, as the last was too small */
+    uint64_t at;     /* where it begins what is for the reader */
+} gpu_letter;
+/* Whether memory here can be opened by others; `why` has room for 512 bytes, as below. */
+bool gpu_mail_is_possible(gpu *, char *why);
+/* Room for `bytes` bytes in the half whose turn it is, and the letter that says so. PLUGMC_* code, reported, as below. */
+int gpu_mail_begin(gpu *, size_t bytes, gpu_letter *);
+/* Puts bytes there in the stream. */
+int gpu_mail_put(gpu *, uint64_t at, plugmc_device_pointer from, size_t bytes);
+/* Whether the mailbox of a part can be opened; it stays open. `why` has room for 512 bytes. */
+bool gpu_mail_open(gpu *, int32_t part, const gpu_letter *, char *why);
+/* What is at `at` in the open mailbox of a part, in the stream. */
+int gpu_mail_take(gpu *, int32_t part, uint64_t at, plugmc_device_pointer to, size_t bytes);
+
 /* ---- Where its time goes ---- */
 
 /* The launches of one kernel. */

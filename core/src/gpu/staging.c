@@ -28,6 +28,34 @@ void *gpu_stage(gpu *g, const void *from, size_t bytes)
     return to;
 }
 
+char *gpu_pinned(plugmc_context *context, size_t bytes)
+{
+    gpu *g = context->gpu;
+    void *memory;
+    g->caller = context;
+    if (g->broken) return NULL;
+    if (g->parcels && bytes <= g->parcel_bytes) return g->parcels;
+    if (g->parcels) g->api.unpin(g->parcels);
+    g->parcels = NULL;
+    if (gpu_checked(g, g->api.pin(&memory, bytes + bytes / 4 + 1), "taking pinned memory"))
+        return NULL;
+    g->parcel_bytes = bytes + bytes / 4;
+    return g->parcels = memory;
+}
+
+int gpu_bring(plugmc_context *context, plugmc_device_pointer there, void *here, size_t bytes,
+              bool to_device)
+{
+    gpu *g = context->gpu;
+    g->caller = context;
+    if (g->broken) return PLUGMC_ERROR_DEVICE;
+    if (!bytes) return PLUGMC_OK;
+    return to_device
+               ? gpu_checked(g, g->api.upload(there, here, bytes, g->stream), "a copy to the GPU")
+               : gpu_checked(g, g->api.download(here, there, bytes, g->stream),
+                             "a copy from the GPU");
+}
+
 enum { EVENT_WITHOUT_TIME = 2 };
 
 bool gpu_put_off(gpu *g, void *to, plugmc_device_pointer from, size_t bytes, driver_result *result)
@@ -73,4 +101,6 @@ void gpu_stage_free(gpu *g)
     g->late = (gpu_late){0};
     if (g->staged) g->api.unpin(g->staged);
     g->staged = NULL;
+    if (g->parcels) g->api.unpin(g->parcels);
+    g->parcels = NULL;
 }

@@ -330,10 +330,10 @@ static int join_rows(simulation *sim)
     output_data *out = &sim->output;
     blob *blobs = (blob *)out->blobs;
     const int count = out->blob_count;
-    const size_t bytes = bytes_of_rows(blobs, count);
+    const size_t bytes = team_now()->part ? 0 : bytes_of_rows(blobs, count);
     char *mine = checked(malloc(bytes + 1));
     void *all;
-    pack_rows(blobs, count, mine);
+    if (bytes) pack_rows(blobs, count, mine);
     int code = team_gather(0, mine, bytes, &all);
     free(mine);
     if (code || !all) return code;
@@ -343,7 +343,7 @@ static int join_rows(simulation *sim)
         if (blobs[i].row) known[i] = checked(calloc(blobs[i].bytes / blobs[i].row + 1, 1));
     }
     const char *from = all;
-    for (int32_t rank = 0; rank < team_now()->ranks; rank++)
+    for (int32_t rank = 0; rank < team_now()->ranks; rank += team_now()->parts)
         from = unpack_rows(blobs, count, known, from);
     for (int i = 0; i < count; i++) free(known[i]);
     free(known), free(all);

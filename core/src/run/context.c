@@ -15,6 +15,7 @@
 #include "run/not_a_number.h"
 #include "run/simulation.h"
 #include "run/stop.h"
+#include "team/spread.h"
 #include "team/team.h"
 
 static enum exit_code exit_code_of(int code)
@@ -370,7 +371,8 @@ plugmc_host context_host(plugmc_context *context, const plugmc_system *system)
                          .exchange_growth = host_exchange_growth,
                          .exchange_rungs = host_exchange_rungs,
                          .reservoir = host_reservoir,
-                         .local_energy = local_energies};
+                         .local_energy = local_energies,
+                         .spread = spread_services()};
 }
 
 void context_release(plugmc_context *context)

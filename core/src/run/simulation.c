@@ -22,6 +22,7 @@
 #include "run/snapshot.h"
 #include "system/system.h"
 #include "team/share.h"
+#include "team/spread.h"
 #include "team/team.h"
 
 static int load_instances(simulation *);
@@ -541,6 +542,8 @@ int simulation_prepare(simulation *sim)
 {
     int code = choose_device(sim);
     instance *asking = simulation_asking(sim);
+    if (code) return code;
+    code = spread_begin(sim->gpu, sim->report);
     if (code) return code;
     sim->state_host = asking->host;
     sim->state_host.gpu = sim->gpu ? gpu_services(sim->gpu) : NULL;

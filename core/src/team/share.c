@@ -37,6 +37,22 @@ static int check_movers(const simulation *sim)
     return 0;
 }
 
+/* More processes than walkers: each walker is spread over several, by movers that can do that. */
+static int spread_walkers(const simulation *sim, int32_t walkers, int32_t parts)
+{
+    for (int k = 0; k < sim->mover_count; k++) {
+        const instance *instance = sim->movers[k].instance;
+        if (sim->movers[k].mover->needs & PLUGMC_SPREADS) continue;
+        return report_error(
+            sim->report, EXIT_INPUT, instance->context.file, instance->context.line,
+            "%d processes and [run] walkers = %d: mover '%s' cannot spread a walker "
+            "over %d processes: start %d at most",
+            team_now()->ranks, walkers, instance->loaded.name, parts, walkers);
+    }
+    team_divide(parts);
+    return 0;
+}
+
 int share_walkers(simulation *sim)
 {
     const team *t = team_now();
@@ -44,13 +60,18 @@ int share_walkers(simulation *sim)
     const int32_t all = sim->system.walkers, unit = together(sim), units = all / unit;
     sim->all_walkers = all;
     if (t->ranks == 1) return 0;
-    if (all % unit || units < t->ranks)
+    if (unit == 1 && units < t->ranks && t->ranks % units == 0) {
+        const int code = spread_walkers(sim, all, t->ranks / units);
+        if (code) return code;
+    } else if (all % unit || units < t->ranks) {
         return report_error(
             sim->report, EXIT_INPUT, config->ini.path, line_of(config, "run", "walkers"),
             "[run] walkers = %d%s cannot be shared by %d processes: each needs %d or more", all,
             unit > 1 ? ", some of which stay together," : "", t->ranks, unit);
-    const int64_t begin = (int64_t)units * t->rank / t->ranks * unit,
-                  end = (int64_t)units * (t->rank + 1) / t->ranks * unit;
+    }
+    const int32_t at = t->rank / t->parts, of = t->ranks / t->parts;
+    const int64_t begin = (int64_t)units * at / of * unit,
+                  end = (int64_t)units * (at + 1) / of * unit;
     sim->first_walker = (int32_t)begin;
     sim->system.walkers = (int32_t)(end - begin);
     plugmc_first_walker = (uint32_t)(config->run.first_walker + begin);

@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include "../../mpi/mpi_calls.h"
+#include "leftovers.h"
 #include "team/liveness.h"
 #include "team/objects.h"
 
-static team now = {0, 1, 0, 1};
+static team now = {0, 1, 0, 1, 0, 1};
 static const mpi_calls *mpi; /* NULL: this process is alone */
 static report *speaker;
 static int broken; /* a code that all have agreed on; 0: none */
@@ -61,7 +62,7 @@ const team *team_expect(report *r)
 static int alone(int code, const char *why)
 {
     const int32_t ranks = now.ranks, rank = now.rank;
-    now = (team){0, 1, 0, 1};
+    now = (team){0, 1, 0, 1, 0, 1};
     if (rank) return EXIT_INPUT;
     return code ? code
                 : report_error(
@@ -108,7 +109,20 @@ void team_leave(void)
     liveness_end();
     mpi->leave();
     mpi = NULL;
-    now = (team){0, 1, 0, 1};
+    now = (team){0, 1, 0, 1, 0, 1};
+}
+
+void team_divide(int32_t parts)
+{
+    now.parts = parts;
+    now.part = now.rank % parts;
+}
+
+void team_fall(void)
+{
+    report_let_go(speaker, now.rank);
+    leftovers_remove();
+    _exit(EXIT_DEVICE);
 }
 
 /* ---- All ---------------------------------------------------------------------------------------------- */
@@ -180,7 +194,7 @@ static int ask_bytes(size_t mine, size_t **bytes, size_t *sum)
     return lost ? failed() : 0;
 }
 
-int team_gather(int code, const void *mine, size_t bytes, void **all)
+static int gather(int code, const void *mine, size_t bytes, void **all)
 {
     *all = NULL;
     if (!mpi && !code) *all = checked(memcpy(checked(malloc(bytes ? bytes : 1)), mine, bytes));
@@ -197,13 +211,25 @@ int team_gather(int code, const void *mine, size_t bytes, void **all)
     return code;
 }
 
+int team_gather(int code, const void *mine, size_t bytes, void **all)
+{
+    return gather(code, mine, now.part ? 0 : bytes, all);
+}
+
 int team_share(int code, const void *mine, size_t bytes, void *all, size_t bytes_of_all)
 {
     void *gathered;
-    code = team_gather(code, mine, bytes, &gathered);
+    code = gather(code, mine, bytes, &gathered);
     if (!code && gathered) memcpy(all, gathered, bytes_of_all);
     free(gathered);
     return mpi && !code ? team_spread(0, all, bytes_of_all) : code;
+}
+
+int team_deliver(int code, const mpi_parcel *parcels, int n)
+{
+    code = team_agree(code);
+    if (!mpi || code) return code;
+    return mpi->deliver(parcels, n) ? failed() : 0;
 }
 
 void team_describe(FILE *out) { objects_describe(out); }

@@ -18,6 +18,9 @@
 typedef struct team {
     int32_t rank, ranks;             /* 0 and 1 without a launcher */
     int32_t local_rank, local_ranks; /* the same among the processes of this host */
+    int32_t part,
+        parts; /* where there are more processes than walkers, `parts` ranks in a row have the same ones;
+                            0 and 1 else */
 } team;
 
 /* What the launcher has told by its variables; nothing is opened. Messages of ranks above 0 are kept back from
@@ -30,6 +33,11 @@ static inline bool team_leads(void) { return team_now()->rank == 0; }
 /* Opens the MPI that fits the launcher and finds the others; `code` as of the calls below. EXIT_INPUT if the
  * launcher started several that MPI does not bring together. */
 int team_join(report *, int code);
+/* From here on `parts` ranks in a row, of which there are several times as many, have the same walkers. */
+void team_divide(int32_t parts);
+/* Ends this process at once, whose GPU has failed, which has been said: others may wait for it where no code of it is
+ * heard, and learn of its end as of any (team/liveness.h). */
+void team_fall(void);
 /* Before the process ends in good order, whatever its code is. */
 void team_leave(void);
 
@@ -42,10 +50,16 @@ int team_largest(int code, int64_t *values, int n);
 int team_sum(int code, int64_t *values, int n);
 /* What rank 0 has. */
 int team_spread(int code, void *data, size_t bytes);
-/* `bytes` bytes of each process to rank 0, one after the other: *all, malloc'ed (there alone, NULL else). */
+/* `bytes` bytes of the walkers of each process to rank 0, one after the other: *all, malloc'ed (there alone, NULL
+ * else). Of ranks that have the same walkers the first one speaks. */
 int team_gather(int code, const void *mine, size_t bytes, void **all);
-/* The same, for everybody. `all` has room for what all have, which is as much as each knows. */
+/* Those of each process, whatever it has, to everybody. `all` has room for what all have, which is as much as each
+ * knows. */
 int team_share(int code, const void *mine, size_t bytes, void *all, size_t bytes_of_all);
+
+/* All parcels at once; between two ranks they are matched in their order. */
+struct mpi_parcel;
+int team_deliver(int code, const struct mpi_parcel *, int n);
 
 /* A sweep that was given up because the run has to end is no failure: all give up theirs, and go on. */
 enum { TEAM_GAVE_UP = -1 }; /* as a code; real ones are above 0 and count more */

@@ -73,7 +73,7 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     while (n > 0) {
         uint64_t some = n < CHUNK || me->bounded ? n : CHUNK;
         TRY(host->gpu ? sweep_on_gpu(me, host, first, some) : sweep_or_grow(me, host, first, some));
-        if (host->stopping(host->context)) return PLUGMC_STOPPED; /* it may have been cut short */
+        if (stops_here(me, host)) return PLUGMC_STOPPED; /* it may have been cut short */
         first += some;
         n -= some;
     }
@@ -87,6 +87,7 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
     /* places where nobody is stay what they are */
     const int access = me->counts_change ? PLUGMC_READ | PLUGMC_WRITE : PLUGMC_WRITE;
     double *positions;
+    TRY(bring_all(me, host));
     TRY(plugmc_state_positions(state, side, access, &positions));
     return host->gpu ? store_on_gpu(me, host, (plugmc_device_pointer)(uintptr_t)positions)
                      : store_on_host(me, host, positions);
@@ -135,6 +136,7 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
 {
     checkerboard *me = (checkerboard *)instance;
     int32_t shape[5] = {me->m[0], me->m[1], me->m[2], me->capacity, me->ids};
+    if (!a->reading) TRY(bring_all(me, host));
     if (host->gpu && !a->reading) TRY(download_state(me, host));
     if (!a->reading) normalise(me, &me->now);
     if (!me->ids) memset(me->now.id, 0, id_bytes(me)); /* of no meaning then */
@@ -203,6 +205,9 @@ static const plugmc_parameter table[] = {
     PLUGMC_FLAG_KEY(checkerboard, identities, "yes",
                     "keep particle numbers; without them particles of one species are numbered by "
                     "cell, and sweeps move less memory"),
+    PLUGMC_INTEGER_KEY(checkerboard, exchange_every, "0", 0, BATCH, "",
+                       "where several processes sweep one system: sweeps for which each brings "
+                       "cells of others at once; 0: chosen"),
 };
 
 static const plugmc_move moves[] = {{"displacement", "one particle goes elsewhere", "length"}};
@@ -210,7 +215,7 @@ static const plugmc_move moves[] = {{"displacement", "one particle goes elsewher
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_NEEDS_FINITE_RANGE | PLUGMC_NEEDS_PERIODIC |
-             PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+             PLUGMC_NEEDS_RECTANGULAR | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_SPREADS,
     .changes = PLUGMC_CHANGED_POSITION,
     .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_BOX |
                PLUGMC_CHANGED_MULTIPLIER | PLUGMC_CHANGED_RUNG,

@@ -17,6 +17,9 @@
  * In disks.cu: CB_RESIDENT blocks for which a multiprocessor has to have room, CB_PATCH (1: a block makes the whole sweep of a patch), CB_PATCH_X
  * CB_PATCH_Y its cells, CB_CHOSEN (1: random numbers are drawn before the sweep before has ended).
  *
+ * CB_SPREAD: 1 if several processes sweep a walker. Sub-sweeps then have an argument more, which layers of cells
+ * they take, and so has the cell shift: see domains.c.
+ *
  * Layout: cells of equal parity of x follow each other along half a row, which is padded to
  * CB_PITCH places; slot 0 of a half row is followed by its slot 1, and so on. cb_cell is the place
  * of a cell among counts, cb_slot that of its slot 0 among coordinates; slot k is k CB_PITCH on. A
@@ -38,10 +41,19 @@
 #define DIM PLUGMC_DIMENSION
 #define HX (CB_MX / 2)
 #define ROWS (CB_MY * CB_MZ)
-#define CELLS (ROWS * 2 * CB_PITCH)                            /* counts of a walker */
-#define SLOTS (CELLS * CB_CAP)                                 /* coordinates of a walker */
-#define HALF_ROW (CB_CAP * CB_PITCH)                           /* coordinates of half a row */
-#define ACTIVE (HX * (CB_MY / 2) * (DIM == 3 ? CB_MZ / 2 : 1)) /* cells of a set */
+#define CELLS (ROWS * 2 * CB_PITCH)  /* counts of a walker */
+#define SLOTS (CELLS * CB_CAP)       /* coordinates of a walker */
+#define HALF_ROW (CB_CAP * CB_PITCH) /* coordinates of half a row */
+#define LAYERS (DIM == 3 ? CB_MZ : CB_MY)
+#if CB_SPREAD
+#define CB_WINDOW , cb_window window
+#define CB_OF_WINDOW , window
+#define ACTIVE (HX * (DIM == 3 ? CB_MY / 2 : 1) * window.active) /* cells of a set */
+#else
+#define CB_WINDOW
+#define CB_OF_WINDOW
+#define ACTIVE (HX * (DIM == 3 ? CB_MY / 2 : 1) * (LAYERS / 2))
+#endif
 #define NEIGHBOURS (DIM == 3 ? 27 : 9)
 #if DIM == 3
 typedef float4 cb_vector;
@@ -159,7 +171,7 @@ typedef struct cb_task {
 } cb_task;
 
 PLUGMC_FN bool cb_find_task(int thread, const cb_plan *plans, int batch, int index, int part,
-                            cb_task *task)
+                            cb_task *task CB_WINDOW)
 {
     int walker = thread / ACTIVE, local = thread - walker * ACTIVE;
     if (walker >= CB_WALKERS) return false;
@@ -171,6 +183,12 @@ PLUGMC_FN bool cb_find_task(int thread, const cb_plan *plans, int batch, int ind
     task->x = 2 * q + (set & 1);
     task->y = 2 * qy + ((set >> 1) & 1);
     task->z = DIM == 3 ? 2 * qz + (set >> 2) : 0;
+#if CB_SPREAD
+    if (DIM == 3)
+        task->z = cb_layer(window, qz, CB_MZ);
+    else
+        task->y = cb_layer(window, qy, CB_MY);
+#endif
     return true;
 }
 
@@ -191,6 +209,16 @@ PLUGMC_FN int cb_neighbour(cb_task t, int c)
             : t.z == CB_MZ - 1 ? 0
                                : t.z + 1;
     return cb_cell(x, y, z);
+}
+
+/* Whether the trials of a cell are counted here; others count them where they sweep it, too. */
+PLUGMC_FN bool cb_is_own(int y, int z CB_WINDOW)
+{
+#if CB_SPREAD
+    return cb_counts(window, DIM == 3 ? z : y);
+#else
+    return true;
+#endif
 }
 
 /* Adds a warp's trials and acceptances to one of the run's pairs of counters. */
@@ -287,14 +315,21 @@ PLUGMC_FN int cb_gather(const float2 v[8], const uint32_t number[8], int n, int 
 extern "C" __global__ void __launch_bounds__(256)
     cb_shift(const cb_plan *plans, int batch, int index, const cb_vector *from,
              const uint32_t *from_id, const uint8_t *from_count, cb_vector *__restrict__ to,
-             uint32_t *__restrict__ to_id, uint8_t *__restrict__ to_count, int *overflow)
+             uint32_t *__restrict__ to_id, uint8_t *__restrict__ to_count, int *overflow CB_WINDOW)
 {
     /* A block takes both parities of a tile in four rows, so that the cells which two threads read
      * are mostly read from memory once. */
     const int warp = threadIdx.x >> 5, walker = blockIdx.z;
-    const int q = blockIdx.x * 32 + (threadIdx.x & 31), row = blockIdx.y * 4 + (warp >> 1);
+    const int q = blockIdx.x * 32 + (threadIdx.x & 31);
+    int row = blockIdx.y * 4 + (warp >> 1);
     if (!CB_AT_ONCE) plugmc_wait();
+#if CB_SPREAD
+    if (q >= HX || row >= window.active * (ROWS / LAYERS)) return;
+    row += window.first * (ROWS / LAYERS);
+    if (row >= ROWS) row -= ROWS;
+#else
     if (q >= HX || row >= ROWS) return;
+#endif
     int x = 2 * q + (warp & 1), y = row % CB_MY, z = row / CB_MY;
     const cb_plan *p = &plans[walker * batch + index];
     const int axis = CB_EARLY(int32_t, p->axis), sign = CB_EARLY(int32_t, p->sign);

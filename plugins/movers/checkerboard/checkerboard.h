@@ -32,6 +32,11 @@ typedef struct device_store {
     plugmc_device_pointer coordinate, id, count;
 } device_store;
 
+/* Layers of cells that belong to a process: see domains.c. */
+typedef struct domain {
+    int first, layers;
+} domain;
+
 /* How the whole sweep of a system of disks is shared out: see disks.cu. */
 typedef struct patch {
     int x, y, threads; /* cells that a block makes the sweep of; 0 if no block does */
@@ -56,6 +61,7 @@ typedef struct checkerboard {
     int64_t trials;
     real step, target_acceptance, cell;
     int32_t shuffle_particles, shuffle_sets, shift_cells, identities;
+    int64_t exchange_every;
 
     /* geometry */
     const plugmc_system *system;
@@ -87,6 +93,12 @@ typedef struct checkerboard {
     plugmc_counts *counts, *saved_counts; /* [rungs] */
     uint64_t lost;                        /* sweep in which a change of energy was not a number */
 
+    /* other processes that have the same walker: domains.c */
+    const plugmc_spread *spread; /* NULL: there are none */
+    int at_once;                 /* sweeps for which cells of others are brought at once, at most */
+    int apart;                   /* cells of others are not here as they are there */
+    cb_window windows[BATCH][CB_WINDOWS]; /* of the sweeps for which they are brought */
+
     /* GPU */
     device_store on_now, on_next, snapshot;
     cb_trouble trouble; /* as it was when positions were given last, where nothing can fail */
@@ -107,8 +119,8 @@ typedef struct checkerboard {
         *few[2]; /* of fewer, an even number, where a call asks for that many again and again */
     uint64_t few_sweeps, asked_before;
     int swapped; /* which store is `now`: index into graph */
-    char defines_text[30][48];
-    const char *defines[33], *contact_table, *first_table, *text[3];
+    char defines_text[31][48];
+    const char *defines[34], *contact_table, *first_table, *text[3];
 } checkerboard;
 
 /* Does a step of a sequence of calls unless one before has failed. */
@@ -175,6 +187,28 @@ void take_box(checkerboard *, int walker, const plugmc_box *);
 /* Conditions of all walkers as kernels read them. */
 void pack_conditions(const checkerboard *, const conditions *of, void *packed);
 size_t conditions_bytes(const checkerboard *);
+
+/* ---- domains.c: one system over several processes ------------------------------------------------ */
+
+/* Whether there are cells for all of them. */
+int check_domains(checkerboard *, const plugmc_host *);
+domain own_domain(const checkerboard *);
+/* Layers of a sub-sweep, or CB_OF_SHIFT, of sweep number `sweep` of those for which cells have been brought. */
+cb_window window_of(const checkerboard *, const cb_plan *, int sweep, int part);
+/* All processes, before n sweeps: what of others they need. PLUGMC_STOPPED if one has to stop. */
+int bring_around(checkerboard *, const plugmc_host *, uint64_t first, int n);
+/* All processes: all cells to all. */
+int bring_all(checkerboard *, const plugmc_host *);
+/* All processes: the largest of theirs; also PLUGMC_STOPPED. */
+int of_all(const checkerboard *, const plugmc_host *, int64_t *values, int n);
+/* Whether the sweep at hand is given up here and now, as a process that is alone decides. */
+int stops_here(const checkerboard *, const plugmc_host *);
+
+static inline cb_plan plan_of(const checkerboard *me, uint64_t sweep, int walker)
+{
+    return cb_make_plan(me->seed, sweep, (uint32_t)walker, me->dimension, me->shuffle_sets,
+                        me->shift_cells);
+}
 
 /* ---- store.c: the memory of cells on the host ------------------------------------------------- */
 
@@ -245,7 +279,7 @@ uint32_t blocks_for(int64_t threads, int block);
 int tiled(const checkerboard *);
 /* Particles within the range of a cell for which there can be room. */
 int most_near(const checkerboard *);
-int64_t active_cells(const checkerboard *);
+int64_t active_cells(const checkerboard *); /* of a set, of this process */
 int block_size(const checkerboard *);
 int cells_a_block(const checkerboard *);
 
@@ -253,6 +287,8 @@ int cells_a_block(const checkerboard *);
 
 int prepare_on_gpu(checkerboard *, const plugmc_host *);
 int64_t device_cells(const checkerboard *); /* of a walker, with padding */
+int vector_floats(const checkerboard *);    /* of a coordinate on the device */
+int device_ids(const checkerboard *);       /* whether numbers lie apart from these */
 /* Conditions of all walkers, unless they are there. */
 int upload_conditions(checkerboard *, const plugmc_host *);
 /* Stores and kernels for another number of cells or slots. */

@@ -1,11 +1,12 @@
 /* cpu.c: sweeps on the CPU: sub-sweeps row by row, and the cell shift. */
 #include "checkerboard.h"
 
-/* Returns 1 if a change of energy was not a number. */
-static int subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, int part)
+/* The sweep is number `at` of those for which cells of others are here. Returns 1 if a change of energy was not a number. */
+static int subsweep(checkerboard *me, uint64_t number, int at, const cb_plan *plans, int part)
 {
-    const int rows_y = me->m[1] / 2, rows_z = me->dimension == 3 ? me->m[2] / 2 : 1;
-    const int rows = rows_y * rows_z, tasks = rows * me->walkers;
+    const int layers = me->m[me->dimension - 1], active = window_of(me, plans, at, part).active;
+    const int rows_y = me->dimension == 3 ? me->m[1] / 2 : 1; /* of a layer */
+    const int rows = rows_y * active, tasks = rows * me->walkers;
     const int rungs = me->system->rungs;
     uint64_t trials[rungs], accepted[rungs];
     int lost = 0;
@@ -15,11 +16,14 @@ static int subsweep(checkerboard *me, uint64_t number, const cb_plan *plans, int
     reduction(| : lost) num_threads(me->system->threads)
     for (int i = 0; i < tasks; i++) {
         int w = i / rows, r = i % rows, set = plans[w].set[part];
-        row_task task = {number, w, set & 1, 2 * (r % rows_y) + (set >> 1 & 1),
-                         me->dimension == 3 ? 2 * (r / rows_y) + (set >> 2) : 0};
+        const cb_window window = window_of(me, &plans[w], at, part);
+        const int layer = cb_layer(window, r / rows_y, layers), flat = me->dimension == 2;
+        row_task task = {number, w, set & 1, flat ? layer : 2 * (r % rows_y) + (set >> 1 & 1),
+                         flat ? 0 : layer};
         row_result row = update_row(me, &me->now, task);
-        trials[me->of[w].rung] += row.counts.trials;
-        accepted[me->of[w].rung] += row.counts.accepted;
+        const int counts = cb_counts(window, layer);
+        trials[me->of[w].rung] += counts ? row.counts.trials : 0;
+        accepted[me->of[w].rung] += counts ? row.counts.accepted : 0;
         lost |= row.lost;
         refresh_images(me, &me->now, w,
                        (((int64_t)task.z * me->m[1] + task.y) * 2 + task.x0) * me->row);
@@ -113,13 +117,17 @@ static PLUGMC_TARGETS int shift_row(const checkerboard *me, int walker, const cb
 }
 
 /* Returns 1 if a cell overflowed. */
-static int shift(checkerboard *me, const cb_plan *plans)
+static int shift(checkerboard *me, int at, const cb_plan *plans)
 {
-    const int rows = me->m[1] * me->m[2], tasks = rows * me->walkers;
+    const cb_window window = window_of(me, plans, at, CB_OF_SHIFT);
+    const int rows_y = me->dimension == 3 ? me->m[1] : 1; /* of a layer */
+    const int rows = window.active * rows_y, tasks = rows * me->walkers;
     int overflow = 0;
 #pragma omp parallel for schedule(static) reduction(| : overflow) num_threads(me->system->threads)
     for (int i = 0; i < tasks; i++) {
-        int w = i / rows, y = i % rows % me->m[1], z = i % rows / me->m[1];
+        const int w = i / rows;
+        const int row = (window.first * rows_y + i % rows) % (me->m[1] * me->m[2]);
+        const int y = row % me->m[1], z = row / me->m[1];
         const cb_plan *p = &plans[w];
         int ny = y, nz = z;
         if (p->axis == 1) ny = (y + p->sign + me->m[1]) % me->m[1];
@@ -155,26 +163,44 @@ int report_lost(const checkerboard *me, const plugmc_host *host)
  * number in sweep me->lost. */
 enum outcome { MADE, OVERFLOWED, LOST };
 
-/* One try at n sweeps, or fewer if the run has to stop. plans [walkers]: room for them. */
-static enum outcome sweep_on_host(checkerboard *me, const plugmc_host *host, cb_plan *plans,
-                                  uint64_t first, uint64_t n)
+/* All sub-sweeps of a sweep; its cells are not shifted if that is LOST, for all processes. */
+static int make_trials(checkerboard *me, const plugmc_host *host, const cb_plan *plans, uint64_t s,
+                       int at, enum outcome *outcome)
 {
-    enum outcome outcome = MADE;
-    for (uint64_t s = first; s < first + n && outcome == MADE && !host->stopping(host->context);
-         s++) {
-        for (int w = 0; w < me->walkers; w++)
-            plans[w] = cb_make_plan(me->seed, s, (uint32_t)w, me->dimension, me->shuffle_sets,
-                                    me->shift_cells);
+    int64_t lost = 0;
+    for (int part = 0; part < 1 << me->dimension && !lost && !stops_here(me, host); part++)
+        lost = subsweep(me, s, at, plans, part);
+    if (me->energies) TRY(of_all(me, host, &lost, 1));
+    *outcome = lost ? LOST : MADE;
+    return PLUGMC_OK;
+}
+
+/* One try at n sweeps, or fewer if the run has to stop. plans [walkers]: room for them. */
+static int sweep_on_host(checkerboard *me, const plugmc_host *host, cb_plan *plans, uint64_t first,
+                         uint64_t n, enum outcome *outcome)
+{
+    *outcome = MADE;
+    for (uint64_t s = first; s < first + n && *outcome == MADE && !stops_here(me, host); s++) {
+        const uint64_t left = first + n - s, most = (uint64_t)me->at_once;
+        const int at = (int)((s - first) % most);
+        int64_t overflow = 0;
+        for (int w = 0; w < me->walkers; w++) plans[w] = plan_of(me, s, w);
+        if (at == 0) TRY(bring_around(me, host, s, (int)(left < most ? left : most)));
         me->lost = s;
-        for (int part = 0;
-             part < 1 << me->dimension && outcome == MADE && !host->stopping(host->context); part++)
-            outcome = subsweep(me, s, plans, part) ? LOST : MADE;
-        if (!me->shift_cells || outcome == LOST) continue;
-        outcome = shift(me, plans) ? OVERFLOWED : MADE;
+        TRY(make_trials(me, host, plans, s, at, outcome));
+        if (!me->shift_cells || *outcome == LOST) continue;
+        overflow = shift(me, at, plans);
+        if (!me->bounded) TRY(of_all(me, host, &overflow, 1));
+        *outcome = overflow ? OVERFLOWED : MADE;
         for (int w = 0; w < me->walkers; w++)
             me->origin[3 * w + plans[w].axis] += plans[w].sign * plans[w].quanta;
     }
-    return outcome;
+    return PLUGMC_OK;
+}
+
+static int no_copy(const plugmc_host *host)
+{
+    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
 }
 
 /* Sweeps with a copy to go back to: if a cell overflows, cells grow and the same sweeps are done
@@ -182,15 +208,14 @@ static enum outcome sweep_on_host(checkerboard *me, const plugmc_host *host, cb_
 static int sweep_with_copy(checkerboard *me, const plugmc_host *host, cb_plan *plans,
                            int64_t *origin, uint64_t first, uint64_t n)
 {
-    enum outcome outcome;
+    enum outcome outcome = MADE;
     store copy;
-    if (!allocate_store(me, &copy))
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
+    if (!allocate_store(me, &copy)) return no_copy(host);
     memcpy(me->saved_counts, me->counts, counts_bytes(me));
     memcpy(origin, me->origin, sizeof(int64_t) * 3 * me->walkers);
     copy_store(me, &copy, &me->now);
-    int code = PLUGMC_OK;
-    while ((outcome = sweep_on_host(me, host, plans, first, n)) == OVERFLOWED) {
+    int code;
+    while (!(code = sweep_on_host(me, host, plans, first, n, &outcome)) && outcome == OVERFLOWED) {
         copy_store(me, &me->now, &copy);
         memcpy(me->origin, origin, sizeof(int64_t) * 3 * me->walkers);
         memcpy(me->counts, me->saved_counts, counts_bytes(me));
@@ -198,8 +223,7 @@ static int sweep_with_copy(checkerboard *me, const plugmc_host *host, cb_plan *p
         if (code) break;
         free_store(&copy);
         if (!allocate_store(me, &copy)) {
-            code =
-                host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for a copy of the cells");
+            code = no_copy(host);
             break;
         }
         copy_store(me, &copy, &me->now);
@@ -212,7 +236,8 @@ static int sweep_with_copy(checkerboard *me, const plugmc_host *host, cb_plan *p
 static int sweep_bounded(checkerboard *me, const plugmc_host *host, cb_plan *plans, uint64_t first,
                          uint64_t n)
 {
-    const enum outcome outcome = sweep_on_host(me, host, plans, first, n);
+    enum outcome outcome;
+    TRY(sweep_on_host(me, host, plans, first, n, &outcome));
     if (outcome == OVERFLOWED)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "a cell holds more than %d hard particles: they overlap", me->capacity);

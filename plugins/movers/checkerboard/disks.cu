@@ -221,7 +221,7 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, cb_w
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     cb_subsweep(uint64_t seed, const uint64_t *base, const cb_plan *plans, int batch, int index,
                 int part, const cb_walker *walkers, cb_vector *coordinate, const uint32_t *id,
-                const uint8_t *count, unsigned long long *counts, int *overflow)
+                const uint8_t *count, unsigned long long *counts, int *overflow CB_WINDOW)
 {
     enum { KEPT = 3 };                             /* slots of neighbours */
     __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
@@ -236,7 +236,12 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     plugmc_wait();
     const int set = plans[walker * batch + index].set[part];
     const uint64_t sweep = *base + index;
-    const int px = set & 1, y = 2 * blockIdx.y + ((set >> 1) & 1);
+    const int px = set & 1;
+#if CB_SPREAD
+    const int y = cb_layer(window, blockIdx.y, CB_MY);
+#else
+    const int y = 2 * blockIdx.y + ((set >> 1) & 1);
+#endif
     const uint32_t cell = (uint32_t)(y * CB_MX + 2 * q + px);
 
     /* Everything is asked for before anything is used. Columns are places in a half row: its own in
@@ -313,7 +318,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
         for (int k = 0; k < 4; k++)
             if (k < n) home[(moved.slots >> 2 * k & 3u) * CB_PITCH] = moved.disk[k];
     }
-    cb_count_of(walkers, walker, n > 0 ? CB_TRIALS : 0, accepted, counts);
+    const bool counted = n > 0 && cb_is_own(y, 0 CB_OF_WINDOW);
+    cb_count_of(walkers, walker, counted ? CB_TRIALS : 0, counted ? accepted : 0, counts);
 }
 #else
 /* ---- The whole sweep of small systems ---------------------------------------------------------------

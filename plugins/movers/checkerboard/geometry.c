@@ -313,6 +313,7 @@ int geometry(checkerboard *me, const plugmc_host *host)
     TRY(crowded(me, host, (double)system->particles / me->m[0] / me->m[1] / me->m[2]));
     if (!me->capacity) guess_capacity(me);
     set_strides(me);
+    TRY(check_domains(me, host));
     return check_slots(me, host);
 }
 

@@ -12,12 +12,12 @@ int64_t device_cells(const checkerboard *me)
 {
     return (int64_t)me->m[1] * me->m[2] * 2 * pitch(me);
 }
-static int vector_floats(const checkerboard *me) { return me->dimension == 3 ? 4 : 2; }
+int vector_floats(const checkerboard *me) { return me->dimension == 3 ? 4 : 2; }
 static size_t device_coordinate_bytes(const checkerboard *me)
 {
     return sizeof(float) * vector_floats(me) * me->walkers * device_cells(me) * me->capacity;
 }
-static int device_ids(const checkerboard *me) { return me->ids && me->dimension == 2; }
+int device_ids(const checkerboard *me) { return me->ids && me->dimension == 2; }
 static size_t device_id_bytes(const checkerboard *me)
 {
     return device_ids(me) ? sizeof(uint32_t) * me->walkers * device_cells(me) * me->capacity : 4;
@@ -215,21 +215,23 @@ static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int 
     return PLUGMC_OK;
 }
 
-/* Sweep i of a batch of n, sub-sweep by sub-sweep, and the cell shift. */
-static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, int i)
+/* Sweep i of a batch of n, sub-sweep by sub-sweep, and the cell shift. Where several processes sweep a walker it is
+ * number `at` of the sweeps for which cells of others are here. */
+static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, int i, int at)
 {
     const plugmc_gpu *gpu = host->gpu;
     uint64_t seed = me->seed;
     const int threads = block_size(me);
     const uint32_t block[3] = {(uint32_t)threads, 1, 1};
-    const uint32_t flat[3] = {blocks_for(active_cells(me), cells_a_block(me)), 1, 1};
-    const uint32_t rows[3] = {blocks_for(me->half, threads), (uint32_t)me->m[1] / 2,
-                              (uint32_t)me->walkers};
-    const uint32_t *active = tiled(me) ? rows : flat;
-    const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((me->m[1] * me->m[2] + 3) / 4),
-                             (uint32_t)me->walkers};
-    const uint32_t shifters[3] = {256, 1, 1};
+    const int row = me->dimension == 3 ? me->m[1] : 1; /* rows of a layer */
+    const int64_t cells = (int64_t)me->half * (row > 1 ? row / 2 : 1) * me->walkers;
+    const cb_plan any = {.axis = 0}; /* the same layers of all parities */
     for (int part = 0; part < 1 << me->dimension; part++) {
+        cb_window window = window_of(me, &any, at, part);
+        const uint32_t flat[3] = {blocks_for(cells * window.active, cells_a_block(me)), 1, 1};
+        const uint32_t rows[3] = {blocks_for(me->half, threads), (uint32_t)window.active,
+                                  (uint32_t)me->walkers};
+        if (!window.active) continue; /* a domain of one layer */
         void *arguments[] = {&seed,
                              &me->d_base,
                              &me->d_plans,
@@ -241,10 +243,16 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
                              &me->on_now.id,
                              &me->on_now.count,
                              &me->d_counts,
-                             &me->d_trouble};
-        TRY(gpu->launch(host->context, me->k_subsweep, active, block, 0, arguments));
+                             &me->d_trouble,
+                             &window};
+        TRY(gpu->launch(host->context, me->k_subsweep, tiled(me) ? rows : flat, block, 0,
+                        arguments));
     }
     if (!me->shift_cells) return PLUGMC_OK;
+    cb_window window = window_of(me, &any, at, CB_OF_SHIFT);
+    const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((window.active * row + 3) / 4),
+                             (uint32_t)me->walkers};
+    const uint32_t shifters[3] = {256, 1, 1};
     void *arguments[] = {&me->d_plans,
                          &n,
                          &i,
@@ -254,7 +262,8 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
                          &me->on_next.coordinate,
                          &me->on_next.id,
                          &me->on_next.count,
-                         &me->d_trouble};
+                         &me->d_trouble,
+                         &window};
     TRY(gpu->launch(host->context, me->k_shift, all, shifters, 0, arguments));
     swap_on_device(me);
     return PLUGMC_OK;
@@ -270,8 +279,27 @@ static int launch_sweeps(checkerboard *me, const plugmc_host *host, int n)
     void *plan[] = {&seed, &me->d_base, &me->d_plans, &me->d_origin};
     TRY(gpu->launch(host->context, me->k_plan, walkers, batch, 0, plan));
     for (int i = 0; i < n; i++)
-        TRY(me->patch.x ? launch_patches(me, host, n, i) : launch_subsweeps(me, host, n, i));
+        TRY(me->patch.x ? launch_patches(me, host, n, i) : launch_subsweeps(me, host, n, i, 0));
     void *advance_by[] = {&me->d_base, &advance};
+    return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
+}
+
+/* The same where several processes sweep a walker, which bring cells of each other. */
+static int launch_spread(checkerboard *me, const plugmc_host *host, uint64_t first, int n)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    uint64_t seed = me->seed, advance = (uint64_t)n;
+    const uint32_t one[3] = {1, 1, 1}, batch[3] = {(uint32_t)n, 1, 1};
+    void *plan[] = {&seed, &me->d_base, &me->d_plans, &me->d_origin};
+    void *advance_by[] = {&me->d_base, &advance};
+    TRY(gpu->launch(host->context, me->k_plan, one, batch, 0, plan));
+    for (int i = 0; i < n; i++) {
+        const int at = i % me->at_once, left = n - i;
+        if (at == 0)
+            TRY(bring_around(me, host, first + (uint64_t)i,
+                             left < me->at_once ? left : me->at_once));
+        TRY(launch_subsweeps(me, host, n, i, at));
+    }
     return gpu->launch(host->context, me->k_advance, one, one, 0, advance_by);
 }
 
@@ -325,6 +353,11 @@ static int sweep_on_device(checkerboard *me, const plugmc_host *host, uint64_t f
     int few;
     TRY(gpu->upload(host->context, me->d_base, &first, sizeof first));
     TRY(upload_conditions(me, host));
+    for (; me->spread && n > 0; first += BATCH) {
+        const int some = n < BATCH ? (int)n : BATCH;
+        TRY(launch_spread(me, host, first, some));
+        n -= (uint64_t)some;
+    }
     TRY(has_few(me, host, n, &few));
     for (; n >= BATCH && !host->stopping(host->context); n -= BATCH)
         TRY(launch_graph(me, host, &me->graph[me->swapped], BATCH));
@@ -425,6 +458,10 @@ int sweep_on_gpu(checkerboard *me, const plugmc_host *host, uint64_t first, uint
     for (;;) {
         TRY(sweep_on_device(me, host, first, n));
         TRY(host->gpu->download(host->context, &trouble, me->d_trouble, sizeof trouble));
+        int64_t of_each[] = {trouble.overflow, (int64_t)trouble.lost};
+        TRY(of_all(me, host, of_each, 2));
+        trouble.overflow = (int32_t)of_each[0];
+        trouble.lost = (uint64_t)of_each[1];
         if (!trouble.overflow) break;
         if (me->bounded) return report_overlaps(host);
         TRY(snapshot(me, host, 1));

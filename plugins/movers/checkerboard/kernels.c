@@ -70,7 +70,8 @@ int tiled(const checkerboard *me)
 
 int64_t active_cells(const checkerboard *me)
 {
-    return (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers >> me->dimension;
+    const int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
+    return (cells >> me->dimension) / (me->spread ? me->spread->parts : 1);
 }
 
 /* Whether all cells of a set run at the same time, so that latencies count more than throughput. */
@@ -112,7 +113,7 @@ static patch choose_patch(const checkerboard *me, int multiprocessors)
         LEAST_ROWS = 6
     }; /* so that cells around a patch are not beyond the next image of the box */
     const patch none = {0, 0, 0, 0, 0}, one = {24, 24, 192, 2, 0}, four = {18, 18, 128, 4, 0};
-    if (!tiled(me) || !me->shift_cells || me->m[1] < LEAST_ROWS) return none;
+    if (!tiled(me) || !me->shift_cells || me->m[1] < LEAST_ROWS || me->spread) return none;
     for (patch p = {8, 8, 0, 2, 1}; p.y <= four.y; *(p.x > p.y ? &p.y : &p.x) += 2) {
         p.threads = (most_tasks(p.x, p.y) + WARP - 1) / WARP * WARP;
         if (p.threads < 128) p.threads = 128; /* which read the cells sooner */
@@ -172,7 +173,8 @@ int block_size(const checkerboard *me)
  * round of blocks instead of two, that is faster by 8 %. */
 static int resident(const checkerboard *me, int multiprocessors)
 {
-    const int64_t warps = (int64_t)blocks_for(me->half, WARP) * (me->m[1] / 2) * me->walkers;
+    const int rows = own_domain(me).layers / 2;
+    const int64_t warps = (int64_t)blocks_for(me->half, WARP) * rows * me->walkers;
     if (me->patch.x) return me->patch.resident;
     const int at_a_time = warps > 16 * multiprocessors && warps <= 20 * multiprocessors ? 20 : 16;
     return at_a_time * WARP / block_size(me);
@@ -246,6 +248,7 @@ static int describe_constants(checkerboard *me, const plugmc_host *host)
     define(me, &n, "CB_COLUMNS=%d", columns(me));
     define(me, &n, "CB_ALIKE=%d", me->alike);
     define(me, &n, "CB_RUNGS=%d", me->system->rungs);
+    define(me, &n, "CB_SPREAD=%d", me->spread != NULL);
     TRY(describe_tables(me, host));
     me->defines[n++] = me->first_table;
     if (!me->boxes_change) me->defines[n++] = me->contact_table;

@@ -34,6 +34,29 @@ typedef struct cb_plan {
     int32_t unused;
 } cb_plan;
 
+/* Where the cells of a walker are swept by several processes, what of them a sub-sweep takes: every second layer (a
+ * row in two dimensions, a plane in three), or, the shift, one after the other; and which layers belong to this
+ * process, where their trials are counted. Behind the last layer of the box comes the first. */
+typedef struct cb_window {
+    int32_t first, active; /* the first layer that is taken, and how many are */
+    int32_t own, owned;    /* the first layer of this process, and how many it has */
+} cb_window;
+
+/* Windows of a sweep: of its sub-sweeps, and of the shift. */
+enum { CB_OF_SHIFT = 8, CB_WINDOWS };
+
+/* Active layer number k of a window, of m layers in the box. */
+PLUGMC_FN int cb_layer(cb_window w, int k, int m)
+{
+    const int layer = w.first + 2 * k;
+    return layer < m ? layer : layer - m;
+}
+
+PLUGMC_FN int cb_counts(cb_window w, int layer)
+{
+    return layer >= w.own && layer < w.own + w.owned;
+}
+
 /* What goes wrong on a GPU in a run of sweeps. overflow: 1 if a cell has more particles than slots, 2
  * if more than there is room for are near one. lost: 1 + the sweep in which a trial move's change of
  * energy was not a number. It is accepted, and no other one after it, so that it is found. touching: 1

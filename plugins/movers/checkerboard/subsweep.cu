@@ -21,7 +21,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
                 int batch, int index, int part, const cb_walker *__restrict__ walkers,
                 cb_vector *coordinate, const uint32_t *__restrict__ id,
-                const uint8_t *__restrict__ count, unsigned long long *counts, cb_trouble *trouble)
+                const uint8_t *__restrict__ count, unsigned long long *counts,
+                cb_trouble *trouble CB_WINDOW)
 {
     __shared__ cb_near near;
     const int me = threadIdx.x;
@@ -30,7 +31,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     int n = 0, own = 0;
     plugmc_wait();
     if ((CB_COLUMNS == CB_BLOCK || threadIdx.x < CB_COLUMNS) &&
-        cb_find_task(blockIdx.x * CB_COLUMNS + threadIdx.x, plans, batch, index, part, &task)) {
+        cb_find_task(blockIdx.x * CB_COLUMNS + threadIdx.x, plans, batch, index, part,
+                     &task CB_OF_WINDOW)) {
         own = cb_cell(task.x, task.y, task.z);
         n = count[(size_t)task.walker * CELLS + own];
         if (PLUGMC_ENERGY_TERMS > 0 && trouble->lost) n = 0;
@@ -193,7 +195,10 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                 accepted++;
             }
         }
-        trials = CB_TRIALS;
+        if (cb_is_own(task.y, task.z CB_OF_WINDOW))
+            trials = CB_TRIALS;
+        else
+            accepted = 0;
         for (int k = 0; k < n; k++) {
             if (!(moved >> k & 1)) continue;
             at[first + CB_PITCH * k].x = near.x[k][me];

@@ -254,7 +254,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_subsweep(uint64_t seed, const uint64_t *__restrict__ base, const cb_plan *__restrict__ plans,
                 int batch, int index, int part, const cb_walker *__restrict__ walkers,
                 cb_vector *coordinate, const uint32_t *__restrict__ id,
-                const uint8_t *__restrict__ count, unsigned long long *counts, cb_trouble *trouble)
+                const uint8_t *__restrict__ count, unsigned long long *counts,
+                cb_trouble *trouble CB_WINDOW)
 {
     __shared__ cb_list lists[CB_BLOCK / 32];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -263,7 +264,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_task task;
     int n = 0, own = 0;
     plugmc_wait();
-    if (cb_find_task(blockIdx.x * (CB_BLOCK / 32) + warp, plans, batch, index, part, &task)) {
+    if (cb_find_task(blockIdx.x * (CB_BLOCK / 32) + warp, plans, batch, index, part,
+                     &task CB_OF_WINDOW)) {
         own = cb_cell(task.x, task.y, task.z);
         n = count[(size_t)task.walker * CELLS + own];
         if (PLUGMC_ENERGY_TERMS > 0 && trouble->lost) n = 0;
@@ -312,6 +314,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #endif
         }
     }
-    cb_count_of(walkers, n > 0 ? task.walker : 0, n > 0 && lane == 0 ? CB_TRIALS : 0,
-                lane == 0 ? accepted : 0, counts);
+    const bool counted = n > 0 && lane == 0 && cb_is_own(task.y, task.z CB_OF_WINDOW);
+    cb_count_of(walkers, n > 0 ? task.walker : 0, counted ? CB_TRIALS : 0, counted ? accepted : 0,
+                counts);
 }

@@ -1,0 +1,173 @@
+#!/bin/bash
+# Sweeps a second of one run by several processes, each on its own GPU, and the efficiency against one process.
+#
+#     plugmc bench scale [--processes "1 2 4"] [--seconds S] [--repeat R] [--small] [CASE...]
+#
+# Cases:
+#   disks     walkers over processes: 32 of 16,384 hard disks for each
+#   vmc       walkers over processes: 64 of 1,536 electrons for each (orbitals as in vmc.ini)
+#   weak      one system over processes: 9,241,600 hard disks for each, in a box that grows along y
+#   strong    one system over processes: 9,241,600 hard disks in all
+#   liquid    one system over processes: 262,144 Lennard-Jones particles for each, 16 trial moves a cell, in a box
+#             that grows along z
+#
+# Sweeps a second are those of the difference between a run and one three times as long, so that beginning and end do
+# not count; the longer one takes S seconds more (1). Medians of R pairs of runs (3), one process and many in turn.
+# Efficiency: sweeps a second against those of one process, and for `strong` against as many times these as there are
+# processes. Without --processes: 1, 2, 4, ... as far as there are GPUs. --small is for trying it on the CPU.
+# $MPIRUN (mpirun) starts the processes, with what else it needs to be told.
+set -eu
+processes= seconds=1 repeat=3 small=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --processes) processes=$2 && shift ;;
+    --seconds) seconds=$2 && shift ;;
+    --repeat) repeat=$2 && shift ;;
+    --small) small=yes ;;
+    disks | vmc | weak | strong | liquid) cases="${cases:-} $1" ;;
+    *) echo "scale.sh: there is no '$1': see its head" >&2 && exit 2 ;;
+    esac
+    shift
+done
+cases=${cases:-disks vmc weak strong liquid}
+. "$(dirname "$0")/common.sh"
+[ -n "$processes" ] || {
+    gpus=$(nvidia-smi -L 2>/dev/null | grep -c ^GPU) || gpus=0
+    for ((k = 1, processes=1; 2 * k <= gpus; k *= 2)); do processes="$processes $((2 * k))"; done
+}
+
+# of A B: a number for this size of the benchmark.
+of() { if [ -n "$small" ]; then echo "$2"; else echo "$1"; fi; }
+
+head_of() # WALKERS
+{
+    printf '[run]\nsweeps = 1\nseed = 1\nwalkers = %s\noutput = sim.h5\ncheckpoint = 0\ndevice = %s\n' "$1" "$(of gpu cpu)"
+}
+
+disks_in() # COUNT BOX
+{
+    printf '[box]\ndimension = 2\n%b[species disk]\ncount = %s\n[initial]\nstate = lattice\n[potential hard_disk]\n' "$2" "$1"
+    printf '[mover checkerboard]\ntrials = 4\nstep = 0.16\nidentities = no\n'
+}
+
+# A box of edge^(D-1) x K edge, with `count` particles of this volume each for K processes.
+box_of() # K COUNT D VOLUME
+{
+    awk -v k="$1" -v n="$2" -v d="$3" -v v="$4" 'BEGIN {
+        edge = (n * v) ^ (1 / d)
+        printf "shape = rectangle\\nlx = %.6f\\nly = %.6f\\n", edge, d == 2 ? k * edge : edge
+        if (d == 3) printf "lz = %.6f\\n", k * edge
+    }'
+}
+
+disk_area=$(awk 'BEGIN { print atan2(0, -1) / 4 / 0.698 }')
+files_of_disks() { (head_of $((32 * $1)) && disks_in "$(of 16384 256)" 'packing_fraction = 0.698\n') >"$2"; }
+files_of_strong() { (head_of 1 && disks_in "$(of 9241600 40000)" "$(box_of 1 "$(of 9241600 40000)" 2 "$disk_area")") >"$2"; }
+files_of_weak()
+{
+    local n
+    n=$(of 9241600 40000)
+    (head_of 1 && disks_in $(($1 * n)) "$(box_of "$1" "$n" 2 "$disk_area")") >"$2"
+}
+files_of_liquid()
+{
+    local n
+    n=$(of 262144 12000)
+    {
+        head_of 1
+        printf '[box]\ndimension = 3\n%b[species atom]\ncount = %s\n[initial]\nstate = lattice\n' \
+            "$(box_of "$1" "$n" 3 1.25)" $(($1 * n))
+        printf '[potential lennard_jones]\nepsilon = 1\ncutoff = 2.5\ntruncation = shift\n'
+        printf '[mover checkerboard]\ntrials = 16\nstep = 0.16\n'
+    } >"$2"
+}
+files_of_vmc()
+{
+    local cells bands n
+    cells=$(of 4 2) bands=$(of 12 7) n=$(of 768 56)
+    [ -e orbitals.data ] || awk -v cells="$cells" -v bands="$bands" -f "$here/free_electrons.awk" >orbitals.data
+    {
+        head_of $(($(of 64 2) * $1))
+        printf '[box]\ndimension = 3\nlx = %s\n' "$(of 32 16)"
+        printf '[species up]\ncount = %s\ndiameter = 0\ncharge = -1\n' "$n"
+        printf '[species down]\ncount = %s\ndiameter = 0\ncharge = -1\n' "$n"
+        printf '[initial]\nstate = random\n[potential bspline_orbitals]\nfile = orbitals.data\nmultiplicity = 8\n'
+        printf '[potential jastrow]\nlike = 0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012\n'
+        printf 'unlike = 0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017\n'
+        printf '[mover quasi_simultaneous]\nstep = 0.6\ntarget_acceptance = 0\n'
+    } >"$2"
+}
+
+# seconds_of K INI SWEEPS: of a run by K processes.
+seconds_of()
+{
+    local launcher=
+    [ "$1" = 1 ] || launcher="${MPIRUN:-mpirun} -n $1"
+    rm -f sim.h5
+    $launcher "$plugmc" run "$2" --json --set run.sweeps="$3" >said.txt 2>error.txt </dev/null || {
+        cat error.txt >&2
+        echo "scale.sh: a run of $1 processes has failed" >&2
+        exit 1
+    }
+    sed -n 's/.*"event": "results".*"seconds": \([0-9.e+-]*\),.*/\1/p' said.txt
+}
+
+# pair K INI SWEEPS: seconds by which a run three times as long is longer; at least a microsecond.
+pair()
+{
+    local short long
+    short=$(seconds_of "$1" "$2" "$3") && long=$(seconds_of "$1" "$2" $((3 * $3))) || exit 1
+    awk -v a="$short" -v b="$long" 'BEGIN { print (b - a > 1e-6 ? b - a : 1e-6) }'
+}
+
+# sweeps_for K INI: of the shorter run. A GPU makes a hundred of most in no time.
+sweeps_for()
+{
+    local n took more
+    n=$(of 100 4)
+    [ "$name" != vmc ] || n=4
+    while :; do
+        took=$(pair "$1" "$2" $n) || exit 1
+        more=$(awk -v t="$took" -v s="$seconds" 'BEGIN { print (t < s / 50 ? 10 : t < s ? s / t * 1.1 : 1) }')
+        n=$(awk -v n=$n -v m="$more" 'BEGIN { printf "%d", n * m + 0.999 }')
+        awk -v t="$took" -v s="$seconds" 'BEGIN { exit t < s / 50 }' && echo "$n" && return
+    done
+}
+
+# rate K INI SWEEPS: sweeps a second of one pair.
+rate()
+{
+    local took
+    took=$(pair "$@") || exit 1
+    awk -v t="$took" -v s="$seconds" 'BEGIN { exit t > s / 5 }' && {
+        echo "scale.sh: $1 processes are too unsteady to be timed in $seconds s: give more --seconds" >&2
+        exit 1
+    }
+    awk -v t="$took" -v n="$3" 'BEGIN { printf "%.6g\n", 2 * n / t }'
+}
+
+median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+echo "$("$plugmc" --version | head -1), commit $(git -C "$(dirname "$plugmc")" rev-parse --short HEAD 2>/dev/null || echo '?')"
+echo "$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | sort | uniq -c | tr -s ' ' | paste -sd,) \
+$(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg)"
+printf '%-10s %10s %16s %16s %12s\n' case processes "1: sweeps/s" "all: sweeps/s" efficiency
+for name in $cases; do
+    "files_of_$name" 1 one.ini
+    of_one=$(sweeps_for 1 one.ini)
+    for k in $processes; do
+        [ "$k" -gt 1 ] || continue
+        "files_of_$name" "$k" many.ini
+        of_many=$(sweeps_for "$k" many.ini)
+        : >one.txt
+        : >many.txt
+        for ((r = 0; r < repeat; r++)); do
+            rate 1 one.ini "$of_one" >>one.txt
+            rate "$k" many.ini "$of_many" >>many.txt
+        done
+        one=$(median <one.txt) many=$(median <many.txt)
+        printf '%-10s %10s %16s %16s %11s%%\n' "$name" "$k" "$one" "$many" \
+            "$(awk -v a="$one" -v b="$many" -v k="$([ "$name" = strong ] && echo "$k" || echo 1)" \
+                'BEGIN { printf "%.1f", 100 * b / a / k }')"
+    done
+done

@@ -1,0 +1,39 @@
+/* One system over several processes, each with its own GPU or its own processors. Part of plugmc/plugin.h.
+ *
+ * A run of more processes than walkers is spread: `parts` processes have the same walkers. Each holds the state of
+ * these as if it were alone, so potentials, observables and checkpoints need not know. A mover with
+ * PLUGMC_SPREADS (plugmc_host.spread) sweeps a part of the particles in each process, and brings what others have
+ * swept from there: around its own part when it needs it, all of it before it gives, archives or reports an energy
+ * that is not a number. These callbacks, and sweep, take and counts, are made by all processes alike; counts are added over them. */
+#ifndef PLUGMC_SPREAD_H
+#define PLUGMC_SPREAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plugmc/gpu.h"
+
+/* Bytes for another part, and bytes from there; 0: none. */
+typedef struct plugmc_parcel {
+    uint32_t size; /* sizeof(plugmc_parcel), the stride of an array of them */
+    int32_t part;
+    const void *send; /* host memory, or a plugmc_device_pointer */
+    void *receive;
+    size_t send_bytes, receive_bytes;
+} plugmc_parcel;
+
+/* The calls are made by all parts of all systems of the run in the same order, from the main thread. Each carries
+ * the caller's own code: PLUGMC_OK, or why it cannot go on, or PLUGMC_STOPPED if host->stopping has said so,
+ * which may be heard at other times in other processes. All of them get the same answer: PLUGMC_OK; PLUGMC_STOPPED,
+ * to be returned by sweep; or an error, to be returned by every callback, after which no call waits again. */
+typedef struct plugmc_spread {
+    uint32_t size;
+    int32_t part, parts;
+    /* All parcels of device memory are of the run's stream, in which what has been received follows; those of host
+     * memory are there when it returns. Those between two parts are matched in their order. */
+    int (*deliver)(plugmc_context *, int code, int32_t on_device, const plugmc_parcel *, int32_t n);
+    /* Each of n numbers becomes the largest of those of all. */
+    int (*largest)(plugmc_context *, int code, int64_t *values, int32_t n);
+} plugmc_spread;
+
+#endif

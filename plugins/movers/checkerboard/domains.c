@@ -1,0 +1,278 @@
+/* domains.c: one system over several processes (plugmc/spread.h).
+ *
+ * Each process has cells for the whole box and sweeps some layers of them, its domain: rows along the last axis in
+ * two dimensions, planes in three. What happens in a cell hangs on the cells next to it and on random numbers that
+ * belong to it. So a process that also sweeps what is around its domain, as far as that matters, comes to the same
+ * cells as one that sweeps all of them, bit for bit. How far that is follows from the sets of the sweep: a layer for
+ * each sub-sweep whose set has the parity of the layer at the edge, and one for the shift: five at most in two
+ * dimensions, nine in three. These layers are brought from the processes that they belong to, for one sweep or for
+ * several that follow each other: that is fewer messages, and more layers that two processes sweep.
+ */
+#include "checkerboard.h"
+
+/* Layers of a box. */
+static int layers(const checkerboard *me) { return me->m[me->dimension - 1]; }
+
+static int on_ring(int layer, int m) { return (layer % m + m) % m; }
+
+static domain domain_of(const checkerboard *me, int part)
+{
+    const int64_t m = layers(me);
+    const int first = (int)(m * part / me->spread->parts),
+              end = (int)(m * (part + 1) / me->spread->parts);
+    return (domain){first, end - first};
+}
+
+domain own_domain(const checkerboard *me)
+{
+    return me->spread ? domain_of(me, me->spread->part) : (domain){0, layers(me)};
+}
+
+/* So many sweeps that a hundredth or two of all layers are swept twice for them, and no more than hide a message. */
+static int sweeps_at_once(const checkerboard *me)
+{
+    enum { ENOUGH = 8, DOMAIN = 40 };
+    const int around = (1 << me->dimension) + 1;
+    const int n = layers(me) / me->spread->parts / (DOMAIN * around);
+    return n < 1 ? 1 : n < ENOUGH ? n : ENOUGH;
+}
+
+int check_domains(checkerboard *me, const plugmc_host *host)
+{
+    me->spread = PLUGMC_HAS(host, spread) ? host->spread : NULL;
+    me->at_once = me->exchange_every > 0 ? (int)me->exchange_every : 1;
+    if (!me->spread) return PLUGMC_OK;
+    if (!me->exchange_every) me->at_once = sweeps_at_once(me);
+    if (layers(me) >= me->spread->parts) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "the box has %d layers of cells along its last edge, which cannot be divided "
+                      "among %d processes: start %d at most",
+                      layers(me), me->spread->parts, layers(me));
+}
+
+/* ---- What sweeps need ---------------------------------------------------------------------------- */
+
+/* Layers before and behind a domain that n sweeps from `first` on need, and which of them each sub-sweep and shift
+ * takes, windows [n]. Back from the end: active layers at the edge of what is needed after a sub-sweep need the next
+ * one before it. */
+static void look_around(const checkerboard *me, domain own, uint64_t first, int n,
+                        cb_window (*windows)[CB_WINDOWS], int *before, int *behind)
+{
+    const int axis = me->dimension - 1, m = layers(me), end = own.first + own.layers;
+    int low = own.first, high = end - 1;
+    for (int i = n - 1; i >= 0; i--) {
+        const cb_plan plan = plan_of(me, first + (uint64_t)i, 0);
+        const int all = high - low + 1;
+        windows[i][CB_OF_SHIFT] =
+            (cb_window){on_ring(low, m), all < m ? all : m, own.first, own.layers};
+        if (me->shift_cells && plan.axis == axis) {
+            low -= plan.sign < 0;
+            high += plan.sign > 0;
+        }
+        for (int part = (1 << me->dimension) - 1; part >= 0; part--) {
+            const int parity = plan.set[part] >> axis & 1;
+            const int least = low + ((low ^ parity) & 1), last = high - ((high ^ parity) & 1);
+            const int active = (last - least) / 2 + 1;
+            windows[i][part] = (cb_window){on_ring(least, m), active < m / 2 ? active : m / 2,
+                                           own.first, own.layers};
+            low = low < least ? low : least - 1;
+            high = high > last ? high : last + 1;
+        }
+    }
+    *before = own.first - low;
+    *behind = high - (end - 1);
+}
+
+cb_window window_of(const checkerboard *me, const cb_plan *plan, int sweep, int part)
+{
+    const int m = layers(me);
+    if (me->spread) return me->windows[sweep][part];
+    if (part == CB_OF_SHIFT) return (cb_window){0, m, 0, m};
+    return (cb_window){plan->set[part] >> (me->dimension - 1) & 1, m / 2, 0, m};
+}
+
+/* ---- Which layers go where ----------------------------------------------------------------------- */
+
+/* Layers in a row of one process that go to another part, or come from there. */
+typedef struct piece {
+    int part, comes, first, layers;
+} piece;
+
+static int owner_of(const checkerboard *me, int layer)
+{
+    int owner = (int)((int64_t)layer * me->spread->parts / layers(me));
+    while (layer >= domain_of(me, owner).first + domain_of(me, owner).layers) owner++;
+    return owner;
+}
+
+/* Pieces of n layers from `first` on, around the box, that a part needs and that come here or go from here; returns
+ * the end. */
+static piece *add_pieces(const checkerboard *me, int reader, int first, int n, piece *next)
+{
+    const int own = me->spread->part;
+    int last_owner = -1, last_layer = -1;
+    for (int k = 0; k < n; k++) {
+        const int layer = on_ring(first + k, layers(me)), owner = owner_of(me, layer);
+        const int goes_on = owner == last_owner && layer == last_layer + 1;
+        last_owner = owner, last_layer = layer;
+        if (reader != own && owner != own) continue;
+        if (goes_on)
+            next[-1].layers++;
+        else
+            *next++ = (piece){reader == own ? owner : reader, reader == own, layer, 1};
+    }
+    return next;
+}
+
+/* All that two processes exchange so that each has the layers around its domain that n sweeps from `first` on need,
+ * or, for n = 0, all of them: pieces [4 parts + 4]. */
+static int find_pieces(checkerboard *me, uint64_t first, int n, piece *pieces)
+{
+    cb_window of_others[BATCH][CB_WINDOWS];
+    piece *next = pieces;
+    for (int part = 0; part < me->spread->parts; part++) {
+        const domain d = domain_of(me, part);
+        const int others = layers(me) - d.layers;
+        int before = 0, behind = others;
+        if (n)
+            look_around(me, d, first, n, part == me->spread->part ? me->windows : of_others,
+                        &before, &behind);
+        if (before + behind > others) before = 0, behind = others;
+        next = add_pieces(me, part, d.first - before, before, next);
+        next = add_pieces(me, part, d.first + d.layers, behind, next);
+    }
+    return (int)(next - pieces);
+}
+
+static plugmc_parcel parcel_of(const piece *p, void *at, size_t bytes)
+{
+    plugmc_parcel parcel = {.size = sizeof parcel, .part = p->part};
+    if (p->comes)
+        parcel.receive = at, parcel.receive_bytes = bytes;
+    else
+        parcel.send = at, parcel.send_bytes = bytes;
+    return parcel;
+}
+
+/* ---- On the CPU ---------------------------------------------------------------------------------- */
+
+static int64_t words_of_layer(const checkerboard *me) { return me->plane / layers(me); }
+
+static size_t bytes_of_layer(const checkerboard *me)
+{
+    const size_t slot = (size_t)me->dimension * sizeof(float) + sizeof(uint32_t);
+    return (size_t)words_of_layer(me) * ((size_t)me->capacity * slot + 1);
+}
+
+/* Between the store and a buffer; returns what is behind it. */
+static char *copy_words(void *store, char *buffer, size_t bytes, int to_store)
+{
+    memcpy(to_store ? store : buffer, to_store ? buffer : store, bytes);
+    return buffer + bytes;
+}
+
+static void copy_piece(const checkerboard *me, const piece *p, char *buffer)
+{
+    const int64_t first = p->first * words_of_layer(me);
+    const size_t words = (size_t)(p->layers * words_of_layer(me));
+    for (int k = 0; k < me->capacity; k++) {
+        const int64_t at = k * me->plane + first;
+        for (int a = 0; a < me->dimension; a++)
+            buffer = copy_words(me->now.coordinate + a * me->axis + at, buffer,
+                                sizeof(float) * words, p->comes);
+        buffer = copy_words(me->now.id + at, buffer, sizeof(uint32_t) * words, p->comes);
+    }
+    copy_words(me->now.count + first, buffer, words, p->comes);
+}
+
+static int exchange_on_host(checkerboard *me, const plugmc_host *host, int code,
+                            const piece *pieces, int n, plugmc_parcel *parcels)
+{
+    size_t bytes = 1, at = 0;
+    for (int k = 0; k < n; k++) bytes += (size_t)pieces[k].layers * bytes_of_layer(me);
+    char *buffer = (char *)malloc(bytes);
+    if (!buffer)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cells of others");
+    for (int k = 0; k < n; at += (size_t)pieces[k++].layers * bytes_of_layer(me)) {
+        parcels[k] =
+            parcel_of(&pieces[k], buffer + at, (size_t)pieces[k].layers * bytes_of_layer(me));
+        if (!pieces[k].comes) copy_piece(me, &pieces[k], buffer + at);
+    }
+    code = me->spread->deliver(host->context, code, 0, parcels, n);
+    for (int k = 0; k < n && !code; k++)
+        if (pieces[k].comes) copy_piece(me, &pieces[k], (char *)parcels[k].receive);
+    free(buffer);
+    return code;
+}
+
+/* ---- On the GPU ---------------------------------------------------------------------------------- */
+
+/* Layers follow each other in each of the arrays of a store (checkerboard.cu). */
+static int exchange_on_device(checkerboard *me, const plugmc_host *host, int code,
+                              const piece *pieces, int n, plugmc_parcel *parcels)
+{
+    const size_t cells = (size_t)device_cells(me) / (size_t)layers(me); /* with padding */
+    const size_t slots = cells * (size_t)me->capacity;
+    const struct {
+        plugmc_device_pointer at;
+        size_t layer; /* bytes */
+    } arrays[] = {{me->on_now.count, cells},
+                  {me->on_now.coordinate, slots * sizeof(float) * (size_t)vector_floats(me)},
+                  {me->on_now.id, slots * sizeof(uint32_t)}};
+    plugmc_parcel *next = parcels;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < (device_ids(me) ? 3 : 2); i++) {
+            const plugmc_device_pointer at =
+                arrays[i].at + (size_t)pieces[k].first * arrays[i].layer;
+            *next++ = parcel_of(&pieces[k], (void *)(uintptr_t)at,
+                                (size_t)pieces[k].layers * arrays[i].layer);
+        }
+    return me->spread->deliver(host->context, code, 1, parcels, (int32_t)(next - parcels));
+}
+
+/* ---- Both ---------------------------------------------------------------------------------------- */
+
+static int bring(checkerboard *me, const plugmc_host *host, int code, uint64_t first, int n)
+{
+    enum { ARRAYS = 3 }; /* of a store */
+    const size_t most = 4 * (size_t)me->spread->parts + 4;
+    piece *pieces = (piece *)malloc(most * sizeof *pieces);
+    plugmc_parcel *parcels = (plugmc_parcel *)malloc(most * ARRAYS * sizeof *parcels);
+    if (!pieces || !parcels) {
+        code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for lists of cells");
+    } else {
+        const int found = find_pieces(me, first, n, pieces);
+        code = (host->gpu ? exchange_on_device : exchange_on_host)(me, host, code, pieces, found,
+                                                                   parcels);
+    }
+    free(pieces);
+    free(parcels);
+    return code;
+}
+
+int bring_around(checkerboard *me, const plugmc_host *host, uint64_t first, int n)
+{
+    if (!me->spread) return PLUGMC_OK;
+    me->apart = 1; /* once they have been swept */
+    return bring(me, host, host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK, first, n);
+}
+
+int bring_all(checkerboard *me, const plugmc_host *host)
+{
+    if (!me->apart) return PLUGMC_OK;
+    TRY(bring(me, host, PLUGMC_OK, 0, 0));
+    me->apart = 0;
+    return PLUGMC_OK;
+}
+
+int of_all(const checkerboard *me, const plugmc_host *host, int64_t *values, int n)
+{
+    if (!me->spread) return PLUGMC_OK;
+    const int code = host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK;
+    return me->spread->largest(host->context, code, values, n);
+}
+
+int stops_here(const checkerboard *me, const plugmc_host *host)
+{
+    return !me->spread && host->stopping(host->context);
+}

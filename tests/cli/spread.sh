@@ -1,0 +1,206 @@
+# More processes than walkers: several of them sweep one system, and make the chain, the file and the table that one
+# process makes, to the bit.
+. "$here/processes.sh" # by, must_by, same_file, table, refused_by
+
+# spread [ARGUMENT...]: sim.ini by one process, and by $numbers of them, of which the others alone get the arguments.
+spread()
+{
+    local n
+    must run sim.ini --set run.output=1.h5
+    table >one.txt
+    for n in ${numbers-2 3 4}; do
+        must_by "$n" run sim.ini --set "run.output=$n.h5" "$@"
+        grep -q "spread over" "$err" || fail "nothing is spread"
+        same_file 1.h5 "$n.h5"
+        table >many.txt
+        cmp -s one.txt many.txt || fail "another table than $(cat one.txt)"
+    done
+}
+
+# disks [KEYS OF THE MOVER...]: hard ones on 24 rows of cells, whose step is tuned.
+disks()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 200
+	equilibrate = 80
+	seed = 3
+	threads = 1
+	device = ${DEVICE:-cpu}
+	[box]
+	dimension = 2
+	packing_fraction = 0.65
+	[species disk]
+	count = 900
+	diameter = 1
+	[initial]
+	state = lattice
+	[potential hard_disk]
+	[mover checkerboard]
+	step = 0.2
+	target_acceptance = 0.4
+	$(printf '%s\n' "$@")
+	[observable hard_pressure]
+	period = 20
+	[observable trajectory]
+	period = 100
+	END
+}
+
+# particles_of DENSITY COUNT TEMPERATURE POTENTIAL: in three dimensions; further keys of the mover come last.
+particles_of()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = ${sweeps-40}
+	equilibrate = 20
+	seed = 5
+	threads = 1
+	device = ${DEVICE:-cpu}
+	temperature = $3
+	[box]
+	dimension = 3
+	density = $1
+	[species a]
+	count = $2
+	diameter = 1
+	[initial]
+	state = lattice
+	[potential $4]
+	$([ "$4" = hard_sphere ] || printf 'epsilon = 0.9\ncutoff = 2.3\n')
+	[observable $([ "$4" = hard_sphere ] && printf 'rdf]\nr_max = 2\n' || echo 'energy]')
+	period = 10
+	[mover checkerboard]
+	step = 0.15
+	$(printf '%s\n' "${@:5}")
+	END
+}
+
+test_disks_spread_over_processes() { disks; spread; }
+test_disks_without_identities_spread_over_processes() { disks "identities = no"; numbers=3 spread; }
+test_several_sweeps_of_disks_at_once_spread_over_processes()
+{
+    disks
+    numbers=2 spread --set "mover checkerboard.exchange_every=3"
+    disks "trials = 2"
+    numbers=4 spread --set "mover checkerboard.exchange_every=8" # more than there are rows
+}
+
+test_spheres_spread_over_processes() { particles_of 0.6 1000 1 hard_sphere; spread; }
+
+# Seven or eight planes of cells with three or four particles each: a process needs those of all others.
+test_lennard_jones_spread_over_processes() { particles_of 0.5 3000 1.5 lennard_jones; spread; }
+
+# A warp of a GPU would take each of these cells.
+test_wide_cells_spread_over_processes() { sweeps=10 particles_of 0.8 3000 1.5 lennard_jones "cell = 3.7"; numbers=2 spread; }
+
+# A gas condenses: cells overflow, and all processes go back and begin again with more slots.
+test_overflowing_cells_spread_over_processes()
+{
+    sweeps=400 particles_of 0.05 800 0.4 lennard_jones
+    numbers=3 spread
+    must run sim.ini --set run.output=few.h5 --set run.sweeps=1 --set run.equilibrate=0
+    [ "$(h5ls few.h5/plugmc/checkpoint/plugins/1)" != "$(h5ls 1.h5/plugmc/checkpoint/plugins/1)" ] ||
+        fail "no cell has overflowed"
+}
+
+# Two walkers over four processes.
+test_walkers_spread_over_processes()
+{
+    disks
+    change 's/^seed/walkers = 2\nseed/'
+    numbers=4 spread
+    refused_by 3 3 "[run] walkers = 2 cannot be shared by 3 processes: each needs 1 or more" run sim.ini
+}
+
+# A run of three processes is stopped, goes on as two and ends as one.
+test_checkpoint_of_a_spread_system()
+{
+    particles_of 0.5 2000 1.5 lennard_jones
+    must run sim.ini --set run.output=one.h5
+    must_by 3 run sim.ini --set run.output=many.h5 --set run.sweeps=10
+    must_by 2 run --resume many.h5 --set run.sweeps=20
+    must run --resume many.h5 --set run.sweeps=40
+    rows one.h5 0 1 >one.txt
+    rows many.h5 0 1 >many.txt
+    [ -s one.txt ] && cmp one.txt many.txt || fail "another chain"
+}
+
+test_lost_process_of_a_spread_system()
+{
+    disks
+    change 's/^seed/checkpoint = 0.2\nseed/'
+    lost_of 1 --enable-recovery
+    grep -q 'rank 1 on .* is gone: all processes end; the file is that of the last checkpoint' said.txt ||
+        fail "it is not said who is gone"
+}
+
+# Between two processes that wait for each other in every sweep.
+test_signal_to_one_of_a_spread_system()
+{
+    local pid made
+    disks
+    change 's/^seed/checkpoint = 0.2\nseed/'
+    by 1 --version
+    timeout --kill-after=5 100 mpirun --quiet -n 3 "$PLUGMC" run sim.ini --set run.sweeps=100000000 >"$out" \
+        2>"$err" </dev/null &
+    local launcher=$!
+    wait_for_file
+    kill -TERM "$(process_of $launcher 2)"
+    wait $launcher
+    status=$?
+    [ $status = 10 ] || fail "exit code $status, not 10"
+    made=$(sed -n 's/.*after sweep \([0-9]*\).*/\1/p' "$err")
+    must_by 2 run --resume sim.h5 --set "run.sweeps=$made"
+}
+
+# An energy that is not a number is met by one process and said once.
+test_not_a_number_in_a_spread_system()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 2000
+	seed = 1
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 2
+	lx = 8
+	[species point]
+	count = 64
+	[initial]
+	state = lattice
+	[potential test_hole]
+	plugin = $OWN_PLUGINS/test_hole.so
+	strength = 0.1
+	cutoff = 1
+	hole = 0.5
+	[mover checkerboard]
+	END
+    plugmc run sim.ini
+    expect_exit 9
+    grep "is not a number" "$err" >one.txt || fail "there is no such energy"
+    refused_by 3 9 "$(sed 's/: met by.*//' one.txt)" run sim.ini
+}
+
+test_spread_over_too_many_processes()
+{
+    disks
+    change 's/^count = .*/count = 16/'
+    refused_by 4 3 "layers of cells along its last edge, which cannot be divided among 4 processes" run sim.ini \
+        --set "box.packing_fraction=0.3" --set "mover checkerboard.cell=2.5"
+    change 's/^.mover checkerboard.$/[mover serial]/; /^target_acceptance/d'
+    refused_by 2 3 "2 processes and [run] walkers = 1: mover 'serial' cannot spread a walker over 2 processes: start 1 \
+at most" run sim.ini
+}
+
+test_disks_spread_over_processes_on_a_gpu() { gpu; DEVICE=gpu disks; spread; }
+test_spheres_spread_over_processes_on_a_gpu() { gpu; DEVICE=gpu particles_of 0.6 1000 1 hard_sphere; numbers="2 3" spread; }
+test_lennard_jones_spread_over_processes_on_a_gpu()
+{
+    gpu
+    DEVICE=gpu particles_of 0.5 3000 1.5 lennard_jones
+    numbers="2 3" spread
+    sweeps=400 DEVICE=gpu particles_of 0.05 800 0.4 lennard_jones
+    numbers=2 spread
+}
