@@ -231,23 +231,22 @@ PLUGMC_FN free_path path_to(const pressure_task *t, pressure_walker w, uint32_t 
     return path;
 }
 
-/* The path to whoever is first, if the next one is farther for sure, and so is all that is not in the list, which
- * is not touched before `seen`. */
-PLUGMC_FN free_path settle(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
-                           int32_t sign, const around *list, nearest n, double seen,
-                           uint32_t *overlaps)
+/* The path to whoever is first, and whether it is the right one for sure: the next one is farther, and so is all that
+ * is not in the list, which is not touched before `seen`. */
+PLUGMC_FN free_path likely_path(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
+                                int32_t sign, const around *list, nearest n, double seen,
+                                int32_t *sure)
 {
-    if (list->count <= AROUND && n.first < NOBODY) {
-        const uint32_t m = list->who[(n.first & SLOT_BITS) * list->stride];
-        const free_path path = path_to(t, w, k, m, axis, sign);
-        const double next =
-            (double)plugmc_float_of_bits(n.second & ~(uint32_t)SLOT_BITS) - t->largest;
-        if (path.reach > 0 && path.gap > 0 && path.gap < next && path.gap <= seen) return path;
-    }
-    return long_path_of(t, w, k, axis, sign, overlaps);
+    const int32_t known = list->count <= AROUND && n.first < NOBODY;
+    const uint32_t m = known ? list->who[(n.first & SLOT_BITS) * list->stride] : k;
+    const free_path path = path_to(t, w, k, m, axis, sign);
+    const double next = (double)plugmc_float_of_bits(n.second & ~(uint32_t)SLOT_BITS) - t->largest;
+    *sure = known && path.reach > 0 && path.gap > 0 && path.gap < next && path.gap <= seen;
+    return path;
 }
 
-/* Along an axis, with the entry in this cell of it. */
+/* Along an axis, with the entry in this cell of it. What is seldom needed comes last, so that a GPU need not wait for
+ * one path before it begins with the next. */
 PLUGMC_FN int64_t settled_share(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
                                 const around *list, nearest ahead, nearest behind, int32_t cell,
                                 uint32_t *overlaps)
@@ -256,9 +255,12 @@ PLUGMC_FN int64_t settled_share(const pressure_task *t, pressure_walker w, uint3
     const double seen_up = (cell + t->near + 1) * width - at,
                  seen_down = at - (cell - t->near) * width;
     const double far = t->largest + 1e-12 * w.frame->length[axis], most = t->around - t->largest;
-    const free_path up = settle(t, w, k, axis, 1, list, ahead, fmin(seen_up - far, most), overlaps);
-    const free_path down =
-        settle(t, w, k, axis, -1, list, behind, fmin(seen_down - far, most), overlaps);
+    int32_t sure_up, sure_down;
+    free_path up = likely_path(t, w, k, axis, 1, list, ahead, fmin(seen_up - far, most), &sure_up);
+    free_path down =
+        likely_path(t, w, k, axis, -1, list, behind, fmin(seen_down - far, most), &sure_down);
+    if (!sure_up) up = long_path_of(t, w, k, axis, 1, overlaps);
+    if (!sure_down) down = long_path_of(t, w, k, axis, -1, overlaps);
     return up.reach == 0 ? 0 : share_of(t, up, down);
 }
 

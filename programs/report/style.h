@@ -29,6 +29,8 @@ static const char report_style[] =
     ".k4{background:var(--c4)}.k5{background:var(--c5)}.k6{background:var(--c6)}.k7{background:var(--c7)}"
     ".f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}.f4{fill:var(--c4)}"
     ".f5{fill:var(--c5)}.f6{fill:var(--c6)}.f7{fill:var(--c7)}.box{fill:none;stroke:var(--ink)}\n"
+    "@media(max-width:600px){table{font-size:.85rem}th,td{padding-right:.5rem}th{white-space:normal}"
+    "td:first-child{white-space:normal;overflow-wrap:anywhere;min-width:9rem}}\n"
     "@media print{figure{break-inside:avoid}}\n";
 
 #endif

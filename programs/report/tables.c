@@ -176,7 +176,9 @@ typedef struct found {
 static void put_row(page *p, const found *runs, const number *first)
 {
     put_html(p, "<tr><td>");
-    put_text(p, "%s.%s", first->observable, first->name);
+    put_text(p, "%s.", first->observable);
+    put_html(p, "<wbr>"); /* a line of a telephone may end here */
+    put_text(p, "%s", first->name);
     put_html(p, "</td>");
     for (int r = 0; r < p->count; r++) {
         const number *n = number_like(runs[r].all, runs[r].count, first);
@@ -231,7 +233,9 @@ static void put_move(page *p, const shown *run, const move_record *m)
     for (int32_t r = 0; r < m->rungs; r++) {
         put_html(p, "<tr><td>");
         if (p->count > 1) put_text(p, "%s: ", run->name);
-        put_text(p, "%s.%s", m->mover, m->name);
+        put_text(p, "%s.", m->mover);
+        put_html(p, "<wbr>");
+        put_text(p, "%s", m->name);
         if (m->rungs > 1) put_text(p, ", rung %d", r);
         put_html(p, "</td><td class=\"number\">");
         if (m->counts[r].trials) put_text(p, "%.4f", share_accepted(m, r));

@@ -53,7 +53,7 @@ test_report_of_disks()
     must report sim.h5
     shown sim.html 12
     grep -q 'hsl(' sim.html || fail "expected disks to be coloured by psi_6"
-    grep -q 'hard_pressure.pressure_fit' sim.html || fail "expected derived numbers"
+    grep -q 'hard_pressure.<wbr>pressure_fit' sim.html || fail "expected derived numbers"
     grep -q 'sim.ini:4' sim.html || fail "expected the origin of values"
     grep -q 'Anderson' sim.html || fail "expected papers to cite"
     # Its numbers are those of the table.

@@ -439,38 +439,50 @@ extern "C" __global__ void __launch_bounds__(256)
     to_count[counts + here] = (uint8_t)filled;
 }
 
-/* For runs without CB_IDS: the number of particles before each cell in row-major order, one block of
- * CB_SCAN threads a walker. */
-#define CB_SCAN 512
+PLUGMC_FN uint32_t cb_count_of(const uint8_t *count, int walker, int cell)
+{
+    const int x = cell % CB_MX, row = cell / CB_MX;
+    return count[(size_t)walker * CELLS + cb_cell(x, row % CB_MY, row / CB_MY)];
+}
+
+/* Sum of n over the threads below and this one; *total over all of the block. */
+static __device__ uint32_t cb_sum_below(uint32_t n, uint32_t *total)
+{
+    __shared__ uint32_t sums[CB_SCAN / 32];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    uint32_t sum = n;
+    for (int d = 1; d < 32; d <<= 1) {
+        const uint32_t left = __shfl_up_sync(0xffffffffu, sum, d);
+        sum += lane >= d ? left : 0;
+    }
+    if (lane == 31) sums[warp] = sum;
+    __syncthreads();
+    *total = 0;
+    for (int w = 0; w < CB_SCAN / 32; w++) {
+        sum += w < warp ? sums[w] : 0;
+        *total += sums[w];
+    }
+    __syncthreads();
+    return sum;
+}
+
+/* For runs without CB_IDS: the number of particles before each cell in row-major order. Blocks of CB_SCAN threads: x
+ * parts of CB_PART cells, each of which counts all that lie before it; y walkers. */
 extern "C" __global__ void __launch_bounds__(CB_SCAN)
     cb_number(const uint8_t *count, uint32_t *offset)
 {
-    __shared__ uint32_t sums[CB_SCAN / 32];
-    const int cells = CB_MX * ROWS, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    uint32_t before = 0;
+    const int cells = CB_MX * ROWS, first = blockIdx.x * CB_PART, walker = blockIdx.y;
+    uint32_t n = 0, before, total;
     plugmc_wait();
-    for (int begin = 0; begin < cells; begin += CB_SCAN) {
+    for (int cell = threadIdx.x; cell < first; cell += CB_SCAN)
+        n += cb_count_of(count, walker, cell);
+    cb_sum_below(n, &before);
+    for (int begin = first; begin < first + CB_PART && begin < cells; begin += CB_SCAN) {
         const int cell = begin + threadIdx.x;
-        uint32_t n = 0;
-        if (cell < cells) {
-            const int x = cell % CB_MX, row = cell / CB_MX;
-            n = count[(size_t)blockIdx.x * CELLS + cb_cell(x, row % CB_MY, row / CB_MY)];
-        }
-        uint32_t sum = n; /* inclusive, within the warp, then over warps */
-        for (int d = 1; d < 32; d <<= 1) {
-            const uint32_t left = __shfl_up_sync(0xffffffffu, sum, d);
-            sum += lane >= d ? left : 0;
-        }
-        if (lane == 31) sums[warp] = sum;
-        __syncthreads();
-        uint32_t total = 0;
-        for (int w = 0; w < CB_SCAN / 32; w++) {
-            sum += w < warp ? sums[w] : 0;
-            total += sums[w];
-        }
-        if (cell < cells) offset[(size_t)blockIdx.x * cells + cell] = before + sum - n;
+        n = cell < cells ? cb_count_of(count, walker, cell) : 0;
+        const uint32_t sum = cb_sum_below(n, &total);
+        if (cell < cells) offset[(size_t)walker * cells + cell] = before + sum - n;
         before += total;
-        __syncthreads();
     }
 }
 

@@ -478,9 +478,11 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
     int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
     TRY(look_for_overlaps(me, host));
     if (!me->ids) {
-        const uint32_t walkers[3] = {(uint32_t)me->walkers, 1, 1}, scan[3] = {512, 1, 1};
+        const uint32_t parts[3] = {blocks_for(cells / me->walkers, CB_PART), (uint32_t)me->walkers,
+                                   1};
+        const uint32_t scan[3] = {CB_SCAN, 1, 1};
         void *arguments[] = {&me->on_now.count, &me->d_offset};
-        TRY(gpu->launch(host->context, me->k_number, walkers, scan, 0, arguments));
+        TRY(gpu->launch(host->context, me->k_number, parts, scan, 0, arguments));
     }
     double quantum[3]; /* or, where boxes change, of each walker */
     for (int a = 0; a < 3; a++) quantum[a] = me->of[0].width[a] / CB_QUANTA;

@@ -14,6 +14,10 @@
 #define CB_QUANTUM 0x1p-23f
 #define CB_QUANTA 8388608 /* quanta in a cell edge */
 
+/* Threads of a block that numbers particles, and cells that it numbers. */
+#define CB_SCAN 512
+#define CB_PART (8 * CB_SCAN)
+
 /* Pairs of a GPU's counters, of trial moves and of accepted ones; the counts are their sums. Warps
  * that add to the same place take turns, and a sub-sweep of a large system has 80,000 such sums. */
 #define CB_COUNTERS 1024
