@@ -274,3 +274,14 @@ END
          END { if (!NR) exit 1 }' "$out" || fail "expected a kinetic energy of 3.7011"
     expect_output "local_energy.kinetic "
 }
+
+test_bench_scale()
+{
+    . "$here/processes.sh" # by
+    by 1 --version         # is there MPI?
+    MPIRUN="mpirun --quiet" must bench scale --small --processes "1 2" --seconds 0.5 --repeat 1 strong
+    grep -Eq '^case +processes +1: sweeps/s +all: sweeps/s +efficiency$' "$out" || fail "no head"
+    grep -Eq "^strong +2( +$numbers){2} +[0-9.]+%$" "$out" || fail "no line of strong"
+    plugmc bench scale stronger
+    [ $status = 2 ] && grep -q "there is no 'stronger'" "$err" || fail "not refused"
+}

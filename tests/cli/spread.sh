@@ -194,6 +194,21 @@ test_spread_over_too_many_processes()
 at most" run sim.ini
 }
 
+# Without MPI: what the first of many processes does before a run.
+test_check_of_many_processes()
+{
+    disks
+    must check sim.ini --processes 4
+    grep -q '^the first of 4 processes: a share of 1 walker of 900 particles' "$out" || fail "it is not said"
+    must check sim.ini --processes 4 --set run.walkers=8
+    grep -q '^the first of 4 processes: 2 walkers of 900 particles' "$out" || fail "it is not said"
+    plugmc check sim.ini --processes 30
+    expect_exit 3
+    grep -q 'layers of cells along its last edge, which cannot be divided among 30 processes' "$err" || fail "no refusal"
+    plugmc check sim.ini --processes none
+    expect_exit 2
+}
+
 test_disks_spread_over_processes_on_a_gpu() { gpu; DEVICE=gpu disks; spread; }
 test_spheres_spread_over_processes_on_a_gpu() { gpu; DEVICE=gpu particles_of 0.6 1000 1 hard_sphere; numbers="2 3" spread; }
 test_lennard_jones_spread_over_processes_on_a_gpu()

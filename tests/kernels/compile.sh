@@ -9,7 +9,8 @@ mover=${mover%%.*}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-options=()
+# of a case that begins with "; --processes 2": ...
+read -r -a options <<<"$(sed -n '1s/^; \(--[^:]*\):.*/\1/p' "$case")"
 for architecture; do options+=(--architecture "$architecture"); done
 said=$("$plugmc" check "$case" "${options[@]}" --set "run.output=$scratch/out.h5" 2>&1)
 code=$?

@@ -48,17 +48,20 @@ static const char run_help[] =
     "Started by mpirun or srun, the processes share the walkers: docs/scale.md.\n\n";
 
 static const char check_help[] =
-    "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n\n"
+    "usage: plugmc check FILE.ini [--set SECTION.KEY=VALUE]... [--architecture NN]...\n"
+    "                    [--processes N]\n\n"
     "Does everything that comes before a run: parses, loads plugins, matches facets, checks\n"
     "ranges, estimates memory, compiles the kernels (for the GPU here, or for sm_NN, which needs\n"
-    "no GPU; NN = all: 75, 80, 90, 100 and 120).\n\n";
+    "no GPU; NN = all: 75, 80, 90, 100 and 120). With --processes it is that of the first of so\n"
+    "many that mpirun or srun would start.\n\n";
 
 enum { MOST_SETS = 64, MOST_ARCHITECTURES = 16 };
 
 typedef struct arguments {
     const char *file;
     bool resume, if_there, accept_changes, help;
-    int tells; /* TELLS_* */
+    int processes; /* of a run that is checked; 0: one */
+    int tells;     /* TELLS_* */
     const char *sets[MOST_SETS];
     int set_count;
     int architectures[MOST_ARCHITECTURES];
@@ -92,6 +95,13 @@ static int add_architecture(arguments *a, const char *text)
     return 0;
 }
 
+static int processes_in(const char *text)
+{
+    char *end;
+    const long number = strtol(text, &end, 10);
+    return *text && !*end && number >= 1 && number <= 1000000 ? (int)number : 0;
+}
+
 static int parse(int argc, char **argv, bool check, arguments *a)
 {
     for (int i = 0; i < argc; i++) {
@@ -109,6 +119,9 @@ static int parse(int argc, char **argv, bool check, arguments *a)
             if (!more || a->architecture_count + 5 > MOST_ARCHITECTURES)
                 return usage_error("%s needs a number", word);
             if (add_architecture(a, argv[++i])) return EXIT_USAGE;
+        } else if (check && !strcmp(word, "--processes")) {
+            if (!more || (a->processes = processes_in(argv[++i])) < 1)
+                return usage_error("%s needs a number from 1 to 1000000", word);
         } else if (!check && !strcmp(word, "--resume")) {
             a->resume = true;
         } else if (!check && !strcmp(word, "--resume-if-there")) {
@@ -480,6 +493,7 @@ int command_check(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* output that cannot be written is an error with a code of its own */
     report report = {0};
     simulation sim = {.report = &report};
+    if (a.processes) team_imagine(a.processes);
     code = read_configuration(&sim, &a, &(output_data){0});
     if (!code) code = probe(&sim, sim.config.run.output, "[run] output");
     if (!code && a.architecture_count) {
@@ -494,6 +508,8 @@ int command_check(int argc, char **argv)
     if (!code) {
         double positions = 24.0 * (double)sim.system.walkers * (double)sim.system.particles;
         const bool some = sim.system.changes & PLUGMC_CHANGED_COUNT;
+        if (a.processes > 1) printf("the first of %d processes: ", a.processes);
+        if (team_now()->parts > 1) printf("a share of ");
         printf("%d walker%s of %s%lld particles; ", sim.system.walkers,
                sim.system.walkers == 1 ? "" : "s", some ? "up to " : "",
                (long long)sim.system.particles);

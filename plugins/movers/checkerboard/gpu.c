@@ -250,7 +250,7 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
     }
     if (!me->shift_cells) return PLUGMC_OK;
     cb_window window = window_of(me, &any, at, CB_OF_SHIFT);
-    const uint32_t all[3] = {(uint32_t)pitch(me) / 32, (uint32_t)((window.active * row + 3) / 4),
+    const uint32_t all[3] = {blocks_for(me->half, 32), (uint32_t)((window.active * row + 3) / 4),
                              (uint32_t)me->walkers};
     const uint32_t shifters[3] = {256, 1, 1};
     void *arguments[] = {&me->d_plans,

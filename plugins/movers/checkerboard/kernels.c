@@ -53,7 +53,11 @@ static const char *first_item(const checkerboard *me, int i, char text[48])
 }
 
 /* The layout on the device, see checkerboard.cu. */
-int pitch(const checkerboard *me) { return (me->half + 31) / 32 * 32; }
+int pitch(const checkerboard *me)
+{
+    const int line = me->dimension == 3 ? 8 : 32; /* coordinates of 128 bytes, or of a warp */
+    return (me->half + line - 1) / line * line;
+}
 
 uint32_t blocks_for(int64_t threads, int block)
 {
