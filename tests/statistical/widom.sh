@@ -208,6 +208,18 @@ case_hard_spheres()
     caught mu_excess 0.978563 0.006
 }
 
+# Hard disks, by ten virial coefficients: mu_excess is the sum of n/(n-1) B_n rho^(n-1).
+case_hard_disks()
+{
+    box 2 1 3000 <<<$'[species a]\ncount = 1024\n[potential hard_disk]\n[mover checkerboard]\nstep = 0.4\ntrials = 4'
+    sed -i 's/^lx.*/packing_fraction = 0.2/' sim.ini
+    measure 10 12000
+    run
+    agrees mu_excess 1.046920 0.006
+    run --set box.packing_fraction=0.3
+    agrees mu_excess 1.857504 0.012
+}
+
 # T = 1.5, V = 512, cut at 3 with the tail. At the density 0.5 by NIST's transition matrices; of one particle
 # by quadrature: P0 P2 / P1^2 = exp(-0.68336) and P1 / P0 = z V exp(0.000404), the tail of one particle.
 case_lennard_jones()
