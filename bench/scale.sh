@@ -12,12 +12,12 @@
 #             that grows along z
 #
 # Sweeps a second are those of the difference between a run and one three times as long, so that beginning and end do
-# not count; the longer one takes S seconds more (1). Medians of R pairs of runs (3), one process and many in turn.
+# not count; the longer one takes S seconds more (10: beginning and end of large systems vary by tenths). Medians of R pairs of runs (3), one process and many in turn.
 # Efficiency: sweeps a second against those of one process, and for `strong` against as many times these as there are
 # processes. Without --processes: 1, 2, 4, ... as far as there are GPUs. --small is for trying it on the CPU.
 # $MPIRUN (mpirun) starts the processes, with what else it needs to be told.
 set -eu
-processes= seconds=1 repeat=3 small=
+processes= seconds=10 repeat=3 small=
 while [ $# -gt 0 ]; do
     case $1 in
     --processes) processes=$2 && shift ;;
