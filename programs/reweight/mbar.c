@@ -14,6 +14,7 @@
  * and that through f. Sums of this over all samples of one time are a series of each file, whose error is found
  * by the rule for all error bars of the core (run/blocking.h). So correlations in time, between walkers that
  * exchange rungs, and between what several rungs say are all in it. */
+#include <float.h>
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -78,28 +79,81 @@ static void second_derivatives(const mixture *m, const double *ones, const doubl
                 (k == l ? m->count[k] * ones[k] : 0) - m->count[k] * m->count[l] * pairs[k * K + l];
 }
 
-/* Where f begins: differences along the order of the states, by the trapezoidal rule between them. */
-static void guess(const mixture *m, const double *minus_u, double *f)
+/* How far apart two states are: the sum of both relative entropies, (m_k - m_l) (<X>_l - <X>_k), never negative but
+ * for noise. `mean` [states][width]. */
+static double apart(const samples *s, const double *mean, int k, int l)
 {
+    double sum = 0;
+    for (int x = 0; x < s->width; x++)
+        sum += (s->multipliers[k * s->width + x] - s->multipliers[l * s->width + x]) *
+               (mean[l * s->width + x] - mean[k * s->width + x]);
+    return sum;
+}
+
+/* Where f begins: differences by the trapezoidal rule between states that are near each other, each state from the
+ * nearest one that is there already (Prim's tree). The order of states will not do: where a ladder in two variables
+ * goes on to its next row it may go from a liquid to a vapour. */
+static void guess(const mixture *m, double *f)
+{
+    const samples *s = m->of;
+    const int K = m->states, width = s->width;
+    double mean[K * width], nearest[K];
+    int from[K];
+    bool there[K];
+    memset(mean, 0, sizeof mean);
+    for (int64_t n = 0; n < s->count; n++) {
+        const int k = s->state[s->stratum[n]];
+        for (int x = 0; x < width; x++)
+            mean[k * width + x] += s->weight[n] * s->extensive[n * width + x] / m->count[k];
+    }
+    for (int k = 0; k < K; k++) {
+        from[k] = 0, there[k] = k == 0;
+        nearest[k] = apart(s, mean, k, 0);
+    }
     f[0] = 0;
-    for (int k = 1; k < m->states; k++) {
-        double sum[2] = {0, 0}, weight[2] = {0, 0};
-        for (int64_t n = 0; n < m->of->count; n++) {
-            const int state = m->of->state[m->of->stratum[n]];
-            if (state != k && state != k - 1) continue;
-            const double *u = minus_u + n * m->states;
-            sum[state == k] += m->of->weight[n] * (u[k - 1] - u[k]);
-            weight[state == k] += m->of->weight[n];
-        }
-        f[k] = f[k - 1] + 0.5 * (sum[0] / weight[0] + sum[1] / weight[1]);
+    for (int done = 1; done < K; done++) {
+        int k = -1;
+        for (int l = 0; l < K; l++)
+            if (!there[l] && (k < 0 || nearest[l] < nearest[k])) k = l;
+        const int old = from[k];
+        f[k] = f[old];
+        for (int x = 0; x < width; x++)
+            f[k] += 0.5 * (s->multipliers[k * width + x] - s->multipliers[old * width + x]) *
+                    (mean[k * width + x] + mean[old * width + x]);
+        there[k] = true;
+        for (int l = 0; l < K; l++)
+            if (!there[l] && apart(s, mean, k, l) < nearest[l])
+                nearest[l] = apart(s, mean, k, l), from[l] = k;
     }
 }
 
 /* Of |sum_n w_n p_kn - 1|: far below errors, and above the rounding of sums over many samples. */
 static const double SOLVED = 1e-9;
 
-/* One step: Newton's, halved until F is smaller; where second derivatives are not positive within rounding,
- * that of self-consistency. Returns the largest |sum_n w_n p_kn - 1| before it. */
+/* Newton's step with `damping` counts added to the second derivatives, to *trial; false: there is none, or one too
+ * large to be believed. */
+static bool newton(mixture *m, const double *ones, const double *pairs, double damping,
+                   double *change, double *trial)
+{
+    enum { FARTHEST = 20 }; /* kT; a valley of F is as narrow */
+    const int K = m->states;
+    second_derivatives(m, ones, pairs, m->hessian);
+    for (int k = 1; k < K; k++) {
+        m->hessian[(k - 1) * K] += damping * m->count[k];
+        change[k - 1] = -m->count[k] * (ones[k] - 1);
+    }
+    if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', K - 1, 1, m->hessian, K - 1, change, 1)) return false;
+    trial[0] = m->f[0];
+    for (int k = 1; k < K; k++) {
+        if (!(fabs(change[k - 1]) <= FARTHEST)) return false;
+        trial[k] = m->f[k] + change[k - 1];
+    }
+    return true;
+}
+
+/* One step: Newton's, damped until F is smaller; else that of self-consistency, after which it always is. Where
+ * states hang together by few samples F is nearly flat far from its end, and steps without damping lead
+ * anywhere. Returns the largest |sum_n w_n p_kn - 1| before it. */
 static double step(mixture *m, const double *minus_u, double *ones, double *pairs, double *change,
                    double *trial)
 {
@@ -107,25 +161,41 @@ static double step(mixture *m, const double *minus_u, double *ones, double *pair
     double off = 0;
     const double before = mix(m, m->f, minus_u, true);
     add_up(m, ones, pairs);
-    second_derivatives(m, ones, pairs, m->hessian);
-    change[0] = 0;
-    for (int k = 0; k < K; k++) off = fmax(off, fabs(ones[k] - 1));
-    for (int k = 1; k < K; k++) change[k] = -m->count[k] * (ones[k] - 1);
-    if (off < SOLVED) return off;
-    if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', K - 1, 1, m->hessian, K - 1, change + 1, 1))
-        for (int k = 1; k < K; k++) change[k] = -log(ones[k] / ones[0]);
-    /* near the end F is the same within its digits, and Newton's step is right as it is */
-    for (int halving = 0; halving < 40; halving++) {
-        for (int k = 0; k < K; k++) trial[k] = m->f[k] + ldexp(change[k], -halving);
-        if (off < 1e-3 || mix(m, trial, minus_u, false) <= before) break;
+    for (int k = 0; k < K; k++) { /* not fmax, to which a number that is none is nothing */
+        const double d = fabs(ones[k] - 1);
+        if (isnan(d) || d > off) off = d;
     }
-    memcpy(m->f, trial, (size_t)K * sizeof *trial);
+    if (off < SOLVED) return off;
+    for (double damping = 0; damping <= 1; damping = damping > 0 ? 10 * damping : 1e-6) {
+        /* near the end F is the same within its digits, and Newton's step is right as it is */
+        if (newton(m, ones, pairs, damping, change, trial) &&
+            (off < 1e-3 || mix(m, trial, minus_u, false) <= before)) {
+            memcpy(m->f, trial, (size_t)K * sizeof *trial);
+            return off;
+        }
+    }
+    for (int k = 1; k < K; k++) m->f[k] -= log(fmax(ones[k], DBL_MIN) / fmax(ones[0], DBL_MIN));
     return off;
 }
 
-/* Second eigenvalue of the overlap matrix, whose largest one is 1: where it is 1 too, states fall into two groups
- * that have no samples in common; *side [K] tells which. */
-static double second_eigenvalue(const mixture *m, const double *pairs, double *side)
+/* The states between which v / sqrt(count), an eigenvector of the overlap matrix, differs most; returns by how much. */
+static double farthest(const mixture *m, const double *s, int column, int *low, int *high)
+{
+    const int K = m->states;
+    *low = *high = 0;
+    for (int k = 1; k < K; k++) {
+        const double v = s[k * K + column] / sqrt(m->count[k]);
+        if (v < s[*low * K + column] / sqrt(m->count[*low])) *low = k;
+        if (v > s[*high * K + column] / sqrt(m->count[*high])) *high = k;
+    }
+    return s[*high * K + column] / sqrt(m->count[*high]) -
+           s[*low * K + column] / sqrt(m->count[*low]);
+}
+
+/* Second eigenvalue of the overlap matrix, whose largest one is 1: where it is 1 too, states fall into groups that
+ * have no samples in common; *one and *other are of two such groups. With equal eigenvalues either vector may be the
+ * one that is the same for all states, so the other tells. */
+static double second_eigenvalue(const mixture *m, const double *pairs, int *one, int *other)
 {
     const int K = m->states;
     double *s = checked(calloc((size_t)(K * K + K), sizeof *s)), *values = s + K * K;
@@ -134,7 +204,11 @@ static double second_eigenvalue(const mixture *m, const double *pairs, double *s
             s[k * K + l] = sqrt(m->count[k] * m->count[l]) * pairs[k * K + l];
     const int failed = LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', K, s, K, values);
     const double second = failed ? NAN : values[K - 2];
-    for (int k = 0; k < K; k++) side[k] = s[k * K + K - 2];
+    int low[2], high[2];
+    const int column =
+        farthest(m, s, K - 1, &low[1], &high[1]) > farthest(m, s, K - 2, &low[0], &high[0]);
+    *one = low[column] < high[column] ? low[column] : high[column];
+    *other = low[column] < high[column] ? high[column] : low[column];
     free(s);
     return second;
 }
@@ -144,17 +218,16 @@ enum { LEAST_IN_COMMON = 10 };
 
 static int check_overlap(mixture *m, const double *pairs, report *r)
 {
-    double side[m->states], all = 0;
-    int other = 0;
-    m->overlap = 1 - second_eigenvalue(m, pairs, side);
+    double all = 0;
+    int one, other;
+    m->overlap = 1 - second_eigenvalue(m, pairs, &one, &other);
     for (int k = 0; k < m->states; k++) all += m->count[k];
     if (m->overlap * all >= LEAST_IN_COMMON) return 0;
-    while (other + 1 < m->states && side[other] * side[0] > 0) other++;
     return report_error(
         r, EXIT_INPUT, NULL, 0,
         "%s and %s have next to no configurations in common, nor through others between them: rungs "
         "or windows closer together, or longer runs, are needed",
-        m->of->names[0], m->of->names[other]);
+        m->of->names[one], m->of->names[other]);
 }
 
 static int take_room(mixture *m, const samples *s, double **minus_u, report *r)
@@ -189,7 +262,7 @@ int mixture_solve(mixture *m, const samples *s, report *r)
             minus_u[n * K + k] =
                 -dot(&s->multipliers[k * s->width], &s->extensive[n * s->width], s->width);
     }
-    guess(m, minus_u, m->f);
+    guess(m, m->f);
     for (int k = 0; k < MOST_STEPS && off >= SOLVED; k++)
         off = step(m, minus_u, ones, pairs, change, trial);
     m->overlap = 1;
