@@ -151,6 +151,19 @@ static bool newton(mixture *m, const double *ones, const double *pairs, double d
     return true;
 }
 
+/* Goes on from f to *trial, twice as far each time, as long as F, which is `at` there, becomes smaller. */
+static void extend(mixture *m, const double *minus_u, double at, double *further, double *trial)
+{
+    const int K = m->states;
+    for (int doubling = 0; doubling < 20; doubling++) {
+        for (int k = 0; k < K; k++) further[k] = 2 * trial[k] - m->f[k];
+        const double there = mix(m, further, minus_u, false);
+        if (!(there < at)) return;
+        memcpy(trial, further, (size_t)K * sizeof *trial);
+        at = there;
+    }
+}
+
 /* One step: Newton's, damped until F is smaller; else that of self-consistency, after which it always is. Where
  * states hang together by few samples F is nearly flat far from its end, and steps without damping lead
  * anywhere. Returns the largest |sum_n w_n p_kn - 1| before it. */
@@ -166,15 +179,19 @@ static double step(mixture *m, const double *minus_u, double *ones, double *pair
         if (isnan(d) || d > off) off = d;
     }
     if (off < SOLVED) return off;
-    for (double damping = 0; damping <= 1; damping = damping > 0 ? 10 * damping : 1e-6) {
+    double damping = 0, at = NAN;
+    for (; damping <= 1; damping = damping > 0 ? 10 * damping : 1e-6) {
+        if (!newton(m, ones, pairs, damping, change, trial)) continue;
         /* near the end F is the same within its digits, and Newton's step is right as it is */
-        if (newton(m, ones, pairs, damping, change, trial) &&
-            (off < 1e-3 || mix(m, trial, minus_u, false) <= before)) {
-            memcpy(m->f, trial, (size_t)K * sizeof *trial);
-            return off;
-        }
+        if (off < 1e-3 || (at = mix(m, trial, minus_u, false)) <= before) break;
     }
-    for (int k = 1; k < K; k++) m->f[k] -= log(fmax(ones[k], DBL_MIN) / fmax(ones[0], DBL_MIN));
+    if (damping > 1) {
+        for (int k = 0; k < K; k++)
+            trial[k] = m->f[k] - log(fmax(ones[k], DBL_MIN) / fmax(ones[0], DBL_MIN));
+        at = mix(m, trial, minus_u, false);
+    }
+    if (damping > 0 && off >= 1e-3) extend(m, minus_u, at, change, trial);
+    memcpy(m->f, trial, (size_t)K * sizeof *trial);
     return off;
 }
 
@@ -222,6 +239,7 @@ static int check_overlap(mixture *m, const double *pairs, report *r)
     int one, other;
     m->overlap = 1 - second_eigenvalue(m, pairs, &one, &other);
     for (int k = 0; k < m->states; k++) all += m->count[k];
+    if (isnan(m->overlap)) return 0; /* nothing was found, which mixture_solve says */
     if (m->overlap * all >= LEAST_IN_COMMON) return 0;
     return report_error(
         r, EXIT_INPUT, NULL, 0,
@@ -266,11 +284,11 @@ int mixture_solve(mixture *m, const samples *s, report *r)
     for (int k = 0; k < MOST_STEPS && off >= SOLVED; k++)
         off = step(m, minus_u, ones, pairs, change, trial);
     m->overlap = 1;
-    if (!(off < SOLVED))
+    if (K > 1) code = check_overlap(m, pairs, r);
+    if (!code && !(off < SOLVED && !isnan(m->overlap)))
         code = report_error(r, EXIT_INPUT, NULL, 0,
                             "free energies were not found: rungs or windows have next to no "
                             "configurations in common");
-    if (!code && K > 1) code = check_overlap(m, pairs, r);
     second_derivatives(m, ones, pairs, m->hessian);
     if (!code && K > 1 && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', K - 1, m->hessian, K - 1))
         code = report_error(r, EXIT_INPUT, NULL, 0, "states are not told apart by their samples");

@@ -208,6 +208,28 @@ test_two_variables_of_a_ladder()
     same_chain whole.h5 parts.h5
 }
 
+# A ladder in two variables whose next row begins where the one before did: from the last rung of a row to the first
+# of the next one f goes by 230 kT, and no samples are in common. V of a hundred points has the mean 101 kT / P.
+test_rows_of_a_ladder_far_apart()
+{
+    gas 1 1.2 1.45 1.7 2.05 2.5 3 3.5 4.2 5 6 7 8.4 10
+    change 's/^count = .*/count = 100/; s/^walkers = .*/walkers = 28/; s/^sweeps = .*/sweeps = 8000/'
+    change 's/^step = 1$/step = 0.3/; s/^values = \(.*\)/values = 1 1.1\nvary_2 = run.pressure\nvalues_2 = \1/'
+    change 's/^vary = .*/vary = run.temperature/'
+    must run sim.ini
+    must reweight sim.h5 --csv --at run.temperature=1,run.pressure=9 --at run.temperature=1.1,run.pressure=1.1 \
+        --at run.temperature=1.1,run.pressure=10
+    is run.temperature=1,run.pressure=9 box_size.volume "$(arithmetic 101 / 9)" 0.05
+    is run.temperature=1.1,run.pressure=1.1 box_size.volume 101 0.5
+    is run.temperature=1.1,run.pressure=10 free_energy "$(arithmetic '101 * log(10 / 1.1)')" 0.5
+    change 's/^values_2 = .*/values_2 = 1 100/; s/^walkers = .*/walkers = 4/; s/^sweeps = .*/sweeps = 400/'
+    must run sim.ini
+    plugmc reweight sim.h5
+    expect_exit 3
+    grep -q 'run.pressure@1[.0-9]*@1 and .*run.pressure@1[.0-9]*@100 have next to no configurations in common' "$err" ||
+        fail "not said which rungs are apart"
+}
+
 # Exchanges along one variable alone, between 0.1 and 0.5 at both couplings: their acceptance is known.
 test_exchanges_along_one_variable()
 {
