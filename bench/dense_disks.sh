@@ -6,7 +6,8 @@
 # Each case runs SECONDS_EACH (default 11) seconds of wall time, the first part of which is equilibration. A line has
 # the pressure, its error bar, the seconds that it took, equilibration included, and error^2 times these seconds, as
 # how many of them would give a relative error of 1e-3: an efficiency that is measured as far as the error bar is (a star:
-# a lower bound). Clusters also print how many of all disks they take along. A ladder in pressure is one run for all
+# a lower bound; nothing, if the pressure is still that of the start). Clusters also print which share of all disks
+# they take along: if nearly all, nothing relaxes. A ladder in pressure is one run for all
 # fractions: where the mean density on it is theirs; its error is that of the density over the slope. PLUGMC= says
 # where the program is, FRACTIONS= which fractions.
 set -eu
