@@ -59,7 +59,7 @@ ladder()
         line "ladder, $fraction" $(awk -F, -v f="$fraction" '$2 == "box_size.density" { p = $1; sub(/.*=/, "", p)
             rho = f * 4 / 3.14159265358979
             if (n++ && last < rho && $3 >= rho) {
-                slope = ($3 - last) / (p - before); print before + (rho - last) / slope, $4 / slope; exit }
+                slope = ($3 - last) / (p - before); print before + (rho - last) / slope, $4 / slope, ($5 ? "*" : ""); exit }
             before = p; last = $3 }' scan)
     done
     awk '/^acceptance/' said | cut -c1-100 | sed 's/^/    /'

@@ -628,6 +628,19 @@ case_reservoir_with_several_places()
     agrees numbers/N_a number length=3 activity=0.05 most=2 lennard_jones=1 cutoff=1.5 kT=0.8 tail=-9.6384241
 }
 
+# Disks in a strip so narrow that they are rods but for 3e-4 of their length.
+case_reservoir_of_rods_with_several_places()
+{
+    local activity
+    for activity in 1 5; do
+        diameter=0.001 reservoir 2 5.5 $((20 * activity)) 5 <<<$'[potential hard]\nplugin = hard_disk\nscale = 1000'
+        change 's/^lx = .*/shape = rectangle\n&\nly = 0.05/; s/^trials = .*/&\nplaces = 8/'
+        run
+        agrees numbers/N_a number length=5.5 activity=$activity rods=1 most=5
+    done
+    caught numbers/N_a number length=5.5 activity=$((activity + 1)) rods=1 most=5
+}
+
 # Particles move in cells that are laid out once; those that are not there are in none.
 case_reservoir_beside_cells()
 {

@@ -13,7 +13,8 @@
  *                 which no part of them sticks out; U is not sampled
  *   number        N of particles of `activity`, at most `most`, in a square or cube of edge `length` or a
  *                 sphere of `radius`; with a potential at most two. With `pressure` of an ideal gas whose
- *                 box changes, too. `tail`: of two particles, as N^2
+ *                 box changes, too. `tail`: of two particles, as N^2. `rods`=1: of rods of length 1 on a ring of
+ *                 `length`, weight z^N L (L - N)^(N - 1) / N!, 1 of none
  *   mixture       how many of `total` particles are A, where each may become B: `ratio` of their activities;
  *                 ideal, or two of contacts `cores` AA,AB,BB
  *   even          all numbers from 0 to `total` are equally probable; or with `to` all between `from` and that
@@ -390,11 +391,18 @@ static law number_law(const model *m, int count, char **keys)
                               ? (m->dimension == 2 ? M_PI : 4 * M_PI / 3 * radius) * radius * radius
                               : pow(m->length, m->dimension);
     const int boxes = text_of(count, keys, "pressure") != NULL;
+    const int rods = number_of(count, keys, "rods", 0) != 0;
     law l = new_law(most + 1);
     for (int n = 0; n <= most; n++) {
         /* of V^N exp(-P V / kT), the integral over V is N! (kT / P)^(N + 1) */
         const double room = boxes ? n * log(m->kT / m->pressure) : n * log(volume) - lgamma(n + 1);
         const double tail = 0.25 * m->tail * n * n / volume / m->kT;
+        if (rods && n > 0) {
+            const double free = m->length - n;
+            const double rings = log(m->length) + (n - 1) * log(free) - lgamma(n + 1);
+            l.points[n] = (point){n, free > 0 ? exp(n * log(activity) + rings) : 0};
+            continue;
+        }
         l.points[n] = (point){n, exp(n * log(activity) + room - tail + log_factor(m, n))};
     }
     l.multiplier = -log(activity);
