@@ -11,8 +11,9 @@
 #   liquid    one system over processes: 262,144 Lennard-Jones particles for each, 16 trial moves a cell, in a box
 #             that grows along z
 #
-# Sweeps a second are those of the difference between a run and one three times as long, so that beginning and end do
-# not count; the longer one takes S seconds more (10: beginning and end of large systems vary by tenths). Medians of R pairs of runs (3), one process and many in turn.
+# Sweeps a second are those between the progress lines of one run, from S/4 seconds after its beginning to 5/4 S (10 s:
+# a line comes each second, or after a stretch of sweeps that takes longer). So neither beginning nor end counts, which
+# take seconds in large systems. Medians of R pairs of runs (3), one process and many in turn.
 # Efficiency: sweeps a second against those of one process, and for `strong` against as many times these as there are
 # processes. Without --processes: 1, 2, 4, ... as far as there are GPUs. --small is for trying it on the CPU.
 # $MPIRUN (mpirun) starts the processes, with what else it needs to be told.
@@ -41,7 +42,7 @@ of() { if [ -n "$small" ]; then echo "$2"; else echo "$1"; fi; }
 
 head_of() # WALKERS
 {
-    printf '[run]\nsweeps = 1\nseed = 1\nwalkers = %s\noutput = sim.h5\ncheckpoint = 0\ndevice = %s\n' "$1" "$(of gpu cpu)"
+    printf '[run]\nsweeps = 1000000000\nseed = 1\nwalkers = %s\noutput = sim.h5\ncheckpoint = 0\ndevice = %s\n' "$1" "$(of gpu cpu)"
 }
 
 disks_in() # COUNT BOX
@@ -98,52 +99,33 @@ files_of_vmc()
     } >"$2"
 }
 
-# seconds_of K INI SWEEPS: of a run by K processes.
-seconds_of()
+# rate K INI: sweeps a second of a run by K processes, as its progress lines have them.
+rate()
 {
-    local launcher=
+    local launcher= status=0
     [ "$1" = 1 ] || launcher="${MPIRUN:-mpirun} -n $1"
     rm -f sim.h5
-    $launcher "$plugmc" run "$2" --json --set run.sweeps="$3" >said.txt 2>error.txt </dev/null || {
+    $launcher "$plugmc" run "$2" --json --set run.time_limit="$(awk -v s="$seconds" 'BEGIN { print 1.25 * s + 0.5 }')" \
+        >said.txt 2>error.txt </dev/null || status=$?
+    [ $status = 11 ] || { # ended by its time limit
         cat error.txt >&2
         echo "scale.sh: a run of $1 processes has failed" >&2
         exit 1
     }
-    sed -n 's/.*"event": "results".*"seconds": \([0-9.e+-]*\),.*/\1/p' said.txt
-}
-
-# pair K INI SWEEPS: seconds by which a run three times as long is longer; at least a microsecond.
-pair()
-{
-    local short long
-    short=$(seconds_of "$1" "$2" "$3") && long=$(seconds_of "$1" "$2" $((3 * $3))) || exit 1
-    awk -v a="$short" -v b="$long" 'BEGIN { print (b - a > 1e-6 ? b - a : 1e-6) }'
-}
-
-# sweeps_for K INI: of the shorter run. A GPU makes a hundred of most in no time.
-sweeps_for()
-{
-    local n took more
-    n=$(of 100 4)
-    [ "$name" != vmc ] || n=4
-    while :; do
-        took=$(pair "$1" "$2" $n) || exit 1
-        more=$(awk -v t="$took" -v s="$seconds" 'BEGIN { print (t < s / 50 ? 10 : t < s ? s / t * 1.1 : 1) }')
-        n=$(awk -v n=$n -v m="$more" 'BEGIN { printf "%d", n * m + 0.999 }')
-        awk -v t="$took" -v s="$seconds" 'BEGIN { exit t < s / 50 }' && echo "$n" && return
-    done
-}
-
-# rate K INI SWEEPS: sweeps a second of one pair.
-rate()
-{
-    local took
-    took=$(pair "$@") || exit 1
-    awk -v t="$took" -v s="$seconds" 'BEGIN { exit t > s / 5 }' && {
-        echo "scale.sh: $1 processes are too unsteady to be timed in $seconds s: give more --seconds" >&2
+    sed -n 's/.*"progress".*"sweep": \([0-9]*\),.*"sweeps_per_second": \([0-9.e+-]*\),.*/\1 \2/p' said.txt |
+        awk -v s="$seconds" '$2 > 0 {
+                t = $1 / $2
+                if (t < s / 4) next
+                if (!begun++) { from = t; n = $1 }
+                to = t; m = $1
+            }
+            END {
+                if (to - from < s / 2) exit 1
+                printf "%.6g\n", (m - n) / (to - from)
+            }' || {
+        echo "scale.sh: $1 processes: no two progress lines that are $seconds / 2 s apart: give more --seconds" >&2
         exit 1
     }
-    awk -v t="$took" -v n="$3" 'BEGIN { printf "%.6g\n", 2 * n / t }'
 }
 
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
@@ -154,16 +136,14 @@ $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), $(nproc) processors, load
 printf '%-10s %10s %16s %16s %12s\n' case processes "1: sweeps/s" "all: sweeps/s" efficiency
 for name in $cases; do
     "files_of_$name" 1 one.ini
-    of_one=$(sweeps_for 1 one.ini)
     for k in $processes; do
         [ "$k" -gt 1 ] || continue
         "files_of_$name" "$k" many.ini
-        of_many=$(sweeps_for "$k" many.ini)
         : >one.txt
         : >many.txt
         for ((r = 0; r < repeat; r++)); do
-            rate 1 one.ini "$of_one" >>one.txt
-            rate "$k" many.ini "$of_many" >>many.txt
+            rate 1 one.ini >>one.txt
+            rate "$k" many.ini >>many.txt
         done
         one=$(median <one.txt) many=$(median <many.txt)
         printf '%-10s %10s %16s %16s %11s%%\n' "$name" "$k" "$one" "$many" \
