@@ -39,6 +39,7 @@ typedef struct pair_sums {
 typedef struct energy {
     int32_t source; /* parameter */
 
+    const plugmc_system *system;
     int32_t terms; /* of the system that have an energy */
     int32_t *term; /* [terms] their number in the system */
     char **names;  /* [terms] "energy_LABEL" */
@@ -89,17 +90,21 @@ static double sum_in_order(const double *share, int64_t n)
     return sum;
 }
 
+/* Of the pairs whose first particle, in the order of cells, is in the share. */
 static double pair_energy_by_cells(const energy *e, const plugmc_system *system,
                                    const plugmc_box *box, const plugmc_term *term,
-                                   const plugmc_cells *cells, int64_t walker)
+                                   const plugmc_cells *cells, plugmc_share share, int64_t walker)
 {
+    const double *places = cells->positions + 3 * walker * system->particles;
     const uint32_t *start = cells->start + walker * (cells->cells + 1);
     const int64_t n = take_sorted(&e->sorted, system, cells, walker);
 #pragma omp parallel for num_threads(system->threads) schedule(dynamic, 16)
     for (int64_t cell = 0; cell < cells->cells; cell++) {
         const cells_around around = cells_around_one(cells, start, cell);
         for (int64_t k = start[cell]; k < start[cell + 1]; k++)
-            e->share[k] = energy_in_cells(e, box, term, &around, k);
+            e->share[k] = plugmc_is_yours(&share, places + 3 * k)
+                              ? energy_in_cells(e, box, term, &around, k)
+                              : 0;
     }
     return sum_in_order(e->share, n);
 }
@@ -133,9 +138,10 @@ static double field_energy(const energy *e, const plugmc_system *system, const p
 
 /* ---- All walkers --------------------------------------------------------------------------- */
 
-static int add_pairs(const energy *e, const plugmc_host *host, const plugmc_view *view,
+static int add_pairs(const energy *e, const plugmc_host *host, const views *views,
                      const plugmc_term *term, double *sums)
 {
+    const plugmc_view *view = views->on_host;
     const plugmc_system *system = host->system;
     const double range = term->plugin->potential->pair->range(term->instance);
     const int by_cells = in_cells(system, term);
@@ -144,7 +150,8 @@ static int add_pairs(const energy *e, const plugmc_host *host, const plugmc_view
     if (!code && by_cells) code = view->cells(view, range, &cells);
     for (int64_t w = 0; w < system->walkers && !code; w++) {
         const plugmc_box *box = &view->box[w];
-        sums[w] += by_cells ? pair_energy_by_cells(e, system, box, term, &cells, w)
+        sums[w] += by_cells ? pair_energy_by_cells(e, system, box, term, &cells,
+                                                   plugmc_share_of(views->given), w)
                             : pair_energy_of_all(e, system, term, view, w);
     }
     return code;
@@ -199,7 +206,7 @@ static int add_term(const energy *e, const plugmc_host *host, const views *views
     if (has_pair_energy(p) && views->given->on_device && e->pairs.kernel)
         add_kernel_sums(&e->pairs, system, t, sums);
     else if (has_pair_energy(p))
-        code = add_pairs(e, host, views->on_host, term, sums);
+        code = add_pairs(e, host, views, term, sums);
     for (int64_t w = 0; w < system->walkers && p->field && !code; w++)
         sums[w] += field_energy(e, system, term, views->on_host, w);
     return code;
@@ -261,6 +268,21 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     }
     free(sums);
     return code;
+}
+
+/* Where all energies are sums over pairs in cells, the longest range of one. */
+static double reach(void *instance)
+{
+    const energy *e = instance;
+    double farthest = e->source == FRESH ? 0 : INFINITY;
+    for (int32_t t = 0; t < e->terms; t++) {
+        const plugmc_term *term = plugmc_term_at(e->system, e->term[t]);
+        const plugmc_potential *p = term->plugin->potential;
+        if (p->total || p->field || (has_pair_energy(p) && !in_cells(e->system, term)))
+            return INFINITY;
+        if (has_pair_energy(p)) farthest = fmax(farthest, p->pair->range(term->instance));
+    }
+    return farthest;
 }
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
@@ -361,6 +383,7 @@ static int prepare_device(energy *e, const plugmc_host *host)
 static int prepare(void *instance, const plugmc_host *host)
 {
     energy *e = instance;
+    e->system = host->system;
     e->unit = plugmc_energy_unit(host->system);
     if (e->source == RUNNING) return PLUGMC_OK;
     const size_t n = (size_t)host->system->particles;
@@ -389,6 +412,7 @@ static const plugmc_observable observable = {
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .reach = reach,
     .listing = listing,
     .listing_count = PLUGMC_COUNT(listing),
     .listing_size = sizeof listing[0],

@@ -71,12 +71,13 @@ typedef struct hard_pressure {
     double *contact;   /* [species][species], length */
     double largest;    /* of them */
     double range;      /* of the neighbours looked at */
+    double reach;      /* how far from a share of the particles it sees */
     uint16_t *species; /* [particles] */
     double *radius;    /* [bins]: R_i, length */
     double *g_factor;  /* [bins]: g(R_i) of one pair of particles in bin i */
     double *weight;    /* [bins]: g at contact is the sum of weight[i] g(R_i), i > 0 */
 
-    /* Counters: shares [walkers][3], then histogram [walkers][bins], then overlaps. */
+    /* Counters: shares [walkers][3], then histogram [walkers][bins], then troubles [TROUBLES]. */
     size_t counter_bytes; /* of one copy */
     int32_t copies;       /* that blocks of a GPU share; the first is the sum of all in the end */
     char *counters;
@@ -95,17 +96,15 @@ static uint32_t *histogram_of(const hard_pressure *h, char *counters)
     return (uint32_t *)(counters + (size_t)h->walkers * 3 * sizeof(uint64_t));
 }
 
-static uint32_t *overlaps_of(const hard_pressure *h, char *counters)
+static uint32_t *troubles_of(const hard_pressure *h, char *counters)
 {
     return histogram_of(h, counters) + (size_t)h->walkers * (size_t)h->bins;
 }
 
 /* How seldom a free path is as long as one contact distance, as -ln of that: its mean length is
  * 1 / (Z - 1) contact distances or less, Z by scaled-particle theory. */
-static double rareness_of_long_paths(const hard_pressure *h, const plugmc_view *view)
+static double rareness_of_long_paths(const hard_pressure *h, double volume)
 {
-    double volume = INFINITY;
-    for (int32_t w = 0; w < h->walkers; w++) volume = fmin(volume, view->box[w].volume);
     const double covered = fmin(h->covered / volume, 0.95);
     return 1 / ((1 - covered) * (1 - covered)) - 1;
 }
@@ -115,12 +114,14 @@ static double rareness_of_long_paths(const hard_pressure *h, const plugmc_view *
 static void choose_surroundings(const hard_pressure *h, const plugmc_view *view,
                                 const plugmc_cells *cells, pressure_task *t)
 {
-    const double rare = rareness_of_long_paths(h, view);
-    double width = INFINITY;
+    double width = INFINITY, volume = INFINITY;
+    for (int32_t w = 0; w < h->walkers; w++) volume = fmin(volume, view->box[w].volume);
+    const double rare = rareness_of_long_paths(h, volume);
     for (int32_t w = 0; w < h->walkers; w++)
         for (int a = 0; a < 2; a++) width = fmin(width, view->box[w].length[a] / cells->count[a]);
     t->near = (width / h->largest - 1) * rare > 3 ? 1 : 2;
     t->around = fmax(1.01 * h->range, h->largest * (1 + 9 / rare));
+    if (t->share.begin != t->share.end) t->around = fmin(t->around, h->reach);
 }
 
 static pressure_task task_of(const hard_pressure *h, const plugmc_view *view,
@@ -140,6 +141,8 @@ static pressure_task task_of(const hard_pressure *h, const plugmc_view *view,
         .cells = (uint32_t)cells->cells,
         .species_count = species_count,
         .bins = h->bins,
+        .share = plugmc_share_of(view),
+        .seen = h->reach - h->largest,
     };
     memcpy(t.count, cells->count, sizeof t.count);
     choose_surroundings(h, view, cells, &t);
@@ -153,33 +156,38 @@ static pressure_task task_of(const hard_pressure *h, const plugmc_view *view,
 static void count_on_host(const hard_pressure *h, const pressure_task *t)
 {
     uint64_t *shares = shares_of(h->counters);
-    uint32_t *histogram = histogram_of(h, h->counters), overlaps = 0;
+    uint32_t *histogram = histogram_of(h, h->counters), overlaps = 0, unseen = 0;
     for (int32_t walker = 0; walker < h->walkers; walker++) {
         pressure_walker w = pressure_walker_of(t, (uint32_t)walker);
         int64_t x = 0, y = 0, z = 0;
-#pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : x, y, z, overlaps)
-        for (uint32_t k = 0; k < t->particles; k++) {
+#pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : x, y, z, overlaps, unseen)
+        for (uint32_t k = 0; k < pressure_present(t, w); k++) {
+            if (!pressure_is_yours(t, w, k)) continue;
+            uint32_t troubles[TROUBLES] = {0};
             uint32_t *own = h->bins > 0 ? histogram + (int64_t)walker * h->bins : NULL;
             int64_t share[2];
             if (in_a_plane(t)) {
                 float dx[AROUND], dy[AROUND];
                 uint32_t who[AROUND];
                 around list = {dx, dy, who, 1, 0};
-                rift_shares(t, w, k, &list, share, &overlaps, own);
+                rift_shares(t, w, k, &list, share, troubles, own);
             } else {
-                share[0] = rift_share(t, w, k, 0, &overlaps);
-                share[1] = rift_share(t, w, k, 1, &overlaps);
-                if (own) count_pairs(t, w, k, own, &overlaps);
+                share[0] = rift_share(t, w, k, 0, troubles);
+                share[1] = rift_share(t, w, k, 1, troubles);
+                if (own) count_pairs(t, w, k, own, troubles);
             }
             x += share[0];
             y += share[1];
-            if (h->dimension == 3) z += rift_share(t, w, k, 2, &overlaps);
+            if (h->dimension == 3) z += rift_share(t, w, k, 2, troubles);
+            overlaps += troubles[OVERLAPS];
+            unseen += troubles[UNSEEN];
         }
         shares[3 * walker] = (uint64_t)x;
         shares[3 * walker + 1] = (uint64_t)y;
         shares[3 * walker + 2] = (uint64_t)z;
     }
-    *overlaps_of(h, h->counters) = overlaps;
+    troubles_of(h, h->counters)[OVERLAPS] = overlaps;
+    troubles_of(h, h->counters)[UNSEEN] = unseen;
 }
 
 static int launch_counts(const hard_pressure *h, const plugmc_host *host, pressure_task *t)
@@ -188,7 +196,7 @@ static int launch_counts(const hard_pressure *h, const plugmc_host *host, pressu
     const uintptr_t to = (uintptr_t)h->device_counters;
     pressure_counters first = {
         (void *)to, (void *)(to + (size_t)((char *)histogram_of(h, h->counters) - h->counters)),
-        (void *)(to + (size_t)((char *)overlaps_of(h, h->counters) - h->counters)),
+        (void *)(to + (size_t)((char *)troubles_of(h, h->counters) - h->counters)),
         (uint32_t)h->counter_bytes, (uint32_t)h->copies};
     const size_t bytes = h->counter_bytes * (size_t)h->copies;
     uint32_t blocks = (t->particles + PRESSURE_BLOCK - 1) / PRESSURE_BLOCK;
@@ -223,25 +231,43 @@ static double fitted_pressure(const hard_pressure *h, const double *g, double vo
 }
 
 /* values [walkers][scalars + bins]: the mean over the axes, then along each axis, the reduced
- * pressure and that of the fit if there are any, g near contact. */
-static void write_values(const hard_pressure *h, const plugmc_box *boxes, double *values)
+ * pressure and that of the fit if there are any, g near contact. Here the sums over particles and pairs that they follow
+ * from, shares of rifts along each axis and counts. */
+static void write_sums(const hard_pressure *h, double *values)
 {
-    const double per_share = 0.5 / (double)(1 << PRESSURE_SHARE_BITS);
+    const int32_t width = h->scalars + h->bins;
+    memset(values, 0, (size_t)h->walkers * (size_t)width * sizeof *values);
     for (int32_t w = 0; w < h->walkers; w++) {
         const uint64_t *shares = shares_of(h->counters) + 3 * w;
         const uint32_t *histogram = histogram_of(h, h->counters) + (int64_t)w * h->bins;
-        const double volume = boxes[w].volume;
+        double *out = values + w * width;
+        for (int a = 0; a < h->dimension; a++) out[1 + a] = (double)shares[a];
+        for (int32_t b = 0; b < h->bins; b++) out[h->scalars + b] = histogram[b];
+    }
+}
+
+static void complete(void *instance, const plugmc_view *view, double *values)
+{
+    const hard_pressure *h = instance;
+    const double per_share = 0.5 / (double)(1 << PRESSURE_SHARE_BITS);
+    for (int32_t w = 0; w < h->walkers; w++) {
+        const double volume = view->box[w].volume;
         double *out = values + w * (h->scalars + h->bins), *g = out + h->scalars;
-        out[0] = 0;
         for (int a = 0; a < h->dimension; a++) {
-            out[1 + a] = ((double)h->particles + per_share * (double)shares[a]) / volume;
+            out[1 + a] = ((double)h->particles + per_share * out[1 + a]) / volume;
             out[0] += out[1 + a] / h->dimension;
         }
         if (h->reduced) out[1 + h->dimension] = out[0] * pow(h->largest, h->dimension);
-        for (int32_t b = 0; b < h->bins; b++)
-            g[b] = h->g_factor[b] * histogram[b] * (volume / h->volume);
+        for (int32_t b = 0; b < h->bins; b++) g[b] = h->g_factor[b] * g[b] * (volume / h->volume);
         if (h->fit_of_sample) out[h->scalars - 1] = fitted_pressure(h, g, volume);
     }
+}
+
+/* Hardly any of all paths is so long that it ends farther from a share. */
+static double reach(void *instance)
+{
+    const hard_pressure *h = instance;
+    return h->reach;
 }
 
 /* The counters of a view, on the GPU not before they arrive. */
@@ -271,7 +297,7 @@ static int launch(void *instance, const plugmc_host *host, const plugmc_view *vi
 /* All into the first. */
 static void add_copies(hard_pressure *h)
 {
-    const size_t numbers = (size_t)h->walkers * (size_t)h->bins + 1; /* overlaps are behind */
+    const size_t numbers = (size_t)h->walkers * (size_t)h->bins + TROUBLES; /* these are behind */
     for (int32_t c = 1; c < h->copies; c++) {
         char *copy = h->counters + h->counter_bytes * (size_t)c;
         for (int32_t k = 0; k < 3 * h->walkers; k++)
@@ -287,12 +313,13 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     const int code = view->on_device ? PLUGMC_OK : find_counters(h, host, view);
     if (code) return code;
     if (view->on_device) add_copies(h);
-    if (*overlaps_of(h, h->counters) > 0)
+    if (troubles_of(h, h->counters)[OVERLAPS] > 0)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "particles overlap in the configuration after sweep %llu, by more than "
                           "rounding can explain",
                           (unsigned long long)view->sweep);
-    write_values(h, view->box, values);
+    if (troubles_of(h, h->counters)[UNSEEN] > 0) return PLUGMC_UNANSWERED;
+    write_sums(h, values);
     return PLUGMC_OK;
 }
 
@@ -507,12 +534,15 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!code) code = choose_fit(h, host);
     if (!code) code = prepare_frames(&h->frames, host);
     if (code) return code;
+    const double rare = rareness_of_long_paths(h, h->volume); /* one in 1e5 samples at most */
+    h->reach = fmax(1.02 * h->range, h->largest * (2 + (12 + log((double)h->particles)) / rare));
     h->reduced = one_contact_distance(h, system);
     h->fit_of_sample = h->bins > 0 && boxes_change(system);
     h->scalars = 1 + h->dimension + h->reduced + h->fit_of_sample;
 
     const size_t walker_bytes = 3 * sizeof(uint64_t) + (size_t)h->bins * sizeof(uint32_t);
-    h->counter_bytes = ((size_t)h->walkers * walker_bytes + sizeof(uint32_t) + 7) / 8 * 8;
+    h->counter_bytes =
+        ((size_t)h->walkers * walker_bytes + TROUBLES * sizeof(uint32_t) + 7) / 8 * 8;
     /* on a GPU as many as can be downloaded without waiting */
     h->copies = host->gpu ? (int32_t)fmin(32, fmax(1, 32768 / (double)h->counter_bytes)) : 1;
     h->counters = host->allocate(host->context, h->counter_bytes * (size_t)h->copies);
@@ -554,6 +584,8 @@ static const plugmc_observable observable = {
     .quantity = quantity,
     .measure = measure,
     .launch = launch,
+    .reach = reach,
+    .complete = complete,
     .derived = derived,
     .derive = derive,
     .listing = listing,

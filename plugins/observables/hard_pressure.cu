@@ -7,12 +7,15 @@
  */
 enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256, PLANE_BLOCK = 128 };
 
+/* What should not be: pairs that overlap, and paths that may end where this process has no particles. */
+enum { OVERLAPS, UNSEEN, TROUBLES };
+
 /* What is counted. There are copies of it, `stride` bytes apart: if all blocks added to the same numbers, they would
  * wait for one another longer than they compute. Device pointers. */
 typedef struct pressure_counters {
     unsigned long long *shares; /* [walkers][3], fixed point */
     uint32_t *histogram;        /* [walkers][bins] */
-    uint32_t *overlaps;         /* one */
+    uint32_t *troubles;         /* [TROUBLES] */
     uint32_t stride, copies;
 } pressure_counters;
 
@@ -33,6 +36,8 @@ typedef struct pressure_task {
     int32_t species_count, bins;
     int32_t near;  /* cells each way that are looked at first, in a plane: 1 or 2 */
     double around; /* and how far, length: whoever is farther away is seldom touched first */
+    plugmc_share share;
+    double seen; /* how long a path along the axis of the share may be, so that its end is here */
 } pressure_task;
 
 /* One walker's part of a task. */
@@ -57,6 +62,18 @@ PLUGMC_FN pressure_walker pressure_walker_of(const pressure_task *t, uint32_t wa
     return w;
 }
 
+/* How many entries there are, and whether the rifts of entry k, and its pairs with those after it, are this
+ * process's to find. */
+PLUGMC_FN uint32_t pressure_present(const pressure_task *t, pressure_walker w)
+{
+    return w.start[t->cells];
+}
+
+PLUGMC_FN int pressure_is_yours(const pressure_task *t, pressure_walker w, uint32_t k)
+{
+    return plugmc_is_yours(&t->share, w.positions + 3 * (uint64_t)k);
+}
+
 /* Difference between the numbers of two cells that are neighbours along `axis`. */
 PLUGMC_FN int32_t cell_stride(const pressure_task *t, int32_t axis)
 {
@@ -77,7 +94,7 @@ PLUGMC_FN double contact_of(const pressure_task *t, pressure_walker w, uint32_t 
  * axis the nearest stands farthest out, so it alone counts; along the axis the first one ahead. Of two that
  * are touched at once the one farther ahead counts, whatever the order in which they are met. */
 PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint32_t k,
-                                 int32_t axis, int32_t sign, uint32_t *overlaps)
+                                 int32_t axis, int32_t sign, uint32_t *troubles)
 {
     const int32_t u = axis == 2 ? 0 : axis + 1, v = axis == 0 ? 2 : axis - 1;
     const int32_t stride = cell_stride(t, axis), stride_u = cell_stride(t, u),
@@ -112,7 +129,7 @@ PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint
                 double ahead = (there[axis] - x) * sign;
                 double dx = plugmc_nearest_image(ahead, length);
                 double least = t->overlap * contact;
-                *overlaps += dx * dx + dy * dy + dz * dz < least * least;
+                troubles[OVERLAPS] += dx * dx + dy * dy + dz * dz < least * least;
                 if (ahead < 0) ahead += length;
                 double reach = sqrt(squared);
                 double gap = ahead > reach ? ahead - reach : 0;
@@ -142,26 +159,35 @@ PLUGMC_FN int64_t share_of(const pressure_task *t, free_path up, free_path down)
     return (int64_t)(share * (double)(1 << PRESSURE_SHARE_BITS) + 0.5);
 }
 
+/* Notes if one of two paths along an axis is too long for a share. */
+PLUGMC_FN void look_at_length(const pressure_task *t, int32_t axis, free_path up, free_path down,
+                              uint32_t *troubles)
+{
+    const int shared = axis == t->share.axis && t->share.begin != t->share.end;
+    troubles[UNSEEN] += shared && (up.gap > t->seen || down.gap > t->seen);
+}
+
 /* That of entry k along `axis`. */
 PLUGMC_FN int64_t rift_share(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
-                             uint32_t *overlaps)
+                             uint32_t *troubles)
 {
-    free_path up = free_path_of(t, w, k, axis, 1, overlaps);
-    if (up.reach == 0) return 0;
-    return share_of(t, up, free_path_of(t, w, k, axis, -1, overlaps));
+    free_path up = free_path_of(t, w, k, axis, 1, troubles), down = up;
+    if (up.reach > 0) down = free_path_of(t, w, k, axis, -1, troubles);
+    look_at_length(t, axis, up, down, troubles);
+    return up.reach > 0 ? share_of(t, up, down) : 0;
 }
 
 /* For where this is needed seldom: what it needs then does not take registers from the rest. */
 #ifdef __CUDACC_RTC__
 static __device__ __noinline__ free_path long_path_of(const pressure_task *t, pressure_walker w,
                                                       uint32_t k, int32_t axis, int32_t sign,
-                                                      uint32_t *overlaps)
+                                                      uint32_t *troubles)
 #else
 static free_path long_path_of(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
-                              int32_t sign, uint32_t *overlaps)
+                              int32_t sign, uint32_t *troubles)
 #endif
 {
-    return free_path_of(t, w, k, axis, sign, overlaps);
+    return free_path_of(t, w, k, axis, sign, troubles);
 }
 
 /* ---- All four free paths in the plane at once ------------------------------------------------------- */
@@ -249,7 +275,7 @@ PLUGMC_FN free_path likely_path(const pressure_task *t, pressure_walker w, uint3
  * one path before it begins with the next. */
 PLUGMC_FN int64_t settled_share(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
                                 const around *list, nearest ahead, nearest behind, int32_t cell,
-                                uint32_t *overlaps)
+                                uint32_t *troubles)
 {
     const double at = w.positions[3 * (uint64_t)k + (uint32_t)axis], width = w.frame->width[axis];
     const double seen_up = (cell + t->near + 1) * width - at,
@@ -259,8 +285,9 @@ PLUGMC_FN int64_t settled_share(const pressure_task *t, pressure_walker w, uint3
     free_path up = likely_path(t, w, k, axis, 1, list, ahead, fmin(seen_up - far, most), &sure_up);
     free_path down =
         likely_path(t, w, k, axis, -1, list, behind, fmin(seen_down - far, most), &sure_down);
-    if (!sure_up) up = long_path_of(t, w, k, axis, 1, overlaps);
-    if (!sure_down) down = long_path_of(t, w, k, axis, -1, overlaps);
+    if (!sure_up) up = long_path_of(t, w, k, axis, 1, troubles);
+    if (!sure_down) down = long_path_of(t, w, k, axis, -1, troubles);
+    look_at_length(t, axis, up, down, troubles);
     return up.reach == 0 ? 0 : share_of(t, up, down);
 }
 
@@ -276,7 +303,7 @@ PLUGMC_FN void count_one(uint32_t *counter)
 /* A distance that rounding has put below contact belongs into the first bin: left out, g at contact would come
  * out low. histogram NULL: looks for overlaps alone. */
 PLUGMC_FN void count_pair(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m,
-                          uint32_t *histogram, uint32_t *overlaps)
+                          uint32_t *histogram, uint32_t *troubles)
 {
     const double *here = w.positions + 3 * (uint64_t)k, *there = w.positions + 3 * (uint64_t)m;
     double dx = plugmc_nearest_image(there[0] - here[0], w.frame->length[0]);
@@ -285,7 +312,7 @@ PLUGMC_FN void count_pair(const pressure_task *t, pressure_walker w, uint32_t k,
     double squared = dx * dx + dy * dy + dz * dz;
     if (squared >= t->reach * t->reach) return;
     const double least = t->overlap * contact_of(t, w, k, m);
-    *overlaps += squared < least * least;
+    troubles[OVERLAPS] += squared < least * least;
     double beyond = sqrt(squared) - t->largest;
     int32_t bin = beyond > 0 ? (int32_t)(beyond * t->bins_per_length) : 0;
     if (histogram && bin < t->bins) count_one(histogram + bin);
@@ -330,7 +357,7 @@ PLUGMC_FN void look_around(const pressure_task *t, pressure_walker w, uint32_t k
 
 /* Distances of entry k from the entries after it. */
 PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k,
-                           uint32_t *histogram, uint32_t *overlaps)
+                           uint32_t *histogram, uint32_t *troubles)
 {
     const double *here = w.positions + 3 * (uint64_t)k;
     const double x = here[0], y = here[1], z = here[2];
@@ -346,7 +373,7 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
         const plugmc_runs runs = plugmc_cells_in_row(w.start, row, cell_x, 1, t->count[0]);
         for (int32_t r = 0; r < 2; r++)
             for (uint32_t m = runs.begin[r] > k ? runs.begin[r] : k + 1; m < runs.end[r]; m++)
-                count_pair(t, w, k, m, histogram, overlaps);
+                count_pair(t, w, k, m, histogram, troubles);
     }
 }
 
@@ -355,7 +382,7 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
  * from either axis. Where that is not sure, or who it is, the path is searched for by itself. Pairs are counted
  * on the way; histogram NULL: not. `list` has room for AROUND entries. */
 PLUGMC_FN void rift_shares(const pressure_task *t, pressure_walker w, uint32_t k, around *list,
-                           int64_t share[2], uint32_t *overlaps, uint32_t *histogram)
+                           int64_t share[2], uint32_t *troubles, uint32_t *histogram)
 {
     const double *here = w.positions + 3 * (uint64_t)k;
     const int32_t cell_x = plugmc_cell_along(here[0], w.frame->width[0], t->count[0]);
@@ -375,10 +402,10 @@ PLUGMC_FN void rift_shares(const pressure_task *t, pressure_walker w, uint32_t k
         pairs |= (uint32_t)(m > k && x * x + y * y < within * within) << i;
     }
     for (uint32_t i = 0; list->count <= AROUND && pairs >> i; i++)
-        if (pairs >> i & 1) count_pair(t, w, k, list->who[i * list->stride], histogram, overlaps);
-    if (list->count > AROUND) count_pairs(t, w, k, histogram, overlaps);
-    share[0] = settled_share(t, w, k, 0, list, right, left, cell_x, overlaps);
-    share[1] = settled_share(t, w, k, 1, list, up, down, cell_y, overlaps);
+        if (pairs >> i & 1) count_pair(t, w, k, list->who[i * list->stride], histogram, troubles);
+    if (list->count > AROUND) count_pairs(t, w, k, histogram, troubles);
+    share[0] = settled_share(t, w, k, 0, list, right, left, cell_x, troubles);
+    share[1] = settled_share(t, w, k, 1, list, up, down, cell_y, troubles);
 }
 
 /* Are cells around one another's nearest images, whichever way they are met? */
@@ -394,8 +421,14 @@ static __device__ pressure_counters own_copy(pressure_counters c)
     const size_t on = (size_t)(blockIdx.x % c.copies) * c.stride;
     c.shares = (unsigned long long *)((char *)c.shares + on) + 3 * blockIdx.y;
     c.histogram = (uint32_t *)((char *)c.histogram + on);
-    c.overlaps = (uint32_t *)((char *)c.overlaps + on);
+    c.troubles = (uint32_t *)((char *)c.troubles + on);
     return c;
+}
+
+static __device__ void add_troubles(uint32_t *to, const uint32_t troubles[TROUBLES])
+{
+    for (int i = 0; i < TROUBLES; i++)
+        if (troubles[i] > 0) atomicAdd(to + i, troubles[i]);
 }
 
 static __device__ void add_share(unsigned long long *shares, int64_t share)
@@ -424,13 +457,13 @@ extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
 {
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
     const pressure_counters to = own_copy(first);
-    uint32_t hits = 0;
+    const pressure_walker w = pressure_walker_of(&task, blockIdx.y);
+    uint32_t troubles[TROUBLES] = {0};
     int64_t share = 0;
-    if (k < task.particles)
-        share =
-            rift_share(&task, pressure_walker_of(&task, blockIdx.y), k, (int32_t)blockIdx.z, &hits);
+    if (k < pressure_present(&task, w) && pressure_is_yours(&task, w, k))
+        share = rift_share(&task, w, k, (int32_t)blockIdx.z, troubles);
     add_share(to.shares + blockIdx.z, share);
-    if (hits > 0) atomicAdd(to.overlaps, hits);
+    add_troubles(to.troubles, troubles);
 }
 
 /* The same for both axes of a plane, and pairs, without z, in blocks of PLANE_BLOCK. Dynamic shared memory:
@@ -444,15 +477,15 @@ extern "C" __global__ void __launch_bounds__(PLANE_BLOCK, 6)
     const uint32_t k = blockIdx.x * PLANE_BLOCK + threadIdx.x;
     const pressure_counters to = own_copy(first);
     around list = {x + threadIdx.x, y + threadIdx.x, who + threadIdx.x, PLANE_BLOCK, 0};
+    const pressure_walker w = pressure_walker_of(&task, blockIdx.y);
     int64_t share[2] = {0, 0};
-    uint32_t hits = 0;
+    uint32_t troubles[TROUBLES] = {0};
     begin_histogram(local, task.bins);
-    if (k < task.particles)
-        rift_shares(&task, pressure_walker_of(&task, blockIdx.y), k, &list, share, &hits,
-                    task.bins > 0 ? local : NULL);
+    if (k < pressure_present(&task, w) && pressure_is_yours(&task, w, k))
+        rift_shares(&task, w, k, &list, share, troubles, task.bins > 0 ? local : NULL);
     add_share(to.shares, share[0]);
     add_share(to.shares + 1, share[1]);
-    if (hits > 0) atomicAdd(to.overlaps, hits);
+    add_troubles(to.troubles, troubles);
     add_histogram(local, task.bins, to.histogram);
 }
 
@@ -463,10 +496,11 @@ extern "C" __global__ void pairs(const __grid_constant__ pressure_task task,
 {
     extern __shared__ uint32_t local[];
     const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
-    uint32_t hits = 0;
+    const pressure_walker w = pressure_walker_of(&task, blockIdx.y);
+    uint32_t troubles[TROUBLES] = {0};
     begin_histogram(local, task.bins);
-    if (k < task.particles)
-        count_pairs(&task, pressure_walker_of(&task, blockIdx.y), k, local, &hits);
+    if (k < pressure_present(&task, w) && pressure_is_yours(&task, w, k))
+        count_pairs(&task, w, k, local, troubles);
     add_histogram(local, task.bins, own_copy(first).histogram);
 }
 #endif

@@ -34,7 +34,8 @@ typedef struct hexatic_order {
     plugmc_device_pointer device_sums;
 } hexatic_order;
 
-static order_task task_of(const hexatic_order *h, const plugmc_cells *cells)
+static order_task task_of(const hexatic_order *h, const plugmc_view *view,
+                          const plugmc_cells *cells)
 {
     return (order_task){
         .cutoff_square = h->range * h->range,
@@ -43,6 +44,7 @@ static order_task task_of(const hexatic_order *h, const plugmc_cells *cells)
         .particles = (uint32_t)h->particles,
         .cells = (uint32_t)cells->cells,
         .count = {cells->count[0], cells->count[1]},
+        .share = plugmc_share_of(view),
     };
 }
 
@@ -55,6 +57,7 @@ static void sum_on_host(const hexatic_order *h, const order_task *t)
             double dx[MOST_BONDS], dy[MOST_BONDS];
             bonds b = {.x = dx, .y = dy, .stride = 1};
             int64_t x, y;
+            if (!order_is_yours(t, (uint32_t)w, k)) continue;
             order_around(t, (uint32_t)w, k, &b, &x, &y);
             re += x;
             im += y;
@@ -92,7 +95,7 @@ static int find_sums(hexatic_order *h, const plugmc_host *host, const plugmc_vie
     int code = check_reach(host, view, h->range, "the cutoff of neighbours");
     if (!code) code = view->cells(view, h->range, &cells);
     if (code) return code;
-    order_task task = task_of(h, &cells);
+    order_task task = task_of(h, view, &cells);
     code = take_frames(&h->frames, host, view, &cells, &task.frames);
     if (code) return code;
     if (view->on_device) return launch_sums(h, host, &task);
@@ -105,28 +108,41 @@ static int launch(void *instance, const plugmc_host *host, const plugmc_view *vi
     return find_sums(instance, host, view);
 }
 
+/* values [walkers][4, or 5]: the sums of psi_6(j) over particles, in fixed point; the rest follows from these. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     hexatic_order *h = instance;
     const int code = view->on_device ? PLUGMC_OK : find_sums(h, host, view);
     if (code) return code;
     const int32_t width = 4 + h->numbers;
+    memset(values, 0, (size_t)(width * h->walkers) * sizeof *values);
     for (int32_t w = 0; w < h->walkers; w++) {
-        const double n = (double)particles_of(h, view, w),
-                     unit = n > 0 ? 1 / ((double)((int64_t)1 << ORDER_BITS) * n) : 0;
         int64_t sum[2] = {0, 0};
         for (int32_t c = 0; c < (view->on_device ? ORDER_COPIES : 1); c++)
             for (int k = 0; k < 2; k++) sum[k] += h->sums[2 * (c * h->walkers + w) + k];
-        const double re = unit * (double)sum[0], im = unit * (double)sum[1];
-        double *out = values + width * w;
+        for (int k = 0; k < 2; k++) values[width * w + k] = (double)sum[k];
+    }
+    return PLUGMC_OK;
+}
+
+/* psi_6, its modulus and the square of that, from the sums over all particles. */
+static void complete(void *instance, const plugmc_view *view, double *values)
+{
+    const hexatic_order *h = instance;
+    for (int32_t w = 0; w < h->walkers; w++) {
+        const double n = (double)particles_of(h, view, w),
+                     unit = n > 0 ? 1 / ((double)((int64_t)1 << ORDER_BITS) * n) : 0;
+        double *out = values + (4 + h->numbers) * w;
+        const double re = unit * out[0], im = unit * out[1];
         out[0] = re;
         out[1] = im;
         out[2] = sqrt(re * re + im * im);
         out[3] = re * re + im * im;
         if (h->numbers) out[4] = n;
     }
-    return PLUGMC_OK;
 }
+
+static double reach(void *instance) { return ((const hexatic_order *)instance)->range; }
 
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
@@ -228,6 +244,8 @@ static const plugmc_observable observable = {
     .quantity = quantity,
     .measure = measure,
     .launch = launch,
+    .reach = reach,
+    .complete = complete,
     .derived = derived,
     .derive = derive,
     .listing = listing,

@@ -14,7 +14,14 @@ typedef struct order_task {
     const double *positions; /* [walkers][particles][3] */
     uint32_t particles, cells;
     int32_t count[2]; /* cells in each direction */
+    plugmc_share share;
 } order_task;
+
+/* Whether the order around entry k is this process's to find. */
+PLUGMC_FN int order_is_yours(const order_task *t, uint32_t walker, uint32_t k)
+{
+    return plugmc_is_yours(&t->share, t->positions + 3 * ((uint64_t)walker * t->particles + k));
+}
 
 /* How many entries there are: cells hold those who are there. */
 PLUGMC_FN uint32_t order_present(const order_task *t, uint32_t walker)
@@ -98,7 +105,8 @@ extern "C" __global__ void __launch_bounds__(ORDER_BLOCK, 4)
     const uint32_t k = blockIdx.x * ORDER_BLOCK + threadIdx.x;
     bonds b = {x + threadIdx.x, y + threadIdx.x, ORDER_BLOCK};
     int64_t re = 0, im = 0;
-    if (k < order_present(&task, blockIdx.y)) order_around(&task, blockIdx.y, k, &b, &re, &im);
+    if (k < order_present(&task, blockIdx.y) && order_is_yours(&task, blockIdx.y, k))
+        order_around(&task, blockIdx.y, k, &b, &re, &im);
     for (int lane = 16; lane > 0; lane /= 2) {
         re += __shfl_down_sync(0xffffffffu, re, lane);
         im += __shfl_down_sync(0xffffffffu, im, lane);

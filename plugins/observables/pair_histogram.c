@@ -63,10 +63,11 @@ static void count_all_after(const pair_task *t, uint32_t walker, uint32_t k, uin
 static void place_on_host(const pair_task *t, int32_t walker)
 {
     unsigned long long *references = t->references + (int64_t)walker * t->species_count;
-    for (uint32_t k = 0; k < t->points; k++) {
+    for (uint32_t k = 0; k < points_present(t, (uint32_t)walker); k++) {
         const pair_point p = make_point(t, (uint32_t)walker, k);
         store_point(t, (uint32_t)walker, k, p);
-        if (is_reference(p.tag)) references[point_species(p.tag)]++;
+        if (is_reference(p.tag) && point_is_yours(t, (uint32_t)walker, k))
+            references[point_species(p.tag)]++;
     }
 }
 
@@ -86,13 +87,14 @@ static int count_on_host(const pair_histogram *h, const plugmc_host *host, const
 #pragma omp for schedule(dynamic) collapse(2)
         for (int32_t walker = 0; walker < walkers; walker++)
             for (uint32_t block = 0; block < blocks; block++) {
-                const uint32_t first = block * PAIR_BLOCK, left = t->points - first;
-                const uint32_t end = left < PAIR_BLOCK ? t->points : first + PAIR_BLOCK;
+                const uint32_t first = block * PAIR_BLOCK,
+                               all = points_present(t, (uint32_t)walker);
+                const uint32_t end = first + PAIR_BLOCK < all ? first + PAIR_BLOCK : all;
                 for (uint32_t k = first; k < end && local; k++)
-                    if (h->in_cells)
-                        count_in_cells(t, (uint32_t)walker, k, local);
-                    else
+                    if (!h->in_cells)
                         count_all_after(t, (uint32_t)walker, k, local);
+                    else if (point_is_yours(t, (uint32_t)walker, k))
+                        count_in_cells(t, (uint32_t)walker, k, local);
                 if (local) add_counts(t, (uint32_t)walker, local);
             }
         free(local);
@@ -199,6 +201,7 @@ static pair_task task_of(const pair_histogram *h, const plugmc_view *view,
         .oblique = box->oblique,
         .periodic = !sphere,
         .copies = 1,
+        .share = plugmc_share_of(view),
     };
     memcpy(t.count, cells->count, sizeof t.count);
     for (int32_t w = 0; w < system->walkers; w++) set_scale(&view->box[w], cells, &h->scales[w]);
@@ -235,6 +238,8 @@ int pair_histogram_measure(pair_histogram *h, const plugmc_host *host, const plu
     }
     return PLUGMC_OK;
 }
+
+double pair_histogram_reach(const pair_histogram *h) { return h->in_cells ? h->range : INFINITY; }
 
 int pair_histogram_quantity(const pair_histogram *h, int index, plugmc_quantity *out)
 {

@@ -42,7 +42,20 @@ typedef struct pair_task {
     int32_t count[3]; /* cells in each direction */
     int32_t species_count, rows, bins, oblique, periodic;
     int32_t copies, copy_size; /* of the histograms of a block; GPU only */
+    plugmc_share share;
 } pair_task;
+
+/* How many points there are: cells hold those who are there. */
+PLUGMC_FN uint32_t points_present(const pair_task *t, uint32_t walker)
+{
+    return t->order ? t->start[(uint64_t)walker * (t->cells + 1) + t->cells] : t->points;
+}
+
+/* Whether point k is one that this process counts, and its pairs with those after it. */
+PLUGMC_FN int point_is_yours(const pair_task *t, uint32_t walker, uint32_t k)
+{
+    return plugmc_is_yours(&t->share, t->positions + 3 * ((uint64_t)walker * t->points + k));
+}
 
 /* The last part is the species, and a bit that says whether the particle is a reference. */
 enum { FIXED_X, FIXED_Y, FIXED_Z, FIXED_TAG, FIXED_PARTS };
@@ -220,9 +233,10 @@ extern "C" __global__ void place_points(const __grid_constant__ pair_task task)
 {
     const uint32_t k = blockIdx.x * PAIR_BLOCK + threadIdx.x, walker = blockIdx.y;
     pair_point p = {0, 0, 0, 0};
-    if (k < task.points) {
+    if (k < points_present(&task, walker)) {
         p = make_point(&task, walker, k);
         store_point(&task, walker, k, p);
+        if (!point_is_yours(&task, walker, k)) p.tag = 0;
     }
     for (uint32_t s = 0; s < task.species_count; s++) {
         const int found = __syncthreads_count(p.tag == (s | 0x80000000u));
@@ -236,7 +250,8 @@ extern "C" __global__ void in_cells(const __grid_constant__ pair_task task)
 {
     const uint32_t k = blockIdx.x * PAIR_BLOCK + threadIdx.x;
     uint32_t *histograms = own_histograms(&task);
-    if (k < task.points) count_in_cells(&task, blockIdx.y, k, histograms);
+    if (k < points_present(&task, blockIdx.y) && point_is_yours(&task, blockIdx.y, k))
+        count_in_cells(&task, blockIdx.y, k, histograms);
     add_histograms(&task, blockIdx.y);
 }
 

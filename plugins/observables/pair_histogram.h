@@ -81,6 +81,9 @@ int pair_histogram_prepare(pair_histogram *, const plugmc_host *, double r_max, 
  * has become too small for r_max. */
 int pair_histogram_measure(pair_histogram *, const plugmc_host *, const plugmc_view *,
                            double *values);
+/* How far from a share of the particles counting looks, length; INFINITY: all pairs are looked at. Counts of shares
+ * add up to those of all. */
+double pair_histogram_reach(const pair_histogram *);
 /* These as quantities of an observable; returns 0 past the last. */
 int pair_histogram_quantity(const pair_histogram *, int index, plugmc_quantity *out);
 

@@ -64,16 +64,41 @@ static int measure_numbers(rdf *g, const plugmc_host *host, const plugmc_view *v
     return code;
 }
 
+/* values [walkers][rows][bins]: g or, where it is measured, first the pairs in each bin, which it follows from. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     rdf *g = instance;
     pair_histogram *h = &g->pairs;
     if (g->numbers) return measure_numbers(g, host, view, values);
     if (g->derives) return pair_histogram_measure(h, host, view, values);
-    int code = pair_histogram_measure(h, host, view, g->raw);
+    const int64_t pairs = h->rows * h->bins;
+    const int code = pair_histogram_measure(h, host, view, g->raw);
     for (int32_t w = 0; w < h->system->walkers && !code; w++)
-        all_rows(h, g->raw + w * h->width, view->box[w].volume, values + w * h->rows * h->bins);
+        memcpy(values + w * pairs, g->raw + w * h->width, (size_t)pairs * sizeof *values);
     return code;
+}
+
+static int is_in_parts(const rdf *g) { return !g->numbers && !g->derives; }
+
+/* g from the pairs of all particles, each of which is a reference. */
+static void complete(void *instance, const plugmc_view *view, double *values)
+{
+    rdf *g = instance;
+    const pair_histogram *h = &g->pairs;
+    const int64_t pairs = h->rows * h->bins;
+    for (int32_t w = 0; w < h->system->walkers && is_in_parts(g); w++) {
+        double *out = values + w * pairs;
+        memcpy(g->raw, out, (size_t)pairs * sizeof *out);
+        for (int32_t s = 0; s < h->system->species_count; s++)
+            g->raw[pairs + s] = (double)plugmc_species_at(h->system, s)->count;
+        all_rows(h, g->raw, view->box[w].volume, out);
+    }
+}
+
+static double reach(void *instance)
+{
+    const rdf *g = instance;
+    return is_in_parts(g) ? pair_histogram_reach(&g->pairs) : INFINITY;
 }
 
 static int function(const rdf *g, int index, plugmc_quantity *out)
@@ -162,6 +187,8 @@ static const plugmc_observable observable = {
     .on_device = 1,
     .quantity = quantity,
     .measure = measure,
+    .reach = reach,
+    .complete = complete,
     .derived = derived,
     .derive = derive,
     .listing = listing,

@@ -28,7 +28,8 @@ static __device__ uint32_t cell_along(const cells_grid *g, const plugmc_box *box
     return at < g->count[d] ? (uint32_t)at : (uint32_t)(g->count[d] - 1);
 }
 
-/* Who is not there, at NaN, is in no cell: behind the last one, in number g.cells.
+/* Who is not there, at NaN, is in no cell: number g.cells.
+ * What lies behind those who are in `order` and `positions` is of no meaning.
  * start NULL: nothing is counted. Else start[c], 0 before, is the number in cell c, and slot what it was
  * when the particle came. */
 extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, const double *positions,
@@ -49,7 +50,9 @@ extern "C" __global__ void cells_bin(cells_grid g, const plugmc_box *boxes, cons
                               g.count[0] * (cell_along(&g, box, width, x[1], 1) +
                                             g.count[1] * cell_along(&g, box, width, x[2], 2));
         cell[at] = c;
-        if (start) slot[at] = atomicAdd(start + (uint64_t)walker * (g.cells + 1) + c, 1u);
+        /* most may be elsewhere, so that all threads would wait for one number */
+        if (start && c < g.cells)
+            slot[at] = atomicAdd(start + (uint64_t)walker * (g.cells + 1) + c, 1u);
     }
 }
 
@@ -140,7 +143,8 @@ extern "C" __global__ void cells_scatter(cells_grid g, const uint32_t *cell, con
     start += (uint64_t)walker * (g.cells + 1);
     for (uint32_t i = tile * CELLS_THREADS + threadIdx.x; i < g.particles;
          i += g.tiles * CELLS_THREADS) {
-        loose[first + start[cell[first + i]] + slot[first + i]] = i;
+        const uint32_t c = cell[first + i];
+        if (c < g.cells) loose[first + start[c] + slot[first + i]] = i;
     }
 }
 
@@ -160,12 +164,10 @@ extern "C" __global__ void cells_settle(cells_grid g, const plugmc_box *boxes,
     uint32_t walker = blockIdx.x / g.tiles, tile = blockIdx.x % g.tiles;
     uint64_t first = (uint64_t)walker * g.particles;
     start += (uint64_t)walker * (g.cells + 1);
-    for (uint32_t at = tile * CELLS_THREADS + threadIdx.x; at < g.particles;
+    for (uint32_t at = tile * CELLS_THREADS + threadIdx.x; at < start[g.cells];
          at += g.tiles * CELLS_THREADS) {
         uint32_t i = loose[first + at], c = cell[first + i], place = start[c];
-        for (uint32_t m = start[c]; c < g.cells && m < start[c + 1]; m++)
-            place += loose[first + m] < i;
-        if (c == g.cells) place = at; /* in any order */
+        for (uint32_t m = start[c]; m < start[c + 1]; m++) place += loose[first + m] < i;
         order[first + place] = i;
         gather_one(boxes + walker, positions + 3 * (first + i), sorted + 3 * (first + place));
     }

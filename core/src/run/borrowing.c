@@ -142,6 +142,53 @@ int borrowing_positions(simulation *sim, int side, const double **out)
     return context_exit_code(&asking->context, code, "bringing positions where they are needed");
 }
 
+/* The mover that has the configuration as it is, whether or not it has given it, and can give a share of it. */
+static moving *sharer(simulation *sim)
+{
+    const uint32_t places = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION;
+    for (int k = 0; k < sim->mover_count; k++) {
+        moving *m = &sim->movers[k];
+        uint64_t seen[STATE_ARRAYS];
+        if (!PLUGMC_HAS(m->mover, give_share) || !m->mover->give_share) continue;
+        if (sim->ahead) return m == sim->ahead ? m : NULL;
+        memcpy(seen, m->seen, sizeof seen);
+        const bool same = !(state_changes(&sim->state, seen) & places);
+        return same && !hamiltonian_is_ahead(&sim->hamiltonian) ? m : NULL;
+    }
+    return NULL;
+}
+
+static int make_room_for_share(simulation *sim, instance *asking)
+{
+    const size_t bytes = sizeof(double) * 3 * (size_t)sim->system.particles;
+    if (sim->of_share) return 0;
+    if (!sim->gpu) {
+        sim->of_share = asking->host.allocate(asking->host.context, bytes);
+        return sim->of_share ? 0
+                             : report_error(sim->report, EXIT_MEMORY, NULL, 0,
+                                            "no memory for the positions of %lld particles",
+                                            (long long)sim->system.particles);
+    }
+    plugmc_device_pointer memory = 0;
+    const int code = asking->host.gpu->allocate(asking->host.context, bytes, &memory);
+    sim->of_share = (double *)(uintptr_t)memory;
+    return context_exit_code(&asking->context, code, "taking memory for positions");
+}
+
+int borrowing_share(simulation *sim, double reach, const double **out, plugmc_share *share)
+{
+    moving *m = sharer(sim);
+    *out = NULL;
+    if (!m) return 0;
+    int code = make_room_for_share(sim, m->instance);
+    if (code) return code;
+    const crash_record outer = crash_calling(m->instance->context.section, "give_share");
+    code = m->mover->give_share(m->instance->data, &m->instance->host, reach, sim->of_share, share);
+    crash_called_within(outer);
+    *out = sim->of_share;
+    return context_exit_code(&m->instance->context, code, "giving its share of the configuration");
+}
+
 static int on_host(simulation *sim, int access, double **out)
 {
     int code;

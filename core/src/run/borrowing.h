@@ -25,6 +25,10 @@ int borrowing_give(simulation *);
 /* Positions [walkers][particles][3] as they are now, on a side, for reading: the mover gives them back
  * first. An exit code. */
 int borrowing_positions(simulation *, int side, const double **out);
+/* All processes that have one walker: positions that each needs to measure its share of the particles, and those up to
+ * `reach` (length) from it, where the run sweeps; others are NaN (plugmc_mover.give_share). *out NULL: the configuration
+ * cannot be had in shares. An exit code. */
+int borrowing_share(simulation *, double reach, const double **out, plugmc_share *);
 /* Boxes [walkers] as they are now. An exit code. */
 int borrowing_boxes_of(simulation *, const plugmc_box **out);
 /* Those on the host, without asking a mover; all of them are for the core to write. Exit codes. */

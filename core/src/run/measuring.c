@@ -222,19 +222,35 @@ static view_stage stage_of(simulation *sim)
     return stage;
 }
 
-static int look(simulation *sim, measurement *m, view_stage *stage, const double *positions,
-                uint64_t sweep, plugmc_view *view)
+/* The configuration as it is measured: all of it, or the share of this process. */
+typedef struct scene {
+    view_stage stage;
+    const double *here,
+        *there; /* positions on the host and on the device, NULL where nobody needs them */
+    bool is_share;
+} scene;
+
+static int look(simulation *sim, measurement *m, scene *of, uint64_t sweep, plugmc_view *view)
 {
-    const int code = view_of(stage, positions, on_device(sim, m), sweep, view);
+    const bool device = on_device(sim, m);
+    const int code = view_of(&of->stage, device ? of->there : of->here, device, sweep, view);
     return context_exit_code(&m->instance->context, code, "reading boxes");
 }
 
+/* How far from a share of the particles it looks; INFINITY: it measures all of them. */
+static double reach_of(const simulation *sim, const measurement *m)
+{
+    const plugmc_observable *o = m->instance->plugin->observable;
+    const bool splits = PLUGMC_HAS(o, reach) && o->reach && team_now()->parts > 1 &&
+                        !o->writes_trajectory && (!sim->gpu || on_device(sim, m));
+    return splits ? o->reach(m->instance->data) : INFINITY;
+}
+
 /* What an observable has to do on the GPU, which it does not wait for. */
-static int launch(simulation *sim, measurement *m, view_stage *stage, const double *there,
-                  uint64_t sweep)
+static int launch(simulation *sim, measurement *m, scene *of, uint64_t sweep)
 {
     plugmc_view view;
-    int code = look(sim, m, stage, there, sweep, &view);
+    int code = look(sim, m, of, sweep, &view);
     if (code) return code;
     context_calling(&m->instance->context, "launch");
     watchdog_plugin_begins();
@@ -243,19 +259,76 @@ static int launch(simulation *sim, measurement *m, view_stage *stage, const doub
     return context_exit_code(&m->instance->context, code, "measuring");
 }
 
-static int measure_one(simulation *sim, measurement *m, view_stage *stage, const double *positions,
-                       uint64_t produced)
+/* The values of a view; those of a share are sums that are still to be completed. *unanswered: it does not see far
+ * enough from its share. */
+static int find_values(simulation *sim, measurement *m, scene *of, uint64_t sweep,
+                       plugmc_view *view, int64_t *unanswered)
 {
-    plugmc_view view;
-    int code =
-        look(sim, m, stage, positions, produced + (uint64_t)sim->config.run.equilibrate, &view);
+    int code = look(sim, m, of, sweep, view);
     if (code) return code;
     context_calling(&m->instance->context, "measure");
     watchdog_plugin_begins();
-    code = m->instance->plugin->observable->measure(m->instance->data, &m->instance->host, &view,
+    code = m->instance->plugin->observable->measure(m->instance->data, &m->instance->host, view,
                                                     m->values);
     watchdog_plugin_ended();
-    code = context_exit_code(&m->instance->context, code, "measuring");
+    *unanswered = of->is_share && code == PLUGMC_UNANSWERED;
+    return *unanswered ? context_exit_code(&m->instance->context, PLUGMC_OK, "measuring")
+                       : context_exit_code(&m->instance->context, code, "measuring");
+}
+
+/* All: the values of processes that have one walker are added up, in their order. */
+static int add_shares(simulation *sim, const measurement *m)
+{
+    const team *t = team_now();
+    const size_t n = (size_t)(sim->system.walkers * m->width);
+    double *all = checked(calloc(n * (size_t)t->ranks, sizeof *all));
+    const double *of_parts = all + (size_t)(t->rank - t->part) * n;
+    const int code =
+        team_share(0, m->values, n * sizeof *all, all, n * (size_t)t->ranks * sizeof *all);
+    for (size_t i = 0; i < n && !code; i++) {
+        m->values[i] = 0;
+        for (int32_t p = 0; p < t->parts; p++) m->values[i] += of_parts[(size_t)p * n + i];
+    }
+    free(all);
+    return code;
+}
+
+static int arrive(const measurement *);
+
+/* All: of all particles after all, since somebody could not do with a share. */
+static int find_values_of_all(simulation *sim, measurement *m, scene *all, uint64_t sweep,
+                              plugmc_view *view)
+{
+    int64_t unanswered;
+    const double **positions = on_device(sim, m) ? &all->there : &all->here;
+    int code = *positions
+                   ? 0
+                   : borrowing_positions(sim, on_device(sim, m) ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST,
+                                         positions);
+    if (!code && launches(sim, m)) {
+        code = launch(sim, m, all, sweep);
+        if (!code) code = arrive(m);
+    }
+    return code ? code : find_values(sim, m, all, sweep, view, &unanswered);
+}
+
+/* own: the share of this process, if the observable measures that; NULL: all particles. */
+static int measure_one(simulation *sim, measurement *m, scene *all, scene *own, uint64_t produced)
+{
+    const plugmc_observable *o = m->instance->plugin->observable;
+    const uint64_t sweep = produced + (uint64_t)sim->config.run.equilibrate;
+    plugmc_view view;
+    int64_t unanswered = 0;
+    int code = find_values(sim, m, own ? own : all, sweep, &view, &unanswered);
+    if (own) {
+        code = team_largest(code, &unanswered, 1);
+        if (!code && unanswered)
+            code = find_values_of_all(sim, m, all, sweep, &view);
+        else if (!code)
+            code = add_shares(sim, m);
+    }
+    if (!code && PLUGMC_HAS(o, complete) && o->complete)
+        o->complete(m->instance->data, &view, m->values);
     if (!code && produced) code = check_sample(sim, m);
     if (!code && produced) code = record(sim, m);
     return code;
@@ -286,7 +359,7 @@ static int arrive(const measurement *m)
 int measuring_finish(simulation *sim)
 {
     const uint64_t produced = sim->launched;
-    view_stage stage = stage_of(sim);
+    scene all = {.stage = stage_of(sim)};
     int code = 0;
     sim->launched = 0;
     for (int i = 0, first = 1; produced && i < sim->measurement_count && !code; i++) {
@@ -294,20 +367,27 @@ int measuring_finish(simulation *sim)
         if (!is_due(m, produced)) continue;
         if (first) code = arrive(m);
         first = 0;
-        if (!code) code = measure_one(sim, m, &stage, NULL, produced);
+        if (!code) code = measure_one(sim, m, &all, NULL, produced);
     }
     return code;
 }
 
+/* What of the configuration an observable measures. */
+static scene *part_for(const simulation *sim, const measurement *m, scene *all, scene *own)
+{
+    return own->is_share && isfinite(reach_of(sim, m)) ? own : all;
+}
+
 /* Those that launch do so before anybody waits. */
-static int launch_all(simulation *sim, view_stage *stage, const double *there, uint64_t produced)
+static int launch_all(simulation *sim, scene *all, scene *own, uint64_t produced)
 {
     measurement *last = NULL;
     int code = 0;
     for (int i = 0; i < sim->measurement_count && !code; i++) {
         measurement *m = &sim->measurements[i];
         if (!is_due(m, produced) || !launches(sim, m)) continue;
-        code = launch(sim, m, stage, there, produced + (uint64_t)sim->config.run.equilibrate);
+        code = launch(sim, m, part_for(sim, m, all, own),
+                      produced + (uint64_t)sim->config.run.equilibrate);
         last = m;
     }
     if (code || !last) return code;
@@ -318,36 +398,71 @@ static int launch_all(simulation *sim, view_stage *stage, const double *there, u
     return arrive(last);
 }
 
-int measuring(simulation *sim, uint64_t produced)
+/* The share of this process, as deep as those who are due need it. */
+static int bring_share(simulation *sim, scene *own, uint64_t produced)
 {
-    view_stage stage = stage_of(sim);
-    bool host = false, device = false;
+    double farthest = -1;
+    const double *positions;
+    for (int i = 0; i < sim->measurement_count; i++) {
+        const measurement *m = &sim->measurements[i];
+        const double reach = is_due(m, produced) ? reach_of(sim, m) : INFINITY;
+        if (isfinite(reach) && reach > farthest) farthest = reach;
+    }
+    if (farthest < 0) return 0;
+    const int code = borrowing_share(sim, farthest, &positions, &own->stage.share);
+    *(sim->gpu ? &own->there : &own->here) = positions;
+    own->is_share = positions != NULL; /* else all measure all */
+    return code;
+}
+
+/* All particles, on the sides where somebody needs them; *device: whether anybody measures there. */
+static int bring_all(simulation *sim, scene *all, scene *own, uint64_t produced, bool *device)
+{
+    bool here = false, there = false;
     for (int i = 0; i < sim->measurement_count; i++) {
         const measurement *m = &sim->measurements[i];
         if (!is_due(m, produced)) continue;
-        device |= on_device(sim, m);
-        host |= !on_device(sim, m) || m->instance->plugin->observable->writes_trajectory;
+        *device |= on_device(sim, m);
+        if (part_for(sim, m, all, own) == own) continue;
+        there |= on_device(sim, m);
+        here |= !on_device(sim, m) || m->instance->plugin->observable->writes_trajectory;
     }
-    if (!host && !device) return 0;
-    const double *here = NULL, *there = NULL;
-    int code = host ? borrowing_positions(sim, PLUGMC_ON_HOST, &here) : 0;
-    if (!code && device) code = borrowing_positions(sim, PLUGMC_ON_DEVICE, &there);
+    const int code = here ? borrowing_positions(sim, PLUGMC_ON_HOST, &all->here) : 0;
+    return code || !there ? code : borrowing_positions(sim, PLUGMC_ON_DEVICE, &all->there);
+}
+
+static bool any_is_due(const simulation *sim, uint64_t produced)
+{
+    bool due = false;
+    for (int i = 0; i < sim->measurement_count; i++) due |= is_due(&sim->measurements[i], produced);
+    return due;
+}
+
+int measuring(simulation *sim, uint64_t produced)
+{
+    scene all = {.stage = stage_of(sim)}, own = {.stage = stage_of(sim)};
+    bool device = false;
+    if (!any_is_due(sim, produced)) return 0;
+    int code = bring_share(sim, &own, produced);
+    if (!code) code = bring_all(sim, &all, &own, produced, &device);
     if (!code && sim->weighing) code = gather_books(sim);
     double shortest[3] = {INFINITY, INFINITY, INFINITY};
     if (!code && team_now()->ranks > 1 && sim->system.changes & PLUGMC_CHANGED_BOX)
         code = find_shortest_edges(sim, shortest);
     cell_grid_elsewhere(shortest);
-    if (!code && device) code = launch_all(sim, &stage, there, produced);
+    if (!code && device) code = launch_all(sim, &all, &own, produced);
     for (int i = 0; i < sim->measurement_count && !code && !sim->launched; i++) {
         measurement *m = &sim->measurements[i];
         const plugmc_observable *o = m->instance->plugin->observable;
         if (!is_due(m, produced)) continue;
         if (o->writes_trajectory)
-            code = keep_frame(sim, produced + (uint64_t)sim->config.run.equilibrate, here);
+            code = keep_frame(sim, produced + (uint64_t)sim->config.run.equilibrate, all.here);
         if (o->measure && !code)
-            code = measure_one(sim, m, &stage, on_device(sim, m) ? there : here, produced);
+            code = measure_one(sim, m, &all, part_for(sim, m, &all, &own) == &own ? &own : NULL,
+                               produced);
     }
-    view_clear(&stage);
+    view_clear(&all.stage);
+    view_clear(&own.stage);
     cell_grid_elsewhere((const double[3]){INFINITY, INFINITY, INFINITY});
     return code;
 }

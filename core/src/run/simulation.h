@@ -88,6 +88,8 @@ typedef struct simulation {
     struct board *board; /* run/board.h */
     int32_t *molecule;   /* plugmc_system.molecule */
     bool giving;         /* the Hamiltonian writes into the state */
+    double
+        *of_share; /* positions [particles][3] where they are measured in shares; NULL: not yet */
     output_data output;
     const char *output_path, *csv_path; /* output: of the file that is resumed, or by [run] */
     thread_offer offer;                 /* threads of the machine */

@@ -123,6 +123,7 @@ int view_of(view_stage *stage, const double *positions, int on_device, uint64_t 
         .count = count,
         .running_energy = stage->mover && stage->mover->running_energy ? energy_of_mover : NULL,
         .inverses = stage->mover && stage->mover->inverses ? inverses_of_mover : NULL,
+        .share = stage->share,
     };
     return code;
 }

@@ -23,6 +23,7 @@ typedef struct view_stage {
     void *mover_instance;
     const plugmc_host *mover_host;
     const plugmc_state *state; /* of the boxes */
+    plugmc_share share;        /* of this process; zeroed: all particles are there */
     cell_lists here, there;
 } view_stage;
 

@@ -89,8 +89,9 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
     double *positions;
     TRY(bring_all(me, host));
     TRY(plugmc_state_positions(state, side, access, &positions));
-    return host->gpu ? store_on_gpu(me, host, (plugmc_device_pointer)(uintptr_t)positions)
-                     : store_on_host(me, host, positions);
+    return host->gpu
+               ? store_on_gpu(me, host, all_layers(me), (plugmc_device_pointer)(uintptr_t)positions)
+               : store_on_host(me, host, all_layers(me), positions);
 }
 
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
@@ -230,6 +231,7 @@ static const plugmc_mover mover = {
     .set_step = set_step,
     .target_acceptance = target,
     .rescale = rescale,
+    .give_share = give_share,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "checkerboard",

@@ -439,9 +439,22 @@ extern "C" __global__ void __launch_bounds__(256)
     to_count[counts + here] = (uint8_t)filled;
 }
 
-PLUGMC_FN uint32_t cb_count_of(const uint8_t *count, int walker, int cell)
+/* `domain` of the host: layers from `first` on, which go on round the box. */
+typedef struct cb_layers {
+    int first, layers;
+} cb_layers;
+
+PLUGMC_FN int cb_is_among(cb_layers which, int y, int z)
+{
+    const int behind = (DIM == 3 ? z : y) - which.first;
+    return behind + (behind < 0 ? LAYERS : 0) < which.layers;
+}
+
+/* Particles in a cell, in row-major order; none in other layers. */
+PLUGMC_FN uint32_t cb_count_of(const uint8_t *count, cb_layers which, int walker, int cell)
 {
     const int x = cell % CB_MX, row = cell / CB_MX;
+    if (!cb_is_among(which, row % CB_MY, row / CB_MY)) return 0;
     return count[(size_t)walker * CELLS + cb_cell(x, row % CB_MY, row / CB_MY)];
 }
 
@@ -469,17 +482,17 @@ static __device__ uint32_t cb_sum_below(uint32_t n, uint32_t *total)
 /* For runs without CB_IDS: the number of particles before each cell in row-major order. Blocks of CB_SCAN threads: x
  * parts of CB_PART cells, each of which counts all that lie before it; y walkers. */
 extern "C" __global__ void __launch_bounds__(CB_SCAN)
-    cb_number(const uint8_t *count, uint32_t *offset)
+    cb_number(const uint8_t *count, const cb_layers which, uint32_t *offset)
 {
     const int cells = CB_MX * ROWS, first = blockIdx.x * CB_PART, walker = blockIdx.y;
     uint32_t n = 0, before, total;
     plugmc_wait();
     for (int cell = threadIdx.x; cell < first; cell += CB_SCAN)
-        n += cb_count_of(count, walker, cell);
+        n += cb_count_of(count, which, walker, cell);
     cb_sum_below(n, &before);
     for (int begin = first; begin < first + CB_PART && begin < cells; begin += CB_SCAN) {
         const int cell = begin + threadIdx.x;
-        n = cell < cells ? cb_count_of(count, walker, cell) : 0;
+        n = cell < cells ? cb_count_of(count, which, walker, cell) : 0;
         const uint32_t sum = cb_sum_below(n, &total);
         if (cell < cells) offset[(size_t)walker * cells + cell] = before + sum - n;
         before += total;
@@ -503,7 +516,8 @@ static __device__ void cb_put(double *positions, long long number, const double 
  * come: offset[walker][cell in row-major order] is the number of those before. */
 extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t *id,
                                     const uint8_t *count, const long long *origin,
-                                    const uint32_t *offset, double *positions, long long particles,
+                                    const uint32_t *offset, const cb_layers which,
+                                    double *positions, long long particles,
 #if PLUGMC_BOX_CHANGES
                                     const cb_walker *walkers)
 #else
@@ -516,6 +530,7 @@ extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t 
     plugmc_wait();
     if (walker >= CB_WALKERS) return;
     const int x = cell % CB_MX, row = cell / CB_MX, y = row % CB_MY, z = row / CB_MY;
+    if (!cb_is_among(which, y, z)) return;
     const int place = cb_cell(x, y, z), n = count[(size_t)walker * CELLS + place];
     const int m[3] = {CB_MX, CB_MY, CB_MZ}, at[3] = {x, y, z};
 #if PLUGMC_BOX_CHANGES

@@ -190,9 +190,13 @@ size_t conditions_bytes(const checkerboard *);
 
 /* ---- domains.c: one system over several processes ------------------------------------------------ */
 
+/* plugmc_mover.give_share */
+int give_share(void *instance, const plugmc_host *, double reach, double *positions,
+               plugmc_share *);
 /* Whether there are cells for all of them. */
 int check_domains(checkerboard *, const plugmc_host *);
 domain own_domain(const checkerboard *);
+domain all_layers(const checkerboard *);
 /* Layers of a sub-sweep, or CB_OF_SHIFT, of sweep number `sweep` of those for which cells have been brought. */
 cb_window window_of(const checkerboard *, const cb_plan *, int sweep, int part);
 /* All processes, before n sweeps: what of others they need. PLUGMC_STOPPED if one has to stop. */
@@ -239,8 +243,8 @@ static inline int parts_touching(const checkerboard *me)
 int load_cells(checkerboard *, const plugmc_host *, const double *positions);
 /* Whether two particles of a walker would overlap under these conditions, as sweeps see it. */
 int any_overlap(const checkerboard *, int walker, const conditions *);
-/* positions [walkers][particles][3] */
-int store_on_host(const checkerboard *, const plugmc_host *, double *positions);
+/* Those in these layers, which go on round the box: positions [walkers][particles][3]. */
+int store_on_host(const checkerboard *, const plugmc_host *, domain, double *positions);
 
 /* ---- row.c, cpu.c: sweeps on the CPU ---------------------------------------------------------- */
 
@@ -297,7 +301,7 @@ int upload_state(checkerboard *, const plugmc_host *);
 int download_state(checkerboard *, const plugmc_host *);
 /* As sweep_or_grow. */
 int sweep_on_gpu(checkerboard *, const plugmc_host *, uint64_t first, uint64_t n);
-int store_on_gpu(checkerboard *, const plugmc_host *, plugmc_device_pointer positions);
+int store_on_gpu(checkerboard *, const plugmc_host *, domain, plugmc_device_pointer positions);
 int counts_on_gpu(checkerboard *, const plugmc_host *, int clear);
 
 /* ---- load.c: positions into cells on the GPU -------------------------------------------------- */

@@ -124,18 +124,23 @@ static piece *add_pieces(const checkerboard *me, int reader, int first, int n, p
     return next;
 }
 
-/* All that two processes exchange so that each has the layers around its domain that n sweeps from `first` on need,
- * or, for n = 0, all of them: pieces [4 parts + 4]. */
-static int find_pieces(checkerboard *me, uint64_t first, int n, piece *pieces)
+/* Why cells are brought: for n sweeps from `first` on or, for n = 0, `depth` layers each way. */
+typedef struct purpose {
+    uint64_t first;
+    int n, depth;
+} purpose;
+
+/* All that two processes exchange so that each has the layers around its domain that it needs: pieces [4 parts + 4]. */
+static int find_pieces(checkerboard *me, purpose to, piece *pieces)
 {
     cb_window of_others[BATCH][CB_WINDOWS];
     piece *next = pieces;
     for (int part = 0; part < me->spread->parts; part++) {
         const domain d = domain_of(me, part);
         const int others = layers(me) - d.layers;
-        int before = 0, behind = others;
-        if (n)
-            look_around(me, d, first, n, part == me->spread->part ? me->windows : of_others,
+        int before = to.depth, behind = to.depth;
+        if (to.n)
+            look_around(me, d, to.first, to.n, part == me->spread->part ? me->windows : of_others,
                         &before, &behind);
         if (before + behind > others) before = 0, behind = others;
         next = add_pieces(me, part, d.first - before, before, next);
@@ -232,7 +237,7 @@ static int exchange_on_device(checkerboard *me, const plugmc_host *host, int cod
 
 /* ---- Both ---------------------------------------------------------------------------------------- */
 
-static int bring(checkerboard *me, const plugmc_host *host, int code, uint64_t first, int n)
+static int bring(checkerboard *me, const plugmc_host *host, int code, purpose to)
 {
     enum { ARRAYS = 3 }; /* of a store */
     const size_t most = 4 * (size_t)me->spread->parts + 4;
@@ -241,7 +246,7 @@ static int bring(checkerboard *me, const plugmc_host *host, int code, uint64_t f
     if (!pieces || !parcels) {
         code = host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for lists of cells");
     } else {
-        const int found = find_pieces(me, first, n, pieces);
+        const int found = find_pieces(me, to, pieces);
         code = (host->gpu ? exchange_on_device : exchange_on_host)(me, host, code, pieces, found,
                                                                    parcels);
     }
@@ -254,15 +259,53 @@ int bring_around(checkerboard *me, const plugmc_host *host, uint64_t first, int 
 {
     if (!me->spread) return PLUGMC_OK;
     me->apart = 1; /* once they have been swept */
-    return bring(me, host, host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK, first, n);
+    return bring(me, host, host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK,
+                 (purpose){.first = first, .n = n});
 }
 
 int bring_all(checkerboard *me, const plugmc_host *host)
 {
     if (!me->apart) return PLUGMC_OK;
-    TRY(bring(me, host, PLUGMC_OK, 0, 0));
+    TRY(bring(me, host, PLUGMC_OK, (purpose){.depth = layers(me)}));
     me->apart = 0;
     return PLUGMC_OK;
+}
+
+domain all_layers(const checkerboard *me) { return (domain){0, layers(me)}; }
+
+/* Where layer `first` begins, as positions.c and cb_store have it. */
+static double beginning_of(const checkerboard *me, int layer)
+{
+    const int axis = me->dimension - 1;
+    const int64_t edge = (int64_t)CB_QUANTA * layers(me);
+    const int64_t at = ((int64_t)CB_QUANTA * layer + me->origin[axis]) % edge;
+    return (double)(at < 0 ? at + edge : at) * (me->of[0].width[axis] / CB_QUANTA);
+}
+
+/* plugmc_mover.give_share. What is brought here does not make the cells of others whole: `apart` stays as it is. */
+int give_share(void *instance, const plugmc_host *host, double reach, double *positions,
+               plugmc_share *share)
+{
+    checkerboard *me = (checkerboard *)instance;
+    const int axis = me->dimension - 1, m = layers(me);
+    const double most = reach / me->of[0].width[axis];
+    const int depth = most < m ? (int)most + 1 : m;
+    const domain own = own_domain(me);
+    domain seen = {on_ring(own.first - depth, m), own.layers + 2 * depth};
+    if (seen.layers >= m) seen = all_layers(me);
+    if (me->apart) TRY(bring(me, host, PLUGMC_OK, (purpose){.depth = depth}));
+    if (host->gpu)
+        TRY(host->gpu->download(host->context, me->origin, me->d_origin, 3 * sizeof *me->origin));
+    *share =
+        (plugmc_share){axis, beginning_of(me, own.first), beginning_of(me, own.first + own.layers)};
+    const size_t bytes = 3 * sizeof(double) * (size_t)me->system->particles;
+    if (!host->gpu) {
+        memset(positions, 0xff, bytes); /* NaN: nobody */
+        return store_on_host(me, host, seen, positions);
+    }
+    const plugmc_device_pointer there = (plugmc_device_pointer)(uintptr_t)positions;
+    TRY(host->gpu->fill(host->context, there, 0xff, bytes));
+    return store_on_gpu(me, host, seen, there);
 }
 
 int of_all(const checkerboard *me, const plugmc_host *host, int64_t *values, int n)

@@ -472,7 +472,8 @@ int sweep_on_gpu(checkerboard *me, const plugmc_host *host, uint64_t first, uint
     return trouble.lost ? report_lost(me, host) : PLUGMC_OK;
 }
 
-int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointer positions)
+int store_on_gpu(checkerboard *me, const plugmc_host *host, domain which,
+                 plugmc_device_pointer positions)
 {
     const plugmc_gpu *gpu = host->gpu;
     int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2] * me->walkers;
@@ -481,7 +482,7 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
         const uint32_t parts[3] = {blocks_for(cells / me->walkers, CB_PART), (uint32_t)me->walkers,
                                    1};
         const uint32_t scan[3] = {CB_SCAN, 1, 1};
-        void *arguments[] = {&me->on_now.count, &me->d_offset};
+        void *arguments[] = {&me->on_now.count, &which, &me->d_offset};
         TRY(gpu->launch(host->context, me->k_number, parts, scan, 0, arguments));
     }
     double quantum[3]; /* or, where boxes change, of each walker */
@@ -498,6 +499,7 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointe
                          &me->on_now.count,
                          &me->d_origin,
                          &me->d_offset,
+                         &which,
                          &positions,
                          &particles,
                          quanta[0],

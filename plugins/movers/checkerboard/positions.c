@@ -157,9 +157,18 @@ int load_cells(checkerboard *me, const plugmc_host *host, const double *position
     return PLUGMC_OK;
 }
 
-/* Number of the first particle of every cell, in row-major order of cells, for runs that do not
+/* Whether a cell, in row-major order, is in one of these layers. */
+static int is_among(const checkerboard *me, domain which, int64_t cell)
+{
+    const int m = me->m[me->dimension - 1];
+    const int layer = (int)(cell / ((int64_t)me->m[0] * (me->dimension == 3 ? me->m[1] : 1)));
+    return (layer - which.first + m) % m < which.layers;
+}
+
+/* Number of the first particle of every cell of these layers, in row-major order of cells, for runs that do not
  * keep identities. */
-static void number_cells(const checkerboard *me, const uint8_t *count, uint32_t *offset)
+static void number_cells(const checkerboard *me, domain which, const uint8_t *count,
+                         uint32_t *offset)
 {
     int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2];
     for (int w = 0; w < me->walkers; w++) {
@@ -167,12 +176,14 @@ static void number_cells(const checkerboard *me, const uint8_t *count, uint32_t 
         for (int64_t c = 0; c < cells; c++) {
             int x = (int)(c % me->m[0]), y = (int)(c / me->m[0] % me->m[1]);
             offset[w * cells + c] = sum;
-            sum += count[w * me->plane + word_of(me, x, y, (int)(c / me->m[0] / me->m[1]))];
+            if (is_among(me, which, c))
+                sum += count[w * me->plane + word_of(me, x, y, (int)(c / me->m[0] / me->m[1]))];
         }
     }
 }
 
-static void place_particles(const checkerboard *me, const uint32_t *offset, double *positions)
+static void place_particles(const checkerboard *me, domain which, const uint32_t *offset,
+                            double *positions)
 {
     const int64_t particles = me->system->particles;
     const int64_t cells = (int64_t)me->m[0] * me->m[1] * me->m[2];
@@ -180,6 +191,7 @@ static void place_particles(const checkerboard *me, const uint32_t *offset, doub
     for (int64_t i = 0; i < cells * me->walkers; i++) {
         int w = (int)(i / cells);
         int64_t c = i % cells;
+        if (!is_among(me, which, c)) continue;
         int at[3] = {(int)(c % me->m[0]), (int)(c / me->m[0] % me->m[1]),
                      (int)(c / me->m[0] / me->m[1])};
         int64_t word = word_of(me, at[0], at[1], at[2]);
@@ -201,7 +213,7 @@ static void place_particles(const checkerboard *me, const uint32_t *offset, doub
     }
 }
 
-int store_on_host(const checkerboard *me, const plugmc_host *host, double *positions)
+int store_on_host(const checkerboard *me, const plugmc_host *host, domain which, double *positions)
 {
     uint32_t *offset = NULL;
     if (!me->ids) {
@@ -209,9 +221,9 @@ int store_on_host(const checkerboard *me, const plugmc_host *host, double *posit
             (uint32_t *)malloc(sizeof(uint32_t) * me->walkers * me->m[0] * me->m[1] * me->m[2]);
         if (!offset)
             return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for cell offsets");
-        number_cells(me, me->now.count, offset);
+        number_cells(me, which, me->now.count, offset);
     }
-    place_particles(me, offset, positions);
+    place_particles(me, which, offset, positions);
     free(offset);
     return PLUGMC_OK;
 }
