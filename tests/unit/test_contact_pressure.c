@@ -51,7 +51,6 @@ static void look(const meter *m, const double *positions, double *values)
                         .cells = view_cells,
                         .box = boxes_of(&m->b->system)};
     bench_expect(m->b, m->plugin->observable->measure(m->instance, &m->b->host, &view, values));
-    m->plugin->observable->complete(m->instance, &view, values);
 }
 
 static double uniform(uint64_t *state)
