@@ -1,5 +1,5 @@
-# More processes than walkers: several of them sweep one system, and make the chain, the file and the table that one
-# process makes, to the bit.
+# More processes than walkers: several of them sweep one system, and make the chain that one process makes, to the bit.
+# So are file and table where measurements are sums of integers; energies are sums of doubles, and agree to 1e-12.
 . "$here/processes.sh" # by, must_by, same_file, table, refused_by
 
 # spread [ARGUMENT...]: sim.ini by one process, and by $numbers of them, of which the others alone get the arguments.
@@ -14,6 +14,33 @@ spread()
         same_file 1.h5 "$n.h5"
         table >many.txt
         cmp -s one.txt many.txt || fail "another table than $(cat one.txt)"
+    done
+}
+
+# close_files A B: all but how and where it ran, to 1e-12 of each number. Errors and correlation times, and what hangs on
+# these, are left out: they are differences of nearly equal numbers.
+close_files()
+{
+    local object
+    for object in /plugmc/checkpoint/positions /plugmc/movers; do
+        h5diff "$1" "$2" $object >said.txt 2>&1 && [ ! -s said.txt ] || fail "another chain: $(head -3 said.txt)"
+    done
+    h5ls -r "$1" | awk '/(series|block_sums|mean) *Dataset/ { print $1 }' >objects.txt
+    grep -q "/energy/.*series" objects.txt || fail "no energies are compared"
+    while read -r object; do
+        h5diff -p 1e-12 "$1" "$2" "$object" >said.txt 2>&1 && [ ! -s said.txt ] || fail "$(head -5 said.txt)"
+    done <objects.txt
+}
+
+# spread_sums [ARGUMENT...]: as `spread`, where energies are measured.
+spread_sums()
+{
+    local n
+    must run sim.ini --set run.output=1.h5
+    for n in ${numbers-2 3 4}; do
+        must_by "$n" run sim.ini --set "run.output=$n.h5" "$@"
+        grep -q "spread over" "$err" || fail "nothing is spread"
+        close_files 1.h5 "$n.h5"
     done
 }
 
@@ -42,6 +69,11 @@ disks()
 	$(printf '%s\n' "$@")
 	[observable hard_pressure]
 	period = 20
+	[observable hexatic_order]
+	period = 10
+	[observable rdf]
+	period = 40
+	r_max = 2.5
 	[observable trajectory]
 	period = 100
 	END
@@ -68,8 +100,11 @@ particles_of()
 	state = lattice
 	[potential $4]
 	$([ "$4" = hard_sphere ] || printf 'epsilon = 0.9\ncutoff = 2.3\n')
-	[observable $([ "$4" = hard_sphere ] && printf 'rdf]\nr_max = 2\n' || echo 'energy]')
+	[observable rdf]
+	r_max = 2
 	period = 10
+	[observable $([ "$4" = hard_sphere ] && echo hard_pressure || echo energy)]
+	period = 5
 	[mover checkerboard]
 	step = 0.15
 	$(printf '%s\n' "${@:5}")
@@ -89,19 +124,72 @@ test_several_sweeps_of_disks_at_once_spread_over_processes()
 test_spheres_spread_over_processes() { particles_of 0.6 1000 1 hard_sphere; spread; }
 
 # Seven or eight planes of cells with three or four particles each: a process needs those of all others.
-test_lennard_jones_spread_over_processes() { particles_of 0.5 3000 1.5 lennard_jones; spread; }
+test_lennard_jones_spread_over_processes() { particles_of 0.5 3000 1.5 lennard_jones; spread_sums; }
 
 # A warp of a GPU would take each of these cells.
-test_wide_cells_spread_over_processes() { sweeps=10 particles_of 0.8 3000 1.5 lennard_jones "cell = 3.7"; numbers=2 spread; }
+test_wide_cells_spread_over_processes() { sweeps=10 particles_of 0.8 3000 1.5 lennard_jones "cell = 3.7"; numbers=2 spread_sums; }
 
 # A gas condenses: cells overflow, and all processes go back and begin again with more slots.
 test_overflowing_cells_spread_over_processes()
 {
     sweeps=400 particles_of 0.05 800 0.4 lennard_jones
-    numbers=3 spread
+    numbers=3 spread_sums
     must run sim.ini --set run.output=few.h5 --set run.sweeps=1 --set run.equilibrate=0
     [ "$(h5ls few.h5/plugmc/checkpoint/plugins/1)" != "$(h5ls 1.h5/plugmc/checkpoint/plugins/1)" ] ||
         fail "no cell has overflowed"
+}
+
+# share_of [KEYS...]: disks on many rows of cells, and which of them each process measures.
+share_of()
+{
+    disks
+    change '/^.observable rdf/,$d; s/^sweeps = .*/sweeps = 60/'
+    printf '[observable share_of]\nplugin = %s/share_of.so\nperiod = 5\n' "$TEST_PLUGINS" >>sim.ini
+    printf '%s\n' "$@" >>sim.ini
+}
+
+# series_of FILE QUANTITY: numbers of the observable share_of, one a line.
+series_of() { h5dump -y -w 1 -d "/plugmc/observables/share_of/$2/series" "$1" | sed -n 's/^ *\([0-9.e+-]*\),*$/\1/p'; }
+
+# expect_all FILE QUANTITY CONDITION: of each sample x.
+expect_all()
+{
+    series_of "$1" "$2" | awk "{ x = \$1; if (!($3)) exit 1 } END { if (NR < 10) exit 1 }" ||
+        fail "$2 of $1: not always $3: $(series_of "$1" "$2" | tr '\n' ' ')"
+}
+
+# Each particle is one process's own, none sees many more than it needs, and the sums are completed once.
+test_shares_of_a_spread_system()
+{
+    local n
+    share_of "reach = 1.5"
+    must run sim.ini --set run.output=1.h5
+    expect_all 1.h5 seen "x == 900"
+    for n in 2 3; do
+        must_by $n run sim.ini --set run.output=$n.h5
+        expect_all $n.h5 own "x == 900"
+        expect_all $n.h5 completed "x == 1"
+        cmp <(series_of 1.h5 near) <(series_of $n.h5 near) || fail "some within the reach are not seen"
+        expect_all $n.h5 seen "x > 900 && x < 900 + $n * 900 / 2"
+    done
+}
+
+# What says that its share is not enough measures all particles, in all processes.
+test_share_that_is_not_enough()
+{
+    share_of "gives_up = yes"
+    must_by 3 run sim.ini
+    expect_all sim.h5 own "x == 900"
+    expect_all sim.h5 seen "x == 900"
+    expect_all sim.h5 completed "x == 1"
+}
+
+# So thin that some fly farther than a process sees: their pressure is that of one process all the same.
+test_pressure_of_a_thin_spread_system()
+{
+    disks
+    change 's/^packing_fraction.*/packing_fraction = 0.02/; s/^count = .*/count = 400/; s/^step.*/step = 2/'
+    numbers="2 3" spread
 }
 
 # Two walkers over four processes.
@@ -215,7 +303,7 @@ test_lennard_jones_spread_over_processes_on_a_gpu()
 {
     gpu
     DEVICE=gpu particles_of 0.5 3000 1.5 lennard_jones
-    numbers="2 3" spread
+    numbers="2 3" spread_sums
     sweeps=400 DEVICE=gpu particles_of 0.05 800 0.4 lennard_jones
-    numbers=2 spread
+    numbers=2 spread_sums
 }

@@ -14,39 +14,41 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     static const char *const all[][2] = {
         {"own", "particles of the share, of all processes together"},
         {"seen", "particles that are not at NaN, of all processes together"},
-        {"beyond", "those seen that are farther than the reach from the share"},
+        {"near",
+         "particles that are at most `reach` away from those of the share along the last axis"},
         {"completed", "how often it was completed"},
     };
     (void)instance;
     return index < 4 ? plugmc_scalar(out, all[index][0], "", all[index][1]) : 0;
 }
 
-/* From x to the share along its axis, round the box. */
-static double away(const plugmc_share *s, double length, double x)
+/* How many particles are at most `reach` away from particle i along the last axis. */
+static double near(const share_of *o, const plugmc_host *host, const plugmc_view *view, int64_t i)
 {
-    const double after = fmod(x - s->end + 2 * length, length),
-                 before = fmod(s->begin - x + 2 * length, length);
-    return fmin(after, before);
+    const int axis = view->box->dimension - 1;
+    const double length = view->box->length[axis], at = view->positions[3 * i + axis];
+    double n = 0;
+    for (int64_t j = 0; j < host->system->particles; j++)
+        n += fabs(remainder(view->positions[3 * j + axis] - at, length)) <= (double)o->reach;
+    return n; /* nobody, at NaN, is not near */
 }
 
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     const share_of *o = instance;
     const plugmc_share share = plugmc_share_of(view);
-    const int is_share = share.begin != share.end;
-    double own = 0, seen = 0, beyond = 0;
-    if (o->gives_up && is_share) return PLUGMC_UNANSWERED;
+    double own = 0, seen = 0, pairs = 0;
+    if (o->gives_up && share.begin != share.end) return PLUGMC_UNANSWERED;
     for (int64_t i = 0; i < host->system->particles; i++) {
         const double *place = view->positions + 3 * i;
-        if (isnan(place[0])) continue;
-        seen++;
-        own += plugmc_is_yours(&share, place);
-        beyond += is_share && !plugmc_is_yours(&share, place) &&
-                  away(&share, view->box->length[share.axis], place[share.axis]) > o->reach;
+        seen += !isnan(place[0]);
+        if (!plugmc_is_yours(&share, place)) continue;
+        own++;
+        pairs += near(o, host, view, i);
     }
     values[0] = own;
     values[1] = seen;
-    values[2] = beyond;
+    values[2] = pairs;
     values[3] = 0;
     return PLUGMC_OK;
 }
