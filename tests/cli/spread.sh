@@ -149,7 +149,10 @@ share_of()
 }
 
 # series_of FILE QUANTITY: numbers of the observable share_of, one a line.
-series_of() { h5dump -y -w 1 -d "/plugmc/observables/share_of/$2/series" "$1" | sed -n 's/^ *\([0-9.e+-]*\),*$/\1/p'; }
+series_of()
+{
+    h5dump -y -w 1 -d "/plugmc/observables/share_of/$2/series" "$1" | sed -n '/ DATA {/,/}/s/^ *\([0-9][0-9.e+-]*\),*$/\1/p'
+}
 
 # expect_all FILE QUANTITY CONDITION: of each sample x.
 expect_all()
@@ -188,7 +191,7 @@ test_share_that_is_not_enough()
 test_pressure_of_a_thin_spread_system()
 {
     disks
-    change 's/^packing_fraction.*/packing_fraction = 0.02/; s/^count = .*/count = 400/; s/^step.*/step = 2/'
+    change 's/^packing_fraction.*/packing_fraction = 0.05/; s/^count = .*/count = 400/; s/^step.*/step = 0.5/'
     numbers="2 3" spread
 }
 
