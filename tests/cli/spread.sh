@@ -187,7 +187,20 @@ test_share_that_is_not_enough()
     expect_all sim.h5 completed "x == 1"
 }
 
-# So thin that some fly farther than a process sees: their pressure is that of one process all the same.
+# Disks in half of a box: some fly farther than a process sees, and the pressure is that of one process all the same.
+test_pressure_beside_a_void_of_a_spread_system()
+{
+    disks
+    change 's/^packing_fraction.*/shape = rectangle\nlx = 20\nly = 100/; s/^count = .*/count = 640/; s/^sweeps.*/sweeps = 60/
+s/^equilibrate.*/equilibrate = 0/; s/^target_acc.*//; s/^state = .*/state = file\nfile = start.xyz/'
+    awk 'BEGIN {
+        printf "640\nLattice=\"20 0 0 0 100 0 0 0 1\" Properties=species:S:1:pos:R:3\n"
+        for (i = 0; i < 640; i++) printf "disk %g %g 0\n", i % 16 * 1.25, int(i / 16) * 1.25
+    }' >start.xyz
+    numbers="2 3" spread
+}
+
+# So thin that each process sees everything.
 test_pressure_of_a_thin_spread_system()
 {
     disks
