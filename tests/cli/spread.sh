@@ -208,6 +208,28 @@ test_pressure_of_a_thin_spread_system()
     numbers="2 3" spread
 }
 
+# Every process makes the same trials of boxes, chains and single particles, for itself.
+test_other_movers_beside_a_spread_one()
+{
+    disks
+    change 's/^seed/pressure = 6\nseed/'
+    printf '[mover %s]\nevery = %s\n' volume 3 serial 7 event_chain 5 >>sim.ini
+    numbers="2 3" spread
+    particles_of 0.5 2000 1.5 lennard_jones
+    change 's/^seed/pressure = 1\nseed/'
+    printf '[mover volume]\nevery = 4\n' >>sim.ini
+    numbers="2 3" spread_sums
+}
+
+# They have to follow from one walker alone, and one mover has to spread.
+test_movers_that_cannot_be_beside_a_spread_one()
+{
+    disks
+    change 's/^seed/walkers = 2\nseed/'
+    printf '[ladder]\nvary = run.pressure\nvalues = 5 6\n[mover volume]\n[mover exchange]\n' >>sim.ini
+    refused_by 4 3 "mover 'exchange' cannot spread a walker over 2 processes: start 2 at most" run sim.ini
+}
+
 # Two walkers over four processes.
 test_walkers_spread_over_processes()
 {

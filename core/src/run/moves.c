@@ -98,12 +98,14 @@ static int ask_counts(const simulation *sim, moving *m, const char *doing)
     return context_exit_code(&mover->context, code, doing);
 }
 
-/* Of the walkers of all processes. A mover that knows all walkers counts the same everywhere. */
+/* Of the walkers of all processes. A mover that knows all walkers counts the same everywhere, and one that does not
+ * spread beside one that does the same in all processes of a walker. */
 static int sum_counts(const simulation *sim, const moving *m, int code)
 {
     const int n = m->mover->move_count * sim->system.rungs;
     if (team_now()->ranks == 1) return code;
-    if (m->mover->needs & PLUGMC_GLOBAL_WALKERS && !team_leads())
+    if ((m->mover->needs & PLUGMC_GLOBAL_WALKERS && !team_leads()) ||
+        (!(m->mover->needs & PLUGMC_SPREADS) && team_now()->part > 0))
         memset(m->counted, 0, sizeof *m->counted * (size_t)n);
     return team_sum(code, (int64_t *)m->counted, 2 * n); /* two 64-bit numbers each */
 }

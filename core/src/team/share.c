@@ -37,12 +37,27 @@ static int check_movers(const simulation *sim)
     return 0;
 }
 
-/* More processes than walkers: each walker is spread over several, by movers that can do that. */
+static bool spreads(const plugmc_mover *mover) { return mover->needs & PLUGMC_SPREADS; }
+
+/* Whether all processes of a walker can make the same sweeps of it, each for itself, beside a mover that spreads:
+ * what it does follows from places and boxes of that walker, which each has when its turn comes. */
+static bool can_repeat(const plugmc_mover *mover)
+{
+    const bool together = PLUGMC_HAS(mover, together) && mover->together > 1;
+    return !(mover->changes & ~(uint32_t)(PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX)) &&
+           !(mover->needs & PLUGMC_GLOBAL_WALKERS) && !mover->joins && !together &&
+           mover->move_count > 0;
+}
+
+/* More processes than walkers: each walker is spread over several, by movers one of which can do that. */
 static int spread_walkers(const simulation *sim, int32_t walkers, int32_t parts)
 {
+    bool spread = false;
+    for (int k = 0; k < sim->mover_count; k++) spread |= spreads(sim->movers[k].mover);
     for (int k = 0; k < sim->mover_count; k++) {
         const instance *instance = sim->movers[k].instance;
-        if (sim->movers[k].mover->needs & PLUGMC_SPREADS) continue;
+        const plugmc_mover *mover = sim->movers[k].mover;
+        if (spreads(mover) || (spread && can_repeat(mover))) continue;
         return report_error(
             sim->report, EXIT_INPUT, instance->context.file, instance->context.line,
             "%d processes and [run] walkers = %d: mover '%s' cannot spread a walker "

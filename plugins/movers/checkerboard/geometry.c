@@ -347,6 +347,7 @@ int fit_cells(checkerboard *me, const plugmc_host *host, int *laid_out)
     const int capacity = me->capacity, near = me->near;
     me->resized = 1;
     TRY(divide(me, host));
+    TRY(check_domains(me, host));
     set_units(me);
     const room needed = room_needed(me);
     const int same = !memcmp(m, me->m, sizeof m);

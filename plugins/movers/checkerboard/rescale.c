@@ -54,6 +54,7 @@ int rescale(void *instance, const plugmc_host *host, const plugmc_changes *chang
             const int64_t *taken)
 {
     checkerboard *me = (checkerboard *)instance;
+    TRY(bring_all(me, host)); /* all processes look at all cells, and find the same */
     if (!taken) return find_forbidden(me, host, changes);
     for (int w = 0; w < me->walkers; w++)
         if (taken[w] >= 0) take_box(me, w, &changes->box[w]);
