@@ -10,11 +10,14 @@
 #   strong    one system over processes: 9,241,600 hard disks in all
 #   liquid    one system over processes: 262,144 Lennard-Jones particles for each, 16 trial moves a cell, in a box
 #             that grows along z
+#   weak_measured, strong_measured, liquid_measured
+#             the same with measurements every 100 sweeps: hard_pressure and hexatic_order of disks, rdf and energy of
+#             the liquid
 #
 # Sweeps a second are those between the progress lines of one run, from S/4 seconds after its beginning to 5/4 S (10 s:
 # a line comes each second, or after a stretch of sweeps that takes longer). So neither beginning nor end counts, which
 # take seconds in large systems. Medians of R pairs of runs (3), one process and many in turn.
-# Efficiency: sweeps a second against those of one process, and for `strong` against as many times these as there are
+# Efficiency: sweeps a second against those of one process, and for the two `strong` against as many times these as there are
 # processes. Without --processes: 1, 2, 4, ... as far as there are GPUs. --small is for trying it on the CPU.
 # $MPIRUN (mpirun) starts the processes, with what else it needs to be told.
 set -eu
@@ -25,12 +28,12 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=$2 && shift ;;
     --repeat) repeat=$2 && shift ;;
     --small) small=yes ;;
-    disks | vmc | weak | strong | liquid) cases="${cases:-} $1" ;;
+    disks | vmc | weak | strong | liquid | weak_measured | strong_measured | liquid_measured) cases="${cases:-} $1" ;;
     *) echo "scale.sh: there is no '$1': see its head" >&2 && exit 2 ;;
     esac
     shift
 done
-cases=${cases:-disks vmc weak strong liquid}
+cases=${cases:-disks vmc weak weak_measured strong strong_measured liquid liquid_measured}
 . "$(dirname "$0")/common.sh"
 [ -n "$processes" ] || {
     gpus=$(nvidia-smi -L 2>/dev/null | grep -c ^GPU) || gpus=0
@@ -81,6 +84,13 @@ files_of_liquid()
         printf '[potential lennard_jones]\nepsilon = 1\ncutoff = 2.5\ntruncation = shift\n'
         printf '[mover checkerboard]\ntrials = 16\nstep = 0.16\n'
     } >"$2"
+}
+measured() { printf '[observable %s]\nperiod = 100\n' "$@"; }
+files_of_weak_measured() { files_of_weak "$@" && measured hard_pressure hexatic_order >>"$2"; }
+files_of_strong_measured() { files_of_strong "$@" && measured hard_pressure hexatic_order >>"$2"; }
+files_of_liquid_measured()
+{
+    files_of_liquid "$@" && measured energy rdf >>"$2" && echo 'r_max = 2.5' >>"$2"
 }
 files_of_vmc()
 {
@@ -133,7 +143,7 @@ median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : 
 echo "$("$plugmc" --version | head -1), commit $(git -C "$(dirname "$plugmc")" rev-parse --short HEAD 2>/dev/null || echo '?')"
 echo "$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | sort | uniq -c | tr -s ' ' | paste -sd,) \
 $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg)"
-printf '%-10s %10s %16s %16s %12s\n' case processes "1: sweeps/s" "all: sweeps/s" efficiency
+printf '%-15s %10s %16s %16s %12s\n' case processes "1: sweeps/s" "all: sweeps/s" efficiency
 for name in $cases; do
     "files_of_$name" 1 one.ini
     for k in $processes; do
@@ -146,8 +156,8 @@ for name in $cases; do
             rate "$k" many.ini >>many.txt
         done
         one=$(median <one.txt) many=$(median <many.txt)
-        printf '%-10s %10s %16s %16s %11s%%\n' "$name" "$k" "$one" "$many" \
-            "$(awk -v a="$one" -v b="$many" -v k="$([ "$name" = strong ] && echo "$k" || echo 1)" \
+        printf '%-15s %10s %16s %16s %11s%%\n' "$name" "$k" "$one" "$many" \
+            "$(awk -v a="$one" -v b="$many" -v k="$([[ $name = strong* ]] && echo "$k" || echo 1)" \
                 'BEGIN { printf "%.1f", 100 * b / a / k }')"
     done
 done

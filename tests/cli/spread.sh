@@ -261,12 +261,13 @@ test_lost_process_of_a_spread_system()
         fail "it is not said who is gone"
 }
 
-# Between two processes that wait for each other in every sweep.
-test_signal_to_one_of_a_spread_system()
+# signal_to_one [MOVER...]: between two processes that wait for each other in every sweep, and make these beside.
+signal_to_one()
 {
     local pid made
     disks
     change 's/^seed/checkpoint = 0.2\nseed/'
+    [ $# = 0 ] || printf '[mover %s]\n' "$@" >>sim.ini
     by 1 --version
     timeout --kill-after=5 100 mpirun --quiet -n 3 "$PLUGMC" run sim.ini --set run.sweeps=100000000 >"$out" \
         2>"$err" </dev/null &
@@ -279,6 +280,9 @@ test_signal_to_one_of_a_spread_system()
     made=$(sed -n 's/.*after sweep \([0-9]*\).*/\1/p' "$err")
     must_by 2 run --resume sim.h5 --set "run.sweeps=$made"
 }
+
+test_signal_to_one_of_a_spread_system() { signal_to_one; }
+test_signal_to_one_of_a_spread_system_with_other_movers() { signal_to_one serial event_chain; }
 
 # An energy that is not a number is met by one process and said once.
 test_not_a_number_in_a_spread_system()
