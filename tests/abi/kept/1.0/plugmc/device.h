@@ -54,6 +54,21 @@ typedef struct plugmc_list {
     int32_t count;
 } plugmc_list;
 
+/* The particles that are a process's own where several have one walker (plugmc/spread.h): those with `begin` <=
+ * coordinate < `end` along an axis or, where begin >= end, with one from `begin` on or below `end`. Zeroed: all. */
+typedef struct plugmc_share {
+    int32_t axis;
+    double begin, end; /* length */
+} plugmc_share;
+
+/* Whether one at this place is yours; nobody, at NaN, is not. */
+PLUGMC_FN int plugmc_is_yours(const plugmc_share *share, const double *place)
+{
+    const double x = place[share->axis];
+    return share->begin < share->end ? x >= share->begin && x < share->end
+                                     : x >= share->begin || x < share->end;
+}
+
 /* A position, for one-body fields. */
 typedef struct plugmc_position {
     real x, y, z; /* length */

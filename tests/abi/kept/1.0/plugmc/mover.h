@@ -87,6 +87,12 @@ typedef struct plugmc_mover {
     /* Optional: lends the inverse matrices of all walkers as they belong to the positions that it has given
      * last. The caller has set out->size and cleared the rest; where there are none, `inverse` stays NULL. */
     int (*inverses)(void *instance, const plugmc_host *, plugmc_inverses *out);
+    /* Optional, with PLUGMC_SPREADS: what this process needs to measure its share, into positions [particles][3] of
+     * its one walker, in device memory where there is a GPU: those of its share, and of all others that are at most
+     * `reach` (length) from it along the axis of the share; NaN for the rest. Made by all processes alike, while
+     * the state would be what `give` gives; it changes nothing. */
+    int (*give_share)(void *instance, const plugmc_host *, double reach, double *positions,
+                      plugmc_share *share);
 } plugmc_mover;
 
 #endif

@@ -547,6 +547,15 @@ typedef struct plugmc_observable {
      * that follow are launched: then its view has no positions and no cells, and the boxes are those
      * that they were, since none changes in such a run. */
     int (*launch)(void *instance, const plugmc_host *, const plugmc_view *);
+    /* Optional: `values` are sums over particles, so that processes that have one walker together can measure a
+     * share each (plugmc_view.share), which the core adds up. Returns how far from its share a process has to see
+     * others, length; INFINITY: it cannot be done here, and each measures all. Asked before a measurement. Where
+     * that was not far enough, launch and measure return PLUGMC_UNANSWERED, without a message, and are called again
+     * for all particles. Pairs belong to the process of the one that comes first in cells. */
+    double (*reach)(void *instance);
+    /* Optional: what follows from these sums, once they are those of all particles, in their place. Called after
+     * every `measure`, with its view. */
+    void (*complete)(void *instance, const plugmc_view *, double *values);
 } plugmc_observable;
 
 /* ---- The descriptor ------------------------------------------------------------------------- */
@@ -623,6 +632,12 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
 #define PLUGMC_HAS(pointer, member)                                                                \
     ((pointer)->size >= (size_t)((const char *)&(pointer)->member - (const char *)(pointer)) +     \
                             sizeof(pointer)->member)
+
+/* plugmc_view.share, of a program that knows it. */
+static inline plugmc_share plugmc_share_of(const plugmc_view *view)
+{
+    return PLUGMC_HAS(view, share) ? view->share : (plugmc_share){0};
+}
 
 /* Whether moves of particles change the energy of a total facet. */
 static inline int plugmc_follows_positions(const plugmc_total *total)

@@ -110,6 +110,10 @@ typedef struct plugmc_view {
     /* Inverse matrices of a mover that keeps them for these positions (plugmc/wave.h); NULL: there are none.
      * They are valid until the callback returns. */
     int (*inverses)(const struct plugmc_view *, struct plugmc_inverses *out);
+    /* Which particles are yours to measure, where several processes have this walker and the observable has said how
+     * far it reaches (plugmc_observable.reach): others may be at NaN, as nobody, and are then in no cell, while
+     * `count` is of all. Else all are yours. See plugmc_share_of. */
+    plugmc_share share;
 } plugmc_view;
 
 /* A place for a mover's own state in the checkpoint, or one to read it from. */
