@@ -48,9 +48,11 @@
 
 #include "extrapolation.h"
 #include "kept_frames.h"
+#include CELL_STRIPS_FILE
 
 #include PLUGMC_KERNEL_FILE
 
+PLUGMC_EMBED(cell_strips_text, CELL_STRIPS_FILE);
 PLUGMC_EMBED(hard_pressure_kernel, PLUGMC_KERNEL_FILE);
 
 enum { FIT_AUTO, FIT_YES, FIT_NO };
@@ -162,10 +164,9 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
             uint32_t *own = h->bins > 0 ? histogram + (int64_t)walker * h->bins : NULL;
             int64_t share[2];
             if (in_a_plane(t)) {
-                float dx[AROUND], dy[AROUND];
-                uint32_t who[AROUND];
-                around list = {dx, dy, who, 1, 0};
-                rift_shares(t, w, k, &list, share, &overlaps, own);
+                const plane_shares s = shares_in_plane(t, w, k, own);
+                memcpy(share, s.along, sizeof share);
+                overlaps += s.overlaps;
             } else {
                 share[0] = rift_share(t, w, k, 0, &overlaps);
                 share[1] = rift_share(t, w, k, 1, &overlaps);
@@ -197,9 +198,12 @@ static int launch_counts(const hard_pressure *h, const plugmc_host *host, pressu
     const uint32_t block[3] = {PRESSURE_BLOCK, 1, 1};
     int code = gpu->fill(host->context, h->device_counters, 0, bytes);
     if (!code && in_a_plane(t)) {
-        const uint32_t parts = (t->particles + PLANE_BLOCK - 1) / PLANE_BLOCK;
+        t->strips = cut_into_strips(t->count, (double)t->particles / t->cells, t->near);
+        t->strip_bytes = strip_bytes(&t->strips);
+        const uint32_t parts = (uint32_t)(t->strips.in_row * t->count[1]);
         code = gpu->launch(host->context, h->rifts_and_pairs, (uint32_t[3]){parts, walkers, 1},
-                           (uint32_t[3]){PLANE_BLOCK, 1, 1}, room, (void *[]){t, &first});
+                           (uint32_t[3]){STRIP_BLOCK, 1, 1}, t->strip_bytes + room,
+                           (void *[]){t, &first});
     } else if (!code) {
         code = gpu->launch(host->context, h->rifts,
                            (uint32_t[3]){blocks, walkers, (uint32_t)h->dimension}, block, 0,
@@ -466,7 +470,8 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    return index == 0 && set_text_with_frames(host, "hard_pressure.cu", hard_pressure_kernel, out);
+    return index == 0 && set_text_with_frames(host, "hard_pressure.cu", cell_strips_text,
+                                              hard_pressure_kernel, out);
 }
 
 static int prepare_device(hard_pressure *h, const plugmc_host *host)
