@@ -9,7 +9,7 @@ enum { STRIP_BLOCK = 128, STRIP_REACH = 2, STRIP_ROWS = 2 * STRIP_REACH + 1, STR
 typedef struct cell_strips {
     int32_t cells, in_row; /* of a strip; strips */
     int32_t reach;         /* cells that are looked at in each direction, up to STRIP_REACH */
-    uint32_t room;         /* entries that can be brought; 0: none are, and everybody looks for himself */
+    uint32_t room; /* entries that can be brought; 0: none are, and everybody looks for himself */
 } cell_strips;
 
 #ifndef __CUDACC_RTC__
@@ -106,7 +106,8 @@ static __device__ strip bring_strip(const cell_strips *shape, const int32_t *cou
     __syncthreads();
     uint32_t before[STRIP_ROWS + 1] = {0}; /* entries in the rows below */
 #pragma unroll
-    for (int32_t r = 0; r < STRIP_ROWS; r++) before[r + 1] = before[r] + (r < rows ? around[r].all : 0);
+    for (int32_t r = 0; r < STRIP_ROWS; r++)
+        before[r + 1] = before[r] + (r < rows ? around[r].all : 0);
     s.brought = before[STRIP_ROWS] <= shape->room;
     if (!s.brought) return s;
     uint32_t below = 0;
@@ -114,9 +115,9 @@ static __device__ strip bring_strip(const cell_strips *shape, const int32_t *cou
         const uint32_t *row = start + row_near(s.y + r - reach, count[1]) * count[0];
         for (int32_t i = (int32_t)threadIdx.x; i < s.wide; i += STRIP_BLOCK) {
             const int32_t c = first + i;
-            const uint32_t at = c <= count[0] ? row[c] - around[r].from
-                                              : around[r].until_edge + row[c - count[0]] -
-                                                    around[r].again;
+            const uint32_t at = c <= count[0]
+                                    ? row[c] - around[r].from
+                                    : around[r].until_edge + row[c - count[0]] - around[r].again;
             s.first[r * s.wide + i] = (uint16_t)(below + at);
         }
         below += around[r].all;

@@ -164,7 +164,7 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
             uint32_t *own = h->bins > 0 ? histogram + (int64_t)walker * h->bins : NULL;
             int64_t share[2];
             if (in_a_plane(t)) {
-                const plane_shares s = shares_in_plane(t, w, k, own);
+                const settled_shares s = shares_in_plane(t, w, k, own);
                 memcpy(share, s.along, sizeof share);
                 overlaps += s.overlaps;
             } else {

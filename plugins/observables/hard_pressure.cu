@@ -148,7 +148,8 @@ PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint
                              plugmc_cell_around(cell_u, i % across_u, t->count[u]) * stride_u +
                              plugmc_cell_around(cell_v, i / across_u, t->count[v]) * stride_v,
                          &path, overlaps);
-        if (path.gap <= seen_after(step + 1, cell, here[axis], sign, width[axis], length) - t->largest)
+        if (path.gap <=
+            seen_after(step + 1, cell, here[axis], sign, width[axis], length) - t->largest)
             break;
         column += sign;
         if (column < 0) column = t->count[axis] - 1;
@@ -183,9 +184,9 @@ enum { AROUND = 12, SLOT_BITS = 15, NOBODY = 0x7f000000 };
 
 typedef struct around {
     float *x, *y;
-    uint32_t *who; /* a number among `places`; there is room for one more than AROUND */
-    uint32_t stride, count; /* count > AROUND: there was no room for all */
-    const double *places;   /* [][3] */
+    uint32_t *who;           /* a number among `places`; there is room for one more than AROUND */
+    uint32_t stride, count;  /* count > AROUND: there was no room for all */
+    const double *places;    /* [][3] */
     const uint32_t *entries; /* who is at these places; NULL: those are all entries */
 } around;
 
@@ -272,33 +273,34 @@ PLUGMC_FN free_path likely_path(const pressure_task *t, pressure_walker w, uint3
     return path;
 }
 
-/* To the right, to the left, up, down. */
-typedef struct free_paths {
-    free_path way[4];
-    uint32_t unsure; /* a bit for each that has to be searched for by itself */
-} free_paths;
+/* What an entry gives along both axes of a plane. */
+typedef struct plane_shares {
+    int64_t along[2];
+    uint32_t
+        unsure; /* a bit for each axis along which paths have to be searched for by themselves */
+} plane_shares;
 
-/* Into the two paths along an axis, with the entry in this cell of it. */
-PLUGMC_FN void take_likely(const pressure_task *t, pressure_walker w, uint32_t k,
-                           const double *here, int32_t axis, const around *list, nearest ahead,
-                           nearest behind, int32_t cell, free_paths *paths)
+enum {
+    MANY_AROUND = 4
+}; /* another one: the list had no room for all, and pairs have to be looked for, too */
+
+/* Along an axis, with the entry in this cell of it. */
+PLUGMC_FN void add_likely(const pressure_task *t, pressure_walker w, uint32_t k, const double *here,
+                          int32_t axis, const around *list, nearest ahead, nearest behind,
+                          int32_t cell, plane_shares *shares)
 {
     const double at = here[axis], width = w.frame->width[axis];
     const double seen_up = (cell + t->near + 1) * width - at,
                  seen_down = at - (cell - t->near) * width;
     const double far = t->largest + 1e-12 * w.frame->length[axis], most = t->around - t->largest;
-    uint32_t up, down;
-    paths->way[2 * axis] =
-        likely_path(t, w, k, here, axis, 1, list, ahead, fmin(seen_up - far, most), &up);
-    paths->way[2 * axis + 1] =
-        likely_path(t, w, k, here, axis, -1, list, behind, fmin(seen_down - far, most), &down);
-    paths->unsure |= ((up ? 0u : 1u) | (down ? 0u : 2u)) << 2 * axis;
-}
-
-PLUGMC_FN int64_t share_along(const pressure_task *t, const free_paths *paths, int32_t axis)
-{
-    const free_path up = paths->way[2 * axis];
-    return up.reach == 0 ? 0 : share_of(t, up, paths->way[2 * axis + 1]);
+    uint32_t sure_up, sure_down;
+    const free_path up =
+        likely_path(t, w, k, here, axis, 1, list, ahead, fmin(seen_up - far, most), &sure_up);
+    const free_path down =
+        likely_path(t, w, k, here, axis, -1, list, behind, fmin(seen_down - far, most), &sure_down);
+    const uint32_t sure = sure_up & sure_down;
+    shares->along[axis] = sure ? share_of(t, up, down) : 0;
+    shares->unsure |= (sure ? 0u : 1u) << axis;
 }
 
 PLUGMC_FN void count_one(uint32_t *counter)
@@ -418,13 +420,13 @@ PLUGMC_FN void count_near_pairs(const pressure_task *t, pressure_walker w, uint3
     }
 }
 
-/* Free paths of entry k, at `here` in this cell, along both axes of a plane with enough cells each way: whoever it
- * can touch first is nearly always in the cells up to t->near from its own, of which those at the corners, if that
- * is 2, are too far from either axis; they are in the list. Where that is not sure, or who it is, the path has to
- * be searched for by itself. Pairs are counted on the way; histogram NULL: not. */
-PLUGMC_FN free_paths find_paths(const pressure_task *t, pressure_walker w, uint32_t k,
-                                const double *here, int32_t cell_x, int32_t cell_y,
-                                const around *list, uint32_t *overlaps, uint32_t *histogram)
+/* Shares of entry k, at `here` in this cell, along both axes of a plane with enough cells each way: whoever it can
+ * touch first is nearly always in the cells up to t->near from its own, of which those at the corners, if that is
+ * 2, are too far from either axis; they are in the list. Pairs are counted on the way; histogram NULL: not. What is
+ * left to be done is in `unsure`. */
+PLUGMC_FN plane_shares likely_shares(const pressure_task *t, pressure_walker w, uint32_t k,
+                                     const double *here, int32_t cell_x, int32_t cell_y,
+                                     const around *list, uint32_t *overlaps, uint32_t *histogram)
 {
     const float largest = (float)t->largest, within = (float)t->reach * (1 + 1e-5f);
     const float unsure = 1e-6f * largest * largest;
@@ -439,15 +441,12 @@ PLUGMC_FN free_paths find_paths(const pressure_task *t, pressure_walker w, uint3
         look_along(&up, &down, i, y, c2 - x * x, unsure, largest);
         pairs |= (uint32_t)(m > k && x * x + y * y < within * within) << i;
     }
-    if (list->count > AROUND)
-        *overlaps += pairs_of_many(t, w, k, histogram);
-    else
-        count_near_pairs(t, w, k, here, list, pairs, histogram, overlaps);
-    free_paths paths;
-    paths.unsure = 0;
-    take_likely(t, w, k, here, 0, list, right, left, cell_x, &paths);
-    take_likely(t, w, k, here, 1, list, up, down, cell_y, &paths);
-    return paths;
+    const int32_t many = list->count > AROUND;
+    count_near_pairs(t, w, k, here, list, many ? 0 : pairs, histogram, overlaps);
+    plane_shares shares = {{0, 0}, many ? MANY_AROUND : 0u};
+    add_likely(t, w, k, here, 0, list, right, left, cell_x, &shares);
+    add_likely(t, w, k, here, 1, list, up, down, cell_y, &shares);
+    return shares;
 }
 
 /* Are cells around one another's nearest images, whichever way they are met? */
@@ -456,28 +455,29 @@ PLUGMC_FN int32_t in_a_plane(const pressure_task *t)
     return t->count[0] >= 7 && t->count[1] >= 7 && t->count[2] == 1;
 }
 
-typedef struct plane_shares {
+typedef struct settled_shares {
     int64_t along[2];
     uint32_t overlaps;
-} plane_shares;
+} settled_shares;
 
 /* Shares of entry k along both axes of such a plane, all by one thread; pairs are counted on the way. */
-SELDOM plane_shares shares_in_plane(const pressure_task *t, pressure_walker w, uint32_t k,
-                                    uint32_t *histogram)
+SELDOM settled_shares shares_in_plane(const pressure_task *t, pressure_walker w, uint32_t k,
+                                      uint32_t *histogram)
 {
     float dx[AROUND], dy[AROUND];
     uint32_t who[AROUND];
     around list = {dx, dy, who, 1, 0, NULL, NULL};
-    plane_shares s = {{0, 0}, 0};
+    settled_shares s = {{0, 0}, 0};
     const double *here = w.positions + 3 * (uint64_t)k;
     const int32_t cell_x = plugmc_cell_along(here[0], w.frame->width[0], t->count[0]);
     const int32_t cell_y = plugmc_cell_along(here[1], w.frame->width[1], t->count[1]);
     look_around(t, w, k, cell_x, cell_y, &list);
-    free_paths paths = find_paths(t, w, k, here, cell_x, cell_y, &list, &s.overlaps, histogram);
-    for (int32_t way = 0; way < 4; way++)
-        if (paths.unsure >> way & 1)
-            paths.way[way] = free_path_of(t, w, k, way / 2, way % 2 ? -1 : 1, &s.overlaps);
-    for (int32_t axis = 0; axis < 2; axis++) s.along[axis] = share_along(t, &paths, axis);
+    const plane_shares likely =
+        likely_shares(t, w, k, here, cell_x, cell_y, &list, &s.overlaps, histogram);
+    for (int32_t axis = 0; axis < 2; axis++)
+        s.along[axis] =
+            likely.unsure >> axis & 1 ? rift_share(t, w, k, axis, &s.overlaps) : likely.along[axis];
+    if (likely.unsure & MANY_AROUND) s.overlaps += pairs_of_many(t, w, k, histogram);
     return s;
 }
 
@@ -552,8 +552,8 @@ static __device__ void look_around_strip(const pressure_task *t, pressure_walker
             list->x[at] = fx;
             list->y[at] = fy;
             list->who[at] = m;
-            count += fminf(fabsf(fx), fabsf(fy)) <= across && fx * fx + fy * fy <= far * far &&
-                     m != own;
+            count +=
+                fminf(fabsf(fx), fabsf(fy)) <= across && fx * fx + fy * fy <= far * far && m != own;
         }
     }
     list->count = count;
@@ -582,8 +582,8 @@ SELDOM found_path path_by_warp(const pressure_task *t, pressure_walker w, uint32
         const int32_t on = step + lane / 3;
         if (lane < 3 * COLUMNS && on < count) {
             const int32_t ahead = cell + sign * on,
-                          column = ahead < 0 ? ahead + count
-                                             : (ahead >= count ? ahead - count : ahead);
+                          column =
+                              ahead < 0 ? ahead + count : (ahead >= count ? ahead - count : ahead);
             const int32_t row = plugmc_cell_around(cell_u, lane % 3, t->count[other]);
             look_in_cell(t, w, k, axis, sign,
                          column * cell_stride(t, axis) + row * cell_stride(t, other), &found.path,
@@ -594,29 +594,37 @@ SELDOM found_path path_by_warp(const pressure_task *t, pressure_walker w, uint32
                                       __shfl_xor_sync(0xffffffffu, found.path.reach, lanes)};
             if (is_sooner(theirs, found.path)) found.path = theirs;
         }
-        const double seen =
-            seen_after(step + COLUMNS, cell, here[axis], sign, width[axis], length);
+        const double seen = seen_after(step + COLUMNS, cell, here[axis], sign, width[axis], length);
         if (found.path.gap <= seen - t->largest) break;
     }
     return found;
 }
 
-/* The paths of a warp that have to be searched for by themselves: few, and each takes long, so all lanes help. */
-static __device__ void search_together(const pressure_task *t, pressure_walker w, uint32_t k,
-                                       free_paths *paths, uint32_t *overlaps)
+/* The share of entry k along an axis, by a warp. Into one lane. */
+static __device__ int64_t share_by_warp(const pressure_task *t, pressure_walker w, uint32_t k,
+                                        int32_t axis, uint32_t lane, uint32_t *overlaps)
 {
-    const uint32_t lane = threadIdx.x & 31;
-    if (!__any_sync(0xffffffffu, paths->unsure)) return;
+    const found_path up = path_by_warp(t, w, k, axis, 1), down = path_by_warp(t, w, k, axis, -1);
+    *overlaps += up.overlaps + down.overlaps;
+    return (threadIdx.x & 31) == lane && up.path.reach > 0 ? share_of(t, up.path, down.path) : 0;
+}
+
+/* What the threads of a warp have left, three bits for each of their entries (plane_shares.unsure): little, and each
+ * search takes long, so all lanes help. The entries are k, k + STRIP_BLOCK, ... */
+static __device__ void search_together(const pressure_task *t, pressure_walker w, uint32_t k,
+                                       uint32_t unsure, int64_t share[2], uint32_t *histogram,
+                                       uint32_t *overlaps)
+{
+    for (; __any_sync(0xffffffffu, unsure); unsure >>= 3, k += STRIP_BLOCK) {
+        if (unsure & MANY_AROUND) *overlaps += pairs_of_many(t, w, k, histogram);
 #pragma unroll
-    for (uint32_t way = 0; way < 4; way++) {
-        uint32_t left = __ballot_sync(0xffffffffu, paths->unsure >> way & 1);
-        for (; left; left &= left - 1) {
-            const uint32_t whose = lowest_bit(left),
-                           entry = __shfl_sync(0xffffffffu, k, (int)whose);
-            const found_path found =
-                path_by_warp(t, w, entry, (int32_t)way / 2, way % 2 ? -1 : 1);
-            if (lane == whose) paths->way[way] = found.path;
-            *overlaps += found.overlaps;
+        for (int32_t axis = 0; axis < 2; axis++) {
+            uint32_t left = __ballot_sync(0xffffffffu, unsure >> axis & 1);
+            for (; left; left &= left - 1) {
+                const uint32_t lane = lowest_bit(left);
+                share[axis] += share_by_warp(t, w, __shfl_sync(0xffffffffu, k, (int)lane), axis,
+                                             lane, overlaps);
+            }
         }
     }
 }
@@ -638,30 +646,25 @@ extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 6)
     begin_histogram(local, task.bins);
     const strip s = bring_strip(&task.strips, task.count, w.start, w.positions, memory);
     uint32_t *histogram = task.bins > 0 ? local : NULL;
-    for (uint32_t begin = s.begin; begin < s.end; begin += STRIP_BLOCK) {
-        const uint32_t k = begin + threadIdx.x;
-        if (!s.brought) {
-            if (k >= s.end) continue;
-            const plane_shares own = shares_in_plane(&task, w, k, histogram);
-            share[0] += own.along[0];
-            share[1] += own.along[1];
-            hits += own.overlaps;
-            continue;
-        }
-        free_paths paths;
-        paths.unsure = 0;
-        if (k < s.end) {
-            const double *here = w.positions + 3 * (uint64_t)k;
-            const int32_t cell = plugmc_cell_along(here[0], w.frame->width[0], task.count[0]);
-            look_around_strip(&task, w, &s, place_in_strip(&task.strips, &s, k),
-                              cell - s.x + task.near, &list);
-            paths = find_paths(&task, w, k, here, cell, s.y, &list, &hits, histogram);
-        }
-        search_together(&task, w, k, &paths, &hits);
-        if (k >= s.end) continue;
-        share[0] += share_along(&task, &paths, 0);
-        share[1] += share_along(&task, &paths, 1);
+    uint32_t unsure = 0, turn = 0; /* ten entries a thread are more than can have been brought */
+    for (uint32_t k = s.begin + threadIdx.x; s.brought && k < s.end; k += STRIP_BLOCK) {
+        const double *here = w.positions + 3 * (uint64_t)k;
+        const int32_t cell = plugmc_cell_along(here[0], w.frame->width[0], task.count[0]);
+        look_around_strip(&task, w, &s, place_in_strip(&task.strips, &s, k), cell - s.x + task.near,
+                          &list);
+        const plane_shares own =
+            likely_shares(&task, w, k, here, cell, s.y, &list, &hits, histogram);
+        share[0] += own.along[0];
+        share[1] += own.along[1];
+        unsure |= own.unsure << 3 * turn++;
     }
+    for (uint32_t k = s.begin + threadIdx.x; !s.brought && k < s.end; k += STRIP_BLOCK) {
+        const settled_shares own = shares_in_plane(&task, w, k, histogram);
+        share[0] += own.along[0];
+        share[1] += own.along[1];
+        hits += own.overlaps;
+    }
+    search_together(&task, w, s.begin + threadIdx.x, unsure, share, histogram, &hits);
     add_share(to.shares, share[0]);
     add_share(to.shares + 1, share[1]);
     if (hits > 0) atomicAdd(to.overlaps, hits);

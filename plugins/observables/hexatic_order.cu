@@ -66,7 +66,8 @@ PLUGMC_FN void add_bonds(bonds *b)
 }
 
 /* Whoever is among the places [begin, end) and near enough. */
-PLUGMC_FN void look_among(bonds *b, uint32_t begin, uint32_t end, uint32_t self, double cutoff_square)
+PLUGMC_FN void look_among(bonds *b, uint32_t begin, uint32_t end, uint32_t self,
+                          double cutoff_square)
 {
     for (uint32_t m = begin; m < end; m++) {
         const bond to = bond_to(b, m);
@@ -164,14 +165,13 @@ static __device__ order_share order_in_strip(const order_task *t, uint32_t walke
     b.who = who;
     b.stride = STRIP_BLOCK;
     begin_bonds(&b, s->places, frame->length, s->places + 3 * own, !s->at_edge);
-    const int32_t cell = plugmc_cell_along(b.x, frame->width[0], t->count[0]),
-                  column = cell - s->x, across = cell == 0;
+    const int32_t cell = plugmc_cell_along(b.x, frame->width[0], t->count[0]), column = cell - s->x,
+                  across = cell == 0;
 #pragma unroll 1
     for (int32_t i = 0; i < 3; i++) {
         const uint16_t *first = s->first + i * s->wide + column;
         b.count = list_near(&b, first[across], first[3], own, t->cutoff_square, b.count);
-        if (across)
-            b.count = list_near(&b, first[0], first[1], own, t->cutoff_square, b.count);
+        if (across) b.count = list_near(&b, first[0], first[1], own, t->cutoff_square, b.count);
     }
     if (b.count > MOST_BONDS) return order_of(t, walker, k);
     add_bonds(&b);

@@ -48,9 +48,9 @@ static inline int take_frames(const kept_frames *k, const plugmc_host *host,
 static inline int set_text_with_frames(const plugmc_host *host, const char *name, const char *first,
                                        const char *text, plugmc_kernel_text *out)
 {
-    const char *whole = join_texts(
-        host, (const char *const[]){walker_frames_text, first ? first : text, first ? text : NULL,
-                                    NULL});
+    const char *whole =
+        join_texts(host, (const char *const[]){walker_frames_text, first ? first : text,
+                                               first ? text : NULL, NULL});
     plugmc_set_text(out, &(plugmc_kernel_text){.name = name,
                                                .text = whole,
                                                .defines = frame_defines(host->system),
