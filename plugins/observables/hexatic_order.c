@@ -230,6 +230,7 @@ static const plugmc_observable observable = {
     .quantity = quantity,
     .measure = measure,
     .launch = launch,
+    .reads_cells_alone = 1,
     .derived = derived,
     .derive = derive,
     .listing = listing,

@@ -230,6 +230,7 @@ static const plugmc_mover mover = {
     .set_step = set_step,
     .target_acceptance = target,
     .rescale = rescale,
+    .fill_cells = lend_cells,
 };
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "checkerboard",
