@@ -42,7 +42,8 @@ typedef struct plugmc_cell_filling {
     int32_t placing;       /* 0: particles are to be counted, 1: to be placed */
     int32_t count[3];      /* cells in each direction */
     const plugmc_box *box; /* [walkers] */
-    uint32_t *start;       /* [walkers][cells + 1]; counting: 0, becomes the number in each cell; placing: the
+    uint32_t
+        *start; /* [walkers][cells + 1]; counting: 0, becomes the number in each cell; placing: the
                               first entry of each */
     /* Placing. Within a cell particles are in the order of their index. `order` is read for species alone, so
      * any particle of the species may stand there. */

@@ -11,8 +11,8 @@ PLUGMC_EMBED(plugmc_text_cells_grid, PLUGMC_INCLUDE_PATH "/../../src/gpu/cells_g
 PLUGMC_EMBED(plugmc_text_cells, PLUGMC_INCLUDE_PATH "/../../src/gpu/cells.cu");
 
 enum {
-    FEW = 32,     /* particles a cell on average, each of which looks at all others of its cell */
-    VERY_FEW = 8  /* and which a mover puts in order one after the other */
+    FEW = 32,    /* particles a cell on average, each of which looks at all others of its cell */
+    VERY_FEW = 8 /* and which a mover puts in order one after the other */
 };
 
 /* Results for this range, with room enough. Kept apart for each range: observables of one view may
@@ -210,12 +210,11 @@ static int begin_sorting(gpu *g, const plugmc_system *system, const plugmc_view 
                          sorting *by)
 {
     const cell_grid shape = cell_grid_make(view->box, system->walkers, system->particles, range);
-    const cells_grid grid = {
-        .origin = shape.origin,
-        .count = {shape.count[0], shape.count[1], shape.count[2]},
-        .particles = (uint32_t)system->particles,
-        .tiles = (uint32_t)((system->particles + CELLS_TILE - 1) / CELLS_TILE),
-        .cells = (uint32_t)shape.cells};
+    const cells_grid grid = {.origin = shape.origin,
+                             .count = {shape.count[0], shape.count[1], shape.count[2]},
+                             .particles = (uint32_t)system->particles,
+                             .tiles = (uint32_t)((system->particles + CELLS_TILE - 1) / CELLS_TILE),
+                             .cells = (uint32_t)shape.cells};
     *by = (sorting){.grid = grid,
                     .walkers = (uint64_t)system->walkers,
                     .boxes = view->device_box,

@@ -52,7 +52,8 @@ static int build_on_device(view_stage *stage, const plugmc_view *view, double ra
 {
     plugmc_view seen = *view;
     if (!view->positions) {
-        const crash_record outer = crash_calling(stage->filler.host->context->section, "fill_cells");
+        const crash_record outer =
+            crash_calling(stage->filler.host->context->section, "fill_cells");
         int code = gpu_cells_fill(stage->gpu, stage->system, view, range, &stage->filler, out);
         crash_called_within(outer);
         if (code != PLUGMC_UNANSWERED) return code;

@@ -270,7 +270,8 @@ static int describe(checkerboard *me, const plugmc_host *host, int which, plugmc
     const char *const parts[][5] = {
         [ANY] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial, of_a_cell},
         [DISKS] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks},
-        [LOAD] = {checkerboard_choices, checkerboard_kernels, checkerboard_load, checkerboard_lend}};
+        [LOAD] = {checkerboard_choices, checkerboard_kernels, checkerboard_load,
+                  checkerboard_lend}};
     const char **text = &me->text[which];
     TRY(describe_constants(me, host));
     if (!*text) *text = join_texts(host, parts[which]);

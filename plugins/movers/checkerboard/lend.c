@@ -43,15 +43,24 @@ int lend_cells(void *instance, const plugmc_host *host, const plugmc_cell_fillin
     TRY(build(me, host));
     TRY(quanta_on_gpu(me, host, quantum, quanta));
     if (!filling->placing) {
-        void *arguments[] = {&w,           &me->on_now.coordinate, &me->on_now.count,
-                             &me->d_origin, quanta[0],              quanta[1],
+        void *arguments[] = {&w,
+                             &me->on_now.coordinate,
+                             &me->on_now.count,
+                             &me->d_origin,
+                             quanta[0],
+                             quanta[1],
                              quanta[2]};
         TRY(look_for_overlaps(me, host));
         return gpu->launch(host->context, me->k_count, of_own, block, 0, arguments);
     }
-    void *arguments[] = {
-        &w,        &me->on_now.coordinate, &me->on_now.id, &me->on_now.count, &me->d_origin,
-        quanta[0], quanta[1],              quanta[2]};
+    void *arguments[] = {&w,
+                         &me->on_now.coordinate,
+                         &me->on_now.id,
+                         &me->on_now.count,
+                         &me->d_origin,
+                         quanta[0],
+                         quanta[1],
+                         quanta[2]};
     TRY(gpu->launch(host->context, me->k_place, of_own, block, 0, arguments));
     return gpu->launch(host->context, me->k_order, of_others, block, 0, (void *[]){&w});
 }
