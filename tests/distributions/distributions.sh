@@ -299,7 +299,7 @@ case_lennard_jones_in_an_ideal_gas()
 leaning_boxes()
 {
     samples=$1 every=32
-    box 3 6 'pressure = 0.1' <<-END
+    box 3 6 'pressure = 0.02' <<-END
 	a = 6 0 0
 	b = 2.5 6 0
 	c = 0 -2.5 6
@@ -307,11 +307,11 @@ leaning_boxes()
 	[species a]
 	count = 2
 	[species b]
-	count = 18
+	count = 6
 	[initial]
 	state = random
 	[potential lennard_jones]
-	epsilon = 2.5 0
+	epsilon = 3.5 0
 	sigma = 1
 	cutoff = 1.2
 	[mover serial]
@@ -321,7 +321,7 @@ leaning_boxes()
 	shape = shear
 	step = 0.4
 	target_acceptance = 0
-	trials = 3
+	trials = 5
 	END
     change '/^lx = /d'
     volumes
@@ -333,7 +333,7 @@ case_boxes_that_lean()
     local tilt
     leaning_boxes 300
     run
-    agrees box_size/volume volume particles=20 lennard_jones=2.5 cutoff=1.2 pressure=0.1
+    agrees box_size/volume volume particles=8 lennard_jones=3.5 cutoff=1.2 pressure=0.02
     for tilt in ab ac bc; do agrees box_size/tilt_$tilt even from=-0.5 to=0.5; done
 }
 
