@@ -31,8 +31,9 @@ grep -q 'ABI_MINOR (0 + 1)\|ABI_MINOR ([1-9][0-9]* + 1)' "$header" || { echo "no
 build_later() { # FOLDER FLAGS TARGET...
     local folder=$1 flags=$2
     shift 2
-    cmake -S "$later" -B "$folder" -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=None \
-        -DCMAKE_C_FLAGS="$flags -O1" "${options[@]}" >"$work/log" 2>&1 &&
+    { [ -e "$folder/CMakeCache.txt" ] ||
+        cmake -S "$later" -B "$folder" -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=None \
+            -DCMAKE_C_FLAGS="$flags -O1" "${options[@]}" >"$work/log" 2>&1; } &&
         cmake --build "$folder" --parallel "$(nproc)" --target "$@" >>"$work/log" 2>&1 ||
         { tail -n 30 "$work/log"; exit 1; }
 }
