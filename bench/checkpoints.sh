@@ -1,6 +1,7 @@
 #!/bin/bash
-# What checkpoints cost a run of 1,048,576 hard disks (density 0.698, checkerboard): sweeps a second with a checkpoint
-# every P seconds against none, in runs in turn.
+# What checkpoints cost a run of 1,048,576 hard disks, also beside a long trajectory.
+#
+# Sweeps a second at packing fraction 0.698 (checkerboard) with a checkpoint every P seconds and without, in runs in turn.
 #
 #     bench/checkpoints.sh [--period P] [--count C] [--rounds R] [--trajectory GB] [--disks N] [--device gpu|cpu]
 #
