@@ -7,13 +7,6 @@
  */
 enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256 };
 
-/* What a GPU needs seldom does not take registers from the rest: it gets and gives values, no addresses. */
-#ifdef __CUDACC_RTC__
-#define SELDOM static __device__ __noinline__
-#else
-#define SELDOM static
-#endif
-
 /* What is counted. There are copies of it, `stride` bytes apart: if all blocks added to the same numbers, they would
  * wait for one another longer than they compute. Device pointers. */
 typedef struct pressure_counters {
@@ -22,6 +15,12 @@ typedef struct pressure_counters {
     uint32_t *overlaps;         /* one */
     uint32_t stride, copies;
 } pressure_counters;
+
+/* Entries that one kernel leaves to the next. Device pointers. */
+typedef struct pressure_left {
+    uint32_t *count; /* one */
+    uint64_t *of;    /* [walkers * particles]: walker, entry (32 bits), what is left (3 bits) */
+} pressure_left;
 
 /* Configurations sorted by cells, and contact distances. Host or device pointers. */
 typedef struct pressure_task {
@@ -38,8 +37,9 @@ typedef struct pressure_task {
     uint32_t particles, cells;
     int32_t count[3]; /* cells in each direction */
     int32_t species_count, bins;
-    int32_t near;  /* cells each way that are looked at first, in a plane: 1 or 2 */
-    double around; /* and how far, length: whoever is farther away is seldom touched first */
+    int32_t near;   /* cells each way that are looked at first, in a plane: 1 or 2 */
+    double around;  /* and how far, length: whoever is farther away is seldom touched first */
+    int32_t seldom; /* 1: so seldom that few paths have to be searched for by themselves */
     cell_strips strips;
     uint32_t strip_bytes; /* shared memory of a block for them */
 } pressure_task;
@@ -396,14 +396,6 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
     }
 }
 
-SELDOM uint32_t pairs_of_many(const pressure_task *t, pressure_walker w, uint32_t k,
-                              uint32_t *histogram)
-{
-    uint32_t overlaps = 0;
-    count_pairs(t, w, k, histogram, &overlaps);
-    return overlaps;
-}
-
 /* The pairs of an entry in a plane with those behind it: bits of places in the list. Lowest bits first, so that
  * threads with few pairs do not wait for the length of a list. */
 PLUGMC_FN void count_near_pairs(const pressure_task *t, pressure_walker w, uint32_t k,
@@ -461,8 +453,8 @@ typedef struct settled_shares {
 } settled_shares;
 
 /* Shares of entry k along both axes of such a plane, all by one thread; pairs are counted on the way. */
-SELDOM settled_shares shares_in_plane(const pressure_task *t, pressure_walker w, uint32_t k,
-                                      uint32_t *histogram)
+PLUGMC_FN settled_shares shares_in_plane(const pressure_task *t, pressure_walker w, uint32_t k,
+                                         uint32_t *histogram)
 {
     float dx[AROUND], dy[AROUND];
     uint32_t who[AROUND];
@@ -477,7 +469,7 @@ SELDOM settled_shares shares_in_plane(const pressure_task *t, pressure_walker w,
     for (int32_t axis = 0; axis < 2; axis++)
         s.along[axis] =
             likely.unsure >> axis & 1 ? rift_share(t, w, k, axis, &s.overlaps) : likely.along[axis];
-    if (likely.unsure & MANY_AROUND) s.overlaps += pairs_of_many(t, w, k, histogram);
+    if (likely.unsure & MANY_AROUND) count_pairs(t, w, k, histogram, &s.overlaps);
     return s;
 }
 
@@ -568,8 +560,8 @@ typedef struct found_path {
 
 /* free_path_of in a plane by a warp: each lane looks in a cell of its own, ten columns of three at once. All
  * lanes call it alike. */
-SELDOM found_path path_by_warp(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
-                               int32_t sign)
+static __device__ found_path path_by_warp(const pressure_task *t, pressure_walker w, uint32_t k,
+                                          int32_t axis, int32_t sign)
 {
     enum { COLUMNS = 10 };
     const int32_t other = 1 - axis, count = t->count[axis], lane = (int32_t)threadIdx.x & 31;
@@ -600,39 +592,27 @@ SELDOM found_path path_by_warp(const pressure_task *t, pressure_walker w, uint32
     return found;
 }
 
-/* The share of entry k along an axis, by a warp. Into one lane. */
+/* rift_share in a plane by a warp. */
 static __device__ int64_t share_by_warp(const pressure_task *t, pressure_walker w, uint32_t k,
-                                        int32_t axis, uint32_t lane, uint32_t *overlaps)
+                                        int32_t axis, uint32_t *overlaps)
 {
     const found_path up = path_by_warp(t, w, k, axis, 1), down = path_by_warp(t, w, k, axis, -1);
     *overlaps += up.overlaps + down.overlaps;
-    return (threadIdx.x & 31) == lane && up.path.reach > 0 ? share_of(t, up.path, down.path) : 0;
+    return up.path.reach == 0 ? 0 : share_of(t, up.path, down.path);
 }
 
-/* What the threads of a warp have left, three bits for each of their entries (plane_shares.unsure): little, and each
- * search takes long, so all lanes help. The entries are k, k + STRIP_BLOCK, ... */
-static __device__ void search_together(const pressure_task *t, pressure_walker w, uint32_t k,
-                                       uint32_t unsure, int64_t share[2], uint32_t *histogram,
-                                       uint32_t *overlaps)
+/* Something of an entry of a walker that others have to do: `unsure` as in plane_shares. */
+static __device__ void leave(pressure_left left, uint32_t walker, uint32_t k, uint32_t unsure)
 {
-    for (; __any_sync(0xffffffffu, unsure); unsure >>= 3, k += STRIP_BLOCK) {
-        if (unsure & MANY_AROUND) *overlaps += pairs_of_many(t, w, k, histogram);
-#pragma unroll
-        for (int32_t axis = 0; axis < 2; axis++) {
-            uint32_t left = __ballot_sync(0xffffffffu, unsure >> axis & 1);
-            for (; left; left &= left - 1) {
-                const uint32_t lane = lowest_bit(left);
-                share[axis] += share_by_warp(t, w, __shfl_sync(0xffffffffu, k, (int)lane), axis,
-                                             lane, overlaps);
-            }
-        }
-    }
+    left.of[atomicAdd(left.count, 1u)] = (uint64_t)walker << 35 | (uint64_t)k << 3 | unsure;
 }
 
-/* The same for both axes of a plane, and pairs, without z: a strip a block of STRIP_BLOCK, y walkers. Dynamic shared
- * memory: strip_bytes, then [bins]. */
+/* For both axes of a plane, and pairs, without z: a strip a block of STRIP_BLOCK, y walkers. What is not sure is
+ * left; it would keep the other threads waiting, and take registers from them. Dynamic shared memory: strip_bytes,
+ * then [bins]. */
 extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 6)
-    rifts_and_pairs(const __grid_constant__ pressure_task task, const pressure_counters first)
+    rifts_and_pairs(const __grid_constant__ pressure_task task, const pressure_counters first,
+                    const pressure_left left)
 {
     extern __shared__ double memory[];
     __shared__ float x[(AROUND + 1) * STRIP_BLOCK], y[(AROUND + 1) * STRIP_BLOCK];
@@ -645,29 +625,65 @@ extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 6)
     uint32_t hits = 0;
     begin_histogram(local, task.bins);
     const strip s = bring_strip(&task.strips, task.count, w.start, w.positions, memory);
-    uint32_t *histogram = task.bins > 0 ? local : NULL;
-    uint32_t unsure = 0, turn = 0; /* ten entries a thread are more than can have been brought */
-    for (uint32_t k = s.begin + threadIdx.x; s.brought && k < s.end; k += STRIP_BLOCK) {
+    for (uint32_t k = s.begin + threadIdx.x; k < s.end; k += STRIP_BLOCK) {
+        if (!s.brought) { /* there was no room */
+            leave(left, blockIdx.y, k, 3 | MANY_AROUND);
+            continue;
+        }
         const double *here = w.positions + 3 * (uint64_t)k;
         const int32_t cell = plugmc_cell_along(here[0], w.frame->width[0], task.count[0]);
         look_around_strip(&task, w, &s, place_in_strip(&task.strips, &s, k), cell - s.x + task.near,
                           &list);
         const plane_shares own =
-            likely_shares(&task, w, k, here, cell, s.y, &list, &hits, histogram);
+            likely_shares(&task, w, k, here, cell, s.y, &list, &hits, task.bins > 0 ? local : NULL);
         share[0] += own.along[0];
         share[1] += own.along[1];
-        unsure |= own.unsure << 3 * turn++;
+        if (own.unsure) leave(left, blockIdx.y, k, own.unsure);
     }
-    for (uint32_t k = s.begin + threadIdx.x; !s.brought && k < s.end; k += STRIP_BLOCK) {
-        const settled_shares own = shares_in_plane(&task, w, k, histogram);
-        share[0] += own.along[0];
-        share[1] += own.along[1];
-        hits += own.overlaps;
-    }
-    search_together(&task, w, s.begin + threadIdx.x, unsure, share, histogram, &hits);
     add_share(to.shares, share[0]);
     add_share(to.shares + 1, share[1]);
     if (hits > 0) atomicAdd(to.overlaps, hits);
+    add_histogram(local, task.bins, to.histogram);
+}
+
+/* What rifts_and_pairs has left, a warp an entry. Into the first copy of the counters. */
+extern "C" __global__ void rifts_left(const __grid_constant__ pressure_task task,
+                                      const pressure_counters to, const pressure_left left)
+{
+    const uint32_t warps = gridDim.x * blockDim.x / 32, lane = threadIdx.x & 31, n = *left.count;
+    for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / 32; i < n; i += warps) {
+        const uint32_t walker = (uint32_t)(left.of[i] >> 35), k = (uint32_t)(left.of[i] >> 3),
+                       unsure = (uint32_t)left.of[i] & 7;
+        const pressure_walker w = pressure_walker_of(&task, walker);
+        uint32_t hits = 0;
+        for (int32_t axis = 0; axis < 2; axis++) {
+            if (!(unsure >> axis & 1)) continue;
+            const int64_t share = share_by_warp(&task, w, k, axis, &hits);
+            if (lane == 0) atomicAdd(to.shares + 3 * walker + axis, (unsigned long long)share);
+        }
+        if (unsure & MANY_AROUND && lane == 0)
+            count_pairs(&task, w, k, task.bins > 0 ? to.histogram + walker * task.bins : NULL,
+                        &hits);
+        if (hits > 0) atomicAdd(to.overlaps, hits);
+    }
+}
+
+/* The same as both for planes of few cells or particles: one thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers. Dynamic
+ * shared memory: [bins]. */
+extern "C" __global__ void rifts_and_pairs_alone(const __grid_constant__ pressure_task task,
+                                                 const pressure_counters first)
+{
+    extern __shared__ uint32_t local[];
+    const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
+    const pressure_counters to = own_copy(first);
+    settled_shares own = {{0, 0}, 0};
+    begin_histogram(local, task.bins);
+    if (k < task.particles)
+        own = shares_in_plane(&task, pressure_walker_of(&task, blockIdx.y), k,
+                              task.bins > 0 ? local : NULL);
+    add_share(to.shares, own.along[0]);
+    add_share(to.shares + 1, own.along[1]);
+    if (own.overlaps > 0) atomicAdd(to.overlaps, own.overlaps);
     add_histogram(local, task.bins, to.histogram);
 }
 
