@@ -54,7 +54,8 @@ static void sum_on_host(const hexatic_order *h, const order_task *t)
         int64_t re = 0, im = 0;
 #pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : re, im)
         for (uint32_t k = 0; k < order_present(t, (uint32_t)w); k++) {
-            const order_share own = order_of(t, (uint32_t)w, k);
+            uint32_t who[MOST_BONDS];
+            const order_share own = order_of(t, (uint32_t)w, k, who, 1);
             re += own.re;
             im += own.im;
         }

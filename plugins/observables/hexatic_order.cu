@@ -123,18 +123,13 @@ PLUGMC_FN order_share share_of(const bonds *b)
     return s;
 }
 
-/* That of entry k, all by one thread, which a GPU needs seldom. */
-#ifdef __CUDACC_RTC__
-static __device__ __noinline__ order_share order_of(const order_task *t, uint32_t walker,
-                                                    uint32_t k)
-#else
-static order_share order_of(const order_task *t, uint32_t walker, uint32_t k)
-#endif
+/* That of entry k, all by one thread. */
+PLUGMC_FN order_share order_of(const order_task *t, uint32_t walker, uint32_t k, uint32_t *who,
+                               uint32_t stride)
 {
-    uint32_t who[MOST_BONDS];
     bonds b;
     b.who = who;
-    b.stride = 1;
+    b.stride = stride;
     look_around(t, walker, k, &b);
     return share_of(&b);
 }
@@ -155,9 +150,10 @@ static __device__ int32_t list_near(const bonds *b, uint32_t begin, uint32_t end
     return count;
 }
 
-/* order_of, among what has been brought, and in its order: cells across the left edge come last in a row. */
+/* order_of, among what has been brought, and in its order: cells across the left edge come last in a row. *many becomes 1
+ * where there was no room for all bonds. */
 static __device__ order_share order_in_strip(const order_task *t, uint32_t walker, const strip *s,
-                                             uint32_t k, uint32_t *who)
+                                             uint32_t k, uint32_t *who, uint32_t *many)
 {
     const walker_frame *frame = frame_of(&t->frames, walker);
     const uint32_t own = place_in_strip(&t->strips, s, k);
@@ -173,14 +169,15 @@ static __device__ order_share order_in_strip(const order_task *t, uint32_t walke
         b.count = list_near(&b, first[across], first[3], own, t->cutoff_square, b.count);
         if (across) b.count = list_near(&b, first[0], first[1], own, t->cutoff_square, b.count);
     }
-    if (b.count > MOST_BONDS) return order_of(t, walker, k);
+    *many = b.count > MOST_BONDS;
+    if (*many) b.count = 0;
     add_bonds(&b);
     return share_of(&b);
 }
 
 /* A strip a block of STRIP_BLOCK, y walkers. sums [ORDER_COPIES][walkers][2], added to in fixed point: of one copy
  * alone all blocks would have to wait for one another. Dynamic shared memory: strip_bytes. */
-extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 8)
+extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 7)
     order_sums(const __grid_constant__ order_task task, unsigned long long *sums)
 {
     extern __shared__ double memory[];
@@ -189,10 +186,17 @@ extern "C" __global__ void __launch_bounds__(STRIP_BLOCK, 8)
     const double *positions = task.positions + (uint64_t)blockIdx.y * task.particles * 3;
     int64_t re = 0, im = 0;
     const strip s = bring_strip(&task.strips, task.count, start, positions, memory);
-    for (uint32_t k = s.begin + threadIdx.x; k < s.end; k += STRIP_BLOCK) {
-        const order_share own = s.brought
-                                    ? order_in_strip(&task, blockIdx.y, &s, k, who + threadIdx.x)
-                                    : order_of(&task, blockIdx.y, k);
+    uint32_t left = 0, turn = 0; /* 32 entries a thread are more than can have been brought */
+    for (uint32_t k = s.begin + threadIdx.x; s.brought && k < s.end; k += STRIP_BLOCK) {
+        uint32_t many;
+        const order_share own = order_in_strip(&task, blockIdx.y, &s, k, who + threadIdx.x, &many);
+        re += own.re;
+        im += own.im;
+        left |= many << turn++;
+    }
+    for (uint32_t k = s.begin + threadIdx.x; k < s.end; k += STRIP_BLOCK, left >>= 1) {
+        if (s.brought && !(left & 1)) continue;
+        const order_share own = order_of(&task, blockIdx.y, k, who + threadIdx.x, STRIP_BLOCK);
         re += own.re;
         im += own.im;
     }
