@@ -81,6 +81,7 @@ static void free_staging(staging *s)
 static void rearrange(checkerboard *me, staging *s, int back)
 {
     const int width = vector_floats(me), rows = me->m[1] * me->m[2] * 2;
+#pragma omp parallel for collapse(2) num_threads(me->system->threads)
     for (int w = 0; w < me->walkers; w++)
         for (int row = 0; row < rows; row++)
             for (int q = 0; q < me->half; q++) {
