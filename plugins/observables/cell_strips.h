@@ -7,25 +7,36 @@
 enum { STRIP_BLOCK = 128, STRIP_REACH = 2, STRIP_ROWS = 2 * STRIP_REACH + 1, STRIP_CELLS = 256 };
 
 typedef struct cell_strips {
-    int32_t cells, in_row; /* of a strip; strips */
-    int32_t reach;         /* cells that are looked at in each direction, up to STRIP_REACH */
-    uint32_t room; /* entries that can be brought; 0: none are, and everybody looks for himself */
+    int32_t cells;  /* of a strip */
+    int32_t in_row; /* strips in a row of cells, or in all where nothing is brought */
+    int32_t reach;  /* cells that are looked at in each direction, up to STRIP_REACH */
+    uint32_t room;  /* entries that can be brought; 0: none are, and everybody looks for himself */
 } cell_strips;
 
 #ifndef __CUDACC_RTC__
-/* Strips of about as many entries as a block has threads. count: cells; mean: entries a cell. */
+/* Strips of about as many entries as a block has threads. count: cells; mean: entries a cell. Where there are few cells or
+ * many particles in them nothing is brought, and strips go on from one row to the next. */
 static inline cell_strips cut_into_strips(const int32_t count[2], double mean, int32_t reach)
 {
     cell_strips s = {.reach = reach};
-    const double most = fmin(fmax(1, 0.93 * STRIP_BLOCK / fmax(mean, 1e-3)), STRIP_CELLS);
-    s.cells = (int32_t)fmax(1, fmin(most, count[0] - 2 * reach));
-    s.in_row = (count[0] + s.cells - 1) / s.cells;
-    s.cells = (count[0] + s.in_row - 1) / s.in_row; /* all alike, but for the last */
-    s.in_row = (count[0] + s.cells - 1) / s.cells;
-    const double around = mean * (s.cells + 2 * reach) * (2 * reach + 1);
-    const int32_t fits = count[0] > 2 * STRIP_ROWS && count[1] > STRIP_ROWS && around < 700;
-    s.room = fits ? (uint32_t)(1.25 * around + 32) : 0;
+    const double most = fmax(1, 0.93 * STRIP_BLOCK / fmax(mean, 1e-3));
+    const double in_row = fmax(1, fmin(fmin(most, STRIP_CELLS), count[0] - 2 * reach));
+    const double around = mean * (in_row + 2 * reach) * (2 * reach + 1);
+    const int32_t bring = count[0] > 2 * STRIP_ROWS && count[1] > STRIP_ROWS && around < 700;
+    const int32_t all = bring ? count[0] : count[0] * count[1];
+    s.cells = (int32_t)(bring ? in_row : fmin(most, all));
+    s.in_row = (all + s.cells - 1) / s.cells;
+    s.cells = (all + s.in_row - 1) / s.in_row; /* all alike, but for the last */
+    s.in_row = (all + s.cells - 1) / s.cells;
+    if (bring)
+        s.room = (uint32_t)(1.25 * around * (s.cells + 2 * reach) / (in_row + 2 * reach) + 32);
     return s;
+}
+
+/* Of a walker. */
+static inline uint32_t number_of_strips(const cell_strips *s, const int32_t count[2])
+{
+    return (uint32_t)s->in_row * (uint32_t)(s->room > 0 ? count[1] : 1);
 }
 
 /* Shared memory for what is brought. */
@@ -88,7 +99,8 @@ static __device__ strip bring_strip(const cell_strips *shape, const int32_t *cou
     strip s;
     s.y = (int32_t)blockIdx.x / shape->in_row;
     s.x = (int32_t)blockIdx.x % shape->in_row * shape->cells;
-    const int32_t left = count[0] - s.x, cells = left < shape->cells ? left : shape->cells;
+    const int32_t left = (shape->room > 0 ? count[0] : count[0] * count[1]) - s.x,
+                  cells = left < shape->cells ? left : shape->cells;
     const int32_t low = s.x - reach, first = low < 0 ? low + count[0] : low;
     s.wide = cells + 2 * reach + 1;
     s.begin = start[s.y * count[0] + s.x];

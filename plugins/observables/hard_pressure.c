@@ -204,8 +204,7 @@ static int launch_strips(const hard_pressure *h, const plugmc_host *host, pressu
                          pressure_counters *first, const pressure_left *left, uint32_t shared)
 {
     const plugmc_gpu *gpu = host->gpu;
-    const uint32_t strips[3] = {(uint32_t)(t->strips.in_row * t->count[1]), (uint32_t)h->walkers,
-                                1};
+    const uint32_t strips[3] = {number_of_strips(&t->strips, t->count), (uint32_t)h->walkers, 1};
     const uint32_t rest[3] = {2 * (uint32_t)gpu->multiprocessors, 1, 1};
     const uint32_t block[3] = {STRIP_BLOCK, 1, 1};
     void *arguments[] = {t, first, (void *)left};

@@ -70,7 +70,7 @@ static int launch_sums(const hexatic_order *h, const plugmc_host *host, order_ta
     const size_t bytes = (size_t)ORDER_COPIES * h->walkers * 2 * sizeof *h->sums;
     plugmc_device_pointer sums = h->device_sums;
     t->strips = cut_into_strips(t->count, (double)t->particles / t->cells, 1);
-    const uint32_t parts = (uint32_t)(t->strips.in_row * t->count[1]);
+    const uint32_t parts = number_of_strips(&t->strips, t->count);
     int code = gpu->fill(host->context, sums, 0, bytes);
     if (!code)
         code = gpu->launch(host->context, h->kernel, (uint32_t[3]){parts, (uint32_t)h->walkers, 1},
