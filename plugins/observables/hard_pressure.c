@@ -54,6 +54,7 @@
 
 PLUGMC_EMBED(cell_strips_text, CELL_STRIPS_FILE);
 PLUGMC_EMBED(hard_pressure_kernel, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(strips_kernel, PRESSURE_STRIPS_FILE);
 
 enum { FIT_AUTO, FIT_YES, FIT_NO };
 enum { MOST_BINS = 10000 };
@@ -500,8 +501,10 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    return index == 0 && set_text_with_frames(host, "hard_pressure.cu", cell_strips_text,
-                                              hard_pressure_kernel, out);
+    return index == 0 &&
+           set_text_with_frames(
+               host, "hard_pressure.cu",
+               (const char *const[3]){cell_strips_text, hard_pressure_kernel, strips_kernel}, out);
 }
 
 static int prepare_device(hard_pressure *h, const plugmc_host *host)

@@ -162,8 +162,9 @@ static int derive(void *instance, const double *means, double *out)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    return index == 0 && set_text_with_frames(host, "hexatic_order.cu", cell_strips_text,
-                                              hexatic_order_kernel, out);
+    return index == 0 && set_text_with_frames(
+                             host, "hexatic_order.cu",
+                             (const char *const[3]){cell_strips_text, hexatic_order_kernel}, out);
 }
 
 static int check_system(const hexatic_order *h, const plugmc_host *host)
