@@ -48,10 +48,13 @@
 
 #include "extrapolation.h"
 #include "kept_frames.h"
+#include CELL_STRIPS_FILE
 
 #include PLUGMC_KERNEL_FILE
 
+PLUGMC_EMBED(cell_strips_text, CELL_STRIPS_FILE);
 PLUGMC_EMBED(hard_pressure_kernel, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(strips_kernel, PRESSURE_STRIPS_FILE);
 
 enum { FIT_AUTO, FIT_YES, FIT_NO };
 enum { MOST_BINS = 10000 };
@@ -83,8 +86,8 @@ typedef struct hard_pressure {
     char *counters;
 
     kept_frames frames;
-    plugmc_kernel *rifts, *rifts_and_pairs, *pairs;
-    plugmc_device_pointer device_species, device_contact, device_counters;
+    plugmc_kernel *rifts, *rifts_and_pairs, *left, *alone, *pairs;
+    plugmc_device_pointer device_species, device_contact, device_counters, device_left;
 } hard_pressure;
 
 /* ---- What is measured ---------------------------------------------------------------------- */
@@ -101,12 +104,27 @@ static uint32_t *troubles_of(const hard_pressure *h, char *counters)
     return histogram_of(h, counters) + (size_t)h->walkers * (size_t)h->bins;
 }
 
+/* The smallest of any walker. */
+static double volume_of(const hard_pressure *h, const plugmc_view *view)
+{
+    double volume = INFINITY;
+    for (int32_t w = 0; w < h->walkers; w++) volume = fmin(volume, view->box[w].volume);
+    return volume;
+}
+
 /* How seldom a free path is as long as one contact distance, as -ln of that: its mean length is
  * 1 / (Z - 1) contact distances or less, Z by scaled-particle theory. */
 static double rareness_of_long_paths(const hard_pressure *h, double volume)
 {
     const double covered = fmin(h->covered / volume, 0.95);
     return 1 / ((1 - covered) * (1 - covered)) - 1;
+}
+
+/* So far, in contact distances, the strips along both axes hold ten others, for whom there is room in a list. */
+static double crossed(const hard_pressure *h, double volume)
+{
+    const double density = (double)h->particles * h->largest * h->largest / volume;
+    return (10 / density + 4) / 8;
 }
 
 /* In a plane: how far to look for whoever is touched first, in cells and in length, so that it is hardly
@@ -120,7 +138,10 @@ static void choose_surroundings(const hard_pressure *h, const plugmc_view *view,
     for (int32_t w = 0; w < h->walkers; w++)
         for (int a = 0; a < 2; a++) width = fmin(width, view->box[w].length[a] / cells->count[a]);
     t->near = (width / h->largest - 1) * rare > 3 ? 1 : 2;
-    t->around = fmax(1.01 * h->range, h->largest * (1 + 9 / rare));
+    t->around =
+        fmax(1.01 * h->range, h->largest * fmin(1 + 9 / rare, crossed(h, volume_of(h, view))));
+    const double seen = fmin(t->around, (t->near + 0.5) * width) / h->largest;
+    t->seldom = 4 * exp(-rare * (seen - 1)) < 0.1;
     if (t->share.begin != t->share.end) t->around = fmin(t->around, h->reach);
 }
 
@@ -167,10 +188,9 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
             uint32_t *own = h->bins > 0 ? histogram + (int64_t)walker * h->bins : NULL;
             int64_t share[2];
             if (in_a_plane(t)) {
-                float dx[AROUND], dy[AROUND];
-                uint32_t who[AROUND];
-                around list = {dx, dy, who, 1, 0};
-                rift_shares(t, w, k, &list, share, troubles, own);
+                const settled_shares s = shares_in_plane(t, w, k, own);
+                memcpy(share, s.along, sizeof share);
+                memcpy(troubles, s.troubles, sizeof troubles);
             } else {
                 share[0] = rift_share(t, w, k, 0, troubles);
                 share[1] = rift_share(t, w, k, 1, troubles);
@@ -190,6 +210,20 @@ static void count_on_host(const hard_pressure *h, const pressure_task *t)
     troubles_of(h, h->counters)[UNSEEN] = unseen;
 }
 
+/* Strips of a plane, then what they have left, by as many warps as run at once. */
+static int launch_strips(const hard_pressure *h, const plugmc_host *host, pressure_task *t,
+                         pressure_counters *first, const pressure_left *left, uint32_t shared)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const uint32_t strips[3] = {number_of_strips(&t->strips, t->count), (uint32_t)h->walkers, 1};
+    const uint32_t rest[3] = {2 * (uint32_t)gpu->multiprocessors, 1, 1};
+    const uint32_t block[3] = {STRIP_BLOCK, 1, 1};
+    void *arguments[] = {t, first, (void *)left};
+    const int code =
+        gpu->launch(host->context, h->rifts_and_pairs, strips, block, shared, arguments);
+    return code ? code : gpu->launch(host->context, h->left, rest, block, 0, arguments);
+}
+
 static int launch_counts(const hard_pressure *h, const plugmc_host *host, pressure_task *t)
 {
     const plugmc_gpu *gpu = host->gpu;
@@ -199,22 +233,25 @@ static int launch_counts(const hard_pressure *h, const plugmc_host *host, pressu
         (void *)(to + (size_t)((char *)troubles_of(h, h->counters) - h->counters)),
         (uint32_t)h->counter_bytes, (uint32_t)h->copies};
     const size_t bytes = h->counter_bytes * (size_t)h->copies;
-    uint32_t blocks = (t->particles + PRESSURE_BLOCK - 1) / PRESSURE_BLOCK;
-    uint32_t walkers = (uint32_t)h->walkers;
+    const pressure_left left = {(void *)(to + bytes), (void *)(uintptr_t)h->device_left};
+    const uint32_t blocks = (t->particles + PRESSURE_BLOCK - 1) / PRESSURE_BLOCK;
+    const uint32_t walkers = (uint32_t)h->walkers;
     const uint32_t room = (uint32_t)h->bins * (uint32_t)sizeof(uint32_t);
-    const uint32_t block[3] = {PRESSURE_BLOCK, 1, 1};
-    int code = gpu->fill(host->context, h->device_counters, 0, bytes);
-    if (!code && in_a_plane(t)) {
-        const uint32_t parts = (t->particles + PLANE_BLOCK - 1) / PLANE_BLOCK;
-        code = gpu->launch(host->context, h->rifts_and_pairs, (uint32_t[3]){parts, walkers, 1},
-                           (uint32_t[3]){PLANE_BLOCK, 1, 1}, room, (void *[]){t, &first});
-    } else if (!code) {
+    const uint32_t block[3] = {PRESSURE_BLOCK, 1, 1}, each[3] = {blocks, walkers, 1};
+    int code = gpu->fill(host->context, h->device_counters, 0, bytes + sizeof *left.count);
+    if (code) return code;
+    if (in_a_plane(t)) {
+        t->strips = cut_into_strips(t->count, (double)t->particles / t->cells, t->near);
+        t->strip_bytes = strip_bytes(&t->strips);
+        code = t->strips.room > 0 && t->seldom
+                   ? launch_strips(h, host, t, &first, &left, t->strip_bytes + room)
+                   : gpu->launch(host->context, h->alone, each, block, room, (void *[]){t, &first});
+    } else {
         code = gpu->launch(host->context, h->rifts,
                            (uint32_t[3]){blocks, walkers, (uint32_t)h->dimension}, block, 0,
                            (void *[]){t, &first});
         if (!code && h->bins > 0)
-            code = gpu->launch(host->context, h->pairs, (uint32_t[3]){blocks, walkers, 1}, block,
-                               room, (void *[]){t, &first});
+            code = gpu->launch(host->context, h->pairs, each, block, room, (void *[]){t, &first});
     }
     return code ? code : gpu->download_later(host->context, h->counters, h->device_counters, bytes);
 }
@@ -493,7 +530,10 @@ static int find_contacts(hard_pressure *h, const plugmc_host *host)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    return index == 0 && set_text_with_frames(host, "hard_pressure.cu", hard_pressure_kernel, out);
+    return index == 0 &&
+           set_text_with_frames(
+               host, "hard_pressure.cu",
+               (const char *const[3]){cell_strips_text, hard_pressure_kernel, strips_kernel}, out);
 }
 
 static int prepare_device(hard_pressure *h, const plugmc_host *host)
@@ -504,14 +544,26 @@ static int prepare_device(hard_pressure *h, const plugmc_host *host)
         (size_t)(host->system->species_count * host->system->species_count) * sizeof *h->contact;
     plugmc_kernel_text text = {.size = sizeof text};
     if (!kernel_text(h, host, 0, &text)) return PLUGMC_ERROR_MEMORY;
-    int code = gpu->kernel(host->context, &text, "rifts", &h->rifts);
-    if (!code) code = gpu->kernel(host->context, &text, "rifts_and_pairs", &h->rifts_and_pairs);
-    if (!code) code = gpu->kernel(host->context, &text, "pairs", &h->pairs);
+    const struct {
+        const char *name;
+        plugmc_kernel **kernel;
+    } wanted[] = {{"rifts", &h->rifts},
+                  {"rifts_and_pairs", &h->rifts_and_pairs},
+                  {"rifts_left", &h->left},
+                  {"rifts_and_pairs_alone", &h->alone},
+                  {"pairs", &h->pairs}};
+    int code = PLUGMC_OK;
+    for (size_t k = 0; k < PLUGMC_COUNT(wanted) && !code; k++)
+        code = gpu->kernel(host->context, &text, wanted[k].name, wanted[k].kernel);
     if (!code) code = gpu->allocate(host->context, species, &h->device_species);
     if (!code) code = gpu->allocate(host->context, contacts, &h->device_contact);
     if (!code)
-        code =
-            gpu->allocate(host->context, h->counter_bytes * (size_t)h->copies, &h->device_counters);
+        code = gpu->allocate(host->context, h->counter_bytes * (size_t)h->copies + sizeof(uint32_t),
+                             &h->device_counters);
+    if (!code && h->dimension == 2)
+        code = gpu->allocate(host->context,
+                             (size_t)h->walkers * (size_t)h->particles * sizeof(uint64_t),
+                             &h->device_left);
     if (!code) code = gpu->upload(host->context, h->device_species, h->species, species);
     if (!code) code = gpu->upload(host->context, h->device_contact, h->contact, contacts);
     return code;
@@ -584,6 +636,7 @@ static const plugmc_observable observable = {
     .quantity = quantity,
     .measure = measure,
     .launch = launch,
+    .reads_cells_alone = 1,
     .reach = reach,
     .complete = complete,
     .derived = derived,

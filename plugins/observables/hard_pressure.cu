@@ -5,7 +5,7 @@
  * "Entry" k is a particle by its place in the order of cells. Cell (x, y, z) has the number
  * (z count[1] + y) count[0] + x.
  */
-enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256, PLANE_BLOCK = 128 };
+enum { PRESSURE_SHARE_BITS = 24, PRESSURE_BLOCK = 256 };
 
 /* What should not be: pairs that overlap, and paths that may end where this process has no particles. */
 enum { OVERLAPS, UNSEEN, TROUBLES };
@@ -18,6 +18,12 @@ typedef struct pressure_counters {
     uint32_t *troubles;         /* [TROUBLES] */
     uint32_t stride, copies;
 } pressure_counters;
+
+/* Entries that one kernel leaves to the next. Device pointers. */
+typedef struct pressure_left {
+    uint32_t *count; /* one */
+    uint64_t *of;    /* [walkers * particles]: walker, entry (32 bits), what is left (3 bits) */
+} pressure_left;
 
 /* Configurations sorted by cells, and contact distances. Host or device pointers. */
 typedef struct pressure_task {
@@ -34,8 +40,11 @@ typedef struct pressure_task {
     uint32_t particles, cells;
     int32_t count[3]; /* cells in each direction */
     int32_t species_count, bins;
-    int32_t near;  /* cells each way that are looked at first, in a plane: 1 or 2 */
-    double around; /* and how far, length: whoever is farther away is seldom touched first */
+    int32_t near;   /* cells each way that are looked at first, in a plane: 1 or 2 */
+    double around;  /* and how far, length: whoever is farther away is seldom touched first */
+    int32_t seldom; /* 1: so seldom that few paths have to be searched for by themselves */
+    cell_strips strips;
+    uint32_t strip_bytes; /* shared memory of a block for them */
     plugmc_share share;
     double seen; /* how long a path along the axis of the share may be, so that its end is here */
 } pressure_task;
@@ -86,63 +95,79 @@ PLUGMC_FN double contact_of(const pressure_task *t, pressure_walker w, uint32_t 
     return t->contact[t->species[w.order[k]] * t->species_count + t->species[w.order[m]]];
 }
 
+/* Of two that are touched at once the one farther ahead counts, whatever the order in which they are met. */
+PLUGMC_FN int32_t is_sooner(free_path a, free_path b)
+{
+    return a.gap < b.gap || (a.gap == b.gap && a.reach > b.reach);
+}
+
+/* Whom entry k meets of cell c on its way along `axis`, upwards (sign 1) or downwards (-1). */
+PLUGMC_FN void look_in_cell(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
+                            int32_t sign, int32_t c, free_path *path, uint32_t *troubles)
+{
+    const int32_t u = axis == 2 ? 0 : axis + 1, v = axis == 0 ? 2 : axis - 1;
+    const double *here = w.positions + 3 * (uint64_t)k, *edge = w.frame->length;
+    const double x = here[axis], y = here[u], z = here[v], length = edge[axis];
+    for (uint32_t m = w.start[c]; m < w.start[c + 1]; m++) {
+        if (m == k) continue;
+        const double *there = w.positions + 3 * (uint64_t)m;
+        double dy = plugmc_nearest_image(there[u] - y, edge[u]);
+        double dz = plugmc_nearest_image(there[v] - z, edge[v]);
+        double contact = contact_of(t, w, k, m);
+        double squared = contact * contact - (dy * dy + dz * dz);
+        if (!(squared > 0)) continue;
+        double ahead = (there[axis] - x) * sign;
+        double dx = plugmc_nearest_image(ahead, length);
+        double least = t->overlap * contact;
+        troubles[OVERLAPS] += dx * dx + dy * dy + dz * dz < least * least;
+        if (ahead < 0) ahead += length;
+        double reach = sqrt(squared);
+        double gap = ahead > reach ? ahead - reach : 0;
+        const free_path to = {gap, reach};
+        if (is_sooner(to, *path)) *path = to;
+    }
+}
+
+/* How far along the axis everybody is known once the columns up to `steps` cells from that of a particle at x have
+ * been looked at, less what rounding may be. */
+PLUGMC_FN double seen_after(int32_t steps, int32_t cell, double x, int32_t sign, double width,
+                            double length)
+{
+    return (sign > 0 ? (cell + steps) * width - x : x - (cell + 1 - steps) * width) -
+           1e-12 * length;
+}
+
 /* The free path of entry k along `axis`, upwards (sign 1) or downwards (-1), others fixed.
  *
  * Columns of cells are searched one after another until no particle beyond can be touched sooner,
  * or all were: then the particle is back where it was (its images move with it), the path is the
  * edge of the box and it touches nothing, reach 0. Of the images of another particle across the
- * axis the nearest stands farthest out, so it alone counts; along the axis the first one ahead. Of two that
- * are touched at once the one farther ahead counts, whatever the order in which they are met. */
+ * axis the nearest stands farthest out, so it alone counts; along the axis the first one ahead. */
 PLUGMC_FN free_path free_path_of(const pressure_task *t, pressure_walker w, uint32_t k,
                                  int32_t axis, int32_t sign, uint32_t *troubles)
 {
     const int32_t u = axis == 2 ? 0 : axis + 1, v = axis == 0 ? 2 : axis - 1;
     const int32_t stride = cell_stride(t, axis), stride_u = cell_stride(t, u),
                   stride_v = cell_stride(t, v);
-    const walker_frame *frame = w.frame;
-    const double length = frame->length[axis], width = frame->width[axis];
-    const double *here = w.positions + 3 * (uint64_t)k;
-    const double x = here[axis], y = here[u], z = here[v];
-    const int32_t cell = plugmc_cell_along(x, width, t->count[axis]);
-    const int32_t cell_u = plugmc_cell_along(y, frame->width[u], t->count[u]);
-    const int32_t cell_v = plugmc_cell_along(z, frame->width[v], t->count[v]);
+    const double *here = w.positions + 3 * (uint64_t)k, *width = w.frame->width;
+    const double length = w.frame->length[axis];
+    const int32_t cell = plugmc_cell_along(here[axis], width[axis], t->count[axis]);
+    const int32_t cell_u = plugmc_cell_along(here[u], width[u], t->count[u]);
+    const int32_t cell_v = plugmc_cell_along(here[v], width[v], t->count[v]);
     const int32_t across_u = plugmc_cells_around(t->count[u]),
                   across_v = plugmc_cells_around(t->count[v]);
-    free_path path;
-    path.gap = length;
-    path.reach = 0;
-
+    free_path path = {length, 0};
     int32_t column = cell;
     for (int32_t step = 0; step < t->count[axis]; step++) {
-        for (int32_t i = 0; i < across_u * across_v; i++) {
-            int32_t c = column * stride +
-                        plugmc_cell_around(cell_u, i % across_u, t->count[u]) * stride_u +
-                        plugmc_cell_around(cell_v, i / across_u, t->count[v]) * stride_v;
-            for (uint32_t m = w.start[c]; m < w.start[c + 1]; m++) {
-                if (m == k) continue;
-                const double *there = w.positions + 3 * (uint64_t)m;
-                double dy = plugmc_nearest_image(there[u] - y, frame->length[u]);
-                double dz = plugmc_nearest_image(there[v] - z, frame->length[v]);
-                double contact = contact_of(t, w, k, m);
-                double squared = contact * contact - (dy * dy + dz * dz);
-                if (!(squared > 0)) continue;
-                double ahead = (there[axis] - x) * sign;
-                double dx = plugmc_nearest_image(ahead, length);
-                double least = t->overlap * contact;
-                troubles[OVERLAPS] += dx * dx + dy * dy + dz * dz < least * least;
-                if (ahead < 0) ahead += length;
-                double reach = sqrt(squared);
-                double gap = ahead > reach ? ahead - reach : 0;
-                if (gap < path.gap || (gap == path.gap && reach > path.reach)) {
-                    path.gap = gap;
-                    path.reach = reach;
-                }
-            }
-        }
-        /* What was not seen yet is at least this far; the last term is for rounding. */
-        double seen =
-            (sign > 0 ? (cell + step + 1) * width - x : x - (cell - step) * width) - 1e-12 * length;
-        if (path.gap <= seen - t->largest) break;
+        for (int32_t i = 0; i < across_u * across_v; i++)
+            look_in_cell(t, w, k, axis, sign,
+                         column * stride +
+                             plugmc_cell_around(cell_u, i % across_u, t->count[u]) * stride_u +
+                             plugmc_cell_around(cell_v, i / across_u, t->count[v]) * stride_v,
+                         &path, troubles);
+        if (path.gap <=
+            seen_after(step + 1, cell, here[axis], sign, width[axis], length) - t->largest)
+            break;
         column += sign;
         if (column < 0) column = t->count[axis] - 1;
         if (column == t->count[axis]) column = 0;
@@ -177,19 +202,6 @@ PLUGMC_FN int64_t rift_share(const pressure_task *t, pressure_walker w, uint32_t
     return up.reach > 0 ? share_of(t, up, down) : 0;
 }
 
-/* For where this is needed seldom: what it needs then does not take registers from the rest. */
-#ifdef __CUDACC_RTC__
-static __device__ __noinline__ free_path long_path_of(const pressure_task *t, pressure_walker w,
-                                                      uint32_t k, int32_t axis, int32_t sign,
-                                                      uint32_t *troubles)
-#else
-static free_path long_path_of(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
-                              int32_t sign, uint32_t *troubles)
-#endif
-{
-    return free_path_of(t, w, k, axis, sign, troubles);
-}
-
 /* ---- All four free paths in the plane at once ------------------------------------------------------- */
 
 /* Those around an entry that it may touch first, or that are within reach: how far from it they are, and who
@@ -198,9 +210,25 @@ enum { AROUND = 12, SLOT_BITS = 15, NOBODY = 0x7f000000 };
 
 typedef struct around {
     float *x, *y;
-    uint32_t *who;
-    uint32_t stride, count; /* count > AROUND: there was no room for all */
+    uint32_t *who;           /* a number among `places`; there is room for one more than AROUND */
+    uint32_t stride, count;  /* count > AROUND: there was no room for all */
+    const double *places;    /* [][3] */
+    const uint32_t *entries; /* who is at these places; NULL: those are all entries */
 } around;
+
+PLUGMC_FN uint32_t entry_of(const around *list, uint32_t place)
+{
+    return list->entries ? list->entries[place] : place;
+}
+
+PLUGMC_FN uint32_t lowest_bit(uint32_t bits)
+{
+#ifdef __CUDACC_RTC__
+    return (uint32_t)__ffs((int)bits) - 1;
+#else
+    return (uint32_t)__builtin_ctz(bits);
+#endif
+}
 
 /* Who is touched first on one of the ways, and next: the least that they are ahead by, as the bits of a positive
  * float, the last four of which are the place in the list. So the nearer of two is the smaller number. */
@@ -240,14 +268,14 @@ PLUGMC_FN void look_along(nearest *up, nearest *down, uint32_t slot, float ahead
     take_nearer(down, ahead <= 0 ? key : NOBODY);
 }
 
-/* The path along `axis` that ends at entry m, in double precision. */
-PLUGMC_FN free_path path_to(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m,
-                            int32_t axis, int32_t sign)
+/* The path of entry k, at `here`, along `axis` that ends at whoever is at a place of the list, in double precision. */
+PLUGMC_FN free_path path_to(const pressure_task *t, pressure_walker w, const around *list,
+                            uint32_t k, const double *here, uint32_t place, int32_t axis,
+                            int32_t sign)
 {
-    const double *here = w.positions + 3 * (uint64_t)k, *there = w.positions + 3 * (uint64_t)m;
-    const double *length = w.frame->length;
+    const double *there = list->places + 3 * (uint64_t)place, *length = w.frame->length;
     const double across = plugmc_nearest_image(there[1 - axis] - here[1 - axis], length[1 - axis]);
-    const double contact = contact_of(t, w, k, m);
+    const double contact = contact_of(t, w, k, entry_of(list, place));
     const double squared = contact * contact - across * across;
     double ahead = (there[axis] - here[axis]) * sign;
     if (ahead < 0) ahead += length[axis];
@@ -259,36 +287,46 @@ PLUGMC_FN free_path path_to(const pressure_task *t, pressure_walker w, uint32_t 
 
 /* The path to whoever is first, and whether it is the right one for sure: the next one is farther, and so is all that
  * is not in the list, which is not touched before `seen`. */
-PLUGMC_FN free_path likely_path(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
-                                int32_t sign, const around *list, nearest n, double seen,
-                                int32_t *sure)
+PLUGMC_FN free_path likely_path(const pressure_task *t, pressure_walker w, uint32_t k,
+                                const double *here, int32_t axis, int32_t sign, const around *list,
+                                nearest n, double seen, uint32_t *sure)
 {
     const int32_t known = list->count <= AROUND && n.first < NOBODY;
-    const uint32_t m = known ? list->who[(n.first & SLOT_BITS) * list->stride] : k;
-    const free_path path = path_to(t, w, k, m, axis, sign);
+    const uint32_t place = known ? list->who[(n.first & SLOT_BITS) * list->stride] : 0;
+    const free_path path = path_to(t, w, list, k, here, place, axis, sign);
     const double next = (double)plugmc_float_of_bits(n.second & ~(uint32_t)SLOT_BITS) - t->largest;
     *sure = known && path.reach > 0 && path.gap > 0 && path.gap < next && path.gap <= seen;
     return path;
 }
 
-/* Along an axis, with the entry in this cell of it. What is seldom needed comes last, so that a GPU need not wait for
- * one path before it begins with the next. */
-PLUGMC_FN int64_t settled_share(const pressure_task *t, pressure_walker w, uint32_t k, int32_t axis,
-                                const around *list, nearest ahead, nearest behind, int32_t cell,
-                                uint32_t *troubles)
+/* What an entry gives along both axes of a plane. */
+typedef struct plane_shares {
+    int64_t along[2];
+    uint32_t
+        unsure; /* a bit for each axis along which paths have to be searched for by themselves */
+} plane_shares;
+
+enum {
+    MANY_AROUND = 4
+}; /* another one: the list had no room for all, and pairs have to be looked for, too */
+
+/* Along an axis, with the entry in this cell of it. */
+PLUGMC_FN void add_likely(const pressure_task *t, pressure_walker w, uint32_t k, const double *here,
+                          int32_t axis, const around *list, nearest ahead, nearest behind,
+                          int32_t cell, plane_shares *shares)
 {
-    const double at = w.positions[3 * (uint64_t)k + (uint32_t)axis], width = w.frame->width[axis];
+    const double at = here[axis], width = w.frame->width[axis];
     const double seen_up = (cell + t->near + 1) * width - at,
                  seen_down = at - (cell - t->near) * width;
     const double far = t->largest + 1e-12 * w.frame->length[axis], most = t->around - t->largest;
-    int32_t sure_up, sure_down;
-    free_path up = likely_path(t, w, k, axis, 1, list, ahead, fmin(seen_up - far, most), &sure_up);
-    free_path down =
-        likely_path(t, w, k, axis, -1, list, behind, fmin(seen_down - far, most), &sure_down);
-    if (!sure_up) up = long_path_of(t, w, k, axis, 1, troubles);
-    if (!sure_down) down = long_path_of(t, w, k, axis, -1, troubles);
-    look_at_length(t, axis, up, down, troubles);
-    return up.reach == 0 ? 0 : share_of(t, up, down);
+    uint32_t sure_up, sure_down;
+    const free_path up =
+        likely_path(t, w, k, here, axis, 1, list, ahead, fmin(seen_up - far, most), &sure_up);
+    const free_path down =
+        likely_path(t, w, k, here, axis, -1, list, behind, fmin(seen_down - far, most), &sure_down);
+    const uint32_t sure = sure_up & sure_down;
+    shares->along[axis] = sure ? share_of(t, up, down) : 0;
+    shares->unsure |= (sure ? 0u : 1u) << axis;
 }
 
 PLUGMC_FN void count_one(uint32_t *counter)
@@ -302,6 +340,17 @@ PLUGMC_FN void count_one(uint32_t *counter)
 
 /* A distance that rounding has put below contact belongs into the first bin: left out, g at contact would come
  * out low. histogram NULL: looks for overlaps alone. */
+PLUGMC_FN void count_distance(const pressure_task *t, double squared, double contact,
+                              uint32_t *histogram, uint32_t *troubles)
+{
+    if (squared >= t->reach * t->reach) return;
+    const double least = t->overlap * contact;
+    troubles[OVERLAPS] += squared < least * least;
+    double beyond = sqrt(squared) - t->largest;
+    int32_t bin = beyond > 0 ? (int32_t)(beyond * t->bins_per_length) : 0;
+    if (histogram && bin < t->bins) count_one(histogram + bin);
+}
+
 PLUGMC_FN void count_pair(const pressure_task *t, pressure_walker w, uint32_t k, uint32_t m,
                           uint32_t *histogram, uint32_t *troubles)
 {
@@ -309,13 +358,7 @@ PLUGMC_FN void count_pair(const pressure_task *t, pressure_walker w, uint32_t k,
     double dx = plugmc_nearest_image(there[0] - here[0], w.frame->length[0]);
     double dy = plugmc_nearest_image(there[1] - here[1], w.frame->length[1]);
     double dz = plugmc_nearest_image(there[2] - here[2], w.frame->length[2]);
-    double squared = dx * dx + dy * dy + dz * dz;
-    if (squared >= t->reach * t->reach) return;
-    const double least = t->overlap * contact_of(t, w, k, m);
-    troubles[OVERLAPS] += squared < least * least;
-    double beyond = sqrt(squared) - t->largest;
-    int32_t bin = beyond > 0 ? (int32_t)(beyond * t->bins_per_length) : 0;
-    if (histogram && bin < t->bins) count_one(histogram + bin);
+    count_distance(t, dx * dx + dy * dy + dz * dz, contact_of(t, w, k, m), histogram, troubles);
 }
 
 /* Whoever is in one of the strips along the axes that entry k sweeps, and not farther than t->around. */
@@ -327,6 +370,8 @@ PLUGMC_FN void look_around(const pressure_task *t, pressure_walker w, uint32_t k
     const float strip = (float)t->largest * (1 + 1e-6f), far = (float)t->around * (1 + 1e-6f);
     const int32_t near = t->near;
     list->count = 0;
+    list->places = w.positions;
+    list->entries = NULL;
     for (int32_t i = -near; i <= near; i++) {
         int32_t row = cell_y + i;
         const double up = row < 0 ? -frame->length[1] : (row >= t->count[1] ? frame->length[1] : 0);
@@ -377,41 +422,81 @@ PLUGMC_FN void count_pairs(const pressure_task *t, pressure_walker w, uint32_t k
     }
 }
 
-/* Shares of entry k along both axes of a plane with enough cells each way: whoever it can touch first is
- * nearly always in the cells up to t->near from its own, of which those at the corners, if that is 2, are too far
- * from either axis. Where that is not sure, or who it is, the path is searched for by itself. Pairs are counted
- * on the way; histogram NULL: not. `list` has room for AROUND entries. */
-PLUGMC_FN void rift_shares(const pressure_task *t, pressure_walker w, uint32_t k, around *list,
-                           int64_t share[2], uint32_t *troubles, uint32_t *histogram)
+/* The pairs of an entry in a plane with those behind it: bits of places in the list. Lowest bits first, so that
+ * threads with few pairs do not wait for the length of a list. */
+PLUGMC_FN void count_near_pairs(const pressure_task *t, pressure_walker w, uint32_t k,
+                                const double *here, const around *list, uint32_t pairs,
+                                uint32_t *histogram, uint32_t *troubles)
 {
-    const double *here = w.positions + 3 * (uint64_t)k;
-    const int32_t cell_x = plugmc_cell_along(here[0], w.frame->width[0], t->count[0]);
-    const int32_t cell_y = plugmc_cell_along(here[1], w.frame->width[1], t->count[1]);
+    for (; pairs; pairs &= pairs - 1) {
+        const uint32_t place = list->who[lowest_bit(pairs) * list->stride];
+        const double *there = list->places + 3 * (uint64_t)place;
+        const double dx = plugmc_nearest_image(there[0] - here[0], w.frame->length[0]);
+        const double dy = plugmc_nearest_image(there[1] - here[1], w.frame->length[1]);
+        count_distance(t, dx * dx + dy * dy, contact_of(t, w, k, entry_of(list, place)), histogram,
+                       troubles);
+    }
+}
+
+/* Shares of entry k, at `here` in this cell, along both axes of a plane with enough cells each way: whoever it can
+ * touch first is nearly always in the cells up to t->near from its own, of which those at the corners, if that is
+ * 2, are too far from either axis; they are in the list. Pairs are counted on the way; histogram NULL: not. What is
+ * left to be done is in `unsure`. */
+PLUGMC_FN plane_shares likely_shares(const pressure_task *t, pressure_walker w, uint32_t k,
+                                     const double *here, int32_t cell_x, int32_t cell_y,
+                                     const around *list, uint32_t *troubles, uint32_t *histogram)
+{
     const float largest = (float)t->largest, within = (float)t->reach * (1 + 1e-5f);
     const float unsure = 1e-6f * largest * largest;
     nearest right = {NOBODY, NOBODY}, left = right, up = right, down = right;
     uint32_t pairs = 0; /* a bit for each place in the list */
-    look_around(t, w, k, cell_x, cell_y, list);
     const uint32_t n = list->count < AROUND ? list->count : AROUND;
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t m = list->who[i * list->stride];
+        const uint32_t m = entry_of(list, list->who[i * list->stride]);
         const float x = list->x[i * list->stride], y = list->y[i * list->stride];
         const float contact = (float)contact_of(t, w, k, m), c2 = contact * contact;
         look_along(&right, &left, i, x, c2 - y * y, unsure, largest);
         look_along(&up, &down, i, y, c2 - x * x, unsure, largest);
         pairs |= (uint32_t)(m > k && x * x + y * y < within * within) << i;
     }
-    for (uint32_t i = 0; list->count <= AROUND && pairs >> i; i++)
-        if (pairs >> i & 1) count_pair(t, w, k, list->who[i * list->stride], histogram, troubles);
-    if (list->count > AROUND) count_pairs(t, w, k, histogram, troubles);
-    share[0] = settled_share(t, w, k, 0, list, right, left, cell_x, troubles);
-    share[1] = settled_share(t, w, k, 1, list, up, down, cell_y, troubles);
+    const int32_t many = list->count > AROUND;
+    count_near_pairs(t, w, k, here, list, many ? 0 : pairs, histogram, troubles);
+    plane_shares shares = {{0, 0}, many ? MANY_AROUND : 0u};
+    add_likely(t, w, k, here, 0, list, right, left, cell_x, &shares);
+    add_likely(t, w, k, here, 1, list, up, down, cell_y, &shares);
+    return shares;
 }
 
 /* Are cells around one another's nearest images, whichever way they are met? */
 PLUGMC_FN int32_t in_a_plane(const pressure_task *t)
 {
     return t->count[0] >= 7 && t->count[1] >= 7 && t->count[2] == 1;
+}
+
+typedef struct settled_shares {
+    int64_t along[2];
+    uint32_t troubles[TROUBLES];
+} settled_shares;
+
+/* Shares of entry k along both axes of such a plane, all by one thread; pairs are counted on the way. */
+PLUGMC_FN settled_shares shares_in_plane(const pressure_task *t, pressure_walker w, uint32_t k,
+                                         uint32_t *histogram)
+{
+    float dx[AROUND], dy[AROUND];
+    uint32_t who[AROUND];
+    around list = {dx, dy, who, 1, 0, NULL, NULL};
+    settled_shares s = {{0, 0}, {0}};
+    const double *here = w.positions + 3 * (uint64_t)k;
+    const int32_t cell_x = plugmc_cell_along(here[0], w.frame->width[0], t->count[0]);
+    const int32_t cell_y = plugmc_cell_along(here[1], w.frame->width[1], t->count[1]);
+    look_around(t, w, k, cell_x, cell_y, &list);
+    const plane_shares likely =
+        likely_shares(t, w, k, here, cell_x, cell_y, &list, s.troubles, histogram);
+    for (int32_t axis = 0; axis < 2; axis++)
+        s.along[axis] =
+            likely.unsure >> axis & 1 ? rift_share(t, w, k, axis, s.troubles) : likely.along[axis];
+    if (likely.unsure & MANY_AROUND) count_pairs(t, w, k, histogram, s.troubles);
+    return s;
 }
 
 #ifdef __CUDACC_RTC__
@@ -466,26 +551,22 @@ extern "C" __global__ void rifts(const __grid_constant__ pressure_task task,
     add_troubles(to.troubles, troubles);
 }
 
-/* The same for both axes of a plane, and pairs, without z, in blocks of PLANE_BLOCK. Dynamic shared memory:
- * [bins]. */
-extern "C" __global__ void __launch_bounds__(PLANE_BLOCK, 6)
-    rifts_and_pairs(const __grid_constant__ pressure_task task, const pressure_counters first)
+/* The same as `rifts` and `pairs` for planes of few cells or particles: one thread an entry; blocks of PRESSURE_BLOCK: x entries, y walkers. Dynamic
+ * shared memory: [bins]. */
+extern "C" __global__ void rifts_and_pairs_alone(const __grid_constant__ pressure_task task,
+                                                 const pressure_counters first)
 {
     extern __shared__ uint32_t local[];
-    __shared__ float x[AROUND * PLANE_BLOCK], y[AROUND * PLANE_BLOCK];
-    __shared__ uint32_t who[AROUND * PLANE_BLOCK];
-    const uint32_t k = blockIdx.x * PLANE_BLOCK + threadIdx.x;
+    const uint32_t k = blockIdx.x * PRESSURE_BLOCK + threadIdx.x;
     const pressure_counters to = own_copy(first);
-    around list = {x + threadIdx.x, y + threadIdx.x, who + threadIdx.x, PLANE_BLOCK, 0};
     const pressure_walker w = pressure_walker_of(&task, blockIdx.y);
-    int64_t share[2] = {0, 0};
-    uint32_t troubles[TROUBLES] = {0};
+    settled_shares own = {{0, 0}, {0}};
     begin_histogram(local, task.bins);
     if (k < pressure_present(&task, w) && pressure_is_yours(&task, w, k))
-        rift_shares(&task, w, k, &list, share, troubles, task.bins > 0 ? local : NULL);
-    add_share(to.shares, share[0]);
-    add_share(to.shares + 1, share[1]);
-    add_troubles(to.troubles, troubles);
+        own = shares_in_plane(&task, w, k, task.bins > 0 ? local : NULL);
+    add_share(to.shares, own.along[0]);
+    add_share(to.shares + 1, own.along[1]);
+    add_troubles(to.troubles, own.troubles);
     add_histogram(local, task.bins, to.histogram);
 }
 

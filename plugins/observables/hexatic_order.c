@@ -16,9 +16,11 @@
 #include <plugmc/plugin.h>
 
 #include "kept_frames.h"
+#include CELL_STRIPS_FILE
 
 #include PLUGMC_KERNEL_FILE
 
+PLUGMC_EMBED(cell_strips_text, CELL_STRIPS_FILE);
 PLUGMC_EMBED(hexatic_order_kernel, PLUGMC_KERNEL_FILE);
 
 typedef struct hexatic_order {
@@ -54,13 +56,11 @@ static void sum_on_host(const hexatic_order *h, const order_task *t)
         int64_t re = 0, im = 0;
 #pragma omp parallel for num_threads(h->threads) schedule(static) reduction(+ : re, im)
         for (uint32_t k = 0; k < order_present(t, (uint32_t)w); k++) {
-            double dx[MOST_BONDS], dy[MOST_BONDS];
-            bonds b = {.x = dx, .y = dy, .stride = 1};
-            int64_t x, y;
             if (!order_is_yours(t, (uint32_t)w, k)) continue;
-            order_around(t, (uint32_t)w, k, &b, &x, &y);
-            re += x;
-            im += y;
+            uint32_t who[MOST_BONDS];
+            const order_share own = order_of(t, (uint32_t)w, k, who, 1);
+            re += own.re;
+            im += own.im;
         }
         h->sums[2 * w] = re;
         h->sums[2 * w + 1] = im;
@@ -72,11 +72,13 @@ static int launch_sums(const hexatic_order *h, const plugmc_host *host, order_ta
     const plugmc_gpu *gpu = host->gpu;
     const size_t bytes = (size_t)ORDER_COPIES * h->walkers * 2 * sizeof *h->sums;
     plugmc_device_pointer sums = h->device_sums;
-    uint32_t blocks = (t->particles + ORDER_BLOCK - 1) / ORDER_BLOCK;
+    t->strips = cut_into_strips(t->count, (double)t->particles / t->cells, 1);
+    const uint32_t parts = number_of_strips(&t->strips, t->count);
     int code = gpu->fill(host->context, sums, 0, bytes);
     if (!code)
-        code = gpu->launch(host->context, h->kernel, (uint32_t[3]){blocks, (uint32_t)h->walkers, 1},
-                           (uint32_t[3]){ORDER_BLOCK, 1, 1}, 0, (void *[]){t, &sums});
+        code = gpu->launch(host->context, h->kernel, (uint32_t[3]){parts, (uint32_t)h->walkers, 1},
+                           (uint32_t[3]){STRIP_BLOCK, 1, 1}, strip_bytes(&t->strips),
+                           (void *[]){t, &sums});
     return code ? code : gpu->download_later(host->context, h->sums, sums, bytes);
 }
 
@@ -176,7 +178,9 @@ static int derive(void *instance, const double *means, double *out)
 static int kernel_text(void *instance, const plugmc_host *host, int index, plugmc_kernel_text *out)
 {
     (void)instance;
-    return index == 0 && set_text_with_frames(host, "hexatic_order.cu", hexatic_order_kernel, out);
+    return index == 0 && set_text_with_frames(
+                             host, "hexatic_order.cu",
+                             (const char *const[3]){cell_strips_text, hexatic_order_kernel}, out);
 }
 
 static int check_system(const hexatic_order *h, const plugmc_host *host)
@@ -244,6 +248,7 @@ static const plugmc_observable observable = {
     .quantity = quantity,
     .measure = measure,
     .launch = launch,
+    .reads_cells_alone = 1,
     .reach = reach,
     .complete = complete,
     .derived = derived,

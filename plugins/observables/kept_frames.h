@@ -43,11 +43,13 @@ static inline int take_frames(const kept_frames *k, const plugmc_host *host,
     return host->gpu->upload(host->context, k->device, k->host, (size_t)walkers * sizeof *k->host);
 }
 
-/* A text that begins with that of frames; no fusion. Returns 1, or 0 without memory. */
-static inline int set_text_with_frames(const plugmc_host *host, const char *name, const char *text,
-                                       plugmc_kernel_text *out)
+/* A text that begins with that of frames and goes on with these three (NULL: fewer); no fusion. Returns 1, or 0 without
+ * memory. */
+static inline int set_text_with_frames(const plugmc_host *host, const char *name,
+                                       const char *const texts[3], plugmc_kernel_text *out)
 {
-    const char *whole = join_texts(host, (const char *const[]){walker_frames_text, text, NULL});
+    const char *whole = join_texts(
+        host, (const char *const[]){walker_frames_text, texts[0], texts[1], texts[2], NULL});
     plugmc_set_text(out, &(plugmc_kernel_text){.name = name,
                                                .text = whole,
                                                .defines = frame_defines(host->system),

@@ -401,7 +401,8 @@ static int prepare_device(pressure *p, const plugmc_host *host)
     const size_t squares = (size_t)p->system->species_count * (size_t)p->system->species_count,
                  species = (size_t)p->system->particles * sizeof *p->species;
     plugmc_kernel_text text = {.size = sizeof text};
-    if (!set_text_with_frames(host, "contact_pairs.cu", contact_kernel, &text))
+    if (!set_text_with_frames(host, "contact_pairs.cu", (const char *const[3]){contact_kernel},
+                              &text))
         return PLUGMC_ERROR_MEMORY;
     int code = gpu->kernel(host->context, &text, "contact_pairs", &p->kernel);
     if (!code) code = gpu->allocate(host->context, species, &p->device_species);
@@ -448,7 +449,8 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
 {
     (void)instance;
     if (index > 0) return virials_kernel_text(host, index - 1, out);
-    return set_text_with_frames(host, "contact_pairs.cu", contact_kernel, out);
+    return set_text_with_frames(host, "contact_pairs.cu", (const char *const[3]){contact_kernel},
+                                out);
 }
 
 /* ---- The tables ------------------------------------------------------------------------------ */

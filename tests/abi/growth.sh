@@ -15,11 +15,11 @@ umask 022
 plugins="hard_disk lennard_jones lennard_jones_tail serial checkerboard energy rdf hard_pressure trajectory"
 
 # Structs that plugins lay out by hand or that are parts of others: they keep their size.
-fixed="plugmc_box plugmc_particle plugmc_particles plugmc_derivatives plugmc_counts plugmc_list"
+fixed="plugmc_box plugmc_particle plugmc_particles plugmc_derivatives plugmc_counts plugmc_list plugmc_nonlocal_place"
 later=$work/later
 mkdir "$later"
 cp -r "$source"/{CMakeLists.txt,cmake,core,plugins,programs,bench,docs,examples,README.md,sim.ini} "$later"
-header=$later/core/include/plugmc/plugin.h headers=("$later"/core/include/plugmc/{plugin,parameter,state,energies,gpu}.h)
+header=$later/core/include/plugmc/plugin.h headers=("$later"/core/include/plugmc/{plugin,mover,parameter,state,energies,gpu,macrostates,spread,wave}.h)
 sed -i -E 's/^(#define PLUGMC_ABI_MINOR) ([0-9]+)$/\1 (\2 + 1)/' "$header"
 sed -i -E '/^\} plugmc_[a-z_]+;$/{
     /^\} ('"${fixed// /|}"');$/!i\    const void *appended_by_a_later_version;
@@ -31,8 +31,9 @@ grep -q 'ABI_MINOR (0 + 1)\|ABI_MINOR ([1-9][0-9]* + 1)' "$header" || { echo "no
 build_later() { # FOLDER FLAGS TARGET...
     local folder=$1 flags=$2
     shift 2
-    cmake -S "$later" -B "$folder" -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=None \
-        -DCMAKE_C_FLAGS="$flags -O1" "${options[@]}" >"$work/log" 2>&1 &&
+    { [ -e "$folder/CMakeCache.txt" ] ||
+        cmake -S "$later" -B "$folder" -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=None \
+            -DCMAKE_C_FLAGS="$flags -O1" "${options[@]}" >"$work/log" 2>&1; } &&
         cmake --build "$folder" --parallel "$(nproc)" --target "$@" >>"$work/log" 2>&1 ||
         { tail -n 30 "$work/log"; exit 1; }
 }

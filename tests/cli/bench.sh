@@ -275,6 +275,19 @@ END
     expect_output "local_energy.kinetic "
 }
 
+# Beside other programs a progress line may be late; then it says so.
+test_bench_checkpoints()
+{
+    plugmc bench checkpoints --disks 256 --device cpu --period 1 --count 1 --rounds 1
+    if [ $status = 0 ]; then
+        grep -Eq "^( +$numbers){2} +-?[0-9.]+%$" "$out" || fail "no line"
+    else
+        grep -q 'there are too few progress lines' "$err" || fail "it did not end well"
+    fi
+    plugmc bench checkpoints --often 1
+    [ $status = 2 ] && grep -q "there is no '--often'" "$err" || fail "not refused"
+}
+
 test_bench_scale()
 {
     . "$here/processes.sh" # by

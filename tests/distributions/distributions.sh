@@ -299,7 +299,7 @@ case_lennard_jones_in_an_ideal_gas()
 leaning_boxes()
 {
     samples=$1 every=32
-    box 3 6 'pressure = 0.1' <<-END
+    box 3 6 'pressure = 0.02' <<-END
 	a = 6 0 0
 	b = 2.5 6 0
 	c = 0 -2.5 6
@@ -307,11 +307,11 @@ leaning_boxes()
 	[species a]
 	count = 2
 	[species b]
-	count = 18
+	count = 6
 	[initial]
 	state = random
 	[potential lennard_jones]
-	epsilon = 2.5 0
+	epsilon = 3.5 0
 	sigma = 1
 	cutoff = 1.2
 	[mover serial]
@@ -321,7 +321,7 @@ leaning_boxes()
 	shape = shear
 	step = 0.4
 	target_acceptance = 0
-	trials = 3
+	trials = 5
 	END
     change '/^lx = /d'
     volumes
@@ -333,7 +333,7 @@ case_boxes_that_lean()
     local tilt
     leaning_boxes 300
     run
-    agrees box_size/volume volume particles=20 lennard_jones=2.5 cutoff=1.2 pressure=0.1
+    agrees box_size/volume volume particles=8 lennard_jones=3.5 cutoff=1.2 pressure=0.02
     for tilt in ab ac bc; do agrees box_size/tilt_$tilt even from=-0.5 to=0.5; done
 }
 
@@ -610,19 +610,19 @@ case_reservoir_of_two_particles()
 # The laws are the same whatever the number of places that a trial weighs.
 case_reservoir_with_several_places()
 {
-    reservoir 2 2 1.3 40 <<<'[potential hard_disk]'
+    trials=16 reservoir 2 2 1.3 40 <<<'[potential hard_disk]'
     change 's/^trials = .*/&\nplaces = 5/'
     run
     agrees numbers/N_a number dimension=2 length=2 activity=1.3 most=40
-    diameter=1 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
+    diameter=1 trials=16 reservoir 2 1.5 10 2 <<<'[potential hard_disk]'
     change 's/^trials = .*/&\nplaces = 8/'
     run
     agrees numbers/N_a number dimension=2 length=1.5 activity=10 most=2 core=1
-    diameter=1 reservoir 3 2 0.3 2 <<<'[potential hard_sphere]'
+    diameter=1 trials=16 reservoir 3 2 0.3 2 <<<'[potential hard_sphere]'
     change 's/^trials = .*/&\nplaces = 16/'
     run
     agrees numbers/N_a number length=2 activity=0.3 most=2 core=1
-    reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
+    trials=16 reservoir 3 3 0.05 2 'temperature = 0.8' <<<$'[potential lennard_jones]\nepsilon = 1\nsigma = 1\ncutoff = 1.5\n[potential lennard_jones_tail]'
     change 's/^trials = .*/&\nplaces = 6/'
     run
     agrees numbers/N_a number length=3 activity=0.05 most=2 lennard_jones=1 cutoff=1.5 kT=0.8 tail=-9.6384241
@@ -633,7 +633,7 @@ case_reservoir_of_rods_with_several_places()
 {
     local activity
     for activity in 1 5; do
-        diameter=0.001 reservoir 2 5.5 $((20 * activity)) 5 <<<$'[potential hard]\nplugin = hard_disk\nscale = 1000'
+        diameter=0.001 trials=16 reservoir 2 5.5 $((20 * activity)) 5 <<<$'[potential hard]\nplugin = hard_disk\nscale = 1000'
         change 's/^lx = .*/shape = rectangle\n&\nly = 0.05/; s/^trials = .*/&\nplaces = 8/'
         run
         agrees numbers/N_a number length=5.5 activity=$activity rods=1 most=5

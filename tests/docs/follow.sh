@@ -5,7 +5,7 @@
 #   ```sh                  a block that is run as it stands
 #   <!-- check: COMMAND -->  has to succeed; readers do not see it
 #
-# PLUGMC is the program, which is called plugmc here; PLUGMC_EXAMPLES and PLUGMC_PREFIX (where it is installed, for
+# PLUGMC is the program, which is called plugmc here; PLUGMC_PREFIX (where it is installed, for
 # plugins of one's own) may be set.
 set -u
 export LC_ALL=C OMP_WAIT_POLICY=passive # other tests run beside this one

@@ -10,7 +10,10 @@
 PLUGMC_EMBED(plugmc_text_cells_grid, PLUGMC_INCLUDE_PATH "/../../src/gpu/cells_grid.h");
 PLUGMC_EMBED(plugmc_text_cells, PLUGMC_INCLUDE_PATH "/../../src/gpu/cells.cu");
 
-enum { FEW = 32 }; /* particles a cell on average, each of which looks at all others of its cell */
+enum {
+    FEW = 32,    /* particles a cell on average, each of which looks at all others of its cell */
+    VERY_FEW = 8 /* and which a mover puts in order one after the other */
+};
 
 /* Results for this range, with room enough. Kept apart for each range: observables of one view may
  * ask for several. */
@@ -202,48 +205,81 @@ static int sort_by_digits(gpu *g, sorting *by)
     return code;
 }
 
-int gpu_cells_build(gpu *g, const plugmc_system *system, const plugmc_view *view, double range,
-                    plugmc_cells *out)
+/* What has to be sorted for this range, and room for it. */
+static int begin_sorting(gpu *g, const plugmc_system *system, const plugmc_view *view, double range,
+                         sorting *by)
 {
     const cell_grid shape = cell_grid_make(view->box, system->walkers, system->particles, range);
-    cells_grid grid = {.origin = shape.origin,
-                       .count = {shape.count[0], shape.count[1], shape.count[2]},
-                       .particles = (uint32_t)system->particles,
-                       .tiles = (uint32_t)((system->particles + CELLS_TILE - 1) / CELLS_TILE),
-                       .cells = (uint32_t)shape.cells};
-    sorting by = {.grid = grid,
-                  .walkers = (uint64_t)system->walkers,
-                  .boxes = view->device_box,
-                  .positions = view->positions,
-                  .to = find_cells(g, range)};
-    by.blocks = by.walkers * grid.tiles;
-    by.starts = by.walkers * ((uint64_t)grid.cells + 1);
-    const uint64_t counts = by.blocks * CELLS_DIGITS,
+    const cells_grid grid = {.origin = shape.origin,
+                             .count = {shape.count[0], shape.count[1], shape.count[2]},
+                             .particles = (uint32_t)system->particles,
+                             .tiles = (uint32_t)((system->particles + CELLS_TILE - 1) / CELLS_TILE),
+                             .cells = (uint32_t)shape.cells};
+    *by = (sorting){.grid = grid,
+                    .walkers = (uint64_t)system->walkers,
+                    .boxes = view->device_box,
+                    .positions = view->positions,
+                    .to = find_cells(g, range)};
+    by->blocks = by->walkers * grid.tiles;
+    by->starts = by->walkers * ((uint64_t)grid.cells + 1);
+    const uint64_t counts = by->blocks * CELLS_DIGITS,
                    parts = parts_of((uint64_t)grid.cells + 1) +
                            parts_of(CELLS_DIGITS * (uint64_t)grid.tiles);
-    const gpu_cells *c = by.to;
-
     g->caller = NULL;
     if (shape.cells >= UINT32_MAX)
         return gpu_fail(g, PLUGMC_ERROR_INPUT,
                         "%lld cells are too many for a GPU: 2^32 - 2 are "
                         "the most",
                         (long long)shape.cells);
-    int code = find_kernels(g);
-    if (!code)
-        code = make_buffers(g, by.to, by.starts, by.walkers * grid.particles, counts,
-                            by.walkers * parts);
-    if (!code)
-        code =
-            grid.particles / grid.cells < FEW ? sort_by_counting(g, &by) : sort_by_digits(g, &by);
-    if (code) return code;
-    by.to->built = ++g->sorts;
+    const int code = find_kernels(g);
+    return code ? code
+                : make_buffers(g, by->to, by->starts, by->walkers * grid.particles, counts,
+                               by->walkers * parts);
+}
 
+static void hand_out(gpu *g, const sorting *by, plugmc_cells *out)
+{
+    const gpu_cells *c = by->to;
+    by->to->built = ++g->sorts;
     *out = (plugmc_cells){.size = sizeof *out,
-                          .cells = shape.cells,
+                          .cells = by->grid.cells,
                           .start = (const uint32_t *)(uintptr_t)c->start,
                           .order = (const uint32_t *)(uintptr_t)c->order,
                           .positions = (const double *)(uintptr_t)c->positions};
-    memcpy(out->count, shape.count, sizeof out->count);
-    return PLUGMC_OK;
+    memcpy(out->count, by->grid.count, sizeof out->count);
+}
+
+int gpu_cells_build(gpu *g, const plugmc_system *system, const plugmc_view *view, double range,
+                    plugmc_cells *out)
+{
+    sorting by;
+    int code = begin_sorting(g, system, view, range, &by);
+    if (!code)
+        code = by.grid.particles / by.grid.cells < FEW ? sort_by_counting(g, &by)
+                                                       : sort_by_digits(g, &by);
+    if (!code) hand_out(g, &by, out);
+    return code;
+}
+
+int gpu_cells_fill(gpu *g, const plugmc_system *system, const plugmc_view *view, double range,
+                   const cell_filler *filler, plugmc_cells *out)
+{
+    sorting by;
+    int code = begin_sorting(g, system, view, range, &by);
+    if (code) return code;
+    if (by.grid.particles / by.grid.cells >= VERY_FEW) return PLUGMC_UNANSWERED;
+    plugmc_cell_filling filling = {.size = sizeof filling,
+                                   .box = by.boxes,
+                                   .start = (uint32_t *)(uintptr_t)by.to->start,
+                                   .order = (uint32_t *)(uintptr_t)by.to->order,
+                                   .positions = (double *)(uintptr_t)by.to->positions};
+    memcpy(filling.count, by.grid.count, sizeof filling.count);
+    code = gpu_clear(g, by.to->start, by.starts * sizeof(uint32_t));
+    if (!code) code = filler->fill(filler->instance, filler->host, &filling);
+    g->caller = NULL;
+    if (!code) code = find_places(g, by.walkers, by.grid.cells + 1, &by.to->start);
+    filling.placing = 1;
+    if (!code) code = filler->fill(filler->instance, filler->host, &filling);
+    if (!code) hand_out(g, &by, out);
+    return code;
 }

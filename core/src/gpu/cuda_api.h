@@ -67,6 +67,7 @@ typedef struct driver_shared {
     X(stream_create, "cuStreamCreate", (driver_stream *, unsigned flags))                          \
     X(stream_destroy, "cuStreamDestroy_v2", (driver_stream))                                       \
     X(stream_synchronize, "cuStreamSynchronize", (driver_stream))                                  \
+    X(stream_wait, "cuStreamWaitEvent", (driver_stream, driver_event, unsigned flags))             \
     X(memory_info, "cuMemGetInfo_v2", (size_t * free, size_t * total))                             \
     X(allocate, "cuMemAlloc_v2", (driver_pointer *, size_t bytes))                                 \
     X(release, "cuMemFree_v2", (driver_pointer))                                                   \

@@ -63,7 +63,8 @@ typedef struct gpu_late {
         void *to;
         size_t at, bytes;
     } of[MOST_LATE];
-    driver_event event; /* behind the last of them */
+    driver_stream stream;      /* of these copies, so that kernels need not wait for them */
+    driver_event begun, event; /* before the last of them, in the run's stream; behind it */
 } gpu_late;
 
 struct gpu {

@@ -92,6 +92,13 @@ typedef struct gpu_share {
     double behind;  /* seconds from its end to the next launch: libraries, copies, waiting */
 } gpu_share;
 
+/* A mover that can fill cells. */
+typedef struct cell_filler {
+    int (*fill)(void *instance, const plugmc_host *, const plugmc_cell_filling *);
+    void *instance;
+    const plugmc_host *host;
+} cell_filler;
+
 /* From here on an event stands before and behind every launch (of the first 32768), which keeps
  * launches from overlapping. PLUGMC_* code, reported, as the next. */
 int gpu_profile_begin(gpu *);
@@ -101,6 +108,10 @@ int gpu_profile_end(gpu *, gpu_share **out, int *count);
 /* Device side of plugmc_view.cells; memory is kept and reused by the gpu. */
 int gpu_cells_build(gpu *, const plugmc_system *, const plugmc_view *, double range,
                     plugmc_cells *out);
+/* The same, of particles that a mover holds and sorts (plugmc_mover.fill_cells), whatever positions the view has.
+ * PLUGMC_UNANSWERED where it does not, or where cells of so many particles are sorted faster here. */
+int gpu_cells_fill(gpu *, const plugmc_system *, const plugmc_view *, double range,
+                   const cell_filler *, plugmc_cells *out);
 /* The number of the sort that the cells for this range come from, another one each time; 0: there was none. */
 uint64_t gpu_cells_built(const gpu *, double range);
 /* The largest range up to `most` that cells were built for before, or `range` if there is none above that. */

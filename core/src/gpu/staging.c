@@ -58,23 +58,30 @@ int gpu_bring(plugmc_context *context, plugmc_device_pointer there, void *here, 
 
 enum { EVENT_WITHOUT_TIME = 2 };
 
+/* What downloads that nobody waits for need. */
+static bool begin_late(gpu *g)
+{
+    gpu_late *l = &g->late;
+    void *memory;
+    if (!l->stream && g->api.stream_create(&l->stream, DRIVER_STREAM_NON_BLOCKING))
+        l->stream = NULL;
+    if (!l->event && g->api.event_create(&l->event, EVENT_WITHOUT_TIME)) l->event = NULL;
+    if (!l->begun && g->api.event_create(&l->begun, EVENT_WITHOUT_TIME)) l->begun = NULL;
+    if (!l->pinned && !g->api.pin(&memory, STAGE)) l->pinned = memory;
+    return l->stream && l->event && l->begun && l->pinned;
+}
+
 bool gpu_put_off(gpu *g, void *to, plugmc_device_pointer from, size_t bytes, driver_result *result)
 {
     gpu_late *l = &g->late;
     const size_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    void *memory;
     *result = DRIVER_SUCCESS;
     if (bytes > SMALL || l->bytes + room > STAGE || l->count == MOST_LATE) return false;
-    if (!l->event && g->api.event_create(&l->event, EVENT_WITHOUT_TIME)) {
-        l->event = NULL;
-        return false;
-    }
-    if (!l->pinned) {
-        if (g->api.pin(&memory, STAGE)) return false;
-        l->pinned = memory;
-    }
-    *result = g->api.download(l->pinned + l->bytes, from, bytes, g->stream);
-    if (!*result) *result = g->api.event_record(l->event, g->stream);
+    if (!begin_late(g)) return false;
+    *result = g->api.event_record(l->begun, g->stream);
+    if (!*result) *result = g->api.stream_wait(l->stream, l->begun, 0);
+    if (!*result) *result = g->api.download(l->pinned + l->bytes, from, bytes, l->stream);
+    if (!*result) *result = g->api.event_record(l->event, l->stream);
     if (*result) return true;
     l->of[l->count].to = to;
     l->of[l->count].at = l->bytes;
@@ -98,6 +105,8 @@ void gpu_stage_free(gpu *g)
 {
     if (g->late.pinned) g->api.unpin(g->late.pinned);
     if (g->late.event) g->api.event_destroy(g->late.event);
+    if (g->late.begun) g->api.event_destroy(g->late.begun);
+    if (g->late.stream) g->api.stream_destroy(g->late.stream);
     g->late = (gpu_late){0};
     if (g->staged) g->api.unpin(g->staged);
     g->staged = NULL;

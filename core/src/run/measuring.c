@@ -222,6 +222,42 @@ static view_stage stage_of(simulation *sim)
     return stage;
 }
 
+/* For a view without positions, where a mover that can sort what it holds cannot do it this time. */
+static int bring(void *from, const double **positions)
+{
+    simulation *sim = from;
+    int code = borrowing_give(sim);
+    if (!code) *positions = state_positions(&sim->state, PLUGMC_ON_DEVICE, PLUGMC_READ, &code);
+    return code;
+}
+
+/* A mover that holds a newer configuration than the state and can sort it, where all that measure want cells
+ * alone; then it need not give positions. */
+static bool can_lend_cells(const simulation *sim, uint64_t produced)
+{
+    const moving *m = sim->ahead;
+    if (!m || !m->mover->fill_cells || team_now()->parts > 1 ||
+        sim->system.box.domain != PLUGMC_DOMAIN_PERIODIC || sim->system.box.oblique)
+        return false;
+    for (int i = 0; i < sim->measurement_count; i++) {
+        const measurement *one = &sim->measurements[i];
+        if (is_due(one, produced) && !one->instance->plugin->observable->reads_cells_alone)
+            return false;
+    }
+    return true;
+}
+
+/* The positions that observables on the device see: none, where a mover lends cells. */
+static int find_positions(simulation *sim, view_stage *stage, uint64_t produced, const double **out)
+{
+    moving *m = sim->ahead;
+    if (!can_lend_cells(sim, produced)) return borrowing_positions(sim, PLUGMC_ON_DEVICE, out);
+    stage->filler = (cell_filler){m->mover->fill_cells, m->instance->data, &m->instance->host};
+    stage->bring = bring;
+    stage->bring_from = sim;
+    return 0;
+}
+
 /* The configuration as it is measured: all of it, or the share of this process. */
 typedef struct scene {
     view_stage stage;
@@ -428,7 +464,7 @@ static int bring_all(simulation *sim, scene *all, scene *own, uint64_t produced,
         here |= !on_device(sim, m) || m->instance->plugin->observable->writes_trajectory;
     }
     const int code = here ? borrowing_positions(sim, PLUGMC_ON_HOST, &all->here) : 0;
-    return code || !there ? code : borrowing_positions(sim, PLUGMC_ON_DEVICE, &all->there);
+    return code || !there ? code : find_positions(sim, &all->stage, produced, &all->there);
 }
 
 static bool any_is_due(const simulation *sim, uint64_t produced)

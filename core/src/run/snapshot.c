@@ -23,9 +23,7 @@ struct snapshot {
     double seconds;
     plugmc_counts *counts; /* of all kinds of moves, [rungs] each */
     double *steps;
-    double *positions; /* [walkers][particles][3] */
-    blob *blobs;
-    int blob_count;
+    kept_state *state;
     int frames;         /* in memory */
     mark *marks;        /* [quantities] */
     double taken, cost; /* stop_clock; seconds, the least that one has taken */
@@ -39,6 +37,44 @@ static size_t position_bytes(const simulation *sim)
     return sizeof(double) * 3 * (size_t)sim->system.walkers * (size_t)sim->system.particles;
 }
 
+/* NULL: memory is short. */
+static kept_state *make_state(const simulation *sim)
+{
+    kept_state *k = calloc(1, sizeof *k);
+    if (k) k->positions = malloc(position_bytes(sim));
+    if (k && k->positions) {
+        k->holders = 1;
+        return k;
+    }
+    free(k);
+    return NULL;
+}
+
+kept_state *snapshot_hold(simulation *sim)
+{
+    sim->snapshot->state->holders++;
+    return sim->snapshot->state;
+}
+
+void snapshot_let_go(kept_state *k)
+{
+    if (!k || --k->holders > 0) return;
+    checkpoint_free_blobs(k->blobs, k->blob_count);
+    free(k->positions);
+    free(k);
+}
+
+/* One that nobody else holds; what is there if it is that. */
+static bool own_state(simulation *sim, struct snapshot *s)
+{
+    if (s->state->holders == 1) return true;
+    kept_state *own = make_state(sim);
+    if (!own) return false;
+    snapshot_let_go(s->state);
+    s->state = own;
+    return true;
+}
+
 /* Memory is taken once; NULL if it is short. */
 static struct snapshot *make(simulation *sim)
 {
@@ -46,11 +82,11 @@ static struct snapshot *make(simulation *sim)
     const output_data *out = &sim->output;
     struct snapshot *s = sim->snapshot = calloc(1, sizeof *s);
     if (!s) return NULL;
-    s->positions = malloc(position_bytes(sim));
+    s->state = make_state(sim);
     s->marks = calloc((size_t)out->quantity_count + 1, sizeof *s->marks);
     s->counts = calloc((size_t)(out->move_count * sim->system.rungs) + 1, sizeof *s->counts);
     s->steps = calloc((size_t)(out->move_count * sim->system.rungs) + 1, sizeof *s->steps);
-    bool enough = s->positions && s->marks && s->counts && s->steps;
+    bool enough = s->state && s->marks && s->counts && s->steps;
     for (int k = 0; k < out->quantity_count && enough; k++) {
         const size_t length = (size_t)out->quantities[k].length;
         if (length < 2) continue;
@@ -67,9 +103,8 @@ void snapshot_free(simulation *sim)
     struct snapshot *s = sim->snapshot;
     if (!s) return;
     for (int k = 0; k < sim->output.quantity_count && s->marks; k++) free(s->marks[k].sums);
-    checkpoint_free_blobs(s->blobs, s->blob_count);
+    snapshot_let_go(s->state);
     free(s->marks);
-    free(s->positions);
     free(s->counts);
     free(s->steps);
     free(s);
@@ -118,14 +153,16 @@ int snapshot_take(simulation *sim, uint64_t sweep, double seconds)
     int code = borrowing_positions(sim, PLUGMC_ON_HOST, &positions);
     if (!code) code = moves_refresh(sim);
     if (!code) code = checkpoint_blobs(sim, &blobs, &count);
+    if (!code && !own_state(sim, s))
+        code = report_error(sim->report, EXIT_MEMORY, NULL, 0, "no memory for a copy of the state");
     if (code) {
         checkpoint_free_blobs(blobs, count);
         return code;
     }
-    memcpy(s->positions, positions, position_bytes(sim));
-    checkpoint_free_blobs(s->blobs, s->blob_count);
-    s->blobs = blobs;
-    s->blob_count = count;
+    memcpy(s->state->positions, positions, position_bytes(sim));
+    checkpoint_free_blobs(s->state->blobs, s->state->blob_count);
+    s->state->blobs = blobs;
+    s->state->blob_count = count;
     copy_moves(sim, s, false);
     s->sweep = sweep;
     s->seconds = seconds;
@@ -203,8 +240,8 @@ void snapshot_publish(simulation *sim)
     pace_add(&out->pace, s->sweep, sim->seconds_base + s->seconds, true);
     out->sweep = s->sweep;
     out->seconds = sim->seconds_base + s->seconds;
-    out->positions = s->positions;
-    out->blobs = s->blobs;
-    out->blob_count = s->blob_count;
+    out->positions = s->state->positions;
+    out->blobs = s->state->blobs;
+    out->blob_count = s->state->blob_count;
     out->finished = s->sweep == (uint64_t)(sim->config.run.equilibrate + sim->config.run.sweeps);
 }

@@ -6,6 +6,18 @@
 
 #include "run/simulation.h"
 
+/* The large part of one. Whoever writes a checkpoint holds it, and does not copy it, while the run takes another. */
+typedef struct kept_state {
+    double *positions; /* [walkers][particles][3], of the walkers here */
+    blob *blobs;
+    int blob_count;
+    int holders; /* counted by the main thread alone */
+} kept_state;
+
+/* That of the present snapshot, until it is let go. */
+kept_state *snapshot_hold(simulation *);
+void snapshot_let_go(kept_state *); /* NULL: nothing */
+
 /* Takes one of the state after `sweep` sweeps, `seconds` of this process. Exit code. On failure the
  * one before is still there. */
 int snapshot_take(simulation *, uint64_t sweep, double seconds);

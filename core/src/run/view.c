@@ -46,6 +46,23 @@ static int cells_on_host(const plugmc_view *view, double range, plugmc_cells *ou
     return code;
 }
 
+/* Of what a mover holds, where positions have not been given and it can sort. */
+static int build_on_device(view_stage *stage, const plugmc_view *view, double range,
+                           plugmc_cells *out)
+{
+    plugmc_view seen = *view;
+    if (!view->positions) {
+        const crash_record outer =
+            crash_calling(stage->filler.host->context->section, "fill_cells");
+        int code = gpu_cells_fill(stage->gpu, stage->system, view, range, &stage->filler, out);
+        crash_called_within(outer);
+        if (code != PLUGMC_UNANSWERED) return code;
+        code = stage->bring(stage->bring_from, &seen.positions);
+        if (code) return code;
+    }
+    return gpu_cells_build(stage->gpu, stage->system, &seen, range, out);
+}
+
 /* What was asked for earlier will be asked for again: whoever is content with larger cells begins with them. */
 static int cells_on_device(const plugmc_view *view, double range, plugmc_cells *out)
 {
@@ -56,7 +73,7 @@ static int cells_on_device(const plugmc_view *view, double range, plugmc_cells *
     if (!found) {
         const int slot = v->count < KEPT_CELLS ? v->count++ : KEPT_CELLS - 1;
         const double taken = gpu_cells_known(stage->gpu, range, most_of(out));
-        code = gpu_cells_build(stage->gpu, stage->system, view, taken, &v->cells[slot]);
+        code = build_on_device(stage, view, taken, &v->cells[slot]);
         v->ranges[slot] = code ? NAN : taken;
         v->built[slot] = gpu_cells_built(stage->gpu, taken);
         found = &v->cells[slot];

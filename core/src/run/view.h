@@ -23,7 +23,12 @@ typedef struct view_stage {
     void *mover_instance;
     const plugmc_host *mover_host;
     const plugmc_state *state; /* of the boxes */
-    plugmc_share share;        /* of this process; zeroed: all particles are there */
+    cell_filler
+        filler; /* sorts what it holds where a view has no positions; `fill` NULL: nobody does */
+    /* Then: positions on the device after all. A PLUGMC_* code. */
+    int (*bring)(void *from, const double **positions);
+    void *bring_from;
+    plugmc_share share; /* of this process; zeroed: all particles are there */
     cell_lists here, there;
 } view_stage;
 

@@ -16,7 +16,9 @@ struct writing {
     write_function *write;
     const char *path, *csv_path;
     bool in_file;
-    output_data data; /* copied where the run goes on changing it; the rest is the run's */
+    output_data data;  /* copied where the run goes on changing it; the rest is the run's */
+    kept_state *state; /* what of it is the snapshot's */
+    void *of_all;      /* positions, where other processes have some of them; else NULL */
     written end;
     double **retired; /* series that the run has outgrown and the writer may be reading */
     int retired_count;
@@ -62,44 +64,29 @@ static bool copy_moves(output_data *to, const output_data *from)
     return enough;
 }
 
-static bool copy_blobs(output_data *to, const output_data *from)
-{
-    const size_t n = (size_t)from->blob_count;
-    blob *blobs = calloc(n + 1, sizeof *blobs);
-    bool enough = blobs != NULL;
-    for (size_t k = 0; k < n && blobs; k++) {
-        blobs[k] = from->blobs[k];
-        blobs[k].name = strdup(from->blobs[k].name);
-        blobs[k].data = copied(from->blobs[k].data, from->blobs[k].bytes);
-        enough = enough && blobs[k].name && blobs[k].data;
-    }
-    to->blobs = blobs;
-    return enough;
-}
-
 static void free_copy(output_data *d)
 {
     for (int k = 0; k < d->quantity_count && d->quantities; k++)
         if (d->quantities[k].length > 1) free(d->quantities[k].blocks.sums);
     for (int k = 0; k < d->move_count && d->moves; k++)
         free(d->moves[k].counts), free(d->moves[k].steps), free(d->moves[k].tunings);
-    if (d->blobs) checkpoint_free_blobs((blob *)d->blobs, d->blob_count);
     free(d->quantities);
     free(d->moves);
-    free((void *)d->positions);
 }
 
-/* Of all walkers, whichever process has them. */
-static bool copy_output(output_data *to, const simulation *sim)
+/* What plugins archived, and positions, are held, not copied; but for those that other processes have sent. */
+static bool copy_output(struct writing *w, simulation *sim)
 {
     const output_data *from = &sim->output;
+    output_data *to = &w->data;
     const size_t bytes =
         3 * sizeof(double) * (size_t)sim->all_walkers * (size_t)sim->system.particles;
+    w->state = snapshot_hold(sim);
     *to = *from;
-    to->positions = copied(from->positions, bytes);
-    const bool quantities = copy_quantities(to, from), moves = copy_moves(to, from),
-               blobs = copy_blobs(to, from);
-    return to->positions && quantities && moves && blobs;
+    if (from->positions != w->state->positions)
+        to->positions = w->of_all = copied(from->positions, bytes);
+    const bool quantities = copy_quantities(to, from), moves = copy_moves(to, from);
+    return to->positions && quantities && moves;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------- */
@@ -128,6 +115,8 @@ static void free_writing(struct writing *w)
     for (int k = 0; k < w->retired_count; k++) free(w->retired[k]);
     free(w->retired);
     free_copy(&w->data);
+    snapshot_let_go(w->state);
+    free(w->of_all);
     free(w);
 }
 
@@ -140,7 +129,7 @@ bool writing_begin(simulation *sim, write_function *write)
     w->path = sim->output_path;
     w->csv_path = sim->csv_path;
     w->in_file = sim->in_file;
-    if (!copy_output(&w->data, sim) || !start(w)) {
+    if (!copy_output(w, sim) || !start(w)) {
         free_writing(w);
         return false;
     }

@@ -231,6 +231,7 @@ static const plugmc_mover mover = {
     .set_step = set_step,
     .target_acceptance = target,
     .rescale = rescale,
+    .fill_cells = lend_cells,
     .give_share = give_share,
 };
 

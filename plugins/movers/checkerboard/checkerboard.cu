@@ -130,7 +130,7 @@ PLUGMC_FN int cb_cell(int x, int y, int z)
 PLUGMC_FN int cb_slot(int cell) { return cell + cell / CB_PITCH * ((CB_CAP - 1) * CB_PITCH); }
 
 /* The number of the particle in a slot; ids is not read in three dimensions. */
-PLUGMC_FN uint32_t cb_id(cb_vector v, const uint32_t *ids, int slot)
+PLUGMC_FN uint32_t cb_id(cb_vector v, const uint32_t *ids, size_t slot)
 {
 #if DIM == 3
     return plugmc_bits(v.w);
@@ -450,11 +450,18 @@ PLUGMC_FN int cb_is_among(cb_layers which, int y, int z)
     return behind + (behind < 0 ? LAYERS : 0) < which.layers;
 }
 
+/* `cell` in row-major order. */
+PLUGMC_FN int cb_cell_is_among(cb_layers which, int cell)
+{
+    const int row = cell / CB_MX;
+    return cb_is_among(which, row % CB_MY, row / CB_MY);
+}
+
 /* Particles in a cell, in row-major order; none in other layers. */
 PLUGMC_FN uint32_t cb_count_of(const uint8_t *count, cb_layers which, int walker, int cell)
 {
     const int x = cell % CB_MX, row = cell / CB_MX;
-    if (!cb_is_among(which, row % CB_MY, row / CB_MY)) return 0;
+    if (!cb_cell_is_among(which, cell)) return 0;
     return count[(size_t)walker * CELLS + cb_cell(x, row % CB_MY, row / CB_MY)];
 }
 
@@ -512,57 +519,79 @@ static __device__ void cb_put(double *positions, long long number, const double 
     }
 }
 
+/* What a thread needs to know of a cell, to say where its particles are. Threads take cells in row-major order. */
+typedef struct cb_home {
+    int walker, cell, n; /* n: particles */
+    size_t slot;         /* of all walkers */
+    long long first[3];  /* quanta of its middle, in the box */
+} cb_home;
+
+PLUGMC_FN bool cb_find_home(cb_home *home, const uint8_t *count, const long long *origin)
+{
+    const int thread = blockIdx.x * blockDim.x + threadIdx.x, cells = CB_MX * ROWS;
+    home->walker = thread / cells;
+    home->cell = thread - home->walker * cells;
+    if (home->walker >= CB_WALKERS) return false;
+    const int x = home->cell % CB_MX, row = home->cell / CB_MX, y = row % CB_MY, z = row / CB_MY;
+    const int place = cb_cell(x, y, z), m[3] = {CB_MX, CB_MY, CB_MZ}, at[3] = {x, y, z};
+    home->n = count[(size_t)home->walker * CELLS + place];
+    home->slot = (size_t)home->walker * SLOTS + cb_slot(place);
+    for (int a = 0; a < DIM; a++) {
+        const long long edge = (long long)CB_QUANTA * m[a];
+        long long q =
+            (origin[3 * home->walker + a] + (long long)CB_QUANTA * at[a] + CB_QUANTA / 2) % edge;
+        home->first[a] = q < 0 ? q + edge : q;
+    }
+    return true;
+}
+
+/* Where a particle of the cell is, in the box; in two dimensions z is left alone. */
+PLUGMC_FN void cb_position(const cb_home *home, cb_vector v, const double *quantum, double to[3])
+{
+    const int m[3] = {CB_MX, CB_MY, CB_MZ};
+#if DIM == 3
+    const float local[3] = {v.x, v.y, v.z};
+#else
+    const float local[2] = {v.x, v.y};
+#endif
+    for (int a = 0; a < DIM; a++) {
+        const long long edge = (long long)CB_QUANTA * m[a];
+        long long q = home->first[a] + (int)(local[a] * (float)CB_QUANTA);
+        if (q < 0) q += edge;
+        if (q >= edge) q -= edge;
+        to[a] = (double)q * quantum[a];
+    }
+}
+
+/* Lengths of a quantum: of each walker where boxes change, else of all. */
+#if PLUGMC_BOX_CHANGES
+#define CB_QUANTUM_PARAMETERS const cb_walker *walkers
+#define CB_FIND_QUANTUM(walker) const double *quantum = walkers[walker].head.quantum
+#else
+#define CB_QUANTUM_PARAMETERS double quantum_x, double quantum_y, double quantum_z
+#define CB_FIND_QUANTUM(walker) const double quantum[3] = {quantum_x, quantum_y, quantum_z}
+#endif
+
 /* Positions in the box, [walkers][particles][3]. Without CB_IDS particles are numbered as they
  * come: offset[walker][cell in row-major order] is the number of those before. */
 extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t *id,
                                     const uint8_t *count, const long long *origin,
                                     const uint32_t *offset, const cb_layers which,
-                                    double *positions, long long particles,
-#if PLUGMC_BOX_CHANGES
-                                    const cb_walker *walkers)
-#else
-                                    double quantum_x, double quantum_y, double quantum_z)
-#endif
+                                    double *positions, long long particles, CB_QUANTUM_PARAMETERS)
 {
-    int thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const int cells = CB_MX * ROWS;
-    int walker = thread / cells, cell = thread - walker * cells;
+    cb_home home;
     plugmc_wait();
-    if (walker >= CB_WALKERS) return;
-    const int x = cell % CB_MX, row = cell / CB_MX, y = row % CB_MY, z = row / CB_MY;
-    if (!cb_is_among(which, y, z)) return;
-    const int place = cb_cell(x, y, z), n = count[(size_t)walker * CELLS + place];
-    const int m[3] = {CB_MX, CB_MY, CB_MZ}, at[3] = {x, y, z};
-#if PLUGMC_BOX_CHANGES
-    const double *quantum = walkers[walker].head.quantum;
-#else
-    const double quantum[3] = {quantum_x, quantum_y, quantum_z};
-#endif
-    long long first[DIM]; /* quanta of the middle of the cell, in the box */
-    for (int a = 0; a < DIM; a++) {
-        const long long edge = (long long)CB_QUANTA * m[a];
-        first[a] = (origin[3 * walker + a] + (long long)CB_QUANTA * at[a] + CB_QUANTA / 2) % edge;
-        if (first[a] < 0) first[a] += edge;
-    }
-    for (int k = 0; k < n; k++) {
-        const size_t slot = (size_t)walker * SLOTS + cb_slot(place) + CB_PITCH * k;
+    if (!cb_find_home(&home, count, origin)) return;
+    if (!cb_cell_is_among(which, home.cell)) return;
+    CB_FIND_QUANTUM(home.walker);
+    for (int k = 0; k < home.n; k++) {
+        const size_t slot = home.slot + CB_PITCH * k;
         const cb_vector v = coordinate[slot];
         const long long i =
-            CB_IDS ? (long long)cb_id(v, id + (size_t)walker * SLOTS, cb_slot(place) + CB_PITCH * k)
-                   : (long long)offset[(size_t)walker * cells + cell] + k;
-#if DIM == 3
-        const float local[3] = {v.x, v.y, v.z};
-#else
-        const float local[2] = {v.x, v.y};
-#endif
+            CB_IDS ? (long long)cb_id(v, id, slot)
+                   : (long long)offset[(size_t)home.walker * CB_MX * ROWS + home.cell] + k;
         double to[3] = {0, 0, 0};
-        for (int a = 0; a < DIM; a++) {
-            const long long edge = (long long)CB_QUANTA * m[a];
-            long long q = first[a] + (int)(local[a] * (float)CB_QUANTA);
-            if (q < 0) q += edge;
-            if (q >= edge) q -= edge;
-            to[a] = (double)q * quantum[a];
-        }
-        cb_put(positions, (long long)walker * particles + i, to);
+        cb_position(&home, v, quantum, to);
+        cb_put(positions, (long long)home.walker * particles + i, to);
     }
 }

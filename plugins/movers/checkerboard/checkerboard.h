@@ -111,7 +111,8 @@ typedef struct checkerboard {
     void *packed, *uploaded; /* conditions for the device, and as they are there */
     int all_there;           /* `uploaded` holds */
     int taken;               /* positions have been taken */
-    plugmc_kernel *k_enter, *k_fill, *k_touch; /* NULL until they are needed */
+    plugmc_kernel *k_enter, *k_fill, *k_touch;  /* NULL until they are needed */
+    plugmc_kernel *k_count, *k_place, *k_order; /* and these */
     plugmc_kernel *k_plan, *k_advance, *k_subsweep, *k_shift, *k_sweep, *k_number, *k_store;
     patch patch;
     plugmc_graph *graph[2]; /* of BATCH sweeps, starting from either store */
@@ -301,6 +302,11 @@ int upload_state(checkerboard *, const plugmc_host *);
 int download_state(checkerboard *, const plugmc_host *);
 /* As sweep_or_grow. */
 int sweep_on_gpu(checkerboard *, const plugmc_host *, uint64_t first, uint64_t n);
+/* Ends the run if disks overlapped when this was asked last. */
+int look_for_overlaps(checkerboard *, const plugmc_host *);
+/* Arguments of kernels that need the length of a quantum: of all walkers, in `quantum`, or where boxes change of
+ * each, on the device; then the last two are not looked at. */
+int quanta_on_gpu(checkerboard *, const plugmc_host *, double quantum[3], void *arguments[3]);
 int store_on_gpu(checkerboard *, const plugmc_host *, domain, plugmc_device_pointer positions);
 int counts_on_gpu(checkerboard *, const plugmc_host *, int clear);
 
@@ -313,6 +319,11 @@ int load_on_gpu(checkerboard *, const plugmc_host *, plugmc_device_pointer posit
  * see it. */
 int find_touching(checkerboard *, const plugmc_host *, plugmc_device_pointer conditions,
                   plugmc_device_pointer touching, int each);
+
+/* ---- lend.c: into the cells of others on the GPU ----------------------------------------------- */
+
+/* plugmc_mover.fill_cells */
+int lend_cells(void *instance, const plugmc_host *, const plugmc_cell_filling *);
 
 /* ---- rescale.c: other boxes ------------------------------------------------------------------- */
 

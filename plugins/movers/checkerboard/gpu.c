@@ -81,6 +81,7 @@ static void free_staging(staging *s)
 static void rearrange(checkerboard *me, staging *s, int back)
 {
     const int width = vector_floats(me), rows = me->m[1] * me->m[2] * 2;
+#pragma omp parallel for collapse(2) num_threads(me->system->threads)
     for (int w = 0; w < me->walkers; w++)
         for (int row = 0; row < rows; row++)
             for (int q = 0; q < me->half; q++) {
@@ -176,7 +177,7 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
     TRY(allocate_on_device(me, host, &me->on_now));
     TRY(allocate_on_device(me, host, &me->on_next));
     TRY(host->gpu->allocate(host->context, me->ids ? 4 : sizeof(uint32_t) * cells, &me->d_offset));
-    me->k_enter = NULL;
+    me->k_enter = me->k_count = NULL;
     return PLUGMC_OK;
 }
 
@@ -439,7 +440,7 @@ static int report_overlaps(const plugmc_host *host)
                       "a cell holds more hard particles than fit: they overlap");
 }
 
-static int look_for_overlaps(checkerboard *me, const plugmc_host *host)
+int look_for_overlaps(checkerboard *me, const plugmc_host *host)
 {
     if (!cannot_fail(me)) return PLUGMC_OK; /* seen to before */
     if (me->looked) TRY(host->gpu->arrive(host->context));
@@ -472,6 +473,17 @@ int sweep_on_gpu(checkerboard *me, const plugmc_host *host, uint64_t first, uint
     return trouble.lost ? report_lost(me, host) : PLUGMC_OK;
 }
 
+int quanta_on_gpu(checkerboard *me, const plugmc_host *host, double quantum[3], void *arguments[3])
+{
+    for (int a = 0; a < 3; a++) {
+        quantum[a] = me->of[0].width[a] / CB_QUANTA;
+        arguments[a] = &quantum[a];
+    }
+    if (!me->boxes_change) return PLUGMC_OK;
+    arguments[0] = &me->d_conditions;
+    return upload_conditions(me, host);
+}
+
 int store_on_gpu(checkerboard *me, const plugmc_host *host, domain which,
                  plugmc_device_pointer positions)
 {
@@ -485,13 +497,9 @@ int store_on_gpu(checkerboard *me, const plugmc_host *host, domain which,
         void *arguments[] = {&me->on_now.count, &which, &me->d_offset};
         TRY(gpu->launch(host->context, me->k_number, parts, scan, 0, arguments));
     }
-    double quantum[3]; /* or, where boxes change, of each walker */
-    for (int a = 0; a < 3; a++) quantum[a] = me->of[0].width[a] / CB_QUANTA;
-    void *quanta[3] = {&quantum[0], &quantum[1], &quantum[2]};
-    if (me->boxes_change) {
-        TRY(upload_conditions(me, host));
-        quanta[0] = &me->d_conditions;
-    }
+    double quantum[3];
+    void *quanta[3];
+    TRY(quanta_on_gpu(me, host, quantum, quanta));
     long long particles = me->system->particles;
     const uint32_t grid[3] = {blocks_for(cells, 128), 1, 1}, block[3] = {128, 1, 1};
     void *arguments[] = {&me->on_now.coordinate,

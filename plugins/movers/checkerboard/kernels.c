@@ -11,6 +11,7 @@ PLUGMC_EMBED(checkerboard_trial, CHECKERBOARD_TRIAL_FILE);
 PLUGMC_EMBED(checkerboard_subsweep, CHECKERBOARD_SUBSWEEP_FILE);
 PLUGMC_EMBED(checkerboard_wide, CHECKERBOARD_WIDE_FILE);
 PLUGMC_EMBED(checkerboard_load, CHECKERBOARD_LOAD_FILE);
+PLUGMC_EMBED(checkerboard_lend, CHECKERBOARD_LEND_FILE);
 PLUGMC_EMBED(checkerboard_disks, CHECKERBOARD_DISKS_FILE);
 
 static void define(checkerboard *me, int *n, const char *format, ...)
@@ -269,7 +270,8 @@ static int describe(checkerboard *me, const plugmc_host *host, int which, plugmc
     const char *const parts[][5] = {
         [ANY] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial, of_a_cell},
         [DISKS] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks},
-        [LOAD] = {checkerboard_choices, checkerboard_kernels, checkerboard_load}};
+        [LOAD] = {checkerboard_choices, checkerboard_kernels, checkerboard_load,
+                  checkerboard_lend}};
     const char **text = &me->text[which];
     TRY(describe_constants(me, host));
     if (!*text) *text = join_texts(host, parts[which]);

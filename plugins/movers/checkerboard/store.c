@@ -51,6 +51,7 @@ void refresh_images(const checkerboard *me, const store *s, int walker, int64_t 
 void normalise(const checkerboard *me, store *s)
 {
     const int end = PAD + me->half;
+#pragma omp parallel for collapse(2) num_threads(me->system->threads)
     for (int w = 0; w < me->walkers; w++)
         for (int64_t row = 0; row < (int64_t)me->m[1] * me->m[2] * 2; row++) {
             for (int k = 0; k < me->capacity; k++) {

@@ -69,8 +69,8 @@ typedef struct plugmc_gpu {
     int (*library)(plugmc_context *, const char *stem, void **handle);
     /* Of a graph that will not be launched again; what is left goes when the run ends. */
     int (*graph_release)(plugmc_context *, plugmc_graph *);
-    /* download without waiting: `to` must not be read, nor go away, before `arrive`. Many bytes (32 KiB) are waited
-     * for at once. */
+    /* download without waiting: `to` must not be read, nor go away, before `arrive`, nor `from` be written: kernels that
+     * are launched now run beside the copy. Many bytes (32 KiB) are waited for at once. */
     int (*download_later)(plugmc_context *, void *to, plugmc_device_pointer from, size_t bytes);
     /* Waits until all that was asked for by download_later is there; not for what was launched after
      * it. */

@@ -35,6 +35,22 @@ typedef struct plugmc_move {
     const char *step_unit; /* of its step, e.g. "length"; NULL: it has none */
 } plugmc_move;
 
+/* Cells on a GPU, of a periodic rectangular box, to be filled by a mover. Pointers are device memory; cells are those of
+ * plugmc_cells. */
+typedef struct plugmc_cell_filling {
+    uint32_t size;
+    int32_t placing;       /* 0: particles are to be counted, 1: to be placed */
+    int32_t count[3];      /* cells in each direction */
+    const plugmc_box *box; /* [walkers] */
+    uint32_t
+        *start; /* [walkers][cells + 1]; counting: 0, becomes the number in each cell; placing: the
+                              first entry of each */
+    /* Placing. Within a cell particles are in the order of their index. `order` is read for species alone, so
+     * any particle of the species may stand there. */
+    uint32_t *order;   /* [walkers][particles] */
+    double *positions; /* [walkers][particles][3] */
+} plugmc_cell_filling;
+
 typedef struct plugmc_mover {
     uint32_t size;
     uint32_t needs; /* PLUGMC_USES_* | PLUGMC_NEEDS_* | PLUGMC_RUNS_ON_* */
@@ -87,6 +103,11 @@ typedef struct plugmc_mover {
     /* Optional: lends the inverse matrices of all walkers as they belong to the positions that it has given
      * last. The caller has set out->size and cleared the rest; where there are none, `inverse` stays NULL. */
     int (*inverses)(void *instance, const plugmc_host *, plugmc_inverses *out);
+    /* Optional, on a GPU: sorts the particles of all walkers, as it holds them, into cells that somebody wants, so that
+     * it need not give positions which would then be sorted. It is called to count, then to place
+     * (plugmc_cell_filling), and changes nothing by that. It may return PLUGMC_UNANSWERED when it is to count: then it is
+     * asked to give. Positions are to the bit those that it would give. */
+    int (*fill_cells)(void *instance, const plugmc_host *, const plugmc_cell_filling *);
     /* Optional, with PLUGMC_SPREADS: what this process needs to measure its share, into positions [particles][3] of
      * its one walker, in device memory where there is a GPU: those of its share, and of all others that are at most
      * `reach` (length) from it along the axis of the share; NaN for the rest. Made by all processes alike, while
