@@ -17,8 +17,8 @@
 # Sweeps a second are those between the progress lines of one run, from S/4 seconds after its beginning to 5/4 S (10 s:
 # a line comes each second, or after a stretch of sweeps that takes longer). So neither beginning nor end counts, which
 # take seconds in large systems. Medians of R pairs of runs (3), one process and many in turn.
-# Efficiency: sweeps a second against those of one process, and for the two `strong` against as many times these as there are
-# processes. Without --processes: 1, 2, 4, ... as far as there are GPUs. --small is for trying it on the CPU.
+# Efficiency: sweeps a second against those of one process, and for the two `strong` against as many times these as
+# there are processes. Without --processes: 1, 2, 4, ... as far as there are GPUs. --small is for trying it on the CPU.
 # $MPIRUN (mpirun) starts the processes, with what else it needs to be told.
 set -eu
 processes= seconds=10 repeat=3 small=
