@@ -5,14 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A ladder in one variable, and how walkers have travelled along it. */
+/* A ladder in one variable, or one of two, and how walkers have travelled along it. */
 typedef struct travelled {
+    const char *key; /* "run.temperature", ... */
     int rungs;
-    const double *values; /* [rungs], rising or falling */
-    double *accepted;     /* [rungs - 1]: acceptance of a rung with the next; NaN: never tried */
-    double *trials;       /* [rungs - 1] */
-    double *upward;       /* [rungs]: share of walkers on their way up; NULL: not measured */
-    double *error;        /* [rungs]: of upward */
+    double *values;   /* [rungs], rising or falling */
+    double *accepted; /* [rungs - 1]: acceptance of a rung with the next; NaN: never tried */
+    double *trials;   /* [rungs - 1] */
+    double *upward;   /* [rungs]: share of walkers on their way up; NULL: not measured */
+    double *error;    /* [rungs]: of upward */
     double round_trips;
     double
         current; /* of walkers on their way up: twice the round trips in a turn of exchanges over the

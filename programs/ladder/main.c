@@ -12,11 +12,12 @@
 #include "runs.h"
 
 static const char help[] =
-    "usage: plugmc ladder FILE.h5 [--rungs N] [--equal] [--from SWEEP]\n\n"
+    "usage: plugmc ladder FILE.h5 [--rungs N[,N]] [--equal] [--from SWEEP]\n\n"
     "Proposes values for a ladder between the same ends, as lines for an INI file, from the exchanges of\n"
     "a run: those with which walkers make most round trips, if [observable round_trips] has seen enough of\n"
-    "them; else those with which all neighbours exchange equally often. Says what is to be expected.\n\n"
-    "  --rungs N     another number of rungs than the run has\n"
+    "them; else those with which all neighbours exchange equally often. Says what is to be expected.\n"
+    "A ladder in two variables has values of both, by equal acceptance along each.\n\n"
+    "  --rungs N     another number of rungs than the run has; N,N in two variables\n"
     "  --equal       by equal acceptance in any case\n"
     "  --from SWEEP  round trips after this sweep alone\n\n"
     "exit codes: 0 done, 2 command line, 3 input, 4 plugin, 5 output, 6 a file that cannot be read,\n"
@@ -26,9 +27,15 @@ enum { MOST_RUNGS = 10000, ROUND_TRIPS_OF_A_RUNG = 4 };
 
 typedef struct arguments {
     const char *file;
-    long long rungs, from; /* 0: not given */
+    long long rungs[LADDER_RANK], from; /* 0: not given */
+    int variables;                      /* that --rungs has numbers of */
     bool equal;
 } arguments;
+
+static void travelled_free(travelled *t)
+{
+    free(t->values), free(t->accepted), free(t->trials), free(t->upward), free(t->error);
+}
 
 static int usage_error(const char *format, const char *word)
 {
@@ -47,13 +54,28 @@ static int take_number(const char *word, const char *text, long long least, long
     return usage_error("%s needs a whole number", word);
 }
 
+/* --rungs: a number, or one for each variable. */
+static int take_rungs(const char *text, arguments *a)
+{
+    char first[32] = "";
+    const char *comma = text ? strchr(text, ',') : NULL;
+    if (!comma || (size_t)(comma - text) >= sizeof first) {
+        a->variables = 1;
+        return take_number("--rungs", text, 2, MOST_RUNGS, &a->rungs[0]);
+    }
+    memcpy(first, text, (size_t)(comma - text));
+    a->variables = 2;
+    const int code = take_number("--rungs", first, 2, MOST_RUNGS, &a->rungs[0]);
+    return code ? code : take_number("--rungs", comma + 1, 2, MOST_RUNGS, &a->rungs[1]);
+}
+
 static int parse(int argc, char **argv, arguments *a)
 {
     int code = 0;
     for (int i = 0; i < argc && !code; i++) {
         const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
         if (!strcmp(word, "--rungs"))
-            code = take_number(word, next, 2, MOST_RUNGS, &a->rungs), i++;
+            code = take_rungs(next, a), i++;
         else if (!strcmp(word, "--from"))
             code = take_number(word, next, 1, INT64_MAX, &a->from), i++;
         else if (!strcmp(word, "--equal"))
@@ -105,43 +127,73 @@ static void take_flow(const simulation *sim, travelled *t)
     }
 }
 
-/* Exchanges of neighbours, of all movers that make some. */
-static int take_exchanges(const analysed *run, travelled *t)
+/* The variable that a section [mover exchange] keeps to, from 1; 0: both in turn. */
+static int along_of(const moving *m)
 {
-    const output_data *out = &run->sim.output;
-    bool any = false;
-    t->accepted = checked(calloc((size_t)t->rungs, sizeof *t->accepted));
-    t->trials = checked(calloc((size_t)t->rungs, sizeof *t->trials));
-    for (int i = 0; i < out->move_count; i++) {
-        const move_record *m = &out->moves[i];
-        if (strcmp(m->name, "exchange") || m->rungs != t->rungs) continue;
-        any = true;
-        for (int k = 0; k + 1 < t->rungs; k++) {
-            t->trials[k] += (double)m->counts[k].trials;
-            t->accepted[k] += (double)m->counts[k].accepted;
-        }
-    }
-    for (int k = 0; k < t->rungs; k++) t->accepted[k] /= t->trials[k];
-    return any ? 0
-               : report_error(run->sim.report, EXIT_INPUT, run->path, 0,
-                              "has no [mover exchange]: walkers have stayed on their rungs");
+    const ini_entry *key = ini_get(m->instance->section->section, "along");
+    return key ? atoi(key->value) : 0;
 }
 
-static int take_ladder(const analysed *run, travelled *t)
+/* Adds the exchanges of one mover along variable `axis` to those of its intervals, over all values of the other one: who
+ * is refused at one of them can go round by another. */
+static void add_exchanges(const ladder *l, int axis, const move_record *m, travelled *t)
+{
+    const int stride = l->rank == 2 && axis == 0 ? l->shape[1] : 1;
+    for (int rung = 0; rung < l->rungs; rung++) {
+        const int k = rung / stride % t->rungs;
+        if (k + 1 == t->rungs) continue;
+        t->trials[k] += (double)m->counts[rung].trials;
+        t->accepted[k] += (double)m->counts[rung].accepted;
+    }
+}
+
+/* Exchanges of neighbours along a variable, of all movers that make some. */
+static int take_exchanges(const analysed *run, int axis, travelled *t)
+{
+    const simulation *sim = &run->sim;
+    bool any = false, mixed = false;
+    t->accepted = checked(calloc((size_t)t->rungs, sizeof *t->accepted));
+    t->trials = checked(calloc((size_t)t->rungs, sizeof *t->trials));
+    for (int i = 0; i < sim->mover_count; i++) {
+        const move_record *m = &sim->output.moves[sim->movers[i].first_move];
+        const int along = along_of(&sim->movers[i]);
+        if (strcmp(m->name, "exchange") || m->rungs != sim->ladder.rungs) continue;
+        any = true;
+        if (sim->ladder.rank == 2 && !along) mixed = true;
+        if (sim->ladder.rank == 1 || along == axis + 1) add_exchanges(&sim->ladder, axis, m, t);
+    }
+    double tried = 0;
+    for (int k = 0; k + 1 < t->rungs; k++) {
+        tried += t->trials[k];
+        t->accepted[k] /= t->trials[k];
+    }
+    if (!any)
+        return report_error(sim->report, EXIT_INPUT, run->path, 0,
+                            "has no [mover exchange]: walkers have stayed on their rungs");
+    if (mixed || !(tried > 0))
+        return report_error(sim->report, EXIT_INPUT, run->path, 0,
+                            "has no exchanges along %s by themselves: two sections with plugin = "
+                            "exchange, along = 1 and along = 2, count each variable for itself",
+                            sim->ladder.keys[mixed ? 0 : axis]);
+    return 0;
+}
+
+/* The values of one variable of the ladder, the first being 0. */
+static int take_ladder(const analysed *run, int axis, travelled *t)
 {
     const ladder *l = &run->sim.ladder;
-    report *r = run->sim.report;
-    if (l->rank == 0) return report_error(r, EXIT_INPUT, run->path, 0, "has no ladder");
-    if (l->rank > 1)
-        return report_error(r, EXIT_INPUT, run->path, 0,
-                            "has a ladder in two variables: proposals are for one");
-    t->rungs = l->rungs;
-    t->values = l->values;
+    const int stride = l->rank == 2 && axis == 0 ? l->shape[1] : 1;
+    t->key = l->keys[axis];
+    t->rungs = l->shape[axis];
+    t->values = checked(calloc((size_t)t->rungs, sizeof *t->values));
+    for (int k = 0; k < t->rungs; k++) t->values[k] = l->values[k * stride * l->rank + axis];
     for (int k = 1; k < t->rungs; k++)
         if (!((t->values[k] - t->values[k - 1]) * (t->values[1] - t->values[0]) > 0))
-            return report_error(r, EXIT_INPUT, run->path, 0,
+            return report_error(run->sim.report, EXIT_INPUT, run->path, 0,
                                 "the values of its ladder neither rise nor fall");
-    return 0;
+    return t->rungs > 1 ? 0
+                        : report_error(run->sim.report, EXIT_INPUT, run->path, 0,
+                                       "has one value of %s: there is nothing to propose", t->key);
 }
 
 /* ---- What is said ----------------------------------------------------------------------------------------- */
@@ -149,7 +201,7 @@ static int take_ladder(const analysed *run, travelled *t)
 static void print_run(const analysed *run, const travelled *t)
 {
     char text[64];
-    printf("%s: %d rungs of %s", run->path, t->rungs, run->sim.ladder.keys[0]);
+    printf("%s: %d rungs of %s", run->path, t->rungs, t->key);
     if (t->upward) printf(", %.0f round trips", t->round_trips);
     printf("\n%-6s %-14s %-12s %s\n", "rung", "value", "acceptance", t->upward ? "upward" : "");
     for (int k = 0; k < t->rungs; k++) {
@@ -163,28 +215,38 @@ static void print_run(const analysed *run, const travelled *t)
     }
 }
 
-static void print_proposal(const analysed *run, const travelled *t, const proposal *p, bool by_flow,
-                           bool asked)
+/* Lines of [ladder] for one variable: those of the second end in _2. */
+static void print_values(const travelled *t, int axis, const proposal *p)
 {
-    const char *key = run->sim.ladder.keys[0];
-    printf("\n; %s\n[ladder]\nvary = %s\nvalues =",
-           by_flow ? "most round trips, by the flow of walkers"
-                   : "equal acceptance of all neighbours",
-           key);
+    const char *end = axis ? "_2" : "";
+    printf("vary%s = %s\nvalues%s =", end, t->key, end);
     for (int k = 0; k < p->rungs; k++) printf(" %.6g", p->values[k]);
-    printf("\n\n");
+    putchar('\n');
+}
+
+static void print_acceptance(const proposal *p, const char *of)
+{
+    printf("expected: an acceptance of %s%.3f of each pair%s%s\n", p->bounded ? "at most " : "",
+           p->acceptance, *of ? " along " : "", of);
+    if (p->bounded)
+        printf(
+            "some neighbours have not exchanged once: more rungs or a longer run are needed, then "
+            "this again\n");
+}
+
+static void print_proposal(const travelled *t, const proposal *p, bool by_flow, bool asked)
+{
+    printf("\n; %s\n[ladder]\n", by_flow ? "most round trips, by the flow of walkers"
+                                         : "equal acceptance of all neighbours");
+    print_values(t, 0, p);
+    putchar('\n');
     if (by_flow)
         printf(
             "expected: %.2f times as many round trips as now, where walkers move along the ladder "
             "as they did\n",
             p->gain);
     else
-        printf("expected: an acceptance of %s%.3f of each pair\n", p->bounded ? "at most " : "",
-               p->acceptance);
-    if (p->bounded)
-        printf(
-            "some neighbours have not exchanged once: more rungs or a longer run are needed, then "
-            "this again\n");
+        print_acceptance(p, "");
     if (!by_flow && t->upward && !asked)
         printf("too few round trips to go by the flow of walkers: %.0f, and %d would do\n",
                t->round_trips, ROUND_TRIPS_OF_A_RUNG * t->rungs);
@@ -192,18 +254,16 @@ static void print_proposal(const analysed *run, const travelled *t, const propos
         printf("with [observable round_trips] it could go by the flow of walkers\n");
 }
 
-static int propose(const arguments *a, analysed *run, report *r)
+static int propose_for_one(const arguments *a, analysed *run)
 {
     travelled t = {0};
     proposal p = {0};
-    int code = analysed_open(run, a->file, r);
-    if (!code && a->from) code = samples_cut(run, a->from);
-    if (!code) code = take_ladder(run, &t);
-    if (!code) code = take_exchanges(run, &t);
+    int code = take_ladder(run, 0, &t);
+    if (!code) code = take_exchanges(run, 0, &t);
     if (!code) code = find_results(&run->sim);
     if (!code) {
         take_flow(&run->sim, &t);
-        const int rungs = a->rungs ? (int)a->rungs : t.rungs;
+        const int rungs = a->variables ? (int)a->rungs[0] : t.rungs;
         const bool by_flow =
             !a->equal && t.upward && t.round_trips >= ROUND_TRIPS_OF_A_RUNG * t.rungs;
         print_run(run, &t);
@@ -211,10 +271,50 @@ static int propose(const arguments *a, analysed *run, report *r)
             propose_by_flow(&t, rungs, &p);
         else
             propose_equal(&t, rungs, &p);
-        print_proposal(run, &t, &p, by_flow, a->equal);
+        print_proposal(&t, &p, by_flow, a->equal);
     }
-    free(t.accepted), free(t.trials), free(t.upward), free(t.error), free(p.values);
+    travelled_free(&t), free(p.values);
     return code;
+}
+
+/* Along each variable as if it were alone. By acceptance: a flow from one corner to the other does not say which
+ * variable holds walkers up. */
+static int propose_for_two(const arguments *a, analysed *run)
+{
+    travelled t[LADDER_RANK] = {0};
+    proposal p[LADDER_RANK] = {0};
+    int code = 0;
+    for (int axis = 0; axis < LADDER_RANK && !code; axis++) {
+        code = take_ladder(run, axis, &t[axis]);
+        if (!code) code = take_exchanges(run, axis, &t[axis]);
+    }
+    if (!code) {
+        for (int axis = 0; axis < LADDER_RANK; axis++) {
+            print_run(run, &t[axis]);
+            propose_equal(&t[axis], a->variables ? (int)a->rungs[axis] : t[axis].rungs, &p[axis]);
+        }
+        printf("\n; equal acceptance of all neighbours along each variable\n[ladder]\n");
+        for (int axis = 0; axis < LADDER_RANK; axis++) print_values(&t[axis], axis, &p[axis]);
+        putchar('\n');
+        for (int axis = 0; axis < LADDER_RANK; axis++) print_acceptance(&p[axis], t[axis].key);
+    }
+    for (int axis = 0; axis < LADDER_RANK; axis++) travelled_free(&t[axis]), free(p[axis].values);
+    return code;
+}
+
+static int propose(const arguments *a, analysed *run, report *r)
+{
+    int code = analysed_open(run, a->file, r);
+    if (!code && a->from) code = samples_cut(run, a->from);
+    if (code) return code;
+    const int rank = run->sim.ladder.rank;
+    if (rank == 0) return report_error(r, EXIT_INPUT, run->path, 0, "has no ladder");
+    if (a->variables && a->variables != rank)
+        return report_error(r, EXIT_USAGE, run->path, 0,
+                            rank == 2 ? "has a ladder in two variables: --rungs needs two numbers, "
+                                        "as in 6,4"
+                                      : "has a ladder in one variable: --rungs needs one number");
+    return rank == 2 ? propose_for_two(a, run) : propose_for_one(a, run);
 }
 
 static int command(int argc, char **argv)

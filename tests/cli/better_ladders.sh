@@ -67,6 +67,45 @@ test_ladder_of_equal_acceptance()
     values 0.02 0.5 0.629463 0.792447 0.997631 1.255943 1.581139 1.990536 2.505936 3.154787 3.971641 5
 }
 
+# Volumes of an ideal gas hang on pressure over temperature alone, so both variables are geometric, each with the acceptance of
+# ten particles at pressures 1 and 1.5, which is 0.34876 (quadrature over two gamma distributions).
+test_ladder_in_two_variables()
+{
+    gas 1 2 3 4.5 6 7.59375
+    change '/^\[mover exchange\]/,/^every/d; s/^walkers = .*/walkers = 24/; s/^sweeps = .*/sweeps = 16000/'
+    printf '%s\n' '[mover along_pressure]' 'plugin = exchange' 'along = 1' 'every = 4' '[mover along_temperature]' \
+        'plugin = exchange' 'along = 2' 'every = 4' >>sim.ini
+    change 's/^vary = .*/&\nvary_2 = run.temperature\nvalues_2 = 1 1.3 2.5 3.375/'
+    must run sim.ini
+    must ladder sim.h5
+    cp "$out" proposed
+    values 0.02 1 1.5 2.25 3.375 5.0625 7.59375
+    sed 's/^values = .*//; s/^values_2 = /values = /' proposed >"$out"
+    values 0.02 1 1.5 2.25 3.375
+    for key in run.pressure run.temperature; do
+        awk -v key="$key" '/^expected: / && $NF == key { n++; print; d = $5 - 0.34876; if (d > 0.02 || d < -0.02) bad = 1 }
+            END { exit bad || n != 1 }' proposed || fail "promised is another acceptance along $key than 0.349"
+    done
+    # what each pair has then, 20 + 18 of them in 5 + 3 intervals: equal but for noise
+    change "s/^values = .*/$(grep '^values = ' proposed)/; s/^values_2 = .*/$(grep '^values_2 = ' proposed)/"
+    must run sim.ini --set run.output=better.h5
+    must ladder better.h5
+    awk '/^[0-9]+ / && NF == 3 { n++; d = $3 - 0.34876; print $3, d; if (d > 0.02 || d < -0.02) bad = 1 }
+        END { exit bad || n != 8 }' "$out" || fail "neighbours do not exchange equally often"
+    must ladder sim.h5 --rungs 11,3
+    values 0.02 1 1.224745 1.5 1.837117 2.25 2.755676 3.375 4.133514 5.0625 6.200271 7.59375
+    refused 2 "sim.h5: has a ladder in two variables: --rungs needs two numbers, as in 6,4" ladder sim.h5 --rungs 6
+    refused 2 "plugmc ladder: --rungs needs a whole number; see --help" ladder sim.h5 --rungs 6,x
+    # exchanges that do not say along what
+    change '/^\[mover along_temperature\]/,$d; s/^along = 1$/along = 0/; s/^sweeps = .*/sweeps = 40/'
+    must run sim.ini --set run.output=mixed.h5
+    refused 3 "mixed.h5: has no exchanges along run.pressure by themselves: two sections with plugin = exchange, along = 1 and along = 2, count each variable for itself" \
+        ladder mixed.h5
+    must run sim.ini --set run.output=half.h5 --set "mover along_pressure.along=1"
+    refused 3 "half.h5: has no exchanges along run.temperature by themselves: two sections with plugin = exchange, along = 1 and along = 2, count each variable for itself" \
+        ladder half.h5
+}
+
 # Walkers that forget everything between exchanges: from the acceptances A of all pairs follow the current of those
 # who head up, J = 1 / (1 + sum (1 - A) / A), and the share f on its way up. The ladder that is proposed has more
 # round trips.
@@ -128,9 +167,7 @@ test_ladders_that_nothing_is_proposed_for()
     must run sim.ini --set run.output=short.h5
     must ladder short.h5
     expect_output "too few round trips to go by the flow of walkers: "
-    must run sim.ini --set run.output=two.h5 --set ladder.vary_2=run.temperature "--set" "ladder.values_2=1 2" \
-        --set run.walkers=4
-    refused 3 "two.h5: has a ladder in two variables: proposals are for one" ladder two.h5
+    refused 2 "short.h5: has a ladder in one variable: --rungs needs one number" ladder short.h5 --rungs 3,3
     must run sim.ini --set run.output=around.h5 --set "ladder.values=1 0.5 2" --set run.walkers=3
     refused 3 "around.h5: the values of its ladder neither rise nor fall" ladder around.h5
     change '/^\[mover exchange\]/,/^every/d'

@@ -290,6 +290,31 @@ numbers()
     h5dump -d "/plugmc/movers/exchange/exchange/$2" "$1" | sed -n 's/^ *(0): //p' | tr -d , | cut -d ' ' -f $(($3 + 1))
 }
 
+# coexists HEIGHT LEAST: in the CSV table is the coexistence of points with a herd of this height, errors below LEAST
+coexists()
+{
+    awk -F, -v height="$1" -v least="$2" 'function weigh(mu, N, u, t) {
+            all = above = first[0] = first[1] = 0
+            for (N = 0; N <= 30; N++) {
+                t = ((N - 10) / 7) ^ 2 - 1; u = N * (mu + log(4)) - fact[N] - height * t * t
+                p[N] = exp(u); all += p[N]; if (N >= cut) above += p[N]
+                first[N >= cut] += N * p[N] }
+            return above / all }
+        BEGIN { for (N = 1; N <= 30; N++) fact[N] = fact[N - 1] + log(N) }
+        FNR > 1 { value[NR] = $2; error[NR] = $3 }
+        END {
+            cut = value[2]
+            low = 0; high = 2
+            while (high - low > 1e-12) { mu = (low + high) / 2; if (weigh(mu) > 0.5) high = mu; else low = mu }
+            exact[3] = mu; exact[4] = first[0] / (all - above); exact[5] = first[1] / above
+            bad = cut < 8 || cut > 12
+            for (k = 3; k <= 5; k++) {
+                z = (value[k] - exact[k]) / error[k]
+                printf "%.6f +- %.6f, exact %.6f, z = %.2f\n", value[k], error[k], exact[k], z
+                if (!(z < 4 && z > -4) || error[k] > least) bad = 1 }
+            exit bad }' "$out" || fail "coexistence is elsewhere"
+}
+
 # An ideal gas that likes two numbers: where both have the same weight is a sum over N.
 test_coexistence_of_two_numbers()
 {
@@ -319,29 +344,53 @@ test_coexistence_of_two_numbers()
 	END
     must run sim.ini
     must reweight sim.h5 --csv --coexistence numbers.N_point
-    awk -F, 'function weigh(mu, N, u, t) {
-            all = above = first[0] = first[1] = 0
-            for (N = 0; N <= 30; N++) {
-                t = ((N - 10) / 7) ^ 2 - 1; u = N * (mu + log(4)) - fact[N] - 2.5 * t * t
-                p[N] = exp(u); all += p[N]; if (N >= cut) above += p[N]
-                first[N >= cut] += N * p[N] }
-            return above / all }
-        BEGIN { for (N = 1; N <= 30; N++) fact[N] = fact[N - 1] + log(N) }
-        FNR > 1 { value[NR] = $2; error[NR] = $3 }
-        END {
-            cut = value[2]
-            low = 0; high = 2
-            while (high - low > 1e-12) { mu = (low + high) / 2; if (weigh(mu) > 0.5) high = mu; else low = mu }
-            exact[3] = mu; exact[4] = first[0] / (all - above); exact[5] = first[1] / above
-            bad = cut < 8 || cut > 12
-            for (k = 3; k <= 5; k++) {
-                z = (value[k] - exact[k]) / error[k]
-                printf "%.6f +- %.6f, exact %.6f, z = %.2f\n", value[k], error[k], exact[k], z
-                if (!(z < 4 && z > -4) || error[k] > 0.2) bad = 1 }
-            exit bad }' "$out" || fail "coexistence is elsewhere"
+    coexists 2.5 0.2
     must run sim.ini --set "ladder.values=1 1.2" --set run.output=outside.h5
     refused 3 "from point.mu = 1 to 1.2, the values that were run, two phases have nowhere the same weight" \
         reweight outside.h5 --coexistence numbers.N_point
+}
+
+# What is between both numbers is visited e^-12 as often, so no run crosses it. On the rungs a term quadratic in N, with a
+# negative coupling, makes one peak of two; from them follows what there is without it.
+test_coexistence_by_a_brake()
+{
+    sampled 2 2 'walkers = 14' <<-END
+	[species point]
+	count = 4
+	most = 30
+	mu = 1
+	diameter = 0
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 0.5
+	cutoff = 1
+	truncation = cut
+	coupling = 0
+	[potential brake]
+	plugin = lennard_jones_tail
+	coupling = -45
+	[potential herd]
+	plugin = $TEST_PLUGINS/herd.so
+	height = 12
+	middle = 10
+	half = 7
+	[ladder]
+	vary = point.mu
+	values = -2 0 2 4 6 8 10 12 14 16 18 20 22 24
+	[mover insert]
+	species = point
+	trials = 20
+	[mover exchange]
+	[observable numbers]
+	period = 2
+	[observable energy]
+	period = 2
+	END
+    must run sim.ini --set run.sweeps=6000
+    must reweight sim.h5 --csv --at brake.coupling=0 --coexistence numbers.N_point --along point.mu
+    coexists 12 0.2
 }
 
 # springs MOVER [KEY...]: four particles in a bowl, whose energies have the density of states U^3, weighed up to 20
