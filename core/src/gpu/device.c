@@ -195,9 +195,11 @@ static int load_module(gpu *g, const char *fused, const plugmc_kernel_text *text
         return fail_load(g, result, name);
     }
     memcpy(m->digest, digest, 32);
+    m->in_double = text->double_precision != 0;
+    m->is_fused = text->fuse != 0;
     m->next = g->modules;
     *out = g->modules = m;
-    return PLUGMC_OK;
+    return gpu_fill_numbers(g, m);
 }
 
 static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char *name,

@@ -159,6 +159,16 @@ static plugmc_list list_at(const void *at)
     return list;
 }
 
+/* Whether the numbers of a list change while the run goes on, without another text. */
+static bool list_changes(const plugmc_system *system, const plugmc_term *term, const char *name)
+{
+    const plugmc_free *facet = term->plugin->potential->free;
+    if (!system->numbers_change || !term->sampled || !facet || !facet->tables) return false;
+    for (const char *const *table = facet->tables; *table; table++)
+        if (!strcmp(*table, name)) return true;
+    return false;
+}
+
 static void put_lists(const fusion *f, const fused_term *t)
 {
     for (int i = 0; i < t->plugin->parameter_count; i++) {
@@ -166,6 +176,11 @@ static void put_lists(const fusion *f, const fused_term *t)
         if (p->type != PLUGMC_TYPE_LIST) continue;
         plugmc_list list = list_at((const char *)t->instance + p->offset);
         if (!list.count) continue;
+        if (list_changes(f->system, t->term, p->name)) { /* C linkage: the driver finds it */
+            fprintf(f->out, "extern \"C\" {\n__device__ real plugmc_p%d_%s[%d];\n}\n", t->index,
+                    p->name, list.count);
+            continue;
+        }
         fprintf(f->out, "static __device__ const real plugmc_list_%s[%d] = {", p->name, list.count);
         for (int k = 0; k < list.count; k++) {
             put_real(f,
@@ -197,8 +212,12 @@ static void put_parameter(const fusion *f, const plugmc_parameter *p, const fuse
         break;
     case PLUGMC_TYPE_LIST:
         if (!list_at(at).count) break; /* cleared already */
-        fprintf(f->out, "    p.%s.values = plugmc_list_%s;\n    p.%s.count = %d;\n", p->name,
-                p->name, p->name, list_at(at).count);
+        fprintf(f->out, "    p.%s.values = ", p->name);
+        if (list_changes(f->system, t->term, p->name))
+            fprintf(f->out, "plugmc_p%d_%s", t->index, p->name);
+        else
+            fprintf(f->out, "plugmc_list_%s", p->name);
+        fprintf(f->out, ";\n    p.%s.count = %d;\n", p->name, list_at(at).count);
         break;
     default: /* a text means nothing on the device */ break;
     }
@@ -577,4 +596,26 @@ char *fuse(const plugmc_system *system, const plugmc_kernel_text *kernel)
     }
     free(f.terms);
     return text;
+}
+
+int fuse_tables(const plugmc_system *system, int in_double, int32_t *term, int32_t *parameter,
+                changing_table *out)
+{
+    for (; *term < system->term_count; ++*term, *parameter = 0) {
+        const plugmc_term *t = plugmc_term_at(system, *term);
+        const plugmc_plugin *plugin = in_double ? t->plugin : t->plugin_single;
+        const char *instance = in_double ? t->instance : t->instance_single;
+        for (; plugin && *parameter < plugin->parameter_count; ++*parameter) {
+            const plugmc_parameter *p = &plugin->parameters[*parameter];
+            if (p->type != PLUGMC_TYPE_LIST || !list_changes(system, t, p->name)) continue;
+            const plugmc_list list = list_at(instance + p->offset);
+            if (!list.count) continue;
+            snprintf(out->name, sizeof out->name, "plugmc_p%d_%s", *term, p->name);
+            out->numbers = list.values;
+            out->bytes = (size_t)list.count * (in_double ? sizeof(double) : sizeof(float));
+            ++*parameter;
+            return 1;
+        }
+    }
+    return 0;
 }
