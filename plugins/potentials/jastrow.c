@@ -614,7 +614,7 @@ static int free_at_places(const void *instance, const plugmc_host *host,
     return PLUGMC_OK;
 }
 
-static const char *const free_tables[] = {"u_table", "chi_table", NULL};
+static const char *const free_tables[] = {"like", "unlike", "chi", "u_table", "chi_table", NULL};
 
 static const plugmc_free free_facet = {.size = sizeof free_facet,
                                        .count = free_count,

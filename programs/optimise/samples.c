@@ -106,8 +106,7 @@ static int upload_record(const samples *s, view_stage *stage, const plugmc_view 
 {
     const int code = s->host->gpu->upload(s->host->context, s->positions_there, here->positions,
                                           record_bytes(s));
-    return code ? code
-                : view_of(stage, at_device(s->positions_there), 1, here->sweep, there);
+    return code ? code : view_of(stage, at_device(s->positions_there), 1, here->sweep, there);
 }
 
 /* All walkers of a record, with the present numbers: energies where the run is, derivatives on the CPU. drift [walkers][particles][3]: what it needs for the
@@ -124,16 +123,15 @@ static int evaluate(simulation *sim, const free_numbers *f, samples *s, int64_t 
     int code = view_of(&stage, s->positions + 3 * first * sim->system.particles, 0,
                        s->sweep[record], &view);
     if (!code && sim->gpu) code = upload_record(s, &stage, &view, &there);
-    const plugmc_local_energy_request request = {.size = sizeof request,
-                                                 .walkers = s->walkers,
-                                                 .view = sim->gpu ? &there : &view,
-                                                 .energy = energy + first,
-                                                 .ln_psi = ln_psi + first,
-                                                 .drift = drift && sim->gpu
-                                                              ? at_device(s->drift_there)
-                                                              : drift,
-                                                 .places = drift ? &places : NULL,
-                                                 .place_count = drift ? &place_count : NULL};
+    const plugmc_local_energy_request request = {
+        .size = sizeof request,
+        .walkers = s->walkers,
+        .view = sim->gpu ? &there : &view,
+        .energy = energy + first,
+        .ln_psi = ln_psi + first,
+        .drift = drift && sim->gpu ? at_device(s->drift_there) : drift,
+        .places = drift ? &places : NULL,
+        .place_count = drift ? &place_count : NULL};
     if (!code) code = local_energies(&asking->context, &request);
     if (!code && drift && sim->gpu)
         code = s->host->gpu->download(s->host->context, drift, s->drift_there, record_bytes(s));

@@ -459,7 +459,47 @@ static void measurements_take_this_long(void **state)
     }
 }
 
-GPU_TEST_MAIN(cmocka_unit_test(what_others_ask_for_is_that_of_the_cpu),
+/* Free numbers in the memory of kernels: what is measured there follows them, in both precisions of the text, as on
+ * the CPU, and nothing is compiled again. */
+static void numbers_that_are_set_are_those_of_the_device(void **state)
+{
+    (void)state;
+    static const energy_case c = {GAS, 7, 7, 5, "", gas_jastrow, "", 1e-10};
+    static double values[2][3][MOST_WALKERS * QUANTITIES];
+    for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
+        static place p;
+        double numbers[2][64];
+        begin(&p, &c);
+        p.b.system.numbers_change = 1;
+        prepare(&p, on_gpu, c.settings);
+        plugmc_term *jastrow = &p.b.terms[1];
+        const plugmc_free *f = jastrow->plugin->potential->free,
+                          *single = jastrow->plugin_single->potential->free;
+        const int64_t count = f->count(jastrow->instance);
+        assert_in_range(count, 1, 64);
+        bench_expect(&p.b, f->get(jastrow->instance, numbers[0]));
+        for (int64_t k = 0; k < count; k++) numbers[1][k] = 0.3 / (double)(k % 8 + 1);
+        double *x = random_positions(&p.b, 5);
+        for (int k = 0; k < 3; k++) { /* as read, others, as read */
+            bench_expect(&p.b, f->set(jastrow->instance, numbers[k % 2]));
+            bench_expect(&p.b, single->set(jastrow->instance_single, numbers[k % 2]));
+            if (on_gpu) bench_expect(&p.b, gpu_write_numbers(&p.context));
+            bench_expect(&p.b, measure(&p, on_gpu, x, values[on_gpu][k]));
+        }
+        free(x);
+        finish(&p);
+    }
+    assert_true(difference(values[1][0], values[1][1], c.walkers, KINETIC) > 1e-3);
+    assert_memory_equal(values[1][0], values[1][2],
+                        (size_t)c.walkers * QUANTITIES * sizeof(double));
+    for (int k = 0; k < 3; k++)
+        for (int q = 0; q < QUANTITIES; q++)
+            if (q != SQUARED)
+                assert_true(difference(values[1][k], values[0][k], c.walkers, q) < c.tolerance);
+}
+
+GPU_TEST_MAIN(cmocka_unit_test(numbers_that_are_set_are_those_of_the_device),
+              cmocka_unit_test(what_others_ask_for_is_that_of_the_cpu),
               cmocka_unit_test(components_are_those_of_the_cpu),
               cmocka_unit_test(a_wave_function_that_is_zero_is_refused),
               cmocka_unit_test(orbitals_without_a_gpu_part_are_measured_on_the_cpu),

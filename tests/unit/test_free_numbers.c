@@ -4,6 +4,7 @@
 #include "boxes.h"
 #include "testing.h"
 
+#include "gpu/gpu.h"
 #include "quantum.h"
 
 enum { MOST_NUMBERS = 32, MOST_WALKERS = 3, MOST_PARTICLES = 8 };
@@ -246,6 +247,40 @@ static void numbers_that_are_set_are_those_that_are_read(void **state)
     end_subject(&set);
 }
 
-TEST_MAIN(cmocka_unit_test(slopes_in_a_gas), cmocka_unit_test(slopes_in_diamond),
+/* Constants of the text without plugmc_system.numbers_change; with it memory, whatever the numbers are, so that the
+ * text is the same. */
+static void device_text_has_numbers_or_memory_for_them(void **state)
+{
+    (void)state;
+    static const plugmc_kernel_text kernel = {
+        .size = sizeof kernel, .name = "test.cu", .text = "", .fuse = PLUGMC_FUSE_SAMPLED};
+    static subject s;
+    double values[MOST_NUMBERS];
+    char *text[4];
+    begin_gas(&s);
+    for (int k = 0; k < 4; k++) {
+        s.b.system.numbers_change = k / 2;
+        plugmc_term *t = s.jastrow;
+        bench_expect(&s.b, s.free->get(t->instance, values));
+        for (int64_t i = 0; i < s.count; i++) values[i] += 0.01;
+        bench_expect(&s.b, t->plugin_single->potential->free->set(t->instance_single, values));
+        bench_expect(&s.b, s.free->set(t->instance, values));
+        text[k] = fuse(&s.b.system, &kernel);
+        assert_non_null(text[k]);
+    }
+    assert_non_null(strstr(text[0], "static __device__ const real plugmc_list_u_table[64] = {"));
+    assert_string_not_equal(text[0], text[1]);
+    assert_string_equal(text[2], text[3]);
+    assert_null(strstr(text[2], "plugmc_list_u_table"));
+    assert_null(strstr(text[2], "plugmc_list_chi_table"));
+    assert_non_null(strstr(text[2], "plugmc_list_centres[")); /* no free number */
+    assert_non_null(strstr(text[2], "__device__ real plugmc_p1_u_table[64];"));
+    assert_non_null(strstr(text[2], "p.u_table.values = plugmc_p1_u_table;"));
+    for (int k = 0; k < 4; k++) free(text[k]);
+    end_subject(&s);
+}
+
+TEST_MAIN(cmocka_unit_test(device_text_has_numbers_or_memory_for_them),
+          cmocka_unit_test(slopes_in_a_gas), cmocka_unit_test(slopes_in_diamond),
           cmocka_unit_test(slopes_in_an_atom),
           cmocka_unit_test(numbers_that_are_set_are_those_that_are_read))

@@ -199,7 +199,7 @@ static int load_module(gpu *g, const char *fused, const plugmc_kernel_text *text
     m->is_fused = text->fuse != 0;
     m->next = g->modules;
     *out = g->modules = m;
-    return gpu_fill_numbers(g, m);
+    return PLUGMC_OK;
 }
 
 static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char *name,
@@ -250,6 +250,7 @@ int gpu_kernel(gpu *g, const plugmc_kernel_text *text, const char *name, plugmc_
     gpu_module *m = find_module(g, digest);
     if (!m) code = load_module(g, fused, text, digest, &m);
     free(fused);
+    if (!code) code = gpu_fill_numbers(g, m); /* of another system, if it was there before */
     if (code) return code;
     for (plugmc_kernel *k = g->kernels; k; k = k->next)
         if (k->module == m && strcmp(k->name, name) == 0) {

@@ -162,7 +162,8 @@ static plugmc_list list_at(const void *at)
 /* Whether the numbers of a list change while the run goes on, without another text. */
 static bool list_changes(const plugmc_system *system, const plugmc_term *term, const char *name)
 {
-    const plugmc_free *facet = term->plugin->potential->free;
+    const plugmc_potential *potential = term->plugin->potential;
+    const plugmc_free *facet = potential ? potential->free : NULL;
     if (!system->numbers_change || !term->sampled || !facet || !facet->tables) return false;
     for (const char *const *table = facet->tables; *table; table++)
         if (!strcmp(*table, name)) return true;

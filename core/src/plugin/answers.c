@@ -264,10 +264,9 @@ static bool check_tables(const plugmc_plugin *plugin, const char *const *table, 
         bool found = false;
         for (int32_t i = 0; i < plugin->parameter_count && !found; i++)
             found = plugin->parameters[i].type == PLUGMC_TYPE_LIST &&
-                    plugin->parameters[i].derived && !strcmp(plugin->parameters[i].name, *table);
+                    !strcmp(plugin->parameters[i].name, *table);
         if (!found)
-            return why_not(why, "its free numbers are in '%.80s', which is no derived list of it",
-                           *table);
+            return why_not(why, "its free numbers are in '%.80s', which is no list of it", *table);
     }
     return true;
 }
