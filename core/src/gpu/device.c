@@ -196,7 +196,7 @@ static int load_module(gpu *g, const char *fused, const plugmc_kernel_text *text
     }
     memcpy(m->digest, digest, 32);
     m->in_double = text->double_precision != 0;
-    m->is_fused = text->fuse != 0;
+    m->is_fused = (text->fuse & PLUGMC_FUSE_SAMPLED) != 0;
     m->next = g->modules;
     *out = g->modules = m;
     return PLUGMC_OK;

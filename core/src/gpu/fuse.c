@@ -163,7 +163,8 @@ static plugmc_list list_at(const void *at)
 static bool list_changes(const plugmc_system *system, const plugmc_term *term, const char *name)
 {
     const plugmc_potential *potential = term->plugin->potential;
-    const plugmc_free *facet = potential ? potential->free : NULL;
+    const plugmc_free *facet =
+        potential && (potential->pair || potential->field) ? potential->free : NULL;
     if (!system->numbers_change || !term->sampled || !facet || !facet->tables) return false;
     for (const char *const *table = facet->tables; *table; table++)
         if (!strcmp(*table, name)) return true;

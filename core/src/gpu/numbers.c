@@ -7,7 +7,6 @@ static int write_table(gpu *g, const gpu_module *m, const changing_table *table)
     driver_pointer at = 0;
     size_t bytes = 0;
     const driver_result result = g->api.module_variable(&at, &bytes, m->handle, table->name);
-    if (result == DRIVER_ERROR_NOT_FOUND) return PLUGMC_OK; /* of a term that it leaves out */
     if (result) return gpu_checked(g, result, "looking up free numbers");
     if (bytes != table->bytes)
         return gpu_fail(g, PLUGMC_ERROR_STATE, "'%s' has %zu bytes on the GPU and %zu here",
