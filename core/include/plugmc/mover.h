@@ -20,8 +20,8 @@ enum {
                                        no hard cores */
     PLUGMC_KEEPS_MOLECULES = 1024,  /* the particles of a molecule are moved together */
     PLUGMC_SPREADS = 1 << 25,       /* one system over several processes (plugmc/spread.h) */
-    PLUGMC_USES_PLACES = 1 << 27,   /* takes pairs with PLUGMC_PAIR_PLACES */
-    PLUGMC_GLOBAL_WALKERS = 1 << 26 /* ties walkers by what it knows of those of all processes */
+    PLUGMC_GLOBAL_WALKERS = 1 << 26, /* ties walkers by what it knows of those of all processes */
+    PLUGMC_USES_PLACES = 1 << 27     /* takes pairs with PLUGMC_PAIR_PLACES */
 };
 
 /* Numbers of trial moves since the counters were last cleared. */

@@ -42,7 +42,7 @@
 PLUGMC_FN real plugmc_pair_term(const parameters *p, plugmc_separation s, plugmc_site a,
                                 plugmc_site b)
 {
-#if PLUGMC_PAIR & 1 && !(PLUGMC_PAIR & 32)
+#if PLUGMC_PAIR & 1 && !(PLUGMC_PAIR & 64)
     return pair_energy(p, s, a, b);
 #else
     (void)p, (void)s, (void)a, (void)b;
@@ -83,7 +83,7 @@ PLUGMC_FN real plugmc_contact(const parameters *p, plugmc_site a, plugmc_site b)
 PLUGMC_FN void plugmc_pair_slopes(const parameters *p, plugmc_separation s, plugmc_site a,
                                   plugmc_site b, real *first, real *second)
 {
-#if PLUGMC_PAIR & 16 && !(PLUGMC_PAIR & 32)
+#if PLUGMC_PAIR & 16 && !(PLUGMC_PAIR & 64)
     pair_derivative(p, s, a, b, first, second);
 #else
     (void)p, (void)s, (void)a, (void)b;
@@ -95,7 +95,7 @@ PLUGMC_FN void plugmc_pair_slopes(const parameters *p, plugmc_separation s, plug
 PLUGMC_FN real plugmc_placed_term(const parameters *p, plugmc_position at, plugmc_separation s,
                                   plugmc_site a, plugmc_site b)
 {
-#if PLUGMC_PAIR & 32
+#if PLUGMC_PAIR & 64
     return pair_energy_at(p, at, s, a, b);
 #else
     (void)at;
@@ -107,7 +107,7 @@ PLUGMC_FN real plugmc_placed_difference(const parameters *p, plugmc_position at_
                                         plugmc_separation from, plugmc_position at_last,
                                         plugmc_separation to, plugmc_site a, plugmc_site b)
 {
-#if PLUGMC_PAIR & 32
+#if PLUGMC_PAIR & 64
     return pair_energy_at(p, at_last, to, a, b) - pair_energy_at(p, at_first, from, a, b);
 #else
     (void)at_first, (void)at_last;
@@ -119,7 +119,7 @@ PLUGMC_FN real plugmc_placed_difference(const parameters *p, plugmc_position at_
 PLUGMC_FN void plugmc_placed_slopes(const parameters *p, plugmc_position at, plugmc_separation s,
                                     plugmc_site a, plugmc_site b, real gradient[3], real *laplacian)
 {
-#if PLUGMC_PAIR & 32 && PLUGMC_PAIR & 16
+#if PLUGMC_PAIR & 64 && PLUGMC_PAIR & 16
     pair_derivative_at(p, at, s, a, b, gradient, laplacian);
 #else
     (void)p, (void)at, (void)s, (void)a, (void)b;
