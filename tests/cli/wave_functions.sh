@@ -30,7 +30,7 @@ atom()
 	[potential slater_orbitals]
 	END
     printf '%s\n' "${@-nuclei = 0 0 0 2}" "${zeta-zeta = 2}" "[potential polynomial_jastrow]" \
-        "${jastrow-u_unlike = 0.1 0.2}" "[mover ${mover-particle_by_particle}]" \
+        "${jastrow-u_unlike = 0.1 0.2}" "${cutoff-u_cutoff = 5}" "[mover ${mover-particle_by_particle}]" \
         "[observable local_energy]" "period = 5" >>sim.ini
 }
 
@@ -47,7 +47,6 @@ chi = 0 0 0 0 0
 f_unlike = 0
 f_electron_ion = 3
 f_electron_electron = 3
-u_cutoff = 5
 chi_cutoff = 5
 f_cutoff = 5
 ions = 0 0 0"
@@ -98,7 +97,7 @@ bad()
 {
     casino
     sed -i "$1" correlation.data
-    jastrow="casino = correlation.data
+    cutoff= jastrow="casino = correlation.data
 ions = 0 0 0" atom
     refused 3 "sim.ini:24: [potential polynomial_jastrow] file 'correlation.data', line $2" check sim.ini
 }
@@ -106,11 +105,11 @@ ions = 0 0 0" atom
 test_jastrow_factors_of_casino_are_read()
 {
     casino
-    jastrow="casino = correlation.data
+    cutoff= jastrow="casino = correlation.data
 ions = 0 0 0" atom
     must run sim.ini
     expect_output local_energy
-    jastrow="casino = correlation.data" atom # u alone
+    cutoff= jastrow="casino = correlation.data" atom # u alone
     must run sim.ini
 }
 
@@ -133,7 +132,36 @@ test_bad_jastrow_factors_of_casino()
     bad 's/START JASTROW/START/' "137: there is no START JASTROW"
     bad '$a START BACKFLOW' "138: 'START BACKFLOW': a Jastrow factor alone is read here"
     bad '50,$d' "49: the file ends where the spin dependence should be"
-    jastrow="casino = nowhere" atom
+    casino
+    jastrow="casino = correlation.data" atom
+    refused 3 "sim.ini:24: [potential polynomial_jastrow] u_cutoff = 5 is given beside file 'correlation.data', which has 1.9: leave it out" \
+        check sim.ini
+    cutoff= jastrow="casino = nowhere" atom
     plugmc check sim.ini
     expect_exit 3
+}
+
+# ---- Cusps
+
+test_bare_nuclei_without_a_cusp_are_told()
+{
+    zeta="zeta = 0.6" atom
+    must run sim.ini
+    expect_message "sim.ini:28: warning: [observable local_energy] at ion 1, a bare nucleus, the wave function falls as exp(-0.6 r) and not as exp(-2 r): without that cusp local energies diverge there; it takes a pseudopotential, orbitals that have it, or chi_cusp of a Jastrow factor"
+    zeta="zeta = 0.6" jastrow="chi = 0 0
+chi_cutoff = 5
+chi_cusp = 1.4
+ions = 0 0 0" atom
+    must run sim.ini
+    grep -q cusp "$err" && fail "there is a cusp"
+    zeta="zeta = 2
+n = 2
+l = 1" atom # a node at the nucleus
+    change '/species down/,/charge/d'
+    must run sim.ini
+    grep -q cusp "$err" && fail "Psi is 0 there"
+    atom
+    must run sim.ini
+    grep -q cusp "$err" && fail "there is a cusp"
+    return 0
 }

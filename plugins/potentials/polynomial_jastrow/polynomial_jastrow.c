@@ -356,58 +356,7 @@ static int own(const plugmc_host *host, plugmc_list *list, const double *values,
     return PLUGMC_OK;
 }
 
-/* ---- CASINO's file ----------------------------------------------------------------------------- */
-
-/* Coefficients of spin number `spin` in our units into a list that the section does not give. */
-static int take_radial(const plugmc_host *host, const correlation_radial *from, int truncation,
-                       int spin, plugmc_list *out)
-{
-    const int each = from->order; /* coefficient 1 is no number of the file */
-    double values[CORRELATION_MOST_ORDER];
-    const double *found = from->values + each * (spin < from->spins ? spin : 0);
-    if (!from->given) return PLUGMC_OK;
-    for (int k = 0; k < each; k++)
-        values[k] = found[k] * pow(-from->cutoff, truncation) * pow(from->cutoff, k ? k + 1 : 0);
-    return own(host, out, values, each);
-}
-
-static int take_f(const plugmc_host *host, const correlation_f *from, int spin, plugmc_list *out)
-{
-    const f_form *form = from->form;
-    if (!from->given) return PLUGMC_OK;
-    double *values = host->allocate(host->context, ((size_t)form->free + 1) * sizeof *values);
-    if (!values) return lacks_memory(host);
-    for (int32_t k = 0; k < form->free; k++) {
-        const int32_t *power = form->power[form->free_column[k]];
-        values[k] = from->values[form->free * (spin < from->spins ? spin : 0) + k] *
-                    pow(from->cutoff, 2 * form->truncation + power[0] + power[1] + power[2]);
-    }
-    return own(host, out, values, form->free);
-}
-
-/* What the section gives is kept. */
-static int take_file(parameters *p, const plugmc_host *host, const correlation_data *d)
-{
-    int code = take_radial(host, &d->u, d->truncation, 0, &p->u_like);
-    if (!code) code = take_radial(host, &d->u, d->truncation, 1, &p->u_unlike);
-    if (!code) code = take_radial(host, &d->chi, d->truncation, 0, &p->chi);
-    if (!code) code = take_f(host, &d->f, 0, &p->f_like);
-    if (!code) code = take_f(host, &d->f, 1, &p->f_unlike);
-    if (!code && d->chi.given && d->chi_has_cusp && !(p->chi_cusp > 0))
-        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "file '%s' gives chi the cusp of the nucleus: chi_cusp needs its charge",
-                          p->casino);
-    p->truncation = d->truncation;
-    if (d->u.given) p->u_cutoff = (real)d->u.cutoff;
-    if (d->chi.given) p->chi_cutoff = (real)d->chi.cutoff;
-    if (!d->f.given) return code;
-    p->f_cutoff = (real)d->f.cutoff;
-    p->f_electron_ion = d->f.form->most_l;
-    p->f_electron_electron = d->f.form->most_n;
-    p->f_without_u = d->f.form->without_u;
-    p->f_without_chi = d->f.form->without_chi;
-    return code;
-}
+#include "from_casino.h"
 
 /* ---- Tables ------------------------------------------------------------------------------------ */
 
@@ -589,15 +538,6 @@ static int prepare_f(parameters *p, const plugmc_host *host)
     return code ? code
                 : prepare_places(p, host, (int32_t)p->f_bins, (double)p->f_reach, &p->f_places,
                                  &p->f_begin);
-}
-
-static int read_file(parameters *p, const plugmc_host *host)
-{
-    correlation_data data;
-    const int ions = p->ions.count > 0;
-    const int code = correlation_data_read(host, p->casino, ions ? (int)p->chi_set : 0,
-                                           ions ? (int)p->f_set : 0, &data);
-    return code ? code : take_file(p, host, &data);
 }
 
 static int configure(void *instance, const plugmc_host *host)
