@@ -113,6 +113,21 @@ ions = 0 0 0" atom
     must run sim.ini
 }
 
+# What is found goes before what the file has.
+test_a_jastrow_factor_of_casino_is_optimised()
+{
+    casino
+    cutoff= jastrow="casino = correlation.data
+ions = 0 0 0" atom
+    must optimise sim.ini --samples 2000 --loops 2
+    grep -q '^f_unlike=' sim.optimised.ini || fail "there is no f in the result"
+    must run sim.optimised.ini
+    sed 's/^f_unlike=.*/f_unlike = 0/' sim.optimised.ini >other.ini
+    must run other.ini --set run.output=other.h5
+    h5diff --exclude-path /parameters -q sim.h5 other.h5 && fail "numbers of the section are not used"
+    return 0
+}
+
 test_bad_jastrow_factors_of_casino()
 {
     bad '/Truncation/,+1s/   3/   0/' "13: the truncation order is 0, and 2 to 6 is known here"

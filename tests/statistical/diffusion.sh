@@ -5,6 +5,7 @@
 # the gas a minute.
 set -u
 export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -166,40 +167,8 @@ case_effective_step_of_the_gas()
 # monotone ratio, and u, chi and f of polynomial_jastrow. CASINO, orbitals of its own: -14.65718(6) at tau = 0.0208.
 case_beryllium()
 {
-    header 4000 2000 200 >sim.ini
-    cat >>sim.ini <<-END
-	[box]
-	dimension = 3
-	shape = sphere
-	radius = 20
-	[species up]
-	count = 2
-	charge = -1
-	[species down]
-	count = 2
-	charge = -1
-	[potential slater_orbitals]
-	nuclei = 0 0 0 4
-	zeta = 3.47116 6.36861 0.77820 0.94067 1.48725 2.71830
-	n = 1 1 2 2 2 2
-	coefficients = 0.91796 0.08724 0.00108 -0.00199 0.00176 0.00628 -0.17092 -0.01455 0.21186 0.62499 0.26662 -0.09919
-	[potential polynomial_jastrow]
-	u_like = -0.2188 -2.9130 7.3616 -13.4672 9.5398
-	u_unlike = -0.6642 -12.7474 53.6986 -85.3287 45.3048
-	chi = 0.9309 -21.3493 70.8377 -77.6499 21.3928
-	f_like = 2.8860 -7.4373 60.6130 -1.6694 6.1923 20.1091 -22.3690 14.4641
-	f_unlike = -3.4267 -46.7166 61.4641 -1.1613 1.1669 -122.5401 79.5395 -10.4724
-	u_cutoff = 6
-	chi_cutoff = 6
-	f_cutoff = 5
-	ions = 0 0 0
-	[mover diffusion]
-	tau = 0.04
-	variational_tau = 0.3
-	variational = 600
-	warm_up = 700
-	END
-    run beryllium
+    cp "$here/../../examples/beryllium.ini" sim.ini
+    run beryllium run.seed=5 run.threads=1 run.sweeps=4000 "mover diffusion.tau=0.04"
     compare beryllium.txt local_energy.energy -14.65718
 }
 

@@ -386,6 +386,32 @@ static void images_and_precisions_agree(void **state)
     bench_end(&b);
 }
 
+/* A mover that asks the core: what it has kept of pairs and fields over many moves is the formula's. */
+static void energies_that_the_core_keeps_are_those_of_the_formula(void **state)
+{
+    (void)state;
+    for (int open = 0; open < 2; open++) {
+        bench b;
+        double f_alone;
+        const double *kept;
+        begin(&b, open);
+        quantum_term(&b, "polynomial_jastrow", ALL_IONS "casino=" CASINO_FILE, 1);
+        double *x = clustered(&b, 90);
+        test_mover serial = mover_new(&b, "serial", "step=0.2");
+        mover_load(&b, &serial, x);
+        mover_sweep(&b, &serial, 0, 50);
+        mover_store(&b, &serial, x);
+        const double expected = formula(&b.system, x, &f_alone);
+        bench_expect(&b, hamiltonian_energy(&serial.core->hamiltonian, &b.host, 0, &kept));
+        assert_close(kept[0], -2 * expected, 1e-10, 1e-10);
+        plugmc_counts counts;
+        bench_expect(&b, mover_counts(&serial, &b.host, &counts, 1));
+        assert_true(counts.accepted > 100);
+        free(x);
+        bench_end(&b);
+    }
+}
+
 /* ---- Cutoffs and refusals ---------------------------------------------------------------------- */
 
 static void cutoffs_come_from_the_cell(void **state)
@@ -441,4 +467,5 @@ TEST_MAIN(cmocka_unit_test(values_are_those_of_the_formula),
           cmocka_unit_test(derivatives_are_differences),
           cmocka_unit_test(cusps_are_those_of_u_alone),
           cmocka_unit_test(images_and_precisions_agree),
+          cmocka_unit_test(energies_that_the_core_keeps_are_those_of_the_formula),
           cmocka_unit_test(cutoffs_come_from_the_cell), cmocka_unit_test(what_cannot_be_is_refused))

@@ -372,6 +372,7 @@ static const plugmc_free free_facet = {.size = sizeof free_facet,
                                        .get = free_get,
                                        .set = free_set,
                                        .derivatives = free_derivatives,
-                                       .at_places = free_at_places};
+                                       .at_places = free_at_places,
+                                       .keys_before_files = 1};
 
 #endif

@@ -63,6 +63,9 @@ typedef struct plugmc_free {
     int (*derivatives)(const void *instance, const struct plugmc_host *,
                        const plugmc_free_request *);
     int (*at_places)(const void *instance, const struct plugmc_host *, const plugmc_free_places *);
+    /* 1: keys of the section come before what a file of the potential gives, so that lists may be written into a
+     * section that does not give them. */
+    int32_t keys_before_files;
 } plugmc_free;
 
 /* ---- Local energies -------------------------------------------------------------------------- */
