@@ -412,6 +412,46 @@ static void energies_that_the_core_keeps_are_those_of_the_formula(void **state)
     }
 }
 
+/* Which coefficients of an f of powers 3 and 3 stand in files of CASINO 2.13, in their order (Konjkov/pycasino,
+ * examples/stowfn). A file with these names is read, and no other order is. */
+static void coefficients_of_f_are_those_of_casino(void **state)
+{
+    (void)state;
+    static const char *const lmn[] = {"110", "210", "310", "220", "320", "330", "111", "221", "002",
+                                      "102", "202", "112", "212", "312", "222", "322", "332", "003",
+                                      "103", "203", "113", "213", "313", "223", "323", "333"};
+    enum { NAMES = sizeof lmn / sizeof lmn[0] };
+    for (int swapped = 0; swapped < 2; swapped++) {
+        char path[] = "/tmp/correlation.XXXXXX", settings[200];
+        FILE *out = fdopen(mkstemp(path), "w");
+        assert_non_null(out);
+        fputs("START JASTROW\nTruncation order C\n3\nSTART F TERM\nSTART SET 1\n"
+              "Electron-nucleus expansion order N_f_eN\n3\n"
+              "Electron-electron expansion order N_f_ee\n3\nSpin dep\n0\nCutoff\n1.4 1\n"
+              "Parameter values\n",
+              out);
+        for (int k = 0; k < NAMES; k++) {
+            const char *name = lmn[swapped && k >= 8 && k < 10 ? 17 - k : k];
+            fprintf(out, "%g 1 ! gamma_%c,%c,%c,1,1\n", 0.1 * k, name[0], name[1], name[2]);
+        }
+        fputs("END SET 1\nEND F TERM\nEND JASTROW\n", out);
+        fclose(out);
+        bench b;
+        begin(&b, 1);
+        snprintf(settings, sizeof settings, "ions=0 0 0; chi_set=0; casino=%s", path);
+        const int code = try_term(&b, "polynomial_jastrow", settings, 1);
+        assert_int_equal(code, swapped ? PLUGMC_ERROR_INPUT : PLUGMC_OK);
+        if (swapped)
+            assert_non_null(strstr(b.message, "line 23: this is gamma_1,0,2 where gamma_0,0,2 is "
+                                              "the next that is free"));
+        else
+            assert_int_equal(b.terms[0].plugin->potential->free->count(b.terms[0].instance),
+                             2 * NAMES);
+        remove(path);
+        bench_end(&b);
+    }
+}
+
 /* ---- Cutoffs and refusals ---------------------------------------------------------------------- */
 
 static void cutoffs_come_from_the_cell(void **state)
@@ -448,7 +488,7 @@ static void what_cannot_be_is_refused(void **state)
         {"ions=0 0 0; chi_set=2; casino=" CASINO_FILE,
          "file '" CASINO_FILE "' gives chi the cusp of the nucleus: chi_cusp needs its charge"},
         {"ions=0 0 0; f_set=3; casino=" CASINO_FILE,
-         "file '" CASINO_FILE "', line 137: the file has no set 3 of f"},
+         "file '" CASINO_FILE "', line 137: the file has no set 3 of f (f_set = 0 takes none)"},
     };
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
         bench b;
@@ -468,4 +508,5 @@ TEST_MAIN(cmocka_unit_test(values_are_those_of_the_formula),
           cmocka_unit_test(cusps_are_those_of_u_alone),
           cmocka_unit_test(images_and_precisions_agree),
           cmocka_unit_test(energies_that_the_core_keeps_are_those_of_the_formula),
+          cmocka_unit_test(coefficients_of_f_are_those_of_casino),
           cmocka_unit_test(cutoffs_come_from_the_cell), cmocka_unit_test(what_cannot_be_is_refused))

@@ -309,9 +309,10 @@ static int check_sets(const reader *r)
 {
     const correlation_data *d = r->out;
     if (r->wanted[CHI_TERM] && !d->chi.given)
-        return FAIL(r, "the file has no set %d of chi", r->wanted[CHI_TERM]);
+        return FAIL(r, "the file has no set %d of chi (chi_set = 0 takes none)",
+                    r->wanted[CHI_TERM]);
     if (r->wanted[F_TERM] && !d->f.given)
-        return FAIL(r, "the file has no set %d of f", r->wanted[F_TERM]);
+        return FAIL(r, "the file has no set %d of f (f_set = 0 takes none)", r->wanted[F_TERM]);
     return PLUGMC_OK;
 }
 
