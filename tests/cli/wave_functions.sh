@@ -180,3 +180,48 @@ l = 1" atom # a node at the nucleus
     grep -q cusp "$err" && fail "there is a cusp"
     return 0
 }
+
+# exact ENERGY LINE...: hydrogen in the orbital that these keys give has this energy everywhere
+exact()
+{
+    local energy=$1
+    shift
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 100
+	equilibrate = 200
+	seed = 5
+	walkers = 16
+	device = cpu
+	output = sim.h5
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 60
+	[species up]
+	count = 1
+	charge = -1
+	[initial]
+	state = random
+	[mover particle_by_particle]
+	[observable local_energy]
+	period = 5
+	[potential slater_orbitals]
+	nuclei = 0 0 0 1
+	END
+    printf '%s\n' "$@" >>sim.ini
+    must run sim.ini
+    awk -v e="$energy" '$1 == "local_energy.energy" { found = ($2 - e) ^ 2 < 1e-16 }
+        $1 == "local_energy.variance" { flat = $2 ^ 2 < 1e-20 }
+        END { exit !(found && flat) }' "$out" || fail "the energy is not $energy, or it varies"
+}
+
+# 2s = (1 - r/2) exp(-r/2), of normalised functions.
+test_states_of_hydrogen_are_exact()
+{
+    exact -0.5 "zeta = 1"
+    exact -0.125 "zeta = 0.5 0.5" "n = 1 2" "coefficients = 1.4142135623730951 -2.4494897427831779"
+    exact -0.125 "zeta = 0.5" "l = 1"
+    exact -0.055555555555555556 "zeta = 0.33333333333333333" "l = 2"
+    exact -0.055555555555555556 "zeta = 0.33333333333333333" "l = 2" "coefficients = 0.3 -0.2 0.5 0.7 -0.4"
+}

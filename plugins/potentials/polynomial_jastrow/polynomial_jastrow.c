@@ -127,7 +127,7 @@ PLUGMC_FN int32_t bin_of(const parameters *p, const real f[3])
     int32_t bin = 0, n = (int32_t)p->f_bins;
     for (int d = 0; d < 3; d++) {
         const int32_t k = (int32_t)(f[d] * (real)n);
-        bin = bin * n + (k < n ? k : n - 1);
+        bin = bin * n + (k < 0 ? 0 : k < n ? k : n - 1);
     }
     return bin;
 }
