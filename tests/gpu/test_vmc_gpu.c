@@ -116,7 +116,7 @@ static void the_chain_is_that_of_the_cpu(void **state)
         {"quasi_simultaneous", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, POLYNOMIALS},
         {"quasi_simultaneous", "precision=double step=0.9 block=3 gather=2", STANDING_WAVES, 7, 5,
          1, POLYNOMIALS},
-        {"quasi_simultaneous", "precision=double step=0.8 block=4", STANDING_WAVES, 7, 5, 2,
+        {"quasi_simultaneous", "precision=double step=0.8 block=4", STANDING_WAVES, 4, 3, 2,
          POLYNOMIALS},
         {"particle_by_particle", "precision=double step=0.9 refresh=3", PLANE_WAVES, 7, 5, 1,
          POLYNOMIALS},
