@@ -25,6 +25,7 @@ static plugmc_free_number number_of(const free_part *part, int64_t k)
 
 static int check_keys(simulation *sim, const free_part *part)
 {
+    if (PLUGMC_HAS(part->facet, keys_before_files) && part->facet->keys_before_files) return 0;
     for (int64_t k = part->first; k < part->first + part->count; k++) {
         const plugmc_free_number n = number_of(part, k);
         const instance *owner = part->owner;
