@@ -64,8 +64,8 @@ typedef struct plugmc_free {
                        const plugmc_free_request *);
     int (*at_places)(const void *instance, const struct plugmc_host *, const plugmc_free_places *);
     /* Names of the lists of the plugin's table, keys and derived ones, whose numbers `set` changes, ended by NULL: all
-     * that device text sees of free numbers. Where plugmc_system.numbers_change they are memory of each loaded kernel text, which
-     * the core writes after `set`. NULL: no kernel may be used once numbers were set. */
+     * that device text sees of free numbers. Where plugmc_system.numbers_change they are memory of each loaded kernel
+     * text, which the core writes after `set`. NULL: no kernel may be used once numbers were set. */
     const char *const *tables;
 } plugmc_free;
 
