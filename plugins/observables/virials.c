@@ -118,6 +118,8 @@ static const char *lacks(const plugmc_potential *p, int with_cores)
     const int core = p->pair && p->pair->functions & PLUGMC_PAIR_CONTACT;
     if (p->total && !p->total->beside_parts) return NULL;
     if (p->field) return "is a field, in which the pressure is not the same everywhere";
+    if (p->pair && p->pair->functions & PLUGMC_PAIR_PLACES)
+        return "hangs on places, and pairs that do have no virial";
     if (core && !with_cores)
         return "has a hard core, whose push has no virial: 'pressure' measures both";
     if (core && !(p->pair->functions & PLUGMC_PAIR_ENERGY)) return NULL;

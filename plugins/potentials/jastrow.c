@@ -614,13 +614,16 @@ static int free_at_places(const void *instance, const plugmc_host *host,
     return PLUGMC_OK;
 }
 
+static const char *const free_tables[] = {"like", "unlike", "chi", "u_table", "chi_table", NULL};
+
 static const plugmc_free free_facet = {.size = sizeof free_facet,
                                        .count = free_count,
                                        .number = free_number,
                                        .get = free_get,
                                        .set = free_set,
                                        .derivatives = free_derivatives,
-                                       .at_places = free_at_places};
+                                       .at_places = free_at_places,
+                                       .tables = free_tables};
 
 static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(parameters, like, 0, "", -1e6, 1e6, "",

@@ -1,10 +1,15 @@
-/* slater_orbitals: exp(-zeta |r - R|) around nuclei, for atoms with known energies (hydrogen:
- * -1/2 Hartree and no variance with zeta = 1; helium: -(27/16)^2 Hartree with zeta = 27/16) and for
- * molecules of such orbitals (J. C. Slater, Phys. Rev. 36, 57 (1930)).
+/* slater_orbitals: sums of Slater functions r^(n-1) exp(-zeta r) Y_lm around nuclei (J. C. Slater, Phys. Rev. 36, 57
+ * (1930)), for atoms and molecules.
  *
- * The box is open: [box] shape = sphere, so large that nothing of the orbitals is left at its edge.
- * Orbital l has exponent zeta[l] and belongs to nucleus on[l]; every species takes the first ones,
- * as many as it has particles. Lengths are bohr.
+ * A shell has an exponent zeta, a principal quantum number n and an angular momentum l (0, 1, 2: s, p, d) and
+ * belongs to nucleus on; it has 2 l + 1 functions: s; x, y, z; xy, xz, yz, x^2 - y^2, 3 z^2 - r^2. An orbital is a row of
+ * `coefficients`, one for each function of all shells, of functions whose squares integrate to 1: so numbers can be
+ * taken over from tables of Hartree-Fock orbitals (E. Clementi, C. Roetti, At. Data Nucl. Data Tables 14, 177
+ * (1974)). Without coefficients every function is an orbital, without a norm: exp(-zeta r) is hydrogen (-1/2 Hartree and
+ * no variance with zeta = 1) or helium (-(27/16)^2 Hartree with zeta = 27/16). Every species takes the first
+ * orbitals, as many as it has particles.
+ *
+ * The box is open: [box] shape = sphere, so large that nothing of the orbitals is left at its edge. Lengths are bohr.
  */
 #include <math.h>
 
@@ -14,15 +19,67 @@
 
 #include "by_formula.h"
 
+enum { MOST_N = 12, MOST_L = 2 };
+
 typedef struct slater_orbitals {
     formulas formulas;
-    plugmc_list nuclei, zeta, on; /* parameters */
+    plugmc_list nuclei, zeta, on, n, l, coefficients; /* parameters */
     plugmc_ions ions;
 } slater_orbitals;
 
 static int ions(const void *instance, plugmc_ions *out)
 {
     *out = ((const slater_orbitals *)instance)->ions;
+    return PLUGMC_OK;
+}
+
+/* ---- Shells ------------------------------------------------------------------------------------ */
+
+/* An entry of a list that may be left out. */
+static int32_t entry(const plugmc_list *list, int32_t k, int32_t otherwise)
+{
+    return list->count ? (int32_t)list->values[k] : otherwise;
+}
+
+static int32_t momentum_of(const slater_orbitals *p, int32_t shell)
+{
+    return entry(&p->l, shell, 0);
+}
+
+static int32_t count_functions(const slater_orbitals *p)
+{
+    int32_t count = 0;
+    for (int32_t k = 0; k < p->zeta.count; k++) count += 2 * momentum_of(p, k) + 1;
+    return count;
+}
+
+static int check_list(const slater_orbitals *p, const plugmc_host *host, const char *key,
+                      const plugmc_list *list)
+{
+    if (list->count != 0 && list->count != p->zeta.count)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%s has %d numbers for %d exponents of zeta", key, list->count,
+                          p->zeta.count);
+    for (int32_t k = 0; k < list->count; k++)
+        if (list->values[k] != rint((double)list->values[k]))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s %d is %g, no whole number",
+                              key, k + 1, (double)list->values[k]);
+    return PLUGMC_OK;
+}
+
+static int check_shell(const slater_orbitals *p, const plugmc_host *host, int32_t k)
+{
+    const int32_t on = entry(&p->on, k, 1), l = momentum_of(p, k), n = entry(&p->n, k, l + 1);
+    if (!(p->zeta.values[k] > 0))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "zeta %d is %g: it must be above 0",
+                          k + 1, (double)p->zeta.values[k]);
+    if (on < 1 || on > p->nuclei.count / 4)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "shell %d is on nucleus %d, but there are nuclei 1 to %d", k + 1, on,
+                          p->nuclei.count / 4);
+    if (n <= l)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "shell %d has n = %d and l = %d: n has to be above l", k + 1, n, l);
     return PLUGMC_OK;
 }
 
@@ -35,23 +92,21 @@ static int configure(void *instance, const plugmc_host *host)
                           p->nuclei.count);
     if (p->zeta.count == 0)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "zeta is empty: it takes one exponent an orbital");
-    if (p->on.count != 0 && p->on.count != p->zeta.count)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "on has %d numbers for %d exponents of zeta", p->on.count, p->zeta.count);
-    for (int32_t l = 0; l < p->zeta.count; l++) {
-        if (!(p->zeta.values[l] > 0))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "zeta %d is %g: it must be above 0", l + 1,
-                              (double)p->zeta.values[l]);
-        const double on = p->on.count ? (double)p->on.values[l] : 1;
-        if (on != rint(on) || on < 1 || on > p->nuclei.count / 4)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "orbital %d is on nucleus %g, but there are nuclei 1 to %d", l + 1,
-                              on, p->nuclei.count / 4);
-    }
-    return PLUGMC_OK;
+                          "zeta is empty: it takes one exponent a shell");
+    int code = check_list(p, host, "on", &p->on);
+    if (!code) code = check_list(p, host, "n", &p->n);
+    if (!code) code = check_list(p, host, "l", &p->l);
+    for (int32_t k = 0; k < p->zeta.count && !code; k++) code = check_shell(p, host, k);
+    if (!code && p->coefficients.count % count_functions(p))
+        code =
+            host->fail(host->context, PLUGMC_ERROR_INPUT,
+                       "coefficients has %d numbers: it takes one for each of the %d functions of "
+                       "all shells, for each orbital",
+                       p->coefficients.count, count_functions(p));
+    return code;
 }
+
+/* ---- Preparation ------------------------------------------------------------------------------- */
 
 static int prepare_ions(slater_orbitals *p, const plugmc_host *host)
 {
@@ -79,7 +134,7 @@ static int prepare_ions(slater_orbitals *p, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* Each orbital must be gone at the edge of the sphere, which cuts it off. */
+/* Each function must be gone at the edge of the sphere, which cuts it off. */
 static int check_sphere(const formulas *f, const plugmc_host *host)
 {
     const plugmc_box *box = &host->system->box;
@@ -88,52 +143,120 @@ static int check_sphere(const formulas *f, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "atoms are in open space: [box] dimension = 3, shape = sphere with a large "
             "radius");
-    for (int64_t l = 0; l < f->count; l++) {
-        const double *c = f->orbitals[l].centre;
+    for (int64_t k = 0; k < f->count; k++) {
+        const double *c = f->orbitals[k].centre;
         double from_edge = box->radius - sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
-        if (!(f->orbitals[l].zeta * from_edge > 12))
-            host->warn(
-                host->context,
-                "the sphere of radius %g cuts off orbital %lld, which falls only to exp(-%.2g) "
-                "at its edge",
-                box->radius, (long long)l + 1, f->orbitals[l].zeta * from_edge);
+        if (f->orbitals[k].zeta * from_edge > 12) continue;
+        host->warn(
+            host->context,
+            "the sphere of radius %g cuts off a function of exponent %g, which falls only to "
+            "exp(-%.2g) at its edge",
+            box->radius, f->orbitals[k].zeta, f->orbitals[k].zeta * from_edge);
+        break;
     }
+    return PLUGMC_OK;
+}
+
+/* 1 over the root of the integral of (r^k exp(-zeta r) S_lm)^2: with n = k + l + 1 the radial one is
+ * (2 n)! / (2 zeta)^(2 n + 1). */
+static double norm_of(const orbital *o)
+{
+    static const double angles[MOST_L + 1][2] = {{1, 1}, {1.0 / 3, 1.0 / 3}, {1.0 / 15, 4.0 / 15}};
+    const int32_t n = o->power + o->l + 1;
+    const double angle = o->l == 2 && o->m == 4 ? 4.0 / 5 : angles[o->l][o->l == 2 && o->m == 3];
+    return 1 / sqrt(4 * M_PI * angle * tgamma(2 * n + 1) * pow(2 * o->zeta, -2 * n - 1));
+}
+
+/* All functions of all shells, in order, with coefficient 1. */
+static void list_functions(const slater_orbitals *p, orbital *out)
+{
+    for (int32_t k = 0; k < p->zeta.count; k++) {
+        const int32_t l = momentum_of(p, k), nucleus = entry(&p->on, k, 1) - 1;
+        for (int32_t m = 0; m <= 2 * l; m++, out++) {
+            *out = (orbital){.zeta = (double)p->zeta.values[k],
+                             .coefficient = 1,
+                             .power = entry(&p->n, k, l + 1) - l - 1,
+                             .l = l,
+                             .m = m};
+            for (int e = 0; e < 3; e++) out->centre[e] = (double)p->nuclei.values[4 * nucleus + e];
+        }
+    }
+}
+
+/* Entries of the list: the first functions of all orbitals, then the others of each. Coefficients that are 0
+ * are left out. */
+static void contract(const slater_orbitals *p, const orbital *functions, int32_t count,
+                     int64_t orbitals, orbital *out)
+{
+    int64_t next = orbitals;
+    for (int64_t o = 0; o < orbitals; o++) {
+        orbital *first = out + o;
+        int32_t found = 0;
+        *first = functions[0];
+        first->coefficient = 0;
+        for (int32_t k = 0; k < count; k++) {
+            const double c = (double)p->coefficients.values[o * count + k];
+            orbital *to = found ? out + next + found - 1 : first;
+            if (c == 0) continue;
+            *to = functions[k];
+            to->coefficient = c * norm_of(to);
+            found++;
+        }
+        first->more = found > 1 ? found - 1 : 0;
+        first->rest = (int32_t)(next - o);
+        next += first->more;
+    }
+}
+
+static int prepare_orbitals(slater_orbitals *p, const plugmc_host *host, int64_t *orbitals)
+{
+    formulas *f = &p->formulas;
+    const int32_t functions = count_functions(p);
+    const int64_t rows = p->coefficients.count / functions;
+    orbital *list = host->allocate(host->context, (size_t)functions * sizeof *list);
+    *orbitals = rows ? rows : functions;
+    f->host = host;
+    f->count = rows ? rows * functions : functions;
+    f->orbitals = host->allocate(host->context, (size_t)f->count * sizeof *f->orbitals);
+    if (!f->orbitals || !list)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for orbitals");
+    list_functions(p, rows ? list : f->orbitals);
+    if (rows) contract(p, list, functions, rows, f->orbitals);
+    while (f->count > *orbitals && !(f->orbitals[f->count - 1].zeta > 0)) f->count--; /* unused */
     return PLUGMC_OK;
 }
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     slater_orbitals *p = instance;
-    formulas *f = &p->formulas;
     const plugmc_system *system = host->system;
-    f->host = host;
-    f->count = p->zeta.count;
-    for (int32_t s = 0; s < system->species_count; s++)
-        if (plugmc_species_at(system, s)->count > f->count)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "species '%s' has %lld electrons, but zeta gives only %lld orbitals",
+    int64_t orbitals = 0;
+    int code = prepare_orbitals(p, host, &orbitals);
+    for (int32_t s = 0; s < system->species_count && !code; s++)
+        if (plugmc_species_at(system, s)->count > orbitals)
+            code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "species '%s' has %lld electrons, but there are only %lld orbitals",
                               plugmc_species_at(system, s)->name,
-                              (long long)plugmc_species_at(system, s)->count, (long long)f->count);
-    f->orbitals = host->allocate(host->context, (size_t)f->count * sizeof *f->orbitals);
-    if (!f->orbitals)
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for orbitals");
-    for (int64_t l = 0; l < f->count; l++) {
-        const int32_t nucleus = p->on.count ? (int32_t)p->on.values[l] - 1 : 0;
-        for (int e = 0; e < 3; e++)
-            f->orbitals[l].centre[e] = (double)p->nuclei.values[4 * nucleus + e];
-        f->orbitals[l].zeta = (double)p->zeta.values[l];
-    }
-    int code = check_sphere(f, host);
+                              (long long)plugmc_species_at(system, s)->count, (long long)orbitals);
+    if (!code) code = check_sphere(&p->formulas, host);
     if (!code) code = prepare_ions(p, host);
-    return code ? code : formulas_prepare(f, host);
+    return code ? code : formulas_prepare(&p->formulas, host);
 }
 
 static const plugmc_parameter table[] = {
     PLUGMC_LIST_KEY(slater_orbitals, nuclei, 0, NULL, -1e6, 1e6, "length, e",
                     "x y z Z of each nucleus, one after another"),
-    PLUGMC_LIST_KEY(slater_orbitals, zeta, 0, NULL, 0, 1e3, "1/length", "exponent of each orbital"),
+    PLUGMC_LIST_KEY(slater_orbitals, zeta, 0, NULL, 0, 1e3, "1/length", "exponent of each shell"),
     PLUGMC_LIST_KEY(slater_orbitals, on, 0, "", 1, 1e6, "",
-                    "nucleus that each orbital belongs to, from 1; empty: all to the first"),
+                    "nucleus that each shell belongs to, from 1; empty: all to the first"),
+    PLUGMC_LIST_KEY(slater_orbitals, n, 0, "", 1, MOST_N, "",
+                    "principal quantum number of each shell, r^(n-1); empty: the smallest, l + 1"),
+    PLUGMC_LIST_KEY(slater_orbitals, l, 0, "", 0, MOST_L, "",
+                    "angular momentum of each shell: 0 s, 1 p, 2 d; empty: s"),
+    PLUGMC_LIST_KEY(
+        slater_orbitals, coefficients, 0, "", -1e6, 1e6, "",
+        "one for each function of all shells, normalised; orbital after orbital; empty: "
+        "each function is an orbital"),
 };
 
 static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
@@ -146,7 +269,7 @@ static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
 static const plugmc_potential potential = {.size = sizeof potential, .orbitals = &orbitals};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "slater_orbitals",
-              .summary = "orbitals exp(-zeta r) around nuclei, for atoms and molecules",
+              .summary = "orbitals of Slater functions around nuclei, for atoms and molecules",
               .reference = "Slater, Phys. Rev. 36, 57 (1930)",
               .instance_size = sizeof(slater_orbitals), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .configure = configure,

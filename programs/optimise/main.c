@@ -433,10 +433,7 @@ static int open_run(simulation *sim, const arguments *a)
     if (code && !sim->config.ini.count) return code;
     const int reading = config_read(&sim->config, report), opening = simulation_open(sim);
     if (code || reading || opening) return code ? code : reading ? reading : opening;
-    if (sim->config.run.device == DEVICE_GPU)
-        return report_error(report, EXIT_INPUT, sim->config.ini.path, 0,
-                            "[run] device = gpu: wave functions are optimised on the CPU so far");
-    sim->config.run.device = DEVICE_CPU;
+    sim->system.numbers_change = 1;
     return simulation_prepare(sim);
 }
 

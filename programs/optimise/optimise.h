@@ -29,6 +29,9 @@ typedef struct samples {
     double *ln_psi;      /* [count] */
     double *derivatives; /* [count][K] O_k */
     double *energies;    /* [count][K] dE_L/dp_k */
+    const plugmc_host *host;
+    /* [walkers][particles][3] of the record at hand, on the GPU; 0: the run is on the CPU. */
+    plugmc_device_pointer positions_there, drift_there;
 } samples;
 
 /* A run of its own, from [initial], with the present numbers: it hangs on them, on the seed and on the number of

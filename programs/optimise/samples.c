@@ -15,23 +15,35 @@ enum { TUNINGS = 40 }; /* of steps during equilibration */
 
 static void *array(int64_t count, size_t size) { return checked(calloc((size_t)count + 1, size)); }
 
-static void samples_make(samples *s, int64_t records, int32_t walkers, int64_t particles,
-                         int64_t numbers)
+static int samples_make(samples *s, simulation *sim, int64_t records, int64_t numbers)
 {
-    const int64_t count = records * walkers;
-    *s = (samples){.records = records, .count = count, .walkers = walkers, .numbers = numbers};
+    const int64_t particles = sim->system.particles, walkers = sim->system.walkers,
+                  count = records * walkers;
+    const plugmc_host *host = &simulation_asking(sim)->host;
+    const size_t bytes = (size_t)(3 * walkers * particles) * sizeof(double);
+    int code = PLUGMC_OK;
+    *s = (samples){.records = records,
+                   .count = count,
+                   .walkers = sim->system.walkers,
+                   .numbers = numbers,
+                   .host = host};
     s->sweep = array(records, sizeof *s->sweep);
     s->positions = array(3 * count * particles, sizeof *s->positions);
     s->energy = array(count, sizeof *s->energy);
     s->ln_psi = array(count, sizeof *s->ln_psi);
     s->derivatives = array(count * numbers, sizeof *s->derivatives);
     s->energies = array(count * numbers, sizeof *s->energies);
+    if (sim->gpu) code = host->gpu->allocate(host->context, bytes, &s->positions_there);
+    if (sim->gpu && !code) code = host->gpu->allocate(host->context, bytes, &s->drift_there);
+    return context_exit_code(host->context, code, "taking GPU memory");
 }
 
 void samples_free(samples *s)
 {
     free(s->sweep), free(s->positions), free(s->energy), free(s->ln_psi);
     free(s->derivatives), free(s->energies);
+    if (s->positions_there) s->host->gpu->release(s->host->context, s->positions_there);
+    if (s->drift_there) s->host->gpu->release(s->host->context, s->drift_there);
     *s = (samples){0};
 }
 
@@ -81,28 +93,48 @@ static int64_t period_of(const simulation *sim)
 
 /* ---- What is found of a record ---------------------------------------------------------------- */
 
-/* All walkers of a record, with the present numbers. drift [walkers][particles][3]: what it needs for the
+static double *at_device(plugmc_device_pointer at) { return (double *)(uintptr_t)at; }
+
+static size_t record_bytes(const samples *s)
+{
+    return (size_t)(3 * s->walkers * s->host->system->particles) * sizeof(double);
+}
+
+/* The view of a record on the GPU. */
+static int upload_record(const samples *s, view_stage *stage, const plugmc_view *here,
+                         plugmc_view *there)
+{
+    const int code = s->host->gpu->upload(s->host->context, s->positions_there, here->positions,
+                                          record_bytes(s));
+    return code ? code : view_of(stage, at_device(s->positions_there), 1, here->sweep, there);
+}
+
+/* All walkers of a record, with the present numbers: energies where the run is, derivatives on the CPU. drift [walkers][particles][3]: what it needs for the
  * derivatives; NULL: they are not wanted. */
 static int evaluate(simulation *sim, const free_numbers *f, samples *s, int64_t record,
                     double *energy, double *ln_psi, double *drift)
 {
     instance *asking = simulation_asking(sim);
     const int64_t first = record * s->walkers;
-    view_stage stage = {.system = &sim->system, .state = &sim->state.face};
-    plugmc_view view;
+    view_stage stage = {.system = &sim->system, .gpu = sim->gpu, .state = &sim->state.face};
+    plugmc_view view, there;
     const plugmc_nonlocal_place *places = NULL;
     int64_t place_count = 0;
     int code = view_of(&stage, s->positions + 3 * first * sim->system.particles, 0,
                        s->sweep[record], &view);
-    const plugmc_local_energy_request request = {.size = sizeof request,
-                                                 .walkers = s->walkers,
-                                                 .view = &view,
-                                                 .energy = energy + first,
-                                                 .ln_psi = ln_psi + first,
-                                                 .drift = drift,
-                                                 .places = drift ? &places : NULL,
-                                                 .place_count = drift ? &place_count : NULL};
+    if (!code && sim->gpu) code = upload_record(s, &stage, &view, &there);
+    const plugmc_local_energy_request request = {
+        .size = sizeof request,
+        .walkers = s->walkers,
+        .view = sim->gpu ? &there : &view,
+        .energy = energy + first,
+        .ln_psi = ln_psi + first,
+        .drift = drift && sim->gpu ? at_device(s->drift_there) : drift,
+        .places = drift ? &places : NULL,
+        .place_count = drift ? &place_count : NULL};
     if (!code) code = local_energies(&asking->context, &request);
+    if (!code && drift && sim->gpu)
+        code = s->host->gpu->download(s->host->context, drift, s->drift_there, record_bytes(s));
     code = context_exit_code(&asking->context, code, "finding local energies");
     double *energies = s->energies + first * s->numbers;
     if (!code && drift)
@@ -147,9 +179,9 @@ int samples_take(simulation *sim, const free_numbers *f, double *first_steps, in
     const uint64_t period = (uint64_t)period_of(sim);
     uint64_t sweep = (uint64_t)loop << 40; /* numbers of sweeps draw the random numbers */
     double *drift = array(3 * walkers * sim->system.particles, sizeof *drift);
-    samples_make(s, records, walkers, sim->system.particles, f->count);
+    int code = samples_make(s, sim, records, f->count);
     copy_steps(sim, first_steps, true);
-    int code = moves_take_up(sim);
+    if (!code) code = moves_take_up(sim);
     if (!code) code = simulation_begin(sim);
     if (!code) code = equilibrate(sim, sweep);
     sweep += (uint64_t)sim->config.run.equilibrate;

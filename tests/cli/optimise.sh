@@ -80,6 +80,23 @@ test_gas_is_optimised_by_reconfiguration()
     [ "$(awk "BEGIN { print ($last < $first - 0.15) }")" = 1 ] || fail "from $first to $last alone"
 }
 
+# Sweeps and local energies on the GPU, with the numbers of each loop in the memory of its kernels: the steps that the
+# CPU takes, as far as sums in another order let them.
+test_optimisation_on_a_gpu()
+{
+    gpu
+    gas
+    must optimise gas.ini --samples 320 --loops 3 --output cpu.ini
+    must optimise gas.ini --samples 320 --loops 3 --output gpu.ini --set run.device=gpu
+    paste -d' ' <(grep -v '^#' cpu.ini.loops) <(grep -v '^#' gpu.ini.loops) | awk '
+        NF % 2 { exit 1 }
+        { for (i = 1; i <= NF / 2; i++) { d = $i - $(i + NF / 2); m = $i < 0 ? 1 - $i : 1 + $i
+              if (d < 0) d = -d; if (d / m > worst) worst = d / m } }
+        END { printf "%d loops, apart by %.1g\n", NR, worst; exit !(NR >= 2 && worst < 1e-7) }' >"$out" ||
+        fail "loops differ: $(cat "$out")"
+    grep -v '^#' gpu.ini.loops | cut -d' ' -f2 | uniq -d | grep -q . && fail "numbers do not reach the GPU"
+}
+
 # Killed after its second loop, it goes on to the same numbers.
 test_killed_optimisation_goes_on()
 {

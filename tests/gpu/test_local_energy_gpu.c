@@ -110,13 +110,23 @@ enum { ATOM, GAS, OBLIQUE_GAS, SILICON, DIAMOND };
 typedef struct energy_case {
     int system, up, down, walkers;
     const char *orbitals, *jastrow, *settings;
-    double tolerance; /* relative to the largest component */
+    double tolerance;   /* relative to the largest component */
+    const char *factor; /* plugin of the Jastrow factor; NULL: jastrow */
 } energy_case;
 
 static const char gas_jastrow[] = "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
                                   "unlike=0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017; u_cutoff=1.9; "
                                   "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.07; chi_cutoff=1.9; "
                                   "ions=0.3 0.4 0.5 2.5 2.6 2.7";
+static const char gas_polynomials[] =
+    "u_like=0.2 -0.3 0.1; u_unlike=0.3 0.2; chi=-0.4 0.3 -0.2; f_like=0.6 1 -2 1.5 -1 0.8 1.2 -0.5; "
+    "f_unlike=1 -1 2 0.5 -1.5 0.7 0.4 0.9; f_cutoff=0.99; ions=0.3 0.4 0.5 2.5 2.6 2.7 0.9 0.2 -0.3";
+static const char diamond_polynomials[] =
+    "u_like=0.2 -0.3 0.1; u_unlike=0.3 0.2; chi=-0.4 0.3 -0.2; f_like=0.6 1 -2 1.5 -1 0.8 1.2 -0.5; "
+    "f_unlike=1 -1 2 0.5 -1.5 0.7 0.4 0.9; ions=0 0 0 1.686580575 1.686580575 1.686580575";
+static const char atom_polynomials[] =
+    "u_unlike=0.3 0.2; chi=-0.4 0.3 -0.2; f_unlike=1 -1 2 0.5 -1.5 0.7 0.4 0.9; u_cutoff=5; "
+    "chi_cutoff=5; f_cutoff=4; ions=0 0 0";
 static const char atom_jastrow[] = "unlike=0.46 0.36 0.26 0.18 0.12; u_cutoff=6; "
                                    "chi=-0.2 -0.16 -0.14 -0.1; chi_cutoff=5; ions=0 0 0";
 static const char silicon_jastrow[] =
@@ -154,7 +164,7 @@ static void begin(place *p, const energy_case *c)
     bench_species(b, "up", c->up, 0, -1);
     if (c->down) bench_species(b, "down", c->down, 0, -1);
     quantum_term(b, plugins[c->system], c->orbitals, 1);
-    if (c->jastrow) quantum_term(b, "jastrow", c->jastrow, 1);
+    if (c->jastrow) quantum_term(b, c->factor ? c->factor : "jastrow", c->jastrow, 1);
 }
 
 /* Largest difference of a quantity over the largest component of its walker; the square of the sum
@@ -198,6 +208,12 @@ static void components_are_those_of_the_cpu(void **state)
         {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", NULL, DIAMOND_ION "26; ion_ion=no", 1e-9},
         {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", NULL, DIAMOND_ION "12; electron_ion=no", 1e-9},
         {DIAMOND, 4, 4, 8, DIAMOND_FILE "float", diamond_jastrow, DIAMOND_ION "12", 1e-4},
+        {GAS, 7, 7, 5, "", gas_polynomials, "", 1e-10, "polynomial_jastrow"},
+        {OBLIQUE_GAS, 33, 35, 2, "", gas_polynomials, "", 1e-9, "polynomial_jastrow"},
+        {ATOM, 1, 1, 8, "nuclei=0 0 0 2; zeta=2", atom_polynomials, "", 1e-11,
+         "polynomial_jastrow"},
+        {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", diamond_polynomials, DIAMOND_ION "12", 1e-9,
+         "polynomial_jastrow"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         static double values[3][MOST_WALKERS * QUANTITIES];
@@ -306,6 +322,9 @@ static void what_others_ask_for_is_that_of_the_cpu(void **state)
         {OBLIQUE_GAS, 33, 35, 3, "", gas_jastrow, "", 1e-8},
         {SILICON, 32, 32, 3, SILICON_FILE "double", NULL, SILICON_ION "separable", 1e-8},
         {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", diamond_jastrow, DIAMOND_ION "12", 1e-8},
+        {OBLIQUE_GAS, 7, 5, 3, "", gas_polynomials, "", 1e-8, "polynomial_jastrow"},
+        {DIAMOND, 4, 4, 8, DIAMOND_FILE "double", diamond_polynomials, DIAMOND_ION "12", 1e-8,
+         "polynomial_jastrow"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         static asked found[2];
@@ -459,7 +478,47 @@ static void measurements_take_this_long(void **state)
     }
 }
 
-GPU_TEST_MAIN(cmocka_unit_test(what_others_ask_for_is_that_of_the_cpu),
+/* Free numbers in the memory of kernels: what is measured there follows them, in both precisions of the text, as on
+ * the CPU, and nothing is compiled again. */
+static void numbers_that_are_set_are_those_of_the_device(void **state)
+{
+    (void)state;
+    static const energy_case c = {GAS, 7, 7, 5, "", gas_jastrow, "", 1e-10};
+    static double values[2][3][MOST_WALKERS * QUANTITIES];
+    for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
+        static place p;
+        double numbers[2][64];
+        begin(&p, &c);
+        p.b.system.numbers_change = 1;
+        prepare(&p, on_gpu, c.settings);
+        plugmc_term *jastrow = &p.b.terms[1];
+        const plugmc_free *f = jastrow->plugin->potential->free,
+                          *single = jastrow->plugin_single->potential->free;
+        const int64_t count = f->count(jastrow->instance);
+        assert_in_range(count, 1, 64);
+        bench_expect(&p.b, f->get(jastrow->instance, numbers[0]));
+        for (int64_t k = 0; k < count; k++) numbers[1][k] = 0.3 / (double)(k % 8 + 1);
+        double *x = random_positions(&p.b, 5);
+        for (int k = 0; k < 3; k++) { /* as read, others, as read */
+            bench_expect(&p.b, f->set(jastrow->instance, numbers[k % 2]));
+            bench_expect(&p.b, single->set(jastrow->instance_single, numbers[k % 2]));
+            if (on_gpu) bench_expect(&p.b, gpu_write_numbers(&p.context));
+            bench_expect(&p.b, measure(&p, on_gpu, x, values[on_gpu][k]));
+        }
+        free(x);
+        finish(&p);
+    }
+    assert_true(difference(values[1][0], values[1][1], c.walkers, KINETIC) > 1e-3);
+    assert_memory_equal(values[1][0], values[1][2],
+                        (size_t)c.walkers * QUANTITIES * sizeof(double));
+    for (int k = 0; k < 3; k++)
+        for (int q = 0; q < QUANTITIES; q++)
+            if (q != SQUARED)
+                assert_true(difference(values[1][k], values[0][k], c.walkers, q) < c.tolerance);
+}
+
+GPU_TEST_MAIN(cmocka_unit_test(numbers_that_are_set_are_those_of_the_device),
+              cmocka_unit_test(what_others_ask_for_is_that_of_the_cpu),
               cmocka_unit_test(components_are_those_of_the_cpu),
               cmocka_unit_test(a_wave_function_that_is_zero_is_refused),
               cmocka_unit_test(orbitals_without_a_gpu_part_are_measured_on_the_cpu),

@@ -180,6 +180,13 @@ static void analytic_orbitals_agree(void **state)
     bench_open(b, "slater_orbitals", "nuclei = 0 0 0.5 1  1 2 3 2\nzeta = 1.1 1.6875\non = 1 2");
     compare(b, "Slater functions", 1000, 1e-11);
     bench_free(b);
+    b = bench_new(NULL, 2, 1, 1, device);
+    bench_open(b, "slater_orbitals",
+               "nuclei = 0 0 0.5 4  1 -1 0.2 2\nzeta = 3.5 1.1 1.3 0.9 2\nn = 1 2 2 3 3\n"
+               "l = 0 0 1 2 1\non = 1 1 1 1 2\ncoefficients = 2 -1  0 3 0  0 1 0 0.2 0.5  0 0 -1  "
+               "1 0  0.2 0 0  0 0 0.4 0 0  0.1 0 0");
+    compare(b, "contracted Slater functions", 1000, 1e-11);
+    bench_free(b);
 }
 
 /* Movers record their sweeps: nothing may be allocated or waited for. */

@@ -11,6 +11,14 @@ static const char jastrow[] = "like=0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012; "
                               "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.07 -0.04 -0.02; chi_cutoff=1.9; "
                               "ions=0.3 0.4 0.5 2.5 2.6 2.7";
 
+/* With a function of two electrons and an ion, which hangs on places. */
+static const char polynomials[] =
+    "u_like=0.2 -0.3 0.1; u_unlike=0.3 0.2; chi=-0.4 0.3 -0.2; f_like=0.6 1 -2 1.5 -1 0.8 1.2 -0.5; "
+    "f_unlike=1 -1 2 0.5 -1.5 0.7 0.4 0.9; u_cutoff=1.9; chi_cutoff=1.8; f_cutoff=0.99; "
+    "ions=0.3 0.4 0.5 2.5 2.6 2.7 0.9 0.2 -0.3";
+
+enum { NO_JASTROW, SPLINES, POLYNOMIALS };
+
 /* ---- The chain ------------------------------------------------------------------------------- */
 
 typedef struct chain {
@@ -41,7 +49,8 @@ static void begin(place *p, const chain *c)
     orbitals.host = &b->host;
     if (c->ends) orbitals.beyond = b->system.box.radius;
     add_orbitals(b, &orbitals);
-    if (c->jastrow) quantum_term(b, "jastrow", jastrow, 1);
+    if (c->jastrow == SPLINES) quantum_term(b, "jastrow", jastrow, 1);
+    if (c->jastrow == POLYNOMIALS) quantum_term(b, "polynomial_jastrow", polynomials, 1);
     if (c->forbids)
         quantum_term(b, TEST_OWN_PLUGINS "/test_hole",
                      "strength=0.5; cutoff=1.8; hole=1.3; inside=infinity", 1);
@@ -104,6 +113,14 @@ static void the_chain_is_that_of_the_cpu(void **state)
          4, 2, 0, 0, 1},
         {"particle_by_particle", "precision=double step=0.8", PLANE_WAVES, 7, 4, 2, 0, 0, 1},
         {"configuration", "precision=double step=0.3", STANDING_WAVES, 4, 3, 2, 0, 0, 1},
+        {"quasi_simultaneous", "precision=double step=0.9", PLANE_WAVES, 7, 5, 0, POLYNOMIALS},
+        {"quasi_simultaneous", "precision=double step=0.9 block=3 gather=2", STANDING_WAVES, 7, 5,
+         1, POLYNOMIALS},
+        {"quasi_simultaneous", "precision=double step=0.8 block=4", STANDING_WAVES, 4, 3, 2,
+         POLYNOMIALS},
+        {"particle_by_particle", "precision=double step=0.9 refresh=3", PLANE_WAVES, 7, 5, 1,
+         POLYNOMIALS},
+        {"configuration", "precision=double step=0.2", STANDING_WAVES, 7, 5, 0, POLYNOMIALS},
     };
     for (size_t k = 0; k < sizeof chains / sizeof chains[0]; k++) {
         double *x[2], energy[2][WALKERS];

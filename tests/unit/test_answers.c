@@ -77,8 +77,13 @@ static int free_get(const void *instance, double *values)
     return free_code;
 }
 
-static const plugmc_free free_numbers = {
-    .size = sizeof free_numbers, .count = free_count, .number = free_number, .get = free_get};
+static const char *free_tables[2]; /* ended by NULL */
+
+static const plugmc_free free_numbers = {.size = sizeof free_numbers,
+                                         .count = free_count,
+                                         .number = free_number,
+                                         .get = free_get,
+                                         .tables = free_tables};
 static const plugmc_parameter keys[] = {{.name = "knots", .type = PLUGMC_TYPE_LIST},
                                         {.name = "slope", .type = PLUGMC_TYPE_REAL},
                                         {.name = "table", .type = PLUGMC_TYPE_LIST, .derived = 1}};
@@ -119,6 +124,7 @@ static int sound_answers(void **state)
                          .energies = energies};
     waves = (plugmc_waves){.size = sizeof waves, .count = 2, .n = modes, .weight = weights};
     free_many = 3;
+    free_tables[0] = "knots";
     free_code = PLUGMC_OK;
     for (int k = 0; k < 3; k++) {
         free_key[k] = k < 2 ? "knots" : "slope";
@@ -173,6 +179,9 @@ static void ions_are_complete(void **state)
 static void free_numbers_have_places_in_keys(void **state)
 {
     (void)state;
+    free_tables[0] = "slope"; /* a real number */
+    assert_said(potential_is_sound(), "its free numbers are in 'slope', which is no list of it");
+    sound_answers(state);
     free_many = -1;
     assert_said(potential_is_sound(), "it has -1 free numbers");
     sound_answers(state);

@@ -1,9 +1,10 @@
-/* Free numbers of a Jastrow factor (plugmc/wave.h, Parameters): every derivative against differences of ln |Psi|
+/* Free numbers of Jastrow factors (plugmc/wave.h, Parameters): every derivative against differences of ln |Psi|
  * and of the local energy when that number alone is set anew, in a periodic oblique box, for B-splines with a
  * pseudopotential, and for an atom in open space. */
 #include "boxes.h"
 #include "testing.h"
 
+#include "gpu/gpu.h"
 #include "quantum.h"
 
 enum { MOST_NUMBERS = 32, MOST_WALKERS = 3, MOST_PARTICLES = 8 };
@@ -25,10 +26,16 @@ static const double diamond[3][3] = {
     {3.37316115, 3.37316115, 0}, {0, 3.37316115, 3.37316115}, {3.37316115, 0, 3.37316115}};
 #define LISTS "like=0.28 0.22 0.17 0.12 0.08 0.05; unlike=0.46 0.36 0.26 0.18 0.1 0.05; "
 
-static void finish_subject(subject *s, const char *jastrow, const char *local_energy)
+/* u, chi and f, the last of two electrons near an ion. */
+#define POLYNOMIALS                                                                                \
+    "u_like=0.2 -0.3 0.1; u_unlike=0.3 0.2; chi=-0.4 0.3 -0.2; "                                   \
+    "f_like=0.6 1 -2 1.5 -1 0.8 1.2 -0.5; f_unlike=1 -1 2 0.5 -1.5 0.7 0.4 0.9; "
+
+static void finish_subject(subject *s, const char *factor, const char *jastrow,
+                           const char *local_energy)
 {
     bench *b = &s->b;
-    s->jastrow = quantum_term(b, "jastrow", jastrow, 1);
+    s->jastrow = quantum_term(b, factor, jastrow, 1);
     s->free = s->jastrow->plugin->potential->free;
     assert_non_null(s->free);
     s->energies = open_plugin("local_energy");
@@ -45,18 +52,24 @@ static void electrons(subject *s, int up, int down)
     bench_species(&s->b, "down", down, 0, -1);
 }
 
-static void begin_gas(subject *s)
+enum { SPLINES, OF_POLYNOMIALS };
+static const char *const factors[] = {"jastrow", "polynomial_jastrow"};
+
+static void begin_gas(subject *s, int kind)
 {
     quantum_begin(&s->b, (double[]){4, 4, 4}, 2, 1);
     box_of_vectors(&s->b, oblique, 1);
     electrons(s, 5, 3);
     fill_waves(&s->t, &s->b, PLANE_WAVES, 5);
     add_orbitals(&s->b, &s->t);
-    finish_subject(s, LISTS "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.05; ions=0.3 0.4 0.5 2.5 2.6 2.7",
+    finish_subject(s, factors[kind],
+                   kind == SPLINES ? LISTS "chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.05; "
+                                           "ions=0.3 0.4 0.5 2.5 2.6 2.7"
+                                   : POLYNOMIALS "ions=0.3 0.4 0.5 2.5 2.6 2.7 1.4 3 1.1",
                    "");
 }
 
-static void begin_diamond(subject *s)
+static void begin_diamond(subject *s, int kind)
 {
     quantum_begin(&s->b, (double[]){4, 4, 4}, 2, 2);
     box_of_vectors(&s->b, diamond, 1);
@@ -64,13 +77,14 @@ static void begin_diamond(subject *s)
     plugmc_term *orbitals =
         quantum_term(&s->b, "bspline_orbitals", "file=" TEST_DATA "/qmc/diamondC.pwscf.h5", 1);
     bench_expect(&s->b, orbitals->plugin->prepare(orbitals->instance, &s->b.host));
-    finish_subject(s,
-                   LISTS "chi=-0.2 -0.16 -0.14 -0.12; "
-                         "ions=0 0 0 1.686580575 1.686580575 1.686580575",
+    finish_subject(s, factors[kind],
+                   kind == SPLINES ? LISTS "chi=-0.2 -0.16 -0.14 -0.12; "
+                                           "ions=0 0 0 1.686580575 1.686580575 1.686580575"
+                                   : POLYNOMIALS "ions=0 0 0 1.686580575 1.686580575 1.686580575",
                    "pseudopotentials=" TEST_DATA "/qmc/C.BFD.xml");
 }
 
-static void begin_atom(subject *s)
+static void begin_atom(subject *s, int kind)
 {
     s->t = (test_orbitals){.kind = EXPONENTIALS,
                            .count = 2,
@@ -82,8 +96,11 @@ static void begin_atom(subject *s)
     quantum_sphere(&s->b, 20, MOST_WALKERS, 31);
     electrons(s, 2, 1);
     add_orbitals(&s->b, &s->t);
-    finish_subject(s,
-                   LISTS "u_cutoff=3; chi=-0.3 -0.2 -0.1; chi_cutoff=2.5; chi_cusp=0.4; ions=0 0 0",
+    finish_subject(s, factors[kind],
+                   kind == SPLINES ? LISTS "u_cutoff=3; chi=-0.3 -0.2 -0.1; chi_cutoff=2.5; "
+                                           "chi_cusp=0.4; ions=0 0 0"
+                                   : POLYNOMIALS "u_cutoff=3; chi_cutoff=2.5; f_cutoff=2; "
+                                                 "chi_cusp=0.4; ions=0 0 0",
                    "pseudopotentials=" TEST_DATA "/qmc/Si.pz-vbc.UPF");
 }
 
@@ -185,28 +202,34 @@ static void every_derivative_is_a_slope(subject *s, int nonlocal)
 static void slopes_in_a_gas(void **state)
 {
     (void)state;
-    subject s = {0};
-    begin_gas(&s);
-    every_derivative_is_a_slope(&s, 0);
-    end_subject(&s);
+    for (int kind = SPLINES; kind <= OF_POLYNOMIALS; kind++) {
+        subject s = {0};
+        begin_gas(&s, kind);
+        every_derivative_is_a_slope(&s, 0);
+        end_subject(&s);
+    }
 }
 
 static void slopes_in_diamond(void **state)
 {
     (void)state;
-    subject s = {0};
-    begin_diamond(&s);
-    every_derivative_is_a_slope(&s, 1);
-    end_subject(&s);
+    for (int kind = SPLINES; kind <= OF_POLYNOMIALS; kind++) {
+        subject s = {0};
+        begin_diamond(&s, kind);
+        every_derivative_is_a_slope(&s, 1);
+        end_subject(&s);
+    }
 }
 
 static void slopes_in_an_atom(void **state)
 {
     (void)state;
-    subject s = {0};
-    begin_atom(&s);
-    every_derivative_is_a_slope(&s, 1);
-    end_subject(&s);
+    for (int kind = SPLINES; kind <= OF_POLYNOMIALS; kind++) {
+        subject s = {0};
+        begin_atom(&s, kind);
+        every_derivative_is_a_slope(&s, 1);
+        end_subject(&s);
+    }
 }
 
 /* Numbers that are set give the wave function that is read with them, in both precisions, and names are keys. */
@@ -215,8 +238,8 @@ static void numbers_that_are_set_are_those_that_are_read(void **state)
     (void)state;
     subject set = {0}, read = {0};
     double values[MOST_NUMBERS], energy[2][MOST_WALKERS], ln_psi[2][MOST_WALKERS];
-    begin_gas(&read);
-    begin_gas(&set);
+    begin_gas(&read, SPLINES);
+    begin_gas(&set, SPLINES);
     bench_expect(&read.b, read.free->get(read.jastrow->instance, values));
     assert_close(values[0], 0.28, 0, 0);
     assert_close(values[6], 0.46, 0, 0);
@@ -246,6 +269,72 @@ static void numbers_that_are_set_are_those_that_are_read(void **state)
     end_subject(&set);
 }
 
-TEST_MAIN(cmocka_unit_test(slopes_in_a_gas), cmocka_unit_test(slopes_in_diamond),
+/* Constants of the text without plugmc_system.numbers_change; with it memory, whatever the numbers are, so that the
+ * text is the same. */
+static void device_text_has_numbers_or_memory_for_them(void **state)
+{
+    (void)state;
+    static const plugmc_kernel_text kernel = {
+        .size = sizeof kernel, .name = "test.cu", .text = "", .fuse = PLUGMC_FUSE_SAMPLED};
+    static subject s;
+    double values[MOST_NUMBERS];
+    char *text[4];
+    begin_gas(&s, SPLINES);
+    for (int k = 0; k < 4; k++) {
+        s.b.system.numbers_change = k / 2;
+        plugmc_term *t = s.jastrow;
+        bench_expect(&s.b, s.free->get(t->instance, values));
+        for (int64_t i = 0; i < s.count; i++) values[i] += 0.01;
+        bench_expect(&s.b, t->plugin_single->potential->free->set(t->instance_single, values));
+        bench_expect(&s.b, s.free->set(t->instance, values));
+        text[k] = fuse(&s.b.system, &kernel);
+        assert_non_null(text[k]);
+    }
+    assert_non_null(strstr(text[0], "static __device__ const real plugmc_list_u_table[64] = {"));
+    assert_string_not_equal(text[0], text[1]);
+    assert_string_equal(text[2], text[3]);
+    assert_null(strstr(text[2], "plugmc_list_u_table"));
+    assert_null(strstr(text[2], "plugmc_list_chi_table"));
+    assert_non_null(strstr(text[2], "plugmc_list_centres[")); /* no free number */
+    assert_non_null(strstr(text[2], "__device__ real plugmc_p1_u_table[64];"));
+    assert_non_null(strstr(text[2], "p.u_table.values = plugmc_p1_u_table;"));
+    for (int k = 0; k < 4; k++) free(text[k]);
+    end_subject(&s);
+}
+
+/* The same for polynomials: lists one behind the other, a single 0 as many zeros. */
+static void numbers_of_polynomials_are_set(void **state)
+{
+    (void)state;
+    subject set = {0}, read = {0};
+    double values[MOST_NUMBERS], zeros[MOST_NUMBERS] = {0}, energy[3][MOST_WALKERS];
+    static const int counts[] = {3, 2, 3, 8, 8};
+    static const char *const keys[] = {"u_like", "u_unlike", "chi", "f_like", "f_unlike"};
+    begin_gas(&read, OF_POLYNOMIALS);
+    begin_gas(&set, OF_POLYNOMIALS);
+    bench_expect(&read.b, read.free->get(read.jastrow->instance, values));
+    find(&read, energy[0], NULL, NULL, NULL, NULL);
+    bench_expect(&set.b, set.free->set(set.jastrow->instance, zeros));
+    find(&set, energy[1], NULL, NULL, NULL, NULL);
+    assert_true(fabs(energy[0][0] - energy[1][0]) > 1e-3);
+    bench_expect(&set.b, set.free->set(set.jastrow->instance, values));
+    find(&set, energy[2], NULL, NULL, NULL, NULL);
+    assert_memory_equal(energy[0], energy[2], 2 * sizeof(double));
+    int64_t k = 0;
+    for (int list = 0; list < 5; list++)
+        for (int i = 0; i < counts[list]; i++, k++) {
+            plugmc_free_number n = {.size = sizeof n};
+            bench_expect(&set.b, set.free->number(set.jastrow->instance, k, &n));
+            assert_string_equal(n.key, keys[list]);
+            assert_int_equal(n.place, i);
+        }
+    assert_int_equal(k, set.count);
+    end_subject(&read);
+    end_subject(&set);
+}
+
+TEST_MAIN(cmocka_unit_test(device_text_has_numbers_or_memory_for_them),
+          cmocka_unit_test(slopes_in_a_gas), cmocka_unit_test(slopes_in_diamond),
           cmocka_unit_test(slopes_in_an_atom),
-          cmocka_unit_test(numbers_that_are_set_are_those_that_are_read))
+          cmocka_unit_test(numbers_that_are_set_are_those_that_are_read),
+          cmocka_unit_test(numbers_of_polynomials_are_set))

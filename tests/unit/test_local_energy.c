@@ -273,8 +273,12 @@ static void kinetic_energies_equal_differences(void **state)
     static const char jastrow[] =
         "like=0.28 0.22 0.17 0.12 0.08 0.05; unlike=0.46 0.36 0.26 0.18 0.1 0.05;"
         " chi=-0.2 -0.16 -0.14 -0.12 -0.1 -0.05; ions=0.3 0.4 0.5 2.5 2.6 2.7";
+    static const char polynomials[] = /* with f, of two electrons and an ion */
+        "u_like=0.2 -0.3 0.1; u_unlike=0.3 0.2; chi=-0.4 0.3 -0.2; "
+        "f_like=0.6 1 -2 1.5 -1 0.8 1.2 -0.5; f_unlike=1 -1 2 0.5 -1.5 0.7 0.4 0.9; "
+        "ions=0.3 0.4 0.5 2.5 2.6 2.7 1.4 3 1.1";
     const double vector[3][3] = {{4.0, 0.3, 0.2}, {1.1, 4.2, -0.4}, {-0.7, 0.9, 4.5}};
-    for (int kind = 0; kind < 2; kind++) {
+    for (int kind = 0; kind < 4; kind++) {
         bench b;
         test_orbitals t;
         const double length[3] = {4, 4, 4}, h = 1e-3;
@@ -283,9 +287,10 @@ static void kinetic_energies_equal_differences(void **state)
         box_of_vectors(&b, vector, 1);
         bench_species(&b, "up", 5, 0, -1);
         bench_species(&b, "down", 3, 0, -1);
-        fill_waves(&t, &b, kind ? STANDING_WAVES : PLANE_WAVES, 5);
+        fill_waves(&t, &b, kind % 2 ? STANDING_WAVES : PLANE_WAVES, 5);
         add_orbitals(&b, &t);
-        quantum_term(&b, "jastrow", jastrow, 1);
+        if (kind < 2) quantum_term(&b, "jastrow", jastrow, 1);
+        if (kind >= 2) quantum_term(&b, "polynomial_jastrow", polynomials, 1);
         test_observable o = new_observable(&b, "electron_electron=no");
         double *x = random_positions(&b, 6);
         measure(&b, &o, x, 0, values);

@@ -63,7 +63,7 @@ static void kernels_of_slater_functions_compile(void **state)
 {
     (void)state;
     orbital_bench *b = bench_new(NULL, 1, 1, 1, NULL);
-    bench_open(b, "slater_orbitals", "nuclei = 0 0 0 2\nzeta = 1.6875");
+    bench_open(b, "slater_orbitals", "nuclei = 0 0 0 2\nzeta = 1.6875 2\nl = 0 1");
     compile_texts(b, "slater_orbitals", 2);
 }
 

@@ -1061,6 +1061,70 @@ static void plane_waves_are_orthonormal(void **state)
     bench_free(b);
 }
 
+/* s, p and d shells of two nuclei: values of a contraction written out, derivatives against differences, squares
+ * that integrate to 1, functions of an atom that are orthogonal. */
+static void contracted_slater_functions_have_their_formula(void **state)
+{
+    (void)state;
+    static const char shells[] = "nuclei = 0 0 0.5 4  1 -1 0.2 2\nzeta = 3.5 1.1 1.3 0.9 2\n"
+                                 "n = 1 2 2 3 3\nl = 0 0 1 2 1\non = 1 1 1 1 2\n";
+    enum { FUNCTIONS = 1 + 1 + 3 + 5 + 3 };
+    char settings[1024];
+    /* 2 s1 - s2 + 3 y of nucleus 1 + half of 3 z^2 - r^2 there - z of nucleus 2; and s1 alone */
+    snprintf(settings, sizeof settings,
+             "%scoefficients = 2 -1  0 3 0  0 0 0 0 0.5  0 0 -1   1 0  0 0 0  0 0 0 0 0  0 0 0",
+             shells);
+    orbital_bench *b = bench_new(NULL, 2, 1, 1, NULL);
+    bench_open(b, "slater_orbitals", settings);
+    double *r = bench_points(&b->system.box, 10, 81);
+    evaluated e = bench_evaluate(b, 0, r, 10, 8, 0, 0);
+    for (int i = 0; i < 10; i++) {
+        const double x = r[3 * i], y = r[3 * i + 1], z = r[3 * i + 2] - 0.5,
+                     d = sqrt(x * x + y * y + z * z), u = r[3 * i + 2] - 0.2,
+                     v = sqrt((x - 1) * (x - 1) + (y + 1) * (y + 1) + u * u);
+        const double s1 = pow(7, 1.5) / sqrt(2) / sqrt(4 * M_PI) * exp(-3.5 * d),
+                     s2 = pow(2.2, 2.5) / sqrt(24) / sqrt(4 * M_PI) * d * exp(-1.1 * d),
+                     p = pow(2.6, 2.5) / sqrt(24) * sqrt(3 / (4 * M_PI)) * y * exp(-1.3 * d),
+                     q = pow(1.8, 3.5) / sqrt(720) * sqrt(5 / (16 * M_PI)) * (3 * z * z - d * d) *
+                         exp(-0.9 * d),
+                     other = pow(4, 3.5) / sqrt(720) * sqrt(3 / (4 * M_PI)) * u * v * exp(-2 * v);
+        assert_close(creal(e.values[2 * i]), 2 * s1 - s2 + 3 * p + 0.5 * q - other, 1e-13, 1e-15);
+        assert_close(creal(e.values[2 * i + 1]), s1, 1e-13, 0);
+    }
+    check_differences(b, 0, 1e-4);
+    evaluated_free(&e);
+    bench_free(b);
+
+    double overlap[FUNCTIONS - 3][FUNCTIONS - 3] = {0};
+    const double h = 0.3;
+    snprintf(settings, sizeof settings,
+             "nuclei = 0 0 0 4\nzeta = 1.5 1.1 1.3 0.9\nn = 1 2 2 3\nl = 0 0 1 2\ncoefficients =");
+    for (int k = 0; k < 100; k++)
+        snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " %d",
+                 k % 11 == 0);
+    b = bench_new(NULL, 10, 1, 1, NULL);
+    bench_open(b, "slater_orbitals", settings);
+    for (int i = -45; i < 45; i++)
+        for (int j = -45; j < 45; j++) {
+            double line[90 * 3];
+            for (int k = 0; k < 90; k++)
+                memcpy(line + 3 * k, (double[]){(i + 0.5) * h, (j + 0.5) * h, (k - 44.5) * h},
+                       3 * sizeof *line);
+            e = bench_evaluate(b, 0, line, 90, 8, 0, 0);
+            for (int k = 0; k < 90; k++)
+                for (int m = 0; m < 10; m++)
+                    for (int n = 0; n <= m; n++)
+                        overlap[m][n] +=
+                            h * h * h * creal(e.values[10 * k + m] * e.values[10 * k + n]);
+            evaluated_free(&e);
+        }
+    for (int m = 0; m < 10; m++)
+        for (int n = 0; n <= m; n++)
+            if (m == n || m > 1) assert_close(overlap[m][n], m == n, 2e-3, 2e-3);
+    free(r);
+    bench_free(b);
+}
+
 static void slater_functions_have_their_formula(void **state)
 {
     (void)state;
@@ -1092,11 +1156,18 @@ static void slater_functions_have_their_formula(void **state)
         const char *settings, *words;
     } cases[] = {
         {"nuclei = 0 0 0\nzeta = 1", "nuclei has 3 numbers"},
-        {"nuclei = 0 0 0 1\nzeta = 1", "species 'up' has 2 electrons, but zeta gives only 1"},
+        {"nuclei = 0 0 0 1\nzeta = 1",
+         "species 'up' has 2 electrons, but there are only 1 orbitals"},
         {"nuclei = 0 0 0 1\nzeta = 1 1\non = 1 2",
-         "orbital 2 is on nucleus 2, but there are nuclei 1 to 1"},
-        {"nuclei = 0 0 0 1\nzeta = 1 0", "zeta 2 is 0"}};
-    for (int i = 0; i < 4; i++) {
+         "shell 2 is on nucleus 2, but there are nuclei 1 to 1"},
+        {"nuclei = 0 0 0 1\nzeta = 1 0", "zeta 2 is 0"},
+        {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1", "n has 1 numbers for 2 exponents of zeta"},
+        {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1 1\nl = 0 1",
+         "shell 2 has n = 1 and l = 1: n has to be above l"},
+        {"nuclei = 0 0 0 1\nzeta = 1 1\nn = 1 1.5", "n 2 is 1.5, no whole number"},
+        {"nuclei = 0 0 0 1\nzeta = 1 1\nl = 0 1\ncoefficients = 1 1",
+         "coefficients has 2 numbers: it takes one for each of the 4 functions of all shells"}};
+    for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
         b = bench_new(NULL, 2, 1, 1, NULL);
         assert_int_equal(bench_try(b, "slater_orbitals", cases[i].settings), PLUGMC_ERROR_INPUT);
         assert_says(b, cases[i].words);
@@ -1130,6 +1201,7 @@ int main(void)
         cmocka_unit_test(plane_waves_fill_shells),
         cmocka_unit_test(plane_waves_are_orthonormal),
         cmocka_unit_test(slater_functions_have_their_formula),
+        cmocka_unit_test(contracted_slater_functions_have_their_formula),
     };
     if (!mkdtemp(folder)) return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,8 @@
  *
  * Macros: PLUGMC_FUSED (1), PLUGMC_DIMENSION (2 or 3), PLUGMC_PERIODIC (1 or 0),
  * PLUGMC_OBLIQUE (1: the box is not rectangular), PLUGMC_IN_SPHERE (0 or 1), PLUGMC_SPECIES,
- * PLUGMC_ENERGY_TERMS (number of pair terms with an energy), PLUGMC_CONTACTS (1 if any pair term
+ * PLUGMC_ENERGY_TERMS (number of pair terms with an energy), PLUGMC_PLACES (how many of them have
+ * PLUGMC_PAIR_PLACES), PLUGMC_CONTACTS (1 if any pair term
  * has a hard core), PLUGMC_FIELDS (number of field terms), PLUGMC_REAL (float or double), PLUGMC_KT
  * and PLUGMC_OVER_KT (double: k_B T in the unit of energy, and 1 over that), PLUGMC_BOX_CHANGES (1: a
  * mover of the run changes boxes), PLUGMC_TERMS (number of all terms), PLUGMC_WEIGHTED (1: a term counts
@@ -21,6 +22,13 @@
  * leave out the last argument. */
 PLUGMC_FN plugmc_images plugmc_images_of_walker(const plugmc_box *boxes, int w);
 PLUGMC_FN plugmc_separation plugmc_separated(real x, real y, real z, plugmc_images);
+
+/* A separation a - b with the place of a. It goes wherever a separation goes below, and has to where PLUGMC_PLACES
+ * is not 0: only movers with PLUGMC_USES_PLACES, and observables that are known to, are in such runs. */
+struct plugmc_placed : plugmc_separation {
+    plugmc_position at;
+};
+PLUGMC_FN plugmc_placed plugmc_place(real x, real y, real z, plugmc_separation);
 
 /* Properties of a species; a constant if there is one species. */
 PLUGMC_FN plugmc_site plugmc_site_of_species(int species);
@@ -61,6 +69,10 @@ PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation, plugmc_site a, plugmc_
 PLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_separation, plugmc_site a, plugmc_site b,
                                                 const double *multipliers, real *energy,
                                                 real *first, real *second);
+
+/* What both leave out, terms with PLUGMC_PAIR_PLACES: gradient by the place of a, and Laplacian. */
+PLUGMC_FN void plugmc_placed_derivatives(plugmc_placed, plugmc_site a, plugmc_site b,
+                                         real gradient[3], real *laplacian);
 
 /* Derivatives of plugmc_fields, likewise. */
 PLUGMC_FN void plugmc_fields_derivatives(plugmc_position, plugmc_site, real gradient[3],

@@ -15,12 +15,13 @@ enum {
     PLUGMC_NEEDS_PERIODIC = 32,
     PLUGMC_RUNS_ON_CPU = 64,
     PLUGMC_RUNS_ON_GPU = 128,
-    PLUGMC_NEEDS_RECTANGULAR = 256, /* no oblique box */
-    PLUGMC_NEEDS_FORCES = 512,      /* derivatives of every pair and field, forces of every total;
+    PLUGMC_NEEDS_RECTANGULAR = 256,  /* no oblique box */
+    PLUGMC_NEEDS_FORCES = 512,       /* derivatives of every pair and field, forces of every total;
                                        no hard cores */
-    PLUGMC_KEEPS_MOLECULES = 1024,  /* the particles of a molecule are moved together */
-    PLUGMC_SPREADS = 1 << 25,       /* one system over several processes (plugmc/spread.h) */
-    PLUGMC_GLOBAL_WALKERS = 1 << 26 /* ties walkers by what it knows of those of all processes */
+    PLUGMC_KEEPS_MOLECULES = 1024,   /* the particles of a molecule are moved together */
+    PLUGMC_SPREADS = 1 << 25,        /* one system over several processes (plugmc/spread.h) */
+    PLUGMC_GLOBAL_WALKERS = 1 << 26, /* ties walkers by what it knows of those of all processes */
+    PLUGMC_USES_PLACES = 1 << 27     /* takes pairs with PLUGMC_PAIR_PLACES */
 };
 
 /* Numbers of trial moves since the counters were last cleared. */

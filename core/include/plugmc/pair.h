@@ -19,6 +19,17 @@
  *     PLUGMC_PAIR_DERIVATIVE  void pair_derivative(const parameters *p, plugmc_separation s,
  *                                 plugmc_site a, plugmc_site b, real *first, real *second)
  *                                 du/dr / r and d2u/dr2, without the factor
+ *     PLUGMC_PAIR_PLACES      it hangs on where the two are, too, say on their distances from an ion: in place
+ *                             of pair_energy and pair_derivative, with `at` the place of a (that of b, or an
+ *                             image of it, is at - s), the author writes
+ *                             real pair_energy_at(const parameters *p, plugmc_position at,
+ *                                                 plugmc_separation s, plugmc_site a, plugmc_site b)
+ *                             void pair_derivative_at(const parameters *p, plugmc_position at,
+ *                                 plugmc_separation s, plugmc_site a, plugmc_site b,
+ *                                 real gradient[3], real *laplacian)
+ *                                 by the place of a
+ *                             Only movers that say PLUGMC_USES_PLACES take it, and with it neither CHANGE
+ *                             nor FACTOR. It gives no virial.
  *
  * A potential that looks up tables by species defines PLUGMC_PAIR_BY_SPECIES inside
  * `#if PLUGMC_HOST` before it includes this header: particles of one species then get loops without
@@ -31,7 +42,7 @@
 PLUGMC_FN real plugmc_pair_term(const parameters *p, plugmc_separation s, plugmc_site a,
                                 plugmc_site b)
 {
-#if PLUGMC_PAIR & 1
+#if PLUGMC_PAIR & 1 && !(PLUGMC_PAIR & 64)
     return pair_energy(p, s, a, b);
 #else
     (void)p, (void)s, (void)a, (void)b;
@@ -72,11 +83,47 @@ PLUGMC_FN real plugmc_contact(const parameters *p, plugmc_site a, plugmc_site b)
 PLUGMC_FN void plugmc_pair_slopes(const parameters *p, plugmc_separation s, plugmc_site a,
                                   plugmc_site b, real *first, real *second)
 {
-#if PLUGMC_PAIR & 16
+#if PLUGMC_PAIR & 16 && !(PLUGMC_PAIR & 64)
     pair_derivative(p, s, a, b, first, second);
 #else
     (void)p, (void)s, (void)a, (void)b;
     *first = *second = 0;
+#endif
+}
+
+/* The same for whoever knows where a is, whether the potential asks for it or not. */
+PLUGMC_FN real plugmc_placed_term(const parameters *p, plugmc_position at, plugmc_separation s,
+                                  plugmc_site a, plugmc_site b)
+{
+#if PLUGMC_PAIR & 64
+    return pair_energy_at(p, at, s, a, b);
+#else
+    (void)at;
+    return plugmc_pair_term(p, s, a, b);
+#endif
+}
+
+PLUGMC_FN real plugmc_placed_difference(const parameters *p, plugmc_position at_first,
+                                        plugmc_separation from, plugmc_position at_last,
+                                        plugmc_separation to, plugmc_site a, plugmc_site b)
+{
+#if PLUGMC_PAIR & 64
+    return pair_energy_at(p, at_last, to, a, b) - pair_energy_at(p, at_first, from, a, b);
+#else
+    (void)at_first, (void)at_last;
+    return plugmc_pair_difference(p, from, to, a, b);
+#endif
+}
+
+/* What plugmc_pair_slopes leaves out. */
+PLUGMC_FN void plugmc_placed_slopes(const parameters *p, plugmc_position at, plugmc_separation s,
+                                    plugmc_site a, plugmc_site b, real gradient[3], real *laplacian)
+{
+#if PLUGMC_PAIR & 64 && PLUGMC_PAIR & 16
+    pair_derivative_at(p, at, s, a, b, gradient, laplacian);
+#else
+    (void)p, (void)at, (void)s, (void)a, (void)b;
+    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;
 #endif
 }
 
@@ -128,6 +175,11 @@ PLUGMC_FN plugmc_separation plugmc_apart(const plugmc_batch *k, int mode, const 
                            at[2] - ((const real *)o->z)[j], k->images, mode);
 }
 
+PLUGMC_FN plugmc_position plugmc_place_of(const real at[3])
+{
+    return (plugmc_position){at[0], at[1], at[2]};
+}
+
 PLUGMC_FN int plugmc_overlap(const plugmc_batch *k, plugmc_separation s, plugmc_site b)
 {
     real contact = plugmc_contact(k->p, k->probe, b);
@@ -161,9 +213,10 @@ PLUGMC_FN void plugmc_pair_block(const plugmc_batch *k, int mode, int moving, in
         if (!(PLUGMC_PAIR & PLUGMC_PAIR_ENERGY)) continue;
         if (moving) {
             plugmc_separation from = plugmc_apart(k, mode, k->from, begin + l);
-            sum[l] += plugmc_pair_difference(k->p, from, to, k->probe, b);
+            sum[l] += plugmc_placed_difference(k->p, plugmc_place_of(k->from), from,
+                                               plugmc_place_of(k->to), to, k->probe, b);
         } else {
-            sum[l] += plugmc_pair_term(k->p, to, k->probe, b);
+            sum[l] += plugmc_placed_term(k->p, plugmc_place_of(k->to), to, k->probe, b);
         }
     }
 }
@@ -241,7 +294,8 @@ PLUGMC_FN int plugmc_pair_each(const plugmc_batch *k, int mode, int one_species,
         plugmc_site b = plugmc_other(k, one_species, j);
         plugmc_separation to = plugmc_apart(k, mode, k->to, j);
         plugmc_separation from = plugmc_apart(k, mode, k->from, j);
-        real change = plugmc_pair_difference(k->p, from, to, k->probe, b) * factor;
+        real change = factor * plugmc_placed_difference(k->p, plugmc_place_of(k->from), from,
+                                                        plugmc_place_of(k->to), to, k->probe, b);
         out[j] = plugmc_overlap(k, to, b) ? (real)INFINITY : change;
     }
     return 0;
@@ -283,8 +337,15 @@ PLUGMC_FN void plugmc_derivatives_block(const plugmc_batch *k, int mode, int sec
         plugmc_separation s = plugmc_apart(k, mode, k->from, begin + l);
         real u1, u2;
         if (PLUGMC_PAIR & PLUGMC_PAIR_CONTACT) overlaps[l] += plugmc_overlap(k, s, b);
-        pair_derivative(k->p, s, k->probe, b, &u1, &u2);
-        sum[PLUGMC_SUM_ENERGY][l] += plugmc_pair_term(k->p, s, k->probe, b);
+        plugmc_pair_slopes(k->p, s, k->probe, b, &u1, &u2);
+        sum[PLUGMC_SUM_ENERGY][l] +=
+            plugmc_placed_term(k->p, plugmc_place_of(k->from), s, k->probe, b);
+#if PLUGMC_PAIR & PLUGMC_PAIR_PLACES
+        real g[3], laplacian;
+        plugmc_placed_slopes(k->p, plugmc_place_of(k->from), s, k->probe, b, g, &laplacian);
+        for (int d = 0; d < 3; d++) sum[PLUGMC_SUM_GRADIENT + d][l] += g[d];
+        sum[PLUGMC_SUM_LAPLACIAN][l] += laplacian;
+#endif
         sum[PLUGMC_SUM_GRADIENT][l] += u1 * s.x;
         sum[PLUGMC_SUM_GRADIENT + 1][l] += u1 * s.y;
         sum[PLUGMC_SUM_GRADIENT + 2][l] += u1 * s.z;
@@ -375,7 +436,7 @@ static double plugmc_pair_contact(const void *instance, const plugmc_particle *a
                                   plugmc_site_of(b));
 }
 
-#if defined(PLUGMC_FLOAT_UNIT) && (PLUGMC_PAIR & 1)
+#if defined(PLUGMC_FLOAT_UNIT) && (PLUGMC_PAIR & 1) && !(PLUGMC_PAIR & PLUGMC_PAIR_PLACES)
 /* The slots of one separation are added in order and the factor applied last, as in device
  * text: the same float on CPU and GPU. */
 PLUGMC_FN void plugmc_lanes_sum(const parameters *p, const plugmc_lanes *b, int many_species)

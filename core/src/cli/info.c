@@ -28,6 +28,7 @@ static const trait pair_traits[] = {
     {PLUGMC_PAIR_CHANGE, "change between two separations"},
     {PLUGMC_PAIR_FACTOR, "factor of the probe"},
     {PLUGMC_PAIR_DERIVATIVE, "first and second derivative"},
+    {PLUGMC_PAIR_PLACES, "hangs on places, not on separations alone"},
 };
 
 static const trait mover_traits[] = {
@@ -40,6 +41,7 @@ static const trait mover_traits[] = {
     {PLUGMC_NEEDS_RECTANGULAR, "needs a rectangular box"},
     {PLUGMC_NEEDS_FORCES,
      "follows forces: needs potentials with derivatives and without hard cores"},
+    {PLUGMC_USES_PLACES, "takes pairs that hang on places"},
     {PLUGMC_RUNS_ON_CPU, "runs on the CPU"},
     {PLUGMC_RUNS_ON_GPU, "runs on the GPU"},
 };

@@ -62,8 +62,8 @@ PLUGMC_FN int energies_meet(const energies_task *t, uint64_t row, const energies
     if (t->some && isnan(r[0])) return 0;
     const int32_t other = energies_species(t, row, k);
     const plugmc_separation s = plugmc_separated(p->x - r[0], p->y - r[1], p->z - r[2], p->images);
-    plugmc_sums_add_energy(sums, s, plugmc_site_of_species(p->species),
-                           plugmc_site_of_species(other));
+    plugmc_sums_add_energy(sums, plugmc_place(p->x, p->y, p->z, s),
+                           plugmc_site_of_species(p->species), plugmc_site_of_species(other));
     return PLUGMC_CONTACTS && s.r2 < plugmc_contact_square(p->species, other);
 }
 

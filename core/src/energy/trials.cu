@@ -114,8 +114,9 @@ PLUGMC_FN int trials_meet(const energies_task *t, const trials_places *places, u
         if (k == p->skip[0] || k == p->skip[1]) continue;
         const plugmc_site site = plugmc_site_of_species(other);
         const plugmc_separation s = plugmc_separated(p->x - r[0], p->y - r[1], p->z - r[2], images);
-        plugmc_sums_add_energy(&old_sums, s, was, site);
-        plugmc_sums_add_energy(&new_sums, s, comes, site);
+        const plugmc_placed there = plugmc_place(p->x, p->y, p->z, s);
+        plugmc_sums_add_energy(&old_sums, there, was, site);
+        plugmc_sums_add_energy(&new_sums, there, comes, site);
         overlap |= PLUGMC_CONTACTS && s.r2 < plugmc_contact_square(p->comes, other);
     }
     plugmc_sums_empty(&new_sums, &all);

@@ -55,14 +55,16 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
             if (k == p->skip[0] || k == p->skip[1]) continue;
             const double x = a->x[k], y = a->y[k], z = a->z[k];
             if (p->was >= 0)
-                plugmc_sums_add_energy(
-                    &old_sums,
-                    plugmc_separated(p->from[0] - x, p->from[1] - y, p->from[2] - z, a->images),
-                    was, site);
+                plugmc_sums_add_energy(&old_sums,
+                                       plugmc_place(p->from[0], p->from[1], p->from[2],
+                                                    plugmc_separated(p->from[0] - x, p->from[1] - y,
+                                                                     p->from[2] - z, a->images)),
+                                       was, site);
             if (p->comes < 0) continue;
             const plugmc_separation to =
                 plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z, a->images);
-            plugmc_sums_add_energy(&new_sums, to, comes, site);
+            plugmc_sums_add_energy(&new_sums, plugmc_place(p->to[0], p->to[1], p->to[2], to), comes,
+                                   site);
             overlap |= PLUGMC_CONTACTS && to.r2 < plugmc_contact_square(p->comes, s);
         }
     }

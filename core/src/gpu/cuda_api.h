@@ -87,6 +87,8 @@ typedef struct driver_shared {
     X(module_unload, "cuModuleUnload", (driver_module))                                            \
     X(module_function, "cuModuleGetFunction",                                                      \
       (driver_function *, driver_module, const char *name))                                        \
+    X(module_variable, "cuModuleGetGlobal_v2",                                                     \
+      (driver_pointer * at, size_t * bytes, driver_module, const char *name))                      \
     X(function_set, "cuFuncSetAttribute", (driver_function, int attribute, int value))             \
     X(function_get, "cuFuncGetAttribute", (int *value, int attribute, driver_function))            \
     X(launch, "cuLaunchKernel",                                                                    \

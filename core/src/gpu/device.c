@@ -195,6 +195,8 @@ static int load_module(gpu *g, const char *fused, const plugmc_kernel_text *text
         return fail_load(g, result, name);
     }
     memcpy(m->digest, digest, 32);
+    m->in_double = text->double_precision != 0;
+    m->is_fused = (text->fuse & PLUGMC_FUSE_SAMPLED) != 0;
     m->next = g->modules;
     *out = g->modules = m;
     return PLUGMC_OK;
@@ -248,6 +250,7 @@ int gpu_kernel(gpu *g, const plugmc_kernel_text *text, const char *name, plugmc_
     gpu_module *m = find_module(g, digest);
     if (!m) code = load_module(g, fused, text, digest, &m);
     free(fused);
+    if (!code) code = gpu_fill_numbers(g, m); /* of another system, if it was there before */
     if (code) return code;
     for (plugmc_kernel *k = g->kernels; k; k = k->next)
         if (k->module == m && strcmp(k->name, name) == 0) {

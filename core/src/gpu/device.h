@@ -14,6 +14,7 @@ typedef struct allocation {
 /* One compiled text; several kernels may come from it. */
 typedef struct gpu_module {
     uint8_t digest[32]; /* of the fused text */
+    bool in_double, is_fused;
     driver_module handle;
     struct gpu_module *next;
 } gpu_module;
@@ -125,6 +126,8 @@ bool gpu_put_off(gpu *, void *to, plugmc_device_pointer from, size_t bytes, driv
 driver_result gpu_hand_out(gpu *);
 void gpu_stage_free(gpu *);
 void gpu_mail_free(gpu *);
+/* Writes the free numbers of the run into a module. */
+int gpu_fill_numbers(gpu *, const gpu_module *);
 int gpu_kernel(gpu *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);
 int gpu_launch(gpu *, plugmc_kernel *, const uint32_t grid[3], const uint32_t block[3],
                uint32_t dynamic_shared, void **arguments);

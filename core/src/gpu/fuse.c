@@ -33,6 +33,7 @@ typedef struct fusion {
     bool in_double;
     fused_term *terms;
     int count;
+    int places; /* pair terms that hang on places: pairs are then told by plugmc_placed */
 } fusion;
 
 /* ---- Numbers ---- */
@@ -140,6 +141,7 @@ static void put_system_defines(const fusion *f)
         {"PLUGMC_ENERGY_TERMS", energies},
         {"PLUGMC_CONTACTS", contacts},
         {"PLUGMC_FIELDS", fields},
+        {"PLUGMC_PLACES", f->places},
         {"PLUGMC_BOX_CHANGES", (s->changes & PLUGMC_CHANGED_BOX) != 0},
         {"PLUGMC_TERMS", s->term_count},
         {"PLUGMC_WEIGHTED", s->weighted},
@@ -159,6 +161,18 @@ static plugmc_list list_at(const void *at)
     return list;
 }
 
+/* Whether the numbers of a list change while the run goes on, without another text. */
+static bool list_changes(const plugmc_system *system, const plugmc_term *term, const char *name)
+{
+    const plugmc_potential *potential = term->plugin->potential;
+    const plugmc_free *facet =
+        potential && (potential->pair || potential->field) ? potential->free : NULL;
+    if (!system->numbers_change || !term->sampled || !facet || !facet->tables) return false;
+    for (const char *const *table = facet->tables; *table; table++)
+        if (!strcmp(*table, name)) return true;
+    return false;
+}
+
 static void put_lists(const fusion *f, const fused_term *t)
 {
     for (int i = 0; i < t->plugin->parameter_count; i++) {
@@ -166,6 +180,11 @@ static void put_lists(const fusion *f, const fused_term *t)
         if (p->type != PLUGMC_TYPE_LIST) continue;
         plugmc_list list = list_at((const char *)t->instance + p->offset);
         if (!list.count) continue;
+        if (list_changes(f->system, t->term, p->name)) { /* C linkage: the driver finds it */
+            fprintf(f->out, "extern \"C\" {\n__device__ real plugmc_p%d_%s[%d];\n}\n", t->index,
+                    p->name, list.count);
+            continue;
+        }
         fprintf(f->out, "static __device__ const real plugmc_list_%s[%d] = {", p->name, list.count);
         for (int k = 0; k < list.count; k++) {
             put_real(f,
@@ -197,8 +216,12 @@ static void put_parameter(const fusion *f, const plugmc_parameter *p, const fuse
         break;
     case PLUGMC_TYPE_LIST:
         if (!list_at(at).count) break; /* cleared already */
-        fprintf(f->out, "    p.%s.values = plugmc_list_%s;\n    p.%s.count = %d;\n", p->name,
-                p->name, p->name, list_at(at).count);
+        fprintf(f->out, "    p.%s.values = ", p->name);
+        if (list_changes(f->system, t->term, p->name))
+            fprintf(f->out, "plugmc_p%d_%s", t->index, p->name);
+        else
+            fprintf(f->out, "plugmc_list_%s", p->name);
+        fprintf(f->out, ";\n    p.%s.count = %d;\n", p->name, list_at(at).count);
         break;
     default: /* a text means nothing on the device */ break;
     }
@@ -352,6 +375,12 @@ static void put_species(const fusion *f)
             n);
 }
 
+/* What the functions of pairs take, and what they ask a potential. */
+static const char *pair_type(const fusion *f)
+{
+    return f->places ? "plugmc_placed" : "plugmc_separation";
+}
+
 /* One line for each term with an energy; @ stands for its index in plugmc_sums, # for its
  * namespace, $ for its place in the system. */
 static void put_for_energies(const fusion *f, const char *line)
@@ -399,44 +428,84 @@ static void put_double_sums(const fusion *f)
 
 static void put_derivatives(const fusion *f)
 {
-    fputs(
-        "PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation r, plugmc_site a, plugmc_site b, "
-        "real *energy, real *first, real *second)\n{\n    *energy = *first = *second = 0;\n",
-        f->out);
+    fprintf(f->out,
+            "PLUGMC_FN void plugmc_pair_derivatives(%s r, plugmc_site a, plugmc_site b, "
+            "real *energy, real *first, real *second)\n{\n    *energy = *first = *second = 0;\n",
+            pair_type(f));
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
                         "    const real f@ = #::plugmc_probe_factor(&p@, a);\n"
                         "    real u@, v@;\n    #::plugmc_pair_slopes(&p@, r, a, b, &u@, &v@);\n"
-                        "    *energy += f@ * #::plugmc_pair_term(&p@, r, a, b);\n"
+                        "    *energy += f@ * #::PLUGMC_PAIR_TERM(&p@, r, a, b);\n"
                         "    *first += f@ * u@;\n    *second += f@ * v@;\n");
-    fputs("}\nPLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_separation r, plugmc_site a, "
-          "plugmc_site b, const double *multipliers, real *energy, real *first, real *second)\n{\n"
-          "    *energy = *first = *second = 0;\n",
-          f->out);
+    fprintf(f->out,
+            "}\nPLUGMC_FN void plugmc_pair_derivatives_weighted(%s r, plugmc_site a, "
+            "plugmc_site b, const double *multipliers, real *energy, real *first, real *second)\n"
+            "{\n    *energy = *first = *second = 0;\n",
+            pair_type(f));
     put_for_energies(
         f, "    const #::parameters p@ = #::plugmc_parameters();\n"
            "    if (multipliers[$] != 0) { /* else it may be infinite */\n"
            "        const real f@ = #::plugmc_probe_factor(&p@, a) * (real)multipliers[$];\n"
            "        real u@, v@;\n        #::plugmc_pair_slopes(&p@, r, a, b, &u@, &v@);\n"
-           "        *energy += f@ * #::plugmc_pair_term(&p@, r, a, b);\n"
+           "        *energy += f@ * #::PLUGMC_PAIR_TERM(&p@, r, a, b);\n"
            "        *first += f@ * u@;\n        *second += f@ * v@;\n    }\n");
+    fputs(
+        "}\nPLUGMC_FN void plugmc_placed_derivatives(plugmc_placed r, plugmc_site a, plugmc_site b, "
+        "real gradient[3], real *laplacian)\n{\n"
+        "    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;\n",
+        f->out);
+    if (f->places)
+        put_for_energies(
+            f, "    const #::parameters p@ = #::plugmc_parameters();\n    real g@[3], l@;\n"
+               "    #::plugmc_placed_slopes(&p@, r.at, r, a, b, g@, &l@);\n"
+               "    for (int d = 0; d < 3; d++) gradient[d] += g@[d];\n    *laplacian += l@;\n");
     fputs("}\n", f->out);
+}
+
+/* Separations alone are not enough for some potential: a text that gives them is told by the compiler. */
+static void forbid_separations(const fusion *f)
+{
+    fputs("PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *, plugmc_separation, plugmc_site, "
+          "plugmc_site) = delete;\n"
+          "PLUGMC_FN void plugmc_sums_add_change(plugmc_sums *, plugmc_separation, "
+          "plugmc_separation, plugmc_site, plugmc_site) = delete;\n"
+          "PLUGMC_FN void plugmc_pair_derivatives(plugmc_separation, plugmc_site, plugmc_site, "
+          "real *, real *, real *) = delete;\n"
+          "PLUGMC_FN void plugmc_pair_derivatives_weighted(plugmc_separation, plugmc_site, "
+          "plugmc_site, const double *, real *, real *, real *) = delete;\n",
+          f->out);
 }
 
 static void put_sums(const fusion *f)
 {
+    fputs("struct plugmc_placed : plugmc_separation {\n    plugmc_position at;\n};\n"
+          "PLUGMC_FN plugmc_placed plugmc_place(real x, real y, real z, plugmc_separation s)\n{\n"
+          "    plugmc_placed r;\n    (plugmc_separation &)r = s;\n    r.at.x = x;\n"
+          "    r.at.y = y;\n    r.at.z = z;\n    return r;\n}\n",
+          f->out);
+    fprintf(f->out, "#define PLUGMC_PAIR_TERM(p, r, a, b) %s\n",
+            f->places ? "plugmc_placed_term(p, (r).at, r, a, b)" : "plugmc_pair_term(p, r, a, b)");
     fputs("typedef struct plugmc_sums {\n"
           "    real term[PLUGMC_ENERGY_TERMS > 0 ? PLUGMC_ENERGY_TERMS : 1];\n} plugmc_sums;\n"
-          "PLUGMC_FN void plugmc_sums_clear(plugmc_sums *s)\n{\n    *s = plugmc_sums();\n}\n"
-          "PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *s, plugmc_separation r, "
-          "plugmc_site a, plugmc_site b)\n{\n",
+          "PLUGMC_FN void plugmc_sums_clear(plugmc_sums *s)\n{\n    *s = plugmc_sums();\n}\n",
           f->out);
+    fprintf(f->out,
+            "PLUGMC_FN void plugmc_sums_add_energy(plugmc_sums *s, %s r, "
+            "plugmc_site a, plugmc_site b)\n{\n",
+            pair_type(f));
     put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
-                        "    s->term[@] += #::plugmc_pair_term(&p@, r, a, b);\n");
-    fputs("}\nPLUGMC_FN void plugmc_sums_add_change(plugmc_sums *s, plugmc_separation from, "
-          "plugmc_separation to, plugmc_site a, plugmc_site b)\n{\n",
-          f->out);
-    put_for_energies(f, "    const #::parameters p@ = #::plugmc_parameters();\n"
-                        "    s->term[@] += #::plugmc_pair_difference(&p@, from, to, a, b);\n");
+                        "    s->term[@] += #::PLUGMC_PAIR_TERM(&p@, r, a, b);\n");
+    fprintf(f->out,
+            "}\nPLUGMC_FN void plugmc_sums_add_change(plugmc_sums *s, %s from, "
+            "%s to, plugmc_site a, plugmc_site b)\n{\n",
+            pair_type(f), pair_type(f));
+    put_for_energies(
+        f,
+        f->places
+            ? "    const #::parameters p@ = #::plugmc_parameters();\n"
+              "    s->term[@] += #::plugmc_placed_difference(&p@, from.at, from, to.at, to, a, b);\n"
+            : "    const #::parameters p@ = #::plugmc_parameters();\n"
+              "    s->term[@] += #::plugmc_pair_difference(&p@, from, to, a, b);\n");
     fputs("}\nPLUGMC_FN real plugmc_sums_total(const plugmc_sums *s, plugmc_site a)\n{\n"
           "    real total = 0;\n",
           f->out);
@@ -453,6 +522,7 @@ static void put_sums(const fusion *f)
     fputs("    return total;\n}\n", f->out);
     put_double_sums(f);
     put_derivatives(f);
+    if (f->places) forbid_separations(f);
 }
 
 /* One line for each term with a field; @ stands for its place in the system, # for its namespace. */
@@ -542,6 +612,8 @@ static int choose_terms(fusion *f)
             .field = plugin->potential->field,
             .index = i,
         };
+        const plugmc_pair *pair = plugin->potential->pair;
+        f->places += pair && pair->functions & PLUGMC_PAIR_PLACES;
     }
     return 0;
 }
@@ -577,4 +649,26 @@ char *fuse(const plugmc_system *system, const plugmc_kernel_text *kernel)
     }
     free(f.terms);
     return text;
+}
+
+int fuse_tables(const plugmc_system *system, int in_double, int32_t *term, int32_t *parameter,
+                changing_table *out)
+{
+    for (; *term < system->term_count; ++*term, *parameter = 0) {
+        const plugmc_term *t = plugmc_term_at(system, *term);
+        const plugmc_plugin *plugin = in_double ? t->plugin : t->plugin_single;
+        const char *instance = in_double ? t->instance : t->instance_single;
+        for (; plugin && *parameter < plugin->parameter_count; ++*parameter) {
+            const plugmc_parameter *p = &plugin->parameters[*parameter];
+            if (p->type != PLUGMC_TYPE_LIST || !list_changes(system, t, p->name)) continue;
+            const plugmc_list list = list_at(instance + p->offset);
+            if (!list.count) continue;
+            snprintf(out->name, sizeof out->name, "plugmc_p%d_%s", *term, p->name);
+            out->numbers = list.values;
+            out->bytes = (size_t)list.count * (in_double ? sizeof(double) : sizeof(float));
+            ++*parameter;
+            return 1;
+        }
+    }
+    return 0;
 }

@@ -25,6 +25,16 @@ void nvrtc_version(const nvrtc *, int *major, int *minor);
  * mover's text. malloc'ed. */
 char *fuse(const plugmc_system *, const plugmc_kernel_text *);
 
+/* A list whose numbers a fused text reads from memory (plugmc_system.numbers_change). */
+typedef struct changing_table {
+    char name[160]; /* of the variable in the text */
+    const void *numbers;
+    size_t bytes;
+} changing_table;
+/* The next one of a text in that precision, from 0, 0 on; 0: there are no more. */
+int fuse_tables(const plugmc_system *, int in_double, int32_t *term, int32_t *parameter,
+                changing_table *);
+
 enum arithmetic { ARITHMETIC_EXACT, ARITHMETIC_FAST, ARITHMETIC_CONTRACTED };
 /* What a text asks for, unless the user wants all of them fast ([run] fast_math). */
 enum arithmetic arithmetic_of(const plugmc_kernel_text *, bool fast_math);
@@ -104,6 +114,9 @@ typedef struct cell_filler {
 int gpu_profile_begin(gpu *);
 /* Waits. *out is malloc'ed, in the order of the first launches; names are those of kernels. */
 int gpu_profile_end(gpu *, gpu_share **out, int *count);
+
+/* Free numbers were set: writes them into all texts that were loaded. PLUGMC_* code, reported. */
+int gpu_write_numbers(plugmc_context *);
 
 /* Device side of plugmc_view.cells; memory is kept and reused by the gpu. */
 int gpu_cells_build(gpu *, const plugmc_system *, const plugmc_view *, double range,

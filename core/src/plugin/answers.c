@@ -258,10 +258,24 @@ static bool check_free_number(const plugmc_plugin *plugin, const plugmc_free_num
                    (long long)k, n->key);
 }
 
+static bool check_tables(const plugmc_plugin *plugin, const char *const *table, sentence why)
+{
+    for (; table && *table; table++) {
+        bool found = false;
+        for (int32_t i = 0; i < plugin->parameter_count && !found; i++)
+            found = plugin->parameters[i].type == PLUGMC_TYPE_LIST &&
+                    !strcmp(plugin->parameters[i].name, *table);
+        if (!found)
+            return why_not(why, "its free numbers are in '%.80s', which is no list of it", *table);
+    }
+    return true;
+}
+
 static bool check_free(const plugmc_term *term, sentence why)
 {
     const int64_t most = 100000;
     const plugmc_free *f = term->plugin->potential->free;
+    if (!check_tables(term->plugin, f->tables, why)) return false;
     crash_calling_its("count");
     const int64_t count = f->count(term->instance);
     if (count < 0 || count > most)

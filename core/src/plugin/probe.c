@@ -10,6 +10,9 @@
  *   `change`           is the difference of two energies
  *   `derivatives`      give the energy, and the gradient and Laplacian that its differences give
  *
+ * One that hangs on places (PLUGMC_PAIR_PLACES) is tried on the same line, where only what belongs to it is seen: its
+ * Laplacian is compared with differences in all directions.
+ *
  * Not tried are distances below contact and below a thousandth of the range (without one, of half
  * the box). An attraction without a floor (Born-Mayer) may fall to -infinity there, which is
  * physics; at distances that are met it may not.
@@ -251,6 +254,28 @@ static slopes differences(const trial *t, double r, double width)
     return (slopes){(u[2] - u[0]) / (2 * width), (u[2] - 2 * u[1] + u[0]) / (width * width)};
 }
 
+/* Energy with the probe at r on the line and `by` beside it in one direction. */
+static double energy_beside(const trial *t, double r, int direction, double by)
+{
+    plugmc_particle a = t->a;
+    other o;
+    double u = 0;
+    place(t, r, &a);
+    *(direction == 0 ? &a.x : direction == 1 ? &a.y : &a.z) += by;
+    crash_calling_its("energy");
+    const int64_t hits =
+        t->pair->energy(t->term->instance, &t->system->box, 0, &a, other_of(&o, &t->b, false), &u);
+    return hits ? INFINITY : u;
+}
+
+static double laplacian_by_differences(const trial *t, double r, double width)
+{
+    double sum = 0;
+    for (int d = 0; d < t->system->box.dimension; d++)
+        sum += energy_beside(t, r, d, width) - 2 * energy_at(t, r) + energy_beside(t, r, d, -width);
+    return sum / (width * width);
+}
+
 /* Differences of two widths that agree: no jump or bend is near, and rounding does not show. */
 static bool is_settled(double wide, double narrow, double slack)
 {
@@ -277,8 +302,14 @@ static bool derivative_is_wrong(trial *t, int i, bool single)
     pair->derivatives(single ? t->term->instance_single : t->term->instance, &t->system->box, 0, 1,
                       &a, other_of(&o, &t->b, single), &d);
     const double first = (d.gradient[0] * a.x + d.gradient[1] * a.y + d.gradient[2] * a.z) / r;
-    const double second = d.laplacian - (t->system->box.dimension - 1) * first / r;
-    const slopes wide = differences(t, r, 2e-4 * r), narrow = differences(t, r, 1e-4 * r);
+    const int placed = (pair->functions & PLUGMC_PAIR_PLACES) != 0;
+    const double second =
+        placed ? d.laplacian : d.laplacian - (t->system->box.dimension - 1) * first / r;
+    slopes wide = differences(t, r, 2e-4 * r), narrow = differences(t, r, 1e-4 * r);
+    if (placed) {
+        wide.second = laplacian_by_differences(t, r, 2e-4 * r);
+        narrow.second = laplacian_by_differences(t, r, 1e-4 * r);
+    }
     const char *where = single ? " in single precision" : "";
     if (!(fabs(d.energy - t->u[i]) <= (single ? 1e-3 : 1e-9) * size + 1e-30))
         return !why_not(t->why,

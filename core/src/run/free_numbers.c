@@ -25,6 +25,7 @@ static plugmc_free_number number_of(const free_part *part, int64_t k)
 
 static int check_keys(simulation *sim, const free_part *part)
 {
+    if (PLUGMC_HAS(part->facet, keys_before_files) && part->facet->keys_before_files) return 0;
     for (int64_t k = part->first; k < part->first + part->count; k++) {
         const plugmc_free_number n = number_of(part, k);
         const instance *owner = part->owner;
@@ -49,6 +50,11 @@ int free_numbers_find(simulation *sim, free_numbers *out)
         free_part *part = &out->part[out->parts];
         *part = (free_part){one, facet, out->count, facet->count(one->data)};
         if (!part->count) continue;
+        if (sim->gpu && !facet->tables)
+            return report_error(sim->report, EXIT_INPUT, one->context.file, one->context.line,
+                                "[%s] its free numbers are constants of the GPU's kernels: set "
+                                "[run] device = cpu",
+                                one->context.section);
         out->parts++;
         out->count += part->count;
         code = check_keys(sim, part);
@@ -89,6 +95,10 @@ int free_numbers_set(const free_numbers *f, const double *values)
             set = single->potential->free->set(owner->data_single, values + part->first);
         code = context_exit_code(&owner->context, set, "setting its free numbers");
     }
+    plugmc_context *first = &f->part[0].owner->context;
+    if (!code && first->gpu)
+        code = context_exit_code(first, gpu_write_numbers(first),
+                                 "setting its free numbers on the GPU");
     return code;
 }
 

@@ -20,7 +20,8 @@ typedef struct place {
 /* The Hamiltonian of the core knows all but orbitals. */
 uint32_t needs_of(const plugmc_mover *mover)
 {
-    const uint32_t all = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL;
+    const uint32_t all =
+        PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_TOTAL | PLUGMC_USES_PLACES;
     return mover->take ? mover->needs : mover->needs | all;
 }
 
@@ -82,6 +83,11 @@ static const char *lacks_forces(uint32_t needs, const plugmc_potential *p)
     return NULL;
 }
 
+static bool lacks_places(uint32_t needs, const plugmc_potential *p)
+{
+    return p->pair && p->pair->functions & PLUGMC_PAIR_PLACES && !(needs & PLUGMC_USES_PLACES);
+}
+
 static int32_t molecules_of(const plugmc_term *term)
 {
     const plugmc_total *total = term->sampled ? term->plugin->potential->total : NULL;
@@ -105,7 +111,8 @@ static bool tears_molecules(const simulation *sim, uint32_t needs, const plugmc_
 static bool can_move(const simulation *sim, uint32_t needs, const plugmc_term *term)
 {
     return can_sample(needs, term->plugin->potential) && !lacks_range(sim, needs, term) &&
-           !lacks_forces(needs, term->plugin->potential) && !tears_molecules(sim, needs, term);
+           !lacks_forces(needs, term->plugin->potential) &&
+           !lacks_places(needs, term->plugin->potential) && !tears_molecules(sim, needs, term);
 }
 
 static bool fits_box(const simulation *sim, uint32_t needs)
@@ -176,6 +183,11 @@ static int match_term(const simulation *sim, const place *at, uint32_t needs,
         return report_error(sim->report, EXIT_INPUT, at->file, at->line,
                             "mover '%s' follows forces; potential '%s' %s%s", at->name, term->label,
                             lacks_forces(needs, p), movers_for(sim, use));
+    if (lacks_places(needs, p))
+        return report_error(sim->report, EXIT_INPUT, at->file, at->line,
+                            "mover '%s' knows pairs by their separations; potential '%s' hangs on "
+                            "where the two are%s",
+                            at->name, term->label, movers_for(sim, use));
     if (tears_molecules(sim, needs, term))
         return report_error(
             sim->report, EXIT_INPUT, at->file, at->line,

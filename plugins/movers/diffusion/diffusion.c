@@ -421,7 +421,7 @@ static const plugmc_move moves[] = {
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS | PLUGMC_NEEDS_FORCES |
-             PLUGMC_RUNS_ON_CPU,
+             PLUGMC_RUNS_ON_CPU | PLUGMC_USES_PLACES,
     .changes = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_WALKER_WEIGHT,
     .take = take,
     .sweep = sweep,

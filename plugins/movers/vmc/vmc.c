@@ -379,7 +379,7 @@ static const plugmc_move moves[] = {
 const plugmc_mover vmc_callbacks = {
     .size = sizeof vmc_callbacks,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS | PLUGMC_RUNS_ON_CPU |
-             PLUGMC_RUNS_ON_GPU,
+             PLUGMC_RUNS_ON_GPU | PLUGMC_USES_PLACES,
     .changes = PLUGMC_CHANGED_POSITION,
     .follows = PLUGMC_CHANGED_POSITION,
     .take = take,

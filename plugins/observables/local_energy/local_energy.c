@@ -268,6 +268,14 @@ static double field_energy(const local_energy *le, const plugmc_term *term, int6
     return energy;
 }
 
+double fields_energy(const local_energy *le, int64_t e, const double r[3])
+{
+    double energy = 0;
+    for (int t = 0; t < le->term_count; t++)
+        if (le->terms[t]->plugin->potential->field) energy += field_energy(le, le->terms[t], e, r);
+    return energy;
+}
+
 static double parts_energy(const local_energy *le, const sample *s)
 {
     const plugmc_box *box = &le->system->box;
@@ -376,6 +384,7 @@ static int prepare(void *instance, const plugmc_host *host)
     if (!code && le->kinds && le->nonlocal == SEPARABLE && !le->has_jastrow)
         code = prepare_projections(le, host);
     if (!code) code = prepare_comparison(le, host);
+    if (!code) code = check_cusps(le, host);
     return code || !host->gpu ? code : choose_place(le, host);
 }
 

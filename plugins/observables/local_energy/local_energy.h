@@ -86,6 +86,9 @@ int fail_singular(const local_energy *, const plugmc_host *, int32_t walker, int
 /* Change of -ln |Psi|^2 but for the determinants when electron e of a sample goes to `to`. */
 double parts_change(const local_energy *, const sample *, int64_t e, const double to[3]);
 
+/* Energy over kT of electron e at r in all fields: -ln of the square of the one-body Jastrow factor. */
+double fields_energy(const local_energy *, int64_t e, const double r[3]);
+
 /* Energies of walkers first ... first + n - 1 of a view in host memory, at most le->group, into le->samples.
  * `lent`: matrices of all walkers of the view, or NULL; drift [n][particles][3], or NULL. `lu`: ln |Psi|^2 and
  * phase are found even so. */
@@ -119,6 +122,9 @@ int local_energy_no_memory(const plugmc_host *);
 int prepare_ions(local_energy *, const plugmc_host *);
 /* Then, once the Ewald sums are prepared, how far each ion reaches, its images, their energy. */
 int prepare_centres(local_energy *, const plugmc_host *);
+
+/* Warns where the wave function lacks the cusp of a bare nucleus: cusps.c. */
+int check_cusps(const local_energy *, const plugmc_host *);
 
 /* ---- On a GPU: gpu.c ------------------------------------------------------------------------- */
 

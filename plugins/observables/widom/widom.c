@@ -235,6 +235,10 @@ static int take_term(widom *w, const plugmc_host *host, int32_t index)
     const plugmc_potential *p = of->plugin->potential;
     const int parts = p->pair || p->field;
     const plugmc_total *total = p->total && (!parts || p->total->beside_parts) ? p->total : NULL;
+    if (p->pair && p->pair->functions & PLUGMC_PAIR_PLACES)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "potential '%s' hangs on places, and this is for pairs that do not",
+                          of->label);
     if (!parts && !total)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "potential '%s' is no energy of particles that could be inserted",

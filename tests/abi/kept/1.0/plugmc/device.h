@@ -80,6 +80,7 @@ typedef struct plugmc_position {
 #define PLUGMC_PAIR_CHANGE 4      /* pair_change */
 #define PLUGMC_PAIR_FACTOR 8      /* pair_factor */
 #define PLUGMC_PAIR_DERIVATIVE 16 /* pair_derivative */
+#define PLUGMC_PAIR_PLACES 64     /* pair_energy_at: it sees where the two are */
 /* And of a one-body field, see plugmc/field.h. */
 #define PLUGMC_FIELD_ENERGY 1     /* field_energy */
 #define PLUGMC_FIELD_DERIVATIVE 2 /* field_derivative */

@@ -120,6 +120,9 @@ typedef struct plugmc_system {
     /* Variables of the ladder, 0 without one, and how many values each has; rungs are numbered with the last
      * variable first: rung = i shape[1] + j. */
     int32_t ladder_rank, ladder_shape[4];
+    /* 1: free numbers of sampled potentials (plugmc/wave.h) are set while the run goes on, and device text reads them
+     * from memory; 0: they are constants. Known before anything is prepared. */
+    int32_t numbers_change;
 } plugmc_system;
 
 /* What energies of this run are told in: "kT" where that is the unit of the potentials. */

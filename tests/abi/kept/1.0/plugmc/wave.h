@@ -63,6 +63,13 @@ typedef struct plugmc_free {
     int (*derivatives)(const void *instance, const struct plugmc_host *,
                        const plugmc_free_request *);
     int (*at_places)(const void *instance, const struct plugmc_host *, const plugmc_free_places *);
+    /* 1: keys of the section come before what a file of the potential gives, so that lists may be written into a
+     * section that does not give them. */
+    int32_t keys_before_files;
+    /* Names of the lists of the plugin's table, keys and derived ones, whose numbers `set` changes, ended by NULL: all
+     * that device text sees of free numbers. Where plugmc_system.numbers_change they are memory of each loaded kernel
+     * text, which the core writes after `set`. NULL: no kernel may be used once numbers were set. */
+    const char *const *tables;
 } plugmc_free;
 
 /* ---- Local energies -------------------------------------------------------------------------- */

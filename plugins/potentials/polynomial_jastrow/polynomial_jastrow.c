@@ -1,0 +1,635 @@
+/* polynomial_jastrow: a Jastrow factor exp(J) of a many-electron wave function from polynomials, as CASINO has them
+ * (N. D. Drummond, M. D. Towler, R. J. Needs, Phys. Rev. B 70, 235119 (2004)),
+ *
+ *     J = sum_{i<j} u(r_ij) + sum_{i,I} chi(r_iI) + sum_{i<j,I} f(r_iI, r_jI, r_ij),
+ *
+ * as a term of -ln |Psi|^2: the energy over kT is -2 J. With x = r / L, L the cutoff of each,
+ *
+ *     u   = (1 - x)^C sum_l a_l x^l
+ *     chi = (1 - x)^C sum_l b_l x^l
+ *     f   = (1 - x_i)^C (1 - x_j)^C sum_lmn g_lmn x_i^l x_j^m x_ij^n,    g_lmn = g_mln,
+ *
+ * and 0 beyond the cutoffs. u and f are one function for like and one for unlike spins, which are species. a_1 is
+ * what gives u the slope 1/4 (like) or 1/2 (unlike) where two electrons meet (T. Kato, Commun. Pure Appl. Math. 10, 151
+ * (1957)), b_1 gives chi the slope -chi_cusp at the ion, and f has no slope of its own at either (f_form.h): lists in
+ * the INI file have the coefficients that are left. They have no unit; CASINO's alpha_l, beta_l and gamma_lmn
+ * are a_l / ((-L)^C L^l), b_l / ((-L)^C L^l) and g_lmn / (L^(2 C + l + m + n)).
+ *
+ * chi and f belong to one kind of ion; give one section for each kind (plugin = polynomial_jastrow), one of them with
+ * u. In a periodic box f reaches half as far as u may: then of an electron that is near an ion the image of another
+ * one that is near the same image of that ion is the nearest one.
+ */
+#include <plugmc/potential.h>
+
+typedef struct parameters {
+    plugmc_list u_like, u_unlike, chi, f_like, f_unlike; /* what is free */
+    real u_cutoff, chi_cutoff, f_cutoff;                 /* length */
+    real chi_cusp;
+    int64_t truncation, f_electron_ion, f_electron_electron;
+    int32_t f_without_u, f_without_chi;
+    plugmc_list ions, tile; /* [ions][3] length; [3] */
+    const char *casino;
+    int64_t chi_set, f_set;
+    plugmc_list u_table;           /* [like, unlike][u_terms] a_l */
+    plugmc_list chi_table;         /* [chi_terms] b_l */
+    plugmc_list f_table;           /* [like, unlike][n][l][m] g_lmn */
+    plugmc_list cell;              /* inverse [3][3], vectors [3][3]; empty: open space */
+    plugmc_list chi_places;        /* [images of ions][3] length */
+    plugmc_list f_places, f_begin; /* those near each bin, one bin after the other; [bins + 1] */
+    int64_t u_terms, chi_terms, f_bins;      /* f_bins: along each lattice vector */
+    real u_reach, chi_reach, f_reach, reach; /* length */
+    const struct f_form *form;               /* for the host alone; NULL: there is no f */
+} parameters;
+
+/* ---- Polynomials ---- */
+
+PLUGMC_FN real raised(real x, int32_t n)
+{
+    real y = 1;
+    for (int32_t k = 0; k < n; k++) y *= x;
+    return y;
+}
+
+/* (1 - x)^C sum_k c_k x^k. */
+PLUGMC_FN real radial(const real *c, int32_t terms, int32_t power, real x)
+{
+    real sum = 0;
+    for (int32_t k = terms - 1; k >= 0; k--) sum = sum * x + c[k];
+    return sum * raised(1 - x, power);
+}
+
+/* Its first and second derivative by x. */
+PLUGMC_FN void radial_slopes(const real *c, int32_t terms, int32_t power, real x, real *first,
+                             real *second)
+{
+    real q = 0, q1 = 0, q2 = 0; /* the sum, its derivative, and half the second one */
+    for (int32_t k = terms - 1; k >= 0; k--) {
+        q2 = q2 * x + q1;
+        q1 = q1 * x + q;
+        q = q * x + c[k];
+    }
+    const real y = 1 - x, w2 = raised(y, power - 2), w1 = w2 * y, w = w1 * y, n = (real)power;
+    *first = q1 * w - n * q * w1;
+    *second = 2 * q2 * w - 2 * n * q1 * w1 + n * (n - 1) * q * w2;
+}
+
+/* ---- u ---- */
+
+PLUGMC_FN const real *u_of(const parameters *p, plugmc_site a, plugmc_site b)
+{
+    return p->u_table.values + (a.species == b.species ? 0 : (int32_t)p->u_terms);
+}
+
+PLUGMC_FN real u_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
+{
+    if (!(s.r2 < p->u_reach * p->u_reach)) return 0;
+    return -2 * radial(u_of(p, a, b), (int32_t)p->u_terms, (int32_t)p->truncation,
+                       plugmc_sqrt(s.r2) / p->u_reach);
+}
+
+/* Adds to what is there. */
+PLUGMC_FN void add_u_slopes(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b,
+                            real gradient[3], real *laplacian)
+{
+    real first, second, r = plugmc_sqrt(s.r2), floor = (real)1e-30;
+    if (!(s.r2 < p->u_reach * p->u_reach)) return;
+    radial_slopes(u_of(p, a, b), (int32_t)p->u_terms, (int32_t)p->truncation, r / p->u_reach,
+                  &first, &second);
+    first *= -2 / (p->u_reach * (r > floor ? r : floor));
+    gradient[0] += first * s.x;
+    gradient[1] += first * s.y;
+    gradient[2] += first * s.z;
+    *laplacian += -2 * second / (p->u_reach * p->u_reach) + 2 * first;
+}
+
+/* ---- Ions ---- */
+
+/* The image of a place in the cell, and where in units of the lattice vectors that is. */
+PLUGMC_FN plugmc_position in_cell(const parameters *p, plugmc_position r, real f[3])
+{
+    const real *m = p->cell.values, *v = m + 9;
+    real shift[3];
+    f[0] = f[1] = f[2] = 0;
+    if (!p->cell.count) return r;
+    for (int d = 0; d < 3; d++) {
+        const real all = r.x * m[d] + r.y * m[3 + d] + r.z * m[6 + d];
+        shift[d] = sizeof(real) == 4 ? (real)floorf((float)all) : (real)floor((double)all);
+        f[d] = all - shift[d];
+    }
+    r.x -= shift[0] * v[0] + shift[1] * v[3] + shift[2] * v[6];
+    r.y -= shift[0] * v[1] + shift[1] * v[4] + shift[2] * v[7];
+    r.z -= shift[0] * v[2] + shift[1] * v[5] + shift[2] * v[8];
+    return r;
+}
+
+PLUGMC_FN int32_t bin_of(const parameters *p, const real f[3])
+{
+    int32_t bin = 0, n = (int32_t)p->f_bins;
+    for (int d = 0; d < 3; d++) {
+        const int32_t k = (int32_t)(f[d] * (real)n);
+        bin = bin * n + (k < 0 ? 0 : k < n ? k : n - 1);
+    }
+    return bin;
+}
+
+/* From number k of a list of places. */
+PLUGMC_FN plugmc_separation from_place(const real *places, int32_t k, plugmc_position r)
+{
+    plugmc_separation s;
+    s.x = r.x - places[k];
+    s.y = r.y - places[k + 1];
+    s.z = r.z - places[k + 2];
+    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+    return s;
+}
+
+PLUGMC_FN plugmc_separation less(plugmc_separation a, plugmc_separation b)
+{
+    plugmc_separation s;
+    s.x = a.x - b.x;
+    s.y = a.y - b.y;
+    s.z = a.z - b.z;
+    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+    return s;
+}
+
+/* ---- chi ---- */
+
+PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site a, int *outside)
+{
+    real sum = 0, f[3];
+    const plugmc_position at = in_cell(p, r, f);
+    (void)a, (void)outside;
+    for (int32_t k = 0; k < p->chi_places.count; k += 3) {
+        const plugmc_separation s = from_place(p->chi_places.values, k, at);
+        if (!(s.r2 < p->chi_reach * p->chi_reach)) continue;
+        sum += radial(p->chi_table.values, (int32_t)p->chi_terms, (int32_t)p->truncation,
+                      plugmc_sqrt(s.r2) / p->chi_reach);
+    }
+    return -2 * sum;
+}
+
+PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_site a,
+                                real gradient[3], real *laplacian)
+{
+    real f[3];
+    const real floor = (real)1e-30;
+    const plugmc_position at = in_cell(p, r, f);
+    (void)a;
+    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;
+    for (int32_t k = 0; k < p->chi_places.count; k += 3) {
+        const plugmc_separation s = from_place(p->chi_places.values, k, at);
+        real first, second, distance = plugmc_sqrt(s.r2);
+        if (!(s.r2 < p->chi_reach * p->chi_reach)) continue;
+        radial_slopes(p->chi_table.values, (int32_t)p->chi_terms, (int32_t)p->truncation,
+                      distance / p->chi_reach, &first, &second);
+        first *= -2 / (p->chi_reach * (distance > floor ? distance : floor));
+        gradient[0] += first * s.x;
+        gradient[1] += first * s.y;
+        gradient[2] += first * s.z;
+        *laplacian += -2 * second / (p->chi_reach * p->chi_reach) + 2 * first;
+    }
+}
+
+/* ---- f ---- */
+
+PLUGMC_FN const real *f_of(const parameters *p, plugmc_site a, plugmc_site b)
+{
+    return p->f_table.values + (a.species == b.species ? 0 : p->f_table.count / 2);
+}
+
+/* x, y: distances of a and b from the ion, z: from each other, over the cutoff. */
+PLUGMC_FN real f_value(const parameters *p, const real *g, real x, real y, real z)
+{
+    const int32_t terms = (int32_t)p->f_electron_ion + 1, power = (int32_t)p->truncation;
+    real sum = 0;
+    for (int32_t n = (int32_t)p->f_electron_electron; n >= 0; n--) {
+        real of_x = 0;
+        for (int32_t l = terms - 1; l >= 0; l--) {
+            const real *row = g + (n * terms + l) * terms;
+            real of_y = 0;
+            for (int32_t m = terms - 1; m >= 0; m--) of_y = of_y * y + row[m];
+            of_x = of_x * x + of_y;
+        }
+        sum = sum * z + of_x;
+    }
+    return sum * raised((1 - x) * (1 - y), power);
+}
+
+/* Derivatives by x and z. */
+typedef struct f_slopes {
+    real x, xx, z, zz, xz;
+} f_slopes;
+
+PLUGMC_FN f_slopes f_derivatives(const parameters *p, const real *g, real x, real y, real z)
+{
+    const int32_t terms = (int32_t)p->f_electron_ion + 1, power = (int32_t)p->truncation;
+    real s = 0, sx = 0, sxx = 0, sz = 0, szz = 0, sxz = 0; /* of the sum; xx and zz halved */
+    for (int32_t n = (int32_t)p->f_electron_electron; n >= 0; n--) {
+        real q = 0, qx = 0, qxx = 0;
+        for (int32_t l = terms - 1; l >= 0; l--) {
+            const real *row = g + (n * terms + l) * terms;
+            real of_y = 0;
+            for (int32_t m = terms - 1; m >= 0; m--) of_y = of_y * y + row[m];
+            qxx = qxx * x + qx;
+            qx = qx * x + q;
+            q = q * x + of_y;
+        }
+        szz = szz * z + sz;
+        sz = sz * z + s;
+        sxz = sxz * z + sx;
+        s = s * z + q;
+        sx = sx * z + qx;
+        sxx = sxx * z + qxx;
+    }
+    const real t = 1 - x, w2 = raised(t, power - 2) * raised(1 - y, power), w1 = w2 * t, w = w1 * t,
+               c = (real)power;
+    f_slopes d;
+    d.x = sx * w - c * s * w1;
+    d.xx = 2 * sxx * w - 2 * c * sx * w1 + c * (c - 1) * s * w2;
+    d.z = sz * w;
+    d.zz = 2 * szz * w;
+    d.xz = sxz * w - c * sz * w1;
+    return d;
+}
+
+/* ---- Pairs ---- */
+
+PLUGMC_FN real pair_energy_at(const parameters *p, plugmc_position at, plugmc_separation s,
+                              plugmc_site a, plugmc_site b)
+{
+    const real reach = p->f_reach, square = reach * reach;
+    real sum = 0, f[3];
+    if (p->f_places.count && s.r2 < 4 * square) {
+        const plugmc_position r = in_cell(p, at, f);
+        const int32_t bin = bin_of(p, f), end = (int32_t)p->f_begin.values[bin + 1];
+        for (int32_t k = (int32_t)p->f_begin.values[bin]; k < end; k += 3) {
+            const plugmc_separation first = from_place(p->f_places.values, k, r),
+                                    other = less(first, s);
+            if (first.r2 < square && other.r2 < square)
+                sum += f_value(p, f_of(p, a, b), plugmc_sqrt(first.r2) / reach,
+                               plugmc_sqrt(other.r2) / reach, plugmc_sqrt(s.r2) / reach);
+        }
+    }
+    return u_energy(p, s, a, b) - 2 * sum;
+}
+
+/* Adds -2 f of one ion, `from` the separation of a from it. */
+PLUGMC_FN void add_f_slopes(const parameters *p, const real *g, plugmc_separation from,
+                            plugmc_separation s, real gradient[3], real *laplacian)
+{
+    const real reach = p->f_reach, tiny = (real)1e-12;
+    const real x = plugmc_sqrt(from.r2) / reach, z = plugmc_sqrt(s.r2) / reach,
+               y = plugmc_sqrt(less(from, s).r2) / reach;
+    const f_slopes d = f_derivatives(p, g, x, y, z);
+    const real over = -2 / (reach * reach), by_x = d.x / (x > tiny ? x : tiny),
+               by_z = d.z / (z > tiny ? z : tiny);
+    const real cosine = (from.x * s.x + from.y * s.y + from.z * s.z) /
+                        (reach * reach * (x > tiny ? x : tiny) * (z > tiny ? z : tiny));
+    gradient[0] += over * (by_x * from.x + by_z * s.x);
+    gradient[1] += over * (by_x * from.y + by_z * s.y);
+    gradient[2] += over * (by_x * from.z + by_z * s.z);
+    *laplacian += over * (d.xx + 2 * by_x + d.zz + 2 * by_z + 2 * cosine * d.xz);
+}
+
+PLUGMC_FN void pair_derivative_at(const parameters *p, plugmc_position at, plugmc_separation s,
+                                  plugmc_site a, plugmc_site b, real gradient[3], real *laplacian)
+{
+    const real square = p->f_reach * p->f_reach;
+    real f[3];
+    gradient[0] = gradient[1] = gradient[2] = *laplacian = 0;
+    add_u_slopes(p, s, a, b, gradient, laplacian);
+    if (!p->f_places.count || !(s.r2 < 4 * square)) return;
+    const plugmc_position r = in_cell(p, at, f);
+    const int32_t bin = bin_of(p, f), end = (int32_t)p->f_begin.values[bin + 1];
+    for (int32_t k = (int32_t)p->f_begin.values[bin]; k < end; k += 3) {
+        const plugmc_separation first = from_place(p->f_places.values, k, r);
+        if (first.r2 < square && less(first, s).r2 < square)
+            add_f_slopes(p, f_of(p, a, b), first, s, gradient, laplacian);
+    }
+}
+
+PLUGMC_FN real pair_range(const parameters *p) { return p->reach; }
+
+#define PLUGMC_PAIR (PLUGMC_PAIR_ENERGY | PLUGMC_PAIR_DERIVATIVE | PLUGMC_PAIR_PLACES)
+#include <plugmc/pair.h>
+#define PLUGMC_FIELD (PLUGMC_FIELD_ENERGY | PLUGMC_FIELD_DERIVATIVE)
+#include <plugmc/field.h>
+
+#if PLUGMC_HOST
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../box_default.h"
+#include "../half_box.h"
+#include "correlation_data.h"
+#include "ions.h"
+
+/* ---- Lists ------------------------------------------------------------------------------------- */
+
+static int lacks_memory(const plugmc_host *host)
+{
+    return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the Jastrow factor");
+}
+
+static int new_list(const plugmc_host *host, int64_t count, plugmc_list *out)
+{
+    real *values = count < INT32_MAX
+                       ? host->allocate(host->context, ((size_t)count + 1) * sizeof *values)
+                       : NULL;
+    if (!values) return lacks_memory(host);
+    *out = (plugmc_list){values, (int32_t)count};
+    return PLUGMC_OK;
+}
+
+/* Numbers that are ours to write: those of the list, or `count` of `values` where it is empty. */
+static int own(const plugmc_host *host, plugmc_list *list, const double *values, int64_t count)
+{
+    plugmc_list made;
+    const int given = list->count > 0;
+    const int code = new_list(host, given ? list->count : count, &made);
+    if (code) return code;
+    for (int32_t i = 0; i < made.count; i++)
+        ((real *)made.values)[i] = given ? list->values[i] : (real)values[i];
+    *list = made;
+    return PLUGMC_OK;
+}
+
+#include "from_casino.h"
+
+/* ---- Tables ------------------------------------------------------------------------------------ */
+
+/* c_0, c_1 from the slope at 0, c_2 ...; nothing of a list that is empty. */
+static void fill_radial(const plugmc_list *from, double slope, const parameters *p, double cutoff,
+                        real *out)
+{
+    if (!from->count) return;
+    out[0] = from->values[0];
+    out[1] = (real)((double)p->truncation * (double)from->values[0] + slope * cutoff);
+    for (int32_t k = 1; k < from->count; k++) out[k + 1] = from->values[k];
+}
+
+static void fill_f(const plugmc_list *from, const f_form *form, real *out)
+{
+    const int32_t terms = form->most_l + 1;
+    if (!from->count) return;
+    for (int32_t c = 0; c < form->columns; c++) {
+        const int32_t l = form->power[c][0], m = form->power[c][1], n = form->power[c][2];
+        double sum = 0;
+        for (int32_t k = 0; k < form->free; k++)
+            sum += form->basis[c * form->free + k] * (double)from->values[k];
+        out[(n * terms + l) * terms + m] = out[(n * terms + m) * terms + l] = (real)sum;
+    }
+}
+
+/* From the numbers that are free: at first and whenever they change. The tables are our own memory. */
+static void fill_tables(const parameters *p)
+{
+    real *u = (real *)p->u_table.values, *f = (real *)p->f_table.values;
+    fill_radial(&p->u_like, 0.25, p, (double)p->u_reach, u);
+    fill_radial(&p->u_unlike, 0.5, p, (double)p->u_reach, u + p->u_terms);
+    fill_radial(&p->chi, -(double)p->chi_cusp, p, (double)p->chi_reach,
+                (real *)p->chi_table.values);
+    if (!p->form) return;
+    fill_f(&p->f_like, p->form, f);
+    fill_f(&p->f_unlike, p->form, f + p->f_table.count / 2);
+}
+
+/* ---- Preparation ------------------------------------------------------------------------------- */
+
+/* `most` is what a cutoff may be, and is where none is given; INFINITY in open space. */
+static int choose_cutoff(const plugmc_host *host, const char *key, real given, double most,
+                         real *out)
+{
+    char what[32];
+    *out = given > 0 ? given : (real)most;
+    if (given > 0 && (double)given > most * (1 + 1e-6))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%s = %g is too far for this box: %g at most", key, (double)given, most);
+    if (!isfinite((double)*out))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%s must be given, since the box is not periodic", key);
+    snprintf(what, sizeof what, "%s = 0", key);
+    return given > 0 ? PLUGMC_OK : box_default_check(host, what, "give a length");
+}
+
+static int most_count(const plugmc_list *a, const plugmc_list *b)
+{
+    return a->count > b->count ? a->count : b->count;
+}
+
+static int prepare_u(parameters *p, const plugmc_host *host)
+{
+    const int count = most_count(&p->u_like, &p->u_unlike);
+    int code = count ? choose_cutoff(host, "u_cutoff", p->u_cutoff, half_box(&host->system->box),
+                                     &p->u_reach)
+                     : PLUGMC_OK;
+    p->u_terms = count ? count + 1 : 0;
+    return code ? code : new_list(host, 2 * p->u_terms, &p->u_table);
+}
+
+static int check_ions(const parameters *p, const plugmc_host *host)
+{
+    const int wanted = p->chi.count || p->f_like.count || p->f_unlike.count;
+    if (p->ions.count % 3)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "ions has %d numbers; positions have three each", p->ions.count);
+    if (wanted != (p->ions.count > 0))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "%s",
+                          wanted ? "chi and f need the positions of the ions that they belong to: "
+                                   "give ions"
+                                 : "ions are given, but neither chi nor f, which hang on them");
+    for (int d = 0; d < 3; d++)
+        if (p->tile.values[d] != floor((double)p->tile.values[d]))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT, "tile needs three whole numbers");
+    return wanted ? box_default_check(host, "the place of ions", "leave out chi and f") : PLUGMC_OK;
+}
+
+/* Ions within reach of parts of the cell; begin [bins^3 + 1] may be NULL. */
+static int prepare_places(const parameters *p, const plugmc_host *host, int32_t bins, double reach,
+                          plugmc_list *places, plugmc_list *begin)
+{
+    const plugmc_box *box = &host->system->box;
+    const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
+    const int64_t count = periodic ? fill_bins(p, box, bins, reach, NULL, NULL) : p->ions.count / 3;
+    const double most = 5e6; /* whole numbers are exact in float up to 1.6e7 */
+    if ((double)count > most)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "%lld images of ions are within reach of the cell, which is more than "
+                          "can be dealt with: give shorter cutoffs",
+                          (long long)count);
+    int code = new_list(host, 3 * count, places);
+    if (!code && begin) code = new_list(host, (int64_t)bins * bins * bins + 1, begin);
+    if (code) return code;
+    if (periodic) {
+        fill_bins(p, box, bins, reach, (real *)places->values,
+                  begin ? (real *)begin->values : NULL);
+        return PLUGMC_OK;
+    }
+    memcpy((real *)places->values, p->ions.values, (size_t)p->ions.count * sizeof(real));
+    if (begin) ((real *)begin->values)[1] = (real)p->ions.count;
+    return PLUGMC_OK;
+}
+
+static int prepare_cell(parameters *p, const plugmc_host *host)
+{
+    const plugmc_box *box = &host->system->box;
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return PLUGMC_OK;
+    const int code = new_list(host, 18, &p->cell);
+    for (int k = 0; k < 9 && !code; k++) {
+        ((real *)p->cell.values)[k] = (real)box->inverse[k / 3][k % 3];
+        ((real *)p->cell.values)[9 + k] = (real)box->vector[k / 3][k % 3];
+    }
+    return code;
+}
+
+static int prepare_chi(parameters *p, const plugmc_host *host)
+{
+    if (!p->chi.count) return new_list(host, 0, &p->chi_table);
+    int code = choose_cutoff(host, "chi_cutoff", p->chi_cutoff, half_box(&host->system->box),
+                             &p->chi_reach);
+    p->chi_terms = p->chi.count + 1;
+    if (!code) code = new_list(host, p->chi_terms, &p->chi_table);
+    return code ? code : prepare_places(p, host, 1, (double)p->chi_reach, &p->chi_places, NULL);
+}
+
+/* All zeros may be written as one. */
+static int spread_zero(const plugmc_host *host, int32_t count, plugmc_list *list)
+{
+    if (list->count != 1 || list->values[0] != 0) return PLUGMC_OK;
+    return new_list(host, count, list);
+}
+
+/* As wide as half the reach, or there are many. */
+static int32_t choose_bins(const plugmc_box *box, double reach)
+{
+    enum { MOST_BINS = 6 };
+    double narrow = INFINITY;
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC) return 1;
+    for (int d = 0; d < 3; d++) narrow = fmin(narrow, plugmc_height(box, d));
+    const double fit = floor(2 * narrow / reach);
+    return fit < 1 ? 1 : fit > MOST_BINS ? MOST_BINS : (int32_t)fit;
+}
+
+static int prepare_f(parameters *p, const plugmc_host *host)
+{
+    plugmc_list *const lists[] = {&p->f_like, &p->f_unlike};
+    const char *const names[] = {"f_like", "f_unlike"};
+    if (!most_count(&p->f_like, &p->f_unlike)) return new_list(host, 0, &p->f_table);
+    int code = choose_cutoff(host, "f_cutoff", p->f_cutoff, 0.5 * half_box(&host->system->box),
+                             &p->f_reach);
+    if (code) return code;
+    const f_form *form = f_form_make(host, (int)p->f_electron_ion, (int)p->f_electron_electron,
+                                     (int)p->truncation, p->f_without_u, p->f_without_chi);
+    if (!form) return PLUGMC_ERROR_MEMORY;
+    p->form = form;
+    for (int k = 0; k < 2 && !code; k++) {
+        code = spread_zero(host, form->free, lists[k]);
+        if (!code && lists[k]->count && lists[k]->count != form->free)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "%s has %d numbers; an f of these orders has %d that are free (one 0 "
+                              "stands for so many)",
+                              names[k], lists[k]->count, form->free);
+    }
+    const int64_t terms = form->most_l + 1;
+    if (!code) code = new_list(host, 2 * terms * terms * (form->most_n + 1), &p->f_table);
+    p->f_bins = choose_bins(&host->system->box, (double)p->f_reach);
+    return code ? code
+                : prepare_places(p, host, (int32_t)p->f_bins, (double)p->f_reach, &p->f_places,
+                                 &p->f_begin);
+}
+
+static int configure(void *instance, const plugmc_host *host)
+{
+    parameters *p = instance;
+    plugmc_list *const lists[] = {&p->u_like, &p->u_unlike, &p->chi, &p->f_like, &p->f_unlike};
+    int code = *p->casino ? read_file(p, host) : PLUGMC_OK, count = 0;
+    if (!code && host->system->box.dimension != 3)
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "it is for electrons in three dimensions, and this box has %d",
+                          host->system->box.dimension);
+    for (int k = 0; k < 5 && !code; k++) count += lists[k]->count;
+    if (!code && !count)
+        code = host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "there are no coefficients: give u_like, u_unlike, chi, f_like, f_unlike "
+                          "or CASINO's file with them");
+    if (!code) code = check_ions(p, host);
+    if (!code) code = prepare_u(p, host);
+    if (!code) code = prepare_cell(p, host);
+    if (!code) code = prepare_chi(p, host);
+    if (!code) code = prepare_f(p, host);
+    for (int k = 0; k < 5 && !code; k++) code = own(host, lists[k], NULL, 0);
+    if (code) return code;
+    p->reach = p->u_reach > 2 * p->f_reach ? p->u_reach : 2 * p->f_reach;
+    fill_tables(p);
+    return PLUGMC_OK;
+}
+
+#include "free_numbers.h"
+
+static const plugmc_parameter table[] = {
+    PLUGMC_LIST_KEY(parameters, u_like, 0, "", -1e12, 1e12, "",
+                    "a_0, a_2, a_3 ... of u, like spins"),
+    PLUGMC_LIST_KEY(parameters, u_unlike, 0, "", -1e12, 1e12, "",
+                    "a_0, a_2, a_3 ... of u, unlike spins"),
+    PLUGMC_LIST_KEY(parameters, chi, 0, "", -1e12, 1e12, "", "b_0, b_2, b_3 ... of chi"),
+    PLUGMC_LIST_KEY(parameters, f_like, 0, "", -1e12, 1e12, "",
+                    "those g_lmn of f that are free, like spins; a single 0: all are 0"),
+    PLUGMC_LIST_KEY(parameters, f_unlike, 0, "", -1e12, 1e12, "", "likewise, unlike spins"),
+    PLUGMC_REAL_KEY(parameters, u_cutoff, "0", 0, 1e12, "length",
+                    "where u ends; 0: the radius of the largest sphere in the Wigner-Seitz cell"),
+    PLUGMC_REAL_KEY(parameters, chi_cutoff, "0", 0, 1e12, "length", "where chi ends; 0: likewise"),
+    PLUGMC_REAL_KEY(parameters, f_cutoff, "0", 0, 1e12, "length",
+                    "where f ends; 0: half that radius"),
+    PLUGMC_REAL_KEY(parameters, chi_cusp, "0", -1e6, 1e6, "1/length",
+                    "minus the slope of chi at an ion: its charge, if it is bare and the orbitals "
+                    "have no cusp"),
+    PLUGMC_INTEGER_KEY(parameters, truncation, "3", 2, 6, "",
+                       "C: derivatives below that are continuous at the cutoffs"),
+    PLUGMC_INTEGER_KEY(parameters, f_electron_ion, "2", 1, CORRELATION_MOST_F, "",
+                       "highest power of distances from the ion in f"),
+    PLUGMC_INTEGER_KEY(parameters, f_electron_electron, "2", 1, CORRELATION_MOST_F, "",
+                       "highest power of the distance of two electrons in f"),
+    PLUGMC_FLAG_KEY(parameters, f_without_u, "no", "f has no powers of that distance alone"),
+    PLUGMC_FLAG_KEY(parameters, f_without_chi, "no",
+                    "f has no powers of the distance of one electron alone"),
+    PLUGMC_LIST_KEY(parameters, ions, 0, "", -1e12, 1e12, "length",
+                    "x y z of the ions that chi and f belong to"),
+    PLUGMC_LIST_KEY(parameters, tile, 3, "1 1 1", 1, 1000, "",
+                    "copies of the ions along a, b and c that fill the cell"),
+    PLUGMC_FILE_KEY(parameters, casino, "",
+                    "CASINO's correlation.data, for orders, cutoffs and what lists are not given "
+                    "here"),
+    PLUGMC_INTEGER_KEY(parameters, chi_set, "1", 0, 1000, "",
+                       "set of chi in that file, if there are ions; 0: none"),
+    PLUGMC_INTEGER_KEY(parameters, f_set, "1", 0, 1000, "", "set of f, likewise"),
+    PLUGMC_LIST_DERIVED(parameters, u_table, "a_l of like and unlike spins"),
+    PLUGMC_LIST_DERIVED(parameters, chi_table, "b_l"),
+    PLUGMC_LIST_DERIVED(parameters, f_table, "g_lmn of like and unlike spins"),
+    PLUGMC_LIST_DERIVED(parameters, cell, "inverse of the lattice vectors, and these"),
+    PLUGMC_LIST_DERIVED(parameters, chi_places, "images of ions within reach of the cell"),
+    PLUGMC_LIST_DERIVED(parameters, f_places, "those within reach of parts of the cell"),
+    PLUGMC_LIST_DERIVED(parameters, f_begin, "where those of a part begin"),
+    PLUGMC_INTEGER_DERIVED(parameters, u_terms, "coefficients of u"),
+    PLUGMC_INTEGER_DERIVED(parameters, chi_terms, "coefficients of chi"),
+    PLUGMC_INTEGER_DERIVED(parameters, f_bins, "parts along each lattice vector"),
+    PLUGMC_REAL_DERIVED(parameters, u_reach, "cutoff of u"),
+    PLUGMC_REAL_DERIVED(parameters, chi_reach, "cutoff of chi"),
+    PLUGMC_REAL_DERIVED(parameters, f_reach, "cutoff of f"),
+    PLUGMC_REAL_DERIVED(parameters, reach,
+                        "largest distance of two electrons that feel each other"),
+};
+
+static const plugmc_potential potential = {.size = sizeof potential,
+                                           .pair = &plugmc_pair_facet,
+                                           .field = &plugmc_field_facet,
+                                           .free = &free_facet};
+
+PLUGMC_PLUGIN(
+        .kind = PLUGMC_POTENTIAL, .name = "polynomial_jastrow",
+        .summary = "Jastrow factor of a wave function: u, chi and f as polynomials, as CASINO's",
+        .reference = "Drummond, Towler, Needs, Phys. Rev. B 70, 235119 (2004)",
+        .instance_size = sizeof(parameters), .parameters = table,
+        .parameter_count = PLUGMC_COUNT(table), .configure = configure, .potential = &potential);
+#endif
