@@ -33,7 +33,6 @@ typedef struct walker {
     double here[3], random[3], there[3]; /* drift and random part, length; place */
 } walker;
 
-/* ln of the mean weight of a generation. */
 typedef struct diffusion {
     /* parameters */
     real tau, drift_limit, energy_limit, correction, variational_tau;

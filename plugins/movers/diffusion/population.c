@@ -143,12 +143,11 @@ static int move_by_t(diffusion *d, const plugmc_host *host, uint64_t sweep,
                      const plugmc_nonlocal_place *places, int64_t count)
 {
     int32_t *electron = d->copies; /* which the comb needs later */
+    int64_t first = 0, end = 0;    /* places of a walker: they come in the order of walkers */
     for (int32_t w = 0; w < d->system->walkers; w++) {
-        int64_t first = 0, end;
         double all = 1;
         electron[w] = -1;
-        while (first < count && places[first].walker < w) first++;
-        for (end = first; end < count && places[end].walker == w; end++)
+        for (first = end; end < count && places[end].walker == w; end++)
             all += fmax(0, -d->tau * places[end].energy);
         const plugmc_random u =
             plugmc_draw(d->seed, sweep, (uint32_t)w, UINT32_MAX, PLUGMC_PURPOSE_ACCEPT, 0);
