@@ -33,10 +33,40 @@ typedef struct walker {
     double here[3], random[3], there[3]; /* drift and random part, length; place */
 } walker;
 
+struct diffusion;
+
+/* Where walkers live: cpu.c and gpu.c. Places are [walkers][particles][3]. */
+typedef struct diffusion_engine {
+    int (*prepare)(struct diffusion *, const plugmc_host *);
+    int (*take)(struct diffusion *, const plugmc_host *, const double *positions); /* host memory */
+    int (*give)(const struct diffusion *, const plugmc_host *,
+                double *positions); /* on their side */
+    int (*fetch)(const struct diffusion *, const plugmc_host *,
+                 double *positions); /* to the host */
+    /* Matrices, slopes and energies of the Jastrow factor anew from the positions; `compare` with what was kept. */
+    int (*anew)(struct diffusion *, const plugmc_host *, int compare);
+    /* All electrons of all walkers once, with `tau`; real wave functions do not change their sign unless
+     * `crosses`. */
+    int (*moves)(struct diffusion *, const plugmc_host *, uint64_t sweep, double tau, int crosses);
+    /* What is kept of walker w becomes that of from[w]. */
+    int (*copies)(struct diffusion *, const plugmc_host *);
+    /* Positions are remembered; and given to the host. */
+    int (*keep_base)(struct diffusion *, const plugmc_host *);
+    int (*fetch_base)(const struct diffusion *, const plugmc_host *, double *positions);
+    int (*view)(struct diffusion *, const plugmc_host *, plugmc_view *out);
+    /* Into `lent`, with ln_square of the walkers brought up to date; *out says where they are. */
+    int (*lend)(struct diffusion *, const plugmc_host *, plugmc_inverses *out);
+    /* `parts` and ln_square of the walkers are brought up to date. */
+    int (*report)(struct diffusion *, const plugmc_host *);
+    void (*release)(struct diffusion *);
+} diffusion_engine;
+
+extern const diffusion_engine diffusion_on_cpu, diffusion_on_gpu;
+
 typedef struct diffusion {
     /* parameters */
     real tau, drift_limit, energy_limit, correction, variational_tau;
-    int64_t variational, warm_up, oldest, refresh;
+    int64_t variational, warm_up, oldest, refresh, block;
     int32_t nonlocal;
 
     const plugmc_system *system;
@@ -50,13 +80,15 @@ typedef struct diffusion {
     double *charge, *diameter; /* [particles] */
     int32_t *species;          /* [particles] */
     walker *walkers;           /* [walkers] */
+    const diffusion_engine *engine;
+    struct diffusion_gpu *gpu;
 
     int32_t group;                    /* walkers whose matrices are made together */
     double *points, *values, *slopes; /* [.][3], [.][numbers], [.][3][numbers] */
-    double *places;                   /* [walkers][particles][3] for others to look at */
-    double *found;                    /* [walkers] local energies */
-    const double **lent[SPINS];       /* [walkers] inverse matrices */
-    double *ln_lent[SPINS];           /* [walkers] */
+    double *places, *base;      /* [walkers][particles][3] for others to look at; remembered */
+    double *found;              /* [walkers] local energies */
+    const double **lent[SPINS]; /* [walkers] inverse matrices */
+    double *ln_lent[SPINS];     /* [walkers] */
 
     /* The population. */
     int know_energies;
@@ -69,6 +101,11 @@ typedef struct diffusion {
     int32_t *from, *copies; /* [walkers] of the comb */
     int64_t survivors;      /* walkers of the last generation that have descendants */
     int warned;
+
+    /* The chain since the last refresh can be run again: that is the checkpoint. */
+    int fresh;                  /* matrices belong to positions that were loaded */
+    uint64_t base_sweep, since; /* sweeps made from base_sweep on */
+    struct population *before;  /* what there was then */
 } diffusion;
 
 static inline int64_t electrons_of(const diffusion *d, int spin)
@@ -76,14 +113,37 @@ static inline int64_t electrons_of(const diffusion *d, int spin)
     return spin < d->system->species_count ? plugmc_species_at(d->system, spin)->count : 0;
 }
 
-/* ---- Moves: walk.c --------------------------------------------------------------------------- */
+/* What is not a number is noted as INFINITY, which stays the largest. */
+static inline void note_drift(walker *w, double drift)
+{
+    if (!(drift <= w->drift)) w->drift = isnan(drift) ? INFINITY : drift;
+}
 
-/* All electrons of all walkers once, with `tau`; real wave functions do not change their sign unless `crosses`. */
+/* Sweep number s: a generation, or one of the sweeps without weights before them. */
+int diffusion_sweep(diffusion *, const plugmc_host *, uint64_t s);
+/* Walkers at these places [walkers][particles][3] of the host, and matrices that belong to them. */
+int diffusion_take(diffusion *, const plugmc_host *, const double *positions);
+/* Inverse matrices of all walkers, which are valid until something moves. */
+int diffusion_lend(diffusion *, const plugmc_host *, plugmc_inverses *out);
+
+/* ---- Moves on the CPU: walk.c ---------------------------------------------------------------- */
+
+/* As the engine's. */
 int walk(diffusion *, const plugmc_host *, uint64_t sweep, double tau, int crosses);
-/* Matrices, slopes and energies of the Jastrow factor anew from the positions; `compare` with what was kept. */
 int walk_anew(diffusion *, const plugmc_host *, int compare);
 /* An electron of each walker [walkers], -1 for none, goes to there[3] of it, whatever that does to Psi. */
 int walk_put(diffusion *, const plugmc_host *, const int32_t *electron);
+
+/* ---- Checkpoints: checkpoint.c --------------------------------------------------------------- */
+
+/* Memory; and what there is before a sweep from which the chain may be run again. */
+int checkpoint_prepare(diffusion *, const plugmc_host *);
+int checkpoint_begin(diffusion *, const plugmc_host *, uint64_t sweep);
+int checkpoint_archive(void *instance, const plugmc_host *, plugmc_archive *);
+
+/* ---- On a GPU: gpu.c ------------------------------------------------------------------------- */
+
+int diffusion_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
 
 /* ---- Weights: population.c ------------------------------------------------------------------- */
 

@@ -23,22 +23,6 @@ static void count_teeth(const diffusion *d, double u, int32_t *copies)
     }
 }
 
-static void copy_walker(const diffusion *d, const walker *from, walker *to)
-{
-    const size_t particles = (size_t)d->system->particles;
-    memcpy(to->x, from->x, 3 * particles * sizeof *to->x); /* y and z behind it */
-    memcpy(to->slopes, from->slopes, 3 * particles * (size_t)d->numbers * sizeof *to->slopes);
-    for (int spin = 0; spin < SPINS; spin++) {
-        const size_t n = (size_t)electrons_of(d, spin), number = d->is_complex ? 2 : 1;
-        if (!n) continue;
-        memcpy(to->spin[spin].inverse, from->spin[spin].inverse, number * n * n * sizeof(double));
-        to->spin[spin].ln_square = from->spin[spin].ln_square;
-    }
-    to->parts = from->parts;
-    to->energy = from->energy;
-    to->age = from->age;
-}
-
 static void push(diffusion *d, double ln_mean)
 {
     if (!d->kept) return;
@@ -70,7 +54,6 @@ int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
     const int32_t n = d->system->walkers;
     const plugmc_random r = plugmc_draw(d->seed, sweep, 0, UINT32_MAX, PLUGMC_PURPOSE_TRIAL, 0);
     int32_t dead = 0, to = 0;
-    (void)host;
     count_teeth(d, plugmc_uniform_double(r.word[0], r.word[1]), d->copies);
     for (int32_t w = 0; w < n; w++) dead += d->copies[w] == 0;
     d->survivors = n - dead;
@@ -81,47 +64,26 @@ int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
             while (d->copies[to]) to++;
             d->from[to++] = w;
         }
-#pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
     for (int32_t w = 0; w < n; w++) {
-        if (d->from[w] != w) copy_walker(d, &d->walkers[d->from[w]], &d->walkers[w]);
+        d->walkers[w].energy = d->walkers[d->from[w]].energy; /* who is copied is not copied to */
+        d->walkers[w].age = d->walkers[d->from[w]].age;
         d->walkers[w].ln_weight = 0;
     }
-    return PLUGMC_OK;
+    return d->engine->copies(d, host);
 }
 
 /* ---- Energies -------------------------------------------------------------------------------- */
-
-static void lend(diffusion *d, plugmc_inverses *out)
-{
-    *out = (plugmc_inverses){.size = sizeof *out};
-    for (int spin = 0; spin < SPINS; spin++) {
-        if (!electrons_of(d, spin)) continue;
-        for (int32_t w = 0; w < d->system->walkers; w++) {
-            d->lent[spin][w] = d->walkers[w].spin[spin].inverse;
-            d->ln_lent[spin][w] = d->walkers[w].spin[spin].ln_square;
-        }
-        out->inverse[spin] = d->lent[spin];
-        out->ln_square[spin] = d->ln_lent[spin];
-    }
-}
 
 /* d->found, and the places that nonlocal potentials lead to if wanted. */
 static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
                const plugmc_nonlocal_place **places, int64_t *count)
 {
     plugmc_view view;
-    plugmc_inverses lent;
-    double *r = d->places;
-    for (int32_t w = 0; w < d->system->walkers; w++)
-        for (int64_t i = 0; i < d->system->particles; i++, r += 3) {
-            r[0] = d->walkers[w].x[i];
-            r[1] = d->walkers[w].y[i];
-            r[2] = d->walkers[w].z[i];
-        }
-    int code = host->view(host->context, d->places, 0, &view);
+    plugmc_inverses lent = {.size = sizeof lent};
+    int code = d->engine->view(d, host, &view);
+    if (!code) code = diffusion_lend(d, host, &lent);
     if (code) return code;
     view.sweep = sweep;
-    lend(d, &lent);
     const plugmc_local_energy_request request = {.size = sizeof request,
                                                  .walkers = d->system->walkers,
                                                  .view = &view,

@@ -89,6 +89,7 @@ static void propose(const diffusion *d, walker *w, int spin, uint64_t sweep, dou
         plugmc_draw(d->seed, sweep, (uint32_t)w->index, (uint32_t)e, PLUGMC_PURPOSE_TRIAL, 0);
     plugmc_derivatives parts;
     double v[3];
+    if (w->lost) return; /* `there` tells where */
     parts_at(d, w, e, r, d->system->particles, &parts);
     velocity(d, s, e - d->system->first[spin], w->slopes + 3 * e * d->numbers, 1, &parts, v);
     limited_drift(d, tau, v, w->here);
@@ -173,19 +174,6 @@ static int move_electron(diffusion *d, const plugmc_host *host, int spin, uint64
     return PLUGMC_OK;
 }
 
-static int report_lost(const diffusion *d, const plugmc_host *host, uint64_t sweep)
-{
-    for (int32_t w = 0; w < d->system->walkers; w++) {
-        const plugmc_not_a_number where = {.size = sizeof where,
-                                           .walker = w,
-                                           .particle = d->walkers[w].lost - 1,
-                                           .sweep = sweep,
-                                           .trial = d->walkers[w].there};
-        if (d->walkers[w].lost) return host->not_a_number(host->context, &where);
-    }
-    return PLUGMC_OK;
-}
-
 int walk(diffusion *d, const plugmc_host *host, uint64_t sweep, double tau, int crosses)
 {
     int code = PLUGMC_OK;
@@ -196,13 +184,7 @@ int walk(diffusion *d, const plugmc_host *host, uint64_t sweep, double tau, int 
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = move_electron(d, host, spin, sweep, tau, crosses, e);
         }
-    for (int32_t w = 0; w < d->system->walkers; w++) {
-        walker *one = &d->walkers[w];
-        one->age = one->accepted > 0 ? 0 : one->age + 1;
-        one->all_proposed += one->proposed;
-        one->all_accepted += one->accepted;
-    }
-    return code ? code : report_lost(d, host, sweep);
+    return code;
 }
 
 /* ---- Elsewhere whatever it costs ------------------------------------------------------------- */
@@ -239,11 +221,6 @@ int walk_put(diffusion *d, const plugmc_host *host, const int32_t *electron)
 
 /* ---- Anew ------------------------------------------------------------------------------------ */
 
-static void note(walker *w, double drift)
-{
-    if (!(drift <= w->drift)) w->drift = isnan(drift) ? INFINITY : drift; /* which stays */
-}
-
 static int spin_anew(diffusion *d, const plugmc_host *host, int32_t first, int32_t n, int spin,
                      int compare)
 {
@@ -263,8 +240,8 @@ static int spin_anew(diffusion *d, const plugmc_host *host, int32_t first, int32
         const double before = s->ln_square;
         double drift = 0;
         if (!slater_invert(s, d->values + k * electrons * row, &drift)) w->singular = 1 + spin;
-        if (compare) note(w, drift);
-        if (compare) note(w, fabs(s->ln_square - before) / (1 + fabs(before)));
+        if (compare) note_drift(w, drift);
+        if (compare) note_drift(w, fabs(s->ln_square - before) / (1 + fabs(before)));
         memcpy(w->slopes + 3 * begin * row, d->slopes + 3 * k * electrons * row,
                3 * (size_t)(electrons * row) * sizeof *w->slopes);
     }
@@ -280,7 +257,7 @@ static void parts_anew(const diffusion *d, walker *w, int compare)
         if (parts_at(d, w, e, r, e, &out)) energy = INFINITY;
         energy += out.energy;
     }
-    if (compare) note(w, fabs(energy - w->parts) / (1 + fabs(energy)));
+    if (compare) note_drift(w, fabs(energy - w->parts) / (1 + fabs(energy)));
     w->parts = energy;
 }
 
