@@ -122,6 +122,7 @@ static int prepare(diffusion *d, const plugmc_host *host)
     if (!matrices || !each || !d->points || !d->values || !d->base || !d->charge || !d->species)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY,
                           "no memory for %zu walkers of %zu electrons", walkers, particles);
+    d->room = (int64_t)points;
     d->slopes = d->values + points * row;
     d->diameter = d->charge + particles;
     tell_species(d);
@@ -150,5 +151,6 @@ const diffusion_engine diffusion_on_cpu = {.prepare = prepare,
                                            .keep_base = keep_base,
                                            .fetch_base = fetch_base,
                                            .view = view,
+                                           .t_moves = t_moves_here,
                                            .lend = lend,
                                            .report = report};

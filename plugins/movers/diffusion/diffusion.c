@@ -20,7 +20,7 @@
  * Before that come `variational` sweeps without weights, with a time step of their own, which sample |Psi|^2.
  *
  * Random numbers: as of vmc.h, gaussian, with U of electron e from D(ACCEPT, 0); the comb in sweep s begins at
- * plugmc_draw(seed, s, 0, 2^32 - 1, TRIAL, 0), T-moves of walker w at plugmc_draw(seed, s, w, 2^32 - 1, ACCEPT, 0).
+ * plugmc_draw(seed, s, 0, 2^32 - 1, TRIAL, 0), the T-move of electron e after s sweeps is chosen by D(ACCEPT, 1).
  */
 #include "diffusion.h"
 

@@ -54,6 +54,8 @@ typedef struct diffusion_engine {
     int (*keep_base)(struct diffusion *, const plugmc_host *);
     int (*fetch_base)(const struct diffusion *, const plugmc_host *, double *positions);
     int (*view)(struct diffusion *, const plugmc_host *, plugmc_view *out);
+    int (*t_moves)(struct diffusion *, const plugmc_host *, uint64_t sweep,
+                   const plugmc_nonlocal_place *places, int64_t count);
     /* Into `lent`, with ln_square of the walkers brought up to date; *out says where they are. */
     int (*lend)(struct diffusion *, const plugmc_host *, plugmc_inverses *out);
     /* `parts` and ln_square of the walkers are brought up to date. */
@@ -84,6 +86,7 @@ typedef struct diffusion {
     struct diffusion_gpu *gpu;
 
     int32_t group;                    /* walkers whose matrices are made together */
+    int64_t room;                     /* of the next, points */
     double *points, *values, *slopes; /* [.][3], [.][numbers], [.][3][numbers] */
     double *places, *base;      /* [walkers][particles][3] for others to look at; remembered */
     double *found;              /* [walkers] local energies */
@@ -133,6 +136,20 @@ int walk(diffusion *, const plugmc_host *, uint64_t sweep, double tau, int cross
 int walk_anew(diffusion *, const plugmc_host *, int compare);
 /* An electron of each walker [walkers], -1 for none, goes to there[3] of it, whatever that does to Psi. */
 int walk_put(diffusion *, const plugmc_host *, const int32_t *electron);
+/* Orbitals at d->points to d->values, and d->slopes if wanted; from the main thread. */
+int walk_orbitals(const diffusion *, const plugmc_host *, int spin, int64_t points, int slopes);
+/* Energy of electron e at r with all others before `end`, and its gradient; returns how many overlap. */
+int64_t walk_parts(const diffusion *, const walker *, int64_t e, const double r[3], int64_t end,
+                   plugmc_derivatives *out);
+
+/* ---- T-moves: t_moves.c, gpu_t_moves.c ------------------------------------------------------- */
+
+/* After `sweep` sweeps, from where nonlocal potentials lead to, in the order of walkers and electrons; on a GPU in
+ * device memory, where walkers and species may come in any order. */
+int t_moves_here(diffusion *, const plugmc_host *, uint64_t sweep,
+                 const plugmc_nonlocal_place *places, int64_t count);
+int t_moves_there(diffusion *, const plugmc_host *, uint64_t sweep,
+                  const plugmc_nonlocal_place *places, int64_t count);
 
 /* ---- Checkpoints: checkpoint.c --------------------------------------------------------------- */
 

@@ -6,87 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../determinants/matrices.h"
-#include "task.h"
+#include "../../join_texts.h"
+#include "gpu.h"
 
 PLUGMC_EMBED(task_text, DIFFUSION_TASK_FILE);
 PLUGMC_EMBED(kernels_text, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(t_moves_text, DIFFUSION_T_MOVES_FILE);
 
 /* Electrons of a spin from which on a walker has a block of threads, and moves are gathered. */
 enum { MANY_ELECTRONS = 64 };
 static const double GROUP_BYTES = 4e9; /* of walkers whose matrices are made together */
 
-typedef struct diffusion_gpu {
-    matrices matrices;
-    plugmc_kernel *propose, *decide, *close, *copy, *gather, *compare, *parts;
-    int32_t capacity; /* moves that are gathered */
-    int is_wide;      /* a walker has a block of threads */
-    int32_t group;    /* walkers whose matrices are made together */
-    int64_t number;   /* bytes of a number of a matrix */
-
-    device_pointer positions, base;                  /* [walkers][particles][3] */
-    device_pointer inverse[SPINS], slopes[SPINS];    /* [walkers][n][n], [walkers][n][3][row] */
-    device_pointer numbers, tally, move, there;      /* [walkers] */
-    device_pointer values, new_slopes;               /* [walkers][row], [walkers][3][row] */
-    device_pointer own_row;                          /* [walkers][n] */
-    device_pointer chosen, taken, old, small, mixed; /* as in dmc_task */
-    device_pointer products, solved;                 /* [walkers][capacity][n] */
-    device_pointer from;                             /* [walkers] */
-    device_pointer points, group_values;             /* [group][n][3], [group][n][row] */
-    device_pointer found, drift;                     /* [walkers], [group][2] */
-    dmc_numbers *host_numbers;                       /* [walkers] */
-    dmc_tally *host_tally;                           /* [walkers] */
-    double *host_found;                              /* [walkers][2] */
-} diffusion_gpu;
-
 /* ---- A sweep --------------------------------------------------------------------------------- */
 
-static dmc_task task_of(const diffusion *d, int spin)
-{
-    const diffusion_gpu *g = d->gpu;
-    const plugmc_box *box = &d->system->box;
-    dmc_task t = {.seed = d->seed,
-                  .drift_limit = d->drift_limit,
-                  .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
-                  .walkers = d->system->walkers,
-                  .particles = (int32_t)d->system->particles,
-                  .down = (int32_t)d->system->first[1],
-                  .spin = spin,
-                  .first = (int32_t)d->system->first[spin],
-                  .electrons = (int32_t)electrons_of(d, spin),
-                  .capacity = g->capacity,
-                  .row = d->numbers,
-                  .positions = AT(g->positions, double),
-                  .matrices = AT(g->inverse[spin], double),
-                  .slopes = AT(g->slopes[spin], double),
-                  .numbers = AT(g->numbers, dmc_numbers),
-                  .tally = AT(g->tally, dmc_tally),
-                  .move = AT(g->move, dmc_move),
-                  .there = AT(g->there, double),
-                  .values = AT(g->values, double),
-                  .new_slopes = AT(g->new_slopes, double),
-                  .own_row = AT(g->own_row, double),
-                  .chosen = AT(g->chosen, int32_t),
-                  .taken = AT(g->taken, double),
-                  .old = AT(g->old, double),
-                  .small = AT(g->small, double),
-                  .mixed = AT(g->mixed, double)};
-    memcpy(t.vector, box->vector, sizeof t.vector);
-    memcpy(t.inverse, box->inverse, sizeof t.inverse);
-    return t;
-}
-
-static int launch_teams(const diffusion *d, const plugmc_host *host, plugmc_kernel *kernel,
-                        dmc_task *t)
-{
-    const uint32_t walkers = (uint32_t)d->system->walkers;
-    return d->gpu->is_wide ? launch(host, kernel, walkers, 1, 1, DMC_THREADS, 0, (void *[]){t})
-                           : launch(host, kernel, blocks_for(walkers, DMC_WARPS), 1, 1,
-                                    DMC_WARP * DMC_WARPS, 0, (void *[]){t});
-}
-
-static int evaluate(const diffusion *d, const plugmc_host *host, int spin, int64_t points,
-                    device_pointer positions, device_pointer values, device_pointer slopes)
+int gpu_orbitals(const diffusion *d, const plugmc_host *host, int spin, int64_t points,
+                 device_pointer positions, device_pointer values, device_pointer slopes)
 {
     const plugmc_orbital_request request = {.size = sizeof request,
                                             .on_device = 1,
@@ -155,7 +89,8 @@ static int move_electron(const diffusion *d, const plugmc_host *host, dmc_task *
     const diffusion_gpu *g = d->gpu;
     t->own = (int32_t)own;
     int code = launch_teams(d, host, g->propose, t);
-    if (!code) code = evaluate(d, host, t->spin, t->walkers, g->there, g->values, g->new_slopes);
+    if (!code)
+        code = gpu_orbitals(d, host, t->spin, t->walkers, g->there, g->values, g->new_slopes);
     if (!code) code = launch_teams(d, host, g->decide, t);
     if (code || g->capacity == 1) return code;
     const int is_last = own + 1 == t->electrons || (own + 1) % g->capacity == 0;
@@ -280,8 +215,9 @@ static int spin_anew(diffusion *d, const plugmc_host *host, int spin, int32_t fi
     int code = launch(host, g->gather, blocks_for(3 * n * electrons, DMC_THREADS), 1, 1,
                       DMC_THREADS, 0, (void *[]){&t, &first, &n, &g->points});
     if (!code)
-        code = evaluate(d, host, spin, n * electrons, g->points, g->group_values,
-                        g->slopes[spin] + (device_pointer)(first * electrons * 3 * d->numbers * 8));
+        code = gpu_orbitals(d, host, spin, n * electrons, g->points, g->group_values,
+                            g->slopes[spin] +
+                                (device_pointer)(first * electrons * 3 * d->numbers * 8));
     if (!code)
         code = matrices_factorise(&g->matrices, host, t.electrons, d->pitch, g->group_values, n,
                                   g->found);
@@ -396,8 +332,11 @@ int diffusion_kernel_text(void *instance, const plugmc_host *host, int index,
 {
     (void)instance;
     if (index > 0) return 0;
+    const char *own =
+        join_texts(host, (const char *const[]){task_text, kernels_text, t_moves_text, NULL});
+    if (!own) return 0;
     out->name = "diffusion.cu";
-    out->text = matrices_text(host, task_text, kernels_text);
+    out->text = matrices_text(host, own, NULL);
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
     out->contract = 1;
@@ -426,6 +365,7 @@ static int load_kernels(diffusion *d, const plugmc_host *host)
     int code = diffusion_kernel_text(d, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
         code = host->gpu->kernel(host->context, &text, kernels[i].name, kernels[i].kernel);
+    if (!code && d->nonlocal == T_MOVES) code = gpu_t_moves_prepare(d, host, &text);
     return code ? code
                 : matrices_prepare(&g->matrices, host, &text, g->group, d->most, d->is_complex,
                                    sizeof(double));
@@ -518,6 +458,7 @@ const diffusion_engine diffusion_on_gpu = {.prepare = prepare,
                                            .keep_base = keep_base,
                                            .fetch_base = fetch_base,
                                            .view = view,
+                                           .t_moves = t_moves_there,
                                            .lend = lend,
                                            .report = bring_numbers,
                                            .release = release};

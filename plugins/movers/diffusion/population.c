@@ -74,12 +74,13 @@ int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
 
 /* ---- Energies -------------------------------------------------------------------------------- */
 
-/* d->found, and the places that nonlocal potentials lead to if wanted. */
+/* d->found, and the places that nonlocal potentials lead to if wanted, where walkers are. */
 static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
                const plugmc_nonlocal_place **places, int64_t *count)
 {
     plugmc_view view;
     plugmc_inverses lent = {.size = sizeof lent};
+    plugmc_nonlocal_place *there = NULL;
     int code = d->engine->view(d, host, &view);
     if (!code) code = diffusion_lend(d, host, &lent);
     if (code) return code;
@@ -89,42 +90,17 @@ static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
                                                  .view = &view,
                                                  .inverses = &lent,
                                                  .energy = d->found,
-                                                 .places = places,
-                                                 .place_count = count};
+                                                 .places = host->gpu ? NULL : places,
+                                                 .place_count = count,
+                                                 .device_places =
+                                                     host->gpu && places ? &there : NULL};
     code = host->local_energy(host->context, &request);
+    if (host->gpu && places) *places = there;
     for (int32_t w = 0; w < d->system->walkers && !code; w++)
         if (!isfinite(d->found[w]))
             code = host->fail(host->context, PLUGMC_ERROR_STATE,
                               "the local energy of walker %d is %g", w, d->found[w]);
     return code;
-}
-
-/* Where d->places are of no interest any more, since T-moves come after the energies: heat bath over the places
- * that lower the energy, M. Casula, Phys. Rev. B 74, 161102 (2006), eq. (8), with those of all electrons. */
-static int move_by_t(diffusion *d, const plugmc_host *host, uint64_t sweep,
-                     const plugmc_nonlocal_place *places, int64_t count)
-{
-    int32_t *electron = d->copies; /* which the comb needs later */
-    int64_t first = 0, end = 0;    /* places of a walker: they come in the order of walkers */
-    for (int32_t w = 0; w < d->system->walkers; w++) {
-        double all = 1;
-        electron[w] = -1;
-        for (first = end; end < count && places[end].walker == w; end++)
-            all += fmax(0, -d->tau * places[end].energy);
-        const plugmc_random u =
-            plugmc_draw(d->seed, sweep, (uint32_t)w, UINT32_MAX, PLUGMC_PURPOSE_ACCEPT, 0);
-        double left = all * plugmc_uniform_double(u.word[0], u.word[1]) - 1;
-        if (end > first) d->walkers[w].counts[T_MOVE].trials++;
-        for (int64_t k = first; k < end && left >= 0; k++) {
-            left -= fmax(0, -d->tau * places[k].energy);
-            if (left >= 0) continue;
-            electron[w] = places[k].electron;
-            memcpy(d->walkers[w].there, places[k].position, sizeof places[k].position);
-            d->walkers[w].counts[T_MOVE].accepted++;
-            d->walkers[w].age = 0;
-        }
-    }
-    return walk_put(d, host, electron);
 }
 
 static double mean_found(const diffusion *d)
@@ -226,5 +202,5 @@ int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
     if (code) return code;
     follow_energy(d);
     for (int32_t k = 0; k < d->system->walkers; k++) d->walkers[k].energy = d->found[k];
-    return count ? move_by_t(d, host, sweep, places, count) : PLUGMC_OK;
+    return count ? d->engine->t_moves(d, host, sweep, places, count) : PLUGMC_OK;
 }

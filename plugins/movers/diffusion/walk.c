@@ -7,7 +7,7 @@
 /* ---- Psi ------------------------------------------------------------------------------------- */
 
 /* Called from the main thread, as plugin.h promises potentials. */
-static int evaluate(const diffusion *d, const plugmc_host *host, int spin, int64_t points)
+int walk_orbitals(const diffusion *d, const plugmc_host *host, int spin, int64_t points, int slopes)
 {
     const plugmc_orbital_request request = {.size = sizeof request,
                                             .species = spin,
@@ -16,7 +16,7 @@ static int evaluate(const diffusion *d, const plugmc_host *host, int spin, int64
                                             .positions = d->points,
                                             .pitch = d->pitch,
                                             .values = d->values,
-                                            .gradients = d->slopes};
+                                            .gradients = slopes ? d->slopes : NULL};
     const int code =
         d->orbitals->plugin->potential->orbitals->evaluate(d->orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
@@ -30,9 +30,8 @@ static int outside(const plugmc_box *box, const double r[3])
            r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > box->radius * box->radius;
 }
 
-/* Energy of electron e at r with all others before `end`, and its gradient; returns how many overlap. */
-static int64_t parts_at(const diffusion *d, const walker *w, int64_t e, const double r[3],
-                        int64_t end, plugmc_derivatives *out)
+int64_t walk_parts(const diffusion *d, const walker *w, int64_t e, const double r[3], int64_t end,
+                   plugmc_derivatives *out)
 {
     const plugmc_box *box = &d->system->box;
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
@@ -90,7 +89,7 @@ static void propose(const diffusion *d, walker *w, int spin, uint64_t sweep, dou
     plugmc_derivatives parts;
     double v[3];
     if (w->lost) return; /* `there` tells where */
-    parts_at(d, w, e, r, d->system->particles, &parts);
+    walk_parts(d, w, e, r, d->system->particles, &parts);
     velocity(d, s, e - d->system->first[spin], w->slopes + 3 * e * d->numbers, 1, &parts, v);
     limited_drift(d, tau, v, w->here);
     vmc_gaussian(&u, w->random);
@@ -130,8 +129,8 @@ static void decide(const diffusion *d, walker *w, int spin, uint64_t sweep, doub
     w->counts[STEP].trials++;
     for (int k = 0; k < 3; k++) length += w->random[k] * w->random[k];
     w->proposed += length;
-    if (parts_at(d, w, e, w->there, d->system->particles, &after)) return;
-    parts_at(d, w, e, r, d->system->particles, &before);
+    if (walk_parts(d, w, e, w->there, d->system->particles, &after)) return;
+    walk_parts(d, w, e, r, d->system->particles, &before);
     slater_begin(s, own, 1);
     const double complex q = slater_ratio(s, own, values);
     const double square = creal(q) * creal(q) + cimag(q) * cimag(q),
@@ -165,7 +164,7 @@ static int move_electron(diffusion *d, const plugmc_host *host, int spin, uint64
         propose(d, &d->walkers[w], spin, sweep, tau, e);
         memcpy(d->points + 3 * w, d->walkers[w].there, sizeof d->walkers[w].there);
     }
-    const int code = evaluate(d, host, spin, n);
+    const int code = walk_orbitals(d, host, spin, n, 1);
     if (code) return code;
 #pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
     for (int32_t w = 0; w < n; w++)
@@ -198,7 +197,7 @@ int walk_put(diffusion *d, const plugmc_host *host, const int32_t *electron)
         for (int32_t w = 0; w < d->system->walkers; w++)
             if (electron[w] >= begin && electron[w] < end)
                 memcpy(d->points + 3 * n++, d->walkers[w].there, sizeof d->walkers[w].there);
-        if (n) code = evaluate(d, host, spin, n);
+        if (n) code = walk_orbitals(d, host, spin, n, 1);
         n = 0;
         for (int32_t w = 0; w < d->system->walkers && !code; w++) {
             walker *one = &d->walkers[w];
@@ -208,8 +207,8 @@ int walk_put(diffusion *d, const plugmc_host *host, const int32_t *electron)
                          *values = d->values + n * d->numbers,
                          *slopes = d->slopes + 3 * n * d->numbers;
             plugmc_derivatives before, after;
-            parts_at(d, one, e, one->there, d->system->particles, &after);
-            parts_at(d, one, e, r, d->system->particles, &before);
+            walk_parts(d, one, e, one->there, d->system->particles, &after);
+            walk_parts(d, one, e, r, d->system->particles, &before);
             slater_begin(&one->spin[spin], e - begin, 1);
             slater_ratio(&one->spin[spin], e - begin, values);
             take(d, one, spin, e, values, slopes, after.energy - before.energy);
@@ -232,7 +231,7 @@ static int spin_anew(diffusion *d, const plugmc_host *host, int32_t first, int32
             const double r[3] = {w->x[begin + e], w->y[begin + e], w->z[begin + e]};
             memcpy(d->points + 3 * (k * electrons + e), r, sizeof r);
         }
-    const int code = evaluate(d, host, spin, n * electrons);
+    const int code = walk_orbitals(d, host, spin, n * electrons, 1);
 #pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
     for (int32_t k = 0; k < (code ? 0 : n); k++) {
         walker *w = &d->walkers[first + k];
@@ -254,7 +253,7 @@ static void parts_anew(const diffusion *d, walker *w, int compare)
     for (int64_t e = 0; e < d->system->particles; e++) {
         const double r[3] = {w->x[e], w->y[e], w->z[e]};
         plugmc_derivatives out;
-        if (parts_at(d, w, e, r, e, &out)) energy = INFINITY;
+        if (walk_parts(d, w, e, r, e, &out)) energy = INFINITY;
         energy += out.energy;
     }
     if (compare) note_drift(w, fabs(energy - w->parts) / (1 + fabs(energy)));
