@@ -292,7 +292,7 @@ static int take_memory(diffusion *d, const plugmc_host *host)
     const size_t walkers = (size_t)d->system->walkers, particles = (size_t)d->system->particles;
     d->walkers = host->allocate(context, walkers * sizeof *d->walkers);
     d->places = host->allocate(context, 3 * walkers * particles * sizeof *d->places);
-    d->found = host->allocate(context, walkers * (1 + SPINS) * sizeof *d->found);
+    d->found = host->allocate(context, walkers * (2 + SPINS) * sizeof *d->found);
     d->lent[0] = host->allocate(context, SPINS * walkers * sizeof *d->lent[0]);
     d->from = host->allocate(context, 2 * walkers * sizeof *d->from);
     d->ring = host->allocate(context, ((size_t)d->kept + 1) * sizeof *d->ring);
@@ -302,6 +302,7 @@ static int take_memory(diffusion *d, const plugmc_host *host)
     d->lent[1] = d->lent[0] + walkers;
     d->ln_lent[0] = d->found + walkers;
     d->ln_lent[1] = d->found + 2 * walkers;
+    d->share = d->found + 3 * walkers;
     d->copies = d->from + walkers;
     for (int32_t w = 0; w < d->system->walkers; w++) d->walkers[w].index = w;
     return checkpoint_prepare(d, host);

@@ -89,7 +89,7 @@ typedef struct diffusion {
     int64_t room;                     /* of the next, points */
     double *points, *values, *slopes; /* [.][3], [.][numbers], [.][3][numbers] */
     double *places, *base;      /* [walkers][particles][3] for others to look at; remembered */
-    double *found;              /* [walkers] local energies */
+    double *found, *share;      /* [walkers] local energies; weights in some unit */
     const double **lent[SPINS]; /* [walkers] inverse matrices */
     double *ln_lent[SPINS];     /* [walkers] */
 

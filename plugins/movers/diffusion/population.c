@@ -5,16 +5,35 @@
 
 /* ---- The comb -------------------------------------------------------------------------------- */
 
-/* A comb of W teeth at equal distances over the sum of the weights, begun at a random place (M. Calandra
- * Buonocore, S. Sorella, Phys. Rev. B 57, 11446 (1998)): copies [walkers] of each. u in [0, 1). */
-static void count_teeth(const diffusion *d, double u, int32_t *copies)
+/* d->share [walkers]: weights over exp(ln_unit). Exponentials are found side by side, sums always in the same
+ * order. */
+static void share_weights(diffusion *d, double ln_unit)
 {
     const int32_t n = d->system->walkers;
-    double largest = -INFINITY, sum = 0, before = 0;
+#pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1 && n > 1000)
+    for (int32_t w = 0; w < n; w++) d->share[w] = exp(d->walkers[w].ln_weight - ln_unit);
+}
+
+/* Shares of the largest weight; returns ln of the mean weight. */
+static double share_by_largest(diffusion *d, double *sum)
+{
+    const int32_t n = d->system->walkers;
+    double largest = -INFINITY;
     for (int32_t w = 0; w < n; w++) largest = fmax(largest, d->walkers[w].ln_weight);
-    for (int32_t w = 0; w < n; w++) sum += exp(d->walkers[w].ln_weight - largest);
+    share_weights(d, largest);
+    *sum = 0;
+    for (int32_t w = 0; w < n; w++) *sum += d->share[w];
+    return largest + log(*sum / n);
+}
+
+/* A comb of W teeth at equal distances over the sum of the weights, begun at a random place (M. Calandra
+ * Buonocore, S. Sorella, Phys. Rev. B 57, 11446 (1998)): copies [walkers] of each. u in [0, 1). */
+static void count_teeth(const diffusion *d, double u, double sum, int32_t *copies)
+{
+    const int32_t n = d->system->walkers;
+    double before = 0;
     for (int32_t w = 0, tooth = 0; w < n; w++) {
-        before += exp(d->walkers[w].ln_weight - largest) / sum * n;
+        before += d->share[w] / sum * n;
         copies[w] = 0;
         while (tooth < n && (tooth + u < before || w == n - 1)) {
             copies[w]++;
@@ -38,15 +57,6 @@ double population_correction(const diffusion *d)
     return sum;
 }
 
-static double ln_mean_weight(const diffusion *d)
-{
-    const int32_t n = d->system->walkers;
-    double largest = -INFINITY, sum = 0;
-    for (int32_t w = 0; w < n; w++) largest = fmax(largest, d->walkers[w].ln_weight);
-    for (int32_t w = 0; w < n; w++) sum += exp(d->walkers[w].ln_weight - largest);
-    return largest + log(sum / n);
-}
-
 /* Survivors stay in their slots, and what more there is of them goes into those of the dead, in order: random
  * numbers belong to slots, so copies part at once. */
 int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
@@ -54,10 +64,12 @@ int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
     const int32_t n = d->system->walkers;
     const plugmc_random r = plugmc_draw(d->seed, sweep, 0, UINT32_MAX, PLUGMC_PURPOSE_TRIAL, 0);
     int32_t dead = 0, to = 0;
-    count_teeth(d, plugmc_uniform_double(r.word[0], r.word[1]), d->copies);
+    double sum;
+    const double ln_mean = share_by_largest(d, &sum);
+    count_teeth(d, plugmc_uniform_double(r.word[0], r.word[1]), sum, d->copies);
     for (int32_t w = 0; w < n; w++) dead += d->copies[w] == 0;
     d->survivors = n - dead;
-    push(d, ln_mean_weight(d));
+    push(d, ln_mean);
     for (int32_t w = 0; w < n; w++) d->from[w] = w;
     for (int32_t w = 0; w < n; w++)
         for (int32_t k = 1; k < d->copies[w]; k++) {
@@ -139,8 +151,9 @@ static void follow_energy(diffusion *d)
 {
     const int32_t n = d->system->walkers;
     double sum = 0, all = 0;
+    share_weights(d, 0);
     for (int32_t w = 0; w < n; w++) {
-        const double weight = exp(d->walkers[w].ln_weight);
+        const double weight = d->share[w];
         sum += weight * (limited(d, d->found[w]) - d->best);
         all += weight;
     }
@@ -153,14 +166,14 @@ static void follow_energy(diffusion *d)
 }
 
 /* Says so where a few walkers, or energies far below all others, would take the population over. */
-static int watch(const diffusion *d, const plugmc_host *host, uint64_t sweep)
+static int watch(diffusion *d, const plugmc_host *host, uint64_t sweep)
 {
     const int32_t n = d->system->walkers;
-    const double ln_mean = ln_mean_weight(d);
-    double sum = 0, squares = 0;
+    double all, sum = 0, squares = 0;
+    const double ln_mean = share_by_largest(d, &all);
     int32_t cut = 0;
     for (int32_t w = 0; w < n; w++) {
-        const double weight = exp(d->walkers[w].ln_weight - ln_mean);
+        const double weight = d->share[w] / all * n;
         sum += weight;
         squares += weight * weight;
         cut += limited(d, d->found[w]) > d->found[w];
