@@ -83,10 +83,19 @@ PLUGMC_FN void products_with(int32_t k, int32_t n, const T *a, const T *b, T *ou
 
 /* ---- Pairs and fields ---- */
 
+#ifdef PLUGMC_PLACES
+PLUGMC_FN plugmc_placed between(const double *a, const double *b)
+{
+    return plugmc_place(
+        (real)a[0], (real)a[1], (real)a[2],
+        plugmc_separated((real)(a[0] - b[0]), (real)(a[1] - b[1]), (real)(a[2] - b[2])));
+}
+#else
 PLUGMC_FN plugmc_separation between(const double *a, const double *b)
 {
     return plugmc_separated((real)(a[0] - b[0]), (real)(a[1] - b[1]), (real)(a[2] - b[2]));
 }
+#endif
 
 PLUGMC_FN plugmc_site site_of(const dmc_task &t, int32_t e)
 {
@@ -114,13 +123,20 @@ PLUGMC_FN void feel(const dmc_task &t, const double *all, int32_t e, int32_t end
     const int32_t lane = lane_of_team<LANES>();
     for (int32_t j = lane; j < end && PLUGMC_ENERGY_TERMS > 0; j += LANES) {
         if (j == e) continue;
-        const plugmc_separation s = between(r, all + 3 * j);
+        const auto s = between(r, all + 3 * j);
         real energy, first, second;
         plugmc_pair_derivatives(s, a, site_of(t, j), &energy, &first, &second);
         out[FELT_ENERGY] += energy;
         out[FELT_GRADIENT] += first * s.x;
         out[FELT_GRADIENT + 1] += first * s.y;
         out[FELT_GRADIENT + 2] += first * s.z;
+#ifdef PLUGMC_PLACES
+        if (PLUGMC_PLACES > 0) {
+            real gradient[3], laplacian;
+            plugmc_placed_derivatives(s, a, site_of(t, j), gradient, &laplacian);
+            for (int d = 0; d < 3; d++) out[FELT_GRADIENT + d] += gradient[d];
+        }
+#endif
     }
     if (lane > 0) return;
     int outside =
