@@ -67,7 +67,7 @@ extern const diffusion_engine diffusion_on_cpu, diffusion_on_gpu;
 
 typedef struct diffusion {
     /* parameters */
-    real tau, drift_limit, energy_limit, correction, variational_tau;
+    real tau, drift_limit, energy_limit, correction, variational_tau, largest_drift;
     int64_t variational, warm_up, oldest, refresh, block;
     int32_t nonlocal;
 
@@ -83,6 +83,7 @@ typedef struct diffusion {
     int32_t *species;          /* [particles] */
     walker *walkers;           /* [walkers] */
     const diffusion_engine *engine;
+    double tolerated; /* drift */
     struct diffusion_gpu *gpu;
 
     int32_t group;                    /* walkers whose matrices are made together */

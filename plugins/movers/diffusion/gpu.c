@@ -141,10 +141,8 @@ static int copy_rows(const diffusion *d, const plugmc_host *host, device_pointer
 {
     int code = PLUGMC_OK;
     const uint32_t x = blocks_for(numbers, 8 * DMC_THREADS);
-    for (int32_t w = 0; w < d->system->walkers && !code; w += MOST_WALKERS) {
-        /* of so many walkers in a grid */
-        int32_t first = w;
-        const int32_t left = d->system->walkers - w;
+    for (int32_t first = 0; first < d->system->walkers && !code; first += MOST_WALKERS) {
+        const int32_t left = d->system->walkers - first;
         code =
             launch(host, d->gpu->copy, x, (uint32_t)(left < MOST_WALKERS ? left : MOST_WALKERS), 1,
                    DMC_THREADS, 0, (void *[]){&numbers, &first, (void *)&d->gpu->from, &rows});
