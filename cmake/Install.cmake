@@ -8,7 +8,7 @@ install(FILES core/units/plugmc_double.c core/units/plugmc_float.c
         DESTINATION ${PLUGMC_DATA_DIR}/units)
 install(DIRECTORY bench/ DESTINATION ${PLUGMC_DATA_DIR}/bench
         FILES_MATCHING PATTERN "*.ini" PATTERN results EXCLUDE)
-install(PROGRAMS bench/hmc.sh bench/vmc.sh DESTINATION ${PLUGMC_DATA_DIR}/bench)
+install(PROGRAMS bench/hmc.sh bench/vmc.sh bench/diffusion.sh DESTINATION ${PLUGMC_DATA_DIR}/bench)
 install(FILES bench/common.sh bench/free_electrons.awk DESTINATION ${PLUGMC_DATA_DIR}/bench)
 install(FILES docs/man/plugmc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES share/plugmc.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions

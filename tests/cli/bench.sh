@@ -232,6 +232,21 @@ test_bench_vmc()
     expect_message "vmc.sh: PLUGMC=$PLUGMC.not is no program"
 }
 
+# Movers that ask an observable for local energies are timed with it.
+test_bench_diffusion()
+{
+    command -v awk >/dev/null || skip "there is no awk"
+    command="bench/diffusion.sh"
+    PLUGMC=$PLUGMC "$here/../../bench/diffusion.sh" steps --set "bench steps.limit=0.02" --set run.threads=1 \
+        --set run.device=cpu --set "bench steps.values=8 4 4 8 orbitals-4.data" \
+        --set "bench steps.profile=no" >"$out" 2>"$err" || fail "expected success"
+    grep -Eq "^steps +8 +8 +cpu .* particle_by_particle [0-9.]+ *$" "$out" || fail "no line: $(cat "$out")"
+    PLUGMC=$PLUGMC DIAMOND=$here/../data/qmc "$here/../../bench/diffusion.sh" diamond \
+        --set "bench diamond.limit=0.1" --set run.threads=1 --set run.device=cpu \
+        --set "bench diamond.values=8" --set "bench diamond.profile=no" >"$out" 2>"$err" || fail "expected success"
+    grep -Eq "^t_moves +8 +8 +cpu .* locality [0-9.]+ *$" "$out" || fail "no line: $(cat "$out")"
+}
+
 # From a liquid that it makes; far from equilibrium every trajectory would be rejected.
 test_bench_hmc()
 {

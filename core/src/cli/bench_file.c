@@ -64,7 +64,7 @@ static bool has_role_measured(const ini_section *s)
 }
 
 /* Leaves one subject in the file, and what it needs: a mover all potentials that it samples, a
- * potential nothing else. Nothing is measured in a benchmark. */
+ * potential nothing else. Nothing is measured in a benchmark, but movers may ask observables (local energies). */
 static void keep_subject(ini_file *ini, const bench_section *bench, const subject *s)
 {
     const char *kind = kind_of(bench);
@@ -72,9 +72,10 @@ static void keep_subject(ini_file *ini, const bench_section *bench, const subjec
         const ini_section *section = &ini->sections[k];
         const bool same = !strcmp(section->kind, kind),
                    potential = !strcmp(section->kind, "potential");
-        if ((same && strcmp(section->label, s->label)) || !strcmp(section->kind, "observable") ||
+        if ((same && strcmp(section->label, s->label)) ||
             (!same && potential && has_role_measured(section)) ||
-            (bench->time != TIME_SWEEPS && !strcmp(section->kind, "mover")))
+            (bench->time != TIME_SWEEPS &&
+             (!strcmp(section->kind, "mover") || !strcmp(section->kind, "observable"))))
             drop_section(ini, k);
     }
 }

@@ -20,7 +20,7 @@
  * Before that come `variational` sweeps without weights, with a time step of their own, which sample |Psi|^2.
  *
  * Random numbers: as of vmc.h, gaussian, with U of electron e from D(ACCEPT, 0); the comb in sweep s begins at
- * plugmc_draw(seed, s, 0, 2^32 - 1, TRIAL, 0), T-moves of walker w at plugmc_draw(seed, s, w, 2^32 - 1, ACCEPT, 0).
+ * plugmc_draw(seed, s, 0, 2^32 - 1, TRIAL, 0), the T-move of electron e after s sweeps is chosen by D(ACCEPT, 1).
  */
 #include "diffusion.h"
 
@@ -30,8 +30,6 @@
 #include <cblas.h>
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
-
-static const double TOLERATED = 1e-5; /* relative errors of matrices between two refreshes */
 
 static int check_walkers(const diffusion *d, const plugmc_host *host)
 {
@@ -46,7 +44,7 @@ static int check_walkers(const diffusion *d, const plugmc_host *host)
         if (!isfinite(one->parts))
             return host->fail(host->context, PLUGMC_ERROR_STATE,
                               "walker %d is where a potential forbids it", w);
-        if (!(one->drift <= TOLERATED))
+        if (!(one->drift <= d->tolerated))
             return host->fail(host->context, PLUGMC_ERROR_STATE,
                               "the inverse matrix or ln |Psi|^2 of walker %d has drifted by %.2g "
                               "within refresh = %lld sweeps: refresh more often",
@@ -55,19 +53,47 @@ static int check_walkers(const diffusion *d, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* A generation, or one of the sweeps without weights before them. */
-static int one_sweep(diffusion *d, const plugmc_host *host, uint64_t s)
+static int report_lost(const diffusion *d, const plugmc_host *host, uint64_t sweep)
+{
+    for (int32_t w = 0; w < d->system->walkers; w++) {
+        const plugmc_not_a_number where = {.size = sizeof where,
+                                           .walker = w,
+                                           .particle = d->walkers[w].lost - 1,
+                                           .sweep = sweep,
+                                           .trial = d->walkers[w].there};
+        if (d->walkers[w].lost) return host->not_a_number(host->context, &where);
+    }
+    return PLUGMC_OK;
+}
+
+static int move_electrons(diffusion *d, const plugmc_host *host, uint64_t sweep, double tau,
+                          int crosses)
+{
+    const int code = d->engine->moves(d, host, sweep, tau, crosses);
+    if (code) return code;
+    for (int32_t w = 0; w < d->system->walkers; w++) {
+        walker *one = &d->walkers[w];
+        one->age = one->accepted > 0 ? 0 : one->age + 1;
+        one->all_proposed += one->proposed;
+        one->all_accepted += one->accepted;
+    }
+    return report_lost(d, host, sweep);
+}
+
+int diffusion_sweep(diffusion *d, const plugmc_host *host, uint64_t s)
 {
     const int weighs = s >= (uint64_t)d->variational;
-    int code = PLUGMC_OK;
-    if (s % (uint64_t)d->refresh == 0) {
-        code = walk_anew(d, host, 1);
+    int code = d->fresh || s % (uint64_t)d->refresh == 0 ? checkpoint_begin(d, host, s) : PLUGMC_OK;
+    if (!code && s % (uint64_t)d->refresh == 0) {
+        code = d->engine->anew(d, host, 1);
         if (!code) code = check_walkers(d, host);
     }
     if (!code && weighs && !d->know_energies) code = population_look(d, host, s);
     if (!code && weighs && d->generations) code = population_comb(d, host, s);
-    if (!code) code = walk(d, host, s, weighs ? d->tau : d->variational_tau, !weighs);
-    return code || !weighs ? code : population_weigh(d, host, s + 1);
+    if (!code) code = move_electrons(d, host, s, weighs ? d->tau : d->variational_tau, !weighs);
+    if (!code && weighs) code = population_weigh(d, host, s + 1);
+    if (!code) d->since++;
+    return code;
 }
 
 static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64_t n)
@@ -77,122 +103,67 @@ static int sweep(void *instance, const plugmc_host *host, uint64_t first, uint64
     if (d->system->threads > 0) d->threads = d->system->threads;
     for (uint64_t s = first; s < first + n && !code; s++) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
-        code = one_sweep(d, host, s);
+        code = diffusion_sweep(d, host, s);
     }
     return code;
 }
 
 /* ---- The state in and out -------------------------------------------------------------------- */
 
+int diffusion_take(diffusion *d, const plugmc_host *host, const double *positions)
+{
+    const int64_t n = d->system->walkers * d->system->particles;
+    memcpy(d->places, positions, 3 * (size_t)n * sizeof *positions);
+    for (int64_t i = 0; i < n; i++) plugmc_wrap(&d->system->box, d->places + 3 * i);
+    d->know_energies = 0;
+    d->fresh = 1;
+    d->since = 0;
+    int code = d->engine->take(d, host, d->places);
+    if (!code) code = d->engine->anew(d, host, 0);
+    return code ? code : check_walkers(d, host);
+}
+
 static int take(void *instance, const plugmc_host *host, const plugmc_state *state,
                 uint32_t changed)
 {
-    diffusion *d = instance;
     double *positions;
     (void)changed;
-    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
-    if (code) return code;
-    for (int32_t w = 0; w < d->system->walkers; w++)
-        for (int64_t i = 0; i < d->system->particles; i++, positions += 3) {
-            double r[3];
-            memcpy(r, positions, sizeof r);
-            plugmc_wrap(&d->system->box, r);
-            d->walkers[w].x[i] = r[0];
-            d->walkers[w].y[i] = r[1];
-            d->walkers[w].z[i] = r[2];
-        }
-    d->know_energies = 0;
-    code = walk_anew(d, host, 0);
-    return code ? code : check_walkers(d, host);
+    const int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_READ, &positions);
+    return code ? code : diffusion_take(instance, host, positions);
 }
 
 static int give(void *instance, const plugmc_host *host, const plugmc_state *state)
 {
     const diffusion *d = instance;
+    const int side = host->gpu ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST;
     double *positions;
     void *weights;
-    (void)host;
-    int code = plugmc_state_positions(state, PLUGMC_ON_HOST, PLUGMC_WRITE, &positions);
+    int code = plugmc_state_positions(state, side, PLUGMC_WRITE, &positions);
+    if (!code) code = d->engine->give(d, host, positions);
     if (!code)
         code =
             state->array(state, PLUGMC_STATE_WEIGHT, PLUGMC_ON_HOST, PLUGMC_WRITE, &weights, NULL);
-    for (int32_t w = 0; w < d->system->walkers && !code; w++) {
+    for (int32_t w = 0; w < d->system->walkers && !code; w++)
         ((double *)weights)[w] = d->walkers[w].ln_weight + population_correction(d);
-        for (int64_t i = 0; i < d->system->particles; i++, positions += 3) {
-            positions[0] = d->walkers[w].x[i];
-            positions[1] = d->walkers[w].y[i];
-            positions[2] = d->walkers[w].z[i];
-        }
+    return code;
+}
+
+int diffusion_lend(diffusion *d, const plugmc_host *host, plugmc_inverses *out)
+{
+    const int code = d->engine->lend(d, host, out);
+    for (int spin = 0; spin < SPINS && !code; spin++) {
+        if (!electrons_of(d, spin)) continue;
+        for (int32_t w = 0; w < d->system->walkers; w++)
+            d->ln_lent[spin][w] = d->walkers[w].spin[spin].ln_square;
+        out->inverse[spin] = d->lent[spin];
+        out->ln_square[spin] = d->ln_lent[spin];
     }
     return code;
 }
 
-/* What of a walker positions do not say: its matrices are those of many moves, not those of its places. */
-static int archive_walker(diffusion *d, plugmc_archive *archive, walker *w)
-{
-    double numbers[] = {w->parts,     w->spin[0].ln_square, w->spin[1].ln_square, w->energy,
-                        w->ln_weight, w->all_proposed,      w->all_accepted,      (double)w->age};
-    int code = plugmc_archive_walker(archive, "walkers", w->index, numbers, sizeof numbers);
-    for (int spin = 0; spin < SPINS && !code; spin++) {
-        const size_t n = (size_t)electrons_of(d, spin);
-        if (n)
-            code = plugmc_archive_walker(archive, spin ? "matrices_1" : "matrices_0", w->index,
-                                         w->spin[spin].inverse,
-                                         n * n * (d->is_complex ? 2 : 1) * sizeof(double));
-    }
-    if (code || !archive->reading) return code;
-    w->parts = numbers[0];
-    w->spin[0].ln_square = numbers[1];
-    w->spin[1].ln_square = numbers[2];
-    w->energy = numbers[3];
-    w->ln_weight = numbers[4];
-    w->all_proposed = numbers[5];
-    w->all_accepted = numbers[6];
-    w->age = (int64_t)numbers[7];
-    return PLUGMC_OK;
-}
-
-static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
-{
-    diffusion *d = instance;
-    int64_t whole[] = {d->know_energies, (int64_t)d->generations, d->filled, d->next, d->survivors};
-    double energies[] = {d->best, d->trial};
-    int code = a->bytes(a, "population", whole, sizeof whole);
-    if (!code) code = a->bytes(a, "energies", energies, sizeof energies);
-    if (!code && d->kept)
-        code = a->bytes(a, "mean_weights", d->ring, (size_t)d->kept * sizeof *d->ring);
-    for (int32_t w = 0; w < d->system->walkers && !code; w++)
-        code = archive_walker(d, a, &d->walkers[w]);
-    if (code || !a->reading) return code;
-    if (whole[2] < 0 || whole[2] > d->kept || whole[3] < 0 || whole[3] > d->kept)
-        return host->fail(
-            host->context, PLUGMC_ERROR_STATE,
-            "the checkpoint has the mean weights of %lld generations, and %lld are kept",
-            (long long)whole[2], (long long)d->kept);
-    d->know_energies = (int)whole[0];
-    d->generations = (uint64_t)whole[1];
-    d->filled = whole[2];
-    d->next = whole[3];
-    d->survivors = whole[4];
-    d->best = energies[0];
-    d->trial = energies[1];
-    return PLUGMC_OK;
-}
-
 static int inverses(void *instance, const plugmc_host *host, plugmc_inverses *out)
 {
-    diffusion *d = instance;
-    (void)host;
-    for (int spin = 0; spin < SPINS; spin++) {
-        if (!electrons_of(d, spin)) continue;
-        for (int32_t w = 0; w < d->system->walkers; w++) {
-            d->lent[spin][w] = d->walkers[w].spin[spin].inverse;
-            d->ln_lent[spin][w] = d->walkers[w].spin[spin].ln_square;
-        }
-        out->inverse[spin] = d->lent[spin];
-        out->ln_square[spin] = d->ln_lent[spin];
-    }
-    return PLUGMC_OK;
+    return diffusion_lend(instance, host, out);
 }
 
 static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, int clear)
@@ -211,14 +182,14 @@ static int counts(void *instance, const plugmc_host *host, plugmc_counts *out, i
 
 static int running_energy(void *instance, const plugmc_host *host, double *energy)
 {
-    const diffusion *d = instance;
-    (void)host;
-    for (int32_t w = 0; w < d->system->walkers; w++) {
+    diffusion *d = instance;
+    const int code = d->engine->report(d, host);
+    for (int32_t w = 0; w < d->system->walkers && !code; w++) {
         energy[w] = d->walkers[w].parts;
         for (int spin = 0; spin < SPINS; spin++)
             if (electrons_of(d, spin)) energy[w] -= d->walkers[w].spin[spin].ln_square;
     }
-    return PLUGMC_OK;
+    return code;
 }
 
 /* ---- What it tells --------------------------------------------------------------------------- */
@@ -312,56 +283,27 @@ static int find_terms(diffusion *d, const plugmc_host *host)
     return code;
 }
 
-enum { GROUP_BYTES = 64 << 20 }; /* of orbitals that are evaluated together, with gradients */
-
+/* What there is on the host wherever walkers live. */
 static int take_memory(diffusion *d, const plugmc_host *host)
 {
     plugmc_context *context = host->context;
-    const size_t walkers = (size_t)d->system->walkers, particles = (size_t)d->system->particles,
-                 row = (size_t)d->numbers, most = (size_t)d->most;
-    const size_t fits = GROUP_BYTES / (4 * most * row * sizeof(double));
-    size_t bytes = 0;
-    d->group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : d->system->walkers;
-    const size_t together = (size_t)d->group * most,
-                 points = together > walkers ? together : walkers;
-    for (int spin = 0; spin < SPINS; spin++)
-        if (electrons_of(d, spin)) bytes += slater_bytes(electrons_of(d, spin), d->is_complex, 1);
-    char *matrices = host->allocate(context, walkers * bytes);
-    double *each = host->allocate(context, walkers * particles * (3 + 3 * row) * sizeof *each);
+    const size_t walkers = (size_t)d->system->walkers, particles = (size_t)d->system->particles;
     d->walkers = host->allocate(context, walkers * sizeof *d->walkers);
-    d->points = host->allocate(context, 3 * points * sizeof *d->points);
-    d->values = host->allocate(context, 4 * points * row * sizeof *d->values);
     d->places = host->allocate(context, 3 * walkers * particles * sizeof *d->places);
-    d->found = host->allocate(context, walkers * (1 + SPINS) * sizeof *d->found);
+    d->found = host->allocate(context, walkers * (2 + SPINS) * sizeof *d->found);
     d->lent[0] = host->allocate(context, SPINS * walkers * sizeof *d->lent[0]);
-    d->charge = host->allocate(context, 2 * particles * sizeof *d->charge);
-    d->species = host->allocate(context, particles * sizeof *d->species);
     d->from = host->allocate(context, 2 * walkers * sizeof *d->from);
     d->ring = host->allocate(context, ((size_t)d->kept + 1) * sizeof *d->ring);
-    if (!matrices || !each || !d->walkers || !d->points || !d->values || !d->places || !d->found ||
-        !d->lent[0] || !d->charge || !d->species || !d->from || !d->ring)
+    if (!d->walkers || !d->places || !d->found || !d->lent[0] || !d->from || !d->ring)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY,
                           "no memory for %zu walkers of %zu electrons", walkers, particles);
-    d->slopes = d->values + points * row;
     d->lent[1] = d->lent[0] + walkers;
     d->ln_lent[0] = d->found + walkers;
     d->ln_lent[1] = d->found + 2 * walkers;
+    d->share = d->found + 3 * walkers;
     d->copies = d->from + walkers;
-    d->diameter = d->charge + particles;
-    for (size_t k = 0; k < walkers; k++, each += particles * (3 + 3 * row)) {
-        walker *w = &d->walkers[k];
-        *w = (walker){.index = (int32_t)k,
-                      .x = each,
-                      .y = each + particles,
-                      .z = each + 2 * particles,
-                      .slopes = each + 3 * particles};
-        for (int spin = 0; spin < SPINS; spin++) {
-            const int64_t n = electrons_of(d, spin);
-            if (n) slater_prepare(&w->spin[spin], matrices, n, d->pitch, d->is_complex, 1);
-            if (n) matrices += slater_bytes(n, d->is_complex, 1);
-        }
-    }
-    return PLUGMC_OK;
+    for (int32_t w = 0; w < d->system->walkers; w++) d->walkers[w].index = w;
+    return checkpoint_prepare(d, host);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -371,19 +313,22 @@ static int prepare(void *instance, const plugmc_host *host)
     d->seed = host->seed;
     d->threads = system->threads > 0 ? system->threads : 1;
     d->kept = (int64_t)(d->correction / d->tau);
+    /* a GPU does not round orbitals at few places as it does at many, where their tables are in single precision */
+    d->tolerated = d->largest_drift > 0 ? d->largest_drift : host->gpu ? 1e-3 : 1e-5;
     openblas_set_num_threads(1); /* its threads would change the order of sums */
     for (int spin = 0; spin < system->species_count; spin++)
         d->most = electrons_of(d, spin) > d->most ? electrons_of(d, spin) : d->most;
     int code = host->local_energy(host->context, NULL);
     if (!code) code = find_terms(d, host);
     if (!code) code = take_memory(d, host);
-    for (int32_t s = 0; s < system->species_count && !code; s++)
-        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
-            d->charge[i] = plugmc_species_at(system, s)->charge;
-            d->diameter[i] = plugmc_species_at(system, s)->diameter;
-            d->species[i] = s;
-        }
-    return code;
+    d->engine = host->gpu ? &diffusion_on_gpu : &diffusion_on_cpu;
+    return code ? code : d->engine->prepare(d, host);
+}
+
+static void release(void *instance)
+{
+    diffusion *d = instance;
+    if (d->engine && d->engine->release) d->engine->release(d);
 }
 
 /* ---- The descriptor -------------------------------------------------------------------------- */
@@ -412,6 +357,12 @@ static const plugmc_parameter table[] = {
                        "age of walkers that have not moved from which on they weigh half at most"),
     PLUGMC_INTEGER_KEY(diffusion, refresh, "64", 1, 1000000, "sweeps",
                        "how often matrices are inverted anew, and compared with those kept"),
+    PLUGMC_REAL_KEY(diffusion, largest_drift, "0", 0, 1, "",
+                    "relative error of a matrix or of ln |Psi|^2, found then, that ends the run; "
+                    "0: 1e-5, or 1e-3 on a GPU"),
+    PLUGMC_INTEGER_KEY(diffusion, block, "0", 0, 32, "",
+                       "accepted moves after which a GPU works them into the inverse matrix; 0: 1 "
+                       "where a spin has fewer than 64 electrons, else 32"),
 };
 
 static const plugmc_move moves[] = {
@@ -421,7 +372,7 @@ static const plugmc_move moves[] = {
 static const plugmc_mover mover = {
     .size = sizeof mover,
     .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_USES_ORBITALS | PLUGMC_NEEDS_FORCES |
-             PLUGMC_RUNS_ON_CPU | PLUGMC_USES_PLACES,
+             PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_USES_PLACES,
     .changes = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_WALKER_WEIGHT,
     .take = take,
     .sweep = sweep,
@@ -448,4 +399,5 @@ PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "diffusion",
               .reference = "Umrigar, Nightingale, Runge, J. Chem. Phys. 99, 2865 (1993)",
               .instance_size = sizeof(diffusion), .parameters = table,
               .parameter_count = PLUGMC_COUNT(table), .mover = &mover, .observable = &observable,
-              .configure = configure, .prepare = prepare, .archive = archive)
+              .configure = configure, .prepare = prepare, .kernel_text = diffusion_kernel_text,
+              .archive = checkpoint_archive, .release = release)

@@ -33,11 +33,42 @@ typedef struct walker {
     double here[3], random[3], there[3]; /* drift and random part, length; place */
 } walker;
 
-/* ln of the mean weight of a generation. */
+struct diffusion;
+
+/* Where walkers live: cpu.c and gpu.c. Places are [walkers][particles][3]. */
+typedef struct diffusion_engine {
+    int (*prepare)(struct diffusion *, const plugmc_host *);
+    int (*take)(struct diffusion *, const plugmc_host *, const double *positions); /* host memory */
+    int (*give)(const struct diffusion *, const plugmc_host *,
+                double *positions); /* on their side */
+    int (*fetch)(const struct diffusion *, const plugmc_host *,
+                 double *positions); /* to the host */
+    /* Matrices, slopes and energies of the Jastrow factor anew from the positions; `compare` with what was kept. */
+    int (*anew)(struct diffusion *, const plugmc_host *, int compare);
+    /* All electrons of all walkers once, with `tau`; real wave functions do not change their sign unless
+     * `crosses`. */
+    int (*moves)(struct diffusion *, const plugmc_host *, uint64_t sweep, double tau, int crosses);
+    /* What is kept of walker w becomes that of from[w]. */
+    int (*copies)(struct diffusion *, const plugmc_host *);
+    /* Positions are remembered; and given to the host. */
+    int (*keep_base)(struct diffusion *, const plugmc_host *);
+    int (*fetch_base)(const struct diffusion *, const plugmc_host *, double *positions);
+    int (*view)(struct diffusion *, const plugmc_host *, plugmc_view *out);
+    int (*t_moves)(struct diffusion *, const plugmc_host *, uint64_t sweep,
+                   const plugmc_nonlocal_place *places, int64_t count);
+    /* Into `lent`, with ln_square of the walkers brought up to date; *out says where they are. */
+    int (*lend)(struct diffusion *, const plugmc_host *, plugmc_inverses *out);
+    /* `parts` and ln_square of the walkers are brought up to date. */
+    int (*report)(struct diffusion *, const plugmc_host *);
+    void (*release)(struct diffusion *);
+} diffusion_engine;
+
+extern const diffusion_engine diffusion_on_cpu, diffusion_on_gpu;
+
 typedef struct diffusion {
     /* parameters */
-    real tau, drift_limit, energy_limit, correction, variational_tau;
-    int64_t variational, warm_up, oldest, refresh;
+    real tau, drift_limit, energy_limit, correction, variational_tau, largest_drift;
+    int64_t variational, warm_up, oldest, refresh, block;
     int32_t nonlocal;
 
     const plugmc_system *system;
@@ -51,13 +82,17 @@ typedef struct diffusion {
     double *charge, *diameter; /* [particles] */
     int32_t *species;          /* [particles] */
     walker *walkers;           /* [walkers] */
+    const diffusion_engine *engine;
+    double tolerated; /* drift */
+    struct diffusion_gpu *gpu;
 
     int32_t group;                    /* walkers whose matrices are made together */
+    int64_t room;                     /* of the next, points */
     double *points, *values, *slopes; /* [.][3], [.][numbers], [.][3][numbers] */
-    double *places;                   /* [walkers][particles][3] for others to look at */
-    double *found;                    /* [walkers] local energies */
-    const double **lent[SPINS];       /* [walkers] inverse matrices */
-    double *ln_lent[SPINS];           /* [walkers] */
+    double *places, *base;      /* [walkers][particles][3] for others to look at; remembered */
+    double *found, *share;      /* [walkers] local energies; weights in some unit */
+    const double **lent[SPINS]; /* [walkers] inverse matrices */
+    double *ln_lent[SPINS];     /* [walkers] */
 
     /* The population. */
     int know_energies;
@@ -70,6 +105,11 @@ typedef struct diffusion {
     int32_t *from, *copies; /* [walkers] of the comb */
     int64_t survivors;      /* walkers of the last generation that have descendants */
     int warned;
+
+    /* The chain since the last refresh can be run again: that is the checkpoint. */
+    int fresh;                  /* matrices belong to positions that were loaded */
+    uint64_t base_sweep, since; /* sweeps made from base_sweep on */
+    struct population *before;  /* what there was then */
 } diffusion;
 
 static inline int64_t electrons_of(const diffusion *d, int spin)
@@ -77,14 +117,51 @@ static inline int64_t electrons_of(const diffusion *d, int spin)
     return spin < d->system->species_count ? plugmc_species_at(d->system, spin)->count : 0;
 }
 
-/* ---- Moves: walk.c --------------------------------------------------------------------------- */
+/* What is not a number is noted as INFINITY, which stays the largest. */
+static inline void note_drift(walker *w, double drift)
+{
+    if (!(drift <= w->drift)) w->drift = isnan(drift) ? INFINITY : drift;
+}
 
-/* All electrons of all walkers once, with `tau`; real wave functions do not change their sign unless `crosses`. */
+/* Sweep number s: a generation, or one of the sweeps without weights before them. */
+int diffusion_sweep(diffusion *, const plugmc_host *, uint64_t s);
+/* Walkers at these places [walkers][particles][3] of the host, and matrices that belong to them. */
+int diffusion_take(diffusion *, const plugmc_host *, const double *positions);
+/* Inverse matrices of all walkers, which are valid until something moves. */
+int diffusion_lend(diffusion *, const plugmc_host *, plugmc_inverses *out);
+
+/* ---- Moves on the CPU: walk.c ---------------------------------------------------------------- */
+
+/* As the engine's. */
 int walk(diffusion *, const plugmc_host *, uint64_t sweep, double tau, int crosses);
-/* Matrices, slopes and energies of the Jastrow factor anew from the positions; `compare` with what was kept. */
 int walk_anew(diffusion *, const plugmc_host *, int compare);
 /* An electron of each walker [walkers], -1 for none, goes to there[3] of it, whatever that does to Psi. */
 int walk_put(diffusion *, const plugmc_host *, const int32_t *electron);
+/* Orbitals at d->points to d->values, and d->slopes if wanted; from the main thread. */
+int walk_orbitals(const diffusion *, const plugmc_host *, int spin, int64_t points, int slopes);
+/* Energy of electron e at r with all others before `end`, and its gradient; returns how many overlap. */
+int64_t walk_parts(const diffusion *, const walker *, int64_t e, const double r[3], int64_t end,
+                   plugmc_derivatives *out);
+
+/* ---- T-moves: t_moves.c, gpu_t_moves.c ------------------------------------------------------- */
+
+/* After `sweep` sweeps, from where nonlocal potentials lead to, in the order of walkers and electrons; on a GPU in
+ * device memory, where walkers and species may come in any order. */
+int t_moves_here(diffusion *, const plugmc_host *, uint64_t sweep,
+                 const plugmc_nonlocal_place *places, int64_t count);
+int t_moves_there(diffusion *, const plugmc_host *, uint64_t sweep,
+                  const plugmc_nonlocal_place *places, int64_t count);
+
+/* ---- Checkpoints: checkpoint.c --------------------------------------------------------------- */
+
+/* Memory; and what there is before a sweep from which the chain may be run again. */
+int checkpoint_prepare(diffusion *, const plugmc_host *);
+int checkpoint_begin(diffusion *, const plugmc_host *, uint64_t sweep);
+int checkpoint_archive(void *instance, const plugmc_host *, plugmc_archive *);
+
+/* ---- On a GPU: gpu.c ------------------------------------------------------------------------- */
+
+int diffusion_kernel_text(void *instance, const plugmc_host *, int index, plugmc_kernel_text *out);
 
 /* ---- Weights: population.c ------------------------------------------------------------------- */
 

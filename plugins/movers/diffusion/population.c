@@ -5,38 +5,41 @@
 
 /* ---- The comb -------------------------------------------------------------------------------- */
 
-/* A comb of W teeth at equal distances over the sum of the weights, begun at a random place (M. Calandra
- * Buonocore, S. Sorella, Phys. Rev. B 57, 11446 (1998)): copies [walkers] of each. u in [0, 1). */
-static void count_teeth(const diffusion *d, double u, int32_t *copies)
+/* d->share [walkers]: weights over exp(ln_unit). Exponentials are found side by side, sums always in the same
+ * order. */
+static void share_weights(diffusion *d, double ln_unit)
 {
     const int32_t n = d->system->walkers;
-    double largest = -INFINITY, sum = 0, before = 0;
+#pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1 && n > 1000)
+    for (int32_t w = 0; w < n; w++) d->share[w] = exp(d->walkers[w].ln_weight - ln_unit);
+}
+
+/* Shares of the largest weight; returns ln of the mean weight. */
+static double share_by_largest(diffusion *d, double *sum)
+{
+    const int32_t n = d->system->walkers;
+    double largest = -INFINITY;
     for (int32_t w = 0; w < n; w++) largest = fmax(largest, d->walkers[w].ln_weight);
-    for (int32_t w = 0; w < n; w++) sum += exp(d->walkers[w].ln_weight - largest);
+    share_weights(d, largest);
+    *sum = 0;
+    for (int32_t w = 0; w < n; w++) *sum += d->share[w];
+    return largest + log(*sum / n);
+}
+
+/* A comb of W teeth at equal distances over the sum of the weights, begun at a random place (M. Calandra
+ * Buonocore, S. Sorella, Phys. Rev. B 57, 11446 (1998)): copies [walkers] of each. u in [0, 1). */
+static void count_teeth(const diffusion *d, double u, double sum, int32_t *copies)
+{
+    const int32_t n = d->system->walkers;
+    double before = 0;
     for (int32_t w = 0, tooth = 0; w < n; w++) {
-        before += exp(d->walkers[w].ln_weight - largest) / sum * n;
+        before += d->share[w] / sum * n;
         copies[w] = 0;
         while (tooth < n && (tooth + u < before || w == n - 1)) {
             copies[w]++;
             tooth++;
         }
     }
-}
-
-static void copy_walker(const diffusion *d, const walker *from, walker *to)
-{
-    const size_t particles = (size_t)d->system->particles;
-    memcpy(to->x, from->x, 3 * particles * sizeof *to->x); /* y and z behind it */
-    memcpy(to->slopes, from->slopes, 3 * particles * (size_t)d->numbers * sizeof *to->slopes);
-    for (int spin = 0; spin < SPINS; spin++) {
-        const size_t n = (size_t)electrons_of(d, spin), number = d->is_complex ? 2 : 1;
-        if (!n) continue;
-        memcpy(to->spin[spin].inverse, from->spin[spin].inverse, number * n * n * sizeof(double));
-        to->spin[spin].ln_square = from->spin[spin].ln_square;
-    }
-    to->parts = from->parts;
-    to->energy = from->energy;
-    to->age = from->age;
 }
 
 static void push(diffusion *d, double ln_mean)
@@ -54,15 +57,6 @@ double population_correction(const diffusion *d)
     return sum;
 }
 
-static double ln_mean_weight(const diffusion *d)
-{
-    const int32_t n = d->system->walkers;
-    double largest = -INFINITY, sum = 0;
-    for (int32_t w = 0; w < n; w++) largest = fmax(largest, d->walkers[w].ln_weight);
-    for (int32_t w = 0; w < n; w++) sum += exp(d->walkers[w].ln_weight - largest);
-    return largest + log(sum / n);
-}
-
 /* Survivors stay in their slots, and what more there is of them goes into those of the dead, in order: random
  * numbers belong to slots, so copies part at once. */
 int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
@@ -70,100 +64,55 @@ int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
     const int32_t n = d->system->walkers;
     const plugmc_random r = plugmc_draw(d->seed, sweep, 0, UINT32_MAX, PLUGMC_PURPOSE_TRIAL, 0);
     int32_t dead = 0, to = 0;
-    (void)host;
-    count_teeth(d, plugmc_uniform_double(r.word[0], r.word[1]), d->copies);
+    double sum;
+    const double ln_mean = share_by_largest(d, &sum);
+    count_teeth(d, plugmc_uniform_double(r.word[0], r.word[1]), sum, d->copies);
     for (int32_t w = 0; w < n; w++) dead += d->copies[w] == 0;
     d->survivors = n - dead;
-    push(d, ln_mean_weight(d));
+    push(d, ln_mean);
     for (int32_t w = 0; w < n; w++) d->from[w] = w;
     for (int32_t w = 0; w < n; w++)
         for (int32_t k = 1; k < d->copies[w]; k++) {
             while (d->copies[to]) to++;
             d->from[to++] = w;
         }
-#pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
     for (int32_t w = 0; w < n; w++) {
-        if (d->from[w] != w) copy_walker(d, &d->walkers[d->from[w]], &d->walkers[w]);
+        d->walkers[w].energy = d->walkers[d->from[w]].energy; /* who is copied is not copied to */
+        d->walkers[w].age = d->walkers[d->from[w]].age;
         d->walkers[w].ln_weight = 0;
     }
-    return PLUGMC_OK;
+    return d->engine->copies(d, host);
 }
 
 /* ---- Energies -------------------------------------------------------------------------------- */
 
-static void lend(diffusion *d, plugmc_inverses *out)
-{
-    *out = (plugmc_inverses){.size = sizeof *out};
-    for (int spin = 0; spin < SPINS; spin++) {
-        if (!electrons_of(d, spin)) continue;
-        for (int32_t w = 0; w < d->system->walkers; w++) {
-            d->lent[spin][w] = d->walkers[w].spin[spin].inverse;
-            d->ln_lent[spin][w] = d->walkers[w].spin[spin].ln_square;
-        }
-        out->inverse[spin] = d->lent[spin];
-        out->ln_square[spin] = d->ln_lent[spin];
-    }
-}
-
-/* d->found, and the places that nonlocal potentials lead to if wanted. */
+/* d->found, and the places that nonlocal potentials lead to if wanted, where walkers are. */
 static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
                const plugmc_nonlocal_place **places, int64_t *count)
 {
     plugmc_view view;
-    plugmc_inverses lent;
-    double *r = d->places;
-    for (int32_t w = 0; w < d->system->walkers; w++)
-        for (int64_t i = 0; i < d->system->particles; i++, r += 3) {
-            r[0] = d->walkers[w].x[i];
-            r[1] = d->walkers[w].y[i];
-            r[2] = d->walkers[w].z[i];
-        }
-    int code = host->view(host->context, d->places, 0, &view);
+    plugmc_inverses lent = {.size = sizeof lent};
+    plugmc_nonlocal_place *there = NULL;
+    int code = d->engine->view(d, host, &view);
+    if (!code) code = diffusion_lend(d, host, &lent);
     if (code) return code;
     view.sweep = sweep;
-    lend(d, &lent);
     const plugmc_local_energy_request request = {.size = sizeof request,
                                                  .walkers = d->system->walkers,
                                                  .view = &view,
                                                  .inverses = &lent,
                                                  .energy = d->found,
-                                                 .places = places,
-                                                 .place_count = count};
+                                                 .places = host->gpu ? NULL : places,
+                                                 .place_count = count,
+                                                 .device_places =
+                                                     host->gpu && places ? &there : NULL};
     code = host->local_energy(host->context, &request);
+    if (host->gpu && places) *places = there;
     for (int32_t w = 0; w < d->system->walkers && !code; w++)
         if (!isfinite(d->found[w]))
             code = host->fail(host->context, PLUGMC_ERROR_STATE,
                               "the local energy of walker %d is %g", w, d->found[w]);
     return code;
-}
-
-/* Where d->places are of no interest any more, since T-moves come after the energies: heat bath over the places
- * that lower the energy, M. Casula, Phys. Rev. B 74, 161102 (2006), eq. (8), with those of all electrons. */
-static int move_by_t(diffusion *d, const plugmc_host *host, uint64_t sweep,
-                     const plugmc_nonlocal_place *places, int64_t count)
-{
-    int32_t *electron = d->copies; /* which the comb needs later */
-    for (int32_t w = 0; w < d->system->walkers; w++) {
-        int64_t first = 0, end;
-        double all = 1;
-        electron[w] = -1;
-        while (first < count && places[first].walker < w) first++;
-        for (end = first; end < count && places[end].walker == w; end++)
-            all += fmax(0, -d->tau * places[end].energy);
-        const plugmc_random u =
-            plugmc_draw(d->seed, sweep, (uint32_t)w, UINT32_MAX, PLUGMC_PURPOSE_ACCEPT, 0);
-        double left = all * plugmc_uniform_double(u.word[0], u.word[1]) - 1;
-        if (end > first) d->walkers[w].counts[T_MOVE].trials++;
-        for (int64_t k = first; k < end && left >= 0; k++) {
-            left -= fmax(0, -d->tau * places[k].energy);
-            if (left >= 0) continue;
-            electron[w] = places[k].electron;
-            memcpy(d->walkers[w].there, places[k].position, sizeof places[k].position);
-            d->walkers[w].counts[T_MOVE].accepted++;
-            d->walkers[w].age = 0;
-        }
-    }
-    return walk_put(d, host, electron);
 }
 
 static double mean_found(const diffusion *d)
@@ -202,8 +151,9 @@ static void follow_energy(diffusion *d)
 {
     const int32_t n = d->system->walkers;
     double sum = 0, all = 0;
+    share_weights(d, 0);
     for (int32_t w = 0; w < n; w++) {
-        const double weight = exp(d->walkers[w].ln_weight);
+        const double weight = d->share[w];
         sum += weight * (limited(d, d->found[w]) - d->best);
         all += weight;
     }
@@ -216,14 +166,14 @@ static void follow_energy(diffusion *d)
 }
 
 /* Says so where a few walkers, or energies far below all others, would take the population over. */
-static int watch(const diffusion *d, const plugmc_host *host, uint64_t sweep)
+static int watch(diffusion *d, const plugmc_host *host, uint64_t sweep)
 {
     const int32_t n = d->system->walkers;
-    const double ln_mean = ln_mean_weight(d);
-    double sum = 0, squares = 0;
+    double all, sum = 0, squares = 0;
+    const double ln_mean = share_by_largest(d, &all);
     int32_t cut = 0;
     for (int32_t w = 0; w < n; w++) {
-        const double weight = exp(d->walkers[w].ln_weight - ln_mean);
+        const double weight = d->share[w] / all * n;
         sum += weight;
         squares += weight * weight;
         cut += limited(d, d->found[w]) > d->found[w];
@@ -265,5 +215,5 @@ int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
     if (code) return code;
     follow_energy(d);
     for (int32_t k = 0; k < d->system->walkers; k++) d->walkers[k].energy = d->found[k];
-    return count ? move_by_t(d, host, sweep, places, count) : PLUGMC_OK;
+    return count ? d->engine->t_moves(d, host, sweep, places, count) : PLUGMC_OK;
 }

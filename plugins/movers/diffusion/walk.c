@@ -7,7 +7,7 @@
 /* ---- Psi ------------------------------------------------------------------------------------- */
 
 /* Called from the main thread, as plugin.h promises potentials. */
-static int evaluate(const diffusion *d, const plugmc_host *host, int spin, int64_t points)
+int walk_orbitals(const diffusion *d, const plugmc_host *host, int spin, int64_t points, int slopes)
 {
     const plugmc_orbital_request request = {.size = sizeof request,
                                             .species = spin,
@@ -16,7 +16,7 @@ static int evaluate(const diffusion *d, const plugmc_host *host, int spin, int64
                                             .positions = d->points,
                                             .pitch = d->pitch,
                                             .values = d->values,
-                                            .gradients = d->slopes};
+                                            .gradients = slopes ? d->slopes : NULL};
     const int code =
         d->orbitals->plugin->potential->orbitals->evaluate(d->orbitals->instance, &request);
     return code ? host->fail(host->context, code, "potential '%s' could not evaluate its orbitals",
@@ -30,9 +30,8 @@ static int outside(const plugmc_box *box, const double r[3])
            r[0] * r[0] + r[1] * r[1] + r[2] * r[2] > box->radius * box->radius;
 }
 
-/* Energy of electron e at r with all others before `end`, and its gradient; returns how many overlap. */
-static int64_t parts_at(const diffusion *d, const walker *w, int64_t e, const double r[3],
-                        int64_t end, plugmc_derivatives *out)
+int64_t walk_parts(const diffusion *d, const walker *w, int64_t e, const double r[3], int64_t end,
+                   plugmc_derivatives *out)
 {
     const plugmc_box *box = &d->system->box;
     const int periodic = box->domain == PLUGMC_DOMAIN_PERIODIC;
@@ -89,7 +88,8 @@ static void propose(const diffusion *d, walker *w, int spin, uint64_t sweep, dou
         plugmc_draw(d->seed, sweep, (uint32_t)w->index, (uint32_t)e, PLUGMC_PURPOSE_TRIAL, 0);
     plugmc_derivatives parts;
     double v[3];
-    parts_at(d, w, e, r, d->system->particles, &parts);
+    if (w->lost) return; /* `there` tells where */
+    walk_parts(d, w, e, r, d->system->particles, &parts);
     velocity(d, s, e - d->system->first[spin], w->slopes + 3 * e * d->numbers, 1, &parts, v);
     limited_drift(d, tau, v, w->here);
     vmc_gaussian(&u, w->random);
@@ -129,8 +129,8 @@ static void decide(const diffusion *d, walker *w, int spin, uint64_t sweep, doub
     w->counts[STEP].trials++;
     for (int k = 0; k < 3; k++) length += w->random[k] * w->random[k];
     w->proposed += length;
-    if (parts_at(d, w, e, w->there, d->system->particles, &after)) return;
-    parts_at(d, w, e, r, d->system->particles, &before);
+    if (walk_parts(d, w, e, w->there, d->system->particles, &after)) return;
+    walk_parts(d, w, e, r, d->system->particles, &before);
     slater_begin(s, own, 1);
     const double complex q = slater_ratio(s, own, values);
     const double square = creal(q) * creal(q) + cimag(q) * cimag(q),
@@ -164,25 +164,12 @@ static int move_electron(diffusion *d, const plugmc_host *host, int spin, uint64
         propose(d, &d->walkers[w], spin, sweep, tau, e);
         memcpy(d->points + 3 * w, d->walkers[w].there, sizeof d->walkers[w].there);
     }
-    const int code = evaluate(d, host, spin, n);
+    const int code = walk_orbitals(d, host, spin, n, 1);
     if (code) return code;
 #pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
     for (int32_t w = 0; w < n; w++)
         decide(d, &d->walkers[w], spin, sweep, tau, crosses, e, d->values + w * d->numbers,
                d->slopes + 3 * w * d->numbers);
-    return PLUGMC_OK;
-}
-
-static int report_lost(const diffusion *d, const plugmc_host *host, uint64_t sweep)
-{
-    for (int32_t w = 0; w < d->system->walkers; w++) {
-        const plugmc_not_a_number where = {.size = sizeof where,
-                                           .walker = w,
-                                           .particle = d->walkers[w].lost - 1,
-                                           .sweep = sweep,
-                                           .trial = d->walkers[w].there};
-        if (d->walkers[w].lost) return host->not_a_number(host->context, &where);
-    }
     return PLUGMC_OK;
 }
 
@@ -196,13 +183,7 @@ int walk(diffusion *d, const plugmc_host *host, uint64_t sweep, double tau, int 
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = move_electron(d, host, spin, sweep, tau, crosses, e);
         }
-    for (int32_t w = 0; w < d->system->walkers; w++) {
-        walker *one = &d->walkers[w];
-        one->age = one->accepted > 0 ? 0 : one->age + 1;
-        one->all_proposed += one->proposed;
-        one->all_accepted += one->accepted;
-    }
-    return code ? code : report_lost(d, host, sweep);
+    return code;
 }
 
 /* ---- Elsewhere whatever it costs ------------------------------------------------------------- */
@@ -216,7 +197,7 @@ int walk_put(diffusion *d, const plugmc_host *host, const int32_t *electron)
         for (int32_t w = 0; w < d->system->walkers; w++)
             if (electron[w] >= begin && electron[w] < end)
                 memcpy(d->points + 3 * n++, d->walkers[w].there, sizeof d->walkers[w].there);
-        if (n) code = evaluate(d, host, spin, n);
+        if (n) code = walk_orbitals(d, host, spin, n, 1);
         n = 0;
         for (int32_t w = 0; w < d->system->walkers && !code; w++) {
             walker *one = &d->walkers[w];
@@ -226,8 +207,8 @@ int walk_put(diffusion *d, const plugmc_host *host, const int32_t *electron)
                          *values = d->values + n * d->numbers,
                          *slopes = d->slopes + 3 * n * d->numbers;
             plugmc_derivatives before, after;
-            parts_at(d, one, e, one->there, d->system->particles, &after);
-            parts_at(d, one, e, r, d->system->particles, &before);
+            walk_parts(d, one, e, one->there, d->system->particles, &after);
+            walk_parts(d, one, e, r, d->system->particles, &before);
             slater_begin(&one->spin[spin], e - begin, 1);
             slater_ratio(&one->spin[spin], e - begin, values);
             take(d, one, spin, e, values, slopes, after.energy - before.energy);
@@ -238,11 +219,6 @@ int walk_put(diffusion *d, const plugmc_host *host, const int32_t *electron)
 }
 
 /* ---- Anew ------------------------------------------------------------------------------------ */
-
-static void note(walker *w, double drift)
-{
-    if (!(drift <= w->drift)) w->drift = isnan(drift) ? INFINITY : drift; /* which stays */
-}
 
 static int spin_anew(diffusion *d, const plugmc_host *host, int32_t first, int32_t n, int spin,
                      int compare)
@@ -255,7 +231,7 @@ static int spin_anew(diffusion *d, const plugmc_host *host, int32_t first, int32
             const double r[3] = {w->x[begin + e], w->y[begin + e], w->z[begin + e]};
             memcpy(d->points + 3 * (k * electrons + e), r, sizeof r);
         }
-    const int code = evaluate(d, host, spin, n * electrons);
+    const int code = walk_orbitals(d, host, spin, n * electrons, 1);
 #pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
     for (int32_t k = 0; k < (code ? 0 : n); k++) {
         walker *w = &d->walkers[first + k];
@@ -263,8 +239,8 @@ static int spin_anew(diffusion *d, const plugmc_host *host, int32_t first, int32
         const double before = s->ln_square;
         double drift = 0;
         if (!slater_invert(s, d->values + k * electrons * row, &drift)) w->singular = 1 + spin;
-        if (compare) note(w, drift);
-        if (compare) note(w, fabs(s->ln_square - before) / (1 + fabs(before)));
+        if (compare) note_drift(w, drift);
+        if (compare) note_drift(w, fabs(s->ln_square - before) / (1 + fabs(before)));
         memcpy(w->slopes + 3 * begin * row, d->slopes + 3 * k * electrons * row,
                3 * (size_t)(electrons * row) * sizeof *w->slopes);
     }
@@ -277,10 +253,10 @@ static void parts_anew(const diffusion *d, walker *w, int compare)
     for (int64_t e = 0; e < d->system->particles; e++) {
         const double r[3] = {w->x[e], w->y[e], w->z[e]};
         plugmc_derivatives out;
-        if (parts_at(d, w, e, r, e, &out)) energy = INFINITY;
+        if (walk_parts(d, w, e, r, e, &out)) energy = INFINITY;
         energy += out.energy;
     }
-    if (compare) note(w, fabs(energy - w->parts) / (1 + fabs(energy)));
+    if (compare) note_drift(w, fabs(energy - w->parts) / (1 + fabs(energy)));
     w->parts = energy;
 }
 

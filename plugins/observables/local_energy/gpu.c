@@ -31,7 +31,7 @@ typedef struct room {
 typedef struct local_energy_gpu {
     matrices matrices;
     plugmc_kernel *parts, *near, *far, *gather, *kinetic, *phase, *count, *list, *offsets, *places,
-        *ratios, *visits, *projected, *add_visits, *walkers;
+        *ratios, *visits, *projected, *add_visits, *walkers, *asked;
     walkers_task task;                         /* of a group of the first spin */
     int32_t group;                             /* walkers */
     int64_t far_warps;                         /* of a walker */
@@ -53,6 +53,7 @@ typedef struct local_energy_gpu {
     device_pointer projections, projection_rows[2]; /* [.][numbers], [spin][ions] */
     room list_of, energies;                         /* visits, and theirs */
     room batch_places, batch_change, batch_ratios, batch_values;
+    room places_of; /* all places of a request, plugmc_nonlocal_place */
 } local_energy_gpu;
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
@@ -185,7 +186,11 @@ int gpu_request(local_energy *le, const plugmc_host *host,
                           "a potential of the wave function is for the CPU alone, and local "
                           "energies are wanted on the GPU");
     le->asked_count = 0;
-    le->wants_places = request->places != NULL;
+    plugmc_nonlocal_place **const there =
+        PLUGMC_HAS(request, device_places) ? request->device_places : NULL;
+    le->wants_places = there             ? WANTS_PLACES_THERE
+                       : request->places ? WANTS_PLACES_HERE
+                                         : WANTS_NO_PLACES;
     for (int32_t w = 0; w < n; w++) {
         g->host_phases[2 * w] = 1;
         g->host_phases[2 * w + 1] = 0;
@@ -194,8 +199,8 @@ int gpu_request(local_energy *le, const plugmc_host *host,
     if (!code)
         code = find_walkers(le, host, request->view, request->inverses, request->drift,
                             request->phase != NULL, first, n);
-    le->wants_places = 0;
-    if (!code && request->places) code = sort_places(le, host);
+    le->wants_places = WANTS_NO_PLACES;
+    if (!code && request->places && !there) code = sort_places(le, host);
     if (!code && request->phase)
         code = host->gpu->download(host->context, request->phase, phases, bytes);
     for (int32_t w = 0; w < n && !code; w++) {
@@ -207,7 +212,8 @@ int gpu_request(local_energy *le, const plugmc_host *host,
         if (request->ln_psi)
             request->ln_psi[w] = 0.5 * g->host_found[(first + w) * FOUND + FOUND_LN_SQUARE];
     }
-    if (request->places) *request->places = le->asked;
+    if (request->places) *request->places = there ? NULL : le->asked;
+    if (there) *there = AT(g->places_of.at, plugmc_nonlocal_place);
     if (request->place_count) *request->place_count = le->asked_count;
     return code;
 }
@@ -325,6 +331,33 @@ static int need(const plugmc_host *host, room *r, int64_t bytes)
     return code ? code : host->gpu->allocate(host->context, r->bytes, &r->at);
 }
 
+/* The same, and what is there stays. */
+static int grow_room(const plugmc_host *host, room *r, int64_t bytes)
+{
+    const room before = *r;
+    if ((size_t)bytes <= r->bytes) return PLUGMC_OK;
+    *r = (room){0, 0};
+    int code = need(host, r, bytes);
+    if (!code && before.at) code = host->gpu->copy(host->context, r->at, before.at, before.bytes);
+    return code || !before.at ? code : host->gpu->release(host->context, before.at);
+}
+
+/* The places of n visits and what is found there stay on the GPU, for whoever asked. */
+static int keep_places(local_energy *le, const plugmc_host *host, walkers_task *task,
+                       device_pointer list, int32_t n)
+{
+    local_energy_gpu *g = le->gpu;
+    const int64_t points = (int64_t)n * le->v.sphere.points * le->v.radii,
+                  size = sizeof(plugmc_nonlocal_place);
+    int code = grow_room(host, &g->places_of, (le->asked_count + points) * size);
+    if (code) return code;
+    device_pointer out = g->places_of.at + (device_pointer)(le->asked_count * size);
+    le->asked_count += points;
+    return launch_threads(
+        host, g->asked, points,
+        (void *[]){task, &n, &list, &g->batch_ratios.at, &g->batch_places.at, &out});
+}
+
 /* The places of n visits and what is found there, for whoever asked. */
 static int bring_places(local_energy *le, const plugmc_host *host, const walkers_task *task,
                         device_pointer list, int32_t n)
@@ -388,7 +421,11 @@ static int measure_batch(local_energy *le, const plugmc_host *host, walkers_task
     if (!code)
         code = launch_threads(host, g->visits, n,
                               (void *[]){task, &n, &visits, &g->batch_ratios.at, &energies});
-    return code || !le->wants_places ? code : bring_places(le, host, task, visits, n);
+    if (!code && le->wants_places == WANTS_PLACES_HERE)
+        code = bring_places(le, host, task, visits, n);
+    if (!code && le->wants_places == WANTS_PLACES_THERE)
+        code = keep_places(le, host, task, visits, n);
+    return code;
 }
 
 static int measure_visits(local_energy *le, const plugmc_host *host, walkers_task *task, int spin)
@@ -460,6 +497,7 @@ static int load_kernels(local_energy *le, const plugmc_host *host, int64_t most)
         {"le_projected", &g->projected},
         {"le_add_visits", &g->add_visits},
         {"le_walkers", &g->walkers},
+        {"le_asked", &g->asked},
     };
     int code = gpu_kernel_text(le, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)

@@ -361,6 +361,31 @@ extern "C" __global__ void __launch_bounds__(LE_THREADS)
     energies[i] = visit_energy(&t.v, &at, m, ratios + i * points_of_a_visit(t));
 }
 
+/* As plugmc_nonlocal_place. */
+struct nonlocal_place {
+    int32_t walker, electron;
+    double position[3], energy, factor;
+};
+
+/* A thread a point of n visits: out [n][points], for whoever asked. */
+extern "C" __global__ void __launch_bounds__(LE_THREADS)
+    le_asked(const __grid_constant__ walkers_task t, int32_t n, const visit *visits,
+             const double *ratios, const double *places, nonlocal_place *out)
+{
+    const int64_t i = thread_number(), points = points_of_a_visit(t);
+    if (i >= n * points) return;
+    const visit at = visits[i / points];
+    double m[3][3];
+    visit_rotation(&t.v, t.seed, t.sweep, t.first_walker + at.walker, &at, m);
+    nonlocal_place place;
+    place.walker = t.first_walker + at.walker;
+    place.electron = at.electron;
+    place.factor = visit_factor(&t.v, &at, m, i % points);
+    place.energy = place.factor * ratios[i];
+    for (int d = 0; d < 3; d++) place.position[d] = places[3 * i + d];
+    out[i] = place;
+}
+
 /* A warp a visit: energies [n] of separable pseudopotentials by projections of the orbitals
  * (without a Jastrow factor). rows [ions]: where those of an ion begin in projections [rows][row].
  */

@@ -26,6 +26,8 @@ typedef struct sample {
     int singular;              /* 1 + spin */
 } sample;
 
+enum { WANTS_NO_PLACES, WANTS_PLACES_HERE, WANTS_PLACES_THERE }; /* there: in device memory */
+
 typedef struct local_energy {
     /* parameters */
     const char *pseudopotentials;
@@ -71,7 +73,7 @@ typedef struct local_energy {
 
     plugmc_nonlocal_place *asked; /* places of quadratures for whoever asked, grown as needed */
     int64_t asked_count, asked_room;
-    int wants_places;
+    int wants_places; /* WANTS_* */
 
     struct local_energy_gpu *gpu; /* NULL: measured on the CPU */
     double *fetched; /* [walkers][particles][3] positions, if those are on a GPU then */

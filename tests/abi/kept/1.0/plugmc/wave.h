@@ -130,6 +130,9 @@ typedef struct plugmc_local_energy_request {
      * asked again. NULL: not wanted. */
     const plugmc_nonlocal_place **places;
     int64_t *place_count;
+    /* The same of a view on a device, in device memory: those of an electron side by side, electrons of a walker and
+     * species in order. Who asked may write there, until it asks again. NULL: not wanted. */
+    plugmc_nonlocal_place **device_places;
 } plugmc_local_energy_request;
 
 typedef struct plugmc_local_energy {

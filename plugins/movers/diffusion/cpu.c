@@ -1,0 +1,156 @@
+/* Walkers on the CPU: their memory, copies, and places in and out. walk.c moves them. */
+#include "diffusion.h"
+
+#include <string.h>
+
+/* ---- In and out ------------------------------------------------------------------------------ */
+
+static int take(diffusion *d, const plugmc_host *host, const double *positions)
+{
+    (void)host;
+    for (int32_t w = 0; w < d->system->walkers; w++)
+        for (int64_t i = 0; i < d->system->particles; i++, positions += 3) {
+            d->walkers[w].x[i] = positions[0];
+            d->walkers[w].y[i] = positions[1];
+            d->walkers[w].z[i] = positions[2];
+        }
+    return PLUGMC_OK;
+}
+
+static int fetch(const diffusion *d, const plugmc_host *host, double *positions)
+{
+    (void)host;
+    for (int32_t w = 0; w < d->system->walkers; w++)
+        for (int64_t i = 0; i < d->system->particles; i++, positions += 3) {
+            positions[0] = d->walkers[w].x[i];
+            positions[1] = d->walkers[w].y[i];
+            positions[2] = d->walkers[w].z[i];
+        }
+    return PLUGMC_OK;
+}
+
+static int keep_base(diffusion *d, const plugmc_host *host) { return fetch(d, host, d->base); }
+
+static int fetch_base(const diffusion *d, const plugmc_host *host, double *positions)
+{
+    (void)host;
+    memcpy(positions, d->base,
+           3 * (size_t)(d->system->walkers * d->system->particles) * sizeof *positions);
+    return PLUGMC_OK;
+}
+
+static int view(diffusion *d, const plugmc_host *host, plugmc_view *out)
+{
+    const int code = fetch(d, host, d->places);
+    return code ? code : host->view(host->context, d->places, 0, out);
+}
+
+static int lend(diffusion *d, const plugmc_host *host, plugmc_inverses *out)
+{
+    (void)host, (void)out;
+    for (int spin = 0; spin < SPINS; spin++)
+        for (int32_t w = 0; w < d->system->walkers && electrons_of(d, spin); w++)
+            d->lent[spin][w] = d->walkers[w].spin[spin].inverse;
+    return PLUGMC_OK;
+}
+
+static int report(diffusion *d, const plugmc_host *host)
+{
+    (void)d, (void)host; /* they always are */
+    return PLUGMC_OK;
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+static void copy_walker(const diffusion *d, const walker *from, walker *to)
+{
+    const size_t particles = (size_t)d->system->particles;
+    memcpy(to->x, from->x, 3 * particles * sizeof *to->x); /* y and z behind it */
+    memcpy(to->slopes, from->slopes, 3 * particles * (size_t)d->numbers * sizeof *to->slopes);
+    for (int spin = 0; spin < SPINS; spin++) {
+        const size_t n = (size_t)electrons_of(d, spin), number = d->is_complex ? 2 : 1;
+        if (!n) continue;
+        memcpy(to->spin[spin].inverse, from->spin[spin].inverse, number * n * n * sizeof(double));
+        to->spin[spin].ln_square = from->spin[spin].ln_square;
+    }
+    to->parts = from->parts;
+}
+
+static int copies(diffusion *d, const plugmc_host *host)
+{
+    (void)host;
+#pragma omp parallel for schedule(dynamic) num_threads(d->threads) if (d->threads > 1)
+    for (int32_t w = 0; w < d->system->walkers; w++)
+        if (d->from[w] != w) copy_walker(d, &d->walkers[d->from[w]], &d->walkers[w]);
+    return PLUGMC_OK;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+enum { GROUP_BYTES = 64 << 20 }; /* of orbitals that are evaluated together, with gradients */
+
+static void tell_species(diffusion *d)
+{
+    const plugmc_system *system = d->system;
+    for (int32_t s = 0; s < system->species_count; s++)
+        for (int64_t i = system->first[s]; i < system->first[s + 1]; i++) {
+            d->charge[i] = plugmc_species_at(system, s)->charge;
+            d->diameter[i] = plugmc_species_at(system, s)->diameter;
+            d->species[i] = s;
+        }
+}
+
+static int prepare(diffusion *d, const plugmc_host *host)
+{
+    plugmc_context *context = host->context;
+    const size_t walkers = (size_t)d->system->walkers, particles = (size_t)d->system->particles,
+                 row = (size_t)d->numbers, most = (size_t)d->most;
+    const size_t fits = GROUP_BYTES / (4 * most * row * sizeof(double));
+    size_t bytes = 0;
+    d->group = fits < 1 ? 1 : fits < walkers ? (int32_t)fits : d->system->walkers;
+    const size_t together = (size_t)d->group * most,
+                 points = together > walkers ? together : walkers;
+    for (int spin = 0; spin < SPINS; spin++)
+        if (electrons_of(d, spin)) bytes += slater_bytes(electrons_of(d, spin), d->is_complex, 1);
+    char *matrices = host->allocate(context, walkers * bytes);
+    double *each = host->allocate(context, walkers * particles * (3 + 3 * row) * sizeof *each);
+    d->points = host->allocate(context, 3 * points * sizeof *d->points);
+    d->values = host->allocate(context, 4 * points * row * sizeof *d->values);
+    d->base = host->allocate(context, 3 * walkers * particles * sizeof *d->base);
+    d->charge = host->allocate(context, 2 * particles * sizeof *d->charge);
+    d->species = host->allocate(context, particles * sizeof *d->species);
+    if (!matrices || !each || !d->points || !d->values || !d->base || !d->charge || !d->species)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY,
+                          "no memory for %zu walkers of %zu electrons", walkers, particles);
+    d->room = (int64_t)points;
+    d->slopes = d->values + points * row;
+    d->diameter = d->charge + particles;
+    tell_species(d);
+    for (size_t k = 0; k < walkers; k++, each += particles * (3 + 3 * row)) {
+        walker *w = &d->walkers[k];
+        w->x = each;
+        w->y = each + particles;
+        w->z = each + 2 * particles;
+        w->slopes = each + 3 * particles;
+        for (int spin = 0; spin < SPINS; spin++) {
+            const int64_t n = electrons_of(d, spin);
+            if (n) slater_prepare(&w->spin[spin], matrices, n, d->pitch, d->is_complex, 1);
+            if (n) matrices += slater_bytes(n, d->is_complex, 1);
+        }
+    }
+    return PLUGMC_OK;
+}
+
+const diffusion_engine diffusion_on_cpu = {.prepare = prepare,
+                                           .take = take,
+                                           .give = fetch,
+                                           .fetch = fetch,
+                                           .anew = walk_anew,
+                                           .moves = walk,
+                                           .copies = copies,
+                                           .keep_base = keep_base,
+                                           .fetch_base = fetch_base,
+                                           .view = view,
+                                           .t_moves = t_moves_here,
+                                           .lend = lend,
+                                           .report = report};

@@ -1,0 +1,100 @@
+/* Walkers on a GPU, for gpu.c, which says what it is about, and gpu_t_moves.c. */
+#ifndef PLUGMC_DIFFUSION_GPU_H
+#define PLUGMC_DIFFUSION_GPU_H
+
+#include <string.h>
+
+#include "../../determinants/matrices.h"
+#include "diffusion.h"
+#include "task.h"
+
+/* For T-moves: gpu_t_moves.c. */
+typedef struct t_moves {
+    plugmc_kernel *find_ranges, *choose, *destinations, *put, *find_later, *find_points, *energies;
+    device_pointer ranges;                /* [walkers][particles][2] places of electrons */
+    device_pointer next, electron, tried; /* [walkers] */
+    device_pointer list, later,
+        points; /* [walkers], .. [2], .. [3] of those where somebody moves */
+    device_pointer which, place_points, place_values; /* places that are looked at again */
+    int64_t which_room, points_room, values_room, most;
+    int32_t *host_electron, *host_list; /* [walkers] */
+    int64_t (*host_later)[2];           /* [walkers] */
+} t_moves;
+
+typedef struct diffusion_gpu {
+    matrices matrices;
+    plugmc_kernel *propose, *decide, *close, *copy, *gather, *compare, *parts;
+    int32_t capacity; /* moves that are gathered */
+    int is_wide;      /* a walker has a block of threads */
+    int32_t group;    /* walkers whose matrices are made together */
+    int64_t number;   /* bytes of a number of a matrix */
+
+    device_pointer positions, base;                  /* [walkers][particles][3] */
+    device_pointer inverse[SPINS], slopes[SPINS];    /* [walkers][n][n], [walkers][n][3][row] */
+    device_pointer numbers, tally, move, there;      /* [walkers] */
+    device_pointer values, new_slopes;               /* [walkers][row], [walkers][3][row] */
+    device_pointer own_row;                          /* [walkers][n] */
+    device_pointer chosen, taken, old, small, mixed; /* as in dmc_task */
+    device_pointer products, solved;                 /* [walkers][capacity][n] */
+    device_pointer from;                             /* [walkers] */
+    device_pointer points, group_values;             /* [group][n][3], [group][n][row] */
+    device_pointer found, drift;                     /* [walkers], [group][2] */
+    dmc_numbers *host_numbers;                       /* [walkers] */
+    dmc_tally *host_tally;                           /* [walkers] */
+    double *host_found;                              /* [walkers][2] */
+    t_moves t_moves;
+} diffusion_gpu;
+
+/* Of a spin; whose electron, which sweep and which step is still to be told. */
+static inline dmc_task task_of(const diffusion *d, int spin)
+{
+    const diffusion_gpu *g = d->gpu;
+    const plugmc_box *box = &d->system->box;
+    dmc_task t = {.seed = d->seed,
+                  .drift_limit = d->drift_limit,
+                  .periodic = box->domain == PLUGMC_DOMAIN_PERIODIC,
+                  .walkers = d->system->walkers,
+                  .particles = (int32_t)d->system->particles,
+                  .down = (int32_t)d->system->first[1],
+                  .spin = spin,
+                  .first = (int32_t)d->system->first[spin],
+                  .electrons = (int32_t)electrons_of(d, spin),
+                  .capacity = g->capacity,
+                  .row = d->numbers,
+                  .positions = AT(g->positions, double),
+                  .matrices = AT(g->inverse[spin], double),
+                  .slopes = AT(g->slopes[spin], double),
+                  .numbers = AT(g->numbers, dmc_numbers),
+                  .tally = AT(g->tally, dmc_tally),
+                  .move = AT(g->move, dmc_move),
+                  .there = AT(g->there, double),
+                  .values = AT(g->values, double),
+                  .new_slopes = AT(g->new_slopes, double),
+                  .own_row = AT(g->own_row, double),
+                  .chosen = AT(g->chosen, int32_t),
+                  .taken = AT(g->taken, double),
+                  .old = AT(g->old, double),
+                  .small = AT(g->small, double),
+                  .mixed = AT(g->mixed, double)};
+    memcpy(t.vector, box->vector, sizeof t.vector);
+    memcpy(t.inverse, box->inverse, sizeof t.inverse);
+    return t;
+}
+
+static inline int launch_teams(const diffusion *d, const plugmc_host *host, plugmc_kernel *kernel,
+                               dmc_task *t)
+{
+    const uint32_t walkers = (uint32_t)d->system->walkers;
+    return d->gpu->is_wide ? launch(host, kernel, walkers, 1, 1, DMC_THREADS, 0, (void *[]){t})
+                           : launch(host, kernel, blocks_for(walkers, DMC_WARPS), 1, 1,
+                                    DMC_WARP * DMC_WARPS, 0, (void *[]){t});
+}
+
+/* Orbitals of a spin at points [points][3], and their gradients unless that is 0. */
+int gpu_orbitals(const diffusion *, const plugmc_host *, int spin, int64_t points,
+                 device_pointer positions, device_pointer values, device_pointer slopes);
+
+/* Kernels of the mover's text, and memory. */
+int gpu_t_moves_prepare(diffusion *, const plugmc_host *, const plugmc_kernel_text *);
+
+#endif

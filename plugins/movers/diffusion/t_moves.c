@@ -1,0 +1,139 @@
+/* T-moves: a nonlocal potential moves electrons.
+ *
+ * The part of -tau V(r', r) Psi(r') / Psi(r) that is positive is a probability to go from r to r', and leaves an
+ * upper bound of the energy (M. Casula, Phys. Rev. B 74, 161102 (2006)). It is used electron by electron: each chooses
+ * by a heat bath between staying, with weight 1, and the places of its quadratures, as Psi is after those before it
+ * have moved. So in a large system as many move as in its parts: the first of the size-consistent versions of M.
+ * Casula, S. Moroni, S. Sorella, C. Filippi, J. Chem. Phys. 132, 154113 (2010).
+ *
+ * Few move. So the ratios that local energies are made of anyway serve until somebody of the walker has moved, and
+ * only those of the electrons behind it are found again. */
+#include "diffusion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Places of a walker whose electrons have not chosen yet. */
+typedef struct turn {
+    int64_t next, end;
+} turn;
+
+/* The place of the first electron that leaves, or -1 when all have chosen. */
+static int64_t choose(const diffusion *d, walker *w, uint64_t sweep,
+                      const plugmc_nonlocal_place *places, const double *energy, turn *t)
+{
+    while (t->next < t->end) {
+        const int64_t first = t->next;
+        const int32_t e = places[first].electron;
+        int64_t end = first;
+        double all = 1;
+        for (; end < t->end && places[end].electron == e; end++)
+            all += fmax(0, -d->tau * energy[end]);
+        const plugmc_random u =
+            plugmc_draw(d->seed, sweep, (uint32_t)w->index, (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 1);
+        double left = all * plugmc_uniform_double(u.word[0], u.word[1]) - 1;
+        t->next = end;
+        w->counts[T_MOVE].trials++;
+        for (int64_t k = first; k < end && left >= 0; k++) {
+            left -= fmax(0, -d->tau * energy[k]);
+            if (left < 0) return k;
+        }
+    }
+    return -1;
+}
+
+/* Re Psi(r') / Psi of a place; values are the orbitals there. */
+static double ratio_at(const diffusion *d, const plugmc_nonlocal_place *place, int spin,
+                       const double *values)
+{
+    const walker *w = &d->walkers[place->walker];
+    const int64_t e = place->electron, n = d->system->particles;
+    const double r[3] = {w->x[e], w->y[e], w->z[e]};
+    plugmc_derivatives there, here;
+    walk_parts(d, w, e, place->position, n, &there);
+    walk_parts(d, w, e, r, n, &here);
+    return creal(slater_product(&w->spin[spin], e - d->system->first[spin], values)) *
+           exp(-0.5 * (there.energy - here.energy));
+}
+
+/* energy of n places of a spin, numbers of them in `which`. */
+static int find_energies(diffusion *d, const plugmc_host *host, int spin,
+                         const plugmc_nonlocal_place *places, const int64_t *which, int64_t n,
+                         double *energy)
+{
+    for (int64_t k = 0; k < n; k++)
+        memcpy(d->points + 3 * k, places[which[k]].position, sizeof places->position);
+    const int code = n ? walk_orbitals(d, host, spin, n, 0) : PLUGMC_OK;
+#pragma omp parallel for schedule(static) num_threads(d->threads) if (d->threads > 1)
+    for (int64_t k = 0; k < (code ? 0 : n); k++) {
+        const plugmc_nonlocal_place *place = &places[which[k]];
+        energy[which[k]] = place->factor * ratio_at(d, place, spin, d->values + k * d->numbers);
+    }
+    return code;
+}
+
+/* Energies of the places to come of walkers in which an electron has moved. */
+static int find_again(diffusion *d, const plugmc_host *host, const plugmc_nonlocal_place *places,
+                      const turn *turns, const int32_t *moved, double *energy)
+{
+    int64_t *which = malloc((size_t)d->room * sizeof *which);
+    int code =
+        which ? PLUGMC_OK : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for T-moves");
+    for (int spin = 0; spin < d->system->species_count && !code; spin++) {
+        int64_t n = 0;
+        for (int32_t w = 0; w < d->system->walkers && !code; w++)
+            for (int64_t k = turns[w].next; moved[w] >= 0 && k < turns[w].end && !code; k++) {
+                const int64_t e = places[k].electron;
+                if (e < d->system->first[spin] || e >= d->system->first[spin + 1]) continue;
+                which[n++] = k;
+                if (n < d->room) continue;
+                code = find_energies(d, host, spin, places, which, n, energy);
+                n = 0;
+            }
+        if (!code) code = find_energies(d, host, spin, places, which, n, energy);
+    }
+    free(which);
+    return code;
+}
+
+static void take_turns(const diffusion *d, const plugmc_nonlocal_place *places, int64_t count,
+                       turn *turns)
+{
+    int64_t k = 0;
+    for (int32_t w = 0; w < d->system->walkers; w++) {
+        turns[w].next = k;
+        while (k < count && places[k].walker == w) k++;
+        turns[w].end = k;
+    }
+}
+
+int t_moves_here(diffusion *d, const plugmc_host *host, uint64_t sweep,
+                 const plugmc_nonlocal_place *places, int64_t count)
+{
+    const int32_t walkers = d->system->walkers;
+    int32_t *electron = d->copies; /* which the comb needs later */
+    turn *turns = malloc((size_t)walkers * sizeof *turns);
+    double *energy = malloc((size_t)count * sizeof *energy);
+    int code = turns && energy
+                   ? PLUGMC_OK
+                   : host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for T-moves");
+    if (!code) take_turns(d, places, count, turns);
+    for (int64_t k = 0; k < count && !code; k++) energy[k] = places[k].energy;
+    for (int moved = 1; moved && !code;) {
+        moved = 0;
+        for (int32_t w = 0; w < walkers; w++) {
+            const int64_t k = choose(d, &d->walkers[w], sweep, places, energy, &turns[w]);
+            electron[w] = k < 0 ? -1 : places[k].electron;
+            if (k < 0) continue;
+            memcpy(d->walkers[w].there, places[k].position, sizeof places->position);
+            d->walkers[w].counts[T_MOVE].accepted++;
+            d->walkers[w].age = 0;
+            moved = 1;
+        }
+        if (moved) code = walk_put(d, host, electron);
+        if (moved && !code) code = find_again(d, host, places, turns, electron, energy);
+    }
+    free(turns);
+    free(energy);
+    return code;
+}

@@ -1,0 +1,58 @@
+/* What gpu.c hands to the kernels of diffusion.cu: one text for C and CUDA. */
+#ifndef PLUGMC_DIFFUSION_TASK_H
+#define PLUGMC_DIFFUSION_TASK_H
+
+/* A walker has a warp where its matrices are small, or else a block of threads. */
+enum { DMC_WARP = 32, DMC_WARPS = 4, DMC_THREADS = 256, DMC_MOST_BLOCK = 32 };
+
+/* Of a walker: kept while it moves. */
+typedef struct dmc_numbers {
+    double parts;        /* kT: energy of the pair and field terms */
+    double ln_square[2]; /* of the determinants */
+} dmc_numbers;
+
+/* Of a walker: counted in a sweep. */
+typedef struct dmc_tally {
+    double proposed, accepted; /* length^2 */
+    int32_t moves;             /* accepted */
+    int32_t lost;              /* 1 + electron where a probability was no number; 0: none */
+} dmc_tally;
+
+/* Of a walker: the move at hand. */
+typedef struct dmc_move {
+    double here[3], random[3]; /* drift and random part, length */
+    double parts;              /* kT: energy of the electron where it is */
+} dmc_move;
+
+/* Electron `own` of a spin, in all walkers. Matrices are of double or of re, im; `row` doubles lie between rows of
+ * orbitals. */
+typedef struct dmc_task {
+    uint64_t seed, sweep;
+    double tau, drift_limit;
+    double vector[3][3], inverse[3][3]; /* of the box, as in plugmc_box */
+    int32_t periodic, crosses;          /* crosses: a real Psi may change its sign */
+    int32_t walkers, particles, down;   /* down: number of the first electron of species 1 */
+    int32_t spin, first, electrons;     /* the spin, its first electron and how many it has */
+    int32_t own, capacity; /* capacity: accepted electrons until they are worked into M */
+    int64_t row;
+
+    double *positions;    /* [walkers][particles][3] */
+    double *matrices;     /* [walkers][electrons][electrons] M, as it was when the block began */
+    double *slopes;       /* [walkers][electrons][3][row] of the orbitals where electrons are */
+    dmc_numbers *numbers; /* [walkers] */
+    dmc_tally *tally;     /* [walkers] */
+    dmc_move *move;       /* [walkers] */
+    double *there;        /* [walkers][3] where electrons would go, */
+    double *values;       /* [walkers][row] orbitals there, */
+    double *new_slopes;   /* [walkers][3][row] and their gradients */
+    double *own_row;      /* [walkers][electrons] of M as it is, of the electron at hand */
+
+    /* Of the moves accepted in a block; diffusion.cu says what they are. */
+    int32_t *chosen; /* [walkers][capacity + 1]: numbers in the spin; how many */
+    double *taken;   /* [walkers][capacity][electrons] orbitals */
+    double *old;     /* [walkers][capacity][electrons] rows of M */
+    double *small;   /* [walkers][capacity][capacity] the inverse of G, 0 elsewhere */
+    double *mixed;   /* [walkers][capacity] of the electron at hand */
+} dmc_task;
+
+#endif

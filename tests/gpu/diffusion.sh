@@ -1,0 +1,188 @@
+#!/bin/bash
+# diffusion.sh CASE: diffusion Monte Carlo on a GPU against the CPU, which draws the same numbers and decides alike as
+# long as no decision hangs on the last digits: places after some sweeps agree to 1e-7, and so do weights and local
+# energies. Skipped (77) without a GPU. Cases are functions case_CASE.
+set -u
+export LC_ALL=C
+data=$(cd "$(dirname "$0")/../data" && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+"$PLUGMC" doctor | grep -q "^GPU  *none" && [ -z "${DEVICE-}" ] && { echo "SKIPPED: there is no GPU"; exit 77; }
+
+# run OUTPUT [SECTION.KEY=VALUE]...: sim.ini with these keys
+run()
+{
+    local name=$1 arguments=()
+    shift
+    for setting in "$@"; do arguments+=(--set "$setting"); done
+    "$PLUGMC" run sim.ini --quiet --set "run.output=$name.h5" "${arguments[@]}" >"$name.txt" || fail "run $name"
+}
+
+# numbers FILE DATASET: one a line
+numbers() { h5dump -y -w 1 -m "%.17g" -d "$2" "$1.h5" | grep -E "^ *[-0-9.naif]" | tr -d ' ,'; }
+
+# near A B DATASET MOST: largest difference of two files' numbers, relative to 1 + |number|
+near()
+{
+    paste <(numbers "$1" "$3") <(numbers "$2" "$3") | awk -v name="$3" -v most="$4" '
+        { d = ($1 - $2) / (1 + ($2 < 0 ? -$2 : $2)); d = d < 0 ? -d : d; if (d > worst || d != d) worst = d; n++ }
+        END { printf "%s: %d numbers within %.2g\n", name, n, worst; exit !(n > 0 && worst <= most) }' ||
+        fail "$3 of $1 and $2 differ"
+}
+
+# compare SETTINGS...: sim.ini on the CPU and on the GPU
+compare()
+{
+    run cpu run.device=cpu "$@"
+    run gpu run.device=${DEVICE-gpu} "$@"
+    near gpu cpu /plugmc/checkpoint/positions 1e-7
+    near gpu cpu /plugmc/observables/local_energy/energy/series 1e-7
+    near gpu cpu /plugmc/observables/local_energy/weight/series 1e-7
+    for file in cpu gpu; do grep "trial moves of" $file.txt | sed 's/;.*//' >$file.moves; done
+    cmp cpu.moves gpu.moves || fail "other moves are accepted"
+    cat gpu.moves
+}
+
+header()
+{
+    cat <<-END
+	[run]
+	seed = 5
+	threads = 4
+	sweeps = 30
+	equilibrate = 20
+	walkers = ${1-6}
+	[initial]
+	state = random
+	[observable local_energy]
+	period = 5
+	END
+}
+
+# gas UP DOWN EDGE [LINE...]: electrons in plane waves, lines of the mover
+gas()
+{
+    local up=$1 down=$2 edge=$3
+    shift 3
+    header
+    cat <<-END
+	[box]
+	dimension = 3
+	lx = $edge
+	[species up]
+	count = $up
+	charge = -1
+	[species down]
+	count = $down
+	charge = -1
+	[potential jastrow]
+	like = 1.082858193 0.6653279375 0.4358910287 0.2243616172 0.1102948764
+	unlike = 1.696171854 1.047722154 0.6275148566 0.3175982878 0.1446706214
+	[potential plane_waves]
+	twist = ${twist-0 0 0}
+	[mover diffusion]
+	period = 10
+	variational = 10
+	warm_up = 5
+	refresh = 16
+	END
+    printf '%s\n' "$@"
+}
+
+case_gas() { gas 7 7 19.4 "tau = 0.3" >sim.ini && compare; }
+case_gas_with_a_twist() { twist="0.25 0.1 0" gas 7 5 19.4 "tau = 0.3" >sim.ini && compare; }
+case_gas_in_blocks() { twist="0.25 0.1 0" gas 7 5 19.4 "tau = 0.3" "block = 3" >sim.ini && compare; }
+case_gas_of_one_spin_in_blocks() { gas 19 1 19.4 "tau = 0.3" "block = 5" >sim.ini && compare; }
+case_gas_of_many_electrons() { gas 81 57 42 "tau = 0.3" >sim.ini && compare run.walkers=4; }
+case_gas_of_many_electrons_one_by_one()
+{
+    twist="0.1 0.2 0.3" gas 70 66 42 "tau = 0.3" "block = 1" >sim.ini && compare run.walkers=3
+}
+
+case_helium()
+{
+    { header 33; cat; } >sim.ini <<-END
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 9
+	[species up]
+	count = 1
+	charge = -1
+	[species down]
+	count = 1
+	charge = -1
+	[potential slater_orbitals]
+	nuclei = 0 0 0 2
+	zeta = 2
+	[potential jastrow]
+	u_cutoff = 7
+	like = 0 0 0 0 0 0 0 0 0
+	unlike = 1.01449 0.73263 0.54034 0.39825 0.28775 0.19948 0.12880 0.07365 0.03345
+	[mover diffusion]
+	tau = 0.1
+	variational = 10
+	warm_up = 5
+	period = 10
+	END
+    compare
+}
+
+# diamond [LINE...]
+diamond()
+{
+    cp "$data/qmc/diamondC.pwscf.h5" "$data/qmc/C.BFD.xml" .
+    header 37
+    cat <<-END
+	pseudopotentials = C.BFD.xml
+	[box]
+	dimension = 3
+	shape = oblique
+	a = 3.37316115 3.37316115 0
+	b = 0 3.37316115 3.37316115
+	c = 3.37316115 0 3.37316115
+	[species up]
+	count = 4
+	charge = -1
+	[species down]
+	count = 4
+	charge = -1
+	[potential bspline_orbitals]
+	file = diamondC.pwscf.h5
+	precision = double
+	[potential jastrow]
+	like = 0.2797730287 0.2172604155 0.1656172964 0.1216984261 0.083995349 0.05302065936 0.02915953995 0.0122402581
+	unlike = 0.4631099906 0.356399124 0.2587895287 0.1829298509 0.1233653291 0.07714708174 0.04145899033 0.01690645936
+	chi = -0.2032153051 -0.1625595974 -0.143124599 -0.1216434956 -0.09919771951 -0.07111729038 -0.04445345869 -0.02135082917
+	ions = 0 0 0 1.686580575 1.686580575 1.686580575
+	[mover diffusion]
+	period = 10
+	variational = 10
+	warm_up = 5
+	refresh = 16
+	END
+    printf '%s\n' "$@"
+}
+
+case_diamond() { diamond "tau = 0.02" >sim.ini && compare; }
+case_diamond_with_t_moves() { diamond "tau = 0.05" "nonlocal = t_moves" >sim.ini && compare; }
+
+# A run that is cut between two refreshes, with orbitals of single precision that kernels for few and many places
+# round differently.
+case_resumed_runs_are_equal()
+{
+    diamond "tau = 0.02" "nonlocal = t_moves" >sim.ini
+    local single="potential bspline_orbitals.precision=float"
+    run whole run.device=${DEVICE-gpu} "$single"
+    run part run.device=${DEVICE-gpu} "$single" run.sweeps=17
+    "$PLUGMC" run --resume part.h5 --quiet --set run.sweeps=30 >resumed.txt 2>&1 || fail "$(cat resumed.txt)"
+    ! grep -q "does not follow" resumed.txt || fail "$(cat resumed.txt)"
+    h5diff --exclude-path /parameters --exclude-path /plugmc/volatile whole.h5 part.h5 || fail "another run"
+}
+
+declare -F "case_$1" >/dev/null || { echo "there is no case $1"; exit 1; }
+"case_$1"
