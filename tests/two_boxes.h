@@ -119,6 +119,7 @@ static inline void measure_all(bench *b, const plugmc_observable *calls, void *i
     for (int i = 0; calls->derived && calls->derived(instance, i, &q); i++) note(out, &q);
     double *values = calloc((size_t)(b->system.walkers * width), sizeof *values);
     bench_expect(b, calls->measure(instance, &b->host, view, values));
+    if (calls->complete) calls->complete(instance, view, values);
     for (int w = 0; w < b->system.walkers; w++) {
         memcpy(out->values[w], values + w * width, (size_t)width * sizeof *values);
         if (calls->derived && out->at[out->count] > width)
