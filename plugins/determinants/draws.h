@@ -30,6 +30,16 @@ typedef struct vmc_block {
     int32_t down;        /* number of the first electron of species 1 */
 } vmc_block;
 
+/* Electrons of several blocks that are accepted; M is updated for all of them together. */
+typedef struct vmc_gathered {
+    int32_t rows; /* of a walker in arrays of what is gathered */
+    int32_t
+        *chosen; /* [walkers][rows]: which electrons, within the spin; NULL: nothing is gathered */
+    int32_t *before;  /* [walkers]: how many of them are of blocks before the one at hand */
+    int32_t *count;   /* [walkers]: and how many there are with it */
+    int32_t *largest; /* count of the walker that has most */
+} vmc_gathered;
+
 PLUGMC_FN void vmc_gaussian(const plugmc_random *u, double v[3])
 {
     const double turn = 6.283185307179586;

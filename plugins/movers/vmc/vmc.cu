@@ -12,6 +12,8 @@
  *     solved    X = (G[C][C])^-1 (P - E), K x n, by cuBLAS; rows of rejected electrons are 0
  *     update    M -= X^T M[block], n x n, by cuBLAS
  *
+ * Several blocks may be gathered before the update (gpu_blocks.h).
+ *
  * (slater.h has the formulas.) The chain of decisions, which is all that is serial, touches numbers
  * of one block of threads only: K^2 operations an accepted electron. Everything else is wide.
  *
@@ -276,12 +278,24 @@ PLUGMC_FN void add_up(const vmc_state &s, int32_t w, int32_t n, const int32_t *t
     s.accepted[w] += accepted;
 }
 
-/* One block of threads a walker. products [walkers][capacity][electrons]: P, less 1 at [i][e_i]
+/* The electrons of a block that are taken join those that are gathered. */
+PLUGMC_FN void note_taken(const vmc_gathered &g, const vmc_block &b, const int32_t *taken)
+{
+    const int32_t w = blockIdx.x;
+    int32_t count = g.count[w];
+    g.before[w] = count;
+    for (int32_t k = 0; k < b.size; k++)
+        if (taken[k]) g.chosen[(int64_t)w * g.rows + count++] = b.first + k;
+    g.count[w] = count;
+    atomicMax(g.largest, count);
+}
+
+/* One block of threads a walker. products [walkers][gathered.rows][electrons]: P, less 1 at [i][e_i]
  * when it ends. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. */
 template <class T>
 PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s, double *positions,
                       const double *to, const double *change, const double *others, T *products,
-                      T *small)
+                      T *small, const vmc_gathered &gathered)
 {
     extern __shared__ double shared[];
     const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity;
@@ -290,7 +304,7 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
     double *grows = (double *)(column + n), *now = grows + n * n, *number = now + n,
            *square = number + n;
     int32_t *taken = (int32_t *)(square + n);
-    T *p = products + (int64_t)w * capacity * b.electrons;
+    T *p = products + (int64_t)w * gathered.rows * b.electrons;
     const int32_t e0 = b.spin_first + b.first;
     for (int32_t i = first_row; i < n; i += VMC_ROWS)
         for (int32_t j = first_column; j < n; j += VMC_COLUMNS) {
@@ -357,29 +371,31 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
                 to[3 * ((int64_t)w * b.rows + b.row + k) + i];
     }
     if (t == 0) add_up(s, w, n, taken, square, now, grows);
+    if (t == 32 && gathered.chosen) note_taken(gathered, b, taken);
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
     vmc_decide_real(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
                     double *positions, const double *to, const double *change, const double *others,
-                    double *products, double *small)
+                    double *products, double *small, const vmc_gathered gathered)
 {
-    decide(d, b, s, positions, to, change, others, products, small);
+    decide(d, b, s, positions, to, change, others, products, small, gathered);
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
     vmc_decide_complex(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
                        double *positions, const double *to, const double *change,
-                       const double *others, vmc_complex *products, vmc_complex *small)
+                       const double *others, vmc_complex *products, vmc_complex *small,
+                       const vmc_gathered gathered)
 {
-    decide(d, b, s, positions, to, change, others, products, small);
+    decide(d, b, s, positions, to, change, others, products, small, gathered);
 }
 
 /* ---- Matrices ---- */
 
 /* Orbitals at the proposals of a block, and the rows of M that belong to it, side by side in
  * double: x numbers of a row, y electrons of the block, z walkers. values [walkers][rows][pitch],
- * inverse [walkers][electrons][numbers]; taken, old [walkers][capacity][numbers]. */
+ * inverse [walkers][electrons][numbers]; taken, old [walkers][capacity][numbers]; old may be NULL. */
 template <class V>
 PLUGMC_FN void gather(const vmc_block &b, int32_t numbers, int64_t pitch, const V *values,
                       const double *inverse, double *taken, double *old)
@@ -388,7 +404,7 @@ PLUGMC_FN void gather(const vmc_block &b, int32_t numbers, int64_t pitch, const 
     if (x >= numbers) return;
     const int64_t out = ((int64_t)w * b.capacity + k) * numbers + x;
     taken[out] = (double)values[((int64_t)w * b.rows + b.row + k) * pitch + x];
-    old[out] = inverse[((int64_t)w * b.electrons + b.first + k) * numbers + x];
+    if (old) old[out] = inverse[((int64_t)w * b.electrons + b.first + k) * numbers + x];
 }
 
 extern "C" __global__ void vmc_gather_float(const vmc_block b, int32_t numbers, int64_t pitch,
@@ -403,6 +419,62 @@ extern "C" __global__ void vmc_gather_double(const vmc_block b, int32_t numbers,
                                              double *taken, double *old)
 {
     gather(b, numbers, pitch, values, inverse, taken, old);
+}
+
+/* What is gathered has `parts` doubles a number (1 real, 2 complex), and arrays [walkers][gathered.rows][electrons].
+ * In the kernels that follow z are walkers. */
+
+/* Columns of P that belong to electrons that are gathered, for the rows of a block: x numbers, y electrons of the
+ * block; out [walkers][capacity][gathered.rows], 0 where a walker has fewer. */
+extern "C" __global__ void vmc_overlaps(const vmc_block b, const vmc_gathered gathered,
+                                        int32_t parts, const double *products, double *out)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = x / parts, k = blockIdx.y,
+                  w = blockIdx.z;
+    if (c >= gathered.rows) return;
+    const double *row = products + ((int64_t)w * gathered.rows + k) * b.electrons * parts;
+    const int64_t place = ((int64_t)w * b.capacity + k) * gathered.rows * parts + x;
+    out[place] = c < gathered.count[w]
+                     ? row[gathered.chosen[(int64_t)w * gathered.rows + c] * parts + x % parts]
+                     : 0;
+}
+
+/* Columns of X that belong to the electrons of a block, for the rows of blocks before it: x numbers, y rows; out
+ * [walkers][gathered.rows][capacity]. */
+extern "C" __global__ void vmc_own_columns(const vmc_block b, const vmc_gathered gathered,
+                                           int32_t parts, const double *solved, double *out)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x;
+    const int64_t row = (int64_t)blockIdx.z * gathered.rows + blockIdx.y;
+    if (x < b.size * parts)
+        out[row * b.capacity * parts + x] = solved[(row * b.electrons + b.first) * parts + x];
+}
+
+/* The rows of X of a block whose electrons are taken, behind those before: x numbers, y electrons of the block;
+ * fresh [walkers][capacity][electrons]. */
+extern "C" __global__ void vmc_append(const vmc_block b, const vmc_gathered gathered, int32_t parts,
+                                      const double *fresh, double *solved)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, w = blockIdx.z,
+                  numbers = b.electrons * parts;
+    const int64_t to = (int64_t)w * gathered.rows + gathered.before[w] + blockIdx.y;
+    if (x >= numbers || gathered.before[w] + (int32_t)blockIdx.y >= gathered.count[w]) return;
+    const int32_t k = gathered.chosen[to] - b.first;
+    solved[to * numbers + x] = fresh[((int64_t)w * b.capacity + k) * numbers + x];
+}
+
+/* Rows of M of the electrons that are gathered: x numbers, y rows; 0 where a walker has fewer. */
+extern "C" __global__ void vmc_chosen_rows(const vmc_block b, const vmc_gathered gathered,
+                                           int32_t parts, const double *inverse, double *old)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y, w = blockIdx.z,
+                  numbers = b.electrons * parts;
+    const int64_t row = (int64_t)w * gathered.rows + c;
+    if (x >= numbers) return;
+    old[row * numbers + x] =
+        c < gathered.count[w]
+            ? inverse[((int64_t)w * b.electrons + gathered.chosen[row]) * numbers + x]
+            : 0;
 }
 
 /* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
