@@ -7,6 +7,9 @@ enum { VMC_GAUSSIAN, VMC_BALL, VMC_CUBE };
 
 /* Threads of a block of the kernels, and their places in a matrix; edges of a tile of one. */
 enum { VMC_COLUMNS = 32, VMC_ROWS = 8, VMC_THREADS = VMC_COLUMNS * VMC_ROWS, VMC_LOOK = 128 };
+enum {
+    VMC_MOST_BLOCK = 64
+}; /* electrons of a block, of which VMC_COLUMNS and VMC_ROWS are parts */
 enum { VMC_TILE = 32, VMC_TILE_ROWS = 8 };
 
 /* What a displacement depends on; vmc.h says how. */

@@ -15,7 +15,7 @@
 
 PLUGMC_EMBED(vmc_kernels_text, PLUGMC_KERNEL_FILE);
 
-enum { MOST_BLOCK = 64, MANY_ELECTRONS = 512, GATHERED = 256 };
+enum { MANY_ELECTRONS = 512, GATHERED = 256 };
 static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
@@ -532,7 +532,7 @@ static int prepare(vmc *v, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",
             v->orbitals->label);
-    const int64_t block = v->block < MOST_BLOCK ? v->block : MOST_BLOCK;
+    const int64_t block = v->block < VMC_MOST_BLOCK ? v->block : VMC_MOST_BLOCK;
     const int one_by_one = v->one_sweep == vmc_gpu_particle_by_particle || block < 1;
     g->number = (int64_t)sizeof(double) * (v->is_complex ? 2 : 1);
     g->capacity = one_by_one ? 1 : (int32_t)(block < v->most ? block : v->most);

@@ -110,7 +110,7 @@ static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t poi
 /* Bytes of shared memory that deciding takes. */
 static uint32_t shared_to_decide(const vmc *v, int64_t size)
 {
-    return (uint32_t)(((size + 2) * v->gpu->number + 8 * size + 24 + 4) * size);
+    return (uint32_t)((3 * v->gpu->number + 8 * size + 24 + 4) * size);
 }
 
 /* ---- One block after the other ---- */

@@ -8,7 +8,7 @@
  *     look      the change of pair and field energies of each proposal, all others where they are
  *               before the block, and what it changes if another of the block has moved: K x K;
  *               infinite energies, which may come and go with that, are counted apart
- *     decide    one electron after the other: a Gauss-Jordan elimination in G, in shared memory
+ *     decide    one electron after the other: a Gauss-Jordan elimination in G, in registers
  *     solved    X = (G[C][C])^-1 (P - E), K x n, by cuBLAS; rows of rejected electrons are 0
  *     update    M -= X^T M[block], n x n, by cuBLAS
  *
@@ -291,26 +291,34 @@ PLUGMC_FN void note_taken(const vmc_gathered &g, const vmc_block &b, const int32
 }
 
 /* One block of threads a walker. products [walkers][gathered.rows][electrons]: P, less 1 at [i][e_i]
- * when it ends. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. */
-template <class T>
-PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s, double *positions,
-                      const double *to, const double *change, const double *others, T *products,
-                      T *small, const vmc_gathered &gathered)
+ * when it ends. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has
+ * A x B elements of G in registers, (first_row + VMC_ROWS a, first_column + VMC_COLUMNS b); the others see its
+ * diagonal, and the row and the column of the electron that is taken. */
+template <class T, int A, int B>
+PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
+                           double *positions, const double *to, const double *change,
+                           const double *others, T *products, T *small,
+                           const vmc_gathered &gathered)
 {
     extern __shared__ double shared[];
     const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity;
-    const int32_t first_row = t / VMC_COLUMNS, first_column = t % VMC_COLUMNS; /* of this thread */
-    T *g = (T *)shared, *row = g + n * n, *column = row + n;
-    double *grows = (double *)(column + n), *now = grows + n * n, *number = now + n,
+    const int32_t first_row = t / VMC_COLUMNS, first_column = t % VMC_COLUMNS;
+    T *row = (T *)shared, *column = row + n, *diagonal = column + n, g[A][B];
+    double *grows = (double *)(diagonal + n), *now = grows + n * n, *number = now + n,
            *square = number + n;
     int32_t *taken = (int32_t *)(square + n);
     T *p = products + (int64_t)w * gathered.rows * b.electrons;
     const int32_t e0 = b.spin_first + b.first;
-    for (int32_t i = first_row; i < n; i += VMC_ROWS)
-        for (int32_t j = first_column; j < n; j += VMC_COLUMNS) {
-            g[i * n + j] = p[(int64_t)i * b.electrons + b.first + j];
-            grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
-        }
+#define EACH_OF_G                                                                                  \
+    _Pragma("unroll") for (int r = 0, i = first_row; r < A; r++, i += VMC_ROWS)                    \
+        _Pragma("unroll") for (int c = 0, j = first_column; c < B;                                 \
+                               c++, j += VMC_COLUMNS) if (i < n && j < n)
+    EACH_OF_G
+    {
+        g[r][c] = p[(int64_t)i * b.electrons + b.first + j];
+        grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
+        if (i == j) diagonal[i] = g[r][c];
+    }
     for (int32_t k = t; k < n; k += VMC_THREADS) {
         now[k] = change[(int64_t)w * capacity + k];
         number[k] = acceptance_number(d, d.walker + w, e0 + k);
@@ -321,7 +329,7 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
     __syncthreads();
     for (int32_t e = 0, lost = 0; e < end && !lost; e++) {
         /* every thread comes to the same decision */
-        const T q = g[e * n + e];
+        const T q = diagonal[e];
         const double q2 = square_of(q), own = with_infinite(now[e], grows[e * n + e]),
                      ratio = q2 * exp(-own);
         lost = is_lost(q2, own);
@@ -337,41 +345,57 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
         if (t == 0 && lost) note_failure(s, d, w, e0 + e);
         if (!(number[e] < ratio) && !lost) continue;
         const T over = one_over(q);
+        EACH_OF_G
+        {
+            if (i == e) row[j] = times(g[r][c], over);
+            if (j == e) column[i] = g[r][c];
+        }
+        __syncthreads();
         for (int32_t k = t; k < n; k += VMC_THREADS) {
-            row[k] = times(g[e * n + k], over);
-            column[k] = g[k * n + e];
             if (k > e) now[k] += grows[k * n + e];
             if (k > e) grows[k * n + k] += grows[e * n + k];
             if (k == e) square[k] = q2;
             if (k == e) taken[k] = 1;
         }
-        __syncthreads();
-        for (int32_t i = first_row; i < n; i += VMC_ROWS)
-            for (int32_t j = first_column; j < n; j += VMC_COLUMNS) {
-                T *at = g + i * n + j;
-                if (i == e)
-                    *at = j == e ? over : row[j];
-                else if (j == e)
-                    *at = less(of(0, 0, T()), times(column[i], over));
-                else
-                    *at = less(*at, times(column[i], row[j]));
-            }
+        EACH_OF_G
+        {
+            if (i == e)
+                g[r][c] = j == e ? over : row[j];
+            else if (j == e)
+                g[r][c] = less(of(0, 0, T()), times(column[i], over));
+            else
+                g[r][c] = less(g[r][c], times(column[i], row[j]));
+            if (i == j) diagonal[i] = g[r][c];
+        }
         __syncthreads();
     }
     __syncthreads();
-    for (int32_t i = first_row; i < n; i += VMC_ROWS)
-        for (int32_t j = first_column; j < n; j += VMC_COLUMNS)
-            small[((int64_t)w * capacity + i) * capacity + j] =
-                taken[i] && taken[j] ? g[i * n + j] : of(0, 0, T());
+    EACH_OF_G
+    small[((int64_t)w * capacity + i) * capacity + j] =
+        taken[i] && taken[j] ? g[r][c] : of(0, 0, T());
+#undef EACH_OF_G
     for (int32_t k = t; k < n; k += VMC_THREADS) {
-        T *diagonal = p + (int64_t)k * b.electrons + b.first + k;
-        *diagonal = less(*diagonal, of(1, 0, T()));
+        T *one = p + (int64_t)k * b.electrons + b.first + k;
+        *one = less(*one, of(1, 0, T()));
         for (int i = 0; i < 3 && taken[k]; i++)
             positions[3 * ((int64_t)w * b.particles + e0 + k) + i] =
                 to[3 * ((int64_t)w * b.rows + b.row + k) + i];
     }
     if (t == 0) add_up(s, w, n, taken, square, now, grows);
     if (t == 32 && gathered.chosen) note_taken(gathered, b, taken);
+}
+
+template <class T>
+PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s, double *positions,
+                      const double *to, const double *change, const double *others, T *products,
+                      T *small, const vmc_gathered &gathered)
+{
+    if (b.size <= VMC_COLUMNS)
+        decide_some<T, VMC_COLUMNS / VMC_ROWS, 1>(d, b, s, positions, to, change, others, products,
+                                                  small, gathered);
+    else
+        decide_some<T, VMC_MOST_BLOCK / VMC_ROWS, VMC_MOST_BLOCK / VMC_COLUMNS>(
+            d, b, s, positions, to, change, others, products, small, gathered);
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
