@@ -7,6 +7,9 @@ enum { VMC_GAUSSIAN, VMC_BALL, VMC_CUBE };
 
 /* Threads of a block of the kernels, and their places in a matrix; edges of a tile of one. */
 enum { VMC_COLUMNS = 32, VMC_ROWS = 8, VMC_THREADS = VMC_COLUMNS * VMC_ROWS, VMC_LOOK = 128 };
+enum {
+    VMC_MOST_BLOCK = 64
+}; /* electrons of a block, of which VMC_COLUMNS and VMC_ROWS are parts */
 enum { VMC_TILE = 32, VMC_TILE_ROWS = 8 };
 
 /* What a displacement depends on; vmc.h says how. */
@@ -29,6 +32,16 @@ typedef struct vmc_block {
     int32_t rows, row;   /* proposals, values: rows of a walker, and that of the first electron */
     int32_t down;        /* number of the first electron of species 1 */
 } vmc_block;
+
+/* Electrons of several blocks that are accepted; M is updated for all of them together. */
+typedef struct vmc_gathered {
+    int32_t rows; /* of a walker in arrays of what is gathered */
+    int32_t
+        *chosen; /* [walkers][rows]: which electrons, within the spin; NULL: nothing is gathered */
+    int32_t *before;  /* [walkers]: how many of them are of blocks before the one at hand */
+    int32_t *count;   /* [walkers]: and how many there are with it */
+    int32_t *largest; /* count of the walker that has most */
+} vmc_gathered;
 
 PLUGMC_FN void vmc_gaussian(const plugmc_random *u, double v[3])
 {

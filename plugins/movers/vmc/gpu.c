@@ -15,7 +15,7 @@
 
 PLUGMC_EMBED(vmc_kernels_text, PLUGMC_KERNEL_FILE);
 
-enum { MOST_BLOCK = 64, MANY_ELECTRONS = 512, GATHERED = 256 };
+enum { MANY_ELECTRONS = 512, GATHERED = 256 };
 static const double GROUP_BYTES = 8e9; /* of work memory for walkers that are dealt with together */
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
@@ -55,12 +55,13 @@ static int group_quasi_simultaneous(vmc *v, const plugmc_host *host, vmc_draws *
 {
     int code = PLUGMC_OK;
     for (int spin = 0; spin < VMC_SPINS && !code; spin++) {
-        const int64_t electrons = vmc_electrons(v, spin), step = v->gpu->capacity;
+        const int64_t electrons = vmc_electrons(v, spin), step = v->gpu->gathered;
         if (electrons) code = draw_and_evaluate(v, host, d, n, spin, 0);
         for (int64_t first = 0; first < electrons && !code; first += step) {
-            const int64_t left = electrons - first;
-            vmc_block b = block_of(v, spin, first, left < step ? left : step, electrons, first);
-            code = decide_block(v, host, d, &b, spin, n);
+            const int64_t left = electrons - first, count = left < step ? left : step;
+            vmc_block b = block_of(v, spin, first, count, electrons, first);
+            code = step > v->gpu->capacity ? decide_gathered(v, host, d, spin, n, first, count)
+                                           : decide_block(v, host, d, &b, spin, n);
         }
     }
     return code;
@@ -413,11 +414,20 @@ static int load_kernels(vmc *v, const plugmc_host *host)
         const char *name;
         plugmc_kernel **kernel;
     } kernels[] = {
-        {"vmc_propose", &g->propose}, {"vmc_look", &g->look},
-        {"vmc_energy", &g->energy},   {"vmc_energy_sum", &g->energy_sum},
-        {decide, &g->decide},         {gather, &g->gather},
-        {"vmc_compare", &g->compare}, {judge, &g->judge},
-        {"vmc_settle", &g->settle},   {"vmc_decide_configuration", &g->decide_configuration},
+        {"vmc_propose", &g->propose},
+        {"vmc_look", &g->look},
+        {"vmc_energy", &g->energy},
+        {"vmc_energy_sum", &g->energy_sum},
+        {decide, &g->decide},
+        {gather, &g->gather},
+        {"vmc_compare", &g->compare},
+        {judge, &g->judge},
+        {"vmc_settle", &g->settle},
+        {"vmc_decide_configuration", &g->decide_configuration},
+        {"vmc_overlaps", &g->find_overlaps},
+        {"vmc_own_columns", &g->own_columns},
+        {"vmc_append", &g->append},
+        {"vmc_chosen_rows", &g->chosen_rows},
     };
     int code = vmc_kernel_text(v, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && !code; i++)
@@ -463,9 +473,11 @@ static int take_memory(vmc *v, const plugmc_host *host)
         {&g->to[1], group * most * 24},
         {&g->values, group * most * (size_t)vmc_numbers(v, v->pitch) * g->real_size},
         {&g->taken, wide},
-        {&g->old, wide},
+        {&g->products, wide},
         {&g->solved, wide},
-        {&g->products, group * capacity * most * number},
+        {&g->fresh, group * capacity * most * number},
+        {&g->chosen, group * (size_t)g->gathered * sizeof(int32_t)},
+        {&g->counts, (2 * group + 1) * sizeof(int32_t)},
         {&g->overlaps, group * capacity * (size_t)g->gathered * number},
         {&g->small, group * capacity * capacity * number},
         {&g->others, group * capacity * capacity * 8},
@@ -520,7 +532,7 @@ static int prepare(vmc *v, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "potential '%s' evaluates its orbitals on the CPU only: set [run] device = cpu",
             v->orbitals->label);
-    const int64_t block = v->block < MOST_BLOCK ? v->block : MOST_BLOCK;
+    const int64_t block = v->block < VMC_MOST_BLOCK ? v->block : VMC_MOST_BLOCK;
     const int one_by_one = v->one_sweep == vmc_gpu_particle_by_particle || block < 1;
     g->number = (int64_t)sizeof(double) * (v->is_complex ? 2 : 1);
     g->capacity = one_by_one ? 1 : (int32_t)(block < v->most ? block : v->most);

@@ -9,10 +9,9 @@
 typedef struct vmc_gpu {
     matrices matrices;
     plugmc_kernel *propose, *look, *energy, *energy_sum, *decide, *gather, *compare, *judge,
-        *settle, *decide_configuration;
+        *settle, *decide_configuration, *find_overlaps, *own_columns, *append, *chosen_rows;
     int32_t capacity; /* electrons of a block */
-    int32_t gathered; /* rows of changes that are gathered before M is updated, at most */
-    int32_t pending;  /* such rows now, of the spin at hand */
+    int32_t gathered; /* electrons of the blocks that are gathered before M is updated */
     int32_t looked;   /* rows of `change`: the capacity, or all electrons of a spin */
     int32_t group;    /* walkers dealt with together */
     int64_t number;   /* bytes of a number of a matrix */
@@ -22,14 +21,17 @@ typedef struct vmc_gpu {
     device_pointer inverse[VMC_SPINS];                             /* M [walkers][n][n] */
     device_pointer ln_square[VMC_SPINS], parts, accepted, failure; /* [walkers] */
     /* Of a group. */
-    device_pointer to[VMC_SPINS];      /* [group][n][3] */
-    device_pointer values;             /* [group][n][pitch], float or double */
-    device_pointer taken, old, solved; /* [group][gathered][n] */
-    device_pointer products;           /* [group][capacity][n] */
-    device_pointer overlaps;           /* [group][capacity][gathered] */
-    device_pointer small, others;      /* [group][capacity][capacity]; others: vmc_look */
-    device_pointer change;             /* [group][looked] */
-    device_pointer rows;               /* [group][particles] */
+    device_pointer to[VMC_SPINS];    /* [group][n][3] */
+    device_pointer values;           /* [group][n][pitch], float or double */
+    device_pointer taken;            /* [group][gathered][n]; rows of M take the same place */
+    device_pointer products, solved; /* [group][gathered][n] */
+    device_pointer fresh;            /* [group][capacity][n] */
+    device_pointer overlaps;         /* [group][capacity][gathered], or the other way round */
+    device_pointer chosen;           /* [group][gathered] */
+    device_pointer counts;           /* [group] before, [group] now, and the largest */
+    device_pointer small, others;    /* [group][capacity][capacity]; others: vmc_look */
+    device_pointer change;           /* [group][looked] */
+    device_pointer rows;             /* [group][particles] */
     device_pointer found; /* [VMC_SPINS + 1][group] ln |det|^2 and energies, fresh ones */
     device_pointer drift; /* [group][2] */
     void *host_numbers;   /* [walkers][2] 8 bytes each */
@@ -108,115 +110,216 @@ static int evaluate(const vmc *v, const plugmc_host *host, int spin, int64_t poi
 /* Bytes of shared memory that deciding takes. */
 static uint32_t shared_to_decide(const vmc *v, int64_t size)
 {
-    return (uint32_t)(((size + 2) * v->gpu->number + 8 * size + 24 + 4) * size);
+    return (uint32_t)((3 * v->gpu->number + 8 * size + 24 + 4) * size);
 }
 
-/* M is changed by X^T old, X = small (P - E), for each block. That many columns at a time make poor use of
- * the GPU where M is large, so X and old of several blocks are gathered behind each other, and M is what it was
- * when they began (delayed updates: T. McDaniel, E. F. D'Azevedo, Y. W. Li, K. Wong, P. R. C. Kent, J. Chem. Phys.
- * 147, 174107 (2017)). What the next block reads of M is corrected by them meanwhile. */
+/* ---- One block after the other ---- */
 
-static device_pointer old_of(const vmc_gpu *g, int64_t electrons, int32_t row)
-{
-    return g->old + (device_pointer)(row * electrons * g->number);
-}
-
-static device_pointer solved_of(const vmc_gpu *g, int64_t electrons, int32_t row)
-{
-    return g->solved + (device_pointer)(row * electrons * g->number);
-}
-
-/* Rows of M that the block takes the place of: old -= X^T[its electrons] old of those that are gathered. */
-static int correct_rows(const vmc *v, const plugmc_host *host, const vmc_block *b, int32_t n)
+/* P = V M^T of `rows` proposals in `taken`. */
+static int find_products(const vmc *v, const plugmc_host *host, const vmc_block *b, int32_t rows,
+                         device_pointer inverse, int32_t n)
 {
     const vmc_gpu *g = v->gpu;
     const int64_t electrons = b->electrons, wide = g->gathered * electrons;
-    if (g->pending == 0) return PLUGMC_OK;
-    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, electrons, b->size,
-                             g->pending, -1, g->old, electrons, wide,
-                             g->solved + (device_pointer)(b->first * g->number), electrons, wide, 1,
-                             old_of(g, electrons, g->pending), electrons, wide, n);
+    return matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, electrons, rows, electrons,
+                             1, inverse, electrons, electrons * electrons, g->taken, electrons,
+                             wide, 0, g->products, electrons, wide, n);
 }
 
-/* P = V M^T: -= (V old^T) X. */
-static int correct_products(const vmc *v, const plugmc_host *host, const vmc_block *b, int32_t n)
+static int look_at(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
+                   int32_t n)
 {
-    const vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, wide = g->gathered * electrons;
-    const int64_t many = (int64_t)b->capacity * g->gathered;
-    if (g->pending == 0) return PLUGMC_OK;
-    int code = matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, g->pending, b->size,
-                                 electrons, 1, g->old, electrons, wide, g->taken, electrons, wide,
-                                 0, g->overlaps, g->gathered, many, n);
+    vmc_gpu *g = v->gpu;
+    device_pointer positions = positions_of(v, d->walker);
+    return launch(host, g->look, (uint32_t)b->size, (uint32_t)n, 1, VMC_LOOK, 0,
+                  (void *[]){b, &positions, &g->to[spin], &g->change, &g->others});
+}
+
+/* Decisions about a block whose products are known, and its X = small (P - E), to `fresh`. */
+static int decide(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
+                  int32_t n, device_pointer products, vmc_gathered *gathered)
+{
+    vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, capacity = b->capacity;
+    vmc_state state = state_of(v, d->walker, spin);
+    device_pointer positions = positions_of(v, d->walker);
+    int code = launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
+                      (void *[]){d, b, &state, &positions, &g->to[spin], &g->change, &g->others,
+                                 &products, &g->small, gathered});
     if (code) return code;
     return matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
-                             g->pending, -1, g->solved, electrons, wide, g->overlaps, g->gathered,
-                             many, 1, g->products, electrons, b->capacity * electrons, n);
+                             b->size, 1, products, electrons, g->gathered * electrons, g->small,
+                             capacity, capacity * capacity, 0, g->fresh, electrons,
+                             capacity * electrons, n);
 }
 
-/* M -= X^T old of all that is gathered. */
-static int update_inverse(const vmc *v, const plugmc_host *host, const vmc_block *b, int spin,
-                          int32_t first, int32_t n)
+/* M -= X^T old, `rows` of them. */
+static int update_inverse(const vmc *v, const plugmc_host *host, const vmc_block *b, int32_t rows,
+                          device_pointer old, int64_t wide_old, device_pointer solved,
+                          int64_t wide_solved, device_pointer inverse, int32_t n)
+{
+    const int64_t electrons = b->electrons;
+    return matrices_multiply(&v->gpu->matrices, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons,
+                             rows, -1, old, electrons, wide_old * electrons, solved, electrons,
+                             wide_solved * electrons, 1, inverse, electrons, electrons * electrons,
+                             n);
+}
+
+/* Orbitals of `rows` proposals to `taken`; rows of M to `old`, unless that is 0. */
+static int gather_rows(const vmc *v, const plugmc_host *host, const vmc_block *b, int32_t rows,
+                       device_pointer inverse, device_pointer old, int32_t n)
 {
     vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, matrix = electrons * electrons,
-                  wide = g->gathered * electrons, rows = g->pending;
-    g->pending = 0;
-    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, TRANSPOSED, electrons, electrons, rows,
-                             -1, g->old, electrons, wide, g->solved, electrons, wide, 1,
-                             from_walker(g->inverse[spin], first, matrix * g->number), electrons,
-                             matrix, n);
+    vmc_block all = *b;
+    int32_t numbers = (int32_t)vmc_numbers(v, b->electrons);
+    int64_t pitch = vmc_numbers(v, v->pitch);
+    all.capacity = g->gathered;
+    all.size = rows;
+    return launch(host, g->gather, blocks_for(numbers, VMC_THREADS), (uint32_t)rows, (uint32_t)n,
+                  VMC_THREADS, 0,
+                  (void *[]){&all, &numbers, &pitch, &g->values, &inverse, &g->taken, &old});
 }
 
-/* X of a block that was decided, behind those that are gathered. */
-static int gather_changes(const vmc *v, const plugmc_host *host, const vmc_block *b, int spin,
-                          int32_t first, int32_t n)
-{
-    vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, capacity = b->capacity, wide = g->gathered * electrons;
-    int code = matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
-                                 b->size, 1, g->products, electrons, capacity * electrons, g->small,
-                                 capacity, capacity * capacity, 0,
-                                 solved_of(g, electrons, g->pending), electrons, wide, n);
-    g->pending += b->size;
-    const int last = b->first + b->size == b->electrons;
-    if (code || (!last && g->pending + b->capacity <= g->gathered)) return code;
-    return update_inverse(v, host, b, spin, first, n);
-}
-
-/* Decisions about a block whose orbitals are known, and the inverse that follows. */
+/* A block whose orbitals are known, and the inverse that follows. */
 static int decide_block(const vmc *v, const plugmc_host *host, vmc_draws *d, vmc_block *b, int spin,
                         int32_t n)
 {
+    const vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons;
+    const device_pointer inverse =
+        from_walker(g->inverse[spin], d->walker, electrons * electrons * g->number);
+    vmc_gathered alone = {.rows = g->gathered};
+    int code = gather_rows(v, host, b, b->size, inverse, g->solved, n);
+    if (!code) code = find_products(v, host, b, b->size, inverse, n);
+    if (!code) code = look_at(v, host, d, b, spin, n);
+    if (!code) code = decide(v, host, d, b, spin, n, g->products, &alone);
+    if (code) return code;
+    return update_inverse(v, host, b, b->size, g->solved, g->gathered, g->fresh, b->capacity,
+                          inverse, n);
+}
+
+/* ---- Several blocks before M is touched ----
+ *
+ * An update by the columns of one block makes poor use of a GPU where M is large: M is read and written for few
+ * operations. So blocks are gathered (delayed updates: T. McDaniel, E. F. D'Azevedo, Y. W. Li, K. Wong, P. R. C. Kent,
+ * J. Chem. Phys. 147, 174107 (2017)). Let C be the electrons accepted since M was updated last, M0 what it was then, and
+ * X [C][n] with M = M0 - X^T M0[C]. All products P0 = V M0^T of the blocks to come are found at once. A block B then
+ *
+ *     corrects   P = P0 - P0[:][C] X, its own rows
+ *     decides    from P, as any block does, and has its X_B
+ *     corrects   X -= X[:][B] X_B, the rows of those before it, and puts X_B behind them
+ *
+ * and at last M is updated by the rows of C alone: those that are rejected cost nothing. How many rows that is differs
+ * by walker; matrices are multiplied for as many as the walker with most has, the others' rows are 0. The host waits for
+ * that number: behind the decisions that it comes from the GPU still has the block's other work to do. */
+
+/* What goes on while blocks are gathered. */
+typedef struct vmc_gathering {
+    vmc_gathered device;
+    device_pointer inverse;
+    int32_t walkers, parts;
+    int32_t pending; /* rows of X: those of the walker that has most */
+} vmc_gathering;
+
+static int begin_gathering(const vmc *v, const plugmc_host *host, const vmc_block *b, int32_t rows,
+                           vmc_gathering *s)
+{
+    const vmc_gpu *g = v->gpu;
+    const size_t counts = (size_t)(2 * g->group + 1) * sizeof(int32_t),
+                 solved = (size_t)(s->walkers * g->gathered * b->electrons * g->number);
+    s->pending = 0;
+    int code = host->gpu->fill(host->context, g->counts, 0, counts);
+    if (!code) code = host->gpu->fill(host->context, g->solved, 0, solved);
+    if (!code) code = gather_rows(v, host, b, rows, s->inverse, 0, s->walkers);
+    return code ? code : find_products(v, host, b, rows, s->inverse, s->walkers);
+}
+
+/* P of a block from P0. */
+static int correct_products(const vmc *v, const plugmc_host *host, const vmc_block *b,
+                            vmc_gathering *s, device_pointer products)
+{
     vmc_gpu *g = v->gpu;
-    const int64_t electrons = b->electrons, matrix = electrons * electrons;
-    int32_t numbers = (int32_t)vmc_numbers(v, electrons);
-    int64_t pitch = vmc_numbers(v, v->pitch);
-    vmc_state state = state_of(v, d->walker, spin);
-    vmc_block rows = *b; /* of arrays [group][gathered][n] */
-    rows.capacity = g->gathered;
-    if (b->first == 0) g->pending = 0;
-    device_pointer positions = positions_of(v, d->walker), to = g->to[spin],
-                   inverse = from_walker(g->inverse[spin], d->walker, matrix * g->number),
-                   old = old_of(g, electrons, g->pending);
-    int code = launch(host, g->gather, blocks_for(numbers, VMC_THREADS), (uint32_t)b->size,
-                      (uint32_t)n, VMC_THREADS, 0,
-                      (void *[]){&rows, &numbers, &pitch, &g->values, &inverse, &g->taken, &old});
-    if (!code) code = correct_rows(v, host, b, n);
-    if (!code)
-        code = matrices_multiply(&g->matrices, host, TRANSPOSED, KEEP_AS_IS, electrons, b->size,
-                                 electrons, 1, inverse, electrons, matrix, g->taken, electrons,
-                                 g->gathered * electrons, 0, g->products, electrons,
-                                 b->capacity * electrons, n);
-    if (!code) code = correct_products(v, host, b, n);
-    if (!code)
-        code = launch(host, g->look, (uint32_t)b->size, (uint32_t)n, 1, VMC_LOOK, 0,
-                      (void *[]){b, &positions, &to, &g->change, &g->others});
-    if (!code)
-        code = launch(host, g->decide, (uint32_t)n, 1, 1, VMC_THREADS, shared_to_decide(v, b->size),
-                      (void *[]){d, b, &state, &positions, &to, &g->change, &g->others,
-                                 &g->products, &g->small});
-    return code ? code : gather_changes(v, host, b, spin, d->walker, n);
+    const int64_t electrons = b->electrons, wide = g->gathered * electrons;
+    if (s->pending == 0) return PLUGMC_OK;
+    int code = launch(host, g->find_overlaps, blocks_for(s->pending * s->parts, VMC_THREADS),
+                      (uint32_t)b->size, (uint32_t)s->walkers, VMC_THREADS, 0,
+                      (void *[]){(void *)b, &s->device, &s->parts, &products, &g->overlaps});
+    if (code) return code;
+    return matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, b->size,
+                             s->pending, -1, g->solved, electrons, wide, g->overlaps, g->gathered,
+                             (int64_t)b->capacity * g->gathered, 1, products, electrons, wide,
+                             s->walkers);
+}
+
+/* X of those before, then that of the block behind it. */
+static int join_changes(const vmc *v, const plugmc_host *host, const vmc_block *b, vmc_gathering *s)
+{
+    vmc_gpu *g = v->gpu;
+    const int64_t electrons = b->electrons, capacity = b->capacity;
+    int code = PLUGMC_OK;
+    if (s->pending > 0)
+        code = launch(host, g->own_columns, blocks_for(b->size * s->parts, VMC_THREADS),
+                      (uint32_t)s->pending, (uint32_t)s->walkers, VMC_THREADS, 0,
+                      (void *[]){(void *)b, &s->device, &s->parts, &g->solved, &g->overlaps});
+    if (s->pending > 0 && !code)
+        code = matrices_multiply(&g->matrices, host, KEEP_AS_IS, KEEP_AS_IS, electrons, s->pending,
+                                 b->size, -1, g->fresh, electrons, capacity * electrons,
+                                 g->overlaps, capacity, capacity * g->gathered, 1, g->solved,
+                                 electrons, g->gathered * electrons, s->walkers);
+    if (code) return code;
+    return launch(host, g->append, blocks_for(electrons * s->parts, VMC_THREADS), (uint32_t)b->size,
+                  (uint32_t)s->walkers, VMC_THREADS, 0,
+                  (void *[]){(void *)b, &s->device, &s->parts, &g->fresh, &g->solved});
+}
+
+static int end_gathering(const vmc *v, const plugmc_host *host, const vmc_block *b,
+                         vmc_gathering *s)
+{
+    vmc_gpu *g = v->gpu;
+    if (s->pending == 0) return PLUGMC_OK;
+    int code = launch(host, g->chosen_rows, blocks_for(b->electrons * s->parts, VMC_THREADS),
+                      (uint32_t)s->pending, (uint32_t)s->walkers, VMC_THREADS, 0,
+                      (void *[]){(void *)b, &s->device, &s->parts, &s->inverse, &g->taken});
+    if (code) return code;
+    return update_inverse(v, host, b, s->pending, g->taken, g->gathered, g->solved, g->gathered,
+                          s->inverse, s->walkers);
+}
+
+/* Electrons first ... first + count - 1 of a spin, whose orbitals are known; count is at most `gathered`. */
+static int decide_gathered(const vmc *v, const plugmc_host *host, vmc_draws *d, int spin, int32_t n,
+                           int64_t first, int64_t count)
+{
+    const vmc_gpu *g = v->gpu;
+    const int64_t electrons = vmc_electrons(v, spin), bytes = electrons * electrons * g->number;
+    const device_pointer group = (device_pointer)(g->group * (int32_t)sizeof(int32_t));
+    vmc_gathering s = {
+        .device = {g->gathered, AT(g->chosen, int32_t), AT(g->counts, int32_t),
+                   AT(g->counts + group, int32_t), AT(g->counts + 2 * group, int32_t)},
+        .inverse = from_walker(g->inverse[spin], d->walker, bytes),
+        .walkers = n,
+        .parts = (int32_t)vmc_numbers(v, 1),
+    };
+    vmc_block b = block_of(v, spin, first, count, electrons, first);
+    int code = begin_gathering(v, host, &b, (int32_t)count, &s);
+    for (int64_t done = 0; done < count && !code; done += b.size) {
+        const int64_t left = count - done, size = left < g->capacity ? left : g->capacity;
+        const device_pointer products =
+            g->products + (device_pointer)(done * electrons * g->number);
+        int32_t *largest = g->host_numbers;
+        b = block_of(v, spin, first + done, size, electrons, first + done);
+        code = look_at(v, host, d, &b, spin, n);
+        if (!code && done > 0) code = host->gpu->arrive(host->context);
+        if (done > 0) s.pending = *largest;
+        if (!code) code = correct_products(v, host, &b, &s, products);
+        if (!code) code = decide(v, host, d, &b, spin, n, products, &s.device);
+        if (!code)
+            code = host->gpu->download_later(host->context, largest, g->counts + 2 * group,
+                                             sizeof *largest);
+        if (!code) code = join_changes(v, host, &b, &s);
+    }
+    if (!code) code = host->gpu->arrive(host->context);
+    s.pending = *(int32_t *)g->host_numbers;
+    return code ? code : end_gathering(v, host, &b, &s);
 }
 
 #endif

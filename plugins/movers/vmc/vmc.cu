@@ -8,9 +8,11 @@
  *     look      the change of pair and field energies of each proposal, all others where they are
  *               before the block, and what it changes if another of the block has moved: K x K;
  *               infinite energies, which may come and go with that, are counted apart
- *     decide    one electron after the other: a Gauss-Jordan elimination in G, in shared memory
+ *     decide    one electron after the other: a Gauss-Jordan elimination in G, in registers
  *     solved    X = (G[C][C])^-1 (P - E), K x n, by cuBLAS; rows of rejected electrons are 0
  *     update    M -= X^T M[block], n x n, by cuBLAS
+ *
+ * Several blocks may be gathered before the update (gpu_blocks.h).
  *
  * (slater.h has the formulas.) The chain of decisions, which is all that is serial, touches numbers
  * of one block of threads only: K^2 operations an accepted electron. Everything else is wide.
@@ -278,27 +280,47 @@ PLUGMC_FN void add_up(const vmc_state &s, int32_t w, int32_t n, const int32_t *t
     s.accepted[w] += accepted;
 }
 
-/* One block of threads a walker. products [walkers][capacity][electrons]: P, less 1 at [i][e_i]
- * when it ends. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. */
-template <class T>
-PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s, double *positions,
-                      const double *to, const double *change, const double *others, T *products,
-                      T *small)
+/* The electrons of a block that are taken join those that are gathered. */
+PLUGMC_FN void note_taken(const vmc_gathered &g, const vmc_block &b, const int32_t *taken)
+{
+    const int32_t w = blockIdx.x;
+    int32_t count = g.count[w];
+    g.before[w] = count;
+    for (int32_t k = 0; k < b.size; k++)
+        if (taken[k]) g.chosen[(int64_t)w * g.rows + count++] = b.first + k;
+    g.count[w] = count;
+    atomicMax(g.largest, count);
+}
+
+/* One block of threads a walker. products [walkers][gathered.rows][electrons]: P, less 1 at [i][e_i]
+ * when it ends. small [walkers][capacity][capacity]: the inverse of G[C][C], 0 elsewhere. A thread has
+ * A x B elements of G in registers, (first_row + VMC_ROWS a, first_column + VMC_COLUMNS b); the others see its
+ * diagonal, and the row and the column of the electron that is taken. */
+template <class T, int A, int B>
+PLUGMC_FN void decide_some(const vmc_draws &d, const vmc_block &b, const vmc_state &s,
+                           double *positions, const double *to, const double *change,
+                           const double *others, T *products, T *small,
+                           const vmc_gathered &gathered)
 {
     extern __shared__ double shared[];
     const int32_t w = blockIdx.x, n = b.size, t = threadIdx.x, capacity = b.capacity;
-    const int32_t first_row = t / VMC_COLUMNS, first_column = t % VMC_COLUMNS; /* of this thread */
-    T *g = (T *)shared, *row = g + n * n, *column = row + n;
-    double *grows = (double *)(column + n), *now = grows + n * n, *number = now + n,
+    const int32_t first_row = t / VMC_COLUMNS, first_column = t % VMC_COLUMNS;
+    T *row = (T *)shared, *column = row + n, *diagonal = column + n, g[A][B];
+    double *grows = (double *)(diagonal + n), *now = grows + n * n, *number = now + n,
            *square = number + n;
     int32_t *taken = (int32_t *)(square + n);
-    T *p = products + (int64_t)w * capacity * b.electrons;
+    T *p = products + (int64_t)w * gathered.rows * b.electrons;
     const int32_t e0 = b.spin_first + b.first;
-    for (int32_t i = first_row; i < n; i += VMC_ROWS)
-        for (int32_t j = first_column; j < n; j += VMC_COLUMNS) {
-            g[i * n + j] = p[(int64_t)i * b.electrons + b.first + j];
-            grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
-        }
+#define EACH_OF_G                                                                                  \
+    _Pragma("unroll") for (int r = 0, i = first_row; r < A; r++, i += VMC_ROWS)                    \
+        _Pragma("unroll") for (int c = 0, j = first_column; c < B;                                 \
+                               c++, j += VMC_COLUMNS) if (i < n && j < n)
+    EACH_OF_G
+    {
+        g[r][c] = p[(int64_t)i * b.electrons + b.first + j];
+        grows[i * n + j] = others[((int64_t)w * capacity + i) * capacity + j];
+        if (i == j) diagonal[i] = g[r][c];
+    }
     for (int32_t k = t; k < n; k += VMC_THREADS) {
         now[k] = change[(int64_t)w * capacity + k];
         number[k] = acceptance_number(d, d.walker + w, e0 + k);
@@ -309,7 +331,7 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
     __syncthreads();
     for (int32_t e = 0, lost = 0; e < end && !lost; e++) {
         /* every thread comes to the same decision */
-        const T q = g[e * n + e];
+        const T q = diagonal[e];
         const double q2 = square_of(q), own = with_infinite(now[e], grows[e * n + e]),
                      ratio = q2 * exp(-own);
         lost = is_lost(q2, own);
@@ -325,63 +347,81 @@ PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s
         if (t == 0 && lost) note_failure(s, d, w, e0 + e);
         if (!(number[e] < ratio) && !lost) continue;
         const T over = one_over(q);
+        EACH_OF_G
+        {
+            if (i == e) row[j] = times(g[r][c], over);
+            if (j == e) column[i] = g[r][c];
+        }
+        __syncthreads();
         for (int32_t k = t; k < n; k += VMC_THREADS) {
-            row[k] = times(g[e * n + k], over);
-            column[k] = g[k * n + e];
             if (k > e) now[k] += grows[k * n + e];
             if (k > e) grows[k * n + k] += grows[e * n + k];
             if (k == e) square[k] = q2;
             if (k == e) taken[k] = 1;
         }
-        __syncthreads();
-        for (int32_t i = first_row; i < n; i += VMC_ROWS)
-            for (int32_t j = first_column; j < n; j += VMC_COLUMNS) {
-                T *at = g + i * n + j;
-                if (i == e)
-                    *at = j == e ? over : row[j];
-                else if (j == e)
-                    *at = less(of(0, 0, T()), times(column[i], over));
-                else
-                    *at = less(*at, times(column[i], row[j]));
-            }
+        EACH_OF_G
+        {
+            if (i == e)
+                g[r][c] = j == e ? over : row[j];
+            else if (j == e)
+                g[r][c] = less(of(0, 0, T()), times(column[i], over));
+            else
+                g[r][c] = less(g[r][c], times(column[i], row[j]));
+            if (i == j) diagonal[i] = g[r][c];
+        }
         __syncthreads();
     }
     __syncthreads();
-    for (int32_t i = first_row; i < n; i += VMC_ROWS)
-        for (int32_t j = first_column; j < n; j += VMC_COLUMNS)
-            small[((int64_t)w * capacity + i) * capacity + j] =
-                taken[i] && taken[j] ? g[i * n + j] : of(0, 0, T());
+    EACH_OF_G
+    small[((int64_t)w * capacity + i) * capacity + j] =
+        taken[i] && taken[j] ? g[r][c] : of(0, 0, T());
+#undef EACH_OF_G
     for (int32_t k = t; k < n; k += VMC_THREADS) {
-        T *diagonal = p + (int64_t)k * b.electrons + b.first + k;
-        *diagonal = less(*diagonal, of(1, 0, T()));
+        T *one = p + (int64_t)k * b.electrons + b.first + k;
+        *one = less(*one, of(1, 0, T()));
         for (int i = 0; i < 3 && taken[k]; i++)
             positions[3 * ((int64_t)w * b.particles + e0 + k) + i] =
                 to[3 * ((int64_t)w * b.rows + b.row + k) + i];
     }
     if (t == 0) add_up(s, w, n, taken, square, now, grows);
+    if (t == 32 && gathered.chosen) note_taken(gathered, b, taken);
+}
+
+template <class T>
+PLUGMC_FN void decide(const vmc_draws &d, const vmc_block &b, const vmc_state &s, double *positions,
+                      const double *to, const double *change, const double *others, T *products,
+                      T *small, const vmc_gathered &gathered)
+{
+    if (b.size <= VMC_COLUMNS)
+        decide_some<T, VMC_COLUMNS / VMC_ROWS, 1>(d, b, s, positions, to, change, others, products,
+                                                  small, gathered);
+    else
+        decide_some<T, VMC_MOST_BLOCK / VMC_ROWS, VMC_MOST_BLOCK / VMC_COLUMNS>(
+            d, b, s, positions, to, change, others, products, small, gathered);
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
     vmc_decide_real(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
                     double *positions, const double *to, const double *change, const double *others,
-                    double *products, double *small)
+                    double *products, double *small, const vmc_gathered gathered)
 {
-    decide(d, b, s, positions, to, change, others, products, small);
+    decide(d, b, s, positions, to, change, others, products, small, gathered);
 }
 
 extern "C" __global__ void __launch_bounds__(VMC_THREADS)
     vmc_decide_complex(const __grid_constant__ vmc_draws d, const vmc_block b, const vmc_state s,
                        double *positions, const double *to, const double *change,
-                       const double *others, vmc_complex *products, vmc_complex *small)
+                       const double *others, vmc_complex *products, vmc_complex *small,
+                       const vmc_gathered gathered)
 {
-    decide(d, b, s, positions, to, change, others, products, small);
+    decide(d, b, s, positions, to, change, others, products, small, gathered);
 }
 
 /* ---- Matrices ---- */
 
 /* Orbitals at the proposals of a block, and the rows of M that belong to it, side by side in
  * double: x numbers of a row, y electrons of the block, z walkers. values [walkers][rows][pitch],
- * inverse [walkers][electrons][numbers]; taken, old [walkers][capacity][numbers]. */
+ * inverse [walkers][electrons][numbers]; taken, old [walkers][capacity][numbers]; old may be NULL. */
 template <class V>
 PLUGMC_FN void gather(const vmc_block &b, int32_t numbers, int64_t pitch, const V *values,
                       const double *inverse, double *taken, double *old)
@@ -390,7 +430,7 @@ PLUGMC_FN void gather(const vmc_block &b, int32_t numbers, int64_t pitch, const 
     if (x >= numbers) return;
     const int64_t out = ((int64_t)w * b.capacity + k) * numbers + x;
     taken[out] = (double)values[((int64_t)w * b.rows + b.row + k) * pitch + x];
-    old[out] = inverse[((int64_t)w * b.electrons + b.first + k) * numbers + x];
+    if (old) old[out] = inverse[((int64_t)w * b.electrons + b.first + k) * numbers + x];
 }
 
 extern "C" __global__ void vmc_gather_float(const vmc_block b, int32_t numbers, int64_t pitch,
@@ -405,6 +445,62 @@ extern "C" __global__ void vmc_gather_double(const vmc_block b, int32_t numbers,
                                              double *taken, double *old)
 {
     gather(b, numbers, pitch, values, inverse, taken, old);
+}
+
+/* What is gathered has `parts` doubles a number (1 real, 2 complex), and arrays [walkers][gathered.rows][electrons].
+ * In the kernels that follow z are walkers. */
+
+/* Columns of P that belong to electrons that are gathered, for the rows of a block: x numbers, y electrons of the
+ * block; out [walkers][capacity][gathered.rows], 0 where a walker has fewer. */
+extern "C" __global__ void vmc_overlaps(const vmc_block b, const vmc_gathered gathered,
+                                        int32_t parts, const double *products, double *out)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = x / parts, k = blockIdx.y,
+                  w = blockIdx.z;
+    if (c >= gathered.rows) return;
+    const double *row = products + ((int64_t)w * gathered.rows + k) * b.electrons * parts;
+    const int64_t place = ((int64_t)w * b.capacity + k) * gathered.rows * parts + x;
+    out[place] = c < gathered.count[w]
+                     ? row[gathered.chosen[(int64_t)w * gathered.rows + c] * parts + x % parts]
+                     : 0;
+}
+
+/* Columns of X that belong to the electrons of a block, for the rows of blocks before it: x numbers, y rows; out
+ * [walkers][gathered.rows][capacity]. */
+extern "C" __global__ void vmc_own_columns(const vmc_block b, const vmc_gathered gathered,
+                                           int32_t parts, const double *solved, double *out)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x;
+    const int64_t row = (int64_t)blockIdx.z * gathered.rows + blockIdx.y;
+    if (x < b.size * parts)
+        out[row * b.capacity * parts + x] = solved[(row * b.electrons + b.first) * parts + x];
+}
+
+/* The rows of X of a block whose electrons are taken, behind those before: x numbers, y electrons of the block;
+ * fresh [walkers][capacity][electrons]. */
+extern "C" __global__ void vmc_append(const vmc_block b, const vmc_gathered gathered, int32_t parts,
+                                      const double *fresh, double *solved)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, w = blockIdx.z,
+                  numbers = b.electrons * parts;
+    const int64_t to = (int64_t)w * gathered.rows + gathered.before[w] + blockIdx.y;
+    if (x >= numbers || gathered.before[w] + (int32_t)blockIdx.y >= gathered.count[w]) return;
+    const int32_t k = gathered.chosen[to] - b.first;
+    solved[to * numbers + x] = fresh[((int64_t)w * b.capacity + k) * numbers + x];
+}
+
+/* Rows of M of the electrons that are gathered: x numbers, y rows; 0 where a walker has fewer. */
+extern "C" __global__ void vmc_chosen_rows(const vmc_block b, const vmc_gathered gathered,
+                                           int32_t parts, const double *inverse, double *old)
+{
+    const int32_t x = blockIdx.x * VMC_THREADS + threadIdx.x, c = blockIdx.y, w = blockIdx.z,
+                  numbers = b.electrons * parts;
+    const int64_t row = (int64_t)w * gathered.rows + c;
+    if (x >= numbers) return;
+    old[row * numbers + x] =
+        c < gathered.count[w]
+            ? inverse[((int64_t)w * b.electrons + gathered.chosen[row]) * numbers + x]
+            : 0;
 }
 
 /* Largest difference of two matrices of `numbers` doubles, and largest element of the second: out
