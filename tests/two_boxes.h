@@ -118,6 +118,10 @@ static inline void measure_all(bench *b, const plugmc_observable *calls, void *i
     const int width = out->at[out->count];
     for (int i = 0; calls->derived && calls->derived(instance, i, &q); i++) note(out, &q);
     double *values = calloc((size_t)(b->system.walkers * width), sizeof *values);
+    if (view->on_device && calls->launch) {
+        bench_expect(b, calls->launch(instance, &b->host, view));
+        bench_expect(b, b->host.gpu->arrive(b->host.context));
+    }
     bench_expect(b, calls->measure(instance, &b->host, view, values));
     if (calls->complete) calls->complete(instance, view, values);
     for (int w = 0; w < b->system.walkers; w++) {
