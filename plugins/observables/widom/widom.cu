@@ -181,10 +181,10 @@ PLUGMC_FN int widom_meet(const widom_task *t, const widom_met *m, const double r
                                                      r[2] - m->near->z[at], m->images);
         plugmc_sums_add_energy(sums, s, own, plugmc_site_of_species(m->near->species[at]));
     }
+    const uint32_t all = t->start[(uint64_t)m->walker * (t->places.cells + 1) + t->places.cells];
     int overlap = 0;
-    for (uint32_t j = threadIdx.x % 32; j < t->particles && !m->near && !overlap; j += 32) {
+    for (uint32_t j = threadIdx.x % 32; j < all && !m->near && !overlap; j += 32) {
         const double *at = t->positions + 3 * (row + j);
-        if (isnan(at[0])) continue;
         const int32_t species = widom_species(t, row, j);
         const plugmc_separation s =
             plugmc_separated(r[0] - at[0], r[1] - at[1], r[2] - at[2], m->images);

@@ -77,7 +77,8 @@ struct plugmc_inverses;
 /* Particles sorted by cell, for observables and movers that look for neighbours. Within a cell
  * particles are in order of their index. Boxes of all walkers are cut into as many cells; they are
  * length[d] / count[d] wide, at least the range asked for where count >= 3. Pointers are host or device
- * memory, as the view's. */
+ * memory, as the view's. The last number of `start` is how many are there: what lies behind them in `order` and
+ * `positions` is of no meaning, not even NaN. */
 typedef struct plugmc_cells {
     uint32_t size;
     int32_t count[3];        /* cells in each direction, at least 1 */
