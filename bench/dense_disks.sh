@@ -1,80 +1,103 @@
 #!/bin/bash
-# What the pressure of 16 x 16,384 hard disks at packing fractions 0.708 to 0.720 costs, by mover.
+# What the pressure of 16,384 hard disks at packing fractions 0.708 to 0.720 costs, by mover.
 #
 #     dense_disks.sh MOVER...    checkerboard, chains, clusters, ladder
 #
-# Each case runs SECONDS_EACH (default 11) seconds of wall time, the first part of which is equilibration. A line has
-# the pressure, its error bar, the seconds that it took, equilibration included, and error^2 times these seconds, as
-# how many of them would give a relative error of 1e-3: an efficiency that is measured as far as the error bar is (a star:
-# a lower bound; nothing, if the pressure is still that of the start). Clusters also print which share of all disks
-# they take along: if nearly all, nothing relaxes. A ladder in pressure is one run for all
-# fractions: where the mean density on it is theirs; its error is that of the density over the slope. PLUGMC= says
-# where the program is, FRACTIONS= which fractions.
+# Each case runs SECONDS_EACH (default 20) seconds of wall time from the start that STARTS= says ("random", "lattice",
+# or both, one after the other), and the first half of it counts as equilibration. A line has
+#
+# - the pressure of the second half, its error bar (a star: a lower bound), and how many errors that is from
+#   the literature where it has a value;
+# - how many sweeps there were in how many seconds, and how many more seconds the start and the kernels took;
+# - how many seconds of sampling give a relative error of 1e-3, equilibration left out: the second half's, times the
+#   square of its relative error over 1e-3;
+# - whether it was in equilibrium: pressure and |psi_6| of each fifth of the run.
+#
+# Two starts that agree, and fifths that do, say that the half was enough. Clusters also print which share of all
+# disks they take along: if nearly all, nothing relaxes. A ladder in pressure prints the densities that its rungs have
+# come to in each fifth. PLUGMC= says where the program is, FRACTIONS= which fractions, WALKERS=
+# how many walkers a run has (default 16).
 set -eu
 . "$(dirname "$0")/common.sh"
 
-# value QUANTITY: mean, error and star of the table: "9.1747(11)*" is 9.1747 0.0011 *
-value()
-{
-    awk -v q="$1" '$1 == q { split($2, x, /[()]/); n = index(x[1], ".") ? length(x[1]) - index(x[1], ".") : 0
-        e = index(x[2], ".") ? x[2] : x[2] / 10 ^ n; print x[1], e, (x[3] ~ /\*/ ? "*" : " "); exit }' said
-}
-
-wall() { sed -n 's/.*trial moves.*; \([0-9.e+-]*\) s$/\1/p' said; }
-made() { tr '\r' '\n' <errors | sed -n 's/.*production: \([0-9]*\) of.*/\1/p' | tail -1; }
-
-# line LABEL PRESSURE ERROR STAR
-line()
-{
-    awk -v l="$1" -v m="${2:-nan}" -v e="${3:-nan}" -v star="${4:-}" -v t="$(wall)" -v sweeps="$(made)" 'BEGIN {
-        printf "%-22s %10.6g +- %-9.3g%1s %10s sweeps %7.2f s   %8.3g s to 1e-3\n", l, m, e, star, sweeps, t,
-            t * (e / m / 1e-3) ^ 2 }'
-}
-
-# sweeps_of FILE OPTION...: runs it, table in `said`
+# sweeps_of FILE OPTION...: runs it; table in `said`, file in case.h5. Returns 1 if there is no file to look at.
 sweeps_of()
 {
-    local file=$1
+    local file=$1 code=0 begin=$EPOCHREALTIME
     shift
     rm -f case.h5*
-    "$plugmc" run "$here/ensembles/$file.ini" --set run.output="$PWD/case.h5" --set "run.time_limit=${SECONDS_EACH:-11}" \
-        "$@" >said 2>errors || [ $? = 11 ] || [ -s said ] || { cat errors >&2; exit 1; }
+    "$plugmc" run "$here/ensembles/$file.ini" --set run.output="$PWD/case.h5" --set "run.time_limit=${SECONDS_EACH:-20}" \
+        --set "run.walkers=${WALKERS:-16}" --set "initial.state=$start" "$@" >said 2>errors || code=$?
+    all=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
+    swept=$(sed -n 's/.*trial moves.*; \([0-9.e+-]*\) s$/\1/p' said)
+    made=$(sed -n 's/^UNFINISHED: \([0-9]*\) of.*/\1/p' said)
+    if [ $code = 11 ] && [ -n "$made" ] && [ "$made" -ge 10 ]; then return 0; fi
+    echo "    $label: exit code $code after $all s and ${made:-?} sweeps: $(tr '\r' '\n' <errors | tail -n 1)"
+    return 1
 }
 
-# measure LABEL QUANTITY FILE OPTION...
+# fifths QUANTITY: its means over each fifth of the run
+fifths()
+{
+    "$plugmc" analyse case.h5 --print "$1" | awk -v n="$made" '!/^#/ { k = int(5 * ($1 - 1) / n)
+        for (i = 2; i <= NF; i++) { s[k] += $i; c[k]++ } }
+        END { for (k = 0; k < 5; k++) if (c[k]) printf " %.5g", s[k] / c[k]; else printf " -" }'
+}
+
+# line QUANTITY: what the second half says
+line()
+{
+    "$plugmc" analyse case.h5 --from $((made / 2)) --csv >half || return 0
+    awk -F, -v q="$1" -v l="$label" -v f="$fraction" -v t="$swept" -v all="$all" -v sweeps="$made" '
+        $1 == q {
+            # Li et al. (2022), 128^2 disks
+            if (f == 0.708) { p = 9.17630; e = 0.00074 }
+            if (f == 0.712) { p = 9.16554; e = 0.00090 }
+            z = p && !($2 == "nan") ? sprintf("z %+.1f", ($2 - p) / sqrt($3 ^ 2 + e ^ 2)) : ""
+            printf "%s: %.5f +- %.5f%s tau %s %s; %s sweeps in %.1f s and %.1f s; to 1e-3 %.3g s\n", l, $2, $3,
+                ($4 == 1 ? "*" : ""), $5, z, sweeps, t, all - t, t / 2 * ($3 / $2 / 1e-3) ^ 2
+            found = 1 }
+        END { if (!found) print l ": no " q }' half
+    echo "    fifths:$(fifths "$1")$(grep -q psi6_modulus half && echo "; |psi_6|:$(fifths hexatic_order.psi6_modulus)")"
+}
+
+# measure QUANTITY FILE OPTION...
 measure()
 {
-    local label=$1 quantity=$2
-    sweeps_of "${@:3}"
-    line "$label" $(value "$quantity")
+    sweeps_of "$2" --set "box.packing_fraction=$fraction" "${@:3}" || return 0
+    line "$1"
     awk '$1 == "cluster.cluster_size" { print "    clusters are " $2 " of all disks" }' said
 }
 
-# ladder OPTION...: the pressure at each fraction, from densities at thirty pressures between the rungs
+# Densities of the rungs in each fifth. What a rung has is the number behind @.
 ladder()
 {
-    sweeps_of dense_disks_ladder "$@"
-    "$plugmc" reweight case.h5 --csv --scan run.pressure=9.06:9.35:30 >scan
-    for fraction in $fractions; do
-        line "ladder, $fraction" $(awk -F, -v f="$fraction" '$2 == "box_size.density" { p = $1; sub(/.*=/, "", p)
-            rho = f * 4 / 3.14159265358979
-            if (n++ && last < rho && $3 >= rho) {
-                slope = ($3 - last) / (p - before); print before + (rho - last) / slope, $4 / slope, ($5 ? "*" : ""); exit }
-            before = p; last = $3 }' scan)
+    label="ladder, $start"
+    sweeps_of dense_disks_ladder || return 0
+    echo "$label: $made sweeps in $swept s and $(awk -v a="$all" -v t="$swept" 'BEGIN { print a - t }') s; packing fractions in each fifth:"
+    for rung in $(awk '$1 ~ /^box_size.density@/ { sub(/.*@/, "", $1); print $1 }' said); do
+        "$plugmc" analyse case.h5 --print "box_size.density@$rung" | awk -v n="$made" -v p="$rung" '!/^#/ {
+            k = int(5 * ($1 - 1) / n); for (i = 2; i <= NF; i++) { s[k] += $i; c[k]++ } }
+            END { printf "    pressure %s:", p; for (k = 0; k < 5; k++) printf " %.5f", c[k] ? s[k] / c[k] * atan2(0, -1) / 4 : 0; print "" }'
     done
     awk '/^acceptance/' said | cut -c1-100 | sed 's/^/    /'
 }
 
-fractions=${FRACTIONS:-0.708 0.712 0.716 0.720}
 "$plugmc" bench hard_disk --set bench.values=1024 --set bench.sweeps=1 --set bench.repeat=1 | grep '^#' | head -n 3
 for mover in "$@"; do
-    if [ "$mover" = ladder ]; then ladder; continue; fi
-    for fraction in $fractions; do
-        case $mover in
-        checkerboard) measure "checkerboard, $fraction" hard_pressure.reduced_pressure dense_disks --set "box.packing_fraction=$fraction" ;;
-        chains) measure "event chains, $fraction" event_chain.reduced_pressure dense_disks_chains --set "box.packing_fraction=$fraction" ;;
-        clusters) measure "clusters, $fraction" hard_pressure.reduced_pressure dense_disks_clusters --set "box.packing_fraction=$fraction" ;;
-        *) echo "no such mover: $mover" >&2; exit 2 ;;
-        esac
+    for start in ${STARTS:-random}; do
+        if [ "$mover" = ladder ]; then
+            ladder
+            continue
+        fi
+        for fraction in ${FRACTIONS:-0.708 0.712 0.716 0.720}; do
+            label="$mover, $fraction, $start"
+            case $mover in
+            checkerboard) measure hard_pressure.reduced_pressure dense_disks ;;
+            chains) measure event_chain.reduced_pressure dense_disks_chains ;;
+            clusters) measure hard_pressure.reduced_pressure dense_disks_clusters ;;
+            *) echo "no such mover: $mover" >&2; exit 2 ;;
+            esac
+        done
     done
 done

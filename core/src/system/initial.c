@@ -180,6 +180,15 @@ static int from_lattice(const source *s)
 
 /* ---- Random ---- */
 
+/* Walkers side by side if they are enough, or small: threads that share one wait for each other thousands of
+ * times, and each time takes milliseconds where other programs use the processors. Else all of them work on
+ * one walker after the other. */
+static bool side_by_side(const plugmc_system *system)
+{
+    const bool small = system->particles < 100000 && system->walkers > 1;
+    return small || system->walkers >= system->threads;
+}
+
 static int from_random(const source *s)
 {
     const plugmc_system *system = s->system;
@@ -187,9 +196,7 @@ static int from_random(const source *s)
     random_outcome *outcomes = calloc((size_t)system->walkers, sizeof *outcomes);
     if (!outcomes)
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
-        /* walkers side by side if they are enough, else all threads work on one after the other */
-#pragma omp parallel for schedule(dynamic)                                                         \
-    num_threads(system->threads) if (system->walkers >= system->threads)
+#pragma omp parallel for schedule(dynamic) num_threads(system->threads) if (side_by_side(system))
     for (int32_t w = 0; w < system->walkers; w++)
         outcomes[w] = random_state(system, s->contacts, in->random_fraction, in->attempts,
                                    (uint32_t)w, walker_positions(s, w));
@@ -396,9 +403,8 @@ static int check_overlaps(const source *s)
     overlap *found = calloc((size_t)system->walkers, sizeof *found);
     int *result = calloc((size_t)system->walkers, sizeof *result);
     int code = found && result ? EXIT_DONE : EXIT_MEMORY;
-    /* walkers side by side, as above */
 #pragma omp parallel for schedule(dynamic)                                                         \
-    num_threads(system->threads) if (!code && system->walkers >= system->threads)
+    num_threads(system->threads) if (!code && side_by_side(system))
     for (int32_t w = 0; w < (code ? 0 : system->walkers); w++)
         result[w] = find_overlap_of(s, w, &found[w]);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
