@@ -11,9 +11,16 @@
  * Of z only the product over a group counts: the mean activity. The core has z and dU, see
  * plugmc_trial.log_factor. There are never more than `most` of [species]: the ensemble ends there.
  *
+ * Where ions are bound to each other, hardly any that are put anywhere are accepted. With `near` the first one of a
+ * group comes to a random place, and the others into the ball of that radius around it, of volume v; who leaves is
+ * one at random and some of those in the ball around it. So for each of the others v stands in place of V, and the
+ * number of its species that are in that ball, without the first one, in place of N (as G. Orkoulas, A. Z.
+ * Panagiotopoulos, J. Chem. Phys. 101, 1452 (1994) have for pairs). Ions that are farther apart leave together only
+ * by another section without `near`, or when they have met others.
+ *
  * Trial t of sweep s in walker w draws with D(k) = plugmc_draw(seed, s, w, t, PLUGMC_PURPOSE_ORDER, k): the
  * highest bit of word 3 of D(0) says whether a group comes, word 0 of D(1 + k) who leaves as number k of the
- * group. The place of number k is that of a trial 8 t + k, as plugmc_draw_place says.
+ * group. The place of number k is that of a trial 8 t + k, as plugmc_draw_place says, or plugmc_draw_in_ball.
  */
 #include <math.h>
 #include <plugmc/plugin.h>
@@ -27,16 +34,23 @@ enum { COMES, GOES }; /* in the table of moves */
 typedef struct insert_group {
     const char *group; /* "Ca Cl Cl" */
     int64_t trials;
+    real near; /* length; 0: anywhere */
     int32_t members;
     int32_t species[PLUGMC_MOST_TOGETHER]; /* [members] in ascending order */
 } insert_group;
 
 static void draw_places(const insert_group *g, plugmc_trial *t)
 {
+    double(*places)[3] = t->group->places;
     plugmc_trial one = *t;
     for (int32_t k = 0; k < g->members; k++) {
         one.number = t->number * PLUGMC_MOST_TOGETHER + (uint32_t)k;
-        plugmc_draw_place(&one, t->group->places[k]);
+        if (k == 0 || g->near == 0) {
+            plugmc_draw_place(&one, places[k]);
+            continue;
+        }
+        plugmc_draw_in_ball(t->seed, t->sweep, t->walker, one.number, t->dimension, places[k]);
+        for (int d = 0; d < 3; d++) places[k][d] = places[0][d] + g->near * places[k][d];
     }
 }
 
@@ -59,15 +73,9 @@ static void draw_leaver(const insert_group *g, plugmc_trial *t, int32_t k, int32
     t->group->members[k - n + at] = i;
 }
 
-static int propose(const void *parameters, plugmc_trial *t)
+/* Anywhere in the box. */
+static void come_or_go_anywhere(const insert_group *g, plugmc_trial *t, int comes)
 {
-    const insert_group *g = parameters;
-    const plugmc_random random =
-        plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 0);
-    const int comes = (int)(random.word[3] >> 31);
-    t->move = comes ? COMES : GOES;
-    t->kind = comes ? PLUGMC_GROUP_INSERTED : PLUGMC_GROUP_REMOVED;
-    t->group->n = g->members;
     for (int32_t k = 0, n = 0; k < g->members; k++) {
         n = k && g->species[k] == g->species[k - 1] ? n + 1 : 0; /* of this species before */
         const double there = (double)t->count[g->species[k]];
@@ -80,6 +88,118 @@ static int propose(const void *parameters, plugmc_trial *t)
         }
     }
     if (comes) draw_places(g, t);
+}
+
+/* ---- Near the first one ------------------------------------------------------------------------------ */
+
+static double volume_near(const insert_group *g, const plugmc_trial *t)
+{
+    const double r = g->near, pi = 3.14159265358979323846;
+    return t->dimension == 3 ? 4 * pi / 3 * r * r * r : pi * r * r;
+}
+
+/* Those of a species who are near a place, without `skip` [skips]: how many, and the number of the one who is
+ * number `wanted` of them. */
+static int64_t who_is_near(const insert_group *g, const plugmc_trial *t, const double place[3],
+                           int32_t species, const int32_t *skip, int32_t skips, int64_t wanted,
+                           int32_t *who)
+{
+    const int64_t end = t->first[species] + t->count[species];
+    const double *length = t->box->length;
+    int64_t met = 0;
+    for (int64_t i = t->first[species]; i < end; i++) {
+        const double x = plugmc_nearest_image(t->x[i] - place[0], length[0]),
+                     y = plugmc_nearest_image(t->y[i] - place[1], length[1]),
+                     z = t->dimension == 3 ? plugmc_nearest_image(t->z[i] - place[2], length[2])
+                                           : 0;
+        int skipped = x * x + y * y + z * z > g->near * g->near;
+        for (int32_t k = 0; k < skips; k++) skipped |= skip[k] == i;
+        if (skipped) continue;
+        if (met == wanted) *who = (int32_t)i;
+        met++;
+    }
+    return met;
+}
+
+static void come_near(const insert_group *g, plugmc_trial *t)
+{
+    double place[3];
+    draw_places(g, t);
+    memcpy(place, t->group->places[0], sizeof place);
+    plugmc_wrap(t->box, place);
+    for (int32_t k = 0, n = 0; k < g->members;
+         k++) { /* n: of this species around the first one before */
+        const int32_t s = t->group->members[k] = g->species[k];
+        if (k == 0) continue;
+        n = s == g->species[k - 1] && k > 1 ? n + 1 : 0;
+        const int64_t there = who_is_near(g, t, place, s, NULL, 0, -1, NULL);
+        t->log_factor += log(volume_near(g, t) / (double)(there + n + 1));
+    }
+    int32_t like = 0; /* the first one may be any of those of its species */
+    while (like < g->members && g->species[like] == g->species[0]) like++;
+    t->log_factor += log(t->box->volume / (double)(t->count[g->species[0]] + like));
+}
+
+/* Of a species the largest number first. */
+static void put_in_order(const insert_group *g, int32_t *members)
+{
+    for (int32_t k = 1; k < g->members; k++)
+        for (int32_t l = k;
+             l > 0 && g->species[l] == g->species[l - 1] && members[l] > members[l - 1]; l--) {
+            const int32_t other = members[l];
+            members[l] = members[l - 1];
+            members[l - 1] = other;
+        }
+}
+
+static void nobody_goes(const insert_group *g, plugmc_trial *t)
+{
+    for (int32_t k = 0; k < g->members; k++) t->group->members[k] = -1 - g->species[k];
+}
+
+static void go_from_near(const insert_group *g, plugmc_trial *t)
+{
+    int32_t *members = t->group->members;
+    draw_leaver(g, t, 0, 0);
+    if (members[0] < 0) {
+        nobody_goes(g, t);
+        return;
+    }
+    const double place[3] = {t->x[members[0]], t->y[members[0]], t->z[members[0]]};
+    t->log_factor += log((double)t->count[g->species[0]] / t->box->volume);
+    for (int32_t k = 1; k < g->members; k++) {
+        const int32_t s = g->species[k];
+        const int64_t left = who_is_near(g, t, place, s, members, k, -1, NULL);
+        if (left == 0) {
+            nobody_goes(g, t);
+            return;
+        }
+        const plugmc_random random = plugmc_draw(t->seed, t->sweep, t->walker, t->number,
+                                                 PLUGMC_PURPOSE_ORDER, 1 + (uint32_t)k);
+        who_is_near(g, t, place, s, members, k, plugmc_below(random.word[0], (uint32_t)left),
+                    &members[k]);
+        t->log_factor += log((double)left / volume_near(g, t));
+    }
+    put_in_order(g, members);
+}
+
+/* ---- The move ---------------------------------------------------------------------------------------- */
+
+static int propose(const void *parameters, plugmc_trial *t)
+{
+    const insert_group *g = parameters;
+    const plugmc_random random =
+        plugmc_draw(t->seed, t->sweep, t->walker, t->number, PLUGMC_PURPOSE_ORDER, 0);
+    const int comes = (int)(random.word[3] >> 31);
+    t->move = comes ? COMES : GOES;
+    t->kind = comes ? PLUGMC_GROUP_INSERTED : PLUGMC_GROUP_REMOVED;
+    t->group->n = g->members;
+    if (g->near == 0)
+        come_or_go_anywhere(g, t, comes);
+    else if (comes)
+        come_near(g, t);
+    else
+        go_from_near(g, t);
     return 1;
 }
 
@@ -102,6 +222,24 @@ static void add_member(insert_group *g, int32_t species)
         at--;
     }
     g->species[at] = species;
+}
+
+/* The ball around the first one must not meet its own images. */
+static int check_near(const insert_group *g, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    const plugmc_box *box = &system->box;
+    if (g->near == 0) return PLUGMC_OK;
+    if (box->domain != PLUGMC_DOMAIN_PERIODIC || box->oblique ||
+        system->changes & PLUGMC_CHANGED_BOX)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "near: only in a periodic, rectangular box that stays as it is");
+    for (int d = 0; d < box->dimension; d++)
+        if (!(g->near <= 0.5 * box->length[d]))
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "near = %g: at most half of each edge of the box, here %g", g->near,
+                              0.5 * box->length[d]);
+    return PLUGMC_OK;
 }
 
 static int prepare(void *instance, const plugmc_host *host)
@@ -127,12 +265,15 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "group = %s: it has a charge of %g, and a group must be neutral",
                           g->group, charge);
-    return PLUGMC_OK;
+    return check_near(g, host);
 }
 
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(insert_group, group, NULL, "species of all that come together: Ca Cl Cl"),
     PLUGMC_INTEGER_KEY(insert_group, trials, "100", 1, 1e8, "", "trial moves a walker and sweep"),
+    PLUGMC_REAL_KEY(
+        insert_group, near, "0", 0, 1e9, "length",
+        "the others of a group come and go no farther than this from its first one; 0: anywhere"),
 };
 
 static const plugmc_move moves[] = {{"insertion", "a group comes in, at random places", NULL},

@@ -679,7 +679,7 @@ groups()
             k=$((k + 1))
         done
         printf '%s\n' "$potential" '[mover serial]' 'step = 1' '[mover insert_group]' "group =$names" \
-            "trials = ${trials:-40}" '[observable numbers]' "period = $every"
+            "trials = ${trials:-40}" "near = ${near:-0}" '[observable numbers]' "period = $every"
     } >species
     box "$1" "$2" <species
 }
@@ -695,6 +695,20 @@ case_groups_of_an_ideal_gas()
     agrees numbers/N_s1 group dimension=2 length=2 activity=1.3 most=12 group=2,1
 }
 
+# The same, who comes and leaves being near the first one of the group.
+case_groups_near_the_first_of_an_ideal_gas()
+{
+    near=0.6 groups 3 1.5 1.1 20 1 1 <<<'[potential hard_sphere]'
+    run
+    agrees numbers/N_s0 group length=1.5 activity=1.1 most=20 group=1,1
+    near=0.8 groups 2 2 1.3 12 1 2 <<<'[potential hard_disk]'
+    run
+    agrees numbers/N_s0 group dimension=2 length=2 activity=1.3 most=12 group=1,2
+    near=1 groups 2 2 1.3 12 2 1 <<<'[potential hard_disk]'
+    run
+    agrees numbers/N_s0 group dimension=2 length=2 activity=1.3 most=12 group=2,1
+}
+
 # No more than one pair, so that every potential has an exact law.
 case_pairs_of_ions()
 {
@@ -704,6 +718,10 @@ case_pairs_of_ions()
     run
     agrees numbers/N_s0 group dimension=2 length=3 activity=0.1 most=1 group=1,1 core=1 coulomb=-1.5
     diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_ewald]\nbjerrum_length = 2'
+    change "$charges"
+    run
+    agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
+    near=1.7 diameter=1 groups 3 4 0.012 1 1 1 <<<$'[potential hard_sphere]\n[potential coulomb_ewald]\nbjerrum_length = 2'
     change "$charges"
     run
     agrees numbers/N_s0 group length=4 activity=0.012 most=1 group=1,1 core=1 ewald=-2
@@ -1163,6 +1181,26 @@ case_faults_of_groups_are_seen()
     run
     caught numbers/N_s0 $law
     plant insert_group 's|(there - n) / t->box|there / t->box|'
+    run
+    caught numbers/N_s0 $law
+}
+
+case_faults_of_groups_near_the_first_are_seen()
+{
+    local law='group dimension=2 length=2 activity=1.3 most=12 group=2,1'
+    near=1 groups 2 2 1.3 12 2 1 <<<'[potential hard_disk]'
+    plant insert_group ''
+    run
+    agrees numbers/N_s0 $law # words
+    # those around the first one before they come; the first one as if no other of its species came; a leaver
+    # among all of them around where one is chosen already
+    plant insert_group 's/(double)(there + n + 1)/(double)(there + 1 > 1 ? there : 1)/'
+    run
+    caught numbers/N_s0 $law
+    plant insert_group 's/\[g->species\[0\]\] + like/[g->species[0]] + 1/'
+    run
+    caught numbers/N_s0 $law
+    plant insert_group 's|log((double)left / volume_near|log((double)(left + 1) / volume_near|'
     run
     caught numbers/N_s0 $law
 }

@@ -59,7 +59,7 @@ const char *group_is_wrong(const hamiltonian *h, const plugmc_changes *c, int64_
         const int32_t i = c->particle[p * n + k];
         if (i >= h->system->particles) return "is of a particle that is not there";
         for (int32_t l = 0; l < k; l++)
-            if (i >= 0 && c->particle[p * n + l] <= i &&
+            if (i >= 0 && c->particle[p * n + l] >= 0 && c->particle[p * n + l] <= i &&
                 h->walkers[0].now.all.species[c->particle[p * n + l]] ==
                     h->walkers[0].now.all.species[i])
                 return "takes particles of a species in another order than the largest number first";
