@@ -133,6 +133,22 @@ test_groups_that_cannot_be()
 of the run changes how many there are" run sim.ini
 }
 
+test_groups_near_the_first_are_cut()
+{
+    salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
+    change 's/^trials = 20/&\nnear = 2/'
+    same_however_it_is_cut
+}
+
+test_groups_near_the_first_that_cannot_be()
+{
+    salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
+    change 's/^trials = 20/&\nnear = 5/'
+    refused 3 "sim.ini:28: [mover insert_group] near = 5: at most half of each edge of the box, here 4.5" run sim.ini
+    change 's/^near = .*/near = 2/; s/^seed/pressure = 0.05\n&/; s/^\[mover insert_group\]/[mover volume]\nstep = 0.01\n&/; s/^bjerrum.*/&\ncutoff = 3/'
+    refused 3 "sim.ini:34: [mover insert_group] near: only in a periodic, rectangular box that stays as it is" run sim.ini
+}
+
 test_groups_of_ions_on_a_gpu()
 {
     gpu
