@@ -79,7 +79,7 @@ function tell_mean(label, z, count,    k, s, ss) {
 
 # value at infinite size of y(L) = y + c L^-power: over all sizes, by least squares
 function at_infinity(y, run, power,    e, c, u, sx, sy, sxx, sxy) {
-    for (e in edges) { c++; u = e ^ -power; sx += u; sy += y[e, run]; sxx += u * u; sxy += u * y[e, run] }
+    for (e in edges) if ((e, run) in y) { c++; u = e ^ -power; sx += u; sy += y[e, run]; sxx += u * u; sxy += u * y[e, run] }
     return (sy - sx * (c * sxy - sx * sy) / (c * sxx - sx * sx)) / c
 }
 
@@ -116,7 +116,7 @@ END {
     }
     if (sizes > 2) {
         count = 0
-        for (r in runs) { count++; list[count] = at_infinity(tc, r, 2.44); list2[count] = at_infinity(rc, r, 1.41) }
+        for (r in runs) if ((order[sizes], r) in tc) { count++; list[count] = at_infinity(tc, r, 2.44); list2[count] = at_infinity(rc, r, 1.41) }
         tell_mean("T_c", list, count)
         tell_mean("rho_c", list2, count)
     }
