@@ -246,7 +246,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     const energy *e = instance;
     const plugmc_system *system = host->system;
     const int64_t row = 1 + e->terms;
-    plugmc_view copy;
+    plugmc_view copy = {.size = sizeof copy};
     views views = {view, view->on_device ? &copy : view};
     if (e->source == RUNNING) return measure_running(host, view, values);
     double *sums = malloc((size_t)system->walkers * sizeof *sums);
