@@ -159,6 +159,7 @@ static inline int cells_of_view(const plugmc_view *view, double range, plugmc_ce
 static inline int view_with_cells(plugmc_context *context, const double *positions,
                                   int32_t on_device, plugmc_view *out)
 {
+    assert_int_equal(out->size, sizeof *out);
     *out = (plugmc_view){.size = sizeof *out,
                          .positions = positions,
                          .on_device = on_device,

@@ -67,6 +67,7 @@ static inline int bench_view(plugmc_context *context, const double *positions, i
                              plugmc_view *out)
 {
     const bench *b = (const bench *)context;
+    assert_int_equal(out->size, sizeof *out);
     *out = (plugmc_view){.size = sizeof *out,
                          .positions = positions,
                          .on_device = on_device,

@@ -292,7 +292,7 @@ static inline void spme_end(spme_system *s)
 static inline int mesh_of(spme_system *s, const double *positions, double *energy, double *forces,
                           double *virial)
 {
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     s->host.view(s->host.context, positions, 0, &view);
     const plugmc_total_request request = {.size = sizeof request,
                                           .view = &view,

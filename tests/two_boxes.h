@@ -193,7 +193,7 @@ static inline void measure_example(const example *e, int walkers, int only, int 
         bench_expect(&b, b.host.gpu->upload(b.host.context, at, positions, bytes));
         there = (const double *)(uintptr_t)at;
     }
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     bench_expect(&b, b.host.view(b.host.context, there, on_gpu, &view));
     measure_all(&b, open_plugin(e->observable)->observable, instance, &view, out);
     if (on_gpu) bench_expect(&b, b.host.gpu->release(b.host.context, (uintptr_t)there));

@@ -213,6 +213,7 @@ static inline void widom_begin_run(widom_run *run, const widom_system *s, const 
     widom_make_state(run, s);
     bench_expect(b, bench_prepare(b));
     bench_expect(b, run->plugin->prepare(run->instance, &b->host));
+    run->view.size = sizeof run->view;
     bench_expect(b, b->host.view(b->host.context, NULL, 0, &run->view));
     run->positions = bench_positions(b);
     widom_positions(s, b, &run->view, run->positions);

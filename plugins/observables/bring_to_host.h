@@ -4,7 +4,7 @@
 
 #include <plugmc/plugin.h>
 
-/* A view of the same positions on the host, in copy [walkers][particles][3]. */
+/* A view of the same positions on the host, in copy [walkers][particles][3]; out->size is set. */
 static inline int bring_to_host(const plugmc_host *host, const plugmc_view *view, double *copy,
                                 plugmc_view *out)
 {

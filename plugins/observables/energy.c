@@ -235,9 +235,25 @@ static int measure_running(const plugmc_host *host, const plugmc_view *view, dou
                           "source = running, but the mover of this run keeps no energy while it "
                           "sweeps: use source = fresh");
     int code = view->running_energy(view, values);
-    for (int32_t w = 0; w < host->system->walkers; w++)
-        values[w] /= (double)particles_of(host->system, view, w);
+    for (int32_t w = 0; w < host->system->walkers; w++) {
+        const int64_t n = particles_of(host->system, view, w);
+        values[w] = n > 0 ? values[w] / (double)n : 0;
+    }
     return code;
+}
+
+/* A particle's share of the energy of a walker. An empty box has none to tell of: whoever takes numbers a particle
+ * times N, as reweighting does, would take an energy that it has nevertheless for 0. */
+static int share_of_energy(const plugmc_host *host, const plugmc_term *term, int64_t particles,
+                           double sum, double *share)
+{
+    *share = particles > 0 ? sum / (double)particles : 0;
+    if (particles > 0 || sum == 0) return PLUGMC_OK;
+    return host->fail(
+        host->context, PLUGMC_ERROR_INPUT,
+        "an empty box has the energy %g by [potential %s], which energies per particle "
+        "cannot tell",
+        sum, term->label);
 }
 
 /* values [walkers][1 + terms]: the sum, then the terms. With source = running the sum alone. */
@@ -246,7 +262,7 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     const energy *e = instance;
     const plugmc_system *system = host->system;
     const int64_t row = 1 + e->terms;
-    plugmc_view copy;
+    plugmc_view copy = {.size = sizeof copy};
     views views = {view, view->on_device ? &copy : view};
     if (e->source == RUNNING) return measure_running(host, view, values);
     double *sums = malloc((size_t)system->walkers * sizeof *sums);
@@ -259,11 +275,11 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     for (int32_t t = 0; t < e->terms && !code; t++) {
         memset(sums, 0, (size_t)system->walkers * sizeof *sums);
         code = add_term(e, host, &views, e->term[t], sums);
-        for (int64_t w = 0; w < system->walkers; w++) {
-            const int64_t n = particles_of(system, view, w);
-            const double share = n > 0 ? sums[w] / (double)n : 0; /* nobody has no energy */
-            values[w * row + 1 + t] = share;
-            values[w * row] += share;
+        for (int64_t w = 0; w < system->walkers && !code; w++) {
+            double *share = &values[w * row + 1 + t];
+            code = share_of_energy(host, plugmc_term_at(system, e->term[t]),
+                                   particles_of(system, view, w), sums[w], share);
+            values[w * row] += *share;
         }
     }
     free(sums);

@@ -50,7 +50,7 @@ static int forces_on_device(const net_force *n, const plugmc_host *host, const p
 static int forces_on_host(const net_force *n, const plugmc_host *host, const plugmc_view *view)
 {
     const size_t bytes = bytes_of_all(host->system);
-    plugmc_view copy;
+    plugmc_view copy = {.size = sizeof copy};
     memset(n->forces, 0, bytes);
     const int code = view->on_device ? bring_to_host(host, view, n->positions, &copy) : PLUGMC_OK;
     return code ? code : add_terms(n, view->on_device ? &copy : view, n->forces);

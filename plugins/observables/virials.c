@@ -98,7 +98,7 @@ static int add_total(const virials *v, const plugmc_host *host, const views *vie
 int virials_measure(const virials *v, const plugmc_host *host, const plugmc_view *view)
 {
     memset(v->virial, 0, (size_t)v->system->walkers * sizeof *v->virial);
-    plugmc_view copy;
+    plugmc_view copy = {.size = sizeof copy};
     const views views = {view, v->positions && view->on_device ? &copy : view};
     const int pairs_there = view->on_device && v->device_pairs.kernel;
     int code = views.on_host == &copy ? bring_to_host(host, view, v->positions, &copy) : PLUGMC_OK;

@@ -4,7 +4,8 @@
 # version is raised, and the program and some plugins of each kind are built with these headers. Then
 #   today's plugins run in the later program,
 #   the later plugins, which say that they need no more than today's program, run in it,
-#   a later plugin that does not say so is refused in a sentence;
+#   a later plugin that does not say so is refused in a sentence,
+#   the later program writes nothing behind a struct of a plugin that it fills in;
 # and every run has the table that today's plugins have in today's program.
 set -euo pipefail
 source=$1 build=$2
@@ -104,6 +105,15 @@ for ini in disks liquid; do
         diff "$work/$ini.today.table" "$work/$ini.$other.table" ||
             { echo "$ini: the chain of $other is another"; exit 1; }
     done
+done
+
+# A view that a plugin of today asks for, and one with room for what the later program knows.
+for more in 0 40; do
+    { cat "$work/disks.ini"; printf '[observable framed]\nperiod = 5\nmore = %s\n' $more; } >"$work/framed.$more.ini"
+    run "$later_program" "$build/plugins:$build/tests/cli/plugins" framed.$more framed.$more
+    grep -Eq "^framed.filled +$((more ? 8 : 0))[* ]" "$work/framed.$more.table" &&
+        grep -Eq '^framed.spoilt +0[* ]' "$work/framed.$more.table" ||
+        { cat "$work/framed.$more.table"; echo "a view with room for $more bytes more"; exit 1; }
 done
 
 build_later "$work/b" "" serial

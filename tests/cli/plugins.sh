@@ -151,3 +151,21 @@ test_damaged_plugins_elsewhere()
 plugmc has 1.0: build it again with the headers of this plugmc"
     expect_lines 1
 }
+
+# A view that a plugin asks for is as long as the plugin has said, and no longer than the program knows.
+test_view_of_another_size()
+{
+    disks
+    printf '\n[observable framed]\nplugin = %s/framed.so\nperiod = 5\n' "$TEST_PLUGINS" >>sim.ini
+    for more in 0 40; do
+        rm -f sim.h5
+        must run sim.ini --set "observable framed.more=$more"
+        grep -Eq '^framed.filled +0\*? ' "$out" || fail "with $more bytes more: another size than it knows"
+        grep -Eq '^framed.spoilt +0\*? ' "$out" || fail "with $more bytes more: bytes are written behind the view"
+        grep -Eq '^framed.particles +64\*? ' "$out" || fail "with $more bytes more: not all particles are in its cells"
+    done
+    plugmc run sim.ini --set "observable framed.unset=yes"
+    expect_exit 9
+    grep -Fq "[observable framed] a view of 0 bytes is asked for: a plugin says its size, 112 at least, before" "$err" ||
+        fail "expected what the plugin has to do"
+}

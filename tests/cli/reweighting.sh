@@ -127,6 +127,52 @@ test_activities_between_rungs()
         END { print n " bins"; exit bad || n < 15 }' "$out" || fail "p(N) is not that of Poisson"
 }
 
+# The energy N^2 / 2 of N points: an empty box, as often as not, has none, and counts like any other.
+test_temperatures_of_boxes_that_may_be_empty()
+{
+    sampled 2 1 'walkers = 3' <<-END
+	[species point]
+	count = 1
+	most = 12
+	activity = 1
+	diameter = 0
+	[initial]
+	state = random
+	[ladder]
+	vary = run.temperature
+	values = 0.6 1 1.8
+	[potential crowd]
+	plugin = $TEST_PLUGINS/crowd.so
+	[mover insert]
+	species = point
+	trials = 4
+	[mover exchange]
+	[observable numbers]
+	period = 2
+	[observable energy]
+	period = 2
+	END
+    must run sim.ini
+    must reweight sim.h5 --csv --at run.temperature=0.8 --at run.temperature=1.4 --at run.temperature=0.6
+    for t in 0.8 1.4; do
+        is run.temperature=$t numbers.N_point "$(sum_over_n $t 1)" 0.02
+        is run.temperature=$t free_energy "$(arithmetic "log($(sum_over_n 0.6 0) / $(sum_over_n $t 0))")" 0.02
+    done
+    # an empty box with an energy: a share of nobody would hide it
+    plugmc run sim.ini --set run.output=other.h5 --set "potential crowd.n=2"
+    expect_exit 3
+    grep -q "\[observable energy\] an empty box has the energy 2 by \[potential crowd\], which energies per particle \
+cannot tell$" "$err" || fail "expected what cannot be told"
+}
+
+# sum_over_n T MEAN: of exp(-N^2 / 2 T) / N!, or (MEAN = 1) the mean of N by these weights
+sum_over_n()
+{
+    awk -v t="$1" -v mean="$2" 'BEGIN { w = 1
+        for (n = 0; n <= 12; n++) { if (n) w /= n; p = w * exp(-n * n / 2 / t); z += p; m += n * p }
+        printf "%.12g", mean ? m / z : z }'
+}
+
 # Energies of particles in a bowl: U / N = kT, two dimensions; Z goes as (kT)^N.
 test_temperatures_of_springs()
 {

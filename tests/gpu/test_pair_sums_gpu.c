@@ -90,6 +90,7 @@ static void start_observable(setup *s, const char *name, const char *settings,
         bench_expect(b, b->host.gpu->upload(b->host.context, at, positions, bytes));
         positions = (const double *)(uintptr_t)at;
     }
+    s->view.size = sizeof s->view;
     bench_expect(b, b->host.view(b->host.context, positions, on_gpu, &s->view));
     plugmc_quantity q = {.size = sizeof q};
     s->width = 0;

@@ -59,7 +59,7 @@ static found on_device(spme_system *s, const double *positions, int want, int gr
     const size_t walkers = (size_t)s->system.walkers, sums = 4 * walkers * sizeof(double);
     found f = found_new(s);
     plugmc_device_pointer in = memory(s, force_bytes(s)), out = memory(s, sums + force_bytes(s));
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     plugmc_graph *recorded = NULL;
     assert_int_equal(gpu->upload(c, in, positions, force_bytes(s)), PLUGMC_OK);
     s->host.view(c, (const double *)(uintptr_t)in, 1, &view);
@@ -325,7 +325,7 @@ static void the_net_force_is_that_of_the_cpu(void **state)
         s.term.sampled = 1;
         void *instance = s.host.allocate(s.host.context, plugin->instance_size);
         plugmc_device_pointer in = memory(&s, force_bytes(&s));
-        plugmc_view here, there;
+        plugmc_view here = {.size = sizeof here}, there = {.size = sizeof there};
         double values[2][8];
         assert_int_equal(plugin->prepare(instance, &s.host), PLUGMC_OK);
         assert_int_equal(s.host.gpu->upload(s.host.context, in, c.positions, force_bytes(&s)), 0);

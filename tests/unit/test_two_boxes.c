@@ -51,7 +51,7 @@ static void expect_too_small(const example *e, const char *sentence)
     const plugmc_box start = box_at_start(e);
     plugmc_box boxes[2] = {start, start};
     void *instance;
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     if (set_up(&b, e, &start, 1, 2, 0, &instance)) fail_msg("%s", b.message);
     double *r = bench_positions(&b);
     plugmc_scale_box(&boxes[1], (const double[3]){0.1, 1, 1});

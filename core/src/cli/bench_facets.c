@@ -93,7 +93,7 @@ static int evaluate_total(void *what, uint64_t first, uint64_t n)
     (void)first;
     context_calling(&r->potential->context, "energy");
     for (uint64_t i = 0; i < n && !code; i++) {
-        plugmc_view view;
+        plugmc_view view = {.size = sizeof view};
         code = host->view(host->context, r->positions, r->on_device, &view);
         const plugmc_total_request request = {.size = sizeof request,
                                               .view = &view,

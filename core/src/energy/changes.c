@@ -137,7 +137,7 @@ static int find_energies(hamiltonian *h, const plugmc_host *host)
 {
     const int threads = h->system->threads > 1 ? h->system->threads : 1;
     bool forbidden;
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     if (hard_cores_alone(h)) return PLUGMC_OK;
     if (host->gpu) return on_device_find(h, host);
     int code = hamiltonian_bring(h, host);
@@ -229,7 +229,7 @@ static int make_trial(const hamiltonian *h, walker_energy *e, int32_t w, const p
 static int rescale(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
     const int threads = h->system->threads > 1 ? h->system->threads : 1;
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     int code = hamiltonian_bring(h, host);
     if (code) return code;
 #pragma omp parallel for num_threads(threads) if (threads > 1) reduction(max : code)

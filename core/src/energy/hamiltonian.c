@@ -120,7 +120,7 @@ int hamiltonian_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
 
 int hamiltonian_start_totals(hamiltonian *h, const plugmc_host *host)
 {
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     int code = h->has_totals ? hamiltonian_view(h, host, &view) : PLUGMC_OK;
     for (int k = 0; k < h->count && h->has_totals && !code; k++) {
         const energy_term *t = &h->terms[k];

@@ -246,7 +246,7 @@ static int find(hamiltonian *h, const plugmc_host *host, const plugmc_view *view
 int on_device_find(hamiltonian *h, const plugmc_host *host)
 {
     int32_t forbidden[h->system->walkers];
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     int code = on_device_view(h, host, &view);
     if (!code) code = find(h, host, &view, false, forbidden);
     for (int32_t w = 0; w < h->system->walkers && !code; w++) h->walkers[w].known = true;
@@ -273,7 +273,7 @@ int on_device_rescale(hamiltonian *h, const plugmc_host *host, const plugmc_box 
     device_energies *d = h->device;
     const size_t walkers = (size_t)h->system->walkers;
     uint32_t particles = (uint32_t)h->system->particles;
-    plugmc_view view, other;
+    plugmc_view view = {.size = sizeof view}, other = {.size = sizeof other};
     int code = make_places(h, host);
     if (!code) code = on_device_view(h, host, &view);
     if (code) return code;

@@ -185,7 +185,7 @@ static int make_swaps(hamiltonian *h, const plugmc_host *host, const mover_kerne
     const uint64_t trials = (uint64_t)(proposal->trials ? proposal->trials : system->particles);
     trials_memory *m = h->device->trials;
     energies_task task;
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     void *multipliers = NULL;
     double *positions;
     size_t row = 0;

@@ -114,7 +114,7 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
     const uint64_t blocks =
         (walkers * (size_t)h->system->particles + ENERGIES_THREADS - 1) / ENERGIES_THREADS;
     void *species = NULL, *counts = NULL;
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     int code = on_device_view(h, host, &view);
     if (!code)
         code = state->array(state, PLUGMC_STATE_SPECIES, PLUGMC_ON_DEVICE, PLUGMC_READ, &species,

@@ -12,7 +12,7 @@ _Static_assert(sizeof(plugmc_plugin) >= PLUGIN_1_0 && sizeof(plugmc_parameter) >
                    sizeof(plugmc_orbitals) >= ORBITALS_1_0 && sizeof(plugmc_mover) >= MOVER_1_0 &&
                    sizeof(plugmc_observable) >= OBSERVABLE_1_0 &&
                    sizeof(plugmc_local_energy) >= LOCAL_ENERGY_1_0 &&
-                   sizeof(plugmc_free) >= FREE_1_0,
+                   sizeof(plugmc_free) >= FREE_1_0 && sizeof(plugmc_view) >= VIEW_1_0,
                "structs of the plugin interface only grow");
 
 /* A descriptor and everything it points to. */

@@ -23,7 +23,8 @@ enum {
     MOVE_1_0 = 24,
     OBSERVABLE_1_0 = 56,
     LOCAL_ENERGY_1_0 = 16,
-    FREE_1_0 = 56
+    FREE_1_0 = 56,
+    VIEW_1_0 = 112 /* not a plugin's, but one that plugins have filled in */
 };
 
 typedef struct plugin_copy plugin_copy;

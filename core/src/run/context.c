@@ -9,6 +9,7 @@
 
 #include "crash.h"
 #include "energy/on_device.h"
+#include "plugin/copy.h"
 #include "rehearsal.h"
 #include "run/board.h"
 #include "run/local_energies.h"
@@ -100,12 +101,23 @@ static void *host_allocate(plugmc_context *context, size_t bytes)
     return memory + (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
 }
 
+/* A plugin may know fewer members than we do, or more. */
 static int host_view(plugmc_context *context, const double *positions, int32_t on_device,
                      plugmc_view *out)
 {
+    plugmc_view whole;
+    const uint32_t room = out->size;
+    if (room < VIEW_1_0)
+        return host_fail(context, PLUGMC_ERROR_STATE,
+                         "a view of %u bytes is asked for: a plugin says its size, %d at least, "
+                         "before",
+                         room, VIEW_1_0);
     view_clear(&context->stage);
     context->stage.gpu = context->gpu;
-    return view_of(&context->stage, positions, on_device, 0, out);
+    const int code = view_of(&context->stage, positions, on_device, 0, &whole);
+    if (room < whole.size) whole.size = room;
+    memcpy(out, &whole, whole.size);
+    return code;
 }
 
 static int host_rehearse(plugmc_context *context, const char *path)

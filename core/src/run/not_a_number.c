@@ -254,7 +254,7 @@ static int total_of(simulation *sim, const plugmc_term *term, const double *posi
     const plugmc_host *host = &simulation_asking(sim)->host;
     const plugmc_gpu *gpu = total->on_device ? host->gpu : NULL;
     plugmc_device_pointer there = 0;
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     int code = PLUGMC_OK;
     if (gpu) {
         code = gpu->allocate(host->context, room, &there);

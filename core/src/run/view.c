@@ -50,7 +50,7 @@ static int cells_on_host(const plugmc_view *view, double range, plugmc_cells *ou
 static int build_on_device(view_stage *stage, const plugmc_view *view, double range,
                            plugmc_cells *out)
 {
-    plugmc_view seen = *view;
+    plugmc_view seen = plugmc_view_copy(view);
     if (!view->positions) {
         const crash_record outer =
             crash_calling(stage->filler.host->context->section, "fill_cells");

@@ -195,7 +195,7 @@ int part_touching(const sequential *me, const plugmc_host *host, const char *rou
     const plugmc_system *system = me->system;
     const double contact = largest_contact(system);
     const int64_t n = system->particles;
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     plugmc_cells cells = {.size = sizeof cells};
     double quantum = 0;
     for (int32_t w = 0; w < system->walkers; w++) quantum = fmax(quantum, me->of[w].domain.quantum);

@@ -90,7 +90,7 @@ int population_comb(diffusion *d, const plugmc_host *host, uint64_t sweep)
 static int ask(diffusion *d, const plugmc_host *host, uint64_t sweep,
                const plugmc_nonlocal_place **places, int64_t *count)
 {
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     plugmc_inverses lent = {.size = sizeof lent};
     plugmc_nonlocal_place *there = NULL;
     int code = d->engine->view(d, host, &view);

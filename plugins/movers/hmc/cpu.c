@@ -402,7 +402,7 @@ static void add_weighted_total(const hmc *h, const plugmc_term *term, double *en
 static int add_totals(hmc *h, const plugmc_host *host, double *energy)
 {
     const hmc_cpu *c = h->cpu;
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     int code = h->total_count ? host->view(host->context, c->positions, 0, &view) : PLUGMC_OK;
     const plugmc_total_request request = {.size = sizeof request,
                                           .view = &view,

@@ -157,7 +157,7 @@ static int add_weighted_total(hmc *h, const plugmc_host *host, const plugmc_tota
 static int add_totals(hmc *h, const plugmc_host *host, int with_energy)
 {
     const hmc_task *t = &h->gpu->task;
-    plugmc_view view;
+    plugmc_view view = {.size = sizeof view};
     if (!h->total_count) return PLUGMC_OK;
     int code = host->view(host->context, t->positions, 1, &view);
     if (!code && with_energy) code = clear(h, host, t->others, t->walkers);

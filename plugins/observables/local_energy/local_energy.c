@@ -96,7 +96,7 @@ static int find_drift(const local_energy *le, const plugmc_host *host, const plu
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
     local_energy *le = instance;
-    plugmc_view here = *view;
+    plugmc_view here = plugmc_view_copy(view);
     int code = PLUGMC_OK;
     if (view->on_device && le->gpu) {
         code = gpu_measure(le, host, view, values);

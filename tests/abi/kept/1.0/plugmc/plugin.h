@@ -169,8 +169,9 @@ typedef struct plugmc_host {
     const plugmc_gpu *gpu;       /* NULL on the CPU */
     const plugmc_system *system; /* complete once every plugin is configured */
     /* A view of positions [walkers][particles][3] as plugmc_view has them, in host or device
-     * memory, for movers that call potentials with a total facet. Its cell lists live until the
-     * next call of `view` or the end of the callback. */
+     * memory, for movers that call potentials with a total facet. out->size says how much room there is,
+     * and afterwards how much of the view is there. Its cell lists live until the next call of `view` or the
+     * end of the callback. */
     int (*view)(plugmc_context *, const double *positions, int32_t on_device, plugmc_view *out);
     /* Has `path` read by a child process that calls this plugin's `rehearse`, under limits on time
      * and memory that grow with the file: for formats whose libraries break down on damaged files
@@ -643,6 +644,16 @@ static inline const plugmc_parameter *plugmc_parameter_at(const plugmc_plugin *p
 static inline plugmc_share plugmc_share_of(const plugmc_view *view)
 {
     return PLUGMC_HAS(view, share) ? view->share : (plugmc_share){0};
+}
+
+/* For whoever changes members of a view: as much as there is of it. What is not there is 0. */
+static inline plugmc_view plugmc_view_copy(const plugmc_view *view)
+{
+    plugmc_view copy = {.size = 0};
+    const uint32_t size = view->size < (uint32_t)sizeof copy ? view->size : (uint32_t)sizeof copy;
+    __builtin_memcpy(&copy, view, size);
+    copy.size = size;
+    return copy;
 }
 
 /* Whether moves of particles change the energy of a total facet. */
