@@ -648,6 +648,7 @@ void gpu_close(gpu *g)
     gpu_pace_free(g);
     gpu_stage_free(g);
     gpu_mail_free(g);
+    gpu_peers_free(g);
     for (plugmc_graph *next, *graph = g->graphs; graph; graph = next) {
         next = graph->next;
         g->api.graph_exec_destroy(graph->handle);

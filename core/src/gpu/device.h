@@ -103,6 +103,10 @@ struct gpu {
     uint64_t paces;
 
     struct gpu_links *links; /* to other processes' GPUs: links.h; NULL: none */
+    void (*when_broken)(void); /* of links_when_broken; NULL: nothing is to be done */
+    driver_pointer *borrowed;  /* memory of other GPUs: peers.c */
+    int borrowed_count;
+    void *word; /* pinned, of gpu_word; NULL: none yet */
 
     gpu_cells *cells;
     uint64_t sorts;
@@ -126,6 +130,7 @@ bool gpu_put_off(gpu *, void *to, plugmc_device_pointer from, size_t bytes, driv
 driver_result gpu_hand_out(gpu *);
 void gpu_stage_free(gpu *);
 void gpu_mail_free(gpu *);
+void gpu_peers_free(gpu *);
 /* Writes the free numbers of the run into a module. */
 int gpu_fill_numbers(gpu *, const gpu_module *);
 int gpu_kernel(gpu *, const plugmc_kernel_text *, const char *name, plugmc_kernel **);

@@ -92,6 +92,18 @@ bool gpu_mail_open(gpu *, int32_t part, const gpu_letter *, char *why);
 /* What is at `at` in the open mailbox of a part, in the stream. */
 int gpu_mail_take(gpu *, int32_t part, uint64_t at, plugmc_device_pointer to, size_t bytes);
 
+/* Memory of this GPU into which kernels of other processes of this machine write, and theirs. */
+typedef struct gpu_key {
+    char how[64]; /* to open it */
+} gpu_key;
+/* Zeroed memory, and its key. PLUGMC_* code, reported. */
+int gpu_lend(gpu *, size_t bytes, plugmc_device_pointer *, gpu_key *);
+/* Whether the memory of another GPU can be opened, for kernels of this one to write into; it stays open. `why` has room
+ * for 512 bytes. */
+bool gpu_borrow(gpu *, const gpu_key *, plugmc_device_pointer *, char *why);
+/* A word of the host that kernels read, 0; the same at each call. NULL: there is no memory, which has been said. */
+volatile uint32_t *gpu_word(gpu *);
+
 /* ---- Where its time goes ---- */
 
 /* The launches of one kernel. */

@@ -13,7 +13,6 @@ struct gpu_links {
     nccl_api api;
     nccl_communicator all; /* NULL: not joined */
     int version;
-    void (*broken)(void);
 };
 
 /* ---- The library --------------------------------------------------------------------------------- */
@@ -123,11 +122,11 @@ bool links_join(gpu *g, const char id[LINKS_ID], int rank, int ranks, char why[5
     return worked(g->links, g->links->api.join(&g->links->all, ranks, of_all, rank), why);
 }
 
-void links_when_broken(gpu *g, void (*broken)(void)) { g->links->broken = broken; }
+void links_when_broken(gpu *g, void (*broken)(void)) { g->when_broken = broken; }
 
 void links_break(const gpu *g)
 {
-    if (g->links && g->links->broken) g->links->broken();
+    if (g->when_broken) g->when_broken();
 }
 
 /* Nobody waits for anybody in it. */

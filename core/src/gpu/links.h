@@ -19,8 +19,8 @@ bool links_are_there(const gpu *);
 const char *links_words(const gpu *, char words[64]);
 /* No other GPU has it. */
 void links_identity(const gpu *, unsigned char identity[16]);
-/* What is done, once it has been said, when this GPU fails: what it would have sent is waited for in the streams of
- * others, where no word of this process reaches them. */
+/* What is done, once it has been said, when this GPU fails; NULL: nothing. What it would have sent, or written into
+ * memory of others, is waited for in the streams of these, where no word of this process reaches them. */
 void links_when_broken(gpu *, void (*broken)(void));
 void links_break(const gpu *);
 /* Done by gpu_close. */

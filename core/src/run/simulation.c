@@ -653,6 +653,7 @@ void simulation_close(simulation *sim)
         }
         context_release(&instance->context);
     }
+    spread_end();
     if (sim->gpu) gpu_close(sim->gpu);
     for (int i = 0; i < sim->measurement_count; i++)
         free(sim->measurements[i].values), free(sim->measurements[i].scales),

@@ -51,6 +51,9 @@ static struct {
 } watch = {.listening = -1};
 
 static atomic_bool ended;
+static volatile uint32_t *told; /* of liveness_tells; NULL: nobody wants to know */
+
+void liveness_tells(volatile uint32_t *to) { told = to; }
 
 /* ---- While the run goes on: the thread ----------------------------------------------------------- */
 
@@ -68,7 +71,9 @@ static void tell_all(const word *w)
 /* Ends this process at once: the main thread may be waiting in MPI. */
 static void leave(const word *gone, bool speaks)
 {
+    enum { MOMENT = 200 }; /* ms, in which kernels end */
     char sentence[256];
+    if (told) *told = 1;
     leftovers_remove();
     snprintf(
         sentence, sizeof sentence,
@@ -76,6 +81,7 @@ static void leave(const word *gone, bool speaks)
         gone->value, gone->host);
     if (speaks && write(STDERR_FILENO, sentence, strlen(sentence)) < 0) { /* then nobody reads it */
     }
+    if (told) poll(NULL, 0, MOMENT);
     _exit(EXIT_PEER);
 }
 

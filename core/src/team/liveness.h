@@ -5,10 +5,15 @@
 #ifndef PLUGMC_TEAM_LIVENESS_H
 #define PLUGMC_TEAM_LIVENESS_H
 
+#include <stdint.h>
+
 #include "report.h"
 
 /* All; an exit code. Where processes cannot reach each other by TCP, that is said, and nobody is watched. */
 int liveness_begin(report *);
+/* A word that becomes 1 before this process ends because another one is gone: kernels may be waiting for that one. NULL:
+ * no longer. */
+void liveness_tells(volatile uint32_t *);
 /* This process ends in good order. */
 void liveness_end(void);
 #endif

@@ -23,8 +23,8 @@ static int is_same(int64_t own, bool *same)
     return code;
 }
 
-/* Two processes on one GPU are not what NCCL is for. */
-static int have_own_gpus(const gpu *g, bool *own, char why[512])
+/* Two processes on one GPU are not what NCCL is for, nor kernels that wait for each other. */
+int spread_own_gpus(const gpu *g, bool *own, char *why)
 {
     const size_t ranks = (size_t)team_now()->ranks;
     unsigned char here[16], (*all)[16] = checked(calloc(ranks, sizeof *all));
@@ -53,7 +53,7 @@ static int join(gpu *g, bool *joined, char why[512])
 {
     char id[LINKS_ID] = "";
     bool own = false;
-    int code = have_own_gpus(g, &own, why);
+    int code = spread_own_gpus(g, &own, why);
     *joined = own && links_open(g, why);
     if (!code) code = all_have(joined, why);
     if (code || !*joined) return code;
@@ -151,10 +151,12 @@ int spread_begin(gpu *g, report *r)
         code = choose_way(g, r, &joined);
     else if (!code)
         say_way(g, joined, no_links, no_mail);
-    if (joined)
+    if (joined) {
         by_mail = false;
-    else
+    } else {
         links_close(g);
+        links_when_broken(g, NULL);
+    }
     return code;
 }
 
@@ -294,7 +296,7 @@ static int largest(plugmc_context *context, int code, int64_t *values, int32_t n
 const plugmc_spread *spread_services(void)
 {
     static plugmc_spread services = {
-        .size = sizeof services, .deliver = deliver, .largest = largest};
+        .size = sizeof services, .deliver = deliver, .largest = largest, .memory = spread_memory};
     services.part = team_now()->part;
     services.parts = team_now()->parts;
     return services.parts > 1 ? &services : NULL;

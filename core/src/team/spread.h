@@ -8,6 +8,8 @@
 const plugmc_spread *spread_services(void);
 /* All, once devices are chosen: how GPUs (NULL: there is none) reach each other. An exit code. */
 int spread_begin(gpu *, report *);
+/* Before the GPU is closed. */
+void spread_end(void);
 /* "NCCL 2.28.9", or why it goes by way of the host. */
 const char *spread_way(void);
 #endif

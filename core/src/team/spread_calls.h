@@ -16,4 +16,10 @@ int32_t spread_rank_of(int32_t part);
 int spread_mail_opens(gpu *, report *, bool *all, char why[512]);
 /* All: then parcels go from GPU to GPU. PLUGMC_* code. */
 int spread_by_mail(plugmc_context *, int own, const plugmc_parcel *, int32_t n);
+
+/* All: whether each has a GPU of its own; `why` has room for 512 bytes. An exit code. */
+int spread_own_gpus(const gpu *, bool *own, char *why);
+/* plugmc_spread.memory */
+int spread_memory(plugmc_context *, int own, size_t bytes, plugmc_device_pointer *of_parts,
+                  plugmc_device_pointer *lost);
 #endif

@@ -26,6 +26,8 @@ PLUGMC_EMBED(state_text, BRUSH_STATE_FILE);
 PLUGMC_EMBED(trial_text, BRUSH_TRIAL_FILE);
 PLUGMC_EMBED(propose_text, BRUSH_PROPOSE_FILE);
 PLUGMC_EMBED(pairs_text, BRUSH_PAIRS_FILE);
+PLUGMC_EMBED(dealing_text, BRUSH_DEALING_FILE);
+PLUGMC_EMBED(shares_text, BRUSH_SHARES_FILE);
 PLUGMC_EMBED(sweep_text, PLUGMC_KERNEL_FILE);
 PLUGMC_EMBED(energy_text, BRUSH_ENERGY_FILE);
 
@@ -35,7 +37,10 @@ enum { LONGEST_INTERVAL = 4096, RECORDED = 16, MANY = 65536 };
 
 static const device_text texts[TEXTS] = {
     [TEXT_PROPOSE] = {"brush propose.cu", {state_text, trial_text, propose_text}, 1, 0},
-    [TEXT_SWEEP] = {"brush.cu", {state_text, pairs_text, sweep_text}, 0, 1},
+    [TEXT_SWEEP] = {"brush.cu",
+                    {state_text, pairs_text, dealing_text, shares_text, sweep_text},
+                    0,
+                    1},
     [TEXT_ENERGY] = {"brush energy.cu", {energy_text}, 1, 1},
 };
 
@@ -95,9 +100,10 @@ static int sweep_on_device(sequential *me, const plugmc_host *host, uint64_t fir
         TRY(code ? code : ended);
     }
     for (; n > 0; n -= n < RECORDED ? 1 : RECORDED) {
-        if (host->stopping(host->context)) return PLUGMC_STOPPED;
+        TRY(parts_agree(me, host, host->stopping(host->context) ? PLUGMC_STOPPED : PLUGMC_OK));
         TRY(n < RECORDED ? launch_sweep(me, host) : gpu->graph_launch(host->context, me->graph));
     }
+    if (me->spread) TRY(parts_agree(me, host, gpu->synchronize(host->context)));
     return sequential_check_device(me, host, last);
 }
 
@@ -106,11 +112,13 @@ static int kernel_text(void *instance, const plugmc_host *host, int index, plugm
     sequential *me = instance;
     if (!me->define_count) {
         const int panel = panel_of(me, host->system);
+        parts_find(me, host);
         sequential_define(me, "BRUSH_PANEL", panel);
         sequential_define(me, "BRUSH_LAG", LAGGING / panel);
         sequential_define(me, "BRUSH_TEAMS", BLOCK / panel);
         sequential_define(me, "BRUSH_CHUNK", CHUNK);
         sequential_define(me, "BRUSH_SHARED", shared_bytes(me, host->system));
+        if (me->spread) sequential_define(me, "BRUSH_PARTS", me->spread->parts);
     }
     return sequential_kernel_text(me, host, texts, index, out);
 }
@@ -130,12 +138,14 @@ static int prepare_on_device(sequential *me, const plugmc_host *host)
     d->padded = d->intervals * d->interval + TILE;
     d->blocks = host->gpu->multiprocessors / me->system->walkers;
     if (d->blocks < 2) d->blocks = 2;
+    TRY(parts_prepare(me, host));
     return sequential_prepare_device(me, host, texts);
 }
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     sequential *me = instance;
+    TRY(parts_check(me, host));
     TRY(sequential_prepare(me, host));
     return host->gpu ? prepare_on_device(me, host) : cpu_prepare(me, host);
 }
@@ -152,7 +162,8 @@ static const plugmc_move moves[] = {{"displacement", "one particle goes elsewher
 
 static const plugmc_mover mover = {
     .size = sizeof mover,
-    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
+    .needs = PLUGMC_USES_PAIR | PLUGMC_USES_FIELD | PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU |
+             PLUGMC_SPREADS,
     .changes = PLUGMC_CHANGED_POSITION,
     .follows = PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_MULTIPLIER |
                PLUGMC_CHANGED_RUNG,

@@ -28,6 +28,8 @@
  * one are summed in real, in an order of their own.
  *
  * BRUSH_PANEL threads make a team, one particle each; a block has BRUSH_TEAMS.
+ *
+ * How blocks tell each other what is done, those of other GPUs too, is in shares.cu.
  */
 #define BRUSH_ROW 32
 #define BRUSH_BLOCK (BRUSH_PANEL * BRUSH_TEAMS)
@@ -60,57 +62,6 @@ PLUGMC_FN long long brush_chunk_sum(const brush_state *s, size_t place, const br
     long long fixed = brush_fixed(s, place, brush_total(&c.sums, i), &c.overlaps);
     *overlaps |= c.overlaps;
     return fixed;
-}
-
-/* ---- Memory that other blocks write ---------------------------------------------------------- */
-
-/* Past the first-level cache, which does not see what other blocks have written. */
-PLUGMC_FN brush_place brush_read_place(const brush_place *from)
-{
-    brush_place p;
-#ifdef BRUSH_DOUBLE
-    asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(p.x), "=d"(p.y)
-                 : "l"(from)
-                 : "memory");
-    asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2 + 16];"
-                 : "=d"(p.z), "=d"(p.species)
-                 : "l"(from)
-                 : "memory");
-#else
-    asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(p.x), "=f"(p.y), "=f"(p.z), "=f"(p.species)
-                 : "l"(from)
-                 : "memory");
-#endif
-    return p;
-}
-
-/* Counters. What was written before one is released is seen by whoever acquires it; of a block's
- * other threads, what a barrier has ordered before or after. */
-PLUGMC_FN unsigned brush_acquire(const unsigned *from)
-{
-    unsigned value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-    return value;
-}
-
-PLUGMC_FN void brush_release(unsigned *to, unsigned value)
-{
-    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
-}
-
-PLUGMC_FN void brush_release_one_more(unsigned *to)
-{
-    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(to) : "memory");
-}
-
-/* Waits until *counter is at least `least`; the whole block calls it. */
-PLUGMC_FN void brush_wait(const unsigned *counter, unsigned least)
-{
-    if (threadIdx.x == 0)
-        while (brush_acquire(counter) < least) __nanosleep(20);
-    __syncthreads();
 }
 
 /* ---- Workers --------------------------------------------------------------------------------- */
@@ -178,20 +129,19 @@ PLUGMC_FN void brush_task(const brush_state *s, int w, unsigned t, brush_place *
     /* what is decided last comes last: workers are many panels ahead of the decider */
     const int early = panels && end - 2 * BRUSH_PANEL > begin ? end - 2 * BRUSH_PANEL : begin;
     if (early > begin) {
-        brush_wait(&s->decided[w], early / BRUSH_PANEL);
+        brush_wait_for(s, w, early / BRUSH_PANEL);
         brush_range(s, w, g, begin, early, tile);
     }
-    if (panels) brush_wait(&s->decided[w], panels);
+    if (panels) brush_wait_for(s, w, panels);
     if (early < end && early < s->particles) brush_range(s, w, g, early, end, tile);
-    __syncthreads();
-    if (threadIdx.x == 0) brush_release_one_more(&s->done[(size_t)w * s->panels + g]);
+    brush_finish(s, w, g);
 }
 
 PLUGMC_FN void brush_work(const brush_state *s, int w, brush_place *tile, unsigned *shared)
 {
     const unsigned tasks = (unsigned)s->panels * (unsigned)(s->intervals + 2);
     for (;;) {
-        if (threadIdx.x == 0) *shared = atomicAdd(&s->ticket[w], 1u);
+        if (threadIdx.x == 0) *shared = brush_next(s, w);
         __syncthreads();
         const unsigned t = *shared;
         __syncthreads();
@@ -442,9 +392,8 @@ PLUGMC_FN void brush_collect(const brush_state *s, brush_desk *d, int w, int g, 
     if (g >= s->panels || thread >= BRUSH_PANEL) return;
     const size_t at = (size_t)w * s->padded + (size_t)g * BRUSH_PANEL + thread;
     const int slot = brush_slot(g * BRUSH_PANEL + thread);
-    while (brush_acquire(&s->done[(size_t)w * s->panels + g]) < (unsigned)s->intervals + 2) {}
-    const int hit = *(volatile int *)&s->hit[at];
-    d->bulk[slot] = *(volatile long long *)&s->sum[at];
+    int hit;
+    d->bulk[slot] = brush_await_sum(s, w, g, at, &hit);
     if (hit) atomicOr(&d->hit[slot], 1);
 }
 
@@ -454,10 +403,10 @@ PLUGMC_FN void brush_publish(const brush_state *s, const brush_desk *d, int w, i
 {
     const int i = r * BRUSH_ROW + lane;
     if (d->verdict[r % 2].accepted >> lane & 1)
-        s->place[(size_t)w * s->padded + i] = d->moved[brush_slot(i)];
+        brush_put(s, (size_t)w * s->padded + i, d->moved[brush_slot(i)]);
     if ((r + 1) % BRUSH_ROWS) return;
     __syncwarp();
-    if (lane == 0) brush_release(&s->decided[w], (unsigned)(r + 1) / BRUSH_ROWS);
+    brush_tell(s, w, (unsigned)(r + 1) / BRUSH_ROWS, lane);
 }
 
 /* While row r is decided. In a short panel some threads fetch while others collect. */
@@ -529,6 +478,9 @@ PLUGMC_FN void brush_decider(const brush_state *s, int w, brush_desk *d)
     atomicAdd(&s->accepted[w], (unsigned long long)accepted);
     s->energy[w] += energy;
     if (w == 0) *s->sweep += 1;
+#if BRUSH_PARTS > 1
+    brush_tell_end(s, energy);
+#endif
 }
 
 extern "C" __global__ void __launch_bounds__(BRUSH_BLOCK, 1) brush_sweep(brush_state s)
@@ -542,6 +494,12 @@ extern "C" __global__ void __launch_bounds__(BRUSH_BLOCK, 1) brush_sweep(brush_s
     __syncthreads();
     const int w = (int)(role / (unsigned)s.blocks);
     brush_place *tile = (brush_place *)memory;
+#if BRUSH_PARTS > 1
+    if (role == 0 && s.part > 0) {
+        brush_hear_end(&s);
+        return;
+    }
+#endif
     if (role % (unsigned)s.blocks == 0)
         brush_decider(&s, w, (brush_desk *)memory);
     else

@@ -15,6 +15,9 @@ extern "C" __global__ void brush_propose(brush_state s, brush_domain domain,
     if (i == 0) {
         s.decided[w] = s.ticket[w] = 0;
         if (w == 0) *s.role = 0;
+#if BRUSH_PARTS > 1
+        *s.turn += 1;
+#endif
     }
     if (i < s.panels) s.done[(size_t)w * s.panels + i] = 0;
     if (i >= s.particles) return;

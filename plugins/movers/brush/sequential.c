@@ -56,6 +56,7 @@ static int by_walker(const plugmc_system *system)
 
 void sequential_count(sequential *me, uint64_t n)
 {
+    if (me->spread && me->spread->part > 0) return; /* the first one counts those of all */
     for (int32_t w = 0; w < me->system->walkers; w++)
         me->counts[me->on_rung[w]].trials += n * (uint64_t)me->system->particles;
 }
@@ -135,7 +136,8 @@ static int allocate_on_device(sequential *me, const plugmc_host *host)
                   {&d->margin, walkers * 8},
                   {&d->boxes, walkers * sizeof *me->box}};
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++)
-        TRY(host->gpu->allocate(host->context, wanted[k].bytes, wanted[k].to));
+        if (!*wanted[k].to) /* places that others write are there */
+            TRY(host->gpu->allocate(host->context, wanted[k].bytes, wanted[k].to));
     return walkers_upload(me, host);
 }
 

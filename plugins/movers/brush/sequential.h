@@ -39,11 +39,14 @@ typedef struct device_state {
     plugmc_device_pointer place, before, moved, trial, sum, hit, done, decided, ticket, role,
         failed, accepted, energy, sweep, step, walker, weight, margin, boxes;
     int32_t particles, padded, panels, walkers, interval, intervals, blocks;
+    /* where a system is spread */
+    int32_t part;
+    plugmc_device_pointer turn, places, news, mail, mail_sum, mail_hit, gone, lost;
 } device_state;
 
 /* A device text of a mover: files one after the other. */
 typedef struct device_text {
-    const char *name, *part[4]; /* three at most, NULL after the last */
+    const char *name, *part[6]; /* five at most, NULL after the last */
     int in_double;              /* whatever the precision chosen */
     int contract;               /* a * b + c may be rounded once */
 } device_text;
@@ -55,6 +58,7 @@ typedef struct sequential {
     int64_t group_size, refresh;
 
     const plugmc_system *system;
+    const plugmc_spread *spread; /* NULL: this process alone sweeps its walkers, all of each */
     uint64_t seed;       /* of its random draws */
     brush_domain domain; /* at the start: whether it is periodic, and oblique, stays */
     term *terms;
@@ -85,8 +89,8 @@ typedef struct sequential {
     plugmc_kernel *k_propose, *k_sweep, *k_store, *k_energy;
     plugmc_graph *graph;
     char *texts[TEXTS];
-    char defines[9][48];
-    const char *define_list[10];
+    char defines[10][48];
+    const char *define_list[11];
     int define_count;
 } sequential;
 
@@ -157,6 +161,16 @@ static inline double weight_of(const sequential *me, int32_t w, const term *t)
         ((const char *)t->of - (const char *)me->system->terms) / me->system->term_size;
     return me->weight[w * me->system->term_count + k];
 }
+
+/* ---- parts.c: one system over several GPUs ------------------------------------------------------- */
+
+/* Whether this is a part of a spread system; in prepare also whether it can be. */
+void parts_find(sequential *, const plugmc_host *);
+int parts_check(sequential *, const plugmc_host *);
+/* Memory that all parts write into, once the numbers of d are known. */
+int parts_prepare(sequential *, const plugmc_host *);
+/* The same code in all parts: before sweeps, which wait for each other, and behind them. */
+int parts_agree(const sequential *, const plugmc_host *, int code);
 
 /* ---- places.c: hard cores and rounded places ------------------------------------------------- */
 

@@ -14,6 +14,21 @@ struct __align__(16) brush_trial
 
 struct brush_walker; /* of trial.h */
 
+#if BRUSH_PARTS > 1 /* see shares.cu */
+/* What the decider writes into the memory of a part, beside places. */
+struct brush_news {
+    unsigned long long decided; /* brush_stamp */
+    unsigned long long failed;  /* of the sweep that is over, as brush_state.failed */
+    long long energy;           /* that it has brought */
+};
+
+/* Of a part and a panel, in the memory of the decider. */
+struct __align__(16) brush_mail {
+    unsigned long long turn;   /* of the sums that are there */
+    unsigned long long failed; /* of the part so far */
+};
+#endif
+
 typedef struct brush_state {
     brush_place *place;  /* [walkers][padded] */
     brush_place *before; /* [walkers][padded]: when the sweep began */
@@ -41,6 +56,17 @@ typedef struct brush_state {
     int interval;  /* j's of a task, a multiple of BRUSH_TILE */
     int intervals; /* of them in padded */
     int blocks;    /* of a walker */
+#if BRUSH_PARTS > 1
+    int part;                 /* of this GPU */
+    unsigned long long *turn; /* [1]: number of this sweep, from 1, by the kernels that were launched */
+    brush_place **places;     /* [parts]: `place` of each, as it is seen from here */
+    struct brush_news **news; /* [parts] */
+    struct brush_mail *mail;  /* [parts][panels], in the memory of part 0 */
+    long long *mail_sum;      /* [parts][padded], there: `sum` of each part */
+    int *mail_hit;            /* [parts][padded], there */
+    int *gone;                /* [1]: a process is gone */
+    const unsigned *lost;     /* [1], in memory of the host: the same, before it is known here */
+#endif
 } brush_state;
 
 /* Of several the first, in the order in which the CPU would meet them. Nobody after it matters, since

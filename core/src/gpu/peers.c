@@ -1,0 +1,53 @@
+/* Memory of a GPU that kernels of other processes of the machine write into while they run (plugmc_spread.memory). Other
+ * than with a mailbox (mail.c) the kernels settle among themselves who may read when. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/device.h"
+
+enum { PIECE = 1 << 21 }; /* bytes: the driver shares whole pieces, so nothing else should lie in them */
+
+int gpu_lend(gpu *g, size_t bytes, plugmc_device_pointer *out, gpu_key *key)
+{
+    driver_shared shared;
+    int code = gpu_allocate(g, (bytes / PIECE + 1) * PIECE, out);
+    if (!code) code = gpu_checked(g, g->api.share(&shared, *out), "sharing memory of the GPU");
+    if (!code) memcpy(key->how, shared.reserved, sizeof key->how);
+    return code;
+}
+
+bool gpu_borrow(gpu *g, const gpu_key *key, plugmc_device_pointer *out, char *why)
+{
+    driver_shared shared;
+    driver_pointer at;
+    memcpy(shared.reserved, key->how, sizeof key->how);
+    const driver_result result = g->api.open_shared(&at, shared, DRIVER_SHARED_LAZY_PEER);
+    if (result) {
+        const char *text = NULL;
+        g->api.error_text(result, &text);
+        snprintf(why, 512, "%s", text ? text : "unknown error");
+        return false;
+    }
+    g->borrowed =
+        checked(realloc(g->borrowed, (size_t)(g->borrowed_count + 1) * sizeof *g->borrowed));
+    g->borrowed[g->borrowed_count++] = at;
+    *out = at;
+    return true;
+}
+
+volatile uint32_t *gpu_word(gpu *g)
+{
+    if (!g->word && gpu_checked(g, g->api.pin(&g->word, sizeof(uint32_t)), "taking pinned memory"))
+        g->word = NULL;
+    else
+        *(volatile uint32_t *)g->word = 0;
+    return g->word;
+}
+
+void gpu_peers_free(gpu *g)
+{
+    for (int k = 0; k < g->borrowed_count; k++) g->api.close_shared(g->borrowed[k]);
+    free(g->borrowed);
+    if (g->word) g->api.unpin(g->word);
+    g->borrowed = NULL, g->borrowed_count = 0, g->word = NULL;
+}

@@ -1,0 +1,97 @@
+/* parts.c: one system over the GPUs of several processes: what shares.cu needs on the host. */
+#include "sequential.h"
+
+enum { MOST_PARTS = 32, ALIGNED = 256 };
+
+/* Mirror brush_news and brush_mail of state.h. */
+typedef struct news {
+    uint64_t decided, failed;
+    int64_t energy;
+} news;
+typedef struct mail {
+    uint64_t turn, failed;
+} mail;
+
+/* What each part has in memory that the others write into, one after the other; all but the first two are used in that
+ * of part 0 alone. */
+enum { PLACES, NEWS, MAIL, MAIL_SUM, MAIL_HIT, ARRAYS };
+
+/* Where each array begins [ARRAYS + 1]. */
+static void divide(const sequential *me, size_t begin[ARRAYS + 1])
+{
+    const size_t parts = (size_t)me->spread->parts, padded = (size_t)me->d.padded;
+    const size_t bytes[ARRAYS] = {[PLACES] = padded * 4 * me->real_size,
+                                  [NEWS] = sizeof(news),
+                                  [MAIL] = parts * (size_t)me->d.panels * sizeof(mail),
+                                  [MAIL_SUM] = parts * padded * sizeof(int64_t),
+                                  [MAIL_HIT] = parts * padded * sizeof(int32_t)};
+    begin[0] = 0;
+    for (int k = 0; k < ARRAYS; k++)
+        begin[k + 1] = begin[k] + (bytes[k] + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+void parts_find(sequential *me, const plugmc_host *host)
+{
+    me->spread = PLUGMC_HAS(host, spread) ? host->spread : NULL;
+}
+
+int parts_check(sequential *me, const plugmc_host *host)
+{
+    parts_find(me, host);
+    if (!me->spread || host->gpu) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "it divides one system among GPUs only, and this run is on the CPU: [run] "
+                      "device = gpu, or no more processes than walkers");
+}
+
+/* Each part has a task of every panel at least, by which the decider knows that it is there. */
+static int check_number(const sequential *me, const plugmc_host *host)
+{
+    const int tasks = me->d.intervals + 2, most = tasks < MOST_PARTS ? tasks : MOST_PARTS;
+    if (me->spread->parts <= most) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "%lld particles cannot be divided among %d processes: start %d at most",
+                      (long long)me->system->particles, me->spread->parts, most);
+}
+
+/* [parts], of an array that each has, as addresses in device memory. */
+static int upload_addresses(const sequential *me, const plugmc_host *host,
+                            const plugmc_device_pointer *of_parts, size_t begin,
+                            plugmc_device_pointer *out)
+{
+    plugmc_device_pointer addresses[MOST_PARTS];
+    const size_t bytes = (size_t)me->spread->parts * sizeof *addresses;
+    for (int32_t part = 0; part < me->spread->parts; part++)
+        addresses[part] = of_parts[part] + begin;
+    TRY(host->gpu->allocate(host->context, bytes, out));
+    return host->gpu->upload(host->context, *out, addresses, bytes);
+}
+
+int parts_prepare(sequential *me, const plugmc_host *host)
+{
+    device_state *d = &me->d;
+    plugmc_device_pointer of_parts[MOST_PARTS];
+    size_t begin[ARRAYS + 1];
+    if (!me->spread) return PLUGMC_OK;
+    TRY(check_number(me, host));
+    if (!PLUGMC_HAS(me->spread, memory))
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "this program cannot share memory among GPUs");
+    divide(me, begin);
+    TRY(me->spread->memory(host->context, PLUGMC_OK, begin[ARRAYS], of_parts, &d->lost));
+    d->part = me->spread->part;
+    d->place = of_parts[d->part] + begin[PLACES];
+    d->mail = of_parts[0] + begin[MAIL];
+    d->mail_sum = of_parts[0] + begin[MAIL_SUM];
+    d->mail_hit = of_parts[0] + begin[MAIL_HIT];
+    TRY(upload_addresses(me, host, of_parts, begin[PLACES], &d->places));
+    TRY(upload_addresses(me, host, of_parts, begin[NEWS], &d->news));
+    TRY(host->gpu->allocate(host->context, sizeof(uint64_t), &d->turn));
+    return host->gpu->allocate(host->context, sizeof(int32_t), &d->gone);
+}
+
+int parts_agree(const sequential *me, const plugmc_host *host, int code)
+{
+    int64_t nothing = 0;
+    return me->spread ? me->spread->largest(host->context, code, &nothing, 1) : code;
+}
